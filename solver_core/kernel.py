@@ -1,0 +1,99 @@
+"""The one way to compile: ``@kernel`` holds the Numba options of the whole core.
+
+Numba's disk cache stamps a kernel with its own file only, so an edit in a callee in another file would go unseen.
+Cairn's kernels therefore cache into a folder whose name is a hash of all of the core's sources:
+another source, another folder. Where that folder lies:
+
+1. where ``set_cache_folder`` said (Blender: the extension's own user folder);
+2. else in ``NUMBA_CACHE_DIR``, where that is set;
+3. else in ``__pycache__`` beside this file, where that can be written;
+4. else where Numba keeps the user's caches.
+"""
+
+import contextlib
+import functools
+import hashlib
+import os
+import types
+from pathlib import Path
+
+from numba import config, njit
+
+CORE_FOLDER = Path(__file__).resolve().parent
+
+_chosen_folder: Path | None = None
+
+
+def set_cache_folder(folder) -> None:
+    """Choose where kernels that are defined from now on keep their compiled code.
+
+    Parameters
+    ----------
+    folder : path-like or None
+        None goes back to the default places.
+    """
+    global _chosen_folder
+    _chosen_folder = None if folder is None else Path(folder)
+    cache_folder.cache_clear()
+
+
+@functools.cache
+def core_fingerprint() -> str:
+    """Hash of the core's sources, 12 hexadecimal digits."""
+    digest = hashlib.sha256()
+    for source in sorted(CORE_FOLDER.rglob("*.py")):
+        digest.update(source.relative_to(CORE_FOLDER).as_posix().encode())
+        digest.update(source.read_bytes())
+    return digest.hexdigest()[:12]
+
+
+@functools.cache
+def cache_folder() -> Path | None:
+    """Folder of the compiled code of these sources; None leaves the choice to Numba."""
+    base = _chosen_folder
+    if base is None and os.environ.get("NUMBA_CACHE_DIR"):
+        base = Path(os.environ["NUMBA_CACHE_DIR"])
+    if base is None and os.access(CORE_FOLDER, os.W_OK):
+        base = CORE_FOLDER / "__pycache__"
+    return None if base is None else base / f"cairn-{core_fingerprint()}"
+
+
+@contextlib.contextmanager
+def _numba_cache_in(folder: Path | None):
+    """Numba asks for its cache folder once, when a function is decorated; other packages must not notice ours."""
+    earlier = config.CACHE_DIR
+    if folder is not None:
+        config.CACHE_DIR = str(folder)
+    try:
+        yield
+    finally:
+        config.CACHE_DIR = earlier
+
+
+def kernel(function):
+    """Compile ``function`` to machine code at its first call.
+
+    No fast-math and no parallel reductions: results are the same to the bit from run to run. Division by zero gives
+    inf or NaN as in NumPy. The interpreter's lock is released.
+    """
+    with _numba_cache_in(cache_folder()):
+        return njit(cache=True, nogil=True, error_model="numpy")(function)
+
+
+def bind(function, name: str, **bindings):
+    """Compile a copy of ``function`` called ``name`` in which some global names mean other kernels.
+
+    A kernel cannot take another kernel as an argument and still be cached, and a kernel that names all solvers would
+    compile all of them. So the step is written once with a free name (``solve``) and bound to one solver here.
+
+    Parameters
+    ----------
+    function : function
+        Plain Python function, not yet a kernel.
+    name : str
+        Name of the copy; the cache on disk tells the copies apart by it.
+    **bindings
+        Global name -> kernel that it means in the copy.
+    """
+    code = function.__code__.replace(co_name=name, co_qualname=name)
+    return kernel(types.FunctionType(code, {**function.__globals__, **bindings}, name))

@@ -1,0 +1,412 @@
+"""What stays constant along a simulation: bodies, their masses, shapes and surface properties.
+
+Two frames a body. The *user frame* is the one in which the caller places it (in Blender the object's origin and
+rotation). The *body frame* has its origin at the centre of mass and the principal axes of inertia as axes, so that
+the inertia is three numbers; the step knows only this one. ``Model.frame_position`` and ``Model.frame_orientation``
+lead from one to the other.
+"""
+
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import NamedTuple
+
+import numpy as np
+
+from . import rotations
+from .shapes import Box, ConvexHull, HullArrays, ShapeError, Sphere, pack_hulls
+from .state import StateArrays
+
+# An inertia whose off-diagonal part is below this share of its trace counts as diagonal already: a turn of the axes
+# would be rounding noise and would cost an axis-aligned box its exact axes.
+_RATIO_DIAGONAL = 1e-12
+
+
+class ModelError(ValueError):
+    """A body that cannot be simulated; the message names it, the bad value and the allowed range."""
+
+
+class BodyKind(IntEnum):
+    """How a body moves."""
+
+    STATIC = 0
+    KINEMATIC = 1
+    DYNAMIC = 2
+
+
+class ShapeKind(IntEnum):
+    """What ``ShapeArrays.kind`` may hold."""
+
+    BOX = 0
+    SPHERE = 1
+    HULL = 2
+
+
+class ShapeArrays(NamedTuple):
+    """The collision shapes, each fixed in the body frame of its body.
+
+    Attributes
+    ----------
+    body : int64 [shape_count]
+    kind : int64 [shape_count]
+        ``ShapeKind``.
+    position, orientation : float64 [shape_count, 3], [shape_count, 4]
+        Pose of the shape's frame in the body frame.
+    parameters : float64 [shape_count, 3]
+        Box: half extents [m]. Sphere: radius in the first. Hull: unused.
+    hull : int64 [shape_count]
+        Row of the hull tables; -1 for other shapes.
+    bounding_radius : float64 [shape_count]
+        Radius about ``position`` that holds the shape [m].
+    """
+
+    body: np.ndarray
+    kind: np.ndarray
+    position: np.ndarray
+    orientation: np.ndarray
+    parameters: np.ndarray
+    hull: np.ndarray
+    bounding_radius: np.ndarray
+
+
+class ModelArrays(NamedTuple):
+    """What kernels read of a model.
+
+    Attributes
+    ----------
+    mass, inverse_mass : float64 [body_count]
+        [kg], [1/kg]; as if the body were dynamic, whatever its kind is at present.
+    inertia, inverse_inertia : float64 [body_count, 3]
+        About the principal axes [kg m^2]; likewise.
+    size : float64 [body_count]
+        Longest side of the shape's bounding box [m]: the length that tolerances compare with.
+    friction, restitution, linear_damping, angular_damping : float64 [body_count]
+        A pair's friction and restitution is the product of the two values. Damping is the share of velocity lost in
+        a second.
+    collision_mask : int64 [body_count]
+        Two bodies can touch if they share a bit.
+    """
+
+    mass: np.ndarray
+    inverse_mass: np.ndarray
+    inertia: np.ndarray
+    inverse_inertia: np.ndarray
+    size: np.ndarray
+    friction: np.ndarray
+    restitution: np.ndarray
+    linear_damping: np.ndarray
+    angular_damping: np.ndarray
+    collision_mask: np.ndarray
+    shapes: ShapeArrays
+    hulls: HullArrays
+
+
+@dataclass(frozen=True)
+class Model:
+    """A scene ready to be simulated; made by ``ModelBuilder.build``.
+
+    Attributes
+    ----------
+    names : tuple of str
+        One a body, used in reports and errors.
+    gravity : float64 [3]
+        [m/s^2].
+    arrays : ModelArrays
+    initial_state : StateArrays
+        Start poses, velocities and kinds.
+    frame_position, frame_orientation : float64 [body_count, 3], [body_count, 4]
+        Pose of each user frame in the body frame.
+    """
+
+    names: tuple[str, ...]
+    gravity: np.ndarray
+    arrays: ModelArrays
+    initial_state: StateArrays
+    frame_position: np.ndarray
+    frame_orientation: np.ndarray
+
+    @property
+    def body_count(self) -> int:
+        """Number of bodies."""
+        return len(self.names)
+
+    def user_poses(self, position, orientation):
+        """Poses of the user frames for poses of the body frames.
+
+        Parameters
+        ----------
+        position, orientation : float64 [..., body_count, 3], [..., body_count, 4]
+
+        Returns
+        -------
+        tuple of float64 arrays of the same shapes
+        """
+        return (
+            position + rotations.rotate(orientation, np.broadcast_to(self.frame_position, position.shape)),
+            rotations.multiply(orientation, self.frame_orientation),
+        )
+
+    def body_poses(self, position, orientation):
+        """Poses of the body frames for poses of the user frames; the inverse of ``user_poses``."""
+        return _body_poses(position, orientation, self.frame_position, self.frame_orientation)
+
+
+@dataclass
+class _Body:
+    """One body as the builder keeps it: checked, still in the user frame."""
+
+    name: str
+    shape: object
+    mass: float
+    kind: BodyKind
+    position: np.ndarray
+    orientation: np.ndarray
+    velocity: np.ndarray
+    surface: tuple[float, float]
+    damping: tuple[float, float]
+    collision_mask: int
+    center_of_mass: str
+
+
+class ModelBuilder:
+    """Collects bodies and turns them into a ``Model``.
+
+    Parameters
+    ----------
+    gravity : array-like [3]
+        [m/s^2].
+
+    Raises
+    ------
+    ModelError
+        From ``add_body``: names the body, the value and the allowed range. From ``build``: there is no body.
+    """
+
+    def __init__(self, gravity=(0.0, 0.0, -9.81)):
+        self.gravity = _finite_vector("the scene", "gravity", gravity, 3)
+        self._bodies: list[_Body] = []
+
+    def add_body(
+        self,
+        *,
+        shape,
+        mass=1.0,
+        position=(0.0, 0.0, 0.0),
+        orientation=(1.0, 0.0, 0.0, 0.0),
+        kind=BodyKind.DYNAMIC,
+        name=None,
+        friction=0.5,
+        restitution=0.0,
+        linear_damping=0.0,
+        angular_damping=0.0,
+        linear_velocity=(0.0, 0.0, 0.0),
+        angular_velocity=(0.0, 0.0, 0.0),
+        collision_mask=1,
+        center_of_mass="volume",
+    ) -> int:
+        """Add a body and return its index.
+
+        Parameters
+        ----------
+        shape : Box, Sphere or ConvexHull
+            In the user frame.
+        mass : float
+            [kg], above 0. A static or kinematic body may become dynamic later, so it has a mass too.
+        position, orientation : array-like [3], [4]
+            Pose of the user frame in the world; the quaternion (w, x, y, z) is normalised.
+        kind : BodyKind
+        name : str, optional
+            For reports and errors.
+        friction, restitution : float
+            Friction >= 0, restitution in [0, 1]; a pair's value is the product of its two bodies'.
+        linear_damping, angular_damping : float
+            Share of velocity lost in a second, in [0, 1].
+        linear_velocity, angular_velocity : array-like [3]
+            Of the centre of mass [m/s], and [rad/s], in world axes, at time 0.
+        collision_mask : int
+            Two bodies can touch if their masks share a bit.
+        center_of_mass : {"volume", "origin"}
+            Of the shape's volume, or at the user frame's origin.
+
+        Returns
+        -------
+        int
+        """
+        name = f"body {len(self._bodies)}" if name is None else str(name)
+        if not isinstance(shape, Box | Sphere | ConvexHull):
+            raise ModelError(f"{name}: shape is {shape!r}; it must be a Box, a Sphere or a ConvexHull")
+        kind = BodyKind(kind)
+        if shape.is_flat and kind is BodyKind.DYNAMIC:
+            raise ModelError(f"{name}: the shape is flat and has no volume; a dynamic body needs a thickness")
+        if center_of_mass not in ("volume", "origin"):
+            raise ModelError(f"{name}: center_of_mass is {center_of_mass!r}; it must be 'volume' or 'origin'")
+        quaternion = _finite_vector(name, "orientation", orientation, 4)
+        length = np.linalg.norm(quaternion)
+        if length == 0.0:
+            raise ModelError(f"{name}: orientation is zero; it must be a quaternion (w, x, y, z)")
+        self._bodies.append(
+            _Body(
+                name=name,
+                shape=shape,
+                mass=_number_in(name, "mass", mass, lower=0.0, lower_open=True),
+                kind=kind,
+                position=_finite_vector(name, "position", position, 3),
+                orientation=quaternion / length,
+                velocity=np.concatenate(
+                    [
+                        _finite_vector(name, "linear velocity", linear_velocity, 3),
+                        _finite_vector(name, "angular velocity", angular_velocity, 3),
+                    ]
+                ),
+                surface=(
+                    _number_in(name, "friction", friction, lower=0.0),
+                    _number_in(name, "restitution", restitution, lower=0.0, upper=1.0),
+                ),
+                damping=(
+                    _number_in(name, "linear damping", linear_damping, lower=0.0, upper=1.0),
+                    _number_in(name, "angular damping", angular_damping, lower=0.0, upper=1.0),
+                ),
+                collision_mask=int(collision_mask),
+                center_of_mass=center_of_mass,
+            )
+        )
+        return len(self._bodies) - 1
+
+    def build(self) -> Model:
+        """Validate and freeze what was added."""
+        if not self._bodies:
+            raise ModelError("the scene has no body")
+        bodies = self._bodies
+        principal = [_principal_frame(body) for body in bodies]
+        centers = np.array([center for center, _, _ in principal])
+        axes = np.array([quaternion for _, quaternion, _ in principal])
+        inertia = np.array([moments for _, _, moments in principal])
+        mass = np.array([body.mass for body in bodies])
+        shapes, hulls = _pack_shapes(bodies, centers, axes)
+        arrays = ModelArrays(
+            mass=mass,
+            inverse_mass=1.0 / mass,
+            inertia=inertia,
+            inverse_inertia=1.0 / inertia,
+            size=np.array([body.shape.size for body in bodies], float),
+            friction=np.array([body.surface[0] for body in bodies]),
+            restitution=np.array([body.surface[1] for body in bodies]),
+            linear_damping=np.array([body.damping[0] for body in bodies]),
+            angular_damping=np.array([body.damping[1] for body in bodies]),
+            collision_mask=np.array([body.collision_mask for body in bodies], np.int64),
+            shapes=shapes,
+            hulls=hulls,
+        )
+        frame_orientation = rotations.conjugate(axes)
+        frame_position = -rotations.rotate(frame_orientation, centers)
+        position, orientation = _body_poses(
+            np.array([body.position for body in bodies]),
+            np.array([body.orientation for body in bodies]),
+            frame_position,
+            frame_orientation,
+        )
+        return Model(
+            names=tuple(body.name for body in bodies),
+            gravity=self.gravity,
+            arrays=arrays,
+            initial_state=StateArrays(
+                position=np.ascontiguousarray(position),
+                orientation=np.ascontiguousarray(orientation),
+                velocity=np.array([body.velocity for body in bodies]),
+                kind=np.array([body.kind for body in bodies], np.int64),
+            ),
+            frame_position=frame_position,
+            frame_orientation=frame_orientation,
+        )
+
+
+def _body_poses(position, orientation, frame_position, frame_orientation):
+    """Poses of the body frames from the poses of the user frames."""
+    body_orientation = rotations.multiply(orientation, rotations.conjugate(frame_orientation))
+    return position - rotations.rotate(body_orientation, np.broadcast_to(frame_position, position.shape)), body_orientation
+
+
+def _finite_vector(name, what, value, length) -> np.ndarray:
+    try:
+        vector = np.array(value, float)
+    except (TypeError, ValueError):
+        vector = np.empty(0)
+    if vector.shape != (length,) or not np.all(np.isfinite(vector)):
+        raise ModelError(f"{name}: {what} is {value!r}; it must be {length} finite numbers")
+    return vector
+
+
+def _number_in(name, what, value, *, lower, upper=np.inf, lower_open=False) -> float:
+    number = float(value)
+    if not np.isfinite(number) or number > upper or number < lower or (lower_open and number == lower):
+        allowed = f"above {lower:g}" if lower_open else f"at least {lower:g}"
+        if np.isfinite(upper):
+            allowed = f"from {lower:g} to {upper:g}"
+        raise ModelError(f"{name}: {what} is {number:g}; it must be finite and {allowed}")
+    return number
+
+
+def _principal_frame(body: _Body):
+    """Centre of mass and principal axes in the user frame, and the principal moments [kg m^2]."""
+    properties = body.shape.mass_properties()
+    center = np.asarray(properties.center, float)
+    if properties.volume == 0.0:
+        # A sheet: never dynamic, so its inertia is never used; a solid sphere of its size keeps the numbers finite.
+        return center, rotations.IDENTITY.copy(), np.full(3, 0.1 * body.mass * body.shape.size**2)
+    tensor = np.asarray(properties.inertia, float) * (body.mass / properties.volume)
+    if body.center_of_mass == "origin":
+        tensor = tensor + body.mass * (center @ center * np.eye(3) - np.outer(center, center))
+        center = np.zeros(3)
+    off_diagonal = np.abs(tensor - np.diag(np.diag(tensor))).max()
+    if off_diagonal <= _RATIO_DIAGONAL * np.trace(tensor):
+        return center, rotations.IDENTITY.copy(), np.diag(tensor).copy()
+    moments, axes = np.linalg.eigh(tensor)
+    if np.linalg.det(axes) < 0.0:
+        axes[:, 0] = -axes[:, 0]
+    if moments[0] <= 0.0:
+        raise ModelError(f"{body.name}: the shape's inertia is {moments}; it must be positive about every axis")
+    return center, rotations.from_matrix(axes), moments
+
+
+def _pack_shapes(bodies, centers, axes) -> tuple[ShapeArrays, HullArrays]:
+    """Shapes, one a body at present, moved into the body frames."""
+    count = len(bodies)
+    kind = np.zeros(count, np.int64)
+    position = np.zeros((count, 3))
+    orientation = np.tile(rotations.IDENTITY, (count, 1))
+    parameters = np.zeros((count, 3))
+    hull = np.full(count, -1, np.int64)
+    radius = np.zeros(count)
+    hulls: list[ConvexHull] = []
+    rows: dict[int, int] = {}
+    for index, body in enumerate(bodies):
+        shape = body.shape
+        position[index] = shape.position
+        if isinstance(shape, Box):
+            kind[index] = ShapeKind.BOX
+            orientation[index] = shape.orientation
+            parameters[index] = shape.half_extents
+            radius[index] = np.linalg.norm(shape.half_extents)
+        elif isinstance(shape, Sphere):
+            kind[index] = ShapeKind.SPHERE
+            parameters[index, 0] = shape.radius
+            radius[index] = shape.radius
+        else:
+            kind[index] = ShapeKind.HULL
+            radius[index] = np.linalg.norm(shape.vertices - shape.position, axis=1).max()
+            row = rows.setdefault(id(shape), len(hulls))
+            if row == len(hulls):
+                hulls.append(shape)
+            hull[index] = row
+    to_body = rotations.conjugate(axes)
+    return ShapeArrays(
+        body=np.arange(count, dtype=np.int64),
+        kind=kind,
+        position=rotations.rotate(to_body, position - centers),
+        orientation=rotations.multiply(to_body, orientation),
+        parameters=parameters,
+        hull=hull,
+        bounding_radius=radius,
+    ), pack_hulls(hulls)
+
+
+__all__ = ["BodyKind", "Model", "ModelArrays", "ModelBuilder", "ModelError", "ShapeArrays", "ShapeError", "ShapeKind"]

@@ -1,0 +1,77 @@
+"""Unit quaternions (w, x, y, z) on NumPy arrays; the last axis holds the four components.
+
+Used where models are built and results are read. Kernels have their own scalar forms in ``rotation_kernels``.
+"""
+
+import numpy as np
+
+IDENTITY = np.array([1.0, 0.0, 0.0, 0.0])
+
+
+def multiply(a, b):
+    """Quaternion product ``a b``: first the rotation ``b``, then ``a``."""
+    a, b = np.asarray(a, float), np.asarray(b, float)
+    scalar_a, vector_a = a[..., :1], a[..., 1:]
+    scalar_b, vector_b = b[..., :1], b[..., 1:]
+    scalar = scalar_a * scalar_b - np.sum(vector_a * vector_b, axis=-1, keepdims=True)
+    vector = scalar_a * vector_b + scalar_b * vector_a + np.cross(vector_a, vector_b)
+    return np.concatenate([scalar, vector], axis=-1)
+
+
+def conjugate(q):
+    """The inverse rotation."""
+    return np.asarray(q, float) * np.array([1.0, -1.0, -1.0, -1.0])
+
+
+def rotate(q, vector):
+    """Rotate ``vector`` by ``q``: v + 2 w (u x v) + 2 u x (u x v) with q = (w, u)."""
+    q, vector = np.asarray(q, float), np.asarray(vector, float)
+    twice = 2.0 * np.cross(q[..., 1:], vector)
+    return vector + q[..., :1] * twice + np.cross(q[..., 1:], twice)
+
+
+def matrix(q):
+    """Rotation matrices [..., 3, 3]."""
+    q = np.asarray(q, float)
+    columns = [rotate(q, np.broadcast_to(axis, (*q.shape[:-1], 3))) for axis in np.eye(3)]
+    return np.stack(columns, axis=-1)
+
+
+def from_matrix(rotation):
+    """Quaternion with w >= 0 of one proper rotation matrix [3, 3].
+
+    Of the four components the largest is found first, so that nothing small is divided by (Shepperd 1978).
+    """
+    m = np.asarray(rotation, float)
+    squares = 0.25 * np.array(
+        [
+            1.0 + m[0, 0] + m[1, 1] + m[2, 2],
+            1.0 + m[0, 0] - m[1, 1] - m[2, 2],
+            1.0 - m[0, 0] + m[1, 1] - m[2, 2],
+            1.0 - m[0, 0] - m[1, 1] + m[2, 2],
+        ]
+    )
+    # products[i, j] = 4 q_i q_j off the diagonal
+    products = np.array(
+        [
+            [0.0, m[2, 1] - m[1, 2], m[0, 2] - m[2, 0], m[1, 0] - m[0, 1]],
+            [0.0, 0.0, m[1, 0] + m[0, 1], m[2, 0] + m[0, 2]],
+            [0.0, 0.0, 0.0, m[2, 1] + m[1, 2]],
+            [0.0, 0.0, 0.0, 0.0],
+        ]
+    )
+    products += products.T
+    largest = int(np.argmax(squares))
+    component = np.sqrt(squares[largest])
+    q = products[largest] / (4.0 * component)
+    q[largest] = component
+    q /= np.linalg.norm(q)
+    return -q if q[0] < 0.0 else q
+
+
+def from_rotation_vector(vector):
+    """Quaternion of a turn by ``|vector|`` [rad] about ``vector``."""
+    vector = np.asarray(vector, float)
+    angle = np.linalg.norm(vector, axis=-1, keepdims=True)
+    # sin(a/2)/a -> 1/2 for a -> 0; numpy's sinc is sin(pi x)/(pi x)
+    return np.concatenate([np.cos(0.5 * angle), 0.5 * np.sinc(0.5 * angle / np.pi) * vector], axis=-1)
