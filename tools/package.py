@@ -1,0 +1,206 @@
+"""Build the zip that Blender installs, for one line of Blender and one platform.
+
+    python tools/package.py --blender 5.2 --platform linux-x64 --output dist
+
+Blender brings NumPy; Numba, llvmlite and SciPy travel in the zip as the wheels that their makers publish.
+A compiled wheel fits one Python and one platform, and Blender changes its Python between lines, so there is
+a zip for each pair, and the manifest in it says which Blenders may install it.
+
+The zip is made and validated by Blender's own builder: that of the application named in ``CAIRN_BLENDER``,
+else the one in the bpy module.
+"""
+
+import argparse
+import importlib.util
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import tomllib
+import zipfile
+from pathlib import Path
+from typing import NamedTuple
+
+ROOT = Path(__file__).resolve().parents[1]
+
+PACKED = ("__init__.py", "__main__.py", "LICENSE", "addon", "presets", "solver_core")
+BUNDLED = ("llvmlite", "numba", "scipy")
+
+# pip's names for each of Blender's platforms: the oldest system that a wheel may ask for. Blender itself asks
+# for glibc 2.28. pip takes older macOS versions into account by itself, older glibc versions it does not.
+WHEEL_PLATFORMS = {
+    "linux-x64": ("manylinux_2_28_x86_64", "manylinux_2_27_x86_64", "manylinux_2_17_x86_64"),
+    "windows-x64": ("win_amd64",),
+    "macos-arm64": ("macosx_12_0_arm64",),
+    "macos-x64": ("macosx_12_0_x86_64",),
+}
+
+PYTHON_OF_BLENDER = {"4.5": "3.11", "5.0": "3.11", "5.1": "3.13", "5.2": "3.13"}
+
+
+class PythonLine(NamedTuple):
+    """Blenders that share a Python, and so a zip."""
+
+    numpy: str  # the oldest NumPy among them: the wheels must work with it
+    blender_min: str
+    blender_max: str | None  # the first Blender that the zip does not fit
+
+
+PYTHON_LINES = {
+    "3.11": PythonLine(numpy="numpy==1.26.4", blender_min="4.5.0", blender_max="5.1.0"),
+    "3.13": PythonLine(numpy="numpy==2.2.*", blender_min="5.1.0", blender_max=None),
+}
+
+
+class PackagingError(Exception):
+    """Something that the user can put right; its text is one line."""
+
+
+def main(argv: list[str] | None = None) -> int:
+    arguments = parse_arguments(argv)
+    try:
+        archive = build(arguments)
+    except PackagingError as error:
+        print(f"package: {error}", file=sys.stderr)
+        return 1
+    print(f"{archive} ({archive.stat().st_size / 1e6:.1f} MB)")
+    return 0
+
+
+def parse_arguments(argv: list[str] | None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--blender", required=True, choices=PYTHON_OF_BLENDER, help="line of Blender")
+    parser.add_argument("--platform", required=True, choices=WHEEL_PLATFORMS)
+    parser.add_argument("--output", required=True, type=Path, metavar="DIR", help="where the zip goes")
+    parser.add_argument("--python", metavar="X.Y", help="its Python, where it is not the one of blender.org")
+    parser.add_argument(
+        "--wheels", type=Path, metavar="DIR", help="keep the downloaded wheels here and use those that are here"
+    )
+    arguments = parser.parse_args(argv)
+    if arguments.python and not re.fullmatch(r"3\.\d+", arguments.python):
+        parser.error(f"argument --python: {arguments.python!r} is not a version like 3.13")
+    return arguments
+
+
+def build(arguments: argparse.Namespace) -> Path:
+    python = arguments.python or PYTHON_OF_BLENDER[arguments.blender]
+    # a distribution's own build, whose Python no other line is known to share
+    own_line = PythonLine(numpy="numpy", blender_min=f"{arguments.blender}.0", blender_max=None)
+    line = PYTHON_LINES.get(python, own_line)
+    tag = "cp" + python.replace(".", "")
+    version = tomllib.loads((ROOT / "blender_manifest.toml").read_text())["version"]
+    builder = blender_builder()
+
+    with tempfile.TemporaryDirectory(prefix="cairn-package-") as temporary:
+        source = Path(temporary, "cairn")
+        archive = Path(temporary, f"cairn-{version}-{tag}-{arguments.platform}.zip")
+        copy_sources(source)
+        wheels = fetch_wheels(
+            (arguments.wheels or Path(temporary, "wheels")) / f"{tag}-{arguments.platform}",
+            python=python,
+            platform=arguments.platform,
+            numpy=line.numpy,
+        )
+        (source / "wheels").mkdir()
+        for wheel in wheels:
+            shutil.copy2(wheel, source / "wheels")
+        write_manifest(source / "blender_manifest.toml", line=line, platform=arguments.platform, wheels=wheels)
+        record = {
+            "cairn": version,
+            "blender": arguments.blender,
+            "platform": arguments.platform,
+            "python": python,
+            "packages": {wheel.name.split("-")[0]: wheel.name.split("-")[1] for wheel in wheels},
+            "numpy": numpy_range(wheels),
+        }
+        (source / "build_record.json").write_text(json.dumps(record, indent=2) + "\n")
+
+        run([*builder, "build", "--source-dir", str(source), "--output-filepath", str(archive)])
+        run([*builder, "validate", str(archive)])
+        arguments.output.mkdir(parents=True, exist_ok=True)
+        return Path(shutil.move(archive, arguments.output / archive.name))
+
+
+def blender_builder() -> list[str]:
+    """Find Blender's command for extensions, as words to which a subcommand is added."""
+    if application := os.environ.get("CAIRN_BLENDER"):
+        return [application, "--factory-startup", "--command", "extension"]
+    module = importlib.util.find_spec("bpy")
+    for folder in (module and module.submodule_search_locations) or ():
+        for script in Path(folder).glob("*/scripts/addons_core/bl_pkg/cli/blender_ext.py"):
+            return [sys.executable, str(script)]
+    raise PackagingError("no Blender to build with: pip install bpy, or name an application in CAIRN_BLENDER")
+
+
+def copy_sources(target: Path) -> None:
+    target.mkdir()
+    for name in (*PACKED, "blender_manifest.toml"):
+        source = ROOT / name
+        if source.is_dir():
+            shutil.copytree(source, target / name, ignore=shutil.ignore_patterns("__pycache__", ".*"))
+        elif source.is_file():
+            shutil.copy2(source, target)
+        else:
+            raise PackagingError(f"{name} is missing in {ROOT}")
+
+
+def fetch_wheels(folder: Path, *, python: str, platform: str, numpy: str) -> list[Path]:
+    """Let pip find the newest wheels that agree with each other, the platform and Blender's NumPy."""
+    if not find_bundled(folder):
+        platforms = [word for name in WHEEL_PLATFORMS[platform] for word in ("--platform", name)]
+        # NumPy is asked for so that pip heeds its version; its own wheel stays out of the zip
+        run([sys.executable, "-m", "pip", "download", "--quiet", "--disable-pip-version-check",
+             "--only-binary=:all:", "--implementation", "cp", "--python-version", python, *platforms,
+             "--dest", str(folder), *BUNDLED, numpy])  # fmt: skip
+    wheels = find_bundled(folder)
+    if len(wheels) != len(BUNDLED):
+        found = ", ".join(wheel.name for wheel in wheels)
+        raise PackagingError(f"{folder} should hold one wheel each of {', '.join(BUNDLED)}; it has {found}")
+    return wheels
+
+
+def find_bundled(folder: Path) -> list[Path]:
+    return sorted(wheel for name in BUNDLED for wheel in folder.glob(f"{name}-*.whl"))
+
+
+def write_manifest(path: Path, *, line: PythonLine, platform: str, wheels: list[Path]) -> None:
+    """Fill in what holds for this zip only."""
+    text = re.sub(r"(?m)^blender_version_min = .*\n", "", path.read_text())
+    built = [f'blender_version_min = "{line.blender_min}"']
+    if line.blender_max:
+        built.append(f'blender_version_max = "{line.blender_max}"')
+    built.append(f'platforms = ["{platform}"]')
+    built.append("wheels = [")
+    built += [f'    "./wheels/{wheel.name}",' for wheel in wheels]
+    built.append("]")
+    # TOML's top level ends at the first table
+    head, table, rest = text.partition("\n[")
+    path.write_text("\n".join([head.rstrip(), *built, ""]) + table + rest)
+
+
+def numpy_range(wheels: list[Path]) -> str:
+    """Intersect the ranges of NumPy that the wheels allow, as ``">=1.26.4,<2.6"``."""
+    bounds: dict[str, list[tuple[int, ...]]] = {">=": [], "<": []}
+    for wheel in wheels:
+        with zipfile.ZipFile(wheel) as archive:
+            metadata = next(name for name in archive.namelist() if name.endswith(".dist-info/METADATA"))
+            requirements = re.findall(r"(?m)^Requires-Dist: numpy\b([^;\n]*)$", archive.read(metadata).decode())
+        for sign, version in re.findall(r"(>=|<)\s*([\d.]+)", " ".join(requirements)):
+            bounds[sign].append(tuple(int(part) for part in version.split(".")))
+    limits = ((">=", max(bounds[">="])), ("<", min(bounds["<"])))
+    return ",".join(sign + ".".join(map(str, version)) for sign, version in limits)
+
+
+def run(command: list[str]) -> None:
+    """Run a command quietly; where it fails, its last line says why."""
+    done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True)
+    if done.returncode:
+        lines = [line for line in (done.stdout + done.stderr).splitlines() if line.strip()]
+        raise PackagingError(f"{Path(command[0]).name} failed: {lines[-1].strip() if lines else 'no message'}")
+
+
+if __name__ == "__main__":
+    sys.exit(main())
