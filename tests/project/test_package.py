@@ -1,0 +1,116 @@
+"""``tools/package.py`` without the network: what it writes, what it refuses, and Blender's word on the manifest."""
+
+import importlib.util
+import subprocess
+import sys
+import tomllib
+import zipfile
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture(scope="module")
+def package():
+    spec = importlib.util.spec_from_file_location("package", ROOT / "tools" / "package.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture
+def wheels(tmp_path):
+    """Stand-ins for the three wheels, with the metadata that matters."""
+    requirements = {
+        "llvmlite-0.50.0": [],
+        "numba-0.68.1": ["llvmlite<0.51,>=0.50.0dev0", "numpy<2.6,>=1.22"],
+        "scipy-1.17.1": ["numpy<2.7,>=1.26.4", 'numpy<1 ; extra == "test"'],
+    }
+    folder = tmp_path / "wheels" / "cp311-windows-x64"
+    folder.mkdir(parents=True)
+    for name, lines in requirements.items():
+        with zipfile.ZipFile(folder / f"{name}-cp311-cp311-win_amd64.whl", "w") as wheel:
+            metadata = "".join(f"Requires-Dist: {line}\n" for line in lines)
+            wheel.writestr(f"{name}.dist-info/METADATA", f"Metadata-Version: 2.4\n{metadata}")
+    return folder
+
+
+@pytest.fixture
+def archive(package, wheels, tmp_path, monkeypatch, capsys):
+    monkeypatch.delenv("CAIRN_BLENDER", raising=False)
+    pytest.importorskip("bpy", reason="Blender's builder comes with the bpy module")
+    words = ["--blender", "4.5", "--platform", "windows-x64", "--output", str(tmp_path / "dist")]
+    assert package.main([*words, "--wheels", str(wheels.parent)]) == 0, capsys.readouterr().err
+    (path,) = (tmp_path / "dist").iterdir()
+    with zipfile.ZipFile(path) as opened:
+        yield opened
+
+
+def test_manifest_of_the_repository_satisfies_blender(package):
+    pytest.importorskip("bpy", reason="Blender's validator comes with the bpy module")
+    done = subprocess.run([*package.blender_builder(), "validate", str(ROOT)], capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_zip_names_its_wheels_platform_and_blenders(archive, wheels):
+    manifest = tomllib.loads(archive.read("blender_manifest.toml").decode())
+    assert manifest["platforms"] == ["windows-x64"]
+    assert (manifest["blender_version_min"], manifest["blender_version_max"]) == ("4.5.0", "5.1.0")
+    assert manifest["wheels"] == sorted(f"./wheels/{wheel.name}" for wheel in wheels.iterdir())
+    assert manifest["permissions"]["files"]
+
+
+def test_zip_holds_what_blender_loads_and_nothing_else(archive):
+    tops = {name.split("/")[0] for name in archive.namelist()}
+    files = {"__init__.py", "__main__.py", "LICENSE", "blender_manifest.toml", "build_record.json"}
+    assert tops == files | {"addon", "presets", "solver_core", "wheels"}
+    assert not [name for name in archive.namelist() if "__pycache__" in name]
+
+
+def test_record_says_what_was_bundled(archive, package):
+    record = package.json.loads(archive.read("build_record.json"))
+    assert record == {
+        "cairn": tomllib.loads((ROOT / "blender_manifest.toml").read_text())["version"],
+        "blender": "4.5",
+        "platform": "windows-x64",
+        "python": "3.11",
+        "packages": {"llvmlite": "0.50.0", "numba": "0.68.1", "scipy": "1.17.1"},
+        "numpy": ">=1.26.4,<2.6",
+    }
+
+
+@pytest.mark.parametrize("blender", ["4.5", "5.0", "5.1", "5.2"])
+def test_every_blender_is_inside_the_range_of_its_zip(package, blender):
+    line = package.PYTHON_LINES[package.PYTHON_OF_BLENDER[blender]]
+
+    def numbers(version):
+        return tuple(int(part) for part in version.split("."))
+
+    assert numbers(line.blender_min) <= numbers(f"{blender}.0")
+    assert line.blender_max is None or numbers(f"{blender}.0") < numbers(line.blender_max)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["--blender", "2.79", "--platform", "linux-x64", "--output", "dist"],
+        ["--blender", "5.2", "--platform", "amiga", "--output", "dist"],
+        ["--blender", "5.2", "--platform", "linux-x64", "--output", "dist", "--python", "cp313"],
+        ["--blender", "5.2", "--platform", "linux-x64"],
+    ],
+)
+def test_wrong_words_are_refused(package, words, capsys):
+    with pytest.raises(SystemExit) as stop:
+        package.main(words)
+    assert stop.value.code == 2
+    assert "error:" in capsys.readouterr().err.splitlines()[-1]
+
+
+def test_failure_is_one_line(package, tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("CAIRN_BLENDER", sys.executable)
+    monkeypatch.setattr(package, "run", lambda command: (_ for _ in ()).throw(package.PackagingError("no wheels")))
+    words = ["--blender", "5.2", "--platform", "linux-x64", "--output", str(tmp_path)]
+    assert package.main(words) == 1
+    assert capsys.readouterr().err == "package: no wheels\n"
