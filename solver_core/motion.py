@@ -1,0 +1,238 @@
+"""Free motion: what bodies do between contacts.
+
+Semi-implicit Euler in substeps h. A state's linear velocity belongs to the middle of the last substep, half a substep
+behind its position, as in the leapfrog scheme; ``lag`` is the time by which it lies behind. A substep of gravity
+therefore lasts lag + h/2, which is h but for the first substep and makes free flight exact:
+
+    v <- v + g (lag + h/2),    x <- x + h v,    lag <- h/2
+
+Rotation keeps the angular momentum L in world axes exactly, at any spin: the free rigid body is split into turns about
+its three principal axes, each of which is solved in closed form (McLachlan 1993; Reich 1994), symmetric and so of
+second order. Its kinetic energy stays between |L|^2 / 2 I_max and |L|^2 / 2 I_min by construction.
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from .kernel import kernel
+from .rotation_kernels import from_rotation_vector, multiply, rotate, rotate_back
+
+_STATIC, _KINEMATIC, _DYNAMIC = 0, 1, 2
+
+# A free body's turn in one cycle of the splitting [rad]; the direction's error a cycle is some tenth of its cube.
+_ANGLE_PER_CYCLE = 0.1
+# No more cycles than this a substep, so that a body thrown out of the scene cannot stall the bake.
+_MAX_CYCLES = 256
+# Below this turn a substep [rad] one exponential does: what it neglects is of the order of its square.
+_ANGLE_PLAIN = 1e-3
+# Principal moments that differ by less than this share count as one.
+_RATIO_ISOTROPIC = 1e-9
+
+
+class MotionArrays(NamedTuple):
+    """Velocities along one substep, and what they hang on.
+
+    Attributes
+    ----------
+    lag : float64 [body_count]
+        Time by which a body's velocity lies behind its position [s]; changes from substep to substep.
+    inverse_mass : float64 [body_count]
+        [1/kg]; 0 for bodies that cannot be pushed.
+    inverse_inertia : float64 [body_count, 9]
+        In world axes, row by row; zero likewise.
+    can_be_pushed : bool [body_count]
+    free_velocity : float64 [body_count, 6]
+        With gravity and damping, without contacts.
+    displacing_velocity : float64 [body_count, 6]
+        Moves the poses; differs from the state's where overlaps are resolved or bodies bounce.
+    rests : bool [body_count]
+        A contact that does not bounce pushes the body in this substep.
+    """
+
+    lag: np.ndarray
+    inverse_mass: np.ndarray
+    inverse_inertia: np.ndarray
+    can_be_pushed: np.ndarray
+    free_velocity: np.ndarray
+    displacing_velocity: np.ndarray
+    rests: np.ndarray
+
+
+def allocate_motion(body_count: int) -> MotionArrays:
+    """Motion of bodies that have not moved yet."""
+    return MotionArrays(
+        lag=np.zeros(body_count),
+        inverse_mass=np.zeros(body_count),
+        inverse_inertia=np.zeros((body_count, 9)),
+        can_be_pushed=np.zeros(body_count, np.bool_),
+        free_velocity=np.zeros((body_count, 6)),
+        displacing_velocity=np.zeros((body_count, 6)),
+        rests=np.zeros(body_count, np.bool_),
+    )
+
+
+@kernel
+def apply_forces(model, state, motion, gravity, h):
+    """Free velocities at the end of the substep, and the inertia in world axes.
+
+    Damping as Blender's Bullet does it: what a body had is multiplied by (1 - damping)^h, then gravity is added.
+
+    Parameters
+    ----------
+    model : ModelArrays
+        Read.
+    state : StateArrays
+        Read.
+    motion : MotionArrays
+        Read: lag. Written: inverse_mass, inverse_inertia, can_be_pushed, free_velocity; rests cleared.
+    gravity : float64 [3]
+        [m/s^2].
+    h : float
+        [s].
+    """
+    for body in range(state.kind.size):
+        pushed = state.kind[body] == _DYNAMIC
+        motion.can_be_pushed[body] = pushed
+        motion.rests[body] = False
+        if pushed:
+            motion.inverse_mass[body] = model.inverse_mass[body]
+            _rotate_inertia(model, state, motion, body)
+            keep_linear = (1.0 - model.linear_damping[body]) ** h
+            keep_angular = (1.0 - model.angular_damping[body]) ** h
+            kick = motion.lag[body] + 0.5 * h
+            for axis in range(3):
+                motion.free_velocity[body, axis] = keep_linear * state.velocity[body, axis] + kick * gravity[axis]
+                motion.free_velocity[body, 3 + axis] = keep_angular * state.velocity[body, 3 + axis]
+        else:
+            motion.inverse_mass[body] = 0.0
+            for entry in range(9):
+                motion.inverse_inertia[body, entry] = 0.0
+            for column in range(6):
+                motion.free_velocity[body, column] = state.velocity[body, column]
+
+
+@kernel
+def _rotate_inertia(model, state, motion, body):
+    """R diag(1/I) R'."""
+    w, x, y, z = state.orientation[body]
+    x0, x1, x2 = rotate(w, x, y, z, 1.0, 0.0, 0.0)
+    y0, y1, y2 = rotate(w, x, y, z, 0.0, 1.0, 0.0)
+    z0, z1, z2 = rotate(w, x, y, z, 0.0, 0.0, 1.0)
+    a, b, c = model.inverse_inertia[body]
+    inverse = motion.inverse_inertia[body]
+    inverse[0] = a * x0 * x0 + b * y0 * y0 + c * z0 * z0
+    inverse[1] = a * x0 * x1 + b * y0 * y1 + c * z0 * z1
+    inverse[2] = a * x0 * x2 + b * y0 * y2 + c * z0 * z2
+    inverse[4] = a * x1 * x1 + b * y1 * y1 + c * z1 * z1
+    inverse[5] = a * x1 * x2 + b * y1 * y2 + c * z1 * z2
+    inverse[8] = a * x2 * x2 + b * y2 * y2 + c * z2 * z2
+    inverse[3], inverse[6], inverse[7] = inverse[1], inverse[2], inverse[5]
+
+
+@kernel
+def integrate_poses(model, state, motion, h):
+    """Move every body by its displacing velocity over h; keep the angular momentum of the state's velocity.
+
+    Parameters
+    ----------
+    model : ModelArrays
+        Read.
+    state : StateArrays
+        Read and written: poses; angular velocities, which turn with the body at constant angular momentum.
+    motion : MotionArrays
+        Read: displacing_velocity. Written: lag.
+    h : float
+        [s].
+    """
+    for body in range(state.kind.size):
+        kind = state.kind[body]
+        motion.lag[body] = 0.0 if kind == _STATIC else 0.5 * h
+        if kind == _STATIC:
+            continue
+        for axis in range(3):
+            state.position[body, axis] += h * motion.displacing_velocity[body, axis]
+        if kind == _KINEMATIC:
+            _turn(state, body, motion.displacing_velocity[body], h)
+        else:
+            _turn_freely(model, state, motion, body, h)
+
+
+@kernel
+def _turn(state, body, velocity, h):
+    """Turn a body by a constant angular velocity in world axes."""
+    w, x, y, z = state.orientation[body]
+    p, a, b, c = from_rotation_vector(h * velocity[3], h * velocity[4], h * velocity[5])
+    _store_normalized(state, body, *multiply(p, a, b, c, w, x, y, z))
+
+
+@kernel
+def _store_normalized(state, body, w, x, y, z):
+    factor = 1.0 / math.sqrt(w * w + x * x + y * y + z * z)
+    orientation = state.orientation[body]
+    orientation[0], orientation[1], orientation[2], orientation[3] = w * factor, x * factor, y * factor, z * factor
+
+
+@kernel
+def _turn_freely(model, state, motion, body, h):
+    """Turn a dynamic body; its angular momentum in world axes is the same before and after."""
+    i0, i1, i2 = model.inertia[body]
+    turning = motion.displacing_velocity[body]
+    w, x, y, z = state.orientation[body]
+    velocity = state.velocity[body]
+    s0, s1, s2 = rotate_back(w, x, y, z, velocity[3], velocity[4], velocity[5])
+    momentum0, momentum1, momentum2 = rotate(w, x, y, z, i0 * s0, i1 * s1, i2 * s2)
+    angle = h * math.sqrt(turning[3] ** 2 + turning[4] ** 2 + turning[5] ** 2)
+    largest = max(i0, i1, i2)
+    isotropic = largest - min(i0, i1, i2) <= _RATIO_ISOTROPIC * largest
+    if isotropic or angle < _ANGLE_PLAIN:
+        _turn(state, body, turning, h)
+    else:
+        b0, b1, b2 = rotate_back(w, x, y, z, turning[3], turning[4], turning[5])
+        cycles = min(_MAX_CYCLES, int(angle / _ANGLE_PER_CYCLE) + 1)
+        _store_normalized(state, body, *_split_turn(w, x, y, z, i0 * b0, i1 * b1, i2 * b2, i0, i1, i2, h, cycles))
+    if isotropic:
+        return
+    w, x, y, z = state.orientation[body]
+    b0, b1, b2 = rotate_back(w, x, y, z, momentum0, momentum1, momentum2)
+    velocity[3], velocity[4], velocity[5] = rotate(w, x, y, z, b0 / i0, b1 / i1, b2 / i2)
+
+
+@kernel
+def _split_turn(w, x, y, z, l0, l1, l2, i0, i1, i2, h, cycles):
+    """Free rotation over h as cycles of turns about the principal axes 0, 1, 2, 1, 0.
+
+    (l0, l1, l2) is the angular momentum in the body frame, (i0, i1, i2) the principal moments.
+    """
+    step = h / cycles
+    half = 0.5 * step
+    for _ in range(cycles):
+        w, x, y, z, l1, l2 = _turn_about_first(w, x, y, z, l1, l2, half * l0 / i0)
+        w, x, y, z, l2, l0 = _turn_about_second(w, x, y, z, l2, l0, half * l1 / i1)
+        w, x, y, z, l0, l1 = _turn_about_third(w, x, y, z, l0, l1, step * l2 / i2)
+        w, x, y, z, l2, l0 = _turn_about_second(w, x, y, z, l2, l0, half * l1 / i1)
+        w, x, y, z, l1, l2 = _turn_about_first(w, x, y, z, l1, l2, half * l0 / i0)
+    return w, x, y, z
+
+
+@kernel
+def _turn_about_first(w, x, y, z, l1, l2, angle):
+    """The body turns by ``angle`` about its axis 0, so its momentum, fixed in the world, turns back in its frame."""
+    c, s = math.cos(0.5 * angle), math.sin(0.5 * angle)
+    cosine, sine = c * c - s * s, 2.0 * c * s
+    return c * w - s * x, c * x + s * w, c * y + s * z, c * z - s * y, cosine * l1 + sine * l2, cosine * l2 - sine * l1
+
+
+@kernel
+def _turn_about_second(w, x, y, z, l2, l0, angle):
+    c, s = math.cos(0.5 * angle), math.sin(0.5 * angle)
+    cosine, sine = c * c - s * s, 2.0 * c * s
+    return c * w - s * y, c * x - s * z, c * y + s * w, c * z + s * x, cosine * l2 + sine * l0, cosine * l0 - sine * l2
+
+
+@kernel
+def _turn_about_third(w, x, y, z, l0, l1, angle):
+    c, s = math.cos(0.5 * angle), math.sin(0.5 * angle)
+    cosine, sine = c * c - s * s, 2.0 * c * s
+    return c * w - s * z, c * x + s * y, c * y - s * x, c * z + s * w, cosine * l0 + sine * l1, cosine * l1 - sine * l0

@@ -1,0 +1,315 @@
+"""The contact problem as rows, the options and results of solvers, and the one way to call a solver on rows.
+
+Generalised velocities v of the bodies, impulses r of the rows:
+
+    v = v_free + M^-1 J' r,        u = J v + bias = W r + b,        W = J M^-1 J',   b = J v_free + bias
+
+Each row i has bounds lower_i <= r_i <= upper_i, and solves the boxed complementarity problem
+
+    u_i >= 0 where r_i = lower_i,    u_i = 0 in between,    u_i <= 0 where r_i = upper_i.
+
+A contact is a block of three rows: its normal row has the bounds [0, inf); its two friction rows have the bounds
++-friction * r_normal, which move with the normal impulse (Silcowitz-Hansen, Niebe and Erleben 2010, eq. 7).
+A bilateral row has the bounds (-inf, inf), a motor or limit two constants.
+"""
+
+from dataclasses import dataclass, field
+from enum import IntEnum
+from typing import NamedTuple
+
+import numpy as np
+
+
+class Status(IntEnum):
+    """How a solver ended (Erleben 2013, section 7); a word a user may read is the name in lower case."""
+
+    CONVERGED_ABSOLUTE = 0
+    CONVERGED_RELATIVE = 1
+    STAGNATED = 2
+    ROUND_OFF = 3
+    LOCAL_MINIMUM = 4
+    NON_DESCENT = 5
+    MAX_ITERATIONS = 6
+    RAY_TERMINATION = 7
+    CAPACITY = 8
+    FAILED = 9
+
+    @property
+    def word(self) -> str:
+        """Name as results and reports give it."""
+        return self.name.lower()
+
+    @property
+    def converged(self) -> bool:
+        """Whether the tolerance was met."""
+        return self <= Status.CONVERGED_RELATIVE
+
+
+class RowArrays(NamedTuple):
+    """Rows in blocks; a block is a run of rows that act between the same two bodies.
+
+    Attributes
+    ----------
+    count : int64 [2]
+        Blocks and rows in use.
+    block_row : int64 [block_capacity + 1]
+        First row of each block; the next entry ends it.
+    body_a, body_b : int64 [block_capacity]
+    jacobian : float64 [row_capacity, 12]
+        Columns 0 to 5 act on (v, omega) of body a, 6 to 11 on body b.
+    response : float64 [row_capacity, 12]
+        M^-1 J', in the same columns; zero for a body that cannot be pushed.
+    diagonal : float64 [row_capacity]
+        W_ii [1/kg for contacts].
+    bias : float64 [row_capacity]
+        [m/s]; u = J v + bias.
+    lower, upper : float64 [row_capacity]
+        Constant bounds of the impulse [N s]; unused in friction rows.
+    normal_row : int64 [row_capacity]
+        Friction rows: the row whose impulse, times ``friction``, bounds this one. Other rows: -1.
+    friction : float64 [row_capacity]
+    impulse : float64 [row_capacity]
+        The iterate r [N s].
+    """
+
+    count: np.ndarray
+    block_row: np.ndarray
+    body_a: np.ndarray
+    body_b: np.ndarray
+    jacobian: np.ndarray
+    response: np.ndarray
+    diagonal: np.ndarray
+    bias: np.ndarray
+    lower: np.ndarray
+    upper: np.ndarray
+    normal_row: np.ndarray
+    friction: np.ndarray
+    impulse: np.ndarray
+
+
+class IslandArrays(NamedTuple):
+    """Groups of blocks that share no body which can be pushed, so each is a problem of its own.
+
+    Attributes
+    ----------
+    count : int64 [1]
+    block_first : int64 [body_capacity + 1]
+        Island i owns ``block_order[block_first[i]:block_first[i + 1]]``.
+    block_order : int64 [block_capacity]
+    body_first, body_order : int64
+        Likewise for the bodies that can be pushed.
+    """
+
+    count: np.ndarray
+    block_first: np.ndarray
+    block_order: np.ndarray
+    body_first: np.ndarray
+    body_order: np.ndarray
+
+
+class SolverSettings(NamedTuple):
+    """What a solver kernel is told.
+
+    Attributes
+    ----------
+    tolerance : float
+        Stops at residual <= tolerance * scale of the problem.
+    absolute_tolerance : float
+        Stops at residual <= this [m/s].
+    max_iterations : int
+    """
+
+    tolerance: float
+    absolute_tolerance: float
+    max_iterations: int
+
+
+class SolverWorkspace(NamedTuple):
+    """Room for the solvers that sweep over rows; contents mean nothing between calls.
+
+    Attributes
+    ----------
+    change, direction, best : float64 [row_capacity]
+    velocity_before, velocity_direction : float64 [body_capacity, 6]
+    history : float64 [any]
+        Written: one residual an iteration, as far as it reaches.
+    """
+
+    change: np.ndarray
+    direction: np.ndarray
+    best: np.ndarray
+    velocity_before: np.ndarray
+    velocity_direction: np.ndarray
+    history: np.ndarray
+
+
+def allocate_rows(block_capacity: int, row_capacity: int) -> RowArrays:
+    """Empty rows with room for so many blocks and rows."""
+    return RowArrays(
+        count=np.zeros(2, np.int64),
+        block_row=np.zeros(block_capacity + 1, np.int64),
+        body_a=np.zeros(block_capacity, np.int64),
+        body_b=np.zeros(block_capacity, np.int64),
+        jacobian=np.zeros((row_capacity, 12)),
+        response=np.zeros((row_capacity, 12)),
+        diagonal=np.zeros(row_capacity),
+        bias=np.zeros(row_capacity),
+        lower=np.zeros(row_capacity),
+        upper=np.zeros(row_capacity),
+        normal_row=np.full(row_capacity, -1, np.int64),
+        friction=np.zeros(row_capacity),
+        impulse=np.zeros(row_capacity),
+    )
+
+
+def allocate_islands(block_capacity: int, body_capacity: int) -> IslandArrays:
+    """No island, with room for as many as there are bodies."""
+    return IslandArrays(
+        count=np.zeros(1, np.int64),
+        block_first=np.zeros(body_capacity + 1, np.int64),
+        block_order=np.zeros(block_capacity, np.int64),
+        body_first=np.zeros(body_capacity + 1, np.int64),
+        body_order=np.zeros(body_capacity, np.int64),
+    )
+
+
+def allocate_solver_workspace(row_capacity: int, body_capacity: int, history: int = 0) -> SolverWorkspace:
+    """Room for the sweeping solvers."""
+    return SolverWorkspace(
+        change=np.zeros(row_capacity),
+        direction=np.zeros(row_capacity),
+        best=np.zeros(row_capacity),
+        velocity_before=np.zeros((body_capacity, 6)),
+        velocity_direction=np.zeros((body_capacity, 6)),
+        history=np.zeros(history),
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class SolverOptions:
+    """When a solver stops.
+
+    Attributes
+    ----------
+    tolerance : float
+        Relative to the residual's natural scale, |b|.
+    absolute_tolerance : float
+        [m/s].
+    max_iterations : int or None
+        None is the method's own limit.
+    """
+
+    tolerance: float = 1e-6
+    absolute_tolerance: float = 0.0
+    max_iterations: int | None = None
+
+
+@dataclass(frozen=True)
+class ContactProblem:
+    """A contact problem on rows.
+
+    Attributes
+    ----------
+    rows : RowArrays
+        ``count`` says how much of them is in use; ``impulse`` is not read.
+    free_velocity : float64 [body_count, 6]
+        v_free [m/s, rad/s].
+    """
+
+    rows: RowArrays
+    free_velocity: np.ndarray
+
+
+@dataclass(frozen=True)
+class SolverResult:
+    """What a solver found; never NaN, also where it failed.
+
+    Attributes
+    ----------
+    r : float64 [row_count]
+        Impulses [N s].
+    velocity : float64 [body_count, 6]
+        v = v_free + M^-1 J' r.
+    status : Status
+    iterations : int
+    residual : float
+        Natural map in velocities, relative to the problem's scale (``residuals``).
+    worst_block : int
+        Where the residual is largest; -1 where there is no block.
+    history : float64 [iterations]
+        The residual along the iterations as the sweeps see it, relative.
+    """
+
+    r: np.ndarray
+    velocity: np.ndarray
+    status: Status
+    iterations: int
+    residual: float
+    worst_block: int
+    history: np.ndarray = field(repr=False)
+
+
+def solve_contacts(
+    problem: ContactProblem, method: str = "nncg", friction: str = "box", r0=None, options: SolverOptions | None = None
+) -> SolverResult:
+    """Solve a contact problem as one island.
+
+    Parameters
+    ----------
+    problem : ContactProblem
+    method : str
+        A name in ``solvers.registry.METHODS``.
+    friction : {"box"}
+        Model of friction; the method must know it.
+    r0 : float64 [row_count], optional
+        Impulses to start from; zero without.
+    options : SolverOptions, optional
+
+    Returns
+    -------
+    SolverResult
+
+    Raises
+    ------
+    ValueError
+        The method is unknown or does not know this model of friction; an array has the wrong shape.
+    """
+    from .islands import single_island
+    from .solvers.registry import find_method
+
+    options = options or SolverOptions()
+    solver = find_method(method, friction)
+    limit = solver.max_iterations if options.max_iterations is None else int(options.max_iterations)
+    block_count, row_count = (int(number) for number in problem.rows.count)
+    velocity = np.array(problem.free_velocity, float, order="C")
+    rows = RowArrays(*problem.rows[:-1], impulse=np.zeros(len(problem.rows.impulse)))
+    if r0 is not None:
+        start = np.asarray(r0, float)
+        if start.shape != (row_count,):
+            raise ValueError(f"r0 has the shape {start.shape}; it must be ({row_count},)")
+        rows.impulse[:row_count] = start
+        for block in range(block_count):
+            span = slice(rows.block_row[block], rows.block_row[block + 1])
+            push = rows.impulse[span] @ rows.response[span]
+            velocity[rows.body_a[block]] += push[:6]
+            velocity[rows.body_b[block]] += push[6:]
+    workspace = allocate_solver_workspace(len(rows.impulse), len(velocity), limit)
+    status, iterations, residual, scale, worst_block = solver.kernel(
+        rows,
+        single_island(rows, len(velocity)),
+        0,
+        np.ascontiguousarray(problem.free_velocity, float),
+        velocity,
+        workspace,
+        SolverSettings(float(options.tolerance), float(options.absolute_tolerance), limit),
+    )
+    unit = scale if scale > 0.0 else 1.0
+    return SolverResult(
+        r=rows.impulse[:row_count].copy(),
+        velocity=velocity,
+        status=Status(status),
+        iterations=iterations,
+        residual=residual / unit,
+        worst_block=worst_block,
+        history=workspace.history[:iterations] / unit,
+    )

@@ -1,0 +1,93 @@
+"""One measure that judges every solver: the natural map of the boxed complementarity problem, in velocities.
+
+For row i with bounds [l_i, h_i] (friction rows: +-friction * r_normal)
+
+    residual_i = W_ii | r_i - clip(r_i - u_i / W_ii, l_i, h_i) |        [m/s]
+
+which is zero exactly at a solution: u_i >= 0 at the lower bound, u_i = 0 between the bounds, u_i <= 0 at the upper.
+Multiplied by W_ii it is a velocity, so that it does not hang on masses: the speed by which a contact still
+approaches or slips, or the speed that its surplus impulse makes. A problem's residual is the largest over its rows.
+
+Its scale is |b| = |J v_free + bias|, in which a normal row counts only where it would approach: an open gap far away
+must not loosen the tolerance of a stack beside it.
+"""
+
+from .kernel import kernel
+
+
+@kernel
+def row_velocity(rows, row, a, b, velocity):
+    """u = J v + bias of one row [m/s]."""
+    speed = rows.bias[row]
+    for column in range(6):
+        speed += rows.jacobian[row, column] * velocity[a, column]
+        speed += rows.jacobian[row, 6 + column] * velocity[b, column]
+    return speed
+
+
+@kernel
+def project_impulse(rows, row, impulse):
+    """Clip ``impulse`` to the bounds of ``row``, of which a friction row's hang on the present normal impulse."""
+    normal_row = rows.normal_row[row]
+    if normal_row >= 0:
+        upper = rows.friction[row] * max(rows.impulse[normal_row], 0.0)
+        lower = -upper
+    else:
+        upper = rows.upper[row]
+        lower = rows.lower[row]
+    return min(upper, max(lower, impulse))
+
+
+@kernel
+def natural_map(rows, islands, island, velocity):
+    """Residual of one island at (rows.impulse, velocity).
+
+    Parameters
+    ----------
+    rows : RowArrays
+        Read.
+    islands : IslandArrays
+        Read.
+    island : int
+    velocity : float64 [body_count, 6]
+        Read; v = v_free + M^-1 J' r.
+
+    Returns
+    -------
+    residual : float
+        [m/s].
+    worst_block : int
+        Where it is largest; -1 where there is no block.
+    """
+    residual = 0.0
+    worst_block = -1
+    for index in range(islands.block_first[island], islands.block_first[island + 1]):
+        block = islands.block_order[index]
+        a, b = rows.body_a[block], rows.body_b[block]
+        for row in range(rows.block_row[block], rows.block_row[block + 1]):
+            weight = rows.diagonal[row]
+            if weight <= 0.0:
+                continue
+            impulse = rows.impulse[row]
+            wanted = project_impulse(rows, row, impulse - row_velocity(rows, row, a, b, velocity) / weight)
+            error = weight * abs(impulse - wanted)
+            # "not <=" also lets NaN through, which must never look like convergence
+            if not error <= residual:
+                residual = error
+                worst_block = block
+    return residual, worst_block
+
+
+@kernel
+def problem_scale(rows, islands, island, free_velocity):
+    """|b| of one island: the speed that the impulses have to take away [m/s]."""
+    scale = 0.0
+    for index in range(islands.block_first[island], islands.block_first[island + 1]):
+        block = islands.block_order[index]
+        a, b = rows.body_a[block], rows.body_b[block]
+        for row in range(rows.block_row[block], rows.block_row[block + 1]):
+            speed = row_velocity(rows, row, a, b, free_velocity)
+            if rows.normal_row[row] < 0 and rows.lower[row] == 0.0:
+                speed = min(speed, 0.0)
+            scale = max(scale, abs(speed))
+    return scale
