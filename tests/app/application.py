@@ -44,7 +44,7 @@ class Blender:
 
     def script(self, name: str, *words, blend: Path | None = None, window: bool = False):
         """Run a script of ``scripts`` and return what it printed after the mark."""
-        before = [] if window else ["-b"]
+        before = ["--window-geometry", 0, 0, 1600, 1000] if window else ["-b"]
         blends = [blend] if blend else []
         done = self.run(*before, *blends, "--python-exit-code", 1, "--python", SCRIPTS / name, "--", *words)
         marked = [line for line in done.stdout.splitlines() if line.startswith(MARK)]
