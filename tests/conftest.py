@@ -3,7 +3,6 @@
 There is no ``__init__.py`` below ``tests``: the root is the package ``cairn``, and tests are no part of it.
 """
 
-import hashlib
 import importlib.util
 import os
 from pathlib import Path
@@ -13,21 +12,9 @@ from hypothesis import settings
 ROOT = Path(__file__).resolve().parents[1]
 
 
-def numba_cache_folder() -> Path:
-    """Name the tests' cache after the core's sources.
-
-    Numba looks for changes only in the file of the function that it compiles, not in the kernels which
-    that function calls, so a cache that survives an edit may run code that is no longer there.
-    """
-    sources = hashlib.sha256()
-    for path in sorted((ROOT / "solver_core").rglob("*.py")):
-        sources.update(path.relative_to(ROOT).as_posix().encode())
-        sources.update(path.read_bytes())
-    return ROOT / ".pytest_cache" / f"numba-{sources.hexdigest()[:16]}"
-
-
-# Numba reads this once, when it is imported, so it is set here and not in a fixture.
-os.environ.setdefault("NUMBA_CACHE_DIR", str(numba_cache_folder()))
+# The tests' own cache of compiled kernels; below it, kernel.py keeps a folder for each state of the core's sources.
+# Numba reads the variable once, when it is imported, so it is set here and not in a fixture.
+os.environ.setdefault("NUMBA_CACHE_DIR", str(ROOT / ".pytest_cache" / "numba"))
 
 # A first call compiles, which no deadline foresees; the same examples in each run keep a failure findable.
 settings.register_profile("cairn", deadline=None, derandomize=True, database=None)
