@@ -11,7 +11,6 @@ from hypothesis import settings
 
 ROOT = Path(__file__).resolve().parents[1]
 
-
 # The tests' own cache of compiled kernels; below it, kernel.py keeps a folder for each state of the core's sources.
 # Numba reads the variable once, when it is imported, so it is set here and not in a fixture.
 os.environ.setdefault("NUMBA_CACHE_DIR", str(ROOT / ".pytest_cache" / "numba"))
