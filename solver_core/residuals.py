@@ -71,8 +71,7 @@ def natural_map(rows, islands, island, velocity):
             impulse = rows.impulse[row]
             wanted = project_impulse(rows, row, impulse - row_velocity(rows, row, a, b, velocity) / weight)
             error = weight * abs(impulse - wanted)
-            # "not <=" also lets NaN through, which must never look like convergence
-            if not error <= residual:
+            if error > residual:
                 residual = error
                 worst_block = block
     return residual, worst_block
@@ -80,13 +79,18 @@ def natural_map(rows, islands, island, velocity):
 
 @kernel
 def problem_scale(rows, islands, island, free_velocity):
-    """|b| of one island: the speed that the impulses have to take away [m/s]."""
+    """|b| of one island: the speed that the impulses have to take away [m/s].
+
+    NaN where a row holds NaN: every row is looked at here before a solver starts, and comparisons later drop NaN.
+    """
     scale = 0.0
     for index in range(islands.block_first[island], islands.block_first[island + 1]):
         block = islands.block_order[index]
         a, b = rows.body_a[block], rows.body_b[block]
         for row in range(rows.block_row[block], rows.block_row[block + 1]):
             speed = row_velocity(rows, row, a, b, free_velocity)
+            if speed != speed:
+                return speed
             if rows.normal_row[row] < 0 and rows.lower[row] == 0.0:
                 speed = min(speed, 0.0)
             scale = max(scale, abs(speed))

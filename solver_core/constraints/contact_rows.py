@@ -181,12 +181,21 @@ def _set_biases(model, state, motion, contacts, contact, a, b, gravity_norm, h, 
     contact_rows.bounce_speed[contact] = 0.0
     restitution = model.restitution[a] * model.restitution[b]
     if restitution > 0.0:
-        acceleration = (speed_free - speed_before) / h
-        approach = -(speed_before + max(motion.lag[a], motion.lag[b]) * acceleration)
+        lag = _common_lag(motion, a, b)
+        acceleration = (speed_free - speed_before) / (lag + 0.5 * h)
+        approach = -(speed_before + lag * acceleration)
         impact_squared = approach * approach - 2.0 * acceleration * max(gap, 0.0)
         if approach > 0.0 and impact_squared > (_FACTOR_BOUNCE * gravity_norm * h) ** 2:
             bounce = restitution * math.sqrt(impact_squared) - 0.5 * h * min(acceleration, 0.0)
             contact_rows.bounce_speed[contact] = bounce
+
+
+@kernel
+def _common_lag(motion, a, b):
+    """Lag of those of two bodies that can be pushed [s]."""
+    lag_a = motion.lag[a] if motion.can_be_pushed[a] else 0.0
+    lag_b = motion.lag[b] if motion.can_be_pushed[b] else 0.0
+    return max(lag_a, lag_b)
 
 
 @kernel

@@ -1,5 +1,7 @@
 """How the sweeping solvers end: the status of a residual, and what a failed one leaves behind."""
 
+import math
+
 from ..kernel import kernel
 from ..problem import Status
 from .sweep import apply_impulses
@@ -7,24 +9,25 @@ from .sweep import apply_impulses
 _CONVERGED_ABSOLUTE = int(Status.CONVERGED_ABSOLUTE)
 _CONVERGED_RELATIVE = int(Status.CONVERGED_RELATIVE)
 _MAX_ITERATIONS = int(Status.MAX_ITERATIONS)
-FAILED = int(Status.FAILED)
+_FAILED = int(Status.FAILED)
 
 
 @kernel
 def status_of(residual, target, absolute_tolerance):
-    """Status of a solver that stopped at ``residual``; NaN and infinity have failed."""
-    if not residual < float("inf"):
-        return FAILED
+    """Status of a solver that stopped at ``residual``."""
     if residual <= absolute_tolerance:
         return _CONVERGED_ABSOLUTE
     return _CONVERGED_RELATIVE if residual <= target else _MAX_ITERATIONS
 
 
 @kernel
-def discard_impulses(rows, islands, island, free_velocity, velocity):
-    """Set the impulses of an island to zero: a solver that failed never returns NaN."""
+def fail(rows, islands, island, free_velocity, velocity):
+    """Outcome of an island that holds NaN or infinity: zero impulses, so that no NaN is returned."""
+    worst_block = -1
     for index in range(islands.block_first[island], islands.block_first[island + 1]):
         block = islands.block_order[index]
+        worst_block = block
         for row in range(rows.block_row[block], rows.block_row[block + 1]):
             rows.impulse[row] = 0.0
     apply_impulses(rows, islands, island, free_velocity, velocity)
+    return _FAILED, 0, math.inf, 1.0, worst_block

@@ -18,9 +18,11 @@ NaN or infinity.
 Source: Silcowitz-Hansen, Niebe and Erleben 2010, section 4 (the listing).
 """
 
+import math
+
 from ..kernel import kernel
 from ..residuals import natural_map, problem_scale
-from .ending import FAILED, discard_impulses, status_of
+from .ending import fail, status_of
 from .registry import Method, register
 from .sweep import apply_impulses, sweep_rows
 
@@ -52,10 +54,12 @@ def solve_nncg(rows, islands, island, free_velocity, velocity, workspace, settin
         (status, iterations, residual [m/s], scale [m/s], worst block).
     """
     scale = problem_scale(rows, islands, island, free_velocity)
+    if not scale < math.inf:
+        return fail(rows, islands, island, free_velocity, velocity)
     target = max(settings.tolerance * scale, settings.absolute_tolerance)
     check_below = target
     residual, worst_block = natural_map(rows, islands, island, velocity)
-    least_seen = float("inf")
+    least_seen = math.inf
     last_merit = 0.0
     iteration = 0
     while not residual <= target and iteration < settings.max_iterations:
@@ -64,9 +68,6 @@ def solve_nncg(rows, islands, island, free_velocity, velocity, workspace, settin
         if iteration < workspace.history.size:
             workspace.history[iteration] = largest
         iteration += 1
-        if not largest < float("inf"):
-            residual = largest
-            break
         if largest < least_seen:
             least_seen = largest
             _copy_impulses(rows, islands, island, rows.impulse, workspace.best)
@@ -79,10 +80,7 @@ def solve_nncg(rows, islands, island, free_velocity, velocity, workspace, settin
             last_merit = merit
     if iteration > 0 and residual > target:
         residual, worst_block = _take_better(rows, islands, island, free_velocity, velocity, workspace)
-    status = status_of(residual, target, settings.absolute_tolerance)
-    if status == FAILED:
-        discard_impulses(rows, islands, island, free_velocity, velocity)
-    return status, iteration, residual, scale, worst_block
+    return status_of(residual, target, settings.absolute_tolerance), iteration, residual, scale, worst_block
 
 
 @kernel

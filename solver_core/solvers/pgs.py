@@ -7,9 +7,11 @@ Ends with ``max_iterations`` then; ``failed`` only where the problem holds NaN o
 Source: Erleben 2013, section 5.2; Silcowitz-Hansen et al. 2010, section 3.
 """
 
+import math
+
 from ..kernel import kernel
 from ..residuals import natural_map, problem_scale
-from .ending import FAILED, discard_impulses, status_of
+from .ending import fail, status_of
 from .registry import Method, register
 from .sweep import sweep_rows
 
@@ -38,6 +40,8 @@ def solve_pgs(rows, islands, island, free_velocity, velocity, workspace, setting
         (status, iterations, residual [m/s], scale [m/s], worst block).
     """
     scale = problem_scale(rows, islands, island, free_velocity)
+    if not scale < math.inf:
+        return fail(rows, islands, island, free_velocity, velocity)
     target = max(settings.tolerance * scale, settings.absolute_tolerance)
     residual, worst_block = natural_map(rows, islands, island, velocity)
     iteration = 0
@@ -49,12 +53,7 @@ def solve_pgs(rows, islands, island, free_velocity, velocity, workspace, setting
         # What the sweep saw is a cheap forecast; the true residual costs as much as a sweep, so it is asked for last.
         if largest <= target or iteration == settings.max_iterations:
             residual, worst_block = natural_map(rows, islands, island, velocity)
-        if largest != largest:
-            break
-    status = status_of(residual, target, settings.absolute_tolerance)
-    if status == FAILED:
-        discard_impulses(rows, islands, island, free_velocity, velocity)
-    return status, iteration, residual, scale, worst_block
+    return status_of(residual, target, settings.absolute_tolerance), iteration, residual, scale, worst_block
 
 
 register(

