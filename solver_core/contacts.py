@@ -80,6 +80,8 @@ class PairArrays(NamedTuple):
         The pair's contacts.
     previous : int64 [P]
         The same pair's number in the last step's buffer; -1: new.
+    old_contact_start, old_contact_count : int64 [P]
+        Its contacts in the last step's contact buffer; none for a new pair.
     is_recycled : int64 [P]
         1: its contacts are those of the last step with new gaps.
     reference : int64 [P]
@@ -104,6 +106,8 @@ class PairArrays(NamedTuple):
     contact_start: np.ndarray
     contact_count: np.ndarray
     previous: np.ndarray
+    old_contact_start: np.ndarray
+    old_contact_count: np.ndarray
     is_recycled: np.ndarray
     reference: np.ndarray
     feature: np.ndarray
@@ -127,7 +131,18 @@ def allocate_contacts(capacity: int) -> ContactArrays:
 def allocate_pairs(capacity: int) -> PairArrays:
     """Empty pair buffer for ``capacity`` pairs."""
     capacity = max(int(capacity), 1)
-    names = "shape_a", "shape_b", "contact_start", "contact_count", "previous", "is_recycled", "reference", "feature"
+    names = (
+        "shape_a",
+        "shape_b",
+        "contact_start",
+        "contact_count",
+        "previous",
+        "old_contact_start",
+        "old_contact_count",
+        "is_recycled",
+        "reference",
+        "feature",
+    )
     return PairArrays(
         count=np.zeros(1, np.int64),
         needed=np.zeros(1, np.int64),
@@ -165,15 +180,13 @@ def copy_buffer(source, target) -> None:
 
 
 @kernel
-def match_contacts(pairs, previous_pairs, contacts, previous, workspace):
+def match_contacts(pairs, contacts, previous, workspace):
     """Carry impulses and ages of the last step's contacts over to the same contacts of this step.
 
     Parameters
     ----------
     pairs : PairArrays
-        Of this step, with ``previous`` and ``is_recycled`` as ``narrow_phase`` left them (read).
-    previous_pairs : PairArrays
-        Of the last step (read).
+        Of this step, as ``narrow_phase`` left them (read).
     contacts : ContactArrays
         Of this step (``impulse``, ``age``, ``matched`` written).
     previous : ContactArrays
@@ -193,8 +206,8 @@ def match_contacts(pairs, previous_pairs, contacts, previous, workspace):
         if not pairs.is_recycled[pair]:
             for contact in range(first, last):
                 contacts.matched[contact] = -1
-            if pairs.previous[pair] >= 0:
-                match_nearest(pairs, pair, previous_pairs, contacts, previous, workspace)
+            if pairs.old_contact_count[pair] > 0:
+                match_nearest(pairs, pair, contacts, previous, workspace)
         for contact in range(first, last):
             old = contacts.matched[contact]
             if old < 0:
@@ -208,7 +221,7 @@ def match_contacts(pairs, previous_pairs, contacts, previous, workspace):
 
 
 @kernel
-def match_nearest(pairs, pair, previous_pairs, contacts, previous, workspace):
+def match_nearest(pairs, pair, contacts, previous, workspace):
     """Join the contacts of one pair with those of the last step, one to one, the nearest two first.
 
     Old surface points are carried along by their bodies before distances are taken, so that a stack on a lift or a
@@ -216,8 +229,8 @@ def match_nearest(pairs, pair, previous_pairs, contacts, previous, workspace):
     """
     first = pairs.contact_start[pair]
     last = first + pairs.contact_count[pair]
-    old_first = previous_pairs.contact_start[pairs.previous[pair]]
-    old_last = old_first + previous_pairs.contact_count[pairs.previous[pair]]
+    old_first = pairs.old_contact_start[pair]
+    old_last = old_first + pairs.old_contact_count[pair]
     size = min(workspace.size[pairs.shape_a[pair]], workspace.size[pairs.shape_b[pair]])
     threshold = (RATIO_MATCH_DISTANCE * size) ** 2
     for _ in range(min(last - first, old_last - old_first)):

@@ -77,6 +77,8 @@ def find_previous(pairs, pair, previous_pairs, old):
         old += 1
     is_same = old < previous_pairs.count[0] and previous_pairs.shape_a[old] == a and previous_pairs.shape_b[old] == b
     pairs.previous[pair] = old if is_same else -1
+    pairs.old_contact_start[pair] = previous_pairs.contact_start[old] if is_same else 0
+    pairs.old_contact_count[pair] = previous_pairs.contact_count[old] if is_same else 0
     return old
 
 
