@@ -1,0 +1,599 @@
+"""Blender's rigid-body scene as a model of the solver: the only reader of scene data.
+
+What is read is what Blender itself would simulate: the bodies of the Rigid Body World's collection as the depsgraph
+evaluates them at the first frame, and for every later frame the flags, poses, gravity and speed that are animated.
+What Blender does and Cairn does not (or does otherwise) becomes a ``Note``; what cannot be simulated a ``SceneError``.
+Nothing in the file is changed.
+
+A body's pose is rigid: location of ``matrix_world`` and its rotation. Where the object is mirrored, all three axes are
+turned round, as Blender does, so that a proper rotation remains. Scale and mirror go into the shape.
+"""
+
+import hashlib
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+import bpy
+import numpy as np
+from mathutils import Matrix
+
+from ..solver_core import rotations
+from ..solver_core.model import BodyKind, Model, ModelBuilder, ModelError
+from .scene_animation import (
+    AnimationSurvey,
+    animated_paths,
+    curves_digest,
+    flag_values,
+    flags_animated,
+)
+from .scene_notes import Note, body_notes, grouped_notes, scene_notes
+from .scene_shapes import MeshError, ShapeReader
+
+__all__ = [
+    "ExportedBody",
+    "FrameSample",
+    "Note",
+    "SceneError",
+    "SceneExport",
+    "export_scene",
+    "find_object",
+    "grouped_notes",
+    "sample_frame",
+    "simulation_paused",
+]
+
+# Cosine between two axes of matrix_world above which an object counts as sheared. A float32 matrix below a chain of
+# parents shows 1e-6; 1e-4 is a shear of 0.006 degrees, which nobody sees. Dimensionless.
+TOLERANCE_SHEAR = 1e-4
+# Scale of an axis, as a share of the largest, that counts as zero. Dimensionless.
+RATIO_ZERO_SCALE = 1e-7
+
+
+class SceneError(ValueError):
+    """A scene that cannot be simulated. ``str()`` is one line: object, value and what to do.
+
+    Attributes
+    ----------
+    object_name : str or None
+    message : str
+        Without the object's name.
+    """
+
+    def __init__(self, object_name, message):
+        self.object_name = object_name
+        self.message = message
+        super().__init__(message if object_name is None else f"{object_name}: {message}")
+
+
+@dataclass(frozen=True)
+class ExportedBody:
+    """One object of the model.
+
+    Attributes
+    ----------
+    object_name : str
+    index : int
+        Row in the model's arrays.
+    moves : bool
+        Dynamic in some frame: gets keyframes.
+    follows : bool
+        Its pose may be animated, and counts in some frame, so that each frame is looked at.
+    flags_change : bool
+        ``kinematic`` or ``enabled`` is animated.
+    passive : bool
+    matrix_world_start : float64 [4, 4]
+        As evaluated at the first frame, with scale and mirror.
+    rigid_start : float64 [4, 4]
+        The pose that the model has.
+    parent_matrix : float64 [4, 4]
+        The parents' part P of ``matrix_world = P @ basis`` at the first frame, relative to the body ``parent_body``
+        where there is one, else to the world.
+    parent_animated : bool
+        ``FrameSample.parent_matrices`` holds P in each frame.
+    parent_body : int or None
+        The nearest ancestor that moves, as a row of the model.
+    """
+
+    object_name: str
+    index: int
+    moves: bool
+    follows: bool
+    flags_change: bool
+    passive: bool
+    matrix_world_start: np.ndarray
+    rigid_start: np.ndarray
+    parent_matrix: np.ndarray
+    parent_animated: bool
+    parent_body: int | None
+
+
+@dataclass(frozen=True)
+class FrameSample:
+    """What is given from outside for the step that ends at ``frame``.
+
+    Attributes
+    ----------
+    frame : int
+    duration : float
+        Simulated time of the step [s]: World speed over frame rate.
+    gravity : float64 [3]
+        [m/s^2], with the world's effector weights.
+    kind : int64 [body_count]
+        ``BodyKind`` during the step: the flags as they are at ``frame``, as in Blender.
+    position, orientation : float64 [body_count, 3], [body_count, 4]
+        User-frame poses at ``frame``; they count where kind is KINEMATIC.
+    parent_matrices : dict of int to float64 [4, 4]
+        ``ExportedBody.parent_matrix`` at ``frame``, for bodies whose parents are animated.
+    """
+
+    frame: int
+    duration: float
+    gravity: np.ndarray
+    kind: np.ndarray
+    position: np.ndarray
+    orientation: np.ndarray
+    parent_matrices: dict
+
+    @property
+    def frame_input(self):
+        """The same as the simulation takes it (imports the simulation, and so Numba)."""
+        from ..solver_core.simulation import FrameInput
+
+        return FrameInput(
+            duration=self.duration,
+            gravity=self.gravity,
+            kind=self.kind,
+            position=self.position,
+            orientation=self.orientation,
+        )
+
+
+@dataclass(frozen=True)
+class SceneExport:
+    """A scene as the solver gets it.
+
+    Attributes
+    ----------
+    model : Model
+    bodies : list of ExportedBody
+        In the model's order.
+    frame_start, frame_end : int
+        ``frame_start`` is the start pose; the first simulated frame follows it.
+    frame_rate : float
+        Frames a second of the scene.
+    notes : list of Note
+    samples_needed : bool
+        Something is animated: ``sample_frame`` must be asked for every frame.
+    default_sample : FrameSample
+        Holds for every frame where ``samples_needed`` is False.
+    fingerprint : str
+        Hash of everything physical that was read.
+    """
+
+    model: Model
+    bodies: list[ExportedBody]
+    frame_start: int
+    frame_end: int
+    frame_rate: float
+    notes: list[Note]
+    samples_needed: bool
+    default_sample: FrameSample
+    fingerprint: str
+
+
+def export_scene(scene, *, frame_start=None, frame_end=None) -> SceneExport:
+    """Read a scene's rigid bodies.
+
+    Parameters
+    ----------
+    scene : bpy.types.Scene
+    frame_start, frame_end : int, optional
+        Default: the range of the Rigid Body World's cache.
+
+    Returns
+    -------
+    SceneExport
+
+    Raises
+    ------
+    SceneError
+        Names the object, the value and what to do. The scene is as it was.
+    """
+    world = _rigid_body_world(scene)
+    start, end = _frame_range(world, frame_start, frame_end)
+    with simulation_paused(scene):
+        return _SceneReader(scene, world, start, end).export()
+
+
+def sample_frame(scene, export: SceneExport, frame: int) -> FrameSample:
+    """Evaluate one frame and read what is given from outside for the step that ends there.
+
+    Call it inside ``simulation_paused``, which puts the frame back.
+
+    Raises
+    ------
+    SceneError
+        An object was deleted or renamed, or a pose is not finite.
+    """
+    depsgraph = evaluate_frame(scene, frame)
+    sample = _outer_sample(scene, depsgraph, frame, export)
+    for body in export.bodies:
+        if not (body.follows or body.flags_change or body.parent_animated):
+            continue
+        ob = find_object(scene, body.object_name)
+        if ob is None or ob.rigid_body is None:
+            raise SceneError(body.object_name, "is no longer a rigid body of this scene; bake again")
+        evaluated = ob.evaluated_get(depsgraph)
+        sample.kind[body.index] = _kind_at(evaluated.rigid_body, body)
+        if body.follows:
+            matrix = _finite_matrix(evaluated, f"at frame {frame}")
+            sample.position[body.index], sample.orientation[body.index] = _rigid_pose(matrix)
+        if body.parent_animated:
+            sample.parent_matrices[body.index] = _parent_matrix(evaluated, depsgraph, export.bodies, body.parent_body)
+    return sample
+
+
+@contextmanager
+def simulation_paused(scene):
+    """Stop Blender's own simulation for the moment; at exit the world's switch and the current frame are as before.
+
+    With the world switched off, every object is where its animation puts it, at any frame.
+    """
+    world = scene.rigidbody_world
+    enabled = world.enabled
+    frame, subframe = scene.frame_current, scene.frame_subframe
+    world.enabled = False
+    try:
+        yield
+    finally:
+        # Frame first: evaluated with the world off, Blender's cache is neither read nor written on the way back.
+        scene.frame_set(frame, subframe=subframe)
+        world.enabled = enabled
+
+
+def find_object(scene, name: str):
+    """The object that an ``ExportedBody`` names, or None. Names are unique but for linked libraries."""
+    collection = scene.rigidbody_world.collection if scene.rigidbody_world else None
+    found = bpy.data.objects.get(name)
+    if found is not None and found.library is None:
+        return found
+    return collection.all_objects.get(name) if collection else found
+
+
+def evaluate_frame(scene, frame: int):
+    """Evaluate a frame and return the depsgraph; needed once even at the current frame of a file just opened."""
+    scene.frame_set(frame)
+    return view_layer_of(scene).depsgraph
+
+
+def view_layer_of(scene):
+    """The view layer whose depsgraph is read: the user's where the scene is the one in view."""
+    return bpy.context.view_layer if bpy.context.scene == scene else scene.view_layers[0]
+
+
+def _rigid_body_world(scene):
+    world = scene.rigidbody_world
+    if world is None:
+        raise SceneError(
+            None,
+            f"scene {scene.name!r} has no Rigid Body World; select a mesh and add a rigid body in Physics > Rigid Body",
+        )
+    if world.collection is None:
+        raise SceneError(
+            None, f"the Rigid Body World of {scene.name!r} has no collection; choose one in Scene > Rigid Body World"
+        )
+    return world
+
+
+def _frame_range(world, frame_start, frame_end):
+    start = world.point_cache.frame_start if frame_start is None else int(frame_start)
+    end = world.point_cache.frame_end if frame_end is None else int(frame_end)
+    if start >= end:
+        raise SceneError(None, f"the start frame, {start}, must lie before the end frame, {end}")
+    return start, end
+
+
+@dataclass
+class _SceneReader:
+    """One export: the first frame is evaluated, objects are read, the model is built."""
+
+    scene: object
+    world: object
+    start: int
+    end: int
+    survey: AnimationSurvey = field(default_factory=AnimationSurvey)
+    notes: list = field(default_factory=list)
+
+    def export(self) -> SceneExport:
+        self.depsgraph = evaluate_frame(self.scene, self.start)
+        self.shapes = ShapeReader(self.depsgraph)
+        objects = self._collect_objects()
+        self.moves = {ob.name_full: self._moves(ob) for ob in objects}
+        self.index = {ob.name_full: index for index, ob in enumerate(objects)}
+        builder = ModelBuilder(gravity=_gravity(self.depsgraph.scene_eval, self.world))
+        bodies = [self._add_body(builder, ob) for ob in objects]
+        model = builder.build()
+        for ob, body in zip(objects, bodies, strict=True):
+            self.notes += body_notes(ob, body, model, self._moving_ancestor(ob))
+        self.notes += scene_notes(self.scene, objects, any(self.moves.values()))
+        return self._finished(model, bodies, objects)
+
+    def _finished(self, model, bodies, objects) -> SceneExport:
+        render = self.scene.render
+        partial = SceneExport(
+            model=model,
+            bodies=bodies,
+            frame_start=self.start,
+            frame_end=self.end,
+            frame_rate=render.fps / render.fps_base,
+            notes=self.notes,
+            samples_needed=self._scene_animated()
+            or any(body.follows or body.flags_change or body.parent_animated for body in bodies),
+            default_sample=None,
+            fingerprint="",
+        )
+        sample = _outer_sample(self.scene, self.depsgraph, self.start, partial)
+        for body, ob in zip(bodies, objects, strict=True):
+            sample.kind[body.index] = _kind_at(ob.evaluated_get(self.depsgraph).rigid_body, body)
+        fingerprint = _fingerprint(partial, sample, self.survey.owners | {self.scene.name_full: self.scene})
+        return SceneExport(**{**vars(partial), "default_sample": sample, "fingerprint": fingerprint})
+
+    def _collect_objects(self) -> list:
+        """Objects that are bodies; a compound parent's children are shapes of the parent, not bodies."""
+        objects = [ob for ob in self.world.collection.all_objects if ob.rigid_body is not None]
+        objects = [ob for ob in objects if not self._is_compound_part(ob)]
+        if not objects:
+            raise SceneError(
+                None,
+                f"scene {self.scene.name!r} has no rigid bodies; select a mesh and add one in Physics > Rigid Body",
+            )
+        return objects
+
+    def _is_compound_part(self, ob) -> bool:
+        parent = ob.parent
+        return parent is not None and parent.rigid_body is not None and parent.rigid_body.collision_shape == "COMPOUND"
+
+    def _moves(self, ob) -> bool:
+        """Whether the body is dynamic in any simulated frame."""
+        if ob.rigid_body.type != "ACTIVE":
+            return False
+        frames = np.arange(self.start + 1, self.end + 1)
+        enabled, kinematic = flag_values(ob, "enabled", frames), flag_values(ob, "kinematic", frames)
+        if enabled is None or kinematic is None:
+            return True
+        return bool(np.any(enabled & ~kinematic))
+
+    def _add_body(self, builder, ob) -> ExportedBody:
+        name = ob.name
+        evaluated = ob.evaluated_get(self.depsgraph)
+        settings = evaluated.rigid_body
+        matrix = _finite_matrix(evaluated, f"at frame {self.start}")
+        rotation, stretch = _rotation_and_stretch(matrix, name)
+        moves = self.moves[ob.name_full]
+        if moves and ob.library is not None:
+            raise SceneError(name, f"is linked from {ob.library.filepath} and cannot be keyed; make it local or an override")
+        body = self._exported_body(ob, evaluated, matrix, rotation)
+        shape = self._shape(ob, stretch, rotation, matrix)
+        try:
+            builder.add_body(
+                name=name,
+                shape=shape,
+                mass=_mass(name, settings, moves),
+                kind=BodyKind(_kind_at(settings, body)),
+                position=matrix[:3, 3],
+                orientation=rotations.from_matrix(rotation),
+                friction=settings.friction,
+                restitution=settings.restitution,
+                linear_damping=settings.linear_damping,
+                angular_damping=settings.angular_damping,
+                collision_mask=sum(1 << bit for bit, on in enumerate(settings.collision_collections) if on),
+            )
+        except ModelError as error:
+            raise SceneError(name, str(error).removeprefix(f"{name}: ")) from error
+        return body
+
+    def _exported_body(self, ob, evaluated, matrix, rotation) -> ExportedBody:
+        moves, may_move = self.moves[ob.name_full], self.survey.may_move(ob)
+        ancestor = self._moving_ancestor(ob)
+        rigid = np.eye(4)
+        rigid[:3, :3], rigid[:3, 3] = rotation, matrix[:3, 3]
+        return ExportedBody(
+            object_name=ob.name,
+            index=self.index[ob.name_full],
+            moves=moves,
+            # A body that is dynamic throughout is where the simulation puts it, whatever its curves say.
+            follows=may_move and (not moves or flags_animated(ob)),
+            flags_change=flags_animated(ob) and ob.rigid_body.type == "ACTIVE",
+            passive=ob.rigid_body.type == "PASSIVE",
+            matrix_world_start=matrix,
+            rigid_start=rigid,
+            parent_matrix=self._relative_parent_matrix(ob, evaluated, ancestor),
+            parent_animated=moves and self.survey.parent_may_move(ob),
+            parent_body=None if ancestor is None else self.index[ancestor.name_full],
+        )
+
+    def _relative_parent_matrix(self, ob, evaluated, ancestor):
+        if not self.moves[ob.name_full]:
+            return np.eye(4)
+        matrix = _parents_part(evaluated)
+        if ancestor is not None:
+            matrix = np.linalg.inv(_finite_matrix(ancestor.evaluated_get(self.depsgraph), "")) @ matrix
+        if not np.all(np.isfinite(matrix)) or np.linalg.cond(matrix[:3, :3]) > 1.0 / RATIO_ZERO_SCALE:
+            raise SceneError(ob.name, f"its parent {ob.parent.name} has zero scale; a child there cannot be keyed")
+        return matrix
+
+    def _moving_ancestor(self, ob):
+        """The nearest parent that moves by simulation, or None."""
+        parent = ob.parent
+        while parent is not None and not self.moves.get(parent.name_full, False):
+            parent = parent.parent
+        return parent
+
+    def _shape(self, ob, stretch, rotation, matrix):
+        parts = []
+        if ob.rigid_body.collision_shape == "COMPOUND":
+            to_user = np.linalg.inv(_rigid_matrix(rotation, matrix[:3, 3]))
+            for child in self.world.collection.all_objects:
+                if child.parent == ob and child.rigid_body is not None:
+                    parts.append((child, to_user @ _finite_matrix(child.evaluated_get(self.depsgraph), "")))
+        try:
+            shape, notes = self.shapes.read(ob, stretch, moves=self.moves[ob.name_full], parts=parts)
+        except MeshError as error:
+            raise SceneError(ob.name, str(error)) from error
+        self.notes += [Note(level, ob.name, text) for level, text in notes]
+        return shape
+
+    def _scene_animated(self) -> bool:
+        paths = animated_paths(self.scene)
+        return any(path == "*" or path.startswith(("rigidbody_world", "gravity", "use_gravity", "render.fps")) for path in paths)
+
+
+def _kind_at(settings, body: ExportedBody) -> int:
+    """Kind of a body whose evaluated rigid-body settings are given.
+
+    A body that moves in other frames stands still where it is while ``enabled`` is off, as in Blender; one that never
+    moves follows its animation.
+    """
+    if body.passive:
+        return BodyKind.KINEMATIC if body.follows else BodyKind.STATIC
+    if settings.kinematic:
+        return BodyKind.KINEMATIC
+    if settings.enabled:
+        return BodyKind.DYNAMIC
+    return BodyKind.KINEMATIC if body.follows and not body.moves else BodyKind.STATIC
+
+
+def _outer_sample(scene, depsgraph, frame, export) -> FrameSample:
+    """Duration and gravity at an evaluated frame; kinds and poses as at the start."""
+    evaluated = depsgraph.scene_eval
+    render = evaluated.render
+    model = export.model
+    position = np.array([body.rigid_start[:3, 3] for body in export.bodies])
+    orientation = np.array([rotations.from_matrix(body.rigid_start[:3, :3]) for body in export.bodies])
+    return FrameSample(
+        frame=frame,
+        duration=evaluated.rigidbody_world.time_scale * render.fps_base / render.fps,
+        gravity=_gravity(evaluated, evaluated.rigidbody_world),
+        kind=model.initial_state.kind.copy(),
+        position=position,
+        orientation=orientation,
+        parent_matrices={},
+    )
+
+
+def _gravity(scene, world) -> np.ndarray:
+    """Gravity as Blender weighs it [m/s^2]."""
+    if not scene.use_gravity:
+        return np.zeros(3)
+    weights = world.effector_weights
+    gravity = np.array(scene.gravity, float) * (weights.gravity * weights.all)
+    if not np.all(np.isfinite(gravity)):
+        raise SceneError(None, f"gravity of scene {scene.name!r} is {tuple(gravity)}; it must be finite")
+    return gravity
+
+
+def _mass(name, settings, moves) -> float:
+    mass = settings.mass
+    if mass == 0.0 and not moves:
+        # Blender ignores the mass of what never moves.
+        return 1.0
+    if not np.isfinite(mass) or mass <= 0.0:
+        raise SceneError(name, f"its mass is {mass:g} kg; set a number above 0 in Physics > Rigid Body > Settings")
+    return mass
+
+
+def _finite_matrix(evaluated, when) -> np.ndarray:
+    matrix = np.array(evaluated.matrix_world, float)
+    if np.all(np.isfinite(matrix)):
+        return matrix
+    for channel in ("location", "rotation_euler", "rotation_quaternion", "rotation_axis_angle", "scale"):
+        values = tuple(getattr(evaluated, channel))
+        if not np.all(np.isfinite(values)):
+            bad = ", ".join(f"{value:g}" for value in values)
+            raise SceneError(evaluated.name, f"its {channel} is ({bad}) {when}; correct it, or the driver that sets it".replace("  ", " "))
+    raise SceneError(
+        evaluated.name, f"its world matrix is not finite {when}; look at its parents, constraints and delta transforms"
+    )
+
+
+def _rotation_and_stretch(matrix, name):
+    """Split the 3 x 3 part into a proper rotation and the scale along its axes, negative if mirrored."""
+    axes = matrix[:3, :3]
+    scale = np.linalg.norm(axes, axis=0)
+    if scale.max() == 0.0 or scale.min() <= RATIO_ZERO_SCALE * scale.max():
+        axis = "XYZ"[int(np.argmin(scale))]
+        raise SceneError(name, f"its scale along {axis} is {scale.min():g}; set a scale other than 0")
+    directions = axes / scale
+    products = directions.T @ directions
+    cosine = np.abs(products - np.diag(np.diag(products))).max()
+    if cosine > TOLERANCE_SHEAR:
+        angle = np.degrees(np.arccos(min(cosine, 1.0)))
+        raise SceneError(
+            name,
+            f"it is sheared: two of its axes meet at {angle:.2f} degrees instead of 90; "
+            "apply the scale of its parent, or clear the parent and keep the transform",
+        )
+    if np.linalg.det(directions) < 0.0:
+        directions, scale = -directions, -scale
+    return _nearest_rotation(directions), scale
+
+
+def _rigid_pose(matrix):
+    """Position and orientation of a pose that may have scale, mirror and (at later frames) a little shear."""
+    axes = matrix[:3, :3]
+    scale = np.linalg.norm(axes, axis=0)
+    directions = axes / np.where(scale > 0.0, scale, 1.0)
+    if np.linalg.det(directions) < 0.0:
+        directions = -directions
+    return matrix[:3, 3], rotations.from_matrix(_nearest_rotation(directions))
+
+
+def _nearest_rotation(directions) -> np.ndarray:
+    """The rotation nearest to a float32 matrix: exact axes stay exact."""
+    if np.array_equal(np.abs(directions).sum(axis=0), np.ones(3)) and set(np.unique(np.abs(directions))) <= {0.0, 1.0}:
+        return directions + 0.0
+    left, _, right = np.linalg.svd(directions)
+    rotation = left @ right
+    return rotation if np.linalg.det(rotation) > 0.0 else left @ np.diag([1.0, 1.0, -1.0]) @ right
+
+
+def _rigid_matrix(rotation, position) -> np.ndarray:
+    matrix = np.eye(4)
+    matrix[:3, :3], matrix[:3, 3] = rotation, position
+    return matrix
+
+
+def _parents_part(evaluated) -> np.ndarray:
+    """P of ``matrix_world = P @ basis``, whatever the kind of parent and with no constraint of the object's own."""
+    if evaluated.parent is None:
+        return np.eye(4)
+    return np.array(evaluated.convert_space(matrix=Matrix.Identity(4), from_space="LOCAL", to_space="WORLD"), float)
+
+
+def _parent_matrix(evaluated, depsgraph, bodies, parent_body) -> np.ndarray:
+    matrix = _parents_part(evaluated)
+    if parent_body is None:
+        return matrix
+    ancestor = evaluated.parent
+    while ancestor.name != bodies[parent_body].object_name:
+        ancestor = ancestor.parent
+    return np.linalg.inv(np.array(ancestor.evaluated_get(depsgraph).matrix_world, float)) @ matrix
+
+
+def _fingerprint(export: SceneExport, sample: FrameSample, owners) -> str:
+    digest = hashlib.sha256()
+    digest.update(repr((export.model.names, export.frame_start, export.frame_end, export.frame_rate)).encode())
+    digest.update(repr([(body.moves, body.follows, body.flags_change) for body in export.bodies]).encode())
+    _hash_arrays(digest, export.model.arrays)
+    _hash_arrays(digest, export.model.initial_state)
+    _hash_arrays(digest, (np.array(sample.duration), sample.gravity, sample.kind))
+    digest.update(curves_digest(owners))
+    return digest.hexdigest()
+
+
+def _hash_arrays(digest, arrays):
+    for array in arrays:
+        if isinstance(array, np.ndarray):
+            digest.update(np.ascontiguousarray(array).tobytes())
+        else:
+            _hash_arrays(digest, array)

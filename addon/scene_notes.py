@@ -1,0 +1,156 @@
+"""What Cairn ignores in a scene, or does otherwise than Blender: one note an object and reason."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from .scene_animation import animated_paths, scale_animated
+
+# Distance of the centre of mass from the origin, as a share of the shape's size, from which it is worth a note.
+RATIO_OFF_CENTER = 0.02
+# Ratio of the longest to the shortest axis of a parent from which it shears children that turn.
+RATIO_UNEVEN = 1.001
+
+# Blender's colliders ignore these curves, or read them live; here the first frame's value holds throughout.
+_SETTINGS_READ_ONCE = {
+    "rigid_body.mass": "Mass",
+    "rigid_body.friction": "Friction",
+    "rigid_body.restitution": "Bounciness",
+    "rigid_body.linear_damping": "Damping Translation",
+    "rigid_body.angular_damping": "Damping Rotation",
+    "rigid_body.collision_collections": "Collision Collections",
+}
+
+
+@dataclass(frozen=True)
+class Note:
+    """Something that the user should know before baking.
+
+    Attributes
+    ----------
+    level : {"info", "warning"}
+    object_name : str or None
+    text : str
+        Without the object's name; equal for all objects with the same reason, so that lists can group them.
+    """
+
+    level: str
+    object_name: str | None
+    text: str
+
+
+def grouped_notes(notes) -> list[tuple[str, str, list[str]]]:
+    """Notes with equal text as one: (level, text, object names), warnings first, otherwise in order."""
+    groups: dict[tuple[str, str], list[str]] = {}
+    for note in notes:
+        names = groups.setdefault((note.level, note.text), [])
+        if note.object_name is not None:
+            names.append(note.object_name)
+    ordered = sorted(groups.items(), key=lambda item: item[0][0] != "warning")
+    return [(level, text, names) for (level, text), names in ordered]
+
+
+def body_notes(ob, body, model, moving_ancestor) -> list[Note]:
+    """Notes about one body: settings that are not followed, and what a bake does to it."""
+    texts = [("warning", text) for text in _unsupported_settings(ob, body)]
+    if body.moves:
+        texts += [("warning", text) for text in _keyframe_hazards(ob, body)]
+        texts += _center_note(body, model)
+    elif moving_ancestor is not None:
+        texts.append(
+            ("warning", f"its parent {moving_ancestor.name} is simulated: it collides where it stood at the start")
+        )
+    if body.follows and not ob.rigid_body.kinematic and not body.flags_change:
+        texts.append(("info", "is animated with Animated off: Cairn collides with what is seen, Blender with the start pose"))
+    return [Note(level, ob.name, text) for level, text in texts]
+
+
+def _unsupported_settings(ob, body):
+    settings = ob.rigid_body
+    paths = animated_paths(ob)
+    if scale_animated(ob):
+        yield "its scale is animated: the shape keeps the start frame's"
+    for path, label in _SETTINGS_READ_ONCE.items():
+        if path in paths:
+            yield f"{label} is animated: the start frame's value is used throughout"
+    if not body.moves:
+        return
+    if settings.use_deactivation and settings.use_start_deactivated:
+        yield "Start Deactivated is not yet supported: it moves from the first frame"
+    if any(ob.lock_location) or any(ob.lock_rotation):
+        yield "locked location or rotation is not yet supported: it moves freely"
+    if not any(settings.collision_collections):
+        yield "is in no collision collection: it collides with nothing"
+
+
+def _keyframe_hazards(ob, body):
+    constraints = [constraint.name for constraint in ob.constraints if not constraint.mute and constraint.influence > 0.0]
+    if constraints:
+        yield f"has object constraints ({', '.join(constraints)}), which act on top of the baked motion; mute them"
+    if ob.parent is not None:
+        scale = np.linalg.norm(body.parent_matrix[:3, :3], axis=0)
+        if scale.max() > RATIO_UNEVEN * scale.min():
+            yield f"its parent {ob.parent.name} is scaled unevenly: it looks sheared as it turns; apply the parent's scale"
+
+
+def _center_note(body, model):
+    # frame_position is the origin seen from the body frame, so its length is the distance.
+    distance = np.linalg.norm(model.frame_position[body.index])
+    if distance > RATIO_OFF_CENTER * model.arrays.size[body.index]:
+        yield "info", "its origin is not its centre of mass: Blender turns it about the origin, Cairn about its volume's centre"
+
+
+def scene_notes(scene, objects, anything_moves) -> list[Note]:
+    """Notes about the world, joints, force fields and objects that take no part."""
+    world = scene.rigidbody_world
+    notes = [*_joint_notes(world), *_field_notes(scene, world), *_outsider_notes(scene, world, objects)]
+    if not anything_moves:
+        notes.append(Note("warning", None, "no body moves: all are passive, animated or have Dynamic off"))
+    if scene.render.frame_map_old != scene.render.frame_map_new:
+        notes.append(Note("warning", None, "Time Remapping is not supported: set Old and New to the same value"))
+    if world.time_scale == 0.0:
+        notes.append(Note("warning", None, "World speed is 0: nothing moves"))
+    cache = world.point_cache
+    if cache.is_baked or cache.use_disk_cache:
+        notes.append(Note("info", None, "Blender's own baked rigid-body cache is ignored"))
+    notes.append(
+        Note(
+            "info",
+            None,
+            f"Blender's substeps ({world.substeps_per_frame}) and solver iterations ({world.solver_iterations}) "
+            "are not used; Cairn has its own",
+        )
+    )
+    return notes
+
+
+def _joint_notes(world):
+    for ob in world.constraints.all_objects if world.constraints else ():
+        joint = ob.rigid_body_constraint
+        if joint is not None and joint.enabled:
+            label = joint.bl_rna.properties["type"].enum_items[joint.type].name
+            yield Note("warning", ob.name, f"{label} joint is not yet supported: its bodies move without it")
+
+
+def _field_notes(scene, world):
+    if world.effector_weights.all == 0.0:
+        return
+    for ob in scene.objects:
+        if ob.field is not None and ob.field.type != "NONE":
+            yield Note("warning", ob.name, "force fields are not yet supported: it has no effect")
+
+
+def _outsider_notes(scene, world, objects):
+    taking_part = {ob.name_full for ob in objects}
+    members = {ob.name_full for ob in world.collection.all_objects}
+    for ob in scene.objects:
+        if ob.rigid_body is not None and ob.name_full not in members:
+            yield Note("info", ob.name, "is not in the Rigid Body World's collection: it takes no part, as in Blender")
+    for ob in world.collection.all_objects:
+        if ob.name_full in taking_part:
+            if scene.objects.get(ob.name) is None:
+                yield Note("info", ob.name, "is not in the scene, but in the Rigid Body World's collection: it takes part, as in Blender")
+        elif ob.rigid_body is None:
+            yield Note("info", ob.name, "is in the Rigid Body World's collection but has no rigid body: it takes no part")
+        else:
+            yield Note("info", ob.name, f"is a shape of its compound parent {ob.parent.name}")

@@ -1,0 +1,210 @@
+"""Meshes as collision shapes: what Blender would make of them, centred where the mesh is.
+
+Shapes are given in the user frame of their object: its origin and its rotation. The object's scale (and mirroring)
+is in the points: ``point = stretch * local``.
+"""
+
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+import bmesh
+import bpy
+import numpy as np
+
+from ..solver_core.shapes import Box, ConvexHull, ShapeError, Sphere
+
+# A side below this share of the longest counts as no thickness: coordinates are float32, so 1e-7 is noise, and the
+# thinnest sheets that people model (paper, 0.1 mm on 30 cm) are 3e-4. Dimensionless, nominal 1e-5.
+RATIO_FLAT = 1e-5
+# Thickness of a flat body that moves, as a share of its longest side. Dimensionless, nominal 1/200.
+RATIO_PLATE = 1.0 / 200.0
+# Digits of the stretch that count: instances of one mesh share one hull although their float32 matrices differ.
+_STRETCH_DIGITS = 6
+
+_SHAPE_LABELS = {
+    "CAPSULE": "Capsule",
+    "CYLINDER": "Cylinder",
+    "CONE": "Cone",
+    "MESH": "Mesh",
+    "COMPOUND": "Compound Parent",
+}
+
+
+class MeshError(ValueError):
+    """A mesh that gives no shape; says why and what to do, without the object's name."""
+
+
+@dataclass
+class ShapeReader:
+    """Reads shapes of objects in one evaluated frame; equal hulls are made once.
+
+    Attributes
+    ----------
+    depsgraph : bpy.types.Depsgraph
+    """
+
+    depsgraph: object
+    _hulls: dict = field(default_factory=dict)
+    _points: dict = field(default_factory=dict)
+
+    def read(self, ob, stretch, *, moves, parts=()):
+        """Shape of an object with a rigid body.
+
+        Parameters
+        ----------
+        ob : bpy.types.Object
+        stretch : float64 [3]
+            Scale along the object's own axes; negative where it is mirrored.
+        moves : bool
+            Whether the body is ever dynamic, and so needs a volume.
+        parts : sequence of (bpy.types.Object, float64 [4, 4])
+            For a compound parent: the children that are its shapes, and matrices from their mesh to the user frame.
+
+        Returns
+        -------
+        shape : Box, Sphere or ConvexHull
+        notes : list of (str, str)
+            Level and text of what differs from Blender.
+
+        Raises
+        ------
+        MeshError
+        """
+        stretch = _rounded(stretch)
+        kind = ob.rigid_body.collision_shape
+        if kind == "BOX":
+            return self._box(ob, stretch, moves)
+        if kind == "SPHERE":
+            return self._sphere(ob, stretch)
+        notes = []
+        if kind != "CONVEX_HULL":
+            notes.append(("warning", f"collision shape {_SHAPE_LABELS.get(kind, kind)} is simulated as the convex hull for now"))
+        if kind == "COMPOUND" and parts:
+            points = np.concatenate([_transformed(self._source_points(part), matrix) for part, matrix in parts])
+        else:
+            points = self._source_points(ob) * stretch
+        hull, hull_notes = self._hull(points, moves)
+        return hull, notes + hull_notes
+
+    def _box(self, ob, stretch, moves):
+        lower, upper = _bounds(self._final_points(ob))
+        half_extents = 0.5 * (upper - lower) * np.abs(stretch)
+        longest = 2.0 * half_extents.max()
+        if longest == 0.0:
+            raise MeshError("all its vertices lie in one point; a box needs a size")
+        flat = half_extents < 0.5 * RATIO_FLAT * longest
+        if flat.sum() > 1:
+            raise MeshError("its mesh is a line; a box may lack one side's length, not two")
+        notes = []
+        if flat.any():
+            half_extents[flat] = 0.5 * RATIO_PLATE * longest if moves else 0.0
+            notes.append(_flat_note(longest, moves))
+        return Box(half_extents=half_extents, position=0.5 * (lower + upper) * stretch), notes
+
+    def _sphere(self, ob, stretch):
+        lower, upper = _bounds(self._final_points(ob))
+        # Blender: the largest half side before scaling, and then the scale along X.
+        radius = 0.5 * (upper - lower).max() * abs(stretch[0])
+        if radius == 0.0:
+            raise MeshError("all its vertices lie in one point; a sphere needs a size")
+        notes = []
+        if np.ptp(np.abs(stretch)) > 0.01 * np.abs(stretch).max():
+            notes.append(("info", "uneven scale on a sphere: its radius follows Scale X, as in Blender"))
+        return Sphere(radius=radius, position=0.5 * (lower + upper) * stretch), notes
+
+    def _hull(self, points, moves):
+        key = (points.tobytes(), bool(moves))
+        if key not in self._hulls:
+            self._hulls[key] = _make_hull(points, moves)
+        return self._hulls[key]
+
+    def _final_points(self, ob) -> np.ndarray:
+        """Vertices after all modifiers [point_count, 3]: what Blender's bounding box is about."""
+        return self._checked_points(ob, "FINAL")
+
+    def _source_points(self, ob) -> np.ndarray:
+        """Vertices of the mesh that the body's Source names [point_count, 3]."""
+        return self._checked_points(ob, ob.rigid_body.mesh_source)
+
+    def _checked_points(self, ob, source):
+        # Only objects whose mesh nothing changes can share what was read.
+        plain = ob.type == "MESH" and not ob.modifiers and ob.data.shape_keys is None
+        key = ob.data.name_full if plain else (ob.name_full, source)
+        if key not in self._points:
+            self._points[key] = self._read_points(ob, "BASE" if plain else source)
+        points, face_count = self._points[key]
+        if face_count == 0:
+            hint = ""
+            if source != "FINAL" and not plain and self._read_points(ob, "FINAL")[1]:
+                hint = "before its modifiers; set Source to Final in Physics > Rigid Body > Collisions"
+            raise MeshError(f"its mesh has no face {hint or '; give it faces, or remove its rigid body'}".replace(" ;", ";"))
+        if not np.all(np.isfinite(points)):
+            bad = int(np.argmin(np.isfinite(points).all(axis=1)))
+            raise MeshError(f"vertex {bad} of its mesh is at {tuple(points[bad])}; correct or delete it")
+        return points
+
+    def _read_points(self, ob, source):
+        if source == "BASE" and ob.type == "MESH":
+            return _mesh_points(ob.data)
+        if source == "DEFORM" and ob.type == "MESH":
+            return self._deformed_points(ob)
+        with evaluated_mesh(ob, self.depsgraph) as mesh:
+            return (np.zeros((0, 3)), 0) if mesh is None else _mesh_points(mesh)
+
+    def _deformed_points(self, ob):
+        mesh = bmesh.new()
+        try:
+            mesh.from_object(ob, self.depsgraph, cage=True, face_normals=False)
+            points = np.array([vertex.co for vertex in mesh.verts], float).reshape(-1, 3)
+            return points, len(mesh.faces)
+        finally:
+            mesh.free()
+
+
+@contextmanager
+def evaluated_mesh(ob, depsgraph):
+    """The mesh of an object after all modifiers, or of a curve, text or metaball; None where there is none."""
+    evaluated = ob.evaluated_get(depsgraph)
+    try:
+        mesh = evaluated.to_mesh()
+    except RuntimeError:
+        mesh = None
+    try:
+        yield mesh
+    finally:
+        evaluated.to_mesh_clear()
+
+
+def _mesh_points(mesh: "bpy.types.Mesh"):
+    points = np.empty(3 * len(mesh.vertices), np.float32)
+    mesh.vertices.foreach_get("co", points)
+    return points.reshape(-1, 3).astype(float), len(mesh.polygons)
+
+
+def _make_hull(points, moves):
+    try:
+        hull = ConvexHull.from_points(points)
+        if not (moves and hull.is_flat):
+            return hull, [_flat_note(hull.size, moves)] if hull.is_flat else []
+        return ConvexHull.from_points(points, thickness=RATIO_PLATE * hull.size), [_flat_note(hull.size, moves)]
+    except ShapeError as error:
+        raise MeshError(f"its mesh gives no convex hull: {error}") from error
+
+
+def _flat_note(longest, moves) -> tuple[str, str]:
+    if moves:
+        return "info", f"is flat: simulated as a plate {RATIO_PLATE * longest:.3g} thick"
+    return "info", "is flat: simulated as a sheet that nothing passes from either side"
+
+
+def _bounds(points):
+    return points.min(axis=0), points.max(axis=0)
+
+
+def _rounded(stretch):
+    largest = float(f"{np.abs(stretch).max():.{_STRETCH_DIGITS}g}")
+    return np.round(np.asarray(stretch, float) / largest, _STRETCH_DIGITS) * largest
+
+
+def _transformed(points, matrix):
+    return points @ matrix[:3, :3].T + matrix[:3, 3]
