@@ -314,7 +314,8 @@ class _SceneReader:
         bodies = [self._add_body(builder, ob) for ob in objects]
         model = builder.build()
         for ob, body in zip(objects, bodies, strict=True):
-            self.notes += body_notes(ob, body, model, self._moving_ancestor(ob))
+            above = np.eye(4) if body.parent_body is None else bodies[body.parent_body].matrix_world_start
+            self.notes += body_notes(ob, body, model, self._moving_ancestor(ob), above @ body.parent_matrix)
         self.notes += scene_notes(self.scene, objects, any(self.moves.values()))
         return self._finished(model, bodies, objects)
 

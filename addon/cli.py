@@ -1,0 +1,401 @@
+"""The command line: ``cairn bake``, ``cairn info`` and ``cairn demo``, inside Blender and with the bpy module.
+
+Inside Blender it is ``blender -b shot.blend --command cairn bake ...``; outside ``cairn bake shot.blend ...``. Exit codes:
+0 done; 1 the simulation failed (what was computed is saved beside OUT); 2 wrong usage, or a scene that cannot be
+simulated, with one line on stderr; 130 interrupted. Progress goes to stderr, results to stdout.
+"""
+
+import argparse
+import json
+import math
+import os
+import signal
+import sys
+from contextlib import contextmanager
+from pathlib import Path
+
+import bpy
+
+from .. import __version__
+from .cli_output import Progress, blender_lines_on_stderr, check_writable, save_blend, write_json
+from .properties import FRICTION_MODELS, METHODS
+from .scene_export import SceneError, SceneExport, export_scene, grouped_notes
+
+DONE, FAILED, UNUSABLE, INTERRUPTED = 0, 1, 2, 130
+_COMMANDS = []
+
+
+class CommandError(Exception):
+    """Ends the command with an exit code and one line on stderr."""
+
+    def __init__(self, line, code=UNUSABLE):
+        self.code = code
+        super().__init__(line)
+
+
+def register():
+    """Make ``blender --command cairn`` known."""
+    _COMMANDS.append(bpy.utils.register_cli_command("cairn", _command_in_blender))
+
+
+def unregister():
+    """Take the command away again."""
+    while _COMMANDS:
+        bpy.utils.unregister_cli_command(_COMMANDS.pop())
+
+
+def main(argv=None) -> int:
+    """Run one command.
+
+    Parameters
+    ----------
+    argv : sequence of str, optional
+        Default: the process's arguments.
+
+    Returns
+    -------
+    int
+        The exit code.
+    """
+    try:
+        with _interruptible():
+            arguments = _parser().parse_args(argv)
+            return arguments.run(arguments)
+    except SystemExit as ending:
+        return ending.code or DONE
+    except KeyboardInterrupt:
+        print("\ncairn: interrupted; nothing was saved", file=sys.stderr)
+        return INTERRUPTED
+    except CommandError as error:
+        return _complain(error, error.code)
+    except (SceneError, _unavailable()) as error:
+        return _complain(error, UNUSABLE)
+
+
+def _command_in_blender(argv) -> int:
+    return main(list(argv))
+
+
+def _complain(error, code) -> int:
+    line = " ".join(str(error).split())
+    print(f"cairn: {line}", file=sys.stderr, flush=True)
+    return code
+
+
+def _unavailable():
+    from .runtime import RuntimeUnavailable
+
+    return RuntimeUnavailable
+
+
+@contextmanager
+def _interruptible():
+    """Let Ctrl-C raise KeyboardInterrupt; Blender in the background has a handler of its own that does not."""
+    try:
+        earlier = signal.signal(signal.SIGINT, signal.default_int_handler)
+    except ValueError:  # not the main thread: whoever started it decides
+        yield
+        return
+    try:
+        yield
+    finally:
+        # None stands for a handler that Blender installed from C, which Python cannot put back.
+        if earlier is not None:
+            signal.signal(signal.SIGINT, earlier)
+
+
+# Arguments
+
+
+class _Parser(argparse.ArgumentParser):
+    """Says what is wrong in one line."""
+
+    def error(self, message):
+        raise CommandError(f"{message} (see {self.prog} --help)")
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = _Parser(prog="cairn", description="Contact-rich rigid-body animation for Blender.")
+    parser.add_argument("--version", action="version", version=f"cairn {__version__}, Blender {bpy.app.version_string}")
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
+    _add_bake(commands)
+    _add_info(commands)
+    _add_demo(commands)
+    return parser
+
+
+def _add_bake(commands):
+    bake = commands.add_parser("bake", help="simulate a scene's rigid bodies and save the motion as keyframes")
+    _add_scene(bake)
+    bake.add_argument("-o", "--output", metavar="OUT.blend", type=Path, help="default: SCENE.cairn.blend beside the scene")
+    bake.add_argument("--start", type=int, metavar="N", help="first frame, the start pose; default: the world's cache's")
+    bake.add_argument("--end", type=int, metavar="N", help="last frame; default: the world's cache's")
+    bake.add_argument("--solver", choices=[name for name, *_ in METHODS], help="default for this and the following: the scene's")
+    bake.add_argument("--friction", choices=[name for name, *_ in FRICTION_MODELS], help="model of friction")
+    bake.add_argument("--substeps", type=_count, metavar="N", help="steps a frame")
+    bake.add_argument("--tolerance", type=_tolerance, metavar="X", help="the solver's, relative, for example 1e-6")
+    bake.add_argument("--max-iterations", type=_count, metavar="N", help="of the solver in a step")
+    bake.add_argument("--report", type=Path, metavar="FILE.json", help="write a report of every frame")
+    bake.add_argument("--quiet", action="store_true", help="no progress")
+    bake.set_defaults(run=run_bake)
+
+
+def _add_info(commands):
+    info = commands.add_parser("info", help="what would be simulated, and what Cairn ignores")
+    _add_scene(info)
+    info.add_argument("--json", action="store_true", help="for programs")
+    info.set_defaults(run=run_info)
+
+
+def _add_demo(commands):
+    demo = commands.add_parser("demo", help="make a ready-made scene, bake it, save .blend, report and pictures")
+    demo.add_argument("name", nargs="?", default="wall", metavar="NAME", help="default: wall")
+    demo.add_argument("-o", "--output", metavar="FOLDER", type=Path, default=Path("demo"), help="default: demo")
+    demo.add_argument("--quiet", action="store_true", help="no progress")
+    demo.set_defaults(run=run_demo)
+
+
+def _add_scene(parser):
+    in_application = not bpy.app.module
+    parser.add_argument(
+        "scene",
+        metavar="SCENE.blend",
+        type=Path,
+        nargs="?" if in_application else None,
+        help="default: the file that Blender has opened" if in_application else "the file to read",
+    )
+
+
+def _count(text) -> int:
+    number = int(text)
+    if number < 1:
+        raise argparse.ArgumentTypeError(f"{text} is not 1 or more")
+    return number
+
+
+def _tolerance(text) -> float:
+    number = float(text)
+    if not (math.isfinite(number) and number > 0.0):
+        raise argparse.ArgumentTypeError(f"{text} is not a number above 0")
+    return number
+
+
+# Commands
+
+
+def run_bake(arguments) -> int:
+    """``cairn bake``: everything that can be refused is refused before the scene is simulated."""
+    if arguments.start is not None and arguments.end is not None and arguments.start >= arguments.end:
+        raise CommandError(f"the start frame, {arguments.start}, must lie before the end frame, {arguments.end}")
+    source = _scene_path(arguments.scene)
+    output = arguments.output or source.with_name(f"{source.stem}.cairn.blend")
+    for path in (output, arguments.report):
+        if path is not None:
+            _refuse_unwritable(path)
+    _open(arguments.scene)
+    from .bake import bake_scene
+
+    scene = bpy.context.scene
+    with Progress(quiet=arguments.quiet) as progress:
+        result = _run(bake_scene, scene, _bake_settings(scene, arguments), progress)
+    return finish_bake(result, source, output, arguments.report, quiet=arguments.quiet)
+
+
+def run_info(arguments) -> int:
+    """``cairn info``."""
+    with blender_lines_on_stderr(arguments.json):
+        source = _scene_path(arguments.scene)
+        _open(arguments.scene)
+        from .earlier_animation import earlier_animation
+
+        scene = bpy.context.scene
+        with earlier_animation(scene):
+            export = export_scene(scene)
+    if arguments.json:
+        print(json.dumps(info_dictionary(export, source), indent=1))
+    else:
+        print("\n".join(info_lines(export, source)))
+    return DONE
+
+
+def run_demo(arguments) -> int:
+    """``cairn demo``."""
+    from .demo import DemoError, demo_names, make_demo
+
+    if arguments.name not in demo_names():
+        raise CommandError(f"there is no demo {arguments.name!r}; there are: {', '.join(demo_names())}")
+    try:
+        arguments.output.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise CommandError(f"cannot make the folder {arguments.output}: {error.strerror or error}") from error
+    for ending in (".blend", ".json", ".png"):
+        _refuse_unwritable(arguments.output / f"{arguments.name}{ending}")
+    ensure_registered()
+    with Progress(quiet=arguments.quiet) as progress:
+        try:
+            result, files = _run(make_demo, arguments.name, arguments.output, progress)
+        except DemoError as error:
+            raise CommandError(str(error), FAILED) from error
+    for path in files:
+        print(f"cairn: saved {path}")
+    if result.stopped:
+        raise KeyboardInterrupt
+    print(f"cairn: {result.summary}", flush=True)
+    return FAILED if result.error else DONE
+
+
+def finish_bake(result, source, output, report_path, *, quiet=False) -> int:
+    """Save what a bake gave and say so; only a bake that ran to its end touches OUT."""
+    if result.stopped:
+        raise KeyboardInterrupt
+    if result.error:
+        output = output.with_name(f"{output.stem}.partial.blend")
+    try:
+        save_blend(output)
+        if report_path is not None:
+            write_json(report_path, result.report | {"scene": str(source)})
+    except OSError as error:
+        raise CommandError(f"could not save {error.filename or output}: {error.strerror or error}", FAILED) from error
+    if result.error:
+        raise CommandError(f"{result.error}; the frames so far are in {output}", FAILED)
+    if not quiet:
+        print(f"cairn: {result.summary}\ncairn: saved {output}", flush=True)
+    return DONE
+
+
+def _run(function, *arguments):
+    """Call a bake, and turn a simulation that could not even begin into exit code 1."""
+    try:
+        return function(*arguments)
+    except (SceneError, _unavailable(), KeyboardInterrupt):
+        raise
+    except RuntimeError as error:
+        # SimulationError cannot be named before Numba is known to be there.
+        if type(error).__name__ != "SimulationError":
+            raise
+        raise CommandError(f"{error}; no frame was computed and nothing saved", FAILED) from error
+
+
+def _bake_settings(scene, arguments):
+    """What the scene's panel holds, with the options that were given in its place."""
+    from dataclasses import replace
+
+    from .bake import BakeSettings
+
+    given = {
+        "start": arguments.start,
+        "end": arguments.end,
+        "method": arguments.solver,
+        "friction": arguments.friction,
+        "substeps": arguments.substeps,
+        "tolerance": arguments.tolerance,
+        "max_iterations": arguments.max_iterations,
+    }
+    return replace(BakeSettings.from_scene(scene), **{key: value for key, value in given.items() if value is not None})
+
+
+# Files
+
+
+def ensure_registered():
+    """Outside Blender nobody has switched the add-on on: the scene's settings need their properties."""
+    if bpy.app.module:
+        from . import register as register_addon
+
+        register_addon()
+
+
+def _scene_path(given) -> Path:
+    if given is not None:
+        if not given.is_file():
+            raise CommandError(f"{given} is not a file" if given.exists() else f"there is no file {given}")
+        return given
+    if not bpy.data.filepath:
+        raise CommandError("Blender has no file open (or could not read it); give SCENE.blend")
+    return Path(bpy.data.filepath)
+
+
+def _open(path):
+    """Open a file, or stay with the one that Blender has opened."""
+    ensure_registered()
+    if path is None:
+        return
+    try:
+        # Windows and screens of the file do not matter here, and old ones take longest to convert.
+        bpy.ops.wm.open_mainfile(filepath=str(path.resolve()), load_ui=False)
+    except RuntimeError as error:
+        reason = str(error).strip().splitlines()[0].removeprefix("Error: ")
+        raise CommandError(f"cannot read {path}: {reason}") from error
+
+
+def _refuse_unwritable(path):
+    try:
+        check_writable(path)
+    except OSError as error:
+        raise CommandError(f"cannot write {path}: {error.strerror or error}") from error
+
+
+# What ``info`` says
+
+_KIND_WORDS = ("static", "kinematic", "dynamic")
+_SHAPE_WORDS = ("box", "sphere", "hull")
+
+
+def info_dictionary(export: SceneExport, source) -> dict:
+    """What ``cairn info --json`` prints."""
+    return {
+        "cairn": __version__,
+        "blender": bpy.app.version_string,
+        "scene": str(source),
+        "frame_start": export.frame_start,
+        "frame_end": export.frame_end,
+        "frame_rate": export.frame_rate,
+        "gravity": export.model.gravity.tolist(),
+        "bodies": [_body_dictionary(export, body) for body in export.bodies],
+        "notes": [{"level": note.level, "object": note.object_name, "text": note.text} for note in export.notes],
+        "fingerprint": export.fingerprint,
+    }
+
+
+def _body_dictionary(export, body) -> dict:
+    arrays, index = export.model.arrays, body.index
+    return {
+        "name": body.object_name,
+        "kind": _KIND_WORDS[int(export.model.initial_state.kind[index])],
+        "moves": body.moves,
+        "animated": body.follows,
+        "shape": _SHAPE_WORDS[int(arrays.shapes.kind[index])],
+        "size": float(arrays.size[index]),
+        "mass": float(arrays.mass[index]),
+        "friction": float(arrays.friction[index]),
+        "restitution": float(arrays.restitution[index]),
+    }
+
+
+def info_lines(export: SceneExport, source) -> list[str]:
+    """What ``cairn info`` prints."""
+    entries = [_body_dictionary(export, body) for body in export.bodies]
+    counts = [f"{sum(entry['kind'] == word for entry in entries)} {word}" for word in reversed(_KIND_WORDS)]
+    frames = export.frame_end - export.frame_start
+    lines = [
+        f"{source}: {len(entries)} bodies ({', '.join(counts)})",
+        f"frames {export.frame_start} to {export.frame_end}: {frames} to simulate at {export.frame_rate:g} per second",
+        "",
+    ]
+    width = max(len(entry["name"]) for entry in entries)
+    for entry in entries:
+        mass = f"{entry['mass']:10.4g} kg" if entry["moves"] else 13 * " "
+        lines.append(f"  {entry['name']:{width}}  {entry['kind']:9}  {entry['shape']:6} {mass}")
+    for level, heading in (("warning", "Not supported:"), ("info", "To know:")):
+        groups = [group for group in grouped_notes(export.notes) if group[0] == level]
+        if groups:
+            lines += ["", heading]
+            lines += [f"  {_named(text, names)}" for _, text, names in groups]
+    return lines
+
+
+def _named(text, names) -> str:
+    if not names:
+        return text
+    shown = ", ".join(names[:5]) + (f" and {len(names) - 5} more" if len(names) > 5 else "")
+    return f"{shown}: {text}"

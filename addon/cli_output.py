@@ -1,0 +1,133 @@
+"""What the command line writes: progress on stderr, files that are complete or not there at all."""
+
+import json
+import os
+import shutil
+import sys
+import tempfile
+import time
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+import bpy
+
+# Time between two updates of the line on a terminal, and between two lines elsewhere [s].
+_SECONDS_TERMINAL = 0.2
+_SECONDS_LOG = 5.0
+
+
+class Progress:
+    """A single updating line on a terminal, a line now and then elsewhere, nothing if ``quiet``.
+
+    Called with a ``BakeProgress``, or with stage, done, total and text.
+    """
+
+    def __init__(self, *, quiet=False, stream=None):
+        self.quiet = quiet
+        self.stream = stream or sys.stderr
+        self.on_terminal = self.stream.isatty()
+        self._stage = None
+        self._last = 0.0
+        self._open_line = False
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *exception):
+        self._end_line()
+
+    def __call__(self, progress):
+        """Show how far a bake is."""
+        self.show(progress.stage, progress.done, progress.total, progress.text)
+
+    def show(self, stage, done, total, text=""):
+        """Show how far a stage is."""
+        if self.quiet:
+            return
+        now = time.monotonic()
+        new_stage, finished = stage != self._stage, done >= total
+        pause = _SECONDS_TERMINAL if self.on_terminal else _SECONDS_LOG
+        if not (new_stage or finished or now - self._last >= pause):
+            return
+        if new_stage:
+            self._end_line()
+        self._stage, self._last = stage, now
+        self._write(f"cairn: {text or stage}" + (f" ({done}/{total})" if total else ""))
+
+    def _write(self, line):
+        if self.on_terminal:
+            width = shutil.get_terminal_size().columns - 1
+            self.stream.write("\r" + line[:width].ljust(width))
+            self._open_line = True
+        else:
+            self.stream.write(line + "\n")
+        self.stream.flush()
+
+    def _end_line(self):
+        if self._open_line:
+            self.stream.write("\n")
+            self.stream.flush()
+            self._open_line = False
+
+
+def check_writable(path: Path):
+    """Raise an OSError that says why a file could not be written at ``path``; leaves nothing behind."""
+    if path.is_dir():
+        raise IsADirectoryError(None, "it is a folder", str(path))
+    if not path.parent.is_dir():
+        raise FileNotFoundError(None, f"there is no folder {path.parent}", str(path))
+    with tempfile.NamedTemporaryFile(dir=path.parent, prefix=".cairn-"):
+        pass
+
+
+def save_blend(path: Path):
+    """Save the open file at ``path``: complete, or not at all."""
+    with _beside(path, ".blend") as temporary:
+        try:
+            # A copy: the session's own path, and so the meaning of relative paths in it, stays.
+            bpy.ops.wm.save_as_mainfile(filepath=str(temporary.resolve()), copy=True, check_existing=False)
+        except RuntimeError as error:
+            raise OSError(None, str(error).strip(), str(path)) from error
+
+
+def write_json(path: Path, content: dict):
+    """Write a report at ``path``: complete, or not at all."""
+    with _beside(path, ".json") as temporary:
+        temporary.write_text(json.dumps(content, indent=1, allow_nan=False) + "\n", encoding="utf-8")
+
+
+@contextmanager
+def _beside(path: Path, ending):
+    """A temporary name in the same folder, which takes the place of ``path`` if all went well."""
+    temporary = path.with_name(f".{path.stem}-{os.getpid()}{ending}")
+    try:
+        yield temporary
+        os.replace(temporary, path)
+    finally:
+        with suppress(FileNotFoundError):
+            temporary.unlink()
+
+
+@contextmanager
+def blender_lines_on_stderr(active=True):
+    """Send what Blender itself prints on stdout ("Read blend ...") to stderr meanwhile."""
+    if not active:
+        yield
+        return
+    sys.stdout.flush()
+    kept = os.dup(1)
+    os.dup2(2, 1)
+    try:
+        yield
+    finally:
+        _flush_c_streams()
+        os.dup2(kept, 1)
+        os.close(kept)
+
+
+def _flush_c_streams():
+    """Lines that C's own buffer still holds would come out after stdout is back."""
+    import ctypes
+
+    with suppress(OSError, TypeError, AttributeError):
+        (ctypes.cdll.msvcrt if os.name == "nt" else ctypes.CDLL(None)).fflush(None)

@@ -1,0 +1,285 @@
+"""Ready-made scenes as Blender scenes: objects with Blender's own rigid bodies, baked like any user's, and pictures."""
+
+import math
+from pathlib import Path
+
+import bmesh
+import bpy
+import numpy as np
+from mathutils import Matrix, Quaternion, Vector
+
+from ..solver_core import rotations
+from ..solver_core.model import BodyKind
+from ..solver_core.shapes import Box, Sphere
+from .cli_output import save_blend, write_json
+from .fcurves import LINEAR
+from .pictures import PictureError, frames_of_even_motion, render_strip
+
+FRAME_START = 1
+# Frames in which a body that starts with a velocity is led there by keys: Blender knows no start velocity.
+LEAD_IN = 4
+PICTURE_COUNT = 4
+# Width of the bevel of a box, as a share of its shortest side: without it Workbench shows no joints.
+_RATIO_BEVEL = 0.06
+
+_COLLISION_SHAPES = {"Box": "BOX", "Sphere": "SPHERE", "ConvexHull": "CONVEX_HULL"}
+
+
+class DemoError(Exception):
+    """A demo that was baked but could not be written or rendered."""
+
+
+def demo_names() -> list[str]:
+    """Names that ``make_demo`` knows."""
+    from ..solver_core.scenes import SCENES
+
+    return sorted(SCENES)
+
+
+def make_demo(name: str, folder: Path, progress):
+    """Build a scene, bake it, and write ``<name>.blend``, ``.json`` and ``.png`` into ``folder``.
+
+    Parameters
+    ----------
+    name : str
+    folder : Path
+        Is there and can be written.
+    progress : cli_output.Progress
+
+    Returns
+    -------
+    result : bake.BakeResult
+    files : list of Path
+        What was written.
+
+    Raises
+    ------
+    DemoError
+    """
+    from ..solver_core.scenes import SCENES
+    from .bake import BakeSettings, bake_scene
+
+    description = SCENES[name]()
+    progress.show("build", 0, 0, f"{description.title}: {len(description.bodies)} bodies")
+    scene = build_scene(description)
+    result = bake_scene(scene, BakeSettings.from_scene(scene), progress)
+    if result.stopped:
+        return result, []
+    blend, report, picture = (folder / f"{name}.{ending}" for ending in ("blend", "json", "png"))
+    scene.frame_set(FRAME_START)
+    try:
+        save_blend(blend)
+        write_json(report, result.report | {"scene": str(blend)})
+        frames = frames_of_even_motion(result.trajectory.position, PICTURE_COUNT)
+        render_strip(scene, [FRAME_START + frame for frame in frames], picture, progress)
+    except (OSError, PictureError) as error:
+        raise DemoError(f"the demo was baked, but {error}") from error
+    return result, [blend, report, picture]
+
+
+def build_scene(description):
+    """A new file with one scene that is the description, as an animator would have set it up.
+
+    Parameters
+    ----------
+    description : solver_core.scenes.Scene
+
+    Returns
+    -------
+    bpy.types.Scene
+    """
+    # Unlike the factory settings, the start-up file leaves add-ons switched on.
+    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+    scene = bpy.context.scene
+    scene.name = description.title
+    _set_time_and_gravity(scene, description)
+    collection = bpy.data.collections.new("RigidBodyWorld")
+    bpy.ops.rigidbody.world_add()
+    scene.rigidbody_world.collection = collection
+    scene.rigidbody_world.point_cache.frame_start = scene.frame_start
+    scene.rigidbody_world.point_cache.frame_end = scene.frame_end
+    meshes, materials = {}, {}
+    for body in description.bodies:
+        _add_body(scene, description, body, meshes, materials)
+    _add_camera(scene, description)
+    _add_light(scene)
+    _set_view(scene)
+    return scene
+
+
+def _set_time_and_gravity(scene, description):
+    scene.render.fps = round(description.frame_rate)
+    scene.render.fps_base = scene.render.fps / description.frame_rate
+    scene.frame_start = FRAME_START
+    scene.frame_end = FRAME_START + description.frame_count
+    if any(_starts_moving(body) for body in description.bodies):
+        scene.frame_end += LEAD_IN
+    scene.gravity = description.gravity
+
+
+def _starts_moving(body) -> bool:
+    return body.kind == BodyKind.DYNAMIC and bool(np.any(body.linear_velocity) or np.any(body.angular_velocity))
+
+
+def _add_body(scene, description, body, meshes, materials):
+    key = _shape_key(body)
+    if key not in meshes:
+        meshes[key] = _make_mesh(body, _material(body.color, materials))
+    ob = bpy.data.objects.new(body.name, meshes[key])
+    scene.collection.objects.link(ob)
+    ob.rotation_mode = "QUATERNION"
+    ob.location, ob.rotation_quaternion = body.position, body.orientation
+    ob.color = (*body.color, 1.0)
+    scene.rigidbody_world.collection.objects.link(ob)  # and Blender makes it a rigid body
+    settings = ob.rigid_body
+    settings.type = "PASSIVE" if body.kind == BodyKind.STATIC else "ACTIVE"
+    settings.kinematic = body.kind == BodyKind.KINEMATIC
+    settings.collision_shape = _COLLISION_SHAPES[type(body.shape).__name__]
+    settings.mass = body.mass
+    settings.friction, settings.restitution = body.friction, body.restitution
+    settings.linear_damping = description.linear_damping
+    settings.angular_damping = description.angular_damping
+    if _starts_moving(body):
+        _key_lead_in(ob, body, description.frame_rate)
+
+
+def _key_lead_in(ob, body, frame_rate):
+    """Lead the body to its start pose at its start velocity, then let go: ``kinematic`` is keyed off.
+
+    Blender reads the flags of a step at its last frame, so the frame after the start pose is the first free one.
+    """
+    release = FRAME_START + LEAD_IN
+    for frame in range(FRAME_START, release + 1):
+        seconds = (frame - release) / frame_rate
+        turn = rotations.from_rotation_vector(np.multiply(body.angular_velocity, seconds))
+        ob.location = np.add(body.position, np.multiply(body.linear_velocity, seconds))
+        ob.rotation_quaternion = rotations.multiply(turn, np.array(body.orientation))
+        ob.keyframe_insert("location", frame=frame)
+        ob.keyframe_insert("rotation_quaternion", frame=frame)
+    for frame, kinematic in ((FRAME_START, True), (release + 1, False)):
+        ob.rigid_body.kinematic = kinematic
+        ob.keyframe_insert("rigid_body.kinematic", frame=frame)
+    _make_linear(ob)
+
+
+def _make_linear(ob):
+    from .scene_animation import action_curves
+
+    for curve in action_curves(ob):
+        if curve.data_path != "rigid_body.kinematic":
+            curve.keyframe_points.foreach_set("interpolation", np.full(len(curve.keyframe_points), LINEAR, np.int32))
+            curve.update()
+
+
+# Meshes and materials
+
+
+def _shape_key(body):
+    shape = body.shape
+    if isinstance(shape, Box):
+        size = (*shape.half_extents, *shape.position, *shape.orientation)
+    elif isinstance(shape, Sphere):
+        size = (shape.radius, *shape.position)
+    else:
+        size = (id(shape),)
+    return (type(shape).__name__, *map(float, size), *body.color)
+
+
+def _make_mesh(body, material):
+    shape = body.shape
+    mesh = bpy.data.meshes.new(body.name.split(".")[0])
+    if isinstance(shape, Box):
+        _fill_box(mesh, shape)
+    elif isinstance(shape, Sphere):
+        _fill_sphere(mesh, shape)
+    else:
+        mesh.from_pydata(np.asarray(shape.vertices).tolist(), [], [list(map(int, loop)) for loop in shape.loops])
+    mesh.materials.append(material)
+    return mesh
+
+
+def _fill_box(mesh, shape):
+    half_extents = np.asarray(shape.half_extents, float)
+    pose = Matrix.Translation(Vector(shape.position)) @ Quaternion(shape.orientation).to_matrix().to_4x4()
+    model = bmesh.new()
+    if np.any(half_extents == 0.0):
+        flat = int(np.argmin(half_extents))
+        first, second = (axis for axis in range(3) if axis != flat)
+        corners = np.zeros((4, 3))
+        corners[:, first] = half_extents[first] * np.array([-1, 1, 1, -1])
+        corners[:, second] = half_extents[second] * np.array([-1, -1, 1, 1])
+        model.faces.new([model.verts.new(corner) for corner in corners])
+    else:
+        bmesh.ops.create_cube(model, size=2.0, matrix=Matrix.Diagonal((*half_extents, 1.0)))
+        bmesh.ops.bevel(
+            model,
+            geom=list(model.edges),
+            offset=_RATIO_BEVEL * 2.0 * half_extents.min(),
+            segments=2,
+            profile=0.5,
+            affect="EDGES",
+        )
+    model.transform(pose)
+    model.to_mesh(mesh)
+    model.free()
+
+
+def _fill_sphere(mesh, shape):
+    model = bmesh.new()
+    bmesh.ops.create_uvsphere(model, u_segments=48, v_segments=24, radius=shape.radius)
+    for face in model.faces:
+        face.smooth = True
+    model.transform(Matrix.Translation(Vector(shape.position)))
+    model.to_mesh(mesh)
+    model.free()
+
+
+def _material(color, materials):
+    if color not in materials:
+        material = bpy.data.materials.new("Color")
+        material.diffuse_color = (*color, 1.0)
+        material.roughness = 0.6
+        materials[color] = material
+    return materials[color]
+
+
+# Camera, light and view
+
+
+def _add_camera(scene, description):
+    camera = bpy.data.cameras.new("Camera")
+    camera.lens = 38.0
+    ob = bpy.data.objects.new("Camera", camera)
+    ob.location = description.camera
+    direction = Vector(description.target) - Vector(description.camera)
+    ob.rotation_euler = direction.to_track_quat("-Z", "Y").to_euler()
+    scene.collection.objects.link(ob)
+    scene.camera = ob
+
+
+def _add_light(scene):
+    """A sun and a bright world, for those who render the file with EEVEE or Cycles."""
+    light = bpy.data.lights.new("Sun", "SUN")
+    light.energy, light.angle = 3.0, math.radians(5.0)
+    ob = bpy.data.objects.new("Sun", light)
+    ob.rotation_euler = (math.radians(40.0), math.radians(15.0), math.radians(30.0))
+    scene.collection.objects.link(ob)
+    scene.world = bpy.data.worlds.new("World")
+    scene.world.color = (0.72, 0.76, 0.82)
+
+
+def _set_view(scene):
+    """Workbench with studio light, shadows and cavity: it renders without a window and needs no set-up."""
+    scene.render.engine = "BLENDER_WORKBENCH"
+    scene.render.resolution_x, scene.render.resolution_y = 640, 480
+    scene.view_settings.view_transform = "Standard"
+    display = scene.display
+    display.render_aa = "16"
+    display.light_direction = Vector((-0.35, -0.45, 0.82)).normalized()
+    display.shadow_focus = 0.6
+    shading = display.shading
+    shading.light, shading.color_type = "STUDIO", "MATERIAL"
+    shading.show_shadows, shading.shadow_intensity = True, 0.45
+    shading.show_cavity, shading.cavity_type = True, "BOTH"
+    shading.cavity_ridge_factor, shading.cavity_valley_factor = 0.6, 1.6
+    shading.show_specular_highlight = True
