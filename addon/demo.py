@@ -248,7 +248,7 @@ def _material(color, materials):
 
 def _add_camera(scene, description):
     camera = bpy.data.cameras.new("Camera")
-    camera.lens = 38.0
+    camera.lens = 50.0
     ob = bpy.data.objects.new("Camera", camera)
     ob.location = description.camera
     direction = Vector(description.target) - Vector(description.camera)
@@ -275,11 +275,13 @@ def _set_view(scene):
     scene.view_settings.view_transform = "Standard"
     display = scene.display
     display.render_aa = "16"
-    display.light_direction = Vector((-0.35, -0.45, 0.82)).normalized()
+    # As the camera sees it, y is up and z comes towards the viewer: from the left, above and in front.
+    display.light_direction = Vector((-0.45, 0.75, 0.5)).normalized()
     display.shadow_focus = 0.6
     shading = display.shading
     shading.light, shading.color_type = "STUDIO", "MATERIAL"
-    shading.show_shadows, shading.shadow_intensity = True, 0.45
+    shading.studio_light = "paint.sl"
+    shading.show_shadows, shading.shadow_intensity = True, 0.5
     shading.show_cavity, shading.cavity_type = True, "BOTH"
     shading.cavity_ridge_factor, shading.cavity_valley_factor = 0.6, 1.6
     shading.show_specular_highlight = True

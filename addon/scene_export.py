@@ -15,7 +15,6 @@ from dataclasses import dataclass, field
 
 import bpy
 import numpy as np
-from mathutils import Matrix
 
 from ..solver_core import rotations
 from ..solver_core.model import BodyKind, Model, ModelBuilder, ModelError
@@ -27,6 +26,15 @@ from .scene_animation import (
     flags_animated,
 )
 from .scene_notes import Note, body_notes, grouped_notes, scene_notes
+from .scene_poses import (
+    RATIO_ZERO_SCALE,
+    SceneError,
+    finite_matrix,
+    parents_part,
+    rigid_matrix,
+    rigid_pose,
+    rotation_and_stretch,
+)
 from .scene_shapes import MeshError, ShapeReader
 
 __all__ = [
@@ -41,29 +49,6 @@ __all__ = [
     "sample_frame",
     "simulation_paused",
 ]
-
-# Cosine between two axes of matrix_world above which an object counts as sheared. A float32 matrix below a chain of
-# parents shows 1e-6; 1e-4 is a shear of 0.006 degrees, which nobody sees. Dimensionless.
-TOLERANCE_SHEAR = 1e-4
-# Scale of an axis, as a share of the largest, that counts as zero. Dimensionless.
-RATIO_ZERO_SCALE = 1e-7
-
-
-class SceneError(ValueError):
-    """A scene that cannot be simulated. ``str()`` is one line: object, value and what to do.
-
-    Attributes
-    ----------
-    object_name : str or None
-    message : str
-        Without the object's name.
-    """
-
-    def __init__(self, object_name, message):
-        self.object_name = object_name
-        self.message = message
-        super().__init__(message if object_name is None else f"{object_name}: {message}")
-
 
 @dataclass(frozen=True)
 class ExportedBody:
@@ -85,13 +70,12 @@ class ExportedBody:
         As evaluated at the first frame, with scale and mirror.
     rigid_start : float64 [4, 4]
         The pose that the model has.
-    parent_matrix : float64 [4, 4]
-        The parents' part P of ``matrix_world = P @ basis`` at the first frame, relative to the body ``parent_body``
-        where there is one, else to the world.
+    parent_matrix_start : float64 [4, 4]
+        The parents' part P of ``matrix_world = P @ basis`` at the first frame, without constraints of the object's own.
     parent_animated : bool
-        ``FrameSample.parent_matrices`` holds P in each frame.
-    parent_body : int or None
-        The nearest ancestor that moves, as a row of the model.
+        ``FrameSample.parent_matrix`` holds P in each frame.
+    carries_bodies : bool
+        It moves, is animated, and has children that move: ``FrameSample.matrix_world`` holds its matrix in each frame.
     """
 
     object_name: str
@@ -102,9 +86,9 @@ class ExportedBody:
     passive: bool
     matrix_world_start: np.ndarray
     rigid_start: np.ndarray
-    parent_matrix: np.ndarray
+    parent_matrix_start: np.ndarray
     parent_animated: bool
-    parent_body: int | None
+    carries_bodies: bool
 
 
 @dataclass(frozen=True)
@@ -122,8 +106,10 @@ class FrameSample:
         ``BodyKind`` during the step: the flags as they are at ``frame``, as in Blender.
     position, orientation : float64 [body_count, 3], [body_count, 4]
         User-frame poses at ``frame``; they count where kind is KINEMATIC.
-    parent_matrices : dict of int to float64 [4, 4]
-        ``ExportedBody.parent_matrix`` at ``frame``, for bodies whose parents are animated.
+    parent_matrix : dict of str to float64 [4, 4]
+        ``ExportedBody.parent_matrix_start`` at ``frame``, by object name, for moving bodies whose parents are animated.
+    matrix_world : dict of str to float64 [4, 4]
+        Where animation alone puts moving bodies that have moving children, at ``frame``, if they are animated.
     """
 
     frame: int
@@ -132,7 +118,8 @@ class FrameSample:
     kind: np.ndarray
     position: np.ndarray
     orientation: np.ndarray
-    parent_matrices: dict
+    parent_matrix: dict
+    matrix_world: dict
 
     @property
     def frame_input(self):
@@ -218,18 +205,20 @@ def sample_frame(scene, export: SceneExport, frame: int) -> FrameSample:
     depsgraph = evaluate_frame(scene, frame)
     sample = _outer_sample(scene, depsgraph, frame, export)
     for body in export.bodies:
-        if not (body.follows or body.flags_change or body.parent_animated):
+        if not _is_sampled(body):
             continue
         ob = find_object(scene, body.object_name)
         if ob is None or ob.rigid_body is None:
             raise SceneError(body.object_name, "is no longer a rigid body of this scene; bake again")
         evaluated = ob.evaluated_get(depsgraph)
         sample.kind[body.index] = _kind_at(evaluated.rigid_body, body)
+        matrix = finite_matrix(evaluated, f"at frame {frame}")
         if body.follows:
-            matrix = _finite_matrix(evaluated, f"at frame {frame}")
-            sample.position[body.index], sample.orientation[body.index] = _rigid_pose(matrix)
+            sample.position[body.index], sample.orientation[body.index] = rigid_pose(matrix)
         if body.parent_animated:
-            sample.parent_matrices[body.index] = _parent_matrix(evaluated, depsgraph, export.bodies, body.parent_body)
+            sample.parent_matrix[body.object_name] = parents_part(evaluated)
+        if body.carries_bodies:
+            sample.matrix_world[body.object_name] = matrix
     return sample
 
 
@@ -310,12 +299,14 @@ class _SceneReader:
         objects = self._collect_objects()
         self.moves = {ob.name_full: self._moves(ob) for ob in objects}
         self.index = {ob.name_full: index for index, ob in enumerate(objects)}
-        builder = ModelBuilder(gravity=_gravity(self.depsgraph.scene_eval, self.world))
+        ancestors = [self._moving_ancestor(ob) for ob in objects]
+        self.carriers = {ancestor.name_full for ancestor in ancestors if ancestor is not None}
+        scene = self.depsgraph.scene_eval
+        builder = ModelBuilder(gravity=_gravity(scene, scene.rigidbody_world))
         bodies = [self._add_body(builder, ob) for ob in objects]
         model = builder.build()
         for ob, body in zip(objects, bodies, strict=True):
-            above = np.eye(4) if body.parent_body is None else bodies[body.parent_body].matrix_world_start
-            self.notes += body_notes(ob, body, model, self._moving_ancestor(ob), above @ body.parent_matrix)
+            self.notes += body_notes(ob, body, model, self._moving_ancestor(ob))
         self.notes += scene_notes(self.scene, objects, any(self.moves.values()))
         return self._finished(model, bodies, objects)
 
@@ -328,8 +319,7 @@ class _SceneReader:
             frame_end=self.end,
             frame_rate=render.fps / render.fps_base,
             notes=self.notes,
-            samples_needed=self._scene_animated()
-            or any(body.follows or body.flags_change or body.parent_animated for body in bodies),
+            samples_needed=self._scene_animated() or any(map(_is_sampled, bodies)),
             default_sample=None,
             fingerprint="",
         )
@@ -368,8 +358,8 @@ class _SceneReader:
         name = ob.name
         evaluated = ob.evaluated_get(self.depsgraph)
         settings = evaluated.rigid_body
-        matrix = _finite_matrix(evaluated, f"at frame {self.start}")
-        rotation, stretch = _rotation_and_stretch(matrix, name)
+        matrix = finite_matrix(evaluated, f"at frame {self.start}")
+        rotation, stretch = rotation_and_stretch(matrix, name)
         moves = self.moves[ob.name_full]
         if moves and ob.library is not None:
             raise SceneError(name, f"is linked from {ob.library.filepath} and cannot be keyed; make it local or an override")
@@ -395,9 +385,6 @@ class _SceneReader:
 
     def _exported_body(self, ob, evaluated, matrix, rotation) -> ExportedBody:
         moves, may_move = self.moves[ob.name_full], self.survey.may_move(ob)
-        ancestor = self._moving_ancestor(ob)
-        rigid = np.eye(4)
-        rigid[:3, :3], rigid[:3, 3] = rotation, matrix[:3, 3]
         return ExportedBody(
             object_name=ob.name,
             index=self.index[ob.name_full],
@@ -407,18 +394,16 @@ class _SceneReader:
             flags_change=flags_animated(ob) and ob.rigid_body.type == "ACTIVE",
             passive=ob.rigid_body.type == "PASSIVE",
             matrix_world_start=matrix,
-            rigid_start=rigid,
-            parent_matrix=self._relative_parent_matrix(ob, evaluated, ancestor),
+            rigid_start=rigid_matrix(rotation, matrix[:3, 3]),
+            parent_matrix_start=self._parents_part(ob, evaluated),
             parent_animated=moves and self.survey.parent_may_move(ob),
-            parent_body=None if ancestor is None else self.index[ancestor.name_full],
+            carries_bodies=moves and may_move and ob.name_full in self.carriers,
         )
 
-    def _relative_parent_matrix(self, ob, evaluated, ancestor):
+    def _parents_part(self, ob, evaluated):
         if not self.moves[ob.name_full]:
             return np.eye(4)
-        matrix = _parents_part(evaluated)
-        if ancestor is not None:
-            matrix = np.linalg.inv(_finite_matrix(ancestor.evaluated_get(self.depsgraph), "")) @ matrix
+        matrix = parents_part(evaluated)
         if not np.all(np.isfinite(matrix)) or np.linalg.cond(matrix[:3, :3]) > 1.0 / RATIO_ZERO_SCALE:
             raise SceneError(ob.name, f"its parent {ob.parent.name} has zero scale; a child there cannot be keyed")
         return matrix
@@ -433,10 +418,10 @@ class _SceneReader:
     def _shape(self, ob, stretch, rotation, matrix):
         parts = []
         if ob.rigid_body.collision_shape == "COMPOUND":
-            to_user = np.linalg.inv(_rigid_matrix(rotation, matrix[:3, 3]))
+            to_user = np.linalg.inv(rigid_matrix(rotation, matrix[:3, 3]))
             for child in self.world.collection.all_objects:
                 if child.parent == ob and child.rigid_body is not None:
-                    parts.append((child, to_user @ _finite_matrix(child.evaluated_get(self.depsgraph), "")))
+                    parts.append((child, to_user @ finite_matrix(child.evaluated_get(self.depsgraph), "")))
         try:
             shape, notes = self.shapes.read(ob, stretch, moves=self.moves[ob.name_full], parts=parts)
         except MeshError as error:
@@ -447,6 +432,10 @@ class _SceneReader:
     def _scene_animated(self) -> bool:
         paths = animated_paths(self.scene)
         return any(path == "*" or path.startswith(("rigidbody_world", "gravity", "use_gravity", "render.fps")) for path in paths)
+
+
+def _is_sampled(body: ExportedBody) -> bool:
+    return body.follows or body.flags_change or body.parent_animated or body.carries_bodies
 
 
 def _kind_at(settings, body: ExportedBody) -> int:
@@ -478,7 +467,8 @@ def _outer_sample(scene, depsgraph, frame, export) -> FrameSample:
         kind=model.initial_state.kind.copy(),
         position=position,
         orientation=orientation,
-        parent_matrices={},
+        parent_matrix={},
+        matrix_world={},
     )
 
 
@@ -501,84 +491,6 @@ def _mass(name, settings, moves) -> float:
     if not np.isfinite(mass) or mass <= 0.0:
         raise SceneError(name, f"its mass is {mass:g} kg; set a number above 0 in Physics > Rigid Body > Settings")
     return mass
-
-
-def _finite_matrix(evaluated, when) -> np.ndarray:
-    matrix = np.array(evaluated.matrix_world, float)
-    if np.all(np.isfinite(matrix)):
-        return matrix
-    for channel in ("location", "rotation_euler", "rotation_quaternion", "rotation_axis_angle", "scale"):
-        values = tuple(getattr(evaluated, channel))
-        if not np.all(np.isfinite(values)):
-            bad = ", ".join(f"{value:g}" for value in values)
-            raise SceneError(evaluated.name, f"its {channel} is ({bad}) {when}; correct it, or the driver that sets it".replace("  ", " "))
-    raise SceneError(
-        evaluated.name, f"its world matrix is not finite {when}; look at its parents, constraints and delta transforms"
-    )
-
-
-def _rotation_and_stretch(matrix, name):
-    """Split the 3 x 3 part into a proper rotation and the scale along its axes, negative if mirrored."""
-    axes = matrix[:3, :3]
-    scale = np.linalg.norm(axes, axis=0)
-    if scale.max() == 0.0 or scale.min() <= RATIO_ZERO_SCALE * scale.max():
-        axis = "XYZ"[int(np.argmin(scale))]
-        raise SceneError(name, f"its scale along {axis} is {scale.min():g}; set a scale other than 0")
-    directions = axes / scale
-    products = directions.T @ directions
-    cosine = np.abs(products - np.diag(np.diag(products))).max()
-    if cosine > TOLERANCE_SHEAR:
-        angle = np.degrees(np.arccos(min(cosine, 1.0)))
-        raise SceneError(
-            name,
-            f"it is sheared: two of its axes meet at {angle:.2f} degrees instead of 90; "
-            "apply the scale of its parent, or clear the parent and keep the transform",
-        )
-    if np.linalg.det(directions) < 0.0:
-        directions, scale = -directions, -scale
-    return _nearest_rotation(directions), scale
-
-
-def _rigid_pose(matrix):
-    """Position and orientation of a pose that may have scale, mirror and (at later frames) a little shear."""
-    axes = matrix[:3, :3]
-    scale = np.linalg.norm(axes, axis=0)
-    directions = axes / np.where(scale > 0.0, scale, 1.0)
-    if np.linalg.det(directions) < 0.0:
-        directions = -directions
-    return matrix[:3, 3], rotations.from_matrix(_nearest_rotation(directions))
-
-
-def _nearest_rotation(directions) -> np.ndarray:
-    """The rotation nearest to a float32 matrix: exact axes stay exact."""
-    if np.array_equal(np.abs(directions).sum(axis=0), np.ones(3)) and set(np.unique(np.abs(directions))) <= {0.0, 1.0}:
-        return directions + 0.0
-    left, _, right = np.linalg.svd(directions)
-    rotation = left @ right
-    return rotation if np.linalg.det(rotation) > 0.0 else left @ np.diag([1.0, 1.0, -1.0]) @ right
-
-
-def _rigid_matrix(rotation, position) -> np.ndarray:
-    matrix = np.eye(4)
-    matrix[:3, :3], matrix[:3, 3] = rotation, position
-    return matrix
-
-
-def _parents_part(evaluated) -> np.ndarray:
-    """P of ``matrix_world = P @ basis``, whatever the kind of parent and with no constraint of the object's own."""
-    if evaluated.parent is None:
-        return np.eye(4)
-    return np.array(evaluated.convert_space(matrix=Matrix.Identity(4), from_space="LOCAL", to_space="WORLD"), float)
-
-
-def _parent_matrix(evaluated, depsgraph, bodies, parent_body) -> np.ndarray:
-    matrix = _parents_part(evaluated)
-    if parent_body is None:
-        return matrix
-    ancestor = evaluated.parent
-    while ancestor.name != bodies[parent_body].object_name:
-        ancestor = ancestor.parent
-    return np.linalg.inv(np.array(ancestor.evaluated_get(depsgraph).matrix_world, float)) @ matrix
 
 
 def _fingerprint(export: SceneExport, sample: FrameSample, owners) -> str:

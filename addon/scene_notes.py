@@ -50,14 +50,11 @@ def grouped_notes(notes) -> list[tuple[str, str, list[str]]]:
     return [(level, text, names) for (level, text), names in ordered]
 
 
-def body_notes(ob, body, model, moving_ancestor, parents_part) -> list[Note]:
-    """Notes about one body: settings that are not followed, and what a bake does to it.
-
-    ``parents_part`` is P of ``matrix_world = P @ basis`` in the world, for a body that moves.
-    """
+def body_notes(ob, body, model, moving_ancestor) -> list[Note]:
+    """Notes about one body: settings that are not followed, and what a bake does to it."""
     texts = [("warning", text) for text in _unsupported_settings(ob, body)]
     if body.moves:
-        texts += [("warning", text) for text in _keyframe_hazards(ob, parents_part)]
+        texts += [("warning", text) for text in _keyframe_hazards(ob, body)]
         texts += _center_note(body, model)
     elif moving_ancestor is not None:
         texts.append(
@@ -86,12 +83,12 @@ def _unsupported_settings(ob, body):
         yield "is in no collision collection: it collides with nothing"
 
 
-def _keyframe_hazards(ob, parents_part):
+def _keyframe_hazards(ob, body):
     constraints = [constraint.name for constraint in ob.constraints if not constraint.mute and constraint.influence > 0.0]
     if constraints:
         yield f"object constraints ({', '.join(constraints)}) do not act on a simulated body: the bake mutes them"
     if ob.parent is not None:
-        scale = np.linalg.norm(parents_part[:3, :3], axis=0)
+        scale = np.linalg.norm(body.parent_matrix_start[:3, :3], axis=0)
         if scale.max() > RATIO_UNEVEN * scale.min():
             yield f"its parent {ob.parent.name} is scaled unevenly: it looks sheared as it turns; apply the parent's scale"
 
