@@ -11,7 +11,7 @@ from llvmlite import ir
 from numba import config, types
 from numba.extending import intrinsic
 
-from .kernel import kernel
+from .kernel import subkernel
 
 # CLOCK_MONOTONIC of <time.h>: 6 on macOS, 1 on Linux and the BSDs that Blender runs on
 _CLOCK_MONOTONIC = 6 if sys.platform == "darwin" else 1
@@ -65,7 +65,7 @@ if config.DISABLE_JIT:
 
 else:
 
-    @kernel
+    @subkernel
     def now():
         """Monotonic time [ns], int64."""
         return _monotonic_nanoseconds()

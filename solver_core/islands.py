@@ -6,7 +6,7 @@ Islands are numbered by their first block and keep the blocks' order, so the res
 
 import numpy as np
 
-from .kernel import kernel
+from .kernel import kernel, subkernel
 from .problem import IslandArrays, allocate_islands
 
 
@@ -33,11 +33,11 @@ def find_islands(rows, can_be_pushed, islands, parent, label):
         if can_be_pushed[a] and can_be_pushed[b]:
             root_a, root_b = _root(parent, a), _root(parent, b)
             parent[max(root_a, root_b)] = min(root_a, root_b)
-    _count_members(rows, can_be_pushed, islands, parent, label)
-    _sort_members(rows, can_be_pushed, islands, parent, label)
+    _count_members(rows.count[0], rows.body_a, rows.body_b, can_be_pushed, islands, parent, label)
+    _sort_members(rows.count[0], rows.body_a, rows.body_b, can_be_pushed, islands, parent, label)
 
 
-@kernel
+@subkernel
 def _root(parent, body):
     """Root of a body's tree; halves the path on the way."""
     while parent[body] != body:
@@ -46,21 +46,21 @@ def _root(parent, body):
     return body
 
 
-@kernel
-def _block_root(rows, can_be_pushed, parent, block):
+@subkernel
+def _block_root(body_a, body_b, can_be_pushed, parent, block):
     """Root of the body that decides a block's island."""
-    a = rows.body_a[block]
-    return _root(parent, a if can_be_pushed[a] else rows.body_b[block])
+    a = body_a[block]
+    return _root(parent, a if can_be_pushed[a] else body_b[block])
 
 
-@kernel
-def _count_members(rows, can_be_pushed, islands, parent, label):
+@subkernel
+def _count_members(block_count, body_a, body_b, can_be_pushed, islands, parent, label):
     """Number the islands by their first block; ``first[i + 1]`` becomes the number of members of island i."""
     count = 0
     islands.block_first[0] = 0
     islands.body_first[0] = 0
-    for block in range(rows.count[0]):
-        root = _block_root(rows, can_be_pushed, parent, block)
+    for block in range(block_count):
+        root = _block_root(body_a, body_b, can_be_pushed, parent, block)
         if label[root] < 0:
             label[root] = count
             count += 1
@@ -74,14 +74,14 @@ def _count_members(rows, can_be_pushed, islands, parent, label):
             islands.body_first[island + 1] += 1
 
 
-@kernel
-def _sort_members(rows, can_be_pushed, islands, parent, label):
+@subkernel
+def _sort_members(block_count, body_a, body_b, can_be_pushed, islands, parent, label):
     """Counting sort that keeps the order of blocks and bodies."""
     _counts_to_starts(islands.block_first, islands.count[0])
     _counts_to_starts(islands.body_first, islands.count[0])
     # first[i + 1] is island i's next free place: at the end it is island i's end, which is island i + 1's start
-    for block in range(rows.count[0]):
-        island = label[_block_root(rows, can_be_pushed, parent, block)]
+    for block in range(block_count):
+        island = label[_block_root(body_a, body_b, can_be_pushed, parent, block)]
         islands.block_order[islands.block_first[island + 1]] = block
         islands.block_first[island + 1] += 1
     for body in range(parent.size):
@@ -91,7 +91,7 @@ def _sort_members(rows, can_be_pushed, islands, parent, label):
             islands.body_first[island + 1] += 1
 
 
-@kernel
+@subkernel
 def _counts_to_starts(first, count):
     """``first[i + 1]``: from the number of members of island i to the place of its first member."""
     start = 0

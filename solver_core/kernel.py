@@ -1,4 +1,8 @@
-"""The one way to compile: ``@kernel`` holds the Numba options of the whole core.
+"""The one way to compile: ``@kernel`` and ``@subkernel`` hold the Numba options of the whole core.
+
+A kernel is called from Python, a subkernel from kernels only. Numba passes a NamedTuple of arrays by value, array by
+array, some eight machine words each: compile time and call time grow with the number of arrays that an inner function
+takes. So stages take the large tuples, and what they call takes the few arrays it needs.
 
 Numba's disk cache stamps a kernel with its own file only, so an edit in a callee in another file would go unseen.
 Cairn's kernels therefore cache into a folder whose name is a hash of all of the core's sources:
@@ -77,7 +81,16 @@ def kernel(function):
     inf or NaN as in NumPy. The interpreter's lock is released.
     """
     with _numba_cache_in(cache_folder()):
-        return njit(cache=True, nogil=True, error_model="numpy")(function)
+        return njit(cache=True, nogil=True, error_model="numpy", no_cfunc_wrapper=True)(function)
+
+
+def subkernel(function):
+    """Compile ``function`` for calls from other kernels only.
+
+    It has no wrapper for calls from Python and no cache of its own (its callers' caches hold its code). For arguments
+    of many arrays that is some 40 % of the time to compile it. What Python calls, tests included, is a ``kernel``.
+    """
+    return njit(nogil=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)(function)
 
 
 def bind(function, name: str, **bindings):

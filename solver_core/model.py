@@ -322,7 +322,9 @@ class ModelBuilder:
 def _body_poses(position, orientation, frame_position, frame_orientation):
     """Poses of the body frames from the poses of the user frames."""
     body_orientation = rotations.multiply(orientation, rotations.conjugate(frame_orientation))
-    return position - rotations.rotate(body_orientation, np.broadcast_to(frame_position, position.shape)), body_orientation
+    return position - rotations.rotate(
+        body_orientation, np.broadcast_to(frame_position, position.shape)
+    ), body_orientation
 
 
 def _finite_vector(name, what, value, length) -> np.ndarray:

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .kernel import kernel
+from .kernel import kernel, subkernel
 from .rotation_kernels import from_rotation_vector, multiply, rotate, rotate_back
 
 _STATIC, _KINEMATIC, _DYNAMIC = 0, 1, 2
@@ -98,7 +98,7 @@ def apply_forces(model, state, motion, gravity, h):
         motion.rests[body] = False
         if pushed:
             motion.inverse_mass[body] = model.inverse_mass[body]
-            _rotate_inertia(model, state, motion, body)
+            _rotate_inertia(model.inverse_inertia[body], state.orientation[body], motion.inverse_inertia[body])
             keep_linear = (1.0 - model.linear_damping[body]) ** h
             keep_angular = (1.0 - model.angular_damping[body]) ** h
             kick = motion.lag[body] + 0.5 * h
@@ -113,15 +113,14 @@ def apply_forces(model, state, motion, gravity, h):
                 motion.free_velocity[body, column] = state.velocity[body, column]
 
 
-@kernel
-def _rotate_inertia(model, state, motion, body):
-    """R diag(1/I) R'."""
-    w, x, y, z = state.orientation[body]
+@subkernel
+def _rotate_inertia(inverse_moments, orientation, inverse):
+    """R diag(1/I) R' into ``inverse``, row by row."""
+    w, x, y, z = orientation
     x0, x1, x2 = rotate(w, x, y, z, 1.0, 0.0, 0.0)
     y0, y1, y2 = rotate(w, x, y, z, 0.0, 1.0, 0.0)
     z0, z1, z2 = rotate(w, x, y, z, 0.0, 0.0, 1.0)
-    a, b, c = model.inverse_inertia[body]
-    inverse = motion.inverse_inertia[body]
+    a, b, c = inverse_moments
     inverse[0] = a * x0 * x0 + b * y0 * y0 + c * z0 * z0
     inverse[1] = a * x0 * x1 + b * y0 * y1 + c * z0 * z1
     inverse[2] = a * x0 * x2 + b * y0 * y2 + c * z0 * z2
@@ -154,52 +153,51 @@ def integrate_poses(model, state, motion, h):
         for axis in range(3):
             state.position[body, axis] += h * motion.displacing_velocity[body, axis]
         if kind == _KINEMATIC:
-            _turn(state, body, motion.displacing_velocity[body], h)
+            _turn(state.orientation[body], motion.displacing_velocity[body], h)
         else:
-            _turn_freely(model, state, motion, body, h)
+            _turn_freely(
+                state.orientation[body], state.velocity[body], motion.displacing_velocity[body], model.inertia[body], h
+            )
 
 
-@kernel
-def _turn(state, body, velocity, h):
+@subkernel
+def _turn(orientation, velocity, h):
     """Turn a body by a constant angular velocity in world axes."""
-    w, x, y, z = state.orientation[body]
+    w, x, y, z = orientation
     p, a, b, c = from_rotation_vector(h * velocity[3], h * velocity[4], h * velocity[5])
-    _store_normalized(state, body, *multiply(p, a, b, c, w, x, y, z))
+    _store_normalized(orientation, *multiply(p, a, b, c, w, x, y, z))
 
 
-@kernel
-def _store_normalized(state, body, w, x, y, z):
+@subkernel
+def _store_normalized(orientation, w, x, y, z):
     factor = 1.0 / math.sqrt(w * w + x * x + y * y + z * z)
-    orientation = state.orientation[body]
     orientation[0], orientation[1], orientation[2], orientation[3] = w * factor, x * factor, y * factor, z * factor
 
 
-@kernel
-def _turn_freely(model, state, motion, body, h):
-    """Turn a dynamic body; its angular momentum in world axes is the same before and after."""
-    i0, i1, i2 = model.inertia[body]
-    turning = motion.displacing_velocity[body]
-    w, x, y, z = state.orientation[body]
-    velocity = state.velocity[body]
+@subkernel
+def _turn_freely(orientation, velocity, turning, inertia, h):
+    """Turn a dynamic body by ``turning``; the angular momentum of ``velocity`` stays the same in world axes."""
+    i0, i1, i2 = inertia
+    w, x, y, z = orientation
     s0, s1, s2 = rotate_back(w, x, y, z, velocity[3], velocity[4], velocity[5])
     momentum0, momentum1, momentum2 = rotate(w, x, y, z, i0 * s0, i1 * s1, i2 * s2)
     angle = h * math.sqrt(turning[3] ** 2 + turning[4] ** 2 + turning[5] ** 2)
     largest = max(i0, i1, i2)
     isotropic = largest - min(i0, i1, i2) <= _RATIO_ISOTROPIC * largest
     if isotropic or angle < _ANGLE_PLAIN:
-        _turn(state, body, turning, h)
+        _turn(orientation, turning, h)
     else:
         b0, b1, b2 = rotate_back(w, x, y, z, turning[3], turning[4], turning[5])
         cycles = min(_MAX_CYCLES, int(angle / _ANGLE_PER_CYCLE) + 1)
-        _store_normalized(state, body, *_split_turn(w, x, y, z, i0 * b0, i1 * b1, i2 * b2, i0, i1, i2, h, cycles))
+        _store_normalized(orientation, *_split_turn(w, x, y, z, i0 * b0, i1 * b1, i2 * b2, i0, i1, i2, h, cycles))
     if isotropic:
         return
-    w, x, y, z = state.orientation[body]
+    w, x, y, z = orientation
     b0, b1, b2 = rotate_back(w, x, y, z, momentum0, momentum1, momentum2)
     velocity[3], velocity[4], velocity[5] = rotate(w, x, y, z, b0 / i0, b1 / i1, b2 / i2)
 
 
-@kernel
+@subkernel
 def _split_turn(w, x, y, z, l0, l1, l2, i0, i1, i2, h, cycles):
     """Free rotation over h as cycles of turns about the principal axes 0, 1, 2, 1, 0.
 
@@ -216,7 +214,7 @@ def _split_turn(w, x, y, z, l0, l1, l2, i0, i1, i2, h, cycles):
     return w, x, y, z
 
 
-@kernel
+@subkernel
 def _turn_about_first(w, x, y, z, l1, l2, angle):
     """The body turns by ``angle`` about its axis 0, so its momentum, fixed in the world, turns back in its frame."""
     c, s = math.cos(0.5 * angle), math.sin(0.5 * angle)
@@ -224,14 +222,14 @@ def _turn_about_first(w, x, y, z, l1, l2, angle):
     return c * w - s * x, c * x + s * w, c * y + s * z, c * z - s * y, cosine * l1 + sine * l2, cosine * l2 - sine * l1
 
 
-@kernel
+@subkernel
 def _turn_about_second(w, x, y, z, l2, l0, angle):
     c, s = math.cos(0.5 * angle), math.sin(0.5 * angle)
     cosine, sine = c * c - s * s, 2.0 * c * s
     return c * w - s * y, c * x - s * z, c * y + s * w, c * z + s * x, cosine * l2 + sine * l0, cosine * l0 - sine * l2
 
 
-@kernel
+@subkernel
 def _turn_about_third(w, x, y, z, l0, l1, angle):
     c, s = math.cos(0.5 * angle), math.sin(0.5 * angle)
     cosine, sine = c * c - s * s, 2.0 * c * s

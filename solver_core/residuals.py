@@ -12,30 +12,26 @@ Its scale is |b| = |J v_free + bias|, in which a normal row counts only where it
 must not loosen the tolerance of a stack beside it.
 """
 
-from .kernel import kernel
+from .kernel import kernel, subkernel
 
 
-@kernel
-def row_velocity(rows, row, a, b, velocity):
+@subkernel
+def row_velocity(jacobian, row, bias, velocity, a, b):
     """u = J v + bias of one row [m/s]."""
-    speed = rows.bias[row]
+    speed = bias
     for column in range(6):
-        speed += rows.jacobian[row, column] * velocity[a, column]
-        speed += rows.jacobian[row, 6 + column] * velocity[b, column]
+        speed += jacobian[row, column] * velocity[a, column] + jacobian[row, 6 + column] * velocity[b, column]
     return speed
 
 
-@kernel
-def project_impulse(rows, row, impulse):
-    """Clip ``impulse`` to the bounds of ``row``, of which a friction row's hang on the present normal impulse."""
-    normal_row = rows.normal_row[row]
-    if normal_row >= 0:
-        upper = rows.friction[row] * max(rows.impulse[normal_row], 0.0)
-        lower = -upper
-    else:
-        upper = rows.upper[row]
-        lower = rows.lower[row]
-    return min(upper, max(lower, impulse))
+@subkernel
+def project_impulse(value, row, lower, upper, normal_row, friction, impulse):
+    """Clip ``value`` to the bounds of ``row``, of which a friction row's hang on the present normal impulse."""
+    normal = normal_row[row]
+    if normal >= 0:
+        bound = friction[row] * max(impulse[normal], 0.0)
+        return min(bound, max(-bound, value))
+    return min(upper[row], max(lower[row], value))
 
 
 @kernel
@@ -69,7 +65,10 @@ def natural_map(rows, islands, island, velocity):
             if weight <= 0.0:
                 continue
             impulse = rows.impulse[row]
-            wanted = project_impulse(rows, row, impulse - row_velocity(rows, row, a, b, velocity) / weight)
+            speed = row_velocity(rows.jacobian, row, rows.bias[row], velocity, a, b)
+            wanted = project_impulse(
+                impulse - speed / weight, row, rows.lower, rows.upper, rows.normal_row, rows.friction, rows.impulse
+            )
             error = weight * abs(impulse - wanted)
             if error > residual:
                 residual = error
@@ -88,7 +87,7 @@ def problem_scale(rows, islands, island, free_velocity):
         block = islands.block_order[index]
         a, b = rows.body_a[block], rows.body_b[block]
         for row in range(rows.block_row[block], rows.block_row[block + 1]):
-            speed = row_velocity(rows, row, a, b, free_velocity)
+            speed = row_velocity(rows.jacobian, row, rows.bias[row], free_velocity, a, b)
             if speed != speed:
                 return speed
             if rows.normal_row[row] < 0 and rows.lower[row] == 0.0:

@@ -2,10 +2,10 @@
 
 import math
 
-from .kernel import kernel
+from .kernel import subkernel
 
 
-@kernel
+@subkernel
 def rotate(w, x, y, z, a, b, c):
     """Rotate the vector (a, b, c): v + 2 w (u x v) + 2 u x (u x v)."""
     s = 2.0 * (y * c - z * b)
@@ -14,13 +14,13 @@ def rotate(w, x, y, z, a, b, c):
     return a + w * s + (y * r - z * t), b + w * t + (z * s - x * r), c + w * r + (x * t - y * s)
 
 
-@kernel
+@subkernel
 def rotate_back(w, x, y, z, a, b, c):
     """Rotate the vector (a, b, c) by the inverse."""
     return rotate(w, -x, -y, -z, a, b, c)
 
 
-@kernel
+@subkernel
 def multiply(w, x, y, z, p, a, b, c):
     """Quaternion product (w, x, y, z) (p, a, b, c): first the second rotation, then the first."""
     return (
@@ -31,7 +31,7 @@ def multiply(w, x, y, z, p, a, b, c):
     )
 
 
-@kernel
+@subkernel
 def from_rotation_vector(x, y, z):
     """Quaternion of a turn by |(x, y, z)| [rad] about that axis."""
     angle_squared = x * x + y * y + z * z

@@ -75,3 +75,14 @@ def from_rotation_vector(vector):
     angle = np.linalg.norm(vector, axis=-1, keepdims=True)
     # sin(a/2)/a -> 1/2 for a -> 0; numpy's sinc is sin(pi x)/(pi x)
     return np.concatenate([np.cos(0.5 * angle), 0.5 * np.sinc(0.5 * angle / np.pi) * vector], axis=-1)
+
+
+def to_rotation_vector(q):
+    """Turn by at most pi as a vector, angle [rad] times axis."""
+    q = np.asarray(q, float)
+    q = np.where(q[..., :1] < 0.0, -q, q)
+    sine = np.linalg.norm(q[..., 1:], axis=-1, keepdims=True)
+    half_angle = np.arctan2(sine, q[..., :1])
+    # a / sin(a/2) -> 2 for a -> 0
+    small = sine < 1e-150
+    return np.where(small, 2.0, 2.0 * half_angle / np.where(small, 1.0, sine)) * q[..., 1:]

@@ -21,7 +21,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..kernel import kernel
+from ..kernel import kernel, subkernel
 
 # An overlap below this share of the bodies' size is left alone: rounding and solver tolerances make such ones.
 _RATIO_OVERLAP_LEFT = 1e-5
@@ -32,6 +32,8 @@ _RATIO_RECOVERY_MOST = 0.01
 _FACTOR_BOUNCE = 2.0
 # The first tangent follows the slip where that is above this multiple of the speed that gravity gives in a substep.
 _FACTOR_SLIP = 1e-2
+# ... and above this share of the approach, of which a smaller slip may be the rounding.
+_RATIO_SLIP_ROUNDING = 1e-9
 
 _ROWS_PER_CONTACT = 3
 
@@ -72,6 +74,8 @@ def build_contact_rows(model, state, motion, contacts, gravity_norm, h, rows, co
         Written.
     """
     count = contacts.count[0]
+    gravity_speed = gravity_norm * h
+    velocity, free_velocity = state.velocity, motion.free_velocity
     for contact in range(count):
         a, b = contacts.body_a[contact], contacts.body_b[contact]
         row = _ROWS_PER_CONTACT * contact
@@ -79,135 +83,181 @@ def build_contact_rows(model, state, motion, contacts, gravity_norm, h, rows, co
         rows.body_a[contact] = a
         rows.body_b[contact] = b
         n0, n1, n2 = contacts.normal[contact]
-        _fill_row(state, motion, contacts, contact, a, b, n0, n1, n2, rows, row)
-        t0, t1, t2 = _first_tangent(motion, rows, row, a, b, n0, n1, n2, contacts, contact, state, gravity_norm * h)
-        _fill_row(state, motion, contacts, contact, a, b, t0, t1, t2, rows, row + 1)
+        arms = _arms(contacts.position, contact, state.position, a, b)
+        slip = _slip(free_velocity, a, b, arms, n0, n1, n2)
+        t0, t1, t2 = _first_tangent(slip, n0, n1, n2, _FACTOR_SLIP * gravity_speed)
         s0, s1, s2 = n1 * t2 - n2 * t1, n2 * t0 - n0 * t2, n0 * t1 - n1 * t0
-        _fill_row(state, motion, contacts, contact, a, b, s0, s1, s2, rows, row + 2)
-        _set_bounds(model, contacts, contact, a, b, rows, row)
-        _set_biases(model, state, motion, contacts, contact, a, b, gravity_norm, h, rows, row, contact_rows)
+        for direction in range(_ROWS_PER_CONTACT):
+            d0, d1, d2 = n0, n1, n2
+            if direction == 1:
+                d0, d1, d2 = t0, t1, t2
+            elif direction == 2:
+                d0, d1, d2 = s0, s1, s2
+            rows.diagonal[row + direction] = _fill_side(
+                rows.jacobian,
+                rows.response,
+                row + direction,
+                0,
+                -d0,
+                -d1,
+                -d2,
+                arms[:3],
+                motion.inverse_mass[a],
+                motion.inverse_inertia[a],
+            ) + _fill_side(
+                rows.jacobian,
+                rows.response,
+                row + direction,
+                6,
+                d0,
+                d1,
+                d2,
+                arms[3:],
+                motion.inverse_mass[b],
+                motion.inverse_inertia[b],
+            )
+        friction = model.friction[a] * model.friction[b]
+        _set_bounds(rows, row, friction, contacts.impulse, contact)
+
+        gap = contacts.gap[contact]
+        size = _size_that_moves(model.size, motion.can_be_pushed, a, b)
+        rows.bias[row] = gap / h if gap > 0.0 else -_recovery_speed(-gap, size, h)
+        contact_rows.velocity_bias[contact] = max(gap, 0.0) / h
+        contact_rows.bounce_speed[contact] = _bounce_speed(
+            _normal_speed(rows.jacobian, row, velocity, a, b),
+            _normal_speed(rows.jacobian, row, free_velocity, a, b),
+            max(gap, 0.0),
+            model.restitution[a] * model.restitution[b],
+            max(motion.lag[a] * motion.can_be_pushed[a], motion.lag[b] * motion.can_be_pushed[b]),
+            gravity_speed,
+            h,
+        )
     rows.block_row[count] = _ROWS_PER_CONTACT * count
     rows.count[0] = count
     rows.count[1] = _ROWS_PER_CONTACT * count
 
 
-@kernel
-def _fill_row(state, motion, contacts, contact, a, b, d0, d1, d2, rows, row):
-    """Jacobian, response, diagonal and start impulse of one direction."""
-    jacobian, response = rows.jacobian[row], rows.response[row]
-    p = contacts.position[contact]
-    _fill_side(state, motion, a, p, -d0, -d1, -d2, jacobian, response, 0)
-    _fill_side(state, motion, b, p, d0, d1, d2, jacobian, response, 6)
-    diagonal = 0.0
-    for column in range(12):
-        diagonal += jacobian[column] * response[column]
-    rows.diagonal[row] = diagonal
-    rows.bias[row] = 0.0
-    impulse = contacts.impulse[contact]
-    rows.impulse[row] = d0 * impulse[0] + d1 * impulse[1] + d2 * impulse[2]
+@subkernel
+def _arms(point, contact, position, a, b):
+    """From the two centres of mass to the contact point."""
+    x, y, z = point[contact]
+    return (
+        x - position[a, 0],
+        y - position[a, 1],
+        z - position[a, 2],
+        x - position[b, 0],
+        y - position[b, 1],
+        z - position[b, 2],
+    )
 
 
-@kernel
-def _fill_side(state, motion, body, p, d0, d1, d2, jacobian, response, first):
-    """The six columns of one body: [d, (p - x) x d] and M^-1 of them."""
-    r0, r1, r2 = p[0] - state.position[body, 0], p[1] - state.position[body, 1], p[2] - state.position[body, 2]
+@subkernel
+def _fill_side(jacobian, response, row, first, d0, d1, d2, arm, inverse_mass, inverse):
+    """The six columns of one body, [d, arm x d] and M^-1 of them; returns their share of the diagonal of W."""
+    r0, r1, r2 = arm
     m0, m1, m2 = r1 * d2 - r2 * d1, r2 * d0 - r0 * d2, r0 * d1 - r1 * d0
-    jacobian[first], jacobian[first + 1], jacobian[first + 2] = d0, d1, d2
-    jacobian[first + 3], jacobian[first + 4], jacobian[first + 5] = m0, m1, m2
-    inverse_mass = motion.inverse_mass[body]
-    inverse = motion.inverse_inertia[body]
-    response[first], response[first + 1], response[first + 2] = inverse_mass * d0, inverse_mass * d1, inverse_mass * d2
-    response[first + 3] = inverse[0] * m0 + inverse[1] * m1 + inverse[2] * m2
-    response[first + 4] = inverse[3] * m0 + inverse[4] * m1 + inverse[5] * m2
-    response[first + 5] = inverse[6] * m0 + inverse[7] * m1 + inverse[8] * m2
+    w0 = inverse[0] * m0 + inverse[1] * m1 + inverse[2] * m2
+    w1 = inverse[3] * m0 + inverse[4] * m1 + inverse[5] * m2
+    w2 = inverse[6] * m0 + inverse[7] * m1 + inverse[8] * m2
+    for column, j, y in (
+        (0, d0, inverse_mass * d0),
+        (1, d1, inverse_mass * d1),
+        (2, d2, inverse_mass * d2),
+        (3, m0, w0),
+        (4, m1, w1),
+        (5, m2, w2),
+    ):
+        jacobian[row, first + column] = j
+        response[row, first + column] = y
+    return inverse_mass * (d0 * d0 + d1 * d1 + d2 * d2) + m0 * w0 + m1 * w1 + m2 * w2
 
 
-@kernel
-def _first_tangent(motion, rows, row, a, b, n0, n1, n2, contacts, contact, state, gravity_speed):
+@subkernel
+def _slip(free_velocity, a, b, arms, n0, n1, n2):
+    """Relative velocity at the contact in free motion: its three tangential parts, and its size along the normal."""
+    va, vb = free_velocity[a], free_velocity[b]
+    a0, a1, a2, b0, b1, b2 = arms
+    u0 = vb[0] - va[0] + (vb[4] * b2 - vb[5] * b1) - (va[4] * a2 - va[5] * a1)
+    u1 = vb[1] - va[1] + (vb[5] * b0 - vb[3] * b2) - (va[5] * a0 - va[3] * a2)
+    u2 = vb[2] - va[2] + (vb[3] * b1 - vb[4] * b0) - (va[3] * a1 - va[4] * a0)
+    along = n0 * u0 + n1 * u1 + n2 * u2
+    return u0 - along * n0, u1 - along * n1, u2 - along * n2, abs(along)
+
+
+@subkernel
+def _first_tangent(slip, n0, n1, n2, threshold_speed):
     """Along the slip in free motion, so that box friction brakes it exactly; else fixed by the normal.
 
     Without slip: the branch-free basis of Duff et al. 2017, which is continuous in n but for n_z = 0.
     """
-    p = contacts.position[contact]
-    va, vb = motion.free_velocity[a], motion.free_velocity[b]
-    x, y, z = state.position[a], state.position[b], p
-    ra0, ra1, ra2 = z[0] - x[0], z[1] - x[1], z[2] - x[2]
-    rb0, rb1, rb2 = z[0] - y[0], z[1] - y[1], z[2] - y[2]
-    u0 = vb[0] - va[0] + (vb[4] * rb2 - vb[5] * rb1) - (va[4] * ra2 - va[5] * ra1)
-    u1 = vb[1] - va[1] + (vb[5] * rb0 - vb[3] * rb2) - (va[5] * ra0 - va[3] * ra2)
-    u2 = vb[2] - va[2] + (vb[3] * rb1 - vb[4] * rb0) - (va[3] * ra1 - va[4] * ra0)
-    along = n0 * u0 + n1 * u1 + n2 * u2
-    u0, u1, u2 = u0 - along * n0, u1 - along * n1, u2 - along * n2
-    slip = math.sqrt(u0 * u0 + u1 * u1 + u2 * u2)
-    # the second condition keeps a slip that is only the rounding of a fast approach from naming a direction
-    if slip > _FACTOR_SLIP * gravity_speed and slip > 1e-9 * abs(along):
-        return u0 / slip, u1 / slip, u2 / slip
+    u0, u1, u2, along = slip
+    speed = math.sqrt(u0 * u0 + u1 * u1 + u2 * u2)
+    # a slip that is only the rounding of a fast approach names no direction
+    if speed > threshold_speed and speed > _RATIO_SLIP_ROUNDING * along:
+        return u0 / speed, u1 / speed, u2 / speed
     sign = math.copysign(1.0, n2)
     factor = -1.0 / (sign + n2)
     return 1.0 + sign * n0 * n0 * factor, sign * n0 * n1 * factor, -sign * n0
 
 
-@kernel
-def _set_bounds(model, contacts, contact, a, b, rows, row):
-    """Bounds and friction of the three rows; the start impulses are moved inside."""
-    friction = model.friction[a] * model.friction[b]
-    rows.lower[row], rows.upper[row] = 0.0, math.inf
-    rows.normal_row[row] = -1
-    rows.friction[row] = 0.0
-    rows.impulse[row] = max(rows.impulse[row], 0.0)
-    bound = friction * rows.impulse[row]
-    for tangent in range(row + 1, row + _ROWS_PER_CONTACT):
-        rows.lower[tangent], rows.upper[tangent] = 0.0, 0.0
-        rows.normal_row[tangent] = row
-        rows.friction[tangent] = friction
-        rows.impulse[tangent] = min(bound, max(-bound, rows.impulse[tangent]))
+@subkernel
+def _set_bounds(rows, row, friction, contact_impulse, contact):
+    """Bounds of the three rows, and the last step's impulse in their directions, moved inside."""
+    bound = 0.0
+    for tangent in range(row, row + _ROWS_PER_CONTACT):
+        impulse = 0.0
+        for axis in range(3):
+            impulse += rows.jacobian[tangent, 6 + axis] * contact_impulse[contact, axis]
+        rows.lower[tangent] = 0.0
+        rows.bias[tangent] = 0.0
+        if tangent == row:
+            rows.upper[row] = math.inf
+            rows.normal_row[row] = -1
+            rows.friction[row] = 0.0
+            rows.impulse[row] = max(impulse, 0.0)
+            bound = friction * rows.impulse[row]
+        else:
+            rows.upper[tangent] = 0.0
+            rows.normal_row[tangent] = row
+            rows.friction[tangent] = friction
+            rows.impulse[tangent] = min(bound, max(-bound, impulse))
 
 
-@kernel
-def _set_biases(model, state, motion, contacts, contact, a, b, gravity_norm, h, rows, row, contact_rows):
-    """Biases of the normal row; see the head of this file."""
-    gap = contacts.gap[contact]
-    speed_before, speed_free = 0.0, 0.0
+@subkernel
+def _normal_speed(jacobian, row, velocity, a, b):
+    """J v of one row [m/s]."""
+    speed = 0.0
     for column in range(6):
-        to_a, to_b = rows.jacobian[row, column], rows.jacobian[row, 6 + column]
-        speed_before += to_a * state.velocity[a, column] + to_b * state.velocity[b, column]
-        speed_free += to_a * motion.free_velocity[a, column] + to_b * motion.free_velocity[b, column]
-    if gap > 0.0:
-        rows.bias[row] = gap / h
-        contact_rows.velocity_bias[contact] = gap / h
-    else:
-        rows.bias[row] = -_recovery_speed(model, motion, a, b, -gap, h)
-        contact_rows.velocity_bias[contact] = 0.0
-    contact_rows.bounce_speed[contact] = 0.0
-    restitution = model.restitution[a] * model.restitution[b]
-    if restitution > 0.0:
-        lag = _common_lag(motion, a, b)
-        acceleration = (speed_free - speed_before) / (lag + 0.5 * h)
-        approach = -(speed_before + lag * acceleration)
-        impact_squared = approach * approach - 2.0 * acceleration * max(gap, 0.0)
-        if approach > 0.0 and impact_squared > (_FACTOR_BOUNCE * gravity_norm * h) ** 2:
-            bounce = restitution * math.sqrt(impact_squared) - 0.5 * h * min(acceleration, 0.0)
-            contact_rows.bounce_speed[contact] = bounce
+        speed += jacobian[row, column] * velocity[a, column] + jacobian[row, 6 + column] * velocity[b, column]
+    return speed
 
 
-@kernel
-def _common_lag(motion, a, b):
-    """Lag of those of two bodies that can be pushed [s]."""
-    lag_a = motion.lag[a] if motion.can_be_pushed[a] else 0.0
-    lag_b = motion.lag[b] if motion.can_be_pushed[b] else 0.0
-    return max(lag_a, lag_b)
+@subkernel
+def _size_that_moves(size, can_be_pushed, a, b):
+    """Size of the smaller of those of two bodies that can be pushed [m]."""
+    if not can_be_pushed[a]:
+        return size[b]
+    if not can_be_pushed[b]:
+        return size[a]
+    return min(size[a], size[b])
 
 
-@kernel
-def _recovery_speed(model, motion, a, b, overlap, h):
+@subkernel
+def _recovery_speed(overlap, size, h):
     """Speed at which an overlap is taken out [m/s]."""
-    size = math.inf
-    if motion.can_be_pushed[a]:
-        size = model.size[a]
-    if motion.can_be_pushed[b]:
-        size = min(size, model.size[b])
-    surplus = overlap - _RATIO_OVERLAP_LEFT * size
-    return min(_FACTOR_RECOVERY * max(surplus, 0.0), _RATIO_RECOVERY_MOST * size) / h
+    surplus = max(overlap - _RATIO_OVERLAP_LEFT * size, 0.0)
+    return min(_FACTOR_RECOVERY * surplus, _RATIO_RECOVERY_MOST * size) / h
+
+
+@subkernel
+def _bounce_speed(speed_before, speed_free, gap, restitution, lag, gravity_speed, h):
+    """Speed of separation after a bounce [m/s], see the head of this file; 0 where there is none."""
+    acceleration = (speed_free - speed_before) / (lag + 0.5 * h)
+    approach = -(speed_before + lag * acceleration)
+    impact_squared = approach * approach - 2.0 * acceleration * gap
+    if restitution == 0.0 or approach <= 0.0 or impact_squared <= (_FACTOR_BOUNCE * gravity_speed) ** 2:
+        return 0.0
+    return restitution * math.sqrt(impact_squared) - 0.5 * h * min(acceleration, 0.0)
 
 
 @kernel
@@ -241,7 +291,7 @@ def ask_for_velocities(islands, island, rows, contacts, contact_rows, motion):
     return differs
 
 
-@kernel
+@subkernel
 def store_contact_impulses(rows, contacts):
     """Contact impulses as world vectors on body b, from which the next substep starts."""
     for contact in range(contacts.count[0]):

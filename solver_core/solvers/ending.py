@@ -2,7 +2,7 @@
 
 import math
 
-from ..kernel import kernel
+from ..kernel import subkernel
 from ..problem import Status
 from .sweep import apply_impulses
 
@@ -12,7 +12,7 @@ _MAX_ITERATIONS = int(Status.MAX_ITERATIONS)
 _FAILED = int(Status.FAILED)
 
 
-@kernel
+@subkernel
 def status_of(residual, target, absolute_tolerance):
     """Status of a solver that stopped at ``residual``."""
     if residual <= absolute_tolerance:
@@ -20,7 +20,7 @@ def status_of(residual, target, absolute_tolerance):
     return _CONVERGED_RELATIVE if residual <= target else _MAX_ITERATIONS
 
 
-@kernel
+@subkernel
 def fail(rows, islands, island, free_velocity, velocity):
     """Outcome of an island that holds NaN or infinity: zero impulses, so that no NaN is returned."""
     worst_block = -1

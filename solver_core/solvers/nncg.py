@@ -20,7 +20,7 @@ Source: Silcowitz-Hansen, Niebe and Erleben 2010, section 4 (the listing).
 
 import math
 
-from ..kernel import kernel
+from ..kernel import kernel, subkernel
 from ..residuals import natural_map, problem_scale
 from .ending import fail, status_of
 from .registry import Method, register
@@ -83,7 +83,7 @@ def solve_nncg(rows, islands, island, free_velocity, velocity, workspace, settin
     return status_of(residual, target, settings.absolute_tolerance), iteration, residual, scale, worst_block
 
 
-@kernel
+@subkernel
 def _conjugacy(iteration, merit, last_merit):
     """Fletcher-Reeves' beta; 0 in the first iteration, -1 where the merit grew: restart."""
     if iteration == 1 or last_merit == 0.0:
@@ -92,7 +92,7 @@ def _conjugacy(iteration, merit, last_merit):
     return beta if beta <= 1.0 else -1.0
 
 
-@kernel
+@subkernel
 def _remember_velocity(islands, island, velocity, workspace):
     for index in range(islands.body_first[island], islands.body_first[island + 1]):
         body = islands.body_order[index]
@@ -100,7 +100,7 @@ def _remember_velocity(islands, island, velocity, workspace):
             workspace.velocity_before[body, column] = velocity[body, column]
 
 
-@kernel
+@subkernel
 def _follow_direction(rows, islands, island, velocity, workspace, beta):
     """r += beta p, p = beta p + change, and the same for the velocities; p = 0 at a restart (beta < 0)."""
     keep = 0.0 if beta < 0.0 else 1.0
@@ -120,7 +120,7 @@ def _follow_direction(rows, islands, island, velocity, workspace, beta):
             workspace.velocity_direction[body, column] = keep * change + step
 
 
-@kernel
+@subkernel
 def _copy_impulses(rows, islands, island, source, target):
     for index in range(islands.block_first[island], islands.block_first[island + 1]):
         block = islands.block_order[index]
@@ -128,7 +128,7 @@ def _copy_impulses(rows, islands, island, source, target):
             target[row] = source[row]
 
 
-@kernel
+@subkernel
 def _take_better(rows, islands, island, free_velocity, velocity, workspace):
     """Of the last iterate and the one after the calmest sweep, keep the one with the smaller residual."""
     residual, worst_block = natural_map(rows, islands, island, velocity)

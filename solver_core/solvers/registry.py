@@ -61,4 +61,3 @@ def find_method(name: str, friction: str = "box") -> Method:
     if friction not in method.frictions:
         raise ValueError(f"solver {name!r} knows friction {', '.join(method.frictions)}, not {friction!r}")
     return method
-

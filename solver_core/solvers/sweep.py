@@ -9,11 +9,11 @@ Source: Erleben 2013, section 5.2; Silcowitz-Hansen et al. 2010, eq. 17. (Nielse
 M^-1 on J', which would not be a Gauss-Seidel step of W.)
 """
 
-from ..kernel import kernel
+from ..kernel import subkernel
 from ..residuals import project_impulse
 
 
-@kernel
+@subkernel
 def sweep_rows(rows, islands, island, velocity, change):
     """Sweep once over an island.
 
@@ -60,7 +60,9 @@ def sweep_rows(rows, islands, island, velocity, change):
                 + rows.bias[row]
             )
             impulse = rows.impulse[row]
-            projected = project_impulse(rows, row, impulse - speed / weight)
+            projected = project_impulse(
+                impulse - speed / weight, row, rows.lower, rows.upper, rows.normal_row, rows.friction, rows.impulse
+            )
             delta = projected - impulse
             change[row] = delta
             if delta == 0.0:
@@ -89,7 +91,7 @@ def sweep_rows(rows, islands, island, velocity, change):
     return largest, merit
 
 
-@kernel
+@subkernel
 def apply_impulses(rows, islands, island, free_velocity, velocity):
     """v = v_free + M^-1 J' r on the bodies of an island.
 

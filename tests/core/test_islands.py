@@ -2,10 +2,11 @@
 
 import numpy as np
 import pytest
-from cairn.solver_core.islands import find_islands
-from cairn.solver_core.problem import allocate_islands, allocate_rows
 from scipy.sparse import coo_matrix
 from scipy.sparse.csgraph import connected_components
+
+from cairn.solver_core.islands import find_islands
+from cairn.solver_core.problem import allocate_islands, allocate_rows
 
 
 @pytest.mark.parametrize("seed", range(20))

@@ -1,0 +1,367 @@
+"""The simulation as its users call it: one model, one set of options, frame after frame."""
+
+from dataclasses import dataclass, fields
+
+import numpy as np
+
+from . import diagnostics, rotations
+from .model import BodyKind, Model, ModelBuilder
+from .motion import allocate_motion
+from .problem import SolverSettings
+from .shapes import Box
+from .solvers.registry import METHODS, find_method
+from .state import copy_state
+from .stepper import (
+    STAGES,
+    StepSettings,
+    allocate_collision,
+    allocate_problem,
+    allocate_record,
+    compile_stages,
+    frame_kernel,
+    grow_collision,
+)
+
+
+class SimulationError(RuntimeError):
+    """The motion ran out of what doubles can hold; the message names the body."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class SimulationOptions:
+    """How a simulation steps and solves.
+
+    Attributes
+    ----------
+    frame_rate : float
+        [1/s].
+    substeps : int
+        Steps a frame.
+    method : str
+        Name of the solver, one of ``solvers.registry.METHODS``.
+    friction : {"box"}
+        Model of friction.
+    tolerance : float
+        The solver stops at this share of the problem's scale.
+    max_iterations : int or None
+        A solve; None is the method's own limit.
+    maximal_points : int
+        Most contacts of a pair of shapes.
+
+    Raises
+    ------
+    ValueError
+        Names the option, its value and what it may be.
+    """
+
+    frame_rate: float = 24.0
+    substeps: int = 4
+    method: str = "nncg"
+    friction: str = "box"
+    tolerance: float = 1e-6
+    max_iterations: int | None = None
+    maximal_points: int = 8
+
+    def __post_init__(self):
+        if not (np.isfinite(self.frame_rate) and self.frame_rate > 0.0):
+            raise ValueError(f"frame_rate is {self.frame_rate}; it must be above 0")
+        if int(self.substeps) != self.substeps or self.substeps < 1:
+            raise ValueError(f"substeps is {self.substeps}; it must be a whole number from 1 on")
+        if not (np.isfinite(self.tolerance) and self.tolerance >= 0.0):
+            raise ValueError(f"tolerance is {self.tolerance}; it must be at least 0")
+        if self.max_iterations is not None and self.max_iterations < 1:
+            raise ValueError(f"max_iterations is {self.max_iterations}; it must be at least 1, or None")
+        if not 4 <= self.maximal_points <= 8:
+            raise ValueError(f"maximal_points is {self.maximal_points}; it must be from 4 to 8")
+        if self.method not in METHODS:
+            raise ValueError(f"method is {self.method!r}; it must be one of {', '.join(METHODS)}")
+        find_method(self.method, self.friction)
+
+
+@dataclass(frozen=True, kw_only=True)
+class FrameInput:
+    """What drives one frame from outside; None leaves a thing as it was.
+
+    Attributes
+    ----------
+    duration : float, optional
+        Simulated time [s]; None is one over the frame rate. 0 is a frame in which nothing moves.
+    gravity : float64 [3], optional
+        [m/s^2].
+    kind : int64 [body_count], optional
+        ``BodyKind`` during the frame. A body that becomes dynamic keeps the velocity it had.
+    position, orientation : float64 [body_count, 3], [body_count, 4], optional
+        Poses of the user frames at the end of the frame. Kinematic bodies move there at constant velocity; the rows
+        of other bodies are not read. Without them kinematic bodies keep their velocities.
+    """
+
+    duration: float | None = None
+    gravity: np.ndarray | None = None
+    kind: np.ndarray | None = None
+    position: np.ndarray | None = None
+    orientation: np.ndarray | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class FrameReport:
+    """What happened in a frame.
+
+    Attributes
+    ----------
+    frame : int
+        Frames done so far, this one included.
+    contacts, islands : int
+        At the frame's end.
+    iterations : int
+        Of all solves of the frame.
+    missed : int
+        Solves that ended above their tolerance.
+    fallbacks : int
+        Solves that another method had to take over; no method does so yet.
+    residual : float
+        Largest of the frame, relative to its problem's scale.
+    worst : str
+        Where that was: "Cube on Floor"; empty without contacts.
+    max_penetration : float
+        Deepest overlap that a substep started with [m].
+    kinetic_energy, potential_energy : float
+        Of the dynamic bodies at the frame's end [J].
+    seconds : dict of str to float
+        Time by stage.
+    """
+
+    frame: int
+    contacts: int
+    islands: int
+    iterations: int
+    missed: int
+    fallbacks: int
+    residual: float
+    worst: str
+    max_penetration: float
+    kinetic_energy: float
+    potential_energy: float
+    seconds: dict[str, float]
+
+    def as_dict(self) -> dict:
+        """Plain values, for JSON."""
+        values = {entry.name: getattr(self, entry.name) for entry in fields(self)}
+        return values | {"seconds": dict(self.seconds)}
+
+
+class Simulation:
+    """Steps a model frame by frame.
+
+    Parameters
+    ----------
+    model : Model
+    options : SimulationOptions, optional
+
+    Attributes
+    ----------
+    state : StateArrays
+        At the end of the last frame, in the body frames. A dynamic body's linear velocity lies half a substep behind
+        its pose (``motion``); ``velocities`` gives them at the same time.
+    frame : int
+        Frames done.
+    """
+
+    def __init__(self, model: Model, options: SimulationOptions | None = None):
+        self.model = model
+        self.options = options or SimulationOptions()
+        self.state = copy_state(model.initial_state)
+        self.frame = 0
+        self._gravity = model.gravity.copy()
+        self._motion = allocate_motion(model.body_count)
+        self._collision = allocate_collision(model.arrays)
+        self._problem = allocate_problem(self._collision, model.body_count)
+        self._advance = frame_kernel(self.options.method, self.options.friction)
+        self._iteration_limit = find_method(self.options.method, self.options.friction).max_iterations
+        if self.options.max_iterations is not None:
+            self._iteration_limit = int(self.options.max_iterations)
+
+    def advance_frame(self, frame_input: FrameInput | None = None) -> FrameReport:
+        """Simulate one frame.
+
+        Parameters
+        ----------
+        frame_input : FrameInput, optional
+
+        Returns
+        -------
+        FrameReport
+
+        Raises
+        ------
+        ValueError
+            An array of the input has the wrong shape or holds NaN.
+        SimulationError
+            A body's pose or velocity is no longer finite.
+        """
+        frame_input = frame_input or FrameInput()
+        duration = 1.0 / self.options.frame_rate if frame_input.duration is None else float(frame_input.duration)
+        if not (np.isfinite(duration) and duration >= 0.0):
+            raise ValueError(f"duration is {duration}; it must be at least 0")
+        if frame_input.gravity is not None:
+            self._gravity[:] = self._checked("gravity", frame_input.gravity, (3,))
+        if frame_input.kind is not None:
+            self._change_kinds(frame_input.kind)
+        record = allocate_record()
+        if duration > 0.0:
+            target = self._aim_kinematic_bodies(frame_input, duration)
+            self._step(duration, record)
+            self._place_kinematic_bodies(target)
+        self.frame += 1
+        self._check_finite()
+        return self._report(record)
+
+    def poses(self) -> tuple[np.ndarray, np.ndarray]:
+        """Poses of the user frames.
+
+        Returns
+        -------
+        position, orientation : float64 [body_count, 3], [body_count, 4]
+            [m]; unit quaternions (w, x, y, z).
+        """
+        return self.model.user_poses(self.state.position, self.state.orientation)
+
+    def velocities(self) -> np.ndarray:
+        """Velocities of the centres of mass at the time of the poses.
+
+        A body in flight has gained the gravity of its lag since; one that rests on others has not.
+
+        Returns
+        -------
+        float64 [body_count, 6]
+            Linear [m/s] and angular [rad/s], world axes.
+        """
+        velocity = self.state.velocity.copy()
+        flying = (self.state.kind == BodyKind.DYNAMIC) & ~self._motion.rests
+        velocity[flying, :3] += self._motion.lag[flying, None] * self._gravity
+        return velocity
+
+    def _checked(self, what, value, shape) -> np.ndarray:
+        array = np.asarray(value, float)
+        if array.shape != shape:
+            raise ValueError(f"{what} has the shape {array.shape}; it must be {shape}")
+        if not np.all(np.isfinite(array)):
+            raise ValueError(f"{what} holds NaN or infinity")
+        return array
+
+    def _change_kinds(self, kind):
+        """A body that stood still keeps its pose and has no velocity; a kinematic one keeps its velocity."""
+        kind = np.asarray(kind)
+        if kind.shape != self.state.kind.shape:
+            raise ValueError(f"kind has the shape {kind.shape}; it must be {self.state.kind.shape}")
+        if not np.isin(kind, list(BodyKind)).all():
+            raise ValueError("kind holds a value that is no BodyKind")
+        self.state.velocity[(kind == BodyKind.STATIC) | (self.state.kind == BodyKind.STATIC)] = 0.0
+        self._motion.lag[self.state.kind == BodyKind.STATIC] = 0.0
+        self.state.kind[:] = kind
+
+    def _aim_kinematic_bodies(self, frame_input, duration):
+        """Give kinematic bodies the constant velocity that takes them to their pose at the frame's end.
+
+        Returns
+        -------
+        tuple or None
+            (kinematic [body_count], position, orientation) of the body frames at the end.
+        """
+        kinematic = self.state.kind == BodyKind.KINEMATIC
+        if frame_input.position is None or not kinematic.any():
+            return None
+        count = self.model.body_count
+        position, orientation = self.state.position.copy(), self.state.orientation.copy()
+        wanted_position = np.array(frame_input.position, float)
+        wanted_orientation = np.array(frame_input.orientation, float)
+        if wanted_position.shape != (count, 3) or wanted_orientation.shape != (count, 4):
+            raise ValueError(f"position and orientation must have the shapes ({count}, 3) and ({count}, 4)")
+        lost = kinematic & ~(np.isfinite(wanted_position).all(axis=1) & np.isfinite(wanted_orientation).all(axis=1))
+        if lost.any():
+            raise ValueError(f"the pose given for {self.model.names[np.argmax(lost)]} holds NaN or infinity")
+        user_position, user_orientation = self.model.user_poses(position, orientation)
+        wanted_position[~kinematic] = user_position[~kinematic]
+        wanted_orientation[~kinematic] = user_orientation[~kinematic]
+        wanted_orientation /= np.linalg.norm(wanted_orientation, axis=1, keepdims=True)
+        end_position, end_orientation = self.model.body_poses(wanted_position, wanted_orientation)
+        turn = rotations.multiply(end_orientation, rotations.conjugate(orientation))
+        self.state.velocity[kinematic, :3] = ((end_position - position) / duration)[kinematic]
+        self.state.velocity[kinematic, 3:] = (rotations.to_rotation_vector(turn) / duration)[kinematic]
+        return kinematic, end_position, end_orientation
+
+    def _place_kinematic_bodies(self, target):
+        """Take the rounding of the substeps out of driven poses, so that they never drift from their animation."""
+        if target is None:
+            return
+        kinematic, position, orientation = target
+        self.state.position[kinematic] = position[kinematic]
+        self.state.orientation[kinematic] = orientation[kinematic]
+
+    def _step(self, duration, record):
+        """Call the frame's kernel; where a buffer was full, make room and go on."""
+        options = self.options
+        step = StepSettings(
+            substeps=options.substeps,
+            h=duration / options.substeps,
+            gravity_norm=float(np.linalg.norm(self._gravity)),
+            maximal_points=options.maximal_points,
+        )
+        settings = SolverSettings(float(options.tolerance), 0.0, self._iteration_limit)
+        while not self._advance(
+            self.model.arrays,
+            self._gravity,
+            self.state,
+            self._motion,
+            self._collision,
+            self._problem,
+            step,
+            settings,
+            record,
+        ):
+            self._collision = grow_collision(self._collision)
+            self._problem = allocate_problem(self._collision, self.model.body_count)
+
+    def _check_finite(self):
+        finite = np.isfinite(self.state.position).all(axis=1) & np.isfinite(self.state.velocity).all(axis=1)
+        if not finite.all():
+            name = self.model.names[np.argmin(finite)]
+            raise SimulationError(f"{name}: its motion is no longer finite in frame {self.frame}")
+
+    def _report(self, record) -> FrameReport:
+        model, state = self.model, self.state
+        worst = [model.names[body] for body in record.worst_bodies if body >= 0]
+        moving = state._replace(velocity=self.velocities())
+        return FrameReport(
+            frame=self.frame,
+            contacts=int(record.contacts[0]),
+            islands=int(record.islands[0]),
+            iterations=int(record.iterations[0]),
+            missed=int(record.missed[0]),
+            fallbacks=0,
+            residual=float(record.residual[0]),
+            worst=" on ".join(reversed(worst)),
+            max_penetration=float(record.penetration[0]),
+            kinetic_energy=diagnostics.kinetic_energy(model, moving),
+            potential_energy=diagnostics.potential_energy(model, state, self._gravity),
+            seconds={stage: 1e-9 * int(time) for stage, time in zip(STAGES, record.nanoseconds, strict=True)},
+        )
+
+
+def warm_up(options: SimulationOptions | None = None, progress=None) -> None:
+    """Compile, or load from the cache, all kernels that a simulation with these options calls.
+
+    Parameters
+    ----------
+    options : SimulationOptions, optional
+    progress : callable (done, total, name), optional
+        Called before each kernel; it may raise to stop between two.
+    """
+    options = options or SimulationOptions()
+    builder = ModelBuilder()
+    builder.add_body(shape=Box((1.0, 1.0, 0.0)), kind=BodyKind.STATIC)
+    builder.add_body(shape=Box((0.5, 0.5, 0.5)), position=(0.0, 0.0, 0.5))
+    model = builder.build()
+    state = copy_state(model.initial_state)
+    for done, total, name in compile_stages(model.arrays, state, model.gravity, options.method, options.friction):
+        if progress is not None:
+            progress(done, total, name)

@@ -1,0 +1,383 @@
+"""One frame of simulation: the only file that knows all stages of a step.
+
+``_advance_frame`` is the step as a list of named stages. It is one kernel, so that Python is asked once a frame, and
+it is bound to one solver at a time (``frame_kernel``), so that only that solver is compiled.
+
+Each substep asks two questions of the contacts. First: where do the bodies go? Gaps may close but not more, overlaps
+are taken out a bit, and the answer moves the poses. Then, only where overlaps were taken out or bodies bounce: how
+fast are they afterwards? That answer becomes the velocities, so that taking out an overlap adds no kinetic energy
+and a bounce starts at the surface.
+"""
+
+import functools
+from typing import NamedTuple
+
+import numpy as np
+
+from .clock import now
+from .collision.broad_phase import broad_phase
+from .collision.narrow_phase import narrow_phase
+from .collision.workspace import CollisionWorkspace, allocate_collision_workspace
+from .constraints.contact_rows import (
+    ContactRowArrays,
+    allocate_contact_rows,
+    ask_for_velocities,
+    build_contact_rows,
+    store_contact_impulses,
+)
+from .contacts import STATUS_OK, allocate_contacts, allocate_pairs, grown, match_contacts
+from .islands import find_islands
+from .kernel import bind, subkernel
+from .motion import allocate_motion, apply_forces, integrate_poses
+from .problem import (
+    IslandArrays,
+    RowArrays,
+    SolverSettings,
+    SolverWorkspace,
+    allocate_islands,
+    allocate_rows,
+    allocate_solver_workspace,
+)
+from .solvers.registry import find_method
+from .solvers.sweep import apply_impulses
+
+# The stages of a step, in their order; the names stand in reports and benchmarks.
+STAGES = (
+    "apply_forces",
+    "broad_phase",
+    "narrow_phase",
+    "match_contacts",
+    "build_rows",
+    "find_islands",
+    "solve_contacts",
+    "solve_velocities",
+    "integrate",
+)
+
+ROWS_PER_CONTACT = 3
+
+
+class CollisionArrays(NamedTuple):
+    """What the collision stages keep from substep to substep.
+
+    Pairs and contacts have two buffers each, this substep's and the last one's, which change places.
+
+    Attributes
+    ----------
+    pairs : tuple of two PairArrays
+    contacts : tuple of two ContactArrays
+    current : int64 [1]
+        Which of the two the next substep writes.
+    workspace : CollisionWorkspace
+    """
+
+    pairs: tuple
+    contacts: tuple
+    current: np.ndarray
+    workspace: CollisionWorkspace
+
+
+class ProblemArrays(NamedTuple):
+    """The rows of a substep, sorted into islands; workspace.
+
+    Attributes
+    ----------
+    rows : RowArrays
+    contact_rows : ContactRowArrays
+    islands : IslandArrays
+    parent, label : int64 [body_count]
+        For ``find_islands``.
+    solver : SolverWorkspace
+    """
+
+    rows: RowArrays
+    contact_rows: ContactRowArrays
+    islands: IslandArrays
+    parent: np.ndarray
+    label: np.ndarray
+    solver: SolverWorkspace
+
+
+class StepSettings(NamedTuple):
+    """Numbers that hold for a frame.
+
+    Attributes
+    ----------
+    substeps : int
+    h : float
+        Length of a substep [s].
+    gravity_norm : float
+        [m/s^2].
+    maximal_points : int
+        Most contacts of a pair of shapes.
+    """
+
+    substeps: int
+    h: float
+    gravity_norm: float
+    maximal_points: int
+
+
+class FrameRecord(NamedTuple):
+    """What a frame reports, written by its kernel.
+
+    Attributes
+    ----------
+    substeps : int64 [1]
+        Substeps done.
+    nanoseconds : int64 [len(STAGES)]
+    contacts, islands : int64 [1]
+        In the last substep.
+    iterations, missed : int64 [1]
+        Sums over the substeps' solves; missed ones ended above their tolerance.
+    residual : float64 [1]
+        Largest of the frame, relative to its problem's scale.
+    worst_bodies : int64 [2]
+        The bodies of the contact where it was; -1 without one.
+    penetration : float64 [1]
+        Deepest overlap that a substep started with [m].
+    """
+
+    substeps: np.ndarray
+    nanoseconds: np.ndarray
+    contacts: np.ndarray
+    islands: np.ndarray
+    iterations: np.ndarray
+    missed: np.ndarray
+    residual: np.ndarray
+    worst_bodies: np.ndarray
+    penetration: np.ndarray
+
+
+def compile_stages(model, state, gravity, method: str, friction: str):
+    """Compile the step stage by stage, by playing each once on a small scene.
+
+    Parameters
+    ----------
+    model : ModelArrays
+        Of a few bodies that touch.
+    state : StateArrays
+        Is changed.
+    gravity : float64 [3]
+    method, friction : str
+
+    Yields
+    ------
+    tuple of (int, int, str)
+        Stages compiled so far, stages in all, and the stage that comes next; between two of them one can stop.
+    """
+    body_count = len(model.mass)
+    motion, collision = allocate_motion(body_count), allocate_collision(model)
+    problem, record = allocate_problem(collision, body_count), allocate_record()
+    pairs, contacts, rows, islands = collision.pairs, collision.contacts, problem.rows, problem.islands
+    step = StepSettings(substeps=1, h=1e-2, gravity_norm=float(np.linalg.norm(gravity)), maximal_points=8)
+    settings = SolverSettings(1e-6, 0.0, 1)
+    velocity, free_velocity = state.velocity, motion.free_velocity
+    solve_island = find_method(method, friction).kernel
+    advance = frame_kernel(method, friction)
+    calls = {
+        "apply_forces": lambda: apply_forces(model, state, motion, gravity, step.h),
+        "broad_phase": lambda: broad_phase(model, state, step, pairs[0], collision.workspace),
+        "narrow_phase": lambda: narrow_phase(
+            model, state, step, *pairs, *contacts, collision.workspace
+        ),
+        "match_contacts": lambda: match_contacts(pairs[0], *contacts, collision.workspace),
+        "build_rows": lambda: build_contact_rows(
+            model, state, motion, contacts[0], step.gravity_norm, step.h, rows, problem.contact_rows
+        ),
+        "find_islands": lambda: find_islands(rows, motion.can_be_pushed, islands, problem.parent, problem.label),
+        "solve_contacts": lambda: solve_island(rows, islands, 0, free_velocity, velocity, problem.solver, settings),
+        "solve_velocities": lambda: ask_for_velocities(islands, 0, rows, contacts[0], problem.contact_rows, motion),
+        "integrate": lambda: integrate_poses(model, state, motion, step.h),
+        "frame": lambda: advance(model, gravity, state, motion, collision, problem, step, settings, record),
+    }
+    for done, (name, call) in enumerate(calls.items()):
+        yield done, len(calls), name
+        call()
+
+
+def allocate_collision(model) -> CollisionArrays:
+    """Buffers for a model that has not been stepped; ``model`` is its ``ModelArrays``."""
+    # A resting box in a heap touches some six others; a guess that is too low costs a growth, no more.
+    pair_capacity = 16 + 4 * len(model.shapes.body)
+    contact_capacity = 4 * pair_capacity
+    return CollisionArrays(
+        pairs=(allocate_pairs(pair_capacity), allocate_pairs(pair_capacity)),
+        contacts=(allocate_contacts(contact_capacity), allocate_contacts(contact_capacity)),
+        current=np.zeros(1, np.int64),
+        workspace=allocate_collision_workspace(model),
+    )
+
+
+def grow_collision(collision: CollisionArrays) -> CollisionArrays:
+    """Buffers with half as much room again as the last substep asked for, with the same contents."""
+    pairs, contacts = collision.pairs[collision.current[0]], collision.contacts[collision.current[0]]
+    pair_capacity, contact_capacity = len(pairs.shape_a), len(contacts.shape_a)
+    if pairs.needed[0] > pair_capacity:
+        pair_capacity = 3 * int(pairs.needed[0]) // 2
+    if contacts.needed[0] > contact_capacity:
+        contact_capacity = 3 * int(contacts.needed[0]) // 2
+    return collision._replace(
+        pairs=tuple(grown(buffer, pair_capacity) for buffer in collision.pairs),
+        contacts=tuple(grown(buffer, contact_capacity) for buffer in collision.contacts),
+    )
+
+
+def allocate_problem(collision: CollisionArrays, body_count: int) -> ProblemArrays:
+    """Rows, islands and solver memory for as many contacts as ``collision`` has room for."""
+    contact_capacity = len(collision.contacts[0].shape_a)
+    row_capacity = ROWS_PER_CONTACT * contact_capacity
+    return ProblemArrays(
+        rows=allocate_rows(contact_capacity, row_capacity),
+        contact_rows=allocate_contact_rows(contact_capacity),
+        islands=allocate_islands(contact_capacity, body_count),
+        parent=np.zeros(body_count, np.int64),
+        label=np.zeros(body_count, np.int64),
+        solver=allocate_solver_workspace(row_capacity, body_count),
+    )
+
+
+def allocate_record() -> FrameRecord:
+    """A record of nothing."""
+    return FrameRecord(
+        substeps=np.zeros(1, np.int64),
+        nanoseconds=np.zeros(len(STAGES), np.int64),
+        contacts=np.zeros(1, np.int64),
+        islands=np.zeros(1, np.int64),
+        iterations=np.zeros(1, np.int64),
+        missed=np.zeros(1, np.int64),
+        residual=np.zeros(1),
+        worst_bodies=np.full(2, -1, np.int64),
+        penetration=np.zeros(1),
+    )
+
+
+@functools.cache
+def frame_kernel(method: str, friction: str):
+    """The step's kernel with the solver ``method`` in it."""
+    return bind(_advance_frame, f"advance_frame_{method}_{friction}", solve=find_method(method, friction).kernel)
+
+
+def solve(rows, islands, island, free_velocity, velocity, workspace, settings):
+    """Stand-in for the solver, which ``frame_kernel`` binds."""
+    raise NotImplementedError("the step's kernel was called without a solver")
+
+
+def _advance_frame(model, gravity, state, motion, collision, problem, step, settings, record):
+    """Advance the state from substep ``record.substeps`` to ``step.substeps``.
+
+    Parameters
+    ----------
+    model : ModelArrays
+        Read.
+    gravity : float64 [3]
+        Read [m/s^2].
+    state : StateArrays
+        Read and written.
+    motion : MotionArrays
+        ``lag`` is carried from frame to frame; the rest is workspace.
+    collision : CollisionArrays
+        Read and written; carried from frame to frame.
+    problem : ProblemArrays
+        Workspace.
+    step : StepSettings
+    settings : SolverSettings
+    record : FrameRecord
+        Written.
+
+    Returns
+    -------
+    bool
+        False where a buffer of pairs or contacts was full. Nothing of that substep has been done to the state then:
+        the caller makes room and calls again, to the same bits.
+    """
+    rows, contact_rows, islands = problem.rows, problem.contact_rows, problem.islands
+    velocity, free_velocity = state.velocity, motion.free_velocity
+    while record.substeps[0] < step.substeps:
+        current = collision.current[0]
+        pairs, previous_pairs = collision.pairs[current], collision.pairs[1 - current]
+        contacts, previous_contacts = collision.contacts[current], collision.contacts[1 - current]
+
+        started = now()
+        apply_forces(model, state, motion, gravity, step.h)
+        started = _stage_done(record, 0, started)
+
+        if broad_phase(model, state, step, pairs, collision.workspace) != STATUS_OK:
+            return False
+        started = _stage_done(record, 1, started)
+
+        status = narrow_phase(
+            model, state, step, pairs, previous_pairs, contacts, previous_contacts, collision.workspace
+        )
+        if status != STATUS_OK:
+            return False
+        started = _stage_done(record, 2, started)
+
+        match_contacts(pairs, contacts, previous_contacts, collision.workspace)
+        started = _stage_done(record, 3, started)
+
+        build_contact_rows(model, state, motion, contacts, step.gravity_norm, step.h, rows, contact_rows)
+        started = _stage_done(record, 4, started)
+
+        find_islands(rows, motion.can_be_pushed, islands, problem.parent, problem.label)
+        started = _stage_done(record, 5, started)
+
+        _copy_velocities(free_velocity, velocity)
+        for island in range(islands.count[0]):
+            apply_impulses(rows, islands, island, free_velocity, velocity)
+            outcome = solve(rows, islands, island, free_velocity, velocity, problem.solver, settings)
+            _record_solve(record, rows, outcome)
+        _copy_velocities(velocity, motion.displacing_velocity)
+        store_contact_impulses(rows, contacts)
+        started = _stage_done(record, 6, started)
+
+        for island in range(islands.count[0]):
+            if ask_for_velocities(islands, island, rows, contacts, contact_rows, motion):
+                outcome = solve(rows, islands, island, free_velocity, velocity, problem.solver, settings)
+                _record_solve(record, rows, outcome)
+        started = _stage_done(record, 7, started)
+
+        integrate_poses(model, state, motion, step.h)
+        started = _stage_done(record, 8, started)
+
+        _record_contacts(record, contacts, islands)
+        collision.current[0] = 1 - current
+        record.substeps[0] += 1
+    return True
+
+
+@subkernel
+def _stage_done(record, stage, started):
+    """Add the time since ``started`` to a stage and start the next."""
+    time = now()
+    record.nanoseconds[stage] += time - started
+    return time
+
+
+@subkernel
+def _copy_velocities(source, target):
+    for body in range(source.shape[0]):
+        for column in range(6):
+            target[body, column] = source[body, column]
+
+
+@subkernel
+def _record_solve(record, rows, outcome):
+    """Add one solver call's outcome to the frame's record."""
+    status, iterations, residual, scale, worst_block = outcome
+    record.iterations[0] += iterations
+    if status > 1:
+        record.missed[0] += 1
+    relative = residual / scale if scale > 0.0 else residual
+    if worst_block >= 0 and not relative <= record.residual[0]:
+        record.residual[0] = relative
+        record.worst_bodies[0] = rows.body_a[worst_block]
+        record.worst_bodies[1] = rows.body_b[worst_block]
+
+
+@subkernel
+def _record_contacts(record, contacts, islands):
+    record.contacts[0] = contacts.count[0]
+    record.islands[0] = islands.count[0]
+    for contact in range(contacts.count[0]):
+        record.penetration[0] = max(record.penetration[0], -contacts.gap[contact])
