@@ -4,8 +4,8 @@ A contact's identity is geometric. Feature numbers alone fail: clipping may star
 a vertex of one box may be an edge crossing a step later, at the same place. So within one pair of shapes the contacts
 of two steps are joined one to one, nearest first (as Newton does in ``contact_match.py``).
 
-The stage ``match_contacts`` reads ``pairs``, the buffers of the last step and the positions and normals of ``contacts``;
-it fills ``impulse``, ``age`` and ``matched`` of ``contacts``.
+The stage ``match_contacts`` reads ``pairs``, the last step's contacts, and positions and normals of ``contacts``; it
+fills ``impulse``, ``age`` and ``matched`` of ``contacts``.
 """
 
 from typing import NamedTuple
@@ -23,6 +23,21 @@ STATUS_CAPACITY = 1
 RATIO_MATCH_DISTANCE = 0.1
 # ... and if their normals differ by less than about 25 degrees (cosine).
 COSINE_MATCH_NORMAL = 0.9
+
+# Columns of PairArrays.link.
+CONTACT_START = 0
+CONTACT_COUNT = 1
+# The same pair's number in the last step's buffer, -1: new; and its contacts in the last step's contact buffer.
+OLD_PAIR = 2
+OLD_START = 3
+OLD_COUNT = 4
+# 1: the contacts are those of the last step with new gaps.
+IS_RECYCLED = 5
+# Where the normal comes from: 0 a face of a, 1 a face of b, 2 two edges, 3 closest points, -1 no contact; and the
+# face's number within its hull.
+REFERENCE = 6
+FEATURE = 7
+LINK_COLUMNS = 8
 
 
 class ContactArrays(NamedTuple):
@@ -76,25 +91,14 @@ class PairArrays(NamedTuple):
     count, needed : int64 [1]
         As in ``ContactArrays``.
     shape_a, shape_b : int64 [P]
-    contact_start, contact_count : int64 [P]
-        The pair's contacts.
-    previous : int64 [P]
-        The same pair's number in the last step's buffer; -1: new.
-    old_contact_start, old_contact_count : int64 [P]
-        Its contacts in the last step's contact buffer; none for a new pair.
-    is_recycled : int64 [P]
-        1: its contacts are those of the last step with new gaps.
-    reference : int64 [P]
-        Where the normal comes from: 0 a face of a, 1 a face of b, 2 two edges, 3 closest points, -1 no contact.
-        The normal turns with body b for 1, else with body a.
-    feature : int64 [P]
-        The reference face's number within its hull.
-    normal : float64 [P, 3]
-        In the frame of the body that it turns with.
+    link : int64 [P, 8]
+        Columns CONTACT_START to FEATURE, above.
     reach : float64 [P]
         Gap up to which the contacts were looked for when they were generated [m].
-    translation, rotation : float64 [P, 3], [P, 3, 3]
-        Pose of shape b in the frame of shape a when the contacts were generated.
+    normal : float64 [P, 3]
+        Of the pair's contacts, in the frame of the body that it turns with: b if REFERENCE is a face of b, else a.
+    pose : float64 [P, 4, 3]
+        Rotation and position of shape b in the frame of shape a when the contacts were generated.
     scratch : int64 [2, P]
         For sorting.
     """
@@ -103,26 +107,20 @@ class PairArrays(NamedTuple):
     needed: np.ndarray
     shape_a: np.ndarray
     shape_b: np.ndarray
-    contact_start: np.ndarray
-    contact_count: np.ndarray
-    previous: np.ndarray
-    old_contact_start: np.ndarray
-    old_contact_count: np.ndarray
-    is_recycled: np.ndarray
-    reference: np.ndarray
-    feature: np.ndarray
-    normal: np.ndarray
+    link: np.ndarray
     reach: np.ndarray
-    translation: np.ndarray
-    rotation: np.ndarray
+    normal: np.ndarray
+    pose: np.ndarray
     scratch: np.ndarray
 
 
 def allocate_contacts(capacity: int) -> ContactArrays:
     """Empty contact buffer for ``capacity`` contacts."""
     capacity = max(int(capacity), 1)
-    integers = {name: np.zeros(capacity, np.int64) for name in ("shape_a", "shape_b", "body_a", "body_b", "age", "matched")}
-    vectors = {name: np.zeros((capacity, 3)) for name in ("position", "normal", "local_a", "local_b", "impulse")}
+    integer_names = ("shape_a", "shape_b", "body_a", "body_b", "age", "matched")
+    vector_names = ("position", "normal", "local_a", "local_b", "impulse")
+    integers = {name: np.zeros(capacity, np.int64) for name in integer_names}
+    vectors = {name: np.zeros((capacity, 3)) for name in vector_names}
     return ContactArrays(
         count=np.zeros(1, np.int64), needed=np.zeros(1, np.int64), gap=np.zeros(capacity), **integers, **vectors
     )
@@ -131,26 +129,15 @@ def allocate_contacts(capacity: int) -> ContactArrays:
 def allocate_pairs(capacity: int) -> PairArrays:
     """Empty pair buffer for ``capacity`` pairs."""
     capacity = max(int(capacity), 1)
-    names = (
-        "shape_a",
-        "shape_b",
-        "contact_start",
-        "contact_count",
-        "previous",
-        "old_contact_start",
-        "old_contact_count",
-        "is_recycled",
-        "reference",
-        "feature",
-    )
     return PairArrays(
         count=np.zeros(1, np.int64),
         needed=np.zeros(1, np.int64),
-        **{name: np.zeros(capacity, np.int64) for name in names},
-        normal=np.zeros((capacity, 3)),
+        shape_a=np.zeros(capacity, np.int64),
+        shape_b=np.zeros(capacity, np.int64),
+        link=np.zeros((capacity, LINK_COLUMNS), np.int64),
         reach=np.zeros(capacity),
-        translation=np.zeros((capacity, 3)),
-        rotation=np.zeros((capacity, 3, 3)),
+        normal=np.zeros((capacity, 3)),
+        pose=np.zeros((capacity, 4, 3)),
         scratch=np.zeros((2, capacity), np.int64),
     )
 
@@ -201,81 +188,87 @@ def match_contacts(pairs, contacts, previous, workspace):
     """
     matched_count = 0
     for pair in range(pairs.count[0]):
-        first = pairs.contact_start[pair]
-        last = first + pairs.contact_count[pair]
-        if not pairs.is_recycled[pair]:
+        first = pairs.link[pair, CONTACT_START]
+        last = first + pairs.link[pair, CONTACT_COUNT]
+        if not pairs.link[pair, IS_RECYCLED]:
             for contact in range(first, last):
                 contacts.matched[contact] = -1
-            if pairs.old_contact_count[pair] > 0:
-                match_nearest(pairs, pair, contacts, previous, workspace)
+            size = min(workspace.size[pairs.shape_a[pair]], workspace.size[pairs.shape_b[pair]])
+            match_nearest(
+                contacts.position,
+                contacts.normal,
+                contacts.matched,
+                first,
+                last,
+                previous,
+                pairs.link[pair, OLD_START],
+                pairs.link[pair, OLD_COUNT],
+                size,
+                workspace.body_pose,
+            )
         for contact in range(first, last):
             old = contacts.matched[contact]
-            if old < 0:
-                contacts.age[contact] = 0
-                contacts.impulse[contact, :] = 0.0
-            else:
-                matched_count += 1
-                contacts.age[contact] = previous.age[old] + 1
-                contacts.impulse[contact, :] = previous.impulse[old, :]
+            matched_count += old >= 0
+            contacts.age[contact] = previous.age[old] + 1 if old >= 0 else 0
+            for i in range(3):
+                contacts.impulse[contact, i] = previous.impulse[old, i] if old >= 0 else 0.0
     return matched_count
 
 
 @kernel
-def match_nearest(pairs, pair, contacts, previous, workspace):
-    """Join the contacts of one pair with those of the last step, one to one, the nearest two first.
-
-    Old surface points are carried along by their bodies before distances are taken, so that a stack on a lift or a
-    turntable matches as well as one at rest.
-    """
-    first = pairs.contact_start[pair]
-    last = first + pairs.contact_count[pair]
-    old_first = pairs.old_contact_start[pair]
-    old_last = old_first + pairs.old_contact_count[pair]
-    size = min(workspace.size[pairs.shape_a[pair]], workspace.size[pairs.shape_b[pair]])
-    threshold = (RATIO_MATCH_DISTANCE * size) ** 2
-    for _ in range(min(last - first, old_last - old_first)):
-        nearest = threshold
+def match_nearest(position, normal, matched, first, last, previous, old_first, old_count, size, body_pose):
+    """Join the contacts of one pair with those of the last step, one to one, the nearest two first."""
+    old_last = old_first + old_count
+    for _ in range(min(last - first, old_count)):
+        nearest = (RATIO_MATCH_DISTANCE * size) ** 2
         best_new = -1
         best_old = -1
         for old in range(old_first, old_last):
-            taken = False
-            for contact in range(first, last):
-                taken = taken or contacts.matched[contact] == old
-            if taken:
+            if is_taken(matched, first, last, old):
                 continue
-            x, y, z = carried_position(previous, old, workspace)
+            x, y, z = carried_position(
+                body_pose[previous.body_a[old]],
+                body_pose[previous.body_b[old]],
+                previous.local_a[old],
+                previous.local_b[old],
+            )
             for contact in range(first, last):
-                if contacts.matched[contact] >= 0:
+                if matched[contact] >= 0:
                     continue
                 cosine = 0.0
-                for axis in range(3):
-                    cosine += contacts.normal[contact, axis] * previous.normal[old, axis]
-                distance = (
-                    (contacts.position[contact, 0] - x) ** 2
-                    + (contacts.position[contact, 1] - y) ** 2
-                    + (contacts.position[contact, 2] - z) ** 2
-                )
+                for i in range(3):
+                    cosine += normal[contact, i] * previous.normal[old, i]
+                distance = (position[contact, 0] - x) ** 2
+                distance += (position[contact, 1] - y) ** 2 + (position[contact, 2] - z) ** 2
                 if distance < nearest and cosine > COSINE_MATCH_NORMAL:
                     nearest = distance
                     best_new = contact
                     best_old = old
         if best_new < 0:
             break
-        contacts.matched[best_new] = best_old
+        matched[best_new] = best_old
 
 
 @kernel
-def carried_position(previous, old, workspace):
-    """Where the middle of an old contact's two surface points is now, world."""
-    a = previous.body_a[old]
-    b = previous.body_b[old]
-    x = 0.5 * (workspace.body_position[a, 0] + workspace.body_position[b, 0])
-    y = 0.5 * (workspace.body_position[a, 1] + workspace.body_position[b, 1])
-    z = 0.5 * (workspace.body_position[a, 2] + workspace.body_position[b, 2])
-    for axis in range(3):
-        half_a = 0.5 * previous.local_a[old, axis]
-        half_b = 0.5 * previous.local_b[old, axis]
-        x += workspace.body_rotation[a, 0, axis] * half_a + workspace.body_rotation[b, 0, axis] * half_b
-        y += workspace.body_rotation[a, 1, axis] * half_a + workspace.body_rotation[b, 1, axis] * half_b
-        z += workspace.body_rotation[a, 2, axis] * half_a + workspace.body_rotation[b, 2, axis] * half_b
+def is_taken(matched, first, last, old):
+    """Whether an old contact is matched already."""
+    for contact in range(first, last):
+        if matched[contact] == old:
+            return True  # noqa: SIM110 (Numba has no any())
+    return False
+
+
+@kernel
+def carried_position(pose_a, pose_b, local_a, local_b):
+    """Where the middle of an old contact's two surface points is now, carried along by the bodies, world.
+
+    So a stack on a lift or a turntable matches as well as one at rest.
+    """
+    x = 0.5 * (pose_a[3, 0] + pose_b[3, 0])
+    y = 0.5 * (pose_a[3, 1] + pose_b[3, 1])
+    z = 0.5 * (pose_a[3, 2] + pose_b[3, 2])
+    for j in range(3):
+        x += 0.5 * (pose_a[0, j] * local_a[j] + pose_b[0, j] * local_b[j])
+        y += 0.5 * (pose_a[1, j] * local_a[j] + pose_b[1, j] * local_b[j])
+        z += 0.5 * (pose_a[2, j] * local_a[j] + pose_b[2, j] * local_b[j])
     return x, y, z

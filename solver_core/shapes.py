@@ -201,7 +201,7 @@ class ConvexHull:
         unit = _distinct((points - center) / size)
         extents, axes = _extents_along_principal_axes(unit)
         if extents[1] <= RATIO_FLAT:
-            raise ShapeError(f"convex hull: {len(points)} points lie on one line, {size:g} long; they must span an area")
+            raise ShapeError(f"convex hull: {len(points)} points lie on a line {size:g} long; they must span an area")
         if extents[2] > RATIO_FLAT:
             vertices, loops, normals = _polyhedron(unit)
             return cls(center + size * vertices, loops, normals)
@@ -236,18 +236,18 @@ class ConvexHull:
         return self._mass_properties
 
     def _integrate(self) -> MassProperties:
-        """Sum over simplices with an apex inside, where terms of either sign would otherwise cancel.
+        """Sum over tetrahedra with one apex inside, so that no two terms cancel; of a flat hull over triangles.
 
-        A simplex with apex at the origin and corners p_i has covariance ``measure/((d+1)(d+2)) (sum p_i p_i' + s s')``,
-        s = sum p_i, d its dimension (Tonon 2004; Eberly, Polyhedral Mass Properties).
+        A simplex of dimension d with corners p_i has second moments about the origin of
+        ``measure / ((d + 1) (d + 2)) (sum p_i p_i' + s s')`` with s = sum p_i (Tonon 2004; Eberly, Polyhedral Mass
+        Properties). The apex is the origin.
         """
         apex = self.vertices.mean(axis=0)
         loops = self.loops[:1] if self.is_flat else self.loops
         corners = np.concatenate([_fan(self.vertices[loop]) for loop in loops]) - apex
         if self.is_flat:
-            # One apex in the plane: measured by area, from the middle of the fan's own triangles.
-            measures = 0.5 * np.linalg.norm(np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]), axis=1)
-            dimension = 2
+            areas = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+            measures, dimension = 0.5 * np.linalg.norm(areas, axis=1), 2
         else:
             measures = np.einsum("ni,ni->n", corners[:, 0], np.cross(corners[:, 1], corners[:, 2])) / 6.0
             dimension = 3
@@ -260,46 +260,39 @@ class ConvexHull:
 
 
 class HullArrays(NamedTuple):
-    """All hulls of a model in flat tables. Hull i owns rows ``start[i]`` to ``start[i + 1]`` of each table.
+    """All hulls of a model in flat tables. Few arrays: each one passed to a kernel costs time when it is compiled.
 
     Positions are in the hull's own frame: origin at ``ConvexHull.position``, axes of the user frame. Vertex and face
     numbers inside the tables count from the hull's own first vertex and face.
 
     Attributes
     ----------
-    vertex_start : int64 [hull_count + 1]
+    start : int64 [hull_count + 1, 3]
+        First row of each hull in the tables of vertices, of faces, and of edges.
     vertex : float64 [vertex_count, 3]
     neighbor_start : int64 [vertex_count + 1]
     neighbor : int64 [2 edge_count]
         Vertices that share an edge with a vertex.
-    face_start : int64 [hull_count + 1]
-    face_normal, face_offset : float64 [face_count, 3], [face_count]
+    plane : float64 [face_count, 4]
+        Outward normal and offset: ``normal . x = offset``.
     loop_start : int64 [face_count + 1]
     loop : int64 [loop_length_sum]
-    edge_start : int64 [hull_count + 1]
-    edge_vertex, edge_face : int64 [edge_count, 2]
-        As ``ConvexHull.edges`` and ``edge_faces``.
-    lower, upper : float64 [hull_count, 3]
-        Bounding box.
-    size : float64 [hull_count]
+    edge : int64 [edge_count, 4]
+        Two vertices, then two faces, as in ``ConvexHull.edges`` and ``edge_faces``.
+    bounds : float64 [hull_count, 2, 3]
+        Lower and upper corner of the bounding box.
     is_flat : int64 [hull_count]
     """
 
-    vertex_start: np.ndarray
+    start: np.ndarray
     vertex: np.ndarray
     neighbor_start: np.ndarray
     neighbor: np.ndarray
-    face_start: np.ndarray
-    face_normal: np.ndarray
-    face_offset: np.ndarray
+    plane: np.ndarray
     loop_start: np.ndarray
     loop: np.ndarray
-    edge_start: np.ndarray
-    edge_vertex: np.ndarray
-    edge_face: np.ndarray
-    lower: np.ndarray
-    upper: np.ndarray
-    size: np.ndarray
+    edge: np.ndarray
+    bounds: np.ndarray
     is_flat: np.ndarray
 
 
@@ -317,24 +310,23 @@ def pack_hulls(hulls) -> HullArrays:
     """
     hulls = list(hulls)
     vertices = [hull.vertices - hull.position for hull in hulls]
-    neighbors = [_neighbors_of(hull) for hull in hulls]
+    neighbors = [row for hull in hulls for row in _neighbors_of(hull)]
     loops = [loop for hull in hulls for loop in hull.loops]
+    planes = [np.column_stack([hull.normals, hull.offsets - hull.normals @ hull.position]) for hull in hulls]
+    starts = [
+        _starts(len(table) for table in tables)
+        for tables in (vertices, [hull.loops for hull in hulls], [hull.edges for hull in hulls])
+    ]
     return HullArrays(
-        vertex_start=_starts(len(hull.vertices) for hull in hulls),
+        start=np.ascontiguousarray(np.column_stack(starts)),
         vertex=_stacked(vertices, (0, 3), float),
-        neighbor_start=_starts(len(row) for rows in neighbors for row in rows),
-        neighbor=_stacked([row for rows in neighbors for row in rows], (0,), np.int64),
-        face_start=_starts(len(hull.loops) for hull in hulls),
-        face_normal=_stacked([hull.normals for hull in hulls], (0, 3), float),
-        face_offset=_stacked([hull.offsets - hull.normals @ hull.position for hull in hulls], (0,), float),
+        neighbor_start=_starts(len(row) for row in neighbors),
+        neighbor=_stacked(neighbors, (0,), np.int64),
+        plane=_stacked(planes, (0, 4), float),
         loop_start=_starts(len(loop) for loop in loops),
         loop=_stacked(loops, (0,), np.int64),
-        edge_start=_starts(len(hull.edges) for hull in hulls),
-        edge_vertex=_stacked([hull.edges for hull in hulls], (0, 2), np.int64),
-        edge_face=_stacked([hull.edge_faces for hull in hulls], (0, 2), np.int64),
-        lower=_stacked([rows.min(axis=0, keepdims=True) for rows in vertices], (0, 3), float),
-        upper=_stacked([rows.max(axis=0, keepdims=True) for rows in vertices], (0, 3), float),
-        size=np.array([hull.size for hull in hulls], float),
+        edge=_stacked([np.column_stack([hull.edges, hull.edge_faces]) for hull in hulls], (0, 4), np.int64),
+        bounds=_stacked([np.array([[rows.min(axis=0), rows.max(axis=0)]]) for rows in vertices], (0, 2, 3), float),
         is_flat=np.array([hull.is_flat for hull in hulls], np.int64),
     )
 
@@ -363,7 +355,7 @@ def _center_and_size(points):
     # Halved before the sum, which could overflow.
     center, size = 0.5 * lower + 0.5 * upper, (upper - lower).max()
     if not np.isfinite(size):
-        raise ShapeError(f"convex hull: points reach from {_text(lower)} to {_text(upper)}; their extent must be finite")
+        raise ShapeError(f"convex hull: points reach from {_text(lower)} to {_text(upper)}; that must be finite")
     if size <= RATIO_SAME_POINT * np.abs(points).max():
         raise ShapeError(f"convex hull: {len(points)} points lie all at {_text(center)}; they must span an area")
     return center, size
@@ -534,7 +526,8 @@ def _prism(unit, axes, center, size, thickness):
     loops += [np.array([a, count + a, count + b, b]) for a, b in zip(numbers, following, strict=True)]
     sides = np.cross(corners[following] - corners, axes[2])
     sides /= np.linalg.norm(sides, axis=1, keepdims=True)
-    return np.concatenate([corners + half, corners - half]), loops, np.vstack([axes[2], -axes[2], sides]), thickness == 0.0
+    normals = np.vstack([axes[2], -axes[2], sides])
+    return np.concatenate([corners + half, corners - half]), loops, normals, thickness == 0.0
 
 
 def _without_nearly_straight(local, outline) -> np.ndarray:

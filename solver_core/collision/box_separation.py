@@ -5,6 +5,18 @@ Gottschalk, Lin and Manocha 1996; Ericson 2005, section 4.4. Fills the same fiel
 """
 
 from ..kernel import kernel
+from .workspace import (
+    A_IN_B,
+    B_IN_A,
+    BEST_A,
+    BEST_B,
+    BEST_EDGES,
+    EDGE_NORMAL,
+    EDGE_OF_A,
+    EDGE_OF_B,
+    POSITION,
+    SEPARATION,
+)
 
 # Sine of the angle between two edges below which their cross product is no axis of its own: face normals separate
 # as well.
@@ -14,82 +26,76 @@ INFINITE = 1e300
 
 
 @kernel
-def separate_boxes(half_a, half_b, scratch, favoured_a, favoured_b, favour):
+def separate_boxes(half_a, half_b, pose, axes, feature, favoured_a, favoured_b, favour):
     """Largest separations along face normals of a, of b, and along normals of two edges.
 
     Parameters
     ----------
     half_a, half_b : float64 [3]
         Half extents [m] (read).
-    scratch : PairScratch
-        Relative pose (read); ``separation``, ``feature``, ``edge_normal`` written. ``feature[2]`` and ``feature[3]``
-        are the axes of the two edges here; ``box_edge`` finds the edges.
+    pose, axes, feature : float64 [2, 4, 3], [3, 3], int64 [6]
+        Of ``PairScratch``: relative pose (read), separations and their features (written). The features of edges are
+        the axes of the two edges here; ``box_edge`` finds the edges.
     favoured_a, favoured_b : int
         Faces that win near ties, -1 for none.
     favour : float
         How near [m].
     """
-    r = scratch.rotation
-    t = scratch.translation
-    best = -INFINITE
-    for i in range(3):
-        radius = half_a[i]
-        for j in range(3):
-            radius += half_b[j] * abs(r[i, j])
-        separation = abs(t[i]) - radius
-        face = 2 * i + (1 if t[i] < 0.0 else 0)
-        if separation + (favour if face == favoured_a else 0.0) > best:
-            best = separation + (favour if face == favoured_a else 0.0)
-            scratch.separation[0] = separation
-            scratch.feature[0] = face
-    best = -INFINITE
-    for j in range(3):
-        along = t[0] * r[0, j] + t[1] * r[1, j] + t[2] * r[2, j]
-        radius = half_b[j]
-        for i in range(3):
-            radius += half_a[i] * abs(r[i, j])
-        separation = abs(along) - radius
-        # The face of b that looks back at a.
-        face = 2 * j + (0 if along < 0.0 else 1)
-        if separation + (favour if face == favoured_b else 0.0) > best:
-            best = separation + (favour if face == favoured_b else 0.0)
-            scratch.separation[1] = separation
-            scratch.feature[1] = face
-    separate_edges(half_a, half_b, scratch)
+    axes[SEPARATION, BEST_A], feature[BEST_A] = separate_box_faces(half_a, half_b, pose[B_IN_A], favoured_a, favour)
+    axes[SEPARATION, BEST_B], feature[BEST_B] = separate_box_faces(half_b, half_a, pose[A_IN_B], favoured_b, favour)
+    separate_box_edges(half_a, half_b, pose[B_IN_A], axes, feature)
 
 
 @kernel
-def separate_edges(half_a, half_b, scratch):
-    """The nine axes e_i x (R e_j), in the frame of a."""
-    r = scratch.rotation
-    t = scratch.translation
-    scratch.separation[2] = -INFINITE
+def separate_box_faces(half, other_half, pose, favoured, favour):
+    """Best separation and face of one box; ``pose`` is that of the other box in its frame."""
+    best = -INFINITE
+    best_separation = -INFINITE
+    best_face = 0
     for i in range(3):
-        i1 = (i + 1) % 3
-        i2 = (i + 2) % 3
+        radius = half[i]
         for j in range(3):
-            # e_i x (R e_j) has components (0, -r[i2, j], r[i1, j]) along (i, i1, i2).
-            length = (r[i1, j] * r[i1, j] + r[i2, j] * r[i2, j]) ** 0.5
+            radius += other_half[j] * abs(pose[i, j])
+        separation = abs(pose[POSITION, i]) - radius
+        # A sheet, too, pushes to the side on which the other's centre is.
+        face = 2 * i + (1 if pose[POSITION, i] < 0.0 else 0)
+        favoured_separation = separation + (favour if face == favoured else 0.0)
+        if favoured_separation > best:
+            best = favoured_separation
+            best_separation = separation
+            best_face = face
+    return best_separation, best_face
+
+
+@kernel
+def separate_box_edges(half_a, half_b, pose, axes, feature):
+    """The nine axes e_i x (R e_j), in the frame of a."""
+    best = -INFINITE
+    for i in range(3):
+        i1, i2 = (i + 1) % 3, (i + 2) % 3
+        for j in range(3):
+            # e_i x (R e_j) has components (0, -R[i2, j], R[i1, j]) along (i, i1, i2).
+            length = (pose[i1, j] * pose[i1, j] + pose[i2, j] * pose[i2, j]) ** 0.5
             if length < SINE_PARALLEL_EDGES:
                 continue
-            j1 = (j + 1) % 3
-            j2 = (j + 2) % 3
-            along = t[i2] * r[i1, j] - t[i1] * r[i2, j]
+            j1, j2 = (j + 1) % 3, (j + 2) % 3
+            along = pose[POSITION, i2] * pose[i1, j] - pose[POSITION, i1] * pose[i2, j]
             radius = (
-                half_a[i1] * abs(r[i2, j])
-                + half_a[i2] * abs(r[i1, j])
-                + half_b[j1] * abs(r[i, j2])
-                + half_b[j2] * abs(r[i, j1])
+                half_a[i1] * abs(pose[i2, j])
+                + half_a[i2] * abs(pose[i1, j])
+                + half_b[j1] * abs(pose[i, j2])
+                + half_b[j2] * abs(pose[i, j1])
             )
             separation = (abs(along) - radius) / length
-            if separation > scratch.separation[2]:
-                sign = -1.0 if along < 0.0 else 1.0
-                scratch.separation[2] = separation
-                scratch.feature[2] = i
-                scratch.feature[3] = j
-                scratch.edge_normal[i] = 0.0
-                scratch.edge_normal[i1] = -sign * r[i2, j] / length
-                scratch.edge_normal[i2] = sign * r[i1, j] / length
+            if separation > best:
+                best = separation
+                scale = (-1.0 if along < 0.0 else 1.0) / length
+                feature[EDGE_OF_A] = i
+                feature[EDGE_OF_B] = j
+                axes[EDGE_NORMAL, i] = 0.0
+                axes[EDGE_NORMAL, i1] = -scale * pose[i2, j]
+                axes[EDGE_NORMAL, i2] = scale * pose[i1, j]
+    axes[SEPARATION, BEST_EDGES] = best
 
 
 @kernel

@@ -6,7 +6,10 @@ chapter 4). The closest point of a simplex is found by trying all its corners, e
 forms, of which degenerate ones drop out, in place of Johnson's recursion and its tolerances.
 """
 
+import numpy as np
+
 from ..kernel import kernel
+from .workspace import B_IN_A, CORNER, CORNER_A, CORNER_B, DIRECTION, ON_A, ON_B, POSITION, VERTICES, WEIGHT
 
 # A support point must come nearer to the origin than the present point by this share of the squared distance.
 # Doubles cannot show much less.
@@ -26,7 +29,7 @@ INFINITE = 1e300
 
 
 @kernel
-def closest_points(polytopes, a, b, reach, touching, scratch):
+def closest_points(polytopes, a, b, reach, touching, pose, simplex, closest):
     """Distance of two polytopes, with closest points.
 
     Parameters
@@ -39,77 +42,81 @@ def closest_points(polytopes, a, b, reach, touching, scratch):
         Distances above it need not be exact [m].
     touching : float
         Distances below it count as none [m].
-    scratch : PairScratch
-        Relative pose (read); ``closest_a``, ``closest_b``, ``closest_normal`` written unless the result is 0.
+    pose, simplex, closest : float64 [2, 4, 3], [4, 10], [3, 3]
+        Of ``PairScratch``: relative pose (read), memory, closest points and direction (written unless 0 is returned).
 
     Returns
     -------
     float
         Distance [m]; a lower bound of it if above ``reach``; 0 if touching or overlapping.
     """
-    corners = 1
-    vertex_a, vertex_b = add_support(polytopes, a, b, 1.0, 0.0, 0.0, 0, 0, scratch, 0)
-    scratch.weight[0] = 1.0
-    x, y, z = weighted_points(scratch, corners)
+    start, vertex = polytopes.start, polytopes.vertex
+    neighbor_start, neighbor = polytopes.neighbor_start, polytopes.neighbor
+    base_a, count_a = start[a, VERTICES], start[a + 1, VERTICES] - start[a, VERTICES]
+    base_b, count_b = start[b, VERTICES], start[b + 1, VERTICES] - start[b, VERTICES]
+    r = pose[B_IN_A]
+    # Not plain zeros: Numba would compile all that they are passed to once more, for the literal.
+    first, vertex_a, vertex_b, corners = np.int64(0), np.int64(0), np.int64(0), np.int64(1)
+    set_corner(simplex, first, vertex[base_a], vertex[base_b], r)
+    simplex[0, WEIGHT] = 1.0
+    x, y, z = simplex[0, 0], simplex[0, 1], simplex[0, 2]
+    weigh_corners(simplex, corners, closest)
     for _ in range(MOST_ITERATIONS):
         square = x * x + y * y + z * z
         if square <= touching * touching:
             return 0.0
-        vertex_a, vertex_b = add_support(polytopes, a, b, x, y, z, vertex_a, vertex_b, scratch, corners)
-        progress = x * scratch.simplex[corners, 0] + y * scratch.simplex[corners, 1] + z * scratch.simplex[corners, 2]
+        vertex_a = support_vertex(vertex, neighbor_start, neighbor, base_a, count_a, -x, -y, -z, vertex_a)
+        p, q, s = into_frame(r, x, y, z)
+        vertex_b = support_vertex(vertex, neighbor_start, neighbor, base_b, count_b, p, q, s, vertex_b)
+        set_corner(simplex, corners, vertex[base_a + vertex_a], vertex[base_b + vertex_b], r)
+        progress = x * simplex[corners, 0] + y * simplex[corners, 1] + z * simplex[corners, 2]
         if progress > 0.0 and progress * progress > reach * reach * square:
             return progress / square**0.5
-        if square - progress <= RATIO_PROGRESS * square or is_known(scratch.simplex, corners):
+        if square - progress <= RATIO_PROGRESS * square or is_known(simplex, corners):
             break
-        p, q, r, corners = nearest_of_simplex(scratch, corners + 1)
+        p, q, s, corners = nearest_of_simplex(simplex, corners + 1)
         if corners == 4:
             return 0.0
-        if p * p + q * q + r * r >= square:
+        if p * p + q * q + s * s >= square:
             break
-        x, y, z = p, q, r
-        weighted_points(scratch, corners)
+        x, y, z = p, q, s
+        weigh_corners(simplex, corners, closest)
     distance = (x * x + y * y + z * z) ** 0.5
     if distance <= touching:
         return 0.0
     # a - b points from b to a.
-    scratch.closest_normal[0] = -x / distance
-    scratch.closest_normal[1] = -y / distance
-    scratch.closest_normal[2] = -z / distance
+    closest[DIRECTION, 0] = -x / distance
+    closest[DIRECTION, 1] = -y / distance
+    closest[DIRECTION, 2] = -z / distance
     return distance
 
 
 @kernel
-def add_support(polytopes, a, b, x, y, z, start_a, start_b, scratch, corner):
-    """Write the point of a - b that lies farthest against (x, y, z) as a corner of the simplex."""
-    r = scratch.rotation
-    vertex_a = support_vertex(polytopes, a, -x, -y, -z, start_a)
-    vertex_b = support_vertex(
-        polytopes,
-        b,
-        r[0, 0] * x + r[1, 0] * y + r[2, 0] * z,
-        r[0, 1] * x + r[1, 1] * y + r[2, 1] * z,
-        r[0, 2] * x + r[1, 2] * y + r[2, 2] * z,
-        start_b,
+def into_frame(pose, x, y, z):
+    """A direction of the outer frame in the frame that ``pose`` places."""
+    return (
+        pose[0, 0] * x + pose[1, 0] * y + pose[2, 0] * z,
+        pose[0, 1] * x + pose[1, 1] * y + pose[2, 1] * z,
+        pose[0, 2] * x + pose[1, 2] * y + pose[2, 2] * z,
     )
-    of_a = polytopes.vertex[polytopes.vertex_start[a] + vertex_a]
-    of_b = polytopes.vertex[polytopes.vertex_start[b] + vertex_b]
-    for axis in range(3):
-        placed = scratch.translation[axis] + r[axis, 0] * of_b[0] + r[axis, 1] * of_b[1] + r[axis, 2] * of_b[2]
-        scratch.simplex_a[corner, axis] = of_a[axis]
-        scratch.simplex_b[corner, axis] = placed
-        scratch.simplex[corner, axis] = of_a[axis] - placed
-    return vertex_a, vertex_b
 
 
 @kernel
-def support_vertex(polytopes, hull, x, y, z, start):
+def set_corner(simplex, corner, of_a, of_b, pose):
+    """Write a corner of the simplex: a vertex of a, one of b, and their difference."""
+    for i in range(3):
+        placed = pose[POSITION, i] + pose[i, 0] * of_b[0] + pose[i, 1] * of_b[1] + pose[i, 2] * of_b[2]
+        simplex[corner, CORNER_A + i] = of_a[i]
+        simplex[corner, CORNER_B + i] = placed
+        simplex[corner, CORNER + i] = of_a[i] - placed
+
+
+@kernel
+def support_vertex(vertices, neighbor_start, neighbor, base, count, x, y, z, start):
     """The vertex that lies farthest in a direction of the hull's own frame.
 
     Along the edges of a convex polytope every way up ends at a highest vertex, so climbing finds it.
     """
-    base = polytopes.vertex_start[hull]
-    count = polytopes.vertex_start[hull + 1] - base
-    vertices = polytopes.vertex
     best = start
     highest = vertices[base + best, 0] * x + vertices[base + best, 1] * y + vertices[base + best, 2] * z
     if count < CLIMB_FROM:
@@ -123,8 +130,8 @@ def support_vertex(polytopes, hull, x, y, z, start):
     while climbing:
         climbing = False
         here = base + best
-        for row in range(polytopes.neighbor_start[here], polytopes.neighbor_start[here + 1]):
-            vertex = polytopes.neighbor[row]
+        for row in range(neighbor_start[here], neighbor_start[here + 1]):
+            vertex = neighbor[row]
             height = vertices[base + vertex, 0] * x + vertices[base + vertex, 1] * y + vertices[base + vertex, 2] * z
             if height > highest:
                 highest = height
@@ -147,25 +154,19 @@ def is_known(simplex, corner):
 
 
 @kernel
-def weighted_points(scratch, corners):
-    """Write the simplex's closest point as a point of each shape; return their difference a - b."""
-    for axis in range(3):
-        on_a = 0.0
-        on_b = 0.0
+def weigh_corners(simplex, corners, closest):
+    """Write the simplex's closest point as a point of each shape."""
+    for i in range(3):
+        on_a, on_b = 0.0, 0.0
         for corner in range(corners):
-            on_a += scratch.weight[corner] * scratch.simplex_a[corner, axis]
-            on_b += scratch.weight[corner] * scratch.simplex_b[corner, axis]
-        scratch.closest_a[axis] = on_a
-        scratch.closest_b[axis] = on_b
-    return (
-        scratch.closest_a[0] - scratch.closest_b[0],
-        scratch.closest_a[1] - scratch.closest_b[1],
-        scratch.closest_a[2] - scratch.closest_b[2],
-    )
+            on_a += simplex[corner, WEIGHT] * simplex[corner, CORNER_A + i]
+            on_b += simplex[corner, WEIGHT] * simplex[corner, CORNER_B + i]
+        closest[ON_A, i] = on_a
+        closest[ON_B, i] = on_b
 
 
 @kernel
-def nearest_of_simplex(scratch, corners):
+def nearest_of_simplex(simplex, corners):
     """Reduce the simplex to the corners that carry its point nearest to the origin, and set their weights.
 
     Returns
@@ -175,16 +176,14 @@ def nearest_of_simplex(scratch, corners):
     corners : int
         Corners left; 4 if the origin lies inside.
     """
-    simplex = scratch.simplex
     if corners == 4 and holds_origin(simplex):
         return 0.0, 0.0, 0.0, 4
     least = INFINITE
     x, y, z = 0.0, 0.0, 0.0
-    kept = 0
-    first, second, third = 0, 0, 0
+    kept, first, second, third = 0, 0, 0, 0
     weight_second, weight_third = 0.0, 0.0
     for i in range(corners):
-        p, q, r = simplex[i]
+        p, q, r = simplex[i, 0], simplex[i, 1], simplex[i, 2]
         square = p * p + q * q + r * r
         if square < least:
             least, kept, first = square, 1, i
@@ -202,31 +201,25 @@ def nearest_of_simplex(scratch, corners):
                     least, kept, first, second, third = square, 3, i, j, k
                     weight_second, weight_third = share_j, share_k
                     x, y, z = p, q, r
+    if kept < 3:
+        weight_third = 0.0
+    if kept < 2:
+        weight_second = 0.0
     # first < second < third, so no corner is overwritten before it is moved.
-    move_corner(scratch, first, 0)
-    if kept > 1:
-        move_corner(scratch, second, 1)
-    if kept > 2:
-        move_corner(scratch, third, 2)
-    scratch.weight[1] = weight_second
-    scratch.weight[2] = weight_third if kept > 2 else 0.0
-    scratch.weight[0] = 1.0 - (weight_second if kept > 1 else 0.0) - scratch.weight[2]
+    for column in range(WEIGHT):
+        simplex[0, column] = simplex[first, column]
+        simplex[1, column] = simplex[second, column]
+        simplex[2, column] = simplex[third, column]
+    simplex[0, WEIGHT] = 1.0 - weight_second - weight_third
+    simplex[1, WEIGHT] = weight_second
+    simplex[2, WEIGHT] = weight_third
     return x, y, z, kept
-
-
-@kernel
-def move_corner(scratch, source, target):
-    """Copy a corner of the simplex."""
-    for axis in range(3):
-        scratch.simplex[target, axis] = scratch.simplex[source, axis]
-        scratch.simplex_a[target, axis] = scratch.simplex_a[source, axis]
-        scratch.simplex_b[target, axis] = scratch.simplex_b[source, axis]
 
 
 @kernel
 def nearest_of_segment(simplex, i, j):
     """Share of corner j, and the point, of the line through two corners that is nearest to the origin."""
-    px, py, pz = simplex[i]
+    px, py, pz = simplex[i, 0], simplex[i, 1], simplex[i, 2]
     dx, dy, dz = simplex[j, 0] - px, simplex[j, 1] - py, simplex[j, 2] - pz
     square = dx * dx + dy * dy + dz * dz
     if square == 0.0:
@@ -241,7 +234,7 @@ def nearest_of_triangle(simplex, i, j, k):
 
     The point is the plane's normal times its distance, which keeps the direction exact however near the origin is.
     """
-    px, py, pz = simplex[i]
+    px, py, pz = simplex[i, 0], simplex[i, 1], simplex[i, 2]
     ux, uy, uz = simplex[j, 0] - px, simplex[j, 1] - py, simplex[j, 2] - pz
     vx, vy, vz = simplex[k, 0] - px, simplex[k, 1] - py, simplex[k, 2] - pz
     nx, ny, nz = uy * vz - uz * vy, uz * vx - ux * vz, ux * vy - uy * vx
@@ -262,7 +255,7 @@ def holds_origin(simplex):
         i = (face + 1) % 4
         j = (face + 2) % 4
         k = (face + 3) % 4
-        px, py, pz = simplex[i]
+        px, py, pz = simplex[i, 0], simplex[i, 1], simplex[i, 2]
         ux, uy, uz = simplex[j, 0] - px, simplex[j, 1] - py, simplex[j, 2] - pz
         vx, vy, vz = simplex[k, 0] - px, simplex[k, 1] - py, simplex[k, 2] - pz
         nx, ny, nz = uy * vz - uz * vy, uz * vx - ux * vz, ux * vy - uy * vx

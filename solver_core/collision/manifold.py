@@ -8,8 +8,27 @@ Reduction drops, one by one, the corner whose loss changes the polygon least (as
 lines), never the deepest. That keeps area, needs no tolerance in metres, and merges corners that clipping has doubled.
 """
 
+import numpy as np
+
 from ..kernel import kernel
-from .workspace import FACE_OF_A, FACE_OF_B
+from .closest_points import into_frame
+from .workspace import (
+    B_IN_A,
+    CLIPPED,
+    FACE_OF_A,
+    FACE_OF_B,
+    FACES,
+    GAP,
+    NORMAL,
+    ORIGIN,
+    ORIGIN_FEATURE,
+    POINT_A,
+    POINT_B,
+    POSITION,
+    REFERENCE_FACE,
+    SPARE,
+    VERTICES,
+)
 
 # A corner this far outside a clipping plane still counts as inside (share of the smaller shape's size), so that two
 # equal faces on each other are not cut by rounding.
@@ -26,15 +45,17 @@ INFINITE = 1e300
 
 
 @kernel
-def face_manifold(polytopes, reference_hull, reference_face, incident_hull, is_face_of_b, reach, size, maximal_points,
-                  scratch, manifold):
+def face_manifold(polytopes, reference, face, incident, is_face_of_b, reach, size, maximal_points, scratch):
     """Contacts of a reference face of one polytope with the other polytope.
 
     Parameters
     ----------
     polytopes : HullArrays
         (read)
-    reference_hull, reference_face, incident_hull : int
+    reference, face : int
+        The polytope that has the reference face, and the face.
+    incident : int
+        The other polytope.
     is_face_of_b : bool
         Whether the reference face belongs to shape b.
     reach : float
@@ -43,9 +64,7 @@ def face_manifold(polytopes, reference_hull, reference_face, incident_hull, is_f
         Of the smaller shape [m].
     maximal_points : int
     scratch : PairScratch
-        Relative pose (read).
-    manifold : ManifoldScratch
-        (written)
+        Relative pose (read); ``contact``, the manifold's normal and origin (written).
 
     Returns
     -------
@@ -54,73 +73,55 @@ def face_manifold(polytopes, reference_hull, reference_face, incident_hull, is_f
     deepest : float
         Smallest gap among them [m].
     """
-    sides = place_face(polytopes, reference_hull, reference_face, is_face_of_b, scratch, manifold.plane_polygon)
-    nx, ny, nz = placed_normal(polytopes, reference_hull, reference_face, is_face_of_b, scratch)
-    incident_face = most_opposed_face(polytopes, incident_hull, nx, ny, nz, not is_face_of_b, scratch)
-    corners = place_face(polytopes, incident_hull, incident_face, not is_face_of_b, scratch, manifold.polygon)
-    corners = clip_against_sides(manifold, sides, corners, nx, ny, nz, RATIO_CLIP * size)
-    px, py, pz = manifold.plane_polygon[0]
-    count = 0
-    for corner in range(corners):
-        x, y, z = manifold.polygon[corner]
-        gap = nx * (x - px) + ny * (y - py) + nz * (z - pz)
-        if gap <= reach:
-            manifold.polygon[count, 0] = x
-            manifold.polygon[count, 1] = y
-            manifold.polygon[count, 2] = z
-            manifold.gap[count] = gap
-            count += 1
-    count = reduce_polygon(manifold.polygon, manifold.gap, count, maximal_points)
+    pose, polygon, contact = scratch.pose[B_IN_A], scratch.polygon, scratch.contact
+    start, plane = polytopes.start, polytopes.plane
+    nx, ny, nz = placed_normal(plane[start[reference, FACES] + face], is_face_of_b, pose)
+    first, last = start[incident, FACES], start[incident + 1, FACES]
+    incident_face = most_opposed_face(plane, first, last, nx, ny, nz, not is_face_of_b, pose)
+    sides = place_face(polytopes, reference, face, is_face_of_b, pose, polygon[REFERENCE_FACE])
+    corners = place_face(polytopes, incident, incident_face, not is_face_of_b, pose, polygon[CLIPPED])
+    corners = clip_against_sides(polygon, sides, corners, nx, ny, nz, RATIO_CLIP * size)
+    count = keep_within_reach(polygon, corners, nx, ny, nz, reach, is_face_of_b, contact)
+    # The corners of the polygon are the points on the incident shape.
+    count = reduce_polygon(contact, POINT_A if is_face_of_b else POINT_B, count, maximal_points)
     deepest = INFINITE
-    sign = -1.0 if is_face_of_b else 1.0
-    manifold.normal[0] = sign * nx
-    manifold.normal[1] = sign * ny
-    manifold.normal[2] = sign * nz
-    manifold.origin[0] = FACE_OF_B if is_face_of_b else FACE_OF_A
-    manifold.origin[1] = reference_face
-    on_incident = manifold.point_a if is_face_of_b else manifold.point_b
-    on_reference = manifold.point_b if is_face_of_b else manifold.point_a
     for point in range(count):
-        gap = manifold.gap[point]
-        deepest = min(deepest, gap)
-        on_incident[point, :] = manifold.polygon[point, :]
-        on_reference[point, 0] = manifold.polygon[point, 0] - gap * nx
-        on_reference[point, 1] = manifold.polygon[point, 1] - gap * ny
-        on_reference[point, 2] = manifold.polygon[point, 2] - gap * nz
+        deepest = min(deepest, contact[point, GAP])
+    sign = -1.0 if is_face_of_b else 1.0
+    scratch.axes[NORMAL, 0] = sign * nx
+    scratch.axes[NORMAL, 1] = sign * ny
+    scratch.axes[NORMAL, 2] = sign * nz
+    scratch.feature[ORIGIN] = FACE_OF_B if is_face_of_b else FACE_OF_A
+    scratch.feature[ORIGIN_FEATURE] = face
     return count, deepest
 
 
 @kernel
-def placed_normal(polytopes, hull, face, is_b, scratch):
+def placed_normal(plane, is_b, pose):
     """Outward normal of a face in the frame of shape a."""
-    x, y, z = polytopes.face_normal[polytopes.face_start[hull] + face]
+    x, y, z = plane[0], plane[1], plane[2]
     if not is_b:
         return x, y, z
-    r = scratch.rotation
     return (
-        r[0, 0] * x + r[0, 1] * y + r[0, 2] * z,
-        r[1, 0] * x + r[1, 1] * y + r[1, 2] * z,
-        r[2, 0] * x + r[2, 1] * y + r[2, 2] * z,
+        pose[0, 0] * x + pose[0, 1] * y + pose[0, 2] * z,
+        pose[1, 0] * x + pose[1, 1] * y + pose[1, 2] * z,
+        pose[2, 0] * x + pose[2, 1] * y + pose[2, 2] * z,
     )
 
 
 @kernel
-def place_face(polytopes, hull, face, is_b, scratch, corners):
+def place_face(polytopes, hull, face, is_b, pose, corners):
     """Write a face's corners in the frame of shape a; return how many they are."""
-    row = polytopes.face_start[hull] + face
+    row = polytopes.start[hull, FACES] + face
+    base = polytopes.start[hull, VERTICES]
     first = polytopes.loop_start[row]
     count = polytopes.loop_start[row + 1] - first
-    base = polytopes.vertex_start[hull]
     for corner in range(count):
-        x, y, z = polytopes.vertex[base + polytopes.loop[first + corner]]
+        vertex = base + polytopes.loop[first + corner]
+        x, y, z = polytopes.vertex[vertex, 0], polytopes.vertex[vertex, 1], polytopes.vertex[vertex, 2]
         if is_b:
-            for axis in range(3):
-                corners[corner, axis] = (
-                    scratch.translation[axis]
-                    + scratch.rotation[axis, 0] * x
-                    + scratch.rotation[axis, 1] * y
-                    + scratch.rotation[axis, 2] * z
-                )
+            for i in range(3):
+                corners[corner, i] = pose[POSITION, i] + pose[i, 0] * x + pose[i, 1] * y + pose[i, 2] * z
         else:
             corners[corner, 0] = x
             corners[corner, 1] = y
@@ -129,49 +130,61 @@ def place_face(polytopes, hull, face, is_b, scratch, corners):
 
 
 @kernel
-def most_opposed_face(polytopes, hull, nx, ny, nz, is_b, scratch):
-    """The face that looks most against the direction ``n`` (frame of shape a)."""
+def most_opposed_face(plane, first, last, nx, ny, nz, is_b, pose):
+    """The face among rows ``first`` to ``last`` that looks most against the direction ``n`` (frame of shape a)."""
     if is_b:
-        r = scratch.rotation
-        nx, ny, nz = (
-            r[0, 0] * nx + r[1, 0] * ny + r[2, 0] * nz,
-            r[0, 1] * nx + r[1, 1] * ny + r[2, 1] * nz,
-            r[0, 2] * nx + r[1, 2] * ny + r[2, 2] * nz,
-        )
-    first = polytopes.face_start[hull]
+        nx, ny, nz = into_frame(pose, nx, ny, nz)
     least = INFINITE
     opposed = 0
-    for face in range(polytopes.face_start[hull + 1] - first):
-        normal = polytopes.face_normal[first + face]
-        cosine = normal[0] * nx + normal[1] * ny + normal[2] * nz
+    for row in range(first, last):
+        cosine = plane[row, 0] * nx + plane[row, 1] * ny + plane[row, 2] * nz
         if cosine < least:
             least = cosine
-            opposed = face
+            opposed = row - first
     return opposed
 
 
 @kernel
-def clip_against_sides(manifold, sides, corners, nx, ny, nz, tolerance):
-    """Clip ``manifold.polygon`` against the planes through the reference face's sides, along its normal."""
+def keep_within_reach(polygon, corners, nx, ny, nz, reach, is_face_of_b, contact):
+    """Turn the corners of the clipped polygon that are within reach into contacts; return how many they are."""
+    reference = polygon[REFERENCE_FACE]
+    on_incident, on_reference = (POINT_A, POINT_B) if is_face_of_b else (POINT_B, POINT_A)
+    count = 0
+    for corner in range(corners):
+        x, y, z = polygon[CLIPPED, corner, 0], polygon[CLIPPED, corner, 1], polygon[CLIPPED, corner, 2]
+        gap = nx * (x - reference[0, 0]) + ny * (y - reference[0, 1]) + nz * (z - reference[0, 2])
+        if gap <= reach:
+            contact[count, on_incident] = x
+            contact[count, on_incident + 1] = y
+            contact[count, on_incident + 2] = z
+            contact[count, on_reference] = x - gap * nx
+            contact[count, on_reference + 1] = y - gap * ny
+            contact[count, on_reference + 2] = z - gap * nz
+            contact[count, GAP] = gap
+            count += 1
+    return count
+
+
+@kernel
+def clip_against_sides(polygon, sides, corners, nx, ny, nz, tolerance):
+    """Clip the polygon against the planes through the reference face's sides, along its normal."""
+    reference = polygon[REFERENCE_FACE]
     for side in range(sides):
-        ax, ay, az = manifold.plane_polygon[side]
-        bx, by, bz = manifold.plane_polygon[(side + 1) % sides]
+        following = side + 1 if side + 1 < sides else 0
+        ax, ay, az = reference[side, 0], reference[side, 1], reference[side, 2]
+        bx, by, bz = reference[following, 0] - ax, reference[following, 1] - ay, reference[following, 2] - az
         # Outward: the side's direction times the face's normal.
-        ux = (by - ay) * nz - (bz - az) * ny
-        uy = (bz - az) * nx - (bx - ax) * nz
-        uz = (bx - ax) * ny - (by - ay) * nx
+        ux, uy, uz = by * nz - bz * ny, bz * nx - bx * nz, bx * ny - by * nx
         length = (ux * ux + uy * uy + uz * uz) ** 0.5
         if length == 0.0:
-            # The side of a sheet's side, along its thickness.
+            # A side face of a sheet has sides of no length.
             continue
-        ux /= length
-        uy /= length
-        uz /= length
+        ux, uy, uz = ux / length, uy / length, uz / length
         offset = ux * ax + uy * ay + uz * az + tolerance
-        corners = clip_polygon(manifold.polygon, corners, manifold.clipped, ux, uy, uz, offset)
-        manifold.polygon[:corners] = manifold.clipped[:corners]
-        if corners == 0:
-            break
+        corners = clip_polygon(polygon[CLIPPED], corners, polygon[SPARE], ux, uy, uz, offset)
+        for corner in range(corners):
+            for i in range(3):
+                polygon[CLIPPED, corner, i] = polygon[SPARE, corner, i]
     return corners
 
 
@@ -181,10 +194,10 @@ def clip_polygon(polygon, corners, clipped, ux, uy, uz, offset):
     count = 0
     if corners == 0:
         return count
-    x, y, z = polygon[corners - 1]
+    x, y, z = polygon[corners - 1, 0], polygon[corners - 1, 1], polygon[corners - 1, 2]
     before = ux * x + uy * y + uz * z - offset
     for corner in range(corners):
-        p, q, r = polygon[corner]
+        p, q, r = polygon[corner, 0], polygon[corner, 1], polygon[corner, 2]
         here = ux * p + uy * q + uz * r - offset
         if (before < 0.0 and here > 0.0) or (before > 0.0 and here < 0.0):
             share = before / (before - here)
@@ -202,33 +215,47 @@ def clip_polygon(polygon, corners, clipped, ux, uy, uz, offset):
 
 
 @kernel
-def reduce_polygon(polygon, gap, count, maximal_points):
-    """Drop corners that matter least, in place, until each of the rest matters and there are few enough."""
-    if count < 2:
-        return count
-    diameter = 0.0
-    perimeter = 0.0
-    area = 0.0
+def reduce_polygon(contact, column, count, maximal_points):
+    """Drop contacts that matter least, in place, until each of the rest matters and there are few enough.
+
+    Parameters
+    ----------
+    contact : float64 [M, 7]
+        As in ``PairScratch``; the rows are the corners of the polygon, in order around it.
+    column : int
+        Where the corners' coordinates start.
+    count, maximal_points : int
+
+    Returns
+    -------
+    int
+        Contacts left.
+    """
+    # Not a plain 0: Numba would compile what it is passed to once more, for the literal.
+    first = np.int64(0)
+    diameter, perimeter, area = 0.0, 0.0, 0.0
     for corner in range(count):
-        following = (corner + 1) % count
-        diameter = max(diameter, distance(polygon, 0, corner))
-        perimeter += distance(polygon, corner, following)
-        area += triangle_area(polygon, 0, corner, following)
+        following = corner + 1 if corner + 1 < count else 0
+        # The triangle between the first corner and a side.
+        triangle, _, side, across = triangle_measures(contact, column, first, corner, following)
+        diameter = max(diameter, across)
+        perimeter += side
+        area += triangle
     negligible = RATIO_NEGLIGIBLE_CORNER * (area + WEIGHT_PERIMETER * diameter * perimeter)
     while count > 1:
         deepest = 0
-        for corner in range(count):
-            if gap[corner] < gap[deepest]:
+        for corner in range(1, count):
+            if contact[corner, GAP] < contact[deepest, GAP]:
                 deepest = corner
         least = INFINITE
         dropped = -1
         for corner in range(count):
             if corner == deepest:
                 continue
-            before = (corner + count - 1) % count
-            after = (corner + 1) % count
-            detour = distance(polygon, before, corner) + distance(polygon, corner, after) - distance(polygon, before, after)
-            loss = triangle_area(polygon, before, corner, after) + WEIGHT_PERIMETER * diameter * detour
+            before = corner - 1 if corner > 0 else count - 1
+            after = corner + 1 if corner + 1 < count else 0
+            triangle, here, beyond, straight = triangle_measures(contact, column, before, corner, after)
+            loss = triangle + WEIGHT_PERIMETER * diameter * (here + beyond - straight)
             if loss < least:
                 least = loss
                 dropped = corner
@@ -236,23 +263,21 @@ def reduce_polygon(polygon, gap, count, maximal_points):
             break
         count -= 1
         for corner in range(dropped, count):
-            polygon[corner, :] = polygon[corner + 1, :]
-            gap[corner] = gap[corner + 1]
+            for i in range(7):
+                contact[corner, i] = contact[corner + 1, i]
     return count
 
 
 @kernel
-def distance(points, i, j):
-    """Distance of two of the points."""
-    return (
-        (points[i, 0] - points[j, 0]) ** 2 + (points[i, 1] - points[j, 1]) ** 2 + (points[i, 2] - points[j, 2]) ** 2
-    ) ** 0.5
-
-
-@kernel
-def triangle_area(points, i, j, k):
-    """Area of the triangle of three of the points."""
-    ux, uy, uz = points[j, 0] - points[i, 0], points[j, 1] - points[i, 1], points[j, 2] - points[i, 2]
-    vx, vy, vz = points[k, 0] - points[i, 0], points[k, 1] - points[i, 1], points[k, 2] - points[i, 2]
+def triangle_measures(contact, column, i, j, k):
+    """Area of the triangle of three corners, and the lengths of its sides ij, jk and ik."""
+    px, py, pz = contact[j, column], contact[j, column + 1], contact[j, column + 2]
+    ux, uy, uz = px - contact[i, column], py - contact[i, column + 1], pz - contact[i, column + 2]
+    vx, vy, vz = contact[k, column] - px, contact[k, column + 1] - py, contact[k, column + 2] - pz
     x, y, z = uy * vz - uz * vy, uz * vx - ux * vz, ux * vy - uy * vx
-    return 0.5 * (x * x + y * y + z * z) ** 0.5
+    return (
+        0.5 * (x * x + y * y + z * z) ** 0.5,
+        (ux * ux + uy * uy + uz * uz) ** 0.5,
+        (vx * vx + vy * vy + vz * vz) ** 0.5,
+        ((ux + vx) ** 2 + (uy + vy) ** 2 + (uz + vz) ** 2) ** 0.5,
+    )

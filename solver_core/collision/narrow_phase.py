@@ -9,12 +9,39 @@ makes a scene still and warm starts exact. A recycled manifold misses nothing: c
 and kept only while what the shapes have moved since, and may move in this substep, is less.
 """
 
-from ..contacts import STATUS_CAPACITY, STATUS_OK
+import numpy as np
+
+from ..contacts import (
+    CONTACT_COUNT,
+    CONTACT_START,
+    FEATURE,
+    IS_RECYCLED,
+    OLD_COUNT,
+    OLD_PAIR,
+    OLD_START,
+    REFERENCE,
+    STATUS_CAPACITY,
+    STATUS_OK,
+)
 from ..kernel import kernel
 from .broad_phase import RATIO_MARGIN
 from .polytope_contacts import polytope_contacts
 from .sphere_contacts import sphere_contacts
-from .workspace import BOX, FACE_OF_B, NO_CONTACT, SPHERE
+from .workspace import (
+    A_IN_B,
+    B_IN_A,
+    BOX,
+    FACE_OF_B,
+    GAP,
+    NO_CONTACT,
+    NORMAL,
+    ORIGIN,
+    ORIGIN_FEATURE,
+    POINT_A,
+    POINT_B,
+    POSITION,
+    SPHERE,
+)
 
 # Points stay while the shapes have moved against each other by less than this share of the smaller one's size. It is
 # also the angle [rad] by which a recycled normal may be off, and must be well below RATIO_MARGIN.
@@ -49,231 +76,235 @@ def narrow_phase(model, state, step, pairs, previous_pairs, contacts, previous, 
     int
         ``STATUS_OK``, or ``STATUS_CAPACITY`` with ``needed`` set.
     """
+    shapes, scratch = model.shapes, workspace.scratch
     contacts.count[0] = 0
     contacts.needed[0] = 0
-    old = 0
+    # Not a plain 0: Numba would compile what it is passed to once more, for the literal.
+    old = np.int64(0)
     for pair in range(pairs.count[0]):
-        old = find_previous(pairs, pair, previous_pairs, old)
-        place_pair(pairs.shape_a[pair], pairs.shape_b[pair], workspace)
-        motion = workspace.motion[pairs.shape_a[pair]] + workspace.motion[pairs.shape_b[pair]]
-        if pairs.previous[pair] >= 0 and may_recycle(pairs, pair, previous_pairs, motion, model, workspace):
-            recycle_contacts(pairs, pair, previous_pairs, contacts, previous, workspace)
+        a, b = pairs.shape_a[pair], pairs.shape_b[pair]
+        size = min(workspace.size[a], workspace.size[b])
+        motion = workspace.motion[a] + workspace.motion[b]
+        old = find_previous(previous_pairs, a, b, old)
+        link_previous(pairs.link[pair], previous_pairs, a, b, old)
+        place_pair(workspace.shape_pose[a], workspace.shape_pose[b], scratch.pose)
+        is_recycled = False
+        if pairs.link[pair, OLD_PAIR] >= 0:
+            moving = b if workspace.size[a] >= workspace.size[b] else a
+            moved = relative_motion(scratch.pose, previous_pairs.pose[old], moving == b, shapes.bounding_radius[moving])
+            # Nothing left out may come near, and what is there must still fit.
+            is_recycled = moved + motion <= previous_pairs.reach[old] and (
+                pairs.link[pair, OLD_COUNT] == 0 or moved <= RATIO_RECYCLE * size
+            )
+        if is_recycled:
+            recycle_contacts(pairs, pair, previous_pairs, contacts, previous, workspace.body_pose)
+            continue
+        reach = motion + RATIO_MARGIN * size
+        remember_pose(pairs, pair, reach, scratch.pose)
+        if shapes.kind[a] == SPHERE or shapes.kind[b] == SPHERE:
+            count = sphere_contacts(
+                workspace.polytopes,
+                workspace.polytope[a],
+                workspace.polytope[b],
+                shapes.kind[a],
+                shapes.kind[b],
+                shapes.parameters[a],
+                shapes.parameters[b],
+                size,
+                reach,
+                scratch,
+            )
         else:
-            count = generate_manifold(model, step, pairs, pair, previous_pairs, motion, workspace)
-            append_contacts(model, pairs, pair, count, contacts, workspace)
+            count = polytope_contacts(
+                workspace.polytopes,
+                workspace.polytope[a],
+                workspace.polytope[b],
+                shapes.kind[a] == BOX and shapes.kind[b] == BOX,
+                shapes.parameters[a],
+                shapes.parameters[b],
+                size,
+                reach,
+                step.maximal_points,
+                pairs.link[pair, REFERENCE],
+                pairs.link[pair, FEATURE],
+                scratch,
+            )
+        append_contacts(shapes.body, workspace, pairs, pair, count, contacts)
     if contacts.needed[0] > contacts.count[0]:
         return STATUS_CAPACITY
     return STATUS_OK
 
 
 @kernel
-def find_previous(pairs, pair, previous_pairs, old):
-    """Find the pair in the last step's list, both being sorted; return where to go on for the next pair."""
-    a = pairs.shape_a[pair]
-    b = pairs.shape_b[pair]
+def find_previous(previous_pairs, a, b, old):
+    """Go on in the last step's list, sorted like this one, to the first pair that is not before (a, b)."""
     while old < previous_pairs.count[0] and (
         previous_pairs.shape_a[old] < a or (previous_pairs.shape_a[old] == a and previous_pairs.shape_b[old] < b)
     ):
         old += 1
-    is_same = old < previous_pairs.count[0] and previous_pairs.shape_a[old] == a and previous_pairs.shape_b[old] == b
-    pairs.previous[pair] = old if is_same else -1
-    pairs.old_contact_start[pair] = previous_pairs.contact_start[old] if is_same else 0
-    pairs.old_contact_count[pair] = previous_pairs.contact_count[old] if is_same else 0
     return old
 
 
 @kernel
-def place_pair(a, b, workspace):
+def link_previous(link, previous_pairs, a, b, old):
+    """Note the same pair of the last step, if there is one; REFERENCE and FEATURE start as they were."""
+    is_same = old < previous_pairs.count[0] and previous_pairs.shape_a[old] == a and previous_pairs.shape_b[old] == b
+    link[OLD_PAIR] = old if is_same else -1
+    link[OLD_START] = previous_pairs.link[old, CONTACT_START] if is_same else 0
+    link[OLD_COUNT] = previous_pairs.link[old, CONTACT_COUNT] if is_same else 0
+    link[REFERENCE] = previous_pairs.link[old, REFERENCE] if is_same else NO_CONTACT
+    link[FEATURE] = previous_pairs.link[old, FEATURE] if is_same else -1
+
+
+@kernel
+def place_pair(pose_a, pose_b, pose):
     """Pose of shape b in the frame of shape a, and the other way round."""
-    scratch = workspace.scratch
-    ra, rb = workspace.shape_rotation[a], workspace.shape_rotation[b]
-    dx = workspace.shape_position[b, 0] - workspace.shape_position[a, 0]
-    dy = workspace.shape_position[b, 1] - workspace.shape_position[a, 1]
-    dz = workspace.shape_position[b, 2] - workspace.shape_position[a, 2]
+    dx = pose_b[POSITION, 0] - pose_a[POSITION, 0]
+    dy = pose_b[POSITION, 1] - pose_a[POSITION, 1]
+    dz = pose_b[POSITION, 2] - pose_a[POSITION, 2]
     for i in range(3):
-        scratch.translation[i] = ra[0, i] * dx + ra[1, i] * dy + ra[2, i] * dz
-        scratch.inverse_translation[i] = -(rb[0, i] * dx + rb[1, i] * dy + rb[2, i] * dz)
+        pose[B_IN_A, POSITION, i] = pose_a[0, i] * dx + pose_a[1, i] * dy + pose_a[2, i] * dz
+        pose[A_IN_B, POSITION, i] = -(pose_b[0, i] * dx + pose_b[1, i] * dy + pose_b[2, i] * dz)
         for j in range(3):
-            element = ra[0, i] * rb[0, j] + ra[1, i] * rb[1, j] + ra[2, i] * rb[2, j]
-            scratch.rotation[i, j] = element
-            scratch.inverse_rotation[j, i] = element
+            element = pose_a[0, i] * pose_b[0, j] + pose_a[1, i] * pose_b[1, j] + pose_a[2, i] * pose_b[2, j]
+            pose[B_IN_A, i, j] = element
+            pose[A_IN_B, j, i] = element
 
 
 @kernel
-def may_recycle(pairs, pair, previous_pairs, motion, model, workspace):
-    """Whether the pair's contacts still hold, and no feature may come near that they leave out."""
-    a, b = pairs.shape_a[pair], pairs.shape_b[pair]
-    old = pairs.previous[pair]
-    moved = relative_motion(a, b, previous_pairs.translation[old], previous_pairs.rotation[old], model, workspace)
-    if moved + motion > previous_pairs.reach[old]:
-        return False
-    return previous_pairs.contact_count[old] == 0 or moved <= RATIO_RECYCLE * min(workspace.size[a], workspace.size[b])
+def relative_motion(pose, before, is_b, radius):
+    """How far any point of shape b (else a) may have moved in the frame of the other since the pose ``before``.
 
-
-@kernel
-def relative_motion(a, b, translation, rotation, model, workspace):
-    """How far any point of the smaller shape has moved in the frame of the larger one since (translation, rotation)."""
-    r, t = workspace.scratch.rotation, workspace.scratch.translation
+    Asked of the smaller shape: where the larger one's far parts have gone does not matter.
+    """
     # |R - R0| = 2 sqrt(2) sin(angle / 2) in the Frobenius norm
-    square = 0.0
+    square, shift = 0.0, 0.0
     for i in range(3):
         for j in range(3):
-            square += (r[i, j] - rotation[i, j]) ** 2
-    turn = (0.5 * square) ** 0.5
-    shift = 0.0
-    if workspace.size[a] >= workspace.size[b]:
-        for i in range(3):
-            shift += (t[i] - translation[i]) ** 2
-        return shift**0.5 + turn * model.shapes.bounding_radius[b]
-    for i in range(3):
-        before = 0.0
-        for j in range(3):
-            before -= rotation[j, i] * translation[j]
-        shift += (workspace.scratch.inverse_translation[i] - before) ** 2
-    return shift**0.5 + turn * model.shapes.bounding_radius[a]
+            square += (pose[B_IN_A, i, j] - before[i, j]) ** 2
+        if is_b:
+            shift += (pose[B_IN_A, POSITION, i] - before[POSITION, i]) ** 2
+        else:
+            x = before[0, i] * before[POSITION, 0] + before[1, i] * before[POSITION, 1]
+            x += before[2, i] * before[POSITION, 2]
+            shift += (pose[A_IN_B, POSITION, i] + x) ** 2
+    return shift**0.5 + (0.5 * square) ** 0.5 * radius
 
 
 @kernel
-def generate_manifold(model, step, pairs, pair, previous_pairs, motion, workspace):
-    """Make the pair's manifold in the workspace, note from which pose; return the number of contacts."""
-    a, b = pairs.shape_a[pair], pairs.shape_b[pair]
-    shapes = model.shapes
-    reach = motion + RATIO_MARGIN * min(workspace.size[a], workspace.size[b])
-    pairs.is_recycled[pair] = 0
+def remember_pose(pairs, pair, reach, pose):
+    """Note from where and how far out the pair's contacts are made."""
+    pairs.link[pair, IS_RECYCLED] = 0
     pairs.reach[pair] = reach
-    pairs.translation[pair, :] = workspace.scratch.translation[:]
-    pairs.rotation[pair, :, :] = workspace.scratch.rotation[:, :]
-    reference, feature = NO_CONTACT, -1
-    if pairs.previous[pair] >= 0:
-        reference = previous_pairs.reference[pairs.previous[pair]]
-        feature = previous_pairs.feature[pairs.previous[pair]]
-    if shapes.kind[a] == SPHERE or shapes.kind[b] == SPHERE:
-        count = sphere_contacts(workspace, a, b, shapes, reach)
-    else:
-        are_boxes = shapes.kind[a] == BOX and shapes.kind[b] == BOX
-        count = polytope_contacts(
-            workspace,
-            a,
-            b,
-            are_boxes,
-            shapes.parameters[a],
-            shapes.parameters[b],
-            reach,
-            step.maximal_points,
-            reference,
-            feature,
-        )
-    pairs.reference[pair] = workspace.manifold.origin[0] if count > 0 else NO_CONTACT
-    pairs.feature[pair] = workspace.manifold.origin[1] if count > 0 else -1
-    return count
+    for i in range(4):
+        for j in range(3):
+            pairs.pose[pair, i, j] = pose[B_IN_A, i, j]
 
 
 @kernel
-def append_contacts(model, pairs, pair, count, contacts, workspace):
-    """Write the workspace's manifold behind the contacts there are; beyond the capacity it is only counted."""
+def append_contacts(body_of, workspace, pairs, pair, count, contacts):
+    """Write the manifold in the scratch behind the contacts there are; beyond the capacity it is only counted."""
+    scratch, link = workspace.scratch, pairs.link[pair]
     first = contacts.count[0]
     contacts.needed[0] += count
-    pairs.contact_start[pair] = first
-    pairs.contact_count[pair] = 0
-    if contacts.needed[0] > len(contacts.gap):
+    link[CONTACT_START] = first
+    link[CONTACT_COUNT] = 0
+    link[REFERENCE] = scratch.feature[ORIGIN] if count > 0 else NO_CONTACT
+    link[FEATURE] = scratch.feature[ORIGIN_FEATURE] if count > 0 else -1
+    if contacts.needed[0] > len(contacts.gap) or count == 0:
         return
-    pairs.contact_count[pair] = count
+    link[CONTACT_COUNT] = count
     contacts.count[0] += count
     a, b = pairs.shape_a[pair], pairs.shape_b[pair]
-    manifold = workspace.manifold
-    shapes = model.shapes
-    rotation = workspace.shape_rotation[a]
-    n = manifold.normal
-    body_a, body_b = shapes.body[a], shapes.body[b]
-    holder = workspace.body_rotation[body_b if pairs.reference[pair] == FACE_OF_B else body_a]
-    for point in range(count):
-        contact = first + point
+    body_a, body_b = body_of[a], body_of[b]
+    pose = workspace.shape_pose[a]
+    for contact in range(first, first + count):
+        row = scratch.contact[contact - first]
         contacts.shape_a[contact] = a
         contacts.shape_b[contact] = b
         contacts.body_a[contact] = body_a
         contacts.body_b[contact] = body_b
-        contacts.gap[contact] = manifold.gap[point]
+        contacts.gap[contact] = row[GAP]
         contacts.matched[contact] = -1
-        to_body(manifold.point_a[point], workspace.local_rotation[a], shapes.position[a], contacts.local_a[contact])
-        to_shape_b(manifold.point_b[point], workspace.scratch, contacts.local_b[contact])
-        to_body(contacts.local_b[contact], workspace.local_rotation[b], shapes.position[b], contacts.local_b[contact])
-        for i in range(3):
-            middle = workspace.shape_position[a, i]
-            for j in range(3):
-                middle += 0.5 * rotation[i, j] * (manifold.point_a[point, j] + manifold.point_b[point, j])
-            contacts.position[contact, i] = middle
-            contacts.normal[contact, i] = rotation[i, 0] * n[0] + rotation[i, 1] * n[1] + rotation[i, 2] * n[2]
-    if count > 0:
-        world = contacts.normal[first]
-        for i in range(3):
-            pairs.normal[pair, i] = holder[0, i] * world[0] + holder[1, i] * world[1] + holder[2, i] * world[2]
-
-
-@kernel
-def to_body(point, rotation, position, result):
-    """A point of a shape's frame in the frame of its body; ``result`` may be ``point``."""
-    x, y, z = point
+        local_a, local_b = contacts.local_a[contact], contacts.local_b[contact]
+        place_point(workspace.local_pose[a], row[POINT_A], row[POINT_A + 1], row[POINT_A + 2], local_a)
+        place_point(scratch.pose[A_IN_B], row[POINT_B], row[POINT_B + 1], row[POINT_B + 2], local_b)
+        place_point(workspace.local_pose[b], local_b[0], local_b[1], local_b[2], local_b)
+        x = 0.5 * (row[POINT_A] + row[POINT_B])
+        y = 0.5 * (row[POINT_A + 1] + row[POINT_B + 1])
+        z = 0.5 * (row[POINT_A + 2] + row[POINT_B + 2])
+        place_point(pose, x, y, z, contacts.position[contact])
+        turn_vector(pose, scratch.axes[NORMAL], contacts.normal[contact])
+    holder = workspace.body_pose[body_b if link[REFERENCE] == FACE_OF_B else body_a]
+    world = contacts.normal[first]
     for i in range(3):
-        result[i] = position[i] + rotation[i, 0] * x + rotation[i, 1] * y + rotation[i, 2] * z
+        pairs.normal[pair, i] = holder[0, i] * world[0] + holder[1, i] * world[1] + holder[2, i] * world[2]
 
 
 @kernel
-def to_shape_b(point, scratch, result):
-    """A point of the frame of shape a in that of shape b."""
-    x, y, z = point
-    r, t = scratch.inverse_rotation, scratch.inverse_translation
+def place_point(pose, x, y, z, result):
+    """The point (x, y, z) of the frame that ``pose`` places, in the outer frame."""
     for i in range(3):
-        result[i] = t[i] + r[i, 0] * x + r[i, 1] * y + r[i, 2] * z
+        result[i] = pose[POSITION, i] + pose[i, 0] * x + pose[i, 1] * y + pose[i, 2] * z
 
 
 @kernel
-def recycle_contacts(pairs, pair, previous_pairs, contacts, previous, workspace):
+def turn_vector(pose, vector, result):
+    """A direction of the frame that ``pose`` places, in the outer frame."""
+    for i in range(3):
+        result[i] = pose[i, 0] * vector[0] + pose[i, 1] * vector[1] + pose[i, 2] * vector[2]
+
+
+@kernel
+def recycle_contacts(pairs, pair, previous_pairs, contacts, previous, body_pose):
     """Carry the pair's contacts over with new gaps and positions."""
-    old_pair = pairs.previous[pair]
-    count = previous_pairs.contact_count[old_pair]
-    first = contacts.count[0]
+    link = pairs.link[pair]
+    old_pair, count, first = link[OLD_PAIR], link[OLD_COUNT], contacts.count[0]
     contacts.needed[0] += count
-    pairs.is_recycled[pair] = 1
-    pairs.contact_start[pair] = first
-    pairs.contact_count[pair] = 0
-    pairs.reference[pair] = previous_pairs.reference[old_pair]
-    pairs.feature[pair] = previous_pairs.feature[old_pair]
+    link[IS_RECYCLED] = 1
+    link[CONTACT_START] = first
+    link[CONTACT_COUNT] = 0
     pairs.reach[pair] = previous_pairs.reach[old_pair]
-    pairs.normal[pair, :] = previous_pairs.normal[old_pair, :]
-    pairs.translation[pair, :] = previous_pairs.translation[old_pair, :]
-    pairs.rotation[pair, :, :] = previous_pairs.rotation[old_pair, :, :]
+    for i in range(4):
+        for j in range(3):
+            pairs.pose[pair, i, j] = previous_pairs.pose[old_pair, i, j]
+    for i in range(3):
+        pairs.normal[pair, i] = previous_pairs.normal[old_pair, i]
     if contacts.needed[0] > len(contacts.gap):
         return
-    pairs.contact_count[pair] = count
+    link[CONTACT_COUNT] = count
     contacts.count[0] += count
-    for point in range(count):
-        recycle_contact(
-            pairs, pair, first + point, previous_pairs.contact_start[old_pair] + point, contacts, previous, workspace
+    for contact in range(first, first + count):
+        old = link[OLD_START] + contact - first
+        a, b = previous.body_a[old], previous.body_b[old]
+        contacts.shape_a[contact] = pairs.shape_a[pair]
+        contacts.shape_b[contact] = pairs.shape_b[pair]
+        contacts.body_a[contact] = a
+        contacts.body_b[contact] = b
+        contacts.matched[contact] = old
+        for i in range(3):
+            contacts.local_a[contact, i] = previous.local_a[old, i]
+            contacts.local_b[contact, i] = previous.local_b[old, i]
+        turn_vector(body_pose[b if link[REFERENCE] == FACE_OF_B else a], pairs.normal[pair], contacts.normal[contact])
+        contacts.gap[contact] = measure_gap(
+            body_pose[a],
+            body_pose[b],
+            contacts.local_a[contact],
+            contacts.local_b[contact],
+            contacts.normal[contact],
+            contacts.position[contact],
         )
 
 
 @kernel
-def recycle_contact(pairs, pair, contact, old, contacts, previous, workspace):
-    """One contact: the same points of the bodies, their gap along the same normal."""
-    a, b = previous.body_a[old], previous.body_b[old]
-    contacts.shape_a[contact] = previous.shape_a[old]
-    contacts.shape_b[contact] = previous.shape_b[old]
-    contacts.body_a[contact] = a
-    contacts.body_b[contact] = b
-    contacts.matched[contact] = old
-    contacts.local_a[contact, :] = previous.local_a[old, :]
-    contacts.local_b[contact, :] = previous.local_b[old, :]
-    holder = workspace.body_rotation[b if pairs.reference[pair] == FACE_OF_B else a]
-    local_normal = pairs.normal[pair]
+def measure_gap(pose_a, pose_b, local_a, local_b, normal, position):
+    """Gap of two points of two bodies along the normal; writes the middle of the points, world, to ``position``."""
     gap = 0.0
     for i in range(3):
-        lever_a, lever_b, normal = 0.0, 0.0, 0.0
-        for j in range(3):
-            lever_a += workspace.body_rotation[a, i, j] * previous.local_a[old, j]
-            lever_b += workspace.body_rotation[b, i, j] * previous.local_b[old, j]
-            normal += holder[i, j] * local_normal[j]
-        apart = workspace.body_position[b, i] - workspace.body_position[a, i] + lever_b - lever_a
-        contacts.normal[contact, i] = normal
-        contacts.position[contact, i] = workspace.body_position[a, i] + lever_a + 0.5 * apart
-        gap += normal * apart
-    contacts.gap[contact] = gap
+        lever_a = pose_a[i, 0] * local_a[0] + pose_a[i, 1] * local_a[1] + pose_a[i, 2] * local_a[2]
+        lever_b = pose_b[i, 0] * local_b[0] + pose_b[i, 1] * local_b[1] + pose_b[i, 2] * local_b[2]
+        # Positions first: their difference is small, and exact far from the origin too.
+        apart = pose_b[POSITION, i] - pose_a[POSITION, i] + lever_b - lever_a
+        position[i] = pose_a[POSITION, i] + lever_a + 0.5 * apart
+        gap += normal[i] * apart
+    return gap

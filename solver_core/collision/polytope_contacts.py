@@ -13,10 +13,37 @@ at most ``RATIO_FACE_PREFERRED`` worse than the exact value stands, so edges win
 
 from ..kernel import kernel
 from .box_separation import box_edge, separate_boxes
-from .closest_points import RATIO_TOUCHING, closest_points, support_vertex
+from .closest_points import RATIO_TOUCHING, closest_points, into_frame
 from .hull_separation import best_face_normal, separate_faces, separate_hull_edges
 from .manifold import face_manifold
-from .workspace import CLOSEST_POINTS, FACE_OF_A, FACE_OF_B, TWO_EDGES
+from .workspace import (
+    A_IN_B,
+    B_IN_A,
+    BEST_A,
+    BEST_B,
+    BEST_EDGES,
+    CLOSEST_POINTS,
+    DIRECTION,
+    EDGE_NORMAL,
+    EDGE_OF_A,
+    EDGE_OF_B,
+    EDGES,
+    FACE_OF_A,
+    FACE_OF_B,
+    FACES,
+    GAP,
+    NORMAL,
+    ON_A,
+    ON_B,
+    ORIGIN,
+    ORIGIN_FEATURE,
+    POINT_A,
+    POINT_B,
+    POSITION,
+    SEPARATION,
+    TWO_EDGES,
+    VERTICES,
+)
 
 # A face manifold may be this share deeper (or farther) than the exact way out; its normal is then within 8 degrees
 # of it.
@@ -32,107 +59,92 @@ INFINITE = 1e300
 
 
 @kernel
-def polytope_contacts(workspace, shape_a, shape_b, are_boxes, half_a, half_b, reach, maximal_points, reference, feature):
+def polytope_contacts(
+    polytopes, a, b, are_boxes, half_a, half_b, size, reach, maximal_points, reference, feature, scratch
+):
     """Make the manifold of two polytopes.
 
     Parameters
     ----------
-    workspace : CollisionWorkspace
-        Relative pose in ``scratch`` (read); ``manifold`` written.
-    shape_a, shape_b : int
+    polytopes : HullArrays
+        (read)
+    a, b : int
+        Their rows.
     are_boxes : bool
         Both are boxes, of ``half_a`` and ``half_b`` half extents.
     half_a, half_b : float64 [3]
         [m]; not used for hulls.
+    size : float
+        Of the smaller shape [m].
     reach : float
         Largest gap that makes a contact [m].
     maximal_points : int
     reference, feature : int
         As in ``PairArrays``, of the last step; they decide near ties.
+    scratch : PairScratch
+        Relative pose (read); the manifold (written).
 
     Returns
     -------
     int
         Contacts.
     """
-    polytopes, scratch, manifold = workspace.polytopes, workspace.scratch, workspace.manifold
-    a, b = workspace.polytope[shape_a], workspace.polytope[shape_b]
-    size = min(workspace.size[shape_a], workspace.size[shape_b])
+    axes, best = scratch.axes, scratch.feature
     favoured_a = feature if reference == FACE_OF_A else -1
     favoured_b = feature if reference == FACE_OF_B else -1
-    favour = RATIO_HYSTERESIS * size
-    touching = RATIO_TOUCHING * size
-    tie = RATIO_TIE * size
-
+    touching, tie, favour = RATIO_TOUCHING * size, RATIO_TIE * size, RATIO_HYSTERESIS * size
     if are_boxes:
-        separate_boxes(half_a, half_b, scratch, favoured_a, favoured_b, favour)
-    elif not separate_hulls(polytopes, a, b, reach, favoured_a, favoured_b, favour, scratch):
-        return 0
-    separation = max(scratch.separation[0], scratch.separation[1], scratch.separation[2])
+        separate_boxes(half_a, half_b, scratch.pose, axes, best, favoured_a, favoured_b, favour)
+    else:
+        separate_hulls(polytopes, a, b, reach, favoured_a, favoured_b, favour, scratch.pose, axes, best)
+    faces = max(axes[SEPARATION, BEST_A], axes[SEPARATION, BEST_B])
+    separation = max(faces, axes[SEPARATION, BEST_EDGES])
     if separation > reach:
         return 0
 
-    lead = tie
-    if reference == FACE_OF_A or reference == FACE_OF_B:
-        lead = favour if reference == FACE_OF_A else -favour
+    is_face_of_b = axes[SEPARATION, BEST_B] > axes[SEPARATION, BEST_A] + tie
+    if FACE_OF_A <= reference <= FACE_OF_B:
         tie = favour
-    on_b = scratch.separation[1] > scratch.separation[0] + lead
-    count, deepest = face_manifold(
-        polytopes,
-        b if on_b else a,
-        scratch.feature[1] if on_b else scratch.feature[0],
-        a if on_b else b,
-        on_b,
-        reach,
-        size,
-        maximal_points,
-        scratch,
-        manifold,
-    )
-    meets = count > 0 and deepest <= touching
-    if not are_boxes and separation <= touching and meets:
-        separate_hull_edges(polytopes, a, b, touching, scratch)
-        separation = max(separation, scratch.separation[2])
-    if count > 0 and (are_boxes or separation > touching or meets) and is_near(deepest, separation, tie):
-        return count
+        is_face_of_b = axes[SEPARATION, BEST_B] > axes[SEPARATION, BEST_A] + (tie if reference == FACE_OF_A else -tie)
+    holder, face, other = (b, best[BEST_B], a) if is_face_of_b else (a, best[BEST_A], b)
+    count, deepest = face_manifold(polytopes, holder, face, other, is_face_of_b, reach, size, maximal_points, scratch)
 
-    if separation > touching or not meets:
-        distance = closest_points(polytopes, a, b, reach, touching, scratch)
+    # Apart, or not yet known to overlap: a face may find nothing deep below it although edges cross beside it.
+    is_open = separation > touching or count == 0 or deepest > touching
+    if are_boxes or separation > touching or not is_open:
+        if not are_boxes and not is_open:
+            separate_hull_edges(polytopes, a, b, touching, scratch)
+            separation = max(faces, axes[SEPARATION, BEST_EDGES])
+        if count > 0 and is_near(deepest, separation, tie):
+            return count
+    if is_open:
+        distance = closest_points(polytopes, a, b, reach, touching, scratch.pose, scratch.simplex, scratch.closest)
         if distance > reach:
             return 0
         if distance > 0.0:
             if count > 0 and is_near(deepest, distance, tie):
                 return count
-            return closest_points_contact(manifold, scratch, distance)
-        if not are_boxes and scratch.separation[2] <= -INFINITE:
+            return closest_points_contact(distance, scratch.closest, axes, best, scratch.contact)
+        if not are_boxes:
             separate_hull_edges(polytopes, a, b, touching, scratch)
-    if scratch.separation[2] > max(scratch.separation[0], scratch.separation[1]) or (
-        count == 0 and scratch.separation[2] > -INFINITE
-    ):
-        return edge_contact(polytopes, a, b, are_boxes, half_a, half_b, scratch, manifold)
-    if count > 0:
-        return count
-    return deepest_vertex_contact(polytopes, a, b, scratch, manifold)
+    edges = axes[SEPARATION, BEST_EDGES]
+    if edges > faces or (count == 0 and edges > -INFINITE):
+        return edge_contact(polytopes, a, b, are_boxes, half_a, half_b, scratch)
+    if count == 0:
+        return deepest_vertex_contact(polytopes, a, b, scratch)
+    return count
 
 
 @kernel
-def separate_hulls(polytopes, a, b, reach, favoured_a, favoured_b, favour, scratch):
-    """Fill the face separations of two hulls; False if they are out of reach. Edges are left for later."""
-    scratch.separation[1] = -INFINITE
-    scratch.separation[2] = -INFINITE
-    separation, face = separate_faces(
-        polytopes, a, b, scratch.rotation, scratch.translation, reach, favoured_a, favour
-    )
-    scratch.separation[0] = separation
-    scratch.feature[0] = face
-    if separation > reach:
-        return False
-    separation, face = separate_faces(
-        polytopes, b, a, scratch.inverse_rotation, scratch.inverse_translation, reach, favoured_b, favour
-    )
-    scratch.separation[1] = separation
-    scratch.feature[1] = face
-    return separation <= reach
+def separate_hulls(polytopes, a, b, reach, favoured_a, favoured_b, favour, pose, axes, feature):
+    """Separations along the face normals of two hulls. Edges are left for where they are needed."""
+    axes[SEPARATION, BEST_B] = -INFINITE
+    axes[SEPARATION, BEST_EDGES] = -INFINITE
+    axes[SEPARATION, BEST_A], feature[BEST_A] = separate_faces(polytopes, a, b, pose[B_IN_A], reach, favoured_a, favour)
+    if axes[SEPARATION, BEST_A] <= reach:
+        axes[SEPARATION, BEST_B], feature[BEST_B] = separate_faces(
+            polytopes, b, a, pose[A_IN_B], reach, favoured_b, favour
+        )
 
 
 @kernel
@@ -142,56 +154,58 @@ def is_near(gap, exact, tie):
 
 
 @kernel
-def closest_points_contact(manifold, scratch, distance):
+def closest_points_contact(distance, closest, axes, feature, contact):
     """One contact at the closest points."""
-    manifold.point_a[0, :] = scratch.closest_a[:]
-    manifold.point_b[0, :] = scratch.closest_b[:]
-    manifold.normal[:] = scratch.closest_normal[:]
-    manifold.gap[0] = distance
-    manifold.origin[0] = CLOSEST_POINTS
-    manifold.origin[1] = -1
+    for i in range(3):
+        contact[0, POINT_A + i] = closest[ON_A, i]
+        contact[0, POINT_B + i] = closest[ON_B, i]
+        axes[NORMAL, i] = closest[DIRECTION, i]
+    contact[0, GAP] = distance
+    feature[ORIGIN] = CLOSEST_POINTS
+    feature[ORIGIN_FEATURE] = -1
     return 1
 
 
 @kernel
-def edge_contact(polytopes, a, b, are_boxes, half_a, half_b, scratch, manifold):
+def edge_contact(polytopes, a, b, are_boxes, half_a, half_b, scratch):
     """One contact where the two edges that separate best come closest."""
-    # The ends of the edges go where the closest points are wanted: scratch.simplex is free here.
+    axes, feature, pose = scratch.axes, scratch.feature, scratch.pose[B_IN_A]
+    # The simplex is free here: its corners hold the ends of the edges, of a and then of b.
     ends = scratch.simplex
-    n = scratch.edge_normal
-    r, t = scratch.rotation, scratch.translation
     if are_boxes:
-        box_edge(half_a, scratch.feature[2], n[0], n[1], n[2], ends[0], ends[1])
-        x = -(r[0, 0] * n[0] + r[1, 0] * n[1] + r[2, 0] * n[2])
-        y = -(r[0, 1] * n[0] + r[1, 1] * n[1] + r[2, 1] * n[2])
-        z = -(r[0, 2] * n[0] + r[1, 2] * n[1] + r[2, 2] * n[2])
-        box_edge(half_b, scratch.feature[3], x, y, z, ends[2], ends[3])
+        x, y, z = axes[EDGE_NORMAL, 0], axes[EDGE_NORMAL, 1], axes[EDGE_NORMAL, 2]
+        box_edge(half_a, feature[EDGE_OF_A], x, y, z, ends[0], ends[1])
+        x, y, z = into_frame(pose, -x, -y, -z)
+        box_edge(half_b, feature[EDGE_OF_B], x, y, z, ends[2], ends[3])
     else:
-        row_a = polytopes.edge_start[a] + scratch.feature[2]
-        row_b = polytopes.edge_start[b] + scratch.feature[3]
+        start = polytopes.start
         for end in range(2):
-            ends[end, :] = polytopes.vertex[polytopes.vertex_start[a] + polytopes.edge_vertex[row_a, end]]
-            ends[2 + end, :] = polytopes.vertex[polytopes.vertex_start[b] + polytopes.edge_vertex[row_b, end]]
+            vertex_a = start[a, VERTICES] + polytopes.edge[start[a, EDGES] + feature[EDGE_OF_A], end]
+            vertex_b = start[b, VERTICES] + polytopes.edge[start[b, EDGES] + feature[EDGE_OF_B], end]
+            for i in range(3):
+                ends[end, i] = polytopes.vertex[vertex_a, i]
+                ends[2 + end, i] = polytopes.vertex[vertex_b, i]
     for end in range(2, 4):
-        x, y, z = ends[end]
-        for axis in range(3):
-            ends[end, axis] = t[axis] + r[axis, 0] * x + r[axis, 1] * y + r[axis, 2] * z
-    closest_of_edges(ends, manifold.point_a[0], manifold.point_b[0])
-    manifold.normal[:] = n[:]
-    manifold.gap[0] = scratch.separation[2]
-    manifold.origin[0] = TWO_EDGES
-    manifold.origin[1] = -1
+        x, y, z = ends[end, 0], ends[end, 1], ends[end, 2]
+        for i in range(3):
+            ends[end, i] = pose[POSITION, i] + pose[i, 0] * x + pose[i, 1] * y + pose[i, 2] * z
+    closest_of_edges(ends, scratch.contact)
+    scratch.contact[0, GAP] = axes[SEPARATION, BEST_EDGES]
+    for i in range(3):
+        axes[NORMAL, i] = axes[EDGE_NORMAL, i]
+    feature[ORIGIN] = TWO_EDGES
+    feature[ORIGIN_FEATURE] = -1
     return 1
 
 
 @kernel
-def closest_of_edges(ends, point_a, point_b):
+def closest_of_edges(ends, contact):
     """Closest points of the lines through ends 0, 1 and ends 2, 3, held to the edges (Ericson 2005, section 5.1.9)."""
     aa, ab, bb, ac, bc = 0.0, 0.0, 0.0, 0.0, 0.0
-    for axis in range(3):
-        along_a = ends[1, axis] - ends[0, axis]
-        along_b = ends[3, axis] - ends[2, axis]
-        between = ends[0, axis] - ends[2, axis]
+    for i in range(3):
+        along_a = ends[1, i] - ends[0, i]
+        along_b = ends[3, i] - ends[2, i]
+        between = ends[0, i] - ends[2, i]
         aa += along_a * along_a
         ab += along_a * along_b
         bb += along_b * along_b
@@ -200,39 +214,40 @@ def closest_of_edges(ends, point_a, point_b):
     # The edges are not parallel, so the determinant is above 0.
     share_a = min(max((ab * bc - bb * ac) / (aa * bb - ab * ab), 0.0), 1.0)
     share_b = min(max((ab * share_a + bc) / bb, 0.0), 1.0)
-    for axis in range(3):
-        point_a[axis] = ends[0, axis] + share_a * (ends[1, axis] - ends[0, axis])
-        point_b[axis] = ends[2, axis] + share_b * (ends[3, axis] - ends[2, axis])
+    for i in range(3):
+        contact[0, POINT_A + i] = ends[0, i] + share_a * (ends[1, i] - ends[0, i])
+        contact[0, POINT_B + i] = ends[2, i] + share_b * (ends[3, i] - ends[2, i])
 
 
 @kernel
-def deepest_vertex_contact(polytopes, a, b, scratch, manifold):
+def deepest_vertex_contact(polytopes, a, b, scratch):
     """One contact at the vertex deepest below the best face: for what no rule above caught."""
-    on_b = scratch.separation[1] > scratch.separation[0]
-    nx, ny, nz = best_face_normal(polytopes, a, b, scratch)
-    gap = scratch.separation[1] if on_b else scratch.separation[0]
-    r, t = scratch.rotation, scratch.translation
-    if on_b:
-        vertex = polytopes.vertex[polytopes.vertex_start[a] + support_vertex(polytopes, a, nx, ny, nz, 0)]
-        manifold.point_a[0, :] = vertex[:]
-        manifold.point_b[0, 0] = vertex[0] + gap * nx
-        manifold.point_b[0, 1] = vertex[1] + gap * ny
-        manifold.point_b[0, 2] = vertex[2] + gap * nz
-    else:
-        x = -(r[0, 0] * nx + r[1, 0] * ny + r[2, 0] * nz)
-        y = -(r[0, 1] * nx + r[1, 1] * ny + r[2, 1] * nz)
-        z = -(r[0, 2] * nx + r[1, 2] * ny + r[2, 2] * nz)
-        vertex = polytopes.vertex[polytopes.vertex_start[b] + support_vertex(polytopes, b, x, y, z, 0)]
-        for axis in range(3):
-            placed = t[axis] + r[axis, 0] * vertex[0] + r[axis, 1] * vertex[1] + r[axis, 2] * vertex[2]
-            manifold.point_b[0, axis] = placed
-        manifold.point_a[0, 0] = manifold.point_b[0, 0] - gap * nx
-        manifold.point_a[0, 1] = manifold.point_b[0, 1] - gap * ny
-        manifold.point_a[0, 2] = manifold.point_b[0, 2] - gap * nz
-    manifold.normal[0] = nx
-    manifold.normal[1] = ny
-    manifold.normal[2] = nz
-    manifold.gap[0] = gap
-    manifold.origin[0] = FACE_OF_B if on_b else FACE_OF_A
-    manifold.origin[1] = scratch.feature[1] if on_b else scratch.feature[0]
+    axes, feature, pose, contact = scratch.axes, scratch.feature, scratch.pose[B_IN_A], scratch.contact
+    start, vertex = polytopes.start, polytopes.vertex
+    is_face_of_b = axes[SEPARATION, BEST_B] > axes[SEPARATION, BEST_A]
+    nx, ny, nz = best_face_normal(polytopes.plane, start[a, FACES], start[b, FACES], axes, feature, pose)
+    # The vertex is looked for in the frame of its own hull.
+    hull, x, y, z = a, nx, ny, nz
+    if not is_face_of_b:
+        hull = b
+        x, y, z = into_frame(pose, -nx, -ny, -nz)
+    base = start[hull, VERTICES]
+    best = base
+    for row in range(base, start[hull + 1, VERTICES]):
+        height = vertex[row, 0] * x + vertex[row, 1] * y + vertex[row, 2] * z
+        if height > vertex[best, 0] * x + vertex[best, 1] * y + vertex[best, 2] * z:
+            best = row
+    gap = axes[SEPARATION, BEST_B] if is_face_of_b else axes[SEPARATION, BEST_A]
+    axes[NORMAL, 0], axes[NORMAL, 1], axes[NORMAL, 2] = nx, ny, nz
+    for i in range(3):
+        if is_face_of_b:
+            contact[0, POINT_A + i] = vertex[best, i]
+            contact[0, POINT_B + i] = vertex[best, i] + gap * axes[NORMAL, i]
+        else:
+            at = pose[POSITION, i] + pose[i, 0] * vertex[best, 0] + pose[i, 1] * vertex[best, 1]
+            contact[0, POINT_B + i] = at + pose[i, 2] * vertex[best, 2]
+            contact[0, POINT_A + i] = contact[0, POINT_B + i] - gap * axes[NORMAL, i]
+    contact[0, GAP] = gap
+    feature[ORIGIN] = FACE_OF_B if is_face_of_b else FACE_OF_A
+    feature[ORIGIN_FEATURE] = feature[BEST_B] if is_face_of_b else feature[BEST_A]
     return 1

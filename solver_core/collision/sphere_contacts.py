@@ -5,141 +5,159 @@ A sphere whose centre lies inside the other shape is pushed out through the near
 
 from ..kernel import kernel
 from .closest_points import RATIO_TOUCHING, closest_points
-from .workspace import BOX, CLOSEST_POINTS, SPHERE
+from .workspace import (
+    A_IN_B,
+    B_IN_A,
+    BOX,
+    CLOSEST_POINTS,
+    DIRECTION,
+    FACES,
+    GAP,
+    NORMAL,
+    ON_A,
+    ON_B,
+    ORIGIN,
+    ORIGIN_FEATURE,
+    POINT_A,
+    POINT_B,
+    POSITION,
+    SPHERE,
+)
 
 INFINITE = 1e300
 
 
 @kernel
-def sphere_contacts(workspace, shape_a, shape_b, shapes, reach):
+def sphere_contacts(polytopes, a, b, kind_a, kind_b, parameters_a, parameters_b, size, reach, scratch):
     """Make the manifold of two shapes of which at least one is a sphere.
 
     Parameters
     ----------
-    workspace : CollisionWorkspace
-        Relative pose in ``scratch`` (read); ``manifold`` written.
-    shape_a, shape_b : int
-    shapes : ShapeArrays
+    polytopes : HullArrays
         (read)
+    a, b : int
+        Their rows; the row of a sphere is a point.
+    kind_a, kind_b : int
+        ``ShapeKind``.
+    parameters_a, parameters_b : float64 [3]
+        Radius or half extents [m] (read).
+    size : float
+        Of the smaller shape [m].
     reach : float
         Largest gap that makes a contact [m].
+    scratch : PairScratch
+        Relative pose (read); the manifold (written).
 
     Returns
     -------
     int
         Contacts: 0 or 1.
     """
-    scratch, manifold = workspace.scratch, workspace.manifold
-    polytopes = workspace.polytopes
-    a, b = workspace.polytope[shape_a], workspace.polytope[shape_b]
-    touching = RATIO_TOUCHING * min(workspace.size[shape_a], workspace.size[shape_b])
-    radius_a = shapes.parameters[shape_a, 0] if shapes.kind[shape_a] == SPHERE else 0.0
-    radius_b = shapes.parameters[shape_b, 0] if shapes.kind[shape_b] == SPHERE else 0.0
+    pose, closest = scratch.pose, scratch.closest
+    touching = RATIO_TOUCHING * size
+    radius_a = parameters_a[0] if kind_a == SPHERE else 0.0
+    radius_b = parameters_b[0] if kind_b == SPHERE else 0.0
     # From here on the spheres are their centres: points.
-    if shapes.kind[shape_a] == SPHERE and shapes.kind[shape_b] == SPHERE:
-        distance = between_points(scratch, touching)
-    elif shapes.kind[shape_a] == BOX:
-        distance = box_and_point(shapes.parameters[shape_a], scratch.translation, scratch, touching)
-    elif shapes.kind[shape_b] == BOX:
-        distance = box_and_point(shapes.parameters[shape_b], scratch.inverse_translation, scratch, touching)
-        turn_to_frame_of_a(scratch)
+    if kind_a == SPHERE and kind_b == SPHERE:
+        distance = between_points(pose[B_IN_A], touching, closest)
+    elif kind_a == BOX:
+        distance = box_and_point(parameters_a, pose[B_IN_A], touching, closest)
+    elif kind_b == BOX:
+        distance = box_and_point(parameters_b, pose[A_IN_B], touching, closest)
+        change_roles(pose[B_IN_A], closest)
     else:
-        distance = closest_points(polytopes, a, b, reach + radius_a + radius_b, touching, scratch)
-        if distance == 0.0 and radius_b > 0.0:
-            distance = hull_and_point_inside(polytopes, a, scratch.translation, scratch)
+        farthest = reach + radius_a + radius_b
+        distance = closest_points(polytopes, a, b, farthest, touching, pose, scratch.simplex, closest)
+        if distance == 0.0 and kind_b == SPHERE:
+            distance = hull_and_point_inside(polytopes, a, pose[B_IN_A], closest)
         elif distance == 0.0:
-            distance = hull_and_point_inside(polytopes, b, scratch.inverse_translation, scratch)
-            turn_to_frame_of_a(scratch)
+            distance = hull_and_point_inside(polytopes, b, pose[A_IN_B], closest)
+            change_roles(pose[B_IN_A], closest)
     gap = distance - radius_a - radius_b
     if gap > reach:
         return 0
-    for axis in range(3):
-        normal = scratch.closest_normal[axis]
-        manifold.normal[axis] = normal
-        manifold.point_a[0, axis] = scratch.closest_a[axis] + radius_a * normal
-        manifold.point_b[0, axis] = scratch.closest_b[axis] - radius_b * normal
-    manifold.gap[0] = gap
-    manifold.origin[0] = CLOSEST_POINTS
-    manifold.origin[1] = -1
+    for i in range(3):
+        normal = closest[DIRECTION, i]
+        scratch.axes[NORMAL, i] = normal
+        scratch.contact[0, POINT_A + i] = closest[ON_A, i] + radius_a * normal
+        scratch.contact[0, POINT_B + i] = closest[ON_B, i] - radius_b * normal
+    scratch.contact[0, GAP] = gap
+    scratch.feature[ORIGIN] = CLOSEST_POINTS
+    scratch.feature[ORIGIN_FEATURE] = -1
     return 1
 
 
 @kernel
-def between_points(scratch, touching):
+def between_points(pose, touching, closest):
     """Distance and direction of the two shapes' origins; upwards along z of a where they coincide."""
-    x, y, z = scratch.translation
-    distance = (x * x + y * y + z * z) ** 0.5
-    scratch.closest_a[:] = 0.0
-    scratch.closest_b[:] = scratch.translation[:]
-    scratch.closest_normal[:] = 0.0
+    distance = (pose[POSITION, 0] ** 2 + pose[POSITION, 1] ** 2 + pose[POSITION, 2] ** 2) ** 0.5
+    for i in range(3):
+        closest[ON_A, i] = 0.0
+        closest[ON_B, i] = pose[POSITION, i]
+        closest[DIRECTION, i] = pose[POSITION, i] / distance if distance > touching else 0.0
     if distance <= touching:
-        scratch.closest_normal[2] = 1.0
-        return distance
-    scratch.closest_normal[0] = x / distance
-    scratch.closest_normal[1] = y / distance
-    scratch.closest_normal[2] = z / distance
+        closest[DIRECTION, 2] = 1.0
     return distance
 
 
 @kernel
-def box_and_point(half, point, scratch, touching):
-    """Signed distance of a point from a box in the box's frame, where a is the box and b the point."""
+def box_and_point(half, pose, touching, closest):
+    """Signed distance of a point from a box, in the box's frame; the box is a, the point b."""
     square = 0.0
     nearest = INFINITE
     nearest_axis = 0
-    for axis in range(3):
-        held = min(max(point[axis], -half[axis]), half[axis])
-        scratch.closest_a[axis] = held
-        scratch.closest_b[axis] = point[axis]
-        scratch.closest_normal[axis] = point[axis] - held
-        square += (point[axis] - held) ** 2
-        if half[axis] - abs(point[axis]) < nearest:
-            nearest = half[axis] - abs(point[axis])
-            nearest_axis = axis
+    for i in range(3):
+        point = pose[POSITION, i]
+        held = min(max(point, -half[i]), half[i])
+        closest[ON_A, i] = held
+        closest[ON_B, i] = point
+        closest[DIRECTION, i] = point - held
+        square += (point - held) ** 2
+        if half[i] - abs(point) < nearest:
+            nearest = half[i] - abs(point)
+            nearest_axis = i
     distance = square**0.5
     if distance > touching:
-        for axis in range(3):
-            scratch.closest_normal[axis] /= distance
+        for i in range(3):
+            closest[DIRECTION, i] /= distance
         return distance
-    sign = -1.0 if point[nearest_axis] < 0.0 else 1.0
-    scratch.closest_normal[:] = 0.0
-    scratch.closest_normal[nearest_axis] = sign
-    scratch.closest_a[nearest_axis] = sign * half[nearest_axis]
+    sign = -1.0 if pose[POSITION, nearest_axis] < 0.0 else 1.0
+    for i in range(3):
+        closest[DIRECTION, i] = 0.0
+    closest[DIRECTION, nearest_axis] = sign
+    closest[ON_A, nearest_axis] = sign * half[nearest_axis]
     return -nearest
 
 
 @kernel
-def hull_and_point_inside(polytopes, hull, point, scratch):
+def hull_and_point_inside(polytopes, hull, pose, closest):
     """Signed distance of a point inside a hull (or on it) from its nearest face, in the hull's frame; a is the hull."""
-    first = polytopes.face_start[hull]
+    x, y, z = pose[POSITION, 0], pose[POSITION, 1], pose[POSITION, 2]
+    first, plane = polytopes.start[hull, FACES], polytopes.plane
     best = -INFINITE
-    best_face = 0
-    for face in range(polytopes.face_start[hull + 1] - first):
-        normal = polytopes.face_normal[first + face]
-        distance = normal[0] * point[0] + normal[1] * point[1] + normal[2] * point[2]
-        distance -= polytopes.face_offset[first + face]
-        if polytopes.is_flat[hull] and face < 2 and distance < 0.0:
+    best_row = first
+    for row in range(first, polytopes.start[hull + 1, FACES]):
+        distance = plane[row, 0] * x + plane[row, 1] * y + plane[row, 2] * z - plane[row, 3]
+        if polytopes.is_flat[hull] and row < first + 2 and distance < 0.0:
             # A sheet pushes to the side on which the centre is.
             continue
         if distance > best:
             best = distance
-            best_face = face
-    for axis in range(3):
-        normal_component = polytopes.face_normal[first + best_face, axis]
-        scratch.closest_normal[axis] = normal_component
-        scratch.closest_a[axis] = point[axis] - best * normal_component
-        scratch.closest_b[axis] = point[axis]
+            best_row = row
+    for i in range(3):
+        closest[DIRECTION, i] = plane[best_row, i]
+        closest[ON_A, i] = pose[POSITION, i] - best * plane[best_row, i]
+        closest[ON_B, i] = pose[POSITION, i]
     return best
 
 
 @kernel
-def turn_to_frame_of_a(scratch):
-    """Change roles: what was found as (shape b, point a) in b's frame becomes (a, b) in a's frame."""
-    r, t = scratch.rotation, scratch.translation
-    bx, by, bz = scratch.closest_a
-    ax, ay, az = scratch.closest_b
-    nx, ny, nz = scratch.closest_normal
-    for axis in range(3):
-        scratch.closest_a[axis] = t[axis] + r[axis, 0] * ax + r[axis, 1] * ay + r[axis, 2] * az
-        scratch.closest_b[axis] = t[axis] + r[axis, 0] * bx + r[axis, 1] * by + r[axis, 2] * bz
-        scratch.closest_normal[axis] = -(r[axis, 0] * nx + r[axis, 1] * ny + r[axis, 2] * nz)
+def change_roles(pose, closest):
+    """What was found as (shape b, point a) in b's frame becomes (a, b) in a's frame."""
+    bx, by, bz = closest[ON_A, 0], closest[ON_A, 1], closest[ON_A, 2]
+    ax, ay, az = closest[ON_B, 0], closest[ON_B, 1], closest[ON_B, 2]
+    nx, ny, nz = closest[DIRECTION, 0], closest[DIRECTION, 1], closest[DIRECTION, 2]
+    for i in range(3):
+        closest[ON_A, i] = pose[POSITION, i] + pose[i, 0] * ax + pose[i, 1] * ay + pose[i, 2] * az
+        closest[ON_B, i] = pose[POSITION, i] + pose[i, 0] * bx + pose[i, 1] * by + pose[i, 2] * bz
+        closest[DIRECTION, i] = -(pose[i, 0] * nx + pose[i, 1] * ny + pose[i, 2] * nz)

@@ -1,4 +1,9 @@
-"""Memory and constant tables of the collision stages, allocated once a model."""
+"""Memory and constant tables of the collision stages, allocated once a model.
+
+Few arrays, each of several rows with a name: a kernel's compile time grows with the number of arrays that it, and
+everything that it calls, is passed (an array is some ten arguments to LLVM). For the same reason functions at the
+bottom take the arrays that they need and not the workspace.
+"""
 
 from typing import NamedTuple
 
@@ -11,12 +16,61 @@ BOX = 0
 SPHERE = 1
 HULL = 2
 
-# Values of PairArrays.reference: where a manifold's normal comes from.
+# Values of PairArrays' column REFERENCE: where a manifold's normal comes from.
 NO_CONTACT = -1
 FACE_OF_A = 0
 FACE_OF_B = 1
 TWO_EDGES = 2
 CLOSEST_POINTS = 3
+
+# Rows of a pose [4, 3]: the rotation matrix, then the position.
+POSITION = 3
+
+# Tables of HullArrays.start.
+VERTICES = 0
+FACES = 1
+EDGES = 2
+
+# Rows of PairScratch.pose: of shape b in the frame of shape a, and of a in the frame of b.
+B_IN_A = 0
+A_IN_B = 1
+
+# Rows of PairScratch.axes.
+SEPARATION = 0
+EDGE_NORMAL = 1
+NORMAL = 2
+
+# Columns of the row SEPARATION, and entries of PairScratch.feature: the best face of a, the best face of b, and the
+# best two edges.
+BEST_A = 0
+BEST_B = 1
+BEST_EDGES = 2
+EDGE_OF_A = 2
+EDGE_OF_B = 3
+# Entries of PairScratch.feature: the manifold's origin, as the columns REFERENCE and FEATURE of PairArrays.
+ORIGIN = 4
+ORIGIN_FEATURE = 5
+
+# Rows of PairScratch.closest.
+ON_A = 0
+ON_B = 1
+DIRECTION = 2
+
+# Columns of PairScratch.simplex: the corner as point of a - b, of a, of b, and its weight.
+CORNER = 0
+CORNER_A = 3
+CORNER_B = 6
+WEIGHT = 9
+
+# Rows of PairScratch.polygon.
+CLIPPED = 0
+REFERENCE_FACE = 1
+SPARE = 2
+
+# Columns of PairScratch.contact: surface points of a and of b, gap.
+POINT_A = 0
+POINT_B = 3
+GAP = 6
 
 
 class StepScalars(NamedTuple):
@@ -37,79 +91,63 @@ class StepScalars(NamedTuple):
     maximal_points: int
 
 
-class ManifoldScratch(NamedTuple):
-    """The contacts of one pair while they are made, in the frame of shape a.
-
-    Attributes
-    ----------
-    normal : float64 [3]
-        From a to b.
-    point_a, point_b : float64 [M, 3]
-        Points of the two surfaces.
-    gap : float64 [M]
-    origin : int64 [2]
-        ``reference`` and ``feature`` as in ``PairArrays``.
-    polygon, clipped : float64 [M, 3]
-        For clipping.
-    plane_polygon : float64 [M, 3]
-        The reference face.
-    """
-
-    normal: np.ndarray
-    point_a: np.ndarray
-    point_b: np.ndarray
-    gap: np.ndarray
-    origin: np.ndarray
-    polygon: np.ndarray
-    clipped: np.ndarray
-    plane_polygon: np.ndarray
-
-
 class PairScratch(NamedTuple):
-    """One pair's relative pose and what the separating-axis and closest-point queries find.
+    """What is worked out for one pair, in the frame of shape a unless said otherwise. Rows and columns: see above.
 
     Attributes
     ----------
-    rotation, translation : float64 [3, 3], [3]
-        Pose of shape b in the frame of shape a.
-    inverse_rotation, inverse_translation : float64 [3, 3], [3]
-        Pose of shape a in the frame of shape b.
-    separation : float64 [3]
-        Largest separation along a face normal of a, of b, and along the normal of two edges [m].
-    feature : int64 [4]
-        Face of a, face of b, edge of a, edge of b that give these.
-    edge_normal : float64 [3]
-        From a to b.
-    closest_a, closest_b, closest_normal : float64 [3]
-        Closest points and direction from a to b.
-    simplex, simplex_a, simplex_b : float64 [4, 3]
-        Points of the Minkowski difference a - b, and of a and b.
-    weight : float64 [4]
-        Barycentric coordinates of the closest point of the simplex.
-    height_a, height_b : float64 [V]
-        Vertices' heights along an axis.
-    near_edges_a, near_edges_b : int64 [E]
-        Edges that may decide the separation.
+    pose : float64 [2, 4, 3]
+        Relative poses.
+    axes : float64 [3, 3]
+        Largest separations along face normals of a, of b, and of edge pairs [m]; normal of the best edge pair; normal
+        of the manifold. Normals point from a to b.
+    feature : int64 [6]
+        The features that give these.
+    closest : float64 [3, 3]
+        Closest points, and the direction from a to b.
+    simplex : float64 [4, 10]
+    heights : float64 [2, V]
+        Vertices of a and b along an axis.
+    near_edges : int64 [2, E]
+        Edges of a and b that may decide the separation.
+    polygon : float64 [3, M, 3]
+        For clipping.
+    contact : float64 [M, 7]
+        The manifold.
     """
 
-    rotation: np.ndarray
-    translation: np.ndarray
-    inverse_rotation: np.ndarray
-    inverse_translation: np.ndarray
-    separation: np.ndarray
+    pose: np.ndarray
+    axes: np.ndarray
     feature: np.ndarray
-    edge_normal: np.ndarray
-    closest_a: np.ndarray
-    closest_b: np.ndarray
-    closest_normal: np.ndarray
+    closest: np.ndarray
     simplex: np.ndarray
-    simplex_a: np.ndarray
-    simplex_b: np.ndarray
-    weight: np.ndarray
-    height_a: np.ndarray
-    height_b: np.ndarray
-    near_edges_a: np.ndarray
-    near_edges_b: np.ndarray
+    heights: np.ndarray
+    near_edges: np.ndarray
+    polygon: np.ndarray
+    contact: np.ndarray
+
+
+class SweepArrays(NamedTuple):
+    """Memory of the broad phase.
+
+    Attributes
+    ----------
+    bounds : float64 [S, 2, 3]
+        Lower and upper corner of each shape along the substep.
+    order : int64 [2, S]
+        Shapes sorted along the sweep axis, kept from step to step; scratch.
+    key : float64 [S]
+        Where a shape's interval starts on the sweep axis.
+    swept : float64 [S, 6]
+        Bounds in sorted order, lower then upper, the sweep axis first.
+    bucket : int64 [S + 1]
+    """
+
+    bounds: np.ndarray
+    order: np.ndarray
+    key: np.ndarray
+    swept: np.ndarray
+    bucket: np.ndarray
 
 
 class CollisionWorkspace(NamedTuple):
@@ -123,45 +161,24 @@ class CollisionWorkspace(NamedTuple):
         Each shape's row in ``polytopes``.
     size : float64 [S]
         Longest side of the shape [m].
-    local_rotation : float64 [S, 3, 3]
-        The shape's orientation in its body.
-    body_position, body_rotation : float64 [B, 3], [B, 3, 3]
-        This step's poses; written by ``broad_phase``.
-    shape_position, shape_rotation : float64 [S, 3], [S, 3, 3]
-        Likewise.
+    local_pose : float64 [S, 4, 3]
+        The shape's pose in its body.
+    body_pose, shape_pose : float64 [B, 4, 3], [S, 4, 3]
+        This step's poses in the world; written by ``broad_phase``.
     motion : float64 [S]
         How far any point of the shape may come within the substep [m].
-    lower, upper : float64 [S, 3]
-        Bounds of the shape along the substep.
-    order : int64 [S]
-        Shapes sorted along the sweep axis, kept from step to step.
-    order_scratch : int64 [S]
-    key : float64 [S]
-        Where a shape's interval starts on the sweep axis.
-    swept : float64 [S, 6]
-        Bounds in sorted order.
-    bucket : int64 [S + 1]
-    manifold : ManifoldScratch
+    sweep : SweepArrays
     scratch : PairScratch
     """
 
     polytopes: HullArrays
     polytope: np.ndarray
     size: np.ndarray
-    local_rotation: np.ndarray
-    body_position: np.ndarray
-    body_rotation: np.ndarray
-    shape_position: np.ndarray
-    shape_rotation: np.ndarray
+    local_pose: np.ndarray
+    body_pose: np.ndarray
+    shape_pose: np.ndarray
     motion: np.ndarray
-    lower: np.ndarray
-    upper: np.ndarray
-    order: np.ndarray
-    order_scratch: np.ndarray
-    key: np.ndarray
-    swept: np.ndarray
-    bucket: np.ndarray
-    manifold: ManifoldScratch
+    sweep: SweepArrays
     scratch: PairScratch
 
 
@@ -177,69 +194,44 @@ def allocate_collision_workspace(model) -> CollisionWorkspace:
     CollisionWorkspace
     """
     shapes = model.shapes
-    shape_count, body_count = len(shapes.body), len(model.mass)
+    shape_count = len(shapes.body)
     polytopes, polytope = _polytope_tables(model)
-    vertex_count = int(np.diff(polytopes.vertex_start).max())
-    edge_count = int(np.diff(polytopes.edge_start).max())
-    loop_length = int(np.diff(polytopes.loop_start).max(initial=4))
+    extents = np.ptp(polytopes.bounds, axis=1).max(axis=1)
+    vertex_count, _, edge_count = np.diff(polytopes.start, axis=0).max(axis=0)
+    loop_length = np.diff(polytopes.loop_start).max(initial=4)
     return CollisionWorkspace(
         polytopes=polytopes,
         polytope=polytope,
-        size=polytopes_size(shapes, polytopes, polytope),
-        local_rotation=np.array([_rotation_matrix(q) for q in shapes.orientation]).reshape(-1, 3, 3),
-        body_position=np.zeros((body_count, 3)),
-        body_rotation=np.zeros((body_count, 3, 3)),
-        shape_position=np.zeros((shape_count, 3)),
-        shape_rotation=np.zeros((shape_count, 3, 3)),
+        size=np.where(shapes.kind == SPHERE, 2.0 * shapes.parameters[:, 0], extents[polytope]),
+        local_pose=_poses(shapes.position, shapes.orientation),
+        body_pose=np.zeros((len(model.mass), 4, 3)),
+        shape_pose=np.zeros((shape_count, 4, 3)),
         motion=np.zeros(shape_count),
-        lower=np.zeros((shape_count, 3)),
-        upper=np.zeros((shape_count, 3)),
-        order=np.arange(shape_count, dtype=np.int64),
-        order_scratch=np.zeros(shape_count, np.int64),
-        key=np.zeros(shape_count),
-        swept=np.zeros((shape_count, 6)),
-        bucket=np.zeros(shape_count + 1, np.int64),
-        # Clipping a polygon against another adds at most one corner for each of the other's sides.
-        manifold=allocate_manifold(2 * max(loop_length, vertex_count, 4) + 4),
-        scratch=allocate_pair_scratch(vertex_count, edge_count),
+        sweep=SweepArrays(
+            bounds=np.zeros((shape_count, 2, 3)),
+            order=np.tile(np.arange(shape_count, dtype=np.int64), (2, 1)),
+            key=np.zeros(shape_count),
+            swept=np.zeros((shape_count, 6)),
+            bucket=np.zeros(shape_count + 1, np.int64),
+        ),
+        scratch=allocate_pair_scratch(int(vertex_count), int(edge_count), int(loop_length)),
     )
 
 
-def allocate_manifold(capacity: int) -> ManifoldScratch:
-    """Scratch for manifolds of up to ``capacity`` points before they are reduced."""
-    return ManifoldScratch(
-        normal=np.zeros(3),
-        point_a=np.zeros((capacity, 3)),
-        point_b=np.zeros((capacity, 3)),
-        gap=np.zeros(capacity),
-        origin=np.zeros(2, np.int64),
-        polygon=np.zeros((capacity, 3)),
-        clipped=np.zeros((capacity, 3)),
-        plane_polygon=np.zeros((capacity, 3)),
-    )
-
-
-def allocate_pair_scratch(vertex_count: int, edge_count: int) -> PairScratch:
-    """Scratch for pairs of polytopes of at most so many vertices and edges."""
+def allocate_pair_scratch(vertex_count: int, edge_count: int, loop_length: int) -> PairScratch:
+    """Scratch for pairs of polytopes of at most so many vertices and edges, and corners of a face."""
+    # Clipping a polygon against another adds at most one corner for each of the other's sides.
+    corner_count = 2 * loop_length + 4
     return PairScratch(
-        rotation=np.eye(3),
-        translation=np.zeros(3),
-        inverse_rotation=np.eye(3),
-        inverse_translation=np.zeros(3),
-        separation=np.zeros(3),
-        feature=np.zeros(4, np.int64),
-        edge_normal=np.zeros(3),
-        closest_a=np.zeros(3),
-        closest_b=np.zeros(3),
-        closest_normal=np.zeros(3),
-        simplex=np.zeros((4, 3)),
-        simplex_a=np.zeros((4, 3)),
-        simplex_b=np.zeros((4, 3)),
-        weight=np.zeros(4),
-        height_a=np.zeros(vertex_count),
-        height_b=np.zeros(vertex_count),
-        near_edges_a=np.zeros(edge_count, np.int64),
-        near_edges_b=np.zeros(edge_count, np.int64),
+        pose=np.zeros((2, 4, 3)),
+        axes=np.zeros((3, 3)),
+        feature=np.zeros(6, np.int64),
+        closest=np.zeros((3, 3)),
+        simplex=np.zeros((4, 10)),
+        heights=np.zeros((2, vertex_count)),
+        near_edges=np.zeros((2, edge_count), np.int64),
+        polygon=np.zeros((3, corner_count, 3)),
+        contact=np.zeros((corner_count, 7)),
     )
 
 
@@ -263,16 +255,11 @@ def _polytope_tables(model):
 
 def _point_table() -> HullArrays:
     """One hull that is a point without faces and edges."""
-    empty = pack_hulls([])
-    return empty._replace(
-        vertex_start=np.array([0, 1], np.int64),
+    return pack_hulls([])._replace(
+        start=np.array([[0, 0, 0], [1, 0, 0]], np.int64),
         vertex=np.zeros((1, 3)),
         neighbor_start=np.zeros(2, np.int64),
-        face_start=np.zeros(2, np.int64),
-        edge_start=np.zeros(2, np.int64),
-        lower=np.zeros((1, 3)),
-        upper=np.zeros((1, 3)),
-        size=np.zeros(1),
+        bounds=np.zeros((1, 2, 3)),
         is_flat=np.zeros(1, np.int64),
     )
 
@@ -286,17 +273,14 @@ def _joined(first: HullArrays, second: HullArrays) -> HullArrays:
     return HullArrays(**columns)
 
 
-def polytopes_size(shapes, polytopes, polytope) -> np.ndarray:
-    """Longest side of each shape [m]."""
-    return np.where(shapes.kind == SPHERE, 2.0 * shapes.parameters[:, 0], polytopes.size[polytope])
-
-
-def _rotation_matrix(q) -> np.ndarray:
-    w, x, y, z = q
-    return np.array(
+def _poses(position, orientation) -> np.ndarray:
+    """Poses [n, 4, 3]: rotation matrix, then position."""
+    w, x, y, z = np.asarray(orientation, float).reshape(-1, 4).T
+    rotation = np.array(
         [
             [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
             [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],
             [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)],
         ]
     )
+    return np.ascontiguousarray(np.concatenate([np.moveaxis(rotation, 2, 0), np.asarray(position)[:, None, :]], axis=1))
