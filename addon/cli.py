@@ -1,14 +1,13 @@
 """The command line: ``cairn bake``, ``cairn info`` and ``cairn demo``, inside Blender and with the bpy module.
 
-Inside Blender it is ``blender -b shot.blend --command cairn bake ...``; outside ``cairn bake shot.blend ...``. Exit codes:
-0 done; 1 the simulation failed (what was computed is saved beside OUT); 2 wrong usage, or a scene that cannot be
-simulated, with one line on stderr; 130 interrupted. Progress goes to stderr, results to stdout.
+Inside Blender it is ``blender -b shot.blend --command cairn bake ...``; outside ``cairn bake shot.blend ...``.
+Exit codes: 0 done; 1 the simulation failed (what was computed is saved beside OUT); 2 wrong usage, or a scene that
+cannot be simulated, with one line on stderr; 130 interrupted. Progress goes to stderr, results to stdout.
 """
 
 import argparse
 import json
 import math
-import os
 import signal
 import sys
 from contextlib import contextmanager
@@ -127,10 +126,16 @@ def _parser() -> argparse.ArgumentParser:
 def _add_bake(commands):
     bake = commands.add_parser("bake", help="simulate a scene's rigid bodies and save the motion as keyframes")
     _add_scene(bake)
-    bake.add_argument("-o", "--output", metavar="OUT.blend", type=Path, help="default: SCENE.cairn.blend beside the scene")
-    bake.add_argument("--start", type=int, metavar="N", help="first frame, the start pose; default: the world's cache's")
+    bake.add_argument(
+        "-o", "--output", metavar="OUT.blend", type=Path, help="default: SCENE.cairn.blend beside the scene"
+    )
+    bake.add_argument(
+        "--start", type=int, metavar="N", help="first frame, the start pose; default: the world's cache's"
+    )
     bake.add_argument("--end", type=int, metavar="N", help="last frame; default: the world's cache's")
-    bake.add_argument("--solver", choices=[name for name, *_ in METHODS], help="default for this and the following: the scene's")
+    bake.add_argument(
+        "--solver", choices=[name for name, *_ in METHODS], help="default for this and the following: the scene's"
+    )
     bake.add_argument("--friction", choices=[name for name, *_ in FRICTION_MODELS], help="model of friction")
     bake.add_argument("--substeps", type=_count, metavar="N", help="steps a frame")
     bake.add_argument("--tolerance", type=_tolerance, metavar="X", help="the solver's, relative, for example 1e-6")

@@ -10,7 +10,17 @@ import numpy as np
 from .fcurves import channelbag, curves_of
 
 # Channels of an object that never change where it is or what it weighs.
-_CHANNELS_WITHOUT_MOTION = ("rigid_body", "hide_", "color", "show_", "pass_index", "visible_", "cycles", "modifiers", "cairn")
+_CHANNELS_WITHOUT_MOTION = (
+    "rigid_body",
+    "hide_",
+    "color",
+    "show_",
+    "pass_index",
+    "visible_",
+    "cycles",
+    "modifiers",
+    "cairn",
+)
 _SCALE_CHANNELS = ("scale", "delta_scale")
 
 # Constraints that may move an object without a target that is seen to move.

@@ -50,6 +50,7 @@ __all__ = [
     "simulation_paused",
 ]
 
+
 @dataclass(frozen=True)
 class ExportedBody:
     """One object of the model.
@@ -357,14 +358,17 @@ class _SceneReader:
     def _add_body(self, builder, ob) -> ExportedBody:
         name = ob.name
         evaluated = ob.evaluated_get(self.depsgraph)
-        settings = evaluated.rigid_body
         matrix = finite_matrix(evaluated, f"at frame {self.start}")
         rotation, stretch = rotation_and_stretch(matrix, name)
         moves = self.moves[ob.name_full]
         if moves and ob.library is not None:
-            raise SceneError(name, f"is linked from {ob.library.filepath} and cannot be keyed; make it local or an override")
+            raise SceneError(
+                name, f"is linked from {ob.library.filepath} and cannot be keyed; make it local or an override"
+            )
         body = self._exported_body(ob, evaluated, matrix, rotation)
         shape = self._shape(ob, stretch, rotation, matrix)
+        # Reading a shape may evaluate anew, which would leave earlier references behind.
+        settings = ob.evaluated_get(self.depsgraph).rigid_body
         try:
             builder.add_body(
                 name=name,
@@ -431,7 +435,10 @@ class _SceneReader:
 
     def _scene_animated(self) -> bool:
         paths = animated_paths(self.scene)
-        return any(path == "*" or path.startswith(("rigidbody_world", "gravity", "use_gravity", "render.fps")) for path in paths)
+        return any(
+            path == "*" or path.startswith(("rigidbody_world", "gravity", "use_gravity", "render.fps"))
+            for path in paths
+        )
 
 
 def _is_sampled(body: ExportedBody) -> bool:

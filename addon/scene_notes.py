@@ -61,7 +61,9 @@ def body_notes(ob, body, model, moving_ancestor) -> list[Note]:
             ("warning", f"its parent {moving_ancestor.name} is simulated: it collides where it stood at the start")
         )
     if body.follows and not ob.rigid_body.kinematic and not body.flags_change:
-        texts.append(("info", "is animated with Animated off: Cairn collides with what is seen, Blender with the start pose"))
+        texts.append(
+            ("info", "is animated with Animated off: Cairn collides with what is seen, Blender with the start pose")
+        )
     return [Note(level, ob.name, text) for level, text in texts]
 
 
@@ -84,20 +86,25 @@ def _unsupported_settings(ob, body):
 
 
 def _keyframe_hazards(ob, body):
-    constraints = [constraint.name for constraint in ob.constraints if not constraint.mute and constraint.influence > 0.0]
+    constraints = [
+        constraint.name for constraint in ob.constraints if not constraint.mute and constraint.influence > 0.0
+    ]
     if constraints:
         yield f"object constraints ({', '.join(constraints)}) do not act on a simulated body: the bake mutes them"
     if ob.parent is not None:
         scale = np.linalg.norm(body.parent_matrix_start[:3, :3], axis=0)
         if scale.max() > RATIO_UNEVEN * scale.min():
-            yield f"its parent {ob.parent.name} is scaled unevenly: it looks sheared as it turns; apply the parent's scale"
+            yield f"its parent {ob.parent.name} is scaled unevenly: it will look sheared; apply the parent's scale"
 
 
 def _center_note(body, model):
     # frame_position is the origin seen from the body frame, so its length is the distance.
     distance = np.linalg.norm(model.frame_position[body.index])
     if distance > RATIO_OFF_CENTER * model.arrays.size[body.index]:
-        yield "info", "its origin is not its centre of mass: Blender turns it about the origin, Cairn about its volume's centre"
+        yield (
+            "info",
+            "its origin is not its centre of mass: Blender turns it about the origin, Cairn about its volume's centre",
+        )
 
 
 def scene_notes(scene, objects, anything_moves) -> list[Note]:
@@ -149,8 +156,14 @@ def _outsider_notes(scene, world, objects):
     for ob in world.collection.all_objects:
         if ob.name_full in taking_part:
             if scene.objects.get(ob.name) is None:
-                yield Note("info", ob.name, "is not in the scene, but in the Rigid Body World's collection: it takes part, as in Blender")
+                yield Note(
+                    "info",
+                    ob.name,
+                    "is not in the scene, but in the Rigid Body World's collection: it takes part, as in Blender",
+                )
         elif ob.rigid_body is None:
-            yield Note("info", ob.name, "is in the Rigid Body World's collection but has no rigid body: it takes no part")
+            yield Note(
+                "info", ob.name, "is in the Rigid Body World's collection but has no rigid body: it takes no part"
+            )
         else:
             yield Note("info", ob.name, f"is a shape of its compound parent {ob.parent.name}")

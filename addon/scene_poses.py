@@ -1,7 +1,7 @@
 """Matrices of evaluated objects: checked, and split into the rigid pose that is simulated and the rest.
 
-A world matrix is ``translation @ rotation @ stretch``. Where the object is mirrored, all three axes are turned round, as
-Blender does, so that a proper rotation remains and the stretch is negative.
+A world matrix is ``translation @ rotation @ stretch``. Where the object is mirrored, all three axes are turned round,
+as Blender does, so that a proper rotation remains and the stretch is negative.
 """
 
 import numpy as np
@@ -40,7 +40,10 @@ def finite_matrix(evaluated, when) -> np.ndarray:
         values = tuple(getattr(evaluated, channel))
         if not np.all(np.isfinite(values)):
             bad = ", ".join(f"{value:g}" for value in values)
-            raise SceneError(evaluated.name, f"its {channel} is ({bad}) {when}; correct it, or the driver that sets it".replace("  ", " "))
+            raise SceneError(
+                evaluated.name,
+                f"its {channel} is ({bad}) {when}; correct it, or the driver that sets it".replace("  ", " "),
+            )
     raise SceneError(
         evaluated.name, f"its world matrix is not finite {when}; look at its parents, constraints and delta transforms"
     )
@@ -94,7 +97,21 @@ def rigid_matrix(rotation, position) -> np.ndarray:
 
 
 def parents_part(evaluated) -> np.ndarray:
-    """P of ``matrix_world = P @ basis``, whatever the kind of parent and with no constraint of the object's own."""
-    if evaluated.parent is None:
+    """P of ``matrix_world = P @ basis``, with no constraint of the object's own."""
+    parent = evaluated.parent
+    if parent is None:
         return np.eye(4)
-    return np.array(evaluated.convert_space(matrix=Matrix.Identity(4), from_space="LOCAL", to_space="WORLD"), float)
+    if evaluated.parent_type == "OBJECT":
+        return np.array(parent.matrix_world @ evaluated.matrix_parent_inverse, float)
+    bone = parent.pose.bones.get(evaluated.parent_bone) if evaluated.parent_type == "BONE" and parent.pose else None
+    if bone is not None:
+        return np.array(parent.matrix_world @ _bone_matrix(bone) @ evaluated.matrix_parent_inverse, float)
+    # Vertices and lattices: only what Blender has made of them is known.
+    return np.array(evaluated.matrix_world, float) @ np.linalg.pinv(np.array(evaluated.matrix_basis, float))
+
+
+def _bone_matrix(bone) -> Matrix:
+    """What a bone's children hang on: its tail, unless the bone has Relative Parenting."""
+    if bone.bone.use_relative_parent:
+        return bone.matrix_channel
+    return bone.matrix @ Matrix.Translation((0.0, bone.bone.length, 0.0))

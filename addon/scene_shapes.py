@@ -6,8 +6,8 @@ is in the points: ``point = stretch * local``.
 
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from itertools import takewhile
 
-import bmesh
 import bpy
 import numpy as np
 
@@ -20,6 +20,29 @@ RATIO_FLAT = 1e-5
 RATIO_PLATE = 1.0 / 200.0
 # Digits of the stretch that count: instances of one mesh share one hull although their float32 matrices differ.
 _STRETCH_DIGITS = 6
+
+# Modifiers that Blender counts as deforming: they move vertices and make none.
+_DEFORMING_MODIFIERS = {
+    "ARMATURE",
+    "CAST",
+    "CLOTH",
+    "CORRECTIVE_SMOOTH",
+    "CURVE",
+    "DISPLACE",
+    "HOOK",
+    "LAPLACIANDEFORM",
+    "LAPLACIANSMOOTH",
+    "LATTICE",
+    "MESH_CACHE",
+    "MESH_DEFORM",
+    "SHRINKWRAP",
+    "SIMPLE_DEFORM",
+    "SMOOTH",
+    "SOFT_BODY",
+    "SURFACE_DEFORM",
+    "WARP",
+    "WAVE",
+}
 
 _SHAPE_LABELS = {
     "CAPSULE": "Capsule",
@@ -78,7 +101,9 @@ class ShapeReader:
             return self._sphere(ob, stretch)
         notes = []
         if kind != "CONVEX_HULL":
-            notes.append(("warning", f"collision shape {_SHAPE_LABELS.get(kind, kind)} is simulated as the convex hull for now"))
+            notes.append(
+                ("warning", f"collision shape {_SHAPE_LABELS.get(kind, kind)} is simulated as the convex hull for now")
+            )
         if kind == "COMPOUND" and parts:
             points = np.concatenate([_transformed(self._source_points(part), matrix) for part, matrix in parts])
         else:
@@ -137,7 +162,9 @@ class ShapeReader:
             hint = ""
             if source != "FINAL" and not plain and self._read_points(ob, "FINAL")[1]:
                 hint = "before its modifiers; set Source to Final in Physics > Rigid Body > Collisions"
-            raise MeshError(f"its mesh has no face {hint or '; give it faces, or remove its rigid body'}".replace(" ;", ";"))
+            raise MeshError(
+                f"its mesh has no face {hint or '; give it faces, or remove its rigid body'}".replace(" ;", ";")
+            )
         if not np.all(np.isfinite(points)):
             bad = int(np.argmin(np.isfinite(points).all(axis=1)))
             raise MeshError(f"vertex {bad} of its mesh is at {tuple(points[bad])}; correct or delete it")
@@ -152,13 +179,34 @@ class ShapeReader:
             return (np.zeros((0, 3)), 0) if mesh is None else _mesh_points(mesh)
 
     def _deformed_points(self, ob):
-        mesh = bmesh.new()
-        try:
-            mesh.from_object(ob, self.depsgraph, cage=True, face_normals=False)
-            points = np.array([vertex.co for vertex in mesh.verts], float).reshape(-1, 3)
-            return points, len(mesh.faces)
-        finally:
-            mesh.free()
+        """Vertices after the deforming modifiers that come first.
+
+        Python cannot reach this stage of the evaluation (``BMesh.from_object(cage=True)`` evaluates the evaluated mesh
+        once more), so where modifiers of both sorts follow each other the later ones are switched off for the moment.
+        """
+        shown = [modifier for modifier in ob.modifiers if modifier.show_viewport]
+        deforming = list(takewhile(lambda modifier: modifier.type in _DEFORMING_MODIFIERS, shown))
+        later = shown[len(deforming) :]
+        if later and not deforming and ob.data.shape_keys is None:
+            return _mesh_points(ob.data)
+        with _switched_off(later, self.depsgraph), evaluated_mesh(ob, self.depsgraph) as mesh:
+            return _mesh_points(mesh)
+
+
+@contextmanager
+def _switched_off(modifiers, depsgraph):
+    """Modifiers without effect meanwhile."""
+    if modifiers:
+        for modifier in modifiers:
+            modifier.show_viewport = False
+        depsgraph.view_layer.update()
+    try:
+        yield
+    finally:
+        if modifiers:
+            for modifier in modifiers:
+                modifier.show_viewport = True
+            depsgraph.view_layer.update()
 
 
 @contextmanager
