@@ -1,0 +1,332 @@
+"""What an object had before a bake: kept by the bake, given back by Delete Bake.
+
+A bake gives each object an action of its own ("Cube Cairn") and leaves the user's action alone; a pointer on the object
+keeps it in the file. Channels other than location and rotation are copied into the bake's action, so that they go on
+playing. If the user edits one of these copies after the bake, the edit is carried over to the user's own action before
+the bake is deleted or made anew (``keep_edits``): digests taken at the bake tell which copies were edited.
+
+Constraints, and drivers of location and rotation, would act on top of the baked keys; the bake mutes them.
+"""
+
+import contextlib
+import dataclasses
+import json
+
+from . import fcurves
+from .channels import rotation_path
+
+# Marks an action that a bake has made; a custom property survives the copies that Duplicate Objects makes.
+MARK = "cairn"
+ROTATION_PATHS = ("rotation_quaternion", "rotation_euler", "rotation_axis_angle")
+
+
+def is_bake_action(action):
+    """Whether a bake has made this action (or the one that it is a copy of)."""
+    return action is not None and MARK in action
+
+
+def is_own(path, rotation_mode):
+    """Whether a bake replaces the channel of this path."""
+    if path == "location" or path == rotation_path(rotation_mode):
+        return True
+    # Switching a constraint on again by a key would spoil the bake.
+    return path.startswith("constraints[") and path.endswith((".mute", ".enabled"))
+
+
+@dataclasses.dataclass
+class Kept:
+    """What ``CairnObject.earlier_state`` holds, beside the action."""
+
+    had_animation_data: bool
+    location: list
+    rotation: list
+    rotation_mode: str
+    constraints: list  # names of those that the bake has muted
+    drivers: list  # [path, index] of those that the bake has muted
+    blending: list  # the action's blend type, influence and extrapolation above NLA tracks
+    digests: dict  # "path|index" of each channel that the bake has copied -> digest at the bake
+
+    @classmethod
+    def of(cls, obj):
+        """What a bake that starts now has to keep of an object that is not baked."""
+        data = obj.animation_data
+        path = rotation_path(obj.rotation_mode)
+        return cls(
+            had_animation_data=data is not None,
+            location=list(obj.location),
+            rotation=list(getattr(obj, path)),
+            rotation_mode=obj.rotation_mode,
+            constraints=[constraint.name for constraint in obj.constraints if not constraint.mute],
+            drivers=[list(fcurves.key_of(driver)) for driver in acting_drivers(obj)],
+            blending=blending_of(data),
+            digests={},
+        )
+
+    @classmethod
+    def read(cls, obj):
+        """Read an object's bookkeeping."""
+        return cls(**json.loads(obj.cairn.earlier_state))
+
+    def write(self, obj):
+        obj.cairn.earlier_state = json.dumps(vars(self))
+
+
+def acting_drivers(obj):
+    """Drivers that would override what a bake writes."""
+    data = obj.animation_data
+    if data is None:
+        return []
+    return [curve for curve in data.drivers if is_own(curve.data_path, obj.rotation_mode) and not curve.mute]
+
+
+def blending_of(data):
+    """How an object's action is laid over its NLA tracks."""
+    if data is None:
+        return ["REPLACE", 1.0, "HOLD"]
+    return [data.action_blend_type, data.action_influence, data.action_extrapolation]
+
+
+def set_blending(data, blending):
+    data.action_blend_type, data.action_influence, data.action_extrapolation = blending
+
+
+def earlier_action(obj):
+    """The user's action and slot of an object, whether it is baked or not; (None, None) if there is none."""
+    data = obj.animation_data
+    if obj.cairn.is_baked and not _is_replaced(obj):
+        action = obj.cairn.earlier_action
+        return action, fcurves.find_slot(action, obj.cairn.earlier_slot)
+    return (None, None) if data is None else (data.action, data.action_slot)
+
+
+def _is_replaced(obj):
+    """Whether the user has given a baked object another action in the place of the bake's."""
+    data = obj.animation_data
+    return data is not None and data.action is not None and not is_bake_action(data.action)
+
+
+@dataclasses.dataclass
+class Snapshot:
+    """All that this module and keyframes.py may change on an object, to put it back in an instant."""
+
+    action: object
+    slot: object
+    had_animation_data: bool
+    blending: list
+    transform: dict
+    constraints: list
+    drivers: dict
+    bookkeeping: tuple
+
+    @classmethod
+    def of(cls, obj):
+        data = obj.animation_data
+        return cls(
+            action=data.action if data else None,
+            slot=data.action_slot if data else None,
+            had_animation_data=data is not None,
+            blending=blending_of(data),
+            transform={path: tuple(getattr(obj, path)) for path in ("location", *ROTATION_PATHS)},
+            constraints=[constraint.mute for constraint in obj.constraints],
+            drivers={fcurves.key_of(curve): curve.mute for curve in data.drivers} if data else {},
+            bookkeeping=(
+                obj.cairn.is_baked,
+                obj.cairn.earlier_action,
+                obj.cairn.earlier_slot,
+                obj.cairn.earlier_state,
+            ),
+        )
+
+    def put_back(self, obj):
+        if not self.had_animation_data:
+            obj.animation_data_clear()
+        else:
+            assign(obj, self.action, self.slot)
+            set_blending(obj.animation_data, self.blending)
+            for curve in obj.animation_data.drivers:
+                curve.mute = self.drivers.get(fcurves.key_of(curve), curve.mute)
+        for path, values in self.transform.items():
+            setattr(obj, path, values)
+        for constraint, mute in zip(obj.constraints, self.constraints, strict=True):
+            constraint.mute = mute
+        book = obj.cairn
+        book.is_baked, book.earlier_action, book.earlier_slot, book.earlier_state = self.bookkeeping
+
+
+def assign(obj, action, slot):
+    """Give an object an action (or none) and the slot in it."""
+    data = obj.animation_data or obj.animation_data_create()
+    data.action = action
+    if action is not None and slot is not None:
+        data.action_slot = slot
+
+
+def give_back(obj):
+    """Put a baked object as it was before the bake; its bookkeeping stays.
+
+    An action that the user has put in the bake's place stays too.
+    """
+    kept = Kept.read(obj)
+    if _is_replaced(obj):
+        if obj.cairn.earlier_action is not None:  # what nothing uses would be lost when the file is saved
+            obj.cairn.earlier_action.use_fake_user = True
+    else:
+        if obj.animation_data is not None:
+            obj.animation_data.use_tweak_mode = False  # no action can be assigned in it
+        assign(obj, *earlier_action(obj))
+        set_blending(obj.animation_data, kept.blending)
+    _mute(obj, kept, False)
+    obj.location = kept.location
+    path = rotation_path(kept.rotation_mode)
+    setattr(obj, path, kept.rotation)
+    data = obj.animation_data
+    if not kept.had_animation_data and data.action is None and not data.nla_tracks and not data.drivers:
+        obj.animation_data_clear()
+
+
+def mute_what_acts(obj, kept):
+    """Mute the constraints and drivers that would act on top of the bake."""
+    _mute(obj, kept, True)
+
+
+def _mute(obj, kept, mute):
+    for name in kept.constraints:
+        if name in obj.constraints:
+            obj.constraints[name].mute = mute
+    muted = {tuple(key) for key in kept.drivers}
+    if obj.animation_data is not None:
+        for curve in obj.animation_data.drivers:
+            if fcurves.key_of(curve) in muted:
+                curve.mute = mute
+
+
+def copied_channels(bag, rotation_mode):
+    """Digests of the channels of a bake's action that are copies of the user's, by "path|index"."""
+    return {
+        f"{curve.data_path}|{curve.array_index}": fcurves.digest(curve)
+        for curve in (bag.fcurves if bag is not None else ())
+        if not is_own(curve.data_path, rotation_mode)
+    }
+
+
+def keep_edits(obj):
+    """Carry edits of copied channels over to the user's own action, and keys that the user has added since the bake.
+
+    Does nothing if there are none. An action that others use too is not touched: the object gets a copy.
+    """
+    data = obj.animation_data
+    if data is None or not is_bake_action(data.action):
+        return
+    kept = Kept.read(obj)
+    bag = fcurves.channelbag(data.action, data.action_slot)
+    now = copied_channels(bag, kept.rotation_mode)
+    edited = [name for name in kept.digests.keys() | now.keys() if kept.digests.get(name) != now.get(name)]
+    if not edited:
+        return
+    target = _own_channels(obj)
+    curves, targets = fcurves.curves_of(bag), fcurves.curves_of(target)
+    for name in sorted(edited):
+        path, _, index = name.rpartition("|")
+        key = path, int(index)
+        if key in targets:
+            target.fcurves.remove(targets[key])
+        if key in curves:
+            fcurves.copy_curve(curves[key], target)
+    kept.digests = now
+    kept.write(obj)
+
+
+def _own_channels(obj):
+    """Channel bag of an earlier action that is this object's alone, made where there is none."""
+    import bpy
+
+    action, slot = earlier_action(obj)
+    if action is None:
+        action = bpy.data.actions.new(f"{obj.name}Action")
+        slot = action.slots.new("OBJECT", obj.name)
+    elif action.users - action.use_fake_user > 1 or not action.is_editable:  # one user is our pointer
+        handle = slot.handle if slot is not None else None
+        action = action.copy()
+        slot = fcurves.find_slot(action, handle)
+    if slot is None:
+        slot = action.slots.new("OBJECT", obj.name)
+    obj.cairn.earlier_action, obj.cairn.earlier_slot = action, slot.handle
+    return fcurves.channelbag(action, slot, ensure=True)
+
+
+@dataclasses.dataclass
+class World:
+    """What a bake changes on the rigid body world, to put it back."""
+
+    enabled: bool
+    collection: object
+    bookkeeping: tuple
+
+    @classmethod
+    def of(cls, scene):
+        world, book = scene.rigidbody_world, scene.cairn
+        return cls(world.enabled, world.collection, (book.world_was_enabled, book.world_collection))
+
+    def put_back(self, scene):
+        world, book = scene.rigidbody_world, scene.cairn
+        world.enabled = self.enabled
+        if world.collection != self.collection:
+            world.collection = self.collection
+        book.world_was_enabled, book.world_collection = self.bookkeeping
+
+
+def switch_world_off(scene, *, nested):
+    """Switch Blender's own simulation off, as it would move the baked objects.
+
+    With ``nested`` (baked bodies that are children of baked bodies) the world's collection is taken out too: even a
+    disabled world makes such parents depend on their children, and Blender shows poses of the frame before.
+    """
+    world, book = scene.rigidbody_world, scene.cairn
+    book.world_was_enabled = world.enabled
+    world.enabled = False
+    if nested:
+        book.world_collection = world.collection
+        world.collection = None
+
+
+def switch_world_on(scene):
+    """Put the rigid body world as it was before the bake."""
+    world, book = scene.rigidbody_world, scene.cairn
+    if world is None or not book.is_baked:
+        return
+    if book.world_collection is not None:
+        if world.collection is not None:  # bodies that the user has added since
+            present = set(book.world_collection.objects)
+            for obj in set(world.collection.objects) - present:
+                book.world_collection.objects.link(obj)
+        world.collection = book.world_collection
+    world.enabled = book.world_was_enabled
+
+
+def baked_objects(scene):
+    """Objects of a scene that carry a bake, and may be changed."""
+    return [obj for obj in scene.objects if obj.cairn.is_baked and obj.is_editable]
+
+
+@contextlib.contextmanager
+def earlier_animation(scene):
+    """Show a baked scene as it was before the bake, as long as the context lasts.
+
+    Used around export and sampling when a scene is baked anew: nothing is seen of it between two ticks, so an autosave
+    keeps the bake. The evaluated scene is stale afterwards; whoever needs it sets the frame again.
+    """
+    objects = baked_objects(scene)
+    for obj in objects:
+        keep_edits(obj)
+    snapshots = [(obj, Snapshot.of(obj)) for obj in objects]
+    world = World.of(scene) if scene.rigidbody_world is not None else None
+    try:
+        for obj in objects:
+            give_back(obj)
+        switch_world_on(scene)
+        yield
+    finally:
+        for obj, snapshot in snapshots:
+            snapshot.put_back(obj)
+        if world is not None:
+            world.put_back(scene)

@@ -1,0 +1,193 @@
+"""What Cairn stores: the solver's settings and the facts of the last bake on the scene, a bake's bookkeeping on objects.
+
+Nothing here says that a bake is running; only the running operator knows that (operators.py). What the window shows
+until it is cleared (the last error, what the scene holds) lives on the window manager and is never saved.
+"""
+
+import bpy
+from bpy.props import (
+    BoolProperty,
+    EnumProperty,
+    FloatProperty,
+    IntProperty,
+    PointerProperty,
+    StringProperty,
+)
+
+# The registry of solvers cannot be asked here: it would load Numba. tests/addon/test_registration.py compares the names.
+METHODS = (
+    (
+        "nncg",
+        "Conjugate Gradient",
+        "Nonsmooth nonlinear conjugate gradient: holds stacks and piles with few iterations (Silcowitz 2010)",
+    ),
+    (
+        "pgs",
+        "Gauss-Seidel",
+        "Projected Gauss-Seidel, as most game engines have: fast for loose debris, slow for tall stacks",
+    ),
+)
+FRICTION_MODELS = (
+    (
+        "box",
+        "Box",
+        "Two independent friction directions at each contact; sliding along a diagonal meets up to 41 % more friction",
+    ),
+)
+
+
+def _suggest_range(settings, context):
+    """Start an own range from the one that was used so far."""
+    world = settings.id_data.rigidbody_world
+    if settings.use_custom_range and world is not None and settings.frame_end < settings.frame_start:
+        settings.frame_start = world.point_cache.frame_start
+        settings.frame_end = world.point_cache.frame_end
+
+
+class CairnScene(bpy.types.PropertyGroup):
+    """Settings of the solver, and facts about the last bake."""
+
+    method: EnumProperty(
+        name="Solver",
+        description="How the contact forces of each step are found",
+        items=METHODS,
+        default="nncg",
+    )
+    friction: EnumProperty(
+        name="Friction",
+        description="Model of friction at a contact",
+        items=FRICTION_MODELS,
+        default="box",
+    )
+    substeps: IntProperty(
+        name="Substeps",
+        description="Simulation steps per frame. More steps follow fast motion and hard impacts better; "
+        "the time of a bake grows in proportion",
+        default=4,
+        min=1,
+        max=1000,
+        soft_max=40,
+    )
+    tolerance: FloatProperty(
+        name="Tolerance",
+        description="Error at which the solver is content, relative to the forces of the step (without unit). "
+        "Smaller is more accurate and slower; bodies at rest on each other need 1e-4 or less",
+        default=1e-6,
+        min=1e-12,
+        max=0.1,
+        precision=10,
+        step=1,
+    )
+    max_iterations: IntProperty(
+        name="Iterations",
+        description="Most iterations of the solver in one step; 0 leaves it to the solver. "
+        "Steps that end here above the tolerance are counted and named",
+        default=0,
+        min=0,
+        max=1000000,
+        soft_max=10000,
+    )
+    use_custom_range: BoolProperty(
+        name="Custom Range",
+        description="Bake frames of your own choice instead of the Simulation Start and End of Rigid Body World > Cache",
+        default=False,
+        update=_suggest_range,
+    )
+    frame_start: IntProperty(
+        name="Simulation Start",
+        description="First frame of the bake: the pose that the bodies start from",
+        default=1,
+        min=-1048574,
+        max=1048574,
+    )
+    frame_end: IntProperty(
+        name="End",
+        description="Last frame of the bake",
+        default=0,
+        min=-1048574,
+        max=1048574,
+    )
+
+    # Facts about the last bake
+    is_baked: BoolProperty(name="Baked", description="Cairn's keyframes are in this scene", options={"HIDDEN"})
+    baked_start: IntProperty(name="First Baked Frame", options={"HIDDEN"})
+    baked_end: IntProperty(name="Last Baked Frame", options={"HIDDEN"})
+    requested_end: IntProperty(
+        name="Requested End", description="Last frame that the bake was asked for", options={"HIDDEN"}
+    )
+    summary: StringProperty(name="Summary", description="The last bake in a sentence", options={"HIDDEN"})
+    worst_object: StringProperty(
+        name="Worst Object", description="Object at the contact with the largest remaining error", options={"HIDDEN"}
+    )
+    worst_frame: IntProperty(name="Worst Frame", description="Frame of the largest remaining error", options={"HIDDEN"})
+    fingerprint: StringProperty(
+        name="Fingerprint", description="Hash of all physical settings that the bake has read", options={"HIDDEN"}
+    )
+    version: StringProperty(name="Version", description="Cairn that has baked", options={"HIDDEN"})
+    report: StringProperty(
+        name="Report", description="Options and totals of the last bake, as JSON", options={"HIDDEN"}
+    )
+    world_was_enabled: BoolProperty(
+        name="World Was Enabled",
+        description="Whether Blender's own simulation was on before the bake; Delete Bake puts it back",
+        options={"HIDDEN"},
+    )
+    world_collection: PointerProperty(
+        name="World Collection",
+        description="Collection of the rigid body world, where a bake had to take it out; Delete Bake puts it back",
+        type=bpy.types.Collection,
+        options={"HIDDEN"},
+    )
+
+
+class CairnObject(bpy.types.PropertyGroup):
+    """What Delete Bake needs to put an object back as it was."""
+
+    is_baked: BoolProperty(
+        name="Baked", description="Cairn has written this object's location and rotation", options={"HIDDEN"}
+    )
+    # A pointer counts as a user, so the action is saved with the file.
+    earlier_action: PointerProperty(
+        name="Earlier Action",
+        description="The object's action before the bake; Delete Bake brings it back",
+        type=bpy.types.Action,
+        options={"HIDDEN"},
+    )
+    earlier_slot: IntProperty(
+        name="Earlier Slot", description="Handle of the earlier action's slot", options={"HIDDEN"}
+    )
+    earlier_state: StringProperty(
+        name="Earlier State",
+        description="Transform, constraints and drivers that the bake has switched off, as JSON",
+        options={"HIDDEN"},
+    )
+
+
+class CairnWindowManager(bpy.types.PropertyGroup):
+    """What the panel shows in this session."""
+
+    error: StringProperty(name="Error", description="Why the last bake did not work")
+    error_object: StringProperty(name="Object", description="Object that the error is about")
+    check: StringProperty(name="Check", description="What the next bake would simulate, as JSON")
+
+
+CLASSES = (CairnScene, CairnObject, CairnWindowManager)
+OWNERS = (
+    (bpy.types.Scene, CairnScene, "Cairn settings and bake"),
+    (bpy.types.Object, CairnObject, "Cairn's bookkeeping of a bake"),
+    (bpy.types.WindowManager, CairnWindowManager, "What Cairn's panel shows in this session"),
+)
+
+
+def register():
+    for cls in CLASSES:
+        bpy.utils.register_class(cls)
+    for owner, group, description in OWNERS:
+        owner.cairn = PointerProperty(name="Cairn", description=description, type=group)
+
+
+def unregister():
+    for owner, _, _ in OWNERS:
+        del owner.cairn
+    for cls in reversed(CLASSES):
+        bpy.utils.unregister_class(cls)

@@ -1,0 +1,160 @@
+"""First use of Numba: is it there, is it the one that this build was made with, where do compiled kernels go.
+
+Nothing here runs at registration. Blender unpacks the wheels of all extensions into one folder, and of a package that
+several bring, the highest version wins for all; so what is found is compared with what was bundled
+(``build_record.json``), and a difference is said in one line, with the place where the stranger lies.
+"""
+
+import importlib
+import importlib.metadata
+import json
+import time
+from pathlib import Path
+
+from .. import __version__
+
+EXTENSION = __package__.rpartition(".")[0]  # "bl_ext.<repository>.cairn", or "cairn"
+ROOT = Path(__file__).resolve().parents[1]
+PACKAGES = ("numba", "llvmlite", "scipy", "numpy")
+
+# A tick of the window's timer that compiles ends after the first kernel past this time [s].
+COMPILE_SLICE = 0.08
+
+
+class RuntimeUnavailable(RuntimeError):
+    """Numba or what it needs cannot be used. ``str()`` is one line: what, where, what to do."""
+
+
+class _Pause(Exception):
+    """Leaves ``warm_up`` between two kernels."""
+
+
+def build_record():
+    """What this copy of Cairn was bundled with (``build_record.json``); empty for a copy that was not packaged."""
+    path = ROOT / "build_record.json"
+    return json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
+
+
+def found_versions():
+    """Installed versions and places of the packages, without loading them: {name: (version, folder) or None}."""
+    found = {}
+    for name in PACKAGES:
+        try:
+            distribution = importlib.metadata.distribution(name)
+        except importlib.metadata.PackageNotFoundError:
+            found[name] = None
+        else:
+            found[name] = distribution.version, str(Path(str(distribution.locate_file(name))))
+    return found
+
+
+def differences(record, found):
+    """One line for each package whose version is not the bundled one."""
+    lines = []
+    for name, wanted in record.get("packages", {}).items():
+        if found.get(name) is None:
+            lines.append(f"{name} {wanted} belongs to Cairn but is missing; reinstall Cairn")
+        elif found[name][0] != wanted:
+            version, place = found[name]
+            lines.append(
+                f"{name} {version} in {place} is not the {wanted} that Cairn was built with; "
+                f"switch off or update the extension that brings it, then restart Blender"
+            )
+    return lines
+
+
+def cache_folder():
+    """Folder of compiled kernels if Cairn runs as an extension, else None (the core then decides)."""
+    if not EXTENSION.startswith("bl_ext."):
+        return None
+    import bpy
+
+    return Path(bpy.utils.extension_path_user(EXTENSION, path="numba_cache", create=True))
+
+
+def prepare():
+    """Load Numba and point it at the cache; called before any kernel module is imported.
+
+    Raises
+    ------
+    RuntimeUnavailable
+    """
+    trouble = differences(build_record(), found_versions())
+    for name in ("llvmlite", "numba", "scipy"):
+        try:
+            importlib.import_module(name)
+        except Exception as error:  # a broken binary raises anything from ImportError to SystemError
+            raise RuntimeUnavailable(_unavailable(name, error, trouble)) from error
+    if trouble:
+        raise RuntimeUnavailable(trouble[0])
+    folder = cache_folder()
+    if folder is not None:
+        from ..solver_core import kernel
+
+        # The core adds a folder named by the hash of its sources.
+        kernel.set_cache_folder(folder / __version__)
+
+
+def _unavailable(name, error, trouble):
+    remedy = trouble[0] if trouble else "reinstall Cairn"
+    if not trouble and not EXTENSION.startswith("bl_ext."):
+        remedy = f"install it with: python -m pip install {name}"
+    reason = " ".join(str(error).split()) or type(error).__name__
+    return f"{name} cannot be loaded ({reason}); {remedy}"
+
+
+def compile_kernels(options, *, time_slice=COMPILE_SLICE):
+    """Compile or load all kernels that a bake with these options needs, as a generator of (done, total, name).
+
+    It yields at once, before Numba is even imported, and then after each slice of time, always between two kernels.
+
+    Parameters
+    ----------
+    options : dict
+        Keyword arguments of ``SimulationOptions``.
+    """
+    yield 0, 0, ""
+    prepare()
+    yield 0, 0, ""
+    from ..solver_core.simulation import SimulationOptions, warm_up
+
+    reached = (-1, 0, "")
+    start = time.perf_counter()
+
+    def pause_between_kernels(done, total, name):
+        nonlocal reached
+        if done > reached[0]:
+            reached = done, total, name
+            if time.perf_counter() - start > time_slice:
+                raise _Pause
+
+    while True:
+        start = time.perf_counter()
+        try:
+            # Started anew each time: kernels that are compiled take no time.
+            warm_up(SimulationOptions(**options), pause_between_kernels)
+        except _Pause:
+            yield reached
+        else:
+            return
+
+
+def system_information():
+    """Versions and places, for a report of a fault."""
+    import platform
+
+    import bpy
+
+    record = build_record()
+    lines = [
+        f"Cairn {__version__} ({EXTENSION})",
+        f"Blender {bpy.app.version_string} ({bpy.app.build_hash.decode(errors='replace')})",
+        f"Python {platform.python_version()}, {platform.platform()}, {platform.machine()}",
+        f"Built for Blender {record['blender']}, {record['platform']}" if record else "Not a packaged build",
+    ]
+    for name, found in found_versions().items():
+        wanted = record.get("packages", {}).get(name) or record.get(name)
+        text = f"{name} {found[0]} in {found[1]}" if found else f"{name} is missing"
+        lines.append(text + (f" (built with {wanted})" if wanted else ""))
+    lines.append(f"Compiled kernels: {cache_folder() or 'beside the sources, or in NUMBA_CACHE_DIR'}")
+    return "\n".join(lines)
