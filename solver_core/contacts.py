@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .kernel import kernel
+from .kernel import kernel, subkernel
 
 STATUS_OK = 0
 # A buffer was full: ``needed`` says how many entries there would have been. Grow it and repeat.
@@ -215,7 +215,7 @@ def match_contacts(pairs, contacts, previous, workspace):
     return matched_count
 
 
-@kernel
+@subkernel
 def match_nearest(position, normal, matched, first, last, previous, old_first, old_count, size, body_pose):
     """Join the contacts of one pair with those of the last step, one to one, the nearest two first."""
     old_last = old_first + old_count
@@ -249,7 +249,7 @@ def match_nearest(position, normal, matched, first, last, previous, old_first, o
         matched[best_new] = best_old
 
 
-@kernel
+@subkernel
 def is_taken(matched, first, last, old):
     """Whether an old contact is matched already."""
     for contact in range(first, last):
@@ -258,7 +258,7 @@ def is_taken(matched, first, last, old):
     return False
 
 
-@kernel
+@subkernel
 def carried_position(pose_a, pose_b, local_a, local_b):
     """Where the middle of an old contact's two surface points is now, carried along by the bodies, world.
 

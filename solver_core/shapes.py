@@ -159,15 +159,16 @@ class ConvexHull:
         The face in whose loop the edge runs as in ``edges``, and the one in which it runs backwards.
     position : float64 [3]
         Centre of volume (flat: of area), the origin of the hull's own frame in the tables of ``pack_hulls``.
-    is_flat : bool
-        Two-sided with zero thickness: faces 0 and 1 are the two sides, their vertices coincide.
+    flat_face : int or None
+        None for a solid. Else the hull is two-sided with zero thickness; this face and the next are the two sides,
+        and the vertices of one coincide with the other's.
     """
 
-    def __init__(self, vertices, loops, normals, is_flat=False):
+    def __init__(self, vertices, loops, normals, flat_face=None):
         self.vertices = np.ascontiguousarray(vertices, float)
         self.loops = tuple(np.asarray(loop, np.int64) for loop in loops)
         self.normals = np.ascontiguousarray(normals, float)
-        self.is_flat = bool(is_flat)
+        self.flat_face = flat_face
         self.offsets = np.array(
             [(self.vertices[loop] @ normal).max() for loop, normal in zip(self.loops, self.normals, strict=True)]
         )
@@ -220,7 +221,17 @@ class ConvexHull:
         signs = np.array([[1.0 if vertex >> axis & 1 else -1.0 for axis in range(3)] for vertex in range(8)])
         loops = [(1, 3, 7, 5), (0, 4, 6, 2), (2, 6, 7, 3), (0, 1, 5, 4), (4, 5, 7, 6), (0, 2, 3, 1)]
         normals = np.repeat(np.eye(3), 2, axis=0) * np.tile([1.0, -1.0], 3)[:, None]
-        return cls(signs * half_extents, loops, normals, is_flat=bool(np.any(half_extents == 0.0)))
+        return cls(
+            signs * half_extents,
+            loops,
+            normals,
+            2 * int(np.argmin(half_extents)) if half_extents.min() == 0.0 else None,
+        )
+
+    @property
+    def is_flat(self) -> bool:
+        """Whether it is a sheet."""
+        return self.flat_face is not None
 
     @property
     def size(self) -> float:
@@ -243,7 +254,7 @@ class ConvexHull:
         Properties). The apex is the origin.
         """
         apex = self.vertices.mean(axis=0)
-        loops = self.loops[:1] if self.is_flat else self.loops
+        loops = [self.loops[self.flat_face]] if self.is_flat else self.loops
         corners = np.concatenate([_fan(self.vertices[loop]) for loop in loops]) - apex
         if self.is_flat:
             areas = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
@@ -281,7 +292,8 @@ class HullArrays(NamedTuple):
         Two vertices, then two faces, as in ``ConvexHull.edges`` and ``edge_faces``.
     bounds : float64 [hull_count, 2, 3]
         Lower and upper corner of the bounding box.
-    is_flat : int64 [hull_count]
+    flat_face : int64 [hull_count]
+        As in ``ConvexHull``, -1 for a solid.
     """
 
     start: np.ndarray
@@ -293,7 +305,7 @@ class HullArrays(NamedTuple):
     loop: np.ndarray
     edge: np.ndarray
     bounds: np.ndarray
-    is_flat: np.ndarray
+    flat_face: np.ndarray
 
 
 def pack_hulls(hulls) -> HullArrays:
@@ -327,7 +339,7 @@ def pack_hulls(hulls) -> HullArrays:
         loop=_stacked(loops, (0,), np.int64),
         edge=_stacked([np.column_stack([hull.edges, hull.edge_faces]) for hull in hulls], (0, 4), np.int64),
         bounds=_stacked([np.array([[rows.min(axis=0), rows.max(axis=0)]]) for rows in vertices], (0, 2, 3), float),
-        is_flat=np.array([hull.is_flat for hull in hulls], np.int64),
+        flat_face=np.array([hull.flat_face if hull.is_flat else -1 for hull in hulls], np.int64),
     )
 
 
@@ -505,7 +517,7 @@ def _is_closed(loops) -> bool:
 
 
 def _prism(unit, axes, center, size, thickness):
-    """Vertices, loops, normals and flatness of a flat point set's hull, extruded by ``thickness`` [m]."""
+    """Vertices, loops, normals and flat face of a flat point set's hull, extruded by ``thickness`` [m]."""
     from scipy.spatial import ConvexHull as Qhull
     from scipy.spatial import QhullError
 
@@ -527,7 +539,7 @@ def _prism(unit, axes, center, size, thickness):
     sides = np.cross(corners[following] - corners, axes[2])
     sides /= np.linalg.norm(sides, axis=1, keepdims=True)
     normals = np.vstack([axes[2], -axes[2], sides])
-    return np.concatenate([corners + half, corners - half]), loops, normals, thickness == 0.0
+    return np.concatenate([corners + half, corners - half]), loops, normals, 0 if thickness == 0.0 else None
 
 
 def _without_nearly_straight(local, outline) -> np.ndarray:

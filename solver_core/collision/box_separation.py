@@ -4,7 +4,7 @@ Gottschalk, Lin and Manocha 1996; Ericson 2005, section 4.4. Fills the same fiel
 ``hull_separation``, with face and edge numbers of ``ConvexHull.from_box``.
 """
 
-from ..kernel import kernel
+from ..kernel import subkernel
 from .workspace import (
     A_IN_B,
     B_IN_A,
@@ -25,7 +25,7 @@ SINE_PARALLEL_EDGES = 1e-6
 INFINITE = 1e300
 
 
-@kernel
+@subkernel
 def separate_boxes(half_a, half_b, pose, axes, feature, favoured_a, favoured_b, favour):
     """Largest separations along face normals of a, of b, and along normals of two edges.
 
@@ -46,7 +46,7 @@ def separate_boxes(half_a, half_b, pose, axes, feature, favoured_a, favoured_b, 
     separate_box_edges(half_a, half_b, pose[B_IN_A], axes, feature)
 
 
-@kernel
+@subkernel
 def separate_box_faces(half, other_half, pose, favoured, favour):
     """Best separation and face of one box; ``pose`` is that of the other box in its frame."""
     best = -INFINITE
@@ -67,7 +67,7 @@ def separate_box_faces(half, other_half, pose, favoured, favour):
     return best_separation, best_face
 
 
-@kernel
+@subkernel
 def separate_box_edges(half_a, half_b, pose, axes, feature):
     """The nine axes e_i x (R e_j), in the frame of a."""
     best = -INFINITE
@@ -98,7 +98,7 @@ def separate_box_edges(half_a, half_b, pose, axes, feature):
     axes[SEPARATION, BEST_EDGES] = best
 
 
-@kernel
+@subkernel
 def box_edge(half, axis, x, y, z, start, end):
     """Write the ends of the edge along ``axis`` that lies farthest in the direction (x, y, z) of the box's frame."""
     direction = (x, y, z)

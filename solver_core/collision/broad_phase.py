@@ -8,7 +8,7 @@ hangs neither on the axis nor on the order kept: a repeated frame gives the same
 """
 
 from ..contacts import STATUS_CAPACITY, STATUS_OK
-from ..kernel import kernel
+from ..kernel import kernel, subkernel
 from .workspace import POSITION, SPHERE
 
 # Shapes get contacts at rest up to a gap of this share of the smaller one's size: what is about to touch is in the
@@ -81,7 +81,7 @@ def broad_phase(model, state, step, pairs, workspace):
     return STATUS_OK
 
 
-@kernel
+@subkernel
 def place_bodies(position, orientation, body_pose):
     """World poses of the bodies as rotation matrix and position."""
     for body in range(len(body_pose)):
@@ -100,7 +100,7 @@ def place_bodies(position, orientation, body_pose):
             pose[POSITION, i] = position[body, i]
 
 
-@kernel
+@subkernel
 def place_shapes(body_of, body_pose, local_pose, shape_pose):
     """World poses of the shapes: their bodies' poses times their own."""
     for shape in range(len(shape_pose)):
@@ -117,7 +117,7 @@ def place_shapes(body_of, body_pose, local_pose, shape_pose):
             shape_pose[shape, POSITION, i] = at
 
 
-@kernel
+@subkernel
 def bound_motion(body_of, shape_kind, bounding_radius, local_pose, body_kind, velocity, h, gravity_norm, motion):
     """How far any point of each shape may come within the substep.
 
@@ -139,7 +139,7 @@ def bound_motion(body_of, shape_kind, bounding_radius, local_pose, body_kind, ve
             motion[shape] += gravity_norm * h * h
 
 
-@kernel
+@subkernel
 def bound_shapes(body_of, shape_kind, parameters, polytope, extent, shape_pose, velocity, h, motion, bounds):
     """Bounds of every shape along the substep: of its box at the start, longer by the motion."""
     for shape in range(len(motion)):
@@ -162,7 +162,7 @@ def bound_shapes(body_of, shape_kind, parameters, polytope, extent, shape_pose, 
             bounds[shape, 1, i] = center + half + slack + max(travel, 0.0)
 
 
-@kernel
+@subkernel
 def sort_along_sweep_axis(shape_pose, size, sweep):
     """Choose the axis on which the shapes' positions vary most, and sort the shapes by where their bounds start."""
     axis = widest_axis(shape_pose)
@@ -180,7 +180,7 @@ def sort_along_sweep_axis(shape_pose, size, sweep):
             sweep.swept[place, 3 + column] = sweep.bounds[order[place], 1, i]
 
 
-@kernel
+@subkernel
 def widest_axis(shape_pose):
     """The axis along which positions have the largest variance."""
     shape_count = len(shape_pose)
@@ -199,7 +199,7 @@ def widest_axis(shape_pose):
     return chosen
 
 
-@kernel
+@subkernel
 def sort_by_insertion(order, key):
     """Sort ``order`` by ``key``; False where that takes too many moves (the order is then partial)."""
     most_moves = INSERTIONS_PER_SHAPE * len(order)
@@ -217,7 +217,7 @@ def sort_by_insertion(order, key):
     return True
 
 
-@kernel
+@subkernel
 def sort_by_merging(order, scratch, key):
     """Sort ``order`` by ``key``, merging runs of doubling length."""
     count = len(order)
@@ -240,7 +240,7 @@ def sort_by_merging(order, scratch, key):
         run *= 2
 
 
-@kernel
+@subkernel
 def find_overlaps(body_of, body_kind, collision_mask, size, sweep, found_pairs):
     """Write all overlapping pairs that may collide into ``found_pairs`` [2, P], unsorted; return how many there are."""
     capacity = found_pairs.shape[1]
@@ -274,7 +274,7 @@ def find_overlaps(body_of, body_kind, collision_mask, size, sweep, found_pairs):
     return found
 
 
-@kernel
+@subkernel
 def sort_pairs(found_pairs, count, shape_a, shape_b, bucket):
     """Sort the pairs by ``(shape_a, shape_b)``: counting sort by the second, then, stable, by the first."""
     counting_sort(found_pairs[1], found_pairs[0], count, shape_b, shape_a, bucket)
@@ -284,7 +284,7 @@ def sort_pairs(found_pairs, count, shape_a, shape_b, bucket):
     counting_sort(found_pairs[0], found_pairs[1], count, shape_a, shape_b, bucket)
 
 
-@kernel
+@subkernel
 def counting_sort(key, value, count, sorted_key, sorted_value, bucket):
     """Stable sort of ``count`` keys in ``0 .. len(bucket) - 2``, each with a value."""
     for item in range(len(bucket)):

@@ -8,7 +8,7 @@ forms, of which degenerate ones drop out, in place of Johnson's recursion and it
 
 import numpy as np
 
-from ..kernel import kernel
+from ..kernel import subkernel
 from .workspace import B_IN_A, CORNER, CORNER_A, CORNER_B, DIRECTION, ON_A, ON_B, POSITION, VERTICES, WEIGHT
 
 # A support point must come nearer to the origin than the present point by this share of the squared distance.
@@ -28,7 +28,7 @@ CLIMB_FROM = 32
 INFINITE = 1e300
 
 
-@kernel
+@subkernel
 def closest_points(polytopes, a, b, reach, touching, pose, simplex, closest):
     """Distance of two polytopes, with closest points.
 
@@ -91,7 +91,7 @@ def closest_points(polytopes, a, b, reach, touching, pose, simplex, closest):
     return distance
 
 
-@kernel
+@subkernel
 def into_frame(pose, x, y, z):
     """A direction of the outer frame in the frame that ``pose`` places."""
     return (
@@ -101,7 +101,7 @@ def into_frame(pose, x, y, z):
     )
 
 
-@kernel
+@subkernel
 def set_corner(simplex, corner, of_a, of_b, pose):
     """Write a corner of the simplex: a vertex of a, one of b, and their difference."""
     for i in range(3):
@@ -111,7 +111,7 @@ def set_corner(simplex, corner, of_a, of_b, pose):
         simplex[corner, CORNER + i] = of_a[i] - placed
 
 
-@kernel
+@subkernel
 def support_vertex(vertices, neighbor_start, neighbor, base, count, x, y, z, start):
     """The vertex that lies farthest in a direction of the hull's own frame.
 
@@ -140,7 +140,7 @@ def support_vertex(vertices, neighbor_start, neighbor, base, count, x, y, z, sta
     return best
 
 
-@kernel
+@subkernel
 def is_known(simplex, corner):
     """Whether a corner is one of those before it."""
     for other in range(corner):
@@ -153,7 +153,7 @@ def is_known(simplex, corner):
     return False
 
 
-@kernel
+@subkernel
 def weigh_corners(simplex, corners, closest):
     """Write the simplex's closest point as a point of each shape."""
     for i in range(3):
@@ -165,7 +165,7 @@ def weigh_corners(simplex, corners, closest):
         closest[ON_B, i] = on_b
 
 
-@kernel
+@subkernel
 def nearest_of_simplex(simplex, corners):
     """Reduce the simplex to the corners that carry its point nearest to the origin, and set their weights.
 
@@ -216,7 +216,7 @@ def nearest_of_simplex(simplex, corners):
     return x, y, z, kept
 
 
-@kernel
+@subkernel
 def nearest_of_segment(simplex, i, j):
     """Share of corner j, and the point, of the line through two corners that is nearest to the origin."""
     px, py, pz = simplex[i, 0], simplex[i, 1], simplex[i, 2]
@@ -228,7 +228,7 @@ def nearest_of_segment(simplex, i, j):
     return share, px + share * dx, py + share * dy, pz + share * dz
 
 
-@kernel
+@subkernel
 def nearest_of_triangle(simplex, i, j, k):
     """Shares of corners j and k, and the point, of the plane of three corners that is nearest to the origin.
 
@@ -248,7 +248,7 @@ def nearest_of_triangle(simplex, i, j, k):
     return share_j, share_k, height * nx, height * ny, height * nz
 
 
-@kernel
+@subkernel
 def holds_origin(simplex):
     """Whether the origin lies inside the tetrahedron: on the inner side of each of its four faces."""
     for face in range(4):

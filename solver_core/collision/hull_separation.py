@@ -7,7 +7,7 @@ only within the slab in which the two hulls can overlap.
 
 import numpy as np
 
-from ..kernel import kernel
+from ..kernel import subkernel
 from .closest_points import into_frame, support_vertex
 from .workspace import (
     B_IN_A,
@@ -30,7 +30,7 @@ SINE_PARALLEL_EDGES = 1e-6
 INFINITE = 1e300
 
 
-@kernel
+@subkernel
 def separate_faces(polytopes, hull, other, pose, reach, favoured, favour):
     """Face of a hull whose plane keeps the other hull farthest out.
 
@@ -57,6 +57,7 @@ def separate_faces(polytopes, hull, other, pose, reach, favoured, favour):
     start, plane, vertex = polytopes.start, polytopes.plane, polytopes.vertex
     first = start[hull, FACES]
     base, count = start[other, VERTICES], start[other + 1, VERTICES] - start[other, VERTICES]
+    flat_face = polytopes.flat_face[hull]
     best = -INFINITE
     best_separation = -INFINITE
     best_face = np.int64(0)
@@ -69,7 +70,7 @@ def separate_faces(polytopes, hull, other, pose, reach, favoured, favour):
         row = first + face
         nx, ny, nz = plane[row, 0], plane[row, 1], plane[row, 2]
         offset = nx * pose[POSITION, 0] + ny * pose[POSITION, 1] + nz * pose[POSITION, 2] - plane[row, 3]
-        if polytopes.is_flat[hull] and face < 2 and offset < 0.0:
+        if flat_face >= 0 and offset < 0.0 and flat_face <= face <= flat_face + 1:
             # A sheet pushes to the side on which the other's centre is.
             continue
         x, y, z = into_frame(pose, nx, ny, nz)
@@ -89,7 +90,7 @@ def separate_faces(polytopes, hull, other, pose, reach, favoured, favour):
     return best_separation, best_face
 
 
-@kernel
+@subkernel
 def separate_hull_edges(polytopes, a, b, slack, scratch):
     """Largest separation of two overlapping (or just touching) hulls along the normal of an edge of each.
 
@@ -125,7 +126,7 @@ def separate_hull_edges(polytopes, a, b, slack, scratch):
             )
 
 
-@kernel
+@subkernel
 def best_face_normal(plane, first_a, first_b, axes, feature, pose):
     """Normal of the better of the two best faces, from a to b, in the frame of a."""
     if axes[SEPARATION, BEST_A] >= axes[SEPARATION, BEST_B]:
@@ -140,7 +141,7 @@ def best_face_normal(plane, first_a, first_b, axes, feature, pose):
     )
 
 
-@kernel
+@subkernel
 def set_heights(vertex, first, last, x, y, z, origin, heights):
     """Heights of vertices along a direction; returns the largest."""
     highest = -INFINITE
@@ -151,7 +152,7 @@ def set_heights(vertex, first, last, x, y, z, origin, heights):
     return highest
 
 
-@kernel
+@subkernel
 def edges_above(edge, first, last, heights, threshold, near):
     """List the edges that reach the threshold with an end; return how many they are."""
     count = 0
@@ -162,7 +163,7 @@ def edges_above(edge, first, last, heights, threshold, near):
     return count
 
 
-@kernel
+@subkernel
 def separate_edge_pair(polytopes, a, edge_a, b, edge_b, pose, axes, feature):
     """Take the pair's normal as the best edge axis if its arcs cross on the Gauss map and it separates more."""
     start, vertex, edge, plane = polytopes.start, polytopes.vertex, polytopes.edge, polytopes.plane

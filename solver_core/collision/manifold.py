@@ -10,7 +10,7 @@ lines), never the deepest. That keeps area, needs no tolerance in metres, and me
 
 import numpy as np
 
-from ..kernel import kernel
+from ..kernel import subkernel
 from .closest_points import into_frame
 from .workspace import (
     B_IN_A,
@@ -44,7 +44,7 @@ WEIGHT_PERIMETER = 1e-3
 INFINITE = 1e300
 
 
-@kernel
+@subkernel
 def face_manifold(polytopes, reference, face, incident, is_face_of_b, reach, size, maximal_points, scratch):
     """Contacts of a reference face of one polytope with the other polytope.
 
@@ -96,7 +96,7 @@ def face_manifold(polytopes, reference, face, incident, is_face_of_b, reach, siz
     return count, deepest
 
 
-@kernel
+@subkernel
 def placed_normal(plane, is_b, pose):
     """Outward normal of a face in the frame of shape a."""
     x, y, z = plane[0], plane[1], plane[2]
@@ -109,7 +109,7 @@ def placed_normal(plane, is_b, pose):
     )
 
 
-@kernel
+@subkernel
 def place_face(polytopes, hull, face, is_b, pose, corners):
     """Write a face's corners in the frame of shape a; return how many they are."""
     row = polytopes.start[hull, FACES] + face
@@ -129,7 +129,7 @@ def place_face(polytopes, hull, face, is_b, pose, corners):
     return count
 
 
-@kernel
+@subkernel
 def most_opposed_face(plane, first, last, nx, ny, nz, is_b, pose):
     """The face among rows ``first`` to ``last`` that looks most against the direction ``n`` (frame of shape a)."""
     if is_b:
@@ -144,7 +144,7 @@ def most_opposed_face(plane, first, last, nx, ny, nz, is_b, pose):
     return opposed
 
 
-@kernel
+@subkernel
 def keep_within_reach(polygon, corners, nx, ny, nz, reach, is_face_of_b, contact):
     """Turn the corners of the clipped polygon that are within reach into contacts; return how many they are."""
     reference = polygon[REFERENCE_FACE]
@@ -165,7 +165,7 @@ def keep_within_reach(polygon, corners, nx, ny, nz, reach, is_face_of_b, contact
     return count
 
 
-@kernel
+@subkernel
 def clip_against_sides(polygon, sides, corners, nx, ny, nz, tolerance):
     """Clip the polygon against the planes through the reference face's sides, along its normal."""
     reference = polygon[REFERENCE_FACE]
@@ -188,7 +188,7 @@ def clip_against_sides(polygon, sides, corners, nx, ny, nz, tolerance):
     return corners
 
 
-@kernel
+@subkernel
 def clip_polygon(polygon, corners, clipped, ux, uy, uz, offset):
     """Write the part of a polygon with ``u . x <= offset`` into ``clipped``; return its number of corners."""
     count = 0
@@ -214,7 +214,7 @@ def clip_polygon(polygon, corners, clipped, ux, uy, uz, offset):
     return count
 
 
-@kernel
+@subkernel
 def reduce_polygon(contact, column, count, maximal_points):
     """Drop contacts that matter least, in place, until each of the rest matters and there are few enough.
 
@@ -268,7 +268,7 @@ def reduce_polygon(contact, column, count, maximal_points):
     return count
 
 
-@kernel
+@subkernel
 def triangle_measures(contact, column, i, j, k):
     """Area of the triangle of three corners, and the lengths of its sides ij, jk and ik."""
     px, py, pz = contact[j, column], contact[j, column + 1], contact[j, column + 2]

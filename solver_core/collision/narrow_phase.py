@@ -23,7 +23,7 @@ from ..contacts import (
     STATUS_CAPACITY,
     STATUS_OK,
 )
-from ..kernel import kernel
+from ..kernel import kernel, subkernel
 from .broad_phase import RATIO_MARGIN
 from .polytope_contacts import polytope_contacts
 from .sphere_contacts import sphere_contacts
@@ -135,7 +135,7 @@ def narrow_phase(model, state, step, pairs, previous_pairs, contacts, previous, 
     return STATUS_OK
 
 
-@kernel
+@subkernel
 def find_previous(previous_pairs, a, b, old):
     """Go on in the last step's list, sorted like this one, to the first pair that is not before (a, b)."""
     while old < previous_pairs.count[0] and (
@@ -145,7 +145,7 @@ def find_previous(previous_pairs, a, b, old):
     return old
 
 
-@kernel
+@subkernel
 def link_previous(link, previous_pairs, a, b, old):
     """Note the same pair of the last step, if there is one; REFERENCE and FEATURE start as they were."""
     is_same = old < previous_pairs.count[0] and previous_pairs.shape_a[old] == a and previous_pairs.shape_b[old] == b
@@ -156,7 +156,7 @@ def link_previous(link, previous_pairs, a, b, old):
     link[FEATURE] = previous_pairs.link[old, FEATURE] if is_same else -1
 
 
-@kernel
+@subkernel
 def place_pair(pose_a, pose_b, pose):
     """Pose of shape b in the frame of shape a, and the other way round."""
     dx = pose_b[POSITION, 0] - pose_a[POSITION, 0]
@@ -171,7 +171,7 @@ def place_pair(pose_a, pose_b, pose):
             pose[A_IN_B, j, i] = element
 
 
-@kernel
+@subkernel
 def relative_motion(pose, before, is_b, radius):
     """How far any point of shape b (else a) may have moved in the frame of the other since the pose ``before``.
 
@@ -191,7 +191,7 @@ def relative_motion(pose, before, is_b, radius):
     return shift**0.5 + (0.5 * square) ** 0.5 * radius
 
 
-@kernel
+@subkernel
 def remember_pose(pairs, pair, reach, pose):
     """Note from where and how far out the pair's contacts are made."""
     pairs.link[pair, IS_RECYCLED] = 0
@@ -201,7 +201,7 @@ def remember_pose(pairs, pair, reach, pose):
             pairs.pose[pair, i, j] = pose[B_IN_A, i, j]
 
 
-@kernel
+@subkernel
 def append_contacts(body_of, workspace, pairs, pair, count, contacts):
     """Write the manifold in the scratch behind the contacts there are; beyond the capacity it is only counted."""
     scratch, link = workspace.scratch, pairs.link[pair]
@@ -241,21 +241,21 @@ def append_contacts(body_of, workspace, pairs, pair, count, contacts):
         pairs.normal[pair, i] = holder[0, i] * world[0] + holder[1, i] * world[1] + holder[2, i] * world[2]
 
 
-@kernel
+@subkernel
 def place_point(pose, x, y, z, result):
     """The point (x, y, z) of the frame that ``pose`` places, in the outer frame."""
     for i in range(3):
         result[i] = pose[POSITION, i] + pose[i, 0] * x + pose[i, 1] * y + pose[i, 2] * z
 
 
-@kernel
+@subkernel
 def turn_vector(pose, vector, result):
     """A direction of the frame that ``pose`` places, in the outer frame."""
     for i in range(3):
         result[i] = pose[i, 0] * vector[0] + pose[i, 1] * vector[1] + pose[i, 2] * vector[2]
 
 
-@kernel
+@subkernel
 def recycle_contacts(pairs, pair, previous_pairs, contacts, previous, body_pose):
     """Carry the pair's contacts over with new gaps and positions."""
     link = pairs.link[pair]
@@ -296,7 +296,7 @@ def recycle_contacts(pairs, pair, previous_pairs, contacts, previous, body_pose)
         )
 
 
-@kernel
+@subkernel
 def measure_gap(pose_a, pose_b, local_a, local_b, normal, position):
     """Gap of two points of two bodies along the normal; writes the middle of the points, world, to ``position``."""
     gap = 0.0

@@ -11,7 +11,7 @@ Faces are preferred: a manifold of four corners holds a box, an edge contact let
 at most ``RATIO_FACE_PREFERRED`` worse than the exact value stands, so edges win only where they really cross.
 """
 
-from ..kernel import kernel
+from ..kernel import subkernel
 from .box_separation import box_edge, separate_boxes
 from .closest_points import RATIO_TOUCHING, closest_points, into_frame
 from .hull_separation import best_face_normal, separate_faces, separate_hull_edges
@@ -58,7 +58,7 @@ RATIO_HYSTERESIS = 1e-4
 INFINITE = 1e300
 
 
-@kernel
+@subkernel
 def polytope_contacts(
     polytopes, a, b, are_boxes, half_a, half_b, size, reach, maximal_points, reference, feature, scratch
 ):
@@ -135,7 +135,7 @@ def polytope_contacts(
     return count
 
 
-@kernel
+@subkernel
 def separate_hulls(polytopes, a, b, reach, favoured_a, favoured_b, favour, pose, axes, feature):
     """Separations along the face normals of two hulls. Edges are left for where they are needed."""
     axes[SEPARATION, BEST_B] = -INFINITE
@@ -147,13 +147,13 @@ def separate_hulls(polytopes, a, b, reach, favoured_a, favoured_b, favour, pose,
         )
 
 
-@kernel
+@subkernel
 def is_near(gap, exact, tie):
     """Whether a face manifold's smallest gap is as good as the exact distance (or depth)."""
     return abs(gap - exact) <= RATIO_FACE_PREFERRED * abs(exact) + tie
 
 
-@kernel
+@subkernel
 def closest_points_contact(distance, closest, axes, feature, contact):
     """One contact at the closest points."""
     for i in range(3):
@@ -166,7 +166,7 @@ def closest_points_contact(distance, closest, axes, feature, contact):
     return 1
 
 
-@kernel
+@subkernel
 def edge_contact(polytopes, a, b, are_boxes, half_a, half_b, scratch):
     """One contact where the two edges that separate best come closest."""
     axes, feature, pose = scratch.axes, scratch.feature, scratch.pose[B_IN_A]
@@ -198,7 +198,7 @@ def edge_contact(polytopes, a, b, are_boxes, half_a, half_b, scratch):
     return 1
 
 
-@kernel
+@subkernel
 def closest_of_edges(ends, contact):
     """Closest points of the lines through ends 0, 1 and ends 2, 3, held to the edges (Ericson 2005, section 5.1.9)."""
     aa, ab, bb, ac, bc = 0.0, 0.0, 0.0, 0.0, 0.0
@@ -219,7 +219,7 @@ def closest_of_edges(ends, contact):
         contact[0, POINT_B + i] = ends[2, i] + share_b * (ends[3, i] - ends[2, i])
 
 
-@kernel
+@subkernel
 def deepest_vertex_contact(polytopes, a, b, scratch):
     """One contact at the vertex deepest below the best face: for what no rule above caught."""
     axes, feature, pose, contact = scratch.axes, scratch.feature, scratch.pose[B_IN_A], scratch.contact

@@ -3,7 +3,7 @@
 A sphere whose centre lies inside the other shape is pushed out through the nearest face.
 """
 
-from ..kernel import kernel
+from ..kernel import subkernel
 from .closest_points import RATIO_TOUCHING, closest_points
 from .workspace import (
     A_IN_B,
@@ -27,7 +27,7 @@ from .workspace import (
 INFINITE = 1e300
 
 
-@kernel
+@subkernel
 def sphere_contacts(polytopes, a, b, kind_a, kind_b, parameters_a, parameters_b, size, reach, scratch):
     """Make the manifold of two shapes of which at least one is a sphere.
 
@@ -87,7 +87,7 @@ def sphere_contacts(polytopes, a, b, kind_a, kind_b, parameters_a, parameters_b,
     return 1
 
 
-@kernel
+@subkernel
 def between_points(pose, touching, closest):
     """Distance and direction of the two shapes' origins; upwards along z of a where they coincide."""
     distance = (pose[POSITION, 0] ** 2 + pose[POSITION, 1] ** 2 + pose[POSITION, 2] ** 2) ** 0.5
@@ -100,7 +100,7 @@ def between_points(pose, touching, closest):
     return distance
 
 
-@kernel
+@subkernel
 def box_and_point(half, pose, touching, closest):
     """Signed distance of a point from a box, in the box's frame; the box is a, the point b."""
     square = 0.0
@@ -129,16 +129,17 @@ def box_and_point(half, pose, touching, closest):
     return -nearest
 
 
-@kernel
+@subkernel
 def hull_and_point_inside(polytopes, hull, pose, closest):
     """Signed distance of a point inside a hull (or on it) from its nearest face, in the hull's frame; a is the hull."""
     x, y, z = pose[POSITION, 0], pose[POSITION, 1], pose[POSITION, 2]
     first, plane = polytopes.start[hull, FACES], polytopes.plane
     best = -INFINITE
     best_row = first
+    flat_face = polytopes.flat_face[hull]
     for row in range(first, polytopes.start[hull + 1, FACES]):
         distance = plane[row, 0] * x + plane[row, 1] * y + plane[row, 2] * z - plane[row, 3]
-        if polytopes.is_flat[hull] and row < first + 2 and distance < 0.0:
+        if flat_face >= 0 and distance < 0.0 and flat_face <= row - first <= flat_face + 1:
             # A sheet pushes to the side on which the centre is.
             continue
         if distance > best:
@@ -151,7 +152,7 @@ def hull_and_point_inside(polytopes, hull, pose, closest):
     return best
 
 
-@kernel
+@subkernel
 def change_roles(pose, closest):
     """What was found as (shape b, point a) in b's frame becomes (a, b) in a's frame."""
     bx, by, bz = closest[ON_A, 0], closest[ON_A, 1], closest[ON_A, 2]

@@ -238,7 +238,7 @@ def allocate_pair_scratch(vertex_count: int, edge_count: int, loop_length: int) 
 def _polytope_tables(model):
     """Tables of all hulls, of the boxes as hulls (equal boxes once) and of a point, and each shape's row in them."""
     shapes, hulls = model.shapes, model.hulls
-    hull_count = len(hulls.is_flat)
+    hull_count = len(hulls.flat_face)
     polytope = np.zeros(len(shapes.kind), np.int64)
     boxes, rows = [], {}
     for shape, kind in enumerate(shapes.kind):
@@ -260,7 +260,7 @@ def _point_table() -> HullArrays:
         vertex=np.zeros((1, 3)),
         neighbor_start=np.zeros(2, np.int64),
         bounds=np.zeros((1, 2, 3)),
-        is_flat=np.zeros(1, np.int64),
+        flat_face=np.full(1, -1, np.int64),
     )
 
 
