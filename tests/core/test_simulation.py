@@ -1,0 +1,362 @@
+"""The laws that a simulated scene obeys: friction, restitution, momentum, energy, stillness, scale, repeatability."""
+
+import math
+
+import numpy as np
+import pytest
+
+from cairn.solver_core import diagnostics, rotations
+from cairn.solver_core.model import BodyKind, ModelBuilder
+from cairn.solver_core.scenes import stack
+from cairn.solver_core.shapes import Box, ConvexHull, Sphere
+from cairn.solver_core.simulation import FrameInput, Simulation, SimulationError, SimulationOptions
+from cairn.solver_core.solvers.registry import METHODS
+
+G = 9.81
+HALF = math.sqrt(0.5)  # friction of each body: the pair's product is 0.5
+
+
+def cube_corners(half=0.5):
+    return np.array([[x, y, z] for x in (-half, half) for y in (-half, half) for z in (-half, half)])
+
+
+def run(simulation, frames):
+    """Advance and return the user positions after every frame, [frames + 1, bodies, 3]."""
+    positions = [simulation.poses()[0]]
+    for _ in range(frames):
+        simulation.advance_frame()
+        positions.append(simulation.poses()[0])
+    return np.array(positions)
+
+
+def on_slope(degrees, shape, size=1.0):
+    """A body of unit size resting on a static slab that is turned about y; friction of the pair 0.5."""
+    tilt = rotations.from_rotation_vector([0.0, math.radians(degrees), 0.0])
+    up = rotations.rotate(tilt, [0.0, 0.0, 1.0])
+    builder = ModelBuilder(gravity=(0.0, 0.0, -G * size))
+    slab = Box((60.0 * size, 5.0 * size, 0.5 * size))
+    builder.add_body(
+        shape=slab, position=-0.5 * size * up, orientation=tilt, kind=BodyKind.STATIC, friction=HALF, name="Slope"
+    )
+    builder.add_body(shape=shape, position=0.5 * size * up, orientation=tilt, friction=HALF, name="Box")
+    return builder.build(), rotations.rotate(tilt, [1.0, 0.0, 0.0])
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("shape", [Box((0.5, 0.5, 0.5)), ConvexHull.from_points(cube_corners())], ids=["box", "hull"])
+def test_box_sticks_on_a_gentle_slope(shape, method):
+    """At 20 degrees, below the friction angle of 26.6, it moves less than 0.1 mm in 5 s."""
+    model, _ = on_slope(20.0, shape)
+    path = run(Simulation(model, SimulationOptions(method=method)), 120)
+    assert np.abs(path[:, 1] - path[0, 1]).max() < 1e-4
+
+
+@pytest.mark.parametrize("shape", [Box((0.5, 0.5, 0.5)), ConvexHull.from_points(cube_corners())], ids=["box", "hull"])
+def test_box_slides_down_a_steep_slope(shape):
+    """At 30 degrees it accelerates by g (sin - mu cos) within 1 %, and does not leave the slope."""
+    model, downhill = on_slope(30.0, shape)
+    path = run(Simulation(model), 72)
+    along = (path[:, 1] - path[0, 1]) @ downhill
+    time = np.arange(73) / 24.0
+    acceleration = 2.0 * np.polyfit(time[12:], along[12:], 2)[0]
+    expected = G * (math.sin(math.radians(30.0)) - 0.5 * math.cos(math.radians(30.0)))
+    assert acceleration == pytest.approx(expected, rel=0.01)
+    across = path[:, 1] - path[0, 1] - np.outer(along, downhill)
+    assert np.abs(across).max() < 1e-3
+
+
+def test_ten_boxes_stand_still():
+    """A stack of ten at default settings, 240 frames: no box moves by more than 0.05 mm (asked: 5 mm)."""
+    path = run(Simulation(stack(10).build_model()), 240)
+    assert np.linalg.norm(path - path[0], axis=2).max() < 5e-5
+
+
+@pytest.mark.parametrize("size", [0.01, 100.0])
+def test_a_stack_of_another_size_stands_as_well(size):
+    """Lengths and gravity scaled: the drift scales with them."""
+    builder = ModelBuilder(gravity=(0.0, 0.0, -G * size))
+    builder.add_body(shape=Box((5 * size, 5 * size, 0.0)), kind=BodyKind.STATIC, friction=HALF)
+    for level in range(5):
+        builder.add_body(shape=Box((0.5 * size,) * 3), position=(0.0, 0.0, (0.5 + level) * size), friction=HALF)
+    path = run(Simulation(builder.build()), 48)
+    assert np.linalg.norm(path - path[0], axis=2).max() < 5e-5 * size
+
+
+@pytest.mark.parametrize("substeps", [2, 4, 10])
+def test_ball_bounces_to_a_quarter_of_its_height(substeps):
+    """Restitution 0.5 from 1 m: the next apexes are at 1/4 and 1/16 within 2 %."""
+    radius = 0.1
+    builder = ModelBuilder(gravity=(0.0, 0.0, -G))
+    builder.add_body(shape=Box((5.0, 5.0, 0.0)), kind=BodyKind.STATIC, restitution=1.0)
+    builder.add_body(shape=Sphere(radius), position=(0.0, 0.0, 1.0 + radius), restitution=0.5)
+    simulation = Simulation(builder.build(), SimulationOptions(substeps=substeps))
+    apexes, rising = [], False
+    for _ in range(48):
+        simulation.advance_frame()
+        height, speed = simulation.poses()[0][1, 2] - radius, simulation.velocities()[1, 2]
+        if speed > 0.0:
+            # of the flight it is on, in closed form
+            apex = height + speed**2 / (2.0 * G)
+            apexes += [] if rising else [apex]
+        rising = speed > 0.0
+    assert apexes[0] == pytest.approx(0.25, rel=0.02)
+    assert apexes[1] == pytest.approx(0.0625, rel=0.05)
+
+
+def test_free_collisions_keep_momentum():
+    """Bodies of all shapes collide without gravity: both momenta stay to 1e-9, and energy does not grow."""
+    rng = np.random.default_rng(4)
+    builder = ModelBuilder(gravity=(0.0, 0.0, 0.0))
+    shapes = [Box((0.5, 0.3, 0.4)), Sphere(0.4), ConvexHull.from_points(rng.normal(size=(30, 3)) * 0.4)]
+    for index in range(12):
+        place = rng.normal(size=3) * 1.5 + 2.0 * np.array([index % 3 - 1, index // 3 % 2, index // 6])
+        builder.add_body(
+            shape=shapes[index % 3],
+            mass=rng.uniform(0.5, 3.0),
+            position=place * 1.6,
+            orientation=rng.normal(size=4),
+            linear_velocity=-place + rng.normal(size=3),
+            angular_velocity=rng.normal(size=3) * 3.0,
+            friction=0.7,
+            restitution=0.6,
+        )
+    simulation = Simulation(builder.build())
+    model = simulation.model
+    start = diagnostics.linear_momentum(model, simulation.state)
+    spin = diagnostics.angular_momentum(model, simulation.state)
+    energy = diagnostics.kinetic_energy(model, simulation.state)
+    unit = np.sqrt(energy * model.arrays.mass.sum())
+    touched = 0
+    for _ in range(72):
+        touched += simulation.advance_frame().contacts
+        assert np.abs(diagnostics.linear_momentum(model, simulation.state) - start).max() < 1e-9 * unit
+        assert diagnostics.kinetic_energy(model, simulation.state) <= energy * (1.0 + 1e-6)
+    assert touched > 20
+    # angular momentum about the origin: exact in every solve; poses move along straight lines
+    assert np.abs(diagnostics.angular_momentum(model, simulation.state) - spin).max() < 1e-9 * unit * 10.0
+
+
+def test_equal_balls_exchange_velocities():
+    """A central elastic collision: the first stops, the second leaves with its velocity."""
+    builder = ModelBuilder(gravity=(0.0, 0.0, 0.0))
+    for x, speed in ((0.0, 2.0), (1.5, 0.0)):
+        builder.add_body(shape=Sphere(0.5), position=(x, 0, 0), linear_velocity=(speed, 0, 0), restitution=1.0)
+    simulation = Simulation(builder.build())
+    run(simulation, 24)
+    assert simulation.velocities()[:, 0] == pytest.approx([0.0, 2.0], abs=1e-6)
+
+
+def test_kinematic_conveyor_carries_a_box():
+    """A box dropped on a moving belt is dragged by mu g up to the belt's speed and then moves with it."""
+    builder = ModelBuilder(gravity=(0.0, 0.0, -G))
+    builder.add_body(
+        shape=Box((50.0, 1.0, 0.1)),
+        position=(0, 0, -0.1),
+        kind=BodyKind.KINEMATIC,
+        linear_velocity=(2.0, 0, 0),
+        friction=HALF,
+    )
+    builder.add_body(shape=Box((0.25, 0.25, 0.25)), position=(0, 0, 0.25), friction=HALF)
+    simulation = Simulation(builder.build())
+    path = run(simulation, 5)
+    assert path[-1, 1, 0] == pytest.approx(0.5 * (0.5 * G) * (5.0 / 24.0) ** 2, rel=1e-3)
+    run(simulation, 43)
+    assert simulation.velocities()[1, 0] == pytest.approx(2.0, rel=1e-4)
+
+
+def test_driven_body_follows_its_animation_and_is_launched_with_its_velocity():
+    """A kinematic body is at its given pose after every frame; made dynamic it flies on with its velocity."""
+    builder = ModelBuilder(gravity=(0.0, 0.0, -G))
+    body = builder.add_body(shape=Box((0.2, 0.3, 0.4), position=(0.3, 0, 0)), kind=BodyKind.KINEMATIC)
+    simulation = Simulation(builder.build())
+    spin = np.array([0.0, 0.0, 3.0])
+    for frame in range(1, 13):
+        time = frame / 24.0
+        position = np.array([[2.0 * time, 0.0, 1.0 + 3.0 * time]])
+        orientation = rotations.from_rotation_vector(spin * time)[None]
+        simulation.advance_frame(FrameInput(position=position, orientation=orientation))
+        where, turned = simulation.poses()
+        assert where[body] == pytest.approx(position[0], abs=1e-12)
+        assert abs(turned[body] @ orientation[0]) == pytest.approx(1.0, abs=1e-12)
+    simulation.advance_frame(FrameInput(kind=np.array([BodyKind.DYNAMIC])))
+    # the centre of mass, 0.3 m off the origin, flew along its last chord
+    turns = [rotations.from_rotation_vector(spin * frame / 24.0) for frame in (11, 12)]
+    arms = [rotations.rotate(turn, [0.3, 0.0, 0.0]) for turn in turns]
+    chord = np.array([2.0, 0.0, 3.0]) + (arms[1] - arms[0]) * 24.0
+    expected = chord - np.array([0, 0, G]) * (1.0 / 24.0 + 1.0 / 192.0)
+    assert simulation.velocities()[body, :3] == pytest.approx(expected, abs=1e-9)
+    assert simulation.velocities()[body, 5] == pytest.approx(3.0, rel=1e-6)
+
+
+def test_kinematic_wall_pushes_with_its_real_velocity():
+    """An elastic ball at rest hit by a wall of 1 m/s leaves with 2 m/s."""
+    builder = ModelBuilder(gravity=(0.0, 0.0, 0.0))
+    builder.add_body(shape=Box((0.1, 2.0, 2.0)), kind=BodyKind.KINEMATIC, linear_velocity=(1.0, 0, 0), restitution=1.0)
+    builder.add_body(shape=Sphere(0.2), position=(0.8, 0, 0), restitution=1.0)
+    simulation = Simulation(builder.build())
+    run(simulation, 30)
+    assert simulation.velocities()[1, 0] == pytest.approx(2.0, rel=1e-6)
+
+
+@pytest.mark.parametrize("depth", [0.02, 0.3])
+def test_box_inside_the_floor_comes_out_and_stays(depth):
+    """An overlap is taken out without kinetic energy: the box never jumps off the floor."""
+    builder = ModelBuilder(gravity=(0.0, 0.0, -G))
+    builder.add_body(shape=Box((5, 5, 1)), position=(0, 0, -1), kind=BodyKind.STATIC)
+    builder.add_body(shape=Box((0.5, 0.5, 0.5)), position=(0, 0, 0.5 - depth))
+    simulation = Simulation(builder.build())
+    heights = []
+    for _ in range(96):
+        report = simulation.advance_frame()
+        heights.append(simulation.poses()[0][1, 2])
+        assert report.kinetic_energy < 1e-3
+    assert np.all(np.diff(heights) > -1e-5)
+    assert heights[-1] == pytest.approx(0.5, abs=1e-4)
+    assert max(heights) <= 0.5 + 1e-6
+
+
+def test_energy_of_a_falling_heap_only_falls():
+    """Boxes, balls and hulls dropped on a floor without restitution: total energy does not grow."""
+    rng = np.random.default_rng(1)
+    builder = ModelBuilder(gravity=(0.0, 0.0, -G))
+    builder.add_body(shape=Box((6, 6, 0.5)), position=(0, 0, -0.5), kind=BodyKind.STATIC)
+    shapes = [Box((0.3, 0.2, 0.25)), Sphere(0.25), ConvexHull.from_points(rng.normal(size=(20, 3)) * 0.2)]
+    for index in range(18):
+        builder.add_body(
+            shape=shapes[index % 3],
+            position=(0.5 * (index % 3), 0.3 * (index // 3 % 2), 1.0 + 0.7 * (index // 3)),
+            orientation=rng.normal(size=4),
+        )
+    simulation = Simulation(builder.build())
+    energies = []
+    for _ in range(72):
+        report = simulation.advance_frame()
+        energies.append(report.kinetic_energy + report.potential_energy)
+    growth = np.diff(energies).max()
+    assert growth < 1e-3 * energies[0]
+    assert energies[-1] < 0.5 * energies[0]
+
+
+def test_fast_ball_does_not_pass_a_thin_sheet():
+    """Speculative contacts: 30 m/s against a sheet without thickness, from either side."""
+    for side in (1.0, -1.0):
+        builder = ModelBuilder(gravity=(0.0, 0.0, 0.0))
+        builder.add_body(shape=Box((2, 2, 0)), kind=BodyKind.STATIC)
+        builder.add_body(shape=Sphere(0.1), position=(0, 0, 3.0 * side), linear_velocity=(0, 0, -30.0 * side))
+        path = run(Simulation(builder.build()), 24)
+        assert (side * path[-1, 1, 2]) == pytest.approx(0.1, abs=1e-3)
+
+
+def test_masks_decide_who_touches():
+    """Bodies without a common bit pass through each other."""
+    builder = ModelBuilder(gravity=(0.0, 0.0, -G))
+    builder.add_body(shape=Box((5, 5, 0)), kind=BodyKind.STATIC, collision_mask=0b01)
+    builder.add_body(shape=Box((0.5, 0.5, 0.5)), position=(-2, 0, 0.5), collision_mask=0b01)
+    builder.add_body(shape=Box((0.5, 0.5, 0.5)), position=(2, 0, 0.5), collision_mask=0b10)
+    path = run(Simulation(builder.build()), 24)
+    assert path[-1, 1, 2] == pytest.approx(0.5, abs=1e-4)
+    assert path[-1, 2, 2] == pytest.approx(0.5 - 0.5 * G, abs=1e-6)
+
+
+def test_frame_of_no_duration_moves_nothing():
+    """World speed 0: poses stay, the frame counts."""
+    simulation = Simulation(stack(2).build_model())
+    before = simulation.poses()
+    report = simulation.advance_frame(FrameInput(duration=0.0))
+    assert report.frame == 1
+    assert np.array_equal(simulation.poses()[0], before[0])
+
+
+def test_the_same_run_twice_has_the_same_bits():
+    """Repeatable to the bit, also where buffers had to grow on the way."""
+    ends = []
+    for _ in range(2):
+        simulation = Simulation(stack(6).build_model())
+        run(simulation, 12)
+        ends.append(np.concatenate([simulation.state.position.ravel(), simulation.state.velocity.ravel()]).tobytes())
+    assert ends[0] == ends[1]
+
+
+def test_full_buffers_grow_to_the_same_bits(monkeypatch):
+    """Start with room for one contact: the motion is the same to the bit."""
+    from cairn.solver_core import stepper
+    from cairn.solver_core.contacts import allocate_contacts, allocate_pairs
+
+    roomy = Simulation(stack(6).build_model())
+    allocate = stepper.allocate_collision
+
+    def tight(model):
+        pairs, contacts = (allocate_pairs(1), allocate_pairs(1)), (allocate_contacts(1), allocate_contacts(1))
+        return allocate(model)._replace(pairs=pairs, contacts=contacts)
+
+    monkeypatch.setattr("cairn.solver_core.simulation.allocate_collision", tight)
+    small = Simulation(stack(6).build_model())
+    assert run(roomy, 6).tobytes() == run(small, 6).tobytes()
+
+
+def test_report_tells_what_happened():
+    """Counts, the worst contact's names, energies and the time of every stage."""
+    simulation = Simulation(stack(3).build_model())
+    run(simulation, 3)
+    report = simulation.advance_frame()
+    assert report.frame == 4
+    assert report.contacts == 12
+    assert report.islands == 1
+    assert report.missed == 0
+    assert report.residual <= 1e-6
+    assert set(report.worst.split(" on ")) <= {"Box.001", "Box.002", "Box.003", "Floor"}
+    assert report.potential_energy == pytest.approx(G * (0.5 + 1.5 + 2.5), rel=1e-6)
+    assert report.kinetic_energy < 1e-9
+    assert list(report.seconds) == [
+        "apply_forces",
+        "broad_phase",
+        "narrow_phase",
+        "match_contacts",
+        "build_rows",
+        "find_islands",
+        "solve_contacts",
+        "solve_velocities",
+        "integrate",
+    ]
+    assert all(seconds > 0.0 for seconds in report.seconds.values())
+    assert report.as_dict()["seconds"] == report.seconds
+
+
+def test_missed_tolerance_is_reported():
+    """One iteration a solve: the report counts the misses and says where."""
+    simulation = Simulation(stack(5).build_model(), SimulationOptions(max_iterations=1))
+    report = simulation.advance_frame()
+    assert report.missed > 0
+    assert report.residual > 1e-6
+    assert report.worst
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"substeps": 0}, "substeps is 0"),
+        ({"method": "magic"}, "method is 'magic'"),
+        ({"friction": "glue"}, "knows friction box, not 'glue'"),
+        ({"tolerance": math.nan}, "tolerance is nan"),
+        ({"frame_rate": 0.0}, "frame_rate is 0"),
+        ({"max_iterations": 0}, "max_iterations is 0"),
+    ],
+)
+def test_bad_options_name_the_option(options, message):
+    """One line with the option and its value."""
+    with pytest.raises(ValueError, match=message):
+        SimulationOptions(**options)
+
+
+def test_bad_input_names_the_body():
+    """NaN in a kinematic pose names the body; a motion that overflows does too."""
+    builder = ModelBuilder()
+    builder.add_body(shape=Sphere(1.0), kind=BodyKind.KINEMATIC, name="Hammer")
+    simulation = Simulation(builder.build())
+    with pytest.raises(ValueError, match="pose given for Hammer holds NaN"):
+        simulation.advance_frame(FrameInput(position=np.full((1, 3), np.nan), orientation=np.ones((1, 4))))
+    builder = ModelBuilder(gravity=(0, 0, -1e308))
+    builder.add_body(shape=Sphere(1.0), name="Comet")
+    simulation = Simulation(builder.build())
+    with pytest.raises(SimulationError, match="Comet"):
+        run(simulation, 10_000)
