@@ -26,7 +26,7 @@ class Progress:
         self.quiet = quiet
         self.stream = stream or sys.stderr
         self.on_terminal = self.stream.isatty()
-        self._stage = None
+        self._announced = set()
         self._last = 0.0
         self._open_line = False
 
@@ -45,14 +45,16 @@ class Progress:
         if self.quiet:
             return
         now = time.monotonic()
-        new_stage, finished = stage != self._stage, done >= total
+        # A bake goes to and fro between reading animation and simulating; that is no news after the first time.
+        new_stage, finished = stage not in self._announced, done >= total
         pause = _SECONDS_TERMINAL if self.on_terminal else _SECONDS_LOG
         if not (new_stage or finished or now - self._last >= pause):
             return
-        if new_stage:
+        if new_stage and self._announced:
             self._end_line()
-        self._stage, self._last = stage, now
-        self._write(f"cairn: {text or stage}" + (f" ({done}/{total})" if total else ""))
+        self._announced.add(stage)
+        self._last = now
+        self._write(f"cairn: {text or stage}")
 
     def _write(self, line):
         if self.on_terminal:
@@ -85,7 +87,9 @@ def save_blend(path: Path):
     with _beside(path, ".blend") as temporary:
         try:
             # A copy: the session's own path, and so the meaning of relative paths in it, stays.
-            bpy.ops.wm.save_as_mainfile(filepath=str(temporary.resolve()), copy=True, check_existing=False)
+            with blender_lines_dropped():
+                path_text = str(temporary.resolve())
+                bpy.ops.wm.save_as_mainfile(filepath=path_text, copy=True, check_existing=False)
         except RuntimeError as error:
             raise OSError(None, str(error).strip(), str(path)) from error
 
@@ -114,12 +118,27 @@ def blender_lines_on_stderr(active=True):
     if not active:
         yield
         return
+    with _stdout_on(2):
+        yield
+
+
+@contextmanager
+def blender_lines_dropped():
+    """Drop what Blender itself prints on stdout ("Saved: ...") meanwhile; errors go to stderr as ever."""
+    with open(os.devnull, "wb") as nothing, _stdout_on(nothing.fileno()):
+        yield
+
+
+@contextmanager
+def _stdout_on(descriptor):
     sys.stdout.flush()
+    _flush_c_streams()
     kept = os.dup(1)
-    os.dup2(2, 1)
+    os.dup2(descriptor, 1)
     try:
         yield
     finally:
+        sys.stdout.flush()
         _flush_c_streams()
         os.dup2(kept, 1)
         os.close(kept)

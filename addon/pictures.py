@@ -6,6 +6,8 @@ from pathlib import Path
 import bpy
 import numpy as np
 
+from .cli_output import blender_lines_dropped
+
 # White between two frames of a strip [pixels].
 GAP = 8
 
@@ -58,7 +60,7 @@ def render_strip(scene, frames, path: Path, progress):
     current = scene.frame_current
     with tempfile.TemporaryDirectory(prefix="cairn-") as folder:
         for done, frame in enumerate(frames):
-            progress.show("render", done, len(frames), f"Rendering frame {frame}")
+            progress.show("render", done, len(frames), f"Rendering frame {frame} ({done + 1} of {len(frames)})")
             pictures.append(_render_frame(scene, frame, Path(folder) / f"{frame}.png"))
     scene.frame_set(current)
     progress.show("render", len(frames), len(frames), "Rendered")
@@ -72,7 +74,8 @@ def _render_frame(scene, frame, path) -> np.ndarray:
     scene.frame_set(frame)
     try:
         render.filepath, render.image_settings.file_format = str(path), "PNG"
-        bpy.ops.render.render(write_still=True, scene=scene.name)
+        with blender_lines_dropped():
+            bpy.ops.render.render(write_still=True, scene=scene.name)
     except RuntimeError as error:
         raise PictureError(f"frame {frame} could not be rendered: {str(error).strip()}") from error
     finally:

@@ -4,17 +4,13 @@ The truth is Blender's own evaluated scene: a shape's corners are the mesh's ver
 and flags, ranges, gravity and speed mean what Blender's manual and its source say.
 """
 
-import math
-import sys
-
 import bpy
 import numpy as np
 import pytest
 from conftest import CUBE_CORNERS, model_points, quaternion_matrix, same_points
 from mathutils import Matrix, Quaternion
 
-from cairn.addon import scene_export
-from cairn.addon.scene_export import SceneError, export_scene, sample_frame, simulation_paused
+from cairn.addon.scene_export import export_scene, sample_frame, simulation_paused
 
 STATIC, KINEMATIC, DYNAMIC = 0, 1, 2
 # Blender's matrices are single precision.
@@ -92,7 +88,7 @@ def place_delta(maker):
 
 def place_off_center(maker):
     maker.body(
-        data=maker.mesh(np.array(CUBE_CORNERS) + (2.0, 0.3, -1.0)), rotation_euler=(0.4, -0.9, 2.0), scale=(2, 1, 1)
+        data=maker.mesh(np.add(CUBE_CORNERS, (2.0, 0.3, -1.0))), rotation_euler=(0.4, -0.9, 2.0), scale=(2, 1, 1)
     )
 
 
@@ -176,7 +172,7 @@ def test_model_pose_is_proper_and_moves_the_mesh(maker, placement):
 
 def test_center_of_mass_is_the_volumes(maker):
     """A cube whose origin lies outside turns about its middle, with a cube's inertia, and that is said."""
-    maker.body(data=maker.mesh(np.array(CUBE_CORNERS) + (2.0, 0.0, 0.0)), settings={"mass": 3.0})
+    maker.body(data=maker.mesh(np.add(CUBE_CORNERS, (2.0, 0.0, 0.0))), settings={"mass": 3.0})
     export = export_scene(maker.scene)
     assert export.model.initial_state.position[0] == pytest.approx([2, 0, 0], abs=1e-9)
     assert export.model.arrays.inertia[0] == pytest.approx(3.0 / 6.0, rel=1e-6)
@@ -188,7 +184,7 @@ def test_center_of_mass_is_the_volumes(maker):
 )
 def test_sphere_has_blenders_radius(maker, scale, radius):
     """Largest half side before scaling, times the scale along X: where Bullet lets such a ball rest."""
-    points = np.array(CUBE_CORNERS) * (1, 2, 3) + (0.5, 0, 0)
+    points = np.multiply(CUBE_CORNERS, (1, 2, 3)) + np.array([0.5, 0, 0])
     maker.body(data=maker.mesh(points), shape="SPHERE", scale=scale, location=(0, 0, 1))
     export = export_scene(maker.scene)
     assert export.model.arrays.shapes.parameters[0, 0] == pytest.approx(radius, rel=1e-6)
