@@ -27,6 +27,12 @@ from .workspace import (
 # Sine of the angle between two edges below which their cross product is no axis of its own.
 SINE_PARALLEL_EDGES = 1e-6
 
+# Columns of PairScratch.near_edges.
+EDGE_DIRECTION = 0
+EDGE_FACES = 3
+EDGE_TAIL = 9
+EDGE_NUMBER = 12
+
 INFINITE = 1e300
 
 
@@ -107,9 +113,8 @@ def separate_hull_edges(polytopes, a, b, slack, scratch):
     scratch : PairScratch
         Relative pose and the faces' separations (read); those of edges (written).
     """
-    pose, axes, heights, near_edges = scratch.pose[B_IN_A], scratch.axes, scratch.heights, scratch.near_edges
-    start, vertex, edge = polytopes.start, polytopes.vertex, polytopes.edge
-    axes[SEPARATION, BEST_EDGES] = -INFINITE
+    pose, axes, heights = scratch.pose[B_IN_A], scratch.axes, scratch.heights
+    start, vertex = polytopes.start, polytopes.vertex
     depth = max(slack, -max(axes[SEPARATION, BEST_A], axes[SEPARATION, BEST_B])) + slack
     nx, ny, nz = best_face_normal(polytopes.plane, start[a, FACES], start[b, FACES], axes, scratch.feature, pose)
     highest_a = set_heights(vertex, start[a, VERTICES], start[a + 1, VERTICES], nx, ny, nz, 0.0, heights[0])
@@ -117,13 +122,13 @@ def separate_hull_edges(polytopes, a, b, slack, scratch):
     x, y, z = into_frame(pose, -nx, -ny, -nz)
     origin = -(nx * pose[POSITION, 0] + ny * pose[POSITION, 1] + nz * pose[POSITION, 2])
     highest_b = set_heights(vertex, start[b, VERTICES], start[b + 1, VERTICES], x, y, z, origin, heights[1])
-    count_a = edges_above(edge, start[a, EDGES], start[a + 1, EDGES], heights[0], -highest_b - depth, near_edges[0])
-    count_b = edges_above(edge, start[b, EDGES], start[b + 1, EDGES], heights[1], -highest_a - depth, near_edges[1])
-    for place_b in range(count_b):
-        for place_a in range(count_a):
-            separate_edge_pair(
-                polytopes, a, near_edges[0, place_a], b, near_edges[1, place_b], pose, axes, scratch.feature
-            )
+    edge, plane, near = polytopes.edge, polytopes.plane, scratch.near_edges
+    first, last, base, faces = start[a, EDGES], start[a + 1, EDGES], start[a, VERTICES], start[a, FACES]
+    count_a = edges_above(edge, vertex, plane, first, last, base, faces, heights[0], -highest_b - depth, near[0])
+    first, last, base, faces = start[b, EDGES], start[b + 1, EDGES], start[b, VERTICES], start[b, FACES]
+    count_b = edges_above(edge, vertex, plane, first, last, base, faces, heights[1], -highest_a - depth, near[1])
+    place_edges(near[1], count_b, pose)
+    separate_edge_pairs(near[0], count_a, near[1], count_b, axes, scratch.feature)
 
 
 @subkernel
@@ -153,65 +158,89 @@ def set_heights(vertex, first, last, x, y, z, origin, heights):
 
 
 @subkernel
-def edges_above(edge, first, last, heights, threshold, near):
-    """List the edges that reach the threshold with an end; return how many they are."""
+def edges_above(edge, vertex, plane, first, last, base, faces, heights, threshold, near):
+    """List the edges of a hull that reach the threshold with an end; return how many they are.
+
+    Parameters
+    ----------
+    edge, vertex, plane : arrays of HullArrays
+        (read)
+    first, last, base, faces : int
+        The hull's rows in the tables of edges, and where its vertices and faces start.
+    heights : float64 [V]
+        (read)
+    threshold : float
+        [m]
+    near : float64 [E, 13]
+        Written: the edge's direction, the outward normals of its two faces, its tail, its number.
+    """
     count = 0
     for row in range(first, last):
-        if heights[edge[row, 0]] >= threshold or heights[edge[row, 1]] >= threshold:
-            near[count] = row - first
-            count += 1
+        if heights[edge[row, 0]] < threshold and heights[edge[row, 1]] < threshold:
+            continue
+        tail, head = base + edge[row, 0], base + edge[row, 1]
+        one, two = faces + edge[row, 2], faces + edge[row, 3]
+        for i in range(3):
+            near[count, EDGE_DIRECTION + i] = vertex[head, i] - vertex[tail, i]
+            near[count, EDGE_FACES + i] = plane[one, i]
+            near[count, EDGE_FACES + 3 + i] = plane[two, i]
+            near[count, EDGE_TAIL + i] = vertex[tail, i]
+        near[count, EDGE_NUMBER] = row - first
+        count += 1
     return count
 
 
 @subkernel
-def separate_edge_pair(polytopes, a, edge_a, b, edge_b, pose, axes, feature):
-    """Take the pair's normal as the best edge axis if its arcs cross on the Gauss map and it separates more."""
-    start, vertex, edge, plane = polytopes.start, polytopes.vertex, polytopes.edge, polytopes.plane
-    row_a, row_b = start[a, EDGES] + edge_a, start[b, EDGES] + edge_b
-    tail_a, head_a = start[a, VERTICES] + edge[row_a, 0], start[a, VERTICES] + edge[row_a, 1]
-    tail_b, head_b = start[b, VERTICES] + edge[row_b, 0], start[b, VERTICES] + edge[row_b, 1]
-    ax = vertex[head_a, 0] - vertex[tail_a, 0]
-    ay = vertex[head_a, 1] - vertex[tail_a, 1]
-    az = vertex[head_a, 2] - vertex[tail_a, 2]
-    x = vertex[head_b, 0] - vertex[tail_b, 0]
-    y = vertex[head_b, 1] - vertex[tail_b, 1]
-    z = vertex[head_b, 2] - vertex[tail_b, 2]
-    # Each edge in the frame of the other's hull, where the faces' normals are.
-    p, q, s = into_frame(pose, ax, ay, az)
-    bx = pose[0, 0] * x + pose[0, 1] * y + pose[0, 2] * z
-    by = pose[1, 0] * x + pose[1, 1] * y + pose[1, 2] * z
-    bz = pose[2, 0] * x + pose[2, 1] * y + pose[2, 2] * z
-    # The edges' arcs on the sphere of normals, that of b mirrored, must cross: the faces at the edge of a look to
-    # either side of the edge of b, the other way round, and both arcs lie on one hemisphere. Loops run
-    # counterclockwise, so an edge's direction is the cross product of its faces' normals.
-    one_a, two_a = start[a, FACES] + edge[row_a, 2], start[a, FACES] + edge[row_a, 3]
-    one_b, two_b = start[b, FACES] + edge[row_b, 2], start[b, FACES] + edge[row_b, 3]
-    side_one_b = -(plane[one_b, 0] * p + plane[one_b, 1] * q + plane[one_b, 2] * s)
-    side_two_b = -(plane[two_b, 0] * p + plane[two_b, 1] * q + plane[two_b, 2] * s)
-    side_one_a = plane[one_a, 0] * bx + plane[one_a, 1] * by + plane[one_a, 2] * bz
-    side_two_a = plane[two_a, 0] * bx + plane[two_a, 1] * by + plane[two_a, 2] * bz
-    if side_one_b * side_two_b >= 0.0 or side_one_a * side_two_a >= 0.0 or side_one_b * side_two_a <= 0.0:
-        return
-    nx, ny, nz = ay * bz - az * by, az * bx - ax * bz, ax * by - ay * bx
-    square = nx * nx + ny * ny + nz * nz
-    lengths = (ax * ax + ay * ay + az * az) * (bx * bx + by * by + bz * bz)
-    if square <= SINE_PARALLEL_EDGES * SINE_PARALLEL_EDGES * lengths:
-        return
-    # Outwards from a: to the side to which both of its faces look.
-    outward = 0.0
-    outward += nx * (plane[one_a, 0] + plane[two_a, 0])
-    outward += ny * (plane[one_a, 1] + plane[two_a, 1])
-    outward += nz * (plane[one_a, 2] + plane[two_a, 2])
-    scale = (1.0 if outward > 0.0 else -1.0) / square**0.5
-    nx, ny, nz = nx * scale, ny * scale, nz * scale
-    p, q, s = into_frame(pose, nx, ny, nz)
-    separation = nx * pose[POSITION, 0] + ny * pose[POSITION, 1] + nz * pose[POSITION, 2]
-    separation += p * vertex[tail_b, 0] + q * vertex[tail_b, 1] + s * vertex[tail_b, 2]
-    separation -= nx * vertex[tail_a, 0] + ny * vertex[tail_a, 1] + nz * vertex[tail_a, 2]
-    if separation > axes[SEPARATION, BEST_EDGES]:
-        axes[SEPARATION, BEST_EDGES] = separation
-        feature[EDGE_OF_A] = edge_a
-        feature[EDGE_OF_B] = edge_b
-        axes[EDGE_NORMAL, 0] = nx
-        axes[EDGE_NORMAL, 1] = ny
-        axes[EDGE_NORMAL, 2] = nz
+def place_edges(near, count, pose):
+    """Bring listed edges into the outer frame of ``pose``."""
+    for place in range(count):
+        for column in range(0, EDGE_NUMBER, 3):
+            x, y, z = near[place, column], near[place, column + 1], near[place, column + 2]
+            for i in range(3):
+                near[place, column + i] = pose[i, 0] * x + pose[i, 1] * y + pose[i, 2] * z
+        for i in range(3):
+            near[place, EDGE_TAIL + i] += pose[POSITION, i]
+
+
+@subkernel
+def separate_edge_pairs(near_a, count_a, near_b, count_b, axes, feature):
+    """Find the two listed edges whose normal separates most, among those whose normal is one of the pair's axes.
+
+    It is one if the edges' arcs on the sphere of normals cross, that of b mirrored: the faces at the edge of a look to
+    either side of the edge of b, the other way round, and both arcs lie on one hemisphere. Loops run counterclockwise,
+    so an edge's direction is the cross product of its faces' normals.
+    """
+    best = -INFINITE
+    for place_b in range(count_b):
+        row = near_b[place_b]
+        bx, by, bz = row[0], row[1], row[2]
+        cx, cy, cz, dx, dy, dz = row[3], row[4], row[5], row[6], row[7], row[8]
+        for place_a in range(count_a):
+            other = near_a[place_a]
+            ax, ay, az = other[0], other[1], other[2]
+            side_c = -(cx * ax + cy * ay + cz * az)
+            side_d = -(dx * ax + dy * ay + dz * az)
+            if side_c * side_d >= 0.0:
+                continue
+            side_one = other[3] * bx + other[4] * by + other[5] * bz
+            side_two = other[6] * bx + other[7] * by + other[8] * bz
+            if side_one * side_two >= 0.0 or side_c * side_two <= 0.0:
+                continue
+            nx, ny, nz = ay * bz - az * by, az * bx - ax * bz, ax * by - ay * bx
+            square = nx * nx + ny * ny + nz * nz
+            lengths = (ax * ax + ay * ay + az * az) * (bx * bx + by * by + bz * bz)
+            if square <= SINE_PARALLEL_EDGES * SINE_PARALLEL_EDGES * lengths:
+                continue
+            # Outwards from a: to the side to which both of its faces look.
+            outward = nx * (other[3] + other[6]) + ny * (other[4] + other[7]) + nz * (other[5] + other[8])
+            scale = (1.0 if outward > 0.0 else -1.0) / square**0.5
+            separation = nx * (row[9] - other[9]) + ny * (row[10] - other[10]) + nz * (row[11] - other[11])
+            separation *= scale
+            if separation > best:
+                best = separation
+                feature[EDGE_OF_A] = int(other[EDGE_NUMBER])
+                feature[EDGE_OF_B] = int(row[EDGE_NUMBER])
+                axes[EDGE_NORMAL, 0] = nx * scale
+                axes[EDGE_NORMAL, 1] = ny * scale
+                axes[EDGE_NORMAL, 2] = nz * scale
+    axes[SEPARATION, BEST_EDGES] = best

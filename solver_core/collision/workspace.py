@@ -108,8 +108,8 @@ class PairScratch(NamedTuple):
     simplex : float64 [4, 10]
     heights : float64 [2, V]
         Vertices of a and b along an axis.
-    near_edges : int64 [2, E]
-        Edges of a and b that may decide the separation.
+    near_edges : float64 [2, E, 13]
+        Edges of a and b that may decide the separation; columns in ``hull_separation``.
     polygon : float64 [3, M, 3]
         For clipping.
     contact : float64 [M, 7]
@@ -229,7 +229,7 @@ def allocate_pair_scratch(vertex_count: int, edge_count: int, loop_length: int) 
         closest=np.zeros((3, 3)),
         simplex=np.zeros((4, 10)),
         heights=np.zeros((2, vertex_count)),
-        near_edges=np.zeros((2, edge_count), np.int64),
+        near_edges=np.zeros((2, edge_count, 13)),
         polygon=np.zeros((3, corner_count, 3)),
         contact=np.zeros((corner_count, 7)),
     )
