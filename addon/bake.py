@@ -18,6 +18,8 @@ from .scene_export import SceneError, export_scene, sample_frame, simulation_pau
 
 # Animated frames are evaluated in slices, because each slice has to put the frame back at its end [s].
 SAMPLE_SLICE = 0.05
+# Compilation that takes longer [s] is named apart from a bake's time; it comes once.
+LONG_COMPILATION = 2.0
 
 
 class BakeStopped(Exception):
@@ -364,6 +366,7 @@ class _Bake:
         return {
             "frames": len(reports),
             "bodies": self.export.model.body_count,
+            "moving": sum(body.moves for body in self.export.bodies),
             "seconds": time.perf_counter() - self.started,
             "seconds_by_part": dict(self.seconds),
             "seconds_by_stage": stages,
@@ -390,8 +393,13 @@ class _Bake:
 
 def summary_sentence(totals, *, stopped=False, error=None):
     """A bake in a sentence, from the totals of its report."""
-    frames = totals["frames"]
-    text = f"Baked {frames:,} frame{'' if frames == 1 else 's'} in {duration_text(totals['seconds'])}"
+    compiling = totals["seconds_by_part"]["compile"]
+    if compiling < LONG_COMPILATION:
+        compiling = 0.0
+    # the start pose is a frame too
+    text = f"Baked {totals['frames'] + 1:,} frames in {duration_text(totals['seconds'] - compiling)}"
+    if compiling:
+        text += f" after compiling for {duration_text(compiling)}"
     if stopped:
         text = f"Stopped: {text[0].lower()}{text[1:]}"
     if error:

@@ -186,7 +186,7 @@ class _Poses:
         return world
 
     def parent(self, body, obj):
-        """Parents' part [F, 4, 4] of a body's world matrix, with parents that are baked themselves; None if no parent."""
+        """Parents' part [F, 4, 4] of a body's world matrix, None without parent; parents may be baked themselves."""
         if obj.parent is None:
             return None
         evaluated = self._sampled("parent_matrix", body.object_name, body.parent_matrix_start)

@@ -1,14 +1,14 @@
 """How an object moves before its bake begins, where its own F-curves alone do not say it.
 
-A bake mutes constraints and drivers, and lies over NLA tracks; what they did before the first baked frame would be lost.
-So it is read from the evaluated scene, frame by frame from the scene's first frame, and becomes keys too.
+A bake mutes constraints and drivers, and lies over NLA tracks; what they did before the first baked frame would be
+lost. So it is read from the evaluated scene, frame by frame from the scene's first frame, and becomes keys too.
 """
 
 import bpy
 import numpy as np
 
-from . import fcurves
 from . import earlier_animation as earlier
+from . import fcurves
 from .keyframes import LeadIn
 from .scene_export import find_object, sample_frame
 

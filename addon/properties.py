@@ -1,4 +1,4 @@
-"""What Cairn stores: the solver's settings and the facts of the last bake on the scene, a bake's bookkeeping on objects.
+"""What Cairn stores: the solver's settings and the last bake's facts on the scene, a bake's bookkeeping on objects.
 
 Nothing here says that a bake is running; only the running operator knows that (operators.py). What the window shows
 until it is cleared (the last error, what the scene holds) lives on the window manager and is never saved.
@@ -14,7 +14,7 @@ from bpy.props import (
     StringProperty,
 )
 
-# The registry of solvers cannot be asked here: it would load Numba. tests/addon/test_registration.py compares the names.
+# The registry of solvers cannot be asked here: it would load Numba. test_registration.py compares the names.
 METHODS = (
     (
         "nncg",
@@ -89,7 +89,7 @@ class CairnScene(bpy.types.PropertyGroup):
     )
     use_custom_range: BoolProperty(
         name="Custom Range",
-        description="Bake frames of your own choice instead of the Simulation Start and End of Rigid Body World > Cache",
+        description="Bake a range of its own instead of the Simulation Start and End of Rigid Body World > Cache",
         default=False,
         update=_suggest_range,
     )

@@ -1,0 +1,414 @@
+"""Bake, Delete Bake, and the small operators of the panel.
+
+The bake runs in the window as a modal operator on a timer: a slice of time per tick, so that orbiting stays smooth,
+and ESC is heard between two frames. In the background, and when called with EXEC_DEFAULT, the same generator runs to
+its end. Only the running operator knows that a bake is running (``running``); nothing of it is stored.
+"""
+
+import contextlib
+import json
+import time
+
+import bpy
+from bpy.props import StringProperty
+
+from . import earlier_animation, keyframes
+from .bake import BakeSettings, BakeStopped, bake_frames
+from .runtime import RuntimeUnavailable, system_information
+from .scene_export import Note, SceneError, export_scene, grouped_notes
+
+# A tick works this long [s] and the next one follows after the rest of the interval: the window stays smooth.
+TICK_SLICE = 0.08
+TICK_INTERVAL = 0.1
+# The panel and the status bar are redrawn at most this often [s].
+REDRAW_INTERVAL = 0.25
+
+# Events that reach the window while a bake runs: looking around is free, changing the scene is not.
+VIEW_EVENTS = {
+    "MIDDLEMOUSE",
+    "WHEELUPMOUSE",
+    "WHEELDOWNMOUSE",
+    "WHEELINMOUSE",
+    "WHEELOUTMOUSE",
+    "TRACKPADPAN",
+    "TRACKPADZOOM",
+    "MOUSEROTATE",
+    "MOUSESMARTZOOM",
+    "NDOF_MOTION",
+    "MOUSEMOVE",
+    "INBETWEEN_MOUSEMOVE",
+    "WINDOW_DEACTIVATE",
+    *(f"NUMPAD_{digit}" for digit in range(10)),
+    "NUMPAD_PERIOD",
+    "NUMPAD_PLUS",
+    "NUMPAD_MINUS",
+}
+
+# The progress of the bake that runs in the window, for the panel; None if none runs.
+running = None
+
+
+def scene_bodies(scene):
+    """Collection of the scene's rigid bodies, whether it is baked or not; None if there is none."""
+    world = scene.rigidbody_world
+    return scene.cairn.world_collection or (world.collection if world is not None else None)
+
+
+class _SceneOperator:
+    """Operators that change the scene need a rigid body world, Object Mode and no running bake."""
+
+    @classmethod
+    def poll(cls, context):
+        if running is not None:
+            cls.poll_message_set("A bake is running; ESC stops it")
+            return False
+        if context.scene.rigidbody_world is None:
+            cls.poll_message_set("This scene has no rigid body world")
+            return False
+        if context.mode != "OBJECT":
+            cls.poll_message_set("Switch to Object Mode first")
+            return False
+        return True
+
+
+class CAIRN_OT_bake(_SceneOperator, bpy.types.Operator):
+    """Simulate the scene's rigid bodies and write their motion as keyframes of location and rotation.
+
+    Unlike Bake to Keyframes, bodies stay rigid bodies, earlier animation is kept, and Delete Bake brings all of it back
+    """
+
+    bl_idname = "cairn.bake"
+    bl_label = "Bake"
+    # No REGISTER: the redo panel would bake again at every touch of a setting.
+    bl_options = {"UNDO"}
+
+    @classmethod
+    def description(cls, context, properties):
+        text = (
+            "Simulate the scene's rigid bodies and write their motion as keyframes of location and rotation. "
+            "Unlike Bake to Keyframes, bodies stay rigid bodies, and Delete Bake brings earlier animation back"
+        )
+        return text + (". The present bake is replaced" if context.scene.cairn.is_baked else "")
+
+    def execute(self, context):
+        """Bake from beginning to end; also what a call without a window does."""
+        self._begin(context)
+        try:
+            while True:
+                next(self._steps)
+        except StopIteration as end:
+            return self._finish(context, result=end.value)
+        except Exception as error:
+            return self._finish(context, error=error)
+        except BaseException:  # Ctrl-C while the scene was read
+            self._finish(context)
+            raise
+
+    def invoke(self, context, event):
+        if bpy.app.background or context.window is None:
+            return self.execute(context)
+        self._begin(context)
+        self._timer = context.window_manager.event_timer_add(TICK_INTERVAL, window=context.window)
+        context.window_manager.modal_handler_add(self)
+        self._show(context, "Reading the scene")
+        return {"RUNNING_MODAL"}
+
+    def modal(self, context, event):
+        if event.type in {"ESC", "RIGHTMOUSE"} and event.value == "PRESS":
+            self._stopping = True
+            self._show(context, "Stopping")
+            return {"RUNNING_MODAL"}
+        if event.type != "TIMER":
+            return {"PASS_THROUGH"} if event.type in VIEW_EVENTS else {"RUNNING_MODAL"}
+        try:
+            self._tick(context)
+        except StopIteration as end:
+            return self._finish(context, result=end.value)
+        except Exception as error:
+            return self._finish(context, error=error)
+        return {"RUNNING_MODAL"}
+
+    def cancel(self, context):
+        """Blender ends the operator: another file, quitting, the extension switched off."""
+        self._finish(context)
+
+    def _begin(self, context):
+        global running
+        context.window_manager.cairn.error = context.window_manager.cairn.error_object = ""
+        self._scene_name = context.scene.name
+        self._steps = bake_frames(context.scene, BakeSettings.from_scene(context.scene))
+        self._timer = None
+        self._stopping = False
+        self._stop_thrown = False
+        self._drawn = 0.0
+        running = {"scene": self._scene_name, "text": "", "factor": 0.0}
+
+    def _tick(self, context):
+        """Work for a slice of time."""
+        start = time.perf_counter()
+        while True:
+            if self._stopping and not self._stop_thrown:
+                self._stop_thrown = True
+                try:
+                    progress = self._steps.throw(BakeStopped())
+                except BakeStopped:  # nothing had begun that could be kept
+                    raise StopIteration(None) from None
+            else:
+                progress = next(self._steps)
+            if time.perf_counter() - start > TICK_SLICE:
+                break
+        text = f"Stopping: {progress.text}" if self._stopping else progress.text
+        self._show(context, text, progress.done / progress.total if progress.total else 0.0)
+
+    def _show(self, context, text, factor=None):
+        """Say where the bake is, in the panels and the status bar."""
+        running["text"] = text
+        if factor is not None:
+            running["factor"] = factor
+        if time.perf_counter() - self._drawn < REDRAW_INTERVAL and not self._stopping:
+            return
+        self._drawn = time.perf_counter()
+        context.workspace.status_text_set(f"Cairn: {text}        ESC: stop, and keep the frames so far")
+        redraw(context)
+
+    def _finish(self, context, result=None, error=None):
+        """The one way out: end, ESC, error, another file, quitting."""
+        global running
+        running = None
+        self._steps.close()
+        if self._timer is not None:
+            context.window_manager.event_timer_remove(self._timer)
+            self._timer = None
+            if context.workspace is not None:
+                context.workspace.status_text_set(None)
+        redraw(context)
+        if error is not None:
+            return self._fail(context, error)
+        if result is None or not result.reports:
+            self.report({"INFO"}, "Stopped before the first frame; nothing has changed")
+            return {"CANCELLED"}
+        if result.error:
+            show_error(context, SceneError(None, result.error))
+        remember_check(context, self._scene_name, result.report)
+        self.report({"ERROR" if result.error else "INFO"}, result.summary)
+        return {"FINISHED"}
+
+    def _fail(self, context, error):
+        if not is_expected(error):
+            import traceback
+
+            traceback.print_exception(error)
+            error = RuntimeError(f"Cairn has failed: {type(error).__name__}: {error}; nothing has changed")
+        show_error(context, error)
+        self.report({"ERROR"}, one_line(error))
+        return {"CANCELLED"}
+
+
+class CAIRN_OT_delete_bake(_SceneOperator, bpy.types.Operator):
+    """Delete Cairn's keyframes and bring back what was there before: earlier animation, constraints, drivers,
+    and Blender's own simulation. Keys that you have made by hand on other channels stay
+    """
+
+    bl_idname = "cairn.delete_bake"
+    bl_label = "Delete Bake"
+    bl_options = {"UNDO"}
+
+    @classmethod
+    def poll(cls, context):
+        if running is None and not is_baked(context.scene):
+            cls.poll_message_set("There is no bake of Cairn in this scene")
+            return False
+        if running is None and context.scene.rigidbody_world is None:
+            return context.mode == "OBJECT"  # the world is gone; its bake can still be deleted
+        return super().poll(context)
+
+    def execute(self, context):
+        count = keyframes.delete_bake(context.scene)
+        redraw(context)
+        self.report({"INFO"}, f"Gave back {count} object{'' if count == 1 else 's'}")
+        return {"FINISHED"}
+
+
+class CAIRN_OT_check_scene(_SceneOperator, bpy.types.Operator):
+    """List what a bake would simulate, and what it ignores or does in another way than Blender"""
+
+    bl_idname = "cairn.check_scene"
+    bl_label = "Check Scene"
+    bl_options = {"INTERNAL"}
+
+    def execute(self, context):
+        scene = context.scene
+        context.window_manager.cairn.error = context.window_manager.cairn.error_object = ""
+        settings = BakeSettings.from_scene(scene)
+        try:
+            with earlier_animation.earlier_animation(scene):
+                export = export_scene(scene, frame_start=settings.start, frame_end=settings.end)
+        except SceneError as error:
+            show_error(context, error)
+            self.report({"ERROR"}, one_line(error))
+            return {"CANCELLED"}
+        finally:
+            if is_baked(scene):
+                keyframes.refresh(scene)
+        notes = [{"level": note.level, "object": note.object_name, "text": note.text} for note in export.notes]
+        moving = sum(body.moves for body in export.bodies)
+        report = {"notes": notes, "totals": {"bodies": len(export.bodies), "moving": moving}}
+        remember_check(context, scene.name, report)
+        redraw(context)
+        return {"FINISHED"}
+
+
+def remember_check(context, scene_name, report):
+    """Keep what the panel says of a scene: numbers and grouped notes of a bake's report."""
+    notes = [Note(note["level"], note["object"], note["text"]) for note in report["notes"]]
+    context.window_manager.cairn.check = json.dumps(
+        {
+            "scene": scene_name,
+            "bodies": report["totals"]["bodies"],
+            "moving": report["totals"]["moving"],
+            "notes": grouped_notes(notes),
+        }
+    )
+
+
+class CAIRN_OT_select_object(bpy.types.Operator):
+    """Select this object and make it active"""
+
+    bl_idname = "cairn.select_object"
+    bl_label = "Select Object"
+    bl_options = {"UNDO", "INTERNAL"}
+
+    object_name: StringProperty(name="Object", description="Name of the object to select")
+
+    @classmethod
+    def poll(cls, context):
+        if context.mode != "OBJECT":
+            cls.poll_message_set("Switch to Object Mode first")
+            return False
+        return True
+
+    def execute(self, context):
+        if not select(context, self.object_name):
+            self.report({"WARNING"}, f"{self.object_name} is not in this view layer, or hidden")
+            return {"CANCELLED"}
+        return {"FINISHED"}
+
+
+class CAIRN_OT_go_to_worst(bpy.types.Operator):
+    """Go to the frame of the last bake's largest remaining error, and select the object at that contact"""
+
+    bl_idname = "cairn.go_to_worst"
+    bl_label = "Go to Worst Contact"
+    bl_options = {"UNDO", "INTERNAL"}
+
+    @classmethod
+    def poll(cls, context):
+        return bool(context.scene.cairn.worst_object) and running is None
+
+    def execute(self, context):
+        facts = context.scene.cairn
+        context.scene.frame_set(facts.worst_frame)
+        if context.mode == "OBJECT":
+            select(context, facts.worst_object)
+        return {"FINISHED"}
+
+
+class CAIRN_OT_clear_error(bpy.types.Operator):
+    """Take this message away"""
+
+    bl_idname = "cairn.clear_error"
+    bl_label = "Clear Error"
+    bl_options = {"INTERNAL"}
+
+    def execute(self, context):
+        context.window_manager.cairn.error = context.window_manager.cairn.error_object = ""
+        return {"FINISHED"}
+
+
+class CAIRN_OT_copy_system_information(bpy.types.Operator):
+    """Copy versions, places and the last error to the clipboard, for a report of a fault"""
+
+    bl_idname = "cairn.copy_system_information"
+    bl_label = "Copy System Information"
+    bl_options = {"INTERNAL"}
+
+    def execute(self, context):
+        text = system_information()
+        facts, session = context.scene.cairn, context.window_manager.cairn
+        for title, value in (("Last bake", facts.summary), ("Error", session.error), ("Report", facts.report)):
+            if value:
+                text += f"\n{title}: {value}"
+        context.window_manager.clipboard = text
+        self.report({"INFO"}, "Copied to the clipboard")
+        return {"FINISHED"}
+
+
+def is_baked(scene):
+    """Whether a scene carries a bake, also where only copies of baked objects are left."""
+    return scene.cairn.is_baked or any(obj.cairn.is_baked for obj in scene.objects)
+
+
+def select(context, name):
+    """Select one object alone; False if it cannot be."""
+    obj = context.view_layer.objects.get(name)
+    if obj is None or not obj.visible_get():
+        return False
+    for other in context.selected_objects:
+        other.select_set(False)
+    obj.select_set(True)
+    context.view_layer.objects.active = obj
+    return True
+
+
+def is_expected(error):
+    """Whether an error is one that a user can do something about, and says what."""
+    # SimulationError and the core's ValueErrors cannot be named before Numba is known to be there.
+    return isinstance(error, (SceneError, RuntimeUnavailable)) or type(error).__name__ == "SimulationError"
+
+
+def one_line(error):
+    return " ".join(str(error).split()) or type(error).__name__
+
+
+def show_error(context, error):
+    """Keep an error in the panel until it is cleared or the next bake begins."""
+    session = context.window_manager.cairn
+    session.error = one_line(error)
+    session.error_object = getattr(error, "object_name", None) or ""
+
+
+def redraw(context):
+    """Redraw the areas that show Cairn's panels."""
+    for window in context.window_manager.windows:
+        for area in window.screen.areas:
+            if area.type in {"PROPERTIES", "VIEW_3D"}:
+                area.tag_redraw()
+
+
+def stop_running():
+    """Forget a bake whose operator is gone (the extension is being switched off)."""
+    global running
+    running = None
+
+
+CLASSES = (
+    CAIRN_OT_bake,
+    CAIRN_OT_delete_bake,
+    CAIRN_OT_check_scene,
+    CAIRN_OT_select_object,
+    CAIRN_OT_go_to_worst,
+    CAIRN_OT_clear_error,
+    CAIRN_OT_copy_system_information,
+)
+
+
+def register():
+    for cls in CLASSES:
+        bpy.utils.register_class(cls)
+
+
+def unregister():
+    stop_running()
+    for cls in reversed(CLASSES):
+        with contextlib.suppress(RuntimeError):
+            bpy.utils.unregister_class(cls)

@@ -1,0 +1,9 @@
+import bpy
+
+settings = bpy.context.scene.cairn
+
+settings.method = "nncg"
+settings.friction = "box"
+settings.substeps = 2
+settings.tolerance = 1e-3
+settings.max_iterations = 50
