@@ -4,8 +4,10 @@ ImageMagick takes the picture: where OpenGL is software, Blender's own screensho
 """
 
 import json
+import os
 import subprocess
 import sys
+import traceback
 
 import bpy
 import numpy as np
@@ -24,14 +26,12 @@ def open_sidebar():
     area, _ = view()
     area.spaces.active.show_region_ui = True
     bpy.context.view_layer.objects.active = bpy.data.objects["Upper"]
-    bpy.app.timers.register(choose_tab, first_interval=PAUSE)
 
 
 def choose_tab():
     area, sidebar = view()
     sidebar.active_panel_category = "Cairn"
     area.tag_redraw()
-    bpy.app.timers.register(take_picture, first_interval=PAUSE)
 
 
 def take_picture():
@@ -45,4 +45,17 @@ def take_picture():
     bpy.ops.wm.quit_blender()
 
 
-bpy.app.timers.register(open_sidebar, first_interval=PAUSE)
+steps = iter((open_sidebar, choose_tab, take_picture))
+
+
+def next_step():
+    try:
+        next(steps)()
+    except Exception:
+        # Blender would only take the timer away, and wait for a user
+        traceback.print_exc()
+        os._exit(1)
+    return PAUSE
+
+
+bpy.app.timers.register(next_step, first_interval=PAUSE)
