@@ -2,23 +2,16 @@
 
 Reads poses and velocities; fills the workspace's poses and bounds and ``shape_a``, ``shape_b`` of the pairs, sorted.
 
-Sweep and prune (Baraff 1992; Ericson 2005, section 7.5) along the axis on which the shapes are spread most. The order
-is kept from step to step, where insertion sort has almost nothing to do. The list of pairs is sorted at the end and
-hangs neither on the axis nor on the order kept: a repeated frame gives the same bits.
+The pairs are found in a tree of bounding boxes (``bounding_tree``), kept from step to step. The list is sorted at the
+end and does not hang on the tree's shape: a repeated frame gives the same bits.
 """
 
 from ..contacts import STATUS_CAPACITY, STATUS_OK
 from ..kernel import kernel, subkernel
+from .bounding_tree import find_overlapping_leaves, update_tree
 from .workspace import POSITION, SPHERE
 
-# Shapes get contacts at rest up to a gap of this share of the smaller one's size: what is about to touch is in the
-# manifold before it does. Must exceed narrow_phase.RATIO_RECYCLE; larger means more rows that never act.
-RATIO_MARGIN = 0.01
-
 DYNAMIC = 2
-
-# An order that needs more moves a shape than this is sorted anew by merging.
-INSERTIONS_PER_SHAPE = 16
 
 
 @kernel
@@ -44,7 +37,7 @@ def broad_phase(model, state, step, pairs, workspace):
         ``STATUS_OK``, or ``STATUS_CAPACITY`` with ``needed`` set and no pair.
     """
     shapes = model.shapes
-    sweep = workspace.sweep
+    tree = workspace.tree
     place_bodies(state.position, state.orientation, workspace.body_pose)
     place_shapes(shapes.body, workspace.body_pose, workspace.local_pose, workspace.shape_pose)
     bound_motion(
@@ -68,16 +61,18 @@ def broad_phase(model, state, step, pairs, workspace):
         state.velocity,
         step.h,
         workspace.motion,
-        sweep.bounds,
+        tree.bounds,
     )
-    sort_along_sweep_axis(workspace.shape_pose, workspace.size, sweep)
-    found = find_overlaps(shapes.body, state.kind, model.collision_mask, workspace.size, sweep, pairs.scratch)
+    mark_active(shapes.body, state.kind, tree.is_active)
+    update_tree(tree)
+    found = find_overlapping_leaves(tree, pairs.scratch)
     pairs.needed[0] = found
     if found > len(pairs.shape_a):
         pairs.count[0] = 0
         return STATUS_CAPACITY
+    found = keep_colliding(shapes.body, model.collision_mask, tree.bounds, tree.margin, pairs.scratch, found)
     pairs.count[0] = found
-    sort_pairs(pairs.scratch, found, pairs.shape_a, pairs.shape_b, sweep.bucket)
+    sort_pairs(pairs.scratch, found, pairs.shape_a, pairs.shape_b, tree.bucket)
     return STATUS_OK
 
 
@@ -163,115 +158,33 @@ def bound_shapes(body_of, shape_kind, parameters, polytope, extent, shape_pose, 
 
 
 @subkernel
-def sort_along_sweep_axis(shape_pose, size, sweep):
-    """Choose the axis on which the shapes' positions vary most, and sort the shapes by where their bounds start."""
-    axis = widest_axis(shape_pose)
-    shape_count = len(size)
-    order = sweep.order[0]
-    for shape in range(shape_count):
-        sweep.key[shape] = sweep.bounds[shape, 0, axis] - 0.5 * RATIO_MARGIN * size[shape]
-    if not sort_by_insertion(order, sweep.key):
-        sort_by_merging(order, sweep.order[1], sweep.key)
-    for place in range(shape_count):
-        for column in range(3):
-            # The sweep axis goes first, whichever it is.
-            i = (axis + column) % 3
-            sweep.swept[place, column] = sweep.bounds[order[place], 0, i]
-            sweep.swept[place, 3 + column] = sweep.bounds[order[place], 1, i]
+def mark_active(body_of, body_kind, is_active):
+    """Mark the shapes of dynamic bodies: of two shapes that collide one is active."""
+    for shape in range(len(is_active)):
+        is_active[shape] = 1 if body_kind[body_of[shape]] == DYNAMIC else 0
 
 
 @subkernel
-def widest_axis(shape_pose):
-    """The axis along which positions have the largest variance."""
-    shape_count = len(shape_pose)
-    widest = -1.0
-    chosen = 0
-    for axis in range(3):
-        mean = 0.0
-        for shape in range(shape_count):
-            mean += shape_pose[shape, POSITION, axis] / shape_count
-        variance = 0.0
-        for shape in range(shape_count):
-            variance += (shape_pose[shape, POSITION, axis] - mean) ** 2
-        if variance > widest:
-            widest = variance
-            chosen = axis
-    return chosen
+def keep_colliding(body_of, collision_mask, bounds, margin, found_pairs, found):
+    """Drop pairs of one body, pairs that share no mask bit, and those out of the pair's own margin; return the rest.
 
-
-@subkernel
-def sort_by_insertion(order, key):
-    """Sort ``order`` by ``key``; False where that takes too many moves (the order is then partial)."""
-    most_moves = INSERTIONS_PER_SHAPE * len(order)
-    moves = 0
-    for place in range(1, len(order)):
-        shape = order[place]
-        hole = place
-        while hole > 0 and key[order[hole - 1]] > key[shape]:
-            order[hole] = order[hole - 1]
-            hole -= 1
-        order[hole] = shape
-        moves += place - hole
-        if moves > most_moves:
-            return False
-    return True
-
-
-@subkernel
-def sort_by_merging(order, scratch, key):
-    """Sort ``order`` by ``key``, merging runs of doubling length."""
-    count = len(order)
-    run = 1
-    while run < count:
-        for start in range(0, count, 2 * run):
-            middle = min(start + run, count)
-            end = min(start + 2 * run, count)
-            left = start
-            right = middle
-            for place in range(start, end):
-                if left < middle and (right >= end or key[order[left]] <= key[order[right]]):
-                    scratch[place] = order[left]
-                    left += 1
-                else:
-                    scratch[place] = order[right]
-                    right += 1
-        for place in range(count):
-            order[place] = scratch[place]
-        run *= 2
-
-
-@subkernel
-def find_overlaps(body_of, body_kind, collision_mask, size, sweep, found_pairs):
-    """Write all overlapping pairs that may collide into ``found_pairs`` [2, P], unsorted; return how many there are."""
-    capacity = found_pairs.shape[1]
-    order, swept, key = sweep.order[0], sweep.swept, sweep.key
-    found = 0
-    for place in range(len(size)):
-        shape = order[place]
-        margin = RATIO_MARGIN * size[shape]
-        end = swept[place, 3] + 0.5 * margin
-        for other_place in range(place + 1, len(size)):
-            other = order[other_place]
-            if key[other] > end:
-                break
-            # The pair's margin is that of the smaller shape: a large floor does not reach for what flies above it.
-            allowed = min(margin, RATIO_MARGIN * size[other])
-            if (
-                swept[other_place, 1] - swept[place, 4] > allowed
-                or swept[place, 1] - swept[other_place, 4] > allowed
-                or swept[other_place, 2] - swept[place, 5] > allowed
-                or swept[place, 2] - swept[other_place, 5] > allowed
-                or swept[other_place, 0] - swept[place, 3] > allowed
-            ):
-                continue
-            a, b = body_of[shape], body_of[other]
-            is_moved = body_kind[a] == DYNAMIC or body_kind[b] == DYNAMIC
-            if a != b and is_moved and (collision_mask[a] & collision_mask[b]) != 0:
-                if found < capacity:
-                    found_pairs[0, found] = min(shape, other)
-                    found_pairs[1, found] = max(shape, other)
-                found += 1
-    return found
+    In the tree every shape has its own margin around it. A pair's is that of the smaller shape: a large floor does not
+    reach for what flies above it.
+    """
+    kept = 0
+    for pair in range(found):
+        one, two = found_pairs[0, pair], found_pairs[1, pair]
+        a, b = body_of[one], body_of[two]
+        allowed = 2.0 * min(margin[one], margin[two])
+        is_near = a != b and (collision_mask[a] & collision_mask[b]) != 0
+        for i in range(3):
+            is_near = is_near and bounds[one, 0, i] - bounds[two, 1, i] <= allowed
+            is_near = is_near and bounds[two, 0, i] - bounds[one, 1, i] <= allowed
+        if is_near:
+            found_pairs[0, kept] = one
+            found_pairs[1, kept] = two
+            kept += 1
+    return kept
 
 
 @subkernel

@@ -24,7 +24,6 @@ from ..contacts import (
     STATUS_OK,
 )
 from ..kernel import kernel, subkernel
-from .broad_phase import RATIO_MARGIN
 from .polytope_contacts import polytope_contacts
 from .sphere_contacts import sphere_contacts
 from .workspace import (
@@ -40,6 +39,7 @@ from .workspace import (
     POINT_A,
     POINT_B,
     POSITION,
+    RATIO_MARGIN,
     SPHERE,
 )
 

@@ -72,6 +72,10 @@ POINT_A = 0
 POINT_B = 3
 GAP = 6
 
+# Shapes get contacts at rest up to a gap of this share of the smaller one's size: what is about to touch is in the
+# manifold before it does. Must exceed narrow_phase.RATIO_RECYCLE; larger means more rows that never act.
+RATIO_MARGIN = 0.01
+
 
 class StepScalars(NamedTuple):
     """What the collision stages read of a step; any NamedTuple with these fields will do.
@@ -127,26 +131,35 @@ class PairScratch(NamedTuple):
     contact: np.ndarray
 
 
-class SweepArrays(NamedTuple):
-    """Memory of the broad phase.
+class TreeArrays(NamedTuple):
+    """Memory of the broad phase; columns in ``bounding_tree``.
 
     Attributes
     ----------
     bounds : float64 [S, 2, 3]
         Lower and upper corner of each shape along the substep.
-    order : int64 [2, S]
-        Shapes sorted along the sweep axis, kept from step to step; scratch.
-    key : float64 [S]
-        Where a shape's interval starts on the sweep axis.
-    swept : float64 [S, 6]
-        Bounds in sorted order, lower then upper, the sweep axis first.
+    margin : float64 [S]
+        By which a shape's box in the tree is larger: half the gap up to which it gets contacts at rest [m].
+    is_active : int64 [S]
+    node : int64 [2 S - 1, 4]
+    box : float64 [2 S - 1, 6]
+        Lower and upper corner of each node.
+    order : int64 [S]
+    stack : int64 [7 S + 1, 3]
+        A traversal goes down two branches of at most S nodes and leaves at most three pairs waiting at each.
+    record : int64 [3]
     bucket : int64 [S + 1]
+        For sorting pairs.
     """
 
     bounds: np.ndarray
+    margin: np.ndarray
+    is_active: np.ndarray
+    node: np.ndarray
+    box: np.ndarray
     order: np.ndarray
-    key: np.ndarray
-    swept: np.ndarray
+    stack: np.ndarray
+    record: np.ndarray
     bucket: np.ndarray
 
 
@@ -167,7 +180,7 @@ class CollisionWorkspace(NamedTuple):
         This step's poses in the world; written by ``broad_phase``.
     motion : float64 [S]
         How far any point of the shape may come within the substep [m].
-    sweep : SweepArrays
+    tree : TreeArrays
     scratch : PairScratch
     """
 
@@ -178,7 +191,7 @@ class CollisionWorkspace(NamedTuple):
     body_pose: np.ndarray
     shape_pose: np.ndarray
     motion: np.ndarray
-    sweep: SweepArrays
+    tree: TreeArrays
     scratch: PairScratch
 
 
@@ -197,21 +210,26 @@ def allocate_collision_workspace(model) -> CollisionWorkspace:
     shape_count = len(shapes.body)
     polytopes, polytope = _polytope_tables(model)
     extents = np.ptp(polytopes.bounds, axis=1).max(axis=1)
+    size = np.where(shapes.kind == SPHERE, 2.0 * shapes.parameters[:, 0], extents[polytope])
     vertex_count, _, edge_count = np.diff(polytopes.start, axis=0).max(axis=0)
     loop_length = np.diff(polytopes.loop_start).max(initial=4)
     return CollisionWorkspace(
         polytopes=polytopes,
         polytope=polytope,
-        size=np.where(shapes.kind == SPHERE, 2.0 * shapes.parameters[:, 0], extents[polytope]),
+        size=size,
         local_pose=_poses(shapes.position, shapes.orientation),
         body_pose=np.zeros((len(model.mass), 4, 3)),
         shape_pose=np.zeros((shape_count, 4, 3)),
         motion=np.zeros(shape_count),
-        sweep=SweepArrays(
+        tree=TreeArrays(
             bounds=np.zeros((shape_count, 2, 3)),
-            order=np.tile(np.arange(shape_count, dtype=np.int64), (2, 1)),
-            key=np.zeros(shape_count),
-            swept=np.zeros((shape_count, 6)),
+            margin=0.5 * RATIO_MARGIN * size,
+            is_active=np.zeros(shape_count, np.int64),
+            node=np.zeros((2 * shape_count - 1, 4), np.int64),
+            box=np.zeros((2 * shape_count - 1, 6)),
+            order=np.zeros(shape_count, np.int64),
+            stack=np.zeros((7 * shape_count + 1, 3), np.int64),
+            record=np.zeros(3, np.int64),
             bucket=np.zeros(shape_count + 1, np.int64),
         ),
         scratch=allocate_pair_scratch(int(vertex_count), int(edge_count), int(loop_length)),
