@@ -23,6 +23,7 @@ from .constraints.contact_rows import (
     allocate_contact_rows,
     ask_for_velocities,
     build_contact_rows,
+    move_rows_along,
     store_contact_impulses,
 )
 from .contacts import STATUS_OK, allocate_contacts, allocate_pairs, grown, match_contacts
@@ -178,9 +179,7 @@ def compile_stages(model, state, gravity, method: str, friction: str):
     calls = {
         "apply_forces": lambda: apply_forces(model, state, motion, gravity, step.h),
         "broad_phase": lambda: broad_phase(model, state, step, pairs[0], collision.workspace),
-        "narrow_phase": lambda: narrow_phase(
-            model, state, step, *pairs, *contacts, collision.workspace
-        ),
+        "narrow_phase": lambda: narrow_phase(model, state, step, *pairs, *contacts, collision.workspace),
         "match_contacts": lambda: match_contacts(pairs[0], *contacts, collision.workspace),
         "build_rows": lambda: build_contact_rows(
             model, state, motion, contacts[0], step.gravity_norm, step.h, rows, problem.contact_rows
@@ -333,6 +332,7 @@ def _advance_frame(model, gravity, state, motion, collision, problem, step, sett
 
         for island in range(islands.count[0]):
             if ask_for_velocities(islands, island, rows, contacts, contact_rows, motion):
+                move_rows_along(islands, island, rows, contacts, state, motion, step.h)
                 outcome = solve(rows, islands, island, free_velocity, velocity, problem.solver, settings)
                 _record_solve(record, rows, outcome)
         started = _stage_done(record, 7, started)

@@ -93,29 +93,7 @@ def build_contact_rows(model, state, motion, contacts, gravity_norm, h, rows, co
                 d0, d1, d2 = t0, t1, t2
             elif direction == 2:
                 d0, d1, d2 = s0, s1, s2
-            rows.diagonal[row + direction] = _fill_side(
-                rows.jacobian,
-                rows.response,
-                row + direction,
-                0,
-                -d0,
-                -d1,
-                -d2,
-                arms[:3],
-                motion.inverse_mass[a],
-                motion.inverse_inertia[a],
-            ) + _fill_side(
-                rows.jacobian,
-                rows.response,
-                row + direction,
-                6,
-                d0,
-                d1,
-                d2,
-                arms[3:],
-                motion.inverse_mass[b],
-                motion.inverse_inertia[b],
-            )
+            _fill_row(rows, row + direction, d0, d1, d2, arms, motion, a, b)
         friction = model.friction[a] * model.friction[b]
         _set_bounds(rows, row, friction, contacts.impulse, contact)
 
@@ -149,6 +127,16 @@ def _arms(point, contact, position, a, b):
         y - position[b, 1],
         z - position[b, 2],
     )
+
+
+@subkernel
+def _fill_row(rows, row, d0, d1, d2, arms, motion, a, b):
+    """Jacobian, response and diagonal of one direction d."""
+    jacobian, response = rows.jacobian, rows.response
+    inverse_mass, inverse_inertia = motion.inverse_mass, motion.inverse_inertia
+    rows.diagonal[row] = _fill_side(
+        jacobian, response, row, 0, -d0, -d1, -d2, arms[:3], inverse_mass[a], inverse_inertia[a]
+    ) + _fill_side(jacobian, response, row, 6, d0, d1, d2, arms[3:], inverse_mass[b], inverse_inertia[b])
 
 
 @subkernel
@@ -289,6 +277,59 @@ def ask_for_velocities(islands, island, rows, contacts, contact_rows, motion):
             rows.bias[row] = bias
             differs = differs or pushes
     return differs
+
+
+@subkernel
+def move_rows_along(islands, island, rows, contacts, state, motion, h):
+    """Measure the rows of an island from where its bodies will be, for the question of velocities.
+
+    The pose of body i moves by h v'_i, the contact point by the mean of what its two bodies do there. Impulses that
+    are added now act at one common point of the new poses, so they keep the angular momentum to rounding; from the
+    old arms a bounce would miss it by h (v'_b - v'_a) x impulse. The free velocity is taken anew, so that the
+    present impulses still give the present velocity: v_free <- v - M^-1 J' r.
+
+    Parameters
+    ----------
+    islands, island, contacts, state
+        Read; ``state.velocity`` is v', the poses are still the old ones.
+    rows : RowArrays
+        Written: jacobian, response and diagonal of the island's blocks.
+    motion : MotionArrays
+        Written: free_velocity of the island's bodies.
+    h : float
+        [s].
+    """
+    free_velocity = motion.free_velocity
+    for index in range(islands.body_first[island], islands.body_first[island + 1]):
+        body = islands.body_order[index]
+        free_velocity[body, :] = state.velocity[body, :]
+    for index in range(islands.block_first[island], islands.block_first[island + 1]):
+        block = islands.block_order[index]
+        if block >= contacts.count[0]:
+            continue
+        a, b = rows.body_a[block], rows.body_b[block]
+        arms = _moved_arms(contacts.position, block, state.position, state.velocity, a, b, h)
+        for row in range(rows.block_row[block], rows.block_row[block + 1]):
+            d0, d1, d2 = rows.jacobian[row, 6], rows.jacobian[row, 7], rows.jacobian[row, 8]
+            _fill_row(rows, row, d0, d1, d2, arms, motion, a, b)
+            for column in range(6):
+                free_velocity[a, column] -= rows.response[row, column] * rows.impulse[row]
+                free_velocity[b, column] -= rows.response[row, 6 + column] * rows.impulse[row]
+
+
+@subkernel
+def _moved_arms(point, contact, position, velocity, a, b, h):
+    """Arms from the moved centres of mass to the moved contact point."""
+    a0, a1, a2, b0, b1, b2 = _arms(point, contact, position, a, b)
+    va, vb = velocity[a], velocity[b]
+    # what the surfaces do more than their centres of mass, in h
+    p0, p1, p2 = h * (va[4] * a2 - va[5] * a1), h * (va[5] * a0 - va[3] * a2), h * (va[3] * a1 - va[4] * a0)
+    q0, q1, q2 = h * (vb[4] * b2 - vb[5] * b1), h * (vb[5] * b0 - vb[3] * b2), h * (vb[3] * b1 - vb[4] * b0)
+    # half of what b's surface does more than a's: from either surface to the middle
+    c0 = 0.5 * (h * (vb[0] - va[0]) + q0 - p0)
+    c1 = 0.5 * (h * (vb[1] - va[1]) + q1 - p1)
+    c2 = 0.5 * (h * (vb[2] - va[2]) + q2 - p2)
+    return a0 + p0 + c0, a1 + p1 + c1, a2 + p2 + c2, b0 + q0 - c0, b1 + q1 - c1, b2 + q2 - c2
 
 
 @subkernel
