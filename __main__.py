@@ -2,12 +2,14 @@
 
 import os
 import sys
+from contextlib import contextmanager
 
 
 def main() -> int:
     """Run the command line; without bpy say where to get it."""
     try:
-        import bpy
+        with _stdout_on_stderr():
+            import bpy
     except ImportError as error:
         print(
             f"cairn: the command line needs Blender's Python module ({error}); "
@@ -21,6 +23,19 @@ def main() -> int:
     sys.stdout.flush()
     sys.stderr.flush()
     _leave(bpy, code)
+
+
+@contextmanager
+def _stdout_on_stderr():
+    """Blender's module says a line on stdout when it is loaded; results for programs are to stand there alone."""
+    sys.stdout.flush()
+    kept = os.dup(1)
+    os.dup2(2, 1)
+    try:
+        yield
+    finally:
+        os.dup2(kept, 1)
+        os.close(kept)
 
 
 def _leave(bpy, code):

@@ -16,7 +16,7 @@ from pathlib import Path
 import bpy
 
 from .. import __version__
-from .cli_output import Progress, blender_lines_on_stderr, check_writable, save_blend, write_json
+from .cli_output import Progress, blender_lines_dropped, blender_lines_on_stderr, check_writable, save_blend, write_json
 from .properties import FRICTION_MODELS, METHODS
 from .scene_export import SceneError, SceneExport, export_scene, grouped_notes
 
@@ -269,9 +269,11 @@ def finish_bake(result, source, output, report_path, *, quiet=False) -> int:
 
 
 def _run(function, *arguments):
-    """Call a bake, and turn a simulation that could not even begin into exit code 1."""
+    """Call a bake, and turn a simulation that could not even begin into exit code 1, a missing package into 2."""
     try:
         return function(*arguments)
+    except ImportError as error:
+        raise CommandError(f"cannot load {error.name or 'a package'} ({error}); reinstall Cairn") from error
     except (SceneError, _unavailable(), KeyboardInterrupt):
         raise
     except RuntimeError as error:
@@ -327,7 +329,8 @@ def _open(path):
         return
     try:
         # Windows and screens of the file do not matter here, and old ones take longest to convert.
-        bpy.ops.wm.open_mainfile(filepath=str(path.resolve()), load_ui=False)
+        with blender_lines_dropped():
+            bpy.ops.wm.open_mainfile(filepath=str(path.resolve()), load_ui=False)
     except RuntimeError as error:
         reason = str(error).strip().splitlines()[0].removeprefix("Error: ")
         raise CommandError(f"cannot read {path}: {reason}") from error

@@ -1,12 +1,13 @@
 """What the command line writes: progress on stderr, files that are complete or not there at all."""
 
 import json
+import math
 import os
 import shutil
 import sys
 import tempfile
 import time
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, redirect_stdout, suppress
 from pathlib import Path
 
 import bpy
@@ -97,7 +98,17 @@ def save_blend(path: Path):
 def write_json(path: Path, content: dict):
     """Write a report at ``path``: complete, or not at all."""
     with _beside(path, ".json") as temporary:
-        temporary.write_text(json.dumps(content, indent=1, allow_nan=False) + "\n", encoding="utf-8")
+        text = json.dumps(_without_nan(content), indent=1, allow_nan=False)
+        temporary.write_text(text + "\n", encoding="utf-8")
+
+
+def _without_nan(value):
+    """JSON knows no NaN and no infinity: null stands for them."""
+    if isinstance(value, dict):
+        return {key: _without_nan(entry) for key, entry in value.items()}
+    if isinstance(value, list | tuple):
+        return [_without_nan(entry) for entry in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 @contextmanager
@@ -118,14 +129,14 @@ def blender_lines_on_stderr(active=True):
     if not active:
         yield
         return
-    with _stdout_on(2):
+    with redirect_stdout(sys.stderr), _stdout_on(2):
         yield
 
 
 @contextmanager
 def blender_lines_dropped():
-    """Drop what Blender itself prints on stdout ("Saved: ...") meanwhile; errors go to stderr as ever."""
-    with open(os.devnull, "wb") as nothing, _stdout_on(nothing.fileno()):
+    """Drop what Blender itself prints on stdout ("Read blend ...") meanwhile, from C and through Python."""
+    with open(os.devnull, "w") as nothing, redirect_stdout(nothing), _stdout_on(nothing.fileno()):
         yield
 
 
