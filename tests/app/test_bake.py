@@ -44,7 +44,7 @@ def test_info_tells_what_would_be_simulated(blender, scene):
 def test_scene_without_bodies_ends_with_2_and_one_line(blender, plain_blender, tmp_path):
     scene, output = tmp_path / "cube.blend", tmp_path / "out.blend"
     plain_blender.run("-b", "--python-expr", f"import bpy; bpy.ops.wm.save_as_mainfile(filepath={str(scene)!r})")
-    done = blender.run("-b", scene, "--command", "cairn", "bake", "-o", output, check=False)
+    done = blender.run("-b", scene, "--command", "cairn", "bake", "-o", output, "--quiet", check=False)
     assert done.returncode == 2, done.stdout + done.stderr
     (line,) = own_lines(done.stderr)
     assert "rigid bod" in line.lower()
