@@ -1,6 +1,7 @@
 """Rules that Blender's reviewers, its oldest Python or the design set for all sources, and that no tool checks."""
 
 import ast
+import re
 from pathlib import Path
 
 import pytest
@@ -64,7 +65,7 @@ def test_imports_its_own_package_relatively(path):
     tree = parse(path)
     assert not first_names(imported_modules(tree)) & {"bl_ext", "cairn", "addon", "solver_core"}
     literals = [node.value for node in ast.walk(tree) if isinstance(node, ast.Constant) and isinstance(node.value, str)]
-    assert not [text for text in literals if text.startswith("bl_ext.")]
+    assert not [text for text in literals if re.match(r"bl_ext\.\w", text)]
 
 
 @each(CORE)
@@ -78,6 +79,6 @@ def test_compiles_only_with_the_one_kernel_decorator(path):
     assert not used & {"njit", "jit", "vectorize", "guvectorize", "cfunc", "jitclass"}
 
 
-@each(ALL)
+@each(SHIPPED)
 def test_stays_readable_in_one_sitting(path):
     assert len(path.read_text(encoding="utf-8").splitlines()) <= 700
