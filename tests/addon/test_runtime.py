@@ -1,0 +1,144 @@
+"""First use of Numba: the packages found are compared with those bundled, errors are one line, the cache goes where
+Blender allows it, and compiling can be left between two kernels.
+"""
+
+import importlib
+import json
+import subprocess
+import sys
+import types
+
+import pytest
+
+from cairn.addon import runtime
+
+OPTIONS = {"frame_rate": 24.0, "substeps": 1, "method": "nncg", "friction": "box", "tolerance": 1e-6}
+RECORD = {
+    "cairn": "0.1.0",
+    "blender": "5.2",
+    "platform": "linux-x64",
+    "python": "3.13",
+    "packages": {"numba": "0.68.1", "scipy": "1.17.1"},
+    "numpy": ">=1.26.4,<2.6",
+}
+
+
+def test_what_is_installed_is_found_without_loading_it():
+    code = (
+        "import bpy, sys; from cairn.addon import runtime\n"
+        "found = runtime.found_versions()\n"
+        "assert all(found.values()), found\n"
+        "assert not {'numba', 'scipy', 'llvmlite'} & set(sys.modules)\n"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
+
+
+def test_equal_versions_raise_nothing(monkeypatch):
+    found = runtime.found_versions()
+    record = {"packages": {name: version for name, (version, _) in found.items()}}
+    assert runtime.differences(record, found) == []
+    assert runtime.differences({}, found) == []
+
+
+def test_a_difference_says_what_lies_where_and_what_to_do():
+    found = {"numba": ("0.70.0", "/somewhere/.local/lib"), "scipy": None}
+    numba, scipy = runtime.differences(RECORD, found)
+    assert all(part in numba for part in ("numba 0.70.0", "/somewhere/.local/lib", "0.68.1", "restart Blender"))
+    assert all(part in scipy for part in ("scipy 1.17.1", "missing", "reinstall"))
+
+
+def test_a_stranger_among_the_packages_stops_the_bake(monkeypatch):
+    monkeypatch.setattr(runtime, "build_record", lambda: {"packages": {"numba": "0.0.1"}})
+    with pytest.raises(runtime.RuntimeUnavailable, match=r"numba .* is not the 0\.0\.1") as error:
+        runtime.prepare()
+    assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize("name", ["numba", "llvmlite", "scipy"])
+def test_a_package_that_does_not_load_is_one_line(monkeypatch, name):
+    def load(wanted, *arguments):
+        if wanted == name:
+            raise ImportError(f"DLL load failed\nwhile importing {name}")
+        return importlib.import_module(wanted, *arguments)
+
+    monkeypatch.setattr(runtime, "importlib", types.SimpleNamespace(import_module=load, metadata=importlib.metadata))
+    with pytest.raises(runtime.RuntimeUnavailable, match=f"^{name} cannot be loaded") as error:
+        runtime.prepare()
+    assert "\n" not in str(error.value)
+    assert "install it with" in str(error.value)
+
+
+def test_the_record_is_read_where_it_is(monkeypatch, tmp_path):
+    monkeypatch.setattr(runtime, "ROOT", tmp_path)
+    assert runtime.build_record() == {}
+    (tmp_path / "build_record.json").write_text(json.dumps(RECORD))
+    assert runtime.build_record() == RECORD
+
+
+def test_the_cache_is_the_cores_own_outside_an_extension():
+    assert runtime.EXTENSION == "cairn"
+    assert runtime.cache_folder() is None
+
+
+def test_an_extension_keeps_its_cache_in_blenders_user_folder(monkeypatch, tmp_path):
+    import bpy
+
+    from cairn.solver_core import kernel
+
+    places = []
+    asked = []
+
+    def extension_path_user(package, *, path="", create=False):
+        asked.append((package, path, create))
+        return str(tmp_path / path)
+
+    monkeypatch.setattr(runtime, "EXTENSION", "bl_ext.user_default.cairn")
+    monkeypatch.setattr(bpy.utils, "extension_path_user", extension_path_user)
+    monkeypatch.setattr(kernel, "set_cache_folder", places.append)
+    runtime.prepare()
+    assert asked == [("bl_ext.user_default.cairn", "numba_cache", True)]
+    assert places == [tmp_path / "numba_cache" / runtime.__version__]
+
+
+def test_compiling_shows_at_once_and_comes_to_an_end(monkeypatch):
+    """The first answer comes before anything is loaded."""
+    prepared = []
+    prepare = runtime.prepare
+    monkeypatch.setattr(runtime, "prepare", lambda: prepared.append(prepare()))
+    steps = runtime.compile_kernels(OPTIONS)
+    assert next(steps) == (0, 0, "")
+    assert prepared == []
+    for _ in steps:
+        pass
+    assert prepared == [None]
+
+
+def test_compiling_pauses_between_two_kernels():
+    """With no time a tick, every kernel is a step of its own, each once and in order."""
+    steps = [step for step in runtime.compile_kernels(OPTIONS, time_slice=-1.0) if step[1]]
+    assert [done for done, _, _ in steps] == list(range(len(steps)))
+    assert {total for _, total, _ in steps} == {len(steps)}
+    assert "narrow_phase" in {name for _, _, name in steps}
+
+
+def test_compiling_can_be_left():
+    steps = runtime.compile_kernels(OPTIONS, time_slice=-1.0)
+    next(step for step in steps if step[1])
+    steps.close()
+
+
+def test_system_information_names_what_a_report_needs():
+    text = runtime.system_information()
+    for part in ("Cairn", "Blender", "Python", "numba", "llvmlite", "scipy", "numpy"):
+        assert part in text
+
+
+def test_importing_the_addon_loads_neither_numba_nor_scipy():
+
+    code = (
+        "import bpy, sys, cairn\n"
+        "cairn.register()\n"
+        "loaded = {'numba', 'llvmlite', 'scipy'} & set(sys.modules)\n"
+        "assert not loaded, loaded\n"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
