@@ -1,0 +1,110 @@
+"""Kernels: cached by the sources, the same as plain Python, the same in every process, and loaded only when needed."""
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+from cairn.solver_core import kernel as kernel_module
+
+STEP = """
+import json
+import numpy as np
+from cairn.solver_core.scenes import stack
+from cairn.solver_core.simulation import Simulation, SimulationOptions
+simulation = Simulation(stack(2).build_model(), SimulationOptions(substeps=2, method="{method}", max_iterations=4))
+for _ in range({frames}):
+    simulation.advance_frame()
+print(json.dumps([simulation.state.position.tolist(), simulation.state.velocity.tolist()]))
+"""
+
+
+def in_new_process(code, **environment):
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, env=os.environ | environment, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+@pytest.mark.parametrize("method", ["nncg", "pgs"])
+def test_compiled_kernels_agree_with_plain_python(method):
+    """NUMBA_DISABLE_JIT=1 runs the same step as Python; two frames of two boxes agree to rounding."""
+    code = STEP.format(method=method, frames=2)
+    compiled = json.loads(in_new_process(code))
+    plain = json.loads(in_new_process(code, NUMBA_DISABLE_JIT="1"))
+    for values, expected in zip(compiled, plain, strict=True):
+        for row, expected_row in zip(values, expected, strict=True):
+            assert row == pytest.approx(expected_row, abs=1e-9)
+
+
+def test_two_processes_have_the_same_bits():
+    """Printed with all digits, the states of two runs in two processes are the same text."""
+    code = STEP.format(method="nncg", frames=12)
+    assert in_new_process(code) == in_new_process(code)
+
+
+def test_models_need_no_numba():
+    """Building a model loads NumPy only; SciPy comes with the first hull, Numba with the first simulation."""
+    code = (
+        "import sys, cairn, cairn.solver_core\n"
+        "from cairn.solver_core import BodyKind, Box, ModelBuilder\n"
+        "from cairn.solver_core.scenes import SCENES\n"
+        "builder = ModelBuilder()\n"
+        "builder.add_body(shape=Box((1, 1, 1)))\n"
+        "builder.build()\n"
+        "print([name for name in ('numba', 'scipy', 'bpy') if name in sys.modules])"
+    )
+    assert in_new_process(code).strip() == "[]"
+
+
+def test_cache_folder_is_named_by_the_sources(tmp_path, monkeypatch):
+    """Another source, another folder; the folder that was chosen wins over the environment's."""
+    (tmp_path / "core").mkdir()
+    source = tmp_path / "core" / "solver.py"
+    monkeypatch.setattr(kernel_module, "CORE_FOLDER", tmp_path / "core")
+    fingerprints = []
+    for text in ("a = 1", "a = 2", "a = 1"):
+        source.write_text(text)
+        kernel_module.core_fingerprint.cache_clear()
+        fingerprints.append(kernel_module.core_fingerprint())
+    assert fingerprints[0] == fingerprints[2] != fingerprints[1]
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "environment"))
+    try:
+        kernel_module.cache_folder.cache_clear()
+        assert kernel_module.cache_folder() == tmp_path / "environment" / f"cairn-{fingerprints[0]}"
+        kernel_module.set_cache_folder(tmp_path / "chosen")
+        assert kernel_module.cache_folder() == tmp_path / "chosen" / f"cairn-{fingerprints[0]}"
+    finally:
+        kernel_module.set_cache_folder(None)
+        kernel_module.core_fingerprint.cache_clear()
+
+
+def test_numbas_own_settings_are_put_back(tmp_path):
+    """Defining a kernel leaves Numba's cache folder as other packages set it."""
+    from numba import config
+
+    earlier = config.CACHE_DIR
+    kernel_module.kernel(lambda x: x)
+    assert earlier == config.CACHE_DIR
+
+
+def test_bound_copies_call_what_they_are_bound_to():
+    """Two copies of one function differ in the kernel that they call."""
+
+    @kernel_module.subkernel
+    def double(x):
+        return 2 * x
+
+    @kernel_module.subkernel
+    def triple(x):
+        return 3 * x
+
+    assert kernel_module.bind(_apply, "apply_double", step=double)(7) == 14
+    assert kernel_module.bind(_apply, "apply_triple", step=triple)(7) == 21
+
+
+def _apply(x):
+    return step(x)  # noqa: F821 - bound by the test
