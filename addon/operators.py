@@ -72,23 +72,18 @@ class _SceneOperator:
 
 
 class CAIRN_OT_bake(_SceneOperator, bpy.types.Operator):
-    """Simulate the scene's rigid bodies and write their motion as keyframes of location and rotation.
-
-    Unlike Bake to Keyframes, bodies stay rigid bodies, earlier animation is kept, and Delete Bake brings all of it back
-    """
-
     bl_idname = "cairn.bake"
     bl_label = "Bake"
+    bl_description = (
+        "Simulate the scene's rigid bodies and write their motion as keyframes of location and rotation. "
+        "Unlike Bake to Keyframes, bodies stay rigid bodies, and Delete Bake brings earlier animation back"
+    )
     # No REGISTER: the redo panel would bake again at every touch of a setting.
     bl_options = {"UNDO"}
 
     @classmethod
     def description(cls, context, properties):
-        text = (
-            "Simulate the scene's rigid bodies and write their motion as keyframes of location and rotation. "
-            "Unlike Bake to Keyframes, bodies stay rigid bodies, and Delete Bake brings earlier animation back"
-        )
-        return text + (". The present bake is replaced" if context.scene.cairn.is_baked else "")
+        return cls.bl_description + (". The present bake is replaced" if context.scene.cairn.is_baked else "")
 
     def execute(self, context):
         """Bake from beginning to end; also what a call without a window does."""

@@ -173,7 +173,7 @@ def label(layout, text, icon="NONE"):
 
 def wrapped(context, text, margin):
     """Lines of a text that fit into the panel; labels do not wrap by themselves."""
-    scale = context.preferences.system.ui_scale
+    scale = context.preferences.system.ui_scale or 1.0  # 0 without a window
     width = context.region.width if context.region is not None else 300
     return textwrap.wrap(text, max(20, int(width / (LETTER_WIDTH * scale)) - margin))
 

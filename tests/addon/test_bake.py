@@ -1,5 +1,5 @@
-"""A bake keeps its contract: what was simulated is what Blender shows, at every moment the scene is as its user left it,
-and what is stored are facts.
+"""A bake keeps its contract: what was simulated is what Blender shows, at every moment the scene is as its user left
+it, and what is stored are facts.
 """
 
 import json

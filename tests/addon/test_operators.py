@@ -1,4 +1,4 @@
-"""The operators: what a press of Bake does in the background and tick by tick in a window, how it ends, and what it says.
+"""The operators: what a press of Bake does in the background and tick by tick in a window, how it ends, what it says.
 
 The modal part runs in a harness, a plain class with the operator's own methods, since the bpy module has no window.
 """
