@@ -13,12 +13,12 @@ from ..solver_core.model import BodyKind
 from ..solver_core.shapes import Box, Sphere
 from .cli_output import save_blend, write_json
 from .fcurves import LINEAR
-from .pictures import PictureError, frames_of_even_motion, render_strip
+from .pictures import PictureError, render_strip, telling_frames
 
 FRAME_START = 1
 # Frames in which a body that starts with a velocity is led there by keys: Blender knows no start velocity.
 LEAD_IN = 4
-PICTURE_COUNT = 4
+PICTURE_COUNT = 5
 # Width of the bevel of a box, as a share of its shortest side: without it Workbench shows no joints.
 _RATIO_BEVEL = 0.06
 
@@ -70,7 +70,7 @@ def make_demo(name: str, folder: Path, progress):
     try:
         save_blend(blend)
         write_json(report, result.report | {"scene": str(blend)})
-        frames = frames_of_even_motion(result.trajectory.position, PICTURE_COUNT)
+        frames = telling_frames(result.trajectory.position, PICTURE_COUNT)
         render_strip(scene, [FRAME_START + frame for frame in frames], picture, progress)
     except (OSError, PictureError) as error:
         raise DemoError(f"the demo was baked, but {error}") from error
@@ -248,7 +248,7 @@ def _material(color, materials):
 
 def _add_camera(scene, description):
     camera = bpy.data.cameras.new("Camera")
-    camera.lens = 50.0
+    camera.lens = 45.0
     ob = bpy.data.objects.new("Camera", camera)
     ob.location = description.camera
     direction = Vector(description.target) - Vector(description.camera)

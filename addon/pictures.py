@@ -16,29 +16,29 @@ class PictureError(Exception):
     """Rendering gave no picture; one line."""
 
 
-def frames_of_even_motion(position, count: int) -> list[int]:
-    """Frames that split a motion into equal amounts of movement, the first and the last among them.
+def telling_frames(position, count: int) -> list[int]:
+    """Frames that tell a motion: dense where something moves fast, and never all at one time.
+
+    Time and the way of the fastest body count for half each; the frames split their sum evenly, from half a part after
+    the start (where something already happens) to the end.
 
     Parameters
     ----------
     position : float64 [frame_count, body_count, 3]
     count : int
-        At least 2.
 
     Returns
     -------
     list of int
         Rising indices into ``position``; fewer than ``count`` where there are not as many frames.
     """
-    travelled = np.linalg.norm(np.diff(position, axis=0), axis=2).sum(axis=1)
-    share = np.concatenate([[0.0], np.cumsum(travelled)])
     last = len(position) - 1
-    if share[-1] > 0.0:
-        frames = np.searchsorted(share, np.linspace(0.0, share[-1], count))
-    else:
-        frames = np.linspace(0, last, count).round()
-    frames[0], frames[-1] = 0, last
-    return sorted({int(frame) for frame in frames})
+    time = np.linspace(0.0, 1.0, last + 1)
+    speed = np.linalg.norm(np.diff(position, axis=0), axis=2).max(axis=1)
+    way = np.concatenate([[0.0], np.cumsum(speed)])
+    share = 0.5 * (time + way / way[-1]) if way[-1] > 0.0 else time
+    wanted = np.linspace(0.5 / count, 1.0, count)
+    return sorted({min(int(frame), last) for frame in np.searchsorted(share, wanted - 1e-9)})
 
 
 def render_strip(scene, frames, path: Path, progress):

@@ -410,7 +410,9 @@ def test_options_reach_the_bake(shot, capsys, monkeypatch):
 
 
 def process(*arguments, code="from cairn.__main__ import main; main()"):
-    return subprocess.run([sys.executable, "-c", code, *map(str, arguments)], capture_output=True, text=True, timeout=120)
+    return subprocess.run(
+        [sys.executable, "-c", code, *map(str, arguments)], capture_output=True, text=True, timeout=120
+    )
 
 
 def test_process_prints_clean_json(shot):

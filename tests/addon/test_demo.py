@@ -1,0 +1,127 @@
+"""Ready-made scenes in Blender: the same physics as the description, and pictures that show it."""
+
+import dataclasses
+import json
+
+import bpy
+import numpy as np
+import pytest
+from conftest import quaternion_matrix
+
+from cairn.addon import cli, demo, pictures
+from cairn.addon.scene_export import export_scene, sample_frame, simulation_paused
+from cairn.solver_core import scenes
+from cairn.solver_core.model import BodyKind
+from cairn.solver_core.scenes import Scene, SceneBody
+from cairn.solver_core.shapes import Box, ConvexHull, Sphere
+
+# Blender's settings and matrices are single precision.
+SINGLE = 1e-5
+
+
+def zoo() -> Scene:
+    """Every shape, off its origin, turned, moving."""
+    prism = ConvexHull.from_points([(0, 0, 0), (2, 0, 0), (0, 1, 0), (0, 0, 1), (2, 0, 1), (0, 1, 1)])
+    turned = tuple(np.array([0.8, 0.2, -0.4, 0.4]) / np.linalg.norm([0.8, 0.2, -0.4, 0.4]))
+    bodies = [
+        scenes.scene.floor(5.0),
+        SceneBody("Box", Box((0.5, 0.2, 0.1), position=(0.1, 0, 0)), mass=3.0, position=(0, 0, 2), orientation=turned),
+        SceneBody("Ball", Sphere(0.4, position=(0, 0, 0.2)), position=(2, 0, 2), restitution=0.5, friction=0.3),
+        SceneBody("Prism", prism, mass=2.0, position=(-3, 0, 2), orientation=turned),
+        SceneBody(
+            "Spinner",
+            Box((0.5, 0.5, 0.1)),
+            position=(0, 3, 2),
+            orientation=turned,
+            linear_velocity=(1, 2, 3),
+            angular_velocity=(0, 0, 6),
+        ),
+        SceneBody("Rail", Box((2, 0.1, 0.1)), position=(0, -3, 1), kind=BodyKind.KINEMATIC),
+    ]
+    return Scene("zoo", "Every shape", bodies, frame_count=12, camera=(5, -8, 4), target=(0, 0, 1), frame_rate=23.976)
+
+
+@pytest.mark.parametrize("make", [zoo, *scenes.SCENES.values()])
+def test_blenders_scene_is_the_described_one(make):
+    """Exported from Blender, masses, inertias, places and surfaces are those of the description's own model."""
+    description = make()
+    expected = description.build_model()
+    export = export_scene(demo.build_scene(description))
+    model = export.model
+    assert model.names == expected.names
+    for field in ("mass", "inertia", "size", "friction", "restitution", "linear_damping", "angular_damping"):
+        ours, truth = getattr(model.arrays, field), getattr(expected.arrays, field)
+        dynamic = expected.initial_state.kind == BodyKind.DYNAMIC
+        assert ours[dynamic] == pytest.approx(truth[dynamic], rel=SINGLE, abs=SINGLE), field
+    resting = ~expected.initial_state.velocity.any(axis=1)
+    assert model.initial_state.position[resting] == pytest.approx(expected.initial_state.position[resting], abs=SINGLE)
+    assert (model.initial_state.kind == expected.initial_state.kind)[resting].all()
+    assert model.gravity == pytest.approx(expected.gravity)
+    assert export.frame_rate == pytest.approx(description.frame_rate)
+    assert [note.text for note in export.notes if note.level == "warning"] == []
+
+
+def test_lead_in_gives_the_start_velocity():
+    """A body that starts with a velocity is led at that velocity and let go at its start pose."""
+    description = zoo()
+    spinner = description.bodies[4]
+    scene = demo.build_scene(description)
+    export = export_scene(scene)
+    row = export.model.names.index("Spinner")
+    release = demo.FRAME_START + demo.LEAD_IN
+    with simulation_paused(scene):
+        before, last, free = (sample_frame(scene, export, frame) for frame in (release - 1, release, release + 1))
+    assert [sample.kind[row] for sample in (before, last, free)] == [1, 1, 2]
+    assert last.position[row] == pytest.approx(spinner.position, abs=SINGLE)
+    assert quaternion_matrix(last.orientation[row]) == pytest.approx(quaternion_matrix(spinner.orientation), abs=SINGLE)
+    assert (last.position[row] - before.position[row]) / last.duration == pytest.approx([1, 2, 3], rel=1e-4)
+    turn = quaternion_matrix(last.orientation[row]) @ quaternion_matrix(before.orientation[row]).T
+    assert np.arctan2(turn[1, 0], turn[0, 0]) / last.duration == pytest.approx(6.0, rel=1e-4)
+
+
+def test_demo_leaves_scene_report_and_pictures(tmp_path, monkeypatch, capsys):
+    """``cairn demo``: a small wall is built, hit, saved and shown."""
+
+    def small_wall():
+        return dataclasses.replace(scenes.wall(columns=3, courses=8, ball_speed=20.0), name="small", frame_count=10)
+
+    monkeypatch.setitem(scenes.SCENES, "small", small_wall)
+    assert cli.main(["demo", "small", "-o", str(tmp_path / "new" / "demo")]) == 0
+    folder = tmp_path / "new" / "demo"
+    assert sorted(path.name for path in folder.iterdir()) == ["small.blend", "small.json", "small.png"]
+    frames = 10 + demo.LEAD_IN
+    assert len(json.loads((folder / "small.json").read_text())["frames"]) == frames
+    assert "Rendering frame" in capsys.readouterr().err
+    image = bpy.data.images.load(str(folder / "small.png"))
+    width, height = image.size
+    assert (width, height) == (640 * demo.PICTURE_COUNT + pictures.GAP * (demo.PICTURE_COUNT - 1), 480)
+    pixels = np.array(image.pixels[:]).reshape(height, width, 4)
+    shown = [pixels[:, place * (640 + pictures.GAP) :][:, :640, :3] for place in range(demo.PICTURE_COUNT)]
+    for picture in shown:
+        assert picture.std() > 0.05  # something is seen
+    for first, second in zip(shown, shown[1:], strict=False):
+        assert np.abs(first - second).mean() > 1e-4  # and it moves
+    bpy.ops.wm.open_mainfile(filepath=str(folder / "small.blend"), load_ui=False)
+    scene = bpy.context.scene
+    bricks = [ob for ob in scene.objects if ob.name.startswith("Brick")]
+    scene.frame_set(demo.FRAME_START)
+    before = np.array([ob.matrix_world.translation for ob in bricks])
+    scene.frame_set(scene.frame_end)
+    after = np.array([ob.matrix_world.translation for ob in bricks])
+    assert np.linalg.norm(after - before, axis=1).max() > 0.1
+
+
+def test_telling_frames_follow_the_motion():
+    """Evenly spread where all moves alike or nothing does; crowded where the fastest body is."""
+    still = np.zeros((101, 2, 3))
+    assert pictures.telling_frames(still, 4) == [13, 42, 71, 100]
+    steady = still.copy()
+    steady[:, 0, 0] = np.arange(101)
+    assert pictures.telling_frames(steady, 4) == [13, 42, 71, 100]
+    burst = still.copy()
+    burst[50:60, 1, 2] = np.arange(10)
+    burst[60:, 1, 2] = 10
+    frames = pictures.telling_frames(burst, 6)
+    assert sum(50 <= frame <= 60 for frame in frames) >= 3
+    assert frames[-1] == 100
+    assert pictures.telling_frames(still[:3], 6) == [1, 2]
