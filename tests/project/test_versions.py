@@ -42,6 +42,14 @@ def test_readme_gives_the_same_command_for_windows(extra):
     assert as_unix == unix
 
 
+def test_readme_example_drops_a_box_that_comes_to_rest_on_the_floor():
+    (example,) = re.findall(r"(?s)```python\n(.*?)```", (ROOT / "README.md").read_text(encoding="utf-8"))
+    names = {}
+    exec(example, names)
+    assert names["report"].contacts == 4
+    assert names["report"].kinetic_energy < 1e-6
+
+
 def test_import_of_the_package_needs_neither_blender_nor_numba():
     script = "import cairn, sys, json; print(json.dumps(sorted({name.split('.')[0] for name in sys.modules})))"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)

@@ -1,4 +1,4 @@
-"""Print where each active body of the opened file is, frame by frame, and how many keys its action has."""
+"""Print the pose of each keyed object of the opened file, frame by frame (a matrix, row by row), and its keys."""
 
 import json
 
@@ -12,9 +12,9 @@ for body in scene.objects:
         continue
     data = body.animation_data
     channels = anim_utils.action_get_channelbag_for_slot(data.action, data.action_slot)
-    motion[body.name] = {"keys": [len(curve.keyframe_points) for curve in channels.fcurves], "z": []}
+    motion[body.name] = {"keys": [len(curve.keyframe_points) for curve in channels.fcurves], "poses": []}
 for frame in range(scene.frame_start, scene.frame_end + 1):
     scene.frame_set(frame)
     for name, record in motion.items():
-        record["z"].append(bpy.data.objects[name].matrix_world.translation.z)
+        record["poses"].append([value for row in bpy.data.objects[name].matrix_world for value in row])
 print("cairn-test:" + json.dumps(motion))
