@@ -1,6 +1,7 @@
 """Ready-made scenes in Blender: the same physics as the description, and pictures that show it."""
 
 import dataclasses
+import itertools
 import json
 
 import bpy
@@ -99,7 +100,7 @@ def test_demo_leaves_scene_report_and_pictures(tmp_path, monkeypatch, capsys):
     shown = [pixels[:, place * (640 + pictures.GAP) :][:, :640, :3] for place in range(demo.PICTURE_COUNT)]
     for picture in shown:
         assert picture.std() > 0.05  # something is seen
-    for first, second in zip(shown, shown[1:], strict=False):
+    for first, second in itertools.pairwise(shown):
         assert np.abs(first - second).mean() > 1e-4  # and it moves
     bpy.ops.wm.open_mainfile(filepath=str(folder / "small.blend"), load_ui=False)
     scene = bpy.context.scene
