@@ -17,7 +17,8 @@ def kinetic_energy(model: Model, state: StateArrays) -> float:
     """Of the dynamic bodies [J]."""
     dynamic = state.kind == BodyKind.DYNAMIC
     linear = model.arrays.mass * np.sum(state.velocity[:, :3] ** 2, axis=1)
-    angular = np.sum(angular_momentum_about_centers(model, state) * state.velocity[:, 3:], axis=1)
+    spin = rotations.rotate(rotations.conjugate(state.orientation), state.velocity[:, 3:])
+    angular = np.sum(model.arrays.inertia * spin**2, axis=1)
     return float(0.5 * np.sum((linear + angular)[dynamic]))
 
 
