@@ -236,9 +236,9 @@ def simulation_paused(scene):
     try:
         yield
     finally:
-        # Frame first: evaluated with the world off, Blender's cache is neither read nor written on the way back.
-        scene.frame_set(frame, subframe=subframe)
+        # The switch first: the frame is then shown as before, with what Blender's own simulation has cached of it.
         world.enabled = enabled
+        scene.frame_set(frame, subframe=subframe)
 
 
 def find_object(scene, name: str):

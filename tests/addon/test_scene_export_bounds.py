@@ -244,6 +244,24 @@ def test_paused_simulation_shows_the_animation(maker):
     assert ob.evaluated_get(bpy.context.evaluated_depsgraph_get()).matrix_world.translation.z < 4.9
 
 
+@pytest.mark.parametrize("shown", [20, 12, 1])
+def test_blenders_own_simulation_stays_as_it_was_played(maker, shown):
+    """After an export the viewport shows what Blender had simulated, and playing on continues it."""
+    ob = maker.body(location=(0, 0, 50))
+
+    def height(frame):
+        maker.scene.frame_set(frame)
+        return ob.evaluated_get(bpy.context.evaluated_depsgraph_get()).matrix_world.translation.z
+
+    played = [height(frame) for frame in range(1, 21)]
+    assert played[-1] < 49.0
+    maker.scene.frame_set(shown)
+    export_scene(maker.scene)
+    current = ob.evaluated_get(bpy.context.evaluated_depsgraph_get()).matrix_world.translation.z
+    assert current == played[shown - 1]
+    assert [height(frame) for frame in range(1, 21)] == played
+
+
 def test_scene_out_of_view(maker):
     """Another scene than the window's can be exported."""
     maker.body(location=(1, 2, 3))
