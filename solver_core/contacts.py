@@ -252,9 +252,9 @@ def match_nearest(position, normal, matched, first, last, previous, old_first, o
 @subkernel
 def is_taken(matched, first, last, old):
     """Whether an old contact is matched already."""
-    for contact in range(first, last):
+    for contact in range(first, last):  # noqa: SIM110 (Numba would compile a generator for any())
         if matched[contact] == old:
-            return True  # noqa: SIM110 (Numba has no any())
+            return True
     return False
 
 

@@ -365,7 +365,8 @@ def _center_and_size(points):
     """Middle and longest side of the bounding box: what brings the points into a unit cube."""
     lower, upper = points.min(axis=0), points.max(axis=0)
     # Halved before the sum, which could overflow.
-    center, size = 0.5 * lower + 0.5 * upper, (upper - lower).max()
+    with np.errstate(over="ignore"):
+        center, size = 0.5 * lower + 0.5 * upper, (upper - lower).max()
     if not np.isfinite(size):
         raise ShapeError(f"convex hull: points reach from {_text(lower)} to {_text(upper)}; that must be finite")
     if size <= RATIO_SAME_POINT * np.abs(points).max():

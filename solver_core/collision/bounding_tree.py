@@ -69,7 +69,7 @@ def build_tree(bounds, node, order, stack):
 
 @subkernel
 def split_shapes(bounds, order, first, last):
-    """Put those of the shapes ``first`` to ``last`` in front that lie left of the mean; return where the rest starts."""
+    """Put those of the shapes ``first`` to ``last`` in front that lie below the mean; return where others start."""
     widest = -1.0
     split_axis = 0
     mean = 0.0
@@ -93,7 +93,7 @@ def split_shapes(bounds, order, first, last):
             order[middle] = shape
             middle += 1
     if middle == first:
-        # All in one place (what lies left of a mean is never all).
+        # All in one place (what lies below a mean is never all).
         return (first + last) // 2
     return middle
 

@@ -10,6 +10,7 @@ import numpy as np
 from ..kernel import subkernel
 from .closest_points import into_frame, support_vertex
 from .workspace import (
+    A_IN_B,
     B_IN_A,
     BEST_A,
     BEST_B,
@@ -21,11 +22,15 @@ from .workspace import (
     FACES,
     POSITION,
     SEPARATION,
+    SIDE,
     VERTICES,
 )
 
 # Sine of the angle between two edges below which their cross product is no axis of its own.
 SINE_PARALLEL_EDGES = 1e-6
+
+# An axis leads to a sheet's wrong side if its cosine with the right one is below minus this; along the sheet may be.
+COSINE_WRONG_SIDE = 1e-6
 
 # Columns of PairScratch.near_edges.
 EDGE_DIRECTION = 0
@@ -37,7 +42,33 @@ INFINITE = 1e300
 
 
 @subkernel
-def separate_faces(polytopes, hull, other, pose, reach, favoured, favour):
+def find_side(polytopes, a, b, pose, side):
+    """Write the normal of a sheet, from a to b, on the side on which the other's centre is; 0 if neither is a sheet.
+
+    A sheet has no inside, so the least way out may lead to either side. It pushes to the side of the other's centre,
+    and no axis that leads to the other side is tried.
+    """
+    side[0], side[1], side[2] = 0.0, 0.0, 0.0
+    flat_a, flat_b = polytopes.flat_face[a], polytopes.flat_face[b]
+    if flat_a >= 0:
+        row = polytopes.start[a, FACES] + flat_a
+        height = -polytopes.plane[row, 3]
+        for i in range(3):
+            height += polytopes.plane[row, i] * pose[B_IN_A, POSITION, i]
+        for i in range(3):
+            side[i] = polytopes.plane[row, i] if height >= 0.0 else -polytopes.plane[row, i]
+    elif flat_b >= 0:
+        row = polytopes.start[b, FACES] + flat_b
+        height = -polytopes.plane[row, 3]
+        for i in range(3):
+            height += polytopes.plane[row, i] * pose[A_IN_B, POSITION, i]
+        for i in range(3):
+            for j in range(3):
+                side[i] -= pose[B_IN_A, i, j] * (polytopes.plane[row, j] if height >= 0.0 else -polytopes.plane[row, j])
+
+
+@subkernel
+def separate_faces(polytopes, hull, other, pose, side_x, side_y, side_z, reach, favoured, favour):
     """Face of a hull whose plane keeps the other hull farthest out.
 
     Parameters
@@ -47,6 +78,8 @@ def separate_faces(polytopes, hull, other, pose, reach, favoured, favour):
     hull, other : int
     pose : float64 [4, 3]
         Of the other hull in the frame of this one (read).
+    side_x, side_y, side_z : float
+        Of ``find_side``, in the frame of this hull and away from it.
     reach : float
         The first face with more separation than this ends the search [m].
     favoured : int
@@ -63,7 +96,6 @@ def separate_faces(polytopes, hull, other, pose, reach, favoured, favour):
     start, plane, vertex = polytopes.start, polytopes.plane, polytopes.vertex
     first = start[hull, FACES]
     base, count = start[other, VERTICES], start[other + 1, VERTICES] - start[other, VERTICES]
-    flat_face = polytopes.flat_face[hull]
     best = -INFINITE
     best_separation = -INFINITE
     best_face = np.int64(0)
@@ -76,8 +108,7 @@ def separate_faces(polytopes, hull, other, pose, reach, favoured, favour):
         row = first + face
         nx, ny, nz = plane[row, 0], plane[row, 1], plane[row, 2]
         offset = nx * pose[POSITION, 0] + ny * pose[POSITION, 1] + nz * pose[POSITION, 2] - plane[row, 3]
-        if flat_face >= 0 and offset < 0.0 and flat_face <= face <= flat_face + 1:
-            # A sheet pushes to the side on which the other's centre is.
+        if nx * side_x + ny * side_y + nz * side_z < -COSINE_WRONG_SIDE:
             continue
         x, y, z = into_frame(pose, nx, ny, nz)
         bonus = favour if face == favoured else 0.0
@@ -234,6 +265,8 @@ def separate_edge_pairs(near_a, count_a, near_b, count_b, axes, feature):
             # Outwards from a: to the side to which both of its faces look.
             outward = nx * (other[3] + other[6]) + ny * (other[4] + other[7]) + nz * (other[5] + other[8])
             scale = (1.0 if outward > 0.0 else -1.0) / square**0.5
+            if (nx * axes[SIDE, 0] + ny * axes[SIDE, 1] + nz * axes[SIDE, 2]) * scale < -COSINE_WRONG_SIDE:
+                continue
             separation = nx * (row[9] - other[9]) + ny * (row[10] - other[10]) + nz * (row[11] - other[11])
             separation *= scale
             if separation > best:

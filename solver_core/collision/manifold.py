@@ -31,8 +31,8 @@ from .workspace import (
 )
 
 # A corner this far outside a clipping plane still counts as inside (share of the smaller shape's size), so that two
-# equal faces on each other are not cut by rounding.
-RATIO_CLIP = 1e-9
+# equal faces on each other are not cut by the small shifts of bodies at rest.
+RATIO_CLIP = 1e-6
 
 # A corner is dropped if the polygon loses less than this share of itself: two corners this close are one contact.
 RATIO_NEGLIGIBLE_CORNER = 1e-3
@@ -180,8 +180,8 @@ def clip_against_sides(polygon, sides, corners, nx, ny, nz, tolerance):
             # A side face of a sheet has sides of no length.
             continue
         ux, uy, uz = ux / length, uy / length, uz / length
-        offset = ux * ax + uy * ay + uz * az + tolerance
-        corners = clip_polygon(polygon[CLIPPED], corners, polygon[SPARE], ux, uy, uz, offset)
+        offset = ux * ax + uy * ay + uz * az
+        corners = clip_polygon(polygon[CLIPPED], corners, polygon[SPARE], ux, uy, uz, offset, tolerance)
         for corner in range(corners):
             for i in range(3):
                 polygon[CLIPPED, corner, i] = polygon[SPARE, corner, i]
@@ -189,8 +189,11 @@ def clip_against_sides(polygon, sides, corners, nx, ny, nz, tolerance):
 
 
 @subkernel
-def clip_polygon(polygon, corners, clipped, ux, uy, uz, offset):
-    """Write the part of a polygon with ``u . x <= offset`` into ``clipped``; return its number of corners."""
+def clip_polygon(polygon, corners, clipped, ux, uy, uz, offset, tolerance):
+    """Write the part of a polygon with ``u . x <= offset`` into ``clipped``; return its number of corners.
+
+    Corners up to ``tolerance`` outside stay where they are; what is cut is cut at the plane itself.
+    """
     count = 0
     if corners == 0:
         return count
@@ -199,13 +202,14 @@ def clip_polygon(polygon, corners, clipped, ux, uy, uz, offset):
     for corner in range(corners):
         p, q, r = polygon[corner, 0], polygon[corner, 1], polygon[corner, 2]
         here = ux * p + uy * q + uz * r - offset
-        if (before < 0.0 and here > 0.0) or (before > 0.0 and here < 0.0):
-            share = before / (before - here)
+        if (before <= tolerance) != (here <= tolerance):
+            # A corner that is kept beyond the plane is cut no nearer to the inside.
+            share = min(max(before / (before - here), 0.0), 1.0)
             clipped[count, 0] = x + share * (p - x)
             clipped[count, 1] = y + share * (q - y)
             clipped[count, 2] = z + share * (r - z)
             count += 1
-        if here <= 0.0:
+        if here <= tolerance:
             clipped[count, 0] = p
             clipped[count, 1] = q
             clipped[count, 2] = r

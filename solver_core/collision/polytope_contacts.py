@@ -14,7 +14,7 @@ at most ``RATIO_FACE_PREFERRED`` worse than the exact value stands, so edges win
 from ..kernel import subkernel
 from .box_separation import box_edge, separate_boxes
 from .closest_points import RATIO_TOUCHING, closest_points, into_frame
-from .hull_separation import best_face_normal, separate_faces, separate_hull_edges
+from .hull_separation import best_face_normal, find_side, separate_faces, separate_hull_edges
 from .manifold import face_manifold
 from .workspace import (
     A_IN_B,
@@ -41,6 +41,7 @@ from .workspace import (
     POINT_B,
     POSITION,
     SEPARATION,
+    SIDE,
     TWO_EDGES,
     VERTICES,
 )
@@ -140,10 +141,15 @@ def separate_hulls(polytopes, a, b, reach, favoured_a, favoured_b, favour, pose,
     """Separations along the face normals of two hulls. Edges are left for where they are needed."""
     axes[SEPARATION, BEST_B] = -INFINITE
     axes[SEPARATION, BEST_EDGES] = -INFINITE
-    axes[SEPARATION, BEST_A], feature[BEST_A] = separate_faces(polytopes, a, b, pose[B_IN_A], reach, favoured_a, favour)
+    find_side(polytopes, a, b, pose, axes[SIDE])
+    x, y, z = axes[SIDE, 0], axes[SIDE, 1], axes[SIDE, 2]
+    axes[SEPARATION, BEST_A], feature[BEST_A] = separate_faces(
+        polytopes, a, b, pose[B_IN_A], x, y, z, reach, favoured_a, favour
+    )
     if axes[SEPARATION, BEST_A] <= reach:
+        x, y, z = into_frame(pose[B_IN_A], -x, -y, -z)
         axes[SEPARATION, BEST_B], feature[BEST_B] = separate_faces(
-            polytopes, b, a, pose[A_IN_B], reach, favoured_b, favour
+            polytopes, b, a, pose[A_IN_B], x, y, z, reach, favoured_b, favour
         )
 
 

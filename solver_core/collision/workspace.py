@@ -39,6 +39,7 @@ A_IN_B = 1
 SEPARATION = 0
 EDGE_NORMAL = 1
 NORMAL = 2
+SIDE = 3
 
 # Columns of the row SEPARATION, and entries of PairScratch.feature: the best face of a, the best face of b, and the
 # best two edges.
@@ -102,9 +103,9 @@ class PairScratch(NamedTuple):
     ----------
     pose : float64 [2, 4, 3]
         Relative poses.
-    axes : float64 [3, 3]
+    axes : float64 [4, 3]
         Largest separations along face normals of a, of b, and of edge pairs [m]; normal of the best edge pair; normal
-        of the manifold. Normals point from a to b.
+        of the manifold; normal of a sheet on the side of the other's centre, else 0. Normals point from a to b.
     feature : int64 [6]
         The features that give these.
     closest : float64 [3, 3]
@@ -242,7 +243,7 @@ def allocate_pair_scratch(vertex_count: int, edge_count: int, loop_length: int) 
     corner_count = 2 * loop_length + 4
     return PairScratch(
         pose=np.zeros((2, 4, 3)),
-        axes=np.zeros((3, 3)),
+        axes=np.zeros((4, 3)),
         feature=np.zeros(6, np.int64),
         closest=np.zeros((3, 3)),
         simplex=np.zeros((4, 10)),

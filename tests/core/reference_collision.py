@@ -1,0 +1,154 @@
+"""Slow, plain references for the collision kernels, and a small harness that runs the two stages on a few bodies.
+
+Two convex shapes overlap where their Minkowski difference {x - y} holds the origin. Its hull is taken by Qhull from all
+differences of vertices: the nearest facet gives the depth. The distance of separated shapes is that of the hull from
+the origin, a non-negative least-squares problem. Nothing here shares code with Cairn.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy.optimize import nnls
+from scipy.spatial import ConvexHull as Qhull
+
+from cairn.solver_core.collision.broad_phase import broad_phase
+from cairn.solver_core.collision.narrow_phase import narrow_phase
+from cairn.solver_core.collision.workspace import StepScalars, allocate_collision_workspace
+from cairn.solver_core.contacts import (
+    CONTACT_COUNT,
+    CONTACT_START,
+    IS_RECYCLED,
+    REFERENCE,
+    allocate_contacts,
+    allocate_pairs,
+    match_contacts,
+)
+from cairn.solver_core.model import BodyKind, ModelBuilder
+
+SUBSTEP = 1.0 / 96.0
+
+
+class Manifold(NamedTuple):
+    """Contacts of one pair of bodies, copied out of the buffers."""
+
+    position: np.ndarray
+    normal: np.ndarray
+    gap: np.ndarray
+    local_a: np.ndarray
+    local_b: np.ndarray
+    impulse: np.ndarray
+    age: np.ndarray
+    matched: np.ndarray
+    reference: int
+    is_recycled: bool
+
+
+class Collider:
+    """Bodies with poses that a test moves by hand, and the collision stages of a step after each move."""
+
+    def __init__(self, bodies, *, gravity_norm=0.0, maximal_points=8, pair_capacity=64, contact_capacity=256):
+        builder = ModelBuilder()
+        for body in bodies:
+            builder.add_body(**body)
+        self.model = builder.build()
+        self.state = self.model.initial_state
+        self.workspace = allocate_collision_workspace(self.model.arrays)
+        self.step_scalars = StepScalars(SUBSTEP, gravity_norm, maximal_points)
+        self.pairs = [allocate_pairs(pair_capacity) for _ in range(2)]
+        self.contacts = [allocate_contacts(contact_capacity) for _ in range(2)]
+        self.status = 0, 0
+
+    def place(self, body, position, orientation=(1.0, 0.0, 0.0, 0.0)):
+        """Put a body's user frame somewhere."""
+        placed, turned = self.state.position.copy(), self.state.orientation.copy()
+        users = self.model.user_poses(placed, turned)
+        users[0][body], users[1][body] = position, np.asarray(orientation) / np.linalg.norm(orientation)
+        self.state.position[:], self.state.orientation[:] = self.model.body_poses(*users)
+
+    def step(self):
+        """One step's collision stages; returns itself."""
+        self.pairs.reverse()
+        self.contacts.reverse()
+        arrays, (pairs, old_pairs), (contacts, old) = self.model.arrays, self.pairs, self.contacts
+        step, workspace = self.step_scalars, self.workspace
+        self.status = (
+            broad_phase(arrays, self.state, step, pairs, workspace),
+            narrow_phase(arrays, self.state, step, pairs, old_pairs, contacts, old, workspace),
+        )
+        match_contacts(pairs, contacts, old, workspace)
+        return self
+
+    def pair_list(self):
+        """Pairs of the broad phase as a list of tuples."""
+        pairs = self.pairs[0]
+        count = pairs.count[0]
+        return list(zip(pairs.shape_a[:count].tolist(), pairs.shape_b[:count].tolist(), strict=True))
+
+    def manifold(self, a=0, b=1) -> Manifold:
+        """Contacts of two bodies (with one shape each)."""
+        pairs, contacts = self.pairs[0], self.contacts[0]
+        fields = Manifold._fields[:8]
+        if (a, b) not in self.pair_list():
+            return Manifold(*(getattr(contacts, name)[:0].copy() for name in fields), -1, False)
+        link = pairs.link[self.pair_list().index((a, b))]
+        rows = slice(link[CONTACT_START], link[CONTACT_START] + link[CONTACT_COUNT])
+        values = (getattr(contacts, name)[rows].copy() for name in fields)
+        return Manifold(*values, int(link[REFERENCE]), bool(link[IS_RECYCLED]))
+
+
+def collide(shape_a, shape_b, pose_a=None, pose_b=None, velocity=(0.0, 0.0, 0.0), **options) -> Manifold:
+    """Manifold of two shapes at two poses (position, orientation), without a past.
+
+    ``velocity`` is that of body b: with it contacts are made up to a gap of ``velocity h`` and a margin.
+    """
+    bodies = []
+    for shape, pose in ((shape_a, pose_a), (shape_b, pose_b)):
+        position, orientation = pose if pose is not None else ((0.0, 0.0, 0.0), (1.0, 0.0, 0.0, 0.0))
+        kind = BodyKind.STATIC if shape.is_flat else BodyKind.DYNAMIC
+        bodies.append({"shape": shape, "position": position, "orientation": orientation, "kind": kind})
+    bodies[1]["linear_velocity"] = velocity
+    return Collider(bodies, **options).step().manifold()
+
+
+def rotation(orientation) -> np.ndarray:
+    """Rotation matrix of a quaternion (w, x, y, z), normalised first."""
+    w, x, y, z = np.asarray(orientation, float) / np.linalg.norm(orientation)
+    return np.array(
+        [
+            [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
+            [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],
+            [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)],
+        ]
+    )
+
+
+def about(axis, angle) -> np.ndarray:
+    """Quaternion of a turn by ``angle`` about ``axis``."""
+    axis = np.asarray(axis, float) / np.linalg.norm(axis)
+    return np.concatenate([[np.cos(angle / 2)], np.sin(angle / 2) * axis])
+
+
+def signed_distance(points_a, points_b):
+    """Signed distance of two convex hulls of points, and a unit normal from a to b that attains it.
+
+    Positive: distance. Negative: the least translation that separates them.
+    """
+    differences = (points_b[None, :, :] - points_a[:, None, :]).reshape(-1, 3)
+    hull = Qhull(differences)
+    inside = np.argmax(hull.equations[:, 3])
+    if hull.equations[inside, 3] < 0.0:
+        # b - a holds the origin: the nearest facet is the way out, moving b along its normal ... from a to b: -normal.
+        return hull.equations[inside, 3], -hull.equations[inside, :3]
+    corners = differences[hull.vertices]
+    scale = np.abs(corners).max()
+    # The nearest point of a hull to the origin: minimise |P' x|^2 + (1 - sum x)^2, x >= 0, then scale to sum x = 1.
+    system = np.vstack([corners.T / scale, np.ones(len(corners))])
+    weights, _ = nnls(system, np.array([0.0, 0.0, 0.0, 1.0]), maxiter=30 * len(corners))
+    nearest = corners.T @ (weights / weights.sum())
+    distance = np.linalg.norm(nearest)
+    return distance, nearest / distance
+
+
+def separation_along(points_a, points_b, normal):
+    """How far b lies beyond a along the normal: the gap between the two slabs."""
+    return (points_b @ normal).min() - (points_a @ normal).max()
