@@ -7,6 +7,7 @@ its end. Only the running operator knows that a bake is running (``running``); n
 
 import contextlib
 import json
+import textwrap
 import time
 
 import bpy
@@ -193,19 +194,21 @@ class CAIRN_OT_bake(_SceneOperator, bpy.types.Operator):
             import traceback
 
             traceback.print_exception(error)
-            error = RuntimeError(f"Cairn has failed: {type(error).__name__}: {error}; nothing has changed")
+            # The whole of it is in the console; a compiler's message fills pages.
+            cause = textwrap.shorten(f"{type(error).__name__}: {error}", 200)
+            error = RuntimeError(f"Cairn has failed, nothing has changed. {cause}")
         show_error(context, error)
         self.report({"ERROR"}, one_line(error))
         return {"CANCELLED"}
 
 
 class CAIRN_OT_delete_bake(_SceneOperator, bpy.types.Operator):
-    """Delete Cairn's keyframes and bring back what was there before: earlier animation, constraints, drivers,
-    and Blender's own simulation. Keys that you have made by hand on other channels stay
-    """
-
     bl_idname = "cairn.delete_bake"
     bl_label = "Delete Bake"
+    bl_description = (
+        "Delete Cairn's keyframes and bring back what was there before: earlier animation, constraints, drivers, and "
+        "Blender's own simulation. Keys that you have made by hand on other channels stay"
+    )
     bl_options = {"UNDO"}
 
     @classmethod

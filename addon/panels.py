@@ -15,8 +15,9 @@ from . import operators
 from .operators import is_baked, scene_bodies
 
 # Average width of a letter of the panel's font at a scale of 1 [pixels].
-LETTER_WIDTH = 6.5
+LETTER_WIDTH = 7.5
 LINES_OF_NOTES = 12
+LINES_OF_ERROR = 8
 
 
 class CAIRN_PT_presets(PresetPanel, bpy.types.Panel):
@@ -114,7 +115,7 @@ def draw_error(layout, context):
     row = box.row()
     lines = row.column(align=True)
     lines.alert = True
-    for i, line in enumerate(wrapped(context, session.error, 8)):
+    for i, line in enumerate(wrapped(context, session.error, 8)[:LINES_OF_ERROR]):
         lines.label(text=line, icon="ERROR" if i == 0 else "BLANK1", translate=False)
     row.operator("cairn.clear_error", text="", icon="X", emboss=False)
     if session.error_object:
