@@ -19,8 +19,11 @@ FRAME_START = 1
 # Frames in which a body that starts with a velocity is led there by keys: Blender knows no start velocity.
 LEAD_IN = 4
 PICTURE_COUNT = 5
+RESOLUTION = (640, 480)  # of each
 # Width of the bevel of a box, as a share of its shortest side: without it Workbench shows no joints.
 _RATIO_BEVEL = 0.06
+
+_SKY = (0.72, 0.76, 0.82)
 
 _COLLISION_SHAPES = {"Box": "BOX", "Sphere": "SPHERE", "ConvexHull": "CONVEX_HULL"}
 
@@ -237,10 +240,20 @@ def _fill_sphere(mesh, shape):
 def _material(color, materials):
     if color not in materials:
         material = bpy.data.materials.new("Color")
-        material.diffuse_color = (*color, 1.0)
+        material.diffuse_color = (*color, 1.0)  # Workbench's; the nodes are for EEVEE and Cycles
         material.roughness = 0.6
+        surface = _node(material, "BSDF_PRINCIPLED")
+        surface.inputs["Base Color"].default_value = (*color, 1.0)
+        surface.inputs["Roughness"].default_value = 0.6
         materials[color] = material
     return materials[color]
+
+
+def _node(owner, kind):
+    """The node of a kind in the default nodes of a material or a world."""
+    if owner.node_tree is None:  # before Blender 5.0 nodes are there only once they are switched on
+        owner.use_nodes = True
+    return next(node for node in owner.node_tree.nodes if node.type == kind)
 
 
 # Camera, light and view
@@ -260,18 +273,19 @@ def _add_camera(scene, description):
 def _add_light(scene):
     """A sun and a bright world, for those who render the file with EEVEE or Cycles."""
     light = bpy.data.lights.new("Sun", "SUN")
-    light.energy, light.angle = 3.0, math.radians(5.0)
+    light.energy, light.angle = 2.5, math.radians(5.0)
     ob = bpy.data.objects.new("Sun", light)
     ob.rotation_euler = (math.radians(40.0), math.radians(15.0), math.radians(30.0))
     scene.collection.objects.link(ob)
     scene.world = bpy.data.worlds.new("World")
-    scene.world.color = (0.72, 0.76, 0.82)
+    scene.world.color = _SKY
+    _node(scene.world, "BACKGROUND").inputs["Color"].default_value = (*_SKY, 1.0)
 
 
 def _set_view(scene):
     """Workbench with studio light, shadows and cavity: it renders without a window and needs no set-up."""
     scene.render.engine = "BLENDER_WORKBENCH"
-    scene.render.resolution_x, scene.render.resolution_y = 640, 480
+    scene.render.resolution_x, scene.render.resolution_y = RESOLUTION
     scene.view_settings.view_transform = "Standard"
     display = scene.display
     display.render_aa = "16"

@@ -1,6 +1,13 @@
-"""Pictures of a motion: several frames side by side, rendered as the scene is set up and put together with NumPy."""
+"""Pictures of a motion: several frames side by side, rendered as the scene is set up and put together with NumPy.
 
+Workbench draws with OpenGL or Vulkan. Where there is neither, not even in software, Blender does not report an error
+but aborts the process, after a bake of minutes. So another process tries first, and Cycles steps in if that dies.
+"""
+
+import subprocess
+import sys
 import tempfile
+from contextlib import contextmanager
 from pathlib import Path
 
 import bpy
@@ -10,6 +17,17 @@ from .cli_output import blender_lines_dropped
 
 # White between two frames of a strip [pixels].
 GAP = 8
+# Cycles as a stand-in: enough for a small picture with its denoiser on.
+CYCLES_SAMPLES = 16
+# The trial renders 16 x 16 pixels; most of its time is Blender's start [s].
+SECONDS_TRIAL = 60.0
+
+_TRIAL = """
+import bpy
+render = bpy.context.scene.render
+render.engine, render.resolution_x, render.resolution_y = "BLENDER_WORKBENCH", 16, 16
+bpy.ops.render.render()
+"""
 
 
 class PictureError(Exception):
@@ -58,13 +76,42 @@ def render_strip(scene, frames, path: Path, progress):
     """
     pictures = []
     current = scene.frame_current
-    with tempfile.TemporaryDirectory(prefix="cairn-") as folder:
+    with tempfile.TemporaryDirectory(prefix="cairn-") as folder, _engine_that_works(scene, progress):
         for done, frame in enumerate(frames):
             progress.show("render", done, len(frames), f"Rendering frame {frame} ({done + 1} of {len(frames)})")
             pictures.append(_render_frame(scene, frame, Path(folder) / f"{frame}.png"))
     scene.frame_set(current)
     progress.show("render", len(frames), len(frames), "Rendered")
     _write_png(_side_by_side(pictures), path)
+
+
+@contextmanager
+def _engine_that_works(scene, progress):
+    """Cycles in the place of Workbench where that cannot draw."""
+    engine = scene.render.engine
+    if engine == "BLENDER_WORKBENCH" and not workbench_works():
+        progress.show("render", 0, 1, "No OpenGL for Workbench here: rendering with Cycles, which takes longer")
+        scene.render.engine = "CYCLES"
+        scene.cycles.samples, scene.cycles.use_denoising = CYCLES_SAMPLES, True
+    try:
+        yield
+    finally:
+        scene.render.engine = engine
+
+
+def workbench_works() -> bool:
+    """Whether Workbench renders on this machine; asked of a process of its own, which may die of it."""
+    if sys.platform != "linux":
+        return True
+    if bpy.app.module:
+        command = [sys.executable, "-c", _TRIAL]
+    else:
+        command = [bpy.app.binary_path, "-b", "--factory-startup", "--python-exit-code", "1", "--python-expr", _TRIAL]
+    try:
+        trial = subprocess.run(command, capture_output=True, timeout=SECONDS_TRIAL, check=False)
+    except (OSError, subprocess.TimeoutExpired):
+        return False
+    return trial.returncode == 0
 
 
 def _render_frame(scene, frame, path) -> np.ndarray:
@@ -81,7 +128,7 @@ def _render_frame(scene, frame, path) -> np.ndarray:
     finally:
         render.filepath, render.image_settings.file_format = kept
     if not path.is_file():
-        raise PictureError(f"frame {frame} could not be rendered; Workbench needs OpenGL or Vulkan, software is enough")
+        raise PictureError(f"frame {frame} could not be rendered")
     return _read_pixels(path)
 
 

@@ -87,6 +87,7 @@ def test_demo_leaves_scene_report_and_pictures(tmp_path, monkeypatch, capsys):
         return dataclasses.replace(scenes.wall(columns=3, courses=8, ball_speed=20.0), name="small", frame_count=10)
 
     monkeypatch.setitem(scenes.SCENES, "small", small_wall)
+    monkeypatch.setattr(demo, "RESOLUTION", (160, 120))
     assert cli.main(["demo", "small", "-o", str(tmp_path / "new" / "demo")]) == 0
     folder = tmp_path / "new" / "demo"
     assert sorted(path.name for path in folder.iterdir()) == ["small.blend", "small.json", "small.png"]
@@ -95,9 +96,9 @@ def test_demo_leaves_scene_report_and_pictures(tmp_path, monkeypatch, capsys):
     assert "Rendering frame" in capsys.readouterr().err
     image = bpy.data.images.load(str(folder / "small.png"))
     width, height = image.size
-    assert (width, height) == (640 * demo.PICTURE_COUNT + pictures.GAP * (demo.PICTURE_COUNT - 1), 480)
+    assert (width, height) == (160 * demo.PICTURE_COUNT + pictures.GAP * (demo.PICTURE_COUNT - 1), 120)
     pixels = np.array(image.pixels[:]).reshape(height, width, 4)
-    shown = [pixels[:, place * (640 + pictures.GAP) :][:, :640, :3] for place in range(demo.PICTURE_COUNT)]
+    shown = [pixels[:, place * (160 + pictures.GAP) :][:, :160, :3] for place in range(demo.PICTURE_COUNT)]
     for picture in shown:
         assert picture.std() > 0.05  # something is seen
     for first, second in itertools.pairwise(shown):
@@ -110,6 +111,20 @@ def test_demo_leaves_scene_report_and_pictures(tmp_path, monkeypatch, capsys):
     scene.frame_set(scene.frame_end)
     after = np.array([ob.matrix_world.translation for ob in bricks])
     assert np.linalg.norm(after - before, axis=1).max() > 0.1
+
+
+def test_cycles_steps_in_where_workbench_cannot_draw(tmp_path, monkeypatch, capsys):
+    """Without OpenGL the pictures come all the same, and the scene keeps its engine."""
+    monkeypatch.setattr(pictures, "workbench_works", lambda: False)
+    scene = demo.build_scene(zoo())
+    scene.rigidbody_world.enabled = False
+    scene.render.resolution_x, scene.render.resolution_y = 64, 48
+    pictures.render_strip(scene, [1, 2], tmp_path / "strip.png", cli.Progress())
+    assert "Cycles" in capsys.readouterr().err
+    assert scene.render.engine == "BLENDER_WORKBENCH"
+    image = bpy.data.images.load(str(tmp_path / "strip.png"))
+    pixels = np.array(image.pixels[:]).reshape(48, 128 + pictures.GAP, 4)
+    assert pixels[:, :64, :3].std() > 0.02
 
 
 def test_telling_frames_follow_the_motion():
