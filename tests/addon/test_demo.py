@@ -7,7 +7,7 @@ import json
 import bpy
 import numpy as np
 import pytest
-from conftest import quaternion_matrix
+from scene_maker import quaternion_matrix
 
 from cairn.addon import cli, demo, pictures
 from cairn.addon.scene_export import export_scene, sample_frame, simulation_paused

@@ -7,8 +7,8 @@ and flags, ranges, gravity and speed mean what Blender's manual and its source s
 import bpy
 import numpy as np
 import pytest
-from conftest import CUBE_CORNERS, model_points, quaternion_matrix, same_points
 from mathutils import Matrix, Quaternion
+from scene_maker import CUBE_CORNERS, model_points, quaternion_matrix, same_points
 
 from cairn.addon.scene_export import export_scene, sample_frame, simulation_paused
 
