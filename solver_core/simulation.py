@@ -85,7 +85,7 @@ class FrameInput:
     Attributes
     ----------
     duration : float, optional
-        Simulated time [s]; None is one over the frame rate. 0 is a frame in which nothing moves.
+        Simulated time [s]; None is one over the frame rate. 0 is a frame in which only kinematic bodies change place.
     gravity : float64 [3], optional
         [m/s^2].
     kind : int64 [body_count], optional
@@ -207,10 +207,11 @@ class Simulation:
         if frame_input.kind is not None:
             self._change_kinds(frame_input.kind)
         record = allocate_record()
+        target = self._kinematic_target(frame_input)
         if duration > 0.0:
-            target = self._aim_kinematic_bodies(frame_input, duration)
+            self._aim_kinematic_bodies(target, duration)
             self._step(duration, record)
-            self._place_kinematic_bodies(target)
+        self._place_kinematic_bodies(target)
         self.frame += 1
         self._check_finite()
         return self._report(record)
@@ -259,38 +260,42 @@ class Simulation:
         self._motion.lag[self.state.kind == BodyKind.STATIC] = 0.0
         self.state.kind[:] = kind
 
-    def _aim_kinematic_bodies(self, frame_input, duration):
-        """Give kinematic bodies the constant velocity that takes them to their pose at the frame's end.
+    def _kinematic_target(self, frame_input):
+        """Where the frame's input puts the kinematic bodies.
 
         Returns
         -------
         tuple or None
-            (kinematic [body_count], position, orientation) of the body frames at the end.
+            (kinematic [body_count], position, orientation) of the body frames at the frame's end.
         """
         kinematic = self.state.kind == BodyKind.KINEMATIC
         if frame_input.position is None or not kinematic.any():
             return None
         count = self.model.body_count
-        position, orientation = self.state.position.copy(), self.state.orientation.copy()
-        wanted_position = np.array(frame_input.position, float)
-        wanted_orientation = np.array(frame_input.orientation, float)
-        if wanted_position.shape != (count, 3) or wanted_orientation.shape != (count, 4):
+        position = np.array(frame_input.position, float)
+        orientation = np.array(frame_input.orientation, float)
+        if position.shape != (count, 3) or orientation.shape != (count, 4):
             raise ValueError(f"position and orientation must have the shapes ({count}, 3) and ({count}, 4)")
-        lost = kinematic & ~(np.isfinite(wanted_position).all(axis=1) & np.isfinite(wanted_orientation).all(axis=1))
+        lost = kinematic & ~(np.isfinite(position).all(axis=1) & np.isfinite(orientation).all(axis=1))
         if lost.any():
             raise ValueError(f"the pose given for {self.model.names[np.argmax(lost)]} holds NaN or infinity")
-        user_position, user_orientation = self.model.user_poses(position, orientation)
-        wanted_position[~kinematic] = user_position[~kinematic]
-        wanted_orientation[~kinematic] = user_orientation[~kinematic]
-        wanted_orientation /= np.linalg.norm(wanted_orientation, axis=1, keepdims=True)
-        end_position, end_orientation = self.model.body_poses(wanted_position, wanted_orientation)
-        turn = rotations.multiply(end_orientation, rotations.conjugate(orientation))
-        self.state.velocity[kinematic, :3] = ((end_position - position) / duration)[kinematic]
+        present_position, present_orientation = self.poses()
+        position[~kinematic] = present_position[~kinematic]
+        orientation[~kinematic] = present_orientation[~kinematic]
+        orientation /= np.linalg.norm(orientation, axis=1, keepdims=True)
+        return kinematic, *self.model.body_poses(position, orientation)
+
+    def _aim_kinematic_bodies(self, target, duration):
+        """Give kinematic bodies the constant velocities that take them to their target in ``duration``."""
+        if target is None:
+            return
+        kinematic, position, orientation = target
+        turn = rotations.multiply(orientation, rotations.conjugate(self.state.orientation))
+        self.state.velocity[kinematic, :3] = ((position - self.state.position) / duration)[kinematic]
         self.state.velocity[kinematic, 3:] = (rotations.to_rotation_vector(turn) / duration)[kinematic]
-        return kinematic, end_position, end_orientation
 
     def _place_kinematic_bodies(self, target):
-        """Take the rounding of the substeps out of driven poses, so that they never drift from their animation."""
+        """Put driven bodies exactly where they are to be, so that rounding never parts them from their animation."""
         if target is None:
             return
         kinematic, position, orientation = target

@@ -258,13 +258,16 @@ def test_masks_decide_who_touches():
     assert path[-1, 2, 2] == pytest.approx(0.5 - 0.5 * G, abs=1e-6)
 
 
-def test_frame_of_no_duration_moves_nothing():
-    """World speed 0: poses stay, the frame counts."""
-    simulation = Simulation(stack(2).build_model())
-    before = simulation.poses()
-    report = simulation.advance_frame(FrameInput(duration=0.0))
-    assert report.frame == 1
-    assert np.array_equal(simulation.poses()[0], before[0])
+def test_frame_of_no_duration_moves_only_what_is_driven():
+    """World speed 0: the frame counts, dynamic bodies stay, kinematic ones are where their animation is."""
+    builder = ModelBuilder()
+    builder.add_body(shape=Sphere(0.5), linear_velocity=(1.0, 0, 0))
+    builder.add_body(shape=Sphere(0.5), position=(5.0, 0, 0), kind=BodyKind.KINEMATIC)
+    simulation = Simulation(builder.build())
+    target = FrameInput(duration=0.0, position=np.full((2, 3), 7.0), orientation=np.array([[1.0, 0, 0, 0]] * 2))
+    assert simulation.advance_frame(target).frame == 1
+    assert np.array_equal(simulation.poses()[0], [[0.0, 0, 0], [7.0, 7, 7]])
+    assert np.array_equal(simulation.velocities()[1], np.zeros(6))
 
 
 def test_the_same_run_twice_has_the_same_bits():
@@ -348,6 +351,7 @@ def test_bad_options_name_the_option(options, message):
         SimulationOptions(**options)
 
 
+@pytest.mark.filterwarnings("ignore:overflow encountered")
 def test_bad_input_names_the_body():
     """NaN in a kinematic pose names the body; a motion that overflows does too."""
     builder = ModelBuilder()
