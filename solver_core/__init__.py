@@ -23,7 +23,7 @@ _HOME = {
     "ContactProblem": "problem",
     "SolverOptions": "problem",
     "SolverResult": "problem",
-    "solve_contacts": "problem",
+    "solve_contacts": "solve",
 }
 
 __all__ = sorted(_HOME)

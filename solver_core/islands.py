@@ -4,10 +4,7 @@ Bodies that cannot be pushed (static, kinematic) do not join islands: two stacks
 Islands are numbered by their first block and keep the blocks' order, so the result does not hang on the union's order.
 """
 
-import numpy as np
-
 from .kernel import kernel, subkernel
-from .problem import IslandArrays, allocate_islands
 
 
 @kernel
@@ -99,15 +96,3 @@ def _counts_to_starts(first, count):
         members = first[island + 1]
         first[island + 1] = start
         start += members
-
-
-def single_island(rows, body_count: int) -> IslandArrays:
-    """All blocks and bodies of a problem as one island."""
-    block_count = int(rows.count[0])
-    islands = allocate_islands(block_count, max(body_count, 1))
-    islands.count[0] = 1
-    islands.block_order[:] = np.arange(block_count)
-    islands.block_first[1] = block_count
-    islands.body_order[:body_count] = np.arange(body_count)
-    islands.body_first[1] = body_count
-    return islands
