@@ -4,6 +4,8 @@ Sutherland and Hodgman's clipping (1974; Ericson 2005, section 8.3.4). The refer
 of the clipped polygon gives a contact, with its foot on the reference plane as the other surface point, so that the
 gap along the normal is exact.
 
+A hull's lowest vertex, and low ones beside the incident face, are contacts too.
+
 Reduction drops, one by one, the corner whose loss changes the polygon least (as Visvalingam and Whyatt 1993 simplify
 lines), never the deepest. That keeps area, needs no tolerance in metres, and merges corners that clipping has doubled.
 """
@@ -13,6 +15,7 @@ import numpy as np
 from ..kernel import subkernel
 from .closest_points import into_frame
 from .workspace import (
+    ANGLE,
     B_IN_A,
     CLIPPED,
     FACE_OF_A,
@@ -40,6 +43,11 @@ RATIO_NEGLIGIBLE_CORNER = 1e-3
 # Weight of perimeter times diameter against area in what a polygon loses. Decides only where the polygon is nearly a
 # line and has no area to lose: then its ends must stay.
 WEIGHT_PERIMETER = 1e-3
+
+# Vertices that lie at most this share of the smaller shape's size above the lowest one are low.
+RATIO_LOW_VERTEX = 0.01
+# Faces within 25 degrees of opposing the reference face may have low vertices. Not the far side of a thin plate.
+COSINE_LOW_FACE = -0.9
 
 INFINITE = 1e300
 
@@ -81,9 +89,20 @@ def face_manifold(polytopes, reference, face, incident, is_face_of_b, reach, siz
     sides = place_face(polytopes, reference, face, is_face_of_b, pose, polygon[REFERENCE_FACE])
     corners = place_face(polytopes, incident, incident_face, not is_face_of_b, pose, polygon[CLIPPED])
     corners = clip_against_sides(polygon, sides, corners, nx, ny, nz, RATIO_CLIP * size)
-    count = keep_within_reach(polygon, corners, nx, ny, nz, reach, is_face_of_b, contact)
     # The corners of the polygon are the points on the incident shape.
-    count = reduce_polygon(contact, POINT_A if is_face_of_b else POINT_B, count, maximal_points)
+    column = POINT_A if is_face_of_b else POINT_B
+    # Not a plain 0: Numba would compile what it is passed to once more, for the literal.
+    count = np.int64(0)
+    for corner in range(corners):
+        x, y, z = polygon[CLIPPED, corner, 0], polygon[CLIPPED, corner, 1], polygon[CLIPPED, corner, 2]
+        count = add_contact(polygon[REFERENCE_FACE], x, y, z, nx, ny, nz, reach, column, contact, count)
+    of_polygon = count
+    count = add_low_vertices(
+        polytopes, incident, incident_face, sides, nx, ny, nz, is_face_of_b, reach, size, pose, polygon, contact, count
+    )
+    if count > of_polygon:
+        sort_around(contact, column, count, nx, ny, nz)
+    count = reduce_polygon(contact, column, count, maximal_points, nx, ny, nz)
     deepest = INFINITE
     for point in range(count):
         deepest = min(deepest, contact[point, GAP])
@@ -145,42 +164,137 @@ def most_opposed_face(plane, first, last, nx, ny, nz, is_b, pose):
 
 
 @subkernel
-def keep_within_reach(polygon, corners, nx, ny, nz, reach, is_face_of_b, contact):
-    """Turn the corners of the clipped polygon that are within reach into contacts; return how many they are."""
+def add_contact(reference, x, y, z, nx, ny, nz, reach, column, contact, count):
+    """Add a point of the incident shape, with its foot on the reference plane, if within reach; return the count."""
+    gap = nx * (x - reference[0, 0]) + ny * (y - reference[0, 1]) + nz * (z - reference[0, 2])
+    if gap > reach:
+        return count
+    foot = POINT_A + POINT_B - column
+    contact[count, column] = x
+    contact[count, column + 1] = y
+    contact[count, column + 2] = z
+    contact[count, foot] = x - gap * nx
+    contact[count, foot + 1] = y - gap * ny
+    contact[count, foot + 2] = z - gap * nz
+    contact[count, GAP] = gap
+    return count + 1
+
+
+@subkernel
+def add_low_vertices(
+    polytopes, incident, incident_face, sides, nx, ny, nz, is_face_of_b, reach, size, pose, polygon, contact, count
+):
+    """Add the lowest vertex of the incident shape, and low vertices of faces that look nearly the same way.
+
+    A finely faceted hull is about to touch with more than its incident face, and need not have its lowest vertex in it.
+    For a box this adds nothing.
+    """
+    start, plane, vertex, loop_start = polytopes.start, polytopes.plane, polytopes.vertex, polytopes.loop_start
+    base, first = start[incident, VERTICES], start[incident, FACES]
     reference = polygon[REFERENCE_FACE]
-    on_incident, on_reference = (POINT_A, POINT_B) if is_face_of_b else (POINT_B, POINT_A)
-    count = 0
-    for corner in range(corners):
-        x, y, z = polygon[CLIPPED, corner, 0], polygon[CLIPPED, corner, 1], polygon[CLIPPED, corner, 2]
-        gap = nx * (x - reference[0, 0]) + ny * (y - reference[0, 1]) + nz * (z - reference[0, 2])
-        if gap <= reach:
-            contact[count, on_incident] = x
-            contact[count, on_incident + 1] = y
-            contact[count, on_incident + 2] = z
-            contact[count, on_reference] = x - gap * nx
-            contact[count, on_reference + 1] = y - gap * ny
-            contact[count, on_reference + 2] = z - gap * nz
-            contact[count, GAP] = gap
-            count += 1
+    # The gap of a vertex v of the incident hull is h . v + origin, in the hull's own frame.
+    hx, hy, hz = nx, ny, nz
+    origin = -(nx * reference[0, 0] + ny * reference[0, 1] + nz * reference[0, 2])
+    if not is_face_of_b:
+        hx, hy, hz = into_frame(pose, nx, ny, nz)
+        origin += nx * pose[POSITION, 0] + ny * pose[POSITION, 1] + nz * pose[POSITION, 2]
+    lowest = base
+    least = INFINITE
+    for row in range(base, start[incident + 1, VERTICES]):
+        gap = origin + hx * vertex[row, 0] + hy * vertex[row, 1] + hz * vertex[row, 2]
+        if gap < least:
+            least = gap
+            lowest = row
+    limit = min(reach, least + RATIO_LOW_VERTEX * size)
+    tolerance = RATIO_CLIP * size
+    count = add_vertex(vertex[lowest], sides, nx, ny, nz, is_face_of_b, limit, tolerance, pose, polygon, contact, count)
+    for row in range(first, start[incident + 1, FACES]):
+        if row == first + incident_face:
+            continue
+        if plane[row, 0] * hx + plane[row, 1] * hy + plane[row, 2] * hz > COSINE_LOW_FACE:
+            continue
+        for place in range(loop_start[row], loop_start[row + 1]):
+            corner = vertex[base + polytopes.loop[place]]
+            if origin + hx * corner[0] + hy * corner[1] + hz * corner[2] <= limit:
+                count = add_vertex(
+                    corner, sides, nx, ny, nz, is_face_of_b, limit, tolerance, pose, polygon, contact, count
+                )
     return count
+
+
+@subkernel
+def add_vertex(corner, sides, nx, ny, nz, is_face_of_b, limit, tolerance, pose, polygon, contact, count):
+    """Add a vertex of the incident hull if it lies over the reference face and is not there yet; return the count."""
+    x, y, z = corner[0], corner[1], corner[2]
+    if not is_face_of_b:
+        x, y, z = (
+            pose[POSITION, 0] + pose[0, 0] * x + pose[0, 1] * y + pose[0, 2] * z,
+            pose[POSITION, 1] + pose[1, 0] * x + pose[1, 1] * y + pose[1, 2] * z,
+            pose[POSITION, 2] + pose[2, 0] * x + pose[2, 1] * y + pose[2, 2] * z,
+        )
+    column = POINT_A if is_face_of_b else POINT_B
+    for point in range(count):
+        # The same vertex has the same bits: it is placed by the same sums.
+        if contact[point, column] == x and contact[point, column + 1] == y and contact[point, column + 2] == z:
+            return count
+    for side in range(sides):
+        ux, uy, uz, offset = side_plane(polygon[REFERENCE_FACE], side, sides, nx, ny, nz)
+        if ux * x + uy * y + uz * z > offset + tolerance:
+            return count
+    return add_contact(polygon[REFERENCE_FACE], x, y, z, nx, ny, nz, limit, column, contact, count)
+
+
+@subkernel
+def sort_around(contact, column, count, nx, ny, nz):
+    """Sort the contacts counterclockwise around their middle, by insertion."""
+    mx, my, mz = 0.0, 0.0, 0.0
+    for point in range(count):
+        mx += contact[point, column] / count
+        my += contact[point, column + 1] / count
+        mz += contact[point, column + 2] / count
+    # The direction of angle 0, and the one of a quarter turn.
+    ux, uy, uz = contact[0, column] - mx, contact[0, column + 1] - my, contact[0, column + 2] - mz
+    vx, vy, vz = ny * uz - nz * uy, nz * ux - nx * uz, nx * uy - ny * ux
+    for point in range(count):
+        x, y, z = contact[point, column] - mx, contact[point, column + 1] - my, contact[point, column + 2] - mz
+        across = x * vx + y * vy + z * vz
+        along = x * ux + y * uy + z * uz
+        length = abs(across) + abs(along)
+        # Grows with the angle from 0 to 4, without a trigonometric function.
+        angle = 0.0
+        if length > 0.0:
+            angle = 1.0 - along / length if across >= 0.0 else 3.0 + along / length
+        contact[point, ANGLE] = angle
+    for point in range(1, count):
+        place = point
+        while place > 0 and contact[place - 1, ANGLE] > contact[place, ANGLE]:
+            for i in range(ANGLE + 1):
+                contact[place - 1, i], contact[place, i] = contact[place, i], contact[place - 1, i]
+            place -= 1
+
+
+@subkernel
+def side_plane(reference, side, sides, nx, ny, nz):
+    """Outward unit normal and offset of the plane through a side of the reference face, along the face's normal.
+
+    A side face of a sheet has sides of no length: their normal is 0, and everything is inside.
+    """
+    following = side + 1 if side + 1 < sides else 0
+    ax, ay, az = reference[side, 0], reference[side, 1], reference[side, 2]
+    bx, by, bz = reference[following, 0] - ax, reference[following, 1] - ay, reference[following, 2] - az
+    ux, uy, uz = by * nz - bz * ny, bz * nx - bx * nz, bx * ny - by * nx
+    length = (ux * ux + uy * uy + uz * uz) ** 0.5
+    if length == 0.0:
+        return 0.0, 0.0, 0.0, 0.0
+    ux, uy, uz = ux / length, uy / length, uz / length
+    return ux, uy, uz, ux * ax + uy * ay + uz * az
 
 
 @subkernel
 def clip_against_sides(polygon, sides, corners, nx, ny, nz, tolerance):
     """Clip the polygon against the planes through the reference face's sides, along its normal."""
-    reference = polygon[REFERENCE_FACE]
     for side in range(sides):
-        following = side + 1 if side + 1 < sides else 0
-        ax, ay, az = reference[side, 0], reference[side, 1], reference[side, 2]
-        bx, by, bz = reference[following, 0] - ax, reference[following, 1] - ay, reference[following, 2] - az
-        # Outward: the side's direction times the face's normal.
-        ux, uy, uz = by * nz - bz * ny, bz * nx - bx * nz, bx * ny - by * nx
-        length = (ux * ux + uy * uy + uz * uz) ** 0.5
-        if length == 0.0:
-            # A side face of a sheet has sides of no length.
-            continue
-        ux, uy, uz = ux / length, uy / length, uz / length
-        offset = ux * ax + uy * ay + uz * az
+        ux, uy, uz, offset = side_plane(polygon[REFERENCE_FACE], side, sides, nx, ny, nz)
         corners = clip_polygon(polygon[CLIPPED], corners, polygon[SPARE], ux, uy, uz, offset, tolerance)
         for corner in range(corners):
             for i in range(3):
@@ -219,32 +333,37 @@ def clip_polygon(polygon, corners, clipped, ux, uy, uz, offset, tolerance):
 
 
 @subkernel
-def reduce_polygon(contact, column, count, maximal_points):
+def reduce_polygon(contact, column, count, maximal_points, nx, ny, nz):
     """Drop contacts that matter least, in place, until each of the rest matters and there are few enough.
 
     Parameters
     ----------
-    contact : float64 [M, 7]
+    contact : float64 [M, 8]
         As in ``PairScratch``; the rows are the corners of the polygon, in order around it.
     column : int
         Where the corners' coordinates start.
     count, maximal_points : int
+    nx, ny, nz : float
+        Normal of the plane in which area is measured.
 
     Returns
     -------
     int
         Contacts left.
     """
-    # Not a plain 0: Numba would compile what it is passed to once more, for the literal.
     first = np.int64(0)
     diameter, perimeter, area = 0.0, 0.0, 0.0
     for corner in range(count):
         following = corner + 1 if corner + 1 < count else 0
         # The triangle between the first corner and a side.
-        triangle, _, side, across = triangle_measures(contact, column, first, corner, following)
+        triangle, _, side, across = triangle_measures(contact, column, first, corner, following, nx, ny, nz)
         diameter = max(diameter, across)
         perimeter += side
         area += triangle
+    # Of a polygon that runs clockwise areas are negative. A corner inside the others makes the polygon smaller and has
+    # nothing to lose.
+    turn = 1.0 if area >= 0.0 else -1.0
+    area = abs(area)
     negligible = RATIO_NEGLIGIBLE_CORNER * (area + WEIGHT_PERIMETER * diameter * perimeter)
     while count > 1:
         deepest = 0
@@ -258,8 +377,8 @@ def reduce_polygon(contact, column, count, maximal_points):
                 continue
             before = corner - 1 if corner > 0 else count - 1
             after = corner + 1 if corner + 1 < count else 0
-            triangle, here, beyond, straight = triangle_measures(contact, column, before, corner, after)
-            loss = triangle + WEIGHT_PERIMETER * diameter * (here + beyond - straight)
+            triangle, here, beyond, straight = triangle_measures(contact, column, before, corner, after, nx, ny, nz)
+            loss = turn * triangle + WEIGHT_PERIMETER * diameter * (here + beyond - straight)
             if loss < least:
                 least = loss
                 dropped = corner
@@ -267,20 +386,20 @@ def reduce_polygon(contact, column, count, maximal_points):
             break
         count -= 1
         for corner in range(dropped, count):
-            for i in range(7):
+            for i in range(GAP + 1):
                 contact[corner, i] = contact[corner + 1, i]
     return count
 
 
 @subkernel
-def triangle_measures(contact, column, i, j, k):
-    """Area of the triangle of three corners, and the lengths of its sides ij, jk and ik."""
+def triangle_measures(contact, column, i, j, k, nx, ny, nz):
+    """Area of the triangle of three corners along ``n``, with its sign, and the lengths of its sides ij, jk and ik."""
     px, py, pz = contact[j, column], contact[j, column + 1], contact[j, column + 2]
     ux, uy, uz = px - contact[i, column], py - contact[i, column + 1], pz - contact[i, column + 2]
     vx, vy, vz = contact[k, column] - px, contact[k, column + 1] - py, contact[k, column + 2] - pz
     x, y, z = uy * vz - uz * vy, uz * vx - ux * vz, ux * vy - uy * vx
     return (
-        0.5 * (x * x + y * y + z * z) ** 0.5,
+        0.5 * (nx * x + ny * y + nz * z),
         (ux * ux + uy * uy + uz * uz) ** 0.5,
         (vx * vx + vy * vy + vz * vz) ** 0.5,
         ((ux + vx) ** 2 + (uy + vy) ** 2 + (uz + vz) ** 2) ** 0.5,

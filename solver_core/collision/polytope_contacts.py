@@ -129,11 +129,11 @@ def polytope_contacts(
         if not are_boxes:
             separate_hull_edges(polytopes, a, b, touching, scratch)
     edges = axes[SEPARATION, BEST_EDGES]
-    if edges > faces or (count == 0 and edges > -INFINITE):
+    if edges > faces:
         return edge_contact(polytopes, a, b, are_boxes, half_a, half_b, scratch)
-    if count == 0:
-        return deepest_vertex_contact(polytopes, a, b, scratch)
-    return count
+    if count > 0 and deepest <= touching:
+        return count
+    return deepest_vertex_contact(polytopes, a, b, scratch)
 
 
 @subkernel

@@ -68,10 +68,11 @@ CLIPPED = 0
 REFERENCE_FACE = 1
 SPARE = 2
 
-# Columns of PairScratch.contact: surface points of a and of b, gap.
+# Columns of PairScratch.contact: surface points of a and of b, gap, and a key for sorting around a polygon.
 POINT_A = 0
 POINT_B = 3
 GAP = 6
+ANGLE = 7
 
 # Shapes get contacts at rest up to a gap of this share of the smaller one's size: what is about to touch is in the
 # manifold before it does. Must exceed narrow_phase.RATIO_RECYCLE; larger means more rows that never act.
@@ -117,7 +118,7 @@ class PairScratch(NamedTuple):
         Edges of a and b that may decide the separation; columns in ``hull_separation``.
     polygon : float64 [3, M, 3]
         For clipping.
-    contact : float64 [M, 7]
+    contact : float64 [M, 8]
         The manifold.
     """
 
@@ -250,7 +251,7 @@ def allocate_pair_scratch(vertex_count: int, edge_count: int, loop_length: int) 
         heights=np.zeros((2, vertex_count)),
         near_edges=np.zeros((2, edge_count, 13)),
         polygon=np.zeros((3, corner_count, 3)),
-        contact=np.zeros((corner_count, 7)),
+        contact=np.zeros((corner_count + vertex_count, 8)),
     )
 
 

@@ -281,6 +281,47 @@ def test_a_hull_of_500_vertices_rests_on_its_lowest_point():
         np.testing.assert_allclose(manifold.normal[0], (0, 0, 1), atol=1e-9)
 
 
+def faceted_points(rng, kind):
+    """Points of hulls with many small or uneven faces."""
+    if kind == "flattened ball":
+        points = rng.normal(size=(150, 3))
+        return points / np.linalg.norm(points, axis=1, keepdims=True) * rng.uniform(0.1, 1, 3)
+    if kind == "uneven cylinder":
+        angles = rng.uniform(0, 2 * np.pi, 80)
+        return np.column_stack([np.cos(angles), np.sin(angles), rng.uniform(-1, 1, 80)])
+    if kind == "rounded box":
+        points = rng.uniform(-1, 1, (200, 3))
+        return np.sign(points) * np.abs(points) ** 0.2
+    return rng.normal(size=(40, 3)) * (1, 1, 0.01)
+
+
+@pytest.mark.parametrize("kind", ["flattened ball", "uneven cylinder", "rounded box", "flake"])
+def test_hulls_touch_every_kind_of_floor_with_their_lowest_vertex(kind):
+    """Any hull, dropped anyhow or put on one of its faces: the floor's normal and the lowest vertex's gap."""
+    rng = np.random.default_rng(3)
+    half = (20.0, 20.0, 0.5)
+    floors = [
+        (Box(half), -0.5),
+        (hull_of_box(half), -0.5),
+        (Box((20, 20, 0)), 0.0),
+        (ConvexHull.from_points(20 * SQUARE), 0),
+    ]
+    for case in range(60):
+        hull = ConvexHull.from_points(faceted_points(rng, kind))
+        turn = random_quaternion(rng)
+        if case % 2:
+            normal = hull.normals[rng.integers(len(hull.loops))]
+            axis = np.cross(normal, (0, 0, -1))
+            angle = np.arctan2(np.linalg.norm(axis), -normal[2]) + (0.0, 1e-7, 1e-4, 1e-2)[case // 2 % 4]
+            turn = about(axis, angle)
+        gap = (1e-3, 0.0, -1e-6, -1e-4, -1e-2)[case % 5]
+        lowest = (hull.vertices @ rotation(turn).T)[:, 2].min()
+        floor, height = floors[case % 4]
+        manifold = collide(floor, hull, ((0, 0, height), IDENTITY), ((0, 0, gap - lowest), turn))
+        assert manifold.gap.min() == pytest.approx(gap, abs=1e-9 * hull.size), (case, manifold)
+        np.testing.assert_allclose(manifold.normal[0], (0, 0, 1), atol=1e-9)
+
+
 def test_needles_touch_where_they_cross():
     """Two needles of 1 : 500, crossed: one point, exact gap."""
     needle = ConvexHull.from_points(corners((1.0, 0.002, 0.002)))
