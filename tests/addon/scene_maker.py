@@ -109,3 +109,13 @@ def same_points(first, second, tolerance):
     """Whether two point sets agree, in any order."""
     distances = np.linalg.norm(np.asarray(first)[:, None] - np.asarray(second)[None], axis=2)
     return distances.min(axis=1).max() <= tolerance and distances.min(axis=0).max() <= tolerance
+
+
+def world_vertices(name):
+    """Vertices of an object as Blender shows them, at the current frame."""
+    import bpy
+
+    ob = bpy.data.objects[name].evaluated_get(bpy.context.evaluated_depsgraph_get())
+    points = np.array([tuple(vertex.co) for vertex in ob.data.vertices])
+    matrix = np.array(ob.matrix_world)
+    return points @ matrix[:3, :3].T + matrix[:3, 3]
