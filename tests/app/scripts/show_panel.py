@@ -45,17 +45,18 @@ def take_picture():
     bpy.ops.wm.quit_blender()
 
 
-steps = iter((open_sidebar, choose_tab, take_picture))
+steps = [open_sidebar, choose_tab, take_picture]
 
 
 def next_step():
     try:
-        next(steps)()
+        steps.pop(0)()
     except Exception:
         # Blender would only take the timer away, and wait for a user
         traceback.print_exc()
         os._exit(1)
-    return PAUSE
+    # quitting takes a while, in which timers go on
+    return PAUSE if steps else None
 
 
 bpy.app.timers.register(next_step, first_interval=PAUSE)
