@@ -19,9 +19,11 @@ def main() -> int:
         return 2
     from .addon.cli import main as run
 
-    code = run()
-    sys.stdout.flush()
-    sys.stderr.flush()
+    try:
+        code = run()
+        sys.stdout.flush()
+    except BrokenPipeError:  # whoever read our output has seen enough: `cairn info shot.blend | head`
+        code = 0
     _leave(bpy, code)
 
 

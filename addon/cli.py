@@ -10,7 +10,6 @@ import json
 import math
 import signal
 import sys
-from contextlib import contextmanager
 from pathlib import Path
 
 import bpy
@@ -57,13 +56,13 @@ def main(argv=None) -> int:
         The exit code.
     """
     try:
-        with _interruptible():
-            arguments = _parser().parse_args(argv)
+        with _Interruption() as interruption:
+            arguments = _parser().parse_args(argv, argparse.Namespace(interruption=interruption))
             return arguments.run(arguments)
     except SystemExit as ending:
         return ending.code or DONE
     except KeyboardInterrupt:
-        print("\ncairn: interrupted; nothing was saved", file=sys.stderr)
+        print("cairn: interrupted; nothing was saved", file=sys.stderr)
         return INTERRUPTED
     except CommandError as error:
         return _complain(error, error.code)
@@ -87,20 +86,35 @@ def _unavailable():
     return RuntimeUnavailable
 
 
-@contextmanager
-def _interruptible():
-    """Let Ctrl-C raise KeyboardInterrupt; Blender in the background has a handler of its own that does not."""
-    try:
-        earlier = signal.signal(signal.SIGINT, signal.default_int_handler)
-    except ValueError:  # not the main thread: whoever started it decides
-        yield
-        return
-    try:
-        yield
-    finally:
-        # None stands for a handler that Blender installed from C, which Python cannot put back.
-        if earlier is not None:
-            signal.signal(signal.SIGINT, earlier)
+class _Interruption:
+    """Ctrl-C as KeyboardInterrupt, and remembered.
+
+    Blender in the background has a handler of its own that raises nothing, and what is raised while Blender calls a
+    handler of an add-on is printed and forgotten; so ``check`` raises it again at the next occasion.
+    """
+
+    def __init__(self):
+        self.happened = False
+
+    def __enter__(self):
+        try:
+            self._earlier = signal.signal(signal.SIGINT, self._on_signal)
+        except ValueError:  # not the main thread: whoever started it decides
+            self._earlier = None
+        return self
+
+    def __exit__(self, *exception):
+        # None also stands for a handler that Blender installed from C, which Python cannot put back.
+        if self._earlier is not None:
+            signal.signal(signal.SIGINT, self._earlier)
+
+    def _on_signal(self, *_):
+        self.happened = True
+        raise KeyboardInterrupt
+
+    def check(self):
+        if self.happened:
+            raise KeyboardInterrupt
 
 
 # Arguments
@@ -198,10 +212,11 @@ def run_bake(arguments) -> int:
         if path is not None:
             _refuse_unwritable(path)
     _open(arguments.scene)
+    arguments.interruption.check()
     from .bake import bake_scene
 
     scene = bpy.context.scene
-    with Progress(quiet=arguments.quiet) as progress:
+    with Progress(quiet=arguments.quiet, check=arguments.interruption.check) as progress:
         result = _run(bake_scene, scene, _bake_settings(scene, arguments), progress)
     return finish_bake(result, source, output, arguments.report, quiet=arguments.quiet)
 
@@ -236,7 +251,7 @@ def run_demo(arguments) -> int:
     for ending in (".blend", ".json", ".png"):
         _refuse_unwritable(arguments.output / f"{arguments.name}{ending}")
     ensure_registered()
-    with Progress(quiet=arguments.quiet) as progress:
+    with Progress(quiet=arguments.quiet, check=arguments.interruption.check) as progress:
         try:
             result, files = _run(make_demo, arguments.name, arguments.output, progress)
         except DemoError as error:

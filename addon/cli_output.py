@@ -20,11 +20,13 @@ _SECONDS_LOG = 5.0
 class Progress:
     """A single updating line on a terminal, a line now and then elsewhere, nothing if ``quiet``.
 
-    Called with a ``BakeProgress``, or with stage, done, total and text.
+    Called with a ``BakeProgress``, or with stage, done, total and text. Each time ``check`` is called, which may raise
+    to end the work.
     """
 
-    def __init__(self, *, quiet=False, stream=None):
+    def __init__(self, *, quiet=False, stream=None, check=lambda: None):
         self.quiet = quiet
+        self.check = check
         self.stream = stream or sys.stderr
         self.on_terminal = self.stream.isatty()
         self._announced = set()
@@ -43,6 +45,7 @@ class Progress:
 
     def show(self, stage, done, total, text=""):
         """Show how far a stage is."""
+        self.check()
         if self.quiet:
             return
         now = time.monotonic()

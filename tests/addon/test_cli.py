@@ -372,6 +372,22 @@ def test_interrupt_ends_with_130(shot, capsys, at_frame_4):
     assert names(shot.parent) == ["shot.blend"]
 
 
+def test_interrupt_while_blender_reads_the_file(shot, capsys):
+    """Blender prints and forgets what is raised in a handler of an add-on; the bake ends all the same."""
+
+    def handler(*_):
+        os.kill(os.getpid(), signal.SIGINT)
+
+    bpy.app.handlers.load_post.append(bpy.app.handlers.persistent(handler))
+    try:
+        code, out, lines = run(capsys, "bake", shot, "--quiet")
+    finally:
+        bpy.app.handlers.load_post.remove(handler)
+    assert (code, out) == (130, "")
+    assert "interrupted" in lines[-1]
+    assert names(shot.parent) == ["shot.blend"]
+
+
 def test_failed_save_ends_with_1(shot, capsys, monkeypatch):
     """A disk that fills up during the bake: the earlier result stays."""
     earlier = shot.with_name("shot.cairn.blend")
