@@ -1,5 +1,9 @@
 """Cairn in Blender: everything that touches bpy. Loads neither Numba nor SciPy; the first bake does."""
 
+import atexit
+
+import bpy
+
 from . import cli, operators, panels, preferences, presets, properties
 
 _MODULES = (properties, preferences, presets, operators, panels, cli)
@@ -11,9 +15,19 @@ def register():
     global _registered
     if _registered:
         return
-    for module in _MODULES:
-        module.register()
+    done = []
+    try:
+        for module in _MODULES:
+            module.register()
+            done.append(module)
+    except BaseException:  # leave nothing half-registered; Blender shows the error
+        for module in reversed(done):
+            module.unregister()
+        raise
     _registered = True
+    if bpy.app.module:
+        # Without an application nobody switches the add-on off, and bpy 4.5 hangs or crashes at its end if it is on.
+        atexit.register(unregister)
 
 
 def unregister():
@@ -24,3 +38,4 @@ def unregister():
     for module in reversed(_MODULES):
         module.unregister()
     _registered = False
+    atexit.unregister(unregister)

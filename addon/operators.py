@@ -103,8 +103,10 @@ class CAIRN_OT_bake(_SceneOperator, bpy.types.Operator):
     def invoke(self, context, event):
         if bpy.app.background or context.window is None:
             return self.execute(context)
+        if context.screen.is_animation_playing:
+            bpy.ops.screen.animation_cancel(restore_frame=False)
         self._begin(context)
-        self._timer = context.window_manager.event_timer_add(TICK_INTERVAL, window=context.window)
+        running["timer"] = context.window_manager.event_timer_add(TICK_INTERVAL, window=context.window)
         context.window_manager.modal_handler_add(self)
         self._show(context, "Reading the scene")
         return {"RUNNING_MODAL"}
@@ -115,7 +117,9 @@ class CAIRN_OT_bake(_SceneOperator, bpy.types.Operator):
             self._show(context, "Stopping")
             return {"RUNNING_MODAL"}
         if event.type != "TIMER":
-            return {"PASS_THROUGH"} if event.type in VIEW_EVENTS else {"RUNNING_MODAL"}
+            # Ctrl and the wheel change the number under the mouse.
+            looking = event.type in VIEW_EVENTS and not (event.ctrl and event.type.startswith("WHEEL"))
+            return {"PASS_THROUGH"} if looking else {"RUNNING_MODAL"}
         try:
             self._tick(context)
         except StopIteration as end:
@@ -133,11 +137,10 @@ class CAIRN_OT_bake(_SceneOperator, bpy.types.Operator):
         context.window_manager.cairn.error = context.window_manager.cairn.error_object = ""
         self._scene_name = context.scene.name
         self._steps = bake_frames(context.scene, BakeSettings.from_scene(context.scene))
-        self._timer = None
         self._stopping = False
         self._stop_thrown = False
         self._drawn = 0.0
-        running = {"scene": self._scene_name, "text": "", "factor": 0.0}
+        running = {"scene": self._scene_name, "text": "", "factor": 0.0, "timer": None, "steps": self._steps}
 
     def _tick(self, context):
         """Work for a slice of time."""
@@ -169,15 +172,7 @@ class CAIRN_OT_bake(_SceneOperator, bpy.types.Operator):
 
     def _finish(self, context, result=None, error=None):
         """The one way out: end, ESC, error, another file, quitting."""
-        global running
-        running = None
-        self._steps.close()
-        if self._timer is not None:
-            context.window_manager.event_timer_remove(self._timer)
-            self._timer = None
-            if context.workspace is not None:
-                context.workspace.status_text_set(None)
-        redraw(context)
+        stop_running(context)
         if error is not None:
             return self._fail(context, error)
         if result is None or not result.reports:
@@ -383,10 +378,18 @@ def redraw(context):
                 area.tag_redraw()
 
 
-def stop_running():
-    """Forget a bake whose operator is gone (the extension is being switched off)."""
+def stop_running(context):
+    """Clean up after a bake: steps, timer, status bar, panels. Also when the extension is switched off meanwhile."""
     global running
-    running = None
+    if running is None:
+        return
+    ended, running = running, None
+    ended["steps"].close()
+    if ended["timer"] is not None:
+        context.window_manager.event_timer_remove(ended["timer"])
+        if context.workspace is not None:
+            context.workspace.status_text_set(None)
+    redraw(context)
 
 
 CLASSES = (
@@ -406,7 +409,7 @@ def register():
 
 
 def unregister():
-    stop_running()
+    stop_running(bpy.context)
     for cls in reversed(CLASSES):
         with contextlib.suppress(RuntimeError):
             bpy.utils.unregister_class(cls)

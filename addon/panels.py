@@ -130,16 +130,15 @@ def draw_summary(layout, context):
     if not facts.is_baked or operators.running is not None:
         return
     column = layout.column(align=True)
+    text = iface_("Frames {:d}-{:d}").format(facts.baked_start, facts.baked_end)
     if facts.baked_end < facts.requested_end:
-        text = iface_("Baked {:d}-{:d} of {:d}").format(facts.baked_start, facts.baked_end, facts.requested_end)
-    else:
-        text = iface_("Baked {:d}-{:d}").format(facts.baked_start, facts.baked_end)
+        text = iface_("Frames {:d}-{:d} of {:d}").format(facts.baked_start, facts.baked_end, facts.requested_end)
     column.label(text=text, icon="CHECKMARK", translate=False)
     for line in wrapped(context, facts.summary, 3):
         column.label(text=line, icon="BLANK1", translate=False)
     if facts.worst_object:
         layout.operator("cairn.go_to_worst", icon="VIEWZOOM")
-    if not facts.is_baked or context.scene.rigidbody_world.enabled:
+    if context.scene.rigidbody_world.enabled:
         label(layout, iface_("Blender's own simulation is on and moves the objects"), "ERROR")
 
 

@@ -26,7 +26,7 @@ def stack(maker):
     session = bpy.context.window_manager.cairn
     session.error = session.error_object = session.check = ""
     yield maker
-    operators.stop_running()
+    operators.running = None
 
 
 class Harness:
@@ -40,6 +40,7 @@ class Harness:
         self.context = SimpleNamespace(
             scene=scene,
             window=object(),
+            screen=SimpleNamespace(is_animation_playing=False),
             workspace=SimpleNamespace(status_text_set=self._set_status),
             window_manager=SimpleNamespace(
                 cairn=manager.cairn,
@@ -65,8 +66,8 @@ class Harness:
         assert self.operator.invoke(self.context, None) == {"RUNNING_MODAL"}
         monkeypatch.undo()
 
-    def feed(self, kind, value="PRESS"):
-        return self.operator.modal(self.context, SimpleNamespace(type=kind, value=value))
+    def feed(self, kind, value="PRESS", ctrl=False):
+        return self.operator.modal(self.context, SimpleNamespace(type=kind, value=value, ctrl=ctrl))
 
     def tick_until(self, done):
         """Feed timer events until ``done`` is true of the last answer."""
@@ -257,6 +258,7 @@ def test_only_view_events_pass(harness):
         assert harness.feed(kind) == {"PASS_THROUGH"}, kind
     for kind in ("LEFTMOUSE", "X", "DEL", "Z", "SPACE", "TAB", "RET"):
         assert harness.feed(kind) == {"RUNNING_MODAL"}, kind
+    assert harness.feed("WHEELUPMOUSE", ctrl=True) == {"RUNNING_MODAL"}
 
 
 def test_cancel_by_blender_cleans_up(stack, harness):
@@ -264,6 +266,7 @@ def test_cancel_by_blender_cleans_up(stack, harness):
     harness.tick_until(lambda answer: "Frame 12 of 25" in operators.running["text"])
     harness.operator.cancel(harness.context)
     harness.assert_cleaned_up()
+    harness.operator.cancel(harness.context)  # once more does no harm
     assert not stack.scene.cairn.is_baked
     assert len(bpy.data.actions) == 0
 

@@ -38,6 +38,16 @@ def test_off_and_on_again_leaves_nothing_behind():
     assert bpy.context.scene.cairn.method == "nncg"
 
 
+def test_failure_half_way_leaves_nothing_registered(monkeypatch):
+    cairn.unregister()
+    monkeypatch.setattr(panels, "register", lambda: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        cairn.register()
+    assert not hasattr(bpy.types.Scene, "cairn")
+    monkeypatch.undo()
+    cairn.register()
+
+
 def test_no_handlers_and_no_timers_are_left_to_run():
     """Frame handlers are what crashes renders; Cairn has none."""
     for name in dir(bpy.app.handlers):
@@ -151,17 +161,17 @@ def test_panels_draw_in_every_state(registered):
     bpy.ops.cairn.check_scene()
     assert "2 rigid bodies, 1 of them move" in draw_all()["VIEW3D_PT_cairn_check"]
 
-    operators.running = {"scene": "Scene", "text": "Frame 3 of 5", "factor": 0.5}
+    operators.running = {"text": "Frame 3 of 5", "factor": 0.5}
     assert "Frame 3 of 5" in draw_all()["VIEW3D_PT_cairn"]
     assert "Bake" not in draw_all()["VIEW3D_PT_cairn"]
     operators.running = None
 
     bpy.ops.cairn.bake()
     texts = draw_all()["SCENE_PT_cairn"]
-    assert "Baked 1-5" in texts
+    assert "Frames 1-5" in texts
     assert "Bake Again" in texts
     bpy.context.scene.cairn.requested_end = 9
-    assert "Baked 1-5 of 9" in drawn(panels.VIEW3D_PT_cairn, width=150)
+    assert "Frames 1-5 of 9" in drawn(panels.VIEW3D_PT_cairn, width=150)
 
     bpy.context.window_manager.cairn.error = "Box: its mass is 0 kg"
     bpy.context.window_manager.cairn.error_object = "Box"
