@@ -129,6 +129,21 @@ def test_a_cube_has_six_faces_of_four_corners():
         assert hull.mass_properties().volume == pytest.approx(8.0, rel=1e-5)
 
 
+@pytest.mark.parametrize("distance", [0.0, 5.0, 30.0])
+def test_a_single_precision_cube_far_from_its_origin_has_six_faces(distance):
+    """Rounding grows with the coordinates, not with the size of the shape."""
+    turned = CUBE @ rotation((0.9, 0.1, -0.3, 0.2)).T + distance * np.array([2.0, -1.0, 0.7])
+    hull = ConvexHull.from_points(turned.astype(np.float32))
+    assert sorted(len(loop) for loop in hull.loops) == [4] * 6
+
+
+def test_a_tiny_hull_far_from_its_origin_keeps_its_shape():
+    """A crumb of 10 micrometres, 10 m away, in double precision."""
+    points = random_points(8, 30)
+    plain, crumb = (ConvexHull.from_points(p) for p in (points, 1e-5 * points + 10.0))
+    assert crumb.mass_properties().volume == pytest.approx(plain.mass_properties().volume * 1e-15, rel=1e-3)
+
+
 def test_a_cylinder_keeps_its_caps_as_single_faces():
     """A 64-sided prism has two faces of 64 corners and 64 of four."""
     angles = np.arange(64) * 2 * np.pi / 64
