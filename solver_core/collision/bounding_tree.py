@@ -142,13 +142,14 @@ def find_overlapping_leaves(tree, found):
                 stack[waiting + 2, 0], stack[waiting + 2, 1] = left, right
                 waiting += 3
             continue
-        if (
-            box[one, 0] > box[two, 3]
-            or box[two, 0] > box[one, 3]
-            or box[one, 1] > box[two, 4]
-            or box[two, 1] > box[one, 4]
-            or box[one, 2] > box[two, 5]
-            or box[two, 2] > box[one, 5]
+        # Asked so that NaN overlaps nothing.
+        if not (
+            box[one, 0] <= box[two, 3]
+            and box[two, 0] <= box[one, 3]
+            and box[one, 1] <= box[two, 4]
+            and box[two, 1] <= box[one, 4]
+            and box[one, 2] <= box[two, 5]
+            and box[two, 2] <= box[one, 5]
         ):
             continue
         if node[one, SHAPE] >= 0 and node[two, SHAPE] >= 0:

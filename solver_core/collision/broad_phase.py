@@ -40,27 +40,19 @@ def broad_phase(model, state, step, pairs, workspace):
     tree = workspace.tree
     place_bodies(state.position, state.orientation, workspace.body_pose)
     place_shapes(shapes.body, workspace.body_pose, workspace.local_pose, workspace.shape_pose)
-    bound_motion(
-        shapes.body,
-        shapes.kind,
-        shapes.bounding_radius,
-        workspace.local_pose,
-        state.kind,
-        state.velocity,
-        step.h,
-        step.gravity_norm,
-        workspace.motion,
-    )
     bound_shapes(
         shapes.body,
         shapes.kind,
         shapes.parameters,
+        shapes.bounding_radius,
         workspace.polytope,
         workspace.polytopes.bounds,
+        workspace.local_pose,
         workspace.shape_pose,
+        state.kind,
         state.velocity,
         step.h,
-        workspace.motion,
+        step.gravity_norm * step.h * step.h,
         tree.bounds,
     )
     mark_active(shapes.body, state.kind, tree.is_active)
@@ -113,40 +105,53 @@ def place_shapes(body_of, body_pose, local_pose, shape_pose):
 
 
 @subkernel
-def bound_motion(body_of, shape_kind, bounding_radius, local_pose, body_kind, velocity, h, gravity_norm, motion):
-    """How far any point of each shape may come within the substep.
+def bound_shapes(
+    body_of,
+    shape_kind,
+    parameters,
+    radius,
+    polytope,
+    extent,
+    local_pose,
+    shape_pose,
+    body_kind,
+    velocity,
+    h,
+    fall,
+    bounds,
+):
+    """Bounds of every shape along the substep.
 
-    A dynamic body's speed may grow by g h before it moves; that is in the bound even of a body at rest.
+    The box of the shape at the start, moved along by the body's velocity, and larger all around by what the body's spin
+    and gravity may do: a dynamic body's speed may grow by g h before it moves, even from rest.
+
+    Parameters
+    ----------
+    body_of, shape_kind, parameters, radius : arrays of ShapeArrays
+        (read)
+    polytope, extent, local_pose, shape_pose : arrays of CollisionWorkspace and its polytopes
+        (read)
+    body_kind, velocity : int64 [B], float64 [B, 6]
+        (read)
+    h, fall : float
+        Substep [s], g h^2 [m].
+    bounds : float64 [S, 2, 3]
+        (written)
     """
-    for shape in range(len(motion)):
+    for shape in range(len(bounds)):
         body = body_of[shape]
-        speed, spin, offset = 0.0, 0.0, 0.0
+        is_sphere = shape_kind[shape] == SPHERE
+        spin, offset = 0.0, 0.0
         for i in range(3):
-            speed += velocity[body, i] ** 2
             spin += velocity[body, 3 + i] ** 2
             offset += local_pose[shape, POSITION, i] ** 2
         # Bodies turn about their centre of mass. A ball that turns about its own centre sweeps nothing.
-        lever = offset**0.5
-        if shape_kind[shape] != SPHERE:
-            lever += bounding_radius[shape]
-        motion[shape] = (speed**0.5 + spin**0.5 * lever) * h
-        if body_kind[body] == DYNAMIC:
-            motion[shape] += gravity_norm * h * h
-
-
-@subkernel
-def bound_shapes(body_of, shape_kind, parameters, polytope, extent, shape_pose, velocity, h, motion, bounds):
-    """Bounds of every shape along the substep: of its box at the start, longer by the motion."""
-    for shape in range(len(motion)):
-        body = body_of[shape]
-        speed = (velocity[body, 0] ** 2 + velocity[body, 1] ** 2 + velocity[body, 2] ** 2) ** 0.5
-        # What is not straight motion may go any way.
-        slack = max(motion[shape] - speed * h, 0.0)
+        lever = offset**0.5 + (0.0 if is_sphere else radius[shape])
+        slack = spin**0.5 * lever * h + (fall if body_kind[body] == DYNAMIC else 0.0)
         for i in range(3):
             center = shape_pose[shape, POSITION, i]
-            half = parameters[shape, 0]
-            if shape_kind[shape] != SPHERE:
-                half = 0.0
+            half = parameters[shape, 0] if is_sphere else 0.0
+            if not is_sphere:
                 for j in range(3):
                     low = extent[polytope[shape], 0, j]
                     high = extent[polytope[shape], 1, j]

@@ -24,6 +24,7 @@ from ..contacts import (
     STATUS_OK,
 )
 from ..kernel import kernel, subkernel
+from .broad_phase import DYNAMIC
 from .polytope_contacts import polytope_contacts
 from .sphere_contacts import sphere_contacts
 from .workspace import (
@@ -58,7 +59,7 @@ def narrow_phase(model, state, step, pairs, previous_pairs, contacts, previous, 
         (read)
     state : StateArrays
         (read)
-    step : NamedTuple with ``h`` [s] and ``maximal_points``
+    step : NamedTuple with ``h`` [s], ``gravity_norm`` [m/s^2] and ``maximal_points``
         (read)
     pairs : PairArrays
         ``shape_a``, ``shape_b`` and ``count`` read, the rest written.
@@ -84,22 +85,34 @@ def narrow_phase(model, state, step, pairs, previous_pairs, contacts, previous, 
     for pair in range(pairs.count[0]):
         a, b = pairs.shape_a[pair], pairs.shape_b[pair]
         size = min(workspace.size[a], workspace.size[b])
-        motion = workspace.motion[a] + workspace.motion[b]
+        # Seen from the larger shape: where its own far parts go does not matter.
+        moving, other = (b, a) if workspace.size[a] >= workspace.size[b] else (a, b)
+        radius = shapes.bounding_radius[moving]
+        approach = step.h * bound_approach(
+            state.velocity,
+            shapes.body[moving],
+            shapes.body[other],
+            workspace.body_pose,
+            workspace.shape_pose[moving],
+            0.0 if shapes.kind[moving] == SPHERE else radius,
+        )
+        if state.kind[shapes.body[a]] == DYNAMIC or state.kind[shapes.body[b]] == DYNAMIC:
+            # Speeds may grow by g h before the bodies move.
+            approach += step.gravity_norm * step.h * step.h
         old = find_previous(previous_pairs, a, b, old)
         link_previous(pairs.link[pair], previous_pairs, a, b, old)
         place_pair(workspace.shape_pose[a], workspace.shape_pose[b], scratch.pose)
         is_recycled = False
         if pairs.link[pair, OLD_PAIR] >= 0:
-            moving = b if workspace.size[a] >= workspace.size[b] else a
-            moved = relative_motion(scratch.pose, previous_pairs.pose[old], moving == b, shapes.bounding_radius[moving])
+            moved = relative_motion(scratch.pose, previous_pairs.pose[old], moving == b, radius)
             # Nothing left out may come near, and what is there must still fit.
-            is_recycled = moved + motion <= previous_pairs.reach[old] and (
+            is_recycled = moved + approach <= previous_pairs.reach[old] and (
                 pairs.link[pair, OLD_COUNT] == 0 or moved <= RATIO_RECYCLE * size
             )
         if is_recycled:
             recycle_contacts(pairs, pair, previous_pairs, contacts, previous, workspace.body_pose)
             continue
-        reach = motion + RATIO_MARGIN * size
+        reach = approach + RATIO_MARGIN * size
         remember_pose(pairs, pair, reach, scratch.pose)
         if shapes.kind[a] == SPHERE or shapes.kind[b] == SPHERE:
             count = sphere_contacts(
@@ -172,11 +185,45 @@ def place_pair(pose_a, pose_b, pose):
 
 
 @subkernel
-def relative_motion(pose, before, is_b, radius):
-    """How far any point of shape b (else a) may have moved in the frame of the other since the pose ``before``.
+def bound_approach(velocity, moving, other, body_pose, shape_pose, radius):
+    """Speed at which points within ``radius`` of the moving body's shape may come nearer to the other body.
 
-    Asked of the smaller shape: where the larger one's far parts have gone does not matter.
+    The relative velocity at the shape's position, and what the relative spin adds around it. That of a ball adds
+    nothing: a turn about its centre changes no distance from it.
+
+    Parameters
+    ----------
+    velocity : float64 [B, 6]
+        (read)
+    moving, other : int
+        Bodies.
+    body_pose, shape_pose : float64 [B, 4, 3], [4, 3]
+        World poses; of the moving body's shape (read).
+    radius : float
+        [m]
+
+    Returns
+    -------
+    float
+        [m/s]
     """
+    speed, spin = 0.0, 0.0
+    for i in range(3):
+        j, k = (i + 1) % 3, (i + 2) % 3
+        along = velocity[moving, i] - velocity[other, i]
+        # omega x arm, of either body about its centre of mass
+        along += velocity[moving, 3 + j] * (shape_pose[POSITION, k] - body_pose[moving, POSITION, k])
+        along -= velocity[moving, 3 + k] * (shape_pose[POSITION, j] - body_pose[moving, POSITION, j])
+        along -= velocity[other, 3 + j] * (shape_pose[POSITION, k] - body_pose[other, POSITION, k])
+        along += velocity[other, 3 + k] * (shape_pose[POSITION, j] - body_pose[other, POSITION, j])
+        speed += along * along
+        spin += (velocity[moving, 3 + i] - velocity[other, 3 + i]) ** 2
+    return speed**0.5 + spin**0.5 * radius
+
+
+@subkernel
+def relative_motion(pose, before, is_b, radius):
+    """How far any point of shape b (else a) may have moved in the frame of the other since the pose ``before``."""
     # |R - R0| = 2 sqrt(2) sin(angle / 2) in the Frobenius norm
     square, shift = 0.0, 0.0
     for i in range(3):

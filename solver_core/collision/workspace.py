@@ -180,8 +180,6 @@ class CollisionWorkspace(NamedTuple):
         The shape's pose in its body.
     body_pose, shape_pose : float64 [B, 4, 3], [S, 4, 3]
         This step's poses in the world; written by ``broad_phase``.
-    motion : float64 [S]
-        How far any point of the shape may come within the substep [m].
     tree : TreeArrays
     scratch : PairScratch
     """
@@ -192,7 +190,6 @@ class CollisionWorkspace(NamedTuple):
     local_pose: np.ndarray
     body_pose: np.ndarray
     shape_pose: np.ndarray
-    motion: np.ndarray
     tree: TreeArrays
     scratch: PairScratch
 
@@ -222,7 +219,6 @@ def allocate_collision_workspace(model) -> CollisionWorkspace:
         local_pose=_poses(shapes.position, shapes.orientation),
         body_pose=np.zeros((len(model.mass), 4, 3)),
         shape_pose=np.zeros((shape_count, 4, 3)),
-        motion=np.zeros(shape_count),
         tree=TreeArrays(
             bounds=np.zeros((shape_count, 2, 3)),
             margin=0.5 * RATIO_MARGIN * size,

@@ -107,6 +107,29 @@ def test_a_box_that_comes_down_fast_after_a_rest_is_caught():
     np.testing.assert_allclose(collider.step().manifold().gap, 0.015, atol=1e-12)
 
 
+def test_speed_that_bodies_share_makes_no_contacts():
+    """A stack in free fall and one on a turntable have the contacts, to the bit, of one at rest, and recycle them."""
+    tower = [{"shape": CUBE, "position": (0, 0, float(k))} for k in range(4)]
+    count = Collider(tower).step().contacts[0].count[0]
+    assert count == 12
+    for linear, spin in (((0, 0, -40.0), 0.0), ((0, 0, 0), 8.0)):
+        moving = [{**body, "linear_velocity": linear, "angular_velocity": (0, 0, spin)} for body in tower]
+        collider = Collider(moving).step()
+        assert collider.contacts[0].count[0] == count
+        for step in range(1, 4):
+            turn = about((0, 0, 1), spin * step * SUBSTEP)
+            for body in range(4):
+                collider.place(body, np.array([0, 0, body]) + np.multiply(linear, step * SUBSTEP), turn)
+            assert collider.step().manifold(1, 2).is_recycled
+
+
+def test_a_nan_pose_touches_nothing():
+    """A lost body makes no pairs and does not disturb the others'."""
+    collider = on_floor()
+    collider.state.position[1, 0] = np.nan
+    assert collider.step().pair_list() == []
+
+
 def test_a_normal_turns_with_the_body_that_has_the_face():
     """A box that stands tilted on a table; both turn together, and the table's normal with them."""
     tilt = about((1, 2, 0), 0.01)
