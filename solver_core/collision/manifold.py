@@ -53,7 +53,9 @@ INFINITE = 1e300
 
 
 @subkernel
-def face_manifold(polytopes, reference, face, incident, is_face_of_b, reach, size, maximal_points, scratch):
+def face_manifold(
+    polytopes, reference, face, incident, is_face_of_b, reach, size, maximal_points, has_low_vertices, scratch
+):
     """Contacts of a reference face of one polytope with the other polytope.
 
     Parameters
@@ -71,6 +73,8 @@ def face_manifold(polytopes, reference, face, incident, is_face_of_b, reach, siz
     size : float
         Of the smaller shape [m].
     maximal_points : int
+    has_low_vertices : bool
+        Whether the incident shape may have low vertices beside its incident face. A box has none.
     scratch : PairScratch
         Relative pose (read); ``contact``, the manifold's normal and origin (written).
 
@@ -97,9 +101,23 @@ def face_manifold(polytopes, reference, face, incident, is_face_of_b, reach, siz
         x, y, z = polygon[CLIPPED, corner, 0], polygon[CLIPPED, corner, 1], polygon[CLIPPED, corner, 2]
         count = add_contact(polygon[REFERENCE_FACE], x, y, z, nx, ny, nz, reach, column, contact, count)
     of_polygon = count
-    count = add_low_vertices(
-        polytopes, incident, incident_face, sides, nx, ny, nz, is_face_of_b, reach, size, pose, polygon, contact, count
-    )
+    if has_low_vertices:
+        count = add_low_vertices(
+            polytopes,
+            incident,
+            incident_face,
+            sides,
+            nx,
+            ny,
+            nz,
+            is_face_of_b,
+            reach,
+            size,
+            pose,
+            polygon,
+            contact,
+            count,
+        )
     if count > of_polygon:
         sort_around(contact, column, count, nx, ny, nz)
     count = reduce_polygon(contact, column, count, maximal_points, nx, ny, nz)
@@ -187,7 +205,6 @@ def add_low_vertices(
     """Add the lowest vertex of the incident shape, and low vertices of faces that look nearly the same way.
 
     A finely faceted hull is about to touch with more than its incident face, and need not have its lowest vertex in it.
-    For a box this adds nothing.
     """
     start, plane, vertex, loop_start = polytopes.start, polytopes.plane, polytopes.vertex, polytopes.loop_start
     base, first = start[incident, VERTICES], start[incident, FACES]

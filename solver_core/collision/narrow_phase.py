@@ -77,83 +77,71 @@ def narrow_phase(model, state, step, pairs, previous_pairs, contacts, previous, 
     int
         ``STATUS_OK``, or ``STATUS_CAPACITY`` with ``needed`` set.
     """
-    shapes, scratch = model.shapes, workspace.scratch
+    # Tuples are taken apart once: each time costs a count of references to all of their arrays.
+    shapes, scratch, polytopes = model.shapes, workspace.scratch, workspace.polytopes
+    body_of, kind, parameters, bounding_radius = shapes.body, shapes.kind, shapes.parameters, shapes.bounding_radius
+    polytope, sizes, pose = workspace.polytope, workspace.size, scratch.pose
+    local_pose, body_pose, shape_pose = workspace.local_pose, workspace.body_pose, workspace.shape_pose
     contacts.count[0] = 0
     contacts.needed[0] = 0
     # Not a plain 0: Numba would compile what it is passed to once more, for the literal.
     old = np.int64(0)
     for pair in range(pairs.count[0]):
-        a, b = pairs.shape_a[pair], pairs.shape_b[pair]
-        size = min(workspace.size[a], workspace.size[b])
+        a, b, link = pairs.shape_a[pair], pairs.shape_b[pair], pairs.link[pair]
+        size = min(sizes[a], sizes[b])
         # Seen from the larger shape: where its own far parts go does not matter.
-        moving, other = (b, a) if workspace.size[a] >= workspace.size[b] else (a, b)
-        radius = shapes.bounding_radius[moving]
+        moving, other = (b, a) if sizes[a] >= sizes[b] else (a, b)
+        radius = bounding_radius[moving]
+        lever = 0.0 if kind[moving] == SPHERE else radius
         approach = step.h * bound_approach(
-            state.velocity,
-            shapes.body[moving],
-            shapes.body[other],
-            workspace.body_pose,
-            workspace.shape_pose[moving],
-            0.0 if shapes.kind[moving] == SPHERE else radius,
+            state.velocity, body_of[moving], body_of[other], body_pose, shape_pose[moving], lever
         )
-        if state.kind[shapes.body[a]] == DYNAMIC or state.kind[shapes.body[b]] == DYNAMIC:
+        if state.kind[body_of[a]] == DYNAMIC or state.kind[body_of[b]] == DYNAMIC:
             # Speeds may grow by g h before the bodies move.
             approach += step.gravity_norm * step.h * step.h
-        old = find_previous(previous_pairs, a, b, old)
-        link_previous(pairs.link[pair], previous_pairs, a, b, old)
-        place_pair(workspace.shape_pose[a], workspace.shape_pose[b], scratch.pose)
-        is_recycled = False
-        if pairs.link[pair, OLD_PAIR] >= 0:
-            moved = relative_motion(scratch.pose, previous_pairs.pose[old], moving == b, radius)
+        old = find_previous(previous_pairs.shape_a, previous_pairs.shape_b, previous_pairs.count[0], a, b, old)
+        link_previous(link, previous_pairs, a, b, old)
+        place_pair(shape_pose[a], shape_pose[b], pose)
+        if link[OLD_PAIR] >= 0:
+            moved = relative_motion(pose, previous_pairs.pose[old], moving == b, radius)
             # Nothing left out may come near, and what is there must still fit.
-            is_recycled = moved + approach <= previous_pairs.reach[old] and (
-                pairs.link[pair, OLD_COUNT] == 0 or moved <= RATIO_RECYCLE * size
-            )
-        if is_recycled:
-            recycle_contacts(pairs, pair, previous_pairs, contacts, previous, workspace.body_pose)
-            continue
+            if moved + approach <= previous_pairs.reach[old] and (
+                link[OLD_COUNT] == 0 or moved <= RATIO_RECYCLE * size
+            ):
+                recycle_contacts(pairs, pair, previous_pairs, contacts, previous, body_pose)
+                continue
         reach = approach + RATIO_MARGIN * size
-        remember_pose(pairs, pair, reach, scratch.pose)
-        if shapes.kind[a] == SPHERE or shapes.kind[b] == SPHERE:
+        remember_pose(pairs, pair, reach, pose)
+        row_a, row_b, kind_a, kind_b = polytope[a], polytope[b], kind[a], kind[b]
+        if kind_a == SPHERE or kind_b == SPHERE:
             count = sphere_contacts(
-                workspace.polytopes,
-                workspace.polytope[a],
-                workspace.polytope[b],
-                shapes.kind[a],
-                shapes.kind[b],
-                shapes.parameters[a],
-                shapes.parameters[b],
-                size,
-                reach,
-                scratch,
+                polytopes, row_a, row_b, kind_a, kind_b, parameters[a], parameters[b], size, reach, scratch
             )
         else:
             count = polytope_contacts(
-                workspace.polytopes,
-                workspace.polytope[a],
-                workspace.polytope[b],
-                shapes.kind[a] == BOX and shapes.kind[b] == BOX,
-                shapes.parameters[a],
-                shapes.parameters[b],
+                polytopes,
+                row_a,
+                row_b,
+                kind_a == BOX and kind_b == BOX,
+                parameters[a],
+                parameters[b],
                 size,
                 reach,
                 step.maximal_points,
-                pairs.link[pair, REFERENCE],
-                pairs.link[pair, FEATURE],
+                link[REFERENCE],
+                link[FEATURE],
                 scratch,
             )
-        append_contacts(shapes.body, workspace, pairs, pair, count, contacts)
+        append_contacts(body_of, local_pose, shape_pose, body_pose, scratch, pairs, pair, count, contacts)
     if contacts.needed[0] > contacts.count[0]:
         return STATUS_CAPACITY
     return STATUS_OK
 
 
 @subkernel
-def find_previous(previous_pairs, a, b, old):
+def find_previous(shape_a, shape_b, count, a, b, old):
     """Go on in the last step's list, sorted like this one, to the first pair that is not before (a, b)."""
-    while old < previous_pairs.count[0] and (
-        previous_pairs.shape_a[old] < a or (previous_pairs.shape_a[old] == a and previous_pairs.shape_b[old] < b)
-    ):
+    while old < count and (shape_a[old] < a or (shape_a[old] == a and shape_b[old] < b)):
         old += 1
     return old
 
@@ -249,9 +237,9 @@ def remember_pose(pairs, pair, reach, pose):
 
 
 @subkernel
-def append_contacts(body_of, workspace, pairs, pair, count, contacts):
+def append_contacts(body_of, local_pose, shape_pose, body_pose, scratch, pairs, pair, count, contacts):
     """Write the manifold in the scratch behind the contacts there are; beyond the capacity it is only counted."""
-    scratch, link = workspace.scratch, pairs.link[pair]
+    link = pairs.link[pair]
     first = contacts.count[0]
     contacts.needed[0] += count
     link[CONTACT_START] = first
@@ -264,7 +252,7 @@ def append_contacts(body_of, workspace, pairs, pair, count, contacts):
     contacts.count[0] += count
     a, b = pairs.shape_a[pair], pairs.shape_b[pair]
     body_a, body_b = body_of[a], body_of[b]
-    pose = workspace.shape_pose[a]
+    pose = shape_pose[a]
     for contact in range(first, first + count):
         row = scratch.contact[contact - first]
         contacts.shape_a[contact] = a
@@ -274,15 +262,15 @@ def append_contacts(body_of, workspace, pairs, pair, count, contacts):
         contacts.gap[contact] = row[GAP]
         contacts.matched[contact] = -1
         local_a, local_b = contacts.local_a[contact], contacts.local_b[contact]
-        place_point(workspace.local_pose[a], row[POINT_A], row[POINT_A + 1], row[POINT_A + 2], local_a)
+        place_point(local_pose[a], row[POINT_A], row[POINT_A + 1], row[POINT_A + 2], local_a)
         place_point(scratch.pose[A_IN_B], row[POINT_B], row[POINT_B + 1], row[POINT_B + 2], local_b)
-        place_point(workspace.local_pose[b], local_b[0], local_b[1], local_b[2], local_b)
+        place_point(local_pose[b], local_b[0], local_b[1], local_b[2], local_b)
         x = 0.5 * (row[POINT_A] + row[POINT_B])
         y = 0.5 * (row[POINT_A + 1] + row[POINT_B + 1])
         z = 0.5 * (row[POINT_A + 2] + row[POINT_B + 2])
         place_point(pose, x, y, z, contacts.position[contact])
         turn_vector(pose, scratch.axes[NORMAL], contacts.normal[contact])
-    holder = workspace.body_pose[body_b if link[REFERENCE] == FACE_OF_B else body_a]
+    holder = body_pose[body_b if link[REFERENCE] == FACE_OF_B else body_a]
     world = contacts.normal[first]
     for i in range(3):
         pairs.normal[pair, i] = holder[0, i] * world[0] + holder[1, i] * world[1] + holder[2, i] * world[2]

@@ -108,7 +108,9 @@ def polytope_contacts(
         tie = favour
         is_face_of_b = axes[SEPARATION, BEST_B] > axes[SEPARATION, BEST_A] + (tie if reference == FACE_OF_A else -tie)
     holder, face, other = (b, best[BEST_B], a) if is_face_of_b else (a, best[BEST_A], b)
-    count, deepest = face_manifold(polytopes, holder, face, other, is_face_of_b, reach, size, maximal_points, scratch)
+    count, deepest = face_manifold(
+        polytopes, holder, face, other, is_face_of_b, reach, size, maximal_points, not are_boxes, scratch
+    )
 
     # Apart, or not yet known to overlap: a face may find nothing deep below it although edges cross beside it.
     is_open = separation > touching or count == 0 or deepest > touching
