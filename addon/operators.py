@@ -137,6 +137,7 @@ class CAIRN_OT_bake(_SceneOperator, bpy.types.Operator):
         context.window_manager.cairn.error = context.window_manager.cairn.error_object = ""
         self._scene_name = context.scene.name
         self._steps = bake_frames(context.scene, BakeSettings.from_scene(context.scene))
+        self._stage = None
         self._stopping = False
         self._stop_thrown = False
         self._drawn = 0.0
@@ -154,17 +155,20 @@ class CAIRN_OT_bake(_SceneOperator, bpy.types.Operator):
                     raise StopIteration(None) from None
             else:
                 progress = next(self._steps)
-            if time.perf_counter() - start > TICK_SLICE:
+            # What begins is shown before it begins: loading Numba takes a second, and draws nothing.
+            begins = progress.stage != self._stage
+            if begins or time.perf_counter() - start > TICK_SLICE:
                 break
+        self._stage = progress.stage
         text = f"Stopping: {progress.text}" if self._stopping else progress.text
-        self._show(context, text, progress.done / progress.total if progress.total else 0.0)
+        self._show(context, text, progress.done / progress.total if progress.total else 0.0, at_once=begins)
 
-    def _show(self, context, text, factor=None):
+    def _show(self, context, text, factor=None, at_once=False):
         """Say where the bake is, in the panels and the status bar."""
         running["text"] = text
         if factor is not None:
             running["factor"] = factor
-        if time.perf_counter() - self._drawn < REDRAW_INTERVAL and not self._stopping:
+        if time.perf_counter() - self._drawn < REDRAW_INTERVAL and not (at_once or self._stopping):
             return
         self._drawn = time.perf_counter()
         context.workspace.status_text_set(f"Cairn: {text}        ESC: stop, and keep the frames so far")

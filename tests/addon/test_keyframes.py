@@ -313,9 +313,18 @@ def test_parents_that_are_baked_themselves(scene, between):
         key(empty, "rotation_euler", {1: (0, 0, 0), 30: (1, 2, 3)})
         empty.parent, body.parent = carrier, empty
     bpy.context.view_layer.update()
+    bodies = scene.rigidbody_world.collection
     tumble = Tumble(scene)
     tumble.write(scene)
+    tumble.write(scene)  # baking again changes nothing
     assert_motion(tumble, scene, 5e-5)
+    with earlier_animation.earlier_animation(scene):
+        assert scene.rigidbody_world.collection == bodies
+    added = bpy.data.collections.new("Added")
+    scene.rigidbody_world.collection = added
+    keyframes.delete_bake(scene)
+    assert scene.rigidbody_world.collection == bodies
+    assert scene.rigidbody_world.enabled
 
 
 def test_poses_survive_saving_and_reopening(scene, tmp_path):

@@ -234,6 +234,17 @@ def test_progress_is_shown_while_it_runs(harness):
     assert "ESC" in harness.status
 
 
+def test_compiling_is_shown_before_it_begins(stack, monkeypatch):
+    """Loading Numba takes longer than a tick may, so the words must be there before."""
+    shown = []
+    harness = Harness(stack.scene)
+    monkeypatch.setattr(runtime, "prepare", lambda: shown.append(harness.status))
+    patch = pytest.MonkeyPatch()
+    harness.begin(patch)
+    harness.run()
+    assert "Compiling (once)" in shown[0]
+
+
 @pytest.mark.parametrize("key", ["ESC", "RIGHTMOUSE"])
 def test_escape_keeps_the_frames_so_far(stack, harness, key):
     harness.tick_until(lambda answer: "Frame 12 of 25" in operators.running["text"])
