@@ -154,10 +154,10 @@ class Snapshot:
 
 
 def assign(obj, action, slot):
-    """Give an object an action (or none) and the slot in it."""
+    """Give an object an action (or none) and the slot in it (or none)."""
     data = obj.animation_data or obj.animation_data_create()
     data.action = action
-    if action is not None and slot is not None:
+    if action is not None:
         data.action_slot = slot
 
 

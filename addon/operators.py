@@ -212,7 +212,7 @@ class CAIRN_OT_delete_bake(_SceneOperator, bpy.types.Operator):
 
     @classmethod
     def poll(cls, context):
-        if running is None and not is_baked(context.scene):
+        if running is None and not is_baked(context):
             cls.poll_message_set("There is no bake of Cairn in this scene")
             return False
         if running is None and context.scene.rigidbody_world is None:
@@ -245,7 +245,7 @@ class CAIRN_OT_check_scene(_SceneOperator, bpy.types.Operator):
             self.report({"ERROR"}, one_line(error))
             return {"CANCELLED"}
         finally:
-            if is_baked(scene):
+            if earlier_animation.baked_objects(scene):
                 keyframes.refresh(scene)
         notes = [{"level": note.level, "object": note.object_name, "text": note.text} for note in export.notes]
         moving = sum(body.moves for body in export.bodies)
@@ -340,9 +340,10 @@ class CAIRN_OT_copy_system_information(bpy.types.Operator):
         return {"FINISHED"}
 
 
-def is_baked(scene):
-    """Whether a scene carries a bake, also where only copies of baked objects are left."""
-    return scene.cairn.is_baked or any(obj.cairn.is_baked for obj in scene.objects)
+def is_baked(context):
+    """Whether the scene carries a bake, or the active object does (appended from a baked scene). Drawing asks this."""
+    active = context.view_layer.objects.active
+    return context.scene.cairn.is_baked or (active is not None and active.cairn.is_baked)
 
 
 def select(context, name):

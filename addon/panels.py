@@ -98,12 +98,12 @@ def draw_bake(layout, context):
         return
     bodies = scene_bodies(scene)
     count = len(bodies.objects) if bodies is not None else 0
-    if not is_baked(scene):
+    if not is_baked(context):
         label(layout, iface_("{:,d} rigid bodies").format(count) if count else iface_("No rigid bodies yet"), "INFO")
     row = layout.row(align=True)
     row.scale_y = 1.4
-    row.operator("cairn.bake", text="Bake Again" if is_baked(scene) else "Bake", icon="REC")
-    if is_baked(scene):
+    row.operator("cairn.bake", text="Bake Again" if is_baked(context) else "Bake", icon="REC")
+    if is_baked(context):
         row.operator("cairn.delete_bake", text="", icon="TRASH")
 
 

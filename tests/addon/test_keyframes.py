@@ -620,6 +620,73 @@ def test_an_action_that_the_user_puts_in_place_of_the_bake_stays(scene):
     assert earlier.use_fake_user
 
 
+def _clear_animation(obj):
+    obj.animation_data_clear()
+
+
+def _delete_action(obj):
+    bpy.data.actions.remove(obj.animation_data.action)
+
+
+def _change_rotation_mode(obj):
+    obj.rotation_mode = "QUATERNION"
+
+
+def _push_down(obj):
+    data = obj.animation_data
+    data.nla_tracks.new().strips.new("baked", 1, data.action)
+    data.action = None
+
+
+@pytest.mark.parametrize("meddle", [_clear_animation, _delete_action, _change_rotation_mode, _push_down])
+def test_delete_bake_gives_back_whatever_was_done_to_the_bake(scene, meddle):
+    obj = _launched(scene)
+    earlier, place = obj.animation_data.action, tuple(obj.location)
+    Tumble(scene).write(scene)
+    meddle(obj)
+    assert keyframes.delete_bake(scene) == 1
+    assert obj.animation_data.action == earlier
+    assert obj.animation_data.action_slot == earlier.slots[0]
+    scene.frame_set(25)
+    assert tuple(obj.location) == pytest.approx(place)
+
+
+def test_an_action_without_a_slot_comes_back_without_one(scene):
+    obj = _launched(scene)
+    obj.animation_data.action_slot = None
+    action = obj.animation_data.action
+    tumble = Tumble(scene)
+    tumble.write(scene)
+    assert_motion(tumble, scene)
+    keyframes.delete_bake(scene)
+    assert (obj.animation_data.action, obj.animation_data.action_slot) == (action, None)
+
+
+def test_a_deleted_body_does_not_keep_the_others(scene):
+    add_body(scene, "Gone", location=(4, 0, 0))
+    obj = add_body(scene)
+    Tumble(scene).write(scene)
+    bpy.data.objects.remove(scene.objects["Gone"])
+    assert keyframes.delete_bake(scene) == 1
+    assert obj.animation_data is None
+
+
+def test_a_baked_object_can_be_appended_and_given_back_elsewhere(scene, tmp_path):
+    """The action before the bake comes along with the object."""
+    before = state(_launched(scene))["curves"]
+    tumble = Tumble(scene)
+    tumble.write(scene)
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "baked.blend"))
+    bpy.ops.wm.read_factory_settings(use_empty=True)
+    with bpy.data.libraries.load(str(tmp_path / "baked.blend")) as (_, target):
+        target.objects = ["Body"]
+    obj = target.objects[0]
+    bpy.context.scene.collection.objects.link(obj)
+    assert world_at(obj, 20) == pytest.approx(tumble.world("Body", 20), abs=2e-5)
+    assert keyframes.delete_bake(bpy.context.scene) == 1
+    assert state(obj)["curves"] == before
+
+
 def test_a_duplicate_of_a_baked_object_is_given_back_too(scene):
     obj = _launched(scene)
     earlier = obj.animation_data.action
@@ -737,10 +804,11 @@ def test_a_thousand_objects_and_250_frames_take_two_seconds(scene, record_proper
     times = []
     while len(times) < 3 and min(times, default=9) > 2.0:
         keyframes.delete_bake(scene)
-        start = time.process_time()
+        wall, start = time.perf_counter(), time.process_time()
         keyframes.write_trajectory(scene, export, trajectory)
         times.append(time.process_time() - start)
-    print(f"1,000 objects x 250 frames of keyframes: {min(times):.2f} s")
+        wall = time.perf_counter() - wall
+    print(f"1,000 objects x 250 frames of keyframes: {min(times):.2f} s of processor time, {wall:.2f} s by the clock")
     record_property("seconds", min(times))
     assert len(curves(scene.objects["Body0999"])[("rotation_quaternion", 3)].keyframe_points) == 250
     assert min(times) <= 2.0

@@ -136,7 +136,7 @@ PANELS = [panels.SCENE_PT_cairn, panels.SCENE_PT_cairn_check, panels.VIEW3D_PT_c
 def drawn(panel, width=400):
     """Texts that a panel draws; None if it is not shown."""
     region = SimpleNamespace(width=width)
-    names = ("scene", "window_manager", "preferences")
+    names = ("scene", "view_layer", "window_manager", "preferences")
     context = SimpleNamespace(region=region, **{name: getattr(bpy.context, name) for name in names})
     if not panel.poll(context):
         return None
