@@ -112,15 +112,12 @@ def polytope_contacts(
         polytopes, holder, face, other, is_face_of_b, reach, size, maximal_points, not are_boxes, scratch
     )
 
-    # Apart, or not yet known to overlap: a face may find nothing deep below it although edges cross beside it.
-    is_open = separation > touching or count == 0 or deepest > touching
-    if are_boxes or separation > touching or not is_open:
-        if not are_boxes and not is_open:
-            separate_hull_edges(polytopes, a, b, touching, scratch)
-            separation = max(faces, axes[SEPARATION, BEST_EDGES])
-        if count > 0 and is_near(deepest, separation, tie):
-            return count
-    if is_open:
+    if (are_boxes or separation > touching) and count > 0 and is_near(deepest, separation, tie):
+        return count
+    # Apart, or not yet known to overlap: a face may find nothing deep below it although edges cross beside it, and of a
+    # sheet only the axes to one side have been tried.
+    is_sheet = not are_boxes and (polytopes.flat_face[a] >= 0 or polytopes.flat_face[b] >= 0)
+    if separation > touching or count == 0 or deepest > touching or is_sheet:
         distance = closest_points(polytopes, a, b, reach, touching, scratch.pose, scratch.simplex, scratch.closest)
         if distance > reach:
             return 0
@@ -128,8 +125,10 @@ def polytope_contacts(
             if count > 0 and is_near(deepest, distance, tie):
                 return count
             return closest_points_contact(distance, scratch.closest, axes, best, scratch.contact)
-        if not are_boxes:
-            separate_hull_edges(polytopes, a, b, touching, scratch)
+    if not are_boxes:
+        separate_hull_edges(polytopes, a, b, touching, scratch)
+        if count > 0 and is_near(deepest, max(faces, axes[SEPARATION, BEST_EDGES]), tie):
+            return count
     edges = axes[SEPARATION, BEST_EDGES]
     if edges > faces:
         return edge_contact(polytopes, a, b, are_boxes, half_a, half_b, scratch)

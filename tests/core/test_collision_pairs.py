@@ -371,6 +371,39 @@ def test_a_tilted_box_on_a_sheet_has_its_lowest_corner(sheet):
     np.testing.assert_allclose(np.sort(manifold.gap), np.sort(points[:4, 2]), atol=1e-12)
 
 
+def test_random_bodies_near_a_sheet():
+    """Apart (also beside its rim): the exact distance. Across it: a push to the side of the centre."""
+    rng = np.random.default_rng(3)
+    apart, across = 0, 0
+    for case in range(240):
+        a, b = rng.uniform(0.3, 2, 2)
+        outline = SQUARE * (a, b, 0)
+        sheet = Box((a, b, 0)) if case % 2 else ConvexHull.from_points(outline)
+        shape, points = random_polytope(rng, "box" if case % 3 else "hull")
+        turn_sheet, turn = random_quaternion(rng), random_quaternion(rng)
+        direction = rng.normal(size=3)
+        direction /= np.linalg.norm(direction)
+        placed, turned = outline @ rotation(turn_sheet).T, points @ rotation(turn).T
+        target = (0.05, 1e-3, 1e-7, -1e-3, -0.03)[case % 5]
+        shift = (target - separation_along(placed, turned, direction)) * direction
+        manifold = collide(sheet, shape, (np.zeros(3), turn_sheet), (shift, turn), velocity=-30 * direction)
+        exact, _ = signed_distance(placed, turned + shift)
+        size = min(sheet.size, shape.size)
+        if len(manifold.gap) == 0:
+            assert exact > RATIO_MARGIN * size, case
+        elif exact > RATIO_TIE * size:
+            apart += 1
+            allowed = RATIO_FACE_PREFERRED * exact + 2 * RATIO_TIE * size
+            assert abs(manifold.gap.min() - exact) <= 1.02 * allowed, (case, exact, manifold)
+        elif exact < -RATIO_TIE * size:
+            across += 1
+            normal = rotation(turn_sheet)[:, 2]
+            center = shift + rotation(turn) @ shape.mass_properties().center
+            assert (manifold.normal[0] @ normal) * np.sign(center @ normal) > -1e-5, (case, manifold)
+    assert apart > 40
+    assert across > 20
+
+
 # ---- random pairs against the Minkowski difference
 
 
