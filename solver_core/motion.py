@@ -2,7 +2,8 @@
 
 Semi-implicit Euler in substeps h. A state's linear velocity belongs to the middle of the last substep, half a substep
 behind its position, as in the leapfrog scheme; ``lag`` is the time by which it lies behind. A substep of gravity
-therefore lasts lag + h/2, which is h but for the first substep and makes free flight exact:
+therefore lasts lag + h/2, which is h but for the first substep and makes free flight exact (a body that stood still or
+was driven starts without lag: its velocity is the one it has):
 
     v <- v + g (lag + h/2),    x <- x + h v,    lag <- h/2
 
@@ -147,7 +148,7 @@ def integrate_poses(model, state, motion, h):
     """
     for body in range(state.kind.size):
         kind = state.kind[body]
-        motion.lag[body] = 0.0 if kind == _STATIC else 0.5 * h
+        motion.lag[body] = 0.5 * h if kind == _DYNAMIC else 0.0
         if kind == _STATIC:
             continue
         for axis in range(3):

@@ -257,7 +257,6 @@ class Simulation:
         if not np.isin(kind, list(BodyKind)).all():
             raise ValueError("kind holds a value that is no BodyKind")
         self.state.velocity[(kind == BodyKind.STATIC) | (self.state.kind == BodyKind.STATIC)] = 0.0
-        self._motion.lag[self.state.kind == BodyKind.STATIC] = 0.0
         self.state.kind[:] = kind
 
     def _kinematic_target(self, frame_input):
