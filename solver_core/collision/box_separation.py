@@ -57,7 +57,6 @@ def separate_box_faces(half, other_half, pose, favoured, favour):
         for j in range(3):
             radius += other_half[j] * abs(pose[i, j])
         separation = abs(pose[POSITION, i]) - radius
-        # A sheet, too, pushes to the side on which the other's centre is.
         face = 2 * i + (1 if pose[POSITION, i] < 0.0 else 0)
         favoured_separation = separation + (favour if face == favoured else 0.0)
         if favoured_separation > best:
