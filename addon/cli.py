@@ -401,7 +401,7 @@ def info_lines(export: SceneExport, source) -> list[str]:
     counts = [f"{sum(entry['kind'] == word for entry in entries)} {word}" for word in reversed(_KIND_WORDS)]
     frames = export.frame_end - export.frame_start
     lines = [
-        f"{source}: {len(entries)} bodies ({', '.join(counts)})",
+        f"{source}: {len(entries)} {'body' if len(entries) == 1 else 'bodies'} ({', '.join(counts)})",
         f"frames {export.frame_start} to {export.frame_end}: {frames} to simulate at {export.frame_rate:g} per second",
         "",
     ]
