@@ -242,6 +242,7 @@ class _Bake:
                 with self._timed("simulate"):
                     report = simulation.advance_frame(self._sample_of(frame).frame_input)
                     self.trajectory.append(*simulation.poses(), report)
+                self._release_poses(frame)
                 yield self._frame_progress(frame, report)
         except SimulationError as error:
             if not self.trajectory.reports:
@@ -262,6 +263,12 @@ class _Bake:
         if not self.export.samples_needed:
             return self.export.default_sample
         return self.samples[frame - self.export.frame_start - 1]
+
+    def _release_poses(self, frame):
+        """Forget the poses that a frame was driven by; what the keyframes need of its sample stays."""
+        if self.export.samples_needed:
+            sample = self._sample_of(frame)
+            self.samples[frame - self.export.frame_start - 1] = replace(sample, position=None, orientation=None)
 
     def _sample_up_to(self, frame):
         """Evaluate animated frames ahead, a slice of time at once, so that frame ``frame`` is known."""

@@ -21,8 +21,10 @@ from .scene_export import Note, SceneError, export_scene, grouped_notes
 # A tick works this long [s] and the next one follows after the rest of the interval: the window stays smooth.
 TICK_SLICE = 0.08
 TICK_INTERVAL = 0.1
-# The panel and the status bar are redrawn at most this often [s].
-REDRAW_INTERVAL = 0.25
+# The panel and the status bar are redrawn at most this often [s], ...
+REDRAW_INTERVAL = 0.5
+# ... and where Blender draws slowly (software OpenGL: a second), only after this many times what drawing took.
+REDRAW_FACTOR = 4.0
 
 # Events that reach the window while a bake runs: looking around is free, changing the scene is not.
 VIEW_EVENTS = {
@@ -140,12 +142,16 @@ class CAIRN_OT_bake(_SceneOperator, bpy.types.Operator):
         self._stage = None
         self._stopping = False
         self._stop_thrown = False
-        self._drawn = 0.0
+        self._drawn = self._left = 0.0
+        self._redraw_interval = REDRAW_INTERVAL
         running = {"scene": self._scene_name, "text": "", "factor": 0.0, "timer": None, "steps": self._steps}
 
     def _tick(self, context):
         """Work for a slice of time."""
         start = time.perf_counter()
+        if self._drawn > self._left:  # what has passed since was spent on drawing
+            self._redraw_interval = max(REDRAW_INTERVAL, REDRAW_FACTOR * (start - self._drawn))
+        self._left = start
         while True:
             if self._stopping and not self._stop_thrown:
                 self._stop_thrown = True
@@ -168,7 +174,7 @@ class CAIRN_OT_bake(_SceneOperator, bpy.types.Operator):
         running["text"] = text
         if factor is not None:
             running["factor"] = factor
-        if time.perf_counter() - self._drawn < REDRAW_INTERVAL and not (at_once or self._stopping):
+        if time.perf_counter() - self._drawn < self._redraw_interval and not (at_once or self._stopping):
             return
         self._drawn = time.perf_counter()
         context.workspace.status_text_set(f"Cairn: {text}        ESC: stop, and keep the frames so far")
@@ -376,11 +382,13 @@ def show_error(context, error):
 
 
 def redraw(context):
-    """Redraw the areas that show Cairn's panels."""
+    """Redraw the regions that hold Cairn's panels; a 3D view itself may be slow to draw."""
     for window in context.window_manager.windows:
         for area in window.screen.areas:
-            if area.type in {"PROPERTIES", "VIEW_3D"}:
-                area.tag_redraw()
+            shown_in = {"PROPERTIES": "WINDOW", "VIEW_3D": "UI"}.get(area.type)
+            for region in area.regions:
+                if region.type == shown_in:
+                    region.tag_redraw()
 
 
 def stop_running(context):

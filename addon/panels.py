@@ -61,7 +61,6 @@ class _Bake:
 
 class _Check:
     bl_label = "Check"
-    bl_options = {"DEFAULT_CLOSED"}
 
     @classmethod
     def poll(cls, context):
