@@ -83,6 +83,26 @@ def test_a_keyed_body_leaves_with_the_velocity_it_had(drop):
     assert key_frames(body)[:2] == [1, 10]  # the user's own key, then the bake's first
 
 
+@pytest.mark.parametrize("again", [False, True])
+def test_what_a_constraint_did_before_the_bake_still_plays(drop, again):
+    """The body hangs on an animated empty until the bake begins at frame 11, and is carried by it until frame 16."""
+    body = drop.scene.objects["Falling"]
+    drop.object("Crane")
+    drop.key(drop.scene.objects["Crane"], "location", {1: (0, 0, 3), 21: (2, 1, 3)})
+    body.constraints.new("COPY_LOCATION").target = drop.scene.objects["Crane"]
+    drop.key(body, "rigid_body.kinematic", {1: True, 16: False})
+    with simulation_paused(drop.scene):
+        before = [world_at(drop.scene, "Falling", frame) for frame in range(1, 16)]
+    for _ in range(1 + again):
+        bake_scene(drop.scene, BakeSettings(start=11, end=20))
+    assert body.constraints[0].mute
+    for frame, wanted in enumerate(before, 1):
+        assert world_at(drop.scene, "Falling", frame) == pytest.approx(wanted, abs=1e-5), f"frame {frame}"
+    assert world_at(drop.scene, "Falling", 20)[2, 3] < 3
+    keyframes.delete_bake(drop.scene)
+    assert not body.constraints[0].mute
+
+
 def test_the_same_bake_twice_gives_the_same_bits(drop):
     first = bake_scene(drop.scene, FAST)
     second = bake_scene(drop.scene, FAST)
