@@ -505,6 +505,7 @@ def _fingerprint(export: SceneExport, sample: FrameSample, owners) -> str:
     digest.update(repr((export.model.names, export.frame_start, export.frame_end, export.frame_rate)).encode())
     digest.update(repr([(body.moves, body.follows, body.flags_change) for body in export.bodies]).encode())
     _hash_arrays(digest, export.model.arrays)
+    _hash_arrays(digest, export.model.hulls)
     _hash_arrays(digest, export.model.initial_state)
     _hash_arrays(digest, (np.array(sample.duration), sample.gravity, sample.kind))
     digest.update(curves_digest(owners))

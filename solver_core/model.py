@@ -97,7 +97,6 @@ class ModelArrays(NamedTuple):
     angular_damping: np.ndarray
     collision_mask: np.ndarray
     shapes: ShapeArrays
-    hulls: HullArrays
 
 
 @dataclass(frozen=True)
@@ -111,6 +110,8 @@ class Model:
     gravity : float64 [3]
         [m/s^2].
     arrays : ModelArrays
+    hulls : HullArrays
+        Tables of the convex hulls, in their own frames; ``ShapeArrays.hull`` names their rows.
     initial_state : StateArrays
         Start poses, velocities and kinds.
     frame_position, frame_orientation : float64 [body_count, 3], [body_count, 4]
@@ -120,6 +121,7 @@ class Model:
     names: tuple[str, ...]
     gravity: np.ndarray
     arrays: ModelArrays
+    hulls: HullArrays
     initial_state: StateArrays
     frame_position: np.ndarray
     frame_orientation: np.ndarray
@@ -294,7 +296,6 @@ class ModelBuilder:
             angular_damping=np.array([body.damping[1] for body in bodies]),
             collision_mask=np.array([body.collision_mask for body in bodies], np.int64),
             shapes=shapes,
-            hulls=hulls,
         )
         frame_orientation = rotations.conjugate(axes)
         frame_position = -rotations.rotate(frame_orientation, centers)
@@ -308,6 +309,7 @@ class ModelBuilder:
             names=tuple(body.name for body in bodies),
             gravity=self.gravity,
             arrays=arrays,
+            hulls=hulls,
             initial_state=StateArrays(
                 position=np.ascontiguousarray(position),
                 orientation=np.ascontiguousarray(orientation),

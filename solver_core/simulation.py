@@ -173,7 +173,7 @@ class Simulation:
         self.frame = 0
         self._gravity = model.gravity.copy()
         self._motion = allocate_motion(model.body_count)
-        self._collision = allocate_collision(model.arrays)
+        self._collision = allocate_collision(model)
         self._problem = allocate_problem(self._collision, model.body_count)
         self._advance = frame_kernel(self.options.method, self.options.friction)
         self._iteration_limit = find_method(self.options.method, self.options.friction).max_iterations
@@ -365,7 +365,6 @@ def warm_up(options: SimulationOptions | None = None, progress=None) -> None:
     builder.add_body(shape=Box((1.0, 1.0, 0.0)), kind=BodyKind.STATIC)
     builder.add_body(shape=Box((0.5, 0.5, 0.5)), position=(0.0, 0.0, 0.5))
     model = builder.build()
-    state = copy_state(model.initial_state)
-    for done, total, name in compile_stages(model.arrays, state, model.gravity, options.method, options.friction):
+    for done, total, name in compile_stages(model, options.method, options.friction):
         if progress is not None:
             progress(done, total, name)

@@ -41,6 +41,7 @@ from .problem import (
 )
 from .solvers.registry import find_method
 from .solvers.sweep import apply_impulses
+from .state import copy_state
 
 # The stages of a step, in their order; the names stand in reports and benchmarks.
 STAGES = (
@@ -150,16 +151,13 @@ class FrameRecord(NamedTuple):
     penetration: np.ndarray
 
 
-def compile_stages(model, state, gravity, method: str, friction: str):
+def compile_stages(small_model, method: str, friction: str):
     """Compile the step stage by stage, by playing each once on a small scene.
 
     Parameters
     ----------
-    model : ModelArrays
+    small_model : Model
         Of a few bodies that touch.
-    state : StateArrays
-        Is changed.
-    gravity : float64 [3]
     method, friction : str
 
     Yields
@@ -167,8 +165,9 @@ def compile_stages(model, state, gravity, method: str, friction: str):
     tuple of (int, int, str)
         Stages compiled so far, stages in all, and the stage that comes next; between two of them one can stop.
     """
-    body_count = len(model.mass)
-    motion, collision = allocate_motion(body_count), allocate_collision(model)
+    model, state, gravity = small_model.arrays, copy_state(small_model.initial_state), small_model.gravity
+    body_count = small_model.body_count
+    motion, collision = allocate_motion(body_count), allocate_collision(small_model)
     problem, record = allocate_problem(collision, body_count), allocate_record()
     pairs, contacts, rows, islands = collision.pairs, collision.contacts, problem.rows, problem.islands
     step = StepSettings(substeps=1, h=1e-2, gravity_norm=float(np.linalg.norm(gravity)), maximal_points=8)
@@ -196,15 +195,15 @@ def compile_stages(model, state, gravity, method: str, friction: str):
 
 
 def allocate_collision(model) -> CollisionArrays:
-    """Buffers for a model that has not been stepped; ``model`` is its ``ModelArrays``."""
+    """Buffers for a ``Model`` that has not been stepped."""
     # A resting box in a heap touches some six others; a guess that is too low costs a growth, no more.
-    pair_capacity = 16 + 4 * len(model.shapes.body)
+    pair_capacity = 16 + 4 * len(model.arrays.shapes.body)
     contact_capacity = 4 * pair_capacity
     return CollisionArrays(
         pairs=(allocate_pairs(pair_capacity), allocate_pairs(pair_capacity)),
         contacts=(allocate_contacts(contact_capacity), allocate_contacts(contact_capacity)),
         current=np.zeros(1, np.int64),
-        workspace=allocate_collision_workspace(model),
+        workspace=allocate_collision_workspace(model.arrays.shapes, model.hulls, model.body_count),
     )
 
 

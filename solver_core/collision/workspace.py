@@ -194,20 +194,21 @@ class CollisionWorkspace(NamedTuple):
     scratch: PairScratch
 
 
-def allocate_collision_workspace(model) -> CollisionWorkspace:
+def allocate_collision_workspace(shapes, hulls, body_count: int) -> CollisionWorkspace:
     """Memory and tables of the collision stages.
 
     Parameters
     ----------
-    model : ModelArrays
+    shapes : ShapeArrays
+    hulls : HullArrays
+    body_count : int
 
     Returns
     -------
     CollisionWorkspace
     """
-    shapes = model.shapes
     shape_count = len(shapes.body)
-    polytopes, polytope = _polytope_tables(model)
+    polytopes, polytope = _polytope_tables(shapes, hulls)
     extents = np.ptp(polytopes.bounds, axis=1).max(axis=1)
     size = np.where(shapes.kind == SPHERE, 2.0 * shapes.parameters[:, 0], extents[polytope])
     vertex_count, _, edge_count = np.diff(polytopes.start, axis=0).max(axis=0)
@@ -217,7 +218,7 @@ def allocate_collision_workspace(model) -> CollisionWorkspace:
         polytope=polytope,
         size=size,
         local_pose=_poses(shapes.position, shapes.orientation),
-        body_pose=np.zeros((len(model.mass), 4, 3)),
+        body_pose=np.zeros((body_count, 4, 3)),
         shape_pose=np.zeros((shape_count, 4, 3)),
         tree=TreeArrays(
             bounds=np.zeros((shape_count, 2, 3)),
@@ -251,9 +252,8 @@ def allocate_pair_scratch(vertex_count: int, edge_count: int, loop_length: int) 
     )
 
 
-def _polytope_tables(model):
+def _polytope_tables(shapes, hulls):
     """Tables of all hulls, of the boxes as hulls (equal boxes once) and of a point, and each shape's row in them."""
-    shapes, hulls = model.shapes, model.hulls
     hull_count = len(hulls.flat_face)
     polytope = np.zeros(len(shapes.kind), np.int64)
     boxes, rows = [], {}

@@ -99,8 +99,8 @@ def model_points(export, name):
     elif shapes.kind[index] == 1:
         local = np.zeros((1, 3))
     else:
-        first, last = model.arrays.hulls.start[shapes.hull[index] : shapes.hull[index] + 2, 0]
-        local = model.arrays.hulls.vertex[first:last]
+        first, last = model.hulls.start[shapes.hull[index] : shapes.hull[index] + 2, 0]
+        local = model.hulls.vertex[first:last]
     in_body = local @ quaternion_matrix(shapes.orientation[index]).T + shapes.position[index]
     return in_body @ turn.T + model.initial_state.position[index]
 

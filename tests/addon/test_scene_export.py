@@ -167,7 +167,7 @@ def test_instances_share_one_hull(maker):
         maker.body(
             f"B{place}", data=mesh, location=(3 * place, 0, 0), rotation_euler=(place, 2 * place, 3), parent=parent
         )
-    hulls = export_scene(maker.scene).model.arrays.hulls
+    hulls = export_scene(maker.scene).model.hulls
     assert len(hulls.start) == 2
 
 

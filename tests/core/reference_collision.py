@@ -52,7 +52,7 @@ class Collider:
             builder.add_body(**body)
         self.model = builder.build()
         self.state = self.model.initial_state
-        self.workspace = allocate_collision_workspace(self.model.arrays)
+        self.workspace = allocate_collision_workspace(self.model.arrays.shapes, self.model.hulls, self.model.body_count)
         self.step_scalars = StepScalars(SUBSTEP, gravity_norm, maximal_points)
         self.pairs = [allocate_pairs(pair_capacity) for _ in range(2)]
         self.contacts = [allocate_contacts(contact_capacity) for _ in range(2)]
