@@ -1,4 +1,4 @@
-"""What an animator sees: the panel in the sidebar of the 3D view, in a window on an X screen."""
+"""What an animator sees and presses: the panel in the sidebar and the bake by timer, in a window on an X screen."""
 
 import os
 import shutil
@@ -16,5 +16,21 @@ def test_panel_is_in_the_sidebar(blender, scene, tmp_path):
     assert shown["tab"] == "Cairn"
     # text has soft edges; a window that was not drawn has one colour
     assert shown["colours"] > 100
+    if folder := os.environ.get("CAIRN_PICTURES"):
+        shutil.copy(picture, folder)
+
+
+def test_bake_in_the_window_is_one_step_of_undo(blender, scene, tmp_path):
+    """Bake by the operator's timer: keys and summary are there; Undo, Redo and Delete Bake agree with the panel."""
+    picture = tmp_path / "baked.png"
+    seen = blender.script("bake_in_window.py", picture, blend=scene, window=True)
+    assert seen["started"] == ["RUNNING_MODAL"]
+    assert seen["before"] == {"baked": False, "world": True, "action": "", "frame": 1}
+    assert seen["after"] == {"baked": True, "world": False, "action": "Upper Cairn", "frame": 1}
+    assert seen["undone"] == seen["before"]
+    assert seen["redone"] == seen["after"]
+    assert seen["deleted"] == seen["before"]
+    assert seen["summary"].startswith("Baked 48 frames in ")
+    assert abs(seen["height"] - 1.5) < 1e-3  # on the lower box, which lies on the floor
     if folder := os.environ.get("CAIRN_PICTURES"):
         shutil.copy(picture, folder)
