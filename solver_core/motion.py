@@ -28,6 +28,13 @@ _ANGLE_PER_CYCLE = 0.1
 _MAX_CYCLES = 256
 # Below this turn a substep [rad] one exponential does: what it neglects is of the order of its square.
 _ANGLE_PLAIN = 1e-3
+# A body may gain this share of its size in a substep before contacts are looked for again: half of the margin within
+# which they are looked for in any case.
+_RATIO_OUT_OF_SIGHT = 0.005
+# Bodies are taken to change by this much more than they have, since what they meet then pushes them again.
+_FACTOR_SURPLUS = 1.5
+# From the centre of mass to the farthest point, as a share of the size: half the diagonal of a cube.
+_FACTOR_LEVER = 0.87
 # Principal moments that differ by less than this share count as one.
 _RATIO_ISOTROPIC = 1e-9
 
@@ -44,6 +51,8 @@ class MotionArrays(NamedTuple):
     inverse_inertia : float64 [body_count, 9]
         In world axes, row by row; zero likewise.
     can_be_pushed : bool [body_count]
+    start_velocity : float64 [body_count, 6]
+        At the substep's start.
     free_velocity : float64 [body_count, 6]
         With gravity and damping, without contacts.
     displacing_velocity : float64 [body_count, 6]
@@ -56,6 +65,7 @@ class MotionArrays(NamedTuple):
     inverse_mass: np.ndarray
     inverse_inertia: np.ndarray
     can_be_pushed: np.ndarray
+    start_velocity: np.ndarray
     free_velocity: np.ndarray
     displacing_velocity: np.ndarray
     rests: np.ndarray
@@ -68,6 +78,7 @@ def allocate_motion(body_count: int) -> MotionArrays:
         inverse_mass=np.zeros(body_count),
         inverse_inertia=np.zeros((body_count, 9)),
         can_be_pushed=np.zeros(body_count, np.bool_),
+        start_velocity=np.zeros((body_count, 6)),
         free_velocity=np.zeros((body_count, 6)),
         displacing_velocity=np.zeros((body_count, 6)),
         rests=np.zeros(body_count, np.bool_),
@@ -87,7 +98,7 @@ def apply_forces(model, state, motion, gravity, h):
     state : StateArrays
         Read.
     motion : MotionArrays
-        Read: lag. Written: inverse_mass, inverse_inertia, can_be_pushed, free_velocity; rests cleared.
+        Read: lag. Written: inverse_mass, inverse_inertia, can_be_pushed, start_velocity, free_velocity; rests cleared.
     gravity : float64 [3]
         [m/s^2].
     h : float
@@ -97,6 +108,7 @@ def apply_forces(model, state, motion, gravity, h):
         pushed = state.kind[body] == _DYNAMIC
         motion.can_be_pushed[body] = pushed
         motion.rests[body] = False
+        motion.start_velocity[body, :] = state.velocity[body, :]
         if pushed:
             motion.inverse_mass[body] = model.inverse_mass[body]
             _rotate_inertia(model.inverse_inertia[body], state.orientation[body], motion.inverse_inertia[body])
@@ -129,6 +141,63 @@ def _rotate_inertia(inverse_moments, orientation, inverse):
     inverse[5] = a * x1 * x2 + b * y1 * y2 + c * z1 * z2
     inverse[8] = a * x2 * x2 + b * y2 * y2 + c * z2 * z2
     inverse[3], inverse[6], inverse[7] = inverse[1], inverse[2], inverse[5]
+
+
+@subkernel
+def look_farther(size, motion, velocity, gravity_norm, h, surplus):
+    """Note how much farther bodies go than their velocities at the start could tell, because others have pushed them.
+
+    Contacts are looked for as far as bodies may come by the velocities that they start with. One that is hit goes
+    farther, perhaps through a floor that it was not near.
+
+    Parameters
+    ----------
+    size : float64 [body_count]
+        (read)
+    motion : MotionArrays
+        Read: can_be_pushed, start_velocity.
+    velocity : float64 [body_count, 6]
+        After the contacts (read).
+    gravity_norm, h : float
+        [m/s^2], [s].
+    surplus : float64 [body_count]
+        Written [m].
+
+    Returns
+    -------
+    bool
+        Whether a body goes out of sight, so that contacts have to be looked for again.
+    """
+    out_of_sight = False
+    for body in range(size.size):
+        if not motion.can_be_pushed[body]:
+            continue
+        start, now = motion.start_velocity[body], velocity[body]
+        lever = _FACTOR_LEVER * size[body]
+        gained = h * (_speed(now, 0) - _speed(start, 0) + lever * (_speed(now, 3) - _speed(start, 3)))
+        allowed = surplus[body] + gravity_norm * h * h + _RATIO_OUT_OF_SIGHT * size[body]
+        out_of_sight = out_of_sight or gained > allowed
+    if out_of_sight:
+        for body in range(size.size):
+            if motion.can_be_pushed[body]:
+                start, now = motion.start_velocity[body], velocity[body]
+                lever = _FACTOR_LEVER * size[body]
+                changed = h * (_speed_between(start, now, 0) + lever * _speed_between(start, now, 3))
+                surplus[body] = max(surplus[body], _FACTOR_SURPLUS * changed)
+    return out_of_sight
+
+
+@subkernel
+def _speed(velocity, first):
+    """Norm of the linear (first = 0) or angular (first = 3) part of a velocity."""
+    return math.sqrt(velocity[first] ** 2 + velocity[first + 1] ** 2 + velocity[first + 2] ** 2)
+
+
+@subkernel
+def _speed_between(one, two, first):
+    """Norm of the difference of two velocities' linear or angular parts."""
+    a, b, c = two[first] - one[first], two[first + 1] - one[first + 1], two[first + 2] - one[first + 2]
+    return math.sqrt(a * a + b * b + c * c)
 
 
 @kernel

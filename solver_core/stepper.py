@@ -29,7 +29,7 @@ from .constraints.contact_rows import (
 from .contacts import STATUS_OK, allocate_contacts, allocate_pairs, grown, match_contacts
 from .islands import find_islands
 from .kernel import bind, subkernel
-from .motion import allocate_motion, apply_forces, integrate_poses
+from .motion import allocate_motion, apply_forces, integrate_poses, look_farther
 from .problem import (
     IslandArrays,
     RowArrays,
@@ -57,6 +57,8 @@ STAGES = (
 )
 
 ROWS_PER_CONTACT = 3
+# How often contacts are looked for in a substep: a body that is hit goes farther than its first velocity could tell.
+_MAX_LOOKS = 3
 
 
 class CollisionArrays(NamedTuple):
@@ -290,7 +292,7 @@ def _advance_frame(model, gravity, state, motion, collision, problem, step, sett
         the caller makes room and calls again, to the same bits.
     """
     rows, contact_rows, islands = problem.rows, problem.contact_rows, problem.islands
-    velocity, free_velocity = state.velocity, motion.free_velocity
+    velocity, free_velocity, surplus = state.velocity, motion.free_velocity, collision.workspace.surplus
     while record.substeps[0] < step.substeps:
         current = collision.current[0]
         pairs, previous_pairs = collision.pairs[current], collision.pairs[1 - current]
@@ -300,31 +302,39 @@ def _advance_frame(model, gravity, state, motion, collision, problem, step, sett
         apply_forces(model, state, motion, gravity, step.h)
         started = _stage_done(record, 0, started)
 
-        if broad_phase(model, state, step, pairs, collision.workspace) != STATUS_OK:
-            return False
-        started = _stage_done(record, 1, started)
+        surplus[:] = 0.0
+        for look in range(_MAX_LOOKS):
+            if broad_phase(model, state, step, pairs, collision.workspace) != STATUS_OK:
+                return False
+            started = _stage_done(record, 1, started)
 
-        status = narrow_phase(
-            model, state, step, pairs, previous_pairs, contacts, previous_contacts, collision.workspace
-        )
-        if status != STATUS_OK:
-            return False
-        started = _stage_done(record, 2, started)
+            status = narrow_phase(
+                model, state, step, pairs, previous_pairs, contacts, previous_contacts, collision.workspace
+            )
+            if status != STATUS_OK:
+                return False
+            started = _stage_done(record, 2, started)
 
-        match_contacts(pairs, contacts, previous_contacts, collision.workspace)
-        started = _stage_done(record, 3, started)
+            match_contacts(pairs, contacts, previous_contacts, collision.workspace)
+            started = _stage_done(record, 3, started)
 
-        build_contact_rows(model, state, motion, contacts, step.gravity_norm, step.h, rows, contact_rows)
-        started = _stage_done(record, 4, started)
+            build_contact_rows(model, state, motion, contacts, step.gravity_norm, step.h, rows, contact_rows)
+            started = _stage_done(record, 4, started)
 
-        find_islands(rows, motion.can_be_pushed, islands, problem.parent, problem.label)
-        started = _stage_done(record, 5, started)
+            find_islands(rows, motion.can_be_pushed, islands, problem.parent, problem.label)
+            started = _stage_done(record, 5, started)
 
-        _copy_velocities(free_velocity, velocity)
-        for island in range(islands.count[0]):
-            apply_impulses(rows, islands, island, free_velocity, velocity)
-            outcome = solve(rows, islands, island, free_velocity, velocity, problem.solver, settings)
-            _record_solve(record, rows, outcome)
+            _copy_velocities(free_velocity, velocity)
+            for island in range(islands.count[0]):
+                apply_impulses(rows, islands, island, free_velocity, velocity)
+                outcome = solve(rows, islands, island, free_velocity, velocity, problem.solver, settings)
+                _record_solve(record, rows, outcome)
+            started = _stage_done(record, 6, started)
+            if look + 1 == _MAX_LOOKS or not look_farther(
+                model.size, motion, velocity, step.gravity_norm, step.h, surplus
+            ):
+                break
+            _copy_velocities(motion.start_velocity, velocity)
         _copy_velocities(velocity, motion.displacing_velocity)
         store_contact_impulses(rows, contacts)
         started = _stage_done(record, 6, started)

@@ -51,6 +51,7 @@ def broad_phase(model, state, step, pairs, workspace):
         workspace.shape_pose,
         state.kind,
         state.velocity,
+        workspace.surplus,
         step.h,
         step.gravity_norm * step.h * step.h,
         tree.bounds,
@@ -116,6 +117,7 @@ def bound_shapes(
     shape_pose,
     body_kind,
     velocity,
+    surplus,
     h,
     fall,
     bounds,
@@ -131,7 +133,7 @@ def bound_shapes(
         (read)
     polytope, extent, local_pose, shape_pose : arrays of CollisionWorkspace and its polytopes
         (read)
-    body_kind, velocity : int64 [B], float64 [B, 6]
+    body_kind, velocity, surplus : int64 [B], float64 [B, 6], float64 [B]
         (read)
     h, fall : float
         Substep [s], g h^2 [m].
@@ -147,7 +149,7 @@ def bound_shapes(
             offset += local_pose[shape, POSITION, i] ** 2
         # Bodies turn about their centre of mass. A ball that turns about its own centre sweeps nothing.
         lever = offset**0.5 + (0.0 if is_sphere else radius[shape])
-        slack = spin**0.5 * lever * h + (fall if body_kind[body] == DYNAMIC else 0.0)
+        slack = spin**0.5 * lever * h + (fall if body_kind[body] == DYNAMIC else 0.0) + surplus[body]
         for i in range(3):
             center = shape_pose[shape, POSITION, i]
             half = parameters[shape, 0] if is_sphere else 0.0

@@ -82,6 +82,7 @@ def narrow_phase(model, state, step, pairs, previous_pairs, contacts, previous, 
     body_of, kind, parameters, bounding_radius = shapes.body, shapes.kind, shapes.parameters, shapes.bounding_radius
     polytope, sizes, pose = workspace.polytope, workspace.size, scratch.pose
     local_pose, body_pose, shape_pose = workspace.local_pose, workspace.body_pose, workspace.shape_pose
+    surplus = workspace.surplus
     contacts.count[0] = 0
     contacts.needed[0] = 0
     # Not a plain 0: Numba would compile what it is passed to once more, for the literal.
@@ -99,6 +100,7 @@ def narrow_phase(model, state, step, pairs, previous_pairs, contacts, previous, 
         if state.kind[body_of[a]] == DYNAMIC or state.kind[body_of[b]] == DYNAMIC:
             # Speeds may grow by g h before the bodies move.
             approach += step.gravity_norm * step.h * step.h
+        approach += surplus[body_of[a]] + surplus[body_of[b]]
         old = find_previous(previous_pairs.shape_a, previous_pairs.shape_b, previous_pairs.count[0], a, b, old)
         link_previous(link, previous_pairs, a, b, old)
         place_pair(shape_pose[a], shape_pose[b], pose)

@@ -94,10 +94,13 @@ def polytope_contacts(
     favoured_a = feature if reference == FACE_OF_A else -1
     favoured_b = feature if reference == FACE_OF_B else -1
     touching, tie, favour = RATIO_TOUCHING * size, RATIO_TIE * size, RATIO_HYSTERESIS * size
+    stays_on_sheet = False
     if are_boxes:
         separate_boxes(half_a, half_b, scratch.pose, axes, best, favoured_a, favoured_b, favour)
     else:
-        separate_hulls(polytopes, a, b, reach, favoured_a, favoured_b, favour, scratch.pose, axes, best)
+        stays_on_sheet = separate_hulls(
+            polytopes, a, b, size, reach, favoured_a, favoured_b, favour, scratch.pose, axes, best
+        )
     faces = max(axes[SEPARATION, BEST_A], axes[SEPARATION, BEST_B])
     separation = max(faces, axes[SEPARATION, BEST_EDGES])
     if separation > reach:
@@ -112,6 +115,9 @@ def polytope_contacts(
         polytopes, holder, face, other, is_face_of_b, reach, size, maximal_points, not are_boxes, scratch
     )
 
+    if stays_on_sheet and count > 0 and deepest <= touching:
+        # What is nearest may lie on the sheet's other side.
+        return count
     if (are_boxes or separation > touching) and count > 0 and is_near(deepest, separation, tie):
         return count
     # Apart, or not yet known to overlap: a face may find nothing deep below it although edges cross beside it, and of a
@@ -138,11 +144,14 @@ def polytope_contacts(
 
 
 @subkernel
-def separate_hulls(polytopes, a, b, reach, favoured_a, favoured_b, favour, pose, axes, feature):
-    """Separations along the face normals of two hulls. Edges are left for where they are needed."""
+def separate_hulls(polytopes, a, b, size, reach, favoured_a, favoured_b, favour, pose, axes, feature):
+    """Separations along the face normals of two hulls; returns whether one stays on its side of a sheet.
+
+    Edges are left for where they are needed.
+    """
     axes[SEPARATION, BEST_B] = -INFINITE
     axes[SEPARATION, BEST_EDGES] = -INFINITE
-    find_side(polytopes, a, b, pose, axes[SIDE])
+    stays_on_sheet = find_side(polytopes, a, b, size, favoured_a, favoured_b, pose, axes[SIDE])
     x, y, z = axes[SIDE, 0], axes[SIDE, 1], axes[SIDE, 2]
     axes[SEPARATION, BEST_A], feature[BEST_A] = separate_faces(
         polytopes, a, b, pose[B_IN_A], x, y, z, reach, favoured_a, favour
@@ -152,6 +161,7 @@ def separate_hulls(polytopes, a, b, reach, favoured_a, favoured_b, favour, pose,
         axes[SEPARATION, BEST_B], feature[BEST_B] = separate_faces(
             polytopes, b, a, pose[A_IN_B], x, y, z, reach, favoured_b, favour
         )
+    return stays_on_sheet
 
 
 @subkernel

@@ -180,6 +180,9 @@ class CollisionWorkspace(NamedTuple):
         The shape's pose in its body.
     body_pose, shape_pose : float64 [B, 4, 3], [S, 4, 3]
         This step's poses in the world; written by ``broad_phase``.
+    surplus : float64 [B]
+        How much farther than by its velocity a body may go in this substep, because others push it [m]; written by the
+        stepper.
     tree : TreeArrays
     scratch : PairScratch
     """
@@ -190,6 +193,7 @@ class CollisionWorkspace(NamedTuple):
     local_pose: np.ndarray
     body_pose: np.ndarray
     shape_pose: np.ndarray
+    surplus: np.ndarray
     tree: TreeArrays
     scratch: PairScratch
 
@@ -220,6 +224,7 @@ def allocate_collision_workspace(shapes, hulls, body_count: int) -> CollisionWor
         local_pose=_poses(shapes.position, shapes.orientation),
         body_pose=np.zeros((body_count, 4, 3)),
         shape_pose=np.zeros((shape_count, 4, 3)),
+        surplus=np.zeros(body_count),
         tree=TreeArrays(
             bounds=np.zeros((shape_count, 2, 3)),
             margin=0.5 * RATIO_MARGIN * size,

@@ -247,6 +247,30 @@ def test_fast_ball_does_not_pass_a_thin_sheet():
         assert (side * path[-1, 1, 2]) == pytest.approx(0.1, abs=1e-3)
 
 
+@pytest.mark.parametrize("side", [1.0, -1.0])
+def test_a_thin_plate_is_not_pressed_through_a_sheet(side):
+    """A heavy ball falls on a plate of 4 mm on a sheet: however deep it is pressed, it stays on its side."""
+    builder = ModelBuilder(gravity=(0.0, 0.0, -G * side))
+    builder.add_body(shape=Box((3, 3, 0)), kind=BodyKind.STATIC)
+    builder.add_body(shape=Box((0.4, 0.3, 0.002)), mass=0.2, position=(0, 0, 0.1 * side), name="Plate")
+    builder.add_body(shape=Sphere(0.3), mass=500.0, position=(0.1, 0, 4.0 * side), linear_velocity=(0, 0, -40.0 * side))
+    path = run(Simulation(builder.build(), SimulationOptions(substeps=1)), 48)
+    assert (side * path[-1, 1, 2]) == pytest.approx(0.002, abs=1e-3)
+    assert (side * path[-1, 2, 2]) > 0.29
+
+
+@pytest.mark.parametrize("substeps", [1, 4])
+def test_a_body_that_is_hit_does_not_pass_the_floor(substeps):
+    """A heavy ball knocks a hovering box down: in the same substep the box reaches a floor that it was not near."""
+    builder = ModelBuilder(gravity=(0.0, 0.0, 0.0))
+    builder.add_body(shape=Box((9, 9, 0)), kind=BodyKind.STATIC)
+    builder.add_body(shape=Box((0.2, 0.2, 0.2)), position=(0, 0, 1.0), name="Hit")
+    builder.add_body(shape=Sphere(0.4), mass=100.0, position=(0, 0, 2.5), linear_velocity=(0, 0, -60.0))
+    path = run(Simulation(builder.build(), SimulationOptions(substeps=substeps)), 24)
+    assert path[:, 1, 2].min() > 0.19
+    assert path[:, 2, 2].min() > 0.39
+
+
 def test_masks_decide_who_touches():
     """Bodies without a common bit pass through each other."""
     builder = ModelBuilder(gravity=(0.0, 0.0, -G))
