@@ -29,9 +29,3 @@ class StateArrays(NamedTuple):
 def copy_state(state: StateArrays) -> StateArrays:
     """A copy that shares nothing with ``state``."""
     return StateArrays(*(array.copy() for array in state))
-
-
-def restore_state(state: StateArrays, saved: StateArrays) -> None:
-    """Write ``saved`` into the arrays of ``state``."""
-    for array, saved_array in zip(state, saved, strict=True):
-        array[...] = saved_array

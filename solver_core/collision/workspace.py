@@ -79,24 +79,6 @@ ANGLE = 7
 RATIO_MARGIN = 0.01
 
 
-class StepScalars(NamedTuple):
-    """What the collision stages read of a step; any NamedTuple with these fields will do.
-
-    Attributes
-    ----------
-    h : float
-        Length of the substep [s].
-    gravity_norm : float
-        [m/s^2].
-    maximal_points : int
-        Contacts a pair keeps at most.
-    """
-
-    h: float
-    gravity_norm: float
-    maximal_points: int
-
-
 class PairScratch(NamedTuple):
     """What is worked out for one pair, in the frame of shape a unless said otherwise. Rows and columns: see above.
 

@@ -13,7 +13,7 @@ from scipy.spatial import ConvexHull as Qhull
 
 from cairn.solver_core.collision.broad_phase import broad_phase
 from cairn.solver_core.collision.narrow_phase import narrow_phase
-from cairn.solver_core.collision.workspace import StepScalars, allocate_collision_workspace
+from cairn.solver_core.collision.workspace import allocate_collision_workspace
 from cairn.solver_core.contacts import (
     CONTACT_COUNT,
     CONTACT_START,
@@ -24,6 +24,7 @@ from cairn.solver_core.contacts import (
     match_contacts,
 )
 from cairn.solver_core.model import BodyKind, ModelBuilder
+from cairn.solver_core.stepper import StepSettings
 
 SUBSTEP = 1.0 / 96.0
 
@@ -53,7 +54,7 @@ class Collider:
         self.model = builder.build()
         self.state = self.model.initial_state
         self.workspace = allocate_collision_workspace(self.model.arrays.shapes, self.model.hulls, self.model.body_count)
-        self.step_scalars = StepScalars(SUBSTEP, gravity_norm, maximal_points)
+        self.step_scalars = StepSettings(1, SUBSTEP, gravity_norm, maximal_points)
         self.pairs = [allocate_pairs(pair_capacity) for _ in range(2)]
         self.contacts = [allocate_contacts(contact_capacity) for _ in range(2)]
         self.status = 0, 0
