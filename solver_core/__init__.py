@@ -22,8 +22,12 @@ _HOME = {
     "Trajectory": "trajectory",
     "ContactProblem": "problem",
     "SolverOptions": "problem",
+    "LCP": "problem",
+    "ContactResult": "problem",
+    "LcpResult": "problem",
     "SolverResult": "problem",
     "solve_contacts": "solve",
+    "solve_lcp": "solve",
 }
 
 __all__ = sorted(_HOME)

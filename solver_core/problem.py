@@ -1,23 +1,24 @@
-"""The contact problem as rows, and the options and results of solvers.
+"""The problems that solvers solve, their options and their results, as Python sees them.
 
-Generalised velocities v of the bodies, impulses r of the rows:
+Linear complementarity problem (LCP):      w = A x + b,   x >= 0,   w >= 0,   x' w = 0.
 
-    v = v_free + M^-1 J' r,        u = J v + bias = W r + b,        W = J M^-1 J',   b = J v_free + bias
-
-Each row i has bounds lower_i <= r_i <= upper_i, and solves the boxed complementarity problem
-
-    u_i >= 0 where r_i = lower_i,    u_i = 0 in between,    u_i <= 0 where r_i = upper_i.
-
-A contact is a block of three rows: its normal row has the bounds [0, inf); its two friction rows have the bounds
-+-friction * r_normal, which move with the normal impulse (Silcowitz-Hansen, Niebe and Erleben 2010, eq. 7).
-A bilateral row has the bounds (-inf, inf), a motor or limit two constants.
+Contact problem: rows with bounds, of which friction's hang on normal impulses (``rows``).
 """
 
 from dataclasses import dataclass, field
 from enum import IntEnum
-from typing import NamedTuple
+from functools import cached_property
 
 import numpy as np
+import scipy.sparse
+import scipy.sparse.linalg
+
+from .rows import FRICTION_MODELS, RowArrays, SolverSettings
+
+# The words of options that name a variant; kernels get their places.
+CONJUGACIES = ("fletcher_reeves", "polak_ribiere")
+STRATEGIES = ("perturbation", "zero", "random", "approximation")
+LINEAR_SOLVERS = ("direct", "gmres")
 
 
 class Status(IntEnum):
@@ -45,217 +46,402 @@ class Status(IntEnum):
         return self <= Status.CONVERGED_RELATIVE
 
 
-class RowArrays(NamedTuple):
-    """Rows in blocks; a block is a run of rows that act between the same two bodies.
+class ProblemError(ValueError):
+    """A problem or an option that cannot be used; the message says which and why."""
+
+
+class LCP:
+    """A linear complementarity problem: w = A x + b, x >= 0, w >= 0, x' w = 0.
+
+    Parameters
+    ----------
+    A : array_like, SciPy sparse array or LinearOperator [n, n]
+        A sparse A is kept in compressed rows. A LinearOperator serves methods that need products with A only.
+    b : array_like [n]
+
+    Raises
+    ------
+    ProblemError
+        The shapes do not match, or there is NaN or infinity.
 
     Attributes
     ----------
-    count : int64 [2]
-        Blocks and rows in use.
-    block_row : int64 [block_capacity + 1]
-        First row of each block; the next entry ends it.
-    body_a, body_b : int64 [block_capacity]
-    jacobian : float64 [row_capacity, 12]
-        Columns 0 to 5 act on (v, omega) of body a, 6 to 11 on body b.
-    response : float64 [row_capacity, 12]
-        M^-1 J', in the same columns; zero for a body that cannot be pushed.
-    diagonal : float64 [row_capacity]
-        W_ii [1/kg for contacts].
-    bias : float64 [row_capacity]
-        [m/s]; u = J v + bias.
-    lower, upper : float64 [row_capacity]
-        Constant bounds of the impulse [N s]; unused in friction rows.
-    normal_row : int64 [row_capacity]
-        Friction rows: the row whose impulse, times ``friction``, bounds this one. Other rows: -1.
-    friction : float64 [row_capacity]
-    impulse : float64 [row_capacity]
-        The iterate r [N s].
+    A : float64 [n, n]
+        ndarray in C order, ``csr_array`` or LinearOperator; None where only ``factors`` are kept.
+    b : float64 [n]
+    factors : tuple or None
+        (jacobian [n, m], inverse_mass [m, m]) of A = J M^-1 J', both ``csr_array``.
     """
 
-    count: np.ndarray
-    block_row: np.ndarray
-    body_a: np.ndarray
-    body_b: np.ndarray
-    jacobian: np.ndarray
-    response: np.ndarray
-    diagonal: np.ndarray
-    bias: np.ndarray
-    lower: np.ndarray
-    upper: np.ndarray
-    normal_row: np.ndarray
-    friction: np.ndarray
-    impulse: np.ndarray
+    def __init__(self, A, b):
+        self.b = _finite_array("b", b, 1)
+        self.factors = None
+        if isinstance(A, scipy.sparse.linalg.LinearOperator):
+            self.A = A
+        elif scipy.sparse.issparse(A):
+            self.A = scipy.sparse.csr_array(A, dtype=float)
+            self.A.sum_duplicates()
+            _finite_array("A", self.A.data, 1)
+        else:
+            self.A = _finite_array("A", A, 2)
+        if self.A.shape != (self.size, self.size):
+            raise ProblemError(f"A has the shape {self.A.shape}; with b of {self.size} it must be {(self.size,) * 2}")
+
+    @classmethod
+    def from_factors(cls, jacobian, inverse_mass, b) -> "LCP":
+        """The problem with A = J M^-1 J', kept as J and M^-1.
+
+        Parameters
+        ----------
+        jacobian : array_like or sparse [n, m]
+        inverse_mass : array_like or sparse [m, m]
+            Symmetric.
+        b : array_like [n]
+        """
+        problem = cls.__new__(cls)
+        problem.b = _finite_array("b", b, 1)
+        jacobian = scipy.sparse.csr_array(jacobian, dtype=float)
+        inverse_mass = scipy.sparse.csr_array(inverse_mass, dtype=float)
+        for name, factor in (("jacobian", jacobian), ("inverse_mass", inverse_mass)):
+            factor.sum_duplicates()
+            _finite_array(name, factor.data, 1)
+        width = jacobian.shape[1]
+        if jacobian.shape[0] != problem.size:
+            raise ProblemError(f"jacobian has {jacobian.shape[0]} rows; b has {problem.size}")
+        if inverse_mass.shape != (width, width):
+            raise ProblemError(f"inverse_mass has the shape {inverse_mass.shape}; it must be {(width, width)}")
+        problem.factors = (jacobian, inverse_mass)
+        problem.A = None
+        return problem
+
+    @property
+    def size(self) -> int:
+        """Number of variables n."""
+        return len(self.b)
+
+    @property
+    def form(self) -> str:
+        """How A is given: dense, sparse, factors or operator."""
+        if self.factors is not None:
+            return "factors"
+        if isinstance(self.A, np.ndarray):
+            return "dense"
+        return "sparse" if scipy.sparse.issparse(self.A) else "operator"
+
+    def apply(self, x) -> np.ndarray:
+        """A x."""
+        if self.factors is not None:
+            jacobian, inverse_mass = self.factors
+            return jacobian @ (inverse_mass @ (jacobian.T @ x))
+        return self.A @ x
+
+    def slack(self, x) -> np.ndarray:
+        """w = A x + b."""
+        return self.apply(x) + self.b
+
+    @cached_property
+    def explicit(self):
+        """A as an ndarray or ``csr_array``; the product of the factors where A is given by them.
+
+        Raises
+        ------
+        ProblemError
+            A is an operator.
+        """
+        if self.form == "operator":
+            raise ProblemError("A is a LinearOperator; this needs its entries")
+        if self.factors is not None:
+            jacobian, inverse_mass = self.factors
+            return scipy.sparse.csr_array(jacobian @ inverse_mass @ jacobian.T)
+        return self.A
+
+    @cached_property
+    def dense(self) -> np.ndarray:
+        """A as an ndarray in C order."""
+        A = self.explicit
+        return np.ascontiguousarray(A.toarray() if scipy.sparse.issparse(A) else A)
+
+    @cached_property
+    def sparse(self) -> scipy.sparse.csr_array:
+        """A in compressed rows."""
+        A = self.explicit
+        return A if scipy.sparse.issparse(A) else scipy.sparse.csr_array(A)
+
+    @cached_property
+    def diagonal(self) -> np.ndarray:
+        """Diagonal of A."""
+        A = self.explicit
+        return np.asarray(A.diagonal() if scipy.sparse.issparse(A) else np.diagonal(A)).copy()
+
+    @cached_property
+    def is_symmetric(self) -> bool:
+        """Whether A equals its transpose up to rounding."""
+        if self.form == "factors":
+            return True
+        A = self.explicit
+        difference, largest = abs(A - A.T), abs(A)
+        return self.size == 0 or bool(difference.max() <= _SYMMETRY_TOLERANCE * largest.max())
 
 
-class IslandArrays(NamedTuple):
-    """Groups of blocks that share no body which can be pushed, so each is a problem of its own.
-
-    Attributes
-    ----------
-    count : int64 [1]
-    block_first : int64 [body_capacity + 1]
-        Island i owns ``block_order[block_first[i]:block_first[i + 1]]``.
-    block_order : int64 [block_capacity]
-    body_first, body_order : int64
-        Likewise for the bodies that can be pushed.
-    """
-
-    count: np.ndarray
-    block_first: np.ndarray
-    block_order: np.ndarray
-    body_first: np.ndarray
-    body_order: np.ndarray
-
-
-class SolverSettings(NamedTuple):
-    """What a solver kernel is told.
-
-    Attributes
-    ----------
-    tolerance : float
-        Stops at residual <= tolerance * scale of the problem.
-    absolute_tolerance : float
-        Stops at residual <= this [m/s].
-    max_iterations : int
-    """
-
-    tolerance: float
-    absolute_tolerance: float
-    max_iterations: int
-
-
-class SolverWorkspace(NamedTuple):
-    """Room for the solvers that sweep over rows; contents mean nothing between calls.
-
-    Attributes
-    ----------
-    change, direction, best : float64 [row_capacity]
-    velocity_before, velocity_direction : float64 [body_capacity, 6]
-    history : float64 [any]
-        Written: one residual an iteration, as far as it reaches.
-    """
-
-    change: np.ndarray
-    direction: np.ndarray
-    best: np.ndarray
-    velocity_before: np.ndarray
-    velocity_direction: np.ndarray
-    history: np.ndarray
-
-
-def allocate_rows(block_capacity: int, row_capacity: int) -> RowArrays:
-    """Empty rows with room for so many blocks and rows."""
-    return RowArrays(
-        count=np.zeros(2, np.int64),
-        block_row=np.zeros(block_capacity + 1, np.int64),
-        body_a=np.zeros(block_capacity, np.int64),
-        body_b=np.zeros(block_capacity, np.int64),
-        jacobian=np.zeros((row_capacity, 12)),
-        response=np.zeros((row_capacity, 12)),
-        diagonal=np.zeros(row_capacity),
-        bias=np.zeros(row_capacity),
-        lower=np.zeros(row_capacity),
-        upper=np.zeros(row_capacity),
-        normal_row=np.full(row_capacity, -1, np.int64),
-        friction=np.zeros(row_capacity),
-        impulse=np.zeros(row_capacity),
-    )
-
-
-def allocate_islands(block_capacity: int, body_capacity: int) -> IslandArrays:
-    """No island, with room for as many as there are bodies."""
-    return IslandArrays(
-        count=np.zeros(1, np.int64),
-        block_first=np.zeros(body_capacity + 1, np.int64),
-        block_order=np.zeros(block_capacity, np.int64),
-        body_first=np.zeros(body_capacity + 1, np.int64),
-        body_order=np.zeros(body_capacity, np.int64),
-    )
-
-
-def single_island(rows, body_count: int) -> IslandArrays:
-    """All blocks and bodies of a problem as one island."""
-    block_count = int(rows.count[0])
-    islands = allocate_islands(block_count, max(body_count, 1))
-    islands.count[0] = 1
-    islands.block_order[:] = np.arange(block_count)
-    islands.block_first[1] = block_count
-    islands.body_order[:body_count] = np.arange(body_count)
-    islands.body_first[1] = body_count
-    return islands
-
-
-def allocate_solver_workspace(row_capacity: int, body_capacity: int, history: int = 0) -> SolverWorkspace:
-    """Room for the sweeping solvers."""
-    return SolverWorkspace(
-        change=np.zeros(row_capacity),
-        direction=np.zeros(row_capacity),
-        best=np.zeros(row_capacity),
-        velocity_before=np.zeros((body_capacity, 6)),
-        velocity_direction=np.zeros((body_capacity, 6)),
-        history=np.zeros(history),
-    )
+# Asymmetry of A relative to its largest entry that counts as rounding.
+_SYMMETRY_TOLERANCE = 1e-10
 
 
 @dataclass(frozen=True, kw_only=True)
 class SolverOptions:
-    """When a solver stops.
+    """When a solver stops, and what is particular to some methods.
+
+    Options of the second group are None where the method's own value is wanted; a method that does not have the
+    option refuses any other value.
 
     Attributes
     ----------
     tolerance : float
         Relative to the residual's natural scale, |b|.
     absolute_tolerance : float
-        [m/s].
+        On the residual itself; [m/s] for contacts.
     max_iterations : int or None
         None is the method's own limit.
+    merit_tolerance : float
+        Plain LCPs: stops as ``converged_absolute`` where the method's merit falls below (Erleben 2013, eq. 107).
+    decrease_tolerance : float
+        Plain LCPs: stops as ``stagnated`` where the merit changes by less than this share of it (eq. 108).
+    step_tolerance : float
+        Plain LCPs: stops as ``stagnated`` where no variable changes by more than this (eq. 109).
+    relaxation : float
+        psor, amsor: factor lambda on a step of Gauss-Seidel, between 0 and 2.
+    alpha : float
+        amgs, amsor: share of the accelerated splitting.
+    omega : float64 [n]
+        amgs, amsor on an LCP: diagonal of Omega.
+    conjugacy : str
+        nncg: one of ``CONJUGACIES``.
+    line_search : bool
+        nncg: Armijo's rule instead of the full step.
+    strategy : str
+        fischer_newton: element of the generalised Jacobian, one of ``STRATEGIES``.
+    linear_solver : str
+        Newton methods on an LCP: one of ``LINEAR_SOLVERS``.
+    warm_start_sweeps : int
+        Newton methods: sweeps of projected Gauss-Seidel before the first step.
+    covering_vector : float64 [n]
+        lemke on an LCP: positive.
+    directions : int
+        Polyhedral friction: corners of the polygon, even, from 4 on.
+    seed : int
+        Random strategies.
     """
 
     tolerance: float = 1e-6
     absolute_tolerance: float = 0.0
     max_iterations: int | None = None
+    merit_tolerance: float = 0.0
+    decrease_tolerance: float = 0.0
+    step_tolerance: float = 0.0
+    relaxation: float | None = None
+    alpha: float | None = None
+    omega: np.ndarray | None = None
+    conjugacy: str | None = None
+    line_search: bool | None = None
+    strategy: str | None = None
+    linear_solver: str | None = None
+    warm_start_sweeps: int | None = None
+    covering_vector: np.ndarray | None = None
+    directions: int | None = None
+    seed: int | None = None
+
+    def __post_init__(self):
+        for name in _TOLERANCES:
+            value = getattr(self, name)
+            if not (np.isfinite(value) and value >= 0.0):
+                raise ProblemError(f"{name} is {value}; it must be at least 0")
+        for name, least in (("max_iterations", 0), ("warm_start_sweeps", 0), ("seed", 0)):
+            value = getattr(self, name)
+            if value is not None and (int(value) != value or value < least):
+                raise ProblemError(f"{name} is {value}; it must be a whole number from {least} on")
+        for name, words in (("conjugacy", CONJUGACIES), ("strategy", STRATEGIES), ("linear_solver", LINEAR_SOLVERS)):
+            value = getattr(self, name)
+            if value is not None and value not in words:
+                raise ProblemError(f"{name} is {value!r}; it must be one of {', '.join(words)}")
+        if self.relaxation is not None and not 0.0 < self.relaxation < 2.0:
+            raise ProblemError(f"relaxation is {self.relaxation}; it must lie between 0 and 2")
+        if self.alpha is not None and not self.alpha >= 0.0:
+            raise ProblemError(f"alpha is {self.alpha}; it must be at least 0")
+        if self.directions is not None and (self.directions < 4 or self.directions % 2):
+            raise ProblemError(f"directions is {self.directions}; it must be an even number from 4 on")
+
+
+_TOLERANCES = ("tolerance", "absolute_tolerance", "merit_tolerance", "decrease_tolerance", "step_tolerance")
+
+# Options that only some methods have.
+OWN_OPTIONS = (
+    "relaxation",
+    "alpha",
+    "omega",
+    "conjugacy",
+    "line_search",
+    "strategy",
+    "linear_solver",
+    "warm_start_sweeps",
+    "covering_vector",
+    "directions",
+    "seed",
+)
+
+
+def kernel_settings(options: SolverOptions, friction: str) -> SolverSettings:
+    """``options``, filled with a method's own values (``registry.resolve_options``), as kernels read them."""
+    plain = {name: getattr(options, name) for name in ("relaxation", "alpha") if getattr(options, name) is not None}
+    whole = {
+        name: int(getattr(options, name))
+        for name in ("line_search", "warm_start_sweeps", "directions", "seed")
+        if getattr(options, name) is not None
+    }
+    return SolverSettings(
+        tolerance=float(options.tolerance),
+        absolute_tolerance=float(options.absolute_tolerance),
+        max_iterations=int(options.max_iterations),
+        friction=FRICTION_MODELS.index(friction),
+        conjugacy=CONJUGACIES.index(options.conjugacy or CONJUGACIES[0]),
+        strategy=STRATEGIES.index(options.strategy or STRATEGIES[0]),
+        **{name: float(value) for name, value in plain.items()},
+        **whole,
+    )
 
 
 @dataclass(frozen=True)
 class ContactProblem:
-    """A contact problem on rows.
+    """A contact problem on rows, or with an explicit W.
 
     Attributes
     ----------
-    rows : RowArrays
+    rows : RowArrays or None
         ``count`` says how much of them is in use; ``impulse`` is not read.
-    free_velocity : float64 [body_count, 6]
+    free_velocity : float64 [body_count, 6] or None
         v_free [m/s, rad/s].
+    delassus : Delassus or None
+        Instead of rows.
     """
 
-    rows: RowArrays
-    free_velocity: np.ndarray
+    rows: RowArrays | None
+    free_velocity: np.ndarray | None
+    delassus: "Delassus | None" = None
+
+    @classmethod
+    def from_delassus(cls, W, q, mu) -> "ContactProblem":
+        """Contacts whose matrix is given.
+
+        Parameters
+        ----------
+        W : array_like or sparse [3 contacts, 3 contacts]
+            Rows normal, tangent, tangent of each contact in turn; may be singular, and asymmetric.
+        q : array_like [3 contacts]
+            u = W r + q.
+        mu : array_like [contacts]
+            Coefficients of friction.
+
+        Raises
+        ------
+        ProblemError
+            The shapes do not match, there is NaN or infinity, or mu is negative.
+        """
+        b, friction = _finite_array("q", q, 1), _finite_array("mu", mu, 1)
+        matrix = scipy.sparse.csr_array(W, dtype=float)
+        matrix.sum_duplicates()
+        _finite_array("W", matrix.data, 1)
+        if len(b) != 3 * len(friction) or matrix.shape != (len(b), len(b)):
+            raise ProblemError(
+                f"W {matrix.shape}, q {b.shape} and mu {friction.shape} do not match: "
+                f"{len(friction)} contacts have {3 * len(friction)} rows"
+            )
+        if np.any(friction < 0.0):
+            raise ProblemError(f"mu is {friction.min()} at contact {np.argmin(friction)}; it must be at least 0")
+        return cls(None, None, Delassus(matrix, b, friction))
 
 
 @dataclass(frozen=True)
+class Delassus:
+    """Contacts with an explicit W: u = W r + b.
+
+    Attributes
+    ----------
+    matrix : csr_array [3 contacts, 3 contacts]
+    b : float64 [3 contacts]
+    friction : float64 [contacts]
+    """
+
+    matrix: scipy.sparse.csr_array
+    b: np.ndarray
+    friction: np.ndarray
+
+
+@dataclass(frozen=True, kw_only=True)
 class SolverResult:
-    """What a solver found; never NaN, also where it failed.
+    """How a solver ended; never NaN, also where it failed.
+
+    Attributes
+    ----------
+    status : Status
+    iterations : int
+    residual : float
+        Natural map, relative to the problem's scale (``residuals``).
+    history : float64 [iterations or iterations + 1]
+        The residual along the iterations as the method sees it, relative.
+    seconds : float
+        Time of the solve, compiling included where it happened.
+    """
+
+    status: Status
+    iterations: int
+    residual: float
+    history: np.ndarray = field(repr=False)
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class LcpResult(SolverResult):
+    """What a solver found for an LCP.
+
+    Attributes
+    ----------
+    x : float64 [n]
+    measures : LcpMeasures
+        All error measures at x.
+    merit_history : float64 [iterations + 1]
+        What the method itself drives down; empty for pivoting methods.
+    method : str
+        Name of the method; of the last one that ran for ``auto``.
+    """
+
+    x: np.ndarray
+    measures: object
+    merit_history: np.ndarray = field(repr=False)
+    method: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class ContactResult(SolverResult):
+    """What a solver found for a contact problem.
 
     Attributes
     ----------
     r : float64 [row_count]
         Impulses [N s].
-    velocity : float64 [body_count, 6]
-        v = v_free + M^-1 J' r.
-    status : Status
-    iterations : int
-    residual : float
-        Natural map in velocities, relative to the problem's scale (``residuals``).
+    velocity : float64 [body_count, 6] or None
+        v = v_free + M^-1 J' r; None where W is explicit.
     worst_block : int
         Where the residual is largest; -1 where there is no block.
-    history : float64 [iterations]
-        The residual along the iterations as the sweeps see it, relative.
     """
 
     r: np.ndarray
-    velocity: np.ndarray
-    status: Status
-    iterations: int
-    residual: float
+    velocity: np.ndarray | None
     worst_block: int
-    history: np.ndarray = field(repr=False)
+
+
+def _finite_array(name, value, dimensions) -> np.ndarray:
+    array = np.ascontiguousarray(value, dtype=float)
+    if array.ndim != dimensions:
+        raise ProblemError(f"{name} has {array.ndim} dimensions; it must have {dimensions}")
+    if not np.all(np.isfinite(array)):
+        raise ProblemError(f"{name} holds NaN or infinity")
+    return array

@@ -1,18 +1,33 @@
-"""One measure that judges every solver: the natural map of the boxed complementarity problem, in velocities.
+"""The error measures that judge every solver, of contact problems and of plain LCPs.
 
-For row i with bounds [l_i, h_i] (friction rows: +-friction * r_normal)
+Contact problems: the natural map in velocities. For row i with bounds [l_i, h_i]
 
     residual_i = W_ii | r_i - clip(r_i - u_i / W_ii, l_i, h_i) |        [m/s]
 
-which is zero exactly at a solution: u_i >= 0 at the lower bound, u_i = 0 between the bounds, u_i <= 0 at the upper.
-Multiplied by W_ii it is a velocity, so that it does not hang on masses: the speed by which a contact still
-approaches or slips, or the speed that its surplus impulse makes. A problem's residual is the largest over its rows.
+and for the two friction rows of a contact, with w the larger of their W_ii and P the projection on what the model of
+friction allows at the present normal impulse (``friction``; the box goes row by row)
+
+    residual = w | r_t - P(r_t - u_t / w) |                             [m/s]
+
+which are zero exactly at a solution: u_i >= 0 at the lower bound, u_i = 0 between the bounds, u_i <= 0 at the upper;
+friction against the slip, at its bound where there is one. Multiplied by W_ii they are velocities, so that they do not
+hang on masses: the speed by which a contact still approaches or slips, or the speed that its surplus impulse makes. A
+problem's residual is the largest over its rows.
 
 Its scale is |b| = |J v_free + bias|, in which a normal row counts only where it would approach: an open gap far away
 must not loosen the tolerance of a stack beside it.
+
+Plain LCPs: ``LcpMeasures``.
 """
 
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from .friction import project_friction
 from .kernel import kernel, subkernel
+from .rows import BOX
 
 
 @subkernel
@@ -35,7 +50,7 @@ def project_impulse(value, row, lower, upper, normal_row, friction, impulse):
 
 
 @kernel
-def natural_map(rows, islands, island, velocity):
+def natural_map(rows, islands, island, velocity, settings):
     """Residual of one island at (rows.impulse, velocity).
 
     Parameters
@@ -47,6 +62,8 @@ def natural_map(rows, islands, island, velocity):
     island : int
     velocity : float64 [body_count, 6]
         Read; v = v_free + M^-1 J' r.
+    settings : SolverSettings
+        The model of friction.
 
     Returns
     -------
@@ -60,20 +77,60 @@ def natural_map(rows, islands, island, velocity):
     for index in range(islands.block_first[island], islands.block_first[island + 1]):
         block = islands.block_order[index]
         a, b = rows.body_a[block], rows.body_b[block]
-        for row in range(rows.block_row[block], rows.block_row[block + 1]):
-            weight = rows.diagonal[row]
-            if weight <= 0.0:
-                continue
-            impulse = rows.impulse[row]
-            speed = row_velocity(rows.jacobian, row, rows.bias[row], velocity, a, b)
-            wanted = project_impulse(
-                impulse - speed / weight, row, rows.lower, rows.upper, rows.normal_row, rows.friction, rows.impulse
-            )
-            error = weight * abs(impulse - wanted)
+        row, end = rows.block_row[block], rows.block_row[block + 1]
+        while row < end:
+            if settings.friction != BOX and is_friction_pair(rows.normal_row, row, end):
+                error = _friction_error(
+                    row,
+                    row_velocity(rows.jacobian, row, rows.bias[row], velocity, a, b),
+                    row_velocity(rows.jacobian, row + 1, rows.bias[row + 1], velocity, a, b),
+                    rows.diagonal,
+                    rows.friction[row] * max(rows.impulse[rows.normal_row[row]], 0.0),
+                    rows.impulse,
+                    settings.friction,
+                    settings.directions,
+                )
+                row += 2
+            else:
+                weight = rows.diagonal[row]
+                error = 0.0
+                if weight > 0.0:
+                    impulse = rows.impulse[row]
+                    speed = row_velocity(rows.jacobian, row, rows.bias[row], velocity, a, b)
+                    wanted = project_impulse(
+                        impulse - speed / weight,
+                        row,
+                        rows.lower,
+                        rows.upper,
+                        rows.normal_row,
+                        rows.friction,
+                        rows.impulse,
+                    )
+                    error = weight * abs(impulse - wanted)
+                row += 1
             if error > residual:
                 residual = error
                 worst_block = block
     return residual, worst_block
+
+
+@subkernel
+def is_friction_pair(normal_row, row, end):
+    """Whether ``row`` and the next are the two friction rows of a contact."""
+    return normal_row[row] >= 0 and row + 1 < end and normal_row[row + 1] == normal_row[row]
+
+
+@subkernel
+def _friction_error(row, speed_1, speed_2, diagonal, bound, impulse, friction, directions):
+    """Natural map of a pair of friction rows [m/s]."""
+    weight = max(diagonal[row], diagonal[row + 1])
+    if weight <= 0.0:
+        return 0.0
+    first, second = impulse[row], impulse[row + 1]
+    wanted_1, wanted_2 = project_friction(
+        friction, directions, bound, first - speed_1 / weight, second - speed_2 / weight
+    )
+    return weight * math.hypot(first - wanted_1, second - wanted_2)
 
 
 @kernel
@@ -94,3 +151,70 @@ def problem_scale(rows, islands, island, free_velocity):
                 speed = min(speed, 0.0)
             scale = max(scale, abs(speed))
     return scale
+
+
+class LcpMeasures(NamedTuple):
+    """How far x is from a solution of an LCP with w = A x + b.
+
+    Attributes
+    ----------
+    natural_map : float
+        max_i |min(x_i, w_i)|.
+    natural_map_norm : float
+        |min(x, w)|, Euclidean.
+    fischer_burmeister : float
+        1/2 |phi|^2, phi_i = sqrt(x_i^2 + w_i^2) - x_i - w_i (Erleben 2013, section 5.5).
+    product : float
+        x' |w| (Erleben 2013, eq. 106).
+    infeasibility_x, infeasibility_w : float
+        max_i max(-x_i, 0), and of w.
+    complementarity : float
+        max_i |x_i w_i|.
+    scale : float
+        max_i |b_i|, and 1 where b = 0: what the natural map is at x = 0, were all of b negative.
+    """
+
+    natural_map: float
+    natural_map_norm: float
+    fischer_burmeister: float
+    product: float
+    infeasibility_x: float
+    infeasibility_w: float
+    complementarity: float
+    scale: float
+
+    @property
+    def relative_residual(self) -> float:
+        """``natural_map`` over ``scale``."""
+        return self.natural_map / self.scale
+
+
+def measure_lcp(lcp, x) -> LcpMeasures:
+    """All measures of x.
+
+    Parameters
+    ----------
+    lcp : LCP
+    x : float64 [n]
+    """
+    w = lcp.slack(x)
+    smaller = np.minimum(x, w)
+    largest = float(np.max(np.abs(lcp.b), initial=0.0))
+    return LcpMeasures(
+        natural_map=float(np.max(np.abs(smaller), initial=0.0)),
+        natural_map_norm=float(np.linalg.norm(smaller)),
+        fischer_burmeister=0.5 * float(np.sum(fischer_burmeister(x, w) ** 2)),
+        product=float(x @ np.abs(w)),
+        infeasibility_x=float(np.max(-x, initial=0.0)),
+        infeasibility_w=float(np.max(-w, initial=0.0)),
+        complementarity=float(np.max(np.abs(x * w), initial=0.0)),
+        scale=largest if largest > 0.0 else 1.0,
+    )
+
+
+def fischer_burmeister(x, w) -> np.ndarray:
+    """phi(x, w) = sqrt(x^2 + w^2) - x - w, element by element, without cancellation where both are positive."""
+    total = x + w
+    root = np.hypot(x, w)
+    positive = total > 0.0
+    return np.where(positive, -2.0 * x * w / np.where(positive, root + total, 1.0), root - total)

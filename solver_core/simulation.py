@@ -7,9 +7,9 @@ import numpy as np
 from . import diagnostics, rotations
 from .model import BodyKind, Model, ModelBuilder
 from .motion import allocate_motion
-from .problem import SolverSettings
+from .problem import SolverOptions, kernel_settings
 from .shapes import Box
-from .solvers.registry import METHODS, find_method
+from .solvers.registry import METHODS, find_method, resolve_options
 from .state import copy_state
 from .stepper import (
     STAGES,
@@ -174,11 +174,9 @@ class Simulation:
         self._gravity = model.gravity.copy()
         self._motion = allocate_motion(model.body_count)
         self._collision = allocate_collision(model)
-        self._problem = allocate_problem(self._collision, model.body_count)
+        self._problem = allocate_problem(self._collision, model.body_count, self.options.method)
         self._advance = frame_kernel(self.options.method, self.options.friction)
-        self._iteration_limit = find_method(self.options.method, self.options.friction).max_iterations
-        if self.options.max_iterations is not None:
-            self._iteration_limit = int(self.options.max_iterations)
+        self._settings = _solver_settings(self.options)
 
     def advance_frame(self, frame_input: FrameInput | None = None) -> FrameReport:
         """Simulate one frame.
@@ -310,7 +308,6 @@ class Simulation:
             gravity_norm=float(np.linalg.norm(self._gravity)),
             maximal_points=options.maximal_points,
         )
-        settings = SolverSettings(float(options.tolerance), 0.0, self._iteration_limit)
         while not self._advance(
             self.model.arrays,
             self._gravity,
@@ -319,11 +316,11 @@ class Simulation:
             self._collision,
             self._problem,
             step,
-            settings,
+            self._settings,
             record,
         ):
             self._collision = grow_collision(self._collision)
-            self._problem = allocate_problem(self._collision, self.model.body_count)
+            self._problem = allocate_problem(self._collision, self.model.body_count, options.method)
 
     def _check_finite(self):
         finite = np.isfinite(self.state.position).all(axis=1) & np.isfinite(self.state.velocity).all(axis=1)
@@ -349,6 +346,13 @@ class Simulation:
             potential_energy=diagnostics.potential_energy(model, state, self._gravity),
             seconds={stage: 1e-9 * int(time) for stage, time in zip(STAGES, record.nanoseconds, strict=True)},
         )
+
+
+def _solver_settings(options):
+    """What the solver's kernel is told."""
+    method = find_method(options.method, options.friction)
+    solver_options = SolverOptions(tolerance=options.tolerance, max_iterations=options.max_iterations)
+    return kernel_settings(resolve_options(method, solver_options, method.max_iterations), options.friction)
 
 
 def warm_up(options: SimulationOptions | None = None, progress=None) -> None:

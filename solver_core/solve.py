@@ -1,23 +1,83 @@
-"""The one way to call a solver on rows from Python."""
+"""The two ways to call a solver from Python: ``solve_lcp`` and ``solve_contacts``."""
+
+from time import perf_counter
 
 import numpy as np
 
 from .problem import (
+    LCP,
     ContactProblem,
-    RowArrays,
+    ContactResult,
+    LcpResult,
+    ProblemError,
     SolverOptions,
-    SolverResult,
-    SolverSettings,
     Status,
-    allocate_solver_workspace,
-    single_island,
+    kernel_settings,
 )
-from .solvers.registry import find_method
+from .residuals import measure_lcp
+from .rows import RowArrays, single_island
+from .solvers.registry import find_lcp_method, find_method, resolve_options
+
+
+def solve_lcp(lcp: LCP, method: str = "auto", x0=None, options: SolverOptions | None = None) -> LcpResult:
+    """Solve w = A x + b, x >= 0, w >= 0, x' w = 0.
+
+    Parameters
+    ----------
+    lcp : LCP
+    method : str
+        A name in ``solvers.registry.LCP_METHODS``.
+    x0 : float64 [n], optional
+        Where to start; zero without. Pivoting methods do not need one.
+    options : SolverOptions, optional
+
+    Returns
+    -------
+    LcpResult
+        Also where nothing was found: then the best iterate, and a status that says so.
+
+    Raises
+    ------
+    ValueError
+        The method is unknown, cannot solve a problem of this kind, or does not have an option that is set; x0 has the
+        wrong shape or holds NaN.
+    """
+    solver = find_lcp_method(method)
+    limit = solver.max_iterations(lcp) if callable(solver.max_iterations) else solver.max_iterations
+    options = resolve_options(solver, options or SolverOptions(tolerance=solver.tolerance), limit)
+    if lcp.form not in solver.forms:
+        raise ProblemError(f"solver {method!r} needs the entries of A, which is a LinearOperator")
+    objection = solver.requires(lcp)
+    if objection:
+        raise ProblemError(f"solver {method!r} cannot solve this: {objection}")
+    start = np.zeros(lcp.size) if x0 is None else np.array(x0, float)
+    if start.shape != (lcp.size,):
+        raise ProblemError(f"x0 has the shape {start.shape}; it must be ({lcp.size},)")
+    if not np.all(np.isfinite(start)):
+        raise ProblemError("x0 holds NaN or infinity")
+    started = perf_counter()
+    if lcp.size == 0:
+        x, status, iterations, history, merits = start, Status.CONVERGED_ABSOLUTE, 0, np.zeros(0), np.zeros(0)
+    else:
+        x, status, iterations, history, merits = solver.function(lcp, start, options)
+    seconds = perf_counter() - started
+    measures = measure_lcp(lcp, x)
+    return LcpResult(
+        x=x,
+        status=Status(status),
+        iterations=int(iterations),
+        residual=measures.relative_residual,
+        history=np.asarray(history) / measures.scale,
+        seconds=seconds,
+        measures=measures,
+        merit_history=np.asarray(merits),
+        method=method,
+    )
 
 
 def solve_contacts(
     problem: ContactProblem, method: str = "nncg", friction: str = "box", r0=None, options: SolverOptions | None = None
-) -> SolverResult:
+) -> ContactResult:
     """Solve a contact problem as one island.
 
     Parameters
@@ -25,7 +85,7 @@ def solve_contacts(
     problem : ContactProblem
     method : str
         A name in ``solvers.registry.METHODS``.
-    friction : {"box"}
+    friction : {"box", "cone", "polyhedral"}
         Model of friction; the method must know it.
     r0 : float64 [row_count], optional
         Impulses to start from; zero without.
@@ -33,30 +93,26 @@ def solve_contacts(
 
     Returns
     -------
-    SolverResult
+    ContactResult
 
     Raises
     ------
     ValueError
-        The method is unknown or does not know this model of friction; an array has the wrong shape.
+        The method is unknown, does not know this model of friction or does not have an option that is set; an array
+        has the wrong shape.
     """
-    options = options or SolverOptions()
     solver = find_method(method, friction)
-    limit = solver.max_iterations if options.max_iterations is None else int(options.max_iterations)
-    block_count, row_count = (int(number) for number in problem.rows.count)
+    options = resolve_options(solver, options or SolverOptions(), solver.max_iterations)
+    started = perf_counter()
+    if problem.delassus is not None:
+        return _solve_explicit(problem.delassus, solver, friction, r0, options, started)
+    row_count = int(problem.rows.count[1])
     velocity = np.array(problem.free_velocity, float, order="C")
     rows = RowArrays(*problem.rows[:-1], impulse=np.zeros(len(problem.rows.impulse)))
     if r0 is not None:
-        start = np.asarray(r0, float)
-        if start.shape != (row_count,):
-            raise ValueError(f"r0 has the shape {start.shape}; it must be ({row_count},)")
-        rows.impulse[:row_count] = start
-        for block in range(block_count):
-            span = slice(rows.block_row[block], rows.block_row[block + 1])
-            push = rows.impulse[span] @ rows.response[span]
-            velocity[rows.body_a[block]] += push[:6]
-            velocity[rows.body_b[block]] += push[6:]
-    workspace = allocate_solver_workspace(len(rows.impulse), len(velocity), limit)
+        rows.impulse[:row_count] = _checked_start(r0, row_count)
+        _apply_start(rows, velocity)
+    workspace = solver.allocate(len(rows.impulse), len(velocity), options.max_iterations)
     status, iterations, residual, scale, worst_block = solver.kernel(
         rows,
         single_island(rows, len(velocity)),
@@ -64,10 +120,10 @@ def solve_contacts(
         np.ascontiguousarray(problem.free_velocity, float),
         velocity,
         workspace,
-        SolverSettings(float(options.tolerance), float(options.absolute_tolerance), limit),
+        kernel_settings(options, friction),
     )
     unit = scale if scale > 0.0 else 1.0
-    return SolverResult(
+    return ContactResult(
         r=rows.impulse[:row_count].copy(),
         velocity=velocity,
         status=Status(status),
@@ -75,4 +131,39 @@ def solve_contacts(
         residual=residual / unit,
         worst_block=worst_block,
         history=workspace.history[:iterations] / unit,
+        seconds=perf_counter() - started,
     )
+
+
+def _solve_explicit(delassus, solver, friction, r0, options, started) -> ContactResult:
+    if solver.explicit is None:
+        raise ProblemError(f"solver {solver.name!r} needs rows; it does not take an explicit W")
+    start = np.zeros(len(delassus.b)) if r0 is None else _checked_start(r0, len(delassus.b))
+    r, status, iterations, residual, scale, worst_block, history = solver.explicit(delassus, start, friction, options)
+    unit = scale if scale > 0.0 else 1.0
+    return ContactResult(
+        r=r,
+        velocity=None,
+        status=Status(status),
+        iterations=int(iterations),
+        residual=residual / unit,
+        worst_block=int(worst_block),
+        history=np.asarray(history) / unit,
+        seconds=perf_counter() - started,
+    )
+
+
+def _checked_start(r0, row_count) -> np.ndarray:
+    start = np.array(r0, float)
+    if start.shape != (row_count,):
+        raise ProblemError(f"r0 has the shape {start.shape}; it must be ({row_count},)")
+    return start
+
+
+def _apply_start(rows, velocity) -> None:
+    """v += M^-1 J' r."""
+    for block in range(int(rows.count[0])):
+        span = slice(rows.block_row[block], rows.block_row[block + 1])
+        push = rows.impulse[span] @ rows.response[span]
+        velocity[rows.body_a[block]] += push[:6]
+        velocity[rows.body_b[block]] += push[6:]

@@ -30,17 +30,15 @@ from .contacts import STATUS_OK, allocate_contacts, allocate_pairs, grown, match
 from .islands import find_islands
 from .kernel import bind, subkernel
 from .motion import allocate_motion, apply_forces, integrate_poses, look_farther
-from .problem import (
+from .rows import (
     IslandArrays,
     RowArrays,
     SolverSettings,
-    SolverWorkspace,
     allocate_islands,
     allocate_rows,
-    allocate_solver_workspace,
 )
+from .solvers.contact.sweep import apply_impulses
 from .solvers.registry import find_method
-from .solvers.sweep import apply_impulses
 from .state import copy_state
 
 # The stages of a step, in their order; the names stand in reports and benchmarks.
@@ -91,7 +89,7 @@ class ProblemArrays(NamedTuple):
     islands : IslandArrays
     parent, label : int64 [body_count]
         For ``find_islands``.
-    solver : SolverWorkspace
+    solver : workspace of the method
     """
 
     rows: RowArrays
@@ -99,7 +97,7 @@ class ProblemArrays(NamedTuple):
     islands: IslandArrays
     parent: np.ndarray
     label: np.ndarray
-    solver: SolverWorkspace
+    solver: tuple
 
 
 class StepSettings(NamedTuple):
@@ -170,10 +168,10 @@ def compile_stages(small_model, method: str, friction: str):
     model, state, gravity = small_model.arrays, copy_state(small_model.initial_state), small_model.gravity
     body_count = small_model.body_count
     motion, collision = allocate_motion(body_count), allocate_collision(small_model)
-    problem, record = allocate_problem(collision, body_count), allocate_record()
+    problem, record = allocate_problem(collision, body_count, method), allocate_record()
     pairs, contacts, rows, islands = collision.pairs, collision.contacts, problem.rows, problem.islands
     step = StepSettings(substeps=1, h=1e-2, gravity_norm=float(np.linalg.norm(gravity)), maximal_points=8)
-    settings = SolverSettings(1e-6, 0.0, 1)
+    settings = SolverSettings(max_iterations=1)
     velocity, free_velocity = state.velocity, motion.free_velocity
     solve_island = find_method(method, friction).kernel
     advance = frame_kernel(method, friction)
@@ -223,8 +221,8 @@ def grow_collision(collision: CollisionArrays) -> CollisionArrays:
     )
 
 
-def allocate_problem(collision: CollisionArrays, body_count: int) -> ProblemArrays:
-    """Rows, islands and solver memory for as many contacts as ``collision`` has room for."""
+def allocate_problem(collision: CollisionArrays, body_count: int, method: str) -> ProblemArrays:
+    """Rows, islands and the solver's memory for as many contacts as ``collision`` has room for."""
     contact_capacity = len(collision.contacts[0].shape_a)
     row_capacity = ROWS_PER_CONTACT * contact_capacity
     return ProblemArrays(
@@ -233,7 +231,7 @@ def allocate_problem(collision: CollisionArrays, body_count: int) -> ProblemArra
         islands=allocate_islands(contact_capacity, body_count),
         parent=np.zeros(body_count, np.int64),
         label=np.zeros(body_count, np.int64),
-        solver=allocate_solver_workspace(row_capacity, body_count),
+        solver=find_method(method).allocate(row_capacity, body_count, 0),
     )
 
 

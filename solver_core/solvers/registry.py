@@ -1,17 +1,25 @@
-"""The solvers by name. A solver's file registers itself at its foot; ``_FILES`` says where a name lives,
+"""The solvers by name. A solver's file registers itself at its foot; the tables of files say where a name lives,
 so that only the solver that is used is loaded and compiled.
+
+``contact/`` holds the solvers of contact problems, ``lcp/`` those of plain linear complementarity problems.
 """
 
 import importlib
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 
-# name -> file in this folder; the order is the one in which users see them
-_FILES = {"nncg": "nncg", "pgs": "pgs"}
+from ..problem import OWN_OPTIONS, ProblemError, SolverOptions
+from ..rows import FRICTION_MODELS, allocate_solver_workspace
 
-METHODS = tuple(_FILES)
+# name -> file in contact/ or lcp/; the order is the one in which users see them
+_CONTACT_FILES = {"nncg": "nncg", "pgs": "pgs"}
+_LCP_FILES: dict[str, str] = {}
 
-_registered: dict[str, "Method"] = {}
+METHODS = tuple(_CONTACT_FILES)
+LCP_METHODS = tuple(_LCP_FILES)
+
+_contact_methods: dict[str, "Method"] = {}
+_lcp_methods: dict[str, "LcpMethod"] = {}
 
 
 @dataclass(frozen=True)
@@ -30,6 +38,13 @@ class Method:
     max_iterations : int
         Its own limit.
     source : str
+    options : mapping of str to value
+        The options of its own that it has, with its values for them.
+    allocate : callable
+        (row_capacity, body_capacity, history) -> workspace of the kernel.
+    explicit : callable or None
+        Where it can solve ``ContactProblem.from_delassus``:
+        (delassus, r0, friction, options) -> (r, status, iterations, residual, scale, worst contact, history).
     """
 
     name: str
@@ -38,26 +53,103 @@ class Method:
     frictions: tuple[str, ...]
     max_iterations: int
     source: str
+    options: Mapping[str, object] = field(default_factory=dict)
+    allocate: Callable = allocate_solver_workspace
+    explicit: Callable | None = None
 
 
-def register(method: Method) -> None:
+@dataclass(frozen=True)
+class LcpMethod:
+    """One solver of plain linear complementarity problems.
+
+    Attributes
+    ----------
+    name, title : str
+    function : callable
+        (lcp, x0, options) -> (x, status, iterations, history, merit_history); ``options`` are complete. History holds
+        the natural map in the infinity norm of the start and of each iterate.
+    suits : str
+        The problems that it is right for, in words.
+    max_iterations : int or callable (lcp) -> int
+        Its own limit.
+    source : str
+    tolerance : float
+        Its own, where the options leave it open; direct methods are judged by it.
+    requires : callable (lcp) -> str or None
+        What is wrong with a problem that it cannot solve; None where it can.
+    forms : tuple of str
+        Forms of A that it takes as they are (``LCP.form``); from others it asks for the entries.
+    options : mapping of str to value
+        The options of its own that it has, with its values for them.
+    """
+
+    name: str
+    title: str
+    function: Callable
+    suits: str
+    max_iterations: int | Callable
+    source: str
+    tolerance: float = 1e-6
+    requires: Callable = lambda lcp: None
+    forms: tuple[str, ...] = ("dense", "sparse", "factors")
+    options: Mapping[str, object] = field(default_factory=dict)
+
+
+def register(method: Method | LcpMethod) -> None:
     """Make a solver known; called at the foot of its file."""
-    _registered[method.name] = method
+    (_lcp_methods if isinstance(method, LcpMethod) else _contact_methods)[method.name] = method
 
 
-def find_method(name: str, friction: str = "box") -> Method:
-    """Load the solver called ``name``.
+def find_method(name: str, friction: str | None = None) -> Method:
+    """Load the contact solver called ``name``, which must know ``friction`` where that is given.
 
     Raises
     ------
     ValueError
         There is no such solver, or it does not know this model of friction.
     """
-    if name not in _FILES:
-        raise ValueError(f"there is no solver {name!r}; choose one of {', '.join(METHODS)}")
-    if name not in _registered:
-        importlib.import_module(f".{_FILES[name]}", __package__)
-    method = _registered[name]
+    method = _load(name, _CONTACT_FILES, _contact_methods, "contact")
+    if friction is None:
+        return method
+    if friction not in FRICTION_MODELS:
+        raise ProblemError(f"there is no friction {friction!r}; choose one of {', '.join(FRICTION_MODELS)}")
     if friction not in method.frictions:
-        raise ValueError(f"solver {name!r} knows friction {', '.join(method.frictions)}, not {friction!r}")
+        raise ProblemError(f"solver {name!r} knows friction {', '.join(method.frictions)}, not {friction!r}")
     return method
+
+
+def find_lcp_method(name: str) -> LcpMethod:
+    """Load the solver of plain LCPs called ``name``.
+
+    Raises
+    ------
+    ValueError
+        There is no such solver.
+    """
+    return _load(name, _LCP_FILES, _lcp_methods, "lcp")
+
+
+def resolve_options(method: Method | LcpMethod, options: SolverOptions, limit: int) -> SolverOptions:
+    """``options`` with the method's own values where they are open.
+
+    Raises
+    ------
+    ValueError
+        An option is set that the method does not have.
+    """
+    for name in OWN_OPTIONS:
+        if getattr(options, name) is not None and name not in method.options:
+            known = ", ".join(method.options) or "none"
+            raise ProblemError(f"solver {method.name!r} has no option {name!r}; it has {known}")
+    values = {name: value for name, value in method.options.items() if getattr(options, name) is None}
+    if options.max_iterations is None:
+        values["max_iterations"] = limit
+    return replace(options, **values)
+
+
+def _load(name, files, registered, folder):
+    if name not in files:
+        raise ProblemError(f"there is no solver {name!r}; choose one of {', '.join(files)}")
+    if name not in registered:
+        importlib.import_module(f".{folder}.{files[name]}", __package__)
+    return registered[name]

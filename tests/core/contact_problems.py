@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from cairn.solver_core.problem import ContactProblem, allocate_rows
+from cairn.solver_core.problem import ContactProblem
+from cairn.solver_core.rows import allocate_rows
 
 
 def random_problem(body_count, contact_count, friction=0.5, seed=0, redundant=0):

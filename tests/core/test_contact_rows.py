@@ -10,7 +10,7 @@ from cairn.solver_core.constraints.contact_rows import allocate_contact_rows, bu
 from cairn.solver_core.contacts import allocate_contacts
 from cairn.solver_core.model import BodyKind, ModelBuilder
 from cairn.solver_core.motion import allocate_motion, apply_forces
-from cairn.solver_core.problem import allocate_rows
+from cairn.solver_core.rows import allocate_rows
 from cairn.solver_core.shapes import Box
 
 H = 1e-2

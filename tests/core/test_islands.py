@@ -6,7 +6,7 @@ from scipy.sparse import coo_matrix
 from scipy.sparse.csgraph import connected_components
 
 from cairn.solver_core.islands import find_islands
-from cairn.solver_core.problem import allocate_islands, allocate_rows
+from cairn.solver_core.rows import allocate_islands, allocate_rows
 
 
 @pytest.mark.parametrize("seed", range(20))

@@ -363,7 +363,7 @@ def test_missed_tolerance_is_reported():
     [
         ({"substeps": 0}, "substeps is 0"),
         ({"method": "magic"}, "method is 'magic'"),
-        ({"friction": "glue"}, "knows friction box, not 'glue'"),
+        ({"friction": "glue"}, "there is no friction 'glue'"),
         ({"tolerance": math.nan}, "tolerance is nan"),
         ({"frame_rate": 0.0}, "frame_rate is 0"),
         ({"max_iterations": 0}, "max_iterations is 0"),

@@ -5,7 +5,8 @@ import pytest
 from contact_problems import dense_form, natural_map_reference, nncg_reference, pgs_reference, random_problem
 from scipy.optimize import nnls
 
-from cairn.solver_core.problem import ContactProblem, RowArrays, SolverOptions, Status
+from cairn.solver_core.problem import ContactProblem, SolverOptions, Status
+from cairn.solver_core.rows import RowArrays
 from cairn.solver_core.solve import solve_contacts
 from cairn.solver_core.solvers.registry import METHODS, find_method
 

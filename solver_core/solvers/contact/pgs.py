@@ -9,10 +9,10 @@ Source: Erleben 2013, section 5.2; Silcowitz-Hansen et al. 2010, section 3.
 
 import math
 
-from ..kernel import kernel
-from ..residuals import natural_map, problem_scale
+from ...kernel import kernel
+from ...residuals import natural_map, problem_scale
+from ..registry import Method, register
 from .ending import fail, status_of
-from .registry import Method, register
 from .sweep import sweep_rows
 
 
@@ -43,7 +43,7 @@ def solve_pgs(rows, islands, island, free_velocity, velocity, workspace, setting
     if not scale < math.inf:
         return fail(rows, islands, island, free_velocity, velocity)
     target = max(settings.tolerance * scale, settings.absolute_tolerance)
-    residual, worst_block = natural_map(rows, islands, island, velocity)
+    residual, worst_block = natural_map(rows, islands, island, velocity, settings)
     iteration = 0
     while not residual <= target and iteration < settings.max_iterations:
         largest, _ = sweep_rows(rows, islands, island, velocity, workspace.change)
@@ -52,7 +52,7 @@ def solve_pgs(rows, islands, island, free_velocity, velocity, workspace, setting
         iteration += 1
         # What the sweep saw is a cheap forecast; the true residual costs as much as a sweep, so it is asked for last.
         if largest <= target or iteration == settings.max_iterations:
-            residual, worst_block = natural_map(rows, islands, island, velocity)
+            residual, worst_block = natural_map(rows, islands, island, velocity, settings)
     return status_of(residual, target, settings.absolute_tolerance), iteration, residual, scale, worst_block
 
 

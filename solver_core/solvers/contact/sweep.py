@@ -9,8 +9,8 @@ Source: Erleben 2013, section 5.2; Silcowitz-Hansen et al. 2010, eq. 17. (Nielse
 M^-1 on J', which would not be a Gauss-Seidel step of W.)
 """
 
-from ..kernel import subkernel
-from ..residuals import project_impulse
+from ...kernel import subkernel
+from ...residuals import project_impulse
 
 
 @subkernel

@@ -2,8 +2,8 @@
 
 import math
 
-from ..kernel import subkernel
-from ..problem import Status
+from ...kernel import subkernel
+from ...problem import Status
 from .sweep import apply_impulses
 
 _CONVERGED_ABSOLUTE = int(Status.CONVERGED_ABSOLUTE)

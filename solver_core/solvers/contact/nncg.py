@@ -20,10 +20,10 @@ Source: Silcowitz-Hansen, Niebe and Erleben 2010, section 4 (the listing).
 
 import math
 
-from ..kernel import kernel, subkernel
-from ..residuals import natural_map, problem_scale
+from ...kernel import kernel, subkernel
+from ...residuals import natural_map, problem_scale
+from ..registry import Method, register
 from .ending import fail, status_of
-from .registry import Method, register
 from .sweep import apply_impulses, sweep_rows
 
 # After a forecast that the true residual did not confirm, the next is asked for when the forecast has fallen by this.
@@ -58,7 +58,7 @@ def solve_nncg(rows, islands, island, free_velocity, velocity, workspace, settin
         return fail(rows, islands, island, free_velocity, velocity)
     target = max(settings.tolerance * scale, settings.absolute_tolerance)
     check_below = target
-    residual, worst_block = natural_map(rows, islands, island, velocity)
+    residual, worst_block = natural_map(rows, islands, island, velocity, settings)
     least_seen = math.inf
     last_merit = 0.0
     iteration = 0
@@ -72,14 +72,14 @@ def solve_nncg(rows, islands, island, free_velocity, velocity, workspace, settin
             least_seen = largest
             _copy_impulses(rows, islands, island, rows.impulse, workspace.best)
         if largest <= check_below:
-            residual, worst_block = natural_map(rows, islands, island, velocity)
+            residual, worst_block = natural_map(rows, islands, island, velocity, settings)
             check_below = _FACTOR_NEXT_CHECK * largest
         if not residual <= target and iteration < settings.max_iterations:
             beta = _conjugacy(iteration, merit, last_merit)
             _follow_direction(rows, islands, island, velocity, workspace, beta)
             last_merit = merit
     if iteration > 0 and residual > target:
-        residual, worst_block = _take_better(rows, islands, island, free_velocity, velocity, workspace)
+        residual, worst_block = _take_better(rows, islands, island, free_velocity, velocity, workspace, settings)
     return status_of(residual, target, settings.absolute_tolerance), iteration, residual, scale, worst_block
 
 
@@ -129,13 +129,13 @@ def _copy_impulses(rows, islands, island, source, target):
 
 
 @subkernel
-def _take_better(rows, islands, island, free_velocity, velocity, workspace):
+def _take_better(rows, islands, island, free_velocity, velocity, workspace, settings):
     """Of the last iterate and the one after the calmest sweep, keep the one with the smaller residual."""
-    residual, worst_block = natural_map(rows, islands, island, velocity)
+    residual, worst_block = natural_map(rows, islands, island, velocity, settings)
     _copy_impulses(rows, islands, island, rows.impulse, workspace.change)
     _copy_impulses(rows, islands, island, workspace.best, rows.impulse)
     apply_impulses(rows, islands, island, free_velocity, velocity)
-    best_residual, best_block = natural_map(rows, islands, island, velocity)
+    best_residual, best_block = natural_map(rows, islands, island, velocity, settings)
     if not residual < best_residual:
         return best_residual, best_block
     _copy_impulses(rows, islands, island, workspace.change, rows.impulse)
