@@ -47,6 +47,9 @@ class RowArrays(NamedTuple):
     normal_row : int64 [row_capacity]
         Friction rows: the row whose impulse, times ``friction``, bounds this one. Other rows: -1.
     friction : float64 [row_capacity]
+    body_mass : float64 [body_capacity, 6, 6]
+        M of each body in world axes [kg, kg m^2]; zero for a body that cannot be pushed. Read by methods that have
+        velocities as unknowns; others need no more than ``response``.
     impulse : float64 [row_capacity]
         The iterate r [N s].
     """
@@ -63,6 +66,7 @@ class RowArrays(NamedTuple):
     upper: np.ndarray
     normal_row: np.ndarray
     friction: np.ndarray
+    body_mass: np.ndarray
     impulse: np.ndarray
 
 
@@ -149,8 +153,8 @@ class SolverWorkspace(NamedTuple):
     history: np.ndarray
 
 
-def allocate_rows(block_capacity: int, row_capacity: int) -> RowArrays:
-    """Empty rows with room for so many blocks and rows."""
+def allocate_rows(block_capacity: int, row_capacity: int, body_capacity: int = 0) -> RowArrays:
+    """Empty rows with room for so many blocks, rows and bodies' masses."""
     return RowArrays(
         count=np.zeros(2, np.int64),
         block_row=np.zeros(block_capacity + 1, np.int64),
@@ -164,6 +168,7 @@ def allocate_rows(block_capacity: int, row_capacity: int) -> RowArrays:
         upper=np.zeros(row_capacity),
         normal_row=np.full(row_capacity, -1, np.int64),
         friction=np.zeros(row_capacity),
+        body_mass=np.zeros((body_capacity, 6, 6)),
         impulse=np.zeros(row_capacity),
     )
 

@@ -226,7 +226,7 @@ def allocate_problem(collision: CollisionArrays, body_count: int, method: str) -
     contact_capacity = len(collision.contacts[0].shape_a)
     row_capacity = ROWS_PER_CONTACT * contact_capacity
     return ProblemArrays(
-        rows=allocate_rows(contact_capacity, row_capacity),
+        rows=allocate_rows(contact_capacity, row_capacity, body_count),
         contact_rows=allocate_contact_rows(contact_capacity),
         islands=allocate_islands(contact_capacity, body_count),
         parent=np.zeros(body_count, np.int64),

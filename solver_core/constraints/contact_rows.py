@@ -69,13 +69,14 @@ def build_contact_rows(model, state, motion, contacts, gravity_norm, h, rows, co
     gravity_norm, h : float
         [m/s^2], [s].
     rows : RowArrays
-        Written; has room for a block a contact.
+        Written; has room for a block a contact and a mass a body.
     contact_rows : ContactRowArrays
         Written.
     """
     count = contacts.count[0]
     gravity_speed = gravity_norm * h
     velocity, free_velocity = state.velocity, motion.free_velocity
+    _fill_body_masses(motion.inverse_mass, motion.inverse_inertia, motion.can_be_pushed, rows.body_mass)
     for contact in range(count):
         a, b = contacts.body_a[contact], contacts.body_b[contact]
         row = _ROWS_PER_CONTACT * contact
@@ -113,6 +114,34 @@ def build_contact_rows(model, state, motion, contacts, gravity_norm, h, rows, co
     rows.block_row[count] = _ROWS_PER_CONTACT * count
     rows.count[0] = count
     rows.count[1] = _ROWS_PER_CONTACT * count
+
+
+@subkernel
+def _fill_body_masses(inverse_mass, inverse_inertia, can_be_pushed, body_mass):
+    """Mass matrices in world axes, from their inverses; zero for bodies that cannot be pushed.
+
+    Parameters
+    ----------
+    inverse_mass, inverse_inertia, can_be_pushed
+        Read; as in ``MotionArrays``.
+    body_mass : float64 [body_count, 6, 6]
+        Written.
+    """
+    for body in range(can_be_pushed.size):
+        mass = body_mass[body]
+        mass[:, :] = 0.0
+        if not can_be_pushed[body]:
+            continue
+        for axis in range(3):
+            mass[axis, axis] = 1.0 / inverse_mass[body]
+        a, b, c, _, d, e, _, _, f = inverse_inertia[body]
+        # the adjugate of a symmetric matrix over its determinant
+        c00, c01, c02 = d * f - e * e, c * e - b * f, b * e - c * d
+        factor = 1.0 / (a * c00 + b * c01 + c * c02)
+        mass[3, 3], mass[4, 4], mass[5, 5] = factor * c00, factor * (a * f - c * c), factor * (a * d - b * b)
+        mass[3, 4] = mass[4, 3] = factor * c01
+        mass[3, 5] = mass[5, 3] = factor * c02
+        mass[4, 5] = mass[5, 4] = factor * (b * c - a * e)
 
 
 @subkernel

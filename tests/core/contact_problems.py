@@ -9,7 +9,7 @@ from cairn.solver_core.rows import allocate_rows
 def random_problem(body_count, contact_count, friction=0.5, seed=0, redundant=0):
     """Contacts between random bodies, body 0 immovable; the last ``redundant`` contacts repeat the first ones."""
     rng = np.random.default_rng(seed)
-    rows = allocate_rows(contact_count, 3 * contact_count)
+    rows = allocate_rows(contact_count, 3 * contact_count, body_count)
     rows.count[:] = contact_count, 3 * contact_count
     rows.block_row[:] = 3 * np.arange(contact_count + 1)
     inverse_masses = []
@@ -19,6 +19,7 @@ def random_problem(body_count, contact_count, friction=0.5, seed=0, redundant=0)
         inverse[:3, :3] = np.eye(3) / mass
         inverse[3:, 3:] = axes @ np.diag(rng.uniform(1.0, 10.0, 3) / mass) @ axes.T
         inverse_masses.append(inverse)
+    rows.body_mass[1:] = np.linalg.inv(inverse_masses[1:])
     inverse_masses[0][:] = 0.0
     for contact in range(contact_count):
         span = slice(3 * contact, 3 * contact + 3)

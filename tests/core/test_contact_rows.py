@@ -45,7 +45,7 @@ def scene(seed, gap=0.1, restitution=0.0, friction=0.7, kind_a=BodyKind.DYNAMIC,
     contacts.impulse[0] = rng.normal(size=3)
     motion.lag[:] = 0.5 * H
     apply_forces(model.arrays, state, motion, model.gravity, H)
-    rows, extra = allocate_rows(1, 3), allocate_contact_rows(1)
+    rows, extra = allocate_rows(1, 3, 2), allocate_contact_rows(1)
     build_contact_rows(model.arrays, state, motion, contacts, G, H, rows, extra)
     return model, state, motion, contacts, rows, extra
 
@@ -79,6 +79,10 @@ def test_response_is_inverse_mass_times_jacobian(seed, kind_a):
             inverse[first + 3 : first + 6, first + 3 : first + 6] = inertia
     assert rows.response == pytest.approx(rows.jacobian @ inverse, abs=1e-12)
     assert rows.diagonal == pytest.approx(np.diag(rows.jacobian @ inverse @ rows.jacobian.T), rel=1e-12)
+    for body in range(2):
+        own = slice(6 * body, 6 * body + 6)
+        pushed = np.eye(6) if state.kind[body] == BodyKind.DYNAMIC else np.zeros((6, 6))
+        assert rows.body_mass[body] @ inverse[own, own] == pytest.approx(pushed, abs=1e-12)
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -144,7 +148,7 @@ def test_bounce_speed_is_that_of_free_flight():
     contacts.count[0], contacts.body_b[0], contacts.normal[0], contacts.gap[0] = 1, 1, (0, 0, 1), 0.03
     contacts.position[0] = (0, 0, 1.015)
     apply_forces(model.arrays, state, motion, model.gravity, H)
-    rows, extra = allocate_rows(1, 3), allocate_contact_rows(1)
+    rows, extra = allocate_rows(1, 3, 2), allocate_contact_rows(1)
     build_contact_rows(model.arrays, state, motion, contacts, G, H, rows, extra)
     speed_now = 4.0 + 0.5 * H * G
     landing = math.sqrt(speed_now**2 + 2.0 * G * 0.03)

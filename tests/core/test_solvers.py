@@ -47,6 +47,7 @@ def test_one_contact_has_its_closed_form(method):
     rows.jacobian[:3, 6:9] = np.eye(3)[[2, 0, 1]]
     rows.response[:3] = rows.jacobian[:3] / 2.0
     rows.diagonal[:3] = 0.5
+    rows.body_mass[1] = 2.0 * np.eye(6)
     problem.free_velocity[1] = [5.0, 0.4, -3.0, 0.0, 0.0, 0.0]
     result = solve(problem, method)
     assert result.r == pytest.approx([6.0, -1.8, -0.8], abs=1e-12)
@@ -125,6 +126,7 @@ def test_nncg_needs_a_tenth_of_the_sweeps_of_pgs_on_a_column():
     rows.response[:] = rows.jacobian
     rows.response[:3, :6] = 0.0
     rows.diagonal[:] = np.sum(rows.jacobian * rows.response, axis=1)
+    rows.body_mass[1:] = np.eye(6)
     problem.free_velocity[:] = 0.0
     problem.free_velocity[1:, 2] = -0.1
     results = {method: solve(problem, method, tolerance=1e-6) for method in ("pgs", "nncg")}
@@ -151,6 +153,7 @@ def test_masses_and_speeds_have_no_unit(method, factor):
     heavy = random_problem(8, 14, seed=2)
     heavy.rows.response[:] /= factor
     heavy.rows.diagonal[:] /= factor
+    heavy.rows.body_mass[:] *= factor
     fast = ContactProblem(problem.rows, problem.free_velocity * factor)
     plain = solve(problem, method)
     for other, impulse_unit in ((solve(heavy, method), factor), (solve(fast, method), factor)):
