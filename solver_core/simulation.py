@@ -7,7 +7,7 @@ import numpy as np
 from . import diagnostics, rotations
 from .model import BodyKind, Model, ModelBuilder
 from .motion import allocate_motion
-from .problem import SolverOptions, kernel_settings
+from .problem import ContactProblem, SolverOptions, kernel_settings
 from .shapes import Box
 from .solvers.registry import METHODS, find_method, resolve_options
 from .state import copy_state
@@ -20,6 +20,7 @@ from .stepper import (
     compile_stages,
     frame_kernel,
     grow_collision,
+    next_rows,
 )
 
 
@@ -224,6 +225,24 @@ class Simulation:
         """
         return self.model.user_poses(self.state.position, self.state.orientation)
 
+    def contact_problem(self) -> ContactProblem:
+        """What the solver is asked at the start of the next frame, by ``solve_contacts`` or by one's own code.
+
+        Returns
+        -------
+        ContactProblem
+            With arrays of its own; ``rows.impulse`` holds the impulses of the last substep, in the rows' directions.
+        """
+        rows, free_velocity = next_rows(
+            self.model,
+            self._gravity,
+            self.state,
+            self._motion,
+            self._collision,
+            self._step_settings(1.0 / self.options.frame_rate),
+        )
+        return ContactProblem(rows, free_velocity)
+
     def velocities(self) -> np.ndarray:
         """Velocities of the centres of mass at the time of the poses.
 
@@ -301,13 +320,7 @@ class Simulation:
 
     def _step(self, duration, record):
         """Call the frame's kernel; where a buffer was full, make room and go on."""
-        options = self.options
-        step = StepSettings(
-            substeps=options.substeps,
-            h=duration / options.substeps,
-            gravity_norm=float(np.linalg.norm(self._gravity)),
-            maximal_points=options.maximal_points,
-        )
+        step = self._step_settings(duration)
         while not self._advance(
             self.model.arrays,
             self._gravity,
@@ -320,7 +333,16 @@ class Simulation:
             record,
         ):
             self._collision = grow_collision(self._collision)
-            self._problem = allocate_problem(self._collision, self.model.body_count, options.method)
+            self._problem = allocate_problem(self._collision, self.model.body_count, self.options.method)
+
+    def _step_settings(self, duration) -> StepSettings:
+        options = self.options
+        return StepSettings(
+            substeps=options.substeps,
+            h=duration / options.substeps,
+            gravity_norm=float(np.linalg.norm(self._gravity)),
+            maximal_points=options.maximal_points,
+        )
 
     def _check_finite(self):
         finite = np.isfinite(self.state.position).all(axis=1) & np.isfinite(self.state.velocity).all(axis=1)

@@ -9,6 +9,7 @@ fast are they afterwards? That answer becomes the velocities, so that taking out
 and a bounce starts at the surface.
 """
 
+import copy
 import functools
 from typing import NamedTuple
 
@@ -248,6 +249,45 @@ def allocate_record() -> FrameRecord:
         worst_bodies=np.full(2, -1, np.int64),
         penetration=np.zeros(1),
     )
+
+
+def next_rows(model, gravity, state, motion, collision: CollisionArrays, step: StepSettings):
+    """The rows with which the next substep begins; plays its first stages on copies.
+
+    Parameters
+    ----------
+    model : Model
+    gravity, state, motion, collision, step
+        As of the frame's kernel (read).
+
+    Returns
+    -------
+    rows : RowArrays
+        ``impulse`` holds the warm start.
+    free_velocity : float64 [body_count, 6]
+    """
+    state, motion, collision = copy.deepcopy((state, motion, collision))
+    arrays = model.arrays
+    apply_forces(arrays, state, motion, gravity, step.h)
+    while True:
+        current = collision.current[0]
+        pairs, previous_pairs = collision.pairs[current], collision.pairs[1 - current]
+        contacts, previous_contacts = collision.contacts[current], collision.contacts[1 - current]
+        workspace = collision.workspace
+        workspace.surplus[:] = 0.0
+        if (
+            broad_phase(arrays, state, step, pairs, workspace) == STATUS_OK
+            and narrow_phase(arrays, state, step, pairs, previous_pairs, contacts, previous_contacts, workspace)
+            == STATUS_OK
+        ):
+            break
+        collision = grow_collision(collision)
+    match_contacts(pairs, contacts, previous_contacts, workspace)
+    contact_capacity = max(int(contacts.count[0]), 1)
+    rows = allocate_rows(contact_capacity, ROWS_PER_CONTACT * contact_capacity)
+    contact_rows = allocate_contact_rows(contact_capacity)
+    build_contact_rows(arrays, state, motion, contacts, step.gravity_norm, step.h, rows, contact_rows)
+    return rows, motion.free_velocity
 
 
 @functools.cache

@@ -3,11 +3,33 @@
 A scene is data; ``Scene.build_model`` turns it into a model, the add-on turns it into objects.
 """
 
+from .arch import arch
+from .cards import card_house
+from .pyramid import pyramid
 from .scene import Scene, SceneBody
-from .stacks import stack
-from .wall import wall
+from .stacks import heavy_stack, stack
+from .wall import standing_wall, wall
 
 # name -> function without arguments that makes the scene
-SCENES = {"wall": wall, "stack": stack}
+SCENES = {
+    "wall": wall,
+    "bricks": standing_wall,
+    "stack": stack,
+    "heavy": heavy_stack,
+    "pyramid": pyramid,
+    "arch": arch,
+    "cards": card_house,
+}
 
-__all__ = ["SCENES", "Scene", "SceneBody", "stack", "wall"]
+__all__ = [
+    "SCENES",
+    "Scene",
+    "SceneBody",
+    "arch",
+    "card_house",
+    "heavy_stack",
+    "pyramid",
+    "stack",
+    "standing_wall",
+    "wall",
+]

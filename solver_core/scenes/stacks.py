@@ -1,6 +1,7 @@
 """Boxes on boxes: the plainest scene that shows whether a solver solves."""
 
 import colorsys
+from dataclasses import replace
 
 from ..shapes import Box
 from .scene import Scene, SceneBody, floor
@@ -34,4 +35,11 @@ def stack(count: int = 10, top_mass: float = 1.0) -> Scene:
         frame_count=240,
         camera=(1.6 * count, -2.2 * count, 0.8 * count),
         target=(0.0, 0.0, 0.45 * count),
+    )
+
+
+def heavy_stack(ratio: float = 100.0, count: int = 10) -> Scene:
+    """A stack whose top box weighs ``ratio`` times as much as each below it."""
+    return replace(
+        stack(count, top_mass=ratio), name="heavy", title=f"A box {ratio:g} times heavier on top of the others"
     )

@@ -1,4 +1,4 @@
-"""A brick wall in running bond, hit by a heavy ball."""
+"""A brick wall in running bond, and one that a heavy ball hits."""
 
 import colorsys
 
@@ -21,9 +21,6 @@ def wall(columns: int = 9, courses: int = 12, ball_speed: float = 9.0) -> Scene:
     ball_speed : float
         [m/s].
     """
-    bricks = []
-    for course in range(courses):
-        bricks += _course(course, columns)
     start = -4.0
     ball = SceneBody(
         name="Ball",
@@ -36,11 +33,36 @@ def wall(columns: int = 9, courses: int = 12, ball_speed: float = 9.0) -> Scene:
     return Scene(
         name="wall",
         title="A brick wall hit by a heavy ball",
-        bodies=[floor(), *bricks, ball],
+        bodies=[floor(), *_bricks(columns, courses), ball],
         frame_count=72,
         camera=(6.4, -8.2, 3.6),
         target=(0.0, 0.6, 1.1),
     )
+
+
+def standing_wall(columns: int = 14, courses: int = 12) -> Scene:
+    """The wall along x and nothing else: 174 bricks, as many as Silcowitz-Hansen et al. 2010 have in their figure 7.
+
+    Parameters
+    ----------
+    columns, courses : int
+        As of ``wall``.
+    """
+    return Scene(
+        name="bricks",
+        title="A brick wall that stands",
+        bodies=[floor(), *_bricks(columns, courses)],
+        frame_count=120,
+        camera=(6.4, -9.8, 3.6),
+        target=(0.0, 0.0, 1.4),
+    )
+
+
+def _bricks(columns: int, courses: int) -> list[SceneBody]:
+    bricks = []
+    for course in range(courses):
+        bricks += _course(course, columns)
+    return bricks
 
 
 def _course(course: int, columns: int) -> list[SceneBody]:

@@ -7,9 +7,11 @@ import pytest
 
 from cairn.solver_core import diagnostics, rotations
 from cairn.solver_core.model import BodyKind, ModelBuilder
+from cairn.solver_core.problem import SolverOptions
 from cairn.solver_core.scenes import stack
 from cairn.solver_core.shapes import Box, ConvexHull, Sphere
 from cairn.solver_core.simulation import FrameInput, Simulation, SimulationError, SimulationOptions
+from cairn.solver_core.solve import solve_contacts
 from cairn.solver_core.solvers.registry import METHODS
 
 G = 9.81
@@ -388,3 +390,23 @@ def test_bad_input_names_the_body():
     simulation = Simulation(builder.build())
     with pytest.raises(SimulationError, match="Comet"):
         run(simulation, 10_000)
+
+
+def test_contact_problem_is_what_the_next_substep_solves():
+    """From the rows of the present state the velocities of the next substep follow; asking changes nothing."""
+    simulation, untouched = (
+        Simulation(stack(4).build_model(), SimulationOptions(frame_rate=96.0, substeps=1, tolerance=1e-12))
+        for _ in range(2)
+    )
+    for _ in range(3):
+        simulation.advance_frame()
+        untouched.advance_frame()
+    problem = simulation.contact_problem()
+    warm = problem.rows.impulse[: problem.rows.count[1]].copy()
+    result = solve_contacts(problem, r0=warm, options=SolverOptions(tolerance=1e-12))
+    simulation.advance_frame()
+    untouched.advance_frame()
+    assert result.velocity[1:] == pytest.approx(simulation.state.velocity[1:], abs=1e-12)
+    assert np.array_equal(simulation.state.velocity, untouched.state.velocity)
+    weight = 9.81 / 96.0
+    assert warm[0::3].reshape(4, 4).sum(axis=1) == pytest.approx(weight * np.arange(4, 0, -1), rel=1e-6)
