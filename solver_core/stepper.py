@@ -284,7 +284,7 @@ def next_rows(model, gravity, state, motion, collision: CollisionArrays, step: S
         collision = grow_collision(collision)
     match_contacts(pairs, contacts, previous_contacts, workspace)
     contact_capacity = max(int(contacts.count[0]), 1)
-    rows = allocate_rows(contact_capacity, ROWS_PER_CONTACT * contact_capacity)
+    rows = allocate_rows(contact_capacity, ROWS_PER_CONTACT * contact_capacity, model.body_count)
     contact_rows = allocate_contact_rows(contact_capacity)
     build_contact_rows(arrays, state, motion, contacts, step.gravity_norm, step.h, rows, contact_rows)
     return rows, motion.free_velocity
