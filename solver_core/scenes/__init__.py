@@ -5,6 +5,7 @@ A scene is data; ``Scene.build_model`` turns it into a model, the add-on turns i
 
 from .arch import arch
 from .cards import card_house
+from .pile import pile
 from .pyramid import pyramid
 from .scene import Scene, SceneBody
 from .stacks import heavy_stack, stack
@@ -17,6 +18,7 @@ SCENES = {
     "stack": stack,
     "heavy": heavy_stack,
     "pyramid": pyramid,
+    "pile": pile,
     "arch": arch,
     "cards": card_house,
 }
@@ -28,6 +30,7 @@ __all__ = [
     "arch",
     "card_house",
     "heavy_stack",
+    "pile",
     "pyramid",
     "stack",
     "standing_wall",

@@ -2,11 +2,12 @@
 
 import numpy as np
 import pytest
+from scipy.spatial import cKDTree
 
-from cairn.solver_core.scenes import SCENES, arch, card_house
+from cairn.solver_core.scenes import SCENES, arch, card_house, pile
 from cairn.solver_core.simulation import Simulation, SimulationOptions
 
-STANDING = [name for name in SCENES if name != "wall"]
+STANDING = [name for name in SCENES if name not in ("wall", "pile")]
 
 
 @pytest.mark.parametrize("name", STANDING)
@@ -19,6 +20,16 @@ def test_bodies_touch_and_do_not_overlap(name):
     assert np.array_equal(touched, np.arange(model.body_count))
     # a normal row's bias is gap / h; gaps between neighbours that stand apart are no overlaps
     assert rows.bias[: 3 * contacts : 3].min() >= -1e-9
+
+
+@pytest.mark.parametrize("count", [1, 100, 1000])
+def test_a_pile_starts_in_the_air(count):
+    """So many boxes, none of which touches another."""
+    model = pile(count).build_model()
+    assert model.body_count == count + 1
+    distance, _ = cKDTree(model.initial_state.position[1:]).query(model.initial_state.position[1:], k=[2])
+    assert distance.min() > 3.0**0.5
+    assert model.initial_state.position[1:, 2].min() > 0.5 * 3.0**0.5
 
 
 @pytest.mark.parametrize("stones", [5, 25, 101])
