@@ -139,7 +139,7 @@ class SolverWorkspace(NamedTuple):
 
     Attributes
     ----------
-    change, direction, best : float64 [row_capacity]
+    change, direction, best, excess : float64 [row_capacity]
     velocity_before, velocity_direction : float64 [body_capacity, 6]
     history : float64 [any]
         Written: one residual an iteration, as far as it reaches.
@@ -148,6 +148,7 @@ class SolverWorkspace(NamedTuple):
     change: np.ndarray
     direction: np.ndarray
     best: np.ndarray
+    excess: np.ndarray
     velocity_before: np.ndarray
     velocity_direction: np.ndarray
     history: np.ndarray
@@ -202,6 +203,7 @@ def allocate_solver_workspace(row_capacity: int, body_capacity: int, history: in
         change=np.zeros(row_capacity),
         direction=np.zeros(row_capacity),
         best=np.zeros(row_capacity),
+        excess=np.zeros(row_capacity),
         velocity_before=np.zeros((body_capacity, 6)),
         velocity_direction=np.zeros((body_capacity, 6)),
         history=np.zeros(history),

@@ -12,7 +12,7 @@ from ..problem import OWN_OPTIONS, ProblemError, SolverOptions
 from ..rows import FRICTION_MODELS, allocate_solver_workspace
 
 # name -> file in contact/ or lcp/; the order is the one in which users see them
-_CONTACT_FILES = {"nncg": "nncg", "pgs": "pgs"}
+_CONTACT_FILES = {"nncg": "nncg", "pgs": "pgs", "psor": "pgs", "amgs": "amgs", "amsor": "amgs"}
 _LCP_FILES: dict[str, str] = {}
 
 METHODS = tuple(_CONTACT_FILES)

@@ -72,14 +72,49 @@ def clip_row(problem, row, r, value):
     return min(rows.upper[row], max(rows.lower[row], value))
 
 
-def natural_map_reference(problem, r):
-    """Largest |W_ii (r_i - clip(r_i - u_i / W_ii))| over the rows."""
+def project_friction_reference(friction, bound, point, directions=8):
+    """Nearest point of the set of friction impulses, by its corners and edges where it is a polygon."""
+    point = np.asarray(point, float)
+    if friction == "box":
+        return np.clip(point, -bound, bound)
+    if friction == "cone":
+        return point * min(1.0, bound / max(np.linalg.norm(point), 1e-300))
+    angles = 2.0 * np.pi * np.arange(directions) / directions
+    corners = bound * np.column_stack([np.cos(angles), np.sin(angles)])
+    edges = np.roll(corners, -1, axis=0) - corners
+    offsets = point - corners
+    if np.all(edges[:, 0] * offsets[:, 1] - edges[:, 1] * offsets[:, 0] >= 0.0):
+        return point
+    shares = np.clip(np.sum(offsets * edges, axis=1) / np.maximum(np.sum(edges**2, axis=1), 1e-300), 0.0, 1.0)
+    nearest = corners + shares[:, None] * edges
+    return nearest[np.argmin(np.linalg.norm(nearest - point, axis=1))]
+
+
+def natural_map_reference(problem, r, friction="box", directions=8):
+    """Largest |W_ii (r_i - clip(r_i - u_i / W_ii))| over the rows.
+
+    In cone and polyhedral friction the two friction rows of a contact count as one, with the larger W_ii.
+    """
     matrix, b = dense_form(problem)
     u = matrix @ r + b
     weights = np.diag(matrix)
-    return max(
-        weights[row] * abs(r[row] - clip_row(problem, row, r, r[row] - u[row] / weights[row])) for row in range(len(r))
-    )
+    rows = problem.rows
+    errors, row = [0.0], 0
+    while row < len(r):
+        normal = rows.normal_row[row]
+        if friction != "box" and normal >= 0:
+            weight = max(weights[row : row + 2])
+            pair = r[row : row + 2]
+            bound = rows.friction[row] * max(r[normal], 0.0)
+            wanted = pair - u[row : row + 2] / weight
+            errors.append(
+                weight * np.linalg.norm(pair - project_friction_reference(friction, bound, wanted, directions))
+            )
+            row += 2
+        else:
+            errors.append(weights[row] * abs(r[row] - clip_row(problem, row, r, r[row] - u[row] / weights[row])))
+            row += 1
+    return max(errors)
 
 
 def pgs_reference(problem, r, sweeps):
@@ -90,6 +125,30 @@ def pgs_reference(problem, r, sweeps):
         for row in range(len(r)):
             u = matrix[row] @ r + b[row]
             r[row] = clip_row(problem, row, r, r[row] - u / matrix[row, row])
+    return r
+
+
+def amgs_reference(problem, sweeps, alpha, relaxation=1.0):
+    """The accelerated modulus-based splitting on the explicit W, from zero, by the fixed-point equation itself.
+
+    Miyamoto and Yamashita 2019, eq. 17 with Omega = alpha D and gamma = 2: W = D - L - U; row by row, with x and |x|
+    written as the sum and the difference of the impulse within the bounds and what they cut off,
+
+        (D / relaxation + 2 Omega) x_i = (1 / relaxation - 1) D x_i + (2 Omega - D) |x_i| + 2 (L r' + U r - b)_i.
+    """
+    matrix, b = dense_form(problem)
+    diagonal = np.diag(matrix)
+    r = np.zeros(len(b))
+    x = np.zeros_like(r)
+    for _ in range(sweeps):
+        for row, weight in enumerate(diagonal):
+            others = -(matrix[row] @ r - weight * r[row]) - b[row]
+            modulus = r[row] - (x[row] - r[row])
+            omega = alpha * weight
+            x[row] = ((1.0 / relaxation - 1.0) * weight * x[row] + (2.0 * omega - weight) * modulus + 2.0 * others) / (
+                weight / relaxation + 2.0 * omega
+            )
+            r[row] = clip_row(problem, row, r, x[row])
     return r
 
 

@@ -64,7 +64,7 @@ def solve_nncg(rows, islands, island, free_velocity, velocity, workspace, settin
     iteration = 0
     while not residual <= target and iteration < settings.max_iterations:
         _remember_velocity(islands, island, velocity, workspace)
-        largest, merit = sweep_rows(rows, islands, island, velocity, workspace.change)
+        largest, merit = sweep_rows(rows, islands, island, velocity, workspace.change, 1.0, 0.0, workspace.excess)
         if iteration < workspace.history.size:
             workspace.history[iteration] = largest
         iteration += 1

@@ -1,8 +1,12 @@
-"""One projected Gauss-Seidel sweep over the rows of an island: the step that pgs and nncg share.
+"""One projected Gauss-Seidel sweep over the rows of an island: the step that the sweeping solvers share.
 
 For each row in turn, with the velocities kept up to date (matrix-free: no W is ever formed),
 
-    u = J_i v + bias_i,   r_i <- clip(r_i - u / W_ii, bounds),   v <- v + M^-1 J_i' (change of r_i).
+    u = J_i v + bias_i,   x = r_i - step u / W_ii + memory e_i,
+    r_i <- clip(x, bounds),   e_i <- x - r_i,   v <- v + M^-1 J_i' (change of r_i).
+
+Gauss-Seidel has step 1, over-relaxation another step; the modulus-based methods (amgs) also remember what the bounds
+cut off, the excess e.
 
 Cost: 24 multiplications and additions a row and the loads of two bodies a block; O(rows).
 Source: Erleben 2013, section 5.2; Silcowitz-Hansen et al. 2010, eq. 17. (Nielsen 2009 prints the update without
@@ -14,7 +18,7 @@ from ...residuals import project_impulse
 
 
 @subkernel
-def sweep_rows(rows, islands, island, velocity, change):
+def sweep_rows(rows, islands, island, velocity, change, step, memory, excess):
     """Sweep once over an island.
 
     Parameters
@@ -28,6 +32,9 @@ def sweep_rows(rows, islands, island, velocity, change):
         Written.
     change : float64 [row_count]
         Written: by how much each impulse changed [N s].
+    step, memory : float
+    excess : float64 [row_count]
+        Read and written where ``memory`` is not 0: what the bounds cut off [N s].
 
     Returns
     -------
@@ -60,9 +67,14 @@ def sweep_rows(rows, islands, island, velocity, change):
                 + rows.bias[row]
             )
             impulse = rows.impulse[row]
+            wanted = impulse - step * speed / weight
+            if memory != 0.0:
+                wanted += memory * excess[row]
             projected = project_impulse(
-                impulse - speed / weight, row, rows.lower, rows.upper, rows.normal_row, rows.friction, rows.impulse
+                wanted, row, rows.lower, rows.upper, rows.normal_row, rows.friction, rows.impulse
             )
+            if memory != 0.0:
+                excess[row] = wanted - projected
             delta = projected - impulse
             change[row] = delta
             if delta == 0.0:

@@ -1,0 +1,65 @@
+"""Sweep until the island is solved: the loop that pgs, psor, amgs and amsor share."""
+
+import math
+
+from ...kernel import subkernel
+from ...residuals import natural_map, problem_scale
+from .ending import fail, status_of
+from .sweep import sweep_rows
+
+# After a forecast that the true residual did not confirm, the next is asked for when the forecast has fallen by this.
+_FACTOR_NEXT_CHECK = 0.5
+
+
+@subkernel
+def sweep_until_solved(rows, islands, island, free_velocity, velocity, workspace, settings, step, memory):
+    """Repeat ``sweep_rows`` until the natural map is below the tolerance or the limit is reached.
+
+    Parameters
+    ----------
+    rows : RowArrays
+        Read; ``impulse`` holds the start and is written.
+    islands : IslandArrays
+        Read.
+    island : int
+    free_velocity : float64 [body_count, 6]
+        Read.
+    velocity : float64 [body_count, 6]
+        v_free + M^-1 J' r at the start; written.
+    workspace : SolverWorkspace
+    settings : SolverSettings
+    step, memory : float
+        As in ``sweep_rows``.
+
+    Returns
+    -------
+    tuple
+        (status, iterations, residual [m/s], scale [m/s], worst block).
+    """
+    scale = problem_scale(rows, islands, island, free_velocity)
+    if not scale < math.inf:
+        return fail(rows, islands, island, free_velocity, velocity)
+    if memory != 0.0:
+        _forget_excess(rows, islands, island, workspace.excess)
+    target = max(settings.tolerance * scale, settings.absolute_tolerance)
+    check_below = target
+    residual, worst_block = natural_map(rows, islands, island, velocity, settings)
+    iteration = 0
+    while not residual <= target and iteration < settings.max_iterations:
+        largest, _ = sweep_rows(rows, islands, island, velocity, workspace.change, step, memory, workspace.excess)
+        if iteration < workspace.history.size:
+            workspace.history[iteration] = largest
+        iteration += 1
+        # What the sweep saw is a cheap forecast; the true residual costs as much as a sweep, so it is asked for last.
+        if largest <= check_below or iteration == settings.max_iterations:
+            residual, worst_block = natural_map(rows, islands, island, velocity, settings)
+            check_below = _FACTOR_NEXT_CHECK * largest
+    return status_of(residual, target, settings.absolute_tolerance), iteration, residual, scale, worst_block
+
+
+@subkernel
+def _forget_excess(rows, islands, island, excess):
+    for index in range(islands.block_first[island], islands.block_first[island + 1]):
+        block = islands.block_order[index]
+        for row in range(rows.block_row[block], rows.block_row[block + 1]):
+            excess[row] = 0.0
