@@ -1,0 +1,102 @@
+"""Steps of ready-made scenes, taken out and solved again and again: the same problem for every method."""
+
+from dataclasses import dataclass
+from statistics import median
+from time import perf_counter
+
+import numpy as np
+
+from cairn.solver_core.problem import ContactProblem, SolverOptions, Status, kernel_settings
+from cairn.solver_core.rows import RowArrays, single_island
+from cairn.solver_core.simulation import Simulation, SimulationOptions
+from cairn.solver_core.solve import solve_contacts
+from cairn.solver_core.solvers.registry import find_method, resolve_options
+
+
+@dataclass(frozen=True)
+class FrozenStep:
+    """One contact problem and where a solver starts.
+
+    Attributes
+    ----------
+    name : str
+    problem : ContactProblem
+    start : float64 [row_count] or None
+        Impulses; None is a cold start.
+    """
+
+    name: str
+    problem: ContactProblem
+    start: np.ndarray | None
+
+
+@dataclass(frozen=True)
+class Timing:
+    """How one method did on one step.
+
+    Attributes
+    ----------
+    status : Status
+    iterations : int
+    residual : float
+        Relative.
+    seconds : float
+        Median of the repetitions, of the kernel alone.
+    """
+
+    status: Status
+    iterations: int
+    residual: float
+    seconds: float
+
+
+def freeze(name: str, scene, frames: int, warm: bool, options: SimulationOptions | None = None) -> FrozenStep:
+    """The step that follows ``frames`` frames of a scene.
+
+    Parameters
+    ----------
+    name : str
+    scene : Scene
+    frames : int
+    warm : bool
+        Start from the impulses of the step before.
+    options : SimulationOptions, optional
+        With which the scene comes there.
+    """
+    simulation = Simulation(scene.build_model(), options)
+    for _ in range(frames):
+        simulation.advance_frame()
+    problem = simulation.contact_problem()
+    start = problem.rows.impulse[: problem.rows.count[1]].copy() if warm else None
+    return FrozenStep(name, problem, start)
+
+
+def time_kernel(step: FrozenStep, method: str, friction: str, options: SolverOptions, repetitions: int) -> Timing:
+    """Solve a frozen step several times, after one solve that compiles.
+
+    Parameters
+    ----------
+    step : FrozenStep
+    method, friction : str
+    options : SolverOptions
+    repetitions : int
+    """
+    first = solve_contacts(step.problem, method, friction, step.start, options)
+    solver = find_method(method, friction)
+    settings = kernel_settings(resolve_options(solver, options, solver.max_iterations), friction)
+    rows = RowArrays(*step.problem.rows[:-1], impulse=np.zeros_like(step.problem.rows.impulse))
+    free_velocity = np.ascontiguousarray(step.problem.free_velocity)
+    islands = single_island(rows, len(free_velocity))
+    start = np.zeros_like(rows.impulse)
+    if step.start is not None:
+        start[: len(step.start)] = step.start
+    start_velocity = solve_contacts(step.problem, "pgs", "box", step.start, SolverOptions(max_iterations=0)).velocity
+    workspace = solver.allocate(len(rows.impulse), len(free_velocity), 0)
+    seconds = []
+    for _ in range(repetitions):
+        rows.impulse[:] = start
+        velocity = start_velocity.copy()
+        begun = perf_counter()
+        solver.kernel(rows, islands, 0, free_velocity, velocity, workspace, settings)
+        seconds.append(perf_counter() - begun)
+    return Timing(first.status, first.iterations, first.residual, median(seconds))
