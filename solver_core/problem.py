@@ -170,6 +170,9 @@ class LCP:
     @cached_property
     def diagonal(self) -> np.ndarray:
         """Diagonal of A."""
+        if self.factors is not None:
+            jacobian, inverse_mass = self.factors
+            return np.asarray((jacobian @ inverse_mass).multiply(jacobian).sum(axis=1)).ravel()
         A = self.explicit
         return np.asarray(A.diagonal() if scipy.sparse.issparse(A) else np.diagonal(A)).copy()
 
@@ -209,7 +212,7 @@ class SolverOptions:
     step_tolerance : float
         Plain LCPs: stops as ``stagnated`` where no variable changes by more than this (eq. 109).
     relaxation : float
-        psor, amsor: factor lambda on a step of Gauss-Seidel, between 0 and 2.
+        jacobi, psor, amsor: factor lambda on a step of the plain method, between 0 and 2.
     alpha : float
         amgs, amsor: share of the accelerated splitting.
     omega : float64 [n]

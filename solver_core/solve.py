@@ -50,6 +50,7 @@ def solve_lcp(lcp: LCP, method: str = "auto", x0=None, options: SolverOptions | 
     objection = solver.requires(lcp)
     if objection:
         raise ProblemError(f"solver {method!r} cannot solve this: {objection}")
+    _check_vectors(options, lcp.size)
     start = np.zeros(lcp.size) if x0 is None else np.array(x0, float)
     if start.shape != (lcp.size,):
         raise ProblemError(f"x0 has the shape {start.shape}; it must be ({lcp.size},)")
@@ -73,6 +74,18 @@ def solve_lcp(lcp: LCP, method: str = "auto", x0=None, options: SolverOptions | 
         merit_history=np.asarray(merits),
         method=method,
     )
+
+
+def _check_vectors(options, size) -> None:
+    for name in ("omega", "covering_vector"):
+        value = getattr(options, name)
+        if value is None:
+            continue
+        vector = np.asarray(value, float)
+        if vector.shape != (size,):
+            raise ProblemError(f"{name} has the shape {vector.shape}; it must be ({size},)")
+        if not np.all(np.isfinite(vector) & (vector > 0.0)):
+            raise ProblemError(f"{name} must be positive and finite in every entry")
 
 
 def solve_contacts(

@@ -13,7 +13,13 @@ from ..rows import FRICTION_MODELS, allocate_solver_workspace
 
 # name -> file in contact/ or lcp/; the order is the one in which users see them
 _CONTACT_FILES = {"nncg": "nncg", "pgs": "pgs", "psor": "pgs", "amgs": "amgs", "amsor": "amgs"}
-_LCP_FILES: dict[str, str] = {}
+_LCP_FILES = {
+    "jacobi": "jacobi",
+    "pgs": "pgs",
+    "psor": "psor",
+    "amgs": "amgs",
+    "amsor": "amsor",
+}
 
 METHODS = tuple(_CONTACT_FILES)
 LCP_METHODS = tuple(_LCP_FILES)
