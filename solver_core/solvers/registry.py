@@ -19,6 +19,7 @@ _LCP_FILES = {
     "psor": "psor",
     "amgs": "amgs",
     "amsor": "amsor",
+    "lemke": "lemke",
 }
 
 METHODS = tuple(_CONTACT_FILES)
