@@ -17,6 +17,7 @@ _LCP_FILES = {
     "jacobi": "jacobi",
     "pgs": "pgs",
     "psor": "psor",
+    "nncg": "nncg",
     "amgs": "amgs",
     "amsor": "amsor",
     "lemke": "lemke",

@@ -16,11 +16,12 @@ from ...kernel import bind
 from ...problem import Status
 from .stopping import GO_ON, judge, largest_entry, measure, stopping_limits
 from .sweep import (
+    REFRESH_SWEEPS,
     DenseMatrix,
     FactoredMatrix,
     SparseMatrix,
     advance_velocity,
-    follow_nothing,
+    keep_nothing,
     kernel_matrix,
     refresh_velocity,
     sweep_dense,
@@ -28,11 +29,8 @@ from .sweep import (
     sweep_sparse,
 )
 
-# Sweeps after which the velocities of the matrix-free form are summed anew; a sweep's rounding is some 1e-16 of them.
-_REFRESH_SWEEPS = 64
-
 # What the iteration names: the dense form here, another form in the copies that are bound below.
-sweep, refresh, advance = sweep_dense, follow_nothing, follow_nothing
+sweep, refresh, advance = sweep_dense, keep_nothing, keep_nothing
 
 _ROUND_OFF = int(Status.ROUND_OFF)
 _CONVERGED_RELATIVE = int(Status.CONVERGED_RELATIVE)
@@ -73,7 +71,7 @@ def _iterate(matrix, b, x, step, memory, coupled, limits, history, merits):
     last_merit = math.nan
     iteration = 0
     while True:
-        if iteration % _REFRESH_SWEEPS == 0:
+        if iteration % REFRESH_SWEEPS == 0:
             refresh(matrix, x)
         step_size = largest_entry(change)
         moved = sweep(matrix, b, x, step, memory, negative, coupled, slack, change)

@@ -22,6 +22,9 @@ import numpy as np
 
 from ...kernel import subkernel
 
+# Sweeps after which the velocities of the factored form are summed anew; each leaves a rounding of some 1e-16 of them.
+REFRESH_SWEEPS = 64
+
 
 class DenseMatrix(NamedTuple):
     """A row by row.
@@ -207,8 +210,8 @@ def sweep_factored(matrix, b, x, step, memory, negative, coupled, slack, change)
 
 
 @subkernel
-def follow_nothing(matrix, x):
-    """Forms that keep A keep no velocities."""
+def keep_nothing(matrix, argument):
+    """Forms that hold A have no velocities to keep up."""
 
 
 @subkernel
@@ -225,3 +228,17 @@ def advance_velocity(matrix, x):
     """velocity += velocity_change, after x += change."""
     for column in range(matrix.velocity.size):
         matrix.velocity[column] += matrix.velocity_change[column]
+
+
+@subkernel
+def turn_velocity(matrix, beta):
+    """velocity_direction = beta velocity_direction + velocity_change."""
+    for column in range(matrix.velocity.size):
+        matrix.velocity_direction[column] = beta * matrix.velocity_direction[column] + matrix.velocity_change[column]
+
+
+@subkernel
+def move_velocity(matrix, length):
+    """velocity += length velocity_direction."""
+    for column in range(matrix.velocity.size):
+        matrix.velocity[column] += length * matrix.velocity_direction[column]
