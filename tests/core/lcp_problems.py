@@ -1,6 +1,4 @@
-"""Small LCPs with known solutions, and slow plain references of the methods on a dense A."""
-
-from itertools import combinations
+"""Random convex LCPs in all forms, and slow plain references of the sweeping methods on a dense A."""
 
 import numpy as np
 import scipy.sparse
@@ -33,22 +31,6 @@ def in_all_forms(jacobian, inverse_mass, b):
     A = jacobian @ inverse_mass @ jacobian.T
     A = 0.5 * (A + A.T)
     return [LCP(A, b), LCP(scipy.sparse.csr_array(A), b), LCP.from_factors(jacobian, inverse_mass, b)]
-
-
-def solutions_by_enumeration(A, b, tolerance=1e-10):
-    """All basic solutions: every choice of the variables that may be positive, solved and checked."""
-    n = len(b)
-    found = []
-    for count in range(n + 1):
-        for chosen in combinations(range(n), count):
-            basis = list(chosen)
-            x = np.zeros(n)
-            if basis:
-                x[basis] = np.linalg.lstsq(A[np.ix_(basis, basis)], -b[basis], rcond=None)[0]
-            w = A @ x + b
-            if np.all(x >= -tolerance) and np.all(w >= -tolerance) and np.all(np.abs(w[basis]) <= tolerance):
-                found.append(x)
-    return found
 
 
 def natural_map(A, b, x):
