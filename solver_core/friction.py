@@ -5,6 +5,12 @@ With bound = mu * r_normal the two friction impulses lie in
     cone         |(t1, t2)| <= bound                              (Coulomb's disc)
     polyhedral   the regular polygon with corners bound * (cos, sin)(2 pi k / K), k = 0 to K - 1
                  (Lloyd 2004, eq. 8; Erleben 2013, eq. 27: t = D lambda, e' lambda <= bound, lambda >= 0)
+
+and the friction impulse of one contact alone, while all others stay: the t in that set with
+
+    -(u + W (t - t_old)) in the normal cone of the set at t,        W the contact's 2 x 2 block,
+
+which for a symmetric W is the one that brakes the slip most.
 """
 
 import math
@@ -50,3 +56,71 @@ def project_friction(model, directions, bound, t1, t2):
         return t1, t2
     along = min(half_edge, max(-half_edge, cosine * t2 - sine * t1))
     return cosine * apothem - sine * along, sine * apothem + cosine * along
+
+
+@subkernel
+def solve_friction(model, directions, bound, w11, w12, w21, w22, speed_1, speed_2, t1, t2):
+    """Friction impulse of a contact at which all others stay.
+
+    Exact in the disc; in the polygon one step of projected gradients.
+
+    Parameters
+    ----------
+    model : int
+        CONE or POLYHEDRAL.
+    directions : int
+        Corners of the polygon.
+    bound : float
+        mu * r_normal, not negative [N s].
+    w11, w12, w21, w22 : float
+        The contact's friction rows in W [1/kg], w11 + w22 above 0.
+    speed_1, speed_2 : float
+        Slip at (t1, t2) [m/s].
+    t1, t2 : float
+        Present friction impulse [N s].
+
+    Returns
+    -------
+    tuple of (float, float)
+    """
+    if model == CONE:
+        return _solve_disc(bound, w11, w12, w21, w22, w11 * t1 + w12 * t2 - speed_1, w21 * t1 + w22 * t2 - speed_2)
+    # the largest eigenvalue of the symmetric part: the longest step that never overshoots
+    weight = 0.5 * (w11 + w22 + math.hypot(w11 - w22, w12 + w21))
+    return project_friction(model, directions, bound, t1 - speed_1 / weight, t2 - speed_2 / weight)
+
+
+# Steps of Newton's method on the length of the friction impulse; it gains more than two digits each.
+_SECULAR_STEPS = 10
+_SECULAR_TOLERANCE = 1e-12
+# W of two friction rows counts as singular below this share of the product of its diagonal.
+_SINGULAR = 1e-12
+
+
+@subkernel
+def _solve_disc(bound, w11, w12, w21, w22, wanted_1, wanted_2):
+    """The t with W t + s t = wanted, s >= 0, |t| <= bound, s (bound - |t|) = 0.
+
+    s is the root of 1 / |t(s)| = 1 / bound, by Newton's method, which is nearly linear in s (as in trust regions) and
+    comes from the left; it starts where the largest singular value alone would brake.
+    """
+    if bound <= 0.0:
+        return 0.0, 0.0
+    # largest singular value of W
+    largest = 0.5 * (math.hypot(w11 + w22, w21 - w12) + math.hypot(w11 - w22, w12 + w21))
+    least = max(0.0, math.hypot(wanted_1, wanted_2) / bound - largest)
+    if (w11 + least) * (w22 + least) - w12 * w21 <= _SINGULAR * (w11 + least) * (w22 + least):
+        least += _SINGULAR * largest
+    shift = least
+    t1, t2 = 0.0, 0.0
+    for _ in range(_SECULAR_STEPS):
+        a, d = w11 + shift, w22 + shift
+        determinant = a * d - w12 * w21
+        t1, t2 = (d * wanted_1 - w12 * wanted_2) / determinant, (a * wanted_2 - w21 * wanted_1) / determinant
+        length = math.hypot(t1, t2)
+        if abs(length - bound) <= _SECULAR_TOLERANCE * bound or (length < bound and shift == least):
+            break
+        # d|t|/ds = -t' (W + s)^-1 t / |t|
+        turned_1, turned_2 = (d * t1 - w12 * t2) / determinant, (a * t2 - w21 * t1) / determinant
+        shift = max(least, shift + (length / bound - 1.0) * length * length / (t1 * turned_1 + t2 * turned_2))
+    return project_friction(CONE, 0, bound, t1, t2)

@@ -434,11 +434,14 @@ class ContactResult(SolverResult):
         v = v_free + M^-1 J' r; None where W is explicit.
     worst_block : int
         Where the residual is largest; -1 where there is no block.
+    merit_history : float64 [iterations]
+        What the method itself drives down; empty where it has no such thing.
     """
 
     r: np.ndarray
     velocity: np.ndarray | None
     worst_block: int
+    merit_history: np.ndarray = field(default_factory=lambda: np.zeros(0), repr=False)
 
 
 def _finite_array(name, value, dimensions) -> np.ndarray:

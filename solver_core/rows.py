@@ -139,19 +139,21 @@ class SolverWorkspace(NamedTuple):
 
     Attributes
     ----------
-    change, direction, best, excess : float64 [row_capacity]
+    change, last_change, direction, best, excess : float64 [row_capacity]
     velocity_before, velocity_direction : float64 [body_capacity, 6]
-    history : float64 [any]
-        Written: one residual an iteration, as far as it reaches.
+    history, merit_history : float64 [any]
+        Written: one residual [m/s] and one merit [J] an iteration, as far as they reach.
     """
 
     change: np.ndarray
+    last_change: np.ndarray
     direction: np.ndarray
     best: np.ndarray
     excess: np.ndarray
     velocity_before: np.ndarray
     velocity_direction: np.ndarray
     history: np.ndarray
+    merit_history: np.ndarray
 
 
 def allocate_rows(block_capacity: int, row_capacity: int, body_capacity: int = 0) -> RowArrays:
@@ -201,10 +203,12 @@ def allocate_solver_workspace(row_capacity: int, body_capacity: int, history: in
     """Room for the sweeping solvers."""
     return SolverWorkspace(
         change=np.zeros(row_capacity),
+        last_change=np.zeros(row_capacity),
         direction=np.zeros(row_capacity),
         best=np.zeros(row_capacity),
         excess=np.zeros(row_capacity),
         velocity_before=np.zeros((body_capacity, 6)),
         velocity_direction=np.zeros((body_capacity, 6)),
         history=np.zeros(history),
+        merit_history=np.zeros(history),
     )

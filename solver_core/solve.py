@@ -144,6 +144,7 @@ def solve_contacts(
         residual=residual / unit,
         worst_block=worst_block,
         history=workspace.history[:iterations] / unit,
+        merit_history=getattr(workspace, "merit_history", np.zeros(0))[:iterations],
         seconds=perf_counter() - started,
     )
 

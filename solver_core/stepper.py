@@ -290,10 +290,15 @@ def next_rows(model, gravity, state, motion, collision: CollisionArrays, step: S
     return rows, motion.free_velocity
 
 
-@functools.cache
 def frame_kernel(method: str, friction: str):
     """The step's kernel with the solver ``method`` in it."""
-    return bind(_advance_frame, f"advance_frame_{method}_{friction}", solve=find_method(method, friction).kernel)
+    return _kernel_around(find_method(method, friction).kernel)
+
+
+@functools.cache
+def _kernel_around(solver):
+    """One for all methods and models of friction that share a solver; each takes some ten seconds to compile."""
+    return bind(_advance_frame, f"advance_frame_{solver.__name__}", solve=solver)
 
 
 def solve(rows, islands, island, free_velocity, velocity, workspace, settings):

@@ -75,17 +75,19 @@ def clip_row(problem, row, r, value):
 def project_friction_reference(friction, bound, point, directions=8):
     """Nearest point of the set of friction impulses, by its corners and edges where it is a polygon."""
     point = np.asarray(point, float)
+    if bound == 0.0:
+        return np.zeros(2)
     if friction == "box":
         return np.clip(point, -bound, bound)
     if friction == "cone":
-        return point * min(1.0, bound / max(np.linalg.norm(point), 1e-300))
+        return point * bound / max(np.linalg.norm(point), bound)
     angles = 2.0 * np.pi * np.arange(directions) / directions
     corners = bound * np.column_stack([np.cos(angles), np.sin(angles)])
     edges = np.roll(corners, -1, axis=0) - corners
     offsets = point - corners
     if np.all(edges[:, 0] * offsets[:, 1] - edges[:, 1] * offsets[:, 0] >= 0.0):
         return point
-    shares = np.clip(np.sum(offsets * edges, axis=1) / np.maximum(np.sum(edges**2, axis=1), 1e-300), 0.0, 1.0)
+    shares = np.clip(np.sum(offsets * edges, axis=1) / np.sum(edges**2, axis=1), 0.0, 1.0)
     nearest = corners + shares[:, None] * edges
     return nearest[np.argmin(np.linalg.norm(nearest - point, axis=1))]
 
@@ -117,14 +119,42 @@ def natural_map_reference(problem, r, friction="box", directions=8):
     return max(errors)
 
 
-def pgs_reference(problem, r, sweeps):
-    """So many projected Gauss-Seidel sweeps on the explicit W (Silcowitz-Hansen et al. 2010, eq. 17)."""
+def brake_reference(matrix, wanted, bound):
+    """t with W t + s t = wanted, s >= 0, |t| <= bound, s (bound - |t|) = 0, by bisection on s."""
+    if bound == 0.0:
+        return np.zeros(2)
+    shifted = lambda s: np.linalg.solve(matrix + s * np.eye(2), wanted)  # noqa: E731
+    if np.linalg.norm(shifted(0.0)) <= bound:
+        return shifted(0.0)
+    low, high = 0.0, np.linalg.norm(wanted) / bound
+    for _ in range(200):
+        middle = 0.5 * (low + high)
+        low, high = (middle, high) if np.linalg.norm(shifted(middle)) > bound else (low, middle)
+    return shifted(high)
+
+
+def pgs_reference(problem, r, sweeps, friction="box"):
+    """So many projected Gauss-Seidel sweeps on the explicit W (Silcowitz-Hansen et al. 2010, eq. 17).
+
+    With the cone both friction rows of a contact are solved at once.
+    """
     matrix, b = dense_form(problem)
+    rows = problem.rows
     r = r.copy()
     for _ in range(sweeps):
-        for row in range(len(r)):
-            u = matrix[row] @ r + b[row]
-            r[row] = clip_row(problem, row, r, r[row] - u / matrix[row, row])
+        row = 0
+        while row < len(r):
+            normal = rows.normal_row[row]
+            if friction == "cone" and normal >= 0:
+                pair = slice(row, row + 2)
+                block = matrix[pair, pair]
+                wanted = block @ r[pair] - (matrix[pair] @ r + b[pair])
+                r[pair] = brake_reference(block, wanted, rows.friction[row] * max(r[normal], 0.0))
+                row += 2
+            else:
+                u = matrix[row] @ r + b[row]
+                r[row] = clip_row(problem, row, r, r[row] - u / matrix[row, row])
+                row += 1
     return r
 
 
@@ -152,30 +182,37 @@ def amgs_reference(problem, sweeps, alpha, relaxation=1.0):
     return r
 
 
-def nncg_reference(problem, iterations):
+def nncg_reference(problem, iterations, friction="box", conjugacy="fletcher_reeves", line_search=False):
     """The listing of Silcowitz-Hansen et al. 2010, section 4, on the explicit W, with norms in diag(W).
 
-    Stops after the last sweep, before a direction is added.
+    Stops after the last sweep, before a direction is added. With a line search a sweep after a step that was too long
+    counts too, and is undone.
     """
-    matrix, _ = dense_form(problem)
-    weights = np.diag(matrix)
+    weights = np.diag(dense_form(problem)[0])
     r = np.zeros(len(weights))
-    direction = np.zeros_like(r)
-    last = None
+    base, direction = r, np.zeros_like(r)
+    last, last_gradient, step, slope = None, None, 1.0, 0.0
     for iteration in range(iterations):
-        swept = pgs_reference(problem, r, 1)
+        swept = pgs_reference(problem, r, 1, friction)
         gradient = r - swept
-        r = swept
         merit = gradient @ (weights * gradient)
         if iteration == iterations - 1:
-            return r
+            return swept
+        if line_search and slope < 0.0 and step > 1 / 32 and 0.5 * merit > 0.5 * last + 0.01 * step * slope:
+            step *= 0.5
+            r = base + step * direction
+            continue
+        base, step = r, 1.0
         if last is None:
-            direction = -gradient
+            r, direction = swept, -gradient
         elif merit > last:
-            direction = np.zeros_like(r)
+            r, direction = swept, np.zeros_like(r)
         else:
             beta = merit / last
-            r = r + beta * direction
+            if conjugacy == "polak_ribiere":
+                beta = max(0.0, gradient @ (weights * (gradient - last_gradient)) / last)
             direction = beta * direction - gradient
-        last = merit
+            r = r + direction
+        slope = gradient @ (weights * direction)
+        last, last_gradient = merit, gradient
     return r

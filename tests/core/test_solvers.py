@@ -127,13 +127,14 @@ def test_reported_residual_is_the_natural_map(method, friction, seed):
         assert tangential == pytest.approx(allowed, abs=TOLERANCE * largest)
 
 
-def test_pgs_iterates_are_gauss_seidel():
+@pytest.mark.parametrize("friction", ["box", "cone"])
+def test_pgs_iterates_are_gauss_seidel(friction):
     """Three sweeps agree with the plain reference on the explicit W."""
     problem = random_problem(6, 12, friction=0.4, seed=3)
-    result = solve(problem, "pgs", max_iterations=3)
+    result = solve(problem, "pgs", friction, max_iterations=3)
     assert result.status is Status.MAX_ITERATIONS
     assert result.iterations == 3
-    assert result.r == pytest.approx(pgs_reference(problem, np.zeros(36), 3), abs=1e-12)
+    assert result.r == pytest.approx(pgs_reference(problem, np.zeros(36), 3, friction), abs=1e-11)
 
 
 @pytest.mark.parametrize(("method", "relaxation"), [("amgs", None), ("amsor", 0.8), ("amsor", 1.2)])
@@ -170,15 +171,29 @@ def test_over_relaxation_halves_the_sweeps_of_a_column(method, option):
     assert sweeps[method].iterations <= 0.6 * sweeps["pgs"].iterations
 
 
+@pytest.mark.parametrize("friction", ["box", "cone"])
+@pytest.mark.parametrize("conjugacy", ["fletcher_reeves", "polak_ribiere"])
 @pytest.mark.parametrize("iterations", [1, 2, 3, 4])
-def test_nncg_iterates_are_the_listing(iterations):
+def test_nncg_iterates_are_the_listing(iterations, conjugacy, friction):
     """The first iterates agree with the paper's listing on the explicit W while the merit falls.
 
     The solver returns the better of two iterates; these few are still the last one.
     """
     problem = random_problem(6, 9, friction=0.4, seed=5)
-    result = solve(problem, "nncg", max_iterations=iterations)
-    assert result.r == pytest.approx(nncg_reference(problem, iterations), abs=1e-11)
+    result = solve(problem, "nncg", friction, max_iterations=iterations, conjugacy=conjugacy)
+    reference = nncg_reference(problem, iterations, friction, conjugacy)
+    assert result.r == pytest.approx(reference, abs=1e-11)
+    assert len(result.merit_history) == iterations
+
+
+@pytest.mark.parametrize("iterations", range(1, 16))
+def test_nncg_searches_along_the_line_by_armijo(iterations):
+    """Iterates with the line search agree with the plain one; five of these steps are too long and are halved."""
+    problem = random_problem(8, 14, friction=0.4, seed=5)
+    result = solve(problem, "nncg", max_iterations=iterations, line_search=True)
+    assert result.r == pytest.approx(nncg_reference(problem, iterations, line_search=True), abs=1e-10)
+    if iterations == 15:
+        assert np.sum(np.diff(result.merit_history) > 0.0) == 5
 
 
 def test_nncg_needs_a_tenth_of_the_sweeps_of_pgs_on_a_column():

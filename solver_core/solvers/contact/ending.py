@@ -1,4 +1,4 @@
-"""How the sweeping solvers end: the status of a residual, and what a failed one leaves behind."""
+"""What the sweeping solvers write down as they go, how they end, and what a failed one leaves behind."""
 
 import math
 
@@ -10,6 +10,14 @@ _CONVERGED_ABSOLUTE = int(Status.CONVERGED_ABSOLUTE)
 _CONVERGED_RELATIVE = int(Status.CONVERGED_RELATIVE)
 _MAX_ITERATIONS = int(Status.MAX_ITERATIONS)
 _FAILED = int(Status.FAILED)
+
+
+@subkernel
+def record(workspace, iteration, largest, merit):
+    """Write one iteration into the histories, as far as they reach."""
+    if iteration < workspace.history.size:
+        workspace.history[iteration] = largest
+        workspace.merit_history[iteration] = merit
 
 
 @subkernel

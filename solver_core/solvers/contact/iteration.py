@@ -4,8 +4,8 @@ import math
 
 from ...kernel import subkernel
 from ...residuals import natural_map, problem_scale
-from .ending import fail, status_of
-from .sweep import sweep_rows
+from .ending import fail, record, status_of
+from .sweep import sweep_island
 
 # After a forecast that the true residual did not confirm, the next is asked for when the forecast has fallen by this.
 _FACTOR_NEXT_CHECK = 0.5
@@ -46,9 +46,8 @@ def sweep_until_solved(rows, islands, island, free_velocity, velocity, workspace
     residual, worst_block = natural_map(rows, islands, island, velocity, settings)
     iteration = 0
     while not residual <= target and iteration < settings.max_iterations:
-        largest, _ = sweep_rows(rows, islands, island, velocity, workspace.change, step, memory, workspace.excess)
-        if iteration < workspace.history.size:
-            workspace.history[iteration] = largest
+        largest, merit = sweep_island(rows, islands, island, velocity, workspace, settings, step, memory)
+        record(workspace, iteration, largest, merit)
         iteration += 1
         # What the sweep saw is a cheap forecast; the true residual costs as much as a sweep, so it is asked for last.
         if largest <= check_below or iteration == settings.max_iterations:

@@ -1,33 +1,42 @@
-"""Nonsmooth nonlinear conjugate gradients on the boxed complementarity problem, matrix-free.
+"""Nonsmooth nonlinear conjugate gradients on contact problems, matrix-free.
 
 One projected Gauss-Seidel sweep r -> PGS(r) is taken as a descent step: its change is minus the gradient of a merit,
-    grad = -(PGS(r) - r),
-and Fletcher-Reeves directions are laid through these gradients with the full step and the update in place:
+    grad = -(PGS(r) - r),        f = |grad|^2 / 2,
+and conjugate directions are laid through these gradients with the full step and the update in place:
 
-    r <- PGS(r);   beta = |grad|^2 / |grad of the last sweep|^2
-    beta > 1:   forget the direction                                  (restart)
-    else:       r <- r + beta p;   p <- beta p - grad
+    r <- PGS(r);   beta = |grad|^2 / |grad of the last sweep|^2       (Fletcher-Reeves)
+    |grad| grew:    forget the direction                              (restart)
+    else:           r <- r + beta p;   p <- beta p - grad
 
 The norm is taken in the metric diag(W), so that the method does not hang on units and masses. Every impulse has its
 velocity: r + beta p goes with v + beta M^-1 J' p, which is kept per body, so an iteration costs one sweep and O(rows).
+
+Options: ``conjugacy`` polak_ribiere, beta = max(0, <grad, grad - grad of the last sweep>) / |grad of the last sweep|^2;
+``line_search``, which halves the step until f(r + tau p) <= f(r) + c tau grad' p (Armijo), a sweep for each trial.
 
 On small and structured problems (stacks) it needs many times fewer iterations than pgs; where bounds keep changing
 it restarts and is no worse. Ends with ``max_iterations`` and its best iterate, or ``failed`` where the problem holds
 NaN or infinity.
 
-Source: Silcowitz-Hansen, Niebe and Erleben 2010, section 4 (the listing).
+Source: Silcowitz-Hansen, Niebe and Erleben 2010, section 4 (the listing; the line search of figure 3).
 """
 
 import math
 
 from ...kernel import kernel, subkernel
+from ...problem import CONJUGACIES
 from ...residuals import natural_map, problem_scale
 from ..registry import Method, register
-from .ending import fail, status_of
-from .sweep import apply_impulses, sweep_rows
+from .ending import fail, record, status_of
+from .sweep import apply_impulses, sweep_island
 
 # After a forecast that the true residual did not confirm, the next is asked for when the forecast has fallen by this.
 _FACTOR_NEXT_CHECK = 0.5
+# Place in problem.CONJUGACIES.
+_POLAK_RIBIERE = CONJUGACIES.index("polak_ribiere")
+# Armijo's constant (Silcowitz-Hansen et al. 2010, figure 3), and the shortest step that is tried.
+_SUFFICIENT_DECREASE = 0.01
+_SHORTEST_STEP = 1.0 / 32.0
 
 
 @kernel
@@ -60,13 +69,12 @@ def solve_nncg(rows, islands, island, free_velocity, velocity, workspace, settin
     check_below = target
     residual, worst_block = natural_map(rows, islands, island, velocity, settings)
     least_seen = math.inf
-    last_merit = 0.0
+    last_merit, slope, step = 0.0, 0.0, 1.0
     iteration = 0
     while not residual <= target and iteration < settings.max_iterations:
         _remember_velocity(islands, island, velocity, workspace)
-        largest, merit = sweep_rows(rows, islands, island, velocity, workspace.change, 1.0, 0.0, workspace.excess)
-        if iteration < workspace.history.size:
-            workspace.history[iteration] = largest
+        largest, merit = sweep_island(rows, islands, island, velocity, workspace, settings, 1.0, 0.0)
+        record(workspace, iteration, largest, merit)
         iteration += 1
         if largest < least_seen:
             least_seen = largest
@@ -74,22 +82,59 @@ def solve_nncg(rows, islands, island, free_velocity, velocity, workspace, settin
         if largest <= check_below:
             residual, worst_block = natural_map(rows, islands, island, velocity, settings)
             check_below = _FACTOR_NEXT_CHECK * largest
-        if not residual <= target and iteration < settings.max_iterations:
-            beta = _conjugacy(iteration, merit, last_merit)
-            _follow_direction(rows, islands, island, velocity, workspace, beta)
-            last_merit = merit
+        if residual <= target or iteration == settings.max_iterations:
+            continue
+        if settings.line_search == 1 and _too_far(merit, last_merit, slope, step):
+            step *= 0.5
+            _step_back(rows, islands, island, velocity, workspace, step)
+            continue
+        beta = _conjugacy(rows, islands, island, workspace, settings.conjugacy, merit, last_merit)
+        slope = _follow_direction(rows, islands, island, velocity, workspace, beta)
+        step = 1.0
+        last_merit = merit
     if iteration > 0 and residual > target:
         residual, worst_block = _take_better(rows, islands, island, free_velocity, velocity, workspace, settings)
     return status_of(residual, target, settings.absolute_tolerance), iteration, residual, scale, worst_block
 
 
 @subkernel
-def _conjugacy(iteration, merit, last_merit):
-    """Fletcher-Reeves' beta; 0 in the first iteration, -1 where the merit grew: restart."""
-    if iteration == 1 or last_merit == 0.0:
-        return 0.0
-    beta = merit / last_merit
+def _conjugacy(rows, islands, island, workspace, conjugacy, merit, last_merit):
+    """beta; 0 in the first iteration, -1 where the merit grew: restart."""
+    beta = 0.0 if last_merit == 0.0 else merit / last_merit
+    if conjugacy == _POLAK_RIBIERE:
+        mixed = 0.0
+        for index in range(islands.block_first[island], islands.block_first[island + 1]):
+            block = islands.block_order[index]
+            for row in range(rows.block_row[block], rows.block_row[block + 1]):
+                mixed += rows.diagonal[row] * workspace.change[row] * workspace.last_change[row]
+                workspace.last_change[row] = workspace.change[row]
+        if 0.0 < beta <= 1.0:
+            return max(0.0, beta - mixed / last_merit)
     return beta if beta <= 1.0 else -1.0
+
+
+@subkernel
+def _too_far(merit, last_merit, slope, step):
+    """Whether the step of the last iteration fails Armijo's rule; a restart (slope 0) is not searched along."""
+    if slope >= 0.0 or step <= _SHORTEST_STEP:
+        return False
+    # the merit is twice f
+    return merit > last_merit + 2.0 * _SUFFICIENT_DECREASE * step * slope
+
+
+@subkernel
+def _step_back(rows, islands, island, velocity, workspace, step):
+    """Undo the sweep and the half of the step that led to it: r = r_k + step p after r_k + 2 step p was tried."""
+    for index in range(islands.block_first[island], islands.block_first[island + 1]):
+        block = islands.block_order[index]
+        for row in range(rows.block_row[block], rows.block_row[block + 1]):
+            rows.impulse[row] -= workspace.change[row] + step * workspace.direction[row]
+    for index in range(islands.body_first[island], islands.body_first[island + 1]):
+        body = islands.body_order[index]
+        for column in range(6):
+            velocity[body, column] = (
+                workspace.velocity_before[body, column] - step * workspace.velocity_direction[body, column]
+            )
 
 
 @subkernel
@@ -102,15 +147,21 @@ def _remember_velocity(islands, island, velocity, workspace):
 
 @subkernel
 def _follow_direction(rows, islands, island, velocity, workspace, beta):
-    """r += beta p, p = beta p + change, and the same for the velocities; p = 0 at a restart (beta < 0)."""
+    """r += beta p, p = beta p + change, and the same for the velocities; p = 0 at a restart (beta < 0).
+
+    Returns grad' p, in the metric diag(W), of the new direction.
+    """
     keep = 0.0 if beta < 0.0 else 1.0
     beta = max(beta, 0.0)
+    slope = 0.0
     for index in range(islands.block_first[island], islands.block_first[island + 1]):
         block = islands.block_order[index]
         for row in range(rows.block_row[block], rows.block_row[block + 1]):
+            change = workspace.change[row]
             step = beta * workspace.direction[row] if beta > 0.0 else 0.0
             rows.impulse[row] += step
-            workspace.direction[row] = keep * workspace.change[row] + step
+            workspace.direction[row] = keep * change + step
+            slope -= rows.diagonal[row] * change * workspace.direction[row]
     for index in range(islands.body_first[island], islands.body_first[island + 1]):
         body = islands.body_order[index]
         for column in range(6):
@@ -118,6 +169,7 @@ def _follow_direction(rows, islands, island, velocity, workspace, beta):
             step = beta * workspace.velocity_direction[body, column] if beta > 0.0 else 0.0
             velocity[body, column] += step
             workspace.velocity_direction[body, column] = keep * change + step
+    return slope
 
 
 @subkernel
@@ -148,8 +200,9 @@ register(
         name="nncg",
         title="Nonsmooth nonlinear conjugate gradients",
         kernel=solve_nncg,
-        frictions=("box",),
+        frictions=("box", "cone", "polyhedral"),
         max_iterations=500,
         source="Silcowitz-Hansen, Niebe and Erleben 2010, section 4",
+        options={"conjugacy": "fletcher_reeves", "line_search": False},
     )
 )

@@ -53,7 +53,7 @@ register(
         name="pgs",
         title="Projected Gauss-Seidel",
         kernel=solve_pgs,
-        frictions=("box",),
+        frictions=("box", "cone", "polyhedral"),
         max_iterations=1000,
         source="Erleben 2013, section 5.2",
     )
@@ -63,7 +63,7 @@ register(
         name="psor",
         title="Projected successive over-relaxation",
         kernel=solve_pgs,
-        frictions=("box",),
+        frictions=("box", "cone", "polyhedral"),
         max_iterations=1000,
         source="Erleben 2013, section 5.3",
         options={"relaxation": _RELAXATION},

@@ -13,8 +13,41 @@ Source: Erleben 2013, section 5.2; Silcowitz-Hansen et al. 2010, eq. 17. (Nielse
 M^-1 on J', which would not be a Gauss-Seidel step of W.)
 """
 
+from ...friction import project_friction, solve_friction
 from ...kernel import subkernel
-from ...residuals import project_impulse
+from ...residuals import is_friction_pair, project_impulse
+from ...rows import BOX
+
+
+@subkernel
+def sweep_island(rows, islands, island, velocity, workspace, settings, step, memory):
+    """Sweep once over an island with the model of friction that is asked for.
+
+    Parameters
+    ----------
+    rows : RowArrays
+        Read; ``impulse`` written.
+    islands : IslandArrays
+        Read.
+    island : int
+    velocity : float64 [body_count, 6]
+        Written.
+    workspace : SolverWorkspace
+        ``change`` is written, ``excess`` as in ``sweep_rows``.
+    settings : SolverSettings
+    step, memory : float
+        As in ``sweep_rows``; only the box has a memory.
+
+    Returns
+    -------
+    largest, merit : float
+        As in ``sweep_rows``.
+    """
+    if settings.friction == BOX:
+        return sweep_rows(rows, islands, island, velocity, workspace.change, step, memory, workspace.excess)
+    return sweep_contacts(
+        rows, islands, island, velocity, workspace.change, step, settings.friction, settings.directions
+    )
 
 
 @subkernel
@@ -49,23 +82,13 @@ def sweep_rows(rows, islands, island, velocity, change, step, memory, excess):
     for index in range(islands.block_first[island], islands.block_first[island + 1]):
         block = islands.block_order[index]
         a, b = rows.body_a[block], rows.body_b[block]
-        a0, a1, a2 = velocity[a, 0], velocity[a, 1], velocity[a, 2]
-        a3, a4, a5 = velocity[a, 3], velocity[a, 4], velocity[a, 5]
-        b0, b1, b2 = velocity[b, 0], velocity[b, 1], velocity[b, 2]
-        b3, b4, b5 = velocity[b, 3], velocity[b, 4], velocity[b, 5]
+        va, vb = _velocity_of(velocity, a), _velocity_of(velocity, b)
         for row in range(rows.block_row[block], rows.block_row[block + 1]):
             weight = rows.diagonal[row]
             if weight <= 0.0:
                 change[row] = 0.0
                 continue
-            j = rows.jacobian[row]
-            speed = (
-                (j[0] * a0 + j[1] * a1 + j[2] * a2)
-                + (j[3] * a3 + j[4] * a4 + j[5] * a5)
-                + (j[6] * b0 + j[7] * b1 + j[8] * b2)
-                + (j[9] * b3 + j[10] * b4 + j[11] * b5)
-                + rows.bias[row]
-            )
+            speed = _speed(rows.jacobian[row], va, vb) + rows.bias[row]
             impulse = rows.impulse[row]
             wanted = impulse - step * speed / weight
             if memory != 0.0:
@@ -80,27 +103,162 @@ def sweep_rows(rows, islands, island, velocity, change, step, memory, excess):
             if delta == 0.0:
                 continue
             rows.impulse[row] = projected
-            y = rows.response[row]
-            a0 += y[0] * delta
-            a1 += y[1] * delta
-            a2 += y[2] * delta
-            a3 += y[3] * delta
-            a4 += y[4] * delta
-            a5 += y[5] * delta
-            b0 += y[6] * delta
-            b1 += y[7] * delta
-            b2 += y[8] * delta
-            b3 += y[9] * delta
-            b4 += y[10] * delta
-            b5 += y[11] * delta
+            va, vb = _pushed(rows.response[row], delta, va, vb)
             error = weight * delta
             merit += error * delta
             largest = max(largest, abs(error))
-        velocity[a, 0], velocity[a, 1], velocity[a, 2] = a0, a1, a2
-        velocity[a, 3], velocity[a, 4], velocity[a, 5] = a3, a4, a5
-        velocity[b, 0], velocity[b, 1], velocity[b, 2] = b0, b1, b2
-        velocity[b, 3], velocity[b, 4], velocity[b, 5] = b3, b4, b5
+        _set_velocity(velocity, a, va)
+        _set_velocity(velocity, b, vb)
     return largest, merit
+
+
+@subkernel
+def sweep_contacts(rows, islands, island, velocity, change, step, model, directions):
+    """Sweep once over an island in which the two friction rows of a contact are one unknown in the plane.
+
+    Other rows as in ``sweep_rows``.
+
+    Parameters
+    ----------
+    rows, islands, island, velocity, change, step
+        As in ``sweep_rows``.
+    model, directions : int
+        CONE or POLYHEDRAL, and its corners (``friction``).
+
+    Returns
+    -------
+    largest, merit : float
+        As in ``sweep_rows``.
+    """
+    largest = 0.0
+    merit = 0.0
+    for index in range(islands.block_first[island], islands.block_first[island + 1]):
+        block = islands.block_order[index]
+        a, b = rows.body_a[block], rows.body_b[block]
+        va, vb = _velocity_of(velocity, a), _velocity_of(velocity, b)
+        row, end = rows.block_row[block], rows.block_row[block + 1]
+        while row < end:
+            impulse = rows.impulse[row]
+            weight = rows.diagonal[row]
+            speed = _speed(rows.jacobian[row], va, vb) + rows.bias[row]
+            if is_friction_pair(rows.normal_row, row, end):
+                second, second_weight = rows.impulse[row + 1], rows.diagonal[row + 1]
+                wanted, second_wanted = impulse, second
+                if max(weight, second_weight) > 0.0:
+                    wanted, second_wanted = _friction_step(
+                        model,
+                        directions,
+                        rows.friction[row] * max(rows.impulse[rows.normal_row[row]], 0.0),
+                        step,
+                        weight,
+                        _coupling(rows.jacobian[row], rows.response[row + 1]),
+                        second_weight,
+                        speed,
+                        _speed(rows.jacobian[row + 1], va, vb) + rows.bias[row + 1],
+                        impulse,
+                        second,
+                    )
+                delta, second_delta = wanted - impulse, second_wanted - second
+                va, vb = _pushed(rows.response[row + 1], second_delta, va, vb)
+                rows.impulse[row + 1] = second_wanted
+                change[row + 1] = second_delta
+                merit += second_weight * second_delta * second_delta
+                largest = max(largest, second_weight * abs(second_delta))
+                rows_done = 2
+            else:
+                wanted = impulse
+                if weight > 0.0:
+                    wanted = project_impulse(
+                        impulse - step * speed / weight,
+                        row,
+                        rows.lower,
+                        rows.upper,
+                        rows.normal_row,
+                        rows.friction,
+                        rows.impulse,
+                    )
+                delta = wanted - impulse
+                rows_done = 1
+            va, vb = _pushed(rows.response[row], delta, va, vb)
+            rows.impulse[row] = wanted
+            change[row] = delta
+            merit += weight * delta * delta
+            largest = max(largest, weight * abs(delta))
+            row += rows_done
+        _set_velocity(velocity, a, va)
+        _set_velocity(velocity, b, vb)
+    return largest, merit
+
+
+@subkernel
+def _friction_step(model, directions, bound, step, first, coupling, second, speed_1, speed_2, t1, t2):
+    """Friction of one contact: ``step`` times the way to its solution for the present normal impulse."""
+    new_1, new_2 = solve_friction(model, directions, bound, first, coupling, coupling, second, speed_1, speed_2, t1, t2)
+    if step == 1.0:
+        return new_1, new_2
+    return project_friction(model, directions, bound, t1 + step * (new_1 - t1), t2 + step * (new_2 - t2))
+
+
+@subkernel
+def _velocity_of(velocity, body):
+    """Velocity of one body as numbers, which stay in registers while its block is worked on."""
+    return (
+        velocity[body, 0],
+        velocity[body, 1],
+        velocity[body, 2],
+        velocity[body, 3],
+        velocity[body, 4],
+        velocity[body, 5],
+    )
+
+
+@subkernel
+def _set_velocity(velocity, body, value):
+    for column in range(6):
+        velocity[body, column] = value[column]
+
+
+@subkernel
+def _speed(j, va, vb):
+    """J_i v: four short sums, which the processor adds side by side."""
+    return (
+        (j[0] * va[0] + j[1] * va[1] + j[2] * va[2])
+        + (j[3] * va[3] + j[4] * va[4] + j[5] * va[5])
+        + (j[6] * vb[0] + j[7] * vb[1] + j[8] * vb[2])
+        + (j[9] * vb[3] + j[10] * vb[4] + j[11] * vb[5])
+    )
+
+
+@subkernel
+def _pushed(y, delta, va, vb):
+    """Velocities of both bodies after the impulse ``delta`` on a row with M^-1 J_i' = y."""
+    return (
+        (
+            va[0] + y[0] * delta,
+            va[1] + y[1] * delta,
+            va[2] + y[2] * delta,
+            va[3] + y[3] * delta,
+            va[4] + y[4] * delta,
+            va[5] + y[5] * delta,
+        ),
+        (
+            vb[0] + y[6] * delta,
+            vb[1] + y[7] * delta,
+            vb[2] + y[8] * delta,
+            vb[3] + y[9] * delta,
+            vb[4] + y[10] * delta,
+            vb[5] + y[11] * delta,
+        ),
+    )
+
+
+@subkernel
+def _coupling(j, y):
+    """W between two rows of one block."""
+    total = 0.0
+    for column in range(12):
+        total += j[column] * y[column]
+    return total
 
 
 @subkernel
