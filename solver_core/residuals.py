@@ -17,6 +17,9 @@ problem's residual is the largest over its rows.
 Its scale is |b| = |J v_free + bias|, in which a normal row counts only where it would approach: an open gap far away
 must not loosen the tolerance of a stack beside it.
 
+Contacts with an explicit W have the same natural map (``explicit_natural_map``), and for Coulomb friction one more
+measure, in which problems are published (``cone_natural_map``).
+
 Plain LCPs: ``LcpMeasures``.
 """
 
@@ -151,6 +154,116 @@ def problem_scale(rows, islands, island, free_velocity):
                 speed = min(speed, 0.0)
             scale = max(scale, abs(speed))
     return scale
+
+
+@kernel
+def explicit_natural_map(indptr, indices, data, b, friction, r, model, directions):
+    """Residual of contacts with an explicit W, as ``natural_map``; rows normal, tangent, tangent in turn.
+
+    Parameters
+    ----------
+    indptr, indices : int64
+    data : float64
+        W in compressed rows.
+    b : float64 [3 contacts]
+        u = W r + b [m/s].
+    friction : float64 [contacts]
+    r : float64 [3 contacts]
+        Read [N s].
+    model, directions : int
+        The model of friction.
+
+    Returns
+    -------
+    residual : float
+        [m/s].
+    worst_contact : int
+        Where it is largest; -1 where there is no contact.
+    """
+    residual = 0.0
+    worst_contact = -1
+    for contact in range(friction.size):
+        row = 3 * contact
+        speed, weight = explicit_speed(indptr, indices, data, b, r, row)
+        speed_1, weight_1 = explicit_speed(indptr, indices, data, b, r, row + 1)
+        speed_2, weight_2 = explicit_speed(indptr, indices, data, b, r, row + 2)
+        error = 0.0
+        if weight > 0.0:
+            error = weight * abs(r[row] - max(r[row] - speed / weight, 0.0))
+        if model != BOX:
+            weight_1 = weight_2 = max(weight_1, weight_2)
+        if weight_1 > 0.0 and weight_2 > 0.0:
+            bound = friction[contact] * max(r[row], 0.0)
+            wanted_1, wanted_2 = project_friction(
+                model, directions, bound, r[row + 1] - speed_1 / weight_1, r[row + 2] - speed_2 / weight_2
+            )
+            error_1, error_2 = weight_1 * abs(r[row + 1] - wanted_1), weight_2 * abs(r[row + 2] - wanted_2)
+            error = max(error, max(error_1, error_2) if model == BOX else math.hypot(error_1, error_2))
+        if error > residual:
+            residual = error
+            worst_contact = contact
+    return residual, worst_contact
+
+
+@subkernel
+def explicit_speed(indptr, indices, data, b, r, row):
+    """u = W r + b of one row [m/s], and W_ii."""
+    speed = b[row]
+    weight = 0.0
+    for entry in range(indptr[row], indptr[row + 1]):
+        column = indices[entry]
+        speed += data[entry] * r[column]
+        if column == row:
+            weight = data[entry]
+    return speed, weight
+
+
+def explicit_scale(b) -> float:
+    """|b| of contacts with an explicit W, as ``problem_scale``; NaN where b holds NaN."""
+    speed = np.array(b, float)
+    speed[0::3] = np.minimum(speed[0::3], 0.0)
+    return float(np.max(np.abs(speed), initial=0.0))
+
+
+def cone_natural_map(delassus, r) -> float:
+    """Dimensionless residual of contacts with exact Coulomb friction and an explicit W.
+
+        |r - P_K(r - rho u_hat)| / (rho |b|),    u = W r + b,    u_hat = u + mu |u_t| on the normal rows,
+
+    with K the cones |r_t| <= mu r_n, P_K the projection on them, rho = 1 / mean(diag W) and Euclidean norms (De Saxce
+    and Feng 1998; Acary, Cadoux, Lemarechal and Malick 2011). Zero exactly at a solution: r in K, u_hat in the dual
+    cone, r' u_hat = 0.
+
+    Parameters
+    ----------
+    delassus : Delassus
+    r : float64 [3 contacts]
+
+    Returns
+    -------
+    float
+        Without the division by |b| where b = 0.
+    """
+    rho = 1.0 / float(np.mean(delassus.matrix.diagonal()))
+    u = (delassus.matrix @ r + delassus.b).reshape(-1, 3)
+    u[:, 0] += delassus.friction * np.hypot(u[:, 1], u[:, 2])
+    impulses = np.reshape(r, (-1, 3))
+    error = float(np.linalg.norm(impulses - project_on_cones(delassus.friction, impulses - rho * u)))
+    size = float(np.linalg.norm(delassus.b))
+    return error / (rho * size) if size > 0.0 else error / rho
+
+
+def project_on_cones(friction, impulses) -> np.ndarray:
+    """Nearest points to ``impulses`` [contacts, 3] in the cones |r_t| <= mu r_n."""
+    normal, length = impulses[:, 0], np.hypot(impulses[:, 1], impulses[:, 2])
+    inside = length <= friction * normal
+    behind = friction * length <= -normal
+    on_surface = np.maximum((normal + friction * length) / (1.0 + friction**2), 0.0)
+    share = friction * on_surface / np.where(length > 0.0, length, 1.0)
+    projected = np.column_stack([on_surface, share * impulses[:, 1], share * impulses[:, 2]])
+    projected[behind] = 0.0
+    projected[inside] = impulses[inside]
+    return projected
 
 
 class LcpMeasures(NamedTuple):

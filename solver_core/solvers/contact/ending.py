@@ -1,4 +1,4 @@
-"""What the sweeping solvers write down as they go, how they end, and what a failed one leaves behind."""
+"""What the sweeping solvers decide alike: what they write down, when a step is too long, how they end and fail."""
 
 import math
 
@@ -10,6 +10,9 @@ _CONVERGED_ABSOLUTE = int(Status.CONVERGED_ABSOLUTE)
 _CONVERGED_RELATIVE = int(Status.CONVERGED_RELATIVE)
 _MAX_ITERATIONS = int(Status.MAX_ITERATIONS)
 _FAILED = int(Status.FAILED)
+# Armijo's constant (Silcowitz-Hansen et al. 2010, figure 3), and the shortest step that is tried.
+_SUFFICIENT_DECREASE = 0.01
+_SHORTEST_STEP = 1.0 / 32.0
 
 
 @subkernel
@@ -26,6 +29,15 @@ def status_of(residual, target, absolute_tolerance):
     if residual <= absolute_tolerance:
         return _CONVERGED_ABSOLUTE
     return _CONVERGED_RELATIVE if residual <= target else _MAX_ITERATIONS
+
+
+@subkernel
+def step_is_too_long(merit, last_merit, slope, step):
+    """Whether a step along a direction with grad' p = ``slope`` fails Armijo's rule; a restart (0) is not searched."""
+    if slope >= 0.0 or step <= _SHORTEST_STEP:
+        return False
+    # the merit is twice f
+    return merit > last_merit + 2.0 * _SUFFICIENT_DECREASE * step * slope
 
 
 @subkernel

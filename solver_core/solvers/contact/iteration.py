@@ -47,6 +47,8 @@ def sweep_until_solved(rows, islands, island, free_velocity, velocity, workspace
     iteration = 0
     while not residual <= target and iteration < settings.max_iterations:
         largest, merit = sweep_island(rows, islands, island, velocity, workspace, settings, step, memory)
+        if not merit < math.inf:
+            return fail(rows, islands, island, free_velocity, velocity)
         record(workspace, iteration, largest, merit)
         iteration += 1
         # What the sweep saw is a cheap forecast; the true residual costs as much as a sweep, so it is asked for last.

@@ -21,22 +21,21 @@ NaN or infinity.
 Source: Silcowitz-Hansen, Niebe and Erleben 2010, section 4 (the listing; the line search of figure 3).
 """
 
+import functools
 import math
 
 from ...kernel import kernel, subkernel
 from ...problem import CONJUGACIES
 from ...residuals import natural_map, problem_scale
 from ..registry import Method, register
-from .ending import fail, record, status_of
+from .ending import fail, record, status_of, step_is_too_long
+from .explicit import solve_explicit
 from .sweep import apply_impulses, sweep_island
 
 # After a forecast that the true residual did not confirm, the next is asked for when the forecast has fallen by this.
 _FACTOR_NEXT_CHECK = 0.5
 # Place in problem.CONJUGACIES.
 _POLAK_RIBIERE = CONJUGACIES.index("polak_ribiere")
-# Armijo's constant (Silcowitz-Hansen et al. 2010, figure 3), and the shortest step that is tried.
-_SUFFICIENT_DECREASE = 0.01
-_SHORTEST_STEP = 1.0 / 32.0
 
 
 @kernel
@@ -74,6 +73,8 @@ def solve_nncg(rows, islands, island, free_velocity, velocity, workspace, settin
     while not residual <= target and iteration < settings.max_iterations:
         _remember_velocity(islands, island, velocity, workspace)
         largest, merit = sweep_island(rows, islands, island, velocity, workspace, settings, 1.0, 0.0)
+        if not merit < math.inf:
+            return fail(rows, islands, island, free_velocity, velocity)
         record(workspace, iteration, largest, merit)
         iteration += 1
         if largest < least_seen:
@@ -84,7 +85,7 @@ def solve_nncg(rows, islands, island, free_velocity, velocity, workspace, settin
             check_below = _FACTOR_NEXT_CHECK * largest
         if residual <= target or iteration == settings.max_iterations:
             continue
-        if settings.line_search == 1 and _too_far(merit, last_merit, slope, step):
+        if settings.line_search == 1 and step_is_too_long(merit, last_merit, slope, step):
             step *= 0.5
             _step_back(rows, islands, island, velocity, workspace, step)
             continue
@@ -111,15 +112,6 @@ def _conjugacy(rows, islands, island, workspace, conjugacy, merit, last_merit):
         if 0.0 < beta <= 1.0:
             return max(0.0, beta - mixed / last_merit)
     return beta if beta <= 1.0 else -1.0
-
-
-@subkernel
-def _too_far(merit, last_merit, slope, step):
-    """Whether the step of the last iteration fails Armijo's rule; a restart (slope 0) is not searched along."""
-    if slope >= 0.0 or step <= _SHORTEST_STEP:
-        return False
-    # the merit is twice f
-    return merit > last_merit + 2.0 * _SUFFICIENT_DECREASE * step * slope
 
 
 @subkernel
@@ -203,6 +195,7 @@ register(
         frictions=("box", "cone", "polyhedral"),
         max_iterations=500,
         source="Silcowitz-Hansen, Niebe and Erleben 2010, section 4",
+        explicit=functools.partial(solve_explicit, conjugate=True),
         options={"conjugacy": "fletcher_reeves", "line_search": False},
     )
 )

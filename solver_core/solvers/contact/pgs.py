@@ -12,8 +12,11 @@ infinity.
 Source: Erleben 2013, sections 5.2 and 5.3; Silcowitz-Hansen et al. 2010, section 3.
 """
 
+import functools
+
 from ...kernel import kernel
 from ..registry import Method, register
+from .explicit import solve_explicit
 from .iteration import sweep_until_solved
 
 # Between Gauss-Seidel and where friction begins to cycle; see docs/solvers/psor.md.
@@ -56,6 +59,7 @@ register(
         frictions=("box", "cone", "polyhedral"),
         max_iterations=1000,
         source="Erleben 2013, section 5.2",
+        explicit=functools.partial(solve_explicit, conjugate=False),
     )
 )
 register(
@@ -66,6 +70,7 @@ register(
         frictions=("box", "cone", "polyhedral"),
         max_iterations=1000,
         source="Erleben 2013, section 5.3",
+        explicit=functools.partial(solve_explicit, conjugate=False),
         options={"relaxation": _RELAXATION},
     )
 )
