@@ -48,6 +48,39 @@ def random_problem(body_count, contact_count, friction=0.5, seed=0, redundant=0)
     return ContactProblem(rows, velocity)
 
 
+def mixed_problem(seed, friction=0.5):
+    """Ten bodies in a tree of joints with motors, that contacts push about.
+
+    Blocks 0 to 4 are joints: three bilateral rows. Blocks 5 to 9 are a motor row with a limit, a row that pushes one
+    way (the limit of a joint), and a bilateral row. Ten contacts follow, two of them twice. Some motion obeys them all.
+    """
+    problem = random_problem(10, 20, friction, seed, redundant=2)
+    rows = problem.rows
+    rng = np.random.default_rng(seed + 1000)
+    for block in range(10):
+        span = slice(3 * block, 3 * block + 3)
+        rows.normal_row[span] = -1
+        rows.friction[span] = 0.0
+        rows.lower[span], rows.upper[span] = -np.inf, np.inf
+        if block >= 5:
+            limit = rng.uniform(0.05, 0.5)
+            rows.lower[3 * block], rows.upper[3 * block] = -limit, limit
+            rows.lower[3 * block + 1] = 0.0
+    # the twins of random_problem repeat the first blocks' Jacobians; here they repeat contacts
+    for twin, original in ((18, 10), (19, 11)):
+        rows.body_a[twin], rows.body_b[twin] = rows.body_a[original], rows.body_b[original]
+        for array in (rows.jacobian, rows.response, rows.diagonal):
+            array[3 * twin : 3 * twin + 3] = array[3 * original : 3 * original + 3]
+    allowed = rng.normal(size=(10, 6))
+    allowed[0] = 0.0
+    _, speed = dense_form(ContactProblem(rows, allowed))
+    constraint, one_way = rows.normal_row < 0, rows.lower == 0.0
+    rows.bias[constraint] = -speed[constraint]
+    rows.bias[constraint & one_way] += rng.uniform(0.0, 1.0, np.sum(constraint & one_way))
+    rows.bias[3 * np.arange(5, 10)] += rng.normal(size=5)  # motors may miss their speed
+    return problem
+
+
 def dense_form(problem):
     """W, b and the bounds' description of a problem, from its rows: independent of the matrix-free kernels."""
     rows = problem.rows

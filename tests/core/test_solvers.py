@@ -5,9 +5,11 @@ What holds for every solver is asserted for each with each model of friction tha
 
 import numpy as np
 import pytest
+import scipy.sparse
 from contact_problems import (
     amgs_reference,
     dense_form,
+    mixed_problem,
     natural_map_reference,
     nncg_reference,
     pgs_reference,
@@ -289,6 +291,79 @@ def test_bilateral_and_bounded_rows_are_solved_too(method, friction):
     assert result.r[3] == -0.01
     assert speed[3] > 1.0
     assert np.delete(speed[:6], 3) == pytest.approx(np.zeros(5), abs=1e-6)
+
+
+@each_method
+@pytest.mark.parametrize("seed", range(3))
+def test_joints_motors_limits_and_contacts_at_once(method, friction, seed):
+    """The natural map of all rows vanishes, with friction, and some motor pushes at its limit."""
+    problem = mixed_problem(seed)
+    result = solve(problem, method, friction)
+    assert result.status.converged
+    scale = np.abs(dense_form(problem)[1]).max()
+    assert natural_map_reference(problem, result.r, friction) <= 2.0 * TOLERANCE * scale
+    rows = problem.rows
+    bounded = rows.normal_row < 0
+    assert np.all((result.r >= rows.lower - 1e-9)[bounded] & (result.r <= rows.upper + 1e-9)[bounded])
+    at_limit = np.abs(result.r[15:30:3]) >= rows.upper[15:30:3] - 1e-9
+    assert np.any(at_limit)
+
+
+@each_method
+@pytest.mark.parametrize("seed", range(3))
+def test_frictionless_joints_agree_with_a_quadratic_program(method, friction, seed):
+    """Velocities of the convex problem are unique: min r' W r / 2 + b' r within the bounds (Clarabel)."""
+    clarabel = pytest.importorskip("clarabel")
+    problem = mixed_problem(seed, friction=0.0)
+    rows = problem.rows
+    matrix, b = dense_form(problem)
+    lower, upper = rows.lower[:60].copy(), rows.upper[:60].copy()
+    tangential = rows.normal_row[:60] >= 0
+    lower[tangential] = upper[tangential] = 0.0
+    below, above = np.isfinite(lower), np.isfinite(upper)
+    identity = np.eye(60)
+    constraints = scipy.sparse.csc_matrix(np.vstack([-identity[below], identity[above]]))
+    offsets = np.concatenate([-lower[below], upper[above]])
+    settings = clarabel.DefaultSettings()
+    settings.verbose = False
+    settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = 1e-12
+    solver = clarabel.DefaultSolver(
+        scipy.sparse.csc_matrix(np.triu(matrix)),
+        b,
+        constraints,
+        offsets,
+        [clarabel.NonnegativeConeT(len(offsets))],
+        settings,
+    )
+    reference = np.array(solver.solve().x)
+    result = solve(problem, method, friction)
+    assert result.status.converged
+    assert matrix @ result.r == pytest.approx(matrix @ reference, abs=1e-6 * np.abs(b).max())
+
+
+@each_method
+@pytest.mark.parametrize(("target", "impulse"), [(1.0, 2.0), (5.0, 3.0), (-5.0, -3.0), (-0.5, -1.0)])
+def test_motor_has_its_closed_form(method, friction, target, impulse):
+    """A mass of 2 kg at rest is driven to ``target`` with the impulse 2 target, or with the limit of 3 N s.
+
+    A bilateral row holds it across, and a floor takes what falls on it, with friction's bound 0.
+    """
+    problem = random_problem(2, 2, friction=0.0)
+    rows = problem.rows
+    rows.body_a[:], rows.body_b[:] = 0, 1
+    rows.jacobian[:] = 0.0
+    rows.jacobian[:, 6:9] = np.eye(3)[[0, 1, 2, 2, 0, 1]]
+    rows.response[:] = rows.jacobian / 2.0
+    rows.diagonal[:] = 0.5
+    rows.body_mass[1] = 2.0 * np.eye(6)
+    rows.normal_row[:3] = -1
+    rows.lower[:3], rows.upper[:3] = (-3.0, -np.inf, 0.0), (3.0, np.inf, 0.0)
+    rows.bias[0] = -target
+    problem.free_velocity[1] = [0.0, 0.7, -4.0, 0.0, 0.0, 0.0]
+    result = solve(problem, method, friction)
+    error = 2.0 * 5.0 * TOLERANCE
+    assert result.r == pytest.approx([impulse, -1.4, 0.0, 8.0, 0.0, 0.0], abs=error)
+    assert result.velocity[1] == pytest.approx([impulse / 2.0, 0.0, 0.0, 0.0, 0.0, 0.0], abs=error)
 
 
 def test_unknown_names_are_one_clear_line():
