@@ -90,7 +90,8 @@ def sweep_rows(rows, islands, island, velocity, change, step, memory, excess):
                 continue
             speed = _speed(rows.jacobian[row], va, vb) + rows.bias[row]
             impulse = rows.impulse[row]
-            wanted = impulse - step * speed / weight
+            # the division does not wait for the speed
+            wanted = impulse - (step / weight) * speed
             if memory != 0.0:
                 wanted += memory * excess[row]
             projected = project_impulse(
@@ -169,7 +170,7 @@ def sweep_contacts(rows, islands, island, velocity, change, step, model, directi
                 wanted = impulse
                 if weight > 0.0:
                     wanted = project_impulse(
-                        impulse - step * speed / weight,
+                        impulse - (step / weight) * speed,
                         row,
                         rows.lower,
                         rows.upper,
