@@ -19,7 +19,8 @@ import numpy as np
 from ...problem import ProblemError, Status
 from ...residuals import measure_lcp
 from ..registry import LcpMethod, register
-from .lemke_kernel import LIMIT, RAY, allocate_lemke, solve_lemke
+from .lemke_basis import allocate_lemke
+from .lemke_kernel import LIMIT, RAY, SOLVED, solve_lemke
 
 # The history holds no more pivots than this.
 _HISTORY_LIMIT = 100_000
@@ -33,7 +34,7 @@ def solve_lcp_lemke(lcp, x0, options):
     lcp : LCP
     x0 : float64 [n]
     options : SolverOptions
-        ``covering_vector``: None is ones in the equilibrated problem.
+        ``covering_vector``: None is 1 in the equilibrated problem, and 0.01 where its diagonal is zero.
 
     Returns
     -------
@@ -46,20 +47,23 @@ def solve_lcp_lemke(lcp, x0, options):
         The covering vector has the wrong shape or is not positive.
     """
     cover = _checked_cover(options.covering_vector, lcp.size)
-    start = measure_lcp(lcp, x0)
-    target = max(options.tolerance * start.scale, options.absolute_tolerance)
-    if start.natural_map <= target:
-        return x0, _status(start.natural_map, start.scale, -1, options), 0, np.array([start.natural_map]), np.zeros(0)
-    workspace = allocate_lemke(lcp.size, min(options.max_iterations, _HISTORY_LIMIT))
+    least, largest = float(lcp.b.min()), float(lcp.b.max())
+    scale = max(-least, largest) or 1.0
+    target = max(options.tolerance * scale, options.absolute_tolerance)
+    given = measure_lcp(lcp, x0).natural_map if x0.any() else np.inf
+    if given <= target:
+        return x0, _status(given, scale, SOLVED, options), 0, np.array([given]), np.zeros(0)
+    workspace = allocate_lemke(lcp.size, 1 + min(options.max_iterations, _HISTORY_LIMIT))
     x = np.zeros(lcp.size)
     ending, pivots, residual = solve_lemke(
         lcp.size, lcp.dense, lcp.b, cover, x, workspace, target, options.max_iterations
     )
-    history = np.concatenate([[np.max(-lcp.b, initial=0.0)], workspace.history[:pivots]])
-    if start.natural_map < residual:
-        x, residual = x0, start.natural_map
+    history = workspace.history[: pivots + 1]
+    history[0] = max(-least, 0.0)
+    if given < residual:
+        x, residual = x0, given
     history[-1] = residual
-    return x, _status(residual, start.scale, ending, options), pivots, history, np.zeros(0)
+    return x, _status(residual, scale, ending, options), pivots, history, np.zeros(0)
 
 
 def _checked_cover(cover, size) -> np.ndarray:
