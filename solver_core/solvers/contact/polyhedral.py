@@ -129,10 +129,11 @@ def _impulse_map(contacts, directions) -> scipy.sparse.csr_array:
     contact = np.arange(contacts)
     normal = scipy.sparse.csr_array((np.ones(contacts), (3 * contact, contact)), shape=(3 * contacts, contacts))
     corner = np.vstack([np.zeros((1, directions)), friction_directions(directions).T])
-    return scipy.sparse.csr_array(scipy.sparse.hstack([normal, scipy.sparse.kron(np.eye(contacts), corner)]))
+    tangential = scipy.sparse.kron(scipy.sparse.eye_array(contacts), corner)
+    return scipy.sparse.csr_array(scipy.sparse.hstack([normal, tangential]))
 
 
 def _lambda_columns(contacts, directions) -> scipy.sparse.csr_array:
     """Columns of lambda in the rows of nu and sigma: no rows of nu, and E."""
-    share = scipy.sparse.kron(np.eye(contacts), np.ones((directions, 1)))
+    share = scipy.sparse.kron(scipy.sparse.eye_array(contacts), np.ones((directions, 1)))
     return scipy.sparse.csr_array(scipy.sparse.vstack([scipy.sparse.csr_array((contacts, contacts)), share]))
