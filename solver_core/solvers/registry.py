@@ -20,6 +20,7 @@ _LCP_FILES = {
     "nncg": "nncg",
     "amgs": "amgs",
     "amsor": "amsor",
+    "dantzig": "dantzig",
     "lemke": "lemke",
 }
 
