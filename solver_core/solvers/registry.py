@@ -12,7 +12,14 @@ from ..problem import OWN_OPTIONS, ProblemError, SolverOptions
 from ..rows import FRICTION_MODELS, allocate_solver_workspace
 
 # name -> file in contact/ or lcp/; the order is the one in which users see them
-_CONTACT_FILES = {"nncg": "nncg", "pgs": "pgs", "psor": "pgs", "amgs": "amgs", "amsor": "amgs"}
+_CONTACT_FILES = {
+    "nncg": "nncg",
+    "pgs": "pgs",
+    "psor": "pgs",
+    "amgs": "amgs",
+    "amsor": "amgs",
+    "alm_newton": "alm_newton",
+}
 _LCP_FILES = {
     "jacobi": "jacobi",
     "pgs": "pgs",
