@@ -54,7 +54,9 @@ def iterate_gmres(rows, islands, island, workspace):
             x[entry] = basis[steps * size + entry]
         solve_upper(count, column_start, row, factor, x)
         _scatter(graph, elimination, x, workspace.search)
-        multiply_hessian(rows, islands, island, graph, workspace.stiffness, workspace.search, workspace.image)
+        multiply_hessian(
+            rows, islands, island, workspace.group, graph, workspace.stiffness, workspace.search, workspace.image
+        )
         _gather(graph, elimination, workspace.image, 1.0, x)
         solve_lower(count, column_start, row, factor, x)
         for k in range(steps + 1):
@@ -135,7 +137,7 @@ def iterate_gradients(rows, islands, island, workspace):
             body = graph.body[number]
             for column in range(6):
                 search[body, column] = image[body, column] + keep * search[body, column]
-        multiply_hessian(rows, islands, island, graph, workspace.stiffness, search, image)
+        multiply_hessian(rows, islands, island, workspace.group, graph, workspace.stiffness, search, image)
         length = now / dot_bodies(graph, search, image)
         for number in range(count):
             body = graph.body[number]

@@ -47,11 +47,11 @@ from .alm_system import (
     dot_bodies,
     fill_stiffness,
     gap_of_multipliers,
+    group_rows,
     measure_speeds,
     multiply_mass,
     project_rows,
     shift_contacts,
-    weigh_rows,
 )
 from .block_cholesky import BlockFactor, allocate_block_factor, factorize
 from .body_graph import BodyGraph, allocate_body_graph, build_body_graph
@@ -108,6 +108,8 @@ class AlmWorkspace(NamedTuple):
     factor : BlockFactor
     multiplier, weight, shift, speed, change, trial, kept, best : float64 [row_capacity]
         lambda, 1 / mean W_ii, s, u, J dv, p of a trial step, p before a step, best impulses.
+    group : int64 [row_capacity]
+        Rows of the contact that begins here.
     stiffness, factored : float64 [row_capacity, 3]
         D now, and as it was factorised.
     velocity, kept_velocity, gradient, direction, search, image : float64 [body_capacity, 6]
@@ -139,6 +141,7 @@ class AlmWorkspace(NamedTuple):
     trial: np.ndarray
     kept: np.ndarray
     best: np.ndarray
+    group: np.ndarray
     stiffness: np.ndarray
     factored: np.ndarray
     velocity: np.ndarray
@@ -165,6 +168,7 @@ def allocate_alm_workspace(row_capacity: int, body_capacity: int, history: int =
         allocate_elimination(row_capacity, body_capacity),
         allocate_block_factor(body_capacity),
         *by_row,
+        np.zeros(row_capacity, np.int64),
         np.zeros((row_capacity, 3)),
         np.zeros((row_capacity, 3)),
         *by_body,
@@ -253,7 +257,7 @@ def _prepare(rows, islands, island, velocity, workspace, residual):
     workspace.factored_penalty[0] = 0.0
     if not build_body_graph(rows, islands, island, graph):
         find_elimination(graph, elimination)
-    weigh_rows(rows, islands, island, workspace.weight)
+    group_rows(rows, islands, island, workspace.group, workspace.weight)
     copy_impulses(rows, islands, island, rows.impulse, workspace.best)
     for index in range(islands.block_first[island], islands.block_first[island + 1]):
         block = islands.block_order[index]
@@ -286,8 +290,8 @@ def _begin_outer_step(rows, islands, island, workspace, model, penalty):
     """lambda <- p; speeds and shifts at the present v; p anew."""
     copy_impulses(rows, islands, island, rows.impulse, workspace.multiplier)
     measure_speeds(rows, islands, island, workspace.velocity, 1.0, workspace.speed)
-    shift_contacts(rows, islands, island, model, workspace.speed, workspace.shift)
-    project_rows(rows, islands, island, model, penalty, _row_arrays(workspace), 0.0, rows.impulse)
+    shift_contacts(rows, islands, island, workspace.group, model, workspace.speed, workspace.shift)
+    project_rows(rows, islands, island, workspace.group, model, penalty, _row_arrays(workspace), 0.0, rows.impulse)
 
 
 @subkernel
@@ -318,11 +322,14 @@ def _follow_slip(rows, islands, island, free_velocity, velocity, workspace, sett
         Whether a step failed. Then the better of the last point and the one before is kept.
     """
     model, slack = settings.friction, workspace.residuals[_LAST]
-    if shift_contacts(rows, islands, island, model, workspace.speed, workspace.shift) <= _RATIO_SHIFT * slack:
+    if (
+        shift_contacts(rows, islands, island, workspace.group, model, workspace.speed, workspace.shift)
+        <= _RATIO_SHIFT * slack
+    ):
         return False
     copy_impulses(rows, islands, island, rows.impulse, workspace.kept)
     _copy_velocities(workspace.graph, workspace.velocity, workspace.kept_velocity)
-    project_rows(rows, islands, island, model, penalty, _row_arrays(workspace), 0.0, rows.impulse)
+    project_rows(rows, islands, island, workspace.group, model, penalty, _row_arrays(workspace), 0.0, rows.impulse)
     apply_impulses(rows, islands, island, free_velocity, velocity)
     error = _measure_gradient(rows, workspace, velocity)
     failed = False
@@ -333,8 +340,10 @@ def _follow_slip(rows, islands, island, free_velocity, velocity, workspace, sett
         for _ in range(_MAX_HALVINGS):
             _move(rows, islands, island, workspace, step - taken)
             taken = step
-            shift_contacts(rows, islands, island, model, workspace.speed, workspace.shift)
-            project_rows(rows, islands, island, model, penalty, _row_arrays(workspace), 0.0, rows.impulse)
+            shift_contacts(rows, islands, island, workspace.group, model, workspace.speed, workspace.shift)
+            project_rows(
+                rows, islands, island, workspace.group, model, penalty, _row_arrays(workspace), 0.0, rows.impulse
+            )
             apply_impulses(rows, islands, island, free_velocity, velocity)
             error = _measure_gradient(rows, workspace, velocity)
             if error <= (1.0 - _RATIO_DECREASE * step) * error_before:
@@ -405,16 +414,20 @@ def _find_direction(rows, islands, island, workspace, model, penalty, slip):
     """
     graph, elimination, factor = workspace.graph, workspace.elimination, workspace.factor
     stiffness, arrays = workspace.stiffness, _row_arrays(workspace)
-    changed, largest = fill_stiffness(rows, islands, island, model, penalty, arrays, workspace.factored, stiffness)
+    changed, largest = fill_stiffness(
+        rows, islands, island, workspace.group, model, penalty, arrays, workspace.factored, stiffness
+    )
     direct = elimination.column_start[graph.count[0]] > 0 or graph.count[1] == 0
     usable = direct and penalty == workspace.factored_penalty[0] and changed <= _MAX_CHANGED
     if not usable:
-        assemble(rows, islands, island, graph, elimination, factor, direct, stiffness, workspace.factored)
+        assemble(
+            rows, islands, island, workspace.group, graph, elimination, factor, direct, stiffness, workspace.factored
+        )
         factorize(graph.count[0], elimination.column_start, elimination.row, factor)
         workspace.factored_penalty[0] = penalty
         workspace.counts[FACTORISATIONS] += 1
         largest = 0.0
-    asymmetric = slip > 0.0 and add_slip(rows, islands, island, model, workspace.speed, stiffness)
+    asymmetric = slip > 0.0 and add_slip(rows, islands, island, workspace.group, model, workspace.speed, stiffness)
     if not direct and not asymmetric:
         iterate_gradients(rows, islands, island, workspace)
     elif asymmetric or largest > _RATIO_SAME:
@@ -449,7 +462,7 @@ def _search_line(rows, islands, island, workspace, model, penalty):
     step, low, high = 1.0, 0.0, 1.0
     low_slope, high_slope = start_slope, 0.0
     for attempt in range(_MAX_TRIALS):
-        change = project_rows(rows, islands, island, model, penalty, arrays, step, trial)
+        change = project_rows(rows, islands, island, workspace.group, model, penalty, arrays, step, trial)
         slope = start_slope + step * curvature - change
         enough = _RATIO_SLOPE_FULL if attempt == 0 else _RATIO_SLOPE
         if abs(slope) <= enough * abs(start_slope) or (attempt == 0 and slope <= 0.0):

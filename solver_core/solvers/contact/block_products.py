@@ -22,6 +22,10 @@ _SIZE = 6
 _ROW_STRIDE = 12
 _ROWS_PER_CONTACT = 3
 
+# Rounding couples unknowns that have nothing to do with each other by 1e-16, what they couple by 1e-32, and so on down
+# to numbers below 1e-308, with which processors calculate a hundred times slower. Numbers below this count as zero.
+_TINY = 1e-120
+
 _FLOAT, _INT32, _INT64 = ir.DoubleType(), ir.IntType(32), ir.IntType(64)
 _VECTOR = ir.VectorType(_FLOAT, _SIZE)
 
@@ -56,6 +60,15 @@ def _times(builder, vector, number):
     first = builder.insert_element(undefined, number, _INT32(0))
     spread = builder.shuffle_vector(first, undefined, ir.Constant(ir.VectorType(_INT32, _SIZE), [0] * _SIZE))
     return builder.fmul(vector, spread)
+
+
+def _without_tiny(builder, vector):
+    """Code for a vector in which tiny numbers are zero."""
+    magnitude = cgutils.get_or_insert_function(
+        builder.module, ir.FunctionType(_VECTOR, [_VECTOR]), f"llvm.fabs.v{_SIZE}f64"
+    )
+    is_tiny = builder.fcmp_ordered("<", builder.call(magnitude, [vector]), ir.Constant(_VECTOR, [_TINY] * _SIZE))
+    return builder.select(is_tiny, ir.Constant(_VECTOR, [0.0] * _SIZE), vector)
 
 
 def _typed(generate, *argument_types):
@@ -93,7 +106,7 @@ def _divide(typing_context, block, x, factor, f, inverse, i):
             total = block.vector(_SIZE * column)
             for m in range(column):
                 total = builder.fsub(total, _times(builder, columns[m], factor.number(_SIZE * m + column)))
-            columns.append(_times(builder, total, inverse.number(column)))
+            columns.append(_without_tiny(builder, _times(builder, total, inverse.number(column))))
             block.store(columns[column], _SIZE * column)
 
     return _typed(generate, block, x, factor, f, inverse, i)
@@ -164,7 +177,8 @@ if config.DISABLE_JIT:
 
     def _divide(block, x, factor, f, inverse, i):
         lower = np.tril(_plain(factor, f, _SIZE).T, -1) + np.diag(1.0 / inverse.reshape(-1)[i : i + _SIZE])
-        block.reshape(-1)[x : x + 36] = np.linalg.solve(lower, _plain(block, x, _SIZE)).ravel()
+        result = np.linalg.solve(lower, _plain(block, x, _SIZE)).ravel()
+        block.reshape(-1)[x : x + 36] = np.where(np.abs(result) < _TINY, 0.0, result)
 
     def _subtract_image(target, t, block, a, vector, x):
         target.reshape(-1)[t : t + _SIZE] -= vector.reshape(-1)[x : x + _SIZE] @ _plain(block, a, _SIZE)
@@ -190,7 +204,7 @@ def subtract_product(target, t, left, a, right, b):
 
 @subkernel
 def divide(block, x, factor, f, inverse, i):
-    """X <- X L^-T for a lower triangle L, of whose diagonal the six inverses are given."""
+    """X <- X L^-T for a lower triangle L, of whose diagonal the six inverses are given; tiny entries become zero."""
     _divide(block, x, factor, f, inverse, i)
 
 
