@@ -12,7 +12,7 @@ from cairn.solver_core.scenes import stack
 from cairn.solver_core.shapes import Box, ConvexHull, Sphere
 from cairn.solver_core.simulation import FrameInput, Simulation, SimulationError, SimulationOptions
 from cairn.solver_core.solve import solve_contacts
-from cairn.solver_core.solvers.registry import METHODS
+from cairn.solver_core.solvers.registry import METHODS, find_method
 
 G = 9.81
 HALF = math.sqrt(0.5)  # friction of each body: the pair's product is 0.5
@@ -49,7 +49,8 @@ def on_slope(degrees, shape, size=1.0):
 def test_box_sticks_on_a_gentle_slope(shape, method):
     """At 20 degrees, below the friction angle of 26.6, it moves less than 0.1 mm in 5 s."""
     model, _ = on_slope(20.0, shape)
-    path = run(Simulation(model, SimulationOptions(method=method)), 120)
+    options = SimulationOptions(method=method, friction=find_method(method).frictions[0])
+    path = run(Simulation(model, options), 120)
     assert np.abs(path[:, 1] - path[0, 1]).max() < 1e-4
 
 

@@ -1,0 +1,481 @@
+"""The rows of one island in compact form, scaled so that every unknown is a speed, and the products with W.
+
+Rows come in units, the smallest parts that are solved as a whole: a contact (normal and two friction rows) or any other
+row by itself. With S = diag(1 / W_ii), W_ii of its normal row for a contact, impulses are r = S y, so
+
+    u = W S y + b,        y in m/s like u,
+
+and masses and units are gone. W S is never formed: W S y = J (Y y), with Y = M^-1 J' S by columns and velocities of
+bodies in between. Rows with W_ii = 0, between bodies that cannot be pushed, are left out.
+
+The same form holds contacts with an explicit W (``gather_explicit``), whose columns are scaled; then the products
+are those of compressed rows.
+
+Cost of every function here: O(rows).
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from ...friction import project_friction
+from ...kernel import kernel, subkernel
+from ...residuals import is_friction_pair, row_velocity
+from ...rows import POLYHEDRAL
+
+
+class CompactRows(NamedTuple):
+    """Units, their rows, and the velocities that products go through.
+
+    Attributes
+    ----------
+    count : int64 [4]
+        Units, rows, bodies; 1 in the last place where W is explicit.
+    first_row : int64 [row_capacity + 1]
+        First row of each unit; the next entry ends it.
+    body_a, body_b : int64 [row_capacity]
+        Of each unit, in the numbers of the island.
+    friction : float64 [row_capacity]
+        Of each unit: mu of a contact, -1 for another row.
+    scale : float64 [row_capacity]
+        Of each unit: 1 / W_ii, the impulse of one m/s [kg].
+    source : int64 [row_capacity]
+        Of each row: its place in ``RowArrays``, or in W.
+    lower, upper : float64 [row_capacity]
+        Bounds of other rows [m/s].
+    jacobian, response : float64 [row_capacity, 12]
+        J; Y, scaled.
+    offset : float64 [row_capacity]
+        b [m/s].
+    own : float64 [row_capacity, 3]
+        The unit's own block of W S.
+    velocity : float64 [body_capacity + 1, 6]
+        Workspace of the products. The place after the island's bodies is for all that cannot be pushed: it stays 0.
+    body_place : int64 [body_capacity]
+        Workspace: the island's number of a body.
+    start, column : int64 [row_capacity + 1], [entries]
+        Explicit W: where its rows begin, and the columns of its entries.
+    entry : float64 [entries]
+        Explicit W: entries of W S.
+    """
+
+    count: np.ndarray
+    first_row: np.ndarray
+    body_a: np.ndarray
+    body_b: np.ndarray
+    friction: np.ndarray
+    scale: np.ndarray
+    source: np.ndarray
+    lower: np.ndarray
+    upper: np.ndarray
+    jacobian: np.ndarray
+    response: np.ndarray
+    offset: np.ndarray
+    own: np.ndarray
+    velocity: np.ndarray
+    body_place: np.ndarray
+    start: np.ndarray
+    column: np.ndarray
+    entry: np.ndarray
+
+
+def allocate_compact_rows(row_capacity: int, body_capacity: int) -> CompactRows:
+    """Room for the rows of an island."""
+    return CompactRows(
+        count=np.zeros(4, np.int64),
+        first_row=np.zeros(row_capacity + 1, np.int64),
+        body_a=np.zeros(row_capacity, np.int64),
+        body_b=np.zeros(row_capacity, np.int64),
+        friction=np.zeros(row_capacity),
+        scale=np.zeros(row_capacity),
+        source=np.zeros(row_capacity, np.int64),
+        lower=np.zeros(row_capacity),
+        upper=np.zeros(row_capacity),
+        jacobian=np.zeros((row_capacity, 12)),
+        response=np.zeros((row_capacity, 12)),
+        offset=np.zeros(row_capacity),
+        own=np.zeros((row_capacity, 3)),
+        velocity=np.zeros((body_capacity + 1, 6)),
+        body_place=np.zeros(body_capacity, np.int64),
+        start=np.zeros(1, np.int64),
+        column=np.zeros(0, np.int64),
+        entry=np.zeros(0),
+    )
+
+
+def gather_explicit(delassus) -> CompactRows:
+    """Contacts with an explicit W in compact form.
+
+    Parameters
+    ----------
+    delassus : Delassus
+
+    Returns
+    -------
+    CompactRows
+        A contact without response to normal impulses (W_nn <= 0) is left out.
+    """
+    diagonal = delassus.matrix.diagonal()[0::3]
+    kept = np.flatnonzero(diagonal > 0.0)
+    rows = (3 * kept[:, None] + np.arange(3)).ravel()
+    scale = 1.0 / diagonal[kept]
+    matrix = delassus.matrix[rows][:, rows].tocsr()
+    matrix.data = matrix.data * np.repeat(scale, 3)[matrix.indices]
+    compact = allocate_compact_rows(len(rows), 1)
+    compact.count[:] = len(kept), len(rows), 0, 1
+    compact.first_row[: len(kept) + 1] = 3 * np.arange(len(kept) + 1)
+    compact.upper[:] = np.inf
+    compact.friction[: len(kept)] = delassus.friction[kept]
+    compact.scale[: len(kept)] = scale
+    compact.source[:] = rows
+    compact.offset[:] = delassus.b[rows]
+    entries = matrix.tocoo()
+    inside = entries.row // 3 == entries.col // 3
+    compact.own[entries.row[inside], entries.col[inside] % 3] = entries.data[inside]
+    return compact._replace(
+        start=matrix.indptr.astype(np.int64), column=matrix.indices.astype(np.int64), entry=matrix.data
+    )
+
+
+@kernel
+def gather_island(rows, islands, island, free_velocity, compact):
+    """Fill ``compact`` with the rows of an island.
+
+    Parameters
+    ----------
+    rows, islands, island
+        Read.
+    free_velocity : float64 [body_count, 6]
+        Read.
+    compact : CompactRows
+        Written.
+    """
+    bodies = islands.body_first[island + 1] - islands.body_first[island]
+    for place in range(bodies):
+        compact.body_place[islands.body_order[islands.body_first[island] + place]] = place
+    units, count = 0, 0
+    for index in range(islands.block_first[island], islands.block_first[island + 1]):
+        block = islands.block_order[index]
+        a, b = rows.body_a[block], rows.body_b[block]
+        row, end = rows.block_row[block], rows.block_row[block + 1]
+        while row < end:
+            is_contact = is_friction_pair(rows.normal_row, row + 1, end) and rows.normal_row[row + 1] == row
+            length = 3 if is_contact else 1
+            weight = rows.diagonal[row]
+            if weight > 0.0:
+                compact.first_row[units] = count
+                compact.body_a[units] = _place(compact.body_place, islands, island, a, bodies)
+                compact.body_b[units] = _place(compact.body_place, islands, island, b, bodies)
+                compact.friction[units] = rows.friction[row + 1] if is_contact else -1.0
+                compact.scale[units] = 1.0 / weight
+                for source in range(row, row + length):
+                    compact.source[count] = source
+                    compact.lower[count] = rows.lower[source] * weight
+                    compact.upper[count] = rows.upper[source] * weight
+                    compact.offset[count] = row_velocity(rows.jacobian, source, rows.bias[source], free_velocity, a, b)
+                    for column in range(12):
+                        compact.jacobian[count, column] = rows.jacobian[source, column]
+                        compact.response[count, column] = rows.response[source, column] / weight
+                    for other in range(length):
+                        total = 0.0
+                        for column in range(12):
+                            total += rows.jacobian[source, column] * rows.response[row + other, column]
+                        compact.own[count, other] = total / weight
+                    count += 1
+                units += 1
+            row += length
+    compact.first_row[units] = count
+    compact.count[0], compact.count[1], compact.count[2], compact.count[3] = units, count, bodies, 0
+
+
+@subkernel
+def _place(body_place, islands, island, body, bodies):
+    """Number of a body in the island; ``bodies`` for one that cannot be pushed."""
+    place = body_place[body]
+    if place < bodies and islands.body_order[islands.body_first[island] + place] == body:
+        return place
+    return bodies
+
+
+@kernel
+def multiply(compact, y, u):
+    """u = W S y.
+
+    Parameters
+    ----------
+    compact : CompactRows
+        Read.
+    y, u : float64 [rows]
+        Read; written [m/s].
+    """
+    if compact.count[3] == 1:
+        for row in range(compact.count[1]):
+            u[row] = _entries_times(compact.start, compact.column, compact.entry, row, y)
+        return
+    _reset_velocity(compact)
+    for unit in range(compact.count[0]):
+        a, b = compact.body_a[unit], compact.body_b[unit]
+        for row in range(compact.first_row[unit], compact.first_row[unit + 1]):
+            _push(compact.velocity, a, b, compact.response[row], y[row])
+    for unit in range(compact.count[0]):
+        a, b = compact.body_a[unit], compact.body_b[unit]
+        for row in range(compact.first_row[unit], compact.first_row[unit + 1]):
+            u[row] = _speed(compact.velocity, a, b, compact.jacobian[row])
+
+
+@kernel
+def multiply_transposed(compact, t, out):
+    """out = (W S)' t = S W' t.
+
+    Parameters
+    ----------
+    compact : CompactRows
+        Read.
+    t, out : float64 [rows]
+        Read; written.
+    """
+    if compact.count[3] == 1:
+        for row in range(compact.count[1]):
+            out[row] = 0.0
+        for row in range(compact.count[1]):
+            for place in range(compact.start[row], compact.start[row + 1]):
+                out[compact.column[place]] += compact.entry[place] * t[row]
+        return
+    _reset_velocity(compact)
+    for unit in range(compact.count[0]):
+        a, b = compact.body_a[unit], compact.body_b[unit]
+        for row in range(compact.first_row[unit], compact.first_row[unit + 1]):
+            _push(compact.velocity, a, b, compact.jacobian[row], t[row])
+    for unit in range(compact.count[0]):
+        a, b = compact.body_a[unit], compact.body_b[unit]
+        for row in range(compact.first_row[unit], compact.first_row[unit + 1]):
+            out[row] = _speed(compact.velocity, a, b, compact.response[row])
+
+
+@subkernel
+def solve_forward(compact, gain, t, z):
+    """Solve (I + G L) z = t, L the part of W S below its diagonal blocks: one sweep of Gauss-Seidel.
+
+    Afterwards ``compact.velocity`` holds Y z.
+
+    Parameters
+    ----------
+    compact : CompactRows
+        Read.
+    gain : float64 [rows, 3]
+        The diagonal blocks G: how a unit's y answers a change of its u.
+    t, z : float64 [rows]
+        Read; written.
+    """
+    _reset_velocity(compact)
+    for row in range(compact.count[1]):
+        z[row] = 0.0
+    for unit in range(compact.count[0]):
+        first, end = compact.first_row[unit], compact.first_row[unit + 1]
+        s0, s1, s2 = _unit_speeds(compact, unit, z)
+        for row in range(first, end):
+            z[row] = t[row] - (gain[row, 0] * s0 + gain[row, 1] * s1 + gain[row, 2] * s2)
+        _push_unit(compact, unit, z)
+
+
+@subkernel
+def couple_units(compact, gain, z, t):
+    """t = (I + G (W S - D)) z with the diagonal blocks D, where ``compact.velocity`` holds Y z.
+
+    Parameters
+    ----------
+    compact : CompactRows
+        Read.
+    gain : float64 [rows, 3]
+        As in ``solve_forward``.
+    z, t : float64 [rows]
+        Read; written.
+    """
+    for unit in range(compact.count[0]):
+        first, end = compact.first_row[unit], compact.first_row[unit + 1]
+        s0, s1, s2 = _unit_speeds(compact, unit, z)
+        d0, d1, d2 = own_speeds(compact, unit, z)
+        s0, s1, s2 = s0 - d0, s1 - d1, s2 - d2
+        for row in range(first, end):
+            t[row] = z[row] + gain[row, 0] * s0 + gain[row, 1] * s1 + gain[row, 2] * s2
+
+
+@subkernel
+def sweep_units(compact, directions, y):
+    """One sweep of projected Gauss-Seidel with polyhedral friction, unit by unit, from y = the present impulses.
+
+    A contact's friction takes a step of projected gradients with the largest step that never overshoots.
+
+    Parameters
+    ----------
+    compact : CompactRows
+        Read; ``velocity`` must hold Y y and is kept so (explicit W: not used).
+    directions : int
+        Corners of the polygon.
+    y : float64 [rows]
+        Read and written [m/s].
+
+    Returns
+    -------
+    float
+        Largest change of an impulse, in the speed that it makes [m/s].
+    """
+    largest = 0.0
+    for unit in range(compact.count[0]):
+        row = compact.first_row[unit]
+        s0, _, _ = _unit_speeds(compact, unit, y)
+        wanted = y[row] - (s0 + compact.offset[row]) / compact.own[row, 0]
+        mu = compact.friction[unit]
+        lower, upper = (0.0, np.inf) if mu >= 0.0 else (compact.lower[row], compact.upper[row])
+        largest = max(largest, _change_impulse(compact, unit, row, min(upper, max(lower, wanted)), y))
+        if mu < 0.0:
+            continue
+        _, s1, s2 = _unit_speeds(compact, unit, y)
+        own = compact.own
+        weight = _largest_response(own[row + 1, 1], own[row + 2, 2], 0.5 * (own[row + 1, 2] + own[row + 2, 1]))
+        if weight > 0.0:
+            t1, t2 = project_friction(
+                POLYHEDRAL,
+                directions,
+                mu * y[row],
+                y[row + 1] - (s1 + compact.offset[row + 1]) / weight,
+                y[row + 2] - (s2 + compact.offset[row + 2]) / weight,
+            )
+            largest = max(largest, _change_impulse(compact, unit, row + 1, t1, y) * weight)
+            largest = max(largest, _change_impulse(compact, unit, row + 2, t2, y) * weight)
+    return largest
+
+
+@kernel
+def polyhedral_residual(compact, directions, y, u):
+    """The natural map (``residuals``) of compact rows.
+
+    Parameters
+    ----------
+    compact : CompactRows
+        Read.
+    directions : int
+    y, u : float64 [rows]
+        Impulses and speeds, read [m/s].
+
+    Returns
+    -------
+    float
+        [m/s]
+    """
+    residual = 0.0
+    for unit in range(compact.count[0]):
+        row = compact.first_row[unit]
+        mu = compact.friction[unit]
+        if mu < 0.0:
+            wanted = min(compact.upper[row], max(compact.lower[row], y[row] - u[row]))
+            residual = max(residual, abs(y[row] - wanted))
+            continue
+        residual = max(residual, abs(y[row] - max(0.0, y[row] - u[row])))
+        weight = max(compact.own[row + 1, 1], compact.own[row + 2, 2])
+        if weight > 0.0:
+            t1, t2 = project_friction(
+                POLYHEDRAL,
+                directions,
+                mu * max(y[row], 0.0),
+                y[row + 1] - u[row + 1] / weight,
+                y[row + 2] - u[row + 2] / weight,
+            )
+            residual = max(residual, weight * math.hypot(y[row + 1] - t1, y[row + 2] - t2))
+    return residual
+
+
+@subkernel
+def _largest_response(first, second, coupling):
+    """Largest eigenvalue of a symmetric 2 x 2 matrix."""
+    return 0.5 * (first + second) + np.hypot(0.5 * (first - second), coupling)
+
+
+@subkernel
+def _change_impulse(compact, unit, row, value, y):
+    """Set one impulse and push its bodies; returns |change|."""
+    delta = value - y[row]
+    y[row] = value
+    if delta != 0.0 and compact.count[3] == 0:
+        _push(compact.velocity, compact.body_a[unit], compact.body_b[unit], compact.response[row], delta)
+    return abs(delta)
+
+
+@subkernel
+def _unit_speeds(compact, unit, z):
+    """The rows of W S z of one unit: from the bodies' velocities, or from the entries of W; 0 for missing rows."""
+    first, end = compact.first_row[unit], compact.first_row[unit + 1]
+    if compact.count[3] == 1:
+        s0 = _entries_times(compact.start, compact.column, compact.entry, first, z)
+        s1 = _entries_times(compact.start, compact.column, compact.entry, first + 1, z)
+        s2 = _entries_times(compact.start, compact.column, compact.entry, first + 2, z)
+        return s0, s1, s2
+    a, b = compact.body_a[unit], compact.body_b[unit]
+    s0 = _speed(compact.velocity, a, b, compact.jacobian[first])
+    if end - first == 1:
+        return s0, 0.0, 0.0
+    s1 = _speed(compact.velocity, a, b, compact.jacobian[first + 1])
+    s2 = _speed(compact.velocity, a, b, compact.jacobian[first + 2])
+    return s0, s1, s2
+
+
+@subkernel
+def own_speeds(compact, unit, z):
+    """What a unit's own impulses add to its u: its diagonal block times z; 0 for missing rows."""
+    first, end = compact.first_row[unit], compact.first_row[unit + 1]
+    own = compact.own
+    if end - first == 1:
+        return own[first, 0] * z[first], 0.0, 0.0
+    z0, z1, z2 = z[first], z[first + 1], z[first + 2]
+    return (
+        own[first, 0] * z0 + own[first, 1] * z1 + own[first, 2] * z2,
+        own[first + 1, 0] * z0 + own[first + 1, 1] * z1 + own[first + 1, 2] * z2,
+        own[first + 2, 0] * z0 + own[first + 2, 1] * z1 + own[first + 2, 2] * z2,
+    )
+
+
+@subkernel
+def set_velocity(compact, y):
+    """``compact.velocity`` = Y y."""
+    _reset_velocity(compact)
+    for unit in range(compact.count[0]):
+        _push_unit(compact, unit, y)
+
+
+@subkernel
+def _push_unit(compact, unit, z):
+    if compact.count[3] == 0:
+        a, b = compact.body_a[unit], compact.body_b[unit]
+        for row in range(compact.first_row[unit], compact.first_row[unit + 1]):
+            _push(compact.velocity, a, b, compact.response[row], z[row])
+
+
+@subkernel
+def _reset_velocity(compact):
+    for body in range(compact.count[2] + 1):
+        for column in range(6):
+            compact.velocity[body, column] = 0.0
+
+
+@subkernel
+def _push(velocity, a, b, response, impulse):
+    for column in range(6):
+        velocity[a, column] += response[column] * impulse
+        velocity[b, column] += response[6 + column] * impulse
+
+
+@subkernel
+def _speed(velocity, a, b, jacobian):
+    speed = 0.0
+    for column in range(6):
+        speed += jacobian[column] * velocity[a, column] + jacobian[6 + column] * velocity[b, column]
+    return speed
+
+
+@subkernel
+def _entries_times(start, column, entry, row, z):
+    total = 0.0
+    for place in range(start[row], start[row + 1]):
+        total += entry[place] * z[column[place]]
+    return total
