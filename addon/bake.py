@@ -14,6 +14,7 @@ import bpy
 
 from .. import __version__
 from . import earlier_animation, keyframes, lead_in, runtime
+from .properties import friction_mismatch
 from .scene_export import SceneError, export_scene, sample_frame, simulation_paused
 
 # Animated frames are evaluated in slices, because each slice has to put the frame back at its end [s].
@@ -202,6 +203,9 @@ class _Bake:
 
     def read_scene(self):
         """Export the scene as it is without an earlier bake."""
+        mismatch = friction_mismatch(self.settings.method, self.settings.friction)
+        if mismatch:
+            raise SceneError(None, mismatch)
         scene = self.scene
         with self._timed("export"), earlier_animation.earlier_animation(scene):
             self.export = export_scene(scene, frame_start=self.settings.start, frame_end=self.settings.end)

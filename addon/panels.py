@@ -13,6 +13,7 @@ from bpy.app.translations import pgettext_iface as iface_
 
 from . import operators
 from .operators import is_baked, scene_bodies
+from .properties import friction_mismatch
 
 # Average width of a letter of the panel's font at a scale of 1 [pixels].
 LETTER_WIDTH = 7.5
@@ -53,7 +54,7 @@ class _Bake:
         if scene.rigidbody_world is None:
             layout.operator("rigidbody.world_add")
             return
-        draw_settings(layout, scene)
+        draw_settings(layout, context)
         draw_bake(layout, context)
         draw_error(layout, context)
         draw_summary(layout, context)
@@ -71,11 +72,19 @@ class _Check:
         draw_notes(self.layout, context)
 
 
-def draw_settings(layout, scene):
+def draw_settings(layout, context):
+    scene = context.scene
     settings = scene.cairn
     column = layout.column()
     column.enabled = operators.running is None
     column.prop(settings, "method")
+    column.prop(settings, "friction")
+    mismatch = friction_mismatch(settings.method, settings.friction)
+    if mismatch:
+        warning = column.column(align=True)
+        warning.alert = True
+        for i, line in enumerate(wrapped(context, mismatch, 8)):
+            warning.label(text=line, icon="BLANK1" if i else "ERROR", translate=False)
     column.prop(settings, "substeps")
     column.prop(settings, "tolerance")
     column.prop(settings, "max_iterations")

@@ -17,23 +17,89 @@ from bpy.props import (
 # The registry of solvers cannot be asked here: it would load Numba. test_registration.py compares the names.
 METHODS = (
     (
+        "auto",
+        "Automatic",
+        "Chooses by the size and the state of each group of touching bodies, and takes a stronger method where the "
+        "tolerance is not reached",
+    ),
+    (
+        "alm_newton",
+        "Newton",
+        "Augmented Lagrangian with Newton's method: holds high stacks, arches, card houses and heavy things on light "
+        "ones",
+    ),
+    (
         "nncg",
         "Conjugate Gradient",
-        "Nonsmooth nonlinear conjugate gradient: holds stacks and piles with few iterations (Silcowitz 2010)",
+        "Nonsmooth nonlinear conjugate gradient: cheap iterations, good for heaps and walls (Silcowitz 2010)",
     ),
     (
         "pgs",
         "Gauss-Seidel",
         "Projected Gauss-Seidel, as most game engines have: fast for loose debris, slow for tall stacks",
     ),
+    ("psor", "Over-Relaxation", "Gauss-Seidel with longer steps (Erleben 2013)"),
+    (
+        "amgs",
+        "Accelerated Gauss-Seidel",
+        "Accelerated modulus-based Gauss-Seidel: about half the sweeps of Gauss-Seidel (Miyamoto 2019)",
+    ),
+    ("amsor", "Accelerated Over-Relaxation", "Accelerated modulus-based over-relaxation (Miyamoto 2019)"),
+    (
+        "fischer_newton",
+        "Fischer-Newton",
+        "Newton's method on the whole complementarity problem with polygonal friction (Erleben 2013)",
+    ),
+    (
+        "staggered",
+        "Staggered",
+        "Solves for normal forces and for friction in turns, until both fit; need not converge (Erleben 2013)",
+    ),
+    (
+        "lemke_reduced",
+        "Lemke, Reduced",
+        "Pivoting that adds friction where it acts: exact, for small groups of bodies (Lloyd 2004)",
+    ),
+    (
+        "lemke_structural",
+        "Lemke, Structural",
+        "Pivoting that uses the structure of contact: exact, for small groups of bodies (Lloyd 2004)",
+    ),
+    ("lemke", "Lemke", "Pivoting on the full problem: exact and slow, for a few contacts (Lloyd 2004)"),
 )
 FRICTION_MODELS = (
+    ("cone", "Cone", "Coulomb's law exactly: friction is the same in every direction"),
     (
         "box",
         "Box",
         "Two independent friction directions at each contact; sliding along a diagonal meets up to 41 % more friction",
     ),
+    ("polyhedral", "Polygon", "Friction in a polygon of eight corners: for the methods that pivot, and Fischer-Newton"),
 )
+# Which solver knows which model; the panel warns and a bake refuses where they do not go together.
+FRICTIONS_OF = {
+    "auto": ("cone", "box", "polyhedral"),
+    "alm_newton": ("cone", "box"),
+    "nncg": ("cone", "box"),
+    "pgs": ("cone", "box"),
+    "psor": ("cone", "box"),
+    "amgs": ("box",),
+    "amsor": ("box",),
+    "fischer_newton": ("polyhedral",),
+    "staggered": ("polyhedral",),
+    "lemke_reduced": ("polyhedral",),
+    "lemke_structural": ("polyhedral",),
+    "lemke": ("polyhedral",),
+}
+
+
+def friction_mismatch(method: str, friction: str) -> str:
+    """Why this solver and this model of friction do not go together; empty where they do."""
+    known = FRICTIONS_OF[method]
+    if friction in known:
+        return ""
+    names = {name: title for name, title, _ in METHODS + FRICTION_MODELS}
+    return f"{names[method]} does not know {names[friction]} friction; choose {' or '.join(names[k] for k in known)}"
 
 
 def _suggest_range(settings, context):

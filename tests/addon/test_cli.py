@@ -215,6 +215,10 @@ def unknown_solver(shot):
     return [shot, "--solver", "magic"], "nncg"
 
 
+def friction_the_solver_does_not_know(shot):
+    return [shot, "--solver", "amgs", "--friction", "cone"], "Accelerated Gauss-Seidel does not know Cone friction"
+
+
 def unknown_option(shot):
     return [shot, "--contacts", "file.npz"], "--contacts"
 
@@ -247,6 +251,7 @@ WRONG = [
     start_after_end,
     start_after_the_scenes_end,
     unknown_solver,
+    friction_the_solver_does_not_know,
     unknown_option,
     no_number,
     no_substeps,

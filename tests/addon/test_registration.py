@@ -13,6 +13,7 @@ import pytest
 import cairn
 from cairn.addon import operators, panels, preferences, presets, properties
 from cairn.addon.bake import BakeSettings
+from cairn.solver_core.rows import FRICTION_MODELS
 from cairn.solver_core.simulation import SimulationOptions
 from cairn.solver_core.solvers.registry import METHODS, find_method
 
@@ -58,8 +59,9 @@ def test_no_handlers_and_no_timers_are_left_to_run():
 
 def test_methods_and_friction_models_are_those_of_the_core():
     assert tuple(name for name, _, _ in properties.METHODS) == METHODS
-    for name, _, _ in properties.METHODS:
-        assert {model for model, _, _ in properties.FRICTION_MODELS} <= set(find_method(name).frictions)
+    assert sorted(name for name, _, _ in properties.FRICTION_MODELS) == sorted(FRICTION_MODELS)
+    for name in METHODS:
+        assert sorted(properties.FRICTIONS_OF[name]) == sorted(find_method(name).frictions), name
 
 
 def test_defaults_are_those_of_the_core():
