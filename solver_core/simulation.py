@@ -40,8 +40,8 @@ class SimulationOptions:
         Steps a frame.
     method : str
         Name of the solver, one of ``solvers.registry.METHODS``.
-    friction : {"box"}
-        Model of friction.
+    friction : {"box", "cone", "polyhedral"}
+        Model of friction; the method must know it.
     tolerance : float
         The solver stops at this share of the problem's scale.
     max_iterations : int or None

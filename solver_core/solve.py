@@ -176,8 +176,8 @@ def _checked_start(r0, row_count) -> np.ndarray:
 
 def _apply_start(rows, velocity) -> None:
     """v += M^-1 J' r."""
-    for block in range(int(rows.count[0])):
-        span = slice(rows.block_row[block], rows.block_row[block + 1])
-        push = rows.impulse[span] @ rows.response[span]
-        velocity[rows.body_a[block]] += push[:6]
-        velocity[rows.body_b[block]] += push[6:]
+    block_count, row_count = (int(number) for number in rows.count)
+    block = np.repeat(np.arange(block_count), np.diff(rows.block_row[: block_count + 1]))
+    push = rows.impulse[:row_count, None] * rows.response[:row_count]
+    np.add.at(velocity, rows.body_a[block], push[:, :6])
+    np.add.at(velocity, rows.body_b[block], push[:, 6:])

@@ -7,7 +7,6 @@ across it, and only the two feet are cut level, for the ground. Friction and pre
 import colorsys
 
 import numpy as np
-from scipy.optimize import brentq
 
 from ..shapes import ConvexHull
 from .scene import Scene, SceneBody, floor
@@ -54,6 +53,8 @@ def arch(stones: int = 25, span: float = 10.0, rise: float = 6.0, thickness: flo
 
 def _joints(stones, span, rise, thickness) -> np.ndarray:
     """Inner and outer end (x, z) of each joint, from the left foot to the right one [stones + 1, 2, 2]."""
+    from scipy.optimize import brentq  # a scene can be described without SciPy
+
     half = 0.5 * span
     # a chain that only just sags has a large parameter, one that hangs deep a small one
     parameter = brentq(lambda a: a * (np.cosh(half / a) - 1.0) - rise, half / 50.0, 1e3 * half)
