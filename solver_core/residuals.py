@@ -75,6 +75,8 @@ def natural_map(rows, islands, island, velocity, settings):
     worst_block : int
         Where it is largest; -1 where there is no block.
     """
+    # Numbers, not arrays, go to the functions called for each row: an array costs more to hand over than they do.
+    jacobian, diagonal, impulse, normal_row = rows.jacobian, rows.diagonal, rows.impulse, rows.normal_row
     residual = 0.0
     worst_block = -1
     for index in range(islands.block_first[island], islands.block_first[island + 1]):
@@ -82,34 +84,27 @@ def natural_map(rows, islands, island, velocity, settings):
         a, b = rows.body_a[block], rows.body_b[block]
         row, end = rows.block_row[block], rows.block_row[block + 1]
         while row < end:
-            if settings.friction != BOX and is_friction_pair(rows.normal_row, row, end):
+            normal = normal_row[row]
+            speed = row_velocity(jacobian, row, rows.bias[row], velocity, a, b)
+            bound = rows.friction[row] * max(impulse[normal], 0.0) if normal >= 0 else 0.0
+            if settings.friction != BOX and normal >= 0 and row + 1 < end and normal_row[row + 1] == normal:
                 error = _friction_error(
-                    row,
-                    row_velocity(rows.jacobian, row, rows.bias[row], velocity, a, b),
-                    row_velocity(rows.jacobian, row + 1, rows.bias[row + 1], velocity, a, b),
-                    rows.diagonal,
-                    rows.friction[row] * max(rows.impulse[rows.normal_row[row]], 0.0),
-                    rows.impulse,
+                    max(diagonal[row], diagonal[row + 1]),
+                    impulse[row],
+                    impulse[row + 1],
+                    speed,
+                    row_velocity(jacobian, row + 1, rows.bias[row + 1], velocity, a, b),
+                    bound,
                     settings.friction,
                     settings.directions,
                 )
                 row += 2
             else:
-                weight = rows.diagonal[row]
+                weight = diagonal[row]
                 error = 0.0
                 if weight > 0.0:
-                    impulse = rows.impulse[row]
-                    speed = row_velocity(rows.jacobian, row, rows.bias[row], velocity, a, b)
-                    wanted = project_impulse(
-                        impulse - speed / weight,
-                        row,
-                        rows.lower,
-                        rows.upper,
-                        rows.normal_row,
-                        rows.friction,
-                        rows.impulse,
-                    )
-                    error = weight * abs(impulse - wanted)
+                    lower, upper = (-bound, bound) if normal >= 0 else (rows.lower[row], rows.upper[row])
+                    error = weight * abs(impulse[row] - min(upper, max(lower, impulse[row] - speed / weight)))
                 row += 1
             if error > residual:
                 residual = error
@@ -124,16 +119,14 @@ def is_friction_pair(normal_row, row, end):
 
 
 @subkernel
-def _friction_error(row, speed_1, speed_2, diagonal, bound, impulse, friction, directions):
+def _friction_error(weight, impulse_1, impulse_2, speed_1, speed_2, bound, friction, directions):
     """Natural map of a pair of friction rows [m/s]."""
-    weight = max(diagonal[row], diagonal[row + 1])
     if weight <= 0.0:
         return 0.0
-    first, second = impulse[row], impulse[row + 1]
     wanted_1, wanted_2 = project_friction(
-        friction, directions, bound, first - speed_1 / weight, second - speed_2 / weight
+        friction, directions, bound, impulse_1 - speed_1 / weight, impulse_2 - speed_2 / weight
     )
-    return weight * math.hypot(first - wanted_1, second - wanted_2)
+    return weight * math.hypot(impulse_1 - wanted_1, impulse_2 - wanted_2)
 
 
 @kernel

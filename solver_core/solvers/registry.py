@@ -18,6 +18,7 @@ _CONTACT_FILES = {
     "psor": "pgs",
     "amgs": "amgs",
     "amsor": "amgs",
+    "alm_newton": "alm_newton",
     "fischer_newton": "fischer_newton",
 }
 _LCP_FILES = {
@@ -27,6 +28,7 @@ _LCP_FILES = {
     "nncg": "nncg",
     "amgs": "amgs",
     "amsor": "amsor",
+    "dantzig": "dantzig",
     "lemke": "lemke",
 }
 

@@ -1,0 +1,166 @@
+"""The linear systems of alm_newton's Newton steps: H dv = -g, with a factor at hand.
+
+The factor is that of H itself, of an H a little different (an older one, or the symmetric part of one with slip
+terms), or of the diagonal blocks of H only. By itself it solves; with what differs
+
+    GMRES(k)              on L^-1 H L^-T, in the norm that L gives; H may be asymmetric; k basis vectors, no restart
+    conjugate gradients   on H with (L L')^-1 as preconditioner, for the diagonal blocks: many steps, little memory
+
+Sources: Saad and Schultz 1986; Hestenes and Stiefel 1952.
+"""
+
+import math
+
+from ...kernel import subkernel
+from .alm_system import dot_bodies, multiply_hessian
+from .block_cholesky import solve_lower, solve_upper
+
+# Steps of GMRES at most; the basis has one vector more.
+MAX_STEPS_GMRES = 16
+# GMRES and conjugate gradients stop at these shares of the first residual.
+_RATIO_GMRES = 1e-3
+_RATIO_GRADIENTS = 1e-2
+_MAX_STEPS_GRADIENTS = 500
+
+
+@subkernel
+def solve_with_factor(workspace):
+    """dv = -(L L')^-1 g."""
+    graph, elimination, x = workspace.graph, workspace.elimination, workspace.solution
+    count, column_start, row = graph.count[0], elimination.column_start, elimination.row
+    _gather(graph, elimination, workspace.gradient, -1.0, x)
+    solve_lower(count, column_start, row, workspace.factor, x)
+    solve_upper(count, column_start, row, workspace.factor, x)
+    _scatter(graph, elimination, x, workspace.direction)
+
+
+@subkernel
+def iterate_gmres(rows, islands, island, workspace):
+    """dv = -H^-1 g by GMRES, with the ``stiffness`` at hand for D; as near as ``MAX_STEPS_GMRES`` come."""
+    graph, elimination, factor = workspace.graph, workspace.elimination, workspace.factor
+    x, basis, small = workspace.solution, workspace.basis, workspace.hessenberg
+    count, column_start, row = graph.count[0], elimination.column_start, elimination.row
+    size = 6 * count
+    # of ``small``, column k holds that of the Hessenberg matrix, the last three the right-hand side and the rotations
+    right, cosine, sine = MAX_STEPS_GMRES, MAX_STEPS_GMRES + 1, MAX_STEPS_GMRES + 2
+    _gather(graph, elimination, workspace.gradient, -1.0, x)
+    solve_lower(count, column_start, row, factor, x)
+    first = _store_normalized(x, size, basis, 0)
+    small[0, right] = first
+    steps = 0
+    reached = not first > 0.0
+    while not reached and steps < MAX_STEPS_GMRES:
+        for entry in range(size):
+            x[entry] = basis[steps * size + entry]
+        solve_upper(count, column_start, row, factor, x)
+        _scatter(graph, elimination, x, workspace.search)
+        multiply_hessian(
+            rows, islands, island, workspace.group, graph, workspace.stiffness, workspace.search, workspace.image
+        )
+        _gather(graph, elimination, workspace.image, 1.0, x)
+        solve_lower(count, column_start, row, factor, x)
+        for k in range(steps + 1):
+            share = 0.0
+            for entry in range(size):
+                share += basis[k * size + entry] * x[entry]
+            for entry in range(size):
+                x[entry] -= share * basis[k * size + entry]
+            small[k, steps] = share
+        small[steps + 1, steps] = _store_normalized(x, size, basis, (steps + 1) * size)
+        _rotate_column(small, steps, right, cosine, sine)
+        steps += 1
+        reached = abs(small[steps, right]) <= _RATIO_GMRES * first
+    for entry in range(size):
+        x[entry] = 0.0
+    for k in range(steps - 1, -1, -1):
+        total = small[k, right]
+        for other in range(k + 1, steps):
+            total -= small[k, other] * small[other, right]
+        small[k, right] = total / small[k, k]
+        for entry in range(size):
+            x[entry] += small[k, right] * basis[k * size + entry]
+    solve_upper(count, column_start, row, factor, x)
+    _scatter(graph, elimination, x, workspace.direction)
+    workspace.counts[1] += steps
+
+
+@subkernel
+def _rotate_column(small, column, right, cosine, sine):
+    """Take the last column of the Hessenberg matrix to upper triangular form by Givens rotations."""
+    for k in range(column):
+        upper, lower = small[k, column], small[k + 1, column]
+        small[k, column] = small[k, cosine] * upper + small[k, sine] * lower
+        small[k + 1, column] = small[k, cosine] * lower - small[k, sine] * upper
+    length = math.hypot(small[column, column], small[column + 1, column])
+    small[column, cosine] = small[column, column] / length if length > 0.0 else 1.0
+    small[column, sine] = small[column + 1, column] / length if length > 0.0 else 0.0
+    small[column, column] = length if length > 0.0 else 1.0
+    small[column + 1, right] = -small[column, sine] * small[column, right]
+    small[column, right] *= small[column, cosine]
+
+
+@subkernel
+def _store_normalized(x, size, basis, start):
+    """A basis vector from x; returns the norm of x."""
+    total = 0.0
+    for entry in range(size):
+        total += x[entry] * x[entry]
+    length = math.sqrt(total)
+    factor = 1.0 / length if length > 0.0 else 0.0
+    for entry in range(size):
+        basis[start + entry] = factor * x[entry]
+    return length
+
+
+@subkernel
+def iterate_gradients(rows, islands, island, workspace):
+    """dv = -H^-1 g by conjugate gradients; ``gradient`` is lost."""
+    graph, elimination, factor = workspace.graph, workspace.elimination, workspace.factor
+    residual, search, image, x = workspace.gradient, workspace.search, workspace.image, workspace.solution
+    direction = workspace.direction
+    count, column_start, row = graph.count[0], elimination.column_start, elimination.row
+    now, first, step = 0.0, 0.0, 0
+    for number in range(count):
+        for column in range(6):
+            direction[graph.body[number], column] = 0.0
+            search[graph.body[number], column] = 0.0
+    while step < _MAX_STEPS_GRADIENTS and (step == 0 or now > _RATIO_GRADIENTS**2 * first):
+        # ``image`` is the preconditioned residual here, a product with H below
+        _gather(graph, elimination, residual, -1.0, x)
+        solve_lower(count, column_start, row, factor, x)
+        solve_upper(count, column_start, row, factor, x)
+        _scatter(graph, elimination, x, image)
+        last, now = now, -dot_bodies(graph, residual, image)
+        first = now if step == 0 else first
+        keep = now / last if step > 0 else 0.0
+        for number in range(count):
+            body = graph.body[number]
+            for column in range(6):
+                search[body, column] = image[body, column] + keep * search[body, column]
+        multiply_hessian(rows, islands, island, workspace.group, graph, workspace.stiffness, search, image)
+        length = now / dot_bodies(graph, search, image)
+        for number in range(count):
+            body = graph.body[number]
+            for column in range(6):
+                direction[body, column] += length * search[body, column]
+                residual[body, column] += length * image[body, column]
+        step += 1
+    workspace.counts[1] += step
+
+
+@subkernel
+def _gather(graph, elimination, vector, sign, x):
+    """X = sign * vector, by position."""
+    for place in range(graph.count[0]):
+        body = graph.body[elimination.order[place]]
+        for column in range(6):
+            x[6 * place + column] = sign * vector[body, column]
+
+
+@subkernel
+def _scatter(graph, elimination, x, vector):
+    """Set ``vector`` = x, by body."""
+    for place in range(graph.count[0]):
+        body = graph.body[elimination.order[place]]
+        for column in range(6):
+            vector[body, column] = x[6 * place + column]

@@ -1,0 +1,155 @@
+"""The set of a contact's whole impulse (normal, tangent, tangent), its projection, and the projection's derivative.
+
+Friction in the disc (cone):      K = {r : |r_t| <= mu r_n}
+friction row by row (box):        K = {r : |r_1| <= mu r_n, |r_2| <= mu r_n}
+
+Both are convex cones whose bounds follow the normal impulse inside the projection. A contact with velocity u obeys the
+law of friction exactly where (De Saxce and Feng 1998 for the disc; the same lines hold with the 1-norm for the box)
+
+    r in K,    u + s n in K*,    r . (u + s n) = 0,       s = mu |u_t|   (cone)     s = mu (|u_1| + |u_2|)   (box)
+
+Projection on the cone of z, with t = |z_t| and e = z_t / t:
+
+    t <= mu z_n        p = z                                     D = I
+    mu t <= -z_n       p = 0                                     D = 0
+    else               p_n = (z_n + mu t) / (1 + mu^2)           D = w w' / (1 + mu^2) + (mu p_n / t) f f'
+                       p_t = mu p_n e                            w = (1, mu e),  f normal to e in the plane
+
+and on the box's cone with A = {k : |z_k| > mu p_n}, sigma_k = sign z_k:
+
+    p_n = max(0, (z_n + mu sum_A |z_k|) / (1 + mu^2 |A|)),   p_k = mu p_n sigma_k in A, z_k elsewhere
+    D = w w' / w'w + (identity on the tangents not in A),    w = (1, mu sigma_k in A),        D = 0 where p_n = 0.
+
+D is symmetric and positive semidefinite, an element of the generalised derivative. With mu = 0 both are half-lines.
+"""
+
+import math
+
+from ...kernel import kernel, subkernel
+from ...rows import BOX
+
+
+@subkernel
+def project_impulse_on_cone(model, mu, z0, z1, z2):
+    """Nearest point of K.
+
+    Parameters
+    ----------
+    model : int
+        BOX, else the cone.
+    mu : float
+    z0, z1, z2 : float
+        Normal, tangent, tangent [N s].
+
+    Returns
+    -------
+    tuple of three floats
+    """
+    if model == BOX:
+        return _project_on_box_cone(mu, z0, z1, z2)
+    t = math.sqrt(z1 * z1 + z2 * z2)
+    if t <= mu * z0:
+        return z0, z1, z2
+    if mu * t <= -z0:
+        return 0.0, 0.0, 0.0
+    p0 = (z0 + mu * t) / (1.0 + mu * mu)
+    factor = mu * p0 / t if t > 0.0 else 0.0
+    return p0, factor * z1, factor * z2
+
+
+@subkernel
+def _project_on_box_cone(mu, z0, z1, z2):
+    p0 = _box_cone_normal(mu, z0, max(abs(z1), abs(z2)), min(abs(z1), abs(z2)))
+    bound = mu * p0
+    return p0, min(bound, max(-bound, z1)), min(bound, max(-bound, z2))
+
+
+@subkernel
+def _box_cone_normal(mu, z0, larger, smaller):
+    """Normal part of the projection: tries no, one and two tangents at their bounds."""
+    if larger <= mu * z0:
+        return z0
+    p0 = (z0 + mu * larger) / (1.0 + mu * mu)
+    if smaller > mu * p0:
+        p0 = (z0 + mu * (larger + smaller)) / (1.0 + 2.0 * mu * mu)
+    return max(p0, 0.0)
+
+
+@subkernel
+def fill_cone_derivative(model, mu, z0, z1, z2, factor, derivative, row):
+    """Store ``factor`` times D at z in derivative[row : row + 3, 0 : 3]."""
+    if model == BOX:
+        _fill_box_cone_derivative(mu, z0, z1, z2, factor, derivative, row)
+        return
+    t = math.sqrt(z1 * z1 + z2 * z2)
+    if mu > 0.0 and t <= mu * z0:
+        _fill(derivative, row, factor, 0.0, 0.0, factor, 0.0, factor)
+    elif mu * t <= -z0:
+        _fill(derivative, row, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+    elif mu == 0.0:
+        _fill(derivative, row, factor, 0.0, 0.0, 0.0, 0.0, 0.0)
+    else:
+        # t > 0 here: t = 0 is inside the cone or its polar
+        e1, e2 = z1 / t, z2 / t
+        along = factor / (1.0 + mu * mu)
+        across = factor * mu * (z0 + mu * t) / ((1.0 + mu * mu) * t)
+        d11 = along * mu * mu * e1 * e1 + across * e2 * e2
+        d12 = (along * mu * mu - across) * e1 * e2
+        d22 = along * mu * mu * e2 * e2 + across * e1 * e1
+        _fill(derivative, row, along, along * mu * e1, along * mu * e2, d11, d12, d22)
+
+
+@subkernel
+def _fill_box_cone_derivative(mu, z0, z1, z2, factor, derivative, row):
+    p0 = _box_cone_normal(mu, z0, max(abs(z1), abs(z2)), min(abs(z1), abs(z2)))
+    if not p0 > 0.0:
+        _fill(derivative, row, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+        return
+    bound = mu * p0
+    bound_1, bound_2 = abs(z1) > bound or mu == 0.0, abs(z2) > bound or mu == 0.0
+    w1 = math.copysign(mu, z1) if bound_1 else 0.0
+    w2 = math.copysign(mu, z2) if bound_2 else 0.0
+    along = factor / (1.0 + w1 * w1 + w2 * w2)
+    d11 = along * w1 * w1 if bound_1 else factor
+    d22 = along * w2 * w2 if bound_2 else factor
+    _fill(derivative, row, along, along * w1, along * w2, d11, along * w1 * w2, d22)
+
+
+@subkernel
+def _fill(derivative, row, d00, d01, d02, d11, d12, d22):
+    derivative[row, 0], derivative[row, 1], derivative[row, 2] = d00, d01, d02
+    derivative[row + 1, 0], derivative[row + 1, 1], derivative[row + 1, 2] = d01, d11, d12
+    derivative[row + 2, 0], derivative[row + 2, 1], derivative[row + 2, 2] = d02, d12, d22
+
+
+@subkernel
+def shift_of_slip(model, mu, u1, u2):
+    """De Saxce's shift s of the normal velocity [m/s]."""
+    if model == BOX:
+        return mu * (abs(u1) + abs(u2))
+    return mu * math.sqrt(u1 * u1 + u2 * u2)
+
+
+@kernel
+def project_contacts(model, mu, z, projected, derivative):
+    """Project one triple a contact.
+
+    Parameters
+    ----------
+    model : int
+        BOX, else the cone.
+    mu : float64 [contacts]
+        Read.
+    z : float64 [3 contacts]
+        Read [N s].
+    projected : float64 [3 contacts]
+        Written.
+    derivative : float64 [3 contacts, 3]
+        Written: D, three rows a contact.
+    """
+    for contact in range(mu.size):
+        row = 3 * contact
+        projected[row], projected[row + 1], projected[row + 2] = project_impulse_on_cone(
+            model, mu[contact], z[row], z[row + 1], z[row + 2]
+        )
+        fill_cone_derivative(model, mu[contact], z[row], z[row + 1], z[row + 2], 1.0, derivative, row)
