@@ -30,6 +30,8 @@ _LCP_FILES = {
     "amsor": "amsor",
     "dantzig": "dantzig",
     "lemke": "lemke",
+    "minmap_newton": "minmap_newton",
+    "fischer_newton": "fischer_newton",
 }
 
 METHODS = tuple(_CONTACT_FILES)
