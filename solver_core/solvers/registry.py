@@ -20,6 +20,9 @@ _CONTACT_FILES = {
     "amsor": "amgs",
     "alm_newton": "alm_newton",
     "fischer_newton": "fischer_newton",
+    "lemke": "lemke",
+    "lemke_structural": "lemke_structural",
+    "lemke_reduced": "lemke_reduced",
 }
 _LCP_FILES = {
     "jacobi": "jacobi",

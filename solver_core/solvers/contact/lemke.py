@@ -1,0 +1,207 @@
+"""Lemke's method on contacts with polyhedral friction, on the full matrix of their LCP.
+
+    w = M z + q,   z = (theta, phi, lambda),   w = (nu, sigma, gamma)        n (2 + K) variables for n contacts
+
+M is formed, dense, from the island's rows (in the units of ``polyhedral_groups``, bilateral rows eliminated) and
+solved by the plain method (``lcp.lemke_kernel``), which knows nothing of contacts. This is what ``lemke_structural``
+and ``lemke_reduced`` are measured against; they solve the same problem with a fraction of the work.
+
+Cost of a pivot: 2 n (2 + K) k for k basic z; forming M: 12 m n^2 (2 + K). Memory: 4 (n (2 + K))^2 doubles.
+Statuses: as ``lemke_structural``. An iteration is a pivot.
+
+Source: Lloyd 2004, eq. 8 and section 4.
+"""
+
+import math
+
+import numpy as np
+
+from ...kernel import kernel, subkernel
+from ...residuals import natural_map, problem_scale
+from ..lcp.lemke_basis import LemkeWorkspace
+from ..lcp.lemke_kernel import LIMIT as LCP_LIMIT
+from ..lcp.lemke_kernel import RAY as LCP_RAY
+from ..lcp.lemke_kernel import solve_lemke
+from ..registry import Method, register
+from .almost_complementary import direct_entry, fill_speeds, fill_star, row_entry, takes_part
+from .ending import fail, status_of
+from .explicit_lemke import solve_explicit
+from .lemke_island import (
+    CAPACITY,
+    MAX_PIVOTS,
+    MOST_DOUBLES,
+    allocate_lemke_island,
+    copy_impulses,
+    ending_of,
+    keep_better,
+)
+from .lemke_path import LIMIT, RAY, SOLVED, fill_source
+from .polyhedral_groups import FIRST, INCLUDED, gather_groups, measure_island, write_impulses
+
+# Natural map, in units of the largest speed, that ends the passes of the plain method.
+_TOLERANCE_LCP = 1e-12
+
+
+@kernel
+def solve_lemke_contacts(rows, islands, island, free_velocity, velocity, workspace, settings):
+    """Solve one island.
+
+    Parameters
+    ----------
+    rows : RowArrays
+        Read; ``impulse`` holds the start and is written.
+    islands : IslandArrays
+        Read.
+    island : int
+    free_velocity : float64 [body_count, 6]
+        Read.
+    velocity : float64 [body_count, 6]
+        v_free + M^-1 J' r at the start; written.
+    workspace : LemkeIslandWorkspace
+    settings : SolverSettings
+
+    Returns
+    -------
+    tuple
+        (status, pivots, residual [m/s], scale [m/s], worst block).
+    """
+    scale = problem_scale(rows, islands, island, free_velocity)
+    if not scale < math.inf:
+        return fail(rows, islands, island, free_velocity, velocity)
+    target = max(settings.tolerance * scale, settings.absolute_tolerance)
+    residual, worst_block = natural_map(rows, islands, island, velocity, settings)
+    if residual <= target:
+        return status_of(residual, target, settings.absolute_tolerance), 0, residual, scale, worst_block
+    counts = measure_island(rows, islands, island, workspace.body_place)
+    if doubles_of_matrix(counts[1], settings.directions) > MOST_DOUBLES:
+        return CAPACITY, 0, residual, scale, worst_block
+    groups, bilateral = gather_groups(
+        rows, islands, island, free_velocity, workspace.body_place, counts, settings.directions
+    )
+    copy_impulses(rows, islands, island, rows.impulse, workspace.best)
+    z = np.zeros(counts[1] * (settings.directions + 2))
+    outcome, pivots = solve_groups_densely(groups, z, settings.max_iterations)
+    write_impulses(rows, islands, island, free_velocity, velocity, groups, bilateral, z)
+    residual, worst_block = keep_better(
+        rows, islands, island, free_velocity, velocity, workspace.best, settings, residual, worst_block
+    )
+    return ending_of(outcome, residual, target, settings), pivots, residual, scale, worst_block
+
+
+@kernel
+def solve_groups_densely(groups, z, limit):
+    """Form the LCP of the groups and solve it.
+
+    Parameters
+    ----------
+    groups : Groups
+        The solver's own columns are written.
+    z : float64 [pair_count]
+        Written.
+    limit : int
+        Pivots allowed.
+
+    Returns
+    -------
+    outcome : int
+        As ``lemke_path.follow_path``.
+    pivots : int
+    """
+    pairs = _pairs_that_take_part(groups)
+    size = pairs.size
+    A, b, x = np.empty((size, size)), np.empty(size), np.zeros(size)
+    _form_problem(groups, pairs, A, b)
+    ending, pivots, _ = solve_lemke(size, A, b, np.zeros(0), x, _allocate(size), _TOLERANCE_LCP, limit)
+    for place in range(size):
+        z[pairs[place]] = x[place]
+    outcome = SOLVED
+    if ending == LCP_RAY:
+        outcome = RAY
+    elif ending == LCP_LIMIT:
+        outcome = LIMIT
+    return outcome, pivots
+
+
+@kernel
+def doubles_of_matrix(contacts, directions):
+    """Memory of the plain method: M and three more of its size."""
+    return 4 * (contacts * (directions + 2)) ** 2
+
+
+@subkernel
+def _pairs_that_take_part(groups):
+    """Numbers of all pairs, with all friction."""
+    shape, stride = groups.shape, groups.angle.shape[1] + 2
+    pairs = np.empty(shape.shape[0] * stride, np.int64)
+    count = 0
+    for group in range(shape.shape[0]):
+        shape[group, INCLUDED] = 1
+        for slot in range(stride):
+            if takes_part(shape, group, slot, stride):
+                pairs[count] = group * stride + slot
+                count += 1
+    return pairs[:count]
+
+
+@subkernel
+def _form_problem(groups, pairs, A, b):
+    """M and q."""
+    shape, law, angle, stride = groups.shape, groups.law, groups.angle, groups.angle.shape[1] + 2
+    velocity = np.empty((1, groups.response.shape[1]))
+    speed = np.zeros(groups.jacobian.shape[0] + 1)
+    source = np.zeros((1, shape.shape[0] * stride))
+    fill_source(groups, source, FIRST)
+    for column in range(pairs.size):
+        fill_star(shape, law, angle, groups.response, velocity, FIRST, pairs[column])
+        fill_speeds(groups.place, groups.jacobian, velocity, FIRST, speed)
+        for row in range(pairs.size):
+            entry = row_entry(shape, angle, speed, stride, pairs[row])
+            A[row, column] = entry + direct_entry(shape, law, stride, pairs[row], pairs[column])
+    for row in range(pairs.size):
+        b[row] = source[0, pairs[row]]
+
+
+@subkernel
+def _allocate(size):
+    """Room for the plain method, as ``lemke_basis.allocate_lemke`` gives it to Python."""
+    return LemkeWorkspace(
+        columns=np.empty((size + 1, size)),
+        inverse=np.empty((size + 1, size)),
+        factors=np.empty((size, size)),
+        right_side=np.empty(size),
+        value=np.empty(size),
+        magnitude=np.empty(size),
+        drive=np.empty(size),
+        spare=np.empty(size),
+        row_scale=np.empty(size),
+        column_scale=np.empty(size),
+        row_unit=np.empty(size),
+        cover=np.empty(size),
+        trial=np.empty(size),
+        ray=np.empty(size),
+        basis=np.empty(size, np.int64),
+        place=np.empty(size, np.int64),
+        slot=np.empty(size + 1, np.int64),
+        tied=np.empty(size, np.int64),
+        exchange=np.empty(size, np.int64),
+        history=np.zeros(0),
+    )
+
+
+def _solve_explicit(delassus, start, friction, options):
+    return solve_explicit(delassus, start, friction, options, solve_groups_densely, doubles_of_matrix)
+
+
+register(
+    Method(
+        name="lemke",
+        title="Lemke's method",
+        kernel=solve_lemke_contacts,
+        frictions=("polyhedral",),
+        max_iterations=MAX_PIVOTS,
+        source="Lloyd 2004, section 4",
+        options={"directions": 8},
+        allocate=allocate_lemke_island,
+        explicit=_solve_explicit,
+    )
+)
