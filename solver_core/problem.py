@@ -413,7 +413,7 @@ class LcpResult(SolverResult):
     merit_history : float64 [iterations + 1]
         What the method itself drives down; empty for pivoting methods.
     method : str
-        Name of the method; of the last one that ran for ``auto``.
+        Name of the method that found x, also where ``auto`` was asked.
     """
 
     x: np.ndarray

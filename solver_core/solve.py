@@ -43,8 +43,7 @@ def solve_lcp(lcp: LCP, method: str = "auto", x0=None, options: SolverOptions | 
         wrong shape or holds NaN.
     """
     solver = find_lcp_method(method)
-    limit = solver.max_iterations(lcp) if callable(solver.max_iterations) else solver.max_iterations
-    options = resolve_options(solver, options or SolverOptions(tolerance=solver.tolerance), limit)
+    options = resolve_options(solver, options or SolverOptions(tolerance=solver.tolerance), solver.limit(lcp))
     if lcp.form not in solver.forms:
         raise ProblemError(f"solver {method!r} needs the entries of A, which is a LinearOperator")
     objection = solver.requires(lcp)
@@ -58,9 +57,10 @@ def solve_lcp(lcp: LCP, method: str = "auto", x0=None, options: SolverOptions | 
         raise ProblemError("x0 holds NaN or infinity")
     started = perf_counter()
     if lcp.size == 0:
-        x, status, iterations, history, merits = start, Status.CONVERGED_ABSOLUTE, 0, np.zeros(0), np.zeros(0)
+        outcome = start, Status.CONVERGED_ABSOLUTE, 0, np.zeros(0), np.zeros(0)
     else:
-        x, status, iterations, history, merits = solver.function(lcp, start, options)
+        outcome = solver.function(lcp, start, options)
+    x, status, iterations, history, merits, *finder = outcome
     seconds = perf_counter() - started
     measures = measure_lcp(lcp, x)
     return LcpResult(
@@ -72,7 +72,7 @@ def solve_lcp(lcp: LCP, method: str = "auto", x0=None, options: SolverOptions | 
         seconds=seconds,
         measures=measures,
         merit_history=np.asarray(merits),
-        method=method,
+        method=finder[0] if finder else method,
     )
 
 

@@ -25,6 +25,7 @@ _CONTACT_FILES = {
     "lemke_reduced": "lemke_reduced",
 }
 _LCP_FILES = {
+    "auto": "auto",
     "jacobi": "jacobi",
     "pgs": "pgs",
     "psor": "psor",
@@ -89,7 +90,8 @@ class LcpMethod:
     name, title : str
     function : callable
         (lcp, x0, options) -> (x, status, iterations, history, merit_history); ``options`` are complete. History holds
-        the natural map in the infinity norm of the start and of each iterate.
+        the natural map in the infinity norm of the start and of each iterate. A sixth result is the name of another
+        method, if that found x.
     suits : str
         The problems that it is right for, in words.
     max_iterations : int or callable (lcp) -> int
@@ -115,6 +117,10 @@ class LcpMethod:
     requires: Callable = lambda lcp: None
     forms: tuple[str, ...] = ("dense", "sparse", "factors")
     options: Mapping[str, object] = field(default_factory=dict)
+
+    def limit(self, lcp) -> int:
+        """Its own limit of iterations for ``lcp``."""
+        return self.max_iterations(lcp) if callable(self.max_iterations) else self.max_iterations
 
 
 def register(method: Method | LcpMethod) -> None:

@@ -2,6 +2,7 @@
 
 import numpy as np
 import scipy.sparse
+from scipy.linalg import block_diag
 
 from cairn.solver_core.problem import LCP
 
@@ -16,7 +17,7 @@ def random_factors(rows, columns, seed, redundant=0):
     jacobian = rng.normal(size=(rows, columns)) * (rng.uniform(size=(rows, columns)) < 0.4)
     jacobian[np.arange(rows), np.arange(rows) % columns] += 2.0
     blocks = [rng.normal(size=(3, 3)) for _ in range((columns + 2) // 3)]
-    inverse_mass = scipy.sparse.block_diag([block @ block.T + 0.5 * np.eye(3) for block in blocks]).toarray()
+    inverse_mass = block_diag(*(block @ block.T + 0.5 * np.eye(3) for block in blocks))
     inverse_mass = inverse_mass[:columns, :columns]
     x = rng.uniform(0.5, 2.0, rows) * (rng.uniform(size=rows) < 0.5)
     w = rng.uniform(0.5, 2.0, rows) * (x == 0.0) * (rng.uniform(size=rows) < 0.8)
