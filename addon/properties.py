@@ -86,7 +86,7 @@ FRICTIONS_OF = {
     "amgs": ("box",),
     "amsor": ("box",),
     "fischer_newton": ("polyhedral",),
-    "staggered": ("polyhedral",),
+    "staggered": ("polyhedral", "box", "cone"),
     "lemke_reduced": ("polyhedral",),
     "lemke_structural": ("polyhedral",),
     "lemke": ("polyhedral",),

@@ -20,6 +20,7 @@ _CONTACT_FILES = {
     "amsor": "amgs",
     "alm_newton": "alm_newton",
     "fischer_newton": "fischer_newton",
+    "staggered": "staggered",
     "lemke": "lemke",
     "lemke_structural": "lemke_structural",
     "lemke_reduced": "lemke_reduced",

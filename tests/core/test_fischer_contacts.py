@@ -14,19 +14,19 @@ from contact_problems import dense_form, mixed_problem, natural_map_reference, r
 from cairn.solver_core.model import BodyKind, ModelBuilder
 from cairn.solver_core.problem import STRATEGIES, ContactProblem, SolverOptions, Status
 from cairn.solver_core.residuals import fischer_burmeister
-from cairn.solver_core.rows import single_island
+from cairn.solver_core.rows import FRICTION_MODELS, single_island
 from cairn.solver_core.shapes import Box
 from cairn.solver_core.simulation import Simulation, SimulationOptions
 from cairn.solver_core.solve import solve_contacts
 from cairn.solver_core.solvers.contact import fischer_blocks
 from cairn.solver_core.solvers.contact.block_gmres import allocate_basis, allocate_hessenberg, solve_coupled_units
+from cairn.solver_core.solvers.contact.compact_explicit import gather_explicit
 from cairn.solver_core.solvers.contact.compact_rows import (
     allocate_compact_rows,
-    gather_explicit,
+    compact_residual,
     gather_island,
     multiply,
     multiply_transposed,
-    polyhedral_residual,
 )
 from cairn.solver_core.solvers.contact.direction_impulses import project_unknowns, start_unknowns
 from cairn.solver_core.solvers.contact.polyhedral import friction_directions, polyhedral_lcp
@@ -307,8 +307,9 @@ def test_natural_map_is_zero_exactly_at_solutions_of_the_lcp(seed):
     assert np.abs(np.minimum(x, parts.A @ x + parts.b)).max() < 1e-9
 
 
+@pytest.mark.parametrize("friction", FRICTION_MODELS)
 @pytest.mark.parametrize("seed", range(3))
-def test_compact_residual_is_the_natural_map(seed):
+def test_compact_residual_is_the_natural_map(seed, friction):
     """The measure that steers the method is the one that judges it."""
     problem = random_problem(5, 9, friction=0.7, seed=seed)
     parts = Parts(problem)
@@ -316,8 +317,10 @@ def test_compact_residual_is_the_natural_map(seed):
     r[0::3] = np.abs(r[0::3])
     u = np.zeros(27)
     multiply(parts.compact, r / parts.unit, u)
-    residual = polyhedral_residual(parts.compact, DIRECTIONS, r / parts.unit, u + parts.compact.offset[:27])
-    assert residual == pytest.approx(natural_map_reference(problem, r, "polyhedral"), rel=1e-12)
+    u += parts.compact.offset[:27]
+    model = FRICTION_MODELS.index(friction)
+    residual = compact_residual(parts.compact, model, DIRECTIONS, r / parts.unit, u)
+    assert residual == pytest.approx(natural_map_reference(problem, r, friction), rel=1e-12)
 
 
 def block_on_slope(angle, direction):

@@ -8,7 +8,7 @@ row by itself. With S = diag(1 / W_ii), W_ii of its normal row for a contact, im
 and masses and units are gone. W S is never formed: W S y = J (Y y), with Y = M^-1 J' S by columns and velocities of
 bodies in between. Rows with W_ii = 0, between bodies that cannot be pushed, are left out.
 
-The same form holds contacts with an explicit W (``gather_explicit``), whose columns are scaled; then the products
+The same form holds contacts with an explicit W (``compact_explicit``), whose columns are scaled; then the products
 are those of compressed rows.
 
 Cost of every function here: O(rows).
@@ -22,7 +22,7 @@ import numpy as np
 from ...friction import project_friction
 from ...kernel import kernel, subkernel
 from ...residuals import is_friction_pair, row_velocity
-from ...rows import POLYHEDRAL
+from ...rows import BOX
 
 
 class CompactRows(NamedTuple):
@@ -104,40 +104,6 @@ def allocate_compact_rows(row_capacity: int, body_capacity: int) -> CompactRows:
     )
 
 
-def gather_explicit(delassus) -> CompactRows:
-    """Contacts with an explicit W in compact form.
-
-    Parameters
-    ----------
-    delassus : Delassus
-
-    Returns
-    -------
-    CompactRows
-        A contact without response to normal impulses (W_nn <= 0) is left out.
-    """
-    diagonal = delassus.matrix.diagonal()[0::3]
-    kept = np.flatnonzero(diagonal > 0.0)
-    rows = (3 * kept[:, None] + np.arange(3)).ravel()
-    scale = 1.0 / diagonal[kept]
-    matrix = delassus.matrix[rows][:, rows].tocsr()
-    matrix.data = matrix.data * np.repeat(scale, 3)[matrix.indices]
-    compact = allocate_compact_rows(len(rows), 1)
-    compact.count[:] = len(kept), len(rows), 0, 1
-    compact.first_row[: len(kept) + 1] = 3 * np.arange(len(kept) + 1)
-    compact.upper[:] = np.inf
-    compact.friction[: len(kept)] = delassus.friction[kept]
-    compact.scale[: len(kept)] = scale
-    compact.source[:] = rows
-    compact.offset[:] = delassus.b[rows]
-    entries = matrix.tocoo()
-    inside = entries.row // 3 == entries.col // 3
-    compact.own[entries.row[inside], entries.col[inside] % 3] = entries.data[inside]
-    return compact._replace(
-        start=matrix.indptr.astype(np.int64), column=matrix.indices.astype(np.int64), entry=matrix.data
-    )
-
-
 @kernel
 def gather_island(rows, islands, island, free_velocity, compact):
     """Fill ``compact`` with the rows of an island.
@@ -196,6 +162,22 @@ def _place(body_place, islands, island, body, bodies):
     if place < bodies and islands.body_order[islands.body_first[island] + place] == body:
         return place
     return bodies
+
+
+@subkernel
+def read_impulses(compact, impulse, y):
+    """y of the rows' impulses ``impulse``."""
+    for unit in range(compact.count[0]):
+        for row in range(compact.first_row[unit], compact.first_row[unit + 1]):
+            y[row] = impulse[compact.source[row]] / compact.scale[unit]
+
+
+@subkernel
+def write_impulses(compact, y, impulse):
+    """The rows' impulses of y."""
+    for unit in range(compact.count[0]):
+        for row in range(compact.first_row[unit], compact.first_row[unit + 1]):
+            impulse[compact.source[row]] = y[row] * compact.scale[unit]
 
 
 @kernel
@@ -301,61 +283,93 @@ def couple_units(compact, gain, z, t):
             t[row] = z[row] + gain[row, 0] * s0 + gain[row, 1] * s1 + gain[row, 2] * s2
 
 
-@subkernel
-def sweep_units(compact, directions, y):
-    """One sweep of projected Gauss-Seidel with polyhedral friction, unit by unit, from y = the present impulses.
+# What a sweep changes besides rows that are no contacts: everything, normal impulses, or friction.
+ALL, NORMALS, FRICTION = 0, 1, 2
 
-    A contact's friction takes a step of projected gradients with the largest step that never overshoots.
+
+@subkernel
+def sweep_units(compact, part, model, directions, y):
+    """One sweep of projected Gauss-Seidel, unit by unit, from y = the present impulses.
+
+    In disc and polygon a contact's friction takes the largest step of projected gradients that never overshoots.
 
     Parameters
     ----------
     compact : CompactRows
         Read; ``velocity`` must hold Y y and is kept so (explicit W: not used).
-    directions : int
-        Corners of the polygon.
+    part : int
+        ALL, NORMALS or FRICTION.
+    model, directions : int
+        The model of friction, and the corners of its polygon.
     y : float64 [rows]
         Read and written [m/s].
 
     Returns
     -------
-    float
-        Largest change of an impulse, in the speed that it makes [m/s].
+    largest : float
+        Largest change of an impulse, as the speed that it makes [m/s].
+    merit : float
+        Sum of the squared changes, in the same measure [m^2/s^2].
     """
-    largest = 0.0
+    largest, merit = 0.0, 0.0
     for unit in range(compact.count[0]):
         row = compact.first_row[unit]
-        s0, _, _ = _unit_speeds(compact, unit, y)
-        wanted = y[row] - (s0 + compact.offset[row]) / compact.own[row, 0]
-        mu = compact.friction[unit]
-        lower, upper = (0.0, np.inf) if mu >= 0.0 else (compact.lower[row], compact.upper[row])
-        largest = max(largest, _change_impulse(compact, unit, row, min(upper, max(lower, wanted)), y))
-        if mu < 0.0:
-            continue
-        _, s1, s2 = _unit_speeds(compact, unit, y)
-        own = compact.own
-        weight = _largest_response(own[row + 1, 1], own[row + 2, 2], 0.5 * (own[row + 1, 2] + own[row + 2, 1]))
-        if weight > 0.0:
-            t1, t2 = project_friction(
-                POLYHEDRAL,
-                directions,
-                mu * y[row],
-                y[row + 1] - (s1 + compact.offset[row + 1]) / weight,
-                y[row + 2] - (s2 + compact.offset[row + 2]) / weight,
-            )
-            largest = max(largest, _change_impulse(compact, unit, row + 1, t1, y) * weight)
-            largest = max(largest, _change_impulse(compact, unit, row + 2, t2, y) * weight)
-    return largest
+        is_contact = compact.friction[unit] >= 0.0
+        if not is_contact or part != FRICTION:
+            speed, _, _ = _unit_speeds(compact, unit, y)
+            wanted = y[row] - (speed + compact.offset[row]) / compact.own[row, 0]
+            lower, upper = (0.0, math.inf) if is_contact else (compact.lower[row], compact.upper[row])
+            error = _change_impulse(compact, unit, row, min(upper, max(lower, wanted)), y)
+            largest = max(largest, error)
+            merit += error * error
+        if is_contact and part != NORMALS:
+            error = _sweep_friction(compact, unit, model, directions, y)
+            largest = max(largest, error)
+            merit += error * error
+    return largest, merit
+
+
+@subkernel
+def _sweep_friction(compact, unit, model, directions, y):
+    """Friction of one contact at its present normal impulse; returns the speed that its change makes."""
+    own, row = compact.own, compact.first_row[unit]
+    bound = compact.friction[unit] * max(y[row], 0.0)
+    first, second = own[row + 1, 1], own[row + 2, 2]
+    if model == BOX:
+        total = 0.0
+        for place, weight in ((row + 1, first), (row + 2, second)):
+            _, s1, s2 = _unit_speeds(compact, unit, y)
+            speed = (s1 if place == row + 1 else s2) + compact.offset[place]
+            if weight > 0.0:
+                wanted = min(bound, max(-bound, y[place] - speed / weight))
+                total = math.hypot(total, weight * _change_impulse(compact, unit, place, wanted, y))
+        return total
+    weight = _largest_response(first, second, 0.5 * (own[row + 1, 2] + own[row + 2, 1]))
+    if not weight > 0.0:
+        return 0.0
+    _, s1, s2 = _unit_speeds(compact, unit, y)
+    t1, t2 = project_friction(
+        model,
+        directions,
+        bound,
+        y[row + 1] - (s1 + compact.offset[row + 1]) / weight,
+        y[row + 2] - (s2 + compact.offset[row + 2]) / weight,
+    )
+    return weight * math.hypot(
+        _change_impulse(compact, unit, row + 1, t1, y), _change_impulse(compact, unit, row + 2, t2, y)
+    )
 
 
 @kernel
-def polyhedral_residual(compact, directions, y, u):
+def compact_residual(compact, model, directions, y, u):
     """The natural map (``residuals``) of compact rows.
 
     Parameters
     ----------
     compact : CompactRows
         Read.
-    directions : int
+    model, directions : int
+        The model of friction.
     y, u : float64 [rows]
         Impulses and speeds, read [m/s].
 
@@ -373,16 +387,20 @@ def polyhedral_residual(compact, directions, y, u):
             residual = max(residual, abs(y[row] - wanted))
             continue
         residual = max(residual, abs(y[row] - max(0.0, y[row] - u[row])))
-        weight = max(compact.own[row + 1, 1], compact.own[row + 2, 2])
-        if weight > 0.0:
+        first, second = compact.own[row + 1, 1], compact.own[row + 2, 2]
+        if model != BOX:
+            first = second = max(first, second)
+        if first > 0.0 and second > 0.0:
             t1, t2 = project_friction(
-                POLYHEDRAL,
+                model,
                 directions,
                 mu * max(y[row], 0.0),
-                y[row + 1] - u[row + 1] / weight,
-                y[row + 2] - u[row + 2] / weight,
+                y[row + 1] - u[row + 1] / first,
+                y[row + 2] - u[row + 2] / second,
             )
-            residual = max(residual, weight * math.hypot(y[row + 1] - t1, y[row + 2] - t2))
+            error_1, error_2 = first * abs(y[row + 1] - t1), second * abs(y[row + 2] - t2)
+            error = max(error_1, error_2) if model == BOX else math.hypot(error_1, error_2)
+            residual = max(residual, error)
     return residual
 
 

@@ -8,6 +8,7 @@ from .sweep import apply_impulses
 
 _CONVERGED_ABSOLUTE = int(Status.CONVERGED_ABSOLUTE)
 _CONVERGED_RELATIVE = int(Status.CONVERGED_RELATIVE)
+_STAGNATED = int(Status.STAGNATED)
 _MAX_ITERATIONS = int(Status.MAX_ITERATIONS)
 _FAILED = int(Status.FAILED)
 # Armijo's constant (Silcowitz-Hansen et al. 2010, figure 3), and the shortest step that is tried.
@@ -29,6 +30,14 @@ def status_of(residual, target, absolute_tolerance):
     if residual <= absolute_tolerance:
         return _CONVERGED_ABSOLUTE
     return _CONVERGED_RELATIVE if residual <= target else _MAX_ITERATIONS
+
+
+@subkernel
+def status_of_iteration(residual, target, iterations, settings):
+    """Status of a solver that gives up before its limit where it gains nothing."""
+    if residual > target and iterations < settings.max_iterations:
+        return _STAGNATED
+    return status_of(residual, target, settings.absolute_tolerance)
 
 
 @subkernel

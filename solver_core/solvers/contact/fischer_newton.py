@@ -24,25 +24,25 @@ Source: Erleben 2013, section 5.5; Silcowitz, Niebe and Erleben 2009. Smoothing:
 
 import math
 
-import numpy as np
-
 from ...kernel import kernel, subkernel
-from ...problem import Status, kernel_settings
-from ...residuals import explicit_natural_map, explicit_scale, natural_map, problem_scale
+from ...residuals import natural_map, problem_scale
 from ...rows import POLYHEDRAL
 from ..registry import Method, register
 from .block_gmres import solve_coupled_units
+from .compact_explicit import solve_explicit_compact
 from .compact_rows import (
-    gather_explicit,
+    ALL,
+    compact_residual,
     gather_island,
     multiply,
     multiply_transposed,
-    polyhedral_residual,
+    read_impulses,
     set_velocity,
     sweep_units,
+    write_impulses,
 )
 from .direction_impulses import project_unknowns, start_unknowns
-from .ending import fail, status_of
+from .ending import fail, status_of_iteration
 from .fischer_blocks import (
     combine_directions,
     compute_slacks,
@@ -74,9 +74,6 @@ _STALL_STEPS, _STALL_RATIO, _RESTART_SMOOTHING = 8, 0.5, 10.0
 _RESTART_SWEEPS, _MOST_RESTARTS = 10, 4
 # An impulse is at its bound where its distance, as a speed, is below this share of the speed at which its row parts.
 _RATIO_SETTLED = 1e-6
-
-
-_STAGNATED = int(Status.STAGNATED)
 
 
 @kernel
@@ -112,24 +109,12 @@ def solve_fischer_newton(rows, islands, island, free_velocity, velocity, workspa
         compact = workspace.compact
         gather_island(rows, islands, island, free_velocity, compact)
         state = prepare_state(compact, workspace, settings)
-        for unit in range(compact.count[0]):
-            for row in range(compact.first_row[unit], compact.first_row[unit + 1]):
-                state.y[row] = rows.impulse[compact.source[row]] / compact.scale[unit]
+        read_impulses(compact, rows.impulse, state.y)
         iterations = iterate_fischer_newton(state, settings, scale, target, workspace.history, workspace.merit_history)
-        for unit in range(compact.count[0]):
-            for row in range(compact.first_row[unit], compact.first_row[unit + 1]):
-                rows.impulse[compact.source[row]] = state.best[row] * compact.scale[unit]
+        write_impulses(compact, state.best, rows.impulse)
         apply_impulses(rows, islands, island, free_velocity, velocity)
         residual, worst_block = natural_map(rows, islands, island, velocity, settings)
-    return end_status(residual, target, settings, iterations), iterations, residual, scale, worst_block
-
-
-@kernel
-def end_status(residual, target, settings, iterations):
-    """Status of a solver that may give up before its limit."""
-    if residual > target and iterations < settings.max_iterations:
-        return _STAGNATED
-    return status_of(residual, target, settings.absolute_tolerance)
+    return status_of_iteration(residual, target, iterations, settings), iterations, residual, scale, worst_block
 
 
 @kernel
@@ -173,12 +158,13 @@ def iterate_fischer_newton(state, settings, scale, target, history, merit_histor
             slope = _gradient_direction(state)
         tau = _search_line(state, smoothing, merit, slope)
         smoothing = _next_smoothing(state, smoothing, tau, unit_speed)
-        residual = polyhedral_residual(compact, settings.directions, state.y, state.u)
+        residual = compact_residual(compact, POLYHEDRAL, settings.directions, state.y, state.u)
         if residual < least:
             least = residual
             _keep_best(state)
         if iteration < history.size:
             history[iteration] = residual
+        if iteration < merit_history.size:
             merit_history[iteration] = evaluate_equations(
                 compact, state.first_unknown, state.x, state.w, 0.0, state.value
             )
@@ -203,11 +189,11 @@ def _start_from_sweeps(state, settings, sweeps):
     combine_directions(compact, state.first_unknown, state.corners, state.x, state.y)
     set_velocity(compact, state.y)
     for _ in range(sweeps):
-        sweep_units(compact, settings.directions, state.y)
+        sweep_units(compact, ALL, POLYHEDRAL, settings.directions, state.y)
     _update_speeds(state, state.y)
     start_unknowns(compact, state.first_unknown, state.corners, state.y, state.u, state.x)
     compute_slacks(compact, state.first_unknown, state.corners, state.x, state.u, state.w)
-    return polyhedral_residual(compact, settings.directions, state.y, state.u)
+    return compact_residual(compact, POLYHEDRAL, settings.directions, state.y, state.u)
 
 
 @subkernel
@@ -230,7 +216,7 @@ def _settle_at_bounds(state, settings, allowed):
         elif upper - y[row] <= -_RATIO_SETTLED * u[row]:
             y[row] = upper
     _update_speeds(state, y)
-    if polyhedral_residual(compact, settings.directions, y, u) <= allowed:
+    if compact_residual(compact, POLYHEDRAL, settings.directions, y, u) <= allowed:
         _keep_best(state)
 
 
@@ -357,47 +343,24 @@ def _next_smoothing(state, smoothing, tau, unit_speed):
 
 def solve_explicit(delassus, r0, friction, options):
     """Solve contacts with an explicit W; arguments and result as ``registry.Method.explicit`` says."""
-    compact = gather_explicit(delassus)
-    count = int(compact.count[1])
-    settings = kernel_settings(options, friction)
-    workspace = allocate_fischer_workspace(count, 1, settings.max_iterations)
-    scale = explicit_scale(delassus.b)
-    target = max(settings.tolerance * scale, settings.absolute_tolerance)
-    r = r0.copy()
-    residual, worst_contact = _explicit_residual(delassus, r, settings)
-    iterations = 0
-    if residual > target and settings.max_iterations > 0:
-        unit_of_row = np.repeat(compact.scale[: compact.count[0]], 3)
-        start = r[compact.source[:count]] / unit_of_row
-        iterations, impulses = _solve_compact(compact, workspace, settings, scale, target, start)
-        r[compact.source[:count]] = impulses * unit_of_row
-        residual, worst_contact = _explicit_residual(delassus, r, settings)
-    status = end_status(residual, target, settings, iterations)
-    return r, status, iterations, residual, scale, worst_contact, workspace.history[:iterations]
 
+    def solve(compact, settings, scale, target, y, history):
+        workspace = allocate_fischer_workspace(len(y), 1)
+        return _solve_compact(compact, workspace, settings, scale, target, y, history)
 
-def _explicit_residual(delassus, r, settings):
-    matrix = delassus.matrix
-    return explicit_natural_map(
-        matrix.indptr.astype(np.int64),
-        matrix.indices.astype(np.int64),
-        matrix.data,
-        delassus.b,
-        delassus.friction,
-        r,
-        POLYHEDRAL,
-        settings.directions,
-    )
+    return solve_explicit_compact(delassus, r0, friction, options, solve)
 
 
 @kernel
-def _solve_compact(compact, workspace, settings, scale, target, start):
-    """Solve contacts in compact form from the impulses ``start`` [m/s]; returns the steps and the impulses [m/s]."""
+def _solve_compact(compact, workspace, settings, scale, target, y, history):
+    """Solve compact rows from the impulses y to the impulses y [m/s]; returns the steps done."""
     state = prepare_state(compact, workspace, settings)
     for row in range(compact.count[1]):
-        state.y[row] = start[row]
-    iterations = iterate_fischer_newton(state, settings, scale, target, workspace.history, workspace.merit_history)
-    return iterations, state.best[: compact.count[1]].copy()
+        state.y[row] = y[row]
+    iterations = iterate_fischer_newton(state, settings, scale, target, history, workspace.merit_history)
+    for row in range(compact.count[1]):
+        y[row] = state.best[row]
+    return iterations
 
 
 register(
