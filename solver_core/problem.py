@@ -5,6 +5,7 @@ Linear complementarity problem (LCP):      w = A x + b,   x >= 0,   w >= 0,   x'
 Contact problem: rows with bounds, of which friction's hang on normal impulses (``rows``).
 """
 
+import math
 from dataclasses import dataclass, field
 from enum import IntEnum
 from functools import cached_property
@@ -62,7 +63,7 @@ class LCP:
     Raises
     ------
     ProblemError
-        The shapes do not match, or there is NaN or infinity.
+        The shapes do not match, or there is NaN, infinity or a complex number.
 
     Attributes
     ----------
@@ -79,9 +80,7 @@ class LCP:
         if isinstance(A, scipy.sparse.linalg.LinearOperator):
             self.A = A
         elif scipy.sparse.issparse(A):
-            self.A = scipy.sparse.csr_array(A, dtype=float)
-            self.A.sum_duplicates()
-            _finite_array("A", self.A.data, 1)
+            self.A = _finite_sparse("A", A)
         else:
             self.A = _finite_array("A", A, 2)
         if self.A.shape != (self.size, self.size):
@@ -97,19 +96,23 @@ class LCP:
         inverse_mass : array_like or sparse [m, m]
             Symmetric.
         b : array_like [n]
+
+        Raises
+        ------
+        ProblemError
+            The shapes do not match, M^-1 is not symmetric, or there is NaN, infinity or a complex number.
         """
         problem = cls.__new__(cls)
         problem.b = _finite_array("b", b, 1)
-        jacobian = scipy.sparse.csr_array(jacobian, dtype=float)
-        inverse_mass = scipy.sparse.csr_array(inverse_mass, dtype=float)
-        for name, factor in (("jacobian", jacobian), ("inverse_mass", inverse_mass)):
-            factor.sum_duplicates()
-            _finite_array(name, factor.data, 1)
+        jacobian = _finite_sparse("jacobian", jacobian)
+        inverse_mass = _finite_sparse("inverse_mass", inverse_mass)
         width = jacobian.shape[1]
         if jacobian.shape[0] != problem.size:
             raise ProblemError(f"jacobian has {jacobian.shape[0]} rows; b has {problem.size}")
         if inverse_mass.shape != (width, width):
             raise ProblemError(f"inverse_mass has the shape {inverse_mass.shape}; it must be {(width, width)}")
+        if not _is_symmetric(inverse_mass):
+            raise ProblemError("inverse_mass is not symmetric")
         problem.factors = (jacobian, inverse_mass)
         problem.A = None
         return problem
@@ -118,6 +121,11 @@ class LCP:
     def size(self) -> int:
         """Number of variables n."""
         return len(self.b)
+
+    @cached_property
+    def scale(self) -> float:
+        """max |b_i|, and 1 where b = 0: what relative residuals are relative to."""
+        return (float(np.abs(self.b).max()) if self.size else 0.0) or 1.0
 
     @property
     def form(self) -> str:
@@ -179,11 +187,7 @@ class LCP:
     @cached_property
     def is_symmetric(self) -> bool:
         """Whether A equals its transpose up to rounding."""
-        if self.form == "factors":
-            return True
-        A = self.explicit
-        difference, largest = abs(A - A.T), abs(A)
-        return self.size == 0 or bool(difference.max() <= _SYMMETRY_TOLERANCE * largest.max())
+        return self.form == "factors" or _is_symmetric(self.explicit)
 
 
 # Asymmetry of A relative to its largest entry that counts as rounding.
@@ -206,17 +210,18 @@ class SolverOptions:
     max_iterations : int or None
         None is the method's own limit.
     merit_tolerance : float
-        Plain LCPs: stops as ``converged_absolute`` where the method's merit falls below (Erleben 2013, eq. 107).
+        Iterative methods on a plain LCP: stops as ``converged_absolute`` where the merit falls below (Erleben 2013,
+        eq. 107).
     decrease_tolerance : float
-        Plain LCPs: stops as ``stagnated`` where the merit changes by less than this share of it (eq. 108).
+        Likewise: stops as ``stagnated`` where the merit changes by less than this share of it (eq. 108).
     step_tolerance : float
-        Plain LCPs: stops as ``stagnated`` where no variable changes by more than this (eq. 109).
+        Likewise: stops as ``stagnated`` where no variable changes by more than this (eq. 109).
     relaxation : float
         jacobi, psor, amsor: factor lambda on a step of the plain method, between 0 and 2.
     alpha : float
         amgs, amsor: share of the accelerated splitting.
     omega : float64 [n]
-        amgs, amsor on an LCP: diagonal of Omega.
+        amgs, amsor on an LCP: diagonal of Omega, in place of alpha's.
     conjugacy : str
         nncg: one of ``CONJUGACIES``.
     line_search : bool
@@ -256,11 +261,11 @@ class SolverOptions:
     def __post_init__(self):
         for name in _TOLERANCES:
             value = getattr(self, name)
-            if not (np.isfinite(value) and value >= 0.0):
+            if not 0.0 <= value < math.inf:
                 raise ProblemError(f"{name} is {value}; it must be at least 0")
         for name, least in (("max_iterations", 0), ("warm_start_sweeps", 0), ("seed", 0)):
             value = getattr(self, name)
-            if value is not None and (int(value) != value or value < least):
+            if value is not None and not (least <= value < math.inf and value == int(value)):
                 raise ProblemError(f"{name} is {value}; it must be a whole number from {least} on")
         for name, words in (("conjugacy", CONJUGACIES), ("strategy", STRATEGIES), ("linear_solver", LINEAR_SOLVERS)):
             value = getattr(self, name)
@@ -268,8 +273,10 @@ class SolverOptions:
                 raise ProblemError(f"{name} is {value!r}; it must be one of {', '.join(words)}")
         if self.relaxation is not None and not 0.0 < self.relaxation < 2.0:
             raise ProblemError(f"relaxation is {self.relaxation}; it must lie between 0 and 2")
-        if self.alpha is not None and not self.alpha >= 0.0:
+        if self.alpha is not None and not 0.0 <= self.alpha < math.inf:
             raise ProblemError(f"alpha is {self.alpha}; it must be at least 0")
+        if self.line_search not in (None, True, False):
+            raise ProblemError(f"line_search is {self.line_search!r}; it must be True or False")
         if self.directions is not None and (self.directions < 4 or self.directions % 2):
             raise ProblemError(f"directions is {self.directions}; it must be an even number from 4 on")
 
@@ -445,9 +452,27 @@ class ContactResult(SolverResult):
 
 
 def _finite_array(name, value, dimensions) -> np.ndarray:
+    if np.iscomplexobj(value):
+        raise ProblemError(f"{name} is complex; it must be real")
     array = np.ascontiguousarray(value, dtype=float)
     if array.ndim != dimensions:
         raise ProblemError(f"{name} has {array.ndim} dimensions; it must have {dimensions}")
     if not np.all(np.isfinite(array)):
         raise ProblemError(f"{name} holds NaN or infinity")
     return array
+
+
+def _finite_sparse(name, value) -> scipy.sparse.csr_array:
+    if np.iscomplexobj(value):
+        raise ProblemError(f"{name} is complex; it must be real")
+    matrix = scipy.sparse.csr_array(value, dtype=float)
+    matrix.sum_duplicates()
+    _finite_array(name, matrix.data, 1)
+    return matrix
+
+
+def _is_symmetric(matrix) -> bool:
+    """Whether a square matrix, dense or sparse, equals its transpose up to rounding."""
+    if 0 in matrix.shape:
+        return True
+    return bool(abs(matrix - matrix.T).max() <= _SYMMETRY_TOLERANCE * abs(matrix).max())

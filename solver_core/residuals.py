@@ -303,19 +303,22 @@ def measure_lcp(lcp, x) -> LcpMeasures:
     lcp : LCP
     x : float64 [n]
     """
-    w = lcp.slack(x)
-    smaller = np.minimum(x, w)
-    largest = float(np.max(np.abs(lcp.b), initial=0.0))
-    return LcpMeasures(
-        natural_map=float(np.max(np.abs(smaller), initial=0.0)),
-        natural_map_norm=float(np.linalg.norm(smaller)),
-        fischer_burmeister=0.5 * float(np.sum(fischer_burmeister(x, w) ** 2)),
-        product=float(x @ np.abs(w)),
-        infeasibility_x=float(np.max(-x, initial=0.0)),
-        infeasibility_w=float(np.max(-w, initial=0.0)),
-        complementarity=float(np.max(np.abs(x * w), initial=0.0)),
-        scale=largest if largest > 0.0 else 1.0,
-    )
+    if lcp.size == 0:
+        return LcpMeasures(0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, lcp.scale)
+    with np.errstate(over="ignore", invalid="ignore"):  # squares and products of huge numbers are infinite
+        w = lcp.slack(x)
+        smaller = np.minimum(x, w)
+        phi = fischer_burmeister(x, w)
+        return LcpMeasures(
+            natural_map=float(np.abs(smaller).max()),
+            natural_map_norm=math.sqrt(smaller @ smaller),
+            fischer_burmeister=0.5 * float(phi @ phi),
+            product=float(x @ np.abs(w)),
+            infeasibility_x=max(-float(x.min()), 0.0),
+            infeasibility_w=max(-float(w.min()), 0.0),
+            complementarity=float(np.abs(x * w).max()),
+            scale=lcp.scale,
+        )
 
 
 def fischer_burmeister(x, w) -> np.ndarray:

@@ -1,6 +1,7 @@
 """What ``solve_lcp`` promises of every method: bad input is refused before any work, results are whole and honest."""
 
 import functools
+import warnings
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ from lcp_oracles import solutions_by_enumeration
 from lcp_problems import in_all_forms, natural_map, random_factors
 
 from cairn.solver_core.problem import LCP, LcpResult, ProblemError, SolverOptions, Status
+from cairn.solver_core.residuals import measure_lcp
 from cairn.solver_core.solve import solve_lcp
 from cairn.solver_core.solvers.registry import LCP_METHODS, find_lcp_method
 
@@ -188,6 +190,34 @@ def test_numbers_that_are_none_are_refused_where_they_are(value):
             build()
 
 
+def test_complex_numbers_are_refused():
+    """The imaginary part is not dropped in silence, dense, sparse, in b or in a factor."""
+    matrix, vector = np.eye(3), np.zeros(3)
+    for name, build in {
+        "A": lambda: LCP(1j * matrix, vector),
+        "A ": lambda: LCP(scipy.sparse.csr_array(1j * matrix), vector),
+        "b": lambda: LCP(matrix, 1j * vector),
+        "jacobian": lambda: LCP.from_factors(1j * matrix, matrix, vector),
+    }.items():
+        with pytest.raises(ProblemError, match=f"{name.strip()} is complex"):
+            build()
+
+
+def test_inverse_masses_must_be_symmetric():
+    """J M^-1 J' is read by rows and by columns of M^-1, so both must be the same."""
+    with pytest.raises(ProblemError, match="inverse_mass is not symmetric"):
+        LCP.from_factors(np.eye(2), [[1.0, 0.5], [0.0, 1.0]], np.zeros(2))
+
+
+def test_measures_of_huge_numbers_overflow_in_silence():
+    """Squares of 1e200 are infinite; the residual, which has none, is right, and no warning is raised."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        measures = measure_lcp(LCP(np.eye(2), [-1e200, 1e200]), np.zeros(2))
+    assert measures.natural_map == 1e200
+    assert measures.natural_map_norm == measures.fischer_burmeister == np.inf
+
+
 def test_shapes_that_do_not_match_are_refused():
     """Say both shapes."""
     with pytest.raises(ProblemError, match=r"A has the shape \(3, 3\).*b of 4"):
@@ -215,8 +245,11 @@ def test_shapes_that_do_not_match_are_refused():
         ("merit_tolerance", -1e-9),
         ("max_iterations", -1),
         ("max_iterations", 2.5),
+        ("max_iterations", np.inf),
         ("relaxation", 2.0),
         ("alpha", -0.1),
+        ("alpha", np.inf),
+        ("line_search", "no"),
         ("conjugacy", "steepest"),
         ("strategy", "luck"),
         ("linear_solver", "magic"),

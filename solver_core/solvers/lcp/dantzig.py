@@ -120,11 +120,10 @@ def solve_lcp_dantzig(lcp, x0, options):
     tuple
         (x, status, iterations, history, merit history, which is empty).
     """
-    scale = np.max(np.abs(lcp.b)) or 1.0
-    target = max(options.tolerance * scale, options.absolute_tolerance)
-    given = measure_lcp(lcp, x0).natural_map if np.any(x0) else math.inf
+    target = max(options.tolerance * lcp.scale, options.absolute_tolerance)
+    given = measure_lcp(lcp, x0).natural_map if x0.any() else math.inf
     if given <= target:
-        return x0, _status(given, scale, _SOLVED, options), 0, np.array([given]), np.zeros(0)
+        return x0, _status(given, lcp.scale, _SOLVED, options), 0, np.array([given]), np.zeros(0)
     workspace = allocate_dantzig(lcp.size, min(options.max_iterations, _HISTORY_LIMIT))
     x = np.zeros(lcp.size)
     ending, pivots, residual = solve_dantzig(lcp.dense, lcp.b, x, workspace, target, options.max_iterations)
@@ -132,7 +131,7 @@ def solve_lcp_dantzig(lcp, x0, options):
     if given < residual:
         x, residual = x0, given
     history[-1] = residual
-    return x, _status(residual, scale, ending, options), pivots, history, np.zeros(0)
+    return x, _status(residual, lcp.scale, ending, options), pivots, history, np.zeros(0)
 
 
 def _status(residual, scale, ending, options) -> Status:

@@ -9,7 +9,7 @@ ends at a solution if there is one; a ray then proves that there is none.
 
 Cost: 2 n k a pivot, with k basic x of n; some n pivots are usual, 2^n happen (Murty's example).
 Statuses: ``ray_termination``, ``max_iterations``, ``round_off`` (the last basis does not reach the tolerance), each
-with the best iterate. An iteration is a pivot.
+with the best of zero, the start and where the passes ended. An iteration is a pivot.
 
 Source: Lloyd 2004, section 4; Cottle, Pang and Stone 1992, sections 4.4 and 4.9.
 """
@@ -47,23 +47,21 @@ def solve_lcp_lemke(lcp, x0, options):
         The covering vector has the wrong shape or is not positive.
     """
     cover = _checked_cover(options.covering_vector, lcp.size)
-    least, largest = float(lcp.b.min()), float(lcp.b.max())
-    scale = max(-least, largest) or 1.0
-    target = max(options.tolerance * scale, options.absolute_tolerance)
+    target = max(options.tolerance * lcp.scale, options.absolute_tolerance)
     given = measure_lcp(lcp, x0).natural_map if x0.any() else np.inf
     if given <= target:
-        return x0, _status(given, scale, SOLVED, options), 0, np.array([given]), np.zeros(0)
+        return x0, _status(given, lcp.scale, SOLVED, options), 0, np.array([given]), np.zeros(0)
     workspace = allocate_lemke(lcp.size, 1 + min(options.max_iterations, _HISTORY_LIMIT))
     x = np.zeros(lcp.size)
     ending, pivots, residual = solve_lemke(
         lcp.size, lcp.dense, lcp.b, cover, x, workspace, target, options.max_iterations
     )
     history = workspace.history[: pivots + 1]
-    history[0] = max(-least, 0.0)
+    history[0] = max(-float(lcp.b.min()), 0.0)
     if given < residual:
         x, residual = x0, given
     history[-1] = residual
-    return x, _status(residual, scale, ending, options), pivots, history, np.zeros(0)
+    return x, _status(residual, lcp.scale, ending, options), pivots, history, np.zeros(0)
 
 
 def _checked_cover(cover, size) -> np.ndarray:

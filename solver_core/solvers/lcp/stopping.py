@@ -3,8 +3,6 @@
 import math
 from typing import NamedTuple
 
-import numpy as np
-
 from ...kernel import subkernel
 from ...problem import Status
 
@@ -40,9 +38,8 @@ class StoppingLimits(NamedTuple):
 
 def stopping_limits(lcp, options) -> StoppingLimits:
     """Limits of ``options`` for ``lcp``."""
-    largest = float(np.max(np.abs(lcp.b), initial=0.0))
     return StoppingLimits(
-        target=float(options.tolerance) * (largest if largest > 0.0 else 1.0),
+        target=float(options.tolerance) * lcp.scale,
         absolute=float(options.absolute_tolerance),
         merit=float(options.merit_tolerance),
         decrease=float(options.decrease_tolerance),
