@@ -118,7 +118,7 @@ class FrameReport:
     missed : int
         Solves that ended above their tolerance.
     fallbacks : int
-        Solves that another method had to take over; no method does so yet.
+        Solves that a second method had to take over (``auto``).
     residual : float
         Largest of the frame, relative to its problem's scale.
     worst : str
@@ -175,7 +175,8 @@ class Simulation:
         self._gravity = model.gravity.copy()
         self._motion = allocate_motion(model.body_count)
         self._collision = allocate_collision(model)
-        self._problem = allocate_problem(self._collision, model.body_count, self.options.method)
+        self._method = find_method(self.options.method, self.options.friction)
+        self._problem = allocate_problem(self._collision, model.body_count, self._method)
         self._advance = frame_kernel(self.options.method, self.options.friction)
         self._settings = _solver_settings(self.options)
 
@@ -206,6 +207,7 @@ class Simulation:
         if frame_input.kind is not None:
             self._change_kinds(frame_input.kind)
         record = allocate_record()
+        self._fallbacks = 0
         target = self._kinematic_target(frame_input)
         if duration > 0.0:
             self._aim_kinematic_bodies(target, duration)
@@ -333,7 +335,8 @@ class Simulation:
             record,
         ):
             self._collision = grow_collision(self._collision)
-            self._problem = allocate_problem(self._collision, self.model.body_count, self.options.method)
+            self._fallbacks += self._take_fallbacks()
+            self._problem = allocate_problem(self._collision, self.model.body_count, self._method)
 
     def _step_settings(self, duration) -> StepSettings:
         options = self.options
@@ -343,6 +346,15 @@ class Simulation:
             gravity_norm=float(np.linalg.norm(self._gravity)),
             maximal_points=options.maximal_points,
         )
+
+    def _take_fallbacks(self) -> int:
+        """Fallbacks since the last time this was asked."""
+        if self._method.fallbacks is None:
+            return 0
+        counter = self._method.fallbacks(self._problem.solver)
+        count = int(counter[0])
+        counter[0] = 0
+        return count
 
     def _check_finite(self):
         finite = np.isfinite(self.state.position).all(axis=1) & np.isfinite(self.state.velocity).all(axis=1)
@@ -360,7 +372,7 @@ class Simulation:
             islands=int(record.islands[0]),
             iterations=int(record.iterations[0]),
             missed=int(record.missed[0]),
-            fallbacks=0,
+            fallbacks=self._fallbacks + self._take_fallbacks(),
             residual=float(record.residual[0]),
             worst=" on ".join(reversed(worst)),
             max_penetration=float(record.penetration[0]),

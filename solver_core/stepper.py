@@ -166,15 +166,15 @@ def compile_stages(small_model, method: str, friction: str):
     tuple of (int, int, str)
         Stages compiled so far, stages in all, and the stage that comes next; between two of them one can stop.
     """
+    solver = find_method(method, friction)
     model, state, gravity = small_model.arrays, copy_state(small_model.initial_state), small_model.gravity
     body_count = small_model.body_count
     motion, collision = allocate_motion(body_count), allocate_collision(small_model)
-    problem, record = allocate_problem(collision, body_count, method), allocate_record()
+    problem, record = allocate_problem(collision, body_count, solver), allocate_record()
     pairs, contacts, rows, islands = collision.pairs, collision.contacts, problem.rows, problem.islands
     step = StepSettings(substeps=1, h=1e-2, gravity_norm=float(np.linalg.norm(gravity)), maximal_points=8)
     settings = SolverSettings(max_iterations=1)
     velocity, free_velocity = state.velocity, motion.free_velocity
-    solve_island = find_method(method, friction).kernel
     advance = frame_kernel(method, friction)
     calls = {
         "apply_forces": lambda: apply_forces(model, state, motion, gravity, step.h),
@@ -185,7 +185,7 @@ def compile_stages(small_model, method: str, friction: str):
             model, state, motion, contacts[0], step.gravity_norm, step.h, rows, problem.contact_rows
         ),
         "find_islands": lambda: find_islands(rows, motion.can_be_pushed, islands, problem.parent, problem.label),
-        "solve_contacts": lambda: solve_island(rows, islands, 0, free_velocity, velocity, problem.solver, settings),
+        "solve_contacts": lambda: solver.kernel(rows, islands, 0, free_velocity, velocity, problem.solver, settings),
         "solve_velocities": lambda: ask_for_velocities(islands, 0, rows, contacts[0], problem.contact_rows, motion),
         "integrate": lambda: integrate_poses(model, state, motion, step.h),
         "frame": lambda: advance(model, gravity, state, motion, collision, problem, step, settings, record),
@@ -222,7 +222,7 @@ def grow_collision(collision: CollisionArrays) -> CollisionArrays:
     )
 
 
-def allocate_problem(collision: CollisionArrays, body_count: int, method: str) -> ProblemArrays:
+def allocate_problem(collision: CollisionArrays, body_count: int, method) -> ProblemArrays:
     """Rows, islands and the solver's memory for as many contacts as ``collision`` has room for."""
     contact_capacity = len(collision.contacts[0].shape_a)
     row_capacity = ROWS_PER_CONTACT * contact_capacity
@@ -232,7 +232,7 @@ def allocate_problem(collision: CollisionArrays, body_count: int, method: str) -
         islands=allocate_islands(contact_capacity, body_count),
         parent=np.zeros(body_count, np.int64),
         label=np.zeros(body_count, np.int64),
-        solver=find_method(method).allocate(row_capacity, body_count, 0),
+        solver=method.allocate(row_capacity, body_count, 0),
     )
 
 

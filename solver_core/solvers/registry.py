@@ -13,18 +13,21 @@ from ..rows import FRICTION_MODELS, allocate_solver_workspace
 
 # name -> file in contact/ or lcp/; the order is the one in which users see them
 _CONTACT_FILES = {
+    "auto": "auto",
+    "alm_newton": "alm_newton",
     "nncg": "nncg",
     "pgs": "pgs",
     "psor": "pgs",
     "amgs": "amgs",
     "amsor": "amgs",
-    "alm_newton": "alm_newton",
     "fischer_newton": "fischer_newton",
     "staggered": "staggered",
     "lemke": "lemke",
     "lemke_structural": "lemke_structural",
     "lemke_reduced": "lemke_reduced",
 }
+# (name, friction) -> file, where a method has another kernel for that model
+_CONTACT_VARIANTS: dict[tuple[str, str], str] = {}
 _LCP_FILES = {
     "auto": "auto",
     "jacobi": "jacobi",
@@ -42,7 +45,7 @@ _LCP_FILES = {
 METHODS = tuple(_CONTACT_FILES)
 LCP_METHODS = tuple(_LCP_FILES)
 
-_contact_methods: dict[str, "Method"] = {}
+_contact_methods: dict[str | tuple[str, str], "Method"] = {}
 _lcp_methods: dict[str, "LcpMethod"] = {}
 
 
@@ -69,6 +72,8 @@ class Method:
     explicit : callable or None
         Where it can solve ``ContactProblem.from_delassus``:
         (delassus, r0, friction, options) -> (r, status, iterations, residual, scale, worst contact, history).
+    fallbacks : callable or None
+        (workspace) -> int64 [1], to which the kernel adds one for each time that another method had to take over.
     """
 
     name: str
@@ -80,6 +85,7 @@ class Method:
     options: Mapping[str, object] = field(default_factory=dict)
     allocate: Callable = allocate_solver_workspace
     explicit: Callable | None = None
+    fallbacks: Callable | None = None
 
 
 @dataclass(frozen=True)
@@ -124,9 +130,19 @@ class LcpMethod:
         return self.max_iterations(lcp) if callable(self.max_iterations) else self.max_iterations
 
 
-def register(method: Method | LcpMethod) -> None:
-    """Make a solver known; called at the foot of its file."""
-    (_lcp_methods if isinstance(method, LcpMethod) else _contact_methods)[method.name] = method
+def register(method: Method | LcpMethod, variant: str | None = None) -> None:
+    """Make a solver known; called at the foot of its file.
+
+    Parameters
+    ----------
+    method : Method or LcpMethod
+    variant : str, optional
+        The one model of friction for which this is the method of that name.
+    """
+    if isinstance(method, LcpMethod):
+        _lcp_methods[method.name] = method
+    else:
+        _contact_methods[method.name if variant is None else (method.name, variant)] = method
 
 
 def find_method(name: str, friction: str | None = None) -> Method:
@@ -144,6 +160,8 @@ def find_method(name: str, friction: str | None = None) -> Method:
         raise ProblemError(f"there is no friction {friction!r}; choose one of {', '.join(FRICTION_MODELS)}")
     if friction not in method.frictions:
         raise ProblemError(f"solver {name!r} knows friction {', '.join(method.frictions)}, not {friction!r}")
+    if (name, friction) in _CONTACT_VARIANTS:
+        return _load((name, friction), _CONTACT_VARIANTS, _contact_methods, "contact")
     return method
 
 
