@@ -43,8 +43,8 @@ class BakeSettings:
 
     start: int | None = None
     end: int | None = None
-    method: str = "nncg"
-    friction: str = "box"
+    method: str = "auto"
+    friction: str = "cone"
     substeps: int = 4
     tolerance: float = 1e-6
     max_iterations: int | None = None

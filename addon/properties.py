@@ -55,17 +55,17 @@ METHODS = (
         "Staggered",
         "Solves for normal forces and for friction in turns, until both fit; need not converge (Erleben 2013)",
     ),
-    (
-        "lemke_reduced",
-        "Lemke, Reduced",
-        "Pivoting that adds friction where it acts: exact, for small groups of bodies (Lloyd 2004)",
-    ),
+    ("lemke", "Lemke", "Pivoting on the full problem: exact and slow, for a few contacts (Lloyd 2004)"),
     (
         "lemke_structural",
         "Lemke, Structural",
         "Pivoting that uses the structure of contact: exact, for small groups of bodies (Lloyd 2004)",
     ),
-    ("lemke", "Lemke", "Pivoting on the full problem: exact and slow, for a few contacts (Lloyd 2004)"),
+    (
+        "lemke_reduced",
+        "Lemke, Reduced",
+        "Pivoting that adds friction where it acts: exact, for small groups of bodies (Lloyd 2004)",
+    ),
 )
 FRICTION_MODELS = (
     ("cone", "Cone", "Coulomb's law exactly: friction is the same in every direction"),
@@ -80,16 +80,16 @@ FRICTION_MODELS = (
 FRICTIONS_OF = {
     "auto": ("cone", "box", "polyhedral"),
     "alm_newton": ("cone", "box"),
-    "nncg": ("cone", "box"),
-    "pgs": ("cone", "box"),
-    "psor": ("cone", "box"),
+    "nncg": ("cone", "box", "polyhedral"),
+    "pgs": ("cone", "box", "polyhedral"),
+    "psor": ("cone", "box", "polyhedral"),
     "amgs": ("box",),
     "amsor": ("box",),
     "fischer_newton": ("polyhedral",),
-    "staggered": ("polyhedral", "box", "cone"),
-    "lemke_reduced": ("polyhedral",),
-    "lemke_structural": ("polyhedral",),
+    "staggered": ("cone", "box", "polyhedral"),
     "lemke": ("polyhedral",),
+    "lemke_structural": ("polyhedral",),
+    "lemke_reduced": ("polyhedral",),
 }
 
 
@@ -117,13 +117,13 @@ class CairnScene(bpy.types.PropertyGroup):
         name="Solver",
         description="How the contact forces of each step are found",
         items=METHODS,
-        default="nncg",
+        default="auto",
     )
     friction: EnumProperty(
         name="Friction",
         description="Model of friction at a contact",
         items=FRICTION_MODELS,
-        default="box",
+        default="cone",
     )
     substeps: IntProperty(
         name="Substeps",

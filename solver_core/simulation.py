@@ -57,8 +57,8 @@ class SimulationOptions:
 
     frame_rate: float = 24.0
     substeps: int = 4
-    method: str = "nncg"
-    friction: str = "box"
+    method: str = "auto"
+    friction: str = "cone"
     tolerance: float = 1e-6
     max_iterations: int | None = None
     maximal_points: int = 8

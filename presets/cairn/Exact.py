@@ -2,8 +2,8 @@ import bpy
 
 settings = bpy.context.scene.cairn
 
-settings.method = "nncg"
-settings.friction = "box"
+settings.method = "auto"
+settings.friction = "cone"
 settings.substeps = 10
 settings.tolerance = 1e-9
 settings.max_iterations = 2000

@@ -27,7 +27,7 @@ _CONTACT_FILES = {
     "lemke_reduced": "lemke_reduced",
 }
 # (name, friction) -> file, where a method has another kernel for that model
-_CONTACT_VARIANTS: dict[tuple[str, str], str] = {}
+_CONTACT_VARIANTS = {("auto", "polyhedral"): "auto_polyhedral"}
 _LCP_FILES = {
     "auto": "auto",
     "jacobi": "jacobi",

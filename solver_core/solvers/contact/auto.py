@@ -1,19 +1,19 @@
-"""The default: for each island the method that gets to the tolerance soonest, and a stronger one where it does not.
+"""The default: for each island the method that gets to the tolerance soonest, and another where it does not.
 
-Newton's method (``alm_newton``) finds the forces of whatever stands, in one to some tens of factorisations, however
-high the stack and however unequal the masses; conjugate gradients (``nncg``) are cheaper where few bodies touch in
-passing, and where a heap is so large and so restless that the active set changes at every step. What decides was
-measured on frozen steps of all ready-made scenes (``python -m benchmarks time_to_tolerance``, docs/solvers):
+In turns, each only where the one before has not reached the tolerance:
 
-    start within _RATIO_SETTLED of the solution, or few contacts    Newton's method
-    otherwise                                                       a few conjugate gradients first; they often do
-    tolerance missed                                                Newton's method from there
-    Newton's method gives up                                        conjugate gradients from its best iterate
+1. a few sweeps of conjugate gradients (``nncg``), which are all that a warm start at rest needs, and often enough for
+   bodies that touch in passing; they cost less than one factorisation;
+2. from the same start again, the exact method: Newton's (``alm_newton``) for cone and box, which finds the forces of
+   whatever stands in one to some tens of factorisations, however high the stack and however unequal the masses;
+   ``auto_polyhedral`` says which for the polygon;
+3. conjugate gradients from there, up to the limit: heaps in the middle of an impact, where neither gets far.
 
-The residual that judges them all decides, and the better iterate is kept, so a later stage never makes it worse. Each
-stage but the first that was planned counts as a fallback in the report.
+Turn 2 does not begin where turn 1 ended: sweeps spoil the start for Newton's method (a cold stack of 30 took 18 steps
+from there and 5 from zero). The residual that judges them all decides, and a later turn never makes it worse.
+Turn 3 counts as a fallback in the report. What was measured: docs/solvers/auto.md.
 
-Ends with the status of the last stage; ``failed`` where the problem holds NaN or infinity.
+Ends with the status of the last turn; ``failed`` where the problem holds NaN or infinity.
 """
 
 import math
@@ -21,61 +21,67 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...kernel import kernel, subkernel
-from ...problem import Status
+from ...kernel import bind, subkernel
 from ...residuals import natural_map, problem_scale
 from ...rows import SolverSettings, SolverWorkspace, allocate_solver_workspace
 from ..registry import Method, register
-from .alm_newton import AlmWorkspace, allocate_alm_workspace, solve_alm_newton
+from .alm_newton import allocate_alm_workspace, solve_alm_newton
 from .ending import fail, status_of
 from .nncg import solve_nncg
 from .sweep import apply_impulses
 
-_STAGNATED = int(Status.STAGNATED)
-_MAX_ITERATIONS = int(Status.MAX_ITERATIONS)
-
 # A start whose residual is below this share of the scale is that of bodies which rest: only details are missing.
 _RATIO_SETTLED = 0.1
-_SWEEPS_SETTLED = 10
-_SWEEPS_RESTLESS = 20
-_NEWTON_STEPS = 100
+# Sweeps of the first turn, of a start at rest and of another.
+_SWEEPS_SETTLED, _SWEEPS_RESTLESS = 10, 20
+# Steps of the second turn: where all is in motion Newton's method either ends soon or not at all.
+_STEPS_SETTLED, _STEPS_RESTLESS = 100, 40
 
 
 class AutoWorkspace(NamedTuple):
-    """Room for both methods.
+    """Room for all turns.
 
     Attributes
     ----------
     sweep : SolverWorkspace
-    newton : AlmWorkspace
+    exact : workspace of the exact method
     kept : float64 [row_capacity]
-        Impulses of an earlier stage.
+        Impulses of an earlier turn.
     fallbacks : int64 [1]
-        Written: grows by one for each stage that was not planned; never reset.
+        Written: grows by one for each third turn; never reset.
     history : float64 [0]
-        Stages keep their own.
+        Not written.
     """
 
     sweep: SolverWorkspace
-    newton: AlmWorkspace
+    exact: tuple
     kept: np.ndarray
     fallbacks: np.ndarray
     history: np.ndarray
 
 
-def allocate_auto_workspace(row_capacity: int, body_capacity: int, history: int = 0) -> AutoWorkspace:
-    """Room for so many rows and bodies."""
+def allocate_in_turns(allocate_exact, row_capacity, body_capacity, history) -> AutoWorkspace:
+    """Room for so many rows and bodies; ``allocate_exact`` is ``Method.allocate`` of the exact method."""
     return AutoWorkspace(
         sweep=allocate_solver_workspace(row_capacity, body_capacity, 0),
-        newton=allocate_alm_workspace(row_capacity, body_capacity, 0),
+        exact=allocate_exact(row_capacity, body_capacity, 0),
         kept=np.zeros(row_capacity),
         fallbacks=np.zeros(1, np.int64),
         history=np.zeros(history),
     )
 
 
-@kernel
-def solve_auto(rows, islands, island, free_velocity, velocity, workspace, settings):
+def solver_in_turns(name: str, solve_exactly):
+    """Kernel that takes turns with this exact method."""
+    return bind(_solve_in_turns, name, solve_exactly=solve_exactly)
+
+
+def solve_exactly(rows, islands, island, free_velocity, velocity, workspace, settings):
+    """Stand-in for the exact method, which ``solver_in_turns`` binds."""
+    raise NotImplementedError("the turns were called without an exact method")
+
+
+def _solve_in_turns(rows, islands, island, free_velocity, velocity, workspace, settings):
     """Solve one island.
 
     Parameters
@@ -91,12 +97,12 @@ def solve_auto(rows, islands, island, free_velocity, velocity, workspace, settin
         v_free + M^-1 J' r at the start; written.
     workspace : AutoWorkspace
     settings : SolverSettings
-        ``max_iterations`` holds for all stages together.
+        ``max_iterations`` holds for all turns together.
 
     Returns
     -------
     tuple
-        (status, iterations of all stages, residual [m/s], scale [m/s], worst block).
+        (status, iterations of all turns, residual [m/s], scale [m/s], worst block).
     """
     scale = problem_scale(rows, islands, island, free_velocity)
     if not scale < math.inf:
@@ -107,25 +113,25 @@ def solve_auto(rows, islands, island, free_velocity, velocity, workspace, settin
     if residual <= target or settings.max_iterations == 0:
         return status_of(residual, target, settings.absolute_tolerance), iterations, residual, scale, worst_block
     settled = residual <= _RATIO_SETTLED * scale
+    sweeps = min(_SWEEPS_SETTLED if settled else _SWEEPS_RESTLESS, settings.max_iterations)
+    steps = min(_STEPS_SETTLED if settled else _STEPS_RESTLESS, settings.max_iterations - sweeps)
     _copy(rows, islands, island, rows.impulse, workspace.kept)
-    part = _with_limit(settings, min(_SWEEPS_SETTLED if settled else _SWEEPS_RESTLESS, settings.max_iterations))
     status, done, residual, _, worst_block = solve_nncg(
-        rows, islands, island, free_velocity, velocity, workspace.sweep, part
+        rows, islands, island, free_velocity, velocity, workspace.sweep, with_limit(settings, sweeps)
     )
     iterations += done
-    if residual > target and iterations < settings.max_iterations:
+    if residual > target and steps > 0:
         _copy(rows, islands, island, workspace.kept, rows.impulse)
         apply_impulses(rows, islands, island, free_velocity, velocity)
-        part = _with_limit(settings, min(_NEWTON_STEPS, settings.max_iterations - iterations))
-        status, done, residual, _, worst_block = solve_alm_newton(
-            rows, islands, island, free_velocity, velocity, workspace.newton, part
+        status, done, residual, _, worst_block = solve_exactly(
+            rows, islands, island, free_velocity, velocity, workspace.exact, with_limit(settings, steps)
         )
         iterations += done
     if residual > target and iterations < settings.max_iterations:
         workspace.fallbacks[0] += 1
-        part = _with_limit(settings, settings.max_iterations - iterations)
+        rest = with_limit(settings, settings.max_iterations - iterations)
         status, done, residual, worst_block = _sweep_on(
-            rows, islands, island, free_velocity, velocity, workspace, part, residual, worst_block, status
+            rows, islands, island, free_velocity, velocity, workspace, rest, residual, worst_block, status
         )
         iterations += done
     return status, iterations, residual, scale, worst_block
@@ -141,7 +147,7 @@ def _copy(rows, islands, island, source, target):
 
 
 @subkernel
-def _with_limit(settings, limit):
+def with_limit(settings, limit):
     """The same settings with another iteration limit."""
     return SolverSettings(
         settings.tolerance,
@@ -161,7 +167,7 @@ def _with_limit(settings, limit):
 
 @subkernel
 def _sweep_on(rows, islands, island, free_velocity, velocity, workspace, settings, residual, worst_block, status):
-    """Conjugate gradients from where Newton's method gave up; its own iterate stays where that was better."""
+    """Conjugate gradients from where the exact method gave up; its iterate stays where that was better."""
     _copy(rows, islands, island, rows.impulse, workspace.kept)
     swept_status, done, swept_residual, _, swept_block = solve_nncg(
         rows, islands, island, free_velocity, velocity, workspace.sweep, settings
@@ -173,15 +179,22 @@ def _sweep_on(rows, islands, island, free_velocity, velocity, workspace, setting
     return status, done, residual, worst_block
 
 
+solve_auto = solver_in_turns("solve_auto", solve_alm_newton)
+
+
+def _allocate(row_capacity, body_capacity, history=0):
+    return allocate_in_turns(allocate_alm_workspace, row_capacity, body_capacity, history)
+
+
 register(
     Method(
         name="auto",
-        title="Chosen by the island",
+        title="Chosen island by island",
         kernel=solve_auto,
-        frictions=("cone", "box"),
+        frictions=("cone", "box", "polyhedral"),
         max_iterations=500,
         source="docs/solvers/auto.md",
-        allocate=allocate_auto_workspace,
+        allocate=_allocate,
         fallbacks=lambda workspace: workspace.fallbacks,
     )
 )
