@@ -36,7 +36,7 @@ def test_off_and_on_again_leaves_nothing_behind():
     assert str(ROOT / "presets" / "cairn") not in bpy.utils.preset_paths("cairn")
     cairn.unregister()
     cairn.register()
-    assert bpy.context.scene.cairn.method == "nncg"
+    assert bpy.context.scene.cairn.method == "auto"
 
 
 def test_failure_half_way_leaves_nothing_registered(monkeypatch):
