@@ -208,7 +208,7 @@ def test_as_an_extension_under_blenders_name(tmp_path):
         "assert runtime.EXTENSION == 'bl_ext.user_default.cairn'\n"
         "preferences = sys.modules['bl_ext.user_default.cairn.addon.preferences']\n"
         "assert preferences.CairnPreferences.bl_idname == runtime.EXTENSION\n"
-        "assert bpy.context.scene.cairn.method == 'nncg'\n"
+        "assert bpy.context.scene.cairn.method == 'auto'\n"
         "assert not [name for name in sys.modules if name == 'cairn' or name.startswith('cairn.')]\n"
         "assert not {'numba', 'llvmlite', 'scipy'} & set(sys.modules)\n"
         "extension.unregister()\n"
