@@ -7,7 +7,7 @@ import scipy.sparse.linalg
 from lcp_problems import natural_map, random_factors
 from scipy.linalg import block_diag
 
-from cairn.solver_core.problem import LCP, SolverOptions
+from cairn.solver_core.problem import LCP, SolverOptions, Status
 from cairn.solver_core.solve import solve_lcp
 from cairn.solver_core.solvers.registry import find_lcp_method
 
@@ -118,3 +118,12 @@ def test_a_problem_without_solution_is_given_up():
     assert np.all(np.isfinite(result.x))
     assert result.method in {"nncg", "minmap_newton", "fischer_newton", "lemke"}
     assert find_lcp_method("auto").limit(lcp) >= result.iterations
+
+
+def test_a_ray_is_told_where_no_method_gets_further():
+    """x_1 - x_2 >= 1 and x_2 - x_1 >= 1 among 260 variables: sweeps and Newton end at the limit, Lemke's says why."""
+    A = block_diag([[1.0, -1.0], [-1.0, 1.0]], np.eye(258))
+    result = solve_lcp(LCP(A, -np.ones(260)))
+    assert result.status is Status.RAY_TERMINATION
+    assert result.method == "lemke"
+    assert result.residual == pytest.approx(1.0)

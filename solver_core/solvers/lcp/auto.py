@@ -8,7 +8,8 @@
 Small problems are pivoted through, and exactly, before an iterative method gets far. Large ones of fluids and piles
 converge within some tens of sweeps or not for a long time, so nncg gets few; what it leaves is a good start for
 Newton's method. Lemke's is last there: it takes what remains, at n^3. Each starts from the best x so far, which is
-returned with the status and the name of the method that found it; iterations are counted together.
+returned with the status and the name of the method that found it; of equally good ones the one that ended on a ray,
+which says most. Iterations are counted together.
 """
 
 from dataclasses import replace
@@ -54,7 +55,8 @@ def solve_auto(lcp, x0, options):
         histories.append(history if best is None else history[1:])
         total += iterations
         residual = measure_lcp(lcp, x).natural_map
-        if best is None or residual < least:
+        ends_on_ray = residual == least and status == Status.RAY_TERMINATION
+        if best is None or residual < least or ends_on_ray:
             best, least = (x, status, merits, name), residual
         if Status(status).converged or total >= options.max_iterations:
             break
