@@ -1,0 +1,53 @@
+"""What stands in the real world stands: at the default settings no body of a still scene creeps."""
+
+import numpy as np
+import pytest
+
+from cairn.solver_core import scenes
+from cairn.solver_core.simulation import Simulation, SimulationOptions
+
+# Blender's own simulation at its defaults: 3.5 mm, falls over, falls over, 0.5 m, 2 mm, collapses, collapses in 10 s.
+STILL = {
+    "stack of 10": lambda: scenes.stack(10),
+    "top 100 times heavier": scenes.heavy_stack,
+    "top 1000 times heavier": lambda: scenes.heavy_stack(1000.0),
+    "stack of 30": lambda: scenes.stack(30),
+    "pyramid of 28": lambda: scenes.pyramid(7),
+    "arch of 25": scenes.arch,
+    "card house": scenes.card_house,
+}
+
+
+@pytest.mark.parametrize("make", STILL.values(), ids=list(STILL))
+def test_stands_still(make):
+    """In 2 s no body moves more than 0.01 mm, and every solve reaches its tolerance."""
+    simulation = Simulation(make().build_model())
+    start = simulation.poses()[0].copy()
+    missed = sum(simulation.advance_frame().missed for _ in range(48))
+    assert np.abs(simulation.poses()[0] - start).max() < 1e-5
+    assert missed == 0
+
+
+@pytest.mark.parametrize("factor", [0.01, 100.0])
+def test_stands_at_any_size(factor):
+    """The same house of cards in another unit of length: all lengths and gravity scaled."""
+    scene = scenes.card_house(2)
+    shrunk = [
+        type(body)(
+            name=body.name,
+            shape=type(body.shape)(np.multiply(body.shape.half_extents, factor)),
+            mass=body.mass,
+            position=tuple(np.multiply(body.position, factor)),
+            orientation=body.orientation,
+            friction=body.friction,
+            kind=body.kind,
+        )
+        for body in scene.bodies
+    ]
+    gravity = tuple(np.multiply(scene.gravity, factor))
+    model = type(scene)("small", "small", shrunk, 1, scene.camera, scene.target, gravity=gravity).build_model()
+    simulation = Simulation(model, SimulationOptions())
+    start = simulation.poses()[0].copy()
+    for _ in range(48):
+        simulation.advance_frame()
+    assert np.abs(simulation.poses()[0] - start).max() < 1e-5 * factor
