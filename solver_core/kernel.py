@@ -22,6 +22,9 @@ import types
 from pathlib import Path
 
 from numba import config, njit
+from numba.core import cgutils
+from numba.core import types as numba_types
+from numba.extending import intrinsic
 
 CORE_FOLDER = Path(__file__).resolve().parent
 
@@ -91,6 +94,39 @@ def subkernel(function):
     of many arrays that is some 40 % of the time to compile it. What Python calls, tests included, is a ``kernel``.
     """
     return njit(nogil=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)(function)
+
+
+def _without_owner(context, builder, kind, value):
+    """The same array, or tuple of arrays, with no owner to count references to."""
+    if isinstance(kind, numba_types.Array):
+        array = context.make_array(kind)(context, builder, value)
+        array.meminfo = cgutils.get_null_value(array.meminfo.type)
+        array.parent = cgutils.get_null_value(array.parent.type)
+        return array._getvalue()
+    for place, member in enumerate(kind):
+        part = builder.extract_value(value, place)
+        value = builder.insert_value(value, _without_owner(context, builder, member, part), place)
+    return value
+
+
+@intrinsic
+def _borrowed(typing_context, arrays):
+    def codegen(context, builder, signature, arguments):
+        return _without_owner(context, builder, signature.args[0], arguments[0])
+
+    return arrays(arrays), codegen
+
+
+def _same(arrays):
+    """What ``borrowed`` is where kernels run as plain Python."""
+    return arrays
+
+
+# borrowed(arrays): an array, or a NamedTuple of arrays, as views that count no references. Numba counts them around
+# calls in loops, with two atomic operations an array; in small hot loops that takes longer than the work. Views must
+# not outlive the originals: a kernel may borrow its own arguments, and of its own arrays those that it uses again
+# after the call that gets the views, for Numba frees an array after its last use.
+borrowed = _same if config.DISABLE_JIT else _borrowed
 
 
 def bind(function, name: str, **bindings):

@@ -240,7 +240,7 @@ def direct_entry(shape, law, stride, row_pair, column_pair):
 
 
 @subkernel
-def _price(shape, law, angle, speed, basic, table, share, source, column):
+def price(shape, law, angle, speed, basic, table, share, source, column):
     """Fill ``table[column]``: K's part of it stands in ``table[CHANGE]``, its velocities are behind ``speed``.
 
     ``share`` is the factor on the constants ``table[source]``: 1 for the columns of q and noise, 0 for others.
@@ -318,7 +318,7 @@ def drive_z(groups, basis, pair):
     _spread_solution(size, label, basis.star, basis.work, table, velocity, DRIVE)
     table[CHANGE, pair] = 1.0
     fill_speeds(place, jacobian, velocity, DRIVE, basis.speed)
-    _price(shape, law, angle, basis.speed, basis.basic, table, 0.0, SOURCE, DRIVE)
+    price(shape, law, angle, basis.speed, basis.basic, table, 0.0, SOURCE, DRIVE)
     table[CHANGE, pair] = 0.0
     _collect_solution(size, label, table)
 
@@ -333,7 +333,7 @@ def drive_w(groups, basis, pair):
         basis.work[SOLUTION, i] = basis.inverse[i, k]
     _spread_solution(size, label, basis.star, basis.work, table, velocity, DRIVE)
     fill_speeds(groups.place, groups.jacobian, velocity, DRIVE, basis.speed)
-    _price(groups.shape, groups.law, groups.angle, basis.speed, basis.basic, table, 0.0, SOURCE, DRIVE)
+    price(groups.shape, groups.law, groups.angle, basis.speed, basis.basic, table, 0.0, SOURCE, DRIVE)
     _collect_solution(size, label, table)
 
 
@@ -369,7 +369,7 @@ def solve_source(groups, basis, source, column):
             work[SOLUTION, i] -= basis.inverse[i, k] * entry
     _spread_solution(size, basis.label, basis.star, work, table, velocity, column)
     fill_speeds(groups.place, groups.jacobian, velocity, column, basis.speed)
-    _price(shape, groups.law, angle, basis.speed, basis.basic, table, 1.0, source, column)
+    price(shape, groups.law, angle, basis.speed, basis.basic, table, 1.0, source, column)
     _collect_solution(size, basis.label, table)
 
 

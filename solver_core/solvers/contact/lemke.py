@@ -16,14 +16,14 @@ import math
 
 import numpy as np
 
-from ...kernel import kernel, subkernel
+from ...kernel import borrowed, kernel, subkernel
 from ...residuals import natural_map, problem_scale
 from ..lcp.lemke_basis import LemkeWorkspace
 from ..lcp.lemke_kernel import LIMIT as LCP_LIMIT
 from ..lcp.lemke_kernel import RAY as LCP_RAY
 from ..lcp.lemke_kernel import solve_lemke
 from ..registry import Method, register
-from .almost_complementary import direct_entry, fill_speeds, fill_star, row_entry, takes_part
+from .almost_complementary import CHANGE, DRIVE, SOURCE, W, fill_speeds, fill_star, price, takes_part
 from .ending import fail, status_of
 from .explicit_lemke import solve_explicit
 from .lemke_island import (
@@ -65,6 +65,8 @@ def solve_lemke_contacts(rows, islands, island, free_velocity, velocity, workspa
     tuple
         (status, pivots, residual [m/s], scale [m/s], worst block).
     """
+    rows, islands = borrowed(rows), borrowed(islands)
+    free_velocity, velocity = borrowed(free_velocity), borrowed(velocity)
     scale = problem_scale(rows, islands, island, free_velocity)
     if not scale < math.inf:
         return fail(rows, islands, island, free_velocity, velocity)
@@ -107,6 +109,7 @@ def solve_groups_densely(groups, z, limit):
         As ``lemke_path.follow_path``.
     pivots : int
     """
+    groups, z = borrowed(groups), borrowed(z)
     pairs = _pairs_that_take_part(groups)
     size = pairs.size
     A, b, x = np.empty((size, size)), np.empty(size), np.zeros(size)
@@ -145,20 +148,26 @@ def _pairs_that_take_part(groups):
 
 @subkernel
 def _form_problem(groups, pairs, A, b):
-    """M and q."""
-    shape, law, angle, stride = groups.shape, groups.law, groups.angle, groups.angle.shape[1] + 2
+    """M, column by column: what w becomes for a unit of one z; and q."""
+    shape, law, angle, place, jacobian = groups.shape, groups.law, groups.angle, groups.place, groups.jacobian
+    pair_count = shape.shape[0] * (angle.shape[1] + 2)
     velocity = np.empty((1, groups.response.shape[1]))
-    speed = np.zeros(groups.jacobian.shape[0] + 1)
-    source = np.zeros((1, shape.shape[0] * stride))
-    fill_source(groups, source, FIRST)
+    speed = np.zeros(jacobian.shape[0] + 1)
+    table = np.zeros((SOURCE + 1, pair_count + 1))
+    basic = np.zeros((2, pair_count + 1), np.int64)
+    for pair in range(pair_count):
+        basic[W, pair] = 1
+    fill_source(groups, table, SOURCE)
     for column in range(pairs.size):
-        fill_star(shape, law, angle, groups.response, velocity, FIRST, pairs[column])
-        fill_speeds(groups.place, groups.jacobian, velocity, FIRST, speed)
+        pair = pairs[column]
+        fill_star(shape, law, angle, groups.response, velocity, FIRST, pair)
+        fill_speeds(place, jacobian, velocity, FIRST, speed)
+        table[CHANGE, pair] = 1.0
+        price(shape, law, angle, speed, basic, table, 0.0, SOURCE, DRIVE)
+        table[CHANGE, pair] = 0.0
         for row in range(pairs.size):
-            entry = row_entry(shape, angle, speed, stride, pairs[row])
-            A[row, column] = entry + direct_entry(shape, law, stride, pairs[row], pairs[column])
-    for row in range(pairs.size):
-        b[row] = source[0, pairs[row]]
+            A[row, column] = table[DRIVE, pairs[row]]
+        b[column] = table[SOURCE, pair]
 
 
 @subkernel

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...kernel import bind, kernel, subkernel
+from ...kernel import bind, borrowed, kernel, subkernel
 from ...problem import Status
 from ...residuals import natural_map, problem_scale
 from .almost_complementary import VALUE, Z, allocate_basis, inverse_capacity
@@ -93,6 +93,8 @@ def _solve_along_path(rows, islands, island, free_velocity, velocity, workspace,
     tuple
         (status, pivots, residual [m/s], scale [m/s], worst block).
     """
+    rows, islands = borrowed(rows), borrowed(islands)
+    free_velocity, velocity = borrowed(free_velocity), borrowed(velocity)
     scale = problem_scale(rows, islands, island, free_velocity)
     if not scale < math.inf:
         return fail(rows, islands, island, free_velocity, velocity)
@@ -111,10 +113,12 @@ def _solve_along_path(rows, islands, island, free_velocity, velocity, workspace,
     for attempt in range(_ATTEMPTS):
         basis = allocate_basis(groups)
         history = workspace.history[min(pivots, workspace.history.size) :]
-        outcome, steps = follow_path(groups, basis, joins, settings.max_iterations - pivots, attempt + 1, history)
+        outcome, steps = follow_path(
+            borrowed(groups), borrowed(basis), joins, settings.max_iterations - pivots, attempt + 1, history
+        )
         pivots += steps
         if outcome == SOLVED:
-            refine_solution(groups, basis)
+            refine_solution(borrowed(groups), borrowed(basis))
         forget_slack(basis)
         write_impulses(rows, islands, island, free_velocity, velocity, groups, bilateral, basis.table[VALUE])
         residual, worst_block = keep_better(
@@ -152,10 +156,10 @@ def solve_groups_along_path(groups, z, limit, joins):
     outcome, pivots = LIMIT, 0
     for attempt in range(_ATTEMPTS):
         basis = allocate_basis(groups)
-        outcome, steps = follow_path(groups, basis, joins, limit - pivots, attempt + 1, np.zeros(0))
+        outcome, steps = follow_path(borrowed(groups), borrowed(basis), joins, limit - pivots, attempt + 1, np.zeros(0))
         pivots += steps
         if outcome == SOLVED:
-            refine_solution(groups, basis)
+            refine_solution(borrowed(groups), borrowed(basis))
         forget_slack(basis)
         for pair in range(z.size):
             z[pair] = basis.table[VALUE, pair]

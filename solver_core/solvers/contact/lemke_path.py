@@ -66,8 +66,10 @@ _TOLERANCE_TIE = 1e-12
 _TOLERANCE_LOST = 1e-6
 # The inverse is built anew after so many pivots and one for each row.
 _PIVOTS_BETWEEN_REBUILDS = 24
+# c of gamma over that of nu and sigma. What gamma bounds then enters late, which saves pivots.
+_RATIO_COVER_CONE = 0.01
 # What sigma starts with when friction joins is this less one, times the largest slip against a direction.
-_FACTOR_JOIN = 2.0
+_FACTOR_JOIN = 1.2
 
 
 @subkernel
@@ -84,7 +86,7 @@ def follow_path(groups, basis, joins, max_pivots, seed, history):
         1: friction joins contact by contact.
     max_pivots : int
     seed : int
-        Of the noise, from 1 on; from the second on also of the covering vector.
+        Of the noise and of the covering vector.
     history : float64 [any]
         Written: z0 after each pivot, as far as it reaches.
 
@@ -143,7 +145,8 @@ def _start(groups, basis, joins, seed):
         shape[group, INCLUDED] = 0
         for cover in range(COVER_NORMAL, COVER_CONE + 1):
             state = _next_random(state)
-            groups.law[group, cover] = 1.0 if seed == 1 else 0.5 + state / 2147483648.0
+            groups.law[group, cover] = 0.5 + state / 2147483648.0
+        groups.law[group, COVER_CONE] *= _RATIO_COVER_CONE
         if shape[group, NORMAL_ROW] >= 0:
             basis.basic[W, group * stride] = 1
         if shape[group, DIRECTIONS] > 0 and (joins == 0 or shape[group, NORMAL_ROW] < 0):

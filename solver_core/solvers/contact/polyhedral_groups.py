@@ -28,8 +28,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...kernel import subkernel
-from ...residuals import is_friction_pair, row_velocity
+from ...kernel import borrowed, subkernel
+from ...residuals import row_velocity
 from .sweep import apply_impulses
 
 # A bilateral row whose pivot has lost this share of W_ii is implied by the others (twelve of double's sixteen digits).
@@ -128,6 +128,7 @@ def measure_island(rows, islands, island, body_place):
         block = islands.block_order[index]
         body_place[rows.body_a[block]] = -1
         body_place[rows.body_b[block]] = -1
+    diagonal, normal_row, lower, upper, friction = rows.diagonal, rows.normal_row, rows.lower, rows.upper, rows.friction
     velocities, groups, scaled, bilateral = 0, 0, 0, 0
     for index in range(first, end):
         block = islands.block_order[index]
@@ -139,7 +140,7 @@ def measure_island(rows, islands, island, body_place):
                 body_place[body] = velocities
                 velocities += 6
         for row in range(rows.block_row[block], rows.block_row[block + 1]):
-            kind = _kind_of(rows, row, rows.block_row[block + 1])
+            kind = _kind_of(diagonal, normal_row, lower, upper, friction, row, rows.block_row[block + 1])
             if kind == _BILATERAL:
                 bilateral += 1
             elif kind == _CONTACT:
@@ -161,25 +162,26 @@ def _is_pushed(response, row, end, side):
 
 
 @subkernel
-def _kind_of(rows, row, end):
-    """What ``row`` is. A contact's friction rows are part of its normal row."""
-    if rows.diagonal[row] <= 0.0 or rows.normal_row[row] >= 0:
-        return _SKIPPED
-    lower, upper = rows.lower[row], rows.upper[row]
-    if lower == upper:
-        return _FIXED
-    if lower == -math.inf and upper == math.inf:
-        return _BILATERAL
-    if lower > -math.inf and upper < math.inf:
-        return _BOUNDED
-    has_friction = (
-        row + 1 < end
-        and rows.normal_row[row + 1] == row
-        and is_friction_pair(rows.normal_row, row + 1, end)
-        and rows.friction[row + 1] > 0.0
-        and max(rows.diagonal[row + 1], rows.diagonal[row + 2]) > 0.0
-    )
-    return _CONTACT if has_friction else _ONE_SIDED
+def _kind_of(diagonal, normal_row, lower, upper, friction, row, end):
+    """What ``row`` is, of a block that ends before ``end``. A contact's friction rows are part of its normal row."""
+    kind = _ONE_SIDED
+    if diagonal[row] <= 0.0 or normal_row[row] >= 0:
+        kind = _SKIPPED
+    elif lower[row] == upper[row]:
+        kind = _FIXED
+    elif lower[row] == -math.inf and upper[row] == math.inf:
+        kind = _BILATERAL
+    elif lower[row] > -math.inf and upper[row] < math.inf:
+        kind = _BOUNDED
+    elif (
+        row + 2 < end
+        and normal_row[row + 1] == row
+        and normal_row[row + 2] == row
+        and friction[row + 1] > 0.0
+        and max(diagonal[row + 1], diagonal[row + 2]) > 0.0
+    ):
+        kind = _CONTACT
+    return kind
 
 
 @subkernel
@@ -213,14 +215,14 @@ def gather_groups(rows, islands, island, free_velocity, body_place, counts, dire
         factor=np.empty((bilateral_count, bilateral_count)),
     )
     shift = np.zeros((1, velocities))
-    _sort_rows(rows, islands, island, body_place, groups, everything, shift)
+    _sort_rows(rows, islands, island, body_place, borrowed(groups), borrowed(everything), borrowed(shift))
     bilateral = everything
     if bilateral_count > 0:
         bilateral = _factor_bilateral(everything)
         _meet_bilateral(rows, free_velocity, bilateral, shift)
         for row in range(row_count):
             _project_response(bilateral, groups.response, row)
-    _scale_groups(rows, islands, island, free_velocity, groups, shift)
+    _scale_groups(rows, islands, island, free_velocity, borrowed(groups), shift)
     return groups, bilateral
 
 
@@ -252,14 +254,16 @@ def _allocate_groups(velocities, group_count, row_count, directions):
 def _sort_rows(rows, islands, island, body_place, groups, bilateral, shift):
     """Fill groups and bilateral rows, not yet scaled; FACTOR holds signs. Constant impulses go to ``shift``."""
     shape, law, affine = groups.shape, groups.law, groups.affine
+    diagonal, normal_row, friction = rows.diagonal, rows.normal_row, rows.friction
+    lower_bound, upper_bound = rows.lower, rows.upper
     group, scaled, joint = 0, 0, 0
     for index in range(islands.block_first[island], islands.block_first[island + 1]):
         block = islands.block_order[index]
         place_a, place_b = body_place[rows.body_a[block]], body_place[rows.body_b[block]]
         end = rows.block_row[block + 1]
         for row in range(rows.block_row[block], end):
-            kind = _kind_of(rows, row, end)
-            lower, upper = rows.lower[row], rows.upper[row]
+            kind = _kind_of(diagonal, normal_row, lower_bound, upper_bound, friction, row, end)
+            lower, upper = lower_bound[row], upper_bound[row]
             if kind == _FIXED:
                 _add_response(rows.response, row, place_a, place_b, lower, shift[0])
             elif kind == _BILATERAL:
@@ -545,8 +549,11 @@ def write_impulses(rows, islands, island, free_velocity, velocity, groups, bilat
 @subkernel
 def _write_constant_impulses(rows, islands, island):
     """Impulses of rows that are in no group: the bound where both are the same, else zero."""
+    diagonal, normal_row, lower, upper, friction = rows.diagonal, rows.normal_row, rows.lower, rows.upper, rows.friction
     for index in range(islands.block_first[island], islands.block_first[island + 1]):
         block = islands.block_order[index]
         end = rows.block_row[block + 1]
         for row in range(rows.block_row[block], end):
-            rows.impulse[row] = rows.lower[row] if _kind_of(rows, row, end) == _FIXED else 0.0
+            rows.impulse[row] = (
+                rows.lower[row] if _kind_of(diagonal, normal_row, lower, upper, friction, row, end) == _FIXED else 0.0
+            )
