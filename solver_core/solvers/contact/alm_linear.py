@@ -114,16 +114,18 @@ def _store_normalized(x, size, basis, start):
 
 @subkernel
 def iterate_gradients(rows, islands, island, workspace):
-    """dv = -H^-1 g by conjugate gradients; ``gradient`` is lost."""
+    """dv = -H^-1 g by conjugate gradients."""
     graph, elimination, factor = workspace.graph, workspace.elimination, workspace.factor
-    residual, search, image, x = workspace.gradient, workspace.search, workspace.image, workspace.solution
+    residual, search, image, x = workspace.remainder, workspace.search, workspace.image, workspace.solution
     direction = workspace.direction
     count, column_start, row = graph.count[0], elimination.column_start, elimination.row
     now, first, step = 0.0, 0.0, 0
     for number in range(count):
+        body = graph.body[number]
         for column in range(6):
-            direction[graph.body[number], column] = 0.0
-            search[graph.body[number], column] = 0.0
+            residual[body, column] = workspace.gradient[body, column]
+            direction[body, column] = 0.0
+            search[body, column] = 0.0
     while step < _MAX_STEPS_GRADIENTS and (step == 0 or now > _RATIO_GRADIENTS**2 * first):
         # ``image`` is the preconditioned residual here, a product with H below
         _gather(graph, elimination, residual, -1.0, x)

@@ -9,9 +9,9 @@ penalty rho_i = c / mean W_ii and De Saxce's shift s_i (``cone``):
 
 Shifts fixed: g is the gradient of the convex phi(v) = 1/2 (v - v_free)' M (v - v_free) + sum_i |p_i|^2 / (2 rho_i);
 Newton steps H dv = -g with H = M + J' D J, D_i in rho_i dP_K, and a line search on the slope of phi.
-Shifts live: from there on s_i = s(u_i) moves with v. H gets slip terms, D_i (I + n ds_i/du_i), and is asymmetric; the
-same factor preconditions GMRES, and steps are halved until |g| falls. Where that fails the shifts wait for the next
-outer step. Rows with constant bounds and bilateral rows project on their interval.
+With slip: from there on p_i follows Coulomb's law as it stands, without a shift. D_i is asymmetric where a contact
+slides; the same factor preconditions GMRES, and steps are halved until |g| falls. Where that fails, the shifts of the
+next outer step do the rest. Rows with constant bounds and bilateral rows project on their interval.
 
 What is judged after each Newton step, and returned, are p and v_p.
 
@@ -39,15 +39,17 @@ from ...kernel import kernel, subkernel
 from ...problem import Status
 from ...residuals import natural_map, problem_scale
 from ..registry import Method, register
+from .alm_explicit import solve_alm_explicit
 from .alm_linear import MAX_STEPS_GMRES, iterate_gmres, iterate_gradients, solve_with_factor
 from .alm_system import (
-    add_slip,
     assemble,
     copy_impulses,
     dot_bodies,
+    fill_slip_stiffness,
     fill_stiffness,
     gap_of_multipliers,
     group_rows,
+    largest_term,
     measure_speeds,
     multiply_mass,
     project_rows,
@@ -63,24 +65,30 @@ _MAX_ITERATIONS = int(Status.MAX_ITERATIONS)
 _STAGNATED = int(Status.STAGNATED)
 
 # Penalty c (dimensionless): from a cold start, from a warm one, and what a start must reach to be warm (of the scale).
-_PENALTY_COLD = 1e2
+_PENALTY_COLD = 3e1
 _PENALTY_WARM = 1e5
 _RATIO_WARM = 0.1
 # The highest penalty: rounding of speeds enters the residual c-fold, and must stay below this share of the target.
 _PENALTY_LEAST_LIMIT = 1e4
-_RATIO_ROUNDING = 0.01
+_PENALTY_MOST = 1e12
+_RATIO_ROUNDING = 0.1
 _EPSILON = 2.2e-16
-# Growth of the penalty after an outer step that took one, up to three, or more Newton steps.
+_SMALLEST = 1e-300
+# Growth of the penalty after an outer step that took one, up to three, or more Newton steps; the first also after two
+# that brought the residual down by less than this factor.
+_RATIO_SLOW = 0.5
 _GROWTH_FAST, _GROWTH_GOOD, _GROWTH_SLOW = 10.0, 4.0, 2.0
-# Outer steps at which the present penalty and factor are good enough to go on with.
-_OUTER_STEPS_AHEAD = 2.0
+# The penalty stays where so many outer steps like the last one will do.
+_OUTER_STEPS_AHEAD = 1.0
 # An inner problem is solved when its error is this share of what the outer step moved.
 _RATIO_INNER = 0.1
-# Live shifts: due where one is off by this share of the residual; a step must bring the error down by this share of its
-# length, which may be halved; so many steps.
+# Coulomb's law as it stands: due where a shift is off by this share of the residual; a step must bring the error down
+# by this share of its length, which may be halved so often; so many steps.
 _RATIO_SHIFT = 1e-2
 _RATIO_DECREASE = 0.1
-_MAX_LIVE = 20
+_MAX_SLIP_STEPS = 20
+# After at most so many, the next outer step begins with them.
+_MAX_STEPS_NEAR = 4
 _MAX_HALVINGS = 7
 # Line search: slopes relative to the first; shares of the bracket that a trial keeps away from its ends.
 _RATIO_SLOPE_FULL = 0.5
@@ -93,9 +101,10 @@ _MAX_CHANGED = 3
 _RATIO_SAME = 1e-9
 # Places in ``counts`` and ``residuals``.
 FACTORISATIONS, LINEAR_STEPS, _STEPS, _STALLED, _WORST_BLOCK = 0, 1, 2, 3, 4
-_LAST, _LEAST = 0, 1
-# Newton steps without a better iterate after which the solver gives up.
-_MAX_STALLED = 40
+_LAST, _LEAST, _MILESTONE = 0, 1, 2
+# The solver gives up after so many Newton steps in which the residual has not come down by this factor.
+_MAX_STALLED = 60
+_RATIO_PROGRESS = 0.5
 
 
 class AlmWorkspace(NamedTuple):
@@ -112,18 +121,18 @@ class AlmWorkspace(NamedTuple):
         Rows of the contact that begins here.
     stiffness, factored : float64 [row_capacity, 3]
         D now, and as it was factorised.
-    velocity, kept_velocity, gradient, direction, search, image : float64 [body_capacity, 6]
-        v, v before a step, g, dv; a search direction, and a product with a matrix.
+    velocity, kept_velocity, gradient, direction, remainder, search, image : float64 [body_capacity, 6]
+        v, v before a step, g, dv; of the linear solvers what is left of g, a search direction and a product with H.
     solution : float64 [6 body_capacity]
         Right-hand side and solution by position.
     basis : float64 [6 body_capacity (MAX_STEPS_GMRES + 1)]
     hessenberg : float64 [MAX_STEPS_GMRES + 1, MAX_STEPS_GMRES + 3]
         Of GMRES.
     counts : int64 [5]
-        Written: factorisations, steps of GMRES and conjugate gradients, Newton steps, those since the best one, and
+        Written: factorisations, steps of GMRES and conjugate gradients, Newton steps, those since real progress, and
         the worst block, of the last call.
-    residuals : float64 [2]
-        Written: of the last iterate and of the best [m/s].
+    residuals : float64 [3]
+        Written: of the last iterate, of the best, and where the count of those since the best began anew [m/s].
     factored_penalty : float64 [1]
         c of the factor; 0 before the first.
     history : float64 [any]
@@ -148,6 +157,7 @@ class AlmWorkspace(NamedTuple):
     kept_velocity: np.ndarray
     gradient: np.ndarray
     direction: np.ndarray
+    remainder: np.ndarray
     search: np.ndarray
     image: np.ndarray
     solution: np.ndarray
@@ -162,7 +172,7 @@ class AlmWorkspace(NamedTuple):
 def allocate_alm_workspace(row_capacity: int, body_capacity: int, history: int = 0) -> AlmWorkspace:
     """Room for so many rows and bodies; a block has at least one row."""
     by_row = [np.zeros(row_capacity) for _ in range(8)]
-    by_body = [np.zeros((body_capacity, 6)) for _ in range(6)]
+    by_body = [np.zeros((body_capacity, 6)) for _ in range(7)]
     return AlmWorkspace(
         allocate_body_graph(row_capacity, body_capacity),
         allocate_elimination(row_capacity, body_capacity),
@@ -176,7 +186,7 @@ def allocate_alm_workspace(row_capacity: int, body_capacity: int, history: int =
         basis=np.zeros(6 * body_capacity * (MAX_STEPS_GMRES + 1)),
         hessenberg=np.zeros((MAX_STEPS_GMRES + 1, MAX_STEPS_GMRES + 3)),
         counts=np.zeros(5, np.int64),
-        residuals=np.zeros(2),
+        residuals=np.zeros(3),
         factored_penalty=np.zeros(1),
         history=np.zeros(history),
     )
@@ -214,18 +224,26 @@ def solve_alm_newton(rows, islands, island, free_velocity, velocity, workspace, 
         return status_of(residual, target, settings.absolute_tolerance), 0, residual, scale, worst_block
     _prepare(rows, islands, island, velocity, workspace, residual)
     counts = workspace.counts
-    limit = _highest_penalty(islands, island, free_velocity, target, scale)
-    penalty = min(limit, _PENALTY_COLD if residual > _RATIO_WARM * scale else _PENALTY_WARM)
+    penalty = _PENALTY_COLD if residual > _RATIO_WARM * scale else _PENALTY_WARM
+    model, near, failed = settings.friction, False, False
     while not _is_over(workspace, settings, target):
         residual, steps = workspace.residuals[_LAST], counts[_STEPS]
-        _begin_outer_step(rows, islands, island, workspace, settings.friction, penalty)
-        _minimise_energy(rows, islands, island, free_velocity, velocity, workspace, settings, penalty, target)
-        steps = counts[_STEPS] - steps
-        if _is_over(workspace, settings, target):
-            break
-        failed = _follow_slip(rows, islands, island, free_velocity, velocity, workspace, settings, penalty, target)
+        _begin_outer_step(rows, islands, island, workspace, model, penalty)
+        if not near:
+            _minimise_energy(rows, islands, island, free_velocity, velocity, workspace, settings, penalty, target)
+            if _is_over(workspace, settings, target):
+                break
+        inner_steps = counts[_STEPS] - steps
+        if near or _slips(rows, islands, island, workspace, model):
+            failed = _follow_slip(
+                rows, islands, island, free_velocity, velocity, workspace, settings, penalty, target, near
+            )
+            near = not failed and counts[_STEPS] - steps - inner_steps <= _MAX_STEPS_NEAR
         if not failed:
-            penalty = _next_penalty(penalty, limit, steps, residual, workspace.residuals[_LAST], target)
+            growth = _growth_of_penalty(inner_steps, residual, workspace.residuals[_LAST], target)
+            if growth > 1.0:
+                largest = largest_term(rows, islands, island, workspace.velocity)
+                penalty = _raise_penalty(penalty, growth, target, largest)
     residual, worst_block = workspace.residuals[_LAST], counts[_WORST_BLOCK]
     if residual > target:
         copy_impulses(rows, islands, island, workspace.best, rows.impulse)
@@ -253,7 +271,8 @@ def _prepare(rows, islands, island, velocity, workspace, residual):
     graph, elimination = workspace.graph, workspace.elimination
     for place in range(workspace.counts.size):
         workspace.counts[place] = 0
-    workspace.residuals[_LAST] = workspace.residuals[_LEAST] = residual
+    for place in range(workspace.residuals.size):
+        workspace.residuals[place] = residual
     workspace.factored_penalty[0] = 0.0
     if not build_body_graph(rows, islands, island, graph):
         find_elimination(graph, elimination)
@@ -269,17 +288,6 @@ def _prepare(rows, islands, island, velocity, workspace, residual):
 
 
 @subkernel
-def _highest_penalty(islands, island, free_velocity, target, scale):
-    """The penalty above which the rounding of speeds would spoil the residual."""
-    fastest = scale
-    for index in range(islands.body_first[island], islands.body_first[island + 1]):
-        body = islands.body_order[index]
-        for column in range(3):
-            fastest = max(fastest, abs(free_velocity[body, column]))
-    return max(_PENALTY_LEAST_LIMIT, _RATIO_ROUNDING * target / (_EPSILON * fastest))
-
-
-@subkernel
 def _row_arrays(workspace):
     """What describes p along a direction."""
     return workspace.multiplier, workspace.weight, workspace.shift, workspace.speed, workspace.change
@@ -291,7 +299,7 @@ def _begin_outer_step(rows, islands, island, workspace, model, penalty):
     copy_impulses(rows, islands, island, rows.impulse, workspace.multiplier)
     measure_speeds(rows, islands, island, workspace.velocity, 1.0, workspace.speed)
     shift_contacts(rows, islands, island, workspace.group, model, workspace.speed, workspace.shift)
-    project_rows(rows, islands, island, workspace.group, model, penalty, _row_arrays(workspace), 0.0, rows.impulse)
+    project_rows(rows, islands, island, workspace.group, model, 0.0, penalty, _row_arrays(workspace), 0.0, rows.impulse)
 
 
 @subkernel
@@ -313,37 +321,43 @@ def _minimise_energy(rows, islands, island, free_velocity, velocity, workspace, 
 
 
 @subkernel
-def _follow_slip(rows, islands, island, free_velocity, velocity, workspace, settings, penalty, target):
-    """The same equation g = 0, with shifts that are those of the slip at v: damped Newton steps on |g|.
+def _slips(rows, islands, island, workspace, model):
+    """Whether the shifts are not those of the slip at the present v."""
+    change = shift_contacts(rows, islands, island, workspace.group, model, workspace.speed, workspace.shift)
+    return change > _RATIO_SHIFT * workspace.residuals[_LAST]
+
+
+@subkernel
+def _follow_slip(
+    rows, islands, island, free_velocity, velocity, workspace, settings, penalty, target, from_multipliers
+):
+    """The equation g = 0 with Coulomb's law as it stands: damped Newton steps on |g|.
+
+    It begins where the inner problem was solved; or, near the solution, right after the multipliers have been set:
+    then one step at least is taken.
 
     Returns
     -------
     bool
-        Whether a step failed. Then the better of the last point and the one before is kept.
+        Whether a step failed. Then the better of the last point and the one at the beginning is kept.
     """
-    model, slack = settings.friction, workspace.residuals[_LAST]
-    if (
-        shift_contacts(rows, islands, island, workspace.group, model, workspace.speed, workspace.shift)
-        <= _RATIO_SHIFT * slack
-    ):
-        return False
-    copy_impulses(rows, islands, island, rows.impulse, workspace.kept)
+    model, residual, arrays = settings.friction, workspace.residuals[_LAST], _row_arrays(workspace)
+    start = workspace.multiplier if from_multipliers else rows.impulse
+    copy_impulses(rows, islands, island, start, workspace.kept)
     _copy_velocities(workspace.graph, workspace.velocity, workspace.kept_velocity)
-    project_rows(rows, islands, island, workspace.group, model, penalty, _row_arrays(workspace), 0.0, rows.impulse)
+    project_rows(rows, islands, island, workspace.group, model, 1.0, penalty, arrays, 0.0, rows.impulse)
     apply_impulses(rows, islands, island, free_velocity, velocity)
     error = _measure_gradient(rows, workspace, velocity)
-    failed = False
-    live_steps = 0
-    while not failed and live_steps < _MAX_LIVE and not _is_solved(rows, islands, island, workspace, penalty, error):
+    failed, steps = False, 0
+    while not failed and steps < _MAX_SLIP_STEPS:
+        if (steps > 0 or not from_multipliers) and _is_solved(rows, islands, island, workspace, penalty, error):
+            break
         _find_direction(rows, islands, island, workspace, model, penalty, 1.0)
         step, taken, error_before = 1.0, 0.0, error
         for _ in range(_MAX_HALVINGS):
             _move(rows, islands, island, workspace, step - taken)
             taken = step
-            shift_contacts(rows, islands, island, workspace.group, model, workspace.speed, workspace.shift)
-            project_rows(
-                rows, islands, island, workspace.group, model, penalty, _row_arrays(workspace), 0.0, rows.impulse
-            )
+            project_rows(rows, islands, island, workspace.group, model, 1.0, penalty, arrays, 0.0, rows.impulse)
             apply_impulses(rows, islands, island, free_velocity, velocity)
             error = _measure_gradient(rows, workspace, velocity)
             if error <= (1.0 - _RATIO_DECREASE * step) * error_before:
@@ -353,11 +367,11 @@ def _follow_slip(rows, islands, island, free_velocity, velocity, workspace, sett
         _judge(rows, islands, island, velocity, workspace, settings)
         if _is_over(workspace, settings, target):
             return failed
-        live_steps += 1
-    if failed and workspace.residuals[_LAST] > slack:
+        steps += 1
+    if failed and workspace.residuals[_LAST] > residual:
         _copy_velocities(workspace.graph, workspace.kept_velocity, workspace.velocity)
         copy_impulses(rows, islands, island, workspace.kept, rows.impulse)
-        workspace.residuals[_LAST] = slack
+        workspace.residuals[_LAST] = residual
     return failed
 
 
@@ -374,7 +388,9 @@ def _judge(rows, islands, island, velocity, workspace, settings):
     residuals[_LAST] = residual
     if residual < residuals[_LEAST]:
         residuals[_LEAST] = residual
-        counts[_STALLED] = 0
+        if residual < _RATIO_PROGRESS * residuals[_MILESTONE]:
+            residuals[_MILESTONE] = residual
+            counts[_STALLED] = 0
         copy_impulses(rows, islands, island, rows.impulse, workspace.best)
 
 
@@ -410,7 +426,7 @@ def _measure_gradient(rows, workspace, velocity):
 def _find_direction(rows, islands, island, workspace, model, penalty, slip):
     """dv = -H^-1 g, with the old factor where that is good enough, and the change of speeds along it.
 
-    With live shifts (slip = 1, else 0) H is asymmetric; the factor is that of its symmetric part, without slip terms.
+    With slip = 1 (else 0) D is that of Coulomb's law as it stands; the factor is that of the contacts' cones.
     """
     graph, elimination, factor = workspace.graph, workspace.elimination, workspace.factor
     stiffness, arrays = workspace.stiffness, _row_arrays(workspace)
@@ -427,7 +443,9 @@ def _find_direction(rows, islands, island, workspace, model, penalty, slip):
         workspace.factored_penalty[0] = penalty
         workspace.counts[FACTORISATIONS] += 1
         largest = 0.0
-    asymmetric = slip > 0.0 and add_slip(rows, islands, island, workspace.group, model, workspace.speed, stiffness)
+    asymmetric = slip > 0.0 and fill_slip_stiffness(
+        rows, islands, island, workspace.group, model, penalty, arrays, stiffness
+    )
     if not direct and not asymmetric:
         iterate_gradients(rows, islands, island, workspace)
     elif asymmetric or largest > _RATIO_SAME:
@@ -462,7 +480,7 @@ def _search_line(rows, islands, island, workspace, model, penalty):
     step, low, high = 1.0, 0.0, 1.0
     low_slope, high_slope = start_slope, 0.0
     for attempt in range(_MAX_TRIALS):
-        change = project_rows(rows, islands, island, workspace.group, model, penalty, arrays, step, trial)
+        change = project_rows(rows, islands, island, workspace.group, model, 0.0, penalty, arrays, step, trial)
         slope = start_slope + step * curvature - change
         enough = _RATIO_SLOPE_FULL if attempt == 0 else _RATIO_SLOPE
         if abs(slope) <= enough * abs(start_slope) or (attempt == 0 and slope <= 0.0):
@@ -478,13 +496,22 @@ def _search_line(rows, islands, island, workspace, model, penalty):
 
 
 @subkernel
-def _next_penalty(penalty, limit, inner_steps, residual, residual_before, target):
-    """The penalty of the next outer step: as it is where a few more steps like the last one will do."""
+def _growth_of_penalty(inner_steps, residual_before, residual, target):
+    """Factor on the penalty after an outer step; 1 where a few more steps like the last one will do."""
     ratio = residual / residual_before
     if ratio < 1.0 and math.log(target / residual) >= _OUTER_STEPS_AHEAD * math.log(ratio):
-        return penalty
-    growth = _GROWTH_FAST if inner_steps <= 1 else _GROWTH_GOOD if inner_steps <= 3 else _GROWTH_SLOW
-    return min(limit, growth * penalty)
+        return 1.0
+    if inner_steps <= 1 or (inner_steps <= 2 and ratio > _RATIO_SLOW):
+        return _GROWTH_FAST
+    return _GROWTH_GOOD if inner_steps <= 3 else _GROWTH_SLOW
+
+
+@subkernel
+def _raise_penalty(penalty, growth, target, largest_term):
+    """The penalty times its growth, not above what the rounding of speeds allows; never lower."""
+    rounding = max(_EPSILON * largest_term, _SMALLEST)
+    limit = max(_PENALTY_LEAST_LIMIT, min(_RATIO_ROUNDING * target / rounding, _PENALTY_MOST))
+    return max(penalty, min(limit, growth * penalty))
 
 
 register(
@@ -493,8 +520,9 @@ register(
         title="Augmented Lagrangian with Newton's method",
         kernel=solve_alm_newton,
         frictions=("cone", "box"),
-        max_iterations=200,
+        max_iterations=100,
         source="docs/solvers/alm_newton.md",
         allocate=allocate_alm_workspace,
+        explicit=solve_alm_explicit,
     )
 )

@@ -5,7 +5,8 @@ the shift s_i of contacts' normal rows
 
     z_i = lambda_i - rho_i (u_i + s_i n),     p_i = P(z_i),     D_i = rho_i dP(z_i),        weight_i = 1 / mean W_ii
 
-P projects on the contact's cone (``cone``) or on the constant bounds of a row. A friction row without the normal row
+P projects on the contact's cone (``cone``), with s = 0 it may be Coulomb's law as it stands instead, or on the constant
+bounds of a row. A friction row without the normal row
 right before it (and its twin right behind) has the bound of the last multiplier of its normal row. Rows with W_ii <= 0
 keep their impulse.
 
@@ -16,9 +17,14 @@ import math
 
 from ...kernel import subkernel
 from ...residuals import row_velocity
-from ...rows import BOX
 from .block_products import add_contact, add_row
-from .cone import fill_cone_derivative, project_impulse_on_cone, shift_of_slip
+from .cone import (
+    fill_cone_derivative,
+    fill_coulomb_derivative,
+    project_by_coulomb,
+    project_impulse_on_cone,
+    shift_of_slip,
+)
 
 _BLOCK = 36
 # A contact's D counts as changed where an entry differs by more than this share of its penalty.
@@ -86,7 +92,7 @@ def shift_contacts(rows, islands, island, group, model, speed, shift):
 
 
 @subkernel
-def project_rows(rows, islands, island, group, model, penalty, arrays, step, projected):
+def project_rows(rows, islands, island, group, model, slip, penalty, arrays, step, projected):
     """p at v + step * direction.
 
     Parameters
@@ -97,6 +103,8 @@ def project_rows(rows, islands, island, group, model, penalty, arrays, step, pro
         Read; of ``group_rows``, as in the functions below.
     model : int
         BOX, else the cone.
+    slip : float
+        0 projects contacts on their cone, 1 takes the law as it stands (a number: Numba compiles a constant bool anew).
     penalty : float
         c.
     arrays : tuple of float64 [row_capacity]
@@ -117,11 +125,15 @@ def project_rows(rows, islands, island, group, model, penalty, arrays, step, pro
         row, end = rows.block_row[block], rows.block_row[block + 1]
         while row < end:
             rho = penalty * weight[row]
-            z0 = multiplier[row] - rho * (speed[row] + step * change[row] + shift[row])
+            z0 = multiplier[row] - rho * (speed[row] + step * change[row])
             if group[row] == 3:
                 z1 = multiplier[row + 1] - rho * (speed[row + 1] + step * change[row + 1])
                 z2 = multiplier[row + 2] - rho * (speed[row + 2] + step * change[row + 2])
-                p0, p1, p2 = project_impulse_on_cone(model, rows.friction[row + 1], z0, z1, z2)
+                if slip > 0.0:
+                    p0, p1, p2 = project_by_coulomb(model, rows.friction[row + 1], z0, z1, z2)
+                else:
+                    z0 -= rho * shift[row]
+                    p0, p1, p2 = project_impulse_on_cone(model, rows.friction[row + 1], z0, z1, z2)
                 total += (
                     (p0 - rows.impulse[row]) * change[row]
                     + (p1 - rows.impulse[row + 1]) * change[row + 1]
@@ -188,7 +200,7 @@ def fill_stiffness(rows, islands, island, group, model, penalty, arrays, factore
                         difference = max(difference, abs(stiffness[k, m] - factored[k, m]))
             else:
                 lower, upper = _bounds(rows.normal_row, rows.friction, rows.lower, rows.upper, multiplier, row)
-                stiffness[row, 0] = rho if lower < z0 < upper else 0.0
+                stiffness[row, 0] = rho if lower <= z0 <= upper and lower < upper else 0.0
                 difference = abs(stiffness[row, 0] - factored[row, 0])
             if difference > _RATIO_CHANGED * rho:
                 changed += 1
@@ -199,43 +211,40 @@ def fill_stiffness(rows, islands, island, group, model, penalty, arrays, factore
 
 
 @subkernel
-def add_slip(rows, islands, island, group, model, speed, stiffness):
-    """Let D follow the slip: D <- D (I + n ds/du), where a contact slides; returns whether any does.
-
-    The shift s of a contact hangs on its slip. Where friction is at its bound, u + s n changes by (I + n ds/du) du with
-    it; where a contact sticks, its slip is only what is left of the error, and s stays.
-    """
+def fill_slip_stiffness(rows, islands, island, group, model, penalty, arrays, stiffness):
+    """D of the contacts by the law as it stands, over what ``fill_stiffness`` left; returns whether any slides."""
+    multiplier, weight, _, speed, _ = arrays
     any_slides = False
     for index in range(islands.block_first[island], islands.block_first[island + 1]):
         block = islands.block_order[index]
         row, end = rows.block_row[block], rows.block_row[block + 1]
         while row < end:
-            if group[row] == 1:
-                row += 1
-                continue
-            friction = rows.friction[row + 1]
-            # the derivative of the normal impulse by the tangents is zero where the contact sticks or is open
-            if friction > 0.0 and (stiffness[row, 1] != 0.0 or stiffness[row, 2] != 0.0):
-                slope_1, slope_2 = _slope_of_shift(
-                    model, friction, speed[row + 1], speed[row + 2], stiffness[row, 1], stiffness[row, 2]
-                )
-                for k in range(row, row + 3):
-                    stiffness[k, 1] += slope_1 * stiffness[k, 0]
-                    stiffness[k, 2] += slope_2 * stiffness[k, 0]
-                any_slides = True
-            row += 3
+            if group[row] == 3:
+                rho = penalty * weight[row]
+                z0 = multiplier[row] - rho * speed[row]
+                z1 = multiplier[row + 1] - rho * speed[row + 1]
+                z2 = multiplier[row + 2] - rho * speed[row + 2]
+                slides = fill_coulomb_derivative(model, rows.friction[row + 1], z0, z1, z2, rho, stiffness, row)
+                any_slides = any_slides or slides
+            row += group[row]
     return any_slides
 
 
 @subkernel
-def _slope_of_shift(model, friction, u1, u2, d01, d02):
-    """ds/du of both tangents."""
-    if model == BOX:
-        slope_1 = math.copysign(friction, u1) if d01 != 0.0 else 0.0
-        slope_2 = math.copysign(friction, u2) if d02 != 0.0 else 0.0
-        return slope_1, slope_2
-    slip = math.sqrt(u1 * u1 + u2 * u2)
-    return (friction * u1 / slip, friction * u2 / slip) if slip > 0.0 else (0.0, 0.0)
+def largest_term(rows, islands, island, velocity):
+    """Largest sum of |J_k v_k| of a row that pushes: what its speed is the rounded difference of [m/s]."""
+    largest = 0.0
+    for index in range(islands.block_first[island], islands.block_first[island + 1]):
+        block = islands.block_order[index]
+        a, b = rows.body_a[block], rows.body_b[block]
+        for row in range(rows.block_row[block], rows.block_row[block + 1]):
+            if rows.impulse[row] != 0.0:
+                total = 0.0
+                for column in range(6):
+                    total += abs(rows.jacobian[row, column] * velocity[a, column])
+                    total += abs(rows.jacobian[row, 6 + column] * velocity[b, column])
+                largest = max(largest, total)
+    return largest
 
 
 @subkernel

@@ -1,4 +1,4 @@
-"""The set of a contact's whole impulse (normal, tangent, tangent), its projection, and the projection's derivative.
+"""Coulomb's law for a contact's whole impulse (normal, tangent, tangent): as a projection on a cone, and as it stands.
 
 Friction in the disc (cone):      K = {r : |r_t| <= mu r_n}
 friction row by row (box):        K = {r : |r_1| <= mu r_n, |r_2| <= mu r_n}
@@ -20,11 +20,23 @@ and on the box's cone with A = {k : |z_k| > mu p_n}, sigma_k = sign z_k:
     p_n = max(0, (z_n + mu sum_A |z_k|) / (1 + mu^2 |A|)),   p_k = mu p_n sigma_k in A, z_k elsewhere
     D = w w' / w'w + (identity on the tangents not in A),    w = (1, mu sigma_k in A),        D = 0 where p_n = 0.
 
-D is symmetric and positive semidefinite, an element of the generalised derivative. With mu = 0 both are half-lines.
+D is symmetric and positive semidefinite, an element of the generalised derivative. At the apex z = 0 it is that of a
+contact that sticks: a stack that is let go begins with all its inner contacts there, and they will bear. With mu = 0
+both cones are half-lines.
+
+The law as it stands (Alart and Curnier 1991) needs no shift, and is the gradient of nothing:
+
+    p_n = max(0, z_n),    p_t = nearest to z_t among the friction impulses that mu p_n allows
+
+    z_n < 0            p = 0                                     D = 0
+    t <= mu z_n        p = z                                     D = I
+    else (cone)        p_t = mu p_n e                            D_nn = 1, D_tn = mu e, D_tt = (mu p_n / t) f f'
+    else (box)         p_k = mu p_n sigma_k in A                 D_nn = 1, D_kn = mu sigma_k in A, D_kk = 1 elsewhere
 """
 
 import math
 
+from ...friction import project_friction
 from ...kernel import kernel, subkernel
 from ...rows import BOX
 
@@ -48,7 +60,7 @@ def project_impulse_on_cone(model, mu, z0, z1, z2):
     if model == BOX:
         return _project_on_box_cone(mu, z0, z1, z2)
     t = math.sqrt(z1 * z1 + z2 * z2)
-    if t <= mu * z0:
+    if z0 >= 0.0 and t <= mu * z0:
         return z0, z1, z2
     if mu * t <= -z0:
         return 0.0, 0.0, 0.0
@@ -67,7 +79,7 @@ def _project_on_box_cone(mu, z0, z1, z2):
 @subkernel
 def _box_cone_normal(mu, z0, larger, smaller):
     """Normal part of the projection: tries no, one and two tangents at their bounds."""
-    if larger <= mu * z0:
+    if z0 >= 0.0 and larger <= mu * z0:
         return z0
     p0 = (z0 + mu * larger) / (1.0 + mu * mu)
     if smaller > mu * p0:
@@ -82,12 +94,12 @@ def fill_cone_derivative(model, mu, z0, z1, z2, factor, derivative, row):
         _fill_box_cone_derivative(mu, z0, z1, z2, factor, derivative, row)
         return
     t = math.sqrt(z1 * z1 + z2 * z2)
-    if mu > 0.0 and t <= mu * z0:
+    if z0 >= 0.0 and mu == 0.0:
+        _fill(derivative, row, factor, 0.0, 0.0, 0.0, 0.0, 0.0)
+    elif z0 >= 0.0 and t <= mu * z0:
         _fill(derivative, row, factor, 0.0, 0.0, factor, 0.0, factor)
     elif mu * t <= -z0:
         _fill(derivative, row, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
-    elif mu == 0.0:
-        _fill(derivative, row, factor, 0.0, 0.0, 0.0, 0.0, 0.0)
     else:
         # t > 0 here: t = 0 is inside the cone or its polar
         e1, e2 = z1 / t, z2 / t
@@ -101,8 +113,9 @@ def fill_cone_derivative(model, mu, z0, z1, z2, factor, derivative, row):
 
 @subkernel
 def _fill_box_cone_derivative(mu, z0, z1, z2, factor, derivative, row):
-    p0 = _box_cone_normal(mu, z0, max(abs(z1), abs(z2)), min(abs(z1), abs(z2)))
-    if not p0 > 0.0:
+    larger = max(abs(z1), abs(z2))
+    p0 = _box_cone_normal(mu, z0, larger, min(abs(z1), abs(z2)))
+    if p0 == 0.0 and (z0 < 0.0 or larger > 0.0):
         _fill(derivative, row, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
         return
     bound = mu * p0
@@ -123,6 +136,44 @@ def _fill(derivative, row, d00, d01, d02, d11, d12, d22):
 
 
 @subkernel
+def project_by_coulomb(model, mu, z0, z1, z2):
+    """The law as it stands, applied to z; arguments as of ``project_impulse_on_cone``."""
+    p0 = max(z0, 0.0)
+    p1, p2 = project_friction(model, 0, mu * p0, z1, z2)
+    return p0, p1, p2
+
+
+@subkernel
+def fill_coulomb_derivative(model, mu, z0, z1, z2, factor, derivative, row):
+    """Store ``factor`` times the derivative of ``project_by_coulomb``; returns whether friction is at its bound."""
+    if z0 < 0.0:
+        _fill(derivative, row, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+        return False
+    bound = mu * z0
+    along_1, along_2 = 0.0, 0.0
+    if model == BOX:
+        bound_1, bound_2 = abs(z1) > bound or mu == 0.0, abs(z2) > bound or mu == 0.0
+        along_1 = math.copysign(factor * mu, z1) if bound_1 else 0.0
+        along_2 = math.copysign(factor * mu, z2) if bound_2 else 0.0
+        _fill(derivative, row, factor, 0.0, 0.0, 0.0 if bound_1 else factor, 0.0, 0.0 if bound_2 else factor)
+        slides = bound_1 or bound_2
+    else:
+        t = math.sqrt(z1 * z1 + z2 * z2)
+        slides = t > bound or mu == 0.0
+        if not slides:
+            _fill(derivative, row, factor, 0.0, 0.0, factor, 0.0, factor)
+        elif t > 0.0:
+            e1, e2 = z1 / t, z2 / t
+            along_1, along_2 = factor * mu * e1, factor * mu * e2
+            across = factor * bound / t
+            _fill(derivative, row, factor, 0.0, 0.0, across * e2 * e2, -across * e1 * e2, across * e1 * e1)
+        else:
+            _fill(derivative, row, factor, 0.0, 0.0, 0.0, 0.0, 0.0)
+    derivative[row + 1, 0], derivative[row + 2, 0] = along_1, along_2
+    return slides
+
+
+@subkernel
 def shift_of_slip(model, mu, u1, u2):
     """De Saxce's shift s of the normal velocity [m/s]."""
     if model == BOX:
@@ -131,13 +182,15 @@ def shift_of_slip(model, mu, u1, u2):
 
 
 @kernel
-def project_contacts(model, mu, z, projected, derivative):
+def project_contacts(model, associated, mu, z, projected, derivative):
     """Project one triple a contact.
 
     Parameters
     ----------
     model : int
         BOX, else the cone.
+    associated : bool
+        On the cone; else by the law as it stands.
     mu : float64 [contacts]
         Read.
     z : float64 [3 contacts]
@@ -149,7 +202,11 @@ def project_contacts(model, mu, z, projected, derivative):
     """
     for contact in range(mu.size):
         row = 3 * contact
-        projected[row], projected[row + 1], projected[row + 2] = project_impulse_on_cone(
-            model, mu[contact], z[row], z[row + 1], z[row + 2]
-        )
-        fill_cone_derivative(model, mu[contact], z[row], z[row + 1], z[row + 2], 1.0, derivative, row)
+        z0, z1, z2 = z[row], z[row + 1], z[row + 2]
+        if associated:
+            p0, p1, p2 = project_impulse_on_cone(model, mu[contact], z0, z1, z2)
+            fill_cone_derivative(model, mu[contact], z0, z1, z2, 1.0, derivative, row)
+        else:
+            p0, p1, p2 = project_by_coulomb(model, mu[contact], z0, z1, z2)
+            fill_coulomb_derivative(model, mu[contact], z0, z1, z2, 1.0, derivative, row)
+        projected[row], projected[row + 1], projected[row + 2] = p0, p1, p2
