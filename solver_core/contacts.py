@@ -55,6 +55,8 @@ class ContactArrays(NamedTuple):
         Middle of the two surface points, world [m].
     normal : float64 [C, 3]
         Unit, world, from a to b.
+    local_normal : float64 [C, 3]
+        The normal in the frame of the body that it turns with: b if REFERENCE of the pair is a face of b, else a.
     gap : float64 [C]
         Signed distance of the surface points along the normal [m]; negative: penetration.
     local_a, local_b : float64 [C, 3]
@@ -75,6 +77,7 @@ class ContactArrays(NamedTuple):
     body_b: np.ndarray
     position: np.ndarray
     normal: np.ndarray
+    local_normal: np.ndarray
     gap: np.ndarray
     local_a: np.ndarray
     local_b: np.ndarray
@@ -95,8 +98,6 @@ class PairArrays(NamedTuple):
         Columns CONTACT_START to FEATURE, above.
     reach : float64 [P]
         Gap up to which the contacts were looked for when they were generated [m].
-    normal : float64 [P, 3]
-        Of the pair's contacts, in the frame of the body that it turns with: b if REFERENCE is a face of b, else a.
     pose : float64 [P, 4, 3]
         Rotation and position of shape b in the frame of shape a when the contacts were generated.
     scratch : int64 [2, P]
@@ -109,7 +110,6 @@ class PairArrays(NamedTuple):
     shape_b: np.ndarray
     link: np.ndarray
     reach: np.ndarray
-    normal: np.ndarray
     pose: np.ndarray
     scratch: np.ndarray
 
@@ -118,7 +118,7 @@ def allocate_contacts(capacity: int) -> ContactArrays:
     """Empty contact buffer for ``capacity`` contacts."""
     capacity = max(int(capacity), 1)
     integer_names = ("shape_a", "shape_b", "body_a", "body_b", "age", "matched")
-    vector_names = ("position", "normal", "local_a", "local_b", "impulse")
+    vector_names = ("position", "normal", "local_normal", "local_a", "local_b", "impulse")
     integers = {name: np.zeros(capacity, np.int64) for name in integer_names}
     vectors = {name: np.zeros((capacity, 3)) for name in vector_names}
     return ContactArrays(
@@ -136,7 +136,6 @@ def allocate_pairs(capacity: int) -> PairArrays:
         shape_b=np.zeros(capacity, np.int64),
         link=np.zeros((capacity, LINK_COLUMNS), np.int64),
         reach=np.zeros(capacity),
-        normal=np.zeros((capacity, 3)),
         pose=np.zeros((capacity, 4, 3)),
         scratch=np.zeros((2, capacity), np.int64),
     )

@@ -13,8 +13,12 @@ from typing import NamedTuple
 import numpy as np
 
 from . import rotations
-from .shapes import Box, ConvexHull, HullArrays, ShapeError, Sphere, pack_hulls
+from .compound import Compound
+from .shapes import Box, ConvexHull, HullArrays, ShapeError, ShapeKind, Sphere, pack_hulls
 from .state import StateArrays
+
+# What a body's shape may be.
+_SHAPES = (Box, Sphere, ConvexHull, Compound)
 
 # An inertia whose off-diagonal part is below this share of its trace counts as diagonal already: a turn of the axes
 # would be rounding noise and would cost an axis-aligned box its exact axes.
@@ -31,14 +35,6 @@ class BodyKind(IntEnum):
     STATIC = 0
     KINEMATIC = 1
     DYNAMIC = 2
-
-
-class ShapeKind(IntEnum):
-    """What ``ShapeArrays.kind`` may hold."""
-
-    BOX = 0
-    SPHERE = 1
-    HULL = 2
 
 
 class ShapeArrays(NamedTuple):
@@ -209,7 +205,7 @@ class ModelBuilder:
 
         Parameters
         ----------
-        shape : Box, Sphere or ConvexHull
+        shape : Box, Sphere, ConvexHull or Compound
             In the user frame.
         mass : float
             [kg], above 0. A static or kinematic body may become dynamic later, so it has a mass too.
@@ -234,8 +230,9 @@ class ModelBuilder:
         int
         """
         name = f"body {len(self._bodies)}" if name is None else str(name)
-        if not isinstance(shape, Box | Sphere | ConvexHull):
-            raise ModelError(f"{name}: shape is {shape!r}; it must be a Box, a Sphere or a ConvexHull")
+        if not isinstance(shape, _SHAPES):
+            allowed = ", ".join(kind.__name__ for kind in _SHAPES)
+            raise ModelError(f"{name}: shape is {shape!r}; it must be one of {allowed}")
         kind = BodyKind(kind)
         if shape.is_flat and kind is BodyKind.DYNAMIC:
             raise ModelError(f"{name}: the shape is flat and has no volume; a dynamic body needs a thickness")
@@ -372,45 +369,28 @@ def _principal_frame(body: _Body):
 
 
 def _pack_shapes(bodies, centers, axes) -> tuple[ShapeArrays, HullArrays]:
-    """Shapes, one a body at present, moved into the body frames."""
-    count = len(bodies)
-    kind = np.zeros(count, np.int64)
-    position = np.zeros((count, 3))
-    orientation = np.tile(rotations.IDENTITY, (count, 1))
-    parameters = np.zeros((count, 3))
-    hull = np.full(count, -1, np.int64)
-    radius = np.zeros(count)
-    hulls: list[ConvexHull] = []
-    rows: dict[int, int] = {}
+    """All shapes, those of a compound one after the other, moved into the body frames."""
+    owners, shapes = [], []
     for index, body in enumerate(bodies):
-        shape = body.shape
-        position[index] = shape.position
-        if isinstance(shape, Box):
-            kind[index] = ShapeKind.BOX
-            orientation[index] = shape.orientation
-            parameters[index] = shape.half_extents
-            radius[index] = np.linalg.norm(shape.half_extents)
-        elif isinstance(shape, Sphere):
-            kind[index] = ShapeKind.SPHERE
-            parameters[index, 0] = shape.radius
-            radius[index] = shape.radius
-        else:
-            kind[index] = ShapeKind.HULL
-            radius[index] = np.linalg.norm(shape.vertices - shape.position, axis=1).max()
-            row = rows.setdefault(id(shape), len(hulls))
-            if row == len(hulls):
-                hulls.append(shape)
-            hull[index] = row
-    to_body = rotations.conjugate(axes)
+        parts = body.shape.parts if isinstance(body.shape, Compound) else (body.shape,)
+        owners.extend([index] * len(parts))
+        shapes.extend(parts)
+    owner = np.array(owners, np.int64)
+    hulls: dict[int, ConvexHull] = {}
+    for shape in shapes:
+        if shape.kind == ShapeKind.HULL:
+            hulls.setdefault(id(shape), shape)
+    row_of_hull = {key: row for row, key in enumerate(hulls)}
+    to_body = rotations.conjugate(axes)[owner]
     return ShapeArrays(
-        body=np.arange(count, dtype=np.int64),
-        kind=kind,
-        position=rotations.rotate(to_body, position - centers),
-        orientation=rotations.multiply(to_body, orientation),
-        parameters=parameters,
-        hull=hull,
-        bounding_radius=radius,
-    ), pack_hulls(hulls)
+        body=owner,
+        kind=np.array([shape.kind for shape in shapes], np.int64),
+        position=rotations.rotate(to_body, np.array([shape.position for shape in shapes]) - centers[owner]),
+        orientation=rotations.multiply(to_body, np.array([shape.orientation for shape in shapes], float)),
+        parameters=np.array([shape.parameters for shape in shapes], float),
+        hull=np.array([row_of_hull.get(id(shape), -1) for shape in shapes], np.int64),
+        bounding_radius=np.array([shape.bounding_radius for shape in shapes]),
+    ), pack_hulls(hulls.values())
 
 
 __all__ = ["BodyKind", "Model", "ModelArrays", "ModelBuilder", "ModelError", "ShapeArrays", "ShapeError", "ShapeKind"]

@@ -7,11 +7,24 @@ sides have no area, and both of its faces push.
 """
 
 from dataclasses import dataclass
+from enum import IntEnum
 from typing import NamedTuple
 
 import numpy as np
 
 from .polyhedra import ShapeError, describe, polyhedron_of_points
+
+
+class ShapeKind(IntEnum):
+    """What the kernels tell shapes apart by.
+
+    Shape classes say how they are given to the kernels: ``kind``; ``parameters`` [3]; ``position`` and
+    ``orientation`` of the shape's own frame in the user frame; ``bounding_radius`` about ``position`` [m].
+    """
+
+    BOX = 0
+    SPHERE = 1
+    HULL = 2
 
 
 class MassProperties(NamedTuple):
@@ -64,6 +77,18 @@ class Box:
         object.__setattr__(self, "position", _finite_vector("box: position", self.position, 3))
         object.__setattr__(self, "orientation", orientation / length)
 
+    kind = ShapeKind.BOX
+
+    @property
+    def parameters(self) -> np.ndarray:
+        """Half extents [m]."""
+        return self.half_extents
+
+    @property
+    def bounding_radius(self) -> float:
+        """Half of the diagonal [m]."""
+        return float(np.linalg.norm(self.half_extents))
+
     @property
     def is_flat(self) -> bool:
         """Whether it is a sheet."""
@@ -115,7 +140,19 @@ class Sphere:
         object.__setattr__(self, "radius", radius)
         object.__setattr__(self, "position", _finite_vector("sphere: position", self.position, 3))
 
+    kind = ShapeKind.SPHERE
+    orientation = (1.0, 0.0, 0.0, 0.0)
     is_flat = False
+
+    @property
+    def parameters(self) -> np.ndarray:
+        """Radius [m] in the first."""
+        return np.array([self.radius, 0.0, 0.0])
+
+    @property
+    def bounding_radius(self) -> float:
+        """Radius [m]."""
+        return self.radius
 
     @property
     def size(self) -> float:
@@ -152,6 +189,10 @@ class ConvexHull:
         None for a solid. Else the hull is two-sided with zero thickness; this face and the next are the two sides,
         and the vertices of one coincide with the other's.
     """
+
+    kind = ShapeKind.HULL
+    orientation = (1.0, 0.0, 0.0, 0.0)
+    parameters = (0.0, 0.0, 0.0)
 
     def __init__(self, vertices, loops, normals, flat_face=None):
         self.vertices = np.ascontiguousarray(vertices, float)
@@ -210,6 +251,11 @@ class ConvexHull:
     def is_flat(self) -> bool:
         """Whether it is a sheet."""
         return self.flat_face is not None
+
+    @property
+    def bounding_radius(self) -> float:
+        """Of the farthest vertex from ``position`` [m]."""
+        return float(np.linalg.norm(self.vertices - self.position, axis=1).max())
 
     @property
     def size(self) -> float:

@@ -256,6 +256,7 @@ def append_contacts(body_of, local_pose, shape_pose, body_pose, scratch, pairs, 
     a, b = pairs.shape_a[pair], pairs.shape_b[pair]
     body_a, body_b = body_of[a], body_of[b]
     pose = shape_pose[a]
+    holder = body_pose[body_b if link[REFERENCE] == FACE_OF_B else body_a]
     for contact in range(first, first + count):
         row = scratch.contact[contact - first]
         contacts.shape_a[contact] = a
@@ -272,11 +273,11 @@ def append_contacts(body_of, local_pose, shape_pose, body_pose, scratch, pairs, 
         y = 0.5 * (row[POINT_A + 1] + row[POINT_B + 1])
         z = 0.5 * (row[POINT_A + 2] + row[POINT_B + 2])
         place_point(pose, x, y, z, contacts.position[contact])
-        turn_vector(pose, scratch.axes[NORMAL], contacts.normal[contact])
-    holder = body_pose[body_b if link[REFERENCE] == FACE_OF_B else body_a]
-    world = contacts.normal[first]
-    for i in range(3):
-        pairs.normal[pair, i] = holder[0, i] * world[0] + holder[1, i] * world[1] + holder[2, i] * world[2]
+        world = contacts.normal[contact]
+        turn_vector(pose, scratch.axes[NORMAL], world)
+        for i in range(3):
+            along = holder[0, i] * world[0] + holder[1, i] * world[1] + holder[2, i] * world[2]
+            contacts.local_normal[contact, i] = along
 
 
 @subkernel
@@ -306,8 +307,6 @@ def recycle_contacts(pairs, pair, previous_pairs, contacts, previous, body_pose)
     for i in range(4):
         for j in range(3):
             pairs.pose[pair, i, j] = previous_pairs.pose[old_pair, i, j]
-    for i in range(3):
-        pairs.normal[pair, i] = previous_pairs.normal[old_pair, i]
     if contacts.needed[0] > len(contacts.gap):
         return
     link[CONTACT_COUNT] = count
@@ -323,7 +322,9 @@ def recycle_contacts(pairs, pair, previous_pairs, contacts, previous, body_pose)
         for i in range(3):
             contacts.local_a[contact, i] = previous.local_a[old, i]
             contacts.local_b[contact, i] = previous.local_b[old, i]
-        turn_vector(body_pose[b if link[REFERENCE] == FACE_OF_B else a], pairs.normal[pair], contacts.normal[contact])
+            contacts.local_normal[contact, i] = previous.local_normal[old, i]
+        holder = body_pose[b if link[REFERENCE] == FACE_OF_B else a]
+        turn_vector(holder, contacts.local_normal[contact], contacts.normal[contact])
         contacts.gap[contact] = measure_gap(
             body_pose[a],
             body_pose[b],
