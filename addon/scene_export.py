@@ -305,6 +305,8 @@ class _SceneReader:
         scene = self.depsgraph.scene_eval
         builder = ModelBuilder(gravity=_gravity(scene, scene.rigidbody_world))
         bodies = [self._add_body(builder, ob) for ob in objects]
+        for pair in self._pairs_without_collisions():
+            builder.exclude_pair(*pair)
         model = builder.build()
         for ob, body in zip(objects, bodies, strict=True):
             self.notes += body_notes(ob, body, model, self._moving_ancestor(ob))
@@ -432,6 +434,16 @@ class _SceneReader:
             raise SceneError(ob.name, str(error)) from error
         self.notes += [Note(level, ob.name, text) for level, text in notes]
         return shape
+
+    def _pairs_without_collisions(self):
+        """Bodies that a rigid-body constraint joins with Disable Collisions on, as it is by default."""
+        for ob in self.world.constraints.all_objects if self.world.constraints else ():
+            joint = ob.evaluated_get(self.depsgraph).rigid_body_constraint
+            if joint is None or not (joint.enabled and joint.disable_collisions):
+                continue
+            names = {body.name_full for body in (joint.object1, joint.object2) if body is not None}
+            if len(names) == 2 and names <= self.index.keys():
+                yield tuple(self.index[name] for name in names)
 
     def _scene_animated(self) -> bool:
         paths = animated_paths(self.scene)

@@ -136,7 +136,8 @@ def _joint_notes(world):
         joint = ob.rigid_body_constraint
         if joint is not None and joint.enabled:
             label = joint.bl_rna.properties["type"].enum_items[joint.type].name
-            yield Note("warning", ob.name, f"{label} joint is not yet supported: its bodies move without it")
+            passing = ", and pass through each other" if joint.disable_collisions else ""
+            yield Note("warning", ob.name, f"{label} joint is not yet supported: its bodies move without it{passing}")
 
 
 def _field_notes(scene, world):

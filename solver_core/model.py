@@ -80,6 +80,8 @@ class ModelArrays(NamedTuple):
         a second.
     collision_mask : int64 [body_count]
         Two bodies can touch if they share a bit.
+    excluded_pairs : int64 [excluded_count]
+        Pairs of bodies that never touch all the same, ``a * body_count + b`` with a < b, ascending.
     """
 
     mass: np.ndarray
@@ -92,6 +94,7 @@ class ModelArrays(NamedTuple):
     linear_damping: np.ndarray
     angular_damping: np.ndarray
     collision_mask: np.ndarray
+    excluded_pairs: np.ndarray
     shapes: ShapeArrays
 
 
@@ -182,6 +185,7 @@ class ModelBuilder:
     def __init__(self, gravity=(0.0, 0.0, -9.81)):
         self.gravity = _finite_vector("the scene", "gravity", gravity, 3)
         self._bodies: list[_Body] = []
+        self._excluded_pairs: set[tuple[int, int]] = set()
 
     def add_body(
         self,
@@ -270,6 +274,26 @@ class ModelBuilder:
         )
         return len(self._bodies) - 1
 
+    def exclude_pair(self, body_a: int, body_b: int) -> None:
+        """Let two bodies pass through each other, whatever their masks say; twice is as good as once.
+
+        Parameters
+        ----------
+        body_a, body_b : int
+            Indices that ``add_body`` has returned.
+
+        Raises
+        ------
+        ModelError
+            There is no such body, or it is one and the same.
+        """
+        for body in (body_a, body_b):
+            if not 0 <= body < len(self._bodies):
+                raise ModelError(f"excluded pair: there is no body {body}; there are {len(self._bodies)}")
+        if body_a == body_b:
+            raise ModelError(f"{self._bodies[body_a].name}: excluded pair: a body does not collide with itself anyway")
+        self._excluded_pairs.add((min(body_a, body_b), max(body_a, body_b)))
+
     def build(self) -> Model:
         """Validate and freeze what was added."""
         if not self._bodies:
@@ -292,6 +316,7 @@ class ModelBuilder:
             linear_damping=np.array([body.damping[0] for body in bodies]),
             angular_damping=np.array([body.damping[1] for body in bodies]),
             collision_mask=np.array([body.collision_mask for body in bodies], np.int64),
+            excluded_pairs=np.array([a * len(bodies) + b for a, b in sorted(self._excluded_pairs)], np.int64),
             shapes=shapes,
         )
         frame_orientation = rotations.conjugate(axes)

@@ -21,6 +21,7 @@ from .stepper import (
     frame_kernel,
     grow_collision,
     next_rows,
+    present_contacts,
 )
 
 
@@ -244,6 +245,17 @@ class Simulation:
             self._step_settings(1.0 / self.options.frame_rate),
         )
         return ContactProblem(rows, free_velocity)
+
+    def overlaps(self) -> list[diagnostics.Overlap]:
+        """Bodies that overlap at present, before the first frame: as they were placed.
+
+        Returns
+        -------
+        list of Overlap
+            One a pair of bodies of which one at least is dynamic, the largest share of size first.
+        """
+        step = self._step_settings(1.0 / self.options.frame_rate)
+        return diagnostics.overlaps(self.model, present_contacts(self.model, self.state, self._collision, step))
 
     def velocities(self) -> np.ndarray:
         """Velocities of the centres of mass at the time of the poses.

@@ -266,28 +266,57 @@ def next_rows(model, gravity, state, motion, collision: CollisionArrays, step: S
         ``impulse`` holds the warm start.
     free_velocity : float64 [body_count, 6]
     """
-    state, motion, collision = copy.deepcopy((state, motion, collision))
+    state, motion = copy.deepcopy((state, motion))
     arrays = model.arrays
     apply_forces(arrays, state, motion, gravity, step.h)
-    while True:
-        current = collision.current[0]
-        pairs, previous_pairs = collision.pairs[current], collision.pairs[1 - current]
-        contacts, previous_contacts = collision.contacts[current], collision.contacts[1 - current]
-        workspace = collision.workspace
-        workspace.surplus[:] = 0.0
-        if (
-            broad_phase(arrays, state, step, pairs, workspace) == STATUS_OK
-            and narrow_phase(arrays, state, step, pairs, previous_pairs, contacts, previous_contacts, workspace)
-            == STATUS_OK
-        ):
-            break
-        collision = grow_collision(collision)
+    collision = _collide_copies(arrays, state, collision, step)
+    current, workspace = collision.current[0], collision.workspace
+    pairs, contacts, previous_contacts = (
+        collision.pairs[current],
+        collision.contacts[current],
+        collision.contacts[1 - current],
+    )
     match_contacts(pairs, contacts, previous_contacts, workspace)
     contact_capacity = max(int(contacts.count[0]), 1)
     rows = allocate_rows(contact_capacity, ROWS_PER_CONTACT * contact_capacity, model.body_count)
     contact_rows = allocate_contact_rows(contact_capacity)
     build_contact_rows(arrays, state, motion, contacts, step.gravity_norm, step.h, rows, contact_rows)
     return rows, motion.free_velocity
+
+
+def present_contacts(model, state, collision: CollisionArrays, step: StepSettings):
+    """The contacts that the next substep would find, of the poses as they are.
+
+    Parameters
+    ----------
+    model : Model
+    state, collision, step
+        As of the frame's kernel (read).
+
+    Returns
+    -------
+    ContactArrays
+        Arrays of its own.
+    """
+    collision = _collide_copies(model.arrays, state, collision, step)
+    return collision.contacts[collision.current[0]]
+
+
+def _collide_copies(arrays, state, collision, step) -> CollisionArrays:
+    """Copies of the collision arrays, in which the current buffers hold the next substep's pairs and contacts."""
+    collision = copy.deepcopy(collision)
+    while True:
+        current, workspace = collision.current[0], collision.workspace
+        pairs, previous_pairs = collision.pairs[current], collision.pairs[1 - current]
+        contacts, previous_contacts = collision.contacts[current], collision.contacts[1 - current]
+        workspace.surplus[:] = 0.0
+        if (
+            broad_phase(arrays, state, step, pairs, workspace) == STATUS_OK
+            and narrow_phase(arrays, state, step, pairs, previous_pairs, contacts, previous_contacts, workspace)
+            == STATUS_OK
+        ):
+            return collision
+        collision = grow_collision(collision)
 
 
 def frame_kernel(method: str, friction: str):

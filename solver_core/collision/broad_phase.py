@@ -63,7 +63,9 @@ def broad_phase(model, state, step, pairs, workspace):
     if found > len(pairs.shape_a):
         pairs.count[0] = 0
         return STATUS_CAPACITY
-    found = keep_colliding(shapes.body, model.collision_mask, tree.bounds, tree.margin, pairs.scratch, found)
+    found = keep_colliding(
+        shapes.body, model.collision_mask, model.excluded_pairs, tree.bounds, tree.margin, pairs.scratch, found
+    )
     pairs.count[0] = found
     sort_pairs(pairs.scratch, found, pairs.shape_a, pairs.shape_b, tree.bucket)
     return STATUS_OK
@@ -172,8 +174,10 @@ def mark_active(body_of, body_kind, is_active):
 
 
 @subkernel
-def keep_colliding(body_of, collision_mask, bounds, margin, found_pairs, found):
-    """Drop pairs of one body, pairs that share no mask bit, and those out of the pair's own margin; return the rest.
+def keep_colliding(body_of, collision_mask, excluded_pairs, bounds, margin, found_pairs, found):
+    """Drop pairs that may not touch, and those out of the pair's own margin; return how many are left.
+
+    Shapes of one body may not, nor those of bodies that share no mask bit, nor those of excluded pairs of bodies.
 
     In the tree every shape has its own margin around it. A pair's is that of the smaller shape: a large floor does not
     reach for what flies above it.
@@ -187,11 +191,24 @@ def keep_colliding(body_of, collision_mask, bounds, margin, found_pairs, found):
         for i in range(3):
             is_near = is_near and bounds[one, 0, i] - bounds[two, 1, i] <= allowed
             is_near = is_near and bounds[two, 0, i] - bounds[one, 1, i] <= allowed
-        if is_near:
+        if is_near and not contains(excluded_pairs, min(a, b) * len(collision_mask) + max(a, b)):
             found_pairs[0, kept] = one
             found_pairs[1, kept] = two
             kept += 1
     return kept
+
+
+@subkernel
+def contains(ascending, value):
+    """Whether an ascending array holds ``value``: bisection."""
+    low, high = 0, len(ascending)
+    while low < high:
+        middle = (low + high) // 2
+        if ascending[middle] < value:
+            low = middle + 1
+        else:
+            high = middle
+    return low < len(ascending) and ascending[low] == value
 
 
 @subkernel
