@@ -304,3 +304,49 @@ def _turn_about_third(w, x, y, z, l0, l1, angle):
     c, s = math.cos(0.5 * angle), math.sin(0.5 * angle)
     cosine, sine = c * c - s * s, 2.0 * c * s
     return c * w - s * z, c * x + s * y, c * y - s * x, c * z + s * w, cosine * l0 + sine * l1, cosine * l1 - sine * l0
+
+
+@kernel
+def measure_motion(mass, inertia, gravity, kind, position, orientation, velocity, lag, rests, energy):
+    """Energy of the dynamic bodies, and whether all motion is finite.
+
+    Velocities are taken at the time of the poses: a body in flight has gained the gravity of its lag since.
+
+    Parameters
+    ----------
+    mass, inertia : float64 [B], [B, 3]
+        [kg], [kg m^2] (read).
+    gravity : float64 [3]
+        [m/s^2] (read).
+    kind, position, orientation, velocity : arrays of StateArrays
+        (read)
+    lag, rests : arrays of MotionArrays
+        (read)
+    energy : float64 [2]
+        Kinetic, and potential with its zero at the world's origin [J] (written).
+
+    Returns
+    -------
+    int
+        The first body whose position or velocity is not finite; -1 without one.
+    """
+    kinetic, potential = 0.0, 0.0
+    lost = -1
+    for body in range(len(mass)):
+        total = 0.0
+        for i in range(3):
+            total += position[body, i] + velocity[body, i] + velocity[body, 3 + i]
+        if lost < 0 and not math.isfinite(total):
+            lost = body
+        if kind[body] != _DYNAMIC:
+            continue
+        since = 0.0 if rests[body] else lag[body]
+        w, x, y, z = orientation[body]
+        spin = rotate_back(w, x, y, z, velocity[body, 3], velocity[body, 4], velocity[body, 5])
+        for i in range(3):
+            along = velocity[body, i] + since * gravity[i]
+            kinetic += 0.5 * (mass[body] * along * along + inertia[body, i] * spin[i] * spin[i])
+            potential -= mass[body] * position[body, i] * gravity[i]
+    energy[0] = kinetic
+    energy[1] = potential
+    return lost

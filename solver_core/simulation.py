@@ -6,7 +6,7 @@ import numpy as np
 
 from . import diagnostics, rotations
 from .model import BodyKind, Model, ModelBuilder
-from .motion import allocate_motion
+from .motion import allocate_motion, measure_motion
 from .problem import ContactProblem, SolverOptions, kernel_settings
 from .shapes import Box
 from .solvers.registry import METHODS, find_method, resolve_options
@@ -215,8 +215,7 @@ class Simulation:
             self._step(duration, record)
         self._place_kinematic_bodies(target)
         self.frame += 1
-        self._check_finite()
-        return self._report(record)
+        return self._report(record, *self._energy())
 
     def poses(self) -> tuple[np.ndarray, np.ndarray]:
         """Poses of the user frames.
@@ -368,16 +367,28 @@ class Simulation:
         counter[0] = 0
         return count
 
-    def _check_finite(self):
-        finite = np.isfinite(self.state.position).all(axis=1) & np.isfinite(self.state.velocity).all(axis=1)
-        if not finite.all():
-            name = self.model.names[np.argmin(finite)]
-            raise SimulationError(f"{name}: its motion is no longer finite in frame {self.frame}")
+    def _energy(self) -> tuple[float, float]:
+        """Kinetic and potential [J]; raises where a body is no longer anywhere."""
+        arrays, state, motion = self.model.arrays, self.state, self._motion
+        energy = np.zeros(2)
+        lost = measure_motion(
+            arrays.mass,
+            arrays.inertia,
+            self._gravity,
+            state.kind,
+            state.position,
+            state.orientation,
+            state.velocity,
+            motion.lag,
+            motion.rests,
+            energy,
+        )
+        if lost >= 0:
+            raise SimulationError(f"{self.model.names[lost]}: its motion is no longer finite in frame {self.frame}")
+        return float(energy[0]), float(energy[1])
 
-    def _report(self, record) -> FrameReport:
-        model, state = self.model, self.state
-        worst = [model.names[body] for body in record.worst_bodies if body >= 0]
-        moving = state._replace(velocity=self.velocities())
+    def _report(self, record, kinetic_energy, potential_energy) -> FrameReport:
+        worst = [self.model.names[body] for body in record.worst_bodies if body >= 0]
         return FrameReport(
             frame=self.frame,
             contacts=int(record.contacts[0]),
@@ -388,8 +399,8 @@ class Simulation:
             residual=float(record.residual[0]),
             worst=" on ".join(reversed(worst)),
             max_penetration=float(record.penetration[0]),
-            kinetic_energy=diagnostics.kinetic_energy(model, moving),
-            potential_energy=diagnostics.potential_energy(model, state, self._gravity),
+            kinetic_energy=kinetic_energy,
+            potential_energy=potential_energy,
             seconds={stage: 1e-9 * int(time) for stage, time in zip(STAGES, record.nanoseconds, strict=True)},
         )
 

@@ -30,7 +30,7 @@ from .constraints.contact_rows import (
 from .contacts import STATUS_OK, allocate_contacts, allocate_pairs, grown, match_contacts
 from .islands import find_islands
 from .kernel import bind, subkernel
-from .motion import allocate_motion, apply_forces, integrate_poses, look_farther
+from .motion import allocate_motion, apply_forces, integrate_poses, look_farther, measure_motion
 from .rows import (
     IslandArrays,
     RowArrays,
@@ -188,6 +188,18 @@ def compile_stages(small_model, method: str, friction: str):
         "solve_contacts": lambda: solver.kernel(rows, islands, 0, free_velocity, velocity, problem.solver, settings),
         "solve_velocities": lambda: ask_for_velocities(islands, 0, rows, contacts[0], problem.contact_rows, motion),
         "integrate": lambda: integrate_poses(model, state, motion, step.h),
+        "measure_motion": lambda: measure_motion(
+            model.mass,
+            model.inertia,
+            gravity,
+            state.kind,
+            state.position,
+            state.orientation,
+            state.velocity,
+            motion.lag,
+            motion.rests,
+            np.zeros(2),
+        ),
         "frame": lambda: advance(model, gravity, state, motion, collision, problem, step, settings, record),
     }
     for done, (name, call) in enumerate(calls.items()):
