@@ -11,11 +11,7 @@ from cairn.solver_core.rows import BOX, CONE, RowArrays, allocate_rows, single_i
 from cairn.solver_core.scenes import stack
 from cairn.solver_core.simulation import Simulation, SimulationOptions
 from cairn.solver_core.solve import solve_contacts
-from cairn.solver_core.solvers.contact.alm_newton import (
-    FACTORISATIONS,
-    allocate_alm_workspace,
-    solve_alm_newton,
-)
+from cairn.solver_core.solvers.contact.alm_newton import solve_alm_newton
 from cairn.solver_core.solvers.contact.alm_system import (
     assemble,
     fill_stiffness,
@@ -23,6 +19,15 @@ from cairn.solver_core.solvers.contact.alm_system import (
     measure_speeds,
     multiply_hessian,
     project_rows,
+)
+from cairn.solver_core.solvers.contact.alm_workspace import (
+    CHANGE,
+    FACTORISATIONS,
+    MULTIPLIER,
+    SHIFT,
+    SPEED,
+    WEIGHT,
+    allocate_alm_workspace,
 )
 from cairn.solver_core.solvers.contact.body_graph import build_body_graph
 from cairn.solver_core.solvers.contact.cone import project_contacts
@@ -230,9 +235,15 @@ def system_at(rows, islands, workspace, model, penalty, velocity, vector, produc
     """Projected impulses, H in the factor's place and H times a vector, at these velocities."""
     build_body_graph(rows, islands, 0, workspace.graph)
     find_elimination(workspace.graph, workspace.elimination)
-    group_rows(rows, islands, 0, workspace.group, workspace.weight)
-    measure_speeds(rows, islands, 0, velocity, 1.0, workspace.speed)
-    arrays = (workspace.multiplier, workspace.weight, workspace.shift, workspace.speed, workspace.change)
+    group_rows(rows, islands, 0, workspace.group, workspace.by_row[WEIGHT])
+    measure_speeds(rows, islands, 0, workspace.group, velocity, 1.0, workspace.by_row[SPEED])
+    arrays = (
+        workspace.by_row[MULTIPLIER],
+        workspace.by_row[WEIGHT],
+        workspace.by_row[SHIFT],
+        workspace.by_row[SPEED],
+        workspace.by_row[CHANGE],
+    )
     project_rows(rows, islands, 0, workspace.group, model, 0.0, penalty, arrays, 0.0, projected)
     fill_stiffness(rows, islands, 0, workspace.group, model, penalty, arrays, workspace.factored, workspace.stiffness)
     assemble(
@@ -264,9 +275,9 @@ class SystemAt:
         rows.upper[33:36] = [np.inf, 0.2, np.inf]
         self.islands = single_island(rows, 6)
         self.workspace = allocate_alm_workspace(36, 6)
-        self.workspace.multiplier[:] = rng.normal(size=36)
-        self.workspace.multiplier[0:33:3] = rng.uniform(0.0, 3.0, 11)
-        self.workspace.shift[0:33:3] = rng.uniform(0.0, 0.3, 11)
+        self.workspace.by_row[MULTIPLIER][:] = rng.normal(size=36)
+        self.workspace.by_row[MULTIPLIER][0:33:3] = rng.uniform(0.0, 3.0, 11)
+        self.workspace.by_row[SHIFT][0:33:3] = rng.uniform(0.0, 0.3, 11)
         self.velocity = 0.3 * rng.normal(size=(6, 6))
         self.velocity[0] = 0.0
         self.mass = np.zeros((36, 36))
@@ -302,7 +313,7 @@ class SystemAt:
         weight = np.repeat(3.0 / rows.diagonal.reshape(-1, 3).sum(axis=1), 3)
         weight[33:] = 1.0 / rows.diagonal[33:36]
         rho = self.penalty * weight
-        z = workspace.multiplier - rho * (u + workspace.shift)
+        z = workspace.by_row[MULTIPLIER] - rho * (u + workspace.by_row[SHIFT])
         p, derivative = np.empty(33), np.empty((33, 3))
         project_contacts(self.model, True, rows.friction[1:33:3].copy(), z[:33].copy(), p, derivative)
         clipped = np.clip(z[33:], rows.lower[33:36], rows.upper[33:36])

@@ -13,10 +13,9 @@ import math
 
 from ...kernel import subkernel
 from .alm_system import dot_bodies, multiply_hessian
+from .alm_workspace import DIRECTION, GRADIENT, IMAGE, LINEAR_STEPS, MAX_STEPS_GMRES, REMAINDER, SEARCH
 from .block_cholesky import solve_lower, solve_upper
 
-# Steps of GMRES at most; the basis has one vector more.
-MAX_STEPS_GMRES = 16
 # GMRES and conjugate gradients stop at these shares of the first residual.
 _RATIO_GMRES = 1e-3
 _RATIO_GRADIENTS = 1e-2
@@ -24,14 +23,13 @@ _MAX_STEPS_GRADIENTS = 500
 
 
 @subkernel
-def solve_with_factor(workspace):
+def solve_with_factor(bodies, elimination, factor, by_body, x):
     """dv = -(L L')^-1 g."""
-    graph, elimination, x = workspace.graph, workspace.elimination, workspace.solution
-    count, column_start, row = graph.count[0], elimination.column_start, elimination.row
-    _gather(graph, elimination, workspace.gradient, -1.0, x)
-    solve_lower(count, column_start, row, workspace.factor, x)
-    solve_upper(count, column_start, row, workspace.factor, x)
-    _scatter(graph, elimination, x, workspace.direction)
+    count, column_start, row = bodies.size, elimination.column_start, elimination.row
+    _gather(bodies, elimination.order, by_body[GRADIENT], -1.0, x)
+    solve_lower(count, column_start, row, factor, x)
+    solve_upper(count, column_start, row, factor, x)
+    _scatter(bodies, elimination.order, x, by_body[DIRECTION])
 
 
 @subkernel
@@ -40,10 +38,10 @@ def iterate_gmres(rows, islands, island, workspace):
     graph, elimination, factor = workspace.graph, workspace.elimination, workspace.factor
     x, basis, small = workspace.solution, workspace.basis, workspace.hessenberg
     count, column_start, row = graph.count[0], elimination.column_start, elimination.row
-    size = 6 * count
+    bodies, size = graph.body[:count], 6 * count
     # of ``small``, column k holds that of the Hessenberg matrix, the last three the right-hand side and the rotations
     right, cosine, sine = MAX_STEPS_GMRES, MAX_STEPS_GMRES + 1, MAX_STEPS_GMRES + 2
-    _gather(graph, elimination, workspace.gradient, -1.0, x)
+    _gather(bodies, elimination.order, workspace.by_body[GRADIENT], -1.0, x)
     solve_lower(count, column_start, row, factor, x)
     first = _store_normalized(x, size, basis, 0)
     small[0, right] = first
@@ -53,11 +51,18 @@ def iterate_gmres(rows, islands, island, workspace):
         for entry in range(size):
             x[entry] = basis[steps * size + entry]
         solve_upper(count, column_start, row, factor, x)
-        _scatter(graph, elimination, x, workspace.search)
+        _scatter(bodies, elimination.order, x, workspace.by_body[SEARCH])
         multiply_hessian(
-            rows, islands, island, workspace.group, graph, workspace.stiffness, workspace.search, workspace.image
+            rows,
+            islands,
+            island,
+            workspace.group,
+            graph,
+            workspace.stiffness,
+            workspace.by_body[SEARCH],
+            workspace.by_body[IMAGE],
         )
-        _gather(graph, elimination, workspace.image, 1.0, x)
+        _gather(bodies, elimination.order, workspace.by_body[IMAGE], 1.0, x)
         solve_lower(count, column_start, row, factor, x)
         for k in range(steps + 1):
             share = 0.0
@@ -80,8 +85,8 @@ def iterate_gmres(rows, islands, island, workspace):
         for entry in range(size):
             x[entry] += small[k, right] * basis[k * size + entry]
     solve_upper(count, column_start, row, factor, x)
-    _scatter(graph, elimination, x, workspace.direction)
-    workspace.counts[1] += steps
+    _scatter(bodies, elimination.order, x, workspace.by_body[DIRECTION])
+    workspace.counts[LINEAR_STEPS] += steps
 
 
 @subkernel
@@ -116,53 +121,56 @@ def _store_normalized(x, size, basis, start):
 def iterate_gradients(rows, islands, island, workspace):
     """dv = -H^-1 g by conjugate gradients."""
     graph, elimination, factor = workspace.graph, workspace.elimination, workspace.factor
-    residual, search, image, x = workspace.remainder, workspace.search, workspace.image, workspace.solution
-    direction = workspace.direction
+    residual, search, image, x = (
+        workspace.by_body[REMAINDER],
+        workspace.by_body[SEARCH],
+        workspace.by_body[IMAGE],
+        workspace.solution,
+    )
+    direction = workspace.by_body[DIRECTION]
     count, column_start, row = graph.count[0], elimination.column_start, elimination.row
+    bodies = graph.body[:count]
     now, first, step = 0.0, 0.0, 0
-    for number in range(count):
-        body = graph.body[number]
+    for body in bodies:
         for column in range(6):
-            residual[body, column] = workspace.gradient[body, column]
+            residual[body, column] = workspace.by_body[GRADIENT][body, column]
             direction[body, column] = 0.0
             search[body, column] = 0.0
     while step < _MAX_STEPS_GRADIENTS and (step == 0 or now > _RATIO_GRADIENTS**2 * first):
         # ``image`` is the preconditioned residual here, a product with H below
-        _gather(graph, elimination, residual, -1.0, x)
+        _gather(bodies, elimination.order, residual, -1.0, x)
         solve_lower(count, column_start, row, factor, x)
         solve_upper(count, column_start, row, factor, x)
-        _scatter(graph, elimination, x, image)
-        last, now = now, -dot_bodies(graph, residual, image)
+        _scatter(bodies, elimination.order, x, image)
+        last, now = now, -dot_bodies(bodies, residual, image)
         first = now if step == 0 else first
         keep = now / last if step > 0 else 0.0
-        for number in range(count):
-            body = graph.body[number]
+        for body in bodies:
             for column in range(6):
                 search[body, column] = image[body, column] + keep * search[body, column]
         multiply_hessian(rows, islands, island, workspace.group, graph, workspace.stiffness, search, image)
-        length = now / dot_bodies(graph, search, image)
-        for number in range(count):
-            body = graph.body[number]
+        length = now / dot_bodies(bodies, search, image)
+        for body in bodies:
             for column in range(6):
                 direction[body, column] += length * search[body, column]
                 residual[body, column] += length * image[body, column]
         step += 1
-    workspace.counts[1] += step
+    workspace.counts[LINEAR_STEPS] += step
 
 
 @subkernel
-def _gather(graph, elimination, vector, sign, x):
+def _gather(bodies, order, vector, sign, x):
     """X = sign * vector, by position."""
-    for place in range(graph.count[0]):
-        body = graph.body[elimination.order[place]]
+    for place in range(bodies.size):
+        body = bodies[order[place]]
         for column in range(6):
             x[6 * place + column] = sign * vector[body, column]
 
 
 @subkernel
-def _scatter(graph, elimination, x, vector):
+def _scatter(bodies, order, x, vector):
     """Set ``vector`` = x, by body."""
-    for place in range(graph.count[0]):
-        body = graph.body[elimination.order[place]]
+    for place in range(bodies.size):
+        body = bodies[order[place]]
         for column in range(6):
             vector[body, column] = x[6 * place + column]

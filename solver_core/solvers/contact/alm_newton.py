@@ -31,16 +31,13 @@ Acary, Cadoux, Lemarechal and Malick 2011 (fixed point in s); Castro et al. 2022
 """
 
 import math
-from typing import NamedTuple
-
-import numpy as np
 
 from ...kernel import kernel, subkernel
 from ...problem import Status
 from ...residuals import natural_map, problem_scale
 from ..registry import Method, register
 from .alm_explicit import solve_alm_explicit
-from .alm_linear import MAX_STEPS_GMRES, iterate_gmres, iterate_gradients, solve_with_factor
+from .alm_linear import iterate_gmres, iterate_gradients, solve_with_factor
 from .alm_system import (
     assemble,
     copy_impulses,
@@ -53,11 +50,37 @@ from .alm_system import (
     measure_speeds,
     multiply_mass,
     project_rows,
+    set_velocities,
     shift_contacts,
 )
-from .block_cholesky import BlockFactor, allocate_block_factor, factorize
-from .body_graph import BodyGraph, allocate_body_graph, build_body_graph
-from .elimination import Elimination, allocate_elimination, find_elimination
+from .alm_workspace import (
+    BEST,
+    CHANGE,
+    DIRECTION,
+    FACTORED_PENALTY,
+    FACTORISATIONS,
+    GRADIENT,
+    IMAGE,
+    KEPT,
+    KEPT_VELOCITY,
+    LAST,
+    LEAST,
+    MILESTONE,
+    MULTIPLIER,
+    SEARCH,
+    SHIFT,
+    SPEED,
+    STALLED,
+    STEPS,
+    TRIAL,
+    VELOCITY,
+    WEIGHT,
+    WORST_BLOCK,
+    allocate_alm_workspace,
+)
+from .block_cholesky import factorize
+from .body_graph import build_body_graph
+from .elimination import find_elimination
 from .ending import fail, status_of
 from .sweep import apply_impulses
 
@@ -66,7 +89,7 @@ _STAGNATED = int(Status.STAGNATED)
 
 # Penalty c (dimensionless): from a cold start, from a warm one, and what a start must reach to be warm (of the scale).
 _PENALTY_COLD = 3e1
-_PENALTY_WARM = 1e5
+_PENALTY_WARM = 4e3
 _RATIO_WARM = 0.1
 # The highest penalty: rounding of speeds enters the residual c-fold, and must stay below this share of the target.
 _PENALTY_LEAST_LIMIT = 1e4
@@ -99,97 +122,9 @@ _MAX_TRIALS = 30
 # has changed by more than this share of its penalty.
 _MAX_CHANGED = 3
 _RATIO_SAME = 1e-9
-# Places in ``counts`` and ``residuals``.
-FACTORISATIONS, LINEAR_STEPS, _STEPS, _STALLED, _WORST_BLOCK = 0, 1, 2, 3, 4
-_LAST, _LEAST, _MILESTONE = 0, 1, 2
 # The solver gives up after so many Newton steps in which the residual has not come down by this factor.
 _MAX_STALLED = 60
 _RATIO_PROGRESS = 0.5
-
-
-class AlmWorkspace(NamedTuple):
-    """Room for ``solve_alm_newton``.
-
-    Attributes
-    ----------
-    graph : BodyGraph
-    elimination : Elimination
-    factor : BlockFactor
-    multiplier, weight, shift, speed, change, trial, kept, best : float64 [row_capacity]
-        lambda, 1 / mean W_ii, s, u, J dv, p of a trial step, p before a step, best impulses.
-    group : int64 [row_capacity]
-        Rows of the contact that begins here.
-    stiffness, factored : float64 [row_capacity, 3]
-        D now, and as it was factorised.
-    velocity, kept_velocity, gradient, direction, remainder, search, image : float64 [body_capacity, 6]
-        v, v before a step, g, dv; of the linear solvers what is left of g, a search direction and a product with H.
-    solution : float64 [6 body_capacity]
-        Right-hand side and solution by position.
-    basis : float64 [6 body_capacity (MAX_STEPS_GMRES + 1)]
-    hessenberg : float64 [MAX_STEPS_GMRES + 1, MAX_STEPS_GMRES + 3]
-        Of GMRES.
-    counts : int64 [5]
-        Written: factorisations, steps of GMRES and conjugate gradients, Newton steps, those since real progress, and
-        the worst block, of the last call.
-    residuals : float64 [3]
-        Written: of the last iterate, of the best, and where the count of those since the best began anew [m/s].
-    factored_penalty : float64 [1]
-        c of the factor; 0 before the first.
-    history : float64 [any]
-        Written: one residual a Newton step [m/s], as far as it reaches.
-    """
-
-    graph: BodyGraph
-    elimination: Elimination
-    factor: BlockFactor
-    multiplier: np.ndarray
-    weight: np.ndarray
-    shift: np.ndarray
-    speed: np.ndarray
-    change: np.ndarray
-    trial: np.ndarray
-    kept: np.ndarray
-    best: np.ndarray
-    group: np.ndarray
-    stiffness: np.ndarray
-    factored: np.ndarray
-    velocity: np.ndarray
-    kept_velocity: np.ndarray
-    gradient: np.ndarray
-    direction: np.ndarray
-    remainder: np.ndarray
-    search: np.ndarray
-    image: np.ndarray
-    solution: np.ndarray
-    basis: np.ndarray
-    hessenberg: np.ndarray
-    counts: np.ndarray
-    residuals: np.ndarray
-    factored_penalty: np.ndarray
-    history: np.ndarray
-
-
-def allocate_alm_workspace(row_capacity: int, body_capacity: int, history: int = 0) -> AlmWorkspace:
-    """Room for so many rows and bodies; a block has at least one row."""
-    by_row = [np.zeros(row_capacity) for _ in range(8)]
-    by_body = [np.zeros((body_capacity, 6)) for _ in range(7)]
-    return AlmWorkspace(
-        allocate_body_graph(row_capacity, body_capacity),
-        allocate_elimination(row_capacity, body_capacity),
-        allocate_block_factor(body_capacity),
-        *by_row,
-        np.zeros(row_capacity, np.int64),
-        np.zeros((row_capacity, 3)),
-        np.zeros((row_capacity, 3)),
-        *by_body,
-        solution=np.zeros(6 * body_capacity),
-        basis=np.zeros(6 * body_capacity * (MAX_STEPS_GMRES + 1)),
-        hessenberg=np.zeros((MAX_STEPS_GMRES + 1, MAX_STEPS_GMRES + 3)),
-        counts=np.zeros(5, np.int64),
-        residuals=np.zeros(3),
-        factored_penalty=np.zeros(1),
-        history=np.zeros(history),
-    )
 
 
 @kernel
@@ -223,108 +158,106 @@ def solve_alm_newton(rows, islands, island, free_velocity, velocity, workspace, 
     if residual <= target or settings.max_iterations == 0:
         return status_of(residual, target, settings.absolute_tolerance), 0, residual, scale, worst_block
     _prepare(rows, islands, island, velocity, workspace, residual)
-    counts = workspace.counts
+    counts, numbers, by_row, by_body = workspace.counts, workspace.numbers, workspace.by_row, workspace.by_body
     penalty = _PENALTY_COLD if residual > _RATIO_WARM * scale else _PENALTY_WARM
-    model, near, failed = settings.friction, False, False
-    while not _is_over(workspace, settings, target):
-        residual, steps = workspace.residuals[_LAST], counts[_STEPS]
-        _begin_outer_step(rows, islands, island, workspace, model, penalty)
+    # not the literal False, for which Numba would compile what it is handed to a second time
+    model, near, failed = settings.friction, residual <= target, False
+    while not _is_over(counts, numbers, settings, target):
+        residual, steps = numbers[LAST], counts[STEPS]
+        _begin_outer_step(rows, islands, island, by_row, workspace.group, by_body[VELOCITY], model, penalty)
         if not near:
             _minimise_energy(rows, islands, island, free_velocity, velocity, workspace, settings, penalty, target)
-            if _is_over(workspace, settings, target):
+            if _is_over(counts, numbers, settings, target):
                 break
-        inner_steps = counts[_STEPS] - steps
-        if near or _slips(rows, islands, island, workspace, model):
+        inner_steps = counts[STEPS] - steps
+        if near or _slips(rows, islands, island, by_row, workspace.group, model, numbers[LAST]):
             failed = _follow_slip(
                 rows, islands, island, free_velocity, velocity, workspace, settings, penalty, target, near
             )
-            near = not failed and counts[_STEPS] - steps - inner_steps <= _MAX_STEPS_NEAR
+            near = not failed and counts[STEPS] - steps - inner_steps <= _MAX_STEPS_NEAR
         if not failed:
-            growth = _growth_of_penalty(inner_steps, residual, workspace.residuals[_LAST], target)
+            growth = _growth_of_penalty(inner_steps, residual, numbers[LAST], target)
             if growth > 1.0:
-                largest = largest_term(rows, islands, island, workspace.velocity)
+                largest = largest_term(rows, islands, island, by_body[VELOCITY])
                 penalty = _raise_penalty(penalty, growth, target, largest)
-    residual, worst_block = workspace.residuals[_LAST], counts[_WORST_BLOCK]
-    if residual > target:
-        copy_impulses(rows, islands, island, workspace.best, rows.impulse)
+    residual, worst_block = numbers[LAST], counts[WORST_BLOCK]
+    if residual > numbers[LEAST]:
+        copy_impulses(rows.block_row, islands, island, by_row[BEST], rows.impulse)
         apply_impulses(rows, islands, island, free_velocity, velocity)
         residual, worst_block = natural_map(rows, islands, island, velocity, settings)
     status = status_of(residual, target, settings.absolute_tolerance)
-    if status == _MAX_ITERATIONS and counts[_STEPS] < settings.max_iterations:
+    if status == _MAX_ITERATIONS and counts[STEPS] < settings.max_iterations:
         status = _STAGNATED
-    return status, counts[_STEPS], residual, scale, worst_block
+    return status, counts[STEPS], residual, scale, worst_block
 
 
 @subkernel
-def _is_over(workspace, settings, target):
+def _is_over(counts, numbers, settings, target):
     """Whether the last iterate solves the problem, or nothing more is to be hoped for."""
-    return (
-        workspace.residuals[_LAST] <= target
-        or workspace.counts[_STEPS] >= settings.max_iterations
-        or workspace.counts[_STALLED] >= _MAX_STALLED
-    )
+    return numbers[LAST] <= target or counts[STEPS] >= settings.max_iterations or counts[STALLED] >= _MAX_STALLED
 
 
 @subkernel
 def _prepare(rows, islands, island, velocity, workspace, residual):
     """Graph, order, weights and the start."""
-    graph, elimination = workspace.graph, workspace.elimination
+    by_body, numbers = workspace.by_body, workspace.numbers
     for place in range(workspace.counts.size):
         workspace.counts[place] = 0
-    for place in range(workspace.residuals.size):
-        workspace.residuals[place] = residual
-    workspace.factored_penalty[0] = 0.0
-    if not build_body_graph(rows, islands, island, graph):
-        find_elimination(graph, elimination)
-    group_rows(rows, islands, island, workspace.group, workspace.weight)
-    copy_impulses(rows, islands, island, rows.impulse, workspace.best)
+    numbers[LAST] = numbers[LEAST] = numbers[MILESTONE] = residual
+    numbers[FACTORED_PENALTY] = 0.0
+    if not build_body_graph(rows, islands, island, workspace.graph):
+        find_elimination(workspace.graph, workspace.elimination)
+    group_rows(rows, islands, island, workspace.group, workspace.by_row[WEIGHT])
+    copy_impulses(rows.block_row, islands, island, rows.impulse, workspace.by_row[BEST])
     for index in range(islands.block_first[island], islands.block_first[island + 1]):
         block = islands.block_order[index]
         for body in (rows.body_a[block], rows.body_b[block]):
             for column in range(6):
-                workspace.velocity[body, column] = velocity[body, column]
-                workspace.direction[body, column] = 0.0
-                workspace.search[body, column] = 0.0
+                by_body[VELOCITY, body, column] = velocity[body, column]
+                # bodies that cannot be pushed stay as they are in every direction
+                by_body[DIRECTION, body, column] = 0.0
+                by_body[SEARCH, body, column] = 0.0
 
 
 @subkernel
-def _row_arrays(workspace):
+def _row_arrays(by_row):
     """What describes p along a direction."""
-    return workspace.multiplier, workspace.weight, workspace.shift, workspace.speed, workspace.change
+    return by_row[MULTIPLIER], by_row[WEIGHT], by_row[SHIFT], by_row[SPEED], by_row[CHANGE]
 
 
 @subkernel
-def _begin_outer_step(rows, islands, island, workspace, model, penalty):
-    """lambda <- p; speeds and shifts at the present v; p anew."""
-    copy_impulses(rows, islands, island, rows.impulse, workspace.multiplier)
-    measure_speeds(rows, islands, island, workspace.velocity, 1.0, workspace.speed)
-    shift_contacts(rows, islands, island, workspace.group, model, workspace.speed, workspace.shift)
-    project_rows(rows, islands, island, workspace.group, model, 0.0, penalty, _row_arrays(workspace), 0.0, rows.impulse)
+def _begin_outer_step(rows, islands, island, by_row, group, velocity, model, penalty):
+    """lambda <- p; speeds and shifts at v; p anew."""
+    copy_impulses(rows.block_row, islands, island, rows.impulse, by_row[MULTIPLIER])
+    measure_speeds(rows, islands, island, group, velocity, 1.0, by_row[SPEED])
+    shift_contacts(rows, islands, island, group, model, by_row[SPEED], by_row[SHIFT])
+    project_rows(rows, islands, island, group, model, 0.0, penalty, _row_arrays(by_row), 0.0, rows.impulse)
 
 
 @subkernel
 def _minimise_energy(rows, islands, island, free_velocity, velocity, workspace, settings, penalty, target):
     """The inner problem: v <- argmin phi with the shifts as they are."""
+    counts, numbers, by_row, by_body = workspace.counts, workspace.numbers, workspace.by_row, workspace.by_body
+    bodies = workspace.graph.body[: workspace.graph.count[0]]
     steps = 0
     while True:
-        apply_impulses(rows, islands, island, free_velocity, velocity)
-        error = _measure_gradient(rows, workspace, velocity)
+        set_velocities(rows, islands, island, workspace.group, free_velocity, velocity)
+        error = _measure_gradient(bodies, rows.body_mass, by_body, velocity)
         if steps > 0:
-            _judge(rows, islands, island, velocity, workspace, settings)
-            if _is_over(workspace, settings, target) or _is_solved(rows, islands, island, workspace, penalty, error):
+            _judge(rows, islands, island, velocity, counts, numbers, workspace.history, by_row[BEST], settings)
+            if _is_over(counts, numbers, settings, target) or error <= _allowed(rows, islands, island, penalty, by_row):
                 return
         _find_direction(rows, islands, island, workspace, settings.friction, penalty, 0.0)
-        step = _search_line(rows, islands, island, workspace, settings.friction, penalty)
-        _move(rows, islands, island, workspace, step)
-        copy_impulses(rows, islands, island, workspace.trial, rows.impulse)
+        step = _search_line(rows, islands, island, bodies, by_row, by_body, workspace.group, settings.friction, penalty)
+        _move(rows.block_row, islands, island, bodies, by_row, by_body, step)
+        copy_impulses(rows.block_row, islands, island, by_row[TRIAL], rows.impulse)
         steps += 1
 
 
 @subkernel
-def _slips(rows, islands, island, workspace, model):
+def _slips(rows, islands, island, by_row, group, model, residual):
     """Whether the shifts are not those of the slip at the present v."""
-    change = shift_contacts(rows, islands, island, workspace.group, model, workspace.speed, workspace.shift)
-    return change > _RATIO_SHIFT * workspace.residuals[_LAST]
+    return shift_contacts(rows, islands, island, group, model, by_row[SPEED], by_row[SHIFT]) > _RATIO_SHIFT * residual
 
 
 @subkernel
@@ -341,85 +274,85 @@ def _follow_slip(
     bool
         Whether a step failed. Then the better of the last point and the one at the beginning is kept.
     """
-    model, residual, arrays = settings.friction, workspace.residuals[_LAST], _row_arrays(workspace)
-    start = workspace.multiplier if from_multipliers else rows.impulse
-    copy_impulses(rows, islands, island, start, workspace.kept)
-    _copy_velocities(workspace.graph, workspace.velocity, workspace.kept_velocity)
-    project_rows(rows, islands, island, workspace.group, model, 1.0, penalty, arrays, 0.0, rows.impulse)
-    apply_impulses(rows, islands, island, free_velocity, velocity)
-    error = _measure_gradient(rows, workspace, velocity)
+    counts, numbers, by_row, by_body = workspace.counts, workspace.numbers, workspace.by_row, workspace.by_body
+    bodies = workspace.graph.body[: workspace.graph.count[0]]
+    model, group, residual, arrays = settings.friction, workspace.group, numbers[LAST], _row_arrays(by_row)
+    start = by_row[MULTIPLIER] if from_multipliers else rows.impulse
+    copy_impulses(rows.block_row, islands, island, start, by_row[KEPT])
+    _copy_velocities(bodies, by_body[VELOCITY], by_body[KEPT_VELOCITY])
+    project_rows(rows, islands, island, group, model, 1.0, penalty, arrays, 0.0, rows.impulse)
+    set_velocities(rows, islands, island, workspace.group, free_velocity, velocity)
+    error = _measure_gradient(bodies, rows.body_mass, by_body, velocity)
     failed, steps = False, 0
     while not failed and steps < _MAX_SLIP_STEPS:
-        if (steps > 0 or not from_multipliers) and _is_solved(rows, islands, island, workspace, penalty, error):
+        if (steps > 0 or not from_multipliers) and error <= _allowed(rows, islands, island, penalty, by_row):
             break
         _find_direction(rows, islands, island, workspace, model, penalty, 1.0)
         step, taken, error_before = 1.0, 0.0, error
         for _ in range(_MAX_HALVINGS):
-            _move(rows, islands, island, workspace, step - taken)
+            _move(rows.block_row, islands, island, bodies, by_row, by_body, step - taken)
             taken = step
-            project_rows(rows, islands, island, workspace.group, model, 1.0, penalty, arrays, 0.0, rows.impulse)
-            apply_impulses(rows, islands, island, free_velocity, velocity)
-            error = _measure_gradient(rows, workspace, velocity)
+            project_rows(rows, islands, island, group, model, 1.0, penalty, arrays, 0.0, rows.impulse)
+            set_velocities(rows, islands, island, workspace.group, free_velocity, velocity)
+            error = _measure_gradient(bodies, rows.body_mass, by_body, velocity)
             if error <= (1.0 - _RATIO_DECREASE * step) * error_before:
                 break
             step *= 0.5
         failed = error > (1.0 - _RATIO_DECREASE * taken) * error_before
-        _judge(rows, islands, island, velocity, workspace, settings)
-        if _is_over(workspace, settings, target):
+        _judge(rows, islands, island, velocity, counts, numbers, workspace.history, by_row[BEST], settings)
+        if _is_over(counts, numbers, settings, target):
             return failed
         steps += 1
-    if failed and workspace.residuals[_LAST] > residual:
-        _copy_velocities(workspace.graph, workspace.kept_velocity, workspace.velocity)
-        copy_impulses(rows, islands, island, workspace.kept, rows.impulse)
-        workspace.residuals[_LAST] = residual
+    if failed and numbers[LAST] > residual:
+        _copy_velocities(bodies, by_body[KEPT_VELOCITY], by_body[VELOCITY])
+        copy_impulses(rows.block_row, islands, island, by_row[KEPT], rows.impulse)
+        numbers[LAST] = residual
     return failed
 
 
 @subkernel
-def _judge(rows, islands, island, velocity, workspace, settings):
+def _judge(rows, islands, island, velocity, counts, numbers, history, best, settings):
     """Count a Newton step and judge the impulses that it led to; keep the best."""
-    counts, residuals = workspace.counts, workspace.residuals
     residual, worst_block = natural_map(rows, islands, island, velocity, settings)
-    if counts[_STEPS] < workspace.history.size:
-        workspace.history[counts[_STEPS]] = residual
-    counts[_STEPS] += 1
-    counts[_STALLED] += 1
-    counts[_WORST_BLOCK] = worst_block
-    residuals[_LAST] = residual
-    if residual < residuals[_LEAST]:
-        residuals[_LEAST] = residual
-        if residual < _RATIO_PROGRESS * residuals[_MILESTONE]:
-            residuals[_MILESTONE] = residual
-            counts[_STALLED] = 0
-        copy_impulses(rows, islands, island, rows.impulse, workspace.best)
+    if counts[STEPS] < history.size:
+        history[counts[STEPS]] = residual
+    counts[STEPS] += 1
+    counts[STALLED] += 1
+    counts[WORST_BLOCK] = worst_block
+    numbers[LAST] = residual
+    if residual < numbers[LEAST]:
+        numbers[LEAST] = residual
+        if residual < _RATIO_PROGRESS * numbers[MILESTONE]:
+            numbers[MILESTONE] = residual
+            counts[STALLED] = 0
+        copy_impulses(rows.block_row, islands, island, rows.impulse, best)
 
 
 @subkernel
-def _is_solved(rows, islands, island, workspace, penalty, error):
-    """Whether the error of v is small beside what the outer step moves."""
-    return error <= _RATIO_INNER * gap_of_multipliers(
-        rows, islands, island, penalty, workspace.weight, workspace.multiplier
+def _allowed(rows, islands, island, penalty, by_row):
+    """The error of v that is small beside what the outer step moves."""
+    moved = gap_of_multipliers(
+        rows.block_row, islands, island, penalty, by_row[WEIGHT], by_row[MULTIPLIER], rows.impulse
     )
+    return _RATIO_INNER * moved
 
 
 @subkernel
-def _copy_velocities(graph, source, target):
-    for number in range(graph.count[0]):
-        body = graph.body[number]
+def _copy_velocities(bodies, source, target):
+    for body in bodies:
         for column in range(6):
             target[body, column] = source[body, column]
 
 
 @subkernel
-def _measure_gradient(rows, workspace, velocity):
-    """g = M (v - v_p); returns its norm in M^-1 [sqrt(J)]."""
-    graph, image = workspace.graph, workspace.image
-    for number in range(graph.count[0]):
-        body = graph.body[number]
+def _measure_gradient(bodies, body_mass, by_body, own_velocity):
+    """g = M (v - v_p), with v_p the impulses' own velocity; returns its norm in M^-1 [sqrt(J)]."""
+    velocity, difference, gradient = by_body[VELOCITY], by_body[IMAGE], by_body[GRADIENT]
+    for body in bodies:
         for column in range(6):
-            image[body, column] = workspace.velocity[body, column] - velocity[body, column]
-    multiply_mass(graph, rows.body_mass, image, workspace.gradient)
-    return math.sqrt(max(dot_bodies(graph, image, workspace.gradient), 0.0))
+            difference[body, column] = velocity[body, column] - own_velocity[body, column]
+    multiply_mass(bodies, body_mass, difference, gradient)
+    return math.sqrt(max(dot_bodies(bodies, difference, gradient), 0.0))
 
 
 @subkernel
@@ -429,58 +362,50 @@ def _find_direction(rows, islands, island, workspace, model, penalty, slip):
     With slip = 1 (else 0) D is that of Coulomb's law as it stands; the factor is that of the contacts' cones.
     """
     graph, elimination, factor = workspace.graph, workspace.elimination, workspace.factor
-    stiffness, arrays = workspace.stiffness, _row_arrays(workspace)
-    changed, largest = fill_stiffness(
-        rows, islands, island, workspace.group, model, penalty, arrays, workspace.factored, stiffness
-    )
+    group, stiffness, factored = workspace.group, workspace.stiffness, workspace.factored
+    arrays, numbers = _row_arrays(workspace.by_row), workspace.numbers
+    changed, largest = fill_stiffness(rows, islands, island, group, model, penalty, arrays, factored, stiffness)
     direct = elimination.column_start[graph.count[0]] > 0 or graph.count[1] == 0
-    usable = direct and penalty == workspace.factored_penalty[0] and changed <= _MAX_CHANGED
-    if not usable:
-        assemble(
-            rows, islands, island, workspace.group, graph, elimination, factor, direct, stiffness, workspace.factored
-        )
+    if not (direct and penalty == numbers[FACTORED_PENALTY] and changed <= _MAX_CHANGED):
+        assemble(rows, islands, island, group, graph, elimination, factor, direct, stiffness, factored)
         factorize(graph.count[0], elimination.column_start, elimination.row, factor)
-        workspace.factored_penalty[0] = penalty
+        numbers[FACTORED_PENALTY] = penalty
         workspace.counts[FACTORISATIONS] += 1
         largest = 0.0
-    asymmetric = slip > 0.0 and fill_slip_stiffness(
-        rows, islands, island, workspace.group, model, penalty, arrays, stiffness
-    )
+    asymmetric = slip > 0.0 and fill_slip_stiffness(rows, islands, island, group, model, penalty, arrays, stiffness)
     if not direct and not asymmetric:
         iterate_gradients(rows, islands, island, workspace)
     elif asymmetric or largest > _RATIO_SAME:
         iterate_gmres(rows, islands, island, workspace)
     else:
-        solve_with_factor(workspace)
-    measure_speeds(rows, islands, island, workspace.direction, 0.0, workspace.change)
+        bodies = graph.body[: graph.count[0]]
+        solve_with_factor(bodies, elimination, factor, workspace.by_body, workspace.solution)
+    measure_speeds(rows, islands, island, group, workspace.by_body[DIRECTION], 0.0, workspace.by_row[CHANGE])
 
 
 @subkernel
-def _move(rows, islands, island, workspace, step):
+def _move(block_row, islands, island, bodies, by_row, by_body, step):
     """v += step dv, and the speeds of the rows with it."""
-    graph, velocity, direction = workspace.graph, workspace.velocity, workspace.direction
-    for number in range(graph.count[0]):
-        body = graph.body[number]
+    for body in bodies:
         for column in range(6):
-            velocity[body, column] += step * direction[body, column]
+            by_body[VELOCITY, body, column] += step * by_body[DIRECTION, body, column]
     for index in range(islands.block_first[island], islands.block_first[island + 1]):
         block = islands.block_order[index]
-        for row in range(rows.block_row[block], rows.block_row[block + 1]):
-            workspace.speed[row] += step * workspace.change[row]
+        for row in range(block_row[block], block_row[block + 1]):
+            by_row[SPEED, row] += step * by_row[CHANGE, row]
 
 
 @subkernel
-def _search_line(rows, islands, island, workspace, model, penalty):
+def _search_line(rows, islands, island, bodies, by_row, by_body, group, model, penalty):
     """The step at which the slope of phi has nearly vanished, or the full one where that halves it; p to ``trial``."""
-    graph, direction, image = workspace.graph, workspace.direction, workspace.image
-    multiply_mass(graph, rows.body_mass, direction, image)
-    curvature = dot_bodies(graph, direction, image)
-    start_slope = dot_bodies(graph, workspace.gradient, direction)
-    arrays, trial = _row_arrays(workspace), workspace.trial
+    direction, image, arrays, trial = by_body[DIRECTION], by_body[IMAGE], _row_arrays(by_row), by_row[TRIAL]
+    multiply_mass(bodies, rows.body_mass, direction, image)
+    curvature = dot_bodies(bodies, direction, image)
+    start_slope = dot_bodies(bodies, by_body[GRADIENT], direction)
     step, low, high = 1.0, 0.0, 1.0
     low_slope, high_slope = start_slope, 0.0
     for attempt in range(_MAX_TRIALS):
-        change = project_rows(rows, islands, island, workspace.group, model, 0.0, penalty, arrays, step, trial)
+        change = project_rows(rows, islands, island, group, model, 0.0, penalty, arrays, step, trial)
         slope = start_slope + step * curvature - change
         enough = _RATIO_SLOPE_FULL if attempt == 0 else _RATIO_SLOPE
         if abs(slope) <= enough * abs(start_slope) or (attempt == 0 and slope <= 0.0):

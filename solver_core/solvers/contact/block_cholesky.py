@@ -36,8 +36,9 @@ class BlockFactor(NamedTuple):
         Inverses of the diagonal of L.
     blocks : float64 [36 factor_capacity]
         Blocks below the diagonal, in the order of ``Elimination.row``; rows belong to the body eliminated later.
-    place, first, following, next_block : int64 [body_capacity]
-        Workspace: block of the present column in a row; lists of columns by the row that they meet next.
+    lists : int64 [4, body_capacity]
+        Workspace: block of the present column in a row; first and next entries of the lists of columns by the row that
+        they meet next, and the block that they meet it with.
     sums : float64 [36]
         Workspace.
     """
@@ -45,10 +46,7 @@ class BlockFactor(NamedTuple):
     diagonal: np.ndarray
     inverse: np.ndarray
     blocks: np.ndarray
-    place: np.ndarray
-    first: np.ndarray
-    following: np.ndarray
-    next_block: np.ndarray
+    lists: np.ndarray
     sums: np.ndarray
 
 
@@ -58,10 +56,7 @@ def allocate_block_factor(body_capacity: int) -> BlockFactor:
         diagonal=np.zeros(_BLOCK * body_capacity),
         inverse=np.zeros(6 * body_capacity),
         blocks=np.zeros(_BLOCK * factor_capacity(body_capacity)),
-        place=np.zeros(body_capacity, np.int64),
-        first=np.zeros(body_capacity, np.int64),
-        following=np.zeros(body_capacity, np.int64),
-        next_block=np.zeros(body_capacity, np.int64),
+        lists=np.zeros((4, body_capacity), np.int64),
         sums=np.zeros(_BLOCK),
     )
 
@@ -80,7 +75,7 @@ def factorize(count, column_start, row, factor):
         The matrix, of whose diagonal blocks only the lower triangle is read; written.
     """
     diagonal, inverse, blocks = factor.diagonal, factor.inverse, factor.blocks
-    place, first, following, next_block = factor.place, factor.first, factor.following, factor.next_block
+    place, first, following, next_block = factor.lists[0], factor.lists[1], factor.lists[2], factor.lists[3]
     for column in range(count):
         first[column] = -1
     for column in range(count):

@@ -47,6 +47,9 @@ class _Place:
     def store(self, vector, offset):
         self._builder.store(vector, self._vector_at(offset), align=8)
 
+    def store_number(self, number, offset):
+        self._builder.store(number, self._at(offset))
+
     def _at(self, offset):
         return self._builder.gep(self._pointer, [ir.Constant(_INT64, offset)])
 
@@ -164,6 +167,34 @@ def _add_row(typing_context, target, t, row, r, columns, c, stiffness, s):
     return _typed(generate, target, t, row, r, columns, c, stiffness, s)
 
 
+@intrinsic
+def _push(typing_context, target, t, rows, r, impulses, i):
+    def generate(builder, target, rows, impulses):
+        total = target.vector(0)
+        for k in range(_ROWS_PER_CONTACT):
+            total = builder.fadd(total, _times(builder, rows.vector(_ROW_STRIDE * k), impulses.number(k)))
+        target.store(total, 0)
+
+    return _typed(generate, target, t, rows, r, impulses, i)
+
+
+@intrinsic
+def _add_speeds(typing_context, target, t, rows, r, one, a, other, b):
+    def generate(builder, target, rows, one, other):
+        first, second = one.vector(0), other.vector(0)
+        for k in range(_ROWS_PER_CONTACT):
+            products = builder.fadd(
+                builder.fmul(rows.vector(_ROW_STRIDE * k), first),
+                builder.fmul(rows.vector(_ROW_STRIDE * k + _SIZE), second),
+            )
+            numbers = [builder.extract_element(products, _INT32(m)) for m in range(_SIZE)]
+            pairs = [builder.fadd(numbers[m], numbers[m + 1]) for m in (0, 2, 4)]
+            total = builder.fadd(builder.fadd(pairs[0], pairs[1]), pairs[2])
+            target.store_number(builder.fadd(target.number(k), total), k)
+
+    return _typed(generate, target, t, rows, r, one, a, other, b)
+
+
 if config.DISABLE_JIT:
 
     def _plain(array, place, rows, stride=_SIZE):
@@ -194,6 +225,13 @@ if config.DISABLE_JIT:
     def _add_row(target, t, row, r, columns, c, stiffness, s):
         left, right = row.reshape(-1)[r : r + _SIZE], columns.reshape(-1)[c : c + _SIZE]
         target.reshape(-1)[t : t + 36] += stiffness.reshape(-1)[s] * np.outer(right, left).ravel()
+
+    def _push(target, t, rows, r, impulses, i):
+        target.reshape(-1)[t : t + _SIZE] += impulses[i : i + 3] @ _plain(rows, r, 3, _ROW_STRIDE)
+
+    def _add_speeds(target, t, rows, r, one, a, other, b):
+        first, second = one.reshape(-1)[a : a + _SIZE], other.reshape(-1)[b : b + _SIZE]
+        target[t : t + 3] += _plain(rows, r, 3, _ROW_STRIDE) @ first + _plain(rows, r + _SIZE, 3, _ROW_STRIDE) @ second
 
 
 @subkernel
@@ -230,3 +268,15 @@ def add_contact(target, t, rows, r, columns, c, stiffness, s):
 def add_row(target, t, row, r, columns, c, stiffness, s):
     """C += d j_r' j_c for one row of Jacobians [6] and a number d."""
     _add_row(target, t, row, r, columns, c, stiffness, s)
+
+
+@subkernel
+def push(target, t, rows, r, impulses, i):
+    """v += R' p for three rows [3, 6] of one body and three impulses."""
+    _push(target, t, rows, r, impulses, i)
+
+
+@subkernel
+def add_speeds(target, t, rows, r, one, a, other, b):
+    """u += J_a v_a + J_b v_b for three rows [3, 12] and the six numbers of two bodies."""
+    _add_speeds(target, t, rows, r, one, a, other, b)

@@ -18,6 +18,8 @@ from ...kernel import subkernel
 # Room for blocks of the factor: so many, and so many a body.
 _BLOCKS_AT_LEAST = 64
 _BLOCKS_PER_BODY = 48
+# Rows of ``lists``.
+_START, _LENGTH, _DEGREE, _MARK = range(4)
 
 
 class Elimination(NamedTuple):
@@ -35,8 +37,8 @@ class Elimination(NamedTuple):
         Their positions, ascending in a column.
     edge_block : int64 [edge_capacity]
         The block that an edge of the graph falls into.
-    start, length, degree, mark : int64 [body_capacity + 1]
-        Workspace; ``start`` of the lists, ``length`` of them.
+    lists : int64 [4, body_capacity]
+        Workspace, by body: where its list of neighbours begins, its length, the body's degree, and a mark.
     entry : int64 [2 edge_capacity]
         Workspace: lists of neighbours; number of a body, or -1 - position of an element.
     """
@@ -47,10 +49,7 @@ class Elimination(NamedTuple):
     column_start: np.ndarray
     row: np.ndarray
     edge_block: np.ndarray
-    start: np.ndarray
-    length: np.ndarray
-    degree: np.ndarray
-    mark: np.ndarray
+    lists: np.ndarray
     entry: np.ndarray
 
 
@@ -69,10 +68,7 @@ def allocate_elimination(edge_capacity: int, body_capacity: int) -> Elimination:
         column_start=np.zeros(body_capacity + 1, np.int64),
         row=np.zeros(factor_capacity(body_capacity), np.int64),
         edge_block=np.zeros(edge_capacity, np.int64),
-        start=np.zeros(body_capacity + 1, np.int64),
-        length=np.zeros(body_capacity + 1, np.int64),
-        degree=np.zeros(body_capacity + 1, np.int64),
-        mark=np.zeros(body_capacity + 1, np.int64),
+        lists=np.zeros((4, body_capacity), np.int64),
         entry=np.zeros(2 * edge_capacity, np.int64),
     )
 
@@ -100,11 +96,11 @@ def find_elimination(graph, elimination):
     stamp = 0
     for body in range(count):
         position[body] = -1
-        elimination.degree[body] = elimination.length[body]
-        elimination.mark[body] = 0
+        elimination.lists[_DEGREE][body] = elimination.lists[_LENGTH][body]
+        elimination.lists[_MARK][body] = 0
     column_start[0] = 0
     for step in range(count):
-        body = _least_degree(position, elimination.degree, count)
+        body = _least_degree(position, elimination.lists[_DEGREE], count)
         position[body] = step
         elimination.order[step] = body
         stamp += 1
@@ -126,7 +122,7 @@ def find_elimination(graph, elimination):
 @subkernel
 def _list_neighbors(graph, elimination):
     """Lists of neighbours from the edges, in their order."""
-    start, length, entry = elimination.start, elimination.length, elimination.entry
+    start, length, entry = elimination.lists[_START], elimination.lists[_LENGTH], elimination.entry
     count, edge_count = graph.count[0], graph.count[1]
     for body in range(count):
         length[body] = 0
@@ -162,12 +158,12 @@ def _merge_neighbors(elimination, body, step, stamp):
 
     Returns False where the factor has no room for it.
     """
-    position, mark, row, entry = elimination.position, elimination.mark, elimination.row, elimination.entry
+    position, mark, row, entry = elimination.position, elimination.lists[_MARK], elimination.row, elimination.entry
     column_start = elimination.column_start
     end = column_start[step]
     mark[body] = stamp
-    first = elimination.start[body]
-    for place in range(first, first + elimination.length[body]):
+    first = elimination.lists[_START][body]
+    for place in range(first, first + elimination.lists[_LENGTH][body]):
         neighbor = entry[place]
         element = -1 - neighbor
         inner_first, inner_end = (0, 1) if neighbor >= 0 else (column_start[element], column_start[element + 1])
@@ -181,7 +177,7 @@ def _merge_neighbors(elimination, body, step, stamp):
                 end += 1
         if neighbor < 0:
             # absorbed: whoever lists it lists the new element from now on
-            elimination.degree[elimination.order[element]] = -1
+            elimination.lists[_DEGREE][elimination.order[element]] = -1
     column_start[step + 1] = end
     return True
 
@@ -192,13 +188,13 @@ def _update_neighbors(elimination, step, stamp):
 
     Returns the stamp last used.
     """
-    position, degree, mark = elimination.position, elimination.degree, elimination.mark
+    position, degree, mark = elimination.position, elimination.lists[_DEGREE], elimination.lists[_MARK]
     entry, row, order = elimination.entry, elimination.row, elimination.order
     column_start = elimination.column_start
     for place in range(column_start[step], column_start[step + 1]):
         body = row[place]
-        first, kept = elimination.start[body], 0
-        for inner in range(first, first + elimination.length[body]):
+        first, kept = elimination.lists[_START][body], 0
+        for inner in range(first, first + elimination.lists[_LENGTH][body]):
             neighbor = entry[inner]
             if neighbor >= 0:
                 keep = position[neighbor] < 0 and mark[neighbor] != stamp
@@ -208,14 +204,14 @@ def _update_neighbors(elimination, step, stamp):
                 entry[first + kept] = neighbor
                 kept += 1
         entry[first + kept] = -1 - step
-        elimination.length[body] = kept + 1
+        elimination.lists[_LENGTH][body] = kept + 1
     for place in range(column_start[step], column_start[step + 1]):
         body = row[place]
         stamp += 1
         mark[body] = stamp
         total = 0
-        first = elimination.start[body]
-        for inner in range(first, first + elimination.length[body]):
+        first = elimination.lists[_START][body]
+        for inner in range(first, first + elimination.lists[_LENGTH][body]):
             neighbor = entry[inner]
             element = -1 - neighbor
             inner_first, inner_end = (0, 1) if neighbor >= 0 else (column_start[element], column_start[element + 1])
