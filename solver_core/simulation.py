@@ -347,7 +347,10 @@ class Simulation:
         ):
             self._collision = grow_collision(self._collision)
             self._fallbacks += self._take_fallbacks()
+            earlier = self._problem.solver
             self._problem = allocate_problem(self._collision, self.model.body_count, self._method)
+            if self._method.carry is not None:
+                self._method.carry(earlier, self._problem.solver)
 
     def _step_settings(self, duration) -> StepSettings:
         options = self.options

@@ -6,9 +6,10 @@ For a contact at the point p with normal n (from body a to body b) and a directi
 
 Two biases a normal row, for the two questions that a step asks (``stepper``):
 
-where do the bodies go (poses):      gap > 0: u_n + gap / h >= 0; they may close the gap, not more (speculative)
-                                     gap < 0: u_n >= recovery speed, which takes an overlap out a bit a substep
-how fast are they then (velocities): gap > 0: the same;   gap < 0: u_n >= 0, so recovery adds no kinetic energy;
+where do the bodies go (poses):      a gap: u_n + gap / h >= 0; they may close the gap, not more (speculative)
+                                     touching: u_n >= 0
+                                     an overlap: u_n >= recovery speed, which takes it out a bit a substep
+how fast are they then (velocities): the same, but an overlap: u_n >= 0, so recovery adds no kinetic energy;
                                      a bounce: u_n >= e w + |a_n| h / 2
 
 w is the speed at which the surfaces meet in free flight, from the speed s at the substep's start and the relative
@@ -23,8 +24,10 @@ import numpy as np
 
 from ..kernel import kernel, subkernel
 
-# An overlap below this share of the bodies' size is left alone: rounding and solver tolerances make such ones.
-_RATIO_OVERLAP_LEFT = 1e-5
+# A gap or an overlap below this share of the bodies' size is one of bodies that touch: rounding and solver tolerances
+# make such ones. Were the four gaps under a face closed to the last digit, they could not all bear at once (a rigid
+# face cannot be twisted), and a whole step's force would go from one to another because of a nanometre.
+_RATIO_TOUCHING = 1e-5
 # Share of an overlap that is taken out in a substep, and the most of it as a share of the bodies' size.
 _FACTOR_RECOVERY = 0.2
 _RATIO_RECOVERY_MOST = 0.01
@@ -100,8 +103,9 @@ def build_contact_rows(model, state, motion, contacts, gravity_norm, h, rows, co
 
         gap = contacts.gap[contact]
         size = _size_that_moves(model.size, motion.can_be_pushed, a, b)
-        rows.bias[row] = gap / h if gap > 0.0 else -_recovery_speed(-gap, size, h)
-        contact_rows.velocity_bias[contact] = max(gap, 0.0) / h
+        closing = gap / h if gap > _RATIO_TOUCHING * size else 0.0
+        rows.bias[row] = closing - _recovery_speed(-gap, size, h)
+        contact_rows.velocity_bias[contact] = closing
         contact_rows.bounce_speed[contact] = _bounce_speed(
             _normal_speed(rows.jacobian, row, velocity, a, b),
             _normal_speed(rows.jacobian, row, free_velocity, a, b),
@@ -262,7 +266,7 @@ def _size_that_moves(size, can_be_pushed, a, b):
 @subkernel
 def _recovery_speed(overlap, size, h):
     """Speed at which an overlap is taken out [m/s]."""
-    surplus = max(overlap - _RATIO_OVERLAP_LEFT * size, 0.0)
+    surplus = max(overlap - _RATIO_TOUCHING * size, 0.0)
     return min(_FACTOR_RECOVERY * surplus, _RATIO_RECOVERY_MOST * size) / h
 
 

@@ -74,6 +74,8 @@ class Method:
         (delassus, r0, friction, options) -> (r, status, iterations, residual, scale, worst contact, history).
     fallbacks : callable or None
         (workspace) -> int64 [1], to which the kernel adds one for each time that another method had to take over.
+    carry : callable or None
+        (old workspace, new workspace): hands on what the kernel keeps from call to call, where a larger one is made.
     """
 
     name: str
@@ -86,6 +88,7 @@ class Method:
     allocate: Callable = allocate_solver_workspace
     explicit: Callable | None = None
     fallbacks: Callable | None = None
+    carry: Callable | None = None
 
 
 @dataclass(frozen=True)

@@ -123,6 +123,17 @@ def test_a_gap_may_close_and_no_more():
     assert extra.velocity_bias[0] == pytest.approx(0.05 / H)
 
 
+def test_bodies_nearer_than_rounding_touch():
+    """A gap or an overlap below 1e-5 of the size asks for u_n >= 0, so four corners of a face can bear at once."""
+    size = scene(1)[0].arrays.size.min()
+    for gap in (0.9e-5 * size, 0.0, -0.9e-5 * size):
+        _, _, _, _, rows, extra = scene(1, gap=gap)
+        assert rows.bias[0] == 0.0
+        assert extra.velocity_bias[0] == 0.0
+    _, _, _, _, rows, _ = scene(1, gap=1.1e-5 * size)
+    assert rows.bias[0] == pytest.approx(1.1e-5 * size / H)
+
+
 def test_an_overlap_is_taken_out_of_poses_only():
     """Recovery is a fifth of the overlap a substep, at most 1 % of the size, nothing for rounding; none of it stays
     in the velocities.

@@ -1,6 +1,11 @@
 """The default: for each island the method that gets to the tolerance soonest, and another where it does not.
 
-In turns, each only where the one before has not reached the tolerance:
+At rest the last impulses solve the problem as they are, and a solve is a look at the residual. The small velocities
+that are left grow slowly (forces that do not react balance a stack like a broom on a palm). Once the start is beyond
+the tolerance, by little, the exact method goes on far below it, and once more in the next substep, for what stopped the
+creeping is not what holds the bodies. Then there is nothing to do again for many substeps.
+
+Else in turns, each only where the one before has not reached the tolerance:
 
 1. a few sweeps of conjugate gradients (``nncg``), which are all that a warm start at rest needs, and often enough for
    bodies that touch in passing; they cost less than one factorisation;
@@ -34,6 +39,14 @@ from .sweep import apply_impulses
 _RATIO_SETTLED = 0.1
 # Sweeps of the first turn, of a start at rest and of another.
 _SWEEPS_SETTLED, _SWEEPS_RESTLESS = 10, 20
+# A start whose residual is below this many tolerances is that of bodies which have come to rest: the exact method goes
+# on to this share of the tolerance, in so many steps.
+_FACTOR_RESTING = 10.0
+_FACTOR_BEYOND = 1e-3
+_STEPS_RESTING = 12
+# What stopped a creeping body is not what holds it: after such a solve the next start must be below this share of the
+# tolerance, or it is repeated.
+_FACTOR_CORRECTED = 0.01
 # Steps of the second turn: where all is in motion Newton's method either ends soon or not at all.
 _STEPS_SETTLED, _STEPS_RESTLESS = 100, 40
 
@@ -47,6 +60,8 @@ class AutoWorkspace(NamedTuple):
     exact : workspace of the exact method
     kept : float64 [row_capacity]
         Impulses of an earlier turn.
+    corrected : int64 [body_capacity]
+        1 for the bodies whose last solve was one of bodies at rest; carried from call to call.
     fallbacks : int64 [1]
         Written: grows by one for each third turn; never reset.
     history : float64 [0]
@@ -56,6 +71,7 @@ class AutoWorkspace(NamedTuple):
     sweep: SolverWorkspace
     exact: tuple
     kept: np.ndarray
+    corrected: np.ndarray
     fallbacks: np.ndarray
     history: np.ndarray
 
@@ -66,9 +82,15 @@ def allocate_in_turns(allocate_exact, row_capacity, body_capacity, history) -> A
         sweep=allocate_solver_workspace(row_capacity, body_capacity, 0),
         exact=allocate_exact(row_capacity, body_capacity, 0),
         kept=np.zeros(row_capacity),
+        corrected=np.zeros(body_capacity, np.int64),
         fallbacks=np.zeros(1, np.int64),
         history=np.zeros(history),
     )
+
+
+def carry_marks(old: AutoWorkspace, new: AutoWorkspace) -> None:
+    """``Method.carry``: a larger workspace goes on as the old one would have."""
+    new.corrected[:] = old.corrected
 
 
 def solver_in_turns(name: str, solve_exactly):
@@ -110,12 +132,22 @@ def _solve_in_turns(rows, islands, island, free_velocity, velocity, workspace, s
     target = max(settings.tolerance * scale, settings.absolute_tolerance)
     residual, worst_block = natural_map(rows, islands, island, velocity, settings)
     iterations = np.int64(0)
-    if residual <= target or settings.max_iterations == 0:
+    corrected = _mark_bodies(islands, island, workspace.corrected, 0)
+    if residual <= (_FACTOR_CORRECTED if corrected else 1.0) * target or settings.max_iterations == 0:
         return status_of(residual, target, settings.absolute_tolerance), iterations, residual, scale, worst_block
-    settled = residual <= _RATIO_SETTLED * scale
-    sweeps = min(_SWEEPS_SETTLED if settled else _SWEEPS_RESTLESS, settings.max_iterations)
-    steps = min(_STEPS_SETTLED if settled else _STEPS_RESTLESS, settings.max_iterations - sweeps)
     _copy(rows, islands, island, rows.impulse, workspace.kept)
+    if residual <= _FACTOR_RESTING * target:
+        status, iterations, residual, _, worst_block = solve_exactly(
+            rows, islands, island, free_velocity, velocity, workspace.exact, _beyond(settings)
+        )
+        if residual <= target:
+            _mark_bodies(islands, island, workspace.corrected, 1)
+            return status_of(residual, target, settings.absolute_tolerance), iterations, residual, scale, worst_block
+        _copy(rows, islands, island, workspace.kept, rows.impulse)
+        apply_impulses(rows, islands, island, free_velocity, velocity)
+    settled = residual <= _RATIO_SETTLED * scale
+    sweeps = min(_SWEEPS_SETTLED if settled else _SWEEPS_RESTLESS, settings.max_iterations - iterations)
+    steps = min(_STEPS_SETTLED if settled else _STEPS_RESTLESS, settings.max_iterations - iterations - sweeps)
     status, done, residual, _, worst_block = solve_nncg(
         rows, islands, island, free_velocity, velocity, workspace.sweep, with_limit(settings, sweeps)
     )
@@ -149,9 +181,32 @@ def _copy(rows, islands, island, source, target):
 @subkernel
 def with_limit(settings, limit):
     """The same settings with another iteration limit."""
+    return _with_ends(settings, 1.0, limit)
+
+
+@subkernel
+def _mark_bodies(islands, island, corrected, mark):
+    """Set the mark of an island's bodies; returns whether one of them had it."""
+    any_marked = False
+    for index in range(islands.body_first[island], islands.body_first[island + 1]):
+        body = islands.body_order[index]
+        any_marked = any_marked or corrected[body] > 0
+        corrected[body] = mark
+    return any_marked
+
+
+@subkernel
+def _beyond(settings):
+    """Settings of the exact method for bodies at rest."""
+    return _with_ends(settings, _FACTOR_BEYOND, min(_STEPS_RESTING, settings.max_iterations))
+
+
+@subkernel
+def _with_ends(settings, factor, limit):
+    """The same settings with tolerances times ``factor`` and another iteration limit."""
     return SolverSettings(
-        settings.tolerance,
-        settings.absolute_tolerance,
+        factor * settings.tolerance,
+        factor * settings.absolute_tolerance,
         limit,
         settings.friction,
         settings.directions,
@@ -196,5 +251,6 @@ register(
         source="docs/solvers/auto.md",
         allocate=_allocate,
         fallbacks=lambda workspace: workspace.fallbacks,
+        carry=carry_marks,
     )
 )
