@@ -2,7 +2,9 @@
 
 A contact's identity is geometric. Feature numbers alone fail: clipping may start one vertex on, and a corner that was
 a vertex of one box may be an edge crossing a step later, at the same place. So within one pair of shapes the contacts
-of two steps are joined one to one, nearest first (as Newton does in ``contact_match.py``).
+of two steps are joined one to one, nearest first (as Newton does in ``contact_match.py``). Nearest to where either
+body, or both at half, have carried the old point: a corner that slides stays where its own body has it, an edge that is
+slid over where the other has it, and where a wheel touches the ground stays between both.
 
 The stage ``match_contacts`` reads ``pairs``, the last step's contacts, and positions and normals of ``contacts``; it
 fills ``impulse``, ``age`` and ``matched`` of ``contacts``.
@@ -20,7 +22,7 @@ STATUS_CAPACITY = 1
 
 # Two contacts can only be the same if they are closer than this share of the smaller shape's size. Wide: a wrong
 # match costs a poor first guess of an impulse, a missed one costs the whole guess.
-RATIO_MATCH_DISTANCE = 0.1
+RATIO_MATCH_DISTANCE = 0.25
 # ... and if their normals differ by less than about 25 degrees (cosine).
 COSINE_MATCH_NORMAL = 0.9
 
@@ -38,6 +40,8 @@ IS_RECYCLED = 5
 REFERENCE = 6
 FEATURE = 7
 LINK_COLUMNS = 8
+
+INFINITE = 1e300
 
 
 class ContactArrays(NamedTuple):
@@ -178,7 +182,7 @@ def match_contacts(pairs, contacts, previous, workspace):
     previous : ContactArrays
         Of the last step (read).
     workspace : CollisionWorkspace
-        Bodies' poses of this step (read).
+        Bodies' poses of this step (read), scratch (written).
 
     Returns
     -------
@@ -204,6 +208,7 @@ def match_contacts(pairs, contacts, previous, workspace):
                 pairs.link[pair, OLD_COUNT],
                 size,
                 workspace.body_pose,
+                workspace.scratch.closest,
             )
         for contact in range(first, last):
             old = contacts.matched[contact]
@@ -215,7 +220,7 @@ def match_contacts(pairs, contacts, previous, workspace):
 
 
 @subkernel
-def match_nearest(position, normal, matched, first, last, previous, old_first, old_count, size, body_pose):
+def match_nearest(position, normal, matched, first, last, previous, old_first, old_count, size, body_pose, carried):
     """Join the contacts of one pair with those of the last step, one to one, the nearest two first."""
     old_last = old_first + old_count
     for _ in range(min(last - first, old_count)):
@@ -225,11 +230,12 @@ def match_nearest(position, normal, matched, first, last, previous, old_first, o
         for old in range(old_first, old_last):
             if is_taken(matched, first, last, old):
                 continue
-            x, y, z = carried_position(
+            carry_points(
                 body_pose[previous.body_a[old]],
                 body_pose[previous.body_b[old]],
                 previous.local_a[old],
                 previous.local_b[old],
+                carried,
             )
             for contact in range(first, last):
                 if matched[contact] >= 0:
@@ -237,8 +243,7 @@ def match_nearest(position, normal, matched, first, last, previous, old_first, o
                 cosine = 0.0
                 for i in range(3):
                     cosine += normal[contact, i] * previous.normal[old, i]
-                distance = (position[contact, 0] - x) ** 2
-                distance += (position[contact, 1] - y) ** 2 + (position[contact, 2] - z) ** 2
+                distance = distance_to_carried(carried, position[contact])
                 if distance < nearest and cosine > COSINE_MATCH_NORMAL:
                     nearest = distance
                     best_new = contact
@@ -258,16 +263,26 @@ def is_taken(matched, first, last, old):
 
 
 @subkernel
-def carried_position(pose_a, pose_b, local_a, local_b):
-    """Where the middle of an old contact's two surface points is now, carried along by the bodies, world.
+def carry_points(pose_a, pose_b, local_a, local_b, carried):
+    """Where an old contact's two surface points, and their middle, are now, carried along by the bodies, world.
 
     So a stack on a lift or a turntable matches as well as one at rest.
     """
-    x = 0.5 * (pose_a[3, 0] + pose_b[3, 0])
-    y = 0.5 * (pose_a[3, 1] + pose_b[3, 1])
-    z = 0.5 * (pose_a[3, 2] + pose_b[3, 2])
-    for j in range(3):
-        x += 0.5 * (pose_a[0, j] * local_a[j] + pose_b[0, j] * local_b[j])
-        y += 0.5 * (pose_a[1, j] * local_a[j] + pose_b[1, j] * local_b[j])
-        z += 0.5 * (pose_a[2, j] * local_a[j] + pose_b[2, j] * local_b[j])
-    return x, y, z
+    for i in range(3):
+        carried[0, i], carried[1, i] = pose_a[3, i], pose_b[3, i]
+        for j in range(3):
+            carried[0, i] += pose_a[i, j] * local_a[j]
+            carried[1, i] += pose_b[i, j] * local_b[j]
+        carried[2, i] = 0.5 * (carried[0, i] + carried[1, i])
+
+
+@subkernel
+def distance_to_carried(carried, point):
+    """Least squared distance of a point from the three."""
+    least = INFINITE
+    for row in range(3):
+        square = 0.0
+        for i in range(3):
+            square += (carried[row, i] - point[i]) ** 2
+        least = min(least, square)
+    return least

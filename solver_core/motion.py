@@ -17,6 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from .collision.workspace import SURPLUS
 from .kernel import kernel, subkernel
 from .rotation_kernels import from_rotation_vector, multiply, rotate, rotate_back
 
@@ -144,7 +145,7 @@ def _rotate_inertia(inverse_moments, orientation, inverse):
 
 
 @subkernel
-def look_farther(size, motion, velocity, gravity_norm, h, surplus):
+def look_farther(size, motion, velocity, gravity_norm, h, outlook):
     """Note how much farther bodies go than their velocities at the start could tell, because others have pushed them.
 
     Contacts are looked for as far as bodies may come by the velocities that they start with. One that is hit goes
@@ -160,8 +161,8 @@ def look_farther(size, motion, velocity, gravity_norm, h, surplus):
         After the contacts (read).
     gravity_norm, h : float
         [m/s^2], [s].
-    surplus : float64 [body_count]
-        Written [m].
+    outlook : float64 [body_count, 8]
+        Of ``CollisionWorkspace``; its column SURPLUS read and written [m].
 
     Returns
     -------
@@ -175,7 +176,7 @@ def look_farther(size, motion, velocity, gravity_norm, h, surplus):
         start, now = motion.start_velocity[body], velocity[body]
         lever = _FACTOR_LEVER * size[body]
         gained = h * (_speed(now, 0) - _speed(start, 0) + lever * (_speed(now, 3) - _speed(start, 3)))
-        allowed = surplus[body] + gravity_norm * h * h + _RATIO_OUT_OF_SIGHT * size[body]
+        allowed = outlook[body, SURPLUS] + gravity_norm * h * h + _RATIO_OUT_OF_SIGHT * size[body]
         out_of_sight = out_of_sight or gained > allowed
     if out_of_sight:
         for body in range(size.size):
@@ -183,7 +184,7 @@ def look_farther(size, motion, velocity, gravity_norm, h, surplus):
                 start, now = motion.start_velocity[body], velocity[body]
                 lever = _FACTOR_LEVER * size[body]
                 changed = h * (_speed_between(start, now, 0) + lever * _speed_between(start, now, 3))
-                surplus[body] = max(surplus[body], _FACTOR_SURPLUS * changed)
+                outlook[body, SURPLUS] = max(outlook[body, SURPLUS], _FACTOR_SURPLUS * changed)
     return out_of_sight
 
 

@@ -17,8 +17,8 @@ import numpy as np
 
 from .clock import now
 from .collision.broad_phase import broad_phase
-from .collision.narrow_phase import narrow_phase
-from .collision.workspace import CollisionWorkspace, allocate_collision_workspace
+from .collision.narrow_phase import meet_on_new_ways, narrow_phase
+from .collision.workspace import LOOK, MOST_LOOKS, SURPLUS, CollisionWorkspace, allocate_collision_workspace
 from .constraints.contact_rows import (
     ContactRowArrays,
     allocate_contact_rows,
@@ -56,8 +56,6 @@ STAGES = (
 )
 
 ROWS_PER_CONTACT = 3
-# How often contacts are looked for in a substep: a body that is hit goes farther than its first velocity could tell.
-_MAX_LOOKS = 3
 
 
 class CollisionArrays(NamedTuple):
@@ -321,7 +319,7 @@ def _collide_copies(arrays, state, collision, step) -> CollisionArrays:
         current, workspace = collision.current[0], collision.workspace
         pairs, previous_pairs = collision.pairs[current], collision.pairs[1 - current]
         contacts, previous_contacts = collision.contacts[current], collision.contacts[1 - current]
-        workspace.surplus[:] = 0.0
+        workspace.outlook[:, SURPLUS:] = 0.0
         if (
             broad_phase(arrays, state, step, pairs, workspace) == STATUS_OK
             and narrow_phase(arrays, state, step, pairs, previous_pairs, contacts, previous_contacts, workspace)
@@ -376,7 +374,7 @@ def _advance_frame(model, gravity, state, motion, collision, problem, step, sett
         the caller makes room and calls again, to the same bits.
     """
     rows, contact_rows, islands = problem.rows, problem.contact_rows, problem.islands
-    velocity, free_velocity, surplus = state.velocity, motion.free_velocity, collision.workspace.surplus
+    velocity, free_velocity, outlook = state.velocity, motion.free_velocity, collision.workspace.outlook
     while record.substeps[0] < step.substeps:
         current = collision.current[0]
         pairs, previous_pairs = collision.pairs[current], collision.pairs[1 - current]
@@ -386,8 +384,9 @@ def _advance_frame(model, gravity, state, motion, collision, problem, step, sett
         apply_forces(model, state, motion, gravity, step.h)
         started = _stage_done(record, 0, started)
 
-        surplus[:] = 0.0
-        for look in range(_MAX_LOOKS):
+        outlook[:, SURPLUS] = 0.0
+        for look in range(MOST_LOOKS):
+            outlook[:, LOOK] = look
             if broad_phase(model, state, step, pairs, collision.workspace) != STATUS_OK:
                 return False
             started = _stage_done(record, 1, started)
@@ -414,10 +413,14 @@ def _advance_frame(model, gravity, state, motion, collision, problem, step, sett
                 outcome = solve(rows, islands, island, free_velocity, velocity, problem.solver, settings)
                 _record_solve(record, rows, outcome)
             started = _stage_done(record, 6, started)
-            if look + 1 == _MAX_LOOKS or not look_farther(
-                model.size, motion, velocity, step.gravity_norm, step.h, surplus
-            ):
+            if look + 1 == MOST_LOOKS:
                 break
+            # A body that is hit goes farther than its first velocity could tell, or another way.
+            if not look_farther(
+                model.size, motion, velocity, step.gravity_norm, step.h, outlook
+            ) and not meet_on_new_ways(model, state, motion.start_velocity, step, pairs, collision.workspace):
+                break
+            _copy_velocities(velocity, outlook)
             _copy_velocities(motion.start_velocity, velocity)
         _copy_velocities(velocity, motion.displacing_velocity)
         store_contact_impulses(rows, contacts)

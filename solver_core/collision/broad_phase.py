@@ -9,7 +9,7 @@ end and does not hang on the tree's shape: a repeated frame gives the same bits.
 from ..contacts import STATUS_CAPACITY, STATUS_OK
 from ..kernel import kernel, subkernel
 from .bounding_tree import find_overlapping_leaves, update_tree
-from .workspace import POSITION, SPHERE
+from .workspace import POSITION, SPHERE, SURPLUS
 
 DYNAMIC = 2
 
@@ -51,7 +51,7 @@ def broad_phase(model, state, step, pairs, workspace):
         workspace.shape_pose,
         state.kind,
         state.velocity,
-        workspace.surplus,
+        workspace.outlook,
         step.h,
         step.gravity_norm * step.h * step.h,
         tree.bounds,
@@ -119,7 +119,7 @@ def bound_shapes(
     shape_pose,
     body_kind,
     velocity,
-    surplus,
+    outlook,
     h,
     fall,
     bounds,
@@ -135,7 +135,7 @@ def bound_shapes(
         (read)
     polytope, extent, local_pose, shape_pose : arrays of CollisionWorkspace and its polytopes
         (read)
-    body_kind, velocity, surplus : int64 [B], float64 [B, 6], float64 [B]
+    body_kind, velocity, outlook : int64 [B], float64 [B, 6], float64 [B, 8]
         (read)
     h, fall : float
         Substep [s], g h^2 [m].
@@ -151,7 +151,7 @@ def bound_shapes(
             offset += local_pose[shape, POSITION, i] ** 2
         # Bodies turn about their centre of mass. A ball that turns about its own centre sweeps nothing.
         lever = offset**0.5 + (0.0 if is_sphere else radius[shape])
-        slack = spin**0.5 * lever * h + (fall if body_kind[body] == DYNAMIC else 0.0) + surplus[body]
+        slack = spin**0.5 * lever * h + (fall if body_kind[body] == DYNAMIC else 0.0) + outlook[body, SURPLUS]
         for i in range(3):
             center = shape_pose[shape, POSITION, i]
             half = parameters[shape, 0] if is_sphere else 0.0

@@ -7,6 +7,8 @@ Contacts are recycled (as in Box2D v3): while two shapes have hardly moved again
 made, the points and the normal stay fixed in the bodies and only gaps are measured anew. Contacts that stay are what
 makes a scene still and warm starts exact. A recycled manifold misses nothing: contacts are made up to a gap ``reach``,
 and kept only while what the shapes have moved since, and may move in this substep, is less.
+
+Fast pairs get their contacts where they meet on their ways through the substep (``ways``).
 """
 
 import numpy as np
@@ -27,9 +29,21 @@ from ..kernel import kernel, subkernel
 from .broad_phase import DYNAMIC
 from .polytope_contacts import polytope_contacts
 from .sphere_contacts import sphere_contacts
+from .ways import (
+    RATIO_FAST,
+    find_meeting,
+    follow_pair,
+    is_followed,
+    measure_from_start,
+    place_pair,
+    way_change,
+    way_lever,
+)
 from .workspace import (
     A_IN_B,
     B_IN_A,
+    BODY_A,
+    BODY_B,
     BOX,
     FACE_OF_B,
     GAP,
@@ -41,12 +55,19 @@ from .workspace import (
     POINT_B,
     POSITION,
     RATIO_MARGIN,
+    SHAPE_A,
+    SHAPE_B,
     SPHERE,
+    SURPLUS,
 )
 
 # Points stay while the shapes have moved against each other by less than this share of the smaller one's size. It is
 # also the angle [rad] by which a recycled normal may be off, and must be well below RATIO_MARGIN.
 RATIO_RECYCLE = 0.002
+
+# Values of PairArrays.reach that recycle nothing: of contacts made on the way, and of pairs that pass each other.
+NOT_KEPT = -1.0
+SET_ASIDE = -2.0
 
 
 @kernel
@@ -82,7 +103,8 @@ def narrow_phase(model, state, step, pairs, previous_pairs, contacts, previous, 
     body_of, kind, parameters, bounding_radius = shapes.body, shapes.kind, shapes.parameters, shapes.bounding_radius
     polytope, sizes, pose = workspace.polytope, workspace.size, scratch.pose
     local_pose, body_pose, shape_pose = workspace.local_pose, workspace.body_pose, workspace.shape_pose
-    surplus = workspace.surplus
+    outlook, velocity = workspace.outlook, state.velocity
+    fall = step.gravity_norm * step.h * step.h
     contacts.count[0] = 0
     contacts.needed[0] = 0
     # Not a plain 0: Numba would compile what it is passed to once more, for the literal.
@@ -95,12 +117,13 @@ def narrow_phase(model, state, step, pairs, previous_pairs, contacts, previous, 
         radius = bounding_radius[moving]
         lever = 0.0 if kind[moving] == SPHERE else radius
         approach = step.h * bound_approach(
-            state.velocity, body_of[moving], body_of[other], body_pose, shape_pose[moving], lever
+            velocity, body_of[moving], body_of[other], body_pose, shape_pose[moving], lever
         )
-        if state.kind[body_of[a]] == DYNAMIC or state.kind[body_of[b]] == DYNAMIC:
+        moves_a, moves_b = state.kind[body_of[a]] == DYNAMIC, state.kind[body_of[b]] == DYNAMIC
+        if moves_a or moves_b:
             # Speeds may grow by g h before the bodies move.
-            approach += step.gravity_norm * step.h * step.h
-        approach += surplus[body_of[a]] + surplus[body_of[b]]
+            approach += fall
+        approach += outlook[body_of[a], SURPLUS] + outlook[body_of[b], SURPLUS]
         old = find_previous(previous_pairs.shape_a, previous_pairs.shape_b, previous_pairs.count[0], a, b, old)
         link_previous(link, previous_pairs, a, b, old)
         place_pair(shape_pose[a], shape_pose[b], pose)
@@ -113,8 +136,42 @@ def narrow_phase(model, state, step, pairs, previous_pairs, contacts, previous, 
                 recycle_contacts(pairs, pair, previous_pairs, contacts, previous, body_pose)
                 continue
         reach = approach + RATIO_MARGIN * size
-        remember_pose(pairs, pair, reach, pose)
         row_a, row_b, kind_a, kind_b = polytope[a], polytope[b], kind[a], kind[b]
+        slack = way_slack(moves_a, moves_b, sizes[a], sizes[b], fall)
+        share, is_new_way = 0.0, False
+        if approach > RATIO_FAST * size and is_followed(kind_a, kind_b):
+            share, is_new_way = find_meeting(
+                polytopes,
+                row_a,
+                row_b,
+                parameters[a, 0] if kind_a == SPHERE else 0.0,
+                parameters[b, 0] if kind_b == SPHERE else 0.0,
+                body_of[a],
+                body_of[b],
+                body_pose,
+                local_pose[a],
+                local_pose[b],
+                velocity,
+                outlook,
+                way_lever(kind_a, local_pose[a], bounding_radius[a]),
+                way_lever(kind_b, local_pose[b], bounding_radius[b]),
+                step.h,
+                size,
+                slack,
+                pose,
+                scratch.simplex,
+                scratch.closest,
+            )
+        if share < 0.0:
+            remember_pose(pairs, pair, SET_ASIDE, pose)
+            link_contacts(link, contacts.count[0], np.int64(NO_CONTACT), np.int64(-1))
+            continue
+        if share > 0.0:
+            reach = (1.0 - share) * approach + RATIO_MARGIN * size + slack
+            remember_pose(pairs, pair, NOT_KEPT, pose)
+        else:
+            take_poses(body_pose[body_of[a]], body_pose[body_of[b]], shape_pose[a], shape_pose[b], pose)
+            remember_pose(pairs, pair, reach, pose)
         if kind_a == SPHERE or kind_b == SPHERE:
             count = sphere_contacts(
                 polytopes, row_a, row_b, kind_a, kind_b, parameters[a], parameters[b], size, reach, scratch
@@ -135,10 +192,110 @@ def narrow_phase(model, state, step, pairs, previous_pairs, contacts, previous, 
                 link[FEATURE],
                 scratch,
             )
-        append_contacts(body_of, local_pose, shape_pose, body_pose, scratch, pairs, pair, count, contacts)
+        append_contacts(body_of, local_pose, scratch, pairs, pair, count, contacts)
+        if share > 0.0:
+            way = outlook if is_new_way else velocity
+            measure_from_start(
+                contacts.position,
+                contacts.normal,
+                contacts.gap,
+                link[CONTACT_START],
+                contacts.count[0],
+                share,
+                step.h,
+                body_pose[body_of[a]],
+                body_pose[body_of[b]],
+                way[body_of[a]],
+                way[body_of[b]],
+                moves_a,
+                moves_b,
+                pose,
+            )
     if contacts.needed[0] > contacts.count[0]:
         return STATUS_CAPACITY
     return STATUS_OK
+
+
+@subkernel
+def meet_on_new_ways(model, state, start_velocity, step, pairs, workspace):
+    """Whether shapes that were set aside meet after all, on the ways that contacts lead their bodies.
+
+    Parameters
+    ----------
+    model, state, step, workspace
+        As of ``narrow_phase``; the state's velocity is the one after the contacts (read).
+    start_velocity : float64 [B, 6]
+        (read)
+    pairs : PairArrays
+        As ``narrow_phase`` left them (read).
+
+    Returns
+    -------
+    bool
+    """
+    shapes, scratch, polytopes = model.shapes, workspace.scratch, workspace.polytopes
+    kind, parameters, sizes, velocity = shapes.kind, shapes.parameters, workspace.size, state.velocity
+    polytope, local_pose, body_pose = workspace.polytope, workspace.local_pose, workspace.body_pose
+    for pair in range(pairs.count[0]):
+        if pairs.reach[pair] != SET_ASIDE:
+            continue
+        a, b = pairs.shape_a[pair], pairs.shape_b[pair]
+        body_a, body_b = shapes.body[a], shapes.body[b]
+        lever_a = way_lever(kind[a], local_pose[a], shapes.bounding_radius[a])
+        lever_b = way_lever(kind[b], local_pose[b], shapes.bounding_radius[b])
+        moves_a, moves_b = state.kind[body_a] == DYNAMIC, state.kind[body_b] == DYNAMIC
+        slack = way_slack(moves_a, moves_b, sizes[a], sizes[b], step.gravity_norm * step.h * step.h)
+        changed = way_change(start_velocity[body_a], velocity[body_a], lever_a)
+        changed += way_change(start_velocity[body_b], velocity[body_b], lever_b)
+        if step.h * changed <= slack:
+            continue
+        share = follow_pair(
+            polytopes,
+            polytope[a],
+            polytope[b],
+            parameters[a, 0] if kind[a] == SPHERE else 0.0,
+            parameters[b, 0] if kind[b] == SPHERE else 0.0,
+            body_pose[body_a],
+            body_pose[body_b],
+            local_pose[a],
+            local_pose[b],
+            velocity[body_a],
+            velocity[body_b],
+            lever_a,
+            lever_b,
+            step.h,
+            min(sizes[a], sizes[b]),
+            slack,
+            scratch.pose,
+            scratch.simplex,
+            scratch.closest,
+        )
+        if share >= 0.0:
+            return True
+    return False
+
+
+@subkernel
+def way_slack(moves_a, moves_b, size_a, size_b, fall):
+    """How far two bodies may be off their ways without contacts being looked for once more [m]."""
+    slack = fall
+    if moves_a:
+        slack += RATIO_MARGIN * size_a
+    if moves_b:
+        slack += RATIO_MARGIN * size_b
+    return slack
+
+
+@subkernel
+def take_poses(body_a, body_b, shape_a, shape_b, pose):
+    """Contacts are made from the poses at the start."""
+    for i in range(4):
+        for j in range(3):
+            pose[BODY_A, i, j] = body_a[i, j]
+            pose[BODY_B, i, j] = body_b[i, j]
+            pose[SHAPE_A, i, j] = shape_a[i, j]
+            pose[SHAPE_B, i, j] = shape_b[i, j]
+    place_pair(shape_a, shape_b, pose)
 
 
 @subkernel
@@ -158,21 +315,6 @@ def link_previous(link, previous_pairs, a, b, old):
     link[OLD_COUNT] = previous_pairs.link[old, CONTACT_COUNT] if is_same else 0
     link[REFERENCE] = previous_pairs.link[old, REFERENCE] if is_same else NO_CONTACT
     link[FEATURE] = previous_pairs.link[old, FEATURE] if is_same else -1
-
-
-@subkernel
-def place_pair(pose_a, pose_b, pose):
-    """Pose of shape b in the frame of shape a, and the other way round."""
-    dx = pose_b[POSITION, 0] - pose_a[POSITION, 0]
-    dy = pose_b[POSITION, 1] - pose_a[POSITION, 1]
-    dz = pose_b[POSITION, 2] - pose_a[POSITION, 2]
-    for i in range(3):
-        pose[B_IN_A, POSITION, i] = pose_a[0, i] * dx + pose_a[1, i] * dy + pose_a[2, i] * dz
-        pose[A_IN_B, POSITION, i] = -(pose_b[0, i] * dx + pose_b[1, i] * dy + pose_b[2, i] * dz)
-        for j in range(3):
-            element = pose_a[0, i] * pose_b[0, j] + pose_a[1, i] * pose_b[1, j] + pose_a[2, i] * pose_b[2, j]
-            pose[B_IN_A, i, j] = element
-            pose[A_IN_B, j, i] = element
 
 
 @subkernel
@@ -240,23 +382,32 @@ def remember_pose(pairs, pair, reach, pose):
 
 
 @subkernel
-def append_contacts(body_of, local_pose, shape_pose, body_pose, scratch, pairs, pair, count, contacts):
+def link_contacts(link, first, reference, feature):
+    """Note where a pair's contacts start, and no contact yet."""
+    link[CONTACT_START] = first
+    link[CONTACT_COUNT] = 0
+    link[REFERENCE] = reference
+    link[FEATURE] = feature
+
+
+@subkernel
+def append_contacts(body_of, local_pose, scratch, pairs, pair, count, contacts):
     """Write the manifold in the scratch behind the contacts there are; beyond the capacity it is only counted."""
     link = pairs.link[pair]
     first = contacts.count[0]
     contacts.needed[0] += count
-    link[CONTACT_START] = first
-    link[CONTACT_COUNT] = 0
-    link[REFERENCE] = scratch.feature[ORIGIN] if count > 0 else NO_CONTACT
-    link[FEATURE] = scratch.feature[ORIGIN_FEATURE] if count > 0 else -1
+    if count > 0:
+        link_contacts(link, first, scratch.feature[ORIGIN], scratch.feature[ORIGIN_FEATURE])
+    else:
+        link_contacts(link, first, np.int64(NO_CONTACT), np.int64(-1))
     if contacts.needed[0] > len(contacts.gap) or count == 0:
         return
     link[CONTACT_COUNT] = count
     contacts.count[0] += count
     a, b = pairs.shape_a[pair], pairs.shape_b[pair]
     body_a, body_b = body_of[a], body_of[b]
-    pose = shape_pose[a]
-    holder = body_pose[body_b if link[REFERENCE] == FACE_OF_B else body_a]
+    pose = scratch.pose[SHAPE_A]
+    holder = scratch.pose[BODY_B if link[REFERENCE] == FACE_OF_B else BODY_A]
     for contact in range(first, first + count):
         row = scratch.contact[contact - first]
         contacts.shape_a[contact] = a

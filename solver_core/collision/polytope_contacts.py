@@ -7,8 +7,9 @@ Stages, each only where the one before leaves the answer open:
 3. closest points (GJK) where the shapes are apart, edge normals where they overlap: the exact value, against which the
    face manifold is judged.
 
-Faces are preferred: a manifold of four corners holds a box, an edge contact lets it turn. A face manifold that is
-at most ``RATIO_FACE_PREFERRED`` worse than the exact value stands, so edges win only where they really cross.
+Faces are preferred: a manifold of four corners holds a box, an edge contact lets it turn. Where shapes overlap, a face
+manifold stands unless it is worse than the exact value by more than ``RATIO_FACE_PREFERRED`` of the size, so edges win
+only where they really cross. Apart there is no such doubt, and closest points win where a face is not as near.
 """
 
 from ..kernel import subkernel
@@ -46,9 +47,11 @@ from .workspace import (
     VERTICES,
 )
 
-# A face manifold may be this share deeper (or farther) than the exact way out; its normal is then within 8 degrees
-# of it.
-RATIO_FACE_PREFERRED = 0.01
+# Where shapes overlap, a face manifold may be deeper than the exact way out by this share of the smaller one's size.
+RATIO_FACE_PREFERRED = 5e-5
+# Apart, it may be farther than the exact distance by this share of it, unless it held before: its normal is then within
+# 0.1 degree of that of the closest points (the cosine is 1 less this).
+RATIO_FACE_FARTHER = 1.5e-6
 
 # Two separations that differ by less than this share of the smaller shape's size are equal: then a's face goes first.
 RATIO_TIE = 1e-6
@@ -110,6 +113,9 @@ def polytope_contacts(
     if FACE_OF_A <= reference <= FACE_OF_B:
         tie = favour
         is_face_of_b = axes[SEPARATION, BEST_B] > axes[SEPARATION, BEST_A] + (tie if reference == FACE_OF_A else -tie)
+    near = RATIO_FACE_PREFERRED * size + tie
+    farther = 0.0 if FACE_OF_A <= reference <= FACE_OF_B else RATIO_FACE_FARTHER
+    face_separation = axes[SEPARATION, BEST_B if is_face_of_b else BEST_A]
     holder, face, other = (b, best[BEST_B], a) if is_face_of_b else (a, best[BEST_A], b)
     count, deepest = face_manifold(
         polytopes, holder, face, other, is_face_of_b, reach, size, maximal_points, not are_boxes, scratch
@@ -118,7 +124,10 @@ def polytope_contacts(
     if stays_on_sheet and count > 0 and deepest <= touching:
         # What is nearest may lie on the sheet's other side.
         return count
-    if (are_boxes or separation > touching) and count > 0 and is_near(deepest, separation, tie):
+    if separation > touching:
+        if count > 0 and is_near(deepest, separation, touching + farther * separation if farther > 0.0 else near):
+            return count
+    elif are_boxes and stands(count, deepest, face_separation, separation, near):
         return count
     # Apart, or not yet known to overlap: a face may find nothing deep below it although edges cross beside it, and of a
     # sheet only the axes to one side have been tried.
@@ -128,12 +137,12 @@ def polytope_contacts(
         if distance > reach:
             return 0
         if distance > 0.0:
-            if count > 0 and is_near(deepest, distance, tie):
+            if count > 0 and is_near(deepest, distance, touching + farther * distance if farther > 0.0 else near):
                 return count
             return closest_points_contact(distance, scratch.closest, axes, best, scratch.contact)
     if not are_boxes:
         separate_hull_edges(polytopes, a, b, touching, scratch)
-        if count > 0 and is_near(deepest, max(faces, axes[SEPARATION, BEST_EDGES]), tie):
+        if stands(count, deepest, face_separation, max(faces, axes[SEPARATION, BEST_EDGES]), near):
             return count
     edges = axes[SEPARATION, BEST_EDGES]
     if edges > faces:
@@ -165,9 +174,17 @@ def separate_hulls(polytopes, a, b, size, reach, favoured_a, favoured_b, favour,
 
 
 @subkernel
-def is_near(gap, exact, tie):
+def is_near(gap, exact, allowed):
     """Whether a face manifold's smallest gap is as good as the exact distance (or depth)."""
-    return abs(gap - exact) <= RATIO_FACE_PREFERRED * abs(exact) + tie
+    return abs(gap - exact) <= allowed
+
+
+@subkernel
+def stands(count, deepest, face_separation, exact, allowed):
+    """Whether a face manifold of overlapping shapes stands: its lowest point is as deep as the exact way out is long,
+    and so is all that lies below the face's plane, also beside the face.
+    """
+    return count > 0 and is_near(deepest, exact, allowed) and is_near(face_separation, exact, allowed)
 
 
 @subkernel

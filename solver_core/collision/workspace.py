@@ -31,9 +31,21 @@ VERTICES = 0
 FACES = 1
 EDGES = 2
 
-# Rows of PairScratch.pose: of shape b in the frame of shape a, and of a in the frame of b.
+# Rows of PairScratch.pose: of shape b in the frame of shape a, and of a in the frame of b; in the world, where contacts
+# are made, of the bodies and of the shapes.
 B_IN_A = 0
 A_IN_B = 1
+BODY_A = 2
+BODY_B = 3
+SHAPE_A = 4
+SHAPE_B = 5
+
+# Columns of CollisionWorkspace.outlook. From 0 on: the velocity that the last look's solution gave the body.
+SURPLUS = 6
+LOOK = 7
+OUTLOOK_COLUMNS = 8
+# How often contacts are looked for in a substep: contacts change the ways of bodies.
+MOST_LOOKS = 3
 
 # Rows of PairScratch.axes.
 SEPARATION = 0
@@ -84,8 +96,8 @@ class PairScratch(NamedTuple):
 
     Attributes
     ----------
-    pose : float64 [2, 4, 3]
-        Relative poses.
+    pose : float64 [6, 4, 3]
+        Relative poses, and those in the world.
     axes : float64 [4, 3]
         Largest separations along face normals of a, of b, and of edge pairs [m]; normal of the best edge pair; normal
         of the manifold; normal of a sheet on the side of the other's centre, else 0. Normals point from a to b.
@@ -162,9 +174,9 @@ class CollisionWorkspace(NamedTuple):
         The shape's pose in its body.
     body_pose, shape_pose : float64 [B, 4, 3], [S, 4, 3]
         This step's poses in the world; written by ``broad_phase``.
-    surplus : float64 [B]
-        How much farther than by its velocity a body may go in this substep, because others push it [m]; written by the
-        stepper.
+    outlook : float64 [B, 8]
+        Written by the stepper: velocity after the last look at this substep [m/s, rad/s]; how much farther than by its
+        velocity at the start the body may go, because others push it [m]; number of the look, from 0.
     tree : TreeArrays
     scratch : PairScratch
     """
@@ -175,7 +187,7 @@ class CollisionWorkspace(NamedTuple):
     local_pose: np.ndarray
     body_pose: np.ndarray
     shape_pose: np.ndarray
-    surplus: np.ndarray
+    outlook: np.ndarray
     tree: TreeArrays
     scratch: PairScratch
 
@@ -206,7 +218,7 @@ def allocate_collision_workspace(shapes, hulls, body_count: int) -> CollisionWor
         local_pose=_poses(shapes.position, shapes.orientation),
         body_pose=np.zeros((body_count, 4, 3)),
         shape_pose=np.zeros((shape_count, 4, 3)),
-        surplus=np.zeros(body_count),
+        outlook=np.zeros((body_count, OUTLOOK_COLUMNS)),
         tree=TreeArrays(
             bounds=np.zeros((shape_count, 2, 3)),
             margin=0.5 * RATIO_MARGIN * size,
@@ -227,7 +239,7 @@ def allocate_pair_scratch(vertex_count: int, edge_count: int, loop_length: int) 
     # Clipping a polygon against another adds at most one corner for each of the other's sides.
     corner_count = 2 * loop_length + 4
     return PairScratch(
-        pose=np.zeros((2, 4, 3)),
+        pose=np.zeros((6, 4, 3)),
         axes=np.zeros((4, 3)),
         feature=np.zeros(6, np.int64),
         closest=np.zeros((3, 3)),

@@ -97,18 +97,17 @@ class Collider:
         return Manifold(*values, int(link[REFERENCE]), bool(link[IS_RECYCLED]))
 
 
-def collide(shape_a, shape_b, pose_a=None, pose_b=None, velocity=(0.0, 0.0, 0.0), **options) -> Manifold:
+def collide(shape_a, shape_b, pose_a=None, pose_b=None, reach=0.0, **options) -> Manifold:
     """Manifold of two shapes at two poses (position, orientation), without a past.
 
-    ``velocity`` is that of body b: with it contacts are made up to a gap of ``velocity h`` and a margin.
+    Contacts are made up to a gap of ``reach`` [m] and a margin: as if gravity could close it within the substep.
     """
     bodies = []
     for shape, pose in ((shape_a, pose_a), (shape_b, pose_b)):
         position, orientation = pose if pose is not None else ((0.0, 0.0, 0.0), (1.0, 0.0, 0.0, 0.0))
         kind = BodyKind.STATIC if shape.is_flat else BodyKind.DYNAMIC
         bodies.append({"shape": shape, "position": position, "orientation": orientation, "kind": kind})
-    bodies[1]["linear_velocity"] = velocity
-    return Collider(bodies, **options).step().manifold()
+    return Collider(bodies, gravity_norm=reach / SUBSTEP**2, **options).step().manifold()
 
 
 def rotation(orientation) -> np.ndarray:

@@ -1,14 +1,14 @@
 """Contacts of two shapes: closed forms, an independent reference (Minkowski difference), MuJoCo, and invariances.
 
 Where a face manifold is preferred to edges that cross it (``polytope_contacts``), its smallest gap may differ from the
-exact distance or depth by RATIO_FACE_PREFERRED of it. Elsewhere gaps are exact to rounding.
+exact distance or depth by RATIO_FACE_PREFERRED of the size. Elsewhere gaps are exact to rounding.
 """
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from reference_collision import SUBSTEP, about, collide, rotation, separation_along, signed_distance
+from reference_collision import about, collide, rotation, separation_along, signed_distance
 
 from cairn.solver_core.collision.polytope_contacts import RATIO_FACE_PREFERRED, RATIO_TIE
 from cairn.solver_core.collision.workspace import CLOSEST_POINTS, RATIO_MARGIN, TWO_EDGES
@@ -84,11 +84,10 @@ def test_spheres_with_one_centre_are_pushed_apart_somewhere():
 )
 def test_a_sphere_and_a_box(make, center, gap, normal):
     """Closest point of a cube, as a box and as a hull, and with the roles changed."""
-    fast = -48.0 * np.asarray(normal, float)
-    manifold = collide(make((1, 1, 1)), Sphere(0.5), pose_b=(center, IDENTITY), velocity=fast)
+    manifold = collide(make((1, 1, 1)), Sphere(0.5), pose_b=(center, IDENTITY), reach=0.5)
     np.testing.assert_allclose(manifold.gap, [gap], atol=1e-12)
     np.testing.assert_allclose(manifold.normal, [normal], atol=1e-12)
-    swapped = collide(Sphere(0.5), make((1, 1, 1)), pose_a=(center, IDENTITY), velocity=-fast)
+    swapped = collide(Sphere(0.5), make((1, 1, 1)), pose_a=(center, IDENTITY), reach=0.5)
     np.testing.assert_allclose(swapped.gap, [gap], atol=1e-12)
     np.testing.assert_allclose(swapped.normal, -manifold.normal, atol=1e-12)
     np.testing.assert_allclose(swapped.position, manifold.position, atol=1e-12)
@@ -191,7 +190,7 @@ def test_a_box_about_to_land_has_its_four_corners():
     """A tilted box at speed: all four lower corners, each with its own gap."""
     turn = about((1, 2, 0), 0.02)
     points = corners((0.5, 0.5, 0.5)) @ rotation(turn).T + np.array([0, 0, 1.05])
-    manifold = collide(Box((5, 5, 0.5)), Box((0.5, 0.5, 0.5)), pose_b=((0, 0, 1.05), turn), velocity=(0, 0, -20.0))
+    manifold = collide(Box((5, 5, 0.5)), Box((0.5, 0.5, 0.5)), pose_b=((0, 0, 1.05), turn), reach=0.2)
     assert len(manifold.gap) == 4
     np.testing.assert_allclose(np.sort(manifold.gap), np.sort(points[:4, 2]) - 0.5, atol=1e-12)
 
@@ -236,7 +235,7 @@ def test_coincident_boxes_are_pushed_out_along_one_axis():
 def test_a_corner_is_not_stopped_by_the_air_beside_it():
     """Corner near corner, diagonal: the true distance, not the separation along a face normal."""
     offset = np.array([1.0, 1.0, 1.0]) + 0.02
-    manifold = collide(Box((0.5, 0.5, 0.5)), Box((0.5, 0.5, 0.5)), pose_b=(offset, IDENTITY), velocity=-offset * 10)
+    manifold = collide(Box((0.5, 0.5, 0.5)), Box((0.5, 0.5, 0.5)), pose_b=(offset, IDENTITY), reach=0.1)
     np.testing.assert_allclose(manifold.gap, [0.02 * np.sqrt(3)], rtol=1e-9)
     np.testing.assert_allclose(manifold.normal, [np.ones(3) / np.sqrt(3)], atol=1e-9)
 
@@ -390,14 +389,14 @@ def test_random_bodies_near_a_sheet():
             shift = over - rotation(turn) @ shape.mass_properties().center
         else:
             shift = (target - separation_along(placed, turned, direction)) * direction
-        manifold = collide(sheet, shape, (np.zeros(3), turn_sheet), (shift, turn), velocity=-30 * direction)
+        manifold = collide(sheet, shape, (np.zeros(3), turn_sheet), (shift, turn), reach=0.3)
         exact, _ = signed_distance(placed, turned + shift)
         size = min(sheet.size, shape.size)
         if len(manifold.gap) == 0:
             assert exact > RATIO_MARGIN * size, case
         elif exact > RATIO_TIE * size:
             apart += 1
-            allowed = RATIO_FACE_PREFERRED * exact + 2 * RATIO_TIE * size
+            allowed = (RATIO_FACE_PREFERRED + 2 * RATIO_TIE) * size
             assert abs(manifold.gap.min() - exact) <= 1.02 * allowed, (case, exact, manifold)
         elif exact < -RATIO_TIE * size:
             center = rotation(turn_sheet).T @ (shift + rotation(turn) @ shape.mass_properties().center)
@@ -427,18 +426,18 @@ def test_random_polytopes_have_the_exact_gap_and_normal(kinds):
         placed_a, turned_b = points_a @ rotation(pose_a[1]).T + pose_a[0], points_b @ rotation(turn).T
         target = (0.3, 1e-3, 1e-7, 0.0, -1e-7, -1e-3, -0.05, -0.3)[case % 8]
         shift = (target - separation_along(placed_a, turned_b, direction)) * direction
-        speed = 48.0
-        manifold = collide(shape_a, shape_b, pose_a, (shift, turn), velocity=-speed * direction)
+        reach = 0.5
+        manifold = collide(shape_a, shape_b, pose_a, (shift, turn), reach=reach)
         exact, normal = signed_distance(placed_a, turned_b + shift)
         size = min(shape_a.size, shape_b.size)
         if exact > RATIO_MARGIN * size and len(manifold.gap) == 0:
-            # Beyond what this substep's straight motion meets.
+            assert exact > reach
             continue
         checked += 1
         assert_consistent(manifold, size)
-        allowed = RATIO_FACE_PREFERRED * abs(exact) + 2 * RATIO_TIE * size
+        allowed = (RATIO_FACE_PREFERRED + 2 * RATIO_TIE) * size
         assert abs(manifold.gap.min() - exact) <= 1.02 * allowed, (case, exact, manifold)
-        assert exact <= speed * SUBSTEP + 1.01 * RATIO_MARGIN * size
+        assert exact <= reach + 1.01 * RATIO_MARGIN * size
         # Moving b out along the contact's own normal needs no more than the gap says.
         if exact > 1e-6 * size:
             assert manifold.normal[0] @ normal > np.cos(np.radians(9.0)), (case, exact, normal, manifold)
@@ -453,7 +452,7 @@ def test_random_spheres_and_polytopes_have_the_exact_gap():
         turn, radius, center = random_quaternion(rng), rng.uniform(0.05, 0.5), rng.normal(size=3) * 0.5
         placed = points @ rotation(turn).T
         exact, normal = signed_distance(placed, center[None, :] + np.zeros((1, 3)))
-        manifold = collide(shape, Sphere(radius), (np.zeros(3), turn), (center, IDENTITY), velocity=-100 * center)
+        manifold = collide(shape, Sphere(radius), (np.zeros(3), turn), (center, IDENTITY), reach=2.0)
         if exact - radius > 0.01 * min(shape.size, 2 * radius) and len(manifold.gap) == 0:
             continue
         np.testing.assert_allclose(manifold.gap, [exact - radius], atol=1e-9)
@@ -480,10 +479,7 @@ def test_random_pairs_agree_with_mujoco():
         data = mujoco.MjData(model)
         mujoco.mj_forward(model, data)
         distance = mujoco.mj_geomDistance(model, data, 0, 1, 10.0, None)
-        speed = 100.0 * max(distance, 0.0) / np.linalg.norm(center)
-        manifold = collide(
-            Box(half_extents), Sphere(radius), (np.zeros(3), turn), (center, IDENTITY), velocity=-speed * center
-        )
+        manifold = collide(Box(half_extents), Sphere(radius), (np.zeros(3), turn), (center, IDENTITY), reach=1.0)
         if len(manifold.gap):
             compared += 1
             assert manifold.gap[0] == pytest.approx(distance, abs=1e-5)

@@ -1,0 +1,370 @@
+"""Where two fast shapes meet on their ways through a substep: conservative advancement (Mirtich 1996).
+
+A contact made from the poses at a substep's start is a plane between the shapes that neither may pass. A fast body that
+flies past a corner would be stopped by that plane in mid-air. So of pairs that may come closer by more than a share of
+their size, contacts are made where they meet:
+
+    t <- t + d(t) / c(t),    d: distance at t,    c: bound on the speed at which points come closer along the normal
+
+d never reaches 0 in between, so no meeting is jumped over. Without spin d is convex in t and this is Newton's method:
+some three steps.
+
+Bodies go straight and turn at constant spin. They may be off that way by the fall that gravity adds and by what slow
+contacts change; ``slack`` is that much. Pairs that pass each other by more are set aside. Where contacts with others
+change the ways of their bodies, the stepper looks again, along the new ways too (``narrow_phase.meet_on_new_ways``).
+"""
+
+import math
+
+from ..kernel import subkernel
+from .closest_points import RATIO_TOUCHING, closest_points
+from .workspace import (
+    A_IN_B,
+    B_IN_A,
+    BODY_A,
+    BODY_B,
+    DIRECTION,
+    HULL,
+    LOOK,
+    MOST_LOOKS,
+    POSITION,
+    SHAPE_A,
+    SHAPE_B,
+    SPHERE,
+)
+
+# Pairs that may come closer in a substep by more than this share of the smaller one's size are followed. In slower ones
+# a plane taken at the start is off by no more than that.
+RATIO_FAST = 0.25
+# Shapes meet when they are this close (share of the smaller one's size).
+RATIO_MEETING = 1e-3
+# Steps of following a pair. Bodies that turn and nearly graze each other may need more; they count as meeting then.
+MOST_STEPS = 40
+
+# What ``follow_pair`` returns for shapes that pass each other.
+NEVER = -1.0
+
+INFINITE = 1e300
+
+
+@subkernel
+def is_followed(kind_a, kind_b):
+    """Whether the distance of such shapes is that of two polytopes (or points) less radii."""
+    return max(kind_a, kind_b) <= HULL
+
+
+@subkernel
+def find_meeting(
+    polytopes,
+    row_a,
+    row_b,
+    radius_a,
+    radius_b,
+    a,
+    b,
+    body_pose,
+    local_a,
+    local_b,
+    velocity,
+    outlook,
+    lever_a,
+    lever_b,
+    h,
+    size,
+    slack,
+    pose,
+    simplex,
+    closest,
+):
+    """Where two shapes meet, on the ways that their bodies start on or else on those that contacts lead them.
+
+    Parameters
+    ----------
+    a, b : int
+        Bodies.
+    velocity, outlook : float64 [B, 6], [B, 8]
+        At the start, and of ``CollisionWorkspace`` (read).
+
+    Others as those of ``follow_pair``.
+
+    Returns
+    -------
+    share : float
+        As of ``follow_pair``.
+    is_new : bool
+        Whether on the new ways.
+    """
+    share = follow_pair(
+        polytopes,
+        row_a,
+        row_b,
+        radius_a,
+        radius_b,
+        body_pose[a],
+        body_pose[b],
+        local_a,
+        local_b,
+        velocity[a],
+        velocity[b],
+        lever_a,
+        lever_b,
+        h,
+        size,
+        slack,
+        pose,
+        simplex,
+        closest,
+    )
+    look = outlook[a, LOOK]
+    if share >= 0.0 or look == 0.0:
+        return share, False
+    changed = way_change(velocity[a], outlook[a], lever_a) + way_change(velocity[b], outlook[b], lever_b)
+    if h * changed <= slack:
+        return NEVER, False
+    share = follow_pair(
+        polytopes,
+        row_a,
+        row_b,
+        radius_a,
+        radius_b,
+        body_pose[a],
+        body_pose[b],
+        local_a,
+        local_b,
+        outlook[a],
+        outlook[b],
+        lever_a,
+        lever_b,
+        h,
+        size,
+        slack,
+        pose,
+        simplex,
+        closest,
+    )
+    if share < 0.0 and look + 1 >= MOST_LOOKS:
+        # Nobody looks once more, so where they come to must not matter: a plane from the start holds everywhere.
+        return 0.0, False
+    return share, True
+
+
+@subkernel
+def way_change(velocity, other, lever):
+    """How much faster than by one velocity points of a body may go anywhere by another [m/s]."""
+    along, spin = 0.0, 0.0
+    for i in range(3):
+        along += (other[i] - velocity[i]) ** 2
+        spin += (other[3 + i] - velocity[3 + i]) ** 2
+    return math.sqrt(along) + math.sqrt(spin) * lever
+
+
+@subkernel
+def follow_pair(
+    polytopes,
+    row_a,
+    row_b,
+    radius_a,
+    radius_b,
+    body_pose_a,
+    body_pose_b,
+    local_a,
+    local_b,
+    velocity_a,
+    velocity_b,
+    lever_a,
+    lever_b,
+    h,
+    size,
+    slack,
+    pose,
+    simplex,
+    closest,
+):
+    """Follow two shapes until they meet.
+
+    Parameters
+    ----------
+    polytopes : HullArrays
+        (read)
+    row_a, row_b : int
+        Their rows; of spheres that of a point.
+    radius_a, radius_b : float
+        Of spheres, else 0 [m].
+    body_pose_a, body_pose_b, local_a, local_b : float64 [4, 3]
+        Poses of the bodies at the start, and of the shapes in them (read).
+    velocity_a, velocity_b : float64 [6 or more]
+        Of the bodies (read).
+    lever_a, lever_b : float
+        Distances of the shapes' farthest points from their bodies' centres of mass; 0 for balls about them [m].
+    h, size, slack : float
+        Substep [s]; of the smaller shape [m]; distance at which shapes that pass each other still count [m].
+    pose, simplex, closest : float64 [6, 4, 3], [4, 10], [3, 3]
+        Of ``PairScratch``: poses where they meet (written), memory.
+
+    Returns
+    -------
+    float
+        Share of the substep after which they meet, or are closest; 0 also if they touch at the start; NEVER.
+    """
+    share, least, least_share = 0.0, INFINITE, 0.0
+    radii = radius_a + radius_b
+    for _ in range(MOST_STEPS):
+        place_on_way(body_pose_a, local_a, velocity_a, share * h, pose[BODY_A], pose[SHAPE_A])
+        place_on_way(body_pose_b, local_b, velocity_b, share * h, pose[BODY_B], pose[SHAPE_B])
+        place_pair(pose[SHAPE_A], pose[SHAPE_B], pose)
+        reach = (1.0 - share) * h * closest_approach(velocity_a, velocity_b, lever_a, lever_b) + slack
+        distance = closest_points(polytopes, row_a, row_b, reach + radii, RATIO_TOUCHING * size, pose, simplex, closest)
+        distance -= radii
+        if distance <= RATIO_MEETING * size:
+            return share
+        if distance > reach:
+            break
+        if distance < least:
+            least, least_share = distance, share
+        closing = closing_speed(pose[SHAPE_A], closest[DIRECTION], velocity_a, velocity_b, lever_a, lever_b)
+        if share == 1.0 or closing <= 0.0:
+            break
+        share = min(share + distance / (h * closing), 1.0)
+    else:
+        return share
+    if least > slack:
+        return NEVER
+    if least_share < share:
+        place_on_way(body_pose_a, local_a, velocity_a, least_share * h, pose[BODY_A], pose[SHAPE_A])
+        place_on_way(body_pose_b, local_b, velocity_b, least_share * h, pose[BODY_B], pose[SHAPE_B])
+        place_pair(pose[SHAPE_A], pose[SHAPE_B], pose)
+    return least_share
+
+
+@subkernel
+def place_on_way(body_pose, local_pose, velocity, time, body_placed, shape_placed):
+    """Poses of a body and its shape after ``time`` at constant velocity and spin."""
+    x, y, z = velocity[3], velocity[4], velocity[5]
+    speed = math.sqrt(x * x + y * y + z * z)
+    angle = speed * time
+    sine, cosine = 0.0, 0.0
+    if angle > 0.0:
+        # (1 - cos) as twice the sine of the half squared: exact for small angles too.
+        sine, cosine = math.sin(angle), 2.0 * math.sin(0.5 * angle) ** 2
+        x, y, z = x / speed, y / speed, z / speed
+    for i in range(3):
+        body_placed[POSITION, i] = body_pose[POSITION, i] + time * velocity[i]
+    for j in range(3):
+        # Rodrigues: v + sin k x v + (1 - cos) k x (k x v), column by column.
+        a, b, c = body_pose[0, j], body_pose[1, j], body_pose[2, j]
+        p, q, r = y * c - z * b, z * a - x * c, x * b - y * a
+        body_placed[0, j] = a + sine * p + cosine * (y * r - z * q)
+        body_placed[1, j] = b + sine * q + cosine * (z * p - x * r)
+        body_placed[2, j] = c + sine * r + cosine * (x * q - y * p)
+    for i in range(3):
+        at = body_placed[POSITION, i]
+        for j in range(3):
+            at += body_placed[i, j] * local_pose[POSITION, j]
+            shape_placed[i, j] = (
+                body_placed[i, 0] * local_pose[0, j]
+                + body_placed[i, 1] * local_pose[1, j]
+                + body_placed[i, 2] * local_pose[2, j]
+            )
+        shape_placed[POSITION, i] = at
+
+
+@subkernel
+def place_pair(pose_a, pose_b, pose):
+    """Pose of shape b in the frame of shape a, and the other way round."""
+    dx = pose_b[POSITION, 0] - pose_a[POSITION, 0]
+    dy = pose_b[POSITION, 1] - pose_a[POSITION, 1]
+    dz = pose_b[POSITION, 2] - pose_a[POSITION, 2]
+    for i in range(3):
+        pose[B_IN_A, POSITION, i] = pose_a[0, i] * dx + pose_a[1, i] * dy + pose_a[2, i] * dz
+        pose[A_IN_B, POSITION, i] = -(pose_b[0, i] * dx + pose_b[1, i] * dy + pose_b[2, i] * dz)
+        for j in range(3):
+            element = pose_a[0, i] * pose_b[0, j] + pose_a[1, i] * pose_b[1, j] + pose_a[2, i] * pose_b[2, j]
+            pose[B_IN_A, i, j] = element
+            pose[A_IN_B, j, i] = element
+
+
+@subkernel
+def way_lever(kind, local_pose, radius):
+    """Distance of a shape's farthest point from its body's centre of mass; a ball that turns there sweeps nothing."""
+    offset = 0.0
+    for i in range(3):
+        offset += local_pose[POSITION, i] ** 2
+    return math.sqrt(offset) + (0.0 if kind == SPHERE else radius)
+
+
+@subkernel
+def closest_approach(velocity_a, velocity_b, lever_a, lever_b):
+    """Bound on the speed at which points of two bodies come closer in any direction [m/s]."""
+    along, spin_a, spin_b = 0.0, 0.0, 0.0
+    for i in range(3):
+        along += (velocity_b[i] - velocity_a[i]) ** 2
+        spin_a += velocity_a[3 + i] ** 2
+        spin_b += velocity_b[3 + i] ** 2
+    return math.sqrt(along) + math.sqrt(spin_a) * lever_a + math.sqrt(spin_b) * lever_b
+
+
+@subkernel
+def closing_speed(pose_a, direction, velocity_a, velocity_b, lever_a, lever_b):
+    """Bound on the speed at which points of two bodies come closer along a direction of the frame of a [m/s].
+
+    The part of a spin along the direction moves no point along it.
+    """
+    x = pose_a[0, 0] * direction[0] + pose_a[0, 1] * direction[1] + pose_a[0, 2] * direction[2]
+    y = pose_a[1, 0] * direction[0] + pose_a[1, 1] * direction[1] + pose_a[1, 2] * direction[2]
+    z = pose_a[2, 0] * direction[0] + pose_a[2, 1] * direction[1] + pose_a[2, 2] * direction[2]
+    closing = x * (velocity_a[0] - velocity_b[0])
+    closing += y * (velocity_a[1] - velocity_b[1]) + z * (velocity_a[2] - velocity_b[2])
+    return closing + lever_a * swing(velocity_a, x, y, z) + lever_b * swing(velocity_b, x, y, z)
+
+
+@subkernel
+def swing(velocity, x, y, z):
+    """Length of omega x n."""
+    p, q, r = velocity[3], velocity[4], velocity[5]
+    return math.sqrt((q * z - r * y) ** 2 + (r * x - p * z) ** 2 + (p * y - q * x) ** 2)
+
+
+@subkernel
+def measure_from_start(
+    point, normals, gap, first, last, share, h, start_a, start_b, velocity_a, velocity_b, moves_a, moves_b, pose
+):
+    """Turn contacts that were made where two bodies meet into those of the substep's start.
+
+    Arms and normals stay what they are at the meeting, since there the impulse acts. The gap is the way along the
+    normal until then and what is left, so that the row lets the bodies come as far as they meet:
+
+        gap = d + t h max(-u_n, 0),    u_n = n . (v_b + omega_b x r_b - v_a - omega_a x r_a)
+
+    Parameters
+    ----------
+    point, normals, gap : float64 [C, 3], [C, 3], [C]
+        Of ``ContactArrays``: position (read and written), normal (read), gap (read and written).
+    first, last : int
+    share, h : float
+        t; [s].
+    start_a, start_b : float64 [4, 3]
+        Poses of the bodies at the start (read).
+    velocity_a, velocity_b : float64 [6 or more]
+        On their ways (read).
+    moves_a, moves_b : bool
+        Whether they can be pushed.
+    pose : float64 [6, 4, 3]
+        Poses at the meeting (read).
+    """
+    va, vb = velocity_a, velocity_b
+    for contact in range(first, last):
+        at, normal = point[contact], normals[contact]
+        a0, b0 = at[0] - pose[BODY_A, POSITION, 0], at[0] - pose[BODY_B, POSITION, 0]
+        a1, b1 = at[1] - pose[BODY_A, POSITION, 1], at[1] - pose[BODY_B, POSITION, 1]
+        a2, b2 = at[2] - pose[BODY_A, POSITION, 2], at[2] - pose[BODY_B, POSITION, 2]
+        u0 = vb[0] - va[0] + (vb[4] * b2 - vb[5] * b1) - (va[4] * a2 - va[5] * a1)
+        u1 = vb[1] - va[1] + (vb[5] * b0 - vb[3] * b2) - (va[5] * a0 - va[3] * a2)
+        u2 = vb[2] - va[2] + (vb[3] * b1 - vb[4] * b0) - (va[3] * a1 - va[4] * a0)
+        approach = -(normal[0] * u0 + normal[1] * u1 + normal[2] * u2)
+        gap[contact] += share * h * max(approach, 0.0)
+        # The arms of a body that cannot be pushed do not matter; between two that can, one point must do for both.
+        weight_a = 0.5 if moves_a and moves_b else (1.0 if moves_a else 0.0)
+        for i in range(3):
+            shift_a = start_a[POSITION, i] - pose[BODY_A, POSITION, i]
+            shift_b = start_b[POSITION, i] - pose[BODY_B, POSITION, i]
+            at[i] += weight_a * shift_a + (1.0 - weight_a) * shift_b
