@@ -384,6 +384,7 @@ class _SceneReader:
                 linear_damping=settings.linear_damping,
                 angular_damping=settings.angular_damping,
                 collision_mask=sum(1 << bit for bit, on in enumerate(settings.collision_collections) if on),
+                **_sleep(settings),
             )
         except ModelError as error:
             raise SceneError(name, str(error).removeprefix(f"{name}: ")) from error
@@ -512,6 +513,16 @@ def _mass(name, settings, moves) -> float:
     return mass
 
 
+def _sleep(settings) -> dict:
+    """Arguments of ``add_body`` for Blender's deactivation."""
+    if not settings.use_deactivation:
+        return {"sleep_speed": (0.0, 0.0)}
+    return {
+        "sleep_speed": (settings.deactivate_linear_velocity, settings.deactivate_angular_velocity),
+        "starts_asleep": settings.use_start_deactivated,
+    }
+
+
 def _fingerprint(export: SceneExport, sample: FrameSample, owners) -> str:
     digest = hashlib.sha256()
     digest.update(repr((export.model.names, export.frame_start, export.frame_end, export.frame_rate)).encode())
@@ -519,6 +530,7 @@ def _fingerprint(export: SceneExport, sample: FrameSample, owners) -> str:
     _hash_arrays(digest, export.model.arrays)
     _hash_arrays(digest, export.model.hulls)
     _hash_arrays(digest, export.model.initial_state)
+    _hash_arrays(digest, (export.model.starts_asleep,))
     _hash_arrays(digest, (np.array(sample.duration), sample.gravity, sample.kind))
     digest.update(curves_digest(owners))
     return digest.hexdigest()

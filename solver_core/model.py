@@ -6,6 +6,7 @@ the inertia is three numbers; the step knows only this one. ``Model.frame_positi
 lead from one to the other.
 """
 
+import functools
 from dataclasses import dataclass
 from enum import IntEnum
 from typing import NamedTuple
@@ -82,6 +83,8 @@ class ModelArrays(NamedTuple):
         Two bodies can touch if they share a bit.
     excluded_pairs : int64 [excluded_count]
         Pairs of bodies that never touch all the same, ``a * body_count + b`` with a < b, ascending.
+    sleep_speed : float64 [body_count, 2]
+        Linear [m/s] and angular [rad/s] speed below which a body may fall asleep; 0: never.
     """
 
     mass: np.ndarray
@@ -95,6 +98,7 @@ class ModelArrays(NamedTuple):
     angular_damping: np.ndarray
     collision_mask: np.ndarray
     excluded_pairs: np.ndarray
+    sleep_speed: np.ndarray
     shapes: ShapeArrays
 
 
@@ -115,6 +119,8 @@ class Model:
         Start poses, velocities and kinds.
     frame_position, frame_orientation : float64 [body_count, 3], [body_count, 4]
         Pose of each user frame in the body frame.
+    starts_asleep : bool [body_count]
+        The body stays where it is until something stirs it.
     """
 
     names: tuple[str, ...]
@@ -124,6 +130,7 @@ class Model:
     initial_state: StateArrays
     frame_position: np.ndarray
     frame_orientation: np.ndarray
+    starts_asleep: np.ndarray
 
     @property
     def body_count(self) -> int:
@@ -141,10 +148,17 @@ class Model:
         -------
         tuple of float64 arrays of the same shapes
         """
+        if self._frames_coincide:
+            return position.copy(), orientation.copy()
         return (
             position + rotations.rotate(orientation, np.broadcast_to(self.frame_position, position.shape)),
             rotations.multiply(orientation, self.frame_orientation),
         )
+
+    @functools.cached_property
+    def _frames_coincide(self) -> bool:
+        """Whether all user frames are body frames, as those of centred boxes are."""
+        return not self.frame_position.any() and bool(np.all(self.frame_orientation == rotations.IDENTITY))
 
     def body_poses(self, position, orientation):
         """Poses of the body frames for poses of the user frames; the inverse of ``user_poses``."""
@@ -166,6 +180,8 @@ class _Body:
     damping: tuple[float, float]
     collision_mask: int
     center_of_mass: str
+    sleep_speed: tuple[float, float]
+    starts_asleep: bool
 
 
 class ModelBuilder:
@@ -204,6 +220,8 @@ class ModelBuilder:
         angular_velocity=(0.0, 0.0, 0.0),
         collision_mask=1,
         center_of_mass="volume",
+        sleep_speed=(np.inf, np.inf),
+        starts_asleep=False,
     ) -> int:
         """Add a body and return its index.
 
@@ -228,6 +246,10 @@ class ModelBuilder:
             Two bodies can touch if their masks share a bit.
         center_of_mass : {"volume", "origin"}
             Of the shape's volume, or at the user frame's origin.
+        sleep_speed : array-like [2]
+            Linear [m/s] and angular [rad/s] speed below which the body may fall asleep (``sleeping``); 0: never.
+        starts_asleep : bool
+            It stays where it is, even in the air, until something stirs it.
 
         Returns
         -------
@@ -270,6 +292,10 @@ class ModelBuilder:
                 ),
                 collision_mask=int(collision_mask),
                 center_of_mass=center_of_mass,
+                sleep_speed=tuple(
+                    _number_in(name, "sleep speed", speed, lower=0.0, may_be_infinite=True) for speed in sleep_speed
+                ),
+                starts_asleep=bool(starts_asleep),
             )
         )
         return len(self._bodies) - 1
@@ -317,6 +343,7 @@ class ModelBuilder:
             angular_damping=np.array([body.damping[1] for body in bodies]),
             collision_mask=np.array([body.collision_mask for body in bodies], np.int64),
             excluded_pairs=np.array([a * len(bodies) + b for a, b in sorted(self._excluded_pairs)], np.int64),
+            sleep_speed=np.array([body.sleep_speed for body in bodies]),
             shapes=shapes,
         )
         frame_orientation = rotations.conjugate(axes)
@@ -340,6 +367,7 @@ class ModelBuilder:
             ),
             frame_position=frame_position,
             frame_orientation=frame_orientation,
+            starts_asleep=np.array([body.starts_asleep for body in bodies]),
         )
 
 
@@ -361,8 +389,10 @@ def _finite_vector(name, what, value, length) -> np.ndarray:
     return vector
 
 
-def _number_in(name, what, value, *, lower, upper=np.inf, lower_open=False) -> float:
+def _number_in(name, what, value, *, lower, upper=np.inf, lower_open=False, may_be_infinite=False) -> float:
     number = float(value)
+    if may_be_infinite and number == np.inf:
+        return number
     if not np.isfinite(number) or number > upper or number < lower or (lower_open and number == lower):
         allowed = f"above {lower:g}" if lower_open else f"at least {lower:g}"
         if np.isfinite(upper):

@@ -113,8 +113,8 @@ def apply_forces(model, state, motion, gravity, h):
         if pushed:
             motion.inverse_mass[body] = model.inverse_mass[body]
             _rotate_inertia(model.inverse_inertia[body], state.orientation[body], motion.inverse_inertia[body])
-            keep_linear = (1.0 - model.linear_damping[body]) ** h
-            keep_angular = (1.0 - model.angular_damping[body]) ** h
+            keep_linear = _share_kept(model.linear_damping[body], h)
+            keep_angular = _share_kept(model.angular_damping[body], h)
             kick = motion.lag[body] + 0.5 * h
             for axis in range(3):
                 motion.free_velocity[body, axis] = keep_linear * state.velocity[body, axis] + kick * gravity[axis]
@@ -125,6 +125,12 @@ def apply_forces(model, state, motion, gravity, h):
                 motion.inverse_inertia[body, entry] = 0.0
             for column in range(6):
                 motion.free_velocity[body, column] = state.velocity[body, column]
+
+
+@subkernel
+def _share_kept(damping, h):
+    """Share of a velocity that damping leaves in h; a power costs as much as the rest of a body without it."""
+    return 1.0 if damping == 0.0 else (1.0 - damping) ** h
 
 
 @subkernel

@@ -1,5 +1,7 @@
 """The simulation as its users call it: one model, one set of options, frame after frame."""
 
+import copy
+import hashlib
 from dataclasses import dataclass, fields
 
 import numpy as np
@@ -9,20 +11,42 @@ from .model import BodyKind, Model, ModelBuilder
 from .motion import allocate_motion, measure_motion
 from .problem import ContactProblem, SolverOptions, kernel_settings
 from .shapes import Box
+from .sleeping import (
+    GROUP,
+    allocate_sleep,
+    groups_that_touch,
+    put_to_sleep,
+    wake_all,
+    wake_groups_of,
+)
 from .solvers.registry import METHODS, find_method, resolve_options
-from .state import copy_state
+from .state import StateArrays, copy_state
+from .step_arrays import gather_arrays
 from .stepper import (
+    CONTACTS,
+    ISLANDS,
+    ITERATIONS,
+    MISSED,
+    PENETRATION,
+    RESIDUAL,
+    SLEEPING,
     STAGES,
+    SUBSTEPS,
+    WORST,
     StepSettings,
     allocate_collision,
     allocate_problem,
     allocate_record,
     compile_stages,
+    contacts_at,
     frame_kernel,
     grow_collision,
     next_rows,
     present_contacts,
 )
+
+# With adaptive substeps: how far a body goes in one, as a share of its size, and how far it turns [rad].
+_TRAVEL_A_SUBSTEP, _TURN_A_SUBSTEP = 0.5, 0.5
 
 
 class SimulationError(RuntimeError):
@@ -49,6 +73,10 @@ class SimulationOptions:
         A solve; None is the method's own limit.
     maximal_points : int
         Most contacts of a pair of shapes.
+    sleeping : bool
+        Islands at rest fall asleep (``sleeping``) and cost next to nothing until something stirs them.
+    max_substeps : int or None
+        With a number above ``substeps`` a frame gets as many substeps as its fastest body needs, up to this one.
 
     Raises
     ------
@@ -63,6 +91,8 @@ class SimulationOptions:
     tolerance: float = 1e-6
     max_iterations: int | None = None
     maximal_points: int = 8
+    sleeping: bool = True
+    max_substeps: int | None = None
 
     def __post_init__(self):
         if not (np.isfinite(self.frame_rate) and self.frame_rate > 0.0):
@@ -75,6 +105,12 @@ class SimulationOptions:
             raise ValueError(f"max_iterations is {self.max_iterations}; it must be at least 1, or None")
         if not 4 <= self.maximal_points <= 8:
             raise ValueError(f"maximal_points is {self.maximal_points}; it must be from 4 to 8")
+        if self.max_substeps is not None and (
+            int(self.max_substeps) != self.max_substeps or self.max_substeps < self.substeps
+        ):
+            raise ValueError(
+                f"max_substeps is {self.max_substeps}; it must be a whole number from substeps on, or None"
+            )
         if self.method not in METHODS:
             raise ValueError(f"method is {self.method!r}; it must be one of {', '.join(METHODS)}")
         find_method(self.method, self.friction)
@@ -112,8 +148,12 @@ class FrameReport:
     ----------
     frame : int
         Frames done so far, this one included.
+    substeps : int
+        Steps that the frame took.
     contacts, islands : int
-        At the frame's end.
+        Of bodies that are awake, at the frame's end.
+    sleeping : int
+        Bodies that sleep at the frame's end.
     iterations : int
         Of all solves of the frame.
     missed : int
@@ -133,8 +173,10 @@ class FrameReport:
     """
 
     frame: int
+    substeps: int
     contacts: int
     islands: int
+    sleeping: int
     iterations: int
     missed: int
     fallbacks: int
@@ -175,11 +217,17 @@ class Simulation:
         self.frame = 0
         self._gravity = model.gravity.copy()
         self._motion = allocate_motion(model.body_count)
+        self._sleep = allocate_sleep(model.body_count)
+        # the same state with the kinds that the step sees: a sleeping body is static
+        self._acting = self.state._replace(kind=self.state.kind.copy())
         self._collision = allocate_collision(model)
         self._method = find_method(self.options.method, self.options.friction)
         self._problem = allocate_problem(self._collision, model.body_count, self._method)
         self._advance = frame_kernel(self.options.method, self.options.friction)
         self._settings = _solver_settings(self.options)
+        self._step_arrays = None
+        if model.starts_asleep.any():
+            self._start_asleep()
 
     def advance_frame(self, frame_input: FrameInput | None = None) -> FrameReport:
         """Simulate one frame.
@@ -204,7 +252,7 @@ class Simulation:
         if not (np.isfinite(duration) and duration >= 0.0):
             raise ValueError(f"duration is {duration}; it must be at least 0")
         if frame_input.gravity is not None:
-            self._gravity[:] = self._checked("gravity", frame_input.gravity, (3,))
+            self._change_gravity(frame_input.gravity)
         if frame_input.kind is not None:
             self._change_kinds(frame_input.kind)
         record = allocate_record()
@@ -212,7 +260,9 @@ class Simulation:
         target = self._kinematic_target(frame_input)
         if duration > 0.0:
             self._aim_kinematic_bodies(target, duration)
-            self._step(duration, record)
+            self._step(self._step_settings(duration), record)
+        elif target is not None:
+            wake_all(self._sleep, self._acting.kind)
         self._place_kinematic_bodies(target)
         self.frame += 1
         return self._report(record, *self._energy())
@@ -238,7 +288,7 @@ class Simulation:
         rows, free_velocity = next_rows(
             self.model,
             self._gravity,
-            self.state,
+            self._acting,
             self._motion,
             self._collision,
             self._step_settings(1.0 / self.options.frame_rate),
@@ -271,6 +321,69 @@ class Simulation:
         velocity[flying, :3] += self._motion.lag[flying, None] * self._gravity
         return velocity
 
+    @property
+    def sleeping(self) -> np.ndarray:
+        """Which bodies sleep, bool [body_count]."""
+        return self._sleep.body[GROUP] >= 0
+
+    def wake(self) -> None:
+        """Wake all bodies, also those that started asleep."""
+        wake_all(self._sleep, self._acting.kind)
+
+    def digest(self) -> str:
+        """SHA-256 of poses, velocities and kinds, to the bit."""
+        digest = hashlib.sha256()
+        for array in self.state:
+            digest.update(np.ascontiguousarray(array).tobytes())
+        return digest.hexdigest()
+
+    def checkpoint(self) -> "Checkpoint":
+        """All that a simulation carries from frame to frame, to go on from later, to the same bits."""
+        return Checkpoint(
+            frame=self.frame,
+            arrays=copy.deepcopy(
+                (
+                    self.state,
+                    self._gravity,
+                    self._acting.kind,
+                    self._motion,
+                    self._sleep,
+                    self._collision,
+                    self._problem,
+                )
+            ),
+        )
+
+    def restore(self, checkpoint: "Checkpoint") -> None:
+        """Go back, or on, to a checkpoint of a simulation of the same model with the same options.
+
+        Raises
+        ------
+        ValueError
+            The checkpoint has another number of bodies.
+        """
+        state, gravity, kind, motion, sleep, collision, problem = copy.deepcopy(checkpoint.arrays)
+        if len(kind) != self.model.body_count:
+            raise ValueError(f"the checkpoint has {len(kind)} bodies; the model has {self.model.body_count}")
+        self.frame = checkpoint.frame
+        self.state, self._gravity = state, gravity
+        self._acting = state._replace(kind=kind)
+        self._motion, self._sleep, self._collision, self._problem = motion, sleep, collision, problem
+        self._step_arrays = None
+
+    def _start_asleep(self):
+        """Let bodies sleep from the start, in groups of those that touch."""
+        contacts = contacts_at(self.model, self._acting)
+        used = slice(int(contacts.count[0]))
+        groups = groups_that_touch(self.model, contacts.body_a[used], contacts.body_b[used])
+        put_to_sleep(self._sleep, self._acting.kind, groups)
+
+    def _change_gravity(self, gravity):
+        """What sleeps may not stand in another gravity."""
+        if not np.array_equal(gravity, self._gravity):
+            self._gravity[:] = self._checked("gravity", gravity, (3,))
+            wake_all(self._sleep, self._acting.kind)
+
     def _checked(self, what, value, shape) -> np.ndarray:
         array = np.asarray(value, float)
         if array.shape != shape:
@@ -281,13 +394,18 @@ class Simulation:
 
     def _change_kinds(self, kind):
         """A body that stood still keeps its pose and has no velocity; a kinematic one keeps its velocity."""
+        if np.array_equal(kind, self.state.kind):
+            return
         kind = np.asarray(kind)
         if kind.shape != self.state.kind.shape:
             raise ValueError(f"kind has the shape {kind.shape}; it must be {self.state.kind.shape}")
         if not np.isin(kind, list(BodyKind)).all():
             raise ValueError("kind holds a value that is no BodyKind")
         self.state.velocity[(kind == BodyKind.STATIC) | (self.state.kind == BodyKind.STATIC)] = 0.0
+        changed = kind != self.state.kind
+        wake_groups_of(self._sleep, self._acting.kind, changed)
         self.state.kind[:] = kind
+        self._acting.kind[changed] = kind[changed]
 
     def _kinematic_target(self, frame_input):
         """Where the frame's input puts the kinematic bodies.
@@ -297,8 +415,10 @@ class Simulation:
         tuple or None
             (kinematic [body_count], position, orientation) of the body frames at the frame's end.
         """
-        kinematic = self.state.kind == BodyKind.KINEMATIC
-        if frame_input.position is None or not kinematic.any():
+        if frame_input.position is None:
+            return None
+        kinematic = self.state.kind == BodyKind.KINEMATIC.value
+        if not kinematic.any():
             return None
         count = self.model.body_count
         position = np.array(frame_input.position, float)
@@ -331,35 +451,45 @@ class Simulation:
         self.state.position[kinematic] = position[kinematic]
         self.state.orientation[kinematic] = orientation[kinematic]
 
-    def _step(self, duration, record):
+    def _step(self, step, record):
         """Call the frame's kernel; where a buffer was full, make room and go on."""
-        step = self._step_settings(duration)
-        while not self._advance(
-            self.model.arrays,
-            self._gravity,
-            self.state,
-            self._motion,
-            self._collision,
-            self._problem,
-            step,
-            self._settings,
-            record,
-        ):
+        while True:
+            if self._step_arrays is None:
+                self._step_arrays = gather_arrays(
+                    self.model.arrays, self._acting, self._motion, self._sleep, self._collision, self._problem
+                )
+            if self._advance(self._step_arrays, self._gravity, step, self._settings, record):
+                return
             self._collision = grow_collision(self._collision)
             self._fallbacks += self._take_fallbacks()
             earlier = self._problem.solver
             self._problem = allocate_problem(self._collision, self.model.body_count, self._method)
             if self._method.carry is not None:
                 self._method.carry(earlier, self._problem.solver)
+            self._step_arrays = None
 
     def _step_settings(self, duration) -> StepSettings:
         options = self.options
+        substeps, gravity = self._substeps(duration), self._gravity
         return StepSettings(
-            substeps=options.substeps,
-            h=duration / options.substeps,
-            gravity_norm=float(np.linalg.norm(self._gravity)),
+            substeps=substeps,
+            h=duration / substeps,
+            gravity_norm=float(gravity @ gravity) ** 0.5,
             maximal_points=options.maximal_points,
+            sleeping=int(options.sleeping),
         )
+
+    def _substeps(self, duration) -> int:
+        """As many that no body goes farther in one than half its size, or turns farther than half a radian."""
+        lowest, highest = self.options.substeps, self.options.max_substeps
+        if highest is None or highest == lowest:
+            return lowest
+        moving = self.state.kind != BodyKind.STATIC.value
+        velocity = self.state.velocity[moving]
+        speed = np.linalg.norm(velocity[:, :3], axis=1) / self.model.arrays.size[moving]
+        spin = np.linalg.norm(velocity[:, 3:], axis=1)
+        needed = duration * max(speed.max(initial=0.0) / _TRAVEL_A_SUBSTEP, spin.max(initial=0.0) / _TURN_A_SUBSTEP)
+        return int(np.clip(np.ceil(needed), lowest, highest))
 
     def _take_fallbacks(self) -> int:
         """Fallbacks since the last time this was asked."""
@@ -391,21 +521,61 @@ class Simulation:
         return float(energy[0]), float(energy[1])
 
     def _report(self, record, kinetic_energy, potential_energy) -> FrameReport:
-        worst = [self.model.names[body] for body in record.worst_bodies if body >= 0]
+        counts, measures = record.counts.tolist(), record.measures.tolist()
+        # the second body stands on the first, where one of them is a floor
+        worst = [self.model.names[body] for body in counts[WORST:][::-1] if body >= 0]
         return FrameReport(
             frame=self.frame,
-            contacts=int(record.contacts[0]),
-            islands=int(record.islands[0]),
-            iterations=int(record.iterations[0]),
-            missed=int(record.missed[0]),
+            substeps=counts[SUBSTEPS],
+            contacts=counts[CONTACTS],
+            islands=counts[ISLANDS],
+            sleeping=counts[SLEEPING],
+            iterations=counts[ITERATIONS],
+            missed=counts[MISSED],
             fallbacks=self._fallbacks + self._take_fallbacks(),
-            residual=float(record.residual[0]),
-            worst=" on ".join(reversed(worst)),
-            max_penetration=float(record.penetration[0]),
+            residual=measures[RESIDUAL],
+            worst=" on ".join(worst),
+            max_penetration=measures[PENETRATION],
             kinetic_energy=kinetic_energy,
             potential_energy=potential_energy,
-            seconds={stage: 1e-9 * int(time) for stage, time in zip(STAGES, record.nanoseconds, strict=True)},
+            seconds={stage: 1e-9 * time for stage, time in zip(STAGES, record.nanoseconds.tolist(), strict=True)},
         )
+
+
+@dataclass(frozen=True)
+class Checkpoint:
+    """A simulation in the middle; it can be pickled.
+
+    Attributes
+    ----------
+    frame : int
+        Frames done.
+    arrays : tuple
+        What the simulation carries.
+    """
+
+    frame: int
+    arrays: tuple
+
+
+def deepest_overlap(model: Model, position, orientation) -> float:
+    """Depth of the deepest overlap of all pairs of bodies of which one is dynamic [m]; 0 without one.
+
+    Parameters
+    ----------
+    model : Model
+    position, orientation : float64 [body_count, 3], [body_count, 4]
+        Poses of the user frames, of any origin: so another engine's motion is measured alike.
+    """
+    centers, axes = model.body_poses(np.asarray(position, float), np.asarray(orientation, float))
+    state = StateArrays(
+        position=np.ascontiguousarray(centers),
+        orientation=np.ascontiguousarray(axes / np.linalg.norm(axes, axis=1, keepdims=True)),
+        velocity=np.zeros((model.body_count, 6)),
+        kind=model.initial_state.kind.copy(),
+    )
+    contacts = contacts_at(model, state)
+    return float(max(0.0, -contacts.gap[: contacts.count[0]].min(initial=0.0)))
 
 
 def _solver_settings(options):

@@ -29,7 +29,7 @@ from .constraints.contact_rows import (
 )
 from .contacts import STATUS_OK, allocate_contacts, allocate_pairs, grown, match_contacts
 from .islands import find_islands
-from .kernel import bind, subkernel
+from .kernel import bind, borrowed, subkernel
 from .motion import allocate_motion, apply_forces, integrate_poses, look_farther, measure_motion
 from .rows import (
     IslandArrays,
@@ -38,9 +38,20 @@ from .rows import (
     allocate_islands,
     allocate_rows,
 )
+from .sleeping import (
+    SLEEPING as SLEEPING_COUNT,
+)
+from .sleeping import (
+    allocate_sleep,
+    fall_asleep,
+    forget_stirred,
+    wake_near_driven,
+    wake_touched,
+)
 from .solvers.contact.sweep import apply_impulses
 from .solvers.registry import find_method
 from .state import copy_state
+from .step_arrays import gather_arrays
 
 # The stages of a step, in their order; the names stand in reports and benchmarks.
 STAGES = (
@@ -53,7 +64,13 @@ STAGES = (
     "solve_contacts",
     "solve_velocities",
     "integrate",
+    "fall_asleep",
 )
+
+# Entries of FrameRecord.counts; WORST takes two.
+SUBSTEPS, CONTACTS, ISLANDS, SLEEPING, ITERATIONS, MISSED, WORST = range(7)
+# Entries of FrameRecord.measures.
+RESIDUAL, PENETRATION = range(2)
 
 ROWS_PER_CONTACT = 3
 
@@ -111,12 +128,15 @@ class StepSettings(NamedTuple):
         [m/s^2].
     maximal_points : int
         Most contacts of a pair of shapes.
+    sleeping : int
+        1: islands at rest fall asleep.
     """
 
     substeps: int
     h: float
     gravity_norm: float
     maximal_points: int
+    sleeping: int = 0
 
 
 class FrameRecord(NamedTuple):
@@ -124,30 +144,18 @@ class FrameRecord(NamedTuple):
 
     Attributes
     ----------
-    substeps : int64 [1]
-        Substeps done.
     nanoseconds : int64 [len(STAGES)]
-    contacts, islands : int64 [1]
-        In the last substep.
-    iterations, missed : int64 [1]
-        Sums over the substeps' solves; missed ones ended above their tolerance.
-    residual : float64 [1]
-        Largest of the frame, relative to its problem's scale.
-    worst_bodies : int64 [2]
-        The bodies of the contact where it was; -1 without one.
-    penetration : float64 [1]
-        Deepest overlap that a substep started with [m].
+    counts : int64 [8]
+        SUBSTEPS done; CONTACTS, ISLANDS and SLEEPING bodies at the end; ITERATIONS of all solves and how many MISSED
+        their tolerance; the two bodies of the contact with the largest residual, -1 without one (WORST).
+    measures : float64 [2]
+        Largest RESIDUAL of the frame, relative to its problem's scale; deepest overlap that a substep started with
+        (PENETRATION [m]).
     """
 
-    substeps: np.ndarray
     nanoseconds: np.ndarray
-    contacts: np.ndarray
-    islands: np.ndarray
-    iterations: np.ndarray
-    missed: np.ndarray
-    residual: np.ndarray
-    worst_bodies: np.ndarray
-    penetration: np.ndarray
+    counts: np.ndarray
+    measures: np.ndarray
 
 
 def compile_stages(small_model, method: str, friction: str):
@@ -167,10 +175,11 @@ def compile_stages(small_model, method: str, friction: str):
     solver = find_method(method, friction)
     model, state, gravity = small_model.arrays, copy_state(small_model.initial_state), small_model.gravity
     body_count = small_model.body_count
-    motion, collision = allocate_motion(body_count), allocate_collision(small_model)
+    motion, sleep, collision = allocate_motion(body_count), allocate_sleep(body_count), allocate_collision(small_model)
     problem, record = allocate_problem(collision, body_count, solver), allocate_record()
     pairs, contacts, rows, islands = collision.pairs, collision.contacts, problem.rows, problem.islands
-    step = StepSettings(substeps=1, h=1e-2, gravity_norm=float(np.linalg.norm(gravity)), maximal_points=8)
+    norm = float(np.linalg.norm(gravity))
+    step = StepSettings(substeps=1, h=1e-2, gravity_norm=norm, maximal_points=8, sleeping=0)
     settings = SolverSettings(max_iterations=1)
     velocity, free_velocity = state.velocity, motion.free_velocity
     advance = frame_kernel(method, friction)
@@ -198,7 +207,9 @@ def compile_stages(small_model, method: str, friction: str):
             motion.rests,
             np.zeros(2),
         ),
-        "frame": lambda: advance(model, gravity, state, motion, collision, problem, step, settings, record),
+        "frame": lambda: advance(
+            gather_arrays(model, state, motion, sleep, collision, problem), gravity, step, settings, record
+        ),
     }
     for done, (name, call) in enumerate(calls.items()):
         yield done, len(calls), name
@@ -248,17 +259,27 @@ def allocate_problem(collision: CollisionArrays, body_count: int, method) -> Pro
 
 def allocate_record() -> FrameRecord:
     """A record of nothing."""
-    return FrameRecord(
-        substeps=np.zeros(1, np.int64),
-        nanoseconds=np.zeros(len(STAGES), np.int64),
-        contacts=np.zeros(1, np.int64),
-        islands=np.zeros(1, np.int64),
-        iterations=np.zeros(1, np.int64),
-        missed=np.zeros(1, np.int64),
-        residual=np.zeros(1),
-        worst_bodies=np.full(2, -1, np.int64),
-        penetration=np.zeros(1),
-    )
+    counts = np.zeros(8, np.int64)
+    counts[WORST:] = -1
+    return FrameRecord(nanoseconds=np.zeros(len(STAGES), np.int64), counts=counts, measures=np.zeros(2))
+
+
+def contacts_at(model, state):
+    """Contacts of a state by itself, without history.
+
+    Parameters
+    ----------
+    model : Model
+    state : StateArrays
+        Velocities count: contacts are looked for as far as they lead in a thousandth of a second.
+
+    Returns
+    -------
+    ContactArrays
+        ``count`` of them are in use.
+    """
+    step = StepSettings(substeps=1, h=1e-3, gravity_norm=0.0, maximal_points=8, sleeping=0)
+    return present_contacts(model, state, allocate_collision(model), step)
 
 
 def next_rows(model, gravity, state, motion, collision: CollisionArrays, step: StepSettings):
@@ -345,23 +366,17 @@ def solve(rows, islands, island, free_velocity, velocity, workspace, settings):
     raise NotImplementedError("the step's kernel was called without a solver")
 
 
-def _advance_frame(model, gravity, state, motion, collision, problem, step, settings, record):
-    """Advance the state from substep ``record.substeps`` to ``step.substeps``.
+def _advance_frame(arrays, gravity, step, settings, record):
+    """Advance the state from the substep that ``record`` says to ``step.substeps``.
 
     Parameters
     ----------
-    model : ModelArrays
-        Read.
+    arrays : StepArrays
+        Of these ``model`` is read; ``state`` is read and written, its kinds as the step is to see them (a sleeping body
+        is static); ``motion.lag``, ``sleep`` and ``collision`` are carried from frame to frame; ``problem`` and the
+        rest of ``motion`` are workspace.
     gravity : float64 [3]
         Read [m/s^2].
-    state : StateArrays
-        Read and written.
-    motion : MotionArrays
-        ``lag`` is carried from frame to frame; the rest is workspace.
-    collision : CollisionArrays
-        Read and written; carried from frame to frame.
-    problem : ProblemArrays
-        Workspace.
     step : StepSettings
     settings : SolverSettings
     record : FrameRecord
@@ -373,22 +388,33 @@ def _advance_frame(model, gravity, state, motion, collision, problem, step, sett
         False where a buffer of pairs or contacts was full. Nothing of that substep has been done to the state then:
         the caller makes room and calls again, to the same bits.
     """
+    model, state, motion, sleep = (
+        borrowed(arrays.model),
+        borrowed(arrays.state),
+        borrowed(arrays.motion),
+        borrowed(arrays.sleep),
+    )
+    collision, problem, record = borrowed(arrays.collision), borrowed(arrays.problem), borrowed(record)
     rows, contact_rows, islands = problem.rows, problem.contact_rows, problem.islands
     velocity, free_velocity, outlook = state.velocity, motion.free_velocity, collision.workspace.outlook
-    while record.substeps[0] < step.substeps:
+    started = now()
+    while record.counts[SUBSTEPS] < step.substeps:
         current = collision.current[0]
         pairs, previous_pairs = collision.pairs[current], collision.pairs[1 - current]
         contacts, previous_contacts = collision.contacts[current], collision.contacts[1 - current]
 
-        started = now()
         apply_forces(model, state, motion, gravity, step.h)
         started = _stage_done(record, 0, started)
 
         outlook[:, SURPLUS] = 0.0
-        for look in range(MOST_LOOKS):
+        look = 0
+        while True:
             outlook[:, LOOK] = look
             if broad_phase(model, state, step, pairs, collision.workspace) != STATUS_OK:
                 return False
+            if wake_near_driven(model, state, sleep, collision.workspace.tree, step.h):
+                apply_forces(model, state, motion, gravity, step.h)
+                continue
             started = _stage_done(record, 1, started)
 
             status = narrow_phase(
@@ -396,6 +422,9 @@ def _advance_frame(model, gravity, state, motion, collision, problem, step, sett
             )
             if status != STATUS_OK:
                 return False
+            if wake_touched(contacts, state.kind, sleep):
+                apply_forces(model, state, motion, gravity, step.h)
+                continue
             started = _stage_done(record, 2, started)
 
             match_contacts(pairs, contacts, previous_contacts, collision.workspace)
@@ -413,7 +442,8 @@ def _advance_frame(model, gravity, state, motion, collision, problem, step, sett
                 outcome = solve(rows, islands, island, free_velocity, velocity, problem.solver, settings)
                 _record_solve(record, rows, outcome)
             started = _stage_done(record, 6, started)
-            if look + 1 == MOST_LOOKS:
+            look += 1
+            if look == MOST_LOOKS:
                 break
             # A body that is hit goes farther than its first velocity could tell, or another way.
             if not look_farther(
@@ -422,6 +452,7 @@ def _advance_frame(model, gravity, state, motion, collision, problem, step, sett
                 break
             _copy_velocities(velocity, outlook)
             _copy_velocities(motion.start_velocity, velocity)
+        forget_stirred(sleep)
         _copy_velocities(velocity, motion.displacing_velocity)
         store_contact_impulses(rows, contacts)
         started = _stage_done(record, 6, started)
@@ -438,7 +469,12 @@ def _advance_frame(model, gravity, state, motion, collision, problem, step, sett
 
         _record_contacts(record, contacts, islands)
         collision.current[0] = 1 - current
-        record.substeps[0] += 1
+        record.counts[SUBSTEPS] += 1
+
+    if step.sleeping:
+        fall_asleep(model, state, sleep, rows, islands, step.gravity_norm, step.substeps * step.h, step.h)
+    record.counts[SLEEPING] = sleep.count[SLEEPING_COUNT]
+    _stage_done(record, 9, started)
     return True
 
 
@@ -461,19 +497,21 @@ def _copy_velocities(source, target):
 def _record_solve(record, rows, outcome):
     """Add one solver call's outcome to the frame's record."""
     status, iterations, residual, scale, worst_block = outcome
-    record.iterations[0] += iterations
+    counts, measures = record.counts, record.measures
+    counts[ITERATIONS] += iterations
     if status > 1:
-        record.missed[0] += 1
+        counts[MISSED] += 1
     relative = residual / scale if scale > 0.0 else residual
-    if worst_block >= 0 and not relative <= record.residual[0]:
-        record.residual[0] = relative
-        record.worst_bodies[0] = rows.body_a[worst_block]
-        record.worst_bodies[1] = rows.body_b[worst_block]
+    if worst_block >= 0 and not relative <= measures[RESIDUAL]:
+        measures[RESIDUAL] = relative
+        counts[WORST] = rows.body_a[worst_block]
+        counts[WORST + 1] = rows.body_b[worst_block]
 
 
 @subkernel
 def _record_contacts(record, contacts, islands):
-    record.contacts[0] = contacts.count[0]
-    record.islands[0] = islands.count[0]
+    counts, measures = record.counts, record.measures
+    counts[CONTACTS] = contacts.count[0]
+    counts[ISLANDS] = islands.count[0]
     for contact in range(contacts.count[0]):
-        record.penetration[0] = max(record.penetration[0], -contacts.gap[contact])
+        measures[PENETRATION] = max(measures[PENETRATION], -contacts.gap[contact])

@@ -438,3 +438,15 @@ def test_parents_matrices_are_sampled_for_moving_children(maker):
     assert sample.parent_matrix["First"] == pytest.approx(np.array(Matrix.Translation((10, 0, 0))), abs=1e-5)
     assert sample.parent_matrix["Second"] == pytest.approx(np.array(Matrix.Translation((10, 0, 3))), abs=1e-5)
     assert sample.matrix_world["First"] == pytest.approx(np.array(Matrix.Translation((10, 0, 3))), abs=1e-5)
+
+
+def test_deactivation_is_read(maker):
+    """Thresholds, Start Deactivated and its switch; without Deactivation a body never sleeps."""
+    thresholds = {"deactivate_linear_velocity": 0.25, "deactivate_angular_velocity": 0.75}
+    maker.body("Hanging", settings={"use_deactivation": True, "use_start_deactivated": True, **thresholds})
+    maker.body("Plain", settings={"use_deactivation": True, **thresholds})
+    maker.body("Restless", settings={"use_deactivation": False, "use_start_deactivated": True, **thresholds})
+    model = export_scene(maker.scene).model
+    rows = [model.names.index(name) for name in ("Hanging", "Plain", "Restless")]
+    assert model.arrays.sleep_speed[rows] == pytest.approx(np.array([[0.25, 0.75], [0.25, 0.75], [0.0, 0.0]]))
+    assert model.starts_asleep[rows].tolist() == [True, False, False]

@@ -276,8 +276,8 @@ def test_scene_out_of_view(maker):
 
 def test_notes_name_what_is_not_followed(maker):
     """Every setting without effect is said, with its object."""
-    deactivated = maker.body("Sleeper", settings={"use_deactivation": True, "use_start_deactivated": True})
-    deactivated.lock_location[2] = True
+    sleeper = maker.body("Sleeper")
+    sleeper.lock_location[2] = True
     maker.body("Held").constraints.new("LIMIT_LOCATION").name = "Fence"
     growing = maker.body("Growing")
     maker.key(growing, "scale", {1: (1, 1, 1), 20: (2, 2, 2)})
@@ -291,7 +291,7 @@ def test_notes_name_what_is_not_followed(maker):
     maker.key(moved, "location", {1: (0, 0, 0), 20: (1, 0, 0)})
     export = export_scene(maker.scene)
     for name, word in {
-        "Sleeper": "Start Deactivated",
+        "Sleeper": "locked location",
         "Held": "Fence",
         "Growing": "scale is animated",
         "Heavier": "Mass is animated",

@@ -347,6 +347,7 @@ def test_report_tells_what_happened():
         "solve_contacts",
         "solve_velocities",
         "integrate",
+        "fall_asleep",
     ]
     assert all(seconds > 0.0 for seconds in report.seconds.values())
     assert report.as_dict()["seconds"] == report.seconds

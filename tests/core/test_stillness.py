@@ -7,6 +7,7 @@ from cairn.solver_core import scenes
 from cairn.solver_core.shapes import Box, ConvexHull
 from cairn.solver_core.simulation import Simulation, SimulationOptions
 
+AWAKE = SimulationOptions(sleeping=False)
 # Blender's own simulation at its defaults: 3.5 mm, falls over, falls over, 0.5 m, 2 mm, collapses, collapses in 10 s.
 STILL = {
     "stack of 10": lambda: scenes.stack(10),
@@ -23,7 +24,7 @@ STILL = {
 @pytest.mark.parametrize("make", STILL.values(), ids=list(STILL))
 def test_stands_still(make):
     """In 2 s no body moves more than 0.01 mm, and every solve reaches its tolerance."""
-    simulation = Simulation(make().build_model())
+    simulation = Simulation(make().build_model(), AWAKE)
     start = simulation.poses()[0].copy()
     missed = sum(simulation.advance_frame().missed for _ in range(48))
     assert np.abs(simulation.poses()[0] - start).max() < 1e-5
@@ -35,7 +36,7 @@ def test_stands_still(make):
 )
 def test_rest_costs_nothing(make):
     """What stands still is not solved anew: nine of ten substeps end with the impulses they began with."""
-    simulation = Simulation(make().build_model(), SimulationOptions(substeps=1, frame_rate=96.0))
+    simulation = Simulation(make().build_model(), SimulationOptions(substeps=1, frame_rate=96.0, sleeping=False))
     for _ in range(96):
         simulation.advance_frame()
     solved = sum(simulation.advance_frame().iterations > 0 for _ in range(96))
@@ -68,7 +69,7 @@ def test_stands_at_any_size(make, factor):
     ]
     gravity = tuple(np.multiply(scene.gravity, factor))
     model = type(scene)("small", "small", shrunk, 1, scene.camera, scene.target, gravity=gravity).build_model()
-    simulation = Simulation(model, SimulationOptions())
+    simulation = Simulation(model, AWAKE)
     start = simulation.poses()[0].copy()
     for _ in range(48):
         simulation.advance_frame()
