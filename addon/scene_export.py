@@ -529,6 +529,7 @@ def _fingerprint(export: SceneExport, sample: FrameSample, owners) -> str:
     digest.update(repr([(body.moves, body.follows, body.flags_change) for body in export.bodies]).encode())
     _hash_arrays(digest, export.model.arrays)
     _hash_arrays(digest, export.model.hulls)
+    _hash_arrays(digest, export.model.meshes)
     _hash_arrays(digest, export.model.initial_state)
     _hash_arrays(digest, (export.model.starts_asleep,))
     _hash_arrays(digest, (np.array(sample.duration), sample.gravity, sample.kind))

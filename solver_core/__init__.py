@@ -9,6 +9,7 @@ _HOME = {
     "Box": "shapes",
     "Sphere": "shapes",
     "ConvexHull": "shapes",
+    "TriangleMesh": "triangle_mesh",
     "ShapeError": "shapes",
     "BodyKind": "model",
     "Model": "model",

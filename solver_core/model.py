@@ -17,9 +17,10 @@ from . import rotations
 from .compound import Compound
 from .shapes import Box, ConvexHull, HullArrays, ShapeError, ShapeKind, Sphere, pack_hulls
 from .state import StateArrays
+from .triangle_mesh import MeshArrays, TriangleMesh, pack_meshes
 
 # What a body's shape may be.
-_SHAPES = (Box, Sphere, ConvexHull, Compound)
+_SHAPES = (Box, Sphere, ConvexHull, TriangleMesh, Compound)
 
 # An inertia whose off-diagonal part is below this share of its trace counts as diagonal already: a turn of the axes
 # would be rounding noise and would cost an axis-aligned box its exact axes.
@@ -51,7 +52,7 @@ class ShapeArrays(NamedTuple):
     parameters : float64 [shape_count, 3]
         Box: half extents [m]. Sphere: radius in the first. Hull: unused.
     hull : int64 [shape_count]
-        Row of the hull tables; -1 for other shapes.
+        Row of the hull tables, of a mesh of the mesh tables; -1 for other shapes.
     bounding_radius : float64 [shape_count]
         Radius about ``position`` that holds the shape [m].
     """
@@ -115,6 +116,8 @@ class Model:
     arrays : ModelArrays
     hulls : HullArrays
         Tables of the convex hulls, in their own frames; ``ShapeArrays.hull`` names their rows.
+    meshes : MeshArrays
+        Tables of the triangle meshes, likewise.
     initial_state : StateArrays
         Start poses, velocities and kinds.
     frame_position, frame_orientation : float64 [body_count, 3], [body_count, 4]
@@ -127,6 +130,7 @@ class Model:
     gravity: np.ndarray
     arrays: ModelArrays
     hulls: HullArrays
+    meshes: MeshArrays
     initial_state: StateArrays
     frame_position: np.ndarray
     frame_orientation: np.ndarray
@@ -227,8 +231,8 @@ class ModelBuilder:
 
         Parameters
         ----------
-        shape : Box, Sphere, ConvexHull or Compound
-            In the user frame.
+        shape : Box, Sphere, ConvexHull, TriangleMesh or Compound
+            In the user frame. Meshes are for bodies that never become dynamic.
         mass : float
             [kg], above 0. A static or kinematic body may become dynamic later, so it has a mass too.
         position, orientation : array-like [3], [4]
@@ -260,6 +264,8 @@ class ModelBuilder:
             allowed = ", ".join(kind.__name__ for kind in _SHAPES)
             raise ModelError(f"{name}: shape is {shape!r}; it must be one of {allowed}")
         kind = BodyKind(kind)
+        if _is_mesh(shape) and kind is BodyKind.DYNAMIC:
+            raise ModelError(f"{name}: the shape is a mesh; a dynamic body needs convex parts or the convex hull")
         if shape.is_flat and kind is BodyKind.DYNAMIC:
             raise ModelError(f"{name}: the shape is flat and has no volume; a dynamic body needs a thickness")
         if center_of_mass not in ("volume", "origin"):
@@ -330,7 +336,7 @@ class ModelBuilder:
         axes = np.array([quaternion for _, quaternion, _ in principal])
         inertia = np.array([moments for _, _, moments in principal])
         mass = np.array([body.mass for body in bodies])
-        shapes, hulls = _pack_shapes(bodies, centers, axes)
+        shapes, hulls, meshes = _pack_shapes(bodies, centers, axes)
         arrays = ModelArrays(
             mass=mass,
             inverse_mass=1.0 / mass,
@@ -359,6 +365,7 @@ class ModelBuilder:
             gravity=self.gravity,
             arrays=arrays,
             hulls=hulls,
+            meshes=meshes,
             initial_state=StateArrays(
                 position=np.ascontiguousarray(position),
                 orientation=np.ascontiguousarray(orientation),
@@ -369,6 +376,11 @@ class ModelBuilder:
             frame_orientation=frame_orientation,
             starts_asleep=np.array([body.starts_asleep for body in bodies]),
         )
+
+
+def _is_mesh(shape) -> bool:
+    """Whether a mesh is among a body's shapes."""
+    return any(part.kind == ShapeKind.MESH for part in (shape.parts if isinstance(shape, Compound) else (shape,)))
 
 
 def _body_poses(position, orientation, frame_position, frame_orientation):
@@ -423,7 +435,7 @@ def _principal_frame(body: _Body):
     return center, rotations.from_matrix(axes), moments
 
 
-def _pack_shapes(bodies, centers, axes) -> tuple[ShapeArrays, HullArrays]:
+def _pack_shapes(bodies, centers, axes) -> tuple[ShapeArrays, HullArrays, MeshArrays]:
     """All shapes, those of a compound one after the other, moved into the body frames."""
     owners, shapes = [], []
     for index, body in enumerate(bodies):
@@ -431,21 +443,27 @@ def _pack_shapes(bodies, centers, axes) -> tuple[ShapeArrays, HullArrays]:
         owners.extend([index] * len(parts))
         shapes.extend(parts)
     owner = np.array(owners, np.int64)
+    # Shapes that bodies share are in the tables once.
     hulls: dict[int, ConvexHull] = {}
+    meshes: dict[int, TriangleMesh] = {}
     for shape in shapes:
-        if shape.kind == ShapeKind.HULL:
-            hulls.setdefault(id(shape), shape)
-    row_of_hull = {key: row for row, key in enumerate(hulls)}
+        if shape.kind in (ShapeKind.HULL, ShapeKind.MESH):
+            (hulls if shape.kind == ShapeKind.HULL else meshes).setdefault(id(shape), shape)
+    table_row = {key: row for table in (hulls, meshes) for row, key in enumerate(table)}
     to_body = rotations.conjugate(axes)[owner]
-    return ShapeArrays(
-        body=owner,
-        kind=np.array([shape.kind for shape in shapes], np.int64),
-        position=rotations.rotate(to_body, np.array([shape.position for shape in shapes]) - centers[owner]),
-        orientation=rotations.multiply(to_body, np.array([shape.orientation for shape in shapes], float)),
-        parameters=np.array([shape.parameters for shape in shapes], float),
-        hull=np.array([row_of_hull.get(id(shape), -1) for shape in shapes], np.int64),
-        bounding_radius=np.array([shape.bounding_radius for shape in shapes]),
-    ), pack_hulls(hulls.values())
+    return (
+        ShapeArrays(
+            body=owner,
+            kind=np.array([shape.kind for shape in shapes], np.int64),
+            position=rotations.rotate(to_body, np.array([shape.position for shape in shapes]) - centers[owner]),
+            orientation=rotations.multiply(to_body, np.array([shape.orientation for shape in shapes], float)),
+            parameters=np.array([shape.parameters for shape in shapes], float),
+            hull=np.array([table_row.get(id(shape), -1) for shape in shapes], np.int64),
+            bounding_radius=np.array([shape.bounding_radius for shape in shapes]),
+        ),
+        pack_hulls(hulls.values()),
+        pack_meshes(meshes.values()),
+    )
 
 
 __all__ = ["BodyKind", "Model", "ModelArrays", "ModelBuilder", "ModelError", "ShapeArrays", "ShapeError", "ShapeKind"]

@@ -25,6 +25,7 @@ class ShapeKind(IntEnum):
     BOX = 0
     SPHERE = 1
     HULL = 2
+    MESH = 6
 
 
 class MassProperties(NamedTuple):

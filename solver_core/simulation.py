@@ -10,7 +10,7 @@ from . import diagnostics, rotations
 from .model import BodyKind, Model, ModelBuilder
 from .motion import allocate_motion, measure_motion
 from .problem import ContactProblem, SolverOptions, kernel_settings
-from .shapes import Box
+from .shapes import Box, ShapeKind
 from .sleeping import (
     GROUP,
     allocate_sleep,
@@ -401,6 +401,11 @@ class Simulation:
             raise ValueError(f"kind has the shape {kind.shape}; it must be {self.state.kind.shape}")
         if not np.isin(kind, list(BodyKind)).all():
             raise ValueError("kind holds a value that is no BodyKind")
+        rigid = kind[self.model.arrays.shapes.body[self.model.arrays.shapes.kind == ShapeKind.MESH]]
+        if np.any(rigid == BodyKind.DYNAMIC):
+            raise ValueError(
+                "kind makes a body dynamic whose shape is a mesh; it needs convex parts or the convex hull"
+            )
         self.state.velocity[(kind == BodyKind.STATIC) | (self.state.kind == BodyKind.STATIC)] = 0.0
         changed = kind != self.state.kind
         wake_groups_of(self._sleep, self._acting.kind, changed)

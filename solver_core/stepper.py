@@ -225,7 +225,7 @@ def allocate_collision(model) -> CollisionArrays:
         pairs=(allocate_pairs(pair_capacity), allocate_pairs(pair_capacity)),
         contacts=(allocate_contacts(contact_capacity), allocate_contacts(contact_capacity)),
         current=np.zeros(1, np.int64),
-        workspace=allocate_collision_workspace(model.arrays.shapes, model.hulls, model.body_count),
+        workspace=allocate_collision_workspace(model.arrays.shapes, model.hulls, model.meshes, model.body_count),
     )
 
 

@@ -27,6 +27,7 @@ from ..contacts import (
 )
 from ..kernel import kernel, subkernel
 from .broad_phase import DYNAMIC
+from .mesh_pairs import append_mesh_contacts, exchange_poses, hold_normals, mesh_pair_contacts, set_path
 from .polytope_contacts import polytope_contacts
 from .sphere_contacts import sphere_contacts
 from .ways import (
@@ -47,6 +48,7 @@ from .workspace import (
     BOX,
     FACE_OF_B,
     GAP,
+    MESH,
     NO_CONTACT,
     NORMAL,
     ORIGIN,
@@ -64,6 +66,9 @@ from .workspace import (
 # Points stay while the shapes have moved against each other by less than this share of the smaller one's size. It is
 # also the angle [rad] by which a recycled normal may be off, and must be well below RATIO_MARGIN.
 RATIO_RECYCLE = 0.002
+
+# Likewise where a ball touches a mesh.
+RATIO_RECYCLE_CURVED = 2e-6
 
 # Values of PairArrays.reach that recycle nothing: of contacts made on the way, and of pairs that pass each other.
 NOT_KEPT = -1.0
@@ -104,6 +109,7 @@ def narrow_phase(model, state, step, pairs, previous_pairs, contacts, previous, 
     polytope, sizes, pose = workspace.polytope, workspace.size, scratch.pose
     local_pose, body_pose, shape_pose = workspace.local_pose, workspace.body_pose, workspace.shape_pose
     outlook, velocity = workspace.outlook, state.velocity
+    meshes, mesh_of = workspace.meshes, shapes.hull
     fall = step.gravity_norm * step.h * step.h
     contacts.count[0] = 0
     contacts.needed[0] = 0
@@ -114,6 +120,11 @@ def narrow_phase(model, state, step, pairs, previous_pairs, contacts, previous, 
         size = min(sizes[a], sizes[b])
         # Seen from the larger shape: where its own far parts go does not matter.
         moving, other = (b, a) if sizes[a] >= sizes[b] else (a, b)
+        with_mesh = kind[a] == MESH or kind[b] == MESH
+        surface_speed = 0.0
+        if with_mesh:
+            moving, other = (a, b) if kind[b] == MESH else (b, a)
+            surface_speed = meshes.speed[mesh_of[other]]
         radius = bounding_radius[moving]
         lever = 0.0 if kind[moving] == SPHERE else radius
         approach = step.h * bound_approach(
@@ -123,19 +134,67 @@ def narrow_phase(model, state, step, pairs, previous_pairs, contacts, previous, 
         if moves_a or moves_b:
             # Speeds may grow by g h before the bodies move.
             approach += fall
-        approach += outlook[body_of[a], SURPLUS] + outlook[body_of[b], SURPLUS]
+        approach += outlook[body_of[a], SURPLUS] + outlook[body_of[b], SURPLUS] + step.h * surface_speed
         old = find_previous(previous_pairs.shape_a, previous_pairs.shape_b, previous_pairs.count[0], a, b, old)
         link_previous(link, previous_pairs, a, b, old)
         place_pair(shape_pose[a], shape_pose[b], pose)
-        if link[OLD_PAIR] >= 0:
+        if link[OLD_PAIR] >= 0 and surface_speed == 0.0:
             moved = relative_motion(pose, previous_pairs.pose[old], moving == b, radius)
+            # A ball that rolls over a point that stays is tipped over it, farther and farther.
+            ratio = RATIO_RECYCLE_CURVED if with_mesh and kind[moving] == SPHERE else RATIO_RECYCLE
             # Nothing left out may come near, and what is there must still fit.
-            if moved + approach <= previous_pairs.reach[old] and (
-                link[OLD_COUNT] == 0 or moved <= RATIO_RECYCLE * size
-            ):
+            if moved + approach <= previous_pairs.reach[old] and (link[OLD_COUNT] == 0 or moved <= ratio * size):
                 recycle_contacts(pairs, pair, previous_pairs, contacts, previous, body_pose)
                 continue
         reach = approach + RATIO_MARGIN * size
+        if with_mesh:
+            # Where the other moves fast, contacts are only looked for along its path.
+            mesh_pose, probe = shape_pose[other], meshes.probe
+            reach -= set_path(
+                velocity,
+                body_of[other],
+                body_of[moving],
+                body_pose,
+                mesh_pose,
+                shape_pose[moving],
+                step.h,
+                size,
+                probe,
+            )
+            remember_pose(pairs, pair, reach, pose)
+            if other == b:
+                exchange_poses(pose)
+            sign = -1.0 if other == b else 1.0
+            count = mesh_pair_contacts(
+                meshes,
+                polytopes,
+                mesh_of[other],
+                polytope[other],
+                polytope[moving],
+                kind[moving],
+                parameters[moving],
+                radius,
+                size,
+                step.maximal_points,
+                hold_normals(link, previous.local_normal, sign, local_pose[other], probe),
+                reach,
+                link,
+                scratch,
+            )
+            append_mesh_contacts(
+                meshes.contact,
+                body_of,
+                local_pose,
+                shape_pose,
+                body_pose,
+                pose,
+                pairs,
+                pair,
+                other == b,
+                count,
+                contacts,
+            )
+            continue
         row_a, row_b, kind_a, kind_b = polytope[a], polytope[b], kind[a], kind[b]
         slack = way_slack(moves_a, moves_b, sizes[a], sizes[b], fall)
         share, is_new_way = 0.0, False

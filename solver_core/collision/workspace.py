@@ -5,16 +5,20 @@ everything that it calls, is passed (an array is some ten arguments to LLVM). Fo
 bottom take the arrays that they need and not the workspace.
 """
 
+import itertools
 from typing import NamedTuple
 
 import numpy as np
 
 from ..shapes import ConvexHull, HullArrays, pack_hulls
+from .mesh_tables import MeshTables, triangle_rows
+from .mesh_tree import allocate_mesh_tables
 
 # Values of ShapeArrays.kind.
 BOX = 0
 SPHERE = 1
 HULL = 2
+MESH = 6
 
 # Values of PairArrays' column REFERENCE: where a manifold's normal comes from.
 NO_CONTACT = -1
@@ -85,6 +89,8 @@ POINT_A = 0
 POINT_B = 3
 GAP = 6
 ANGLE = 7
+# Column of PairScratch.polygon: by which of a triangle's sides a corner was cut.
+CUT = 3
 
 # Shapes get contacts at rest up to a gap of this share of the smaller one's size: what is about to touch is in the
 # manifold before it does. Must exceed narrow_phase.RATIO_RECYCLE; larger means more rows that never act.
@@ -110,7 +116,7 @@ class PairScratch(NamedTuple):
         Vertices of a and b along an axis.
     near_edges : float64 [2, E, 13]
         Edges of a and b that may decide the separation; columns in ``hull_separation``.
-    polygon : float64 [3, M, 3]
+    polygon : float64 [3, M, 4]
         For clipping.
     contact : float64 [M, 8]
         The manifold.
@@ -165,7 +171,7 @@ class CollisionWorkspace(NamedTuple):
     Attributes
     ----------
     polytopes : HullArrays
-        The model's hulls, then its boxes, then one point for the centres of spheres.
+        The model's hulls, then its boxes, one point for the centres of spheres, and two rows for each mesh.
     polytope : int64 [S]
         Each shape's row in ``polytopes``.
     size : float64 [S]
@@ -179,6 +185,7 @@ class CollisionWorkspace(NamedTuple):
         velocity at the start the body may go, because others push it [m]; number of the look, from 0.
     tree : TreeArrays
     scratch : PairScratch
+    meshes : MeshTables
     """
 
     polytopes: HullArrays
@@ -190,15 +197,17 @@ class CollisionWorkspace(NamedTuple):
     outlook: np.ndarray
     tree: TreeArrays
     scratch: PairScratch
+    meshes: MeshTables
 
 
-def allocate_collision_workspace(shapes, hulls, body_count: int) -> CollisionWorkspace:
+def allocate_collision_workspace(shapes, hulls, meshes, body_count: int) -> CollisionWorkspace:
     """Memory and tables of the collision stages.
 
     Parameters
     ----------
     shapes : ShapeArrays
     hulls : HullArrays
+    meshes : MeshArrays
     body_count : int
 
     Returns
@@ -206,7 +215,8 @@ def allocate_collision_workspace(shapes, hulls, body_count: int) -> CollisionWor
     CollisionWorkspace
     """
     shape_count = len(shapes.body)
-    polytopes, polytope = _polytope_tables(shapes, hulls)
+    tables = allocate_mesh_tables(meshes)
+    polytopes, polytope = _polytope_tables(shapes, hulls, meshes)
     extents = np.ptp(polytopes.bounds, axis=1).max(axis=1)
     size = np.where(shapes.kind == SPHERE, 2.0 * shapes.parameters[:, 0], extents[polytope])
     vertex_count, _, edge_count = np.diff(polytopes.start, axis=0).max(axis=0)
@@ -231,6 +241,7 @@ def allocate_collision_workspace(shapes, hulls, body_count: int) -> CollisionWor
             bucket=np.zeros(shape_count + 1, np.int64),
         ),
         scratch=allocate_pair_scratch(int(vertex_count), int(edge_count), int(loop_length)),
+        meshes=tables,
     )
 
 
@@ -246,13 +257,13 @@ def allocate_pair_scratch(vertex_count: int, edge_count: int, loop_length: int) 
         simplex=np.zeros((4, 10)),
         heights=np.zeros((2, vertex_count)),
         near_edges=np.zeros((2, edge_count, 13)),
-        polygon=np.zeros((3, corner_count, 3)),
+        polygon=np.zeros((3, corner_count, 4)),
         contact=np.zeros((corner_count + vertex_count, 8)),
     )
 
 
-def _polytope_tables(shapes, hulls):
-    """Tables of all hulls, of the boxes as hulls (equal boxes once) and of a point, and each shape's row in them."""
+def _polytope_tables(shapes, hulls, meshes):
+    """Tables of hulls, of boxes as hulls (equal boxes once), of a point and of meshes, and each shape's row in them."""
     hull_count = len(hulls.flat_face)
     polytope = np.zeros(len(shapes.kind), np.int64)
     boxes, rows = [], {}
@@ -265,7 +276,13 @@ def _polytope_tables(shapes, hulls):
         elif kind == HULL:
             polytope[shape] = shapes.hull[shape]
     polytope[shapes.kind == SPHERE] = hull_count + len(boxes)
-    return _joined(_joined(hulls, pack_hulls(boxes)), _point_table()), polytope
+    is_mesh = shapes.kind == MESH
+    polytope[is_mesh] = hull_count + len(boxes) + 1 + 2 * shapes.hull[is_mesh]
+    tables = _joined(_joined(hulls, pack_hulls(boxes)), _point_table())
+    for first, last in itertools.pairwise(meshes.start[:, 0]):
+        vertices = meshes.vertex[first:last]
+        tables = _joined(tables, triangle_rows((vertices.min(axis=0), vertices.max(axis=0))))
+    return tables, polytope
 
 
 def _point_table() -> HullArrays:

@@ -53,7 +53,8 @@ class Collider:
             builder.add_body(**body)
         self.model = builder.build()
         self.state = self.model.initial_state
-        self.workspace = allocate_collision_workspace(self.model.arrays.shapes, self.model.hulls, self.model.body_count)
+        model = self.model
+        self.workspace = allocate_collision_workspace(model.arrays.shapes, model.hulls, model.meshes, model.body_count)
         self.step_scalars = StepSettings(1, SUBSTEP, gravity_norm, maximal_points)
         self.pairs = [allocate_pairs(pair_capacity) for _ in range(2)]
         self.contacts = [allocate_contacts(contact_capacity) for _ in range(2)]

@@ -1,0 +1,316 @@
+"""What a triangle may push along: the range of normals of its face, edges and corners, and the side it pushes to.
+
+A mesh touches another shape along a direction d where it is locally highest: all that meets there lies below. Of a
+flat or hollow edge that holds for no direction but the faces' own normals, so such edges are not felt; at a convex
+edge or corner it holds for the directions between the normals of the faces around it (the normal cone; its Voronoi
+region is where they lead).
+"""
+
+import math
+
+from ..kernel import subkernel
+from .mesh_tables import (
+    CENTER,
+    CONCAVE,
+    CONVEX,
+    FLAGS,
+    HELD,
+    LISTED,
+    NEIGHBORS,
+    PLACE,
+    PUSHES_TO,
+    RIM,
+    SOLID,
+    STACK,
+)
+from .mesh_tree import closest_on_triangle
+
+# A corner this far below another one along a direction (share of its distance) still counts as level with it: the
+# rounding of directions between points that nearly touch.
+RATIO_LEVEL = 1e-6
+
+# A body that touched a face stays on its side while its centre is not farther beyond than this share of its size.
+RATIO_BEYOND = 0.5
+# ... the face being one whose normal has at least this cosine with that of a last contact.
+COSINE_HELD = 0.5
+
+# Where a point of a triangle lies: 0 to 2 a corner, 3 to 5 the edge behind corner 0 to 2, 6 the face.
+FIRST_EDGE = 3
+FACE = 6
+
+# More triangles around a corner are not looked at.
+MOST_AROUND = 1000
+
+INFINITE = 1e300
+
+
+@subkernel
+def has_edges_that_push(flags, side):
+    """Whether one of a triangle's edges can be touched, seen from the side (1: its normal's, -1: the other)."""
+    convex = CONVEX if side > 0 else CONCAVE
+    for edge in range(3):
+        kind = (flags >> (2 * edge)) & 3
+        if kind in (convex, RIM):
+            return True
+    return False
+
+
+@subkernel
+def highest_feature(vertices, triangles, row, x, y, z):
+    """The corner, edge or face of a triangle that is highest along a direction."""
+    a, b, c = triangles[row, 0], triangles[row, 1], triangles[row, 2]
+    length = 0.0
+    for i in range(3):
+        length += abs(vertices[b, i] - vertices[a, i]) + abs(vertices[c, i] - vertices[a, i])
+    level = RATIO_LEVEL * length
+    p = x * vertices[a, 0] + y * vertices[a, 1] + z * vertices[a, 2]
+    q = x * vertices[b, 0] + y * vertices[b, 1] + z * vertices[b, 2]
+    r = x * vertices[c, 0] + y * vertices[c, 1] + z * vertices[c, 2]
+    top = max(p, q, r) - level
+    if p >= top and q >= top:
+        return FACE if r >= top else FIRST_EDGE
+    if q >= top and r >= top:
+        return FIRST_EDGE + 1
+    if r >= top and p >= top:
+        return FIRST_EDGE + 2
+    if p >= top:
+        return 0
+    return 1 if q >= top else 2
+
+
+@subkernel
+def can_push(vertices, triangles, normals, row, feature, x, y, z, side):
+    """Whether a triangle's edge or corner is locally highest along a direction, which leads to the mesh's right side.
+
+    Parameters
+    ----------
+    vertices, triangles, normals : arrays of one mesh
+        (read)
+    row : int
+        Triangle.
+    feature : int
+        0 to 5; see above.
+    x, y, z : float
+        Unit direction out of the mesh.
+    side : int
+        1 or -1: whether the mesh pushes along its normals or against them.
+
+    Returns
+    -------
+    bool
+    """
+    if feature >= FIRST_EDGE:
+        edge = feature - FIRST_EDGE
+        tail = triangles[row, edge]
+        if not is_below(vertices, triangles[row, (edge + 2) % 3], tail, x, y, z):
+            return False
+        other = triangles[row, NEIGHBORS + edge]
+        if other < 0:
+            return True
+        if not is_below(vertices, triangles[other // 3, (other % 3 + 2) % 3], tail, x, y, z):
+            return False
+        along = 0.0
+        along += x * (normals[row, 0] + normals[other // 3, 0])
+        along += y * (normals[row, 1] + normals[other // 3, 1])
+        along += z * (normals[row, 2] + normals[other // 3, 2])
+        return along * side > 0.0
+    nx, ny, nz, at_rim, is_highest = around_corner(vertices, triangles, normals, row, feature, x, y, z)
+    return is_highest and (at_rim or (nx * x + ny * y + nz * z) * side > 0.0)
+
+
+@subkernel
+def is_below(vertices, corner, base, x, y, z):
+    """Whether a vertex lies no higher than another along a direction."""
+    dx = vertices[corner, 0] - vertices[base, 0]
+    dy = vertices[corner, 1] - vertices[base, 1]
+    dz = vertices[corner, 2] - vertices[base, 2]
+    return dx * x + dy * y + dz * z <= RATIO_LEVEL * (abs(dx) + abs(dy) + abs(dz))
+
+
+@subkernel
+def around_corner(vertices, triangles, normals, row, corner, x, y, z):
+    """Go around a corner from triangle to triangle, one way and, where a rim ends that, the other way.
+
+    Returns
+    -------
+    nx, ny, nz : float
+        Sum of the triangles' normals, each weighed with its angle at the corner.
+    at_rim : bool
+    is_highest : bool
+        Whether all corners around lie no higher along (x, y, z).
+    """
+    base = triangles[row, corner]
+    nx, ny, nz = 0.0, 0.0, 0.0
+    is_highest = True
+    for way in range(2):
+        here, place = row, corner
+        for _ in range(MOST_AROUND):
+            following, before = triangles[here, (place + 1) % 3], triangles[here, (place + 2) % 3]
+            if way == 0 or here != row:
+                is_highest = is_highest and is_below(vertices, following, base, x, y, z)
+                is_highest = is_highest and is_below(vertices, before, base, x, y, z)
+                weight = angle_at(vertices, base, following, before)
+                nx += weight * normals[here, 0]
+                ny += weight * normals[here, 1]
+                nz += weight * normals[here, 2]
+            other = triangles[here, NEIGHBORS + (place if way == 0 else (place + 2) % 3)]
+            if other < 0:
+                break
+            here = other // 3
+            place = (other % 3 + 1) % 3 if way == 0 else other % 3
+            if here == row:
+                return nx, ny, nz, False, is_highest
+    return nx, ny, nz, True, is_highest
+
+
+@subkernel
+def angle_at(vertices, base, one, two):
+    """Angle between the ways from a vertex to two others [rad]."""
+    uu, uv, vv = 0.0, 0.0, 0.0
+    for i in range(3):
+        u, v = vertices[one, i] - vertices[base, i], vertices[two, i] - vertices[base, i]
+        uu += u * u
+        uv += u * v
+        vv += v * v
+    return math.acos(min(max(uv / (uu * vv) ** 0.5, -1.0), 1.0))
+
+
+@subkernel
+def side_of_point(vertices, triangles, normals, row, x, y, z):
+    """On which side of a mesh a point is, seen from one triangle: height over it, and squared distance.
+
+    At an edge or corner the mean of the normals around decides (Baerentzen and Aanaes 2005).
+
+    Returns
+    -------
+    height : float
+        Its sign is the side.
+    square : float
+        Squared distance from the triangle [m^2].
+    """
+    p, q, r, feature = closest_on_triangle(vertices, triangles[row, 0], triangles[row, 1], triangles[row, 2], x, y, z)
+    dx, dy, dz = x - p, y - q, z - r
+    nx, ny, nz = normals[row, 0], normals[row, 1], normals[row, 2]
+    if feature < FIRST_EDGE:
+        nx, ny, nz, _, _ = around_corner(vertices, triangles, normals, row, feature, nx, ny, nz)
+    elif feature < FACE:
+        other = triangles[row, NEIGHBORS + feature - FIRST_EDGE]
+        if other >= 0:
+            nx += normals[other // 3, 0]
+            ny += normals[other // 3, 1]
+            nz += normals[other // 3, 2]
+    return nx * dx + ny * dy + nz * dz, dx * dx + dy * dy + dz * dz
+
+
+@subkernel
+def height_over(vertices, triangles, normals, row, x, y, z):
+    """Height of a point over a triangle's plane."""
+    base = triangles[row, 0]
+    height = normals[row, 0] * (x - vertices[base, 0])
+    height += normals[row, 1] * (y - vertices[base, 1])
+    return height + normals[row, 2] * (z - vertices[base, 2])
+
+
+@subkernel
+def lies_before(vertices, triangles, normals, row, side, probe, held, size):
+    """Whether the other shape counts as being before a triangle that pushes to ``side``: its centre is, or was."""
+    x, y, z = probe[CENTER, 0], probe[CENTER, 1], probe[CENTER, 2]
+    height = side * height_over(vertices, triangles, normals, row, x, y, z)
+    if height >= 0.0:
+        return True
+    return height >= -RATIO_BEYOND * size and side * held_side(normals, row, probe, held) > 0
+
+
+@subkernel
+def held_side(normals, row, probe, held):
+    """To which side of a triangle (1, -1) the pair's last contacts pushed; 0 where they tell nothing."""
+    best = COSINE_HELD
+    side = 0
+    for place in range(HELD, HELD + held):
+        cosine = 0.0
+        for i in range(3):
+            cosine += normals[row, i] * probe[place, i]
+        if abs(cosine) > best:
+            best = abs(cosine)
+            side = 1 if cosine > 0.0 else -1
+    return side
+
+
+@subkernel
+def choose_sides(vertices, triangles, normals, candidate, count, probe, held, size, solid_side):
+    """Write to which side each listed triangle pushes.
+
+    Closed parts push to ``solid_side``. Of open parts those listed triangles that hang together push to the side on
+    which the other's centre is, seen from the nearest of them; or on which it was, where it is hardly beyond.
+
+    Returns
+    -------
+    bool
+        Whether the centre is on the wrong side of the nearest closed part.
+    """
+    x, y, z = probe[CENTER, 0], probe[CENTER, 1], probe[CENTER, 2]
+    least = INFINITE
+    is_inside = False
+    has_open = False
+    for place in range(count):
+        row = candidate[LISTED, place]
+        if not (triangles[row, FLAGS] >> SOLID) & 1:
+            candidate[PUSHES_TO, place] = 0
+            candidate[PLACE, row] = place + 1
+            has_open = True
+            continue
+        candidate[PUSHES_TO, place] = solid_side
+        height, square = side_of_point(vertices, triangles, normals, row, x, y, z)
+        if square < least:
+            least = square
+            is_inside = height * solid_side < 0.0
+    if not has_open:
+        return is_inside
+    for place in range(count):
+        if candidate[PUSHES_TO, place] == 0:
+            together = gather_neighbors(triangles, candidate, place)
+            side = side_of_group(vertices, triangles, normals, candidate, together, probe, held, size)
+            for member in range(together):
+                candidate[PUSHES_TO, candidate[STACK, member]] = side
+    for place in range(count):
+        candidate[PLACE, candidate[LISTED, place]] = 0
+    return is_inside
+
+
+@subkernel
+def gather_neighbors(triangles, candidate, first):
+    """Put the places of the listed triangles that hang together with one into the stack; return how many they are."""
+    stack = candidate[STACK]
+    stack[0] = first
+    candidate[PLACE, candidate[LISTED, first]] = 0
+    count, looked_at = 1, 0
+    while looked_at < count:
+        row = candidate[LISTED, stack[looked_at]]
+        looked_at += 1
+        for edge in range(3):
+            other = triangles[row, NEIGHBORS + edge]
+            if other >= 0 and candidate[PLACE, other // 3] > 0:
+                stack[count] = candidate[PLACE, other // 3] - 1
+                candidate[PLACE, other // 3] = 0
+                count += 1
+    return count
+
+
+@subkernel
+def side_of_group(vertices, triangles, normals, candidate, together, probe, held, size):
+    """The side to which the triangles in the stack push."""
+    x, y, z = probe[CENTER, 0], probe[CENTER, 1], probe[CENTER, 2]
+    least = INFINITE
+    side, nearest = 1, 0
+    for member in range(together):
+        row = candidate[LISTED, candidate[STACK, member]]
+        height, square = side_of_point(vertices, triangles, normals, row, x, y, z)
+        if square < least:
+            least = square
+            nearest = row
+            side = 1 if height >= 0.0 else -1
+    last = held_side(normals, nearest, probe, held)
+    height = height_over(vertices, triangles, normals, nearest, x, y, z)
+    if last != 0 and last * height >= -RATIO_BEYOND * size:
+        return last
+    return side

@@ -1,0 +1,210 @@
+"""A mesh in the narrow phase: what its contacts are asked with, and how they get into the step's buffers."""
+
+import numpy as np
+
+from ..contacts import CONTACT_COUNT, CONTACT_START, FEATURE, OLD_COUNT, OLD_START, REFERENCE
+from ..kernel import subkernel
+from .mesh_contacts import mesh_contacts
+from .mesh_features import side_of_point
+from .mesh_tables import (
+    CENTER,
+    FLAGS,
+    HELD,
+    MOST_HELD,
+    NODE_START,
+    ON_MESH,
+    ON_OTHER,
+    OUTWARDS,
+    PATH,
+    SOLID,
+    TRIANGLE_START,
+    VERTEX_START,
+)
+from .mesh_tree import nearest_triangle
+from .workspace import A_IN_B, B_IN_A, FACE_OF_A, FACE_OF_B, GAP, NO_CONTACT, POSITION, RATIO_MARGIN, SPHERE
+
+# Values of the column FEATURE for a mesh: whether closed parts push outwards, or hold a body that is within them.
+OUTSIDE = 0
+INSIDE = 1
+
+
+@subkernel
+def mesh_pair_contacts(
+    tables,
+    polytopes,
+    mesh,
+    row,
+    other,
+    kind,
+    parameters,
+    bounding_radius,
+    size,
+    maximal_points,
+    held,
+    slack,
+    link,
+    scratch,
+):
+    """Make the contacts of a pair with a mesh.
+
+    Parameters
+    ----------
+    tables, polytopes, mesh, row, other, kind, size, maximal_points, held, slack, scratch
+        As of ``mesh_contacts``; ``scratch.pose`` has the mesh as shape a.
+    parameters : float64 [3]
+        Of the other shape (read).
+    bounding_radius : float
+        Of the other shape about its position [m].
+    link : int64 [8]
+        Of the pair: FEATURE read and written.
+
+    Returns
+    -------
+    int
+        Rows of ``tables.contact``.
+    """
+    pose, probe = scratch.pose, tables.probe
+    for i in range(3):
+        probe[CENTER, i] = pose[B_IN_A, POSITION, i]
+    if link[FEATURE] < 0:
+        link[FEATURE] = INSIDE if is_within(tables, mesh, bounding_radius) else OUTSIDE
+    side = -1 if link[FEATURE] == INSIDE else 1
+    radius = parameters[0] if kind == SPHERE else 0.0
+    return mesh_contacts(
+        tables, mesh, polytopes, row, other, kind, radius, size, slack, maximal_points, held, side, scratch
+    )
+
+
+@subkernel
+def is_within(tables, mesh, radius):
+    """Whether a shape lies wholly within a closed part: then the part is a room for it, and pushes inwards."""
+    start, probe = tables.start, tables.probe
+    first, last = start[mesh, TRIANGLE_START], start[mesh + 1, TRIANGLE_START]
+    vertices = tables.vertex[start[mesh, VERTEX_START] : start[mesh + 1, VERTEX_START]]
+    triangles, normals = tables.triangle[first:last], tables.normal[first:last]
+    first, last = start[mesh, NODE_START], start[mesh + 1, NODE_START]
+    nodes, boxes = tables.node[first:last], tables.box[first:last]
+    x, y, z = probe[CENTER, 0], probe[CENTER, 1], probe[CENTER, 2]
+    row, distance = nearest_triangle(vertices, triangles, nodes, boxes, x, y, z, tables.candidate)
+    if not (triangles[row, FLAGS] >> SOLID) & 1 or distance <= radius:
+        return False
+    height, _ = side_of_point(vertices, triangles, normals, row, x, y, z)
+    return height < 0.0
+
+
+@subkernel
+def set_path(velocity, mesh_body, other_body, body_pose, mesh_pose, other_pose, h, size, probe):
+    """Write the other shape's path in this substep, seen from the mesh and in its frame; return its length [m].
+
+    A path within the margin in which contacts are looked for anyway is none.
+    """
+    length = 0.0
+    step = probe[PATH]
+    for i in range(3):
+        j, k = (i + 1) % 3, (i + 2) % 3
+        along = velocity[other_body, i] - velocity[mesh_body, i]
+        along += velocity[other_body, 3 + j] * (other_pose[POSITION, k] - body_pose[other_body, POSITION, k])
+        along -= velocity[other_body, 3 + k] * (other_pose[POSITION, j] - body_pose[other_body, POSITION, j])
+        along -= velocity[mesh_body, 3 + j] * (other_pose[POSITION, k] - body_pose[mesh_body, POSITION, k])
+        along += velocity[mesh_body, 3 + k] * (other_pose[POSITION, j] - body_pose[mesh_body, POSITION, j])
+        step[i] = h * along
+        length += step[i] * step[i]
+    length = length**0.5
+    if length <= RATIO_MARGIN * size:
+        step[0], step[1], step[2] = 0.0, 0.0, 0.0
+        return 0.0
+    x, y, z = step[0], step[1], step[2]
+    for i in range(3):
+        step[i] = mesh_pose[0, i] * x + mesh_pose[1, i] * y + mesh_pose[2, i] * z
+    return length
+
+
+@subkernel
+def hold_normals(link, local_normal, sign, local_pose, probe):
+    """Write the normals of the pair's last contacts, out of the mesh and in its frame; return how many."""
+    count = min(link[OLD_COUNT], MOST_HELD)
+    for place in range(count):
+        normal = local_normal[link[OLD_START] + place]
+        for i in range(3):
+            along = local_pose[0, i] * normal[0] + local_pose[1, i] * normal[1] + local_pose[2, i] * normal[2]
+            probe[HELD + place, i] = sign * along
+    return np.int64(count)
+
+
+@subkernel
+def exchange_poses(pose):
+    """Turn the relative poses of a and b into those of b and a."""
+    for i in range(4):
+        for j in range(3):
+            pose[A_IN_B, i, j], pose[B_IN_A, i, j] = pose[B_IN_A, i, j], pose[A_IN_B, i, j]
+
+
+@subkernel
+def append_mesh_contacts(table, body_of, local_pose, shape_pose, body_pose, pose, pairs, pair, is_b, count, contacts):
+    """Write a mesh's contacts behind the contacts there are; beyond the capacity they are only counted.
+
+    Parameters
+    ----------
+    table : float64 [CONTACT_ROWS, 13]
+        Of ``MeshTables`` (read).
+    body_of, local_pose, shape_pose, body_pose
+        As in ``CollisionWorkspace`` (read).
+    pose : float64 [2, 4, 3]
+        Relative poses; the mesh is a (read).
+    pairs, contacts
+        (written)
+    pair : int
+    is_b : bool
+        Whether the mesh is the pair's shape b.
+    count : int
+        Rows of ``table``.
+    """
+    link = pairs.link[pair]
+    first = contacts.count[0]
+    contacts.needed[0] += count
+    link[CONTACT_START] = first
+    link[CONTACT_COUNT] = 0
+    # The normals turn with the mesh.
+    holds = FACE_OF_B if is_b else FACE_OF_A
+    link[REFERENCE] = holds if count > 0 else NO_CONTACT
+    if contacts.needed[0] > len(contacts.gap) or count == 0:
+        return
+    link[CONTACT_COUNT] = count
+    contacts.count[0] += count
+    a, b = pairs.shape_a[pair], pairs.shape_b[pair]
+    mesh, other = (b, a) if is_b else (a, b)
+    sign = -1.0 if is_b else 1.0
+    for contact in range(first, first + count):
+        row = table[contact - first]
+        contacts.shape_a[contact] = a
+        contacts.shape_b[contact] = b
+        contacts.body_a[contact] = body_of[a]
+        contacts.body_b[contact] = body_of[b]
+        contacts.gap[contact] = row[GAP]
+        contacts.matched[contact] = -1
+        on_mesh = contacts.local_b[contact] if is_b else contacts.local_a[contact]
+        on_other = contacts.local_a[contact] if is_b else contacts.local_b[contact]
+        place(local_pose[mesh], row[ON_MESH], row[ON_MESH + 1], row[ON_MESH + 2], on_mesh)
+        place(pose[A_IN_B], row[ON_OTHER], row[ON_OTHER + 1], row[ON_OTHER + 2], on_other)
+        place(local_pose[other], on_other[0], on_other[1], on_other[2], on_other)
+        x = 0.5 * (row[ON_MESH] + row[ON_OTHER])
+        y = 0.5 * (row[ON_MESH + 1] + row[ON_OTHER + 1])
+        z = 0.5 * (row[ON_MESH + 2] + row[ON_OTHER + 2])
+        place(shape_pose[mesh], x, y, z, contacts.position[contact])
+        x, y, z = sign * row[OUTWARDS], sign * row[OUTWARDS + 1], sign * row[OUTWARDS + 2]
+        turn(local_pose[mesh], x, y, z, contacts.local_normal[contact])
+        turn(shape_pose[mesh], x, y, z, contacts.normal[contact])
+
+
+@subkernel
+def place(pose, x, y, z, result):
+    """A point of the frame that ``pose`` places, in the outer frame."""
+    for i in range(3):
+        result[i] = pose[POSITION, i] + pose[i, 0] * x + pose[i, 1] * y + pose[i, 2] * z
+
+
+@subkernel
+def turn(pose, x, y, z, result):
+    """A direction of the frame that ``pose`` places, in the outer frame."""
+    for i in range(3):
+        result[i] = pose[i, 0] * x + pose[i, 1] * y + pose[i, 2] * z
