@@ -23,7 +23,9 @@ class _Compilations:
     def on_end(self, event):
         function, begun, inner = self.open.pop()
         spent = time.thread_time() - begun
-        name = f"{function.__module__.removeprefix('cairn.solver_core.')}.{function.__name__}"
+        # Kernels that are made from text have no module.
+        module = (function.__module__ or "made").removeprefix("cairn.solver_core.")
+        name = f"{module}.{function.__name__}"
         self.done.append({"function": name, "own": spent - inner, "with inner": spent, "depth": len(self.open)})
         if self.open:
             self.open[-1][2] += spent

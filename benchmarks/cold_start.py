@@ -97,6 +97,7 @@ def _start(method, friction, folder) -> dict:
 
 
 def _compiled_twice(start) -> list[str]:
-    """Functions with more than one compilation."""
+    """Functions of Cairn's with more than one compilation; what Numba adds has one name for many types."""
     counts = Counter(entry["function"] for entry in start["compilations"])
+    counts = {name: count for name, count in counts.items() if not name.startswith(("numba.", "made."))}
     return sorted(name for name, count in counts.items() if count > 1)

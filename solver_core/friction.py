@@ -15,6 +15,8 @@ which for a symmetric W is the one that brakes the slip most.
 
 import math
 
+import numpy as np
+
 from .kernel import subkernel
 from .rows import BOX, CONE
 
@@ -123,4 +125,5 @@ def _solve_disc(bound, w11, w12, w21, w22, wanted_1, wanted_2):
         # d|t|/ds = -t' (W + s)^-1 t / |t|
         turned_1, turned_2 = (d * t1 - w12 * t2) / determinant, (a * t2 - w21 * t1) / determinant
         shift = max(least, shift + (length / bound - 1.0) * length * length / (t1 * turned_1 + t2 * turned_2))
-    return project_friction(CONE, 0, bound, t1, t2)
+    # Not plain numbers: Numba would compile it once more, for the literals.
+    return project_friction(np.int64(CONE), np.int64(0), bound, t1, t2)

@@ -109,7 +109,8 @@ def apply_forces(model, state, motion, gravity, h):
         pushed = state.kind[body] == _DYNAMIC
         motion.can_be_pushed[body] = pushed
         motion.rests[body] = False
-        motion.start_velocity[body, :] = state.velocity[body, :]
+        for column in range(6):
+            motion.start_velocity[body, column] = state.velocity[body, column]
         if pushed:
             motion.inverse_mass[body] = model.inverse_mass[body]
             _rotate_inertia(model.inverse_inertia[body], state.orientation[body], motion.inverse_inertia[body])
@@ -176,12 +177,16 @@ def look_farther(size, motion, velocity, gravity_norm, h, outlook):
         Whether a body goes out of sight, so that contacts have to be looked for again.
     """
     out_of_sight = False
+    # Not plain numbers: Numba would compile what they are passed to once for each literal.
+    linear, angular = np.int64(0), np.int64(3)
     for body in range(size.size):
         if not motion.can_be_pushed[body]:
             continue
         start, now = motion.start_velocity[body], velocity[body]
         lever = _FACTOR_LEVER * size[body]
-        gained = h * (_speed(now, 0) - _speed(start, 0) + lever * (_speed(now, 3) - _speed(start, 3)))
+        gained = h * (
+            _speed(now, linear) - _speed(start, linear) + lever * (_speed(now, angular) - _speed(start, angular))
+        )
         allowed = outlook[body, SURPLUS] + gravity_norm * h * h + _RATIO_OUT_OF_SIGHT * size[body]
         out_of_sight = out_of_sight or gained > allowed
     if out_of_sight:
@@ -189,7 +194,7 @@ def look_farther(size, motion, velocity, gravity_norm, h, outlook):
             if motion.can_be_pushed[body]:
                 start, now = motion.start_velocity[body], velocity[body]
                 lever = _FACTOR_LEVER * size[body]
-                changed = h * (_speed_between(start, now, 0) + lever * _speed_between(start, now, 3))
+                changed = h * (_speed_between(start, now, linear) + lever * _speed_between(start, now, angular))
                 outlook[body, SURPLUS] = max(outlook[body, SURPLUS], _FACTOR_SURPLUS * changed)
     return out_of_sight
 

@@ -404,18 +404,17 @@ def _advance_frame(arrays, gravity, step, settings, record):
         contacts, previous_contacts = collision.contacts[current], collision.contacts[1 - current]
 
         apply_forces(model, state, motion, gravity, step.h)
-        started = _stage_done(record, 0, started)
+        started = _stage_done(record.nanoseconds, np.int64(0), started)
 
-        outlook[:, SURPLUS] = 0.0
-        look = 0
+        look = np.int64(0)
         while True:
-            outlook[:, LOOK] = look
+            _start_look(outlook, look)
             if broad_phase(model, state, step, pairs, collision.workspace) != STATUS_OK:
                 return False
             if wake_near_driven(model, state, sleep, collision.workspace.tree, step.h):
                 apply_forces(model, state, motion, gravity, step.h)
                 continue
-            started = _stage_done(record, 1, started)
+            started = _stage_done(record.nanoseconds, np.int64(1), started)
 
             status = narrow_phase(
                 model, state, step, pairs, previous_pairs, contacts, previous_contacts, collision.workspace
@@ -425,23 +424,23 @@ def _advance_frame(arrays, gravity, step, settings, record):
             if wake_touched(contacts, state.kind, sleep):
                 apply_forces(model, state, motion, gravity, step.h)
                 continue
-            started = _stage_done(record, 2, started)
+            started = _stage_done(record.nanoseconds, np.int64(2), started)
 
             match_contacts(pairs, contacts, previous_contacts, collision.workspace)
-            started = _stage_done(record, 3, started)
+            started = _stage_done(record.nanoseconds, np.int64(3), started)
 
             build_contact_rows(model, state, motion, contacts, step.gravity_norm, step.h, rows, contact_rows)
-            started = _stage_done(record, 4, started)
+            started = _stage_done(record.nanoseconds, np.int64(4), started)
 
             find_islands(rows, motion.can_be_pushed, islands, problem.parent, problem.label)
-            started = _stage_done(record, 5, started)
+            started = _stage_done(record.nanoseconds, np.int64(5), started)
 
             _copy_velocities(free_velocity, velocity)
             for island in range(islands.count[0]):
                 apply_impulses(rows, islands, island, free_velocity, velocity)
                 outcome = solve(rows, islands, island, free_velocity, velocity, problem.solver, settings)
                 _record_solve(record, rows, outcome)
-            started = _stage_done(record, 6, started)
+            started = _stage_done(record.nanoseconds, np.int64(6), started)
             look += 1
             if look == MOST_LOOKS:
                 break
@@ -455,17 +454,17 @@ def _advance_frame(arrays, gravity, step, settings, record):
         forget_stirred(sleep)
         _copy_velocities(velocity, motion.displacing_velocity)
         store_contact_impulses(rows, contacts)
-        started = _stage_done(record, 6, started)
+        started = _stage_done(record.nanoseconds, np.int64(6), started)
 
         for island in range(islands.count[0]):
             if ask_for_velocities(islands, island, rows, contacts, contact_rows, motion):
                 move_rows_along(islands, island, rows, contacts, state, motion, step.h)
                 outcome = solve(rows, islands, island, free_velocity, velocity, problem.solver, settings)
                 _record_solve(record, rows, outcome)
-        started = _stage_done(record, 7, started)
+        started = _stage_done(record.nanoseconds, np.int64(7), started)
 
         integrate_poses(model, state, motion, step.h)
-        started = _stage_done(record, 8, started)
+        started = _stage_done(record.nanoseconds, np.int64(8), started)
 
         _record_contacts(record, contacts, islands)
         collision.current[0] = 1 - current
@@ -474,16 +473,28 @@ def _advance_frame(arrays, gravity, step, settings, record):
     if step.sleeping:
         fall_asleep(model, state, sleep, rows, islands, step.gravity_norm, step.substeps * step.h, step.h)
     record.counts[SLEEPING] = sleep.count[SLEEPING_COUNT]
-    _stage_done(record, 9, started)
+    _stage_done(record.nanoseconds, np.int64(9), started)
     return True
 
 
 @subkernel
-def _stage_done(record, stage, started):
-    """Add the time since ``started`` to a stage and start the next."""
+def _stage_done(nanoseconds, stage, started):
+    """Add the time since ``started`` to a stage and start the next.
+
+    ``stage`` is not a plain number: Numba would compile this once for each.
+    """
     time = now()
-    record.nanoseconds[stage] += time - started
+    nanoseconds[stage] += time - started
     return time
+
+
+@subkernel
+def _start_look(outlook, look):
+    """Note the look's number; the first of a substep knows of no surplus."""
+    for body in range(len(outlook)):
+        outlook[body, LOOK] = look
+        if look == 0:
+            outlook[body, SURPLUS] = 0.0
 
 
 @subkernel

@@ -133,7 +133,9 @@ def _fill_body_masses(inverse_mass, inverse_inertia, can_be_pushed, body_mass):
     """
     for body in range(can_be_pushed.size):
         mass = body_mass[body]
-        mass[:, :] = 0.0
+        for i in range(6):
+            for j in range(6):
+                mass[i, j] = 0.0
         if not can_be_pushed[body]:
             continue
         for axis in range(3):
@@ -167,9 +169,11 @@ def _fill_row(rows, row, d0, d1, d2, arms, motion, a, b):
     """Jacobian, response and diagonal of one direction d."""
     jacobian, response = rows.jacobian, rows.response
     inverse_mass, inverse_inertia = motion.inverse_mass, motion.inverse_inertia
+    # Not plain numbers: Numba would compile what they are passed to once for each literal.
+    of_a, of_b = np.int64(0), np.int64(6)
     rows.diagonal[row] = _fill_side(
-        jacobian, response, row, 0, -d0, -d1, -d2, arms[:3], inverse_mass[a], inverse_inertia[a]
-    ) + _fill_side(jacobian, response, row, 6, d0, d1, d2, arms[3:], inverse_mass[b], inverse_inertia[b])
+        jacobian, response, row, of_a, -d0, -d1, -d2, arms[:3], inverse_mass[a], inverse_inertia[a]
+    ) + _fill_side(jacobian, response, row, of_b, d0, d1, d2, arms[3:], inverse_mass[b], inverse_inertia[b])
 
 
 @subkernel
@@ -335,7 +339,8 @@ def move_rows_along(islands, island, rows, contacts, state, motion, h):
     free_velocity = motion.free_velocity
     for index in range(islands.body_first[island], islands.body_first[island + 1]):
         body = islands.body_order[index]
-        free_velocity[body, :] = state.velocity[body, :]
+        for column in range(6):
+            free_velocity[body, column] = state.velocity[body, column]
     for index in range(islands.block_first[island], islands.block_first[island + 1]):
         block = islands.block_order[index]
         if block >= contacts.count[0]:

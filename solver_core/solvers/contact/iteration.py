@@ -2,6 +2,8 @@
 
 import math
 
+import numpy as np
+
 from ...kernel import subkernel
 from ...residuals import natural_map, problem_scale
 from .ending import fail, record, status_of
@@ -44,7 +46,7 @@ def sweep_until_solved(rows, islands, island, free_velocity, velocity, workspace
     target = max(settings.tolerance * scale, settings.absolute_tolerance)
     check_below = target
     residual, worst_block = natural_map(rows, islands, island, velocity, settings)
-    iteration = 0
+    iteration = np.int64(0)
     while not residual <= target and iteration < settings.max_iterations:
         largest, merit = sweep_island(rows, islands, island, velocity, workspace, settings, step, memory)
         if not merit < math.inf:

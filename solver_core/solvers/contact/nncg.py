@@ -24,6 +24,8 @@ Source: Silcowitz-Hansen, Niebe and Erleben 2010, section 4 (the listing; the li
 import functools
 import math
 
+import numpy as np
+
 from ...kernel import kernel, subkernel
 from ...problem import CONJUGACIES
 from ...residuals import natural_map, problem_scale
@@ -69,7 +71,7 @@ def solve_nncg(rows, islands, island, free_velocity, velocity, workspace, settin
     residual, worst_block = natural_map(rows, islands, island, velocity, settings)
     least_seen = math.inf
     last_merit, slope, step = 0.0, 0.0, 1.0
-    iteration = 0
+    iteration = np.int64(0)
     while not residual <= target and iteration < settings.max_iterations:
         _remember_velocity(islands, island, velocity, workspace)
         largest, merit = sweep_island(rows, islands, island, velocity, workspace, settings, 1.0, 0.0)
