@@ -20,10 +20,14 @@ from .collision.broad_phase import broad_phase
 from .collision.narrow_phase import meet_on_new_ways, narrow_phase
 from .collision.workspace import LOOK, MOST_LOOKS, SURPLUS, CollisionWorkspace, allocate_collision_workspace
 from .constraints.contact_rows import (
+    RECOVERS,
+    SAME,
     ContactRowArrays,
     allocate_contact_rows,
     ask_for_velocities,
     build_contact_rows,
+    forget_impulses,
+    gains_energy,
     move_rows_along,
     store_contact_impulses,
 )
@@ -457,10 +461,16 @@ def _advance_frame(arrays, gravity, step, settings, record):
         started = _stage_done(record.nanoseconds, np.int64(6), started)
 
         for island in range(islands.count[0]):
-            if ask_for_velocities(islands, island, rows, contacts, contact_rows, motion):
-                move_rows_along(islands, island, rows, contacts, state, motion, step.h)
+            change = ask_for_velocities(islands, island, rows, contacts, contact_rows, motion)
+            if change == SAME:
+                continue
+            move_rows_along(islands, island, rows, contacts, state, motion, step.h, change != RECOVERS)
+            outcome = solve(rows, islands, island, free_velocity, velocity, problem.solver, settings)
+            if change == RECOVERS and gains_energy(islands, island, rows, free_velocity, velocity):
+                # Overlaps that contradict each other have left impulses from which there is no way back.
+                forget_impulses(islands, island, rows, free_velocity, velocity)
                 outcome = solve(rows, islands, island, free_velocity, velocity, problem.solver, settings)
-                _record_solve(record, rows, outcome)
+            _record_solve(record, rows, outcome)
         started = _stage_done(record.nanoseconds, np.int64(7), started)
 
         integrate_poses(model, state, motion, step.h)

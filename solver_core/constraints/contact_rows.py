@@ -40,6 +40,15 @@ _RATIO_SLIP_ROUNDING = 1e-9
 
 _ROWS_PER_CONTACT = 3
 
+# Values of ``ask_for_velocities``.
+SAME = 0
+BOUNCES = 1
+RECOVERS = 2
+
+# Energy that contacts may seem to give an island's bodies, as a share of what they have: rounding, and the tolerance of
+# the solver. More means that it has not solved the problem.
+_RATIO_ENERGY_GAIN = 1e-3
+
 
 class ContactRowArrays(NamedTuple):
     """What the second question needs besides the rows.
@@ -294,10 +303,10 @@ def ask_for_velocities(islands, island, rows, contacts, contact_rows, motion):
 
     Returns
     -------
-    bool
-        Whether any bias changed.
+    int
+        SAME where the answers do not differ; else the sum of BOUNCES and RECOVERS.
     """
-    differs = False
+    differs = bounces = recovers = False
     for index in range(islands.block_first[island], islands.block_first[island + 1]):
         block = islands.block_order[index]
         if block >= contacts.count[0]:
@@ -307,17 +316,21 @@ def ask_for_velocities(islands, island, rows, contacts, contact_rows, motion):
         bias = contact_rows.velocity_bias[block]
         if pushes and contact_rows.bounce_speed[block] > 0.0:
             bias = -contact_rows.bounce_speed[block]
+            bounces = True
         elif pushes:
             motion.rests[rows.body_a[block]] = True
             motion.rests[rows.body_b[block]] = True
         if bias != rows.bias[row]:
+            recovers = recovers or rows.bias[row] < 0.0
             rows.bias[row] = bias
             differs = differs or pushes
-    return differs
+    if not differs:
+        return SAME
+    return (BOUNCES if bounces else 0) + (RECOVERS if recovers else 0)
 
 
 @subkernel
-def move_rows_along(islands, island, rows, contacts, state, motion, h):
+def move_rows_along(islands, island, rows, contacts, state, motion, h, keeps_impulses):
     """Measure the rows of an island from where its bodies will be, for the question of velocities.
 
     The pose of body i moves by h v'_i, the contact point by the mean of what its two bodies do there. Impulses that
@@ -325,22 +338,24 @@ def move_rows_along(islands, island, rows, contacts, state, motion, h):
     old arms a bounce would miss it by h (v'_b - v'_a) x impulse. The free velocity is taken anew, so that the
     present impulses still give the present velocity: v_free <- v - M^-1 J' r.
 
+    Where overlaps are taken out and nothing bounces, the present impulses are not to stay: the free velocity is kept,
+    or the part of them that moves bodies apart would leave them a spin, and the velocity is taken anew.
+
     Parameters
     ----------
     islands, island, contacts, state
         Read; ``state.velocity`` is v', the poses are still the old ones.
+        Written: the velocity of the island's bodies, unless ``keeps_impulses``.
     rows : RowArrays
         Written: jacobian, response and diagonal of the island's blocks.
     motion : MotionArrays
-        Written: free_velocity of the island's bodies.
+        Written: free_velocity of the island's bodies, where ``keeps_impulses``.
     h : float
         [s].
+    keeps_impulses : bool
+        Whether the present impulses are to stay, nearly.
     """
-    free_velocity = motion.free_velocity
-    for index in range(islands.body_first[island], islands.body_first[island + 1]):
-        body = islands.body_order[index]
-        for column in range(6):
-            free_velocity[body, column] = state.velocity[body, column]
+    free_velocity, velocity = motion.free_velocity, state.velocity
     for index in range(islands.block_first[island], islands.block_first[island + 1]):
         block = islands.block_order[index]
         if block >= contacts.count[0]:
@@ -350,9 +365,64 @@ def move_rows_along(islands, island, rows, contacts, state, motion, h):
         for row in range(rows.block_row[block], rows.block_row[block + 1]):
             d0, d1, d2 = rows.jacobian[row, 6], rows.jacobian[row, 7], rows.jacobian[row, 8]
             _fill_row(rows, row, d0, d1, d2, arms, motion, a, b)
+    for index in range(islands.body_first[island], islands.body_first[island + 1]):
+        body = islands.body_order[index]
+        for column in range(6):
+            if keeps_impulses:
+                free_velocity[body, column] = velocity[body, column]
+            else:
+                velocity[body, column] = free_velocity[body, column]
+    sign, changed = (-1.0, free_velocity) if keeps_impulses else (1.0, velocity)
+    for index in range(islands.block_first[island], islands.block_first[island + 1]):
+        block = islands.block_order[index]
+        a, b = rows.body_a[block], rows.body_b[block]
+        for row in range(rows.block_row[block], rows.block_row[block + 1]):
             for column in range(6):
-                free_velocity[a, column] -= rows.response[row, column] * rows.impulse[row]
-                free_velocity[b, column] -= rows.response[row, 6 + column] * rows.impulse[row]
+                changed[a, column] += sign * rows.response[row, column] * rows.impulse[row]
+                changed[b, column] += sign * rows.response[row, 6 + column] * rows.impulse[row]
+
+
+@subkernel
+def gains_energy(islands, island, rows, free_velocity, velocity):
+    """Whether the answer has more kinetic energy than free motion, where contacts can but take some.
+
+    A normal impulse acts where u_n = -gap / h <= 0, friction against u_t, so r . u <= 0 and with r = M (v - v_free)
+    v' M v <= v_free' M v_free. Bodies that are moved by hand may push energy in; then there is nothing to say.
+
+    Returns
+    -------
+    bool
+    """
+    for index in range(islands.block_first[island], islands.block_first[island + 1]):
+        block = islands.block_order[index]
+        for side in range(2):
+            body = rows.body_a[block] if side == 0 else rows.body_b[block]
+            if rows.body_mass[body, 0, 0] == 0.0:
+                for column in range(6):
+                    if velocity[body, column] != 0.0:
+                        return False
+    before, after = 0.0, 0.0
+    for index in range(islands.body_first[island], islands.body_first[island + 1]):
+        body = islands.body_order[index]
+        mass = rows.body_mass[body]
+        for i in range(6):
+            for j in range(6):
+                before += free_velocity[body, i] * mass[i, j] * free_velocity[body, j]
+                after += velocity[body, i] * mass[i, j] * velocity[body, j]
+    return after > (1.0 + _RATIO_ENERGY_GAIN) * before
+
+
+@subkernel
+def forget_impulses(islands, island, rows, free_velocity, velocity):
+    """Put an island back to where no impulse acts."""
+    for index in range(islands.block_first[island], islands.block_first[island + 1]):
+        block = islands.block_order[index]
+        for row in range(rows.block_row[block], rows.block_row[block + 1]):
+            rows.impulse[row] = 0.0
+    for index in range(islands.body_first[island], islands.body_first[island + 1]):
+        body = islands.body_order[index]
+        for column in range(6):
+            velocity[body, column] = free_velocity[body, column]
 
 
 @subkernel
