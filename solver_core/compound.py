@@ -1,10 +1,12 @@
 """A body of several shapes that move as one: compound parents, and concave meshes in convex parts."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from .shapes import MassProperties, ShapeError
+from . import rotations
+from .shapes import ConvexHull, MassProperties, ShapeError
+from .triangle_mesh import TriangleMesh
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,3 +64,39 @@ class Compound:
             arm = part.center - center
             inertia += part.inertia + part.volume * (arm @ arm * np.eye(3) - np.outer(arm, arm))
         return MassProperties(float(volume), center, inertia)
+
+
+def placed(shape, position, orientation):
+    """A shape moved rigidly, as a part of a compound has its place in the whole.
+
+    Parameters
+    ----------
+    shape : any shape, also a ``Compound``
+    position, orientation : float64 [3], [4]
+        Pose of the shape's user frame in the whole's.
+
+    Returns
+    -------
+    A shape of the same class.
+    """
+    if isinstance(shape, Compound):
+        parts = [placed(part, position, orientation) for part in shape.parts]
+        return Compound(parts, shape.properties and _moved_properties(shape.properties, position, orientation))
+    if isinstance(shape, ConvexHull | TriangleMesh):
+        turn = np.broadcast_to(orientation, (len(shape.vertices), 4))
+        vertices = np.asarray(position) + rotations.rotate(turn, shape.vertices)
+        if isinstance(shape, TriangleMesh):
+            return TriangleMesh(vertices, shape.triangles)
+        turn = np.broadcast_to(orientation, (len(shape.normals), 4))
+        return ConvexHull(vertices, shape.loops, rotations.rotate(turn, shape.normals), shape.flat_face)
+    moved = {"position": np.asarray(position) + rotations.rotate(np.asarray(orientation, float), shape.position)}
+    if "orientation" in shape.__dataclass_fields__:
+        moved["orientation"] = rotations.multiply(np.asarray(orientation, float), shape.orientation)
+    return replace(shape, **moved)
+
+
+def _moved_properties(properties, position, orientation):
+    axes = np.array([rotations.rotate(np.asarray(orientation, float), axis) for axis in np.eye(3)]).T
+    return MassProperties(
+        properties.volume, np.asarray(position) + axes @ properties.center, axes @ properties.inertia @ axes.T
+    )

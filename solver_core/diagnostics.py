@@ -6,7 +6,11 @@ import numpy as np
 
 from . import rotations
 from .model import BodyKind, Model
+from .shapes import ShapeKind
 from .state import StateArrays
+
+# Boxes that share less than this share of the smaller body's size touch.
+_RATIO_TOUCHING = 1e-4
 
 
 class Overlap(NamedTuple):
@@ -53,6 +57,48 @@ def overlaps(model: Model, contacts) -> list[Overlap]:
     share = depth / np.minimum(size[a], size[b])
     order = np.argsort(-share, kind="stable")
     return [Overlap(int(a[i]), int(b[i]), float(depth[i]), float(share[i])) for i in order]
+
+
+def boxes_overlap(model: Model) -> bool:
+    """Whether the bounding boxes of two bodies that may collide share space at the start; a cheap first look.
+
+    Without it no two bodies overlap, and nobody needs to load the collision kernels to know.
+    """
+    lower, upper = _body_boxes(model)
+    dynamic, mask = model.initial_state.kind == BodyKind.DYNAMIC, model.arrays.collision_mask
+    order = np.argsort(lower[:, 0], kind="stable")
+    starts = lower[order, 0]
+    for place, body in enumerate(order):
+        others = order[place + 1 : np.searchsorted(starts, upper[body, 0], side="left")]
+        others = others[(dynamic[others] | dynamic[body]) & (mask[others] & mask[body] != 0)]
+        shared = np.minimum(upper[others], upper[body]) - np.maximum(lower[others], lower[body])
+        size = np.minimum(model.arrays.size[others], model.arrays.size[body])
+        # What stands on something touches it, to rounding.
+        others = others[(shared > _RATIO_TOUCHING * size[:, None]).all(axis=1)]
+        keys = np.minimum(others, body) * model.body_count + np.maximum(others, body)
+        if not np.isin(keys, model.arrays.excluded_pairs).all():
+            return True
+    return False
+
+
+def _body_boxes(model: Model):
+    """Lower and upper corners of the bodies' bounding boxes in the world at the start [m]."""
+    shapes, state = model.arrays.shapes, model.initial_state
+    lower, upper = np.full((model.body_count, 3), np.inf), np.full((model.body_count, 3), -np.inf)
+    for shape, body in enumerate(shapes.body):
+        turn = rotations.multiply(state.orientation[body], shapes.orientation[shape])
+        center = state.position[body] + rotations.rotate(state.orientation[body], shapes.position[shape])
+        if shapes.kind[shape] == ShapeKind.BOX:
+            reach = np.abs(rotations.matrix(turn)) @ shapes.parameters[shape]
+            low, high = center - reach, center + reach
+        elif shapes.kind[shape] == ShapeKind.HULL:
+            first, last = model.hulls.start[shapes.hull[shape] : shapes.hull[shape] + 2, 0]
+            points = center + model.hulls.vertex[first:last] @ rotations.matrix(turn).T
+            low, high = points.min(axis=0), points.max(axis=0)
+        else:
+            low, high = center - shapes.bounding_radius[shape], center + shapes.bounding_radius[shape]
+        lower[body], upper[body] = np.minimum(lower[body], low), np.maximum(upper[body], high)
+    return lower, upper
 
 
 def angular_momentum_about_centers(model: Model, state: StateArrays) -> np.ndarray:
