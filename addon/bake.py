@@ -13,9 +13,10 @@ from dataclasses import asdict, dataclass, replace
 import bpy
 
 from .. import __version__
-from . import earlier_animation, keyframes, lead_in, runtime
+from . import concave_shapes, earlier_animation, keyframes, lead_in, runtime
 from .properties import friction_mismatch
 from .scene_export import SceneError, export_scene, sample_frame, simulation_paused
+from .scene_notes import starting_overlaps
 
 # Animated frames are evaluated in slices, because each slice has to put the frame back at its end [s].
 SAMPLE_SLICE = 0.05
@@ -82,7 +83,7 @@ class BakeProgress:
 
     Attributes
     ----------
-    stage : {"export", "compile", "animation", "simulate", "write"}
+    stage : {"export", "decompose", "compile", "animation", "simulate", "write"}
     done, total : int
         Of this stage.
     text : str
@@ -164,7 +165,9 @@ def bake_frames(scene, settings):
     bake = _Bake(scene.name, settings)
     yield BakeProgress("export", 0, 0, "Reading the scene")
     bake.read_scene()
+    yield from bake.decompose()
     yield from bake.compile()
+    bake.note_overlaps()
     yield from bake.simulate()
     if not bake.trajectory.reports:  # stopped before the first frame
         return bake.result()
@@ -179,7 +182,14 @@ class _Bake:
         self.scene_name = scene_name
         self.settings = settings
         self.started = time.perf_counter()
-        self.seconds = {"export": 0.0, "compile": 0.0, "animation": 0.0, "simulate": 0.0, "write": 0.0}
+        self.seconds = {
+            "export": 0.0,
+            "decompose": 0.0,
+            "compile": 0.0,
+            "animation": 0.0,
+            "simulate": 0.0,
+            "write": 0.0,
+        }
         self.export = self.options = self.trajectory = None
         self.lead_in_names, self.lead_in, self.samples = [], {}, []
         self.stopped, self.error = False, None
@@ -208,7 +218,9 @@ class _Bake:
             raise SceneError(None, mismatch)
         scene = self.scene
         with self._timed("export"), earlier_animation.earlier_animation(scene):
-            self.export = export_scene(scene, frame_start=self.settings.start, frame_end=self.settings.end)
+            self.export = export_scene(
+                scene, frame_start=self.settings.start, frame_end=self.settings.end, decompose=False
+            )
             moving = [body.object_name for body in self.export.bodies if body.moves]
             if not moving:
                 raise SceneError(
@@ -220,6 +232,23 @@ class _Bake:
         if earlier_animation.baked_objects(scene):
             self.sample_slice = SAMPLE_SLICE_BAKED
             keyframes.refresh(scene)
+
+    def decompose(self):
+        """Make convex parts of concave meshes that are new, one a step; then read the scene with them."""
+        pending = self.export.pending
+        for done, (name, decomposition) in enumerate(pending):
+            yield BakeProgress(
+                "decompose", done, len(pending), f"Making convex parts of {name}, mesh {done + 1} of {len(pending)}"
+            )
+            with self._timed("decompose"):
+                concave_shapes.decompose(decomposition)
+        if pending:
+            yield BakeProgress("export", 0, 0, "Reading the scene")
+            self.read_scene()
+
+    def note_overlaps(self):
+        """Add what overlaps at the start to the notes; needs compiled kernels."""
+        self.export.notes.extend(starting_overlaps(self.export.model))
 
     def compile(self):
         """Load Numba and the kernels."""

@@ -18,6 +18,7 @@ from .. import __version__
 from .cli_output import Progress, blender_lines_dropped, blender_lines_on_stderr, check_writable, save_blend, write_json
 from .properties import FRICTION_MODELS, METHODS
 from .scene_export import SceneError, SceneExport, export_scene, grouped_notes
+from .scene_notes import starting_overlaps
 
 DONE, FAILED, UNUSABLE, INTERRUPTED = 0, 1, 2, 130
 _COMMANDS = []
@@ -231,6 +232,7 @@ def run_info(arguments) -> int:
         scene = bpy.context.scene
         with earlier_animation(scene):
             export = export_scene(scene)
+        export.notes.extend(starting_overlaps(export.model))
     if arguments.json:
         print(json.dumps(info_dictionary(export, source), indent=1))
     else:
@@ -382,12 +384,14 @@ def info_dictionary(export: SceneExport, source) -> dict:
 
 def _body_dictionary(export, body) -> dict:
     arrays, index = export.model.arrays, body.index
+    kinds = arrays.shapes.kind[arrays.shapes.body == index]
     return {
         "name": body.object_name,
         "kind": _KIND_WORDS[int(export.model.initial_state.kind[index])],
         "moves": body.moves,
         "animated": body.follows,
-        "shape": _SHAPE_WORDS[int(arrays.shapes.kind[index])],
+        "shape": _SHAPE_WORDS[int(kinds[0])] if len(kinds) == 1 else "compound",
+        "parts": len(kinds),
         "size": float(arrays.size[index]),
         "mass": float(arrays.mass[index]),
         "friction": float(arrays.friction[index]),
@@ -408,7 +412,8 @@ def info_lines(export: SceneExport, source) -> list[str]:
     width = max(len(entry["name"]) for entry in entries)
     for entry in entries:
         mass = f"{entry['mass']:10.4g} kg" if entry["moves"] else 13 * " "
-        lines.append(f"  {entry['name']:{width}}  {entry['kind']:9}  {entry['shape']:6} {mass}")
+        shape = entry["shape"] if entry["parts"] == 1 else f"{entry['parts']} parts"
+        lines.append(f"  {entry['name']:{width}}  {entry['kind']:9}  {shape:8} {mass}")
     for level, heading in (("warning", "Not supported:"), ("info", "To know:")):
         groups = [group for group in grouped_notes(export.notes) if group[0] == level]
         if groups:

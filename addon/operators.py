@@ -11,12 +11,13 @@ import textwrap
 import time
 
 import bpy
-from bpy.props import StringProperty
+from bpy.props import BoolProperty, StringProperty
 
 from . import earlier_animation, keyframes
 from .bake import BakeSettings, BakeStopped, bake_frames
 from .runtime import RuntimeUnavailable, system_information
 from .scene_export import Note, SceneError, export_scene, grouped_notes
+from .scene_notes import starting_overlaps
 
 # A tick works this long [s] and the next one follows after the rest of the interval: the window stays smooth.
 TICK_SLICE = 0.08
@@ -239,13 +240,26 @@ class CAIRN_OT_check_scene(_SceneOperator, bpy.types.Operator):
     bl_label = "Check Scene"
     bl_options = {"INTERNAL"}
 
+    find_overlaps: BoolProperty(
+        name="Find Overlaps",
+        description="Also look for bodies that overlap at the start; compiles a part of the solver at the first time, "
+        "which takes a quarter of a minute",
+        default=False,
+    )
+
+    @classmethod
+    def description(cls, context, properties):
+        if properties.find_overlaps:
+            return "The same, and look for bodies that overlap at the start (the first time this takes a while)"
+        return cls.__doc__
+
     def execute(self, context):
         scene = context.scene
         context.window_manager.cairn.error = context.window_manager.cairn.error_object = ""
         settings = BakeSettings.from_scene(scene)
         try:
             with earlier_animation.earlier_animation(scene):
-                export = export_scene(scene, frame_start=settings.start, frame_end=settings.end)
+                export = export_scene(scene, frame_start=settings.start, frame_end=settings.end, decompose=False)
         except SceneError as error:
             show_error(context, error)
             self.report({"ERROR"}, one_line(error))
@@ -253,7 +267,10 @@ class CAIRN_OT_check_scene(_SceneOperator, bpy.types.Operator):
         finally:
             if earlier_animation.baked_objects(scene):
                 keyframes.refresh(scene)
-        notes = [{"level": note.level, "object": note.object_name, "text": note.text} for note in export.notes]
+        overlaps = starting_overlaps(export.model) if self.find_overlaps else []
+        notes = [
+            {"level": note.level, "object": note.object_name, "text": note.text} for note in [*overlaps, *export.notes]
+        ]
         moving = sum(body.moves for body in export.bodies)
         report = {"notes": notes, "totals": {"bodies": len(export.bodies), "moving": moving}}
         remember_check(context, scene.name, report)

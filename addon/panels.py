@@ -68,8 +68,32 @@ class _Check:
         return context.scene.rigidbody_world is not None
 
     def draw(self, context):
-        self.layout.operator("cairn.check_scene", icon="FILE_REFRESH")
+        row = self.layout.row(align=True)
+        row.operator("cairn.check_scene", icon="FILE_REFRESH")
+        row.operator("cairn.check_scene", text="And Overlaps", icon="SELECT_INTERSECT").find_overlaps = True
         draw_notes(self.layout, context)
+
+
+class _Parts:
+    """How a concave mesh that moves is made of convex parts."""
+
+    bl_label = "Convex Parts"
+    bl_options = {"DEFAULT_CLOSED"}
+
+    @classmethod
+    def poll(cls, context):
+        ob = context.object
+        return ob is not None and ob.rigid_body is not None and ob.rigid_body.collision_shape == "MESH"
+
+    def draw(self, context):
+        layout = self.layout
+        layout.use_property_split = True
+        column = layout.column()
+        column.enabled = operators.running is None
+        column.active = context.object.rigid_body.type == "ACTIVE"
+        column.prop(context.object.cairn, "concavity")
+        column.prop(context.object.cairn, "maximal_parts")
+        column.prop(context.object.cairn, "repair_resolution")
 
 
 def draw_settings(layout, context):
@@ -204,11 +228,30 @@ class VIEW3D_PT_cairn(_Bake, _InSidebar, bpy.types.Panel):
         return context.scene is not None
 
 
+class PHYSICS_PT_cairn_parts(_Parts, bpy.types.Panel):
+    bl_space_type = "PROPERTIES"
+    bl_region_type = "WINDOW"
+    bl_context = "physics"
+    bl_parent_id = "PHYSICS_PT_rigid_body"
+
+
+class VIEW3D_PT_cairn_parts(_Parts, _InSidebar, bpy.types.Panel):
+    bl_parent_id = "VIEW3D_PT_cairn"
+
+
 class VIEW3D_PT_cairn_check(_Check, _InSidebar, bpy.types.Panel):
     bl_parent_id = "VIEW3D_PT_cairn"
 
 
-CLASSES = (CAIRN_PT_presets, SCENE_PT_cairn, SCENE_PT_cairn_check, VIEW3D_PT_cairn, VIEW3D_PT_cairn_check)
+CLASSES = (
+    CAIRN_PT_presets,
+    SCENE_PT_cairn,
+    SCENE_PT_cairn_check,
+    VIEW3D_PT_cairn,
+    VIEW3D_PT_cairn_parts,
+    VIEW3D_PT_cairn_check,
+    PHYSICS_PT_cairn_parts,
+)
 
 
 def register():

@@ -207,8 +207,34 @@ class CairnScene(bpy.types.PropertyGroup):
 
 
 class CairnObject(bpy.types.PropertyGroup):
-    """What Delete Bake needs to put an object back as it was."""
+    """How an object's shape is made, and what Delete Bake needs to put it back as it was."""
 
+    concavity: FloatProperty(
+        name="Concavity",
+        description="Deepest hollow that a convex part may fill, as a share of the object's size. Smaller follows the "
+        "mesh more closely, with more parts; decomposing and the bake take longer",
+        default=0.05,
+        min=0.01,
+        max=1.0,
+        precision=3,
+        step=1,
+    )
+    maximal_parts: IntProperty(
+        name="Most Parts",
+        description="Most convex parts that the mesh is made of; 0 is as many as Concavity asks for",
+        default=0,
+        min=0,
+        max=10000,
+        soft_max=100,
+    )
+    repair_resolution: IntProperty(
+        name="Repair Resolution",
+        description="Cells along the longest side of the grid from which a mesh with large holes, or one of more than "
+        "50,000 triangles, is made anew before it is decomposed",
+        default=30,
+        min=20,
+        max=100,
+    )
     is_baked: BoolProperty(
         name="Baked", description="Cairn has written this object's location and rotation", options={"HIDDEN"}
     )

@@ -8,6 +8,8 @@ several bring, the highest version wins for all; so what is found is compared wi
 import importlib
 import importlib.metadata
 import json
+import os
+import sys
 import time
 from pathlib import Path
 
@@ -35,10 +37,10 @@ def build_record():
     return json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
 
 
-def found_versions():
-    """Installed versions and places of the packages, without loading them: {name: (version, folder) or None}."""
+def found_versions(names=PACKAGES):
+    """Installed versions and places of packages, without loading them: {name: (version, folder) or None}."""
     found = {}
-    for name in PACKAGES:
+    for name in names:
         try:
             distribution = importlib.metadata.distribution(name)
         except importlib.metadata.PackageNotFoundError:
@@ -70,6 +72,30 @@ def cache_folder():
     import bpy
 
     return Path(bpy.utils.extension_path_user(EXTENSION, path="numba_cache", create=True))
+
+
+def parts_folder():
+    """Folder of the convex parts of concave meshes, or None: they are then forgotten at the end of the session."""
+    if EXTENSION.startswith("bl_ext."):
+        import bpy
+
+        return Path(bpy.utils.extension_path_user(EXTENSION, path="convex_parts", create=True))
+    # Beside the compiled kernels (solver_core/kernel.py, which would load Numba here).
+    if os.environ.get("NUMBA_CACHE_DIR"):
+        return Path(os.environ["NUMBA_CACHE_DIR"], "cairn-convex-parts")
+    folder = ROOT / "solver_core"
+    return folder / "__pycache__" / "cairn-convex-parts" if os.access(folder, os.W_OK) else None
+
+
+def coacd_command():
+    """Command that installs CoACD where this Python finds it."""
+    if not EXTENSION.startswith("bl_ext."):
+        return "python -m pip install coacd"
+    import bpy
+
+    # Blender itself looks into this folder, from its next start on; NumPy is Blender's own.
+    folder = bpy.utils.user_resource("SCRIPTS", path="modules")
+    return f'"{sys.executable}" -m pip install --no-deps --target "{folder}" coacd'
 
 
 def prepare():
@@ -156,5 +182,7 @@ def system_information():
         wanted = record.get("packages", {}).get(name) or record.get(name)
         text = f"{name} {found[0]} in {found[1]}" if found else f"{name} is missing"
         lines.append(text + (f" (built with {wanted})" if wanted else ""))
+    coacd = found_versions(("coacd",))["coacd"]
+    lines.append(f"coacd {coacd[0]} in {coacd[1]}" if coacd else f"coacd is missing; to install it: {coacd_command()}")
     lines.append(f"Compiled kernels: {cache_folder() or 'beside the sources, or in NUMBA_CACHE_DIR'}")
     return "\n".join(lines)

@@ -5,6 +5,7 @@ out would cost as much as the bake's own sampling, so this file reads the reason
 constraint targets and looks for animation at each of them. It errs on the side of reading a pose too often.
 """
 
+import bpy
 import numpy as np
 
 from .fcurves import channelbag, curves_of
@@ -32,6 +33,24 @@ _CONSTRAINTS_OF_TIME = {
     "TRANSFORM_CACHE",
     "GEOMETRY_ATTRIBUTE",
 }
+
+
+# Modifiers that change a mesh in time with no key of their own.
+_MODIFIERS_OF_TIME = {
+    "BUILD",
+    "CLOTH",
+    "DYNAMIC_PAINT",
+    "EXPLODE",
+    "FLUID",
+    "MESH_CACHE",
+    "MESH_SEQUENCE_CACHE",
+    "OCEAN",
+    "PARTICLE_INSTANCE",
+    "SOFT_BODY",
+    "WAVE",
+}
+# Shapes that Blender makes of the mesh that the body's Source names; all others of the final mesh's bounding box.
+_SHAPES_OF_SOURCE = {"CONVEX_HULL", "MESH"}
 
 
 def action_curves(owner) -> list:
@@ -99,6 +118,31 @@ class AnimationSurvey:
             self._answers[key] = False
             self._answers[key] = self._moves_itself(ob) or self.parent_may_move(ob) or self._constraints_move(ob)
         return self._answers[key]
+
+    def moves_within_parent(self, ob) -> bool:
+        """Whether the pose relative to the parent may change in time, or the object's own scale."""
+        return self._moves_itself(ob) or self._constraints_move(ob)
+
+    def shape_may_change(self, ob) -> bool:
+        """Whether the mesh that the body's shape is made of may change in time, the object's scale aside."""
+        if ob.rigid_body.collision_shape == "COMPOUND":
+            return False
+        if animated_paths(ob.data):
+            return True
+        if ob.rigid_body.collision_shape in _SHAPES_OF_SOURCE and ob.rigid_body.mesh_source == "BASE":
+            return False
+        keys = getattr(ob.data, "shape_keys", None)
+        return (keys is not None and bool(animated_paths(keys))) or any(
+            modifier.show_viewport and self._modifier_changes(ob, modifier) for modifier in ob.modifiers
+        )
+
+    def _modifier_changes(self, ob, modifier) -> bool:
+        start = f'modifiers["{bpy.utils.escape_identifier(modifier.name)}"]'
+        if modifier.type in _MODIFIERS_OF_TIME or any(path.startswith(start) for path in animated_paths(ob)):
+            return True
+        pointers = [prop for prop in modifier.bl_rna.properties if prop.type == "POINTER"]
+        targets = [getattr(modifier, prop.identifier) for prop in pointers]
+        return any(isinstance(target, bpy.types.Object) and self._target_moves(target) for target in targets)
 
     def parent_may_move(self, ob) -> bool:
         """Whether the parents' part of the pose may change in time."""

@@ -18,6 +18,7 @@ import numpy as np
 
 from ..solver_core import rotations
 from ..solver_core.model import BodyKind, Model, ModelBuilder, ModelError
+from .concave_shapes import ConcaveReader
 from .scene_animation import (
     AnimationSurvey,
     animated_paths,
@@ -154,6 +155,9 @@ class SceneExport:
         Something is animated: ``sample_frame`` must be asked for every frame.
     default_sample : FrameSample
         Holds for every frame where ``samples_needed`` is False.
+    pending : list of (str, Decomposition)
+        Concave meshes, by the name of an object that has one, that stand as their hulls until they are decomposed
+        (``concave_shapes.decompose``): export again then.
     fingerprint : str
         Hash of everything physical that was read.
     """
@@ -166,10 +170,11 @@ class SceneExport:
     notes: list[Note]
     samples_needed: bool
     default_sample: FrameSample
+    pending: list
     fingerprint: str
 
 
-def export_scene(scene, *, frame_start=None, frame_end=None) -> SceneExport:
+def export_scene(scene, *, frame_start=None, frame_end=None, decompose=True) -> SceneExport:
     """Read a scene's rigid bodies.
 
     Parameters
@@ -177,6 +182,8 @@ def export_scene(scene, *, frame_start=None, frame_end=None) -> SceneExport:
     scene : bpy.types.Scene
     frame_start, frame_end : int, optional
         Default: the range of the Rigid Body World's cache.
+    decompose : bool
+        Decompose concave meshes at once, which takes its time, or leave those that are new ``pending``.
 
     Returns
     -------
@@ -190,7 +197,7 @@ def export_scene(scene, *, frame_start=None, frame_end=None) -> SceneExport:
     world = _rigid_body_world(scene)
     start, end = _frame_range(world, frame_start, frame_end)
     with simulation_paused(scene):
-        return _SceneReader(scene, world, start, end).export()
+        return _SceneReader(scene, world, start, end, decompose).export()
 
 
 def sample_frame(scene, export: SceneExport, frame: int) -> FrameSample:
@@ -291,12 +298,13 @@ class _SceneReader:
     world: object
     start: int
     end: int
+    decompose: bool
     survey: AnimationSurvey = field(default_factory=AnimationSurvey)
     notes: list = field(default_factory=list)
 
     def export(self) -> SceneExport:
         self.depsgraph = evaluate_frame(self.scene, self.start)
-        self.shapes = ShapeReader(self.depsgraph)
+        self.shapes = ShapeReader(self.depsgraph, ConcaveReader(waits=self.decompose))
         objects = self._collect_objects()
         self.moves = {ob.name_full: self._moves(ob) for ob in objects}
         self.index = {ob.name_full: index for index, ob in enumerate(objects)}
@@ -310,6 +318,9 @@ class _SceneReader:
         model = builder.build()
         for ob, body in zip(objects, bodies, strict=True):
             self.notes += body_notes(ob, body, model, self._moving_ancestor(ob))
+            if any(self.survey.shape_may_change(part) for part in (ob, *self._compound_parts(ob))):
+                text = "its mesh changes during the animation: the shape keeps the start frame's"
+                self.notes.append(Note("warning", ob.name, text))
         self.notes += scene_notes(self.scene, objects, any(self.moves.values()))
         return self._finished(model, bodies, objects)
 
@@ -324,6 +335,7 @@ class _SceneReader:
             notes=self.notes,
             samples_needed=self._scene_animated() or any(map(_is_sampled, bodies)),
             default_sample=None,
+            pending=list(self.shapes.concave.pending.values()),
             fingerprint="",
         )
         sample = _outer_sample(self.scene, self.depsgraph, self.start, partial)
@@ -426,15 +438,37 @@ class _SceneReader:
         parts = []
         if ob.rigid_body.collision_shape == "COMPOUND":
             to_user = np.linalg.inv(rigid_matrix(rotation, matrix[:3, 3]))
-            for child in self.world.collection.all_objects:
-                if child.parent == ob and child.rigid_body is not None:
-                    parts.append((child, to_user @ finite_matrix(child.evaluated_get(self.depsgraph), "")))
+            for name in self._animated_parts(ob):
+                text = f"its part {name} is animated: it keeps the place that it has at the start"
+                self.notes.append(Note("warning", ob.name, text))
+            for child in self._compound_parts(ob):
+                parts.append((child, to_user @ finite_matrix(child.evaluated_get(self.depsgraph), "")))
         try:
             shape, notes = self.shapes.read(ob, stretch, moves=self.moves[ob.name_full], parts=parts)
         except MeshError as error:
             raise SceneError(ob.name, str(error)) from error
         self.notes += [Note(level, ob.name, text) for level, text in notes]
         return shape
+
+    def _compound_parts(self, ob):
+        """Children that are rigid bodies of the world; of a child that is a compound parent itself, its children."""
+        if ob.rigid_body.collision_shape != "COMPOUND":
+            return
+        for child in self.world.collection.all_objects:
+            if child.parent == ob and child.rigid_body is not None:
+                if child.rigid_body.collision_shape == "COMPOUND":
+                    yield from self._compound_parts(child)
+                else:
+                    yield child
+
+    def _animated_parts(self, ob):
+        """Names of children, and theirs, that may move within their compound parent."""
+        for child in self.world.collection.all_objects:
+            if child.parent == ob and child.rigid_body is not None:
+                if self.survey.moves_within_parent(child):
+                    yield child.name
+                if child.rigid_body.collision_shape == "COMPOUND":
+                    yield from self._animated_parts(child)
 
     def _pairs_without_collisions(self):
         """Bodies that a rigid-body constraint joins with Disable Collisions on, as it is by default."""

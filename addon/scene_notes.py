@@ -4,12 +4,20 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..solver_core.diagnostics import boxes_overlap
+from ..solver_core.model import BodyKind
+from . import runtime
 from .scene_animation import animated_paths, scale_animated
 
 # Distance of the centre of mass from the origin, as a share of the shape's size, from which it is worth a note.
 RATIO_OFF_CENTER = 0.02
 # Ratio of the longest to the shortest axis of a parent from which it shears children that turn.
 RATIO_UNEVEN = 1.001
+
+# Overlaps at the start below this share of the smaller moving body's size are not worth a word, ...
+RATIO_OVERLAP = 0.005
+# ... and so many, the deepest first, are named.
+NAMED_OVERLAPS = 10
 
 # Blender's colliders ignore these curves, or read them live; here the first frame's value holds throughout.
 _SETTINGS_READ_ONCE = {
@@ -126,6 +134,39 @@ def scene_notes(scene, objects, anything_moves) -> list[Note]:
             "are not used; Cairn has its own",
         )
     )
+    return notes
+
+
+def starting_overlaps(model) -> list[Note]:
+    """Notes about bodies that overlap at the start, the worst first.
+
+    Loads Numba and the collision kernels, unless all bounding boxes are apart.
+    """
+    if not boxes_overlap(model):
+        return []
+    try:
+        runtime.prepare()
+    except runtime.RuntimeUnavailable as error:
+        return [Note("warning", None, f"overlaps at the start could not be looked for: {error}")]
+    from ..solver_core.simulation import Simulation, SimulationOptions
+
+    # The method does not matter; this one loads little.
+    simulation = Simulation(model, SimulationOptions(method="pgs"))
+    found = [overlap for overlap in simulation.overlaps() if overlap.share > RATIO_OVERLAP]
+    notes = []
+    for overlap in found[:NAMED_OVERLAPS]:
+        moving, other = overlap.body_a, overlap.body_b
+        if model.initial_state.kind[moving] != BodyKind.DYNAMIC:
+            moving, other = other, moving
+        text = (
+            f"starts {overlap.depth:.3g} deep in {model.names[other]}, {100.0 * overlap.share:.2g} % of the smaller "
+            "one's size: they are moved apart gently"
+        )
+        notes.append(Note("warning", model.names[moving], text))
+    if len(found) > NAMED_OVERLAPS:
+        notes.append(
+            Note("warning", None, f"{len(found) - NAMED_OVERLAPS:,} more pairs of bodies overlap at the start")
+        )
     return notes
 
 

@@ -11,7 +11,11 @@ from itertools import takewhile
 import bpy
 import numpy as np
 
+from ..solver_core import rotations
+from ..solver_core.compound import Compound, placed
 from ..solver_core.shapes import Box, ConvexHull, ShapeError, Sphere
+from .concave_shapes import ConcaveReader, mesh_triangles
+from .scene_poses import SceneError, rotation_and_stretch
 
 # A side below this share of the longest counts as no thickness: coordinates are float32, so 1e-7 is noise, and the
 # thinnest sheets that people model (paper, 0.1 mm on 30 cm) are 3e-4. Dimensionless, nominal 1e-5.
@@ -48,8 +52,6 @@ _SHAPE_LABELS = {
     "CAPSULE": "Capsule",
     "CYLINDER": "Cylinder",
     "CONE": "Cone",
-    "MESH": "Mesh",
-    "COMPOUND": "Compound Parent",
 }
 
 
@@ -64,9 +66,11 @@ class ShapeReader:
     Attributes
     ----------
     depsgraph : bpy.types.Depsgraph
+    concave : ConcaveReader
     """
 
     depsgraph: object
+    concave: ConcaveReader
     _hulls: dict = field(default_factory=dict)
     _points: dict = field(default_factory=dict)
 
@@ -81,11 +85,12 @@ class ShapeReader:
         moves : bool
             Whether the body is ever dynamic, and so needs a volume.
         parts : sequence of (bpy.types.Object, float64 [4, 4])
-            For a compound parent: the children that are its shapes, and matrices from their mesh to the user frame.
+            For a compound parent: the children that are its shapes, those of nested compound parents among them, and
+            matrices from their mesh to the user frame.
 
         Returns
         -------
-        shape : Box, Sphere or ConvexHull
+        shape : Box, Sphere, ConvexHull or Compound
         notes : list of (str, str)
             Level and text of what differs from Blender.
 
@@ -99,17 +104,68 @@ class ShapeReader:
             return self._box(ob, stretch, moves)
         if kind == "SPHERE":
             return self._sphere(ob, stretch)
-        notes = []
-        if kind != "CONVEX_HULL":
-            notes.append(
-                ("warning", f"collision shape {_SHAPE_LABELS.get(kind, kind)} is simulated as the convex hull for now")
-            )
         if kind == "COMPOUND" and parts:
-            points = np.concatenate([_transformed(self._source_points(part), matrix) for part, matrix in parts])
-        else:
-            points = self._source_points(ob) * stretch
-        hull, hull_notes = self._hull(points, moves)
-        return hull, notes + hull_notes
+            return self._compound(ob, parts, moves)
+        points = self._source_points(ob) * stretch
+        hull, notes = self._hull(points, moves)
+        if kind == "MESH":
+            return self._mesh(ob, points, hull, notes)
+        if kind == "COMPOUND":
+            text = "is a Compound Parent without children that are rigid bodies: it is the convex hull of its own mesh"
+            notes = [("warning", text), *notes]
+        elif kind != "CONVEX_HULL":
+            text = f"collision shape {_SHAPE_LABELS.get(kind, kind)} is simulated as the convex hull for now"
+            notes = [("warning", text), *notes]
+        return hull, notes
+
+    def _compound(self, ob, parts, moves):
+        """The children's shapes as parts of one body; where they are seen, and as large.
+
+        Blender ignores the scale of the children themselves, which then collide as larger or smaller than they look.
+        """
+        shapes, notes, resized = [], [], False
+        for child, matrix in parts:
+            try:
+                shape, child_notes = self._part(child, matrix, moves)
+            except MeshError as error:
+                raise MeshError(f"its part {child.name}: {error}") from error
+            shapes += shape.parts if isinstance(shape, Compound) else [shape]
+            notes += [(level, f"its part {child.name} {text}") for level, text in child_notes]
+            own = np.linalg.norm(np.array(child.evaluated_get(self.depsgraph).matrix_local, float)[:3, :3], axis=0)
+            resized = resized or bool(np.any(np.abs(own - 1.0) > 0.01))
+        if resized:
+            notes.append(
+                ("info", "its parts are as large as they look: Blender ignores the scale of a compound's parts")
+            )
+        return Compound(shapes), notes
+
+    def _part(self, child, matrix, moves):
+        """Shape of one child in the compound's user frame."""
+        try:
+            rotation, stretch = rotation_and_stretch(matrix, child.name)
+        except SceneError:
+            return self._sheared_part(child, matrix, moves)
+        shape, notes = self.read(child, stretch, moves=moves)
+        return placed(shape, matrix[:3, 3], rotations.from_matrix(rotation)), notes
+
+    def _sheared_part(self, child, matrix, moves):
+        """A child that an uneven scale of its parents shears is the hull of what is seen; a box stays what it is."""
+        if child.rigid_body.collision_shape == "BOX":
+            lower, upper = _bounds(self._final_points(child))
+            corners = [[x, y, z] for x in (0.0, 1.0) for y in (0.0, 1.0) for z in (0.0, 1.0)]
+            return self._hull(_transformed(lower + np.array(corners) * (upper - lower), matrix), moves)
+        hull, notes = self._hull(_transformed(self._source_points(child), matrix), moves)
+        if child.rigid_body.collision_shape != "CONVEX_HULL":
+            text = "is sheared: it is the convex hull of its mesh; apply the scale of its parents to keep its shape"
+            notes = [("warning", text), *notes]
+        return hull, notes
+
+    def _mesh(self, ob, points, hull, notes):
+        """A mesh as convex parts where it is concave; a flat one is a sheet or a plate."""
+        if any("is flat" in text for _, text in notes):
+            return hull, notes
+        shape, mesh_notes = self.concave.read(ob, points, self._source_triangles(ob), hull)
+        return shape, notes + mesh_notes
 
     def _box(self, ob, stretch, moves):
         lower, upper = _bounds(self._final_points(ob))
@@ -151,9 +207,14 @@ class ShapeReader:
         """Vertices of the mesh that the body's Source names [point_count, 3]."""
         return self._checked_points(ob, ob.rigid_body.mesh_source)
 
+    def _source_triangles(self, ob) -> np.ndarray:
+        """Triangles between those vertices [triangle_count, 3]."""
+        with self._source_mesh(ob, "BASE" if _is_plain(ob) else ob.rigid_body.mesh_source) as mesh:
+            return mesh_triangles(mesh)
+
     def _checked_points(self, ob, source):
         # Only objects whose mesh nothing changes can share what was read.
-        plain = ob.type == "MESH" and not ob.modifiers and ob.data.shape_keys is None
+        plain = _is_plain(ob)
         key = ob.data.name_full if plain else (ob.name_full, source)
         if key not in self._points:
             self._points[key] = self._read_points(ob, "BASE" if plain else source)
@@ -171,15 +232,24 @@ class ShapeReader:
         return points
 
     def _read_points(self, ob, source):
-        if source == "BASE" and ob.type == "MESH":
-            return _mesh_points(ob.data)
-        if source == "DEFORM" and ob.type == "MESH":
-            return self._deformed_points(ob)
-        with evaluated_mesh(ob, self.depsgraph) as mesh:
+        with self._source_mesh(ob, source) as mesh:
             return (np.zeros((0, 3)), 0) if mesh is None else _mesh_points(mesh)
 
-    def _deformed_points(self, ob):
-        """Vertices after the deforming modifiers that come first.
+    @contextmanager
+    def _source_mesh(self, ob, source):
+        """The mesh at a stage of its evaluation; None where there is none."""
+        if source == "BASE" and ob.type == "MESH":
+            yield ob.data
+        elif source == "DEFORM" and ob.type == "MESH":
+            with self._deformed_mesh(ob) as mesh:
+                yield mesh
+        else:
+            with evaluated_mesh(ob, self.depsgraph) as mesh:
+                yield mesh
+
+    @contextmanager
+    def _deformed_mesh(self, ob):
+        """The mesh after the deforming modifiers that come first.
 
         Python cannot reach this stage of the evaluation (``BMesh.from_object(cage=True)`` evaluates the evaluated mesh
         once more), so where modifiers of both sorts follow each other the later ones are switched off for the moment.
@@ -188,9 +258,15 @@ class ShapeReader:
         deforming = list(takewhile(lambda modifier: modifier.type in _DEFORMING_MODIFIERS, shown))
         later = shown[len(deforming) :]
         if later and not deforming and ob.data.shape_keys is None:
-            return _mesh_points(ob.data)
+            yield ob.data
+            return
         with _switched_off(later, self.depsgraph), evaluated_mesh(ob, self.depsgraph) as mesh:
-            return _mesh_points(mesh)
+            yield mesh
+
+
+def _is_plain(ob) -> bool:
+    """Whether nothing changes the object's mesh."""
+    return ob.type == "MESH" and not ob.modifiers and ob.data.shape_keys is None
 
 
 @contextmanager

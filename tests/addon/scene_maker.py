@@ -90,19 +90,21 @@ def quaternion_matrix(quaternion):
 
 
 def model_points(export, name):
-    """Corners of a body's shape in the world (of a sphere: its centre), read from the model's arrays."""
+    """Corners of a body's shapes in the world (of a sphere: its centre), read from the model's arrays."""
     index = export.model.names.index(name)
     model, shapes = export.model, export.model.arrays.shapes
     turn = quaternion_matrix(model.initial_state.orientation[index])
-    if shapes.kind[index] == 0:
-        local = np.array(CUBE_CORNERS) * 2.0 * shapes.parameters[index]
-    elif shapes.kind[index] == 1:
-        local = np.zeros((1, 3))
-    else:
-        first, last = model.hulls.start[shapes.hull[index] : shapes.hull[index] + 2, 0]
-        local = model.hulls.vertex[first:last]
-    in_body = local @ quaternion_matrix(shapes.orientation[index]).T + shapes.position[index]
-    return in_body @ turn.T + model.initial_state.position[index]
+    points = []
+    for shape in np.flatnonzero(shapes.body == index):
+        if shapes.kind[shape] == 0:
+            local = np.array(CUBE_CORNERS) * 2.0 * shapes.parameters[shape]
+        elif shapes.kind[shape] == 1:
+            local = np.zeros((1, 3))
+        else:
+            first, last = model.hulls.start[shapes.hull[shape] : shapes.hull[shape] + 2, 0]
+            local = model.hulls.vertex[first:last]
+        points.append(local @ quaternion_matrix(shapes.orientation[shape]).T + shapes.position[shape])
+    return np.concatenate(points) @ turn.T + model.initial_state.position[index]
 
 
 def same_points(first, second, tolerance):

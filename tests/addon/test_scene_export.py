@@ -100,7 +100,7 @@ def test_sphere_has_blenders_radius(maker, scale, radius):
     assert model_points(export, "Body")[0] == pytest.approx([0.5 * scale[0], 0, 1], abs=1e-6)
 
 
-@pytest.mark.parametrize("shape", ["CAPSULE", "CYLINDER", "CONE", "MESH", "COMPOUND"])
+@pytest.mark.parametrize("shape", ["CAPSULE", "CYLINDER", "CONE", "COMPOUND"])
 def test_other_shapes_are_hulls_with_a_warning(maker, shape):
     """Shapes to come stand as the hull of their mesh."""
     maker.body(shape=shape, rotation_euler=(0.1, 0.2, 0.3))

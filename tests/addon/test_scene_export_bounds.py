@@ -342,9 +342,9 @@ def test_plain_scene_has_no_warning(maker):
 
 
 def test_equal_notes_are_grouped(maker):
-    """A hundred meshes give one line."""
+    """A hundred compound parents without children give one line."""
     for place in range(30):
-        maker.body(f"B{place}", shape="MESH")
+        maker.body(f"B{place}", shape="COMPOUND")
     (level, _, names), *_ = grouped_notes(export_scene(maker.scene).notes)
     assert (level, len(names)) == ("warning", 30)
 
