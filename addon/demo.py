@@ -9,11 +9,13 @@ import numpy as np
 from mathutils import Matrix, Quaternion, Vector
 
 from ..solver_core import rotations
+from ..solver_core.decomposition import coacd_version
 from ..solver_core.model import BodyKind
 from ..solver_core.shapes import Box, Sphere
 from .cli_output import save_blend, write_json
 from .fcurves import LINEAR
 from .pictures import PictureError, render_strip, telling_frames
+from .runtime import coacd_command
 
 FRAME_START = 1
 # Frames in which a body that starts with a velocity is led there by keys: Blender knows no start velocity.
@@ -63,6 +65,8 @@ def make_demo(name: str, folder: Path, progress):
     from .bake import BakeSettings, bake_scene
 
     description = SCENES[name]()
+    if coacd_version() is None and any(body.mesh is not None for body in description.bodies):
+        raise DemoError(f"the demo {name} has concave bodies, which need CoACD; install it with: {coacd_command()}")
     progress.show("build", 0, 0, f"{description.title}: {len(description.bodies)} bodies")
     scene = build_scene(description)
     result = bake_scene(scene, BakeSettings.from_scene(scene), progress)
@@ -137,7 +141,7 @@ def _add_body(scene, description, body, meshes, materials):
     settings = ob.rigid_body
     settings.type = "PASSIVE" if body.kind == BodyKind.STATIC else "ACTIVE"
     settings.kinematic = body.kind == BodyKind.KINEMATIC
-    settings.collision_shape = _COLLISION_SHAPES[type(body.shape).__name__]
+    settings.collision_shape = "MESH" if body.mesh is not None else _COLLISION_SHAPES[type(body.shape).__name__]
     settings.mass = body.mass
     settings.friction, settings.restitution = body.friction, body.restitution
     settings.linear_damping = description.linear_damping
@@ -191,7 +195,10 @@ def _shape_key(body):
 def _make_mesh(body, material):
     shape = body.shape
     mesh = bpy.data.meshes.new(body.name.split(".")[0])
-    if isinstance(shape, Box):
+    if body.mesh is not None:
+        vertices, faces = body.mesh
+        mesh.from_pydata(vertices.tolist(), [], faces.tolist())
+    elif isinstance(shape, Box):
         _fill_box(mesh, shape)
     elif isinstance(shape, Sphere):
         _fill_sphere(mesh, shape)

@@ -5,6 +5,7 @@ A scene is data; ``Scene.build_model`` turns it into a model, the add-on turns i
 
 from .arch import arch
 from .cards import card_house
+from .chain import chain
 from .pile import pile
 from .pyramid import pyramid
 from .scene import Scene, SceneBody
@@ -21,6 +22,7 @@ SCENES = {
     "pile": pile,
     "arch": arch,
     "cards": card_house,
+    "chain": chain,
 }
 
 __all__ = [
@@ -29,6 +31,7 @@ __all__ = [
     "SceneBody",
     "arch",
     "card_house",
+    "chain",
     "heavy_stack",
     "pile",
     "pyramid",

@@ -14,6 +14,8 @@ class SceneBody:
 
     Attributes
     ----------
+    mesh : tuple of float64 [vertex_count, 3] and int64 [face_count, corner_count], optional
+        Of a concave body, whose convex parts ``shape`` holds: what is seen, and what Blender is given.
     color : tuple of float
         Red, green, blue in [0, 1], for pictures.
     """
@@ -28,6 +30,7 @@ class SceneBody:
     kind: BodyKind = BodyKind.DYNAMIC
     linear_velocity: tuple[float, float, float] = (0.0, 0.0, 0.0)
     angular_velocity: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    mesh: tuple | None = None
     color: tuple[float, float, float] = (0.6, 0.6, 0.6)
 
 

@@ -117,14 +117,15 @@ def test_quiet_and_progress(shot, capsys):
 
 def test_info_lists_bodies_and_notes(maker, tmp_path, capsys):
     """What is simulated and what is ignored, without simulating."""
-    maker.body("Rock", shape="MESH", settings={"mass": 12.5})
+    maker.body("Rock", shape="COMPOUND", settings={"mass": 12.5}, location=(0, 0, 0.75))
     maker.body("Floor", type="PASSIVE", shape="BOX")
     path = maker.save(tmp_path / "shot.blend")
     code, out, _ = run(capsys, "info", path)
     assert code == 0
     assert "2 bodies (1 dynamic, 0 kinematic, 1 static)" in out
     assert "frames 1 to 250" in out
-    assert "Rock: collision shape Mesh is simulated as the convex hull" in out
+    assert "Rock: is a Compound Parent without children" in out
+    assert "Rock: starts 0.25 deep in Floor, 25 %" in out
     assert names(tmp_path) == ["shot.blend"]
 
 

@@ -46,6 +46,8 @@ def zoo() -> Scene:
 def test_blenders_scene_is_the_described_one(make):
     """Exported from Blender, masses, inertias, places and surfaces are those of the description's own model."""
     description = make()
+    if any(body.mesh is not None for body in description.bodies):
+        pytest.importorskip("coacd")
     expected = description.build_model()
     export = export_scene(demo.build_scene(description))
     model = export.model
@@ -60,6 +62,14 @@ def test_blenders_scene_is_the_described_one(make):
     assert model.gravity == pytest.approx(expected.gravity)
     assert export.frame_rate == pytest.approx(description.frame_rate)
     assert [note.text for note in export.notes if note.level == "warning"] == []
+
+
+def test_concave_demos_need_coacd(tmp_path, monkeypatch, capsys):
+    """Without it a line says what to install, and nothing is made."""
+    monkeypatch.setattr(demo, "coacd_version", lambda: None)
+    assert cli.main(["demo", "chain", "-o", str(tmp_path)]) != 0
+    assert "pip install coacd" in capsys.readouterr().err
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_lead_in_gives_the_start_velocity():

@@ -4,10 +4,11 @@ import numpy as np
 import pytest
 from scipy.spatial import cKDTree
 
-from cairn.solver_core.scenes import SCENES, arch, card_house, pile
+from cairn.solver_core import rotations
+from cairn.solver_core.scenes import SCENES, arch, card_house, chain, pile
 from cairn.solver_core.simulation import Simulation, SimulationOptions
 
-STANDING = [name for name in SCENES if name not in ("wall", "pile")]
+STANDING = [name for name in SCENES if name not in ("wall", "pile", "chain")]
 
 
 @pytest.mark.parametrize("name", STANDING)
@@ -30,6 +31,23 @@ def test_a_pile_starts_in_the_air(count):
     distance, _ = cKDTree(model.initial_state.position[1:]).query(model.initial_state.position[1:], k=[2])
     assert distance.min() > 3.0**0.5
     assert model.initial_state.position[1:, 2].min() > 0.5 * 3.0**0.5
+
+
+def test_rings_of_a_chain_hang_in_each_other():
+    """No two overlap, and each passes through the hole of the next: their circles are linked."""
+    model = chain().build_model()
+    assert Simulation(model, SimulationOptions(method="nncg")).overlaps() == []
+    position, orientation = model.user_poses(model.initial_state.position, model.initial_state.orientation)
+    angles = np.linspace(0.0, 2.0 * np.pi, 400, endpoint=False)
+    circle = np.column_stack([np.cos(angles), np.sin(angles), np.zeros(400)])
+    for upper in range(model.body_count - 1):
+        # The lower ring's middle line in the frame of the upper one crosses its disc once.
+        lower = upper + 1
+        world = position[lower] + rotations.rotate(np.broadcast_to(orientation[lower], (400, 4)), circle)
+        back = np.broadcast_to(rotations.conjugate(orientation[upper]), (400, 4))
+        local = rotations.rotate(back, world - position[upper])
+        crossings = np.flatnonzero(local[:, 2] * np.roll(local[:, 2], -1) < 0.0)
+        assert np.sum(np.linalg.norm(local[crossings, :2], axis=1) < 1.0) == 1
 
 
 @pytest.mark.parametrize("stones", [5, 25, 101])
