@@ -108,22 +108,34 @@ def _solve_disc(bound, w11, w12, w21, w22, wanted_1, wanted_2):
     """
     if bound <= 0.0:
         return 0.0, 0.0
+    determinant = w11 * w22 - w12 * w21
+    if determinant > _SINGULAR * w11 * w22:
+        # mostly it sticks, s = 0
+        t1, t2 = (w22 * wanted_1 - w12 * wanted_2) / determinant, (w11 * wanted_2 - w21 * wanted_1) / determinant
+        if t1 * t1 + t2 * t2 <= bound * bound:
+            return t1, t2
     # largest singular value of W
-    largest = 0.5 * (math.hypot(w11 + w22, w21 - w12) + math.hypot(w11 - w22, w12 + w21))
-    least = max(0.0, math.hypot(wanted_1, wanted_2) / bound - largest)
+    largest = 0.5 * (_length(w11 + w22, w21 - w12) + _length(w11 - w22, w12 + w21))
+    least = max(0.0, _length(wanted_1, wanted_2) / bound - largest)
     if (w11 + least) * (w22 + least) - w12 * w21 <= _SINGULAR * (w11 + least) * (w22 + least):
         least += _SINGULAR * largest
     shift = least
     t1, t2 = 0.0, 0.0
     for _ in range(_SECULAR_STEPS):
         a, d = w11 + shift, w22 + shift
-        determinant = a * d - w12 * w21
-        t1, t2 = (d * wanted_1 - w12 * wanted_2) / determinant, (a * wanted_2 - w21 * wanted_1) / determinant
-        length = math.hypot(t1, t2)
+        inverse = 1.0 / (a * d - w12 * w21)
+        t1, t2 = (d * wanted_1 - w12 * wanted_2) * inverse, (a * wanted_2 - w21 * wanted_1) * inverse
+        length = _length(t1, t2)
         if abs(length - bound) <= _SECULAR_TOLERANCE * bound or (length < bound and shift == least):
             break
         # d|t|/ds = -t' (W + s)^-1 t / |t|
-        turned_1, turned_2 = (d * t1 - w12 * t2) / determinant, (a * t2 - w21 * t1) / determinant
+        turned_1, turned_2 = (d * t1 - w12 * t2) * inverse, (a * t2 - w21 * t1) * inverse
         shift = max(least, shift + (length / bound - 1.0) * length * length / (t1 * turned_1 + t2 * turned_2))
     # Not plain numbers: Numba would compile it once more, for the literals.
     return project_friction(np.int64(CONE), np.int64(0), bound, t1, t2)
+
+
+@subkernel
+def _length(x, y):
+    """Length of (x, y); ``math.hypot``, which is safe for the largest and smallest numbers, takes ten times as long."""
+    return math.sqrt(x * x + y * y)

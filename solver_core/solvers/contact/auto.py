@@ -14,6 +14,9 @@ Else in turns, each only where the one before has not reached the tolerance:
    ``auto_polyhedral`` says which for the polygon;
 3. conjugate gradients from there, up to the limit: heaps in the middle of an impact, where neither gets far.
 
+Where turn 2 has failed it is left out for the next solves of these bodies, for twice as many after each failure, and
+sweeps alone do what they can in a share of the limit: bodies that fly about need no more, and ask again soon.
+
 Turn 2 does not begin where turn 1 ended: sweeps spoil the start for Newton's method (a cold stack of 30 took 18 steps
 from there and 5 from zero). The residual that judges them all decides, and a later turn never makes it worse.
 Turn 3 counts as a fallback in the report. What was measured: docs/solvers/auto.md.
@@ -49,6 +52,13 @@ _STEPS_RESTING = 12
 _FACTOR_CORRECTED = 0.01
 # Steps of the second turn: where all is in motion Newton's method either ends soon or not at all.
 _STEPS_SETTLED, _STEPS_RESTLESS = 100, 40
+# Solves without turn 2 after it has failed, at first and at most. The sweeps of such a solve, and how many more there
+# are to bring the residual below this share of the scale: the hits themselves.
+_WAIT_LEAST, _WAIT_MOST = 4, 32
+_SWEEPS_MOVING, _SWEEPS_HIT = 60, 240
+_RATIO_ROUGH = 1e-2
+# Rows of ``memory``.
+_CORRECTED, _WAIT, _LAST_WAIT = range(3)
 
 
 class AutoWorkspace(NamedTuple):
@@ -60,8 +70,9 @@ class AutoWorkspace(NamedTuple):
     exact : workspace of the exact method
     kept : float64 [row_capacity]
         Impulses of an earlier turn.
-    corrected : int64 [body_capacity]
-        1 for the bodies whose last solve was one of bodies at rest; carried from call to call.
+    memory : int64 [3, body_capacity]
+        Carried from call to call: 1 where a body's last solve was one of bodies at rest; for how many solves its
+        second turn is left out, and for how many it was at the last failure.
     fallbacks : int64 [1]
         Written: grows by one for each third turn; never reset.
     history : float64 [0]
@@ -71,7 +82,7 @@ class AutoWorkspace(NamedTuple):
     sweep: SolverWorkspace
     exact: tuple
     kept: np.ndarray
-    corrected: np.ndarray
+    memory: np.ndarray
     fallbacks: np.ndarray
     history: np.ndarray
 
@@ -82,15 +93,15 @@ def allocate_in_turns(allocate_exact, row_capacity, body_capacity, history) -> A
         sweep=allocate_solver_workspace(row_capacity, body_capacity, 0),
         exact=allocate_exact(row_capacity, body_capacity, 0),
         kept=np.zeros(row_capacity),
-        corrected=np.zeros(body_capacity, np.int64),
+        memory=np.zeros((_LAST_WAIT + 1, body_capacity), np.int64),
         fallbacks=np.zeros(1, np.int64),
         history=np.zeros(history),
     )
 
 
-def carry_marks(old: AutoWorkspace, new: AutoWorkspace) -> None:
+def carry_memory(old: AutoWorkspace, new: AutoWorkspace) -> None:
     """``Method.carry``: a larger workspace goes on as the old one would have."""
-    new.corrected[:] = old.corrected
+    new.memory[:] = old.memory
 
 
 def solver_in_turns(name: str, solve_exactly):
@@ -132,8 +143,9 @@ def _solve_in_turns(rows, islands, island, free_velocity, velocity, workspace, s
     target = max(settings.tolerance * scale, settings.absolute_tolerance)
     residual, worst_block = natural_map(rows, islands, island, velocity, settings)
     iterations = np.int64(0)
-    corrected = _mark_bodies(islands, island, workspace.corrected, 0)
-    if residual <= (_FACTOR_CORRECTED if corrected else 1.0) * target or settings.max_iterations == 0:
+    memory = workspace.memory
+    corrected = _replace_memory(islands, island, memory[_CORRECTED], 0)
+    if residual <= (_FACTOR_CORRECTED if corrected > 0 else 1.0) * target or settings.max_iterations == 0:
         return status_of(residual, target, settings.absolute_tolerance), iterations, residual, scale, worst_block
     _copy(rows, islands, island, rows.impulse, workspace.kept)
     if residual <= _FACTOR_RESTING * target:
@@ -141,31 +153,55 @@ def _solve_in_turns(rows, islands, island, free_velocity, velocity, workspace, s
             rows, islands, island, free_velocity, velocity, workspace.exact, _beyond(settings)
         )
         if residual <= target:
-            _mark_bodies(islands, island, workspace.corrected, 1)
+            _replace_memory(islands, island, memory[_CORRECTED], 1)
             return status_of(residual, target, settings.absolute_tolerance), iterations, residual, scale, worst_block
         _copy(rows, islands, island, workspace.kept, rows.impulse)
         apply_impulses(rows, islands, island, free_velocity, velocity)
+    wait = _replace_memory(islands, island, memory[_WAIT], 0)
     settled = residual <= _RATIO_SETTLED * scale
-    sweeps = min(_SWEEPS_SETTLED if settled else _SWEEPS_RESTLESS, settings.max_iterations - iterations)
-    steps = min(_STEPS_SETTLED if settled else _STEPS_RESTLESS, settings.max_iterations - iterations - sweeps)
+    sweeps = _SWEEPS_SETTLED if settled else _SWEEPS_RESTLESS
+    if wait > 0:
+        sweeps = _SWEEPS_MOVING
+        _replace_memory(islands, island, memory[_WAIT], wait - 1)
+    sweeps = min(sweeps, settings.max_iterations - iterations)
     status, done, residual, _, worst_block = solve_nncg(
         rows, islands, island, free_velocity, velocity, workspace.sweep, with_limit(settings, sweeps)
     )
     iterations += done
-    if residual > target and steps > 0:
+    steps = min(_STEPS_SETTLED if settled else _STEPS_RESTLESS, settings.max_iterations - iterations)
+    if residual > target and wait > 0:
+        workspace.fallbacks[0] += 1
+        if residual > _RATIO_ROUGH * scale and iterations < settings.max_iterations:
+            limit = min(_SWEEPS_HIT, settings.max_iterations - iterations)
+            status, done, residual, _, worst_block = solve_nncg(
+                rows,
+                islands,
+                island,
+                free_velocity,
+                velocity,
+                workspace.sweep,
+                _with_ends(settings, max(_RATIO_ROUGH, settings.tolerance), settings.absolute_tolerance, limit),
+            )
+            iterations += done
+            status = status_of(residual, target, settings.absolute_tolerance)
+    elif residual > target and steps > 0:
         _copy(rows, islands, island, workspace.kept, rows.impulse)
         apply_impulses(rows, islands, island, free_velocity, velocity)
         status, done, residual, _, worst_block = solve_exactly(
             rows, islands, island, free_velocity, velocity, workspace.exact, with_limit(settings, steps)
         )
         iterations += done
-    if residual > target and iterations < settings.max_iterations:
-        workspace.fallbacks[0] += 1
-        rest = with_limit(settings, settings.max_iterations - iterations)
-        status, done, residual, worst_block = _sweep_on(
-            rows, islands, island, free_velocity, velocity, workspace, rest, residual, worst_block, status
-        )
-        iterations += done
+        last_wait = _replace_memory(islands, island, memory[_LAST_WAIT], 0)
+        if residual > target:
+            wait = min(max(2 * last_wait, _WAIT_LEAST), _WAIT_MOST)
+            _replace_memory(islands, island, memory[_WAIT], wait)
+            _replace_memory(islands, island, memory[_LAST_WAIT], wait)
+            workspace.fallbacks[0] += 1
+            rest = with_limit(settings, settings.max_iterations - iterations)
+            status, done, residual, worst_block = _sweep_on(
+                rows, islands, island, free_velocity, velocity, workspace, rest, residual, worst_block, status
+            )
+            iterations += done
     return status, iterations, residual, scale, worst_block
 
 
@@ -181,32 +217,37 @@ def _copy(rows, islands, island, source, target):
 @subkernel
 def with_limit(settings, limit):
     """The same settings with another iteration limit."""
-    return _with_ends(settings, 1.0, limit)
+    return _with_ends(settings, settings.tolerance, settings.absolute_tolerance, limit)
 
 
 @subkernel
-def _mark_bodies(islands, island, corrected, mark):
-    """Set the mark of an island's bodies; returns whether one of them had it."""
-    any_marked = False
+def _replace_memory(islands, island, memory, value):
+    """Set what is remembered of an island's bodies; returns the largest of what was."""
+    largest = np.int64(0)
     for index in range(islands.body_first[island], islands.body_first[island + 1]):
         body = islands.body_order[index]
-        any_marked = any_marked or corrected[body] > 0
-        corrected[body] = mark
-    return any_marked
+        largest = max(largest, memory[body])
+        memory[body] = value
+    return largest
 
 
 @subkernel
 def _beyond(settings):
     """Settings of the exact method for bodies at rest."""
-    return _with_ends(settings, _FACTOR_BEYOND, min(_STEPS_RESTING, settings.max_iterations))
+    return _with_ends(
+        settings,
+        _FACTOR_BEYOND * settings.tolerance,
+        _FACTOR_BEYOND * settings.absolute_tolerance,
+        min(_STEPS_RESTING, settings.max_iterations),
+    )
 
 
 @subkernel
-def _with_ends(settings, factor, limit):
-    """The same settings with tolerances times ``factor`` and another iteration limit."""
+def _with_ends(settings, tolerance, absolute_tolerance, limit):
+    """The same settings with other tolerances and another iteration limit."""
     return SolverSettings(
-        factor * settings.tolerance,
-        factor * settings.absolute_tolerance,
+        tolerance,
+        absolute_tolerance,
         limit,
         settings.friction,
         settings.directions,
@@ -251,6 +292,6 @@ register(
         source="docs/solvers/auto.md",
         allocate=_allocate,
         fallbacks=lambda workspace: workspace.fallbacks,
-        carry=carry_marks,
+        carry=carry_memory,
     )
 )
