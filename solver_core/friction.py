@@ -42,7 +42,7 @@ def project_friction(model, directions, bound, t1, t2):
     """
     if model == BOX:
         return min(bound, max(-bound, t1)), min(bound, max(-bound, t2))
-    length = math.hypot(t1, t2)
+    length = length_of(t1, t2)
     if model == CONE:
         if length <= bound:
             return t1, t2
@@ -88,7 +88,7 @@ def solve_friction(model, directions, bound, w11, w12, w21, w22, speed_1, speed_
     if model == CONE:
         return _solve_disc(bound, w11, w12, w21, w22, w11 * t1 + w12 * t2 - speed_1, w21 * t1 + w22 * t2 - speed_2)
     # the largest eigenvalue of the symmetric part: the longest step that never overshoots
-    weight = 0.5 * (w11 + w22 + math.hypot(w11 - w22, w12 + w21))
+    weight = 0.5 * (w11 + w22 + length_of(w11 - w22, w12 + w21))
     return project_friction(model, directions, bound, t1 - speed_1 / weight, t2 - speed_2 / weight)
 
 
@@ -115,8 +115,8 @@ def _solve_disc(bound, w11, w12, w21, w22, wanted_1, wanted_2):
         if t1 * t1 + t2 * t2 <= bound * bound:
             return t1, t2
     # largest singular value of W
-    largest = 0.5 * (_length(w11 + w22, w21 - w12) + _length(w11 - w22, w12 + w21))
-    least = max(0.0, _length(wanted_1, wanted_2) / bound - largest)
+    largest = 0.5 * (length_of(w11 + w22, w21 - w12) + length_of(w11 - w22, w12 + w21))
+    least = max(0.0, length_of(wanted_1, wanted_2) / bound - largest)
     if (w11 + least) * (w22 + least) - w12 * w21 <= _SINGULAR * (w11 + least) * (w22 + least):
         least += _SINGULAR * largest
     shift = least
@@ -125,7 +125,7 @@ def _solve_disc(bound, w11, w12, w21, w22, wanted_1, wanted_2):
         a, d = w11 + shift, w22 + shift
         inverse = 1.0 / (a * d - w12 * w21)
         t1, t2 = (d * wanted_1 - w12 * wanted_2) * inverse, (a * wanted_2 - w21 * wanted_1) * inverse
-        length = _length(t1, t2)
+        length = length_of(t1, t2)
         if abs(length - bound) <= _SECULAR_TOLERANCE * bound or (length < bound and shift == least):
             break
         # d|t|/ds = -t' (W + s)^-1 t / |t|
@@ -136,6 +136,6 @@ def _solve_disc(bound, w11, w12, w21, w22, wanted_1, wanted_2):
 
 
 @subkernel
-def _length(x, y):
+def length_of(x, y):
     """Length of (x, y); ``math.hypot``, which is safe for the largest and smallest numbers, takes ten times as long."""
     return math.sqrt(x * x + y * y)

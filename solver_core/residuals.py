@@ -28,7 +28,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .friction import project_friction
+from .friction import length_of, project_friction
 from .kernel import kernel, subkernel
 from .rows import BOX
 
@@ -36,10 +36,14 @@ from .rows import BOX
 @subkernel
 def row_velocity(jacobian, row, bias, velocity, a, b):
     """u = J v + bias of one row [m/s]."""
-    speed = bias
-    for column in range(6):
-        speed += jacobian[row, column] * velocity[a, column] + jacobian[row, 6 + column] * velocity[b, column]
-    return speed
+    # four short sums, which the processor adds side by side
+    return (
+        (jacobian[row, 0] * velocity[a, 0] + jacobian[row, 1] * velocity[a, 1] + jacobian[row, 2] * velocity[a, 2])
+        + (jacobian[row, 3] * velocity[a, 3] + jacobian[row, 4] * velocity[a, 4] + jacobian[row, 5] * velocity[a, 5])
+        + (jacobian[row, 6] * velocity[b, 0] + jacobian[row, 7] * velocity[b, 1] + jacobian[row, 8] * velocity[b, 2])
+        + (jacobian[row, 9] * velocity[b, 3] + jacobian[row, 10] * velocity[b, 4] + jacobian[row, 11] * velocity[b, 5])
+        + bias
+    )
 
 
 @subkernel
@@ -126,7 +130,7 @@ def _friction_error(weight, impulse_1, impulse_2, speed_1, speed_2, bound, frict
     wanted_1, wanted_2 = project_friction(
         friction, directions, bound, impulse_1 - speed_1 / weight, impulse_2 - speed_2 / weight
     )
-    return weight * math.hypot(impulse_1 - wanted_1, impulse_2 - wanted_2)
+    return weight * length_of(impulse_1 - wanted_1, impulse_2 - wanted_2)
 
 
 @kernel

@@ -162,6 +162,16 @@ def test_psor_with_relaxation_one_is_gauss_seidel():
     assert solve(problem, "psor", max_iterations=7, relaxation=1.0).r.tobytes() == pgs.r.tobytes()
 
 
+@pytest.mark.parametrize("friction", ["box", "cone"])
+def test_what_dies_down_does_not_get_denormal(friction):
+    """A sideways motion that thousands of sweeps take out stays above the numbers that stall processors."""
+    problem = column(4)
+    problem.free_velocity[3, 0] = 1e-3
+    result = solve(problem, "pgs", friction, tolerance=0.0, max_iterations=5_000)
+    for values in (result.r, result.velocity):
+        assert np.abs(values[values != 0.0]).min() > 1e-200
+
+
 @pytest.mark.parametrize(("method", "option"), [("psor", {"relaxation": 1.3}), ("amgs", {"alpha": 0.25})])
 def test_over_relaxation_halves_the_sweeps_of_a_column(method, option):
     """On a column of point masses, one contact each, steps of 1.3 need at most 0.6 of the sweeps of pgs.

@@ -16,8 +16,8 @@ Every row has its own bounds, and a friction row's follow the normal impulse of 
 row whose bound grows again continues where it was. Start: e = 0.
 
 With 2 alpha lambda = 1 the memory is 0 and the method is psor; amgs with alpha 1/2 (the paper's Omega = D/gamma) is
-Gauss-Seidel itself. What is faster is alpha below 1/2. Below some bound that depends on W (the paper's corollary 4.3
-proves alpha > |(D - L)^-1 U| / 2 to be enough where that norm is below 1) it does not converge.
+Gauss-Seidel itself. What is faster is alpha below 1/2, and without friction it converges there for a positive definite
+W (docs/solvers/amgs.md; the proof of the paper's corollary 4.3 has a hole). With friction and a low alpha it may cycle.
 Ends with ``max_iterations`` then; ``failed`` only where the problem holds NaN or infinity.
 
 | paper | here | unit |
