@@ -39,7 +39,9 @@ IS_RECYCLED = 5
 # face's number within its hull.
 REFERENCE = 6
 FEATURE = 7
-LINK_COLUMNS = 8
+# 1: the contacts touch a curved surface, over which they wander as the body rolls.
+CURVED = 8
+LINK_COLUMNS = 9
 
 INFINITE = 1e300
 
@@ -98,8 +100,8 @@ class PairArrays(NamedTuple):
     count, needed : int64 [1]
         As in ``ContactArrays``.
     shape_a, shape_b : int64 [P]
-    link : int64 [P, 8]
-        Columns CONTACT_START to FEATURE, above.
+    link : int64 [P, 9]
+        Columns CONTACT_START to CURVED, above.
     reach : float64 [P]
         Gap up to which the contacts were looked for when they were generated [m].
     pose : float64 [P, 4, 3]

@@ -15,12 +15,13 @@ import numpy as np
 
 from . import rotations
 from .compound import Compound
+from .round_shapes import Capsule, Cone, Cylinder
 from .shapes import Box, ConvexHull, HullArrays, ShapeError, ShapeKind, Sphere, pack_hulls
 from .state import StateArrays
 from .triangle_mesh import MeshArrays, TriangleMesh, pack_meshes
 
 # What a body's shape may be.
-_SHAPES = (Box, Sphere, ConvexHull, TriangleMesh, Compound)
+_SHAPES = (Box, Sphere, ConvexHull, Capsule, Cylinder, Cone, TriangleMesh, Compound)
 
 # An inertia whose off-diagonal part is below this share of its trace counts as diagonal already: a turn of the axes
 # would be rounding noise and would cost an axis-aligned box its exact axes.
@@ -50,7 +51,7 @@ class ShapeArrays(NamedTuple):
     position, orientation : float64 [shape_count, 3], [shape_count, 4]
         Pose of the shape's frame in the body frame.
     parameters : float64 [shape_count, 3]
-        Box: half extents [m]. Sphere: radius in the first. Hull: unused.
+        Box: half extents [m]. Sphere: radius. Capsule, cylinder, cone: radius, half length or height. Hull: unused.
     hull : int64 [shape_count]
         Row of the hull tables, of a mesh of the mesh tables; -1 for other shapes.
     bounding_radius : float64 [shape_count]
@@ -231,7 +232,7 @@ class ModelBuilder:
 
         Parameters
         ----------
-        shape : Box, Sphere, ConvexHull, TriangleMesh or Compound
+        shape : Box, Sphere, ConvexHull, Capsule, Cylinder, Cone, TriangleMesh or Compound
             In the user frame. Meshes are for bodies that never become dynamic.
         mass : float
             [kg], above 0. A static or kinematic body may become dynamic later, so it has a mass too.

@@ -25,6 +25,9 @@ class ShapeKind(IntEnum):
     BOX = 0
     SPHERE = 1
     HULL = 2
+    CAPSULE = 3
+    CYLINDER = 4
+    CONE = 5
     MESH = 6
 
 

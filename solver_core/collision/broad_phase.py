@@ -9,7 +9,7 @@ end and does not hang on the tree's shape: a repeated frame gives the same bits.
 from ..contacts import STATUS_CAPACITY, STATUS_OK
 from ..kernel import kernel, subkernel
 from .bounding_tree import find_overlapping_leaves, update_tree
-from .workspace import POSITION, SPHERE, SURPLUS
+from .workspace import CAPSULE, CONE, CYLINDER, POSITION, SPHERE, SURPLUS
 
 DYNAMIC = 2
 
@@ -144,7 +144,8 @@ def bound_shapes(
     """
     for shape in range(len(bounds)):
         body = body_of[shape]
-        is_sphere = shape_kind[shape] == SPHERE
+        kind = shape_kind[shape]
+        is_sphere = kind == SPHERE
         spin, offset = 0.0, 0.0
         for i in range(3):
             spin += velocity[body, 3 + i] ** 2
@@ -154,8 +155,12 @@ def bound_shapes(
         slack = spin**0.5 * lever * h + (fall if body_kind[body] == DYNAMIC else 0.0) + outlook[body, SURPLUS]
         for i in range(3):
             center = shape_pose[shape, POSITION, i]
-            half = parameters[shape, 0] if is_sphere else 0.0
-            if not is_sphere:
+            half = 0.0
+            if is_sphere or CAPSULE <= kind <= CONE:
+                lower, upper = round_extent(kind, parameters[shape], shape_pose[shape, i, 2])
+                center += 0.5 * (lower + upper)
+                half = 0.5 * (upper - lower)
+            else:
                 for j in range(3):
                     low = extent[polytope[shape], 0, j]
                     high = extent[polytope[shape], 1, j]
@@ -164,6 +169,20 @@ def bound_shapes(
             travel = velocity[body, i] * h
             bounds[shape, 0, i] = center - half - slack + min(travel, 0.0)
             bounds[shape, 1, i] = center + half + slack + max(travel, 0.0)
+
+
+@subkernel
+def round_extent(kind, parameters, cosine):
+    """Least and largest coordinate of a round shape, from its position, on a line at ``cosine`` to its axis."""
+    radius, half = parameters[0], parameters[1]
+    rise = cosine * half
+    if kind not in (CYLINDER, CONE):
+        # A sphere's half length is 0.
+        return -abs(rise) - radius, abs(rise) + radius
+    disc = radius * max(1.0 - cosine * cosine, 0.0) ** 0.5
+    if kind == CYLINDER:
+        return -abs(rise) - disc, abs(rise) + disc
+    return min(rise, -rise - disc), max(rise, -rise + disc)
 
 
 @subkernel

@@ -25,6 +25,7 @@ from .mesh_features import (
 )
 from .mesh_manifold import DROPPED, close_up, keep_contact, thin_out
 from .mesh_polytopes import face_points, keep_points, touch_polytope
+from .mesh_round import face_points_of_round, keep_all, touch_round
 from .mesh_tables import (
     CENTER,
     CONTACT_ROWS,
@@ -43,6 +44,8 @@ from .mesh_tables import (
 from .mesh_tree import closest_on_triangle, list_triangles, nearest_triangle
 from .workspace import (
     B_IN_A,
+    CAPSULE,
+    CONE,
     FACES,
     GAP,
     POSITION,
@@ -63,7 +66,9 @@ INFINITE = 1e300
 
 
 @subkernel
-def mesh_contacts(tables, mesh, polytopes, row, other, kind, radius, size, slack, maximal_points, held, side, scratch):
+def mesh_contacts(
+    tables, mesh, polytopes, row, other, kind, parameters, radius, size, slack, maximal_points, held, side, scratch
+):
     """Make the contacts of a mesh with another shape, in the mesh's frame; it is shape a of ``scratch.pose``.
 
     Parameters
@@ -77,8 +82,10 @@ def mesh_contacts(tables, mesh, polytopes, row, other, kind, radius, size, slack
         Rows among the polytopes.
     kind : int
         ``ShapeKind`` of the other shape.
+    parameters : float64 [3]
+        Of the other shape (read).
     radius : float
-        Of a sphere, else 0 [m].
+        Of a ball that holds a round shape, else 0 [m].
     size : float
         Of the smaller shape [m].
     slack : float
@@ -129,6 +136,26 @@ def mesh_contacts(tables, mesh, polytopes, row, other, kind, radius, size, slack
             count, depth = touch_sphere(
                 vertices, triangles, normals, triangle, pushes_to, is_before, radius, reach, size, probe, contact, count
             )
+        elif CAPSULE <= kind <= CONE:
+            count, depth = touch_round(
+                vertices,
+                triangles,
+                normals,
+                triangle,
+                pushes_to,
+                is_before,
+                polytopes,
+                row,
+                other,
+                kind,
+                parameters,
+                reach,
+                size,
+                maximal_points,
+                scratch,
+                contact,
+                count,
+            )
         else:
             count, depth = touch_polytope(
                 vertices,
@@ -164,6 +191,7 @@ def mesh_contacts(tables, mesh, polytopes, row, other, kind, radius, size, slack
             row,
             other,
             kind,
+            parameters,
             radius,
             reach,
             size,
@@ -286,6 +314,7 @@ def push_out(
     row,
     other,
     kind,
+    parameters,
     radius,
     reach,
     size,
@@ -314,6 +343,10 @@ def push_out(
                 )
             continue
         set_triangle(polytopes, row, vertices, triangles, normals, triangle, side, probe)
+        if CAPSULE <= kind <= CONE:
+            points = face_points_of_round(polytopes, row, other, kind, parameters, reach, size, maximal_points, scratch)
+            count = keep_all(contact, count, triangle, points, -INFINITE, scratch)
+            continue
         points = face_points(
             polytopes, row, other, triangles[triangle, FLAGS], side, reach, size, maximal_points, scratch
         )

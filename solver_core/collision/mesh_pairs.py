@@ -21,7 +21,19 @@ from .mesh_tables import (
     VERTEX_START,
 )
 from .mesh_tree import nearest_triangle
-from .workspace import A_IN_B, B_IN_A, FACE_OF_A, FACE_OF_B, GAP, NO_CONTACT, POSITION, RATIO_MARGIN, SPHERE
+from .workspace import (
+    A_IN_B,
+    B_IN_A,
+    CAPSULE,
+    CONE,
+    FACE_OF_A,
+    FACE_OF_B,
+    GAP,
+    NO_CONTACT,
+    POSITION,
+    RATIO_MARGIN,
+    SPHERE,
+)
 
 # Values of the column FEATURE for a mesh: whether closed parts push outwards, or hold a body that is within them.
 OUTSIDE = 0
@@ -55,7 +67,7 @@ def mesh_pair_contacts(
         Of the other shape (read).
     bounding_radius : float
         Of the other shape about its position [m].
-    link : int64 [8]
+    link : int64 [9]
         Of the pair: FEATURE read and written.
 
     Returns
@@ -69,9 +81,13 @@ def mesh_pair_contacts(
     if link[FEATURE] < 0:
         link[FEATURE] = INSIDE if is_within(tables, mesh, bounding_radius) else OUTSIDE
     side = -1 if link[FEATURE] == INSIDE else 1
-    radius = parameters[0] if kind == SPHERE else 0.0
+    radius = 0.0
+    if kind == SPHERE:
+        radius = parameters[0]
+    elif CAPSULE <= kind <= CONE:
+        radius = bounding_radius
     return mesh_contacts(
-        tables, mesh, polytopes, row, other, kind, radius, size, slack, maximal_points, held, side, scratch
+        tables, mesh, polytopes, row, other, kind, parameters, radius, size, slack, maximal_points, held, side, scratch
     )
 
 

@@ -1,15 +1,18 @@
-"""Contacts of a sphere with a sphere, a box or a hull: one point, along the line to the closest point.
+"""Contacts of a sphere with any convex shape: one point, along the line to the closest point.
 
 A sphere whose centre lies inside the other shape is pushed out through the nearest face.
 """
 
 from ..kernel import subkernel
 from .closest_points import RATIO_TOUCHING, closest_points
+from .round_points import round_and_point
 from .workspace import (
     A_IN_B,
     B_IN_A,
     BOX,
+    CAPSULE,
     CLOSEST_POINTS,
+    CONE,
     DIRECTION,
     FACES,
     GAP,
@@ -36,11 +39,11 @@ def sphere_contacts(polytopes, a, b, kind_a, kind_b, parameters_a, parameters_b,
     polytopes : HullArrays
         (read)
     a, b : int
-        Their rows; the row of a sphere is a point.
+        Their rows; the row of a round shape is a point.
     kind_a, kind_b : int
         ``ShapeKind``.
     parameters_a, parameters_b : float64 [3]
-        Radius or half extents [m] (read).
+        As in ``ShapeArrays`` [m] (read).
     size : float
         Of the smaller shape [m].
     reach : float
@@ -64,6 +67,11 @@ def sphere_contacts(polytopes, a, b, kind_a, kind_b, parameters_a, parameters_b,
         distance = box_and_point(parameters_a, pose[B_IN_A], touching, closest)
     elif kind_b == BOX:
         distance = box_and_point(parameters_b, pose[A_IN_B], touching, closest)
+        change_roles(pose[B_IN_A], closest)
+    elif CAPSULE <= kind_a <= CONE:
+        distance = round_and_point(kind_a, parameters_a, pose[B_IN_A], touching, closest)
+    elif CAPSULE <= kind_b <= CONE:
+        distance = round_and_point(kind_b, parameters_b, pose[A_IN_B], touching, closest)
         change_roles(pose[B_IN_A], closest)
     else:
         farthest = reach + radius_a + radius_b

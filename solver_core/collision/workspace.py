@@ -18,6 +18,9 @@ from .mesh_tree import allocate_mesh_tables
 BOX = 0
 SPHERE = 1
 HULL = 2
+CAPSULE = 3
+CYLINDER = 4
+CONE = 5
 MESH = 6
 
 # Values of PairArrays' column REFERENCE: where a manifold's normal comes from.
@@ -67,6 +70,8 @@ EDGE_OF_B = 3
 # Entries of PairScratch.feature: the manifold's origin, as the columns REFERENCE and FEATURE of PairArrays.
 ORIGIN = 4
 ORIGIN_FEATURE = 5
+# 1: a curved surface is touched, and the contact wanders over it as the body rolls.
+IS_CURVED = 6
 
 # Rows of PairScratch.closest.
 ON_A = 0
@@ -96,6 +101,9 @@ CUT = 3
 # manifold before it does. Must exceed narrow_phase.RATIO_RECYCLE; larger means more rows that never act.
 RATIO_MARGIN = 0.01
 
+# Room for faces of the polytope that grows in the overlap of two curved shapes; some 100 were seen.
+EXPANSION_ROWS = 256
+
 
 class PairScratch(NamedTuple):
     """What is worked out for one pair, in the frame of shape a unless said otherwise. Rows and columns: see above.
@@ -107,11 +115,13 @@ class PairScratch(NamedTuple):
     axes : float64 [4, 3]
         Largest separations along face normals of a, of b, and of edge pairs [m]; normal of the best edge pair; normal
         of the manifold; normal of a sheet on the side of the other's centre, else 0. Normals point from a to b.
-    feature : int64 [6]
-        The features that give these.
+    feature : int64 [7]
+        The features that give these, and IS_CURVED.
     closest : float64 [3, 3]
         Closest points, and the direction from a to b.
     simplex : float64 [4, 10]
+    expansion : float64 [3, 256, 10]
+        For the depth of curved shapes, in ``round_separation``; then for their contacts, in ``round_manifold``.
     heights : float64 [2, V]
         Vertices of a and b along an axis.
     near_edges : float64 [2, E, 13]
@@ -127,6 +137,7 @@ class PairScratch(NamedTuple):
     feature: np.ndarray
     closest: np.ndarray
     simplex: np.ndarray
+    expansion: np.ndarray
     heights: np.ndarray
     near_edges: np.ndarray
     polygon: np.ndarray
@@ -171,7 +182,7 @@ class CollisionWorkspace(NamedTuple):
     Attributes
     ----------
     polytopes : HullArrays
-        The model's hulls, then its boxes, one point for the centres of spheres, and two rows for each mesh.
+        The model's hulls, then its boxes, one point for all round shapes, and two rows for each mesh.
     polytope : int64 [S]
         Each shape's row in ``polytopes``.
     size : float64 [S]
@@ -218,7 +229,7 @@ def allocate_collision_workspace(shapes, hulls, meshes, body_count: int) -> Coll
     tables = allocate_mesh_tables(meshes)
     polytopes, polytope = _polytope_tables(shapes, hulls, meshes)
     extents = np.ptp(polytopes.bounds, axis=1).max(axis=1)
-    size = np.where(shapes.kind == SPHERE, 2.0 * shapes.parameters[:, 0], extents[polytope])
+    size = np.where(_is_round(shapes.kind), _round_sizes(shapes.kind, shapes.parameters), extents[polytope])
     vertex_count, _, edge_count = np.diff(polytopes.start, axis=0).max(axis=0)
     loop_length = np.diff(polytopes.loop_start).max(initial=4)
     return CollisionWorkspace(
@@ -252,9 +263,10 @@ def allocate_pair_scratch(vertex_count: int, edge_count: int, loop_length: int) 
     return PairScratch(
         pose=np.zeros((6, 4, 3)),
         axes=np.zeros((4, 3)),
-        feature=np.zeros(6, np.int64),
+        feature=np.zeros(7, np.int64),
         closest=np.zeros((3, 3)),
         simplex=np.zeros((4, 10)),
+        expansion=np.zeros((3, EXPANSION_ROWS, 10)),
         heights=np.zeros((2, vertex_count)),
         near_edges=np.zeros((2, edge_count, 13)),
         polygon=np.zeros((3, corner_count, 4)),
@@ -275,7 +287,7 @@ def _polytope_tables(shapes, hulls, meshes):
             polytope[shape] = hull_count + row
         elif kind == HULL:
             polytope[shape] = shapes.hull[shape]
-    polytope[shapes.kind == SPHERE] = hull_count + len(boxes)
+    polytope[_is_round(shapes.kind)] = hull_count + len(boxes)
     is_mesh = shapes.kind == MESH
     polytope[is_mesh] = hull_count + len(boxes) + 1 + 2 * shapes.hull[is_mesh]
     tables = _joined(_joined(hulls, pack_hulls(boxes)), _point_table())
@@ -283,6 +295,17 @@ def _polytope_tables(shapes, hulls, meshes):
         vertices = meshes.vertex[first:last]
         tables = _joined(tables, triangle_rows((vertices.min(axis=0), vertices.max(axis=0))))
     return tables, polytope
+
+
+def _is_round(kind) -> np.ndarray:
+    return (kind == SPHERE) | ((kind >= CAPSULE) & (kind <= CONE))
+
+
+def _round_sizes(kind, parameters) -> np.ndarray:
+    """Longest sides of spheres, capsules, cylinders and cones [m]."""
+    radius, half = parameters[:, 0], parameters[:, 1]
+    sizes = np.where(kind == CAPSULE, radius + half, np.maximum(radius, half))
+    return 2.0 * np.where(kind == SPHERE, radius, sizes)
 
 
 def _point_table() -> HullArrays:

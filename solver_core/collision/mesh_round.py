@@ -1,0 +1,172 @@
+"""Contacts of one triangle of a mesh with a capsule, cylinder or cone: of its face, and of its edges and corners.
+
+The triangle stands in the mesh's first row among the polytopes (``mesh_contacts.set_triangle``); it is shape a.
+"""
+
+import numpy as np
+
+from ..kernel import subkernel
+from .closest_points import RATIO_TOUCHING, into_frame
+from .mesh_features import FACE, can_push, has_edges_that_push, highest_feature
+from .mesh_manifold import keep_contact
+from .mesh_tables import FLAGS
+from .round_contacts import RATIO_AGREE, RATIO_SLAB, contact_along
+from .round_manifold import face_of_round_manifold
+from .round_separation import closest_cores, least_depth
+from .round_support import rounding, support_point
+from .workspace import B_IN_A, DIRECTION, FACES, GAP, HULL, NORMAL, POSITION, SIDE
+
+INFINITE = 1e300
+
+
+@subkernel
+def touch_round(
+    vertices,
+    triangles,
+    normals,
+    triangle,
+    side,
+    is_before,
+    polytopes,
+    row,
+    other,
+    kind,
+    parameters,
+    reach,
+    size,
+    maximal_points,
+    scratch,
+    contact,
+    count,
+):
+    """Add the contacts of a round shape with a triangle; arguments and returns as of ``touch_sphere``."""
+    pose, axes, closest = scratch.pose, scratch.axes, scratch.closest
+    radius = rounding(kind, parameters)
+    separation = lowest_of_round(polytopes, row, kind, parameters, pose[B_IN_A])
+    if separation - radius > reach:
+        return count, INFINITE
+    touching = RATIO_TOUCHING * size
+    if not has_edges_that_push(triangles[triangle, FLAGS], side):
+        if not is_before:
+            return count, radius - separation
+        points = face_points_of_round(polytopes, row, other, kind, parameters, reach, size, maximal_points, scratch)
+        return keep_all(contact, count, triangle, points, -INFINITE, scratch), INFINITE
+    for i in range(3):
+        axes[SIDE, i] = polytopes.plane[polytopes.start[row, FACES], i]
+    distance = closest_cores(
+        polytopes,
+        row,
+        other,
+        np.int64(HULL),
+        kind,
+        parameters,
+        parameters,
+        reach + radius,
+        touching,
+        pose,
+        axes,
+        scratch.simplex,
+        closest,
+    )
+    if distance > reach + radius:
+        return count, INFINITE
+    if distance > 0.0:
+        x, y, z = closest[DIRECTION, 0], closest[DIRECTION, 1], closest[DIRECTION, 2]
+        lowest = -touching - radius
+    else:
+        x, y, z = axes[SIDE, 0], axes[SIDE, 1], axes[SIDE, 2]
+        distance, x, y, z = least_depth(
+            polytopes,
+            row,
+            other,
+            np.int64(HULL),
+            kind,
+            parameters,
+            parameters,
+            size,
+            RATIO_SLAB * (parameters[0] + parameters[1]),
+            pose,
+            axes,
+            scratch.expansion,
+            -separation,
+            x,
+            y,
+            z,
+        )
+        distance = -distance
+        lowest = -INFINITE
+    feature = highest_feature(vertices, triangles, triangle, x, y, z)
+    is_edge = feature != FACE and can_push(vertices, triangles, normals, triangle, feature, x, y, z, side)
+    if is_edge:
+        points = contact_along(
+            polytopes,
+            row,
+            other,
+            np.int64(HULL),
+            kind,
+            parameters,
+            parameters,
+            distance,
+            x,
+            y,
+            z,
+            RATIO_AGREE * size,
+            reach,
+            scratch,
+        )
+        count = keep_all(contact, count, triangle, points, -INFINITE, scratch)
+    if is_edge and distance <= 0.0:
+        return count, INFINITE
+    if not is_before:
+        return count, INFINITE if distance > 0.0 else radius - separation
+    points = face_points_of_round(polytopes, row, other, kind, parameters, reach, size, maximal_points, scratch)
+    return keep_all(contact, count, triangle, points, lowest, scratch), INFINITE
+
+
+@subkernel
+def lowest_of_round(polytopes, row, kind, parameters, pose):
+    """Height of the lowest point of a core over the triangle's plane [m]."""
+    plane = polytopes.plane[polytopes.start[row, FACES]]
+    p, q, s = into_frame(pose, -plane[0], -plane[1], -plane[2])
+    none = np.int64(0)
+    x, y, z, _ = support_point(
+        kind, parameters, polytopes.vertex, polytopes.neighbor_start, polytopes.neighbor, none, none, p, q, s, none
+    )
+    height = -p * x - q * y - s * z - plane[3]
+    return height + plane[0] * pose[POSITION, 0] + plane[1] * pose[POSITION, 1] + plane[2] * pose[POSITION, 2]
+
+
+@subkernel
+def face_points_of_round(polytopes, row, other, kind, parameters, reach, size, maximal_points, scratch):
+    """Points of a round shape over a triangle; returns how many there are in the scratch."""
+    count, x, y, z, _ = face_of_round_manifold(
+        polytopes,
+        row,
+        np.int64(HULL),
+        parameters,
+        np.int64(0),
+        other,
+        kind,
+        parameters,
+        False,
+        rounding(kind, parameters),
+        reach,
+        size,
+        maximal_points,
+        scratch,
+    )
+    scratch.axes[NORMAL, 0], scratch.axes[NORMAL, 1], scratch.axes[NORMAL, 2] = x, y, z
+    return count
+
+
+@subkernel
+def keep_all(contact, count, triangle, points, lowest, scratch):
+    """Add the points in the scratch whose gaps are not below ``lowest`` to the mesh's contacts."""
+    nx, ny, nz = scratch.axes[NORMAL, 0], scratch.axes[NORMAL, 1], scratch.axes[NORMAL, 2]
+    for point in range(points):
+        here = scratch.contact[point]
+        if here[GAP] >= lowest:
+            count = keep_contact(
+                contact, count, triangle, here[0], here[1], here[2], here[3], here[4], here[5], here[GAP], nx, ny, nz
+            )
+    return count

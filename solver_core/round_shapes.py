@@ -1,0 +1,206 @@
+"""Round collision shapes in the user frame: capsule, cylinder and cone about their own z axis.
+
+Their mass properties are the closed forms of solids of revolution (any handbook of mechanics); ``position`` is the
+middle of the height, so a cone's centre of mass lies a quarter of its height above its base, below ``position``.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from .shapes import MassProperties, ShapeError, ShapeKind, _finite_vector, _rotation_matrix
+
+
+class _RoundShape:
+    """What the three have in common: checks, the pose, bounds from a support function."""
+
+    is_flat = False
+
+    def _check(self, lengths, may_be_zero=()):
+        name = type(self).__name__.lower()
+        for field in lengths:
+            value = float(_finite_vector(f"{name}: {field.replace('_', ' ')}", [getattr(self, field)], 1)[0])
+            if value < 0.0 or (value == 0.0 and field not in may_be_zero):
+                allowed = "at least 0" if field in may_be_zero else "above 0"
+                raise ShapeError(f"{name}: {field.replace('_', ' ')} is {value:g}; it must be {allowed}")
+            object.__setattr__(self, field, value)
+        orientation = _finite_vector(f"{name}: orientation", self.orientation, 4)
+        length = np.linalg.norm(orientation)
+        if length == 0.0:
+            raise ShapeError(f"{name}: orientation is zero; it must be a quaternion (w, x, y, z)")
+        object.__setattr__(self, "orientation", orientation / length)
+        object.__setattr__(self, "position", _finite_vector(f"{name}: position", self.position, 3))
+
+    def _placed(self, volume, height, axial, across) -> MassProperties:
+        """Mass properties with the centre at ``height`` along the axis and these moments about it and across it."""
+        axes = _rotation_matrix(self.orientation)
+        inertia = (axes * np.array([across, across, axial])) @ axes.T
+        return MassProperties(float(volume), self.position + height * axes[:, 2], inertia)
+
+    def _disc_reach(self):
+        """How far a disc of the radius across the axis reaches along each axis of the user frame [3]."""
+        return self.radius * np.sqrt(np.maximum(1.0 - _rotation_matrix(self.orientation)[:, 2] ** 2, 0.0))
+
+
+@dataclass(frozen=True, eq=False)
+class Capsule(_RoundShape):
+    """All points within ``radius`` of a segment along z: a rod with round ends.
+
+    Parameters
+    ----------
+    radius : float
+        [m], above 0.
+    half_length : float
+        Half of the segment [m], without the round ends; at least 0.
+    position, orientation : array-like [3], [4]
+        Pose in the user frame; the quaternion (w, x, y, z) is normalised.
+
+    Raises
+    ------
+    ShapeError
+    """
+
+    radius: float
+    half_length: float
+    position: np.ndarray = (0.0, 0.0, 0.0)
+    orientation: np.ndarray = (1.0, 0.0, 0.0, 0.0)
+
+    def __post_init__(self):
+        self._check(("radius", "half_length"), may_be_zero=("half_length",))
+
+    kind = ShapeKind.CAPSULE
+
+    @property
+    def parameters(self) -> np.ndarray:
+        """Radius and half length [m]."""
+        return np.array([self.radius, self.half_length, 0.0])
+
+    @property
+    def bounding_radius(self) -> float:
+        """To the tip of a round end [m]."""
+        return self.radius + self.half_length
+
+    @property
+    def size(self) -> float:
+        """From tip to tip [m]."""
+        return 2.0 * (self.radius + self.half_length)
+
+    def bounding_box(self):
+        """Lower and upper corner in the user frame [m]."""
+        reach = self.half_length * np.abs(_rotation_matrix(self.orientation)[:, 2]) + self.radius
+        return self.position - reach, self.position + reach
+
+    def mass_properties(self) -> MassProperties:
+        """A cylinder and two half balls, whose own centres lie 3/8 r beyond the ends of the segment."""
+        r, half = self.radius, self.half_length
+        rod, ball = 2.0 * np.pi * r**2 * half, 4.0 / 3.0 * np.pi * r**3
+        axial = rod * r**2 / 2.0 + ball * 0.4 * r**2
+        across = rod * (r**2 / 4.0 + half**2 / 3.0) + ball * (0.4 * r**2 + half**2 + 0.75 * r * half)
+        return self._placed(rod + ball, 0.0, axial, across)
+
+
+@dataclass(frozen=True, eq=False)
+class Cylinder(_RoundShape):
+    """A cylinder along z, with flat caps.
+
+    Parameters
+    ----------
+    radius, half_height : float
+        [m], above 0.
+    position, orientation : array-like [3], [4]
+        Pose in the user frame; the quaternion (w, x, y, z) is normalised.
+
+    Raises
+    ------
+    ShapeError
+    """
+
+    radius: float
+    half_height: float
+    position: np.ndarray = (0.0, 0.0, 0.0)
+    orientation: np.ndarray = (1.0, 0.0, 0.0, 0.0)
+
+    def __post_init__(self):
+        self._check(("radius", "half_height"))
+
+    kind = ShapeKind.CYLINDER
+
+    @property
+    def parameters(self) -> np.ndarray:
+        """Radius and half height [m]."""
+        return np.array([self.radius, self.half_height, 0.0])
+
+    @property
+    def bounding_radius(self) -> float:
+        """To the rim [m]."""
+        return float(np.hypot(self.radius, self.half_height))
+
+    @property
+    def size(self) -> float:
+        """Height or diameter, whichever is larger [m]."""
+        return 2.0 * max(self.radius, self.half_height)
+
+    def bounding_box(self):
+        """Lower and upper corner in the user frame [m]."""
+        reach = self.half_height * np.abs(_rotation_matrix(self.orientation)[:, 2]) + self._disc_reach()
+        return self.position - reach, self.position + reach
+
+    def mass_properties(self) -> MassProperties:
+        """Closed form."""
+        r, half = self.radius, self.half_height
+        volume = 2.0 * np.pi * r**2 * half
+        return self._placed(volume, 0.0, volume * r**2 / 2.0, volume * (r**2 / 4.0 + half**2 / 3.0))
+
+
+@dataclass(frozen=True, eq=False)
+class Cone(_RoundShape):
+    """A cone along z: apex at ``+half_height``, base of ``radius`` at ``-half_height``.
+
+    Parameters
+    ----------
+    radius, half_height : float
+        [m], above 0.
+    position, orientation : array-like [3], [4]
+        Pose of the middle of the height in the user frame; the quaternion (w, x, y, z) is normalised.
+
+    Raises
+    ------
+    ShapeError
+    """
+
+    radius: float
+    half_height: float
+    position: np.ndarray = (0.0, 0.0, 0.0)
+    orientation: np.ndarray = (1.0, 0.0, 0.0, 0.0)
+
+    def __post_init__(self):
+        self._check(("radius", "half_height"))
+
+    kind = ShapeKind.CONE
+
+    @property
+    def parameters(self) -> np.ndarray:
+        """Radius of the base and half height [m]."""
+        return np.array([self.radius, self.half_height, 0.0])
+
+    @property
+    def bounding_radius(self) -> float:
+        """To the rim [m]."""
+        return float(np.hypot(self.radius, self.half_height))
+
+    @property
+    def size(self) -> float:
+        """Height or diameter of the base, whichever is larger [m]."""
+        return 2.0 * max(self.radius, self.half_height)
+
+    def bounding_box(self):
+        """Lower and upper corner in the user frame [m]."""
+        rise, disc = self.half_height * _rotation_matrix(self.orientation)[:, 2], self._disc_reach()
+        apex, base = self.position + rise, self.position - rise
+        return np.minimum(apex, base - disc), np.maximum(apex, base + disc)
+
+    def mass_properties(self) -> MassProperties:
+        """Closed form; the centre lies a quarter of the height above the base."""
+        r, height = self.radius, 2.0 * self.half_height
+        volume = np.pi * r**2 * height / 3.0
+        return self._placed(volume, -height / 4.0, 0.3 * volume * r**2, 3.0 / 80.0 * volume * (4.0 * r**2 + height**2))
