@@ -95,7 +95,7 @@ def disc_over_polygon(
     area += outline[corners - 1, 0] * outline[0, 1] - outline[corners - 1, 1] * outline[0, 0]
     turn = 1.0 if area >= 0.0 else -1.0
     spot_count = crossings_with_outline(outline, corners, radius, tolerance, spots)
-    slope_u, slope_v = slopes_over_disc(discs, 0, radius, incident, reference)
+    slope_u, slope_v = slopes_over_disc(discs, np.int64(0), radius, incident, reference)
     tilt = (slope_u * slope_u + slope_v * slope_v) ** 0.5
     count = np.int64(0)
     is_lowest_due = tilt > TILT_STEADY
@@ -261,7 +261,7 @@ def add_of_polygon(
         if spot < 0:
             return count
         u, v = spots[spot, 0], spots[spot, 1]
-    x, y, z = onto_incident(discs, 0, u, v, incident, reference)
+    x, y, z = onto_incident(discs, np.int64(0), u, v, incident, reference)
     return add_over_plane(reference, x, y, z, 0.0, reach, column, contact, count)
 
 

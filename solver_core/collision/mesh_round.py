@@ -7,11 +7,11 @@ import numpy as np
 
 from ..kernel import subkernel
 from .closest_points import RATIO_TOUCHING, into_frame
-from .mesh_features import FACE, can_push, has_edges_that_push, highest_feature
+from .mesh_features import FACE, FIRST_EDGE, can_push, has_edges_that_push, highest_feature
 from .mesh_manifold import keep_contact
 from .mesh_tables import FLAGS
-from .round_contacts import RATIO_AGREE, RATIO_SLAB, contact_along
-from .round_manifold import face_of_round_manifold
+from .round_contacts import RATIO_AGREE, RATIO_SLAB, meet_features, set_feature
+from .round_manifold import face_of_round_manifold, place_ends
 from .round_separation import closest_cores, least_depth
 from .round_support import rounding, support_point
 from .workspace import B_IN_A, DIRECTION, FACES, GAP, HULL, NORMAL, POSITION, SIDE
@@ -98,22 +98,8 @@ def touch_round(
     feature = highest_feature(vertices, triangles, triangle, x, y, z)
     is_edge = feature != FACE and can_push(vertices, triangles, normals, triangle, feature, x, y, z, side)
     if is_edge:
-        points = contact_along(
-            polytopes,
-            row,
-            other,
-            np.int64(HULL),
-            kind,
-            parameters,
-            parameters,
-            distance,
-            x,
-            y,
-            z,
-            RATIO_AGREE * size,
-            reach,
-            scratch,
-        )
+        bend = set_ends(vertices, triangles, triangle, feature, polytopes, kind, parameters, x, y, z, scratch)
+        points = meet_features(scratch, 0.0, radius, bend, distance, x, y, z, RATIO_AGREE * size, reach)
         count = keep_all(contact, count, triangle, points, -INFINITE, scratch)
     if is_edge and distance <= 0.0:
         return count, INFINITE
@@ -134,6 +120,30 @@ def lowest_of_round(polytopes, row, kind, parameters, pose):
     )
     height = -p * x - q * y - s * z - plane[3]
     return height + plane[0] * pose[POSITION, 0] + plane[1] * pose[POSITION, 1] + plane[2] * pose[POSITION, 2]
+
+
+@subkernel
+def set_ends(vertices, triangles, triangle, feature, polytopes, kind, parameters, x, y, z, scratch):
+    """Write the ends of the triangle's edge (or twice its corner) and of what a round shape turns towards it.
+
+    Returns
+    -------
+    float
+        Radius of curvature across the round shape's feature [m].
+    """
+    pose, ends = scratch.pose[B_IN_A], scratch.simplex
+    p, q, s = into_frame(pose, -x, -y, -z)
+    none = np.int64(0)
+    bend = set_feature(
+        kind, parameters, polytopes.vertex, polytopes.neighbor_start, polytopes.neighbor, none, none, p, q, s, ends
+    )
+    tail = triangles[triangle, feature % FIRST_EDGE]
+    head = triangles[triangle, (feature - FIRST_EDGE + 1) % 3] if feature >= FIRST_EDGE else tail
+    for i in range(3):
+        ends[2, i], ends[3, i] = ends[0, i], ends[1, i]
+        ends[0, i], ends[1, i] = vertices[tail, i], vertices[head, i]
+    place_ends(pose, ends, np.int64(2))
+    return bend
 
 
 @subkernel

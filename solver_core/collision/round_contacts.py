@@ -12,6 +12,8 @@ less the radii around them.
 Where the closest features are lines along each other, contacts lie at the ends of their common stretch.
 """
 
+import numpy as np
+
 from ..kernel import subkernel
 from .closest_points import RATIO_TOUCHING, into_frame
 from .hull_separation import find_side
@@ -399,7 +401,7 @@ def add_deepest(
         base, vertices = start[b, VERTICES], start[b + 1, VERTICES] - start[b, VERTICES]
         p, q, s = into_frame(pose, -nx, -ny, -nz)
         set_feature(kind_b, parameters_b, vertex, neighbor_start, neighbor, base, vertices, p, q, s, ends)
-        place_ends(pose, ends, 0)
+        place_ends(pose, ends, np.int64(0))
         shift = -radius_b - gap
     row = min(count, maximal_points - 1)
     x = 0.5 * (ends[0, 0] + ends[1, 0]) + shift * nx
@@ -469,7 +471,7 @@ def axis_contacts(kind_a, kind_b, parameters_a, parameters_b, touching, agree, r
     for i in range(3):
         ends[2, i], ends[3, i] = ends[0, i], ends[1, i]
         ends[0, i], ends[1, i] = contact[0, i], contact[0, 3 + i]
-    place_ends(pose, ends, 2)
+    place_ends(pose, ends, np.int64(2))
     radius_a = parameters_a[0] if kind_a == CAPSULE else 0.0
     radius_b = parameters_b[0] if kind_b == CAPSULE else 0.0
     count = line_manifold(ends, radius_a, radius_b, parameters_a[0] + parameters_b[0], x, y, z, reach, contact)
@@ -486,7 +488,7 @@ def axis_contacts(kind_a, kind_b, parameters_a, parameters_b, touching, agree, r
             gap,
         )
         count += 1
-    finish(scratch, CLOSEST_POINTS, -1, x, y, z, True)
+    finish(scratch, np.int64(CLOSEST_POINTS), np.int64(-1), x, y, z, True)
     return count
 
 
@@ -537,7 +539,7 @@ def contact_along(
     """
     vertex, start = polytopes.vertex, polytopes.start
     neighbor_start, neighbor = polytopes.neighbor_start, polytopes.neighbor
-    pose, ends, contact, closest = scratch.pose[B_IN_A], scratch.simplex, scratch.contact, scratch.closest
+    pose, ends = scratch.pose[B_IN_A], scratch.simplex
     radius_a, radius_b = rounding(kind_a, parameters_a), rounding(kind_b, parameters_b)
     p, q, s = into_frame(pose, -nx, -ny, -nz)
     base, count = start[b, VERTICES], start[b + 1, VERTICES] - start[b, VERTICES]
@@ -545,11 +547,18 @@ def contact_along(
     for end in range(2):
         for i in range(3):
             ends[2 + end, i] = ends[end, i]
-    place_ends(pose, ends, 2)
+    place_ends(pose, ends, np.int64(2))
     base, count = start[a, VERTICES], start[a + 1, VERTICES] - start[a, VERTICES]
     bend_a = set_feature(kind_a, parameters_a, vertex, neighbor_start, neighbor, base, count, nx, ny, nz, ends)
+    return meet_features(scratch, radius_a, radius_b, bend_a + bend_b, distance, nx, ny, nz, agree, reach)
+
+
+@subkernel
+def meet_features(scratch, radius_a, radius_b, bend, distance, nx, ny, nz, agree, reach):
+    """Contacts of two segments (or points) whose ends are in ``scratch.simplex``; arguments as of ``line_manifold``."""
+    ends, contact, closest = scratch.simplex, scratch.contact, scratch.closest
     gap = distance - radius_a - radius_b
-    count = line_manifold(ends, radius_a, radius_b, bend_a + bend_b, nx, ny, nz, reach, contact)
+    count = line_manifold(ends, radius_a, radius_b, bend, nx, ny, nz, reach, contact)
     if count == 0 or smallest_gap(contact, count) > gap + agree:
         if distance <= 0.0:
             meet_across(ends, nx, ny, nz, closest)
@@ -558,7 +567,7 @@ def contact_along(
         z = 0.5 * (closest[ON_A, 2] + closest[ON_B, 2] + (radius_a - radius_b - gap) * nz)
         set_point(contact, count, x, y, z, nx, ny, nz, gap)
         count += 1
-    finish(scratch, CLOSEST_POINTS, -1, nx, ny, nz, True)
+    finish(scratch, np.int64(CLOSEST_POINTS), np.int64(-1), nx, ny, nz, True)
     return count
 
 
@@ -571,7 +580,7 @@ def set_feature(kind, parameters, vertex, neighbor_start, neighbor, base, count,
     float
         Radius of curvature across it [m].
     """
-    p, q, s, best = support_point(kind, parameters, vertex, neighbor_start, neighbor, base, count, x, y, z, 0)
+    p, q, s, best = support_point(kind, parameters, vertex, neighbor_start, neighbor, base, count, x, y, z, np.int64(0))
     ends[0, 0], ends[0, 1], ends[0, 2] = p, q, s
     ends[1, 0], ends[1, 1], ends[1, 2] = p, q, s
     if kind == SPHERE:

@@ -105,7 +105,7 @@ def face_of_round_manifold(
     sides = 0
     has_cap = reference_kind in (CYLINDER, CONE)
     if has_cap:
-        place_cap(reference_parameters, face, is_face_of_b, pose, discs, 0)
+        place_cap(reference_parameters, face, is_face_of_b, pose, discs, np.int64(0))
         nx, ny, nz = discs[AXIS, 0], discs[AXIS, 1], discs[AXIS, 2]
         qx, qy, qz = discs[CENTER, 0], discs[CENTER, 1], discs[CENTER, 2]
     else:
@@ -147,7 +147,7 @@ def face_of_round_manifold(
             ends = scratch.simplex
             set_ruling(incident_kind, incident_parameters, x, y, z, ends)
             if not is_face_of_b:
-                place_ends(pose, ends, 0)
+                place_ends(pose, ends, np.int64(0))
             low, high = 0.0, 1.0
             if has_cap:
                 low, high = clip_by_disc(ends, discs, reference_parameters[0] + tolerance)
@@ -162,7 +162,7 @@ def face_of_round_manifold(
                     count = add_over_plane((qx, qy, qz, nx, ny, nz), x, y, z, radius, reach, column, contact, count)
             tilt = INFINITE
         elif has_cap:
-            place_cap(incident_parameters, cap, not is_face_of_b, pose, discs, SECOND_DISC)
+            place_cap(incident_parameters, cap, not is_face_of_b, pose, discs, np.int64(SECOND_DISC))
             # Directions stay with the smaller disc.
             first, second = 0, SECOND_DISC
             first_radius, second_radius = reference_parameters[0], incident_parameters[0]
@@ -192,7 +192,7 @@ def face_of_round_manifold(
                 contact,
             )
         else:
-            place_cap(incident_parameters, cap, not is_face_of_b, pose, discs, 0)
+            place_cap(incident_parameters, cap, not is_face_of_b, pose, discs, np.int64(0))
             plane_of_incident = (
                 discs[0, 0],
                 discs[0, 1],
