@@ -11,6 +11,7 @@ from mathutils import Matrix, Quaternion, Vector
 from ..solver_core import rotations
 from ..solver_core.decomposition import coacd_version
 from ..solver_core.model import BodyKind
+from ..solver_core.round_shapes import Capsule, Cone, Cylinder
 from ..solver_core.shapes import Box, Sphere
 from .cli_output import save_blend, write_json
 from .fcurves import LINEAR
@@ -27,7 +28,16 @@ _RATIO_BEVEL = 0.06
 
 _SKY = (0.72, 0.76, 0.82)
 
-_COLLISION_SHAPES = {"Box": "BOX", "Sphere": "SPHERE", "ConvexHull": "CONVEX_HULL"}
+_COLLISION_SHAPES = {
+    "Box": "BOX",
+    "Sphere": "SPHERE",
+    "ConvexHull": "CONVEX_HULL",
+    "Capsule": "CAPSULE",
+    "Cylinder": "CYLINDER",
+    "Cone": "CONE",
+}
+# Sides of the mesh of a can or cone. A multiple of 4, so that its bounding box is as wide as the round shape.
+_SIDES = 48
 
 
 class DemoError(Exception):
@@ -187,6 +197,8 @@ def _shape_key(body):
         size = (*shape.half_extents, *shape.position, *shape.orientation)
     elif isinstance(shape, Sphere):
         size = (shape.radius, *shape.position)
+    elif isinstance(shape, Capsule | Cylinder | Cone):
+        size = (*shape.parameters[:2], *shape.position, *shape.orientation)
     else:
         size = (id(shape),)
     return (type(shape).__name__, *map(float, size), *body.color)
@@ -202,6 +214,8 @@ def _make_mesh(body, material):
         _fill_box(mesh, shape)
     elif isinstance(shape, Sphere):
         _fill_sphere(mesh, shape)
+    elif isinstance(shape, Capsule | Cylinder | Cone):
+        _fill_round(mesh, shape)
     else:
         mesh.from_pydata(np.asarray(shape.vertices).tolist(), [], [list(map(int, loop)) for loop in shape.loops])
     mesh.materials.append(material)
@@ -240,6 +254,33 @@ def _fill_sphere(mesh, shape):
     for face in model.faces:
         face.smooth = True
     model.transform(Matrix.Translation(Vector(shape.position)))
+    model.to_mesh(mesh)
+    model.free()
+
+
+def _fill_round(mesh, shape):
+    """A can, a cone, or a ball whose halves are moved apart."""
+    model = bmesh.new()
+    if isinstance(shape, Capsule):
+        bmesh.ops.create_uvsphere(model, u_segments=_SIDES, v_segments=24, radius=shape.radius)
+        # A ring at the height of the middle belongs to both halves: the upper one takes it along.
+        for vertex in model.verts:
+            vertex.co.z += shape.half_length if vertex.co.z > -1e-6 * shape.radius else -shape.half_length
+    else:
+        bmesh.ops.create_cone(
+            model,
+            cap_ends=True,
+            segments=_SIDES,
+            radius1=shape.radius,
+            radius2=0.0 if isinstance(shape, Cone) else shape.radius,
+            depth=2.0 * shape.half_height,
+        )
+    for face in model.faces:
+        face.smooth = len(face.verts) <= 4
+    if not isinstance(shape, Capsule):
+        for edge in model.edges:
+            edge.smooth = all(face.smooth for face in edge.link_faces)
+    model.transform(Matrix.Translation(Vector(shape.position)) @ Quaternion(shape.orientation).to_matrix().to_4x4())
     model.to_mesh(mesh)
     model.free()
 

@@ -13,6 +13,7 @@ import numpy as np
 
 from ..solver_core import rotations
 from ..solver_core.compound import Compound, placed
+from ..solver_core.round_shapes import Capsule, Cone, Cylinder
 from ..solver_core.shapes import Box, ConvexHull, ShapeError, Sphere
 from .concave_shapes import ConcaveReader, mesh_triangles
 from .scene_poses import SceneError, rotation_and_stretch
@@ -48,10 +49,11 @@ _DEFORMING_MODIFIERS = {
     "WAVE",
 }
 
-_SHAPE_LABELS = {
-    "CAPSULE": "Capsule",
-    "CYLINDER": "Cylinder",
-    "CONE": "Cone",
+# Shapes along the mesh's Z: the word for them, and which of the scales along X and Y the radius follows in Bullet.
+_ROUND_SHAPES = {
+    "CAPSULE": ("capsule", (1,), "Scale Y"),
+    "CYLINDER": ("cylinder", (0,), "Scale X"),
+    "CONE": ("cone", (0, 1), "the mean of Scale X and Y"),
 }
 
 
@@ -90,7 +92,7 @@ class ShapeReader:
 
         Returns
         -------
-        shape : Box, Sphere, ConvexHull or Compound
+        shape : Box, Sphere, Capsule, Cylinder, Cone, ConvexHull or Compound
         notes : list of (str, str)
             Level and text of what differs from Blender.
 
@@ -104,6 +106,8 @@ class ShapeReader:
             return self._box(ob, stretch, moves)
         if kind == "SPHERE":
             return self._sphere(ob, stretch)
+        if kind in _ROUND_SHAPES:
+            return self._round(ob, kind, stretch, moves)
         if kind == "COMPOUND" and parts:
             return self._compound(ob, parts, moves)
         points = self._source_points(ob) * stretch
@@ -112,9 +116,6 @@ class ShapeReader:
             return self._mesh(ob, points, hull, notes)
         if kind == "COMPOUND":
             text = "is a Compound Parent without children that are rigid bodies: it is the convex hull of its own mesh"
-            notes = [("warning", text), *notes]
-        elif kind != "CONVEX_HULL":
-            text = f"collision shape {_SHAPE_LABELS.get(kind, kind)} is simulated as the convex hull for now"
             notes = [("warning", text), *notes]
         return hull, notes
 
@@ -192,6 +193,42 @@ class ShapeReader:
         if np.ptp(np.abs(stretch)) > 0.01 * np.abs(stretch).max():
             notes.append(("info", "uneven scale on a sphere: its radius follows Scale X, as in Blender"))
         return Sphere(radius=radius, position=0.5 * (lower + upper) * stretch), notes
+
+    def _round(self, ob, kind, stretch, moves):
+        """A capsule, cylinder or cone: sized by the bounding box before scaling, as in Blender, then scaled.
+
+        The radius is the larger half side along X and Y. A capsule's round ends take their height off its axis.
+        """
+        word, radius_axes, rule = _ROUND_SHAPES[kind]
+        points = self._final_points(ob)
+        lower, upper = _bounds(points)
+        half, scale = 0.5 * (upper - lower), np.abs(stretch)
+        radius, half_height = half[:2].max(), half[2]
+        if half.max() == 0.0:
+            raise MeshError(f"all its vertices lie in one point; a {word} needs a size")
+        if radius < RATIO_FLAT * half.max():
+            raise MeshError(f"its mesh is a line along its Z axis; a {word} needs a width")
+        notes, factor = [], scale[list(radius_axes)].mean()
+        if np.ptp(scale if kind == "CAPSULE" else scale[:2]) > 0.01 * scale.max():
+            notes.append(("info", f"uneven scale on a {word}: its radius follows {rule}, as in Blender"))
+        position = 0.5 * (lower + upper) * stretch
+        if kind == "CAPSULE":
+            if half_height < radius:
+                notes.append(("info", "is lower than it is wide: the capsule is a ball, as in Blender"))
+            length = max(half_height - radius, 0.0) * scale[2]
+            return Capsule(radius * factor, length, position), notes
+        if half_height < RATIO_FLAT * half.max():
+            if not moves:
+                hull, flat_notes = self._hull(points * stretch, moves)
+                return hull, notes + flat_notes
+            longest = 2.0 * radius * factor
+            notes.append(_flat_note(longest, moves))
+            return Cylinder(radius * factor, 0.5 * RATIO_PLATE * longest, position), notes
+        if kind == "CYLINDER":
+            return Cylinder(radius * factor, half_height * scale[2], position), notes
+        # A cone that is mirrored along its axis points down: half a turn about X.
+        turn = (1.0, 0.0, 0.0, 0.0) if stretch[2] > 0.0 else (0.0, 1.0, 0.0, 0.0)
+        return Cone(radius * factor, half_height * scale[2], position, turn), notes
 
     def _hull(self, points, moves):
         key = (points.tobytes(), bool(moves))

@@ -8,6 +8,9 @@ import importlib
 _HOME = {
     "Box": "shapes",
     "Sphere": "shapes",
+    "Capsule": "round_shapes",
+    "Cylinder": "round_shapes",
+    "Cone": "round_shapes",
     "ConvexHull": "shapes",
     "TriangleMesh": "triangle_mesh",
     "ShapeError": "shapes",

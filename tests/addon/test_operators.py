@@ -197,7 +197,7 @@ def test_go_to_worst_goes_there(stack):
 
 
 def test_check_scene_lists_bodies_and_notes(stack):
-    stack.scene.objects["Box1"].rigid_body.collision_shape = "CONE"
+    stack.scene.objects["Box1"].rigid_body.collision_shape = "COMPOUND"
     assert bpy.ops.cairn.check_scene() == {"FINISHED"}
     check = json.loads(bpy.context.window_manager.cairn.check)
     assert (check["bodies"], check["moving"]) == (4, 3)
