@@ -72,7 +72,8 @@ def touch_round(
         return count, INFINITE
     if distance > 0.0:
         x, y, z = closest[DIRECTION, 0], closest[DIRECTION, 1], closest[DIRECTION, 2]
-        lowest = -touching - radius
+        # What lies over the face is at least as far. A point beside it may count as over it, but gives no contact.
+        lowest = distance - radius - touching
     else:
         x, y, z = axes[SIDE, 0], axes[SIDE, 1], axes[SIDE, 2]
         distance, x, y, z = least_depth(
