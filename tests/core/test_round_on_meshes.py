@@ -84,7 +84,7 @@ def test_a_body_rolls_over_seams_as_over_a_plane(shape, ratio):
 
 @pytest.mark.parametrize("kind", ["box", "hull"])
 def test_a_convex_mesh_touches_as_the_hull_does(kind):
-    """Apart, down to touching: the gap is that of the pair with the hull, and the normal proves it."""
+    """Apart, down to touching: the gap is that of the pair with the hull, and a normal proves it."""
     rng = np.random.default_rng(3)
     still, found = ((0, 0, 0), IDENTITY), 0
     for case in range(60):
@@ -106,7 +106,8 @@ def test_a_convex_mesh_touches_as_the_hull_does(kind):
         deepest = np.argmin(with_mesh.gap)
         assert with_mesh.gap[deepest] == pytest.approx(target, abs=1e-6 * size), case
         assert with_hull.gap.min() == pytest.approx(target, abs=1e-6 * size), case
-        proven = separations(hull, still, shape, placed, with_mesh.normal[deepest][None])[0]
+        # A face that an edge bounds may be touched as well, by what is beside it by less than RATIO_CLIP.
+        proven = separations(hull, still, shape, placed, with_mesh.normal).max()
         assert proven == pytest.approx(target, abs=1e-6 * size), case
         found += 1
     assert found > 40
