@@ -339,7 +339,18 @@ def push_out(
         if kind == SPHERE:
             if triangle == best:
                 count, _ = touch_sphere(
-                    vertices, triangles, normals, triangle, side, True, radius, reach, size, probe, contact, count
+                    vertices,
+                    triangles,
+                    normals,
+                    triangle,
+                    side,
+                    np.bool_(True),
+                    radius,
+                    reach,
+                    size,
+                    probe,
+                    contact,
+                    count,
                 )
             continue
         set_triangle(polytopes, row, vertices, triangles, normals, triangle, side, probe)

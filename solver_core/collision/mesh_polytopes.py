@@ -286,7 +286,9 @@ def feature_points(polytopes, row, other, dx, dy, dz, distance, reach, size, max
 @subkernel
 def face_manifold_of_other(polytopes, row, other, face, reach, size, maximal_points, scratch):
     """Points of the triangle under a face of the other shape that are about as low as the lowest; their number."""
-    count, lowest = face_manifold(polytopes, other, face, row, True, reach, size, maximal_points, False, scratch)
+    # Not plain True and False: Numba would compile all that they are passed to once more, for the literals.
+    yes, no = np.bool_(True), np.bool_(False)
+    count, lowest = face_manifold(polytopes, other, face, row, yes, reach, size, maximal_points, no, scratch)
     kept = np.int64(0)
     for point in range(count):
         if scratch.contact[point, GAP] <= lowest + RATIO_LEVEL_POINTS * size:
