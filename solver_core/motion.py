@@ -23,10 +23,11 @@ from .rotation_kernels import from_rotation_vector, multiply, rotate, rotate_bac
 
 _STATIC, _KINEMATIC, _DYNAMIC = 0, 1, 2
 
-# A free body's turn in one cycle of the splitting [rad]; the direction's error a cycle is some tenth of its cube.
-_ANGLE_PER_CYCLE = 0.1
+# A free body's turn in one cycle of the splitting [rad]; the direction's error a cycle is some tenth of its cube. The
+# energy swings by some 1e-3 of the angle's square: 1e-6 is asked for, so 0.02 leaves room.
+_ANGLE_PER_CYCLE = 0.02
 # No more cycles than this a substep, so that a body thrown out of the scene cannot stall the bake.
-_MAX_CYCLES = 256
+_MAX_CYCLES = 1024
 # Below this turn a substep [rad] one exponential does: what it neglects is of the order of its square.
 _ANGLE_PLAIN = 1e-3
 # A body may gain this share of its size in a substep before contacts are looked for again: half of the margin within

@@ -330,6 +330,20 @@ class Simulation:
         """Wake all bodies, also those that started asleep."""
         wake_all(self._sleep, self._acting.kind)
 
+    def memory(self) -> dict[str, int]:
+        """Bytes that the simulation holds: of the model, the bodies, pairs and contacts, rows, and the solver.
+
+        Nothing grows from frame to frame but where more contacts than ever before need more room.
+        """
+        collision, problem = self._collision, self._problem
+        return {
+            "model": _bytes(self.model.arrays) + _bytes(self.model.hulls),
+            "bodies": _bytes((self.state, self._acting.kind, self._motion, self._sleep, collision.workspace)),
+            "pairs and contacts": _bytes((collision.pairs, collision.contacts)),
+            "rows": _bytes(problem._replace(solver=())),
+            "solver": _bytes(problem.solver),
+        }
+
     def digest(self) -> str:
         """SHA-256 of poses, velocities and kinds, to the bit."""
         digest = hashlib.sha256()
@@ -545,6 +559,11 @@ class Simulation:
             potential_energy=potential_energy,
             seconds={stage: 1e-9 * time for stage, time in zip(STAGES, record.nanoseconds.tolist(), strict=True)},
         )
+
+
+def _bytes(arrays) -> int:
+    """Size of an array, or of all in nested tuples."""
+    return arrays.nbytes if isinstance(arrays, np.ndarray) else sum(map(_bytes, arrays))
 
 
 @dataclass(frozen=True)

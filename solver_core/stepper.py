@@ -31,6 +31,14 @@ from .constraints.contact_rows import (
     move_rows_along,
     store_contact_impulses,
 )
+from .constraints.impacts import (
+    MAX_IMPACTS,
+    begin_impacts,
+    end_impact,
+    end_impacts,
+    pick_impacts,
+    threshold_of_impacts,
+)
 from .contacts import STATUS_OK, allocate_contacts, allocate_pairs, grown, match_contacts
 from .islands import find_islands
 from .kernel import bind, borrowed, subkernel
@@ -465,6 +473,19 @@ def _advance_frame(arrays, gravity, step, settings, record):
             if change == SAME:
                 continue
             move_rows_along(islands, island, rows, contacts, state, motion, step.h, change != RECOVERS)
+            if change != RECOVERS:
+                last, contact_count = islands.block_first[island + 1], contacts.count[0]
+                fastest = begin_impacts(islands, island, rows, contact_rows, velocity, free_velocity)
+                threshold = threshold_of_impacts(fastest, step.gravity_norm * step.h)
+                for impact in range(MAX_IMPACTS):
+                    if not pick_impacts(
+                        islands, island, last, rows, contact_count, contact_rows, velocity, threshold, impact == 0
+                    ):
+                        break
+                    outcome = solve(rows, islands, island, free_velocity, velocity, problem.solver, settings)
+                    _record_solve(record, rows, outcome)
+                    end_impact(islands, island, rows, velocity, free_velocity)
+                end_impacts(islands, island, last, rows, contact_count, contact_rows)
             outcome = solve(rows, islands, island, free_velocity, velocity, problem.solver, settings)
             if change == RECOVERS and gains_energy(islands, island, rows, free_velocity, velocity):
                 # Overlaps that contradict each other have left impulses from which there is no way back.

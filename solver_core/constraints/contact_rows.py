@@ -32,13 +32,17 @@ _RATIO_TOUCHING = 1e-5
 _FACTOR_RECOVERY = 0.2
 _RATIO_RECOVERY_MOST = 0.01
 # Restitution acts above this multiple of the speed that gravity gives in a substep.
-_FACTOR_BOUNCE = 2.0
+FACTOR_BOUNCE = 2.0
 # The first tangent follows the slip where that is above this multiple of the speed that gravity gives in a substep.
 _FACTOR_SLIP = 1e-2
 # ... and above this share of the approach, of which a smaller slip may be the rounding.
 _RATIO_SLIP_ROUNDING = 1e-9
 
 _ROWS_PER_CONTACT = 3
+
+# Columns of ContactRowArrays.impact.
+RESTITUTION = 0
+PUSHES = 1
 
 # Values of ``ask_for_velocities``.
 SAME = 0
@@ -59,15 +63,26 @@ class ContactRowArrays(NamedTuple):
         Bias of the normal row where velocities are asked for and nothing bounces [m/s].
     bounce_speed : float64 [contact_capacity]
         Speed of separation after a bounce [m/s]; 0 where the contact does not bounce.
+    impact : float64 [contact_capacity, 2]
+        Columns RESTITUTION of the pair, and PUSHES: 1 where the contact pushed when poses were asked for (``impacts``).
+    order : int64 [contact_capacity]
+        Workspace of ``impacts``.
     """
 
     velocity_bias: np.ndarray
     bounce_speed: np.ndarray
+    impact: np.ndarray
+    order: np.ndarray
 
 
 def allocate_contact_rows(contact_capacity: int) -> ContactRowArrays:
     """Room for so many contacts."""
-    return ContactRowArrays(velocity_bias=np.zeros(contact_capacity), bounce_speed=np.zeros(contact_capacity))
+    return ContactRowArrays(
+        velocity_bias=np.zeros(contact_capacity),
+        bounce_speed=np.zeros(contact_capacity),
+        impact=np.zeros((contact_capacity, 2)),
+        order=np.zeros(contact_capacity, np.int64),
+    )
 
 
 @kernel
@@ -115,11 +130,13 @@ def build_contact_rows(model, state, motion, contacts, gravity_norm, h, rows, co
         closing = gap / h if gap > _RATIO_TOUCHING * size else 0.0
         rows.bias[row] = closing - _recovery_speed(-gap, size, h)
         contact_rows.velocity_bias[contact] = closing
+        restitution = model.restitution[a] * model.restitution[b]
+        contact_rows.impact[contact, RESTITUTION] = restitution
         contact_rows.bounce_speed[contact] = _bounce_speed(
-            _normal_speed(rows.jacobian, row, velocity, a, b),
-            _normal_speed(rows.jacobian, row, free_velocity, a, b),
+            normal_speed(rows.jacobian, row, velocity, a, b),
+            normal_speed(rows.jacobian, row, free_velocity, a, b),
             max(gap, 0.0),
-            model.restitution[a] * model.restitution[b],
+            restitution,
             max(motion.lag[a] * motion.can_be_pushed[a], motion.lag[b] * motion.can_be_pushed[b]),
             gravity_speed,
             h,
@@ -258,7 +275,7 @@ def _set_bounds(rows, row, friction, contact_impulse, contact):
 
 
 @subkernel
-def _normal_speed(jacobian, row, velocity, a, b):
+def normal_speed(jacobian, row, velocity, a, b):
     """J v of one row [m/s]."""
     speed = 0.0
     for column in range(6):
@@ -289,7 +306,7 @@ def _bounce_speed(speed_before, speed_free, gap, restitution, lag, gravity_speed
     acceleration = (speed_free - speed_before) / (lag + 0.5 * h)
     approach = -(speed_before + lag * acceleration)
     impact_squared = approach * approach - 2.0 * acceleration * gap
-    if restitution == 0.0 or approach <= 0.0 or impact_squared <= (_FACTOR_BOUNCE * gravity_speed) ** 2:
+    if restitution == 0.0 or approach <= 0.0 or impact_squared <= (FACTOR_BOUNCE * gravity_speed) ** 2:
         return 0.0
     return restitution * math.sqrt(impact_squared) - 0.5 * h * min(acceleration, 0.0)
 
@@ -304,7 +321,7 @@ def ask_for_velocities(islands, island, rows, contacts, contact_rows, motion):
     Returns
     -------
     int
-        SAME where the answers do not differ; else the sum of BOUNCES and RECOVERS.
+        SAME where the answers do not differ; else the sum of BOUNCES, where ``impacts`` come first, and RECOVERS.
     """
     differs = bounces = recovers = False
     for index in range(islands.block_first[island], islands.block_first[island + 1]):
@@ -313,13 +330,12 @@ def ask_for_velocities(islands, island, rows, contacts, contact_rows, motion):
             continue
         row = rows.block_row[block]
         pushes = rows.impulse[row] > 0.0
-        bias = contact_rows.velocity_bias[block]
         if pushes and contact_rows.bounce_speed[block] > 0.0:
-            bias = -contact_rows.bounce_speed[block]
-            bounces = True
+            differs = bounces = True
         elif pushes:
             motion.rests[rows.body_a[block]] = True
             motion.rests[rows.body_b[block]] = True
+        bias = contact_rows.velocity_bias[block]
         if bias != rows.bias[row]:
             recovers = recovers or rows.bias[row] < 0.0
             rows.bias[row] = bias

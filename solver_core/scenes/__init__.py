@@ -4,11 +4,14 @@ A scene is data; ``Scene.build_model`` turns it into a model, the add-on turns i
 """
 
 from .arch import arch
+from .balls import ball_pool, cradle
 from .cards import card_house
 from .chain import chain
+from .dominoes import dominoes
 from .pile import pile
 from .pyramid import pyramid
 from .scene import Scene, SceneBody
+from .spinning import tops, tumbling_book
 from .stacks import heavy_stack, stack
 from .wall import standing_wall, wall
 
@@ -23,6 +26,11 @@ SCENES = {
     "arch": arch,
     "cards": card_house,
     "chain": chain,
+    "dominoes": dominoes,
+    "cradle": cradle,
+    "ball_pool": ball_pool,
+    "tops": tops,
+    "tumbling": tumbling_book,
 }
 
 __all__ = [
@@ -30,12 +38,17 @@ __all__ = [
     "Scene",
     "SceneBody",
     "arch",
+    "ball_pool",
     "card_house",
     "chain",
+    "cradle",
+    "dominoes",
     "heavy_stack",
     "pile",
     "pyramid",
     "stack",
     "standing_wall",
+    "tops",
+    "tumbling_book",
     "wall",
 ]

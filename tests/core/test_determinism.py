@@ -116,3 +116,16 @@ def test_the_deepest_overlap_of_given_poses():
     places = np.array([[0.0, 0.0, 0.0], [0.97, 0.1, 0.0], [5.0, 0.0, 0.0], [5.0, 0.0, 0.93]])
     assert deepest_overlap(model, places, upright) == pytest.approx(0.07, rel=1e-9)
     assert deepest_overlap(model, 2.0 * places, upright) == 0.0
+
+
+def test_memory_is_bounded():
+    """A body and its contacts take kilobytes, and nothing grows while a stack stands."""
+    simulation = Simulation(stack(20).build_model(), SimulationOptions(method="nncg", sleeping=False))
+    simulation.advance_frame()
+    before = simulation.memory()
+    for _ in range(24):
+        simulation.advance_frame()
+    assert simulation.memory() == before
+    assert set(before) == {"model", "bodies", "pairs and contacts", "rows", "solver"}
+    # room for 16 contacts a body, whose three rows take some 300 bytes each
+    assert sum(before.values()) < 40_000 * simulation.model.body_count

@@ -1,0 +1,83 @@
+"""What spins: tops that precess on their tips, and a book that tumbles about its middle axis."""
+
+import colorsys
+import math
+
+import numpy as np
+
+from .. import rotations
+from ..shapes import Box, ConvexHull
+from .scene import Scene, SceneBody, floor
+
+_GRAVITY = 9.81
+_RADIUS, _HEIGHT, _SIDES = 0.5, 0.32, 32  # of a top: a flat cone on its tip [m]
+
+
+def tops(spins=(120.0, 60.0, 30.0), lean: float = math.radians(18.0)) -> Scene:
+    """Tops with the velocities of their slow precession m g l / (I w): the slower one spins, the faster it goes round.
+
+    Parameters
+    ----------
+    spins : sequence of float
+        [rad/s].
+    lean : float
+        Of the axes [rad].
+    """
+    angles = 2.0 * math.pi * np.arange(_SIDES) / _SIDES
+    rim = np.stack([_RADIUS * np.cos(angles), _RADIUS * np.sin(angles), np.full(_SIDES, _HEIGHT)], axis=1)
+    handle = 0.09 * rim * [1.0, 1.0, 0.0] + [0.0, 0.0, _HEIGHT]
+    shape = ConvexHull.from_points(np.vstack([[0.0, 0.0, 0.0], rim, handle]))
+    properties = shape.mass_properties()
+    distance, moment = properties.center[2], properties.inertia[2, 2] / properties.volume
+    orientation = rotations.from_rotation_vector([0.0, lean, 0.0])
+    axis = rotations.rotate(orientation, np.array([0.0, 0.0, 1.0]))
+    bodies = []
+    for number, spin in enumerate(spins):
+        angular = spin * axis + [0.0, 0.0, _GRAVITY * distance / (moment * spin)]
+        bodies.append(
+            SceneBody(
+                name=f"Top.{number + 1}",
+                shape=shape,
+                position=(1.6 * (number - 0.5 * (len(spins) - 1)), 0.0, 0.0),
+                orientation=tuple(orientation),
+                friction=1.0,
+                linear_velocity=tuple(np.cross(angular, distance * axis)),
+                angular_velocity=tuple(angular),
+                color=colorsys.hsv_to_rgb(0.05 + 0.25 * number, 0.6, 0.85),
+            )
+        )
+    return Scene(
+        name="tops",
+        title="Spinning tops precess",
+        bodies=[floor(), *bodies],
+        frame_count=120,
+        camera=(0.0, -5.5, 2.8),
+        target=(0.0, 0.0, 0.25),
+    )
+
+
+def tumbling_book(spin: float = 6.0) -> Scene:
+    """A weightless book spun about its middle axis: it turns over and over (Dzhanibekov's effect).
+
+    Parameters
+    ----------
+    spin : float
+        [rad/s].
+    """
+    book = SceneBody(
+        name="Book",
+        shape=Box((0.7, 0.5, 0.12)),
+        position=(0.0, 0.0, 1.5),
+        # the middle moment is about the second longest side, y
+        angular_velocity=(0.02 * spin, spin, 0.01 * spin),
+        color=(0.75, 0.3, 0.2),
+    )
+    return Scene(
+        name="tumbling",
+        title="A book tumbles about its middle axis",
+        bodies=[floor(), book],
+        frame_count=240,
+        camera=(2.6, -4.2, 2.6),
+        target=(0.0, 0.0, 1.4),
+        gravity=(0.0, 0.0, 0.0),
+    )
