@@ -18,7 +18,7 @@ from cairn.solver_core.collision.workspace import allocate_collision_workspace
 from cairn.solver_core.contacts import allocate_contacts, allocate_pairs, match_contacts
 from cairn.solver_core.model import BodyKind, ModelBuilder
 from cairn.solver_core.shapes import Box
-from cairn.solver_core.stepper import StepSettings
+from cairn.solver_core.simulation import StepSettings
 
 from ._shape_pairs import PAIRS, TARGETS, coal_distance, mujoco_geom, random_pair, separation
 from .report import Claim, Report
