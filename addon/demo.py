@@ -198,7 +198,7 @@ def _shape_key(body):
     elif isinstance(shape, Sphere):
         size = (shape.radius, *shape.position)
     elif isinstance(shape, Capsule | Cylinder | Cone):
-        size = (*shape.parameters[:2], *shape.position, *shape.orientation)
+        size = (*shape.parameters[:2], *shape.position)
     else:
         size = (id(shape),)
     return (type(shape).__name__, *map(float, size), *body.color)
@@ -259,7 +259,9 @@ def _fill_sphere(mesh, shape):
 
 
 def _fill_round(mesh, shape):
-    """A can, a cone, or a ball whose halves are moved apart."""
+    """A can, a cone, or a ball whose halves are moved apart; along Z, as Blender's round shapes are."""
+    if not np.allclose(np.abs(shape.orientation), (1.0, 0.0, 0.0, 0.0)):
+        raise DemoError(f"a {type(shape).__name__.lower()} is turned within its body; turn the body instead")
     model = bmesh.new()
     if isinstance(shape, Capsule):
         bmesh.ops.create_uvsphere(model, u_segments=_SIDES, v_segments=24, radius=shape.radius)
@@ -280,7 +282,7 @@ def _fill_round(mesh, shape):
     if not isinstance(shape, Capsule):
         for edge in model.edges:
             edge.smooth = all(face.smooth for face in edge.link_faces)
-    model.transform(Matrix.Translation(Vector(shape.position)) @ Quaternion(shape.orientation).to_matrix().to_4x4())
+    model.transform(Matrix.Translation(Vector(shape.position)))
     model.to_mesh(mesh)
     model.free()
 

@@ -13,6 +13,7 @@ from cairn.addon import cli, demo, pictures
 from cairn.addon.scene_export import export_scene, sample_frame, simulation_paused
 from cairn.solver_core import scenes
 from cairn.solver_core.model import BodyKind
+from cairn.solver_core.round_shapes import Capsule, Cone, Cylinder
 from cairn.solver_core.scenes import Scene, SceneBody
 from cairn.solver_core.shapes import Box, ConvexHull, Sphere
 
@@ -37,6 +38,9 @@ def zoo() -> Scene:
             linear_velocity=(1, 2, 3),
             angular_velocity=(0, 0, 6),
         ),
+        SceneBody("Can", Cylinder(0.3, 0.5, (0.1, 0, 0)), position=(-3, 3, 2), orientation=turned),
+        SceneBody("Cone", Cone(0.4, 0.5, (0, 0.2, 0)), position=(3, 3, 2)),
+        SceneBody("Capsule", Capsule(0.3, 0.4), position=(3, -3, 2), orientation=turned),
         SceneBody("Rail", Box((2, 0.1, 0.1)), position=(0, -3, 1), kind=BodyKind.KINEMATIC),
     ]
     return Scene("zoo", "Every shape", bodies, frame_count=12, camera=(5, -8, 4), target=(0, 0, 1), frame_rate=23.976)
@@ -70,6 +74,13 @@ def test_concave_demos_need_coacd(tmp_path, monkeypatch, capsys):
     assert cli.main(["demo", "chain", "-o", str(tmp_path)]) != 0
     assert "pip install coacd" in capsys.readouterr().err
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_shape_that_is_turned_within_its_body_is_refused():
+    """Blender's round shapes stand along Z: a turned one would be another shape."""
+    turned = Cylinder(0.3, 0.5, orientation=(0.8, 0.6, 0, 0))
+    with pytest.raises(demo.DemoError, match="cylinder is turned within its body"):
+        demo.build_scene(dataclasses.replace(zoo(), bodies=[SceneBody("Can", turned)]))
 
 
 def test_lead_in_gives_the_start_velocity():
