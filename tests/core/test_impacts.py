@@ -1,4 +1,4 @@
-"""Impacts among many bodies: Newton's cradle, momentum, symmetry; and energy never grows, whatever solves."""
+"""Impacts among many bodies: Newton's cradle, momentum, symmetry; and energy never grows, with any friction."""
 
 import numpy as np
 import pytest
@@ -8,20 +8,6 @@ from cairn.solver_core.model import BodyKind, ModelBuilder
 from cairn.solver_core.scenes import pile
 from cairn.solver_core.shapes import Box, ConvexHull, Sphere
 from cairn.solver_core.simulation import Simulation, SimulationOptions
-from cairn.solver_core.solvers.registry import METHODS, find_method
-
-FRICTIONS = ("box", "cone", "polyhedral")
-
-
-def knows(method, friction):
-    try:
-        find_method(method, friction)
-    except ValueError:
-        return False
-    return True
-
-
-PAIRS = [(method, friction) for method in METHODS for friction in FRICTIONS if knows(method, friction)]
 
 
 def row_of_balls(count=5, *, moving=1, gap=0.0, restitution=1.0, masses=None, on_floor=False, method="nncg"):
@@ -129,14 +115,14 @@ HEAPS = {
 }
 
 
-@pytest.mark.parametrize(("method", "friction"), PAIRS)
+@pytest.mark.parametrize("friction", ["box", "cone", "polyhedral"])
 @pytest.mark.parametrize("make", HEAPS.values(), ids=list(HEAPS))
-def test_energy_never_grows(make, method, friction):
+def test_energy_never_grows(make, friction):
     """In 1.5 s of tumbling the energy is never above the start's by more than 1e-6 of it."""
     model = make()
     start = diagnostics.kinetic_energy(model, model.initial_state)
     start += diagnostics.potential_energy(model, model.initial_state, model.gravity)
-    simulation = Simulation(model, SimulationOptions(method=method, friction=friction, max_iterations=60))
+    simulation = Simulation(model, SimulationOptions(method="nncg", friction=friction))
     energies = []
     for _ in range(36):
         report = simulation.advance_frame()
