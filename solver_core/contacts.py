@@ -67,6 +67,8 @@ class ContactArrays(NamedTuple):
         Signed distance of the surface points along the normal [m]; negative: penetration.
     local_a, local_b : float64 [C, 3]
         The surface points in the frames of the two bodies [m].
+    drift : float64 [C, 3]
+        Velocity of b's surface less a's beyond the bodies' own motion, of a mesh that deforms; world [m/s].
     impulse : float64 [C, 3]
         On body b, world axes [N s]. ``match_contacts`` puts in the matched contact's of the last step, else 0.
     age : int64 [C]
@@ -87,6 +89,7 @@ class ContactArrays(NamedTuple):
     gap: np.ndarray
     local_a: np.ndarray
     local_b: np.ndarray
+    drift: np.ndarray
     impulse: np.ndarray
     age: np.ndarray
     matched: np.ndarray
@@ -124,7 +127,7 @@ def allocate_contacts(capacity: int) -> ContactArrays:
     """Empty contact buffer for ``capacity`` contacts."""
     capacity = max(int(capacity), 1)
     integer_names = ("shape_a", "shape_b", "body_a", "body_b", "age", "matched")
-    vector_names = ("position", "normal", "local_normal", "local_a", "local_b", "impulse")
+    vector_names = ("position", "normal", "local_normal", "local_a", "local_b", "drift", "impulse")
     integers = {name: np.zeros(capacity, np.int64) for name in integer_names}
     vectors = {name: np.zeros((capacity, 3)) for name in vector_names}
     return ContactArrays(

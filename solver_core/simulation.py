@@ -7,6 +7,8 @@ from dataclasses import dataclass, fields
 import numpy as np
 
 from . import diagnostics, rotations
+from .collision.mesh_motion import fit_mesh
+from .collision.mesh_tables import SPEED, VELOCITY
 from .model import BodyKind, Model, ModelBuilder
 from .motion import allocate_motion, measure_motion
 from .problem import ContactProblem, SolverOptions, kernel_settings
@@ -131,6 +133,10 @@ class FrameInput:
     position, orientation : float64 [body_count, 3], [body_count, 4], optional
         Poses of the user frames at the end of the frame. Kinematic bodies move there at constant velocity; the rows
         of other bodies are not read. Without them kinematic bodies keep their velocities.
+    vertices : dict of int to float64 [given_vertex_count, 3], optional
+        By body whose shape is a ``TriangleMesh``: where the vertices that the mesh was made of are at the end of the
+        frame, in the user frame [m]. They go there at constant velocity, and push with it. Without it a mesh stays
+        as it is.
     """
 
     duration: float | None = None
@@ -138,6 +144,7 @@ class FrameInput:
     kind: np.ndarray | None = None
     position: np.ndarray | None = None
     orientation: np.ndarray | None = None
+    vertices: dict | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -258,12 +265,15 @@ class Simulation:
         record = allocate_record()
         self._fallbacks = 0
         target = self._kinematic_target(frame_input)
+        forms = self._mesh_targets(frame_input)
         if duration > 0.0:
             self._aim_kinematic_bodies(target, duration)
+            self._aim_meshes(forms, duration)
             self._step(self._step_settings(duration), record)
         elif target is not None:
             wake_all(self._sleep, self._acting.kind)
         self._place_kinematic_bodies(target)
+        self._place_meshes(forms)
         self.frame += 1
         return self._report(record, *self._energy())
 
@@ -469,6 +479,60 @@ class Simulation:
         kinematic, position, orientation = target
         self.state.position[kinematic] = position[kinematic]
         self.state.orientation[kinematic] = orientation[kinematic]
+
+    def _mesh_targets(self, frame_input):
+        """Meshes that are given new vertices: (number, rows of the tables, positions in the mesh's own frame)."""
+        targets = []
+        shapes, meshes = self.model.arrays.shapes, self.model.meshes
+        for body, given in (frame_input.vertices or {}).items():
+            numbers = shapes.hull[(shapes.body == body) & (shapes.kind == ShapeKind.MESH)]
+            if len(numbers) != 1:
+                raise ValueError(f"vertices are given for {self.model.names[body]}, whose shape is not one mesh")
+            mesh = int(numbers[0])
+            rows = slice(*meshes.start[mesh : mesh + 2, 0])
+            vertices = np.asarray(given, float)
+            needed = int(meshes.given_vertex[rows].max()) + 1
+            if vertices.ndim != 2 or vertices.shape[1] != 3 or len(vertices) < needed:
+                raise ValueError(
+                    f"vertices of {self.model.names[body]} have the shape {vertices.shape}; "
+                    f"they must be [{needed} or more, 3], as its mesh was made"
+                )
+            vertices = vertices[meshes.given_vertex[rows]] - meshes.position[mesh]
+            if not np.all(np.isfinite(vertices)):
+                raise ValueError(f"vertices of {self.model.names[body]} hold NaN or infinity")
+            targets.append((mesh, rows, vertices))
+        return targets
+
+    def _aim_meshes(self, targets, duration):
+        """Give vertices the constant velocities that take them to their targets, and wake what is near."""
+        workspace, h = self._collision.workspace, duration / self.options.substeps
+        for mesh, rows, vertices in targets:
+            tables = workspace.meshes
+            velocity = (vertices - tables.vertex[rows, :3]) / duration
+            tables.vertex[rows, VELOCITY : VELOCITY + 3] = velocity
+            tables.speed[mesh, SPEED] = np.linalg.norm(velocity, axis=1).max()
+            fit_mesh(tables, workspace.polytopes, mesh, h)
+            if tables.speed[mesh, SPEED] > 0.0:
+                self._wake_near_mesh(mesh, duration * tables.speed[mesh, SPEED])
+
+    def _wake_near_mesh(self, mesh, way):
+        """Wake bodies whose bounds of the last substep come within ``way`` of those of a mesh."""
+        shapes, bounds = self.model.arrays.shapes, self._collision.workspace.tree.bounds
+        near = np.zeros(self.model.body_count, bool)
+        for shape in np.flatnonzero((shapes.kind == ShapeKind.MESH) & (shapes.hull == mesh)):
+            overlaps = (bounds[:, 0] <= bounds[shape, 1] + way) & (bounds[:, 1] >= bounds[shape, 0] - way)
+            near[shapes.body[overlaps.all(axis=1)]] = True
+        wake_groups_of(self._sleep, self._acting.kind, near)
+
+    def _place_meshes(self, targets):
+        """Put vertices exactly where they are to be; they stand still there."""
+        workspace = self._collision.workspace
+        for mesh, rows, vertices in targets:
+            tables = workspace.meshes
+            tables.vertex[rows, :3] = vertices
+            tables.vertex[rows, VELOCITY : VELOCITY + 3] = 0.0
+            tables.speed[mesh] = 0.0, 1.0
+            fit_mesh(tables, workspace.polytopes, mesh, 0.0)
 
     def _step(self, step, record):
         """Call the frame's kernel; where a buffer was full, make room and go on."""

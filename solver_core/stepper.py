@@ -17,6 +17,7 @@ import numpy as np
 
 from .clock import now
 from .collision.broad_phase import broad_phase
+from .collision.mesh_motion import move_meshes
 from .collision.narrow_phase import meet_on_new_ways, narrow_phase
 from .collision.workspace import LOOK, MOST_LOOKS, SURPLUS, CollisionWorkspace, allocate_collision_workspace
 from .constraints.contact_rows import (
@@ -495,6 +496,7 @@ def _advance_frame(arrays, gravity, step, settings, record):
         started = _stage_done(record.nanoseconds, np.int64(7), started)
 
         integrate_poses(model, state, motion, step.h)
+        move_meshes(collision.workspace.meshes, collision.workspace.polytopes, step.h)
         started = _stage_done(record.nanoseconds, np.int64(8), started)
 
         _record_contacts(record, contacts, islands)

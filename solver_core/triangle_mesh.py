@@ -120,6 +120,10 @@ class MeshArrays(NamedTuple):
     triangle, neighbor : int64 [triangle_count, 3]
         As in ``TriangleMesh``.
     is_solid : int64 [triangle_count]
+    given_vertex : int64 [vertex_count]
+        As in ``TriangleMesh``.
+    position : float64 [mesh_count, 3]
+        Of each mesh's own frame in the user frame.
     """
 
     start: np.ndarray
@@ -127,6 +131,8 @@ class MeshArrays(NamedTuple):
     triangle: np.ndarray
     neighbor: np.ndarray
     is_solid: np.ndarray
+    given_vertex: np.ndarray
+    position: np.ndarray
 
 
 def pack_meshes(meshes) -> MeshArrays:
@@ -139,6 +145,8 @@ def pack_meshes(meshes) -> MeshArrays:
         triangle=np.concatenate([np.zeros((0, 3), np.int64), *(mesh.triangles for mesh in meshes)]),
         neighbor=np.concatenate([np.zeros((0, 3), np.int64), *(mesh.neighbors for mesh in meshes)]),
         is_solid=np.concatenate([np.zeros(0, np.int64), *(mesh.is_solid.astype(np.int64) for mesh in meshes)]),
+        given_vertex=np.concatenate([np.zeros(0, np.int64), *(mesh.given_vertex for mesh in meshes)]),
+        position=np.array([mesh.position for mesh in meshes]).reshape(-1, 3),
     )
 
 

@@ -6,6 +6,7 @@ from ..contacts import CONTACT_COUNT, CONTACT_START, FEATURE, OLD_COUNT, OLD_STA
 from ..kernel import subkernel
 from .mesh_contacts import mesh_contacts
 from .mesh_features import side_of_point
+from .mesh_motion import surface_velocity
 from .mesh_tables import (
     CENTER,
     FLAGS,
@@ -156,14 +157,16 @@ def exchange_poses(pose):
 
 
 @subkernel
-def append_mesh_contacts(table, body_of, local_pose, shape_pose, body_pose, pose, pairs, pair, is_b, count, contacts):
+def append_mesh_contacts(meshes, number, body_of, local_pose, shape_pose, pose, pairs, pair, is_b, count, contacts):
     """Write a mesh's contacts behind the contacts there are; beyond the capacity they are only counted.
 
     Parameters
     ----------
-    table : float64 [CONTACT_ROWS, 13]
-        Of ``MeshTables`` (read).
-    body_of, local_pose, shape_pose, body_pose
+    meshes : MeshTables
+        (read)
+    number : int
+        The mesh's.
+    body_of, local_pose, shape_pose
         As in ``CollisionWorkspace`` (read).
     pose : float64 [2, 4, 3]
         Relative poses; the mesh is a (read).
@@ -173,9 +176,9 @@ def append_mesh_contacts(table, body_of, local_pose, shape_pose, body_pose, pose
     is_b : bool
         Whether the mesh is the pair's shape b.
     count : int
-        Rows of ``table``.
+        Rows of ``meshes.contact``.
     """
-    link = pairs.link[pair]
+    link, table = pairs.link[pair], meshes.contact
     first = contacts.count[0]
     contacts.needed[0] += count
     link[CONTACT_START] = first
@@ -210,6 +213,8 @@ def append_mesh_contacts(table, body_of, local_pose, shape_pose, body_pose, pose
         x, y, z = sign * row[OUTWARDS], sign * row[OUTWARDS + 1], sign * row[OUTWARDS + 2]
         turn(local_pose[mesh], x, y, z, contacts.local_normal[contact])
         turn(shape_pose[mesh], x, y, z, contacts.normal[contact])
+        x, y, z = surface_velocity(meshes.start, number, meshes.vertex, meshes.triangle, row)
+        turn(shape_pose[mesh], -sign * x, -sign * y, -sign * z, contacts.drift[contact])
 
 
 @subkernel

@@ -31,6 +31,10 @@ SOLID = 9
 IS_SHARP = 3
 VELOCITY = 4
 
+# Columns of MeshTables.speed: of the fastest vertex [m/s], and whether the mesh has deformed since its last contacts.
+SPEED = 0
+STIRRED = 1
+
 # Rows of MeshTables.candidate: triangles of the mesh, the side to which each pushes (1: its normal's), whether the
 # other's centre lies before it; a stack; and by triangle its place in the list, from 1.
 LISTED = 0
@@ -76,8 +80,7 @@ class MeshTables(NamedTuple):
         First triangle and number of triangles of a leaf; left child and 0 of other nodes, whose right child follows.
     box : float64 [node_count, 6]
         Lower and upper corner.
-    speed : float64 [mesh_count]
-        Of the fastest vertex [m/s].
+    speed : float64 [mesh_count, 2]
     candidate : int64 [4, n]
     probe : float64 [HELD + MOST_HELD, 3]
     contact : float64 [CONTACT_ROWS, 13]

@@ -65,7 +65,7 @@ def allocate_mesh_tables(meshes) -> MeshTables:
         # A tree of n leaves has 2 n - 1 nodes, and each leaf has a triangle at least.
         node=np.zeros((2 * triangle_count, 2), np.int64),
         box=np.zeros((2 * triangle_count, 6)),
-        speed=np.zeros(mesh_count),
+        speed=np.zeros((mesh_count, 2)),
         candidate=np.zeros((4, max(most_triangles, STACK_LENGTH)), np.int64),
         probe=np.zeros((HELD + MOST_HELD, 3)),
         contact=np.zeros((CONTACT_ROWS, CONTACT_COLUMNS)),

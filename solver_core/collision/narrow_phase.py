@@ -29,6 +29,7 @@ from ..contacts import (
 from ..kernel import kernel, subkernel
 from .broad_phase import DYNAMIC
 from .mesh_pairs import append_mesh_contacts, exchange_poses, hold_normals, mesh_pair_contacts, set_path
+from .mesh_tables import SPEED, STIRRED
 from .polytope_contacts import polytope_contacts
 from .round_contacts import round_contacts
 from .sphere_contacts import sphere_contacts
@@ -128,10 +129,11 @@ def narrow_phase(model, state, step, pairs, previous_pairs, contacts, previous, 
         # Seen from the larger shape: where its own far parts go does not matter.
         moving, other = (b, a) if sizes[a] >= sizes[b] else (a, b)
         with_mesh = kind[a] == MESH or kind[b] == MESH
-        surface_speed = 0.0
+        surface_speed, is_stirred = 0.0, False
         if with_mesh:
             moving, other = (a, b) if kind[b] == MESH else (b, a)
-            surface_speed = meshes.speed[mesh_of[other]]
+            surface_speed = meshes.speed[mesh_of[other], SPEED]
+            is_stirred = surface_speed > 0.0 or meshes.speed[mesh_of[other], STIRRED] > 0.0
         radius = bounding_radius[moving]
         lever = 0.0 if kind[moving] == SPHERE else radius
         approach = step.h * bound_approach(
@@ -145,7 +147,7 @@ def narrow_phase(model, state, step, pairs, previous_pairs, contacts, previous, 
         old = find_previous(previous_pairs.shape_a, previous_pairs.shape_b, previous_pairs.count[0], a, b, old)
         link_previous(link, previous_pairs, a, b, old)
         place_pair(shape_pose[a], shape_pose[b], pose)
-        if link[OLD_PAIR] >= 0 and surface_speed == 0.0:
+        if link[OLD_PAIR] >= 0 and not is_stirred:
             moved = relative_motion(pose, previous_pairs.pose[old], moving == b, radius)
             ratio = RATIO_RECYCLE_CURVED if previous_pairs.link[old, CURVED] == 1 else RATIO_RECYCLE
             # Nothing left out may come near, and what is there must still fit.
@@ -188,11 +190,11 @@ def narrow_phase(model, state, step, pairs, previous_pairs, contacts, previous, 
                 scratch,
             )
             append_mesh_contacts(
-                meshes.contact,
+                meshes,
+                mesh_of[other],
                 body_of,
                 local_pose,
                 shape_pose,
-                body_pose,
                 pose,
                 pairs,
                 pair,
@@ -515,6 +517,7 @@ def append_contacts(body_of, local_pose, scratch, pairs, pair, count, contacts):
         for i in range(3):
             along = holder[0, i] * world[0] + holder[1, i] * world[1] + holder[2, i] * world[2]
             contacts.local_normal[contact, i] = along
+            contacts.drift[contact, i] = 0.0
 
 
 @subkernel
@@ -561,6 +564,7 @@ def recycle_contacts(pairs, pair, previous_pairs, contacts, previous, body_pose)
             contacts.local_a[contact, i] = previous.local_a[old, i]
             contacts.local_b[contact, i] = previous.local_b[old, i]
             contacts.local_normal[contact, i] = previous.local_normal[old, i]
+            contacts.drift[contact, i] = 0.0
         holder = body_pose[b if link[REFERENCE] == FACE_OF_B else a]
         turn_vector(holder, contacts.local_normal[contact], contacts.normal[contact])
         contacts.gap[contact] = measure_gap(

@@ -4,6 +4,8 @@ For a contact at the point p with normal n (from body a to body b) and a directi
 
     J = [-d, -(p - x_a) x d,  d, (p - x_b) x d],      u = J v + bias.
 
+Where a mesh deforms, its surface moves by itself: d . drift is part of every bias, and not written out below.
+
 Two biases a normal row, for the two questions that a step asks (``stepper``):
 
 where do the bodies go (poses):      a gap: u_n + gap / h >= 0; they may close the gap, not more (speculative)
@@ -112,7 +114,8 @@ def build_contact_rows(model, state, motion, contacts, gravity_norm, h, rows, co
         rows.body_b[contact] = b
         n0, n1, n2 = contacts.normal[contact]
         arms = _arms(contacts.position, contact, state.position, a, b)
-        slip = _slip(free_velocity, a, b, arms, n0, n1, n2)
+        drift = contacts.drift[contact]
+        slip = _slip(free_velocity, a, b, arms, drift, n0, n1, n2)
         t0, t1, t2 = _first_tangent(slip, n0, n1, n2, _FACTOR_SLIP * gravity_speed)
         s0, s1, s2 = n1 * t2 - n2 * t1, n2 * t0 - n0 * t2, n0 * t1 - n1 * t0
         for direction in range(_ROWS_PER_CONTACT):
@@ -124,17 +127,20 @@ def build_contact_rows(model, state, motion, contacts, gravity_norm, h, rows, co
             _fill_row(rows, row + direction, d0, d1, d2, arms, motion, a, b)
         friction = model.friction[a] * model.friction[b]
         _set_bounds(rows, row, friction, contacts.impulse, contact)
+        rows.bias[row + 1] = t0 * drift[0] + t1 * drift[1] + t2 * drift[2]
+        rows.bias[row + 2] = s0 * drift[0] + s1 * drift[1] + s2 * drift[2]
+        along = n0 * drift[0] + n1 * drift[1] + n2 * drift[2]
 
         gap = contacts.gap[contact]
         size = _size_that_moves(model.size, motion.can_be_pushed, a, b)
         closing = gap / h if gap > _RATIO_TOUCHING * size else 0.0
-        rows.bias[row] = closing - _recovery_speed(-gap, size, h)
-        contact_rows.velocity_bias[contact] = closing
+        rows.bias[row] = along + closing - _recovery_speed(-gap, size, h)
+        contact_rows.velocity_bias[contact] = along + closing
         restitution = model.restitution[a] * model.restitution[b]
         contact_rows.impact[contact, RESTITUTION] = restitution
         contact_rows.bounce_speed[contact] = _bounce_speed(
-            normal_speed(rows.jacobian, row, velocity, a, b),
-            normal_speed(rows.jacobian, row, free_velocity, a, b),
+            along + normal_speed(rows.jacobian, row, velocity, a, b),
+            along + normal_speed(rows.jacobian, row, free_velocity, a, b),
             max(gap, 0.0),
             restitution,
             max(motion.lag[a] * motion.can_be_pushed[a], motion.lag[b] * motion.can_be_pushed[b]),
@@ -224,13 +230,13 @@ def _fill_side(jacobian, response, row, first, d0, d1, d2, arm, inverse_mass, in
 
 
 @subkernel
-def _slip(free_velocity, a, b, arms, n0, n1, n2):
+def _slip(free_velocity, a, b, arms, drift, n0, n1, n2):
     """Relative velocity at the contact in free motion: its three tangential parts, and its size along the normal."""
     va, vb = free_velocity[a], free_velocity[b]
     a0, a1, a2, b0, b1, b2 = arms
-    u0 = vb[0] - va[0] + (vb[4] * b2 - vb[5] * b1) - (va[4] * a2 - va[5] * a1)
-    u1 = vb[1] - va[1] + (vb[5] * b0 - vb[3] * b2) - (va[5] * a0 - va[3] * a2)
-    u2 = vb[2] - va[2] + (vb[3] * b1 - vb[4] * b0) - (va[3] * a1 - va[4] * a0)
+    u0 = drift[0] + vb[0] - va[0] + (vb[4] * b2 - vb[5] * b1) - (va[4] * a2 - va[5] * a1)
+    u1 = drift[1] + vb[1] - va[1] + (vb[5] * b0 - vb[3] * b2) - (va[5] * a0 - va[3] * a2)
+    u2 = drift[2] + vb[2] - va[2] + (vb[3] * b1 - vb[4] * b0) - (va[3] * a1 - va[4] * a0)
     along = n0 * u0 + n1 * u1 + n2 * u2
     return u0 - along * n0, u1 - along * n1, u2 - along * n2, abs(along)
 
