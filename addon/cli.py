@@ -363,7 +363,7 @@ def _refuse_unwritable(path):
 # What ``info`` says
 
 _KIND_WORDS = ("static", "kinematic", "dynamic")
-_SHAPE_WORDS = ("box", "sphere", "hull")
+_SHAPE_WORDS = ("box", "sphere", "hull", "capsule", "cylinder", "cone", "mesh")
 
 
 def info_dictionary(export: SceneExport, source) -> dict:

@@ -13,6 +13,7 @@ from ..solver_core.decomposition import coacd_version
 from ..solver_core.model import BodyKind
 from ..solver_core.round_shapes import Capsule, Cone, Cylinder
 from ..solver_core.shapes import Box, Sphere
+from ..solver_core.triangle_mesh import TriangleMesh
 from .cli_output import save_blend, write_json
 from .fcurves import LINEAR
 from .pictures import PictureError, render_strip, telling_frames
@@ -35,6 +36,7 @@ _COLLISION_SHAPES = {
     "Capsule": "CAPSULE",
     "Cylinder": "CYLINDER",
     "Cone": "CONE",
+    "TriangleMesh": "MESH",
 }
 # Sides of the mesh of a can or cone. A multiple of 4, so that its bounding box is as wide as the round shape.
 _SIDES = 48
@@ -216,6 +218,8 @@ def _make_mesh(body, material):
         _fill_sphere(mesh, shape)
     elif isinstance(shape, Capsule | Cylinder | Cone):
         _fill_round(mesh, shape)
+    elif isinstance(shape, TriangleMesh):
+        mesh.from_pydata(shape.vertices.tolist(), [], shape.triangles.tolist())
     else:
         mesh.from_pydata(np.asarray(shape.vertices).tolist(), [], [list(map(int, loop)) for loop in shape.loops])
     mesh.materials.append(material)

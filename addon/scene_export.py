@@ -25,6 +25,7 @@ from .scene_animation import (
     curves_digest,
     flag_values,
     flags_animated,
+    scale_animated,
 )
 from .scene_notes import Note, body_notes, grouped_notes, scene_notes
 from .scene_poses import (
@@ -76,6 +77,8 @@ class ExportedBody:
         The parents' part P of ``matrix_world = P @ basis`` at the first frame, without constraints of the object's own.
     parent_animated : bool
         ``FrameSample.parent_matrix`` holds P in each frame.
+    deforming_vertices : int
+        Vertices of a mesh that changes its form from frame to frame: ``FrameSample.vertices`` holds them; else 0.
     carries_bodies : bool
         It moves, is animated, and has children that move: ``FrameSample.matrix_world`` holds its matrix in each frame.
     """
@@ -90,6 +93,7 @@ class ExportedBody:
     rigid_start: np.ndarray
     parent_matrix_start: np.ndarray
     parent_animated: bool
+    deforming_vertices: int
     carries_bodies: bool
 
 
@@ -112,6 +116,8 @@ class FrameSample:
         ``ExportedBody.parent_matrix_start`` at ``frame``, by object name, for moving bodies whose parents are animated.
     matrix_world : dict of str to float64 [4, 4]
         Where animation alone puts moving bodies that have moving children, at ``frame``, if they are animated.
+    vertices : dict of int to float64 [vertex_count, 3]
+        By body that deforms: its vertices in the user frame at ``frame``.
     """
 
     frame: int
@@ -122,6 +128,7 @@ class FrameSample:
     orientation: np.ndarray
     parent_matrix: dict
     matrix_world: dict
+    vertices: dict
 
     @property
     def frame_input(self):
@@ -134,6 +141,7 @@ class FrameSample:
             kind=self.kind,
             position=self.position,
             orientation=self.orientation,
+            vertices=self.vertices,
         )
 
 
@@ -227,6 +235,8 @@ def sample_frame(scene, export: SceneExport, frame: int) -> FrameSample:
             sample.parent_matrix[body.object_name] = parents_part(evaluated)
         if body.carries_bodies:
             sample.matrix_world[body.object_name] = matrix
+        if body.deforming_vertices:
+            sample.vertices[body.index] = _vertices_at(ob, matrix, depsgraph, frame, body)
     return sample
 
 
@@ -318,7 +328,8 @@ class _SceneReader:
         model = builder.build()
         for ob, body in zip(objects, bodies, strict=True):
             self.notes += body_notes(ob, body, model, self._moving_ancestor(ob))
-            if any(self.survey.shape_may_change(part) for part in (ob, *self._compound_parts(ob))):
+            parts = () if body.deforming_vertices else (ob, *self._compound_parts(ob))
+            if any(self.survey.shape_may_change(part) for part in parts):
                 text = "its mesh changes during the animation: the shape keeps the start frame's"
                 self.notes.append(Note("warning", ob.name, text))
         self.notes += scene_notes(self.scene, objects, any(self.moves.values()))
@@ -416,8 +427,14 @@ class _SceneReader:
             rigid_start=rigid_matrix(rotation, matrix[:3, 3]),
             parent_matrix_start=self._parents_part(ob, evaluated),
             parent_animated=moves and self.survey.parent_may_move(ob),
+            deforming_vertices=len(self.shapes.vertices(ob, np.ones(3))) if self._deforms(ob) else 0,
             carries_bodies=moves and may_move and ob.name_full in self.carriers,
         )
+
+    def _deforms(self, ob) -> bool:
+        """Whether the body collides as a mesh that changes its form from frame to frame."""
+        is_surface = ob.rigid_body.collision_shape == "MESH" and not self.moves[ob.name_full]
+        return is_surface and (self.survey.shape_may_change(ob) or scale_animated(ob))
 
     def _parents_part(self, ob, evaluated):
         if not self.moves[ob.name_full]:
@@ -444,7 +461,8 @@ class _SceneReader:
             for child in self._compound_parts(ob):
                 parts.append((child, to_user @ finite_matrix(child.evaluated_get(self.depsgraph), "")))
         try:
-            shape, notes = self.shapes.read(ob, stretch, moves=self.moves[ob.name_full], parts=parts)
+            moves, deforms = self.moves[ob.name_full], self._deforms(ob)
+            shape, notes = self.shapes.read(ob, stretch, moves=moves, deforms=deforms, parts=parts)
         except MeshError as error:
             raise SceneError(ob.name, str(error)) from error
         self.notes += [Note(level, ob.name, text) for level, text in notes]
@@ -489,7 +507,25 @@ class _SceneReader:
 
 
 def _is_sampled(body: ExportedBody) -> bool:
-    return body.follows or body.flags_change or body.parent_animated or body.carries_bodies
+    return (
+        body.follows or body.flags_change or body.parent_animated or body.carries_bodies or body.deforming_vertices > 0
+    )
+
+
+def _vertices_at(ob, matrix, depsgraph, frame, body) -> np.ndarray:
+    """Vertices of a deforming mesh at an evaluated frame, in the user frame."""
+    _, stretch = rotation_and_stretch(matrix, ob.name)
+    try:
+        vertices = ShapeReader(depsgraph, None).vertices(ob, stretch)
+    except MeshError as error:
+        raise SceneError(ob.name, f"at frame {frame}, {error}") from error
+    if len(vertices) != body.deforming_vertices:
+        raise SceneError(
+            ob.name,
+            f"its mesh has {body.deforming_vertices} vertices at the start and {len(vertices)} at frame {frame}; "
+            "only their places may change: set Source to Deform or Base in Physics > Rigid Body > Collisions",
+        )
+    return vertices
 
 
 def _kind_at(settings, body: ExportedBody) -> int:
@@ -523,6 +559,7 @@ def _outer_sample(scene, depsgraph, frame, export) -> FrameSample:
         orientation=orientation,
         parent_matrix={},
         matrix_world={},
+        vertices={},
     )
 
 

@@ -78,7 +78,7 @@ def body_notes(ob, body, model, moving_ancestor) -> list[Note]:
 def _unsupported_settings(ob, body):
     settings = ob.rigid_body
     paths = animated_paths(ob)
-    if scale_animated(ob):
+    if scale_animated(ob) and not body.deforming_vertices:
         yield "its scale is animated: the shape keeps the start frame's"
     for path, label in _SETTINGS_READ_ONCE.items():
         if path in paths:

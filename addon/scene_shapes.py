@@ -15,6 +15,7 @@ from ..solver_core import rotations
 from ..solver_core.compound import Compound, placed
 from ..solver_core.round_shapes import Capsule, Cone, Cylinder
 from ..solver_core.shapes import Box, ConvexHull, ShapeError, Sphere
+from ..solver_core.triangle_mesh import TriangleMesh
 from .concave_shapes import ConcaveReader, mesh_triangles
 from .scene_poses import SceneError, rotation_and_stretch
 
@@ -74,9 +75,10 @@ class ShapeReader:
     depsgraph: object
     concave: ConcaveReader
     _hulls: dict = field(default_factory=dict)
+    _surfaces: dict = field(default_factory=dict)
     _points: dict = field(default_factory=dict)
 
-    def read(self, ob, stretch, *, moves, parts=()):
+    def read(self, ob, stretch, *, moves, deforms=False, parts=()):
         """Shape of an object with a rigid body.
 
         Parameters
@@ -86,13 +88,15 @@ class ShapeReader:
             Scale along the object's own axes; negative where it is mirrored.
         moves : bool
             Whether the body is ever dynamic, and so needs a volume.
+        deforms : bool
+            Whether the vertices of a mesh that does not move change from frame to frame (``vertices``).
         parts : sequence of (bpy.types.Object, float64 [4, 4])
             For a compound parent: the children that are its shapes, those of nested compound parents among them, and
             matrices from their mesh to the user frame.
 
         Returns
         -------
-        shape : Box, Sphere, Capsule, Cylinder, Cone, ConvexHull or Compound
+        shape : Box, Sphere, Capsule, Cylinder, Cone, ConvexHull, TriangleMesh or Compound
         notes : list of (str, str)
             Level and text of what differs from Blender.
 
@@ -110,6 +114,8 @@ class ShapeReader:
             return self._round(ob, kind, stretch, moves)
         if kind == "COMPOUND" and parts:
             return self._compound(ob, parts, moves)
+        if kind == "MESH" and not moves:
+            return self._surface(ob, stretch, shared=not deforms)
         points = self._source_points(ob) * stretch
         hull, notes = self._hull(points, moves)
         if kind == "MESH":
@@ -118,6 +124,27 @@ class ShapeReader:
             text = "is a Compound Parent without children that are rigid bodies: it is the convex hull of its own mesh"
             notes = [("warning", text), *notes]
         return hull, notes
+
+    def vertices(self, ob, stretch) -> np.ndarray:
+        """Vertices of the mesh that the body's Source names, in the user frame [vertex_count, 3]."""
+        return self._source_points(ob) * _rounded(stretch)
+
+    def _surface(self, ob, stretch, shared):
+        """The mesh itself, of a body that is never dynamic."""
+        points, triangles = self.vertices(ob, stretch), self._source_triangles(ob)
+        if np.prod(stretch) < 0.0:
+            # Mirrored: what ran counterclockwise runs clockwise.
+            triangles = triangles[:, ::-1]
+        key = points.tobytes(), triangles.tobytes()
+        if key in self._surfaces and shared:
+            mesh = self._surfaces[key]
+        else:
+            try:
+                mesh = TriangleMesh(points, triangles)
+            except ShapeError as error:
+                raise MeshError(f"its mesh gives no shape: {error}") from error
+            self._surfaces[key] = mesh
+        return mesh, [("info", f"its mesh: {note}") for note in mesh.notes]
 
     def _compound(self, ob, parts, moves):
         """The children's shapes as parts of one body; where they are seen, and as large.

@@ -488,7 +488,7 @@ def _advance_frame(arrays, gravity, step, settings, record):
                     end_impact(islands, island, rows, velocity, free_velocity)
                 end_impacts(islands, island, last, rows, contact_count, contact_rows)
             outcome = solve(rows, islands, island, free_velocity, velocity, problem.solver, settings)
-            if change == RECOVERS and gains_energy(islands, island, rows, free_velocity, velocity):
+            if change == RECOVERS and gains_energy(islands, island, rows, contacts, free_velocity, velocity):
                 # Overlaps that contradict each other have left impulses from which there is no way back.
                 forget_impulses(islands, island, rows, free_velocity, velocity)
                 outcome = solve(rows, islands, island, free_velocity, velocity, problem.solver, settings)

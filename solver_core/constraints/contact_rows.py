@@ -405,11 +405,12 @@ def move_rows_along(islands, island, rows, contacts, state, motion, h, keeps_imp
 
 
 @subkernel
-def gains_energy(islands, island, rows, free_velocity, velocity):
+def gains_energy(islands, island, rows, contacts, free_velocity, velocity):
     """Whether the answer has more kinetic energy than free motion, where contacts can but take some.
 
     A normal impulse acts where u_n = -gap / h <= 0, friction against u_t, so r . u <= 0 and with r = M (v - v_free)
-    v' M v <= v_free' M v_free. Bodies that are moved by hand may push energy in; then there is nothing to say.
+    v' M v <= v_free' M v_free. Bodies that are moved by hand, and meshes that deform, may push energy in; then there is
+    nothing to say.
 
     Returns
     -------
@@ -417,6 +418,10 @@ def gains_energy(islands, island, rows, free_velocity, velocity):
     """
     for index in range(islands.block_first[island], islands.block_first[island + 1]):
         block = islands.block_order[index]
+        if block < contacts.count[0]:
+            for axis in range(3):
+                if contacts.drift[block, axis] != 0.0:
+                    return False
         for side in range(2):
             body = rows.body_a[block] if side == 0 else rows.body_b[block]
             if rows.body_mass[body, 0, 0] == 0.0:

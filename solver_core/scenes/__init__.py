@@ -5,6 +5,7 @@ A scene is data; ``Scene.build_model`` turns it into a model, the add-on turns i
 
 from .arch import arch
 from .balls import ball_pool, cradle
+from .boulders import boulders
 from .cards import card_house
 from .chain import chain
 from .dominoes import dominoes
@@ -31,6 +32,7 @@ SCENES = {
     "ball_pool": ball_pool,
     "tops": tops,
     "tumbling": tumbling_book,
+    "boulders": boulders,
 }
 
 __all__ = [
@@ -39,6 +41,7 @@ __all__ = [
     "SceneBody",
     "arch",
     "ball_pool",
+    "boulders",
     "card_house",
     "chain",
     "cradle",

@@ -100,6 +100,9 @@ def model_points(export, name):
             local = np.array(CUBE_CORNERS) * 2.0 * shapes.parameters[shape]
         elif shapes.kind[shape] == 1:
             local = np.zeros((1, 3))
+        elif shapes.kind[shape] == 6:
+            first, last = model.meshes.start[shapes.hull[shape] : shapes.hull[shape] + 2, 0]
+            local = model.meshes.vertex[first:last]
         else:
             first, last = model.hulls.start[shapes.hull[shape] : shapes.hull[shape] + 2, 0]
             local = model.hulls.vertex[first:last]

@@ -5,10 +5,11 @@ import pytest
 from scipy.spatial import cKDTree
 
 from cairn.solver_core import rotations
-from cairn.solver_core.scenes import SCENES, arch, card_house, chain, dominoes, pile
+from cairn.solver_core.scenes import SCENES, arch, boulders, card_house, chain, dominoes, pile
+from cairn.solver_core.scenes.boulders import ground_height
 from cairn.solver_core.simulation import Simulation, SimulationOptions
 
-MOVING = ("wall", "pile", "chain", "dominoes", "cradle", "ball_pool", "tops", "tumbling")
+MOVING = ("wall", "pile", "chain", "boulders", "dominoes", "cradle", "ball_pool", "tops", "tumbling")
 STANDING = [name for name in SCENES if name not in MOVING]
 
 
@@ -49,6 +50,15 @@ def test_rings_of_a_chain_hang_in_each_other():
         local = rotations.rotate(back, world - position[upper])
         crossings = np.flatnonzero(local[:, 2] * np.roll(local[:, 2], -1) < 0.0)
         assert np.sum(np.linalg.norm(local[crossings, :2], axis=1) < 1.0) == 1
+
+
+def test_boulders_start_above_the_ground_and_apart():
+    """Every rock's lowest point is above the mesh, and no two spheres around rocks overlap."""
+    model = boulders().build_model()
+    positions, radii = model.initial_state.position[1:], model.arrays.shapes.bounding_radius[1:]
+    assert np.all(positions[:, 2] - radii > ground_height(positions[:, 0], positions[:, 1]))
+    apart = np.linalg.norm(positions[:, None] - positions[None], axis=2) - radii[:, None] - radii[None]
+    assert apart[~np.eye(len(radii), dtype=bool)].min() > 0.0
 
 
 @pytest.mark.parametrize("stones", [5, 25, 101])
