@@ -64,7 +64,11 @@ def deepest_contact(a, pose_a, b, pose_b, tolerance, case):
     np.testing.assert_allclose(np.linalg.norm(manifold.normal, axis=1), 1.0, atol=1e-12)
     gap, normal = manifold.gap.min(), manifold.normal[0]
     proven = separations(a, pose_a, b, pose_b, normal[None])[0]
-    assert abs(gap - proven) <= tolerance, (case, gap, proven, manifold)
+    if abs(gap - proven) > tolerance:
+        # A face nearly across the line between the closest points: its manifold has the distance, its normal nearly.
+        exact, best = search_signed_distance(a, pose_a, b, pose_b)
+        assert abs(gap - exact) <= tolerance, (case, gap, proven, exact, manifold)
+        assert np.linalg.norm(np.cross(normal, best)) < np.radians(0.1), (case, normal, best)
     between = manifold.position[np.argmin(manifold.gap)]
     for shape, pose in ((a, pose_a), (b, pose_b)):
         # The contact lies between the surfaces: no farther out of either shape than half the gap.
