@@ -432,9 +432,13 @@ class _SceneReader:
         )
 
     def _deforms(self, ob) -> bool:
-        """Whether the body collides as a mesh that changes its form from frame to frame."""
-        is_surface = ob.rigid_body.collision_shape == "MESH" and not self.moves[ob.name_full]
-        return is_surface and (self.survey.shape_may_change(ob) or scale_animated(ob))
+        """Whether the body collides as a surface that changes its form from frame to frame: meshes, growing boxes."""
+        if self.moves[ob.name_full]:
+            return False
+        changes, kind = self.survey.shape_may_change(ob), ob.rigid_body.collision_shape
+        if kind == "MESH":
+            return changes or scale_animated(ob)
+        return kind in {"BOX", "CONVEX_HULL"} and scale_animated(ob) and not changes
 
     def _parents_part(self, ob, evaluated):
         if not self.moves[ob.name_full]:

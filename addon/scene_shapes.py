@@ -89,7 +89,7 @@ class ShapeReader:
         moves : bool
             Whether the body is ever dynamic, and so needs a volume.
         deforms : bool
-            Whether the vertices of a mesh that does not move change from frame to frame (``vertices``).
+            Whether the vertices of a mesh, box or hull that does not move change from frame to frame (``vertices``).
         parts : sequence of (bpy.types.Object, float64 [4, 4])
             For a compound parent: the children that are its shapes, those of nested compound parents among them, and
             matrices from their mesh to the user frame.
@@ -106,6 +106,8 @@ class ShapeReader:
         """
         stretch = _rounded(stretch)
         kind = ob.rigid_body.collision_shape
+        if deforms:
+            return self._surface(ob, stretch, shared=False)
         if kind == "BOX":
             return self._box(ob, stretch, moves)
         if kind == "SPHERE":
@@ -115,7 +117,7 @@ class ShapeReader:
         if kind == "COMPOUND" and parts:
             return self._compound(ob, parts, moves)
         if kind == "MESH" and not moves:
-            return self._surface(ob, stretch, shared=not deforms)
+            return self._surface(ob, stretch, shared=True)
         points = self._source_points(ob) * stretch
         hull, notes = self._hull(points, moves)
         if kind == "MESH":
@@ -126,12 +128,34 @@ class ShapeReader:
         return hull, notes
 
     def vertices(self, ob, stretch) -> np.ndarray:
-        """Vertices of the mesh that the body's Source names, in the user frame [vertex_count, 3]."""
-        return self._source_points(ob) * _rounded(stretch)
+        """Vertices of the surface that a body which never moves collides as, in the user frame [vertex_count, 3]."""
+        return self._surface_mesh(ob)[0] * _rounded(stretch)
+
+    def _surface_mesh(self, ob):
+        """Vertices and triangles, before the object's scale: of the mesh that the body's Source names, or a hull's.
+
+        The same linear map that scales a hull's points scales its faces, so a hull that grows keeps its triangles.
+        """
+        kind = ob.rigid_body.collision_shape
+        if kind == "MESH":
+            return self._source_points(ob), self._source_triangles(ob)
+        points = self._source_points(ob)
+        if kind == "BOX":
+            lower, upper = _bounds(self._final_points(ob))
+            corners = [[x, y, z] for x in (0.0, 1.0) for y in (0.0, 1.0) for z in (0.0, 1.0)]
+            points = lower + np.array(corners) * (upper - lower)
+        try:
+            hull = ConvexHull.from_points(points)
+        except ShapeError as error:
+            raise MeshError(f"its mesh gives no convex hull: {error}") from error
+        loops = [hull.loops[hull.flat_face]] if hull.is_flat else hull.loops
+        fans = [(loop[0], loop[i], loop[i + 1]) for loop in loops for i in range(1, len(loop) - 1)]
+        return hull.vertices, np.array(fans)
 
     def _surface(self, ob, stretch, shared):
-        """The mesh itself, of a body that is never dynamic."""
-        points, triangles = self.vertices(ob, stretch), self._source_triangles(ob)
+        """The surface itself, of a body that is never dynamic."""
+        points, triangles = self._surface_mesh(ob)
+        points = points * stretch
         if np.prod(stretch) < 0.0:
             # Mirrored: what ran counterclockwise runs clockwise.
             triangles = triangles[:, ::-1]
