@@ -8,9 +8,16 @@ Stages, each only where the one before leaves the answer open:
    face manifold is judged.
 
 Faces are preferred: a manifold of four corners holds a box, an edge contact lets it turn. Where shapes overlap, a face
-manifold stands unless it is worse than the exact value by more than ``RATIO_FACE_PREFERRED`` of the size, so edges win
-only where they really cross. Apart there is no such doubt, and closest points win where a face is not as near.
+manifold stands unless it is worse than the exact value by more than ``RATIO_FACE_PREFERRED`` of the size. Apart there
+is no such doubt, and closest points win where a face is not as near.
+
+Where edges or closest points win by little, the face's contacts stay beside theirs, measured along the exact normal n.
+They are pairs of points p - q = g n of the two shapes, and no such g is less than the exact gap, so the least gap stays
+exact. Without them boxes that tumble over each other sank in at all other corners: a heap of a hundred overlapped by a
+fifth of a box where it now does by a fortieth.
 """
+
+import numpy as np
 
 from ..kernel import subkernel
 from .box_separation import box_edge, separate_boxes
@@ -52,6 +59,11 @@ RATIO_FACE_PREFERRED = 5e-5
 # Apart, it may be farther than the exact distance by this share of it, unless it held before: its normal is then within
 # 0.1 degree of that of the closest points (the cosine is 1 less this).
 RATIO_FACE_FARTHER = 1.5e-6
+
+# A face's contacts stay beside a better one whose normal is within 8 degrees of the face's (cosine).
+COSINE_SAME_FACE = 0.99
+# ... but for the one within this share of the smaller shape's size of it, which says the same.
+RATIO_SAME_CONTACT = 0.01
 
 # Two separations that differ by less than this share of the smaller shape's size are equal: then a's face goes first.
 RATIO_TIE = 1e-6
@@ -121,6 +133,8 @@ def polytope_contacts(
         polytopes, holder, face, other, is_face_of_b, reach, size, maximal_points, not are_boxes, scratch
     )
 
+    face_x, face_y, face_z = axes[NORMAL, 0], axes[NORMAL, 1], axes[NORMAL, 2]
+
     if stays_on_sheet and count > 0 and deepest <= touching:
         # What is nearest may lie on the sheet's other side.
         return count
@@ -139,14 +153,18 @@ def polytope_contacts(
         if distance > 0.0:
             if count > 0 and is_near(deepest, distance, touching + farther * distance if farther > 0.0 else near):
                 return count
-            return closest_points_contact(distance, scratch.closest, axes, best, scratch.contact)
+            set_aside(scratch.contact, count)
+            closest_points_contact(distance, scratch.closest, axes, best, scratch.contact)
+            return join_face(face_x, face_y, face_z, is_face_of_b, face, count, size, maximal_points, scratch)
     if not are_boxes:
         separate_hull_edges(polytopes, a, b, touching, scratch)
         if stands(count, deepest, face_separation, max(faces, axes[SEPARATION, BEST_EDGES]), near):
             return count
     edges = axes[SEPARATION, BEST_EDGES]
     if edges > faces:
-        return edge_contact(polytopes, a, b, are_boxes, half_a, half_b, scratch)
+        set_aside(scratch.contact, count)
+        edge_contact(polytopes, a, b, are_boxes, half_a, half_b, scratch)
+        return join_face(face_x, face_y, face_z, is_face_of_b, face, count, size, maximal_points, scratch)
     if count > 0 and deepest <= touching:
         return count
     return deepest_vertex_contact(polytopes, a, b, scratch)
@@ -185,6 +203,60 @@ def stands(count, deepest, face_separation, exact, allowed):
     and so is all that lies below the face's plane, also beside the face.
     """
     return count > 0 and is_near(deepest, exact, allowed) and is_near(face_separation, exact, allowed)
+
+
+@subkernel
+def set_aside(contact, count):
+    """Move the first of a manifold's contacts behind the others, to make room for a better one."""
+    for column in range(GAP + 1):
+        contact[count, column] = contact[0, column]
+
+
+@subkernel
+def join_face(face_x, face_y, face_z, is_face_of_b, face, count, size, maximal_points, scratch):
+    """Keep the contacts of a face behind the exact one in row 0, if it leads nearly the same way; return how many.
+
+    Parameters
+    ----------
+    face_x, face_y, face_z : float
+        The face's normal from a to b.
+    is_face_of_b, face
+        Whose face it is, and its number.
+    count : int
+        Its contacts, in the rows from 1 on.
+    size : float
+        Of the smaller shape [m].
+    maximal_points : int
+    scratch : PairScratch
+        ``contact`` and ``feature`` written.
+    """
+    axes, contact, feature = scratch.axes, scratch.contact, scratch.feature
+    nx, ny, nz = axes[NORMAL, 0], axes[NORMAL, 1], axes[NORMAL, 2]
+    cosine = face_x * nx + face_y * ny + face_z * nz
+    if count == 0 or cosine < COSINE_SAME_FACE:
+        return np.int64(1)
+    # The points of the other shape stay; their feet on the face's plane are looked for along the exact normal.
+    stays = POINT_A if is_face_of_b else POINT_B
+    moves = POINT_B if is_face_of_b else POINT_A
+    sign = 1.0 if is_face_of_b else -1.0
+    nearest, square = 1, INFINITE
+    for row in range(1, count + 1):
+        gap = max(contact[row, GAP] / cosine, contact[0, GAP])
+        contact[row, GAP] = gap
+        distance = 0.0
+        for i in range(3):
+            contact[row, moves + i] = contact[row, stays + i] + sign * gap * axes[NORMAL, i]
+            distance += (contact[row, stays + i] - contact[0, stays + i]) ** 2
+        if distance < square:
+            nearest, square = row, distance
+    last = count
+    if count + 1 > maximal_points or square < (RATIO_SAME_CONTACT * size) ** 2:
+        for column in range(GAP + 1):
+            contact[nearest, column] = contact[count, column]
+        last -= 1
+    feature[ORIGIN] = FACE_OF_B if is_face_of_b else FACE_OF_A
+    feature[ORIGIN_FEATURE] = face
+    return last + 1
 
 
 @subkernel
