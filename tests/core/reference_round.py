@@ -7,6 +7,7 @@ result is a lower bound of the truth whatever the search missed. Nothing here sh
 
 import numpy as np
 from reference_collision import rotation
+from scipy.optimize import minimize
 
 from cairn.solver_core.round_shapes import Capsule, Cone, Cylinder
 from cairn.solver_core.shapes import Box, ConvexHull, Sphere
@@ -67,6 +68,15 @@ def search_signed_distance(shape_a, pose_a, shape_b, pose_b, starts=6):
                 normal, value = cloud[here], found[here]
             else:
                 radius *= 0.6
+        # Clouds stall on narrow ridges.
+        simplex = minimize(
+            lambda v: -measure((v / np.linalg.norm(v))[None])[0],
+            normal,
+            method="Nelder-Mead",
+            options={"xatol": 1e-12, "fatol": 1e-15, "maxiter": 2000},
+        )
+        if -simplex.fun > value:
+            normal, value = simplex.x / np.linalg.norm(simplex.x), -simplex.fun
         if value > best_value:
             best_value, best_normal = value, normal
         if len(taken) == starts:
