@@ -355,10 +355,10 @@ def ask_for_velocities(islands, island, rows, contacts, contact_rows, motion):
 def move_rows_along(islands, island, rows, contacts, state, motion, h, keeps_impulses):
     """Measure the rows of an island from where its bodies will be, for the question of velocities.
 
-    The pose of body i moves by h v'_i, the contact point by the mean of what its two bodies do there. Impulses that
-    are added now act at one common point of the new poses, so they keep the angular momentum to rounding; from the
-    old arms a bounce would miss it by h (v'_b - v'_a) x impulse. The free velocity is taken anew, so that the
-    present impulses still give the present velocity: v_free <- v - M^-1 J' r.
+    The pose of body i moves by h v'_i, the contact point with them. Impulses that are added now act
+    at one common point of the new poses, so they keep the angular momentum to rounding; from the old arms a bounce
+    would miss it by h (v'_b - v'_a) x impulse. The free velocity is taken anew, so that the present impulses still give
+    the present velocity: v_free <- v - M^-1 J' r.
 
     Where overlaps are taken out and nothing bounces, the present impulses are not to stay: the free velocity is kept,
     or the part of them that moves bodies apart would leave them a spin, and the velocity is taken anew.
@@ -383,7 +383,13 @@ def move_rows_along(islands, island, rows, contacts, state, motion, h, keeps_imp
         if block >= contacts.count[0]:
             continue
         a, b = rows.body_a[block], rows.body_b[block]
-        arms = _moved_arms(contacts.position, block, state.position, state.velocity, a, b, h)
+        if keeps_impulses:
+            arms = _moved_arms(contacts.position, block, state.position, state.velocity, a, b, h)
+        else:
+            # These push for many substeps, so a small torque of theirs would add up.
+            arms = _carried_arms(
+                contacts.position, block, state.position, state.velocity, motion.can_be_pushed, a, b, h
+            )
         for row in range(rows.block_row[block], rows.block_row[block + 1]):
             d0, d1, d2 = rows.jacobian[row, 6], rows.jacobian[row, 7], rows.jacobian[row, 8]
             _fill_row(rows, row, d0, d1, d2, arms, motion, a, b)
@@ -454,7 +460,7 @@ def forget_impulses(islands, island, rows, free_velocity, velocity):
 
 @subkernel
 def _moved_arms(point, contact, position, velocity, a, b, h):
-    """Arms from the moved centres of mass to the moved contact point."""
+    """Arms from the moved centres of mass to the moved contact point: half way between where its bodies take it."""
     a0, a1, a2, b0, b1, b2 = _arms(point, contact, position, a, b)
     va, vb = velocity[a], velocity[b]
     # what the surfaces do more than their centres of mass, in h
@@ -465,6 +471,25 @@ def _moved_arms(point, contact, position, velocity, a, b, h):
     c1 = 0.5 * (h * (vb[1] - va[1]) + q1 - p1)
     c2 = 0.5 * (h * (vb[2] - va[2]) + q2 - p2)
     return a0 + p0 + c0, a1 + p1 + c1, a2 + p2 + c2, b0 + q0 - c0, b1 + q1 - c1, b2 + q2 - c2
+
+
+@subkernel
+def _carried_arms(point, contact, position, velocity, can_be_pushed, a, b, h):
+    """Arms from the moved centres of mass to the contact point, carried along without turning.
+
+    Carried with the body that can be pushed, or half way between two of them: what touches of a ball stays below its
+    centre however it spins. A point that turned with it would have the floor's push turn it, faster and faster.
+    """
+    a0, a1, a2, b0, b1, b2 = _arms(point, contact, position, a, b)
+    share = 0.5
+    if not can_be_pushed[a]:
+        share = 0.0
+    elif not can_be_pushed[b]:
+        share = 1.0
+    va, vb = velocity[a], velocity[b]
+    d0, d1, d2 = h * (vb[0] - va[0]), h * (vb[1] - va[1]), h * (vb[2] - va[2])
+    kept = 1.0 - share
+    return a0 + kept * d0, a1 + kept * d1, a2 + kept * d2, b0 - share * d0, b1 - share * d1, b2 - share * d2
 
 
 @subkernel

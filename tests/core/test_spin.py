@@ -9,7 +9,7 @@ from scipy.special import ellipk
 from cairn.solver_core import rotations
 from cairn.solver_core.compound import Compound
 from cairn.solver_core.model import BodyKind, ModelBuilder
-from cairn.solver_core.shapes import Box, ConvexHull
+from cairn.solver_core.shapes import Box, ConvexHull, Sphere
 from cairn.solver_core.simulation import Simulation, SimulationOptions
 
 FRAMES = 240
@@ -93,3 +93,24 @@ def test_a_top_precesses_as_its_spin_says(lean):
     assert rate == pytest.approx(precession, rel=0.02)
     assert np.abs(np.array(leans) - lean).max() < 1.0
     assert abs(position[top][2]) < 2e-3
+
+
+@pytest.mark.parametrize("radius", [0.003, 0.5])
+@pytest.mark.parametrize("friction", [0.0, 0.7])
+def test_a_floor_takes_an_overlap_out_without_turning_a_ball(radius, friction):
+    """A smooth ball that overlaps the floor keeps its spin, since the floor's push goes through its centre.
+
+    With friction its energy only falls.
+    """
+    builder = ModelBuilder()
+    builder.add_body(shape=Box((5.0, 5.0, 0.5)), position=(0, 0, -0.5), kind=BodyKind.STATIC, friction=friction)
+    spin = np.array([27.0, 0.0, 36.0])
+    ball = builder.add_body(
+        shape=Sphere(radius), position=(0, 0, 0.96 * radius), angular_velocity=spin, friction=friction
+    )
+    simulation = Simulation(builder.build(), SimulationOptions(method="nncg"))
+    energy = 0.2 * radius**2 * spin @ spin
+    for _ in range(24):
+        assert simulation.advance_frame().kinetic_energy <= energy * (1.0 + 1e-9)
+    if friction == 0.0:
+        np.testing.assert_allclose(simulation.velocities()[ball, 3:], spin, rtol=1e-9, atol=1e-9)
