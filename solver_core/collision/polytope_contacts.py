@@ -14,7 +14,7 @@ is no such doubt, and closest points win where a face is not as near.
 Where edges or closest points win by little, the face's contacts stay beside theirs, measured along the exact normal n.
 They are pairs of points p - q = g n of the two shapes, and no such g is less than the exact gap, so the least gap stays
 exact. Without them boxes that tumble over each other sank in at all other corners: a heap of a hundred overlapped by a
-fifth of a box where it now does by a fortieth.
+fifth of a box where it now does by a sixtieth.
 """
 
 import numpy as np

@@ -221,3 +221,26 @@ def test_a_rolling_prism_keeps_its_contacts(spin, least):
         collider.place(1, (0.5 * spin * time - 2.0, 0, -lowest), turn)
 
     assert matched_share([FLOOR, {"shape": prism, "position": (0, 0, 0.6)}], roll, 200) >= least
+
+
+def test_an_edge_that_decides_keeps_the_contacts_of_the_face_beside_it():
+    """Cubes a few degrees off each other's face: where the way out is no face's normal, it still bears on an area."""
+    rng = np.random.default_rng(5)
+    decided = 0
+    for _ in range(300):
+        half_turn = 0.5 * np.radians(rng.uniform(1.0, 6.0, 3)) * rng.choice([-1.0, 1.0], 3)
+        half_turn[2] = rng.uniform(0.2, 0.6)
+        turn = np.concatenate([[1.0], half_turn]) / np.linalg.norm([1.0, *half_turn])
+        offset = rng.uniform(0.1, 0.6, 2) * rng.choice([-1.0, 1.0], 2)
+        pose = np.array([*offset, rng.uniform(0.95, 1.02)]), turn
+        manifold = collide(CUBE, CUBE, (np.zeros(3), IDENTITY), pose, reach=0.1)
+        if len(manifold.gap) == 0:
+            continue
+        normal = manifold.normal[0]
+        cosines = np.abs(np.concatenate([normal, rotation(turn).T @ normal]))
+        if cosines.max() > 1.0 - 1e-9 or cosines.max() < 0.991:
+            continue
+        decided += 1
+        assert len(manifold.gap) >= 3
+        np.testing.assert_allclose(manifold.normal, np.tile(normal, (len(manifold.gap), 1)), atol=1e-12)
+    assert decided >= 5
