@@ -18,14 +18,18 @@ import math
 
 from ..kernel import subkernel
 from .closest_points import RATIO_TOUCHING, closest_points
+from .round_separation import closest_cores
+from .round_support import rounding
 from .workspace import (
     A_IN_B,
     B_IN_A,
     BODY_A,
     BODY_B,
+    CAPSULE,
+    CONE,
     DIRECTION,
-    HULL,
     LOOK,
+    MESH,
     MOST_LOOKS,
     POSITION,
     SHAPE_A,
@@ -49,8 +53,8 @@ INFINITE = 1e300
 
 @subkernel
 def is_followed(kind_a, kind_b):
-    """Whether the distance of such shapes is that of two polytopes (or points) less radii."""
-    return max(kind_a, kind_b) <= HULL
+    """Whether both shapes are convex: meshes look along the ways of what comes near them by themselves."""
+    return kind_a != MESH and kind_b != MESH
 
 
 @subkernel
@@ -58,8 +62,10 @@ def find_meeting(
     polytopes,
     row_a,
     row_b,
-    radius_a,
-    radius_b,
+    kind_a,
+    kind_b,
+    parameters_a,
+    parameters_b,
     a,
     b,
     body_pose,
@@ -73,6 +79,7 @@ def find_meeting(
     size,
     slack,
     pose,
+    axes,
     simplex,
     closest,
 ):
@@ -98,8 +105,10 @@ def find_meeting(
         polytopes,
         row_a,
         row_b,
-        radius_a,
-        radius_b,
+        kind_a,
+        kind_b,
+        parameters_a,
+        parameters_b,
         body_pose[a],
         body_pose[b],
         local_a,
@@ -112,6 +121,7 @@ def find_meeting(
         size,
         slack,
         pose,
+        axes,
         simplex,
         closest,
     )
@@ -125,8 +135,10 @@ def find_meeting(
         polytopes,
         row_a,
         row_b,
-        radius_a,
-        radius_b,
+        kind_a,
+        kind_b,
+        parameters_a,
+        parameters_b,
         body_pose[a],
         body_pose[b],
         local_a,
@@ -139,6 +151,7 @@ def find_meeting(
         size,
         slack,
         pose,
+        axes,
         simplex,
         closest,
     )
@@ -163,8 +176,10 @@ def follow_pair(
     polytopes,
     row_a,
     row_b,
-    radius_a,
-    radius_b,
+    kind_a,
+    kind_b,
+    parameters_a,
+    parameters_b,
     body_pose_a,
     body_pose_b,
     local_a,
@@ -177,6 +192,7 @@ def follow_pair(
     size,
     slack,
     pose,
+    axes,
     simplex,
     closest,
 ):
@@ -188,8 +204,8 @@ def follow_pair(
         (read)
     row_a, row_b : int
         Their rows; of spheres that of a point.
-    radius_a, radius_b : float
-        Of spheres, else 0 [m].
+    kind_a, kind_b, parameters_a, parameters_b : int, int, float64 [3], float64 [3]
+        The shapes.
     body_pose_a, body_pose_b, local_a, local_b : float64 [4, 3]
         Poses of the bodies at the start, and of the shapes in them (read).
     velocity_a, velocity_b : float64 [6 or more]
@@ -198,8 +214,8 @@ def follow_pair(
         Distances of the shapes' farthest points from their bodies' centres of mass; 0 for balls about them [m].
     h, size, slack : float
         Substep [s]; of the smaller shape [m]; distance at which shapes that pass each other still count [m].
-    pose, simplex, closest : float64 [6, 4, 3], [4, 10], [3, 3]
-        Of ``PairScratch``: poses where they meet (written), memory.
+    pose, axes, simplex, closest : arrays of PairScratch
+        Poses where they meet (written), memory.
 
     Returns
     -------
@@ -207,14 +223,26 @@ def follow_pair(
         Share of the substep after which they meet, or are closest; 0 also if they touch at the start; NEVER.
     """
     share, least, least_share = 0.0, INFINITE, 0.0
-    radii = radius_a + radius_b
     for _ in range(MOST_STEPS):
         place_on_way(body_pose_a, local_a, velocity_a, share * h, pose[BODY_A], pose[SHAPE_A])
         place_on_way(body_pose_b, local_b, velocity_b, share * h, pose[BODY_B], pose[SHAPE_B])
         place_pair(pose[SHAPE_A], pose[SHAPE_B], pose)
         reach = (1.0 - share) * h * closest_approach(velocity_a, velocity_b, lever_a, lever_b) + slack
-        distance = closest_points(polytopes, row_a, row_b, reach + radii, RATIO_TOUCHING * size, pose, simplex, closest)
-        distance -= radii
+        distance = shape_distance(
+            polytopes,
+            row_a,
+            row_b,
+            kind_a,
+            kind_b,
+            parameters_a,
+            parameters_b,
+            reach,
+            RATIO_TOUCHING * size,
+            pose,
+            axes,
+            simplex,
+            closest,
+        )
         if distance <= RATIO_MEETING * size:
             return share
         if distance > reach:
@@ -234,6 +262,45 @@ def follow_pair(
         place_on_way(body_pose_b, local_b, velocity_b, least_share * h, pose[BODY_B], pose[SHAPE_B])
         place_pair(pose[SHAPE_A], pose[SHAPE_B], pose)
     return least_share
+
+
+@subkernel
+def shape_distance(
+    polytopes,
+    row_a,
+    row_b,
+    kind_a,
+    kind_b,
+    parameters_a,
+    parameters_b,
+    reach,
+    touching,
+    pose,
+    axes,
+    simplex,
+    closest,
+):
+    """Distance of two convex shapes, exact up to ``reach``; not above 0 where they overlap."""
+    radii = rounding(kind_a, parameters_a) + rounding(kind_b, parameters_b)
+    if CAPSULE <= kind_a <= CONE or CAPSULE <= kind_b <= CONE:
+        distance = closest_cores(
+            polytopes,
+            row_a,
+            row_b,
+            kind_a,
+            kind_b,
+            parameters_a,
+            parameters_b,
+            reach + radii,
+            touching,
+            pose,
+            axes,
+            simplex,
+            closest,
+        )
+    else:
+        distance = closest_points(polytopes, row_a, row_b, reach + radii, touching, pose, simplex, closest)
+    return distance - radii
 
 
 @subkernel
