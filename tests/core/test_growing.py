@@ -1,0 +1,142 @@
+"""Bodies that grow: their surface lifts, pushes and drags what touches it as a moving body would, and leaves no kick.
+
+A box or hull that grows is a mesh whose vertices move (so does the add-on read it).
+"""
+
+import numpy as np
+import pytest
+from sample_meshes import box_mesh
+
+from cairn.solver_core.model import BodyKind, ModelBuilder
+from cairn.solver_core.shapes import Box, Sphere
+from cairn.solver_core.simulation import FrameInput, Simulation, SimulationOptions
+from cairn.solver_core.triangle_mesh import TriangleMesh
+
+RATE = 24
+SUBSTEP = 1.0 / RATE / 4
+GRAVITY = 9.81
+CORNERS, TRIANGLES = box_mesh((1.0, 1.0, 0.5), (0.0, 0.0, 0.5))
+
+
+def block(kind=BodyKind.KINEMATIC):
+    """2 m wide, 1 m high, on the ground."""
+    return {"shape": TriangleMesh(CORNERS, TRIANGLES), "kind": kind, "friction": 1.0, "name": "Block"}
+
+
+def start(*bodies, gravity=(0.0, 0.0, -GRAVITY)):
+    builder = ModelBuilder(gravity=gravity)
+    for body in bodies:
+        builder.add_body(**body)
+    return Simulation(builder.build(), SimulationOptions(method="nncg", frame_rate=RATE, sleeping=False))
+
+
+def play(simulation, frames, scale):
+    """Advance while the corners of body 0 are scaled by ``scale(time)`` [3].
+
+    Returns
+    -------
+    positions : float64 [frames + 1, body_count, 3]
+    velocities : float64 [frames + 1, body_count, 6]
+    deepest : float
+        Overlap [m].
+    """
+    positions, velocities, deepest = [simulation.poses()[0]], [simulation.velocities()], 0.0
+    for frame in range(1, frames + 1):
+        report = simulation.advance_frame(FrameInput(vertices={0: CORNERS * scale(frame / RATE)}))
+        positions.append(simulation.poses()[0])
+        velocities.append(simulation.velocities())
+        deepest = max(deepest, report.max_penetration)
+    return np.array(positions), np.array(velocities), deepest
+
+
+LOAD = [
+    {"shape": Box((0.2, 0.2, 0.2)), "position": (0.5, 0.4, 1.2), "friction": 1.0},
+    {"shape": Box((0.3, 0.2, 0.1)), "position": (-0.5, -0.3, 1.1), "friction": 1.0},
+    {"shape": Box((0.2, 0.2, 0.2)), "position": (-0.5, -0.3, 1.4), "friction": 1.0},
+]
+
+
+@pytest.mark.parametrize("kind", [BodyKind.KINEMATIC, BodyKind.STATIC])
+def test_a_growing_box_lifts_what_stands_on_it(kind):
+    """At the speed of its top, 1 m/s; where it stops they fly on as thrown, land and stay: no more, no less energy."""
+    simulation = start(block(kind), *LOAD)
+    positions, velocities, deepest = play(simulation, 24, lambda time: (1.0, 1.0, 1.0 + time))
+    heights = np.array([body["position"][2] for body in LOAD])
+    lifted = np.arange(25)[:, None] / RATE
+    np.testing.assert_allclose(positions[:, 1:, 2], heights + lifted, atol=2e-5)
+    np.testing.assert_allclose(velocities[1:, 1:, 2], 1.0, atol=1e-4)
+    np.testing.assert_allclose(positions[-1, 1:, :2], positions[0, 1:, :2], atol=1e-4)
+    assert deepest < 2e-5
+    positions, velocities, deepest = play(simulation, 24, lambda _: (1.0, 1.0, 2.0))
+    # Thrown up at 1 m/s, of which the first substep of flight may take a whole kick of gravity, and down again.
+    thrown = positions[:, 1:, 2].max(axis=0) - heights - 1.0
+    assert np.all(thrown <= 0.5 / GRAVITY)
+    assert np.all(thrown >= 0.5 * (1.0 - GRAVITY * SUBSTEP) ** 2 / GRAVITY)
+    np.testing.assert_allclose(positions[-1, 1:, 2], heights + 1.0, atol=2e-5)
+    np.testing.assert_allclose(velocities[-1, 1:], 0.0, atol=1e-4)
+
+
+def test_what_stands_on_a_box_that_slows_down_is_not_thrown():
+    """A smooth stop, slower than gravity: they stay on it throughout and rest in the end."""
+    simulation = start(block(), *LOAD)
+    positions, velocities, deepest = play(
+        simulation, 36, lambda time: (1.0, 1.0, 1.0 + np.sin(0.5 * np.pi * min(time, 1.0)) ** 2)
+    )
+    heights = np.array([body["position"][2] for body in LOAD])
+    top = np.sin(0.5 * np.pi * np.minimum(np.arange(37) / RATE, 1.0)) ** 2
+    np.testing.assert_allclose(positions[:, 1:, 2] - heights, top[:, None] * np.ones(3), atol=2e-3)
+    np.testing.assert_allclose(positions[-1, 1:, 2], heights + 1.0, atol=2e-5)
+    np.testing.assert_allclose(velocities[-1, 1:], 0.0, atol=1e-4)
+    assert deepest < 2e-5
+
+
+def test_what_stands_on_a_shrinking_box_follows_it():
+    """At half a metre a second down, and at rest where it ends."""
+    simulation = start(block(), *LOAD)
+    positions, velocities, deepest = play(simulation, 36, lambda time: (1.0, 1.0, 1.0 - 0.5 * min(time, 1.0)))
+    heights = np.array([body["position"][2] for body in LOAD])
+    sunk = 0.5 * np.minimum(np.arange(37) / RATE, 1.0)
+    # At first they fall freely until they are as fast as it: v^2 / 2 g behind.
+    assert np.all(positions[:, 1:, 2] >= heights - sunk[:, None] - 2e-5)
+    np.testing.assert_allclose(positions[4:, 1:, 2] - heights, -sunk[4:, None] * np.ones(3), atol=2e-3)
+    np.testing.assert_allclose(positions[-1, 1:, 2], heights - 0.5, atol=2e-5)
+    np.testing.assert_allclose(velocities[-1, 1:], 0.0, atol=1e-4)
+    assert deepest < 2e-5
+
+
+def test_a_growing_wall_pushes_along_the_floor_against_friction():
+    """A body before it goes at the wall's speed; where the wall stops it slides on by v^2 / 2 mu g."""
+    floor = {"shape": Box((20, 20, 0.5)), "position": (0, 0, -0.5), "kind": BodyKind.STATIC, "friction": 0.5}
+    pushed = {"shape": Box((0.3, 0.3, 0.2)), "position": (1.3, 0.1, 0.2), "friction": 1.0}
+    simulation = start(block() | {"friction": 0.0}, floor, pushed)
+    positions, velocities, deepest = play(simulation, 24, lambda time: (1.0 + time, 1.0, 1.0))
+    np.testing.assert_allclose(positions[:, 2, 0], 1.3 + np.arange(25) / RATE, atol=1e-4)
+    np.testing.assert_allclose(velocities[1:, 2, 0], 1.0, atol=1e-4)
+    assert deepest < 2e-5
+    positions, velocities, _ = play(simulation, 24, lambda _: (2.0, 1.0, 1.0))
+    slide = 1.0 / (2.0 * 0.5 * GRAVITY)
+    assert positions[-1, 2, 0] == pytest.approx(2.3 + slide, rel=0.02)
+    np.testing.assert_allclose(velocities[-1, 2], 0.0, atol=1e-4)
+
+
+def test_a_growing_top_carries_what_stands_off_its_middle_outwards():
+    """A point of the top at x moves at x s'/s: a box that stands on it goes as fast as some point below it."""
+    simulation = start(block(), {"shape": Box((0.05, 0.05, 0.05)), "position": (0.5, 0.0, 1.05), "friction": 1.0})
+    positions, velocities, deepest = play(simulation, 24, lambda time: (1.0 + time, 1.0, 1.0))
+    time = np.arange(25) / RATE
+    # Friction of 1 takes it to half a metre a second within a twentieth of a second.
+    surface = (positions[:, 1, 0] + np.array([[-0.05], [0.05]])) / (1.0 + time)
+    assert np.all(velocities[3:, 1, 0] >= surface[0, 3:] - 1e-3)
+    assert np.all(velocities[3:, 1, 0] <= surface[1, 3:] + 1e-3)
+    assert positions[-1, 1, 0] > 0.9
+    assert deepest < 2e-5
+
+
+def test_a_ball_between_a_growing_box_and_a_wall_is_squeezed_out_without_a_kick():
+    """Above it is free: the box's edge pushes it up and away, never faster than some times the edge itself."""
+    wall = {"shape": Box((0.5, 5, 5)), "position": (2.3, 0, 0), "kind": BodyKind.STATIC, "friction": 0.0}
+    ball = {"shape": Sphere(0.4), "position": (1.4, 0.0, 1.3), "friction": 0.0}
+    simulation = start(block() | {"friction": 0.0}, wall, ball)
+    positions, velocities, _ = play(simulation, 24, lambda time: (1.0 + 0.5 * min(time, 1.0), 1.0, 1.0))
+    assert np.all(np.isfinite(positions))
+    assert np.abs(velocities[:, 2, :3]).max() < 3.0
