@@ -1,6 +1,7 @@
 """Ready-made scenes as Blender scenes: objects with Blender's own rigid bodies, baked like any user's, and pictures."""
 
 import math
+from dataclasses import replace
 from pathlib import Path
 
 import bmesh
@@ -9,6 +10,7 @@ import numpy as np
 from mathutils import Matrix, Quaternion, Vector
 
 from ..solver_core import rotations
+from ..solver_core.compound import Compound
 from ..solver_core.decomposition import coacd_version
 from ..solver_core.model import BodyKind
 from ..solver_core.round_shapes import Capsule, Cone, Cylinder
@@ -37,6 +39,7 @@ _COLLISION_SHAPES = {
     "Cylinder": "CYLINDER",
     "Cone": "CONE",
     "TriangleMesh": "MESH",
+    "Compound": "COMPOUND",
 }
 # Sides of the mesh of a can or cone. A multiple of 4, so that its bounding box is as wide as the round shape.
 _SIDES = 48
@@ -141,6 +144,16 @@ def _starts_moving(body) -> bool:
 
 
 def _add_body(scene, description, body, meshes, materials):
+    ob = _add_object(scene, description, body, meshes, materials)
+    if isinstance(body.shape, Compound) and body.mesh is None:
+        for number, part in enumerate(body.shape.parts):
+            _add_part(scene, description, ob, body, number, part, meshes, materials)
+    if _starts_moving(body):
+        _key_lead_in(ob, body, description.frame_rate)
+
+
+def _add_object(scene, description, body, meshes, materials):
+    """The object of a body, or of a part of one, with its rigid body's settings."""
     key = _shape_key(body)
     if key not in meshes:
         meshes[key] = _make_mesh(body, _material(body.color, materials))
@@ -158,20 +171,34 @@ def _add_body(scene, description, body, meshes, materials):
     settings.friction, settings.restitution = body.friction, body.restitution
     settings.linear_damping = description.linear_damping
     settings.angular_damping = description.angular_damping
-    if _starts_moving(body):
-        _key_lead_in(ob, body, description.frame_rate)
+    return ob
+
+
+def _add_part(scene, description, parent, body, number, part, meshes, materials):
+    """A child of a compound parent. Its own pose is that of the part, so a can may lie in any direction."""
+    position, orientation = np.zeros(3), np.array([1.0, 0.0, 0.0, 0.0])
+    if isinstance(part, Box | Capsule | Cylinder | Cone):
+        position, orientation = part.position, part.orientation
+        part = replace(part, position=(0.0, 0.0, 0.0), orientation=(1.0, 0.0, 0.0, 0.0))
+    child = replace(
+        body, name=f"{body.name}.{number + 1}", shape=part, position=tuple(position), orientation=tuple(orientation)
+    )
+    _add_object(scene, description, child, meshes, materials).parent = parent
 
 
 def _key_lead_in(ob, body, frame_rate):
     """Lead the body to its start pose at its start velocity, then let go: ``kinematic`` is keyed off.
 
     Blender reads the flags of a step at its last frame, so the frame after the start pose is the first free one.
+    The velocity is that of the centre of mass, about which the object's origin turns.
     """
     release = FRAME_START + LEAD_IN
+    center = rotations.rotate(np.array(body.orientation), body.shape.mass_properties().center)
     for frame in range(FRAME_START, release + 1):
         seconds = (frame - release) / frame_rate
         turn = rotations.from_rotation_vector(np.multiply(body.angular_velocity, seconds))
-        ob.location = np.add(body.position, np.multiply(body.linear_velocity, seconds))
+        travel = np.multiply(body.linear_velocity, seconds)
+        ob.location = np.array(body.position) + center + travel - rotations.rotate(turn, center)
         ob.rotation_quaternion = rotations.multiply(turn, np.array(body.orientation))
         ob.keyframe_insert("location", frame=frame)
         ob.keyframe_insert("rotation_quaternion", frame=frame)
@@ -220,6 +247,8 @@ def _make_mesh(body, material):
         _fill_round(mesh, shape)
     elif isinstance(shape, TriangleMesh):
         mesh.from_pydata(shape.vertices.tolist(), [], shape.triangles.tolist())
+    elif isinstance(shape, Compound):
+        pass  # what is seen are its children
     else:
         mesh.from_pydata(np.asarray(shape.vertices).tolist(), [], [list(map(int, loop)) for loop in shape.loops])
     mesh.materials.append(material)

@@ -12,7 +12,7 @@ from .dominoes import dominoes
 from .pile import pile
 from .pyramid import pyramid
 from .scene import Scene, SceneBody
-from .spinning import tops, tumbling_book
+from .spinning import tops, tumbling_handle
 from .stacks import heavy_stack, stack
 from .wall import standing_wall, wall
 
@@ -31,7 +31,7 @@ SCENES = {
     "cradle": cradle,
     "ball_pool": ball_pool,
     "tops": tops,
-    "tumbling": tumbling_book,
+    "tumbling": tumbling_handle,
     "boulders": boulders,
 }
 
@@ -52,6 +52,6 @@ __all__ = [
     "stack",
     "standing_wall",
     "tops",
-    "tumbling_book",
+    "tumbling_handle",
     "wall",
 ]

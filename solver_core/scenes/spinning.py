@@ -1,4 +1,4 @@
-"""What spins: tops that precess on their tips, and a book that tumbles about its middle axis."""
+"""What spins: tops that precess on their tips, and a T-handle that tumbles about its middle axis."""
 
 import colorsys
 import math
@@ -6,11 +6,14 @@ import math
 import numpy as np
 
 from .. import rotations
-from ..shapes import Box, ConvexHull
+from ..compound import Compound
+from ..round_shapes import Cylinder
+from ..shapes import ConvexHull
 from .scene import Scene, SceneBody, floor
 
 _GRAVITY = 9.81
 _RADIUS, _HEIGHT, _SIDES = 0.5, 0.32, 32  # of a top: a flat cone on its tip [m]
+_HANDLE = 0.1, 0.6, 0.35  # radius of its rods, half the lengths of bar and stem [m]
 
 
 def tops(spins=(120.0, 60.0, 30.0), lean: float = math.radians(18.0)) -> Scene:
@@ -56,26 +59,34 @@ def tops(spins=(120.0, 60.0, 30.0), lean: float = math.radians(18.0)) -> Scene:
     )
 
 
-def tumbling_book(spin: float = 6.0) -> Scene:
-    """A weightless book spun about its middle axis: it turns over and over (Dzhanibekov's effect).
+def tumbling_handle(spin: float = 6.0) -> Scene:
+    """A weightless T-handle spun about its middle axis: it turns over again and again (Dzhanibekov's effect).
 
     Parameters
     ----------
     spin : float
         [rad/s].
     """
-    book = SceneBody(
-        name="Book",
-        shape=Box((0.7, 0.5, 0.12)),
-        position=(0.0, 0.0, 1.5),
-        # the middle moment is about the second longest side, y
-        angular_velocity=(0.02 * spin, spin, 0.01 * spin),
+    across = rotations.from_rotation_vector([0.0, 0.5 * math.pi, 0.0])
+    radius, bar, stem = _HANDLE
+    shape = Compound(
+        [Cylinder(radius, bar, orientation=across), Cylinder(radius, stem, position=(0.0, 0.0, -radius - stem))]
+    )
+    properties = shape.mass_properties()
+    order = np.argsort(np.diag(properties.inertia))
+    angular, center = np.zeros(3), np.array([0.0, 0.0, 1.6])
+    angular[order] = 0.02 * spin, spin, 0.01 * spin
+    handle = SceneBody(
+        name="Handle",
+        shape=shape,
+        position=tuple(center - properties.center),
+        angular_velocity=tuple(angular),
         color=(0.75, 0.3, 0.2),
     )
     return Scene(
         name="tumbling",
-        title="A book tumbles about its middle axis",
-        bodies=[floor(), book],
+        title="A T-handle tumbles about its middle axis",
+        bodies=[floor(), handle],
         frame_count=240,
         camera=(2.6, -4.2, 2.6),
         target=(0.0, 0.0, 1.4),
