@@ -58,12 +58,19 @@ class Report:
 
     def text(self) -> str:
         """The table, the claims and the notes, for a terminal."""
-        parts = [self.name, "", *_table(self.rows), ""]
+        return self._laid_out(_aligned)
+
+    def markdown(self) -> str:
+        """The same in Markdown, for a page."""
+        return self._laid_out(_piped)
+
+    def _laid_out(self, lay_out):
         claims = [
             {"claim": c.claim, "reference": c.reference, "ours": c.ours, "holds": "yes" if c.holds else "NO"}
             for c in self.claims
         ]
-        return "\n".join(parts + _table(claims) + [""] + [f"Note: {note}" for note in self.notes])
+        tables = [*_table(self.rows, lay_out), "", *_table(claims, lay_out), ""]
+        return "\n".join([self.name, "", *tables, *(f"Note: {note}" for note in self.notes)])
 
 
 def _plain(value):
@@ -71,7 +78,7 @@ def _plain(value):
     return value.tolist() if hasattr(value, "tolist") else str(value)
 
 
-def _table(rows):
+def _table(rows, lay_out):
     """Lines of a table, with a heading wherever the columns change."""
     lines, index = [], 0
     while index < len(rows):
@@ -79,12 +86,25 @@ def _table(rows):
         end = index
         while end < len(rows) and list(rows[end]) == columns:
             end += 1
-        cells = [columns] + [[_cell(row[column]) for column in columns] for row in rows[index:end]]
-        widths = [max(len(line[i]) for line in cells) for i in range(len(columns))]
-        lines += ["  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)) for line in cells]
-        lines.insert(len(lines) - len(cells) + 1, "  ".join("-" * width for width in widths))
+        lines += [""] if lines else []
+        lines += lay_out(columns, [[_cell(row[column]) for column in columns] for row in rows[index:end]])
         index = end
     return lines
+
+
+def _aligned(columns, cells):
+    """Columns of spaces."""
+    widths = [max(map(len, column)) for column in zip(columns, *cells, strict=True)]
+    dashes = ["-" * width for width in widths]
+    return [
+        "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True))
+        for line in [columns, dashes, *cells]
+    ]
+
+
+def _piped(columns, cells):
+    """Markdown."""
+    return [f"| {' | '.join(line)} |" for line in [columns, ["---"] * len(columns), *cells]]
 
 
 def _cell(value):
