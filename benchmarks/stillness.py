@@ -16,7 +16,7 @@ import numpy as np
 from cairn.solver_core import scenes
 from cairn.solver_core.model import BodyKind
 from cairn.solver_core.shapes import Box, ConvexHull
-from cairn.solver_core.simulation import Simulation, SimulationOptions
+from cairn.solver_core.simulation import Simulation, SimulationOptions, warm_up
 
 from .report import Claim, Report
 
@@ -46,6 +46,7 @@ def run(quick, plots, only=None) -> Report:
     """Play the scenes; ``quick`` takes three of them for two seconds, awake; ``only`` names scenes."""
     names = only or (_QUICK if quick else tuple(CASES))
     long, short = (QUICK_SECONDS, QUICK_SECONDS) if quick else (LONG, SHORT)
+    warm_up()
     rows, claims = [], []
     for name in names:
         for scale in SCALES:
