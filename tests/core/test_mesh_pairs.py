@@ -1,0 +1,169 @@
+"""Random pairs of a mesh with every shape: gaps and normals beside coal's, and closed forms.
+
+A shape that is d away from a mesh along n is brought to the distance t < d by moving it by t - d along n: no other part
+of it comes nearer by more. So the independent library is asked once, far from touching, where its answer is sure. How
+deep a shape lies in a mesh has closed forms: for balls and capsules everywhere outside by the distance of their core,
+for balls inside a convex mesh, and for every shape in a floor. ``CAIRN_MESH_PAIRS=2000`` sets the number of pairs of
+each mesh with each shape.
+"""
+
+import os
+
+import numpy as np
+import pytest
+from concave_meshes import gear, torus
+from reference_collision import SUBSTEP, Collider, rotation
+from reference_round import highest
+from sample_meshes import bumps, grid_mesh, hull_mesh
+from test_round_pairs import coal_shape, random_shape
+
+from cairn.solver_core.model import BodyKind
+from cairn.solver_core.shapes import ConvexHull, Sphere
+from cairn.solver_core.triangle_mesh import TriangleMesh
+
+PAIRS = int(os.environ.get("CAIRN_MESH_PAIRS", "24"))
+# Shares of the smaller shape's size: against closed forms, and as far as coal's iterations go with hulls.
+TOLERANCE = 1e-6
+HULL_TOLERANCE = 1e-4
+# Of a normal [rad].
+SAME_NORMAL = np.radians(0.1)
+
+IDENTITY = (1.0, 0.0, 0.0, 0.0)
+KINDS = ["box", "sphere", "capsule", "cylinder", "cone", "hull"]
+MESHES = ["convex", "concave", "ground"]
+# Distances to which pairs are brought, as shares of the smaller one's size: far, near, touching, overlapping.
+FAR, NEAR = 0.02, (1e-2, 1e-4, 1e-7)
+OVERLAPS = (0.0, -1e-6, -1e-4, -1e-3, -5e-3)
+
+
+def random_mesh(rng, kind):
+    """Vertices, triangles and their place: a convex solid, a concave one, or hilly open ground."""
+    if kind == "convex":
+        return hull_mesh(ConvexHull.from_points(rng.normal(size=(20, 3)) * rng.uniform(0.3, 1.0, 3)))
+    if kind == "ground":
+        return grid_mesh(8, 4.0, height=bumps, rng=rng)
+    vertices, triangles = torus(0.8, 0.3, 20, 10) if rng.random() < 0.5 else gear()
+    return vertices * rng.uniform(0.8, 1.2, 3), triangles
+
+
+def random_place(rng, kind, vertices):
+    """A position around the mesh, or above the ground."""
+    if kind == "ground":
+        return np.array([*rng.uniform(-1.0, 1.0, 2), rng.uniform(0.6, 1.6)])
+    return rng.uniform(-1.6, 1.6, 3) * np.abs(vertices).max(axis=0)
+
+
+def touch(mesh, shape, position, turn, reach):
+    """Contacts of a static mesh with a shape."""
+    bodies = [
+        {"shape": mesh, "kind": BodyKind.STATIC},
+        {"shape": shape, "position": position, "orientation": turn},
+    ]
+    return Collider(bodies, gravity_norm=reach / SUBSTEP**2, contact_capacity=2048).step().manifold()
+
+
+def coal_distance(coal, vertices, triangles, shape, position, turn):
+    """Coal's distance of a mesh and a shape, and its normal out of the mesh."""
+    model = coal.BVHModelOBBRSS()
+    model.beginModel(len(triangles), len(vertices))
+    points = coal.StdVec_Vec3s()
+    points.extend(list(vertices))
+    faces = coal.StdVec_Triangle()
+    faces.extend([coal.Triangle(*map(int, triangle)) for triangle in triangles])
+    model.addSubModel(points, faces)
+    model.endModel()
+    request, result = coal.DistanceRequest(), coal.DistanceResult()
+    request.enable_signed_distance = False
+    request.gjk_tolerance = 1e-10
+    request.gjk_max_iterations = 1000
+    place = coal.Transform3s(rotation(turn), np.asarray(position, float))
+    distance = coal.distance(model, coal.Transform3s.Identity(), coal_shape(coal, shape), place, request, result)
+    return distance, np.array(result.normal)
+
+
+def separated_pair(rng, kinds, measure):
+    """A mesh and a shape that lies clearly apart from it; with distance and normal by ``measure``."""
+    mesh_kind, kind = kinds
+    while True:
+        vertices, triangles = random_mesh(rng, mesh_kind)
+        shape = random_shape(rng, kind)
+        position, turn = random_place(rng, mesh_kind, vertices), rng.normal(size=4)
+        turn /= np.linalg.norm(turn)
+        distance, normal = measure(vertices, triangles, shape, position, turn)
+        if distance > FAR * shape.size:
+            return vertices, triangles, shape, position, turn, distance, normal
+
+
+def smaller_size(vertices, shape):
+    return min(shape.size, np.ptp(vertices, axis=0).max())
+
+
+def assert_apart(pair, targets, tolerance, case):
+    """The least gap is the distance, and a contact with it has the normal, as found and brought nearer."""
+    vertices, triangles, shape, position, turn, distance, normal = pair
+    mesh, size = TriangleMesh(vertices, triangles), smaller_size(vertices, shape)
+    for gap in (distance, *(target * size for target in targets)):
+        contacts = touch(mesh, shape, position + (gap - distance) * normal, turn, max(gap, 0.25 * size))
+        assert contacts.gap.min() == pytest.approx(gap, abs=tolerance * size), (case, gap, contacts)
+        is_least = contacts.gap <= gap + tolerance * size
+        angles = np.linalg.norm(contacts.normal[is_least] - normal, axis=1)
+        assert angles.min() <= SAME_NORMAL, (case, gap, normal, contacts)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("mesh_kind", MESHES)
+def test_distance_and_normal_are_those_of_coal(mesh_kind, kind):
+    """Far, near and nearly touching: the distance of coal's tree of triangles, and the normal within 0.1 degree."""
+    coal = pytest.importorskip("coal", reason="coal is not installed")
+    rng = np.random.default_rng(sum(map(ord, mesh_kind + kind)))
+    tolerance = HULL_TOLERANCE if kind in ("box", "hull") else TOLERANCE
+    for case in range(PAIRS):
+        pair = separated_pair(rng, (mesh_kind, kind), lambda *of: coal_distance(coal, *of))
+        assert_apart(pair, NEAR, tolerance, case)
+
+
+@pytest.mark.parametrize("kind", ["sphere", "capsule"])
+@pytest.mark.parametrize("mesh_kind", MESHES)
+def test_balls_and_capsules_that_overlap_are_as_deep_as_they_were_moved(mesh_kind, kind):
+    """The core keeps off the mesh, so its distance less the radius is the exact depth, and the normal stays."""
+    coal = pytest.importorskip("coal", reason="coal is not installed")
+    rng = np.random.default_rng(2 + sum(map(ord, mesh_kind + kind)))
+    for case in range(PAIRS):
+        pair = separated_pair(rng, (mesh_kind, kind), lambda *of: coal_distance(coal, *of))
+        assert_apart(pair, OVERLAPS, TOLERANCE, case)
+
+
+def test_a_ball_inside_a_convex_mesh_leaves_by_the_nearest_face():
+    """Its centre anywhere inside: the least distance from a plane, and that plane's normal."""
+    rng = np.random.default_rng(3)
+    for case in range(PAIRS):
+        hull = ConvexHull.from_points(rng.normal(size=(20, 3)) * rng.uniform(0.3, 1.0, 3))
+        weights = rng.dirichlet(np.full(len(hull.vertices), 0.3))
+        center = weights @ hull.vertices
+        heights = hull.normals @ center - hull.offsets
+        # Larger than what is wholly inside: for that the mesh would be a room.
+        radius = -heights.max() + 0.5 * rng.uniform(0.01, 1.0) * hull.size
+        contacts = touch(TriangleMesh(*hull_mesh(hull)), Sphere(radius), center, IDENTITY, 0.0)
+        deepest = contacts.gap.argmin()
+        assert contacts.gap[deepest] == pytest.approx(heights.max() - radius, abs=1e-9 * hull.size), case
+        nearest = np.flatnonzero(heights > heights.max() - 1e-9 * hull.size)
+        angles = np.linalg.norm(hull.normals[nearest] - contacts.normal[deepest], axis=1)
+        assert angles.min() < 1e-6, case
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_shape_sunk_into_a_floor_is_as_deep_as_its_lowest_point(kind):
+    """Over random triangles of one plane, at any turn, until half of it is below: the support's depth, straight up."""
+    rng = np.random.default_rng(4)
+    for case in range(PAIRS):
+        vertices, triangles = grid_mesh(6, 8.0, rng=rng)
+        tilt = rng.normal(size=4)
+        plane = rotation(tilt)
+        shape, turn = random_shape(rng, kind), rng.normal(size=4)
+        turn /= np.linalg.norm(turn)
+        height = highest(shape, (-plane[:, 2] @ rotation(turn))[None])[0]
+        gap = (0.005, 1e-6, 0.0, -1e-6, -1e-3, -0.1, -0.5)[case % 7] * height
+        mesh = TriangleMesh(vertices @ plane.T, triangles)
+        contacts = touch(mesh, shape, (height + gap) * plane[:, 2], turn, 0.0)
+        assert contacts.gap.min() == pytest.approx(gap, abs=1e-9 * shape.size), case
+        np.testing.assert_allclose(contacts.normal, np.tile(plane[:, 2], (len(contacts.gap), 1)), atol=1e-9)
