@@ -2,6 +2,7 @@
 
 import copy
 import hashlib
+import math
 from dataclasses import dataclass, fields
 
 import numpy as np
@@ -39,6 +40,7 @@ from .stepper import (
     allocate_collision,
     allocate_problem,
     allocate_record,
+    clear_record,
     compile_stages,
     contacts_at,
     frame_kernel,
@@ -147,7 +149,10 @@ class FrameInput:
     vertices: dict | None = None
 
 
-@dataclass(frozen=True, kw_only=True)
+_AS_BEFORE = FrameInput()
+
+
+@dataclass(slots=True)
 class FrameReport:
     """What happened in a frame.
 
@@ -175,8 +180,8 @@ class FrameReport:
         Deepest overlap that a substep started with [m].
     kinetic_energy, potential_energy : float
         Of the dynamic bodies at the frame's end [J].
-    seconds : dict of str to float
-        Time by stage.
+    nanoseconds : list of int
+        Time of each of ``stepper.STAGES``.
     """
 
     frame: int
@@ -192,12 +197,17 @@ class FrameReport:
     max_penetration: float
     kinetic_energy: float
     potential_energy: float
-    seconds: dict[str, float]
+    nanoseconds: list[int]
+
+    @property
+    def seconds(self) -> dict[str, float]:
+        """Time by stage."""
+        return {stage: 1e-9 * time for stage, time in zip(STAGES, self.nanoseconds, strict=True)}
 
     def as_dict(self) -> dict:
         """Plain values, for JSON."""
-        values = {entry.name: getattr(self, entry.name) for entry in fields(self)}
-        return values | {"seconds": dict(self.seconds)}
+        names = [entry.name for entry in fields(self) if entry.name != "nanoseconds"]
+        return {name: getattr(self, name) for name in names} | {"seconds": self.seconds}
 
 
 class Simulation:
@@ -232,6 +242,7 @@ class Simulation:
         self._problem = allocate_problem(self._collision, model.body_count, self._method)
         self._advance = frame_kernel(self.options.method, self.options.friction)
         self._settings = _solver_settings(self.options)
+        self._record = allocate_record()
         self._step_arrays = None
         if model.starts_asleep.any():
             self._start_asleep()
@@ -254,15 +265,16 @@ class Simulation:
         SimulationError
             A body's pose or velocity is no longer finite.
         """
-        frame_input = frame_input or FrameInput()
+        frame_input = frame_input or _AS_BEFORE
         duration = 1.0 / self.options.frame_rate if frame_input.duration is None else float(frame_input.duration)
-        if not (np.isfinite(duration) and duration >= 0.0):
+        if not (math.isfinite(duration) and duration >= 0.0):
             raise ValueError(f"duration is {duration}; it must be at least 0")
         if frame_input.gravity is not None:
             self._change_gravity(frame_input.gravity)
         if frame_input.kind is not None:
             self._change_kinds(frame_input.kind)
-        record = allocate_record()
+        record = self._record
+        clear_record(record)
         self._fallbacks = 0
         target = self._kinematic_target(frame_input)
         forms = self._mesh_targets(frame_input)
@@ -621,7 +633,7 @@ class Simulation:
             max_penetration=measures[PENETRATION],
             kinetic_energy=kinetic_energy,
             potential_energy=potential_energy,
-            seconds={stage: 1e-9 * time for stage, time in zip(STAGES, record.nanoseconds.tolist(), strict=True)},
+            nanoseconds=record.nanoseconds.tolist(),
         )
 
 

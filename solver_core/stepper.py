@@ -272,9 +272,18 @@ def allocate_problem(collision: CollisionArrays, body_count: int, method) -> Pro
 
 def allocate_record() -> FrameRecord:
     """A record of nothing."""
-    counts = np.zeros(8, np.int64)
-    counts[WORST:] = -1
-    return FrameRecord(nanoseconds=np.zeros(len(STAGES), np.int64), counts=counts, measures=np.zeros(2))
+    record = FrameRecord(
+        nanoseconds=np.zeros(len(STAGES), np.int64), counts=np.zeros(8, np.int64), measures=np.zeros(2)
+    )
+    clear_record(record)
+    return record
+
+
+def clear_record(record: FrameRecord) -> None:
+    """Make it one of nothing again."""
+    for array in record:
+        array.fill(0)
+    record.counts[WORST:] = -1
 
 
 def contacts_at(model, state):
