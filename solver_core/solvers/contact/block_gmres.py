@@ -1,11 +1,12 @@
-"""Restarted GMRES on the coupled units of an island, matrix-free, with a Gauss-Seidel sweep as preconditioner.
+"""Restarted GMRES on the coupled units of an island, matrix-free, with a factor over the bodies as preconditioner.
 
     (I + G (W S - D)) y = g
 
 D are the diagonal blocks of W S, and G has a 3 x 3 matrix a unit (``fischer_blocks``). The system is what a
 block-diagonal preconditioner makes of a Newton equation. It is not symmetric, and GMRES needs the fewest products of
-all Krylov methods. From the right it is preconditioned by its own lower block triangle: one forward sweep through the
-bodies' velocities, which costs as much as a product, shares its velocities with it, and halves the iterations.
+all Krylov methods. From the right it is preconditioned by itself, solved by a factor over the bodies
+(``fischer_bodies``), which leaves rounding to GMRES; or, where there is none, by its own lower block triangle: one
+forward sweep through the bodies' velocities, which costs as much as a product and halves the iterations.
 
 Cost of iteration j of a cycle: two passes over the rows, and j + 1 inner products and updates of vectors with one
 number a row. Ends at the ratio that is asked for, at the limit, or after a cycle that gained little.
@@ -19,6 +20,7 @@ import numpy as np
 
 from ...kernel import kernel, subkernel
 from .compact_rows import couple_units, set_velocity, solve_forward
+from .fischer_bodies import FACTORED, solve_through_bodies
 
 # Iterations of a cycle: as many as keep the basis within so many numbers, between these limits.
 _BASIS_NUMBERS = 3_000_000
@@ -45,8 +47,8 @@ def cycle_length(row_count):
 
 
 @kernel
-def solve_coupled_units(compact, gain, goal, ratio, limit, basis, hessenberg, work, y):
-    """Solve (I + G (W S - D)) y = g until |residual| <= ratio |g|, from y = 0.
+def solve_coupled_units(compact, gain, goal, system, ratio, limit, basis, hessenberg, work, y):
+    """Solve (I + G (W S - D)) y = g until |residual| <= ratio |g|.
 
     Parameters
     ----------
@@ -56,6 +58,8 @@ def solve_coupled_units(compact, gain, goal, ratio, limit, basis, hessenberg, wo
         G, read.
     goal : float64 [rows]
         g, read [m/s].
+    system : BodySystem
+        The preconditioner, where it has a factor.
     ratio : float
     limit : int
         Most products with W.
@@ -64,7 +68,7 @@ def solve_coupled_units(compact, gain, goal, ratio, limit, basis, hessenberg, wo
     work : float64 [rows]
         Workspace.
     y : float64 [rows]
-        Written [m/s].
+        The start, read; written [m/s].
 
     Returns
     -------
@@ -73,9 +77,9 @@ def solve_coupled_units(compact, gain, goal, ratio, limit, basis, hessenberg, wo
     """
     rows = compact.count[1]
     goal_norm = math.sqrt(_dot(goal, goal, rows))
-    for row in range(rows):
-        y[row] = 0.0
     if not 0.0 < goal_norm < math.inf:
+        for row in range(rows):
+            y[row] = 0.0
         return 0, 0.0
     products = 0
     norm = last = goal_norm
@@ -92,13 +96,13 @@ def solve_coupled_units(compact, gain, goal, ratio, limit, basis, hessenberg, wo
         for row in range(rows):
             first[row] /= norm
         length = min(cycle_length(rows), limit - products)
-        size = _build_basis(compact, gain, norm, ratio * goal_norm, length, basis, hessenberg, work)
+        size = _build_basis(compact, gain, system, norm, ratio * goal_norm, length, basis, hessenberg, work)
         products += size + 1
-        _add_combination(compact, gain, size, basis, hessenberg, work, y)
+        _add_combination(compact, gain, system, size, basis, hessenberg, work, y)
 
 
 @subkernel
-def _build_basis(compact, gain, norm, target, length, basis, hessenberg, work):
+def _build_basis(compact, gain, system, norm, target, length, basis, hessenberg, work):
     """Arnoldi's process until the residual that Givens' rotations forecast is below ``target``.
 
     The rows of ``hessenberg``: column j of the triangular factor in row j; the rotations' cosines and sines, and the
@@ -116,7 +120,7 @@ def _build_basis(compact, gain, norm, target, length, basis, hessenberg, work):
         column = hessenberg[step]
         present = basis[step * rows : (step + 1) * rows]
         following = basis[(step + 1) * rows : (step + 2) * rows]
-        solve_forward(compact, gain, present, work)
+        _precondition(compact, gain, system, present, work)
         couple_units(compact, gain, work, following)
         before = math.sqrt(_dot(following, following, rows))
         for place in range(step + 1):
@@ -153,7 +157,7 @@ _RATIO_ROUNDING = 1e-14
 
 
 @subkernel
-def _add_combination(compact, gain, size, basis, hessenberg, work, y):
+def _add_combination(compact, gain, system, size, basis, hessenberg, work, y):
     """y += P^-1 V c with the triangular system's solution c, V the basis, P the preconditioner."""
     rows = compact.count[1]
     right = hessenberg[-1]
@@ -169,9 +173,19 @@ def _add_combination(compact, gain, size, basis, hessenberg, work, y):
         vector = basis[step * rows : (step + 1) * rows]
         for row in range(rows):
             combination[row] += right[step] * vector[row]
-    solve_forward(compact, gain, combination, work)
+    _precondition(compact, gain, system, combination, work)
     for row in range(rows):
         y[row] += work[row]
+
+
+@subkernel
+def _precondition(compact, gain, system, t, z):
+    """Solve for t nearly; afterwards ``compact.velocity`` holds Y z."""
+    if system.count[FACTORED] == 1:
+        solve_through_bodies(compact, system, t, z)
+        set_velocity(compact, z)
+    else:
+        solve_forward(compact, gain, t, z)
 
 
 @subkernel

@@ -9,15 +9,17 @@ with products A p through the bodies' velocities, block-diagonal preconditioning
 projected Armijo line search on 1/2 |F|^2 (eqs. 83 and 103). A direction that does not descend gives way to -gradient.
 
 What the paper does not have, and redundant contacts need (numbers in docs/solvers/fischer_newton_contacts.md):
+    factor          the same equation in the bodies' velocities, a sparse matrix, factorised (``fischer_bodies``), is
+                    GMRES's preconditioner: one to three products where sweeps needed hundreds and did not suffice
     smoothing       m in Fischer's function starts at the mean of |F_i| and falls by 5 while |F| keeps below it, so
                     that pairs do not run into their kinks too early; it grows by 3 after a step that had to be short
-    epsilon         1e-7 of the relative residual: P + Q A is singular wherever impulses are not unique
+    epsilon         1e-7 of the relative residual: P + Q A is singular wherever impulses are not unique. A step that had
+                    to be short makes it grow by 100: what asked for large changes of impulses is held back
     restart         where 8 steps have not halved the residual, sweeps of Gauss-Seidel from the best iterate
 
-Cost of a step: a few passes over the rows a product, O(rows); some tens to hundreds of products, more in higher stacks.
-Quadratic at the end. Ends with ``stagnated`` or ``max_iterations`` and its best iterate where restarts gain nothing:
-in stacks of some tens of bodies and walls, where redundant contacts with gaps that do not fit ask for large changes of
-impulses that hardly change a speed, and GMRES reaches its limit.
+Cost of a step: a few passes over the rows a product, and the factor; O(rows) for walls of any length. Quadratic at the
+end. Ends with ``stagnated`` or ``max_iterations`` and its best iterate where restarts gain nothing: in the middle of
+hits, and where friction wedges.
 
 Source: Erleben 2013, section 5.5; Silcowitz, Niebe and Erleben 2009. Smoothing: Kanzow 1996; Chen, Qi and Sun 1998.
 """
@@ -52,11 +54,14 @@ from .fischer_blocks import (
     recover_unknowns,
     spread_gradient,
 )
+from .fischer_bodies import FACTORED, factor_bodies, order_bodies
 from .fischer_state import allocate_fischer_workspace, prepare_state
 from .sweep import apply_impulses
 
 # Shift of A's diagonal as a share of the relative residual, and the least; A's own diagonal is 1 for normal rows.
-_EPSILON, _LEAST_EPSILON = 1e-7, 1e-13
+_EPSILON, _LEAST_EPSILON = 1e-7, 1e-11
+# After a short step epsilon grows by this factor, after a long one it falls again; the most.
+_DAMPING_GROWTH, _MOST_EPSILON, _LONG_STEP = 100.0, 1e-2, 0.5
 # Armijo's share of the slope; steps are halved down to the least.
 _ARMIJO, _LEAST_STEP = 1e-4, 1e-5
 # A direction descends where the merit's slope is below minus this share of the merit.
@@ -108,6 +113,7 @@ def solve_fischer_newton(rows, islands, island, free_velocity, velocity, workspa
     if not residual <= target and settings.max_iterations > 0:
         compact = workspace.compact
         gather_island(rows, islands, island, free_velocity, compact)
+        order_bodies(rows, islands, island, compact, workspace.system)
         state = prepare_state(compact, workspace, settings)
         read_impulses(compact, rows.impulse, state.y)
         iterations = iterate_fischer_newton(state, settings, scale, target, workspace.history, workspace.merit_history)
@@ -142,7 +148,7 @@ def iterate_fischer_newton(state, settings, scale, target, history, merit_histor
     smoothing = _mean_error(state, 0.0)
     _keep_best(state)
     least = milestone = residual
-    restarts, iteration = 0, 0
+    restarts, iteration, damping = 0, 0, 1.0
     while not residual <= target and iteration < settings.max_iterations:
         if iteration > 0 and iteration % _STALL_STEPS == 0:
             restarts = restarts + 1 if least > _STALL_RATIO * milestone else 0
@@ -153,11 +159,12 @@ def iterate_fischer_newton(state, settings, scale, target, history, merit_histor
                 smoothing = _RESTART_SMOOTHING * _mean_error(state, 0.0)
             milestone = least
         merit = evaluate_equations(compact, state.first_unknown, state.x, state.w, smoothing, state.value)
-        slope = _newton_direction(state, settings, smoothing, unit_speed, residual / unit_speed)
+        slope = _newton_direction(state, settings, smoothing, unit_speed, residual / unit_speed, damping)
         if not slope < -_RATIO_DESCENT * merit:
             slope = _gradient_direction(state)
         tau = _search_line(state, smoothing, merit, slope)
         smoothing = _next_smoothing(state, smoothing, tau, unit_speed)
+        damping = _next_damping(damping, tau)
         residual = compact_residual(compact, POLYHEDRAL, settings.directions, state.y, state.u)
         if residual < least:
             least = residual
@@ -243,7 +250,7 @@ def _mean_error(state, smoothing):
 
 
 @subkernel
-def _newton_direction(state, settings, smoothing, unit_speed, relative_residual):
+def _newton_direction(state, settings, smoothing, unit_speed, relative_residual, damping):
     """Solve the Newton equation for ``state.dx``; returns the merit's slope along it (eq. 104)."""
     compact, first_unknown, corners = state.compact, state.first_unknown, state.corners
     differentiate_equations(
@@ -258,7 +265,7 @@ def _newton_direction(state, settings, smoothing, unit_speed, relative_residual)
         state.p,
         state.q,
     )
-    epsilon = max(_EPSILON * min(relative_residual, 1.0), _LEAST_EPSILON)
+    epsilon = min(damping * max(_EPSILON * min(relative_residual, 1.0), _LEAST_EPSILON), _MOST_EPSILON)
     factor_units(
         compact,
         first_unknown,
@@ -273,10 +280,8 @@ def _newton_direction(state, settings, smoothing, unit_speed, relative_residual)
         state.gain,
         state.goal,
     )
-    ratio = max(min(_LARGEST_RATIO, relative_residual), _LEAST_RATIO)
-    solve_coupled_units(
-        compact, state.gain, state.goal, ratio, _MOST_PRODUCTS, state.basis, state.hessenberg, state.work, state.dy
-    )
+    factor_bodies(compact, first_unknown, corners, state.p, state.q, epsilon, state.system)
+    _solve_for_impulses(state, max(min(_LARGEST_RATIO, relative_residual), _LEAST_RATIO))
     multiply(compact, state.dy, state.du)
     recover_unknowns(compact, first_unknown, state.answer, state.step, state.dy, state.du, state.dx)
     combine_directions(compact, first_unknown, corners, state.dx, state.dy)
@@ -286,6 +291,33 @@ def _newton_direction(state, settings, smoothing, unit_speed, relative_residual)
     for place in range(first_unknown[compact.count[0]]):
         slope += state.value[place] * (state.p[place] * state.dx[place] + state.q[place] * state.dw[place])
     return slope
+
+
+@subkernel
+def _solve_for_impulses(state, ratio):
+    """Set ``state.dy`` to the change of impulses; by the factor, and from there by sweeps where that was spoilt."""
+    compact, system = state.compact, state.system
+    for row in range(compact.count[1]):
+        state.dy[row] = 0.0
+    while True:
+        _, reached = solve_coupled_units(
+            compact,
+            state.gain,
+            state.goal,
+            system,
+            ratio,
+            _MOST_PRODUCTS,
+            state.basis,
+            state.hessenberg,
+            state.work,
+            state.dy,
+        )
+        if reached <= ratio or system.count[FACTORED] == 0:
+            break
+        system.count[FACTORED] = 0
+        if not reached < 1.0:
+            for row in range(compact.count[1]):
+                state.dy[row] = 0.0
 
 
 @subkernel
@@ -339,6 +371,16 @@ def _next_smoothing(state, smoothing, tau, unit_speed):
     if tau < _SHORT_STEP:
         smoothing = min(_SMOOTHING_GROWTH * smoothing, _MOST_SMOOTHING * _mean_error(state, 0.0))
     return smoothing
+
+
+@subkernel
+def _next_damping(damping, tau):
+    """By how much epsilon of the next step is enlarged."""
+    if tau < _SHORT_STEP:
+        return _DAMPING_GROWTH * damping
+    if tau >= _LONG_STEP:
+        return max(damping / _DAMPING_GROWTH, 1.0)
+    return damping
 
 
 def solve_explicit(delassus, r0, friction, options):

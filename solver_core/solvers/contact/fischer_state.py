@@ -9,6 +9,7 @@ from .block_gmres import allocate_basis, allocate_hessenberg
 from .compact_rows import CompactRows, allocate_compact_rows
 from .direction_impulses import fill_corners
 from .fischer_blocks import number_unknowns
+from .fischer_bodies import BodySystem, allocate_body_system
 
 # Directions that the workspace has room for; a call that asks for more makes its own.
 _ROOM_DIRECTIONS = 8
@@ -27,6 +28,8 @@ class FischerWorkspace(NamedTuple):
     unknowns : float64 [UNKNOWN_ARRAYS, unknown_capacity]
         The arrays of ``NewtonState`` with a number an unknown, for up to ``_ROOM_DIRECTIONS`` directions.
     answer : float64 [unknown_capacity, 3]
+    system : BodySystem
+        The Newton equation over the bodies.
     basis, hessenberg : float64
         Of GMRES.
     random : int64 [1]
@@ -42,6 +45,7 @@ class FischerWorkspace(NamedTuple):
     first_unknown: np.ndarray
     unknowns: np.ndarray
     answer: np.ndarray
+    system: BodySystem
     basis: np.ndarray
     hessenberg: np.ndarray
     random: np.ndarray
@@ -67,6 +71,7 @@ class NewtonState(NamedTuple):
     step : float64 [unknowns]
     answer : float64 [unknowns, 3]
     block : float64 [K + 2, K + 6]
+    system : BodySystem
     basis, hessenberg : float64
     random : int64 [1]
     """
@@ -93,6 +98,7 @@ class NewtonState(NamedTuple):
     step: np.ndarray
     answer: np.ndarray
     block: np.ndarray
+    system: BodySystem
     basis: np.ndarray
     hessenberg: np.ndarray
     random: np.ndarray
@@ -111,6 +117,7 @@ def allocate_fischer_workspace(row_capacity: int, body_capacity: int, history: i
         first_unknown=np.zeros(row_capacity + 1, np.int64),
         unknowns=np.zeros((UNKNOWN_ARRAYS, unknown_capacity)),
         answer=np.zeros((unknown_capacity, 3)),
+        system=allocate_body_system(row_capacity, body_capacity),
         basis=allocate_basis(row_capacity),
         hessenberg=allocate_hessenberg(),
         random=np.zeros(1, np.int64),
@@ -154,6 +161,7 @@ def prepare_state(compact, workspace, settings):
         step=unknowns[8],
         answer=answer,
         block=np.zeros((directions + 2, directions + 6)),
+        system=workspace.system,
         basis=workspace.basis,
         hessenberg=workspace.hessenberg,
         random=workspace.random,
