@@ -11,7 +11,7 @@ turned round, as Blender does, so that a proper rotation remains. Scale and mirr
 
 import hashlib
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import bpy
 import numpy as np
@@ -37,7 +37,7 @@ from .scene_poses import (
     rigid_pose,
     rotation_and_stretch,
 )
-from .scene_shapes import MeshError, ShapeReader
+from .scene_shapes import ROUND_SHAPES, MeshError, ShapeReader
 
 __all__ = [
     "ExportedBody",
@@ -79,6 +79,8 @@ class ExportedBody:
         ``FrameSample.parent_matrix`` holds P in each frame.
     deforming_vertices : int
         Vertices of a mesh that changes its form from frame to frame: ``FrameSample.vertices`` holds them; else 0.
+    grows : bool
+        A round body that never moves by simulation and whose scale is animated: ``FrameSample.shapes`` holds its shape.
     carries_bodies : bool
         It moves, is animated, and has children that move: ``FrameSample.matrix_world`` holds its matrix in each frame.
     """
@@ -94,6 +96,7 @@ class ExportedBody:
     parent_matrix_start: np.ndarray
     parent_animated: bool
     deforming_vertices: int
+    grows: bool
     carries_bodies: bool
 
 
@@ -118,6 +121,8 @@ class FrameSample:
         Where animation alone puts moving bodies that have moving children, at ``frame``, if they are animated.
     vertices : dict of int to float64 [vertex_count, 3]
         By body that deforms: its vertices in the user frame at ``frame``.
+    shapes : dict of int to Sphere, Capsule, Cylinder or Cone
+        By body that grows: its shape in the user frame at ``frame``.
     """
 
     frame: int
@@ -129,6 +134,7 @@ class FrameSample:
     parent_matrix: dict
     matrix_world: dict
     vertices: dict
+    shapes: dict
 
     @property
     def frame_input(self):
@@ -142,6 +148,7 @@ class FrameSample:
             position=self.position,
             orientation=self.orientation,
             vertices=self.vertices,
+            shapes=self.shapes,
         )
 
 
@@ -237,6 +244,8 @@ def sample_frame(scene, export: SceneExport, frame: int) -> FrameSample:
             sample.matrix_world[body.object_name] = matrix
         if body.deforming_vertices:
             sample.vertices[body.index] = _vertices_at(ob, matrix, depsgraph, frame, body)
+        if body.grows:
+            sample.shapes[body.index] = _shape_at(ob, matrix, depsgraph, frame, body)
     return sample
 
 
@@ -392,6 +401,7 @@ class _SceneReader:
             )
         body = self._exported_body(ob, evaluated, matrix, rotation)
         shape = self._shape(ob, stretch, rotation, matrix)
+        body = replace(body, grows=self._grows(ob, shape))
         # Reading a shape may evaluate anew, which would leave earlier references behind.
         settings = ob.evaluated_get(self.depsgraph).rigid_body
         try:
@@ -428,6 +438,7 @@ class _SceneReader:
             parent_matrix_start=self._parents_part(ob, evaluated),
             parent_animated=moves and self.survey.parent_may_move(ob),
             deforming_vertices=len(self.shapes.vertices(ob, np.ones(3))) if self._deforms(ob) else 0,
+            grows=False,
             carries_bodies=moves and may_move and ob.name_full in self.carriers,
         )
 
@@ -439,6 +450,12 @@ class _SceneReader:
         if kind == "MESH":
             return changes or scale_animated(ob)
         return kind in {"BOX", "CONVEX_HULL"} and scale_animated(ob) and not changes
+
+    def _grows(self, ob, shape) -> bool:
+        """Whether the body is a ball, capsule, cylinder or cone that never moves and whose size is keyed."""
+        if self.moves[ob.name_full] or not isinstance(shape, ROUND_SHAPES):
+            return False
+        return scale_animated(ob) and not self.survey.shape_may_change(ob)
 
     def _parents_part(self, ob, evaluated):
         if not self.moves[ob.name_full]:
@@ -512,7 +529,12 @@ class _SceneReader:
 
 def _is_sampled(body: ExportedBody) -> bool:
     return (
-        body.follows or body.flags_change or body.parent_animated or body.carries_bodies or body.deforming_vertices > 0
+        body.follows
+        or body.flags_change
+        or body.parent_animated
+        or body.carries_bodies
+        or body.deforming_vertices > 0
+        or body.grows
     )
 
 
@@ -530,6 +552,18 @@ def _vertices_at(ob, matrix, depsgraph, frame, body) -> np.ndarray:
             "only their places may change: set Source to Deform or Base in Physics > Rigid Body > Collisions",
         )
     return vertices
+
+
+def _shape_at(ob, matrix, depsgraph, frame, body):
+    """Shape of a round body that grows at an evaluated frame, in the user frame."""
+    _, stretch = rotation_and_stretch(matrix, ob.name)
+    _, at_start = rotation_and_stretch(body.matrix_world_start, ob.name)
+    if np.any(stretch * at_start <= 0.0):
+        raise SceneError(ob.name, f"its scale changes its sign by frame {frame}; a shape that grows must keep it")
+    try:
+        return ShapeReader(depsgraph, None).read(ob, stretch, moves=False)[0]
+    except MeshError as error:
+        raise SceneError(ob.name, f"at frame {frame}, {error}") from error
 
 
 def _kind_at(settings, body: ExportedBody) -> int:
@@ -564,6 +598,7 @@ def _outer_sample(scene, depsgraph, frame, export) -> FrameSample:
         parent_matrix={},
         matrix_world={},
         vertices={},
+        shapes={},
     )
 
 

@@ -8,6 +8,7 @@ from ..solver_core.diagnostics import boxes_overlap
 from ..solver_core.model import BodyKind
 from . import runtime
 from .scene_animation import animated_paths, scale_animated
+from .scene_shapes import rule_of_radius
 
 # Distance of the centre of mass from the origin, as a share of the shape's size, from which it is worth a note.
 RATIO_OFF_CENTER = 0.02
@@ -68,6 +69,9 @@ def body_notes(ob, body, model, moving_ancestor) -> list[Note]:
         texts.append(
             ("warning", f"its parent {moving_ancestor.name} is simulated: it collides where it stood at the start")
         )
+    if body.grows:
+        rule = rule_of_radius(ob.rigid_body.collision_shape)
+        texts.append(("info", f"its scale is keyed: it grows and pushes; its radius follows {rule}, as in Blender"))
     if body.follows and not ob.rigid_body.kinematic and not body.flags_change:
         texts.append(
             ("info", "is animated with Animated off: Cairn collides with what is seen, Blender with the start pose")
@@ -78,7 +82,7 @@ def body_notes(ob, body, model, moving_ancestor) -> list[Note]:
 def _unsupported_settings(ob, body):
     settings = ob.rigid_body
     paths = animated_paths(ob)
-    if scale_animated(ob) and not body.deforming_vertices:
+    if scale_animated(ob) and not body.deforming_vertices and not body.grows:
         yield "its scale is animated: the shape keeps the start frame's"
     for path, label in _SETTINGS_READ_ONCE.items():
         if path in paths:

@@ -50,12 +50,20 @@ _DEFORMING_MODIFIERS = {
     "WAVE",
 }
 
+# What Blender's ball, capsule, cylinder and cone are read as, unless they are flat.
+ROUND_SHAPES = (Sphere, Capsule, Cylinder, Cone)
+
 # Shapes along the mesh's Z: the word for them, and which of the scales along X and Y the radius follows in Bullet.
 _ROUND_SHAPES = {
     "CAPSULE": ("capsule", (1,), "Scale Y"),
     "CYLINDER": ("cylinder", (0,), "Scale X"),
     "CONE": ("cone", (0, 1), "the mean of Scale X and Y"),
 }
+
+
+def rule_of_radius(kind) -> str:
+    """Which of an object's scales the radius of its round collision shape follows."""
+    return "Scale X" if kind == "SPHERE" else _ROUND_SHAPES[kind][2]
 
 
 class MeshError(ValueError):

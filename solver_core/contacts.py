@@ -43,6 +43,10 @@ FEATURE = 7
 CURVED = 8
 LINK_COLUMNS = 9
 
+# Columns of ContactArrays.drift: a velocity; from here on a way.
+PARTED = 3
+DRIFT_COLUMNS = 6
+
 INFINITE = 1e300
 
 
@@ -67,8 +71,10 @@ class ContactArrays(NamedTuple):
         Signed distance of the surface points along the normal [m]; negative: penetration.
     local_a, local_b : float64 [C, 3]
         The surface points in the frames of the two bodies [m].
-    drift : float64 [C, 3]
-        Velocity of b's surface less a's beyond the bodies' own motion, of a mesh that deforms; world [m/s].
+    drift : float64 [C, 6]
+        Velocity of b's surface less a's beyond the bodies' own motion, of a mesh that deforms; world [m/s]. From column
+        PARTED on, of contacts that are made where fast bodies meet on their ways: the way from where a's surface is now
+        to where b's is, less the gap [m]; ``position`` is the middle of both.
     impulse : float64 [C, 3]
         On body b, world axes [N s]. ``match_contacts`` puts in the matched contact's of the last step, else 0.
     age : int64 [C]
@@ -127,11 +133,16 @@ def allocate_contacts(capacity: int) -> ContactArrays:
     """Empty contact buffer for ``capacity`` contacts."""
     capacity = max(int(capacity), 1)
     integer_names = ("shape_a", "shape_b", "body_a", "body_b", "age", "matched")
-    vector_names = ("position", "normal", "local_normal", "local_a", "local_b", "drift", "impulse")
+    vector_names = ("position", "normal", "local_normal", "local_a", "local_b", "impulse")
     integers = {name: np.zeros(capacity, np.int64) for name in integer_names}
     vectors = {name: np.zeros((capacity, 3)) for name in vector_names}
     return ContactArrays(
-        count=np.zeros(1, np.int64), needed=np.zeros(1, np.int64), gap=np.zeros(capacity), **integers, **vectors
+        count=np.zeros(1, np.int64),
+        needed=np.zeros(1, np.int64),
+        gap=np.zeros(capacity),
+        drift=np.zeros((capacity, DRIFT_COLUMNS)),
+        **integers,
+        **vectors,
     )
 
 

@@ -7,9 +7,7 @@ from dataclasses import dataclass, fields
 
 import numpy as np
 
-from . import diagnostics, rotations
-from .collision.mesh_motion import fit_mesh
-from .collision.mesh_tables import SPEED, VELOCITY
+from . import diagnostics, forms, rotations
 from .model import BodyKind, Model, ModelBuilder
 from .motion import allocate_motion, measure_motion
 from .problem import ContactProblem, SolverOptions, kernel_settings
@@ -139,6 +137,10 @@ class FrameInput:
         By body whose shape is a ``TriangleMesh``: where the vertices that the mesh was made of are at the end of the
         frame, in the user frame [m]. They go there at constant velocity, and push with it. Without it a mesh stays
         as it is.
+    shapes : dict of int to Sphere, Capsule, Cylinder or Cone, optional
+        By body whose shape is one of these and that is not dynamic: the same shape as large as it is at the end of the
+        frame, and where in the user frame. It grows at constant rates, and pushes with its surface. Without it a shape
+        stays as it is.
     """
 
     duration: float | None = None
@@ -147,6 +149,7 @@ class FrameInput:
     position: np.ndarray | None = None
     orientation: np.ndarray | None = None
     vertices: dict | None = None
+    shapes: dict | None = None
 
 
 _AS_BEFORE = FrameInput()
@@ -277,15 +280,17 @@ class Simulation:
         clear_record(record)
         self._fallbacks = 0
         target = self._kinematic_target(frame_input)
-        forms = self._mesh_targets(frame_input)
+        meshes = forms.mesh_targets(self.model, frame_input.vertices or {})
+        shapes = forms.shape_targets(self.model, self.state.kind, frame_input.shapes or {})
         if duration > 0.0:
             self._aim_kinematic_bodies(target, duration)
-            self._aim_meshes(forms, duration)
+            self._aim_forms(meshes, shapes, duration)
             self._step(self._step_settings(duration), record)
         elif target is not None:
             wake_all(self._sleep, self._acting.kind)
         self._place_kinematic_bodies(target)
-        self._place_meshes(forms)
+        forms.place_meshes(self._collision.workspace, meshes)
+        forms.place_shapes(self._collision.workspace, shapes)
         self.frame += 1
         return self._report(record, *self._energy())
 
@@ -492,59 +497,23 @@ class Simulation:
         self.state.position[kinematic] = position[kinematic]
         self.state.orientation[kinematic] = orientation[kinematic]
 
-    def _mesh_targets(self, frame_input):
-        """Meshes that are given new vertices: (number, rows of the tables, positions in the mesh's own frame)."""
-        targets = []
-        shapes, meshes = self.model.arrays.shapes, self.model.meshes
-        for body, given in (frame_input.vertices or {}).items():
-            numbers = shapes.hull[(shapes.body == body) & (shapes.kind == ShapeKind.MESH)]
-            if len(numbers) != 1:
-                raise ValueError(f"vertices are given for {self.model.names[body]}, whose shape is not one mesh")
-            mesh = int(numbers[0])
-            rows = slice(*meshes.start[mesh : mesh + 2, 0])
-            vertices = np.asarray(given, float)
-            needed = int(meshes.given_vertex[rows].max()) + 1
-            if vertices.ndim != 2 or vertices.shape[1] != 3 or len(vertices) < needed:
-                raise ValueError(
-                    f"vertices of {self.model.names[body]} have the shape {vertices.shape}; "
-                    f"they must be [{needed} or more, 3], as its mesh was made"
-                )
-            vertices = vertices[meshes.given_vertex[rows]] - meshes.position[mesh]
-            if not np.all(np.isfinite(vertices)):
-                raise ValueError(f"vertices of {self.model.names[body]} hold NaN or infinity")
-            targets.append((mesh, rows, vertices))
-        return targets
-
-    def _aim_meshes(self, targets, duration):
-        """Give vertices the constant velocities that take them to their targets, and wake what is near."""
+    def _aim_forms(self, meshes, shapes, duration):
+        """Let meshes deform and round shapes grow to their targets in ``duration``, and wake what is near."""
         workspace, h = self._collision.workspace, duration / self.options.substeps
-        for mesh, rows, vertices in targets:
-            tables = workspace.meshes
-            velocity = (vertices - tables.vertex[rows, :3]) / duration
-            tables.vertex[rows, VELOCITY : VELOCITY + 3] = velocity
-            tables.speed[mesh, SPEED] = np.linalg.norm(velocity, axis=1).max()
-            fit_mesh(tables, workspace.polytopes, mesh, h)
-            if tables.speed[mesh, SPEED] > 0.0:
-                self._wake_near_mesh(mesh, duration * tables.speed[mesh, SPEED])
+        for changed, way in [
+            *forms.aim_meshes(self.model, workspace, meshes, duration, h),
+            *forms.aim_shapes(workspace, shapes, duration),
+        ]:
+            self._wake_near(changed, way)
 
-    def _wake_near_mesh(self, mesh, way):
-        """Wake bodies whose bounds of the last substep come within ``way`` of those of a mesh."""
+    def _wake_near(self, changed, way):
+        """Wake bodies whose bounds of the last substep come within ``way`` of those of some shapes."""
         shapes, bounds = self.model.arrays.shapes, self._collision.workspace.tree.bounds
         near = np.zeros(self.model.body_count, bool)
-        for shape in np.flatnonzero((shapes.kind == ShapeKind.MESH) & (shapes.hull == mesh)):
+        for shape in changed:
             overlaps = (bounds[:, 0] <= bounds[shape, 1] + way) & (bounds[:, 1] >= bounds[shape, 0] - way)
             near[shapes.body[overlaps.all(axis=1)]] = True
         wake_groups_of(self._sleep, self._acting.kind, near)
-
-    def _place_meshes(self, targets):
-        """Put vertices exactly where they are to be; they stand still there."""
-        workspace = self._collision.workspace
-        for mesh, rows, vertices in targets:
-            tables = workspace.meshes
-            tables.vertex[rows, :3] = vertices
-            tables.vertex[rows, VELOCITY : VELOCITY + 3] = 0.0
-            tables.speed[mesh] = 0.0, 1.0
-            fit_mesh(tables, workspace.polytopes, mesh, 0.0)
 
     def _step(self, step, record):
         """Call the frame's kernel; where a buffer was full, make room and go on."""

@@ -17,6 +17,7 @@ import numpy as np
 
 from .clock import now
 from .collision.broad_phase import broad_phase
+from .collision.growth import grow_shapes
 from .collision.mesh_motion import move_meshes
 from .collision.narrow_phase import meet_on_new_ways, narrow_phase
 from .collision.workspace import LOOK, MOST_LOOKS, SURPLUS, CollisionWorkspace, allocate_collision_workspace
@@ -506,6 +507,7 @@ def _advance_frame(arrays, gravity, step, settings, record):
 
         integrate_poses(model, state, motion, step.h)
         move_meshes(collision.workspace.meshes, collision.workspace.polytopes, step.h)
+        grow_shapes(collision.workspace.form, collision.workspace.local_pose, step.h)
         started = _stage_done(record.nanoseconds, np.int64(8), started)
 
         _record_contacts(record, contacts, islands)

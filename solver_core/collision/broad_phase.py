@@ -9,7 +9,7 @@ end and does not hang on the tree's shape: a repeated frame gives the same bits.
 from ..contacts import STATUS_CAPACITY, STATUS_OK
 from ..kernel import kernel, subkernel
 from .bounding_tree import find_overlapping_leaves, update_tree
-from .workspace import CAPSULE, CONE, CYLINDER, POSITION, SPHERE, SURPLUS
+from .workspace import BOUNDING_RADIUS, CAPSULE, CONE, CYLINDER, GROWS, POSITION, SPHERE, SURPLUS
 
 DYNAMIC = 2
 
@@ -43,8 +43,7 @@ def broad_phase(model, state, step, pairs, workspace):
     bound_shapes(
         shapes.body,
         shapes.kind,
-        shapes.parameters,
-        shapes.bounding_radius,
+        workspace.form,
         workspace.polytope,
         workspace.polytopes.bounds,
         workspace.local_pose,
@@ -111,8 +110,7 @@ def place_shapes(body_of, body_pose, local_pose, shape_pose):
 def bound_shapes(
     body_of,
     shape_kind,
-    parameters,
-    radius,
+    form,
     polytope,
     extent,
     local_pose,
@@ -126,14 +124,14 @@ def bound_shapes(
 ):
     """Bounds of every shape along the substep.
 
-    The box of the shape at the start, moved along by the body's velocity, and larger all around by what the body's spin
-    and gravity may do: a dynamic body's speed may grow by g h before it moves, even from rest.
+    The box of the shape at the start, moved along by the velocity, and larger all around by what the body's spin,
+    its growth and gravity may do: a dynamic body's speed may grow by g h before it moves, even from rest.
 
     Parameters
     ----------
-    body_of, shape_kind, parameters, radius : arrays of ShapeArrays
+    body_of, shape_kind : arrays of ShapeArrays
         (read)
-    polytope, extent, local_pose, shape_pose : arrays of CollisionWorkspace and its polytopes
+    form, polytope, extent, local_pose, shape_pose : arrays of CollisionWorkspace and its polytopes
         (read)
     body_kind, velocity, outlook : int64 [B], float64 [B, 6], float64 [B, 8]
         (read)
@@ -151,13 +149,14 @@ def bound_shapes(
             spin += velocity[body, 3 + i] ** 2
             offset += local_pose[shape, POSITION, i] ** 2
         # Bodies turn about their centre of mass. A ball that turns about its own centre sweeps nothing.
-        lever = offset**0.5 + (0.0 if is_sphere else radius[shape])
+        lever = offset**0.5 + (0.0 if is_sphere else form[shape, BOUNDING_RADIUS])
         slack = spin**0.5 * lever * h + (fall if body_kind[body] == DYNAMIC else 0.0) + outlook[body, SURPLUS]
+        slack += h * form[shape, GROWS]
         for i in range(3):
             center = shape_pose[shape, POSITION, i]
             half = 0.0
             if is_sphere or CAPSULE <= kind <= CONE:
-                lower, upper = round_extent(kind, parameters[shape], shape_pose[shape, i, 2])
+                lower, upper = round_extent(kind, form[shape], shape_pose[shape, i, 2])
                 center += 0.5 * (lower + upper)
                 half = 0.5 * (upper - lower)
             else:

@@ -10,13 +10,14 @@ Every triangle that the other shape may reach within the substep gives contacts 
 So what is touched is the surface, not the triangles: a seam gives no contact and no direction of its own.
 
 A shape that moves fast is looked for along its whole path, and triangles that the path misses are left out: their
-contacts, meant for a way straight at them, would stop what flies by.
+contacts, meant for a way straight at them, would stop what flies by. Each triangle that it meets is touched where it
+does (``ways``): at the start the shape may not even lie over it. Paths are straight; what a turn does is in ``slack``.
 """
 
 import numpy as np
 
 from ..kernel import subkernel
-from .closest_points import RATIO_TOUCHING, closest_points
+from .closest_points import RATIO_TOUCHING, into_frame
 from .mesh_features import (
     FACE,
     can_push,
@@ -33,21 +34,31 @@ from .mesh_tables import (
     GROUP,
     LISTED,
     LOWER,
+    MASS_CENTER,
+    NEW_PATH,
     NODE_START,
+    ON_MESH,
     ON_OTHER,
+    OUTWARDS,
     PATH,
     PUSHES_TO,
+    TRIANGLE,
     TRIANGLE_START,
     UPPER,
     VERTEX_START,
+    WAY,
 )
 from .mesh_tree import closest_on_triangle, list_triangles, nearest_triangle
+from .ways import MOST_STEPS, NEVER, RATIO_FAST, depth_of_point, shape_distance
 from .workspace import (
+    A_IN_B,
     B_IN_A,
     CAPSULE,
     CONE,
+    DIRECTION,
     FACES,
     GAP,
+    HULL,
     POSITION,
     RATIO_MARGIN,
     SPHERE,
@@ -59,6 +70,10 @@ from .workspace import (
 RATIO_DEEP = 0.01
 RATIO_NEAREST_EXIT = 0.9
 
+# A shape meets a triangle when it is this close (share of the smaller shape's size): nearer than in ``ways``, so that
+# it stands over the triangle whose face it hits, and not yet over the next one.
+RATIO_MEETING_TRIANGLE = 1e-6
+
 # Two directions are one, for what is pushed out of a mesh in which it lies deeper than its centre (cosine).
 COSINE_ALIKE = 0.999
 
@@ -67,14 +82,29 @@ INFINITE = 1e300
 
 @subkernel
 def mesh_contacts(
-    tables, mesh, polytopes, row, other, kind, parameters, radius, size, slack, maximal_points, held, side, scratch
+    tables,
+    mesh,
+    polytopes,
+    row,
+    other,
+    kind,
+    parameters,
+    radius,
+    lever,
+    size,
+    slack,
+    maximal_points,
+    held,
+    side,
+    scratch,
 ):
     """Make the contacts of a mesh with another shape, in the mesh's frame; it is shape a of ``scratch.pose``.
 
     Parameters
     ----------
     tables : MeshTables
-        Read, and written: the contacts. ``probe`` holds the other shape's path and the last contacts' normals.
+        Read, and written: the contacts. ``probe`` holds the other shape's paths, its centres and the last contacts'
+        normals.
     mesh : int
     polytopes : HullArrays
         Read; the mesh's two rows, ``row`` and the next, are written.
@@ -86,6 +116,8 @@ def mesh_contacts(
         Of the other shape (read).
     radius : float
         Of a ball that holds a round shape, else 0 [m].
+    lever : float
+        From the centre of mass of the other shape's body to the shape's farthest point [m].
     size : float
         Of the smaller shape [m].
     slack : float
@@ -110,9 +142,9 @@ def mesh_contacts(
     first, last = start[mesh, NODE_START], start[mesh + 1, NODE_START]
     nodes, boxes = tables.node[first:last], tables.box[first:last]
     pose = scratch.pose
-    travel = (probe[PATH, 0] ** 2 + probe[PATH, 1] ** 2 + probe[PATH, 2] ** 2) ** 0.5
-    is_fast = travel > RATIO_MARGIN * size
-    reach = slack + travel
+    travel, new_travel = path_length(probe[PATH]), path_length(probe[NEW_PATH])
+    is_fast, is_followed = travel > RATIO_MARGIN * size, max(travel, new_travel) > RATIO_FAST * size
+    reach, path = slack + travel, PATH
     bound_path(polytopes.bounds[other], radius, slack, pose[B_IN_A], probe)
     listed = list_triangles(vertices, triangles, nodes, boxes, probe, candidate)
     if listed == 0:
@@ -124,17 +156,27 @@ def mesh_contacts(
     for place in range(listed):
         triangle, pushes_to = candidate[LISTED, place], candidate[PUSHES_TO, place]
         set_triangle(polytopes, row, vertices, triangles, normals, triangle, pushes_to, probe)
-        if is_fast:
-            touching = RATIO_TOUCHING * size
-            farthest = slack + radius
-            if closest_points(polytopes, row + 1, other, farthest, touching, pose, scratch.simplex, scratch.closest) > (
-                farthest
-            ):
-                continue
+        if is_followed:
+            place_on_path(probe, probe[PATH], 0.0, pose)
+        if is_fast and new_travel == 0.0 and misses(polytopes, row, other, kind, parameters, slack, size, scratch):
+            continue
         is_before = lies_before(vertices, triangles, normals, triangle, pushes_to, probe, held, size)
+        share, first = 0.0, count
+        if is_followed:
+            path = PATH
+            share = meet_triangle(polytopes, row, other, kind, parameters, slack, size, probe, probe[PATH], scratch)
+            if share < 0.0 and new_travel > 0.0:
+                path = NEW_PATH
+                share = meet_triangle(
+                    polytopes, row, other, kind, parameters, slack, size, probe, probe[NEW_PATH], scratch
+                )
+            if share < 0.0:
+                continue
+            place_on_path(probe, probe[path], share, pose)
+            reach = slack + (1.0 - share) * (travel if path == PATH else new_travel)
         if kind == SPHERE:
             count, depth = touch_sphere(
-                vertices, triangles, normals, triangle, pushes_to, is_before, radius, reach, size, probe, contact, count
+                vertices, triangles, normals, triangle, pushes_to, is_before, radius, reach, size, pose, contact, count
             )
         elif CAPSULE <= kind <= CONE:
             count, depth = touch_round(
@@ -174,10 +216,15 @@ def mesh_contacts(
                 contact,
                 count,
             )
-        if depth < least:
+        if depth < least and share == 0.0:
             way_out, least = place, depth
+        if share > 0.0:
+            measure_on_path(contact, first, count, share, probe[path])
         if count > CONTACT_ROWS - 3 * maximal_points:
             count = thin_out(contact, count, maximal_points, size)
+    if is_followed:
+        place_on_path(probe, probe[PATH], 0.0, pose)
+    reach = slack + travel
     count = drop_far_exits(vertices, triangles, nodes, boxes, candidate, contact, count, size)
     if is_inside and way_out >= 0:
         count = push_out(
@@ -201,7 +248,149 @@ def mesh_contacts(
             contact,
             count,
         )
-    return thin_out(contact, count, maximal_points, size)
+    count = thin_out(contact, count, maximal_points, size)
+    if is_followed and kind != SPHERE:
+        count = hold_center(
+            vertices, triangles, normals, polytopes, other, kind, parameters, lever, reach, pose, probe, contact, count
+        )
+    return count
+
+
+# ---- along a path
+
+
+@subkernel
+def path_length(path):
+    """[m]"""
+    return (path[0] ** 2 + path[1] ** 2 + path[2] ** 2) ** 0.5
+
+
+@subkernel
+def misses(polytopes, row, other, kind, parameters, slack, size, scratch):
+    """Whether the triangle, swept back along the path, stays farther from the other shape than ``slack``."""
+    distance = shape_distance(
+        polytopes,
+        row + 1,
+        other,
+        np.int64(HULL),
+        kind,
+        parameters,
+        parameters,
+        slack,
+        RATIO_TOUCHING * size,
+        scratch.pose,
+        scratch.axes,
+        scratch.simplex,
+        scratch.closest,
+    )
+    return distance > slack
+
+
+@subkernel
+def meet_triangle(polytopes, row, other, kind, parameters, slack, size, probe, path, scratch):
+    """Follow the other shape along a path until it meets the triangle in the mesh's first row.
+
+    Returns
+    -------
+    float
+        Share of the path as of ``follow_pair``: where they meet, or are closest; 0 also if they touch; NEVER.
+    """
+    pose, closest = scratch.pose, scratch.closest
+    travel = path_length(path)
+    share, least, least_share = 0.0, INFINITE, 0.0
+    for _ in range(MOST_STEPS):
+        place_on_path(probe, path, share, pose)
+        reach = slack + (1.0 - share) * travel
+        distance = shape_distance(
+            polytopes,
+            row,
+            other,
+            np.int64(HULL),
+            kind,
+            parameters,
+            parameters,
+            reach,
+            RATIO_TOUCHING * size,
+            pose,
+            scratch.axes,
+            scratch.simplex,
+            closest,
+        )
+        if distance <= RATIO_MEETING_TRIANGLE * size:
+            return share
+        if distance > reach:
+            break
+        if distance < least:
+            least, least_share = distance, share
+        closing = 0.0
+        for i in range(3):
+            closing -= closest[DIRECTION, i] * path[i]
+        if share == 1.0 or closing <= 0.0:
+            break
+        share = min(share + distance / closing, 1.0)
+    else:
+        return share
+    return least_share if least <= slack else NEVER
+
+
+@subkernel
+def place_on_path(probe, path, share, pose):
+    """Write the relative poses where the other shape is after a share of its path."""
+    x = probe[CENTER, 0] + share * path[0]
+    y = probe[CENTER, 1] + share * path[1]
+    z = probe[CENTER, 2] + share * path[2]
+    pose[B_IN_A, POSITION, 0], pose[B_IN_A, POSITION, 1], pose[B_IN_A, POSITION, 2] = x, y, z
+    for i in range(3):
+        pose[A_IN_B, POSITION, i] = -(pose[B_IN_A, 0, i] * x + pose[B_IN_A, 1, i] * y + pose[B_IN_A, 2, i] * z)
+
+
+@subkernel
+def measure_on_path(contact, first, last, share, path):
+    """Turn contacts that were made after a share of the path into those of the substep's start, as ``ways`` does."""
+    for row in range(first, last):
+        approach = 0.0
+        for i in range(3):
+            approach -= contact[row, OUTWARDS + i] * path[i]
+            contact[row, WAY + i] = share * path[i]
+            contact[row, ON_OTHER + i] -= share * path[i]
+        contact[row, GAP] += share * max(approach, 0.0)
+
+
+@subkernel
+def hold_center(
+    vertices, triangles, normals, polytopes, other, kind, parameters, lever, reach, pose, probe, contact, count
+):
+    """Add contacts of the centre of mass of a fast body, one for each direction: as ``ways.hold_centers``."""
+    x, y, z = probe[MASS_CENTER, 0], probe[MASS_CENTER, 1], probe[MASS_CENTER, 2]
+    r = pose[B_IN_A]
+    p, q, s = into_frame(r, x - r[POSITION, 0], y - r[POSITION, 1], z - r[POSITION, 2])
+    inner = depth_of_point(polytopes, other, kind, parameters, p, q, s)
+    if inner <= 0.0:
+        return count
+    fresh = count
+    for row in range(count):
+        nx, ny, nz = contact[row, OUTWARDS], contact[row, OUTWARDS + 1], contact[row, OUTWARDS + 2]
+        is_known = False
+        for other_row in range(count, fresh):
+            cosine = 0.0
+            for i in range(3):
+                cosine += contact[row, OUTWARDS + i] * contact[other_row, OUTWARDS + i]
+            is_known = is_known or cosine > COSINE_ALIKE
+        if is_known or fresh == CONTACT_ROWS:
+            continue
+        triangle = int(contact[row, TRIANGLE])
+        cosine = nx * normals[triangle, 0] + ny * normals[triangle, 1] + nz * normals[triangle, 2]
+        depth, allowed = (inner, 0.0) if abs(cosine) > COSINE_ALIKE else (0.0, lever)
+        gap = allowed - depth
+        gap += nx * (x - contact[row, ON_MESH]) + ny * (y - contact[row, ON_MESH + 1])
+        gap += nz * (z - contact[row, ON_MESH + 2])
+        if gap > reach:
+            continue
+        bx, by, bz = x - depth * nx, y - depth * ny, z - depth * nz
+        fresh = keep_contact(
+            contact, fresh, triangle, bx - gap * nx, by - gap * ny, bz - gap * nz, bx, by, bz, gap, nx, ny, nz
+        )
+    return fresh
 
 
 @subkernel
@@ -212,8 +401,8 @@ def bound_path(extent, radius, slack, pose, probe):
         for j in range(3):
             center += pose[i, j] * 0.5 * (extent[0, j] + extent[1, j])
             half += abs(pose[i, j]) * 0.5 * (extent[1, j] - extent[0, j])
-        probe[LOWER, i] = center - half + min(probe[PATH, i], 0.0)
-        probe[UPPER, i] = center + half + max(probe[PATH, i], 0.0)
+        probe[LOWER, i] = center - half + min(probe[PATH, i], probe[NEW_PATH, i], 0.0)
+        probe[UPPER, i] = center + half + max(probe[PATH, i], probe[NEW_PATH, i], 0.0)
 
 
 @subkernel
@@ -239,7 +428,7 @@ def set_triangle(polytopes, row, vertices, triangles, normals, triangle, side, p
 
 
 @subkernel
-def touch_sphere(vertices, triangles, normals, row, side, is_before, radius, reach, size, probe, contact, count):
+def touch_sphere(vertices, triangles, normals, row, side, is_before, radius, reach, size, pose, contact, count):
     """Add the contact of a sphere with a triangle, if there is one.
 
     Returns
@@ -249,7 +438,7 @@ def touch_sphere(vertices, triangles, normals, row, side, is_before, radius, rea
     depth : float
         How deep the centre lies behind the triangle that it is right behind [m]; else very large.
     """
-    x, y, z = probe[CENTER, 0], probe[CENTER, 1], probe[CENTER, 2]
+    x, y, z = pose[B_IN_A, POSITION, 0], pose[B_IN_A, POSITION, 1], pose[B_IN_A, POSITION, 2]
     p, q, r, feature = closest_on_triangle(vertices, triangles[row, 0], triangles[row, 1], triangles[row, 2], x, y, z)
     dx, dy, dz = x - p, y - q, z - r
     distance = (dx * dx + dy * dy + dz * dz) ** 0.5
@@ -348,7 +537,7 @@ def push_out(
                     radius,
                     reach,
                     size,
-                    probe,
+                    scratch.pose,
                     contact,
                     count,
                 )

@@ -6,7 +6,7 @@ that is farthest from all that were taken (Gonzalez 1985), which keeps the ends,
 """
 
 from ..kernel import subkernel
-from .mesh_tables import CONTACT_COLUMNS, CONTACT_ROWS, GROUP, ON_MESH, ON_OTHER, OUTWARDS, TRIANGLE
+from .mesh_tables import CONTACT_COLUMNS, CONTACT_ROWS, GROUP, ON_MESH, ON_OTHER, OUTWARDS, TRIANGLE, WAY
 from .workspace import ANGLE, GAP
 
 # Two contacts are one if their points are this close (share of the smaller shape's size) and their normals this alike
@@ -36,6 +36,7 @@ def keep_contact(contact, count, triangle, ax, ay, az, bx, by, bz, gap, nx, ny, 
     row[GAP] = gap
     row[OUTWARDS], row[OUTWARDS + 1], row[OUTWARDS + 2] = nx, ny, nz
     row[TRIANGLE] = triangle
+    row[WAY], row[WAY + 1], row[WAY + 2] = 0.0, 0.0, 0.0
     return count + 1
 
 

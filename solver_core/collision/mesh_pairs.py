@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ..contacts import CONTACT_COUNT, CONTACT_START, FEATURE, OLD_COUNT, OLD_START, REFERENCE
+from ..contacts import CONTACT_COUNT, CONTACT_START, FEATURE, OLD_COUNT, OLD_START, PARTED, REFERENCE
 from ..kernel import subkernel
 from .mesh_contacts import mesh_contacts
 from .mesh_features import side_of_point
@@ -11,15 +11,16 @@ from .mesh_tables import (
     CENTER,
     FLAGS,
     HELD,
+    MASS_CENTER,
     MOST_HELD,
     NODE_START,
     ON_MESH,
     ON_OTHER,
     OUTWARDS,
-    PATH,
     SOLID,
     TRIANGLE_START,
     VERTEX_START,
+    WAY,
 )
 from .mesh_tree import nearest_triangle
 from .workspace import (
@@ -51,6 +52,7 @@ def mesh_pair_contacts(
     kind,
     parameters,
     bounding_radius,
+    lever,
     size,
     maximal_points,
     held,
@@ -62,7 +64,7 @@ def mesh_pair_contacts(
 
     Parameters
     ----------
-    tables, polytopes, mesh, row, other, kind, size, maximal_points, held, slack, scratch
+    tables, polytopes, mesh, row, other, kind, lever, size, maximal_points, held, slack, scratch
         As of ``mesh_contacts``; ``scratch.pose`` has the mesh as shape a.
     parameters : float64 [3]
         Of the other shape (read).
@@ -88,7 +90,21 @@ def mesh_pair_contacts(
     elif CAPSULE <= kind <= CONE:
         radius = bounding_radius
     return mesh_contacts(
-        tables, mesh, polytopes, row, other, kind, parameters, radius, size, slack, maximal_points, held, side, scratch
+        tables,
+        mesh,
+        polytopes,
+        row,
+        other,
+        kind,
+        parameters,
+        radius,
+        lever,
+        size,
+        slack,
+        maximal_points,
+        held,
+        side,
+        scratch,
     )
 
 
@@ -110,13 +126,12 @@ def is_within(tables, mesh, radius):
 
 
 @subkernel
-def set_path(velocity, mesh_body, other_body, body_pose, mesh_pose, other_pose, h, size, probe):
+def set_path(velocity, mesh_body, other_body, body_pose, mesh_pose, other_pose, h, size, step):
     """Write the other shape's path in this substep, seen from the mesh and in its frame; return its length [m].
 
     A path within the margin in which contacts are looked for anyway is none.
     """
     length = 0.0
-    step = probe[PATH]
     for i in range(3):
         j, k = (i + 1) % 3, (i + 2) % 3
         along = velocity[other_body, i] - velocity[mesh_body, i]
@@ -134,6 +149,16 @@ def set_path(velocity, mesh_body, other_body, body_pose, mesh_pose, other_pose, 
     for i in range(3):
         step[i] = mesh_pose[0, i] * x + mesh_pose[1, i] * y + mesh_pose[2, i] * z
     return length
+
+
+@subkernel
+def set_mass_center(body_pose, mesh_pose, probe):
+    """Write the centre of mass of the other shape's body, in the mesh's frame."""
+    x = body_pose[POSITION, 0] - mesh_pose[POSITION, 0]
+    y = body_pose[POSITION, 1] - mesh_pose[POSITION, 1]
+    z = body_pose[POSITION, 2] - mesh_pose[POSITION, 2]
+    for i in range(3):
+        probe[MASS_CENTER, i] = mesh_pose[0, i] * x + mesh_pose[1, i] * y + mesh_pose[2, i] * z
 
 
 @subkernel
@@ -215,6 +240,8 @@ def append_mesh_contacts(meshes, number, body_of, local_pose, shape_pose, pose, 
         turn(shape_pose[mesh], x, y, z, contacts.normal[contact])
         x, y, z = surface_velocity(meshes.start, number, meshes.vertex, meshes.triangle, row)
         turn(shape_pose[mesh], -sign * x, -sign * y, -sign * z, contacts.drift[contact])
+        x, y, z = row[WAY], row[WAY + 1], row[WAY + 2]
+        turn(shape_pose[mesh], -sign * x, -sign * y, -sign * z, contacts.drift[contact, PARTED:])
 
 
 @subkernel

@@ -42,23 +42,27 @@ PUSHES_TO = 1
 STACK = 2
 PLACE = 3
 
-# Rows of MeshTables.probe: the box that is looked through, the other shape's path in this substep, its centre, and
-# normals of the pair's last contacts.
+# Rows of MeshTables.probe: the box that is looked through, the other shape's path in this substep, its centre, the path
+# that contacts lead it, its body's centre of mass, and normals of the pair's last contacts.
 LOWER = 0
 UPPER = 1
 PATH = 2
 CENTER = 3
-HELD = 4
+NEW_PATH = 4
+MASS_CENTER = 5
+HELD = 6
 MOST_HELD = 16
 
 # Columns of MeshTables.contact: surface points of the mesh and of the other shape, gap, a key for sorting around a
-# polygon (these as in PairScratch.contact), the normal out of the mesh, the triangle and the group.
+# polygon (these as in PairScratch.contact), the normal out of the mesh, the triangle, the group, and the other shape's
+# way until it meets the triangle. The point of the other shape and the gap are those of the substep's start.
 ON_MESH = 0
 ON_OTHER = 3
 OUTWARDS = 8
 TRIANGLE = 11
 GROUP = 12
-CONTACT_COLUMNS = 13
+WAY = 13
+CONTACT_COLUMNS = 16
 
 # Contacts of a pair that are held at a time; when they are full they are thinned out.
 CONTACT_ROWS = 1024
@@ -83,7 +87,7 @@ class MeshTables(NamedTuple):
     speed : float64 [mesh_count, 2]
     candidate : int64 [4, n]
     probe : float64 [HELD + MOST_HELD, 3]
-    contact : float64 [CONTACT_ROWS, 13]
+    contact : float64 [CONTACT_ROWS, 16]
     """
 
     start: np.ndarray

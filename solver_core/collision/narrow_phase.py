@@ -17,6 +17,7 @@ from ..contacts import (
     CONTACT_COUNT,
     CONTACT_START,
     CURVED,
+    DRIFT_COLUMNS,
     FEATURE,
     IS_RECYCLED,
     OLD_COUNT,
@@ -28,15 +29,25 @@ from ..contacts import (
 )
 from ..kernel import kernel, subkernel
 from .broad_phase import DYNAMIC
-from .mesh_pairs import append_mesh_contacts, exchange_poses, hold_normals, mesh_pair_contacts, set_path
-from .mesh_tables import SPEED, STIRRED
+from .growth import drift_with_growth
+from .mesh_pairs import (
+    append_mesh_contacts,
+    exchange_poses,
+    hold_normals,
+    mesh_pair_contacts,
+    set_mass_center,
+    set_path,
+)
+from .mesh_tables import NEW_PATH, PATH, SPEED, STIRRED
 from .polytope_contacts import polytope_contacts
 from .round_contacts import round_contacts
 from .sphere_contacts import sphere_contacts
 from .ways import (
     RATIO_FAST,
+    closest_approach,
     find_meeting,
     follow_pair,
+    hold_centers,
     is_followed,
     measure_from_start,
     place_pair,
@@ -48,12 +59,16 @@ from .workspace import (
     B_IN_A,
     BODY_A,
     BODY_B,
+    BOUNDING_RADIUS,
     BOX,
     CAPSULE,
     CONE,
     FACE_OF_B,
     GAP,
+    GROWN,
+    GROWS,
     IS_CURVED,
+    LOOK,
     MESH,
     NO_CONTACT,
     NORMAL,
@@ -113,7 +128,7 @@ def narrow_phase(model, state, step, pairs, previous_pairs, contacts, previous, 
     """
     # Tuples are taken apart once: each time costs a count of references to all of their arrays.
     shapes, scratch, polytopes = model.shapes, workspace.scratch, workspace.polytopes
-    body_of, kind, parameters, bounding_radius = shapes.body, shapes.kind, shapes.parameters, shapes.bounding_radius
+    body_of, kind, form = shapes.body, shapes.kind, workspace.form
     polytope, sizes, pose = workspace.polytope, workspace.size, scratch.pose
     local_pose, body_pose, shape_pose = workspace.local_pose, workspace.body_pose, workspace.shape_pose
     outlook, velocity = workspace.outlook, state.velocity
@@ -129,12 +144,13 @@ def narrow_phase(model, state, step, pairs, previous_pairs, contacts, previous, 
         # Seen from the larger shape: where its own far parts go does not matter.
         moving, other = (b, a) if sizes[a] >= sizes[b] else (a, b)
         with_mesh = kind[a] == MESH or kind[b] == MESH
-        surface_speed, is_stirred = 0.0, False
+        surface_speed = form[a, GROWS] + form[b, GROWS]
+        is_stirred = surface_speed > 0.0 or form[a, GROWN] + form[b, GROWN] > 0.0
         if with_mesh:
             moving, other = (a, b) if kind[b] == MESH else (b, a)
             surface_speed = meshes.speed[mesh_of[other], SPEED]
             is_stirred = surface_speed > 0.0 or meshes.speed[mesh_of[other], STIRRED] > 0.0
-        radius = bounding_radius[moving]
+        radius = form[moving, BOUNDING_RADIUS]
         lever = 0.0 if kind[moving] == SPHERE else radius
         approach = step.h * bound_approach(
             velocity, body_of[moving], body_of[other], body_pose, shape_pose[moving], lever
@@ -167,8 +183,22 @@ def narrow_phase(model, state, step, pairs, previous_pairs, contacts, previous, 
                 shape_pose[moving],
                 step.h,
                 size,
-                probe,
+                probe[PATH],
             )
+            probe[NEW_PATH, 0], probe[NEW_PATH, 1], probe[NEW_PATH, 2] = 0.0, 0.0, 0.0
+            if outlook[body_of[moving], LOOK] > 0.0:
+                set_path(
+                    outlook,
+                    body_of[other],
+                    body_of[moving],
+                    body_pose,
+                    mesh_pose,
+                    shape_pose[moving],
+                    step.h,
+                    size,
+                    probe[NEW_PATH],
+                )
+            set_mass_center(body_pose[body_of[moving]], mesh_pose, probe)
             remember_pose(pairs, pair, reach, pose)
             if other == b:
                 exchange_poses(pose)
@@ -180,8 +210,9 @@ def narrow_phase(model, state, step, pairs, previous_pairs, contacts, previous, 
                 polytope[other],
                 polytope[moving],
                 kind[moving],
-                parameters[moving],
+                form[moving],
                 radius,
+                way_lever(kind[moving], local_pose[moving], radius),
                 size,
                 step.maximal_points,
                 hold_normals(link, previous.local_normal, sign, local_pose[other], probe),
@@ -206,17 +237,20 @@ def narrow_phase(model, state, step, pairs, previous_pairs, contacts, previous, 
             link[CURVED] = 1 if is_round and count > 0 else 0
             continue
         row_a, row_b, kind_a, kind_b = polytope[a], polytope[b], kind[a], kind[b]
-        slack = way_slack(moves_a, moves_b, sizes[a], sizes[b], fall)
+        slack = way_slack(moves_a, moves_b, sizes[a], sizes[b], fall) + step.h * surface_speed
         share, is_new_way = 0.0, False
-        if approach > RATIO_FAST * size and is_followed(kind_a, kind_b):
+        is_fast = approach > RATIO_FAST * size and is_followed(kind_a, kind_b)
+        lever_a = way_lever(kind_a, local_pose[a], form[a, BOUNDING_RADIUS])
+        lever_b = way_lever(kind_b, local_pose[b], form[b, BOUNDING_RADIUS])
+        if is_fast:
             share, is_new_way = find_meeting(
                 polytopes,
                 row_a,
                 row_b,
                 kind_a,
                 kind_b,
-                parameters[a],
-                parameters[b],
+                form[a],
+                form[b],
                 body_of[a],
                 body_of[b],
                 body_pose,
@@ -224,8 +258,8 @@ def narrow_phase(model, state, step, pairs, previous_pairs, contacts, previous, 
                 local_pose[b],
                 velocity,
                 outlook,
-                way_lever(kind_a, local_pose[a], bounding_radius[a]),
-                way_lever(kind_b, local_pose[b], bounding_radius[b]),
+                lever_a,
+                lever_b,
                 step.h,
                 size,
                 slack,
@@ -246,9 +280,7 @@ def narrow_phase(model, state, step, pairs, previous_pairs, contacts, previous, 
             remember_pose(pairs, pair, reach, pose)
         if kind_a == SPHERE or kind_b == SPHERE:
             scratch.feature[IS_CURVED] = 1
-            count = sphere_contacts(
-                polytopes, row_a, row_b, kind_a, kind_b, parameters[a], parameters[b], size, reach, scratch
-            )
+            count = sphere_contacts(polytopes, row_a, row_b, kind_a, kind_b, form[a], form[b], size, reach, scratch)
         elif CAPSULE <= kind_a <= CONE or CAPSULE <= kind_b <= CONE:
             count = round_contacts(
                 polytopes,
@@ -256,8 +288,8 @@ def narrow_phase(model, state, step, pairs, previous_pairs, contacts, previous, 
                 row_b,
                 kind_a,
                 kind_b,
-                parameters[a],
-                parameters[b],
+                form[a],
+                form[b],
                 size,
                 reach,
                 step.maximal_points,
@@ -273,13 +305,32 @@ def narrow_phase(model, state, step, pairs, previous_pairs, contacts, previous, 
                 row_b,
                 # A sheet asks for the rules of a hull: which side its pushes lead to.
                 kind_a == BOX and kind_b == BOX and max(polytopes.flat_face[row_a], polytopes.flat_face[row_b]) < 0,
-                parameters[a],
-                parameters[b],
+                form[a],
+                form[b],
                 size,
                 reach,
                 step.maximal_points,
                 link[REFERENCE],
                 link[FEATURE],
+                scratch,
+            )
+        if is_fast and count > 0:
+            count = hold_centers(
+                polytopes,
+                row_a,
+                row_b,
+                kind_a,
+                kind_b,
+                form[a],
+                form[b],
+                local_pose[a],
+                local_pose[b],
+                lever_a,
+                lever_b,
+                moves_a,
+                moves_b,
+                reach,
+                count,
                 scratch,
             )
         append_contacts(body_of, local_pose, scratch, pairs, pair, count, contacts)
@@ -289,6 +340,7 @@ def narrow_phase(model, state, step, pairs, previous_pairs, contacts, previous, 
                 contacts.position,
                 contacts.normal,
                 contacts.gap,
+                contacts.drift,
                 link[CONTACT_START],
                 contacts.count[0],
                 share,
@@ -297,9 +349,22 @@ def narrow_phase(model, state, step, pairs, previous_pairs, contacts, previous, 
                 body_pose[body_of[b]],
                 way[body_of[a]],
                 way[body_of[b]],
-                moves_a,
-                moves_b,
                 pose,
+            )
+        if surface_speed > 0.0:
+            drift_with_growth(
+                form,
+                kind_a,
+                kind_b,
+                local_pose,
+                shape_pose,
+                a,
+                b,
+                contacts.local_a,
+                contacts.local_b,
+                contacts.drift,
+                link[CONTACT_START],
+                contacts.count[0],
             )
     if contacts.needed[0] > contacts.count[0]:
         return STATUS_CAPACITY
@@ -308,7 +373,7 @@ def narrow_phase(model, state, step, pairs, previous_pairs, contacts, previous, 
 
 @subkernel
 def meet_on_new_ways(model, state, start_velocity, step, pairs, workspace):
-    """Whether shapes that were set aside meet after all, on the ways that contacts lead their bodies.
+    """Whether shapes that were set aside meet after all, on the ways that contacts lead their bodies, or may.
 
     Parameters
     ----------
@@ -324,20 +389,28 @@ def meet_on_new_ways(model, state, start_velocity, step, pairs, workspace):
     bool
     """
     shapes, scratch, polytopes = model.shapes, workspace.scratch, workspace.polytopes
-    kind, parameters, sizes, velocity = shapes.kind, shapes.parameters, workspace.size, state.velocity
+    kind, form, sizes, velocity = shapes.kind, workspace.form, workspace.size, state.velocity
     polytope, local_pose, body_pose = workspace.polytope, workspace.local_pose, workspace.body_pose
     for pair in range(pairs.count[0]):
-        if pairs.reach[pair] != SET_ASIDE:
-            continue
         a, b = pairs.shape_a[pair], pairs.shape_b[pair]
+        with_mesh = kind[a] == MESH or kind[b] == MESH
+        if pairs.reach[pair] != SET_ASIDE and not with_mesh:
+            continue
         body_a, body_b = shapes.body[a], shapes.body[b]
-        lever_a = way_lever(kind[a], local_pose[a], shapes.bounding_radius[a])
-        lever_b = way_lever(kind[b], local_pose[b], shapes.bounding_radius[b])
+        lever_a = way_lever(kind[a], local_pose[a], form[a, BOUNDING_RADIUS])
+        lever_b = way_lever(kind[b], local_pose[b], form[b, BOUNDING_RADIUS])
         moves_a, moves_b = state.kind[body_a] == DYNAMIC, state.kind[body_b] == DYNAMIC
         slack = way_slack(moves_a, moves_b, sizes[a], sizes[b], step.gravity_norm * step.h * step.h)
+        slack += step.h * (form[a, GROWS] + form[b, GROWS])
         changed = way_change(start_velocity[body_a], velocity[body_a], lever_a)
         changed += way_change(start_velocity[body_b], velocity[body_b], lever_b)
         if step.h * changed <= slack:
+            continue
+        if with_mesh:
+            # Which triangles it meets then is found out when contacts are made.
+            speed = closest_approach(velocity[body_a], velocity[body_b], lever_a, lever_b)
+            if step.h * speed > RATIO_FAST * min(sizes[a], sizes[b]):
+                return True
             continue
         share = follow_pair(
             polytopes,
@@ -345,8 +418,8 @@ def meet_on_new_ways(model, state, start_velocity, step, pairs, workspace):
             polytope[b],
             kind[a],
             kind[b],
-            parameters[a],
-            parameters[b],
+            form[a],
+            form[b],
             body_pose[body_a],
             body_pose[body_b],
             local_pose[a],
@@ -523,7 +596,8 @@ def append_contacts(body_of, local_pose, scratch, pairs, pair, count, contacts):
         for i in range(3):
             along = holder[0, i] * world[0] + holder[1, i] * world[1] + holder[2, i] * world[2]
             contacts.local_normal[contact, i] = along
-            contacts.drift[contact, i] = 0.0
+        for column in range(DRIFT_COLUMNS):
+            contacts.drift[contact, column] = 0.0
 
 
 @subkernel
@@ -570,7 +644,8 @@ def recycle_contacts(pairs, pair, previous_pairs, contacts, previous, body_pose)
             contacts.local_a[contact, i] = previous.local_a[old, i]
             contacts.local_b[contact, i] = previous.local_b[old, i]
             contacts.local_normal[contact, i] = previous.local_normal[old, i]
-            contacts.drift[contact, i] = 0.0
+        for column in range(DRIFT_COLUMNS):
+            contacts.drift[contact, column] = 0.0
         holder = body_pose[b if link[REFERENCE] == FACE_OF_B else a]
         turn_vector(holder, contacts.local_normal[contact], contacts.normal[contact])
         contacts.gap[contact] = measure_gap(

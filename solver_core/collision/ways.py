@@ -16,10 +16,11 @@ change the ways of their bodies, the stepper looks again, along the new ways too
 
 import math
 
+from ..contacts import PARTED
 from ..kernel import subkernel
-from .closest_points import RATIO_TOUCHING, closest_points
+from .closest_points import RATIO_TOUCHING, closest_points, into_frame
 from .round_separation import closest_cores
-from .round_support import rounding
+from .round_support import depth_inside, rounding
 from .workspace import (
     A_IN_B,
     B_IN_A,
@@ -28,9 +29,16 @@ from .workspace import (
     CAPSULE,
     CONE,
     DIRECTION,
+    FACE_OF_A,
+    FACE_OF_B,
+    GAP,
     LOOK,
     MESH,
     MOST_LOOKS,
+    NORMAL,
+    ORIGIN,
+    POINT_A,
+    POINT_B,
     POSITION,
     SHAPE_A,
     SHAPE_B,
@@ -393,7 +401,7 @@ def swing(velocity, x, y, z):
 
 @subkernel
 def measure_from_start(
-    point, normals, gap, first, last, share, h, start_a, start_b, velocity_a, velocity_b, moves_a, moves_b, pose
+    point, normals, gap, drift, first, last, share, h, start_a, start_b, velocity_a, velocity_b, pose
 ):
     """Turn contacts that were made where two bodies meet into those of the substep's start.
 
@@ -404,8 +412,9 @@ def measure_from_start(
 
     Parameters
     ----------
-    point, normals, gap : float64 [C, 3], [C, 3], [C]
-        Of ``ContactArrays``: position (read and written), normal (read), gap (read and written).
+    point, normals, gap, drift : float64 [C, 3], [C, 3], [C], [C, 6]
+        Of ``ContactArrays``: position (read and written), normal (read), gap (read and written), drift (its columns
+        from PARTED on written).
     first, last : int
     share, h : float
         t; [s].
@@ -413,8 +422,6 @@ def measure_from_start(
         Poses of the bodies at the start (read).
     velocity_a, velocity_b : float64 [6 or more]
         On their ways (read).
-    moves_a, moves_b : bool
-        Whether they can be pushed.
     pose : float64 [6, 4, 3]
         Poses at the meeting (read).
     """
@@ -429,9 +436,115 @@ def measure_from_start(
         u2 = vb[2] - va[2] + (vb[3] * b1 - vb[4] * b0) - (va[3] * a1 - va[4] * a0)
         approach = -(normal[0] * u0 + normal[1] * u1 + normal[2] * u2)
         gap[contact] += share * h * max(approach, 0.0)
-        # The arms of a body that cannot be pushed do not matter; between two that can, one point must do for both.
-        weight_a = 0.5 if moves_a and moves_b else (1.0 if moves_a else 0.0)
         for i in range(3):
             shift_a = start_a[POSITION, i] - pose[BODY_A, POSITION, i]
             shift_b = start_b[POSITION, i] - pose[BODY_B, POSITION, i]
-            at[i] += weight_a * shift_a + (1.0 - weight_a) * shift_b
+            at[i] += 0.5 * (shift_a + shift_b)
+            drift[contact, PARTED + i] = shift_b - shift_a
+
+
+# ---- hits that spin a body about
+
+
+@subkernel
+def hold_centers(
+    polytopes,
+    row_a,
+    row_b,
+    kind_a,
+    kind_b,
+    parameters_a,
+    parameters_b,
+    local_a,
+    local_b,
+    lever_a,
+    lever_b,
+    moves_a,
+    moves_b,
+    reach,
+    count,
+    scratch,
+):
+    """Add contacts of the centres of mass of two fast bodies to their manifold, so that neither turns its way through.
+
+    A hit beside its centre spins a small fast body by many turns a substep. To the linear rows the centre then goes on
+    through what was hit, about the point that was stopped. But as long as the body is on its side of a face, its
+    centre is farther off by the depth at which it lies within the body. Where the plane is no face of what was hit,
+    the centre may swing round it, as far as its distance from the body's farthest point leads.
+
+    Parameters
+    ----------
+    polytopes, row_a, row_b, kind_a, kind_b, parameters_a, parameters_b, local_a, local_b, lever_a, lever_b
+        As of ``follow_pair``.
+    moves_a, moves_b : bool
+        Whether they can be pushed.
+    reach : float
+        Largest gap that makes a contact [m].
+    count : int
+        Contacts of the manifold in ``scratch``, above 0.
+    scratch : PairScratch
+        ``contact`` written.
+
+    Returns
+    -------
+    int
+        Contacts.
+    """
+    contact, normal, origin, pose = scratch.contact, scratch.axes[NORMAL], scratch.feature[ORIGIN], scratch.pose
+    deepest = 0
+    for row in range(1, count):
+        if contact[row, GAP] < contact[deepest, GAP]:
+            deepest = row
+    for is_b in range(2):
+        kind, moves = (kind_b, moves_b) if is_b == 1 else (kind_a, moves_a)
+        if kind == SPHERE or not moves:
+            continue
+        lever = lever_b if is_b == 1 else lever_a
+        x, y, z = center_in_shape(local_b if is_b == 1 else local_a)
+        if is_b == 1:
+            depth = depth_of_point(polytopes, row_b, kind_b, parameters_b, x, y, z)
+            r = pose[B_IN_A]
+            x, y, z = (
+                r[POSITION, 0] + r[0, 0] * x + r[0, 1] * y + r[0, 2] * z,
+                r[POSITION, 1] + r[1, 0] * x + r[1, 1] * y + r[1, 2] * z,
+                r[POSITION, 2] + r[2, 0] * x + r[2, 1] * y + r[2, 2] * z,
+            )
+        else:
+            depth = depth_of_point(polytopes, row_a, kind_a, parameters_a, x, y, z)
+        if depth <= 0.0:
+            # A part of a body whose centre lies outside of it.
+            continue
+        allowed = 0.0
+        if origin != (FACE_OF_A if is_b == 1 else FACE_OF_B):
+            depth, allowed = 0.0, lever
+        column, sign = (POINT_A, 1.0) if is_b == 1 else (POINT_B, -1.0)
+        gap = allowed - depth
+        gap += sign * normal[0] * (x - contact[deepest, column])
+        gap += sign * normal[1] * (y - contact[deepest, column + 1])
+        gap += sign * normal[2] * (z - contact[deepest, column + 2])
+        if gap > reach:
+            continue
+        own, across = (POINT_B, POINT_A) if is_b == 1 else (POINT_A, POINT_B)
+        for i in range(3):
+            at = x if i == 0 else y if i == 1 else z
+            contact[count, own + i] = at - sign * depth * normal[i]
+            contact[count, across + i] = at - sign * (depth + gap) * normal[i]
+        contact[count, GAP] = gap
+        count += 1
+    return count
+
+
+@subkernel
+def center_in_shape(local_pose):
+    """A body's centre of mass, its frame's origin, in the frame of one of its shapes."""
+    x, y, z = local_pose[POSITION, 0], local_pose[POSITION, 1], local_pose[POSITION, 2]
+    return into_frame(local_pose, -x, -y, -z)
+
+
+@subkernel
+def depth_of_point(polytopes, row, kind, parameters, x, y, z):
+    """Distance of a point in a shape from its surface, not above 0 outside; own frame [m]."""
+    if kind in (SPHERE, CAPSULE):
+        beyond = max(abs(z) - (parameters[1] if kind == CAPSULE else 0.0), 0.0)
+        return parameters[0] - (x * x + y * y + beyond * beyond) ** 0.5
+    return depth_inside(polytopes, row, kind, parameters, 0.0, 0.0, 0.0, x, y, z)

@@ -54,6 +54,16 @@ OUTLOOK_COLUMNS = 8
 # How often contacts are looked for in a substep: contacts change the ways of bodies.
 MOST_LOOKS = 3
 
+# Columns of CollisionWorkspace.form: parameters as in ShapeArrays; a bounding radius for the whole frame; and of round
+# shapes that grow (``growth``): rates of the parameters, velocity of the position in the body frame, a bound on the
+# speed of the surface, and whether they have grown since their contacts were made.
+BOUNDING_RADIUS = 3
+RATE = 4
+SHIFT = 6
+GROWS = 9
+GROWN = 10
+FORM_COLUMNS = 11
+
 # Rows of PairScratch.axes.
 SEPARATION = 0
 EDGE_NORMAL = 1
@@ -187,6 +197,8 @@ class CollisionWorkspace(NamedTuple):
         Each shape's row in ``polytopes``.
     size : float64 [S]
         Longest side of the shape [m].
+    form : float64 [S, 11]
+        Parameters and bounding radius of the shape as it is now, and how it grows; columns above.
     local_pose : float64 [S, 4, 3]
         The shape's pose in its body.
     body_pose, shape_pose : float64 [B, 4, 3], [S, 4, 3]
@@ -202,6 +214,7 @@ class CollisionWorkspace(NamedTuple):
     polytopes: HullArrays
     polytope: np.ndarray
     size: np.ndarray
+    form: np.ndarray
     local_pose: np.ndarray
     body_pose: np.ndarray
     shape_pose: np.ndarray
@@ -236,6 +249,7 @@ def allocate_collision_workspace(shapes, hulls, meshes, body_count: int) -> Coll
         polytopes=polytopes,
         polytope=polytope,
         size=size,
+        form=_forms(shapes),
         local_pose=_poses(shapes.position, shapes.orientation),
         body_pose=np.zeros((body_count, 4, 3)),
         shape_pose=np.zeros((shape_count, 4, 3)),
@@ -295,6 +309,14 @@ def _polytope_tables(shapes, hulls, meshes):
         vertices = meshes.vertex[first:last]
         tables = _joined(tables, triangle_rows((vertices.min(axis=0), vertices.max(axis=0))))
     return tables, polytope
+
+
+def _forms(shapes) -> np.ndarray:
+    """Parameters and bounding radii; nothing grows."""
+    form = np.zeros((len(shapes.kind), FORM_COLUMNS))
+    form[:, :3] = shapes.parameters
+    form[:, BOUNDING_RADIUS] = shapes.bounding_radius
+    return form
 
 
 def _is_round(kind) -> np.ndarray:

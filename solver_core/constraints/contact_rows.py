@@ -24,6 +24,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..contacts import PARTED
 from ..kernel import kernel, subkernel
 
 # A gap or an overlap below this share of the bodies' size is one of bodies that touch: rounding and solver tolerances
@@ -113,8 +114,8 @@ def build_contact_rows(model, state, motion, contacts, gravity_norm, h, rows, co
         rows.body_a[contact] = a
         rows.body_b[contact] = b
         n0, n1, n2 = contacts.normal[contact]
-        arms = _arms(contacts.position, contact, state.position, a, b)
         drift = contacts.drift[contact]
+        arms = _arms(contacts.position, drift, contact, state.position, a, b)
         slip = _slip(free_velocity, a, b, arms, drift, n0, n1, n2)
         t0, t1, t2 = _first_tangent(slip, n0, n1, n2, _FACTOR_SLIP * gravity_speed)
         s0, s1, s2 = n1 * t2 - n2 * t1, n2 * t0 - n0 * t2, n0 * t1 - n1 * t0
@@ -183,17 +184,24 @@ def _fill_body_masses(inverse_mass, inverse_inertia, can_be_pushed, body_mass):
 
 
 @subkernel
-def _arms(point, contact, position, a, b):
-    """From the two centres of mass to the contact point."""
+def _arms(point, drift, contact, position, a, b):
+    """From the two centres of mass to the contact point; where fast bodies are still to meet, to either one's own."""
     x, y, z = point[contact]
+    p, q, r = 0.5 * drift[PARTED], 0.5 * drift[PARTED + 1], 0.5 * drift[PARTED + 2]
     return (
-        x - position[a, 0],
-        y - position[a, 1],
-        z - position[a, 2],
-        x - position[b, 0],
-        y - position[b, 1],
-        z - position[b, 2],
+        x - p - position[a, 0],
+        y - q - position[a, 1],
+        z - r - position[a, 2],
+        x + p - position[b, 0],
+        y + q - position[b, 1],
+        z + r - position[b, 2],
     )
+
+
+@subkernel
+def _is_parted(drift):
+    """Whether a contact is made where bodies meet only later: its arms are those of that moment."""
+    return drift[PARTED] != 0.0 or drift[PARTED + 1] != 0.0 or drift[PARTED + 2] != 0.0
 
 
 @subkernel
@@ -358,7 +366,7 @@ def move_rows_along(islands, island, rows, contacts, state, motion, h, keeps_imp
     The pose of body i moves by h v'_i, the contact point with them. Impulses that are added now act
     at one common point of the new poses, so they keep the angular momentum to rounding; from the old arms a bounce
     would miss it by h (v'_b - v'_a) x impulse. The free velocity is taken anew, so that the present impulses still give
-    the present velocity: v_free <- v - M^-1 J' r.
+    the present velocity: v_free <- v - M^-1 J' r. Contacts of fast bodies have the arms of the moment when they meet.
 
     Where overlaps are taken out and nothing bounces, the present impulses are not to stay: the free velocity is kept,
     or the part of them that moves bodies apart would leave them a spin, and the velocity is taken anew.
@@ -380,15 +388,16 @@ def move_rows_along(islands, island, rows, contacts, state, motion, h, keeps_imp
     free_velocity, velocity = motion.free_velocity, state.velocity
     for index in range(islands.block_first[island], islands.block_first[island + 1]):
         block = islands.block_order[index]
-        if block >= contacts.count[0]:
+        if block >= contacts.count[0] or _is_parted(contacts.drift[block]):
             continue
         a, b = rows.body_a[block], rows.body_b[block]
+        drift = contacts.drift[block]
         if keeps_impulses:
-            arms = _moved_arms(contacts.position, block, state.position, state.velocity, a, b, h)
+            arms = _moved_arms(contacts.position, drift, block, state.position, state.velocity, a, b, h)
         else:
             # These push for many substeps, so a small torque of theirs would add up.
             arms = _carried_arms(
-                contacts.position, block, state.position, state.velocity, motion.can_be_pushed, a, b, h
+                contacts.position, drift, block, state.position, state.velocity, motion.can_be_pushed, a, b, h
             )
         for row in range(rows.block_row[block], rows.block_row[block + 1]):
             d0, d1, d2 = rows.jacobian[row, 6], rows.jacobian[row, 7], rows.jacobian[row, 8]
@@ -459,9 +468,9 @@ def forget_impulses(islands, island, rows, free_velocity, velocity):
 
 
 @subkernel
-def _moved_arms(point, contact, position, velocity, a, b, h):
+def _moved_arms(point, drift, contact, position, velocity, a, b, h):
     """Arms from the moved centres of mass to the moved contact point: half way between where its bodies take it."""
-    a0, a1, a2, b0, b1, b2 = _arms(point, contact, position, a, b)
+    a0, a1, a2, b0, b1, b2 = _arms(point, drift, contact, position, a, b)
     va, vb = velocity[a], velocity[b]
     # what the surfaces do more than their centres of mass, in h
     p0, p1, p2 = h * (va[4] * a2 - va[5] * a1), h * (va[5] * a0 - va[3] * a2), h * (va[3] * a1 - va[4] * a0)
@@ -474,13 +483,13 @@ def _moved_arms(point, contact, position, velocity, a, b, h):
 
 
 @subkernel
-def _carried_arms(point, contact, position, velocity, can_be_pushed, a, b, h):
+def _carried_arms(point, drift, contact, position, velocity, can_be_pushed, a, b, h):
     """Arms from the moved centres of mass to the contact point, carried along without turning.
 
     Carried with the body that can be pushed, or half way between two of them: what touches of a ball stays below its
     centre however it spins. A point that turned with it would have the floor's push turn it, faster and faster.
     """
-    a0, a1, a2, b0, b1, b2 = _arms(point, contact, position, a, b)
+    a0, a1, a2, b0, b1, b2 = _arms(point, drift, contact, position, a, b)
     share = 0.5
     if not can_be_pushed[a]:
         share = 0.0

@@ -1,6 +1,6 @@
 """Bodies that grow: their surface lifts, pushes and drags what touches it as a moving body would, and leaves no kick.
 
-A box or hull that grows is a mesh whose vertices move (so does the add-on read it).
+A box or hull that grows is a mesh whose vertices move (so does the add-on read it); a round body stays round.
 """
 
 import numpy as np
@@ -8,6 +8,7 @@ import pytest
 from sample_meshes import box_mesh
 
 from cairn.solver_core.model import BodyKind, ModelBuilder
+from cairn.solver_core.round_shapes import Capsule, Cone, Cylinder
 from cairn.solver_core.shapes import Box, Sphere
 from cairn.solver_core.simulation import FrameInput, Simulation, SimulationOptions
 from cairn.solver_core.triangle_mesh import TriangleMesh
@@ -140,3 +141,124 @@ def test_a_ball_between_a_growing_box_and_a_wall_is_squeezed_out_without_a_kick(
     positions, velocities, _ = play(simulation, 24, lambda time: (1.0 + 0.5 * min(time, 1.0), 1.0, 1.0))
     assert np.all(np.isfinite(positions))
     assert np.abs(velocities[:, 2, :3]).max() < 3.0
+
+
+# ---- round shapes
+
+
+FLOOR = {"shape": Box((20, 20, 0.5)), "position": (0, 0, -0.5), "kind": BodyKind.STATIC, "friction": 0.5}
+
+
+def grow(simulation, frames, shape_at):
+    """Advance while the shape of body 0 is ``shape_at(time)``; returns as ``play``."""
+    positions, velocities, deepest = [simulation.poses()[0]], [simulation.velocities()], 0.0
+    for frame in range(1, frames + 1):
+        report = simulation.advance_frame(FrameInput(shapes={0: shape_at(frame / RATE)}))
+        positions.append(simulation.poses()[0])
+        velocities.append(simulation.velocities())
+        deepest = max(deepest, report.max_penetration)
+    return np.array(positions), np.array(velocities), deepest
+
+
+ROUND = {
+    "sphere": lambda s: Sphere(0.5 * s, position=(0, 0, 0.5 * s)),
+    "capsule": lambda s: Capsule(0.25 * s, 0.25 * s, position=(0, 0, 0.5 * s)),
+    "cylinder": lambda s: Cylinder(0.5 * s, 0.5 * s, position=(0, 0, 0.5 * s)),
+    "cone upside down": lambda s: Cone(0.5 * s, 0.5 * s, position=(0, 0, 0.5 * s), orientation=(0.0, 1.0, 0.0, 0.0)),
+}
+
+
+@pytest.mark.parametrize("make", ROUND.values(), ids=list(ROUND))
+def test_a_growing_round_body_lifts_what_lies_on_it(make):
+    """Its top goes up at the sum of all rates, 1 m/s, and a plate that is balanced on it with it; then down again."""
+    plate = {"shape": Box((0.4, 0.4, 0.05)), "position": (0, 0, 1.05), "friction": 1.0}
+    simulation = start({"shape": make(1.0), "kind": BodyKind.STATIC, "friction": 1.0}, plate)
+    positions, velocities, deepest = grow(simulation, 24, lambda time: make(1.0 + time))
+    np.testing.assert_allclose(positions[:, 1, 2], 1.05 + np.arange(25) / RATE, atol=2e-5)
+    np.testing.assert_allclose(velocities[1:, 1], np.array([(0, 0, 1, 0, 0, 0)] * 24), atol=1e-4)
+    assert deepest < 2e-5
+    positions, velocities, _ = grow(simulation, 24, lambda time: make(2.0 - 0.5 * time))
+    # It flies up at 1 m/s first, and comes down on what has sunk meanwhile.
+    assert positions[:, 1, 2].max() <= 2.05 + 0.5 / GRAVITY
+    np.testing.assert_allclose(positions[-6:, 1, 2], 2.05 - 0.5 * np.arange(19, 25) / RATE, atol=1e-3)
+
+
+def test_a_growing_cylinder_drags_along_with_its_skin():
+    """Its side comes at r', and goes up at z h'/h: a box that flies against it is taken up by friction."""
+    cylinder = {"shape": Cylinder(1.0, 1.0, position=(0, 0, 1.0)), "kind": BodyKind.STATIC, "friction": 1.0}
+    box = {"shape": Box((0.1, 0.1, 0.1)), "position": (1.1, 0, 1.0), "friction": 1.0, "linear_velocity": (-0.5, 0, 0)}
+    simulation = start(cylinder, box, gravity=(0, 0, 0))
+    positions, velocities, _ = grow(
+        simulation, 6, lambda time: Cylinder(1.0 + 0.5 * time, 1.0 + time, position=(0, 0, 1.0 + time))
+    )
+    # The push is 1 m/s times the mass, and the skin's slip 1 m/s: friction of 1 can take it up to that speed.
+    assert velocities[-1, 1, 0] == pytest.approx(0.5, abs=0.1)
+    assert 0.3 < velocities[-1, 1, 2] < 1.1
+    assert positions[-1, 1, 0] > 1.1 + 0.5 * 6 / RATE - 1e-3
+
+
+def test_a_growing_ball_pushes_along_the_floor_and_leaves_no_kick():
+    """A block before it goes at the speed of its side, and stops by friction where the ball stops."""
+    ball = {"shape": Sphere(0.5, position=(0, 0, 0.3)), "kind": BodyKind.KINEMATIC, "friction": 0.0}
+    pushed = {"shape": Box((0.4, 0.4, 0.3)), "position": (0.9, 0, 0.3), "friction": 1.0}
+    simulation = start(ball, FLOOR, pushed)
+    positions, velocities, deepest = grow(simulation, 12, lambda time: Sphere(0.5 + 0.5 * time, position=(0, 0, 0.3)))
+    np.testing.assert_allclose(positions[:, 2, 0], 0.9 + 0.5 * np.arange(13) / RATE, atol=2e-4)
+    assert deepest < 2e-5
+    positions, velocities, _ = grow(simulation, 12, lambda _: Sphere(0.75, position=(0, 0, 0.3)))
+    slide = 0.5**2 / (2.0 * 0.5 * GRAVITY)
+    assert positions[-1, 2, 0] == pytest.approx(1.15 + slide, abs=0.15 * slide)
+    np.testing.assert_allclose(velocities[-1, 2], 0.0, atol=1e-4)
+
+
+def test_a_ball_that_grows_fast_passes_nothing():
+    """From 1 cm to 1 m in a frame, 24 m/s: a box beside it is pushed off, not swallowed."""
+    box = {"shape": Box((0.05, 0.05, 0.05)), "position": (0.3, 0.02, 0.01), "friction": 0.0}
+    simulation = start({"shape": Sphere(0.01), "kind": BodyKind.STATIC, "friction": 0.0}, box, gravity=(0, 0, 0))
+    positions, velocities, _ = grow(simulation, 1, lambda _: Sphere(1.0))
+    assert np.linalg.norm(positions[-1, 1]) >= 1.05 - 0.06
+    assert np.linalg.norm(velocities[-1, 1, :3]) == pytest.approx(0.99 * RATE, rel=0.02)
+
+
+def test_growth_wakes_what_sleeps_on_it():
+    """A plate asleep on a can's top rises with it later."""
+    builder = ModelBuilder()
+    builder.add_body(shape=Cylinder(0.5, 0.5, position=(0, 0, 0.5)), kind=BodyKind.STATIC, friction=1.0)
+    builder.add_body(shape=Box((0.2, 0.2, 0.1)), position=(0, 0, 1.1), friction=1.0)
+    run = Simulation(builder.build(), SimulationOptions(method="nncg", sleeping=True))
+    for _ in range(72):
+        report = run.advance_frame()
+    assert report.sleeping == 1
+    grow(run, 12, lambda time: Cylinder(0.5, 0.5 + 0.25 * time, position=(0, 0, 0.5 + 0.25 * time)))
+    assert run.poses()[0][1, 2] == pytest.approx(1.1 + 0.25, abs=1e-3)
+
+
+def test_a_resumed_growth_gives_the_same_bits():
+    """Checkpoint and restore in the middle of a growth."""
+    plate = {"shape": Box((0.4, 0.4, 0.05)), "position": (0.1, 0, 1.05), "friction": 1.0}
+    make = ROUND["sphere"]
+    simulation = start({"shape": make(1.0), "kind": BodyKind.STATIC, "friction": 1.0}, plate)
+    grow(simulation, 5, lambda time: make(1.0 + time))
+    checkpoint = simulation.checkpoint()
+    grow(simulation, 5, lambda time: make(1.2 + time))
+    digest = simulation.digest()
+    simulation.restore(checkpoint)
+    grow(simulation, 5, lambda time: make(1.2 + time))
+    assert simulation.digest() == digest
+
+
+def test_wrong_shapes_are_refused():
+    """Another kind, turned, of a dynamic body, of a box: each named."""
+    simulation = start(
+        {"shape": Cylinder(0.5, 0.5), "kind": BodyKind.STATIC, "name": "Can"},
+        {"shape": Sphere(0.5), "position": (0, 0, 5), "name": "Ball"},
+        {"shape": Box((1, 1, 1)), "position": (5, 0, 0), "kind": BodyKind.STATIC, "name": "Box"},
+    )
+    for given, message in (
+        ({0: Sphere(1.0)}, "Can is another one"),
+        ({0: Cylinder(0.5, 0.5, orientation=(1, 0.5, 0, 0))}, "Can is another one, or turned"),
+        ({1: Sphere(1.0)}, "Ball, which is dynamic"),
+        ({2: Box((2, 2, 2))}, "Box, whose own is not one"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            simulation.advance_frame(FrameInput(shapes=given))

@@ -1,0 +1,164 @@
+"""What changes its form by animation: meshes that deform, and round shapes that grow.
+
+A frame's input says where vertices and surfaces are at its end. They go there at constant rates (``mesh_motion`` and
+``growth`` in the collision stages) and are put exactly there when the frame is done.
+"""
+
+import numpy as np
+
+from . import rotations
+from .collision.mesh_motion import fit_mesh
+from .collision.mesh_tables import SPEED, VELOCITY
+from .collision.workspace import BOUNDING_RADIUS, GROWN, GROWS, POSITION, RATE, SHIFT
+from .model import BodyKind
+from .shapes import ShapeKind
+
+# Shapes that can grow as such; boxes and hulls do as meshes.
+_GROWING_KINDS = (ShapeKind.SPHERE, ShapeKind.CAPSULE, ShapeKind.CYLINDER, ShapeKind.CONE)
+# Elements of rotation matrices that differ by less are equal.
+_SAME_TURN = 1e-6
+
+
+def mesh_targets(model, vertices_of) -> list:
+    """Meshes that are given new vertices.
+
+    Parameters
+    ----------
+    model : Model
+    vertices_of : dict of int to float64 [given_vertex_count, 3]
+        As ``FrameInput.vertices``.
+
+    Returns
+    -------
+    list of (int, slice, float64 [n, 3])
+        Number of the mesh, its rows in the tables, positions in the mesh's own frame [m].
+
+    Raises
+    ------
+    ValueError
+        Names the body.
+    """
+    targets = []
+    shapes, meshes = model.arrays.shapes, model.meshes
+    for body, given in vertices_of.items():
+        numbers = shapes.hull[(shapes.body == body) & (shapes.kind == ShapeKind.MESH)]
+        if len(numbers) != 1:
+            raise ValueError(f"vertices are given for {model.names[body]}, whose shape is not one mesh")
+        mesh = int(numbers[0])
+        rows = slice(*meshes.start[mesh : mesh + 2, 0])
+        vertices = np.asarray(given, float)
+        needed = int(meshes.given_vertex[rows].max()) + 1
+        if vertices.ndim != 2 or vertices.shape[1] != 3 or len(vertices) < needed:
+            raise ValueError(
+                f"vertices of {model.names[body]} have the shape {vertices.shape}; "
+                f"they must be [{needed} or more, 3], as its mesh was made"
+            )
+        vertices = vertices[meshes.given_vertex[rows]] - meshes.position[mesh]
+        if not np.all(np.isfinite(vertices)):
+            raise ValueError(f"vertices of {model.names[body]} hold NaN or infinity")
+        targets.append((mesh, rows, vertices))
+    return targets
+
+
+def aim_meshes(model, workspace, targets, duration, h):
+    """Give vertices the constant velocities that take them to their targets.
+
+    Parameters
+    ----------
+    model : Model
+    workspace : CollisionWorkspace
+        Written.
+    targets
+        Of ``mesh_targets``.
+    duration, h : float
+        Of the frame and of a substep [s].
+
+    Yields
+    ------
+    int64 [n], float
+        Shapes that change, and how far their surface goes [m].
+    """
+    shapes, tables = model.arrays.shapes, workspace.meshes
+    for mesh, rows, vertices in targets:
+        velocity = (vertices - tables.vertex[rows, :3]) / duration
+        tables.vertex[rows, VELOCITY : VELOCITY + 3] = velocity
+        tables.speed[mesh, SPEED] = np.linalg.norm(velocity, axis=1).max()
+        fit_mesh(tables, workspace.polytopes, mesh, h)
+        if tables.speed[mesh, SPEED] > 0.0:
+            changed = np.flatnonzero((shapes.kind == ShapeKind.MESH) & (shapes.hull == mesh))
+            yield changed, duration * tables.speed[mesh, SPEED]
+
+
+def place_meshes(workspace, targets):
+    """Put vertices exactly where they are to be; they stand still there."""
+    tables = workspace.meshes
+    for mesh, rows, vertices in targets:
+        tables.vertex[rows, :3] = vertices
+        tables.vertex[rows, VELOCITY : VELOCITY + 3] = 0.0
+        tables.speed[mesh] = 0.0, 1.0
+        fit_mesh(tables, workspace.polytopes, mesh, 0.0)
+
+
+def shape_targets(model, kind, shape_of) -> list:
+    """Round shapes that are given a new size.
+
+    Parameters
+    ----------
+    model : Model
+    kind : int64 [body_count]
+        ``BodyKind`` in the frame.
+    shape_of : dict of int to Sphere, Capsule, Cylinder or Cone
+        As ``FrameInput.shapes``.
+
+    Returns
+    -------
+    list of (int, shape, float64 [3])
+        Number of the shape, the shape at the frame's end, and its position in the body frame [m].
+
+    Raises
+    ------
+    ValueError
+        Names the body.
+    """
+    targets = []
+    arrays = model.arrays.shapes
+    for body, shape in shape_of.items():
+        name, numbers = model.names[body], np.flatnonzero(arrays.body == body)
+        if len(numbers) != 1 or arrays.kind[numbers[0]] not in _GROWING_KINDS:
+            raise ValueError(f"a shape is given for {name}, whose own is not one that can grow")
+        if kind[body] == BodyKind.DYNAMIC:
+            raise ValueError(f"a shape is given for {name}, which is dynamic; it must be static or kinematic")
+        turn = model.frame_orientation[body]
+        orientation = rotations.multiply(turn, np.asarray(shape.orientation, float))
+        if shape.kind != arrays.kind[numbers[0]] or not np.allclose(
+            rotations.matrix(orientation), rotations.matrix(arrays.orientation[numbers[0]]), atol=_SAME_TURN
+        ):
+            raise ValueError(f"the shape given for {name} is another one, or turned")
+        position = model.frame_position[body] + rotations.rotate(turn, np.asarray(shape.position, float))
+        targets.append((int(numbers[0]), shape, position))
+    return targets
+
+
+def aim_shapes(workspace, targets, duration):
+    """Give round shapes the constant rates that take them to their targets; yields as ``aim_meshes``."""
+    for number, shape, position in targets:
+        form = workspace.form[number]
+        form[RATE : RATE + 2] = (shape.parameters[:2] - form[:2]) / duration
+        form[SHIFT : SHIFT + 3] = (position - workspace.local_pose[number, POSITION]) / duration
+        form[GROWS] = np.abs(form[RATE : RATE + 2]).sum() + np.linalg.norm(form[SHIFT : SHIFT + 3])
+        form[BOUNDING_RADIUS] = max(form[BOUNDING_RADIUS], shape.bounding_radius)
+        workspace.size[number] = max(workspace.size[number], shape.size)
+        if form[GROWS] > 0.0:
+            yield np.array([number]), duration * form[GROWS]
+
+
+def place_shapes(workspace, targets):
+    """Put round shapes exactly where they are to be, and as large; they stay so."""
+    for number, shape, position in targets:
+        form = workspace.form[number]
+        form[:3] = shape.parameters
+        form[RATE:] = 0.0
+        form[GROWN] = 1.0
+        form[BOUNDING_RADIUS] = shape.bounding_radius
+        workspace.size[number] = shape.size
+        workspace.local_pose[number, POSITION] = position
