@@ -153,7 +153,12 @@ def _wall(seconds):
     scene = standing_wall()
     raised = [body if body.name == "Floor" else _raised(body) for body in scene.bodies]
     options = SimulationOptions(
-        frame_rate=_FRAME_RATE, substeps=1, method="nncg", max_iterations=_WALL_ITERATIONS, maximal_points=4
+        frame_rate=_FRAME_RATE,
+        substeps=1,
+        method="nncg",
+        max_iterations=_WALL_ITERATIONS,
+        maximal_points=4,
+        sleeping=False,
     )
     simulation = Simulation(replace(scene, bodies=raised).build_model(), options)
     contacts = [simulation.advance_frame().contacts for _ in range(round(seconds * _FRAME_RATE))]

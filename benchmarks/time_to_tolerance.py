@@ -58,7 +58,7 @@ def run(quick, plots) -> Report:
         notes=[
             f"Relative tolerance {TOLERANCE:g}; times of the kernel alone, medians of {_REPETITIONS}, compiled before.",
             "First the milliseconds of each method, with one table a model of friction; where the tolerance was not "
-            "reached, a dash and the residual that was left.",
+            "reached, a dash and the residual that was left. `no room`: the matrix would need more than 512 MB.",
             f"A method whose next try would take longer than {time_limit:g} s is cut off; the status says time_limit.",
         ],
     )
@@ -108,8 +108,13 @@ def _side_by_side(rows, friction):
         mine = [row for row in rows if row["step"] == step and row["friction"] == friction]
         table = {f"{friction} friction: step": step, "contacts": mine[0]["contacts"]}
         for row in mine:
-            solved = row["status"].startswith("converged")
-            table[row["method"]] = f"{row['ms']:.2g}" if solved else f"- ({row['residual']:.0e})"
+            if row["status"].startswith("converged"):
+                two_digits = float(f"{row['ms']:.2g}")
+                table[row["method"]] = f"{two_digits:g}"
+            elif row["status"] == "capacity":
+                table[row["method"]] = "no room"
+            else:
+                table[row["method"]] = f"- ({row['residual']:.0e})"
         yield table
 
 
