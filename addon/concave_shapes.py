@@ -20,6 +20,7 @@ from ..solver_core.decomposition import (
 )
 from ..solver_core.solid_meshes import solid_mesh
 from . import runtime
+from .self_crossings import count_self_crossings
 
 # Meshes that CoACD could not decompose in this session, and why.
 _failures: dict[str, str] = {}
@@ -85,7 +86,13 @@ class ConcaveReader:
     def _make(self, name, points, triangles, hull, settings):
         solid = solid_mesh(points, triangles)
         notes = _mesh_notes(solid)
-        if solid.is_closed and solid.properties.volume >= (1.0 - RATIO_CONVEX) * hull.mass_properties().volume:
+        crossings = count_self_crossings(solid.vertices, solid.triangles)
+        if crossings:
+            text = f"its mesh passes through itself ({crossings} pairs of faces): all that it encloses is solid"
+            notes.append(("warning", text))
+        # Where a mesh encloses something twice, its volume and mass count that twice.
+        properties = None if crossings else solid.properties
+        if properties is not None and properties.volume >= (1.0 - RATIO_CONVEX) * hull.mass_properties().volume:
             return hull, notes
         decomposition, center, size = Decomposition.of(solid.vertices, solid.triangles, settings)
         try:
@@ -102,11 +109,12 @@ class ConcaveReader:
                     f"has {len(solid.triangles):,} triangles: its parts are made from a grid of {settings.grid} cells",
                 )
             )
-        if not solid.is_closed:
-            notes.append(("info", "its mass is that of its convex parts, because its mesh is not closed"))
+        if properties is None:
+            why = "passes through itself" if crossings else "is not closed"
+            notes.append(("info", f"its mass is that of its convex parts, because its mesh {why}"))
         count = f"{len(hulls)} convex parts" if len(hulls) > 1 else "1 convex part"
         notes.append(("info", f"is concave: simulated as {count}"))
-        return Compound(hulls, solid.properties), notes
+        return Compound(hulls, properties), notes
 
     def _parts(self, name, decomposition):
         """Parts of a mesh, or None if they are pending."""
@@ -141,6 +149,10 @@ def _settings_of(ob) -> DecompositionSettings:
 def _mesh_notes(solid):
     """What was found wrong with a mesh, and what was done."""
     notes = []
+    if solid.vertices_joined:
+        notes.append(("info", f"its mesh: {solid.vertices_joined} doubled vertices were merged"))
+    if solid.triangles_dropped:
+        notes.append(("info", f"its mesh: {solid.triangles_dropped} faces without area were left out"))
     if solid.was_inverted:
         notes.append(("info", "its mesh is inside out: its faces were turned for the simulation"))
     if solid.was_mixed:

@@ -26,6 +26,8 @@ class SolidMesh:
         Distinct, all of them used.
     triangles : int64 [triangle_count, 3]
         With three distinct corners each, counterclockwise seen from outside if ``is_closed``.
+    vertices_joined, triangles_dropped : int
+        Doubled vertices, and triangles without three corners or without area, that are gone.
     holes_filled : int
         Small holes that were covered, each by a fan about its middle.
     open_edges : int
@@ -42,6 +44,8 @@ class SolidMesh:
 
     vertices: np.ndarray
     triangles: np.ndarray
+    vertices_joined: int
+    triangles_dropped: int
     holes_filled: int
     open_edges: int
     crowded_edges: int
@@ -68,8 +72,10 @@ def solid_mesh(vertices, triangles) -> SolidMesh:
     -------
     SolidMesh
     """
-    vertices, triangles = _joined(np.asarray(vertices, float), np.asarray(triangles, np.int64))
-    count, open_edges, crowded_edges = _count_edges(triangles)
+    given = np.asarray(triangles, np.int64)
+    vertices, triangles, vertices_joined = _joined(np.asarray(vertices, float), given)
+    triangles_dropped = len(given) - len(triangles)
+    count, open_edges, crowded_edges = count_edges(triangles)
     holes_filled = 0
     if open_edges and not crowded_edges:
         vertices, triangles, holes_filled = _without_small_holes(vertices, triangles)
@@ -92,6 +98,8 @@ def solid_mesh(vertices, triangles) -> SolidMesh:
     return SolidMesh(
         vertices=vertices,
         triangles=np.ascontiguousarray(triangles),
+        vertices_joined=vertices_joined,
+        triangles_dropped=triangles_dropped,
         holes_filled=holes_filled,
         open_edges=open_edges,
         crowded_edges=crowded_edges,
@@ -132,13 +140,18 @@ def mass_properties(vertices, triangles) -> MassProperties:
 
 
 def _joined(vertices, triangles):
-    """Vertices at one place are one, the first of them; triangles without three corners or without area go."""
+    """Vertices at one place are one, the first of them; triangles without three corners or without area go.
+
+    Returns the vertices that are left, the triangles, and how many vertices were joined to others.
+    """
     if not len(triangles):
-        return vertices[:0], triangles.reshape(0, 3)
+        return vertices[:0], triangles.reshape(0, 3), 0
     size = np.ptp(vertices[triangles.ravel()], axis=0).max()
     spacing = max(RATIO_SAME_POINT * size, np.finfo(float).tiny)
     cells = np.round((vertices - vertices.min(axis=0)) / spacing)
     _, first, label = np.unique(cells, axis=0, return_index=True, return_inverse=True)
+    given = np.unique(triangles)
+    doubled = len(given) - len(np.unique(label.ravel()[given]))
     triangles = first[label.ravel()][triangles]
     corners = vertices[triangles]
     areas = np.linalg.norm(np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]), axis=1)
@@ -146,7 +159,7 @@ def _joined(vertices, triangles):
     # A needle between three corners in a line has none of its own, but its neighbours need it to close the mesh.
     triangles = triangles[distinct & ((areas > 0.0) | _has_neighbors(triangles, distinct))]
     used, triangles = np.unique(triangles, return_inverse=True)
-    return np.ascontiguousarray(vertices[used]), triangles.reshape(-1, 3).astype(np.int64)
+    return np.ascontiguousarray(vertices[used]), triangles.reshape(-1, 3).astype(np.int64), doubled
 
 
 def _has_neighbors(triangles, distinct) -> np.ndarray:
@@ -162,7 +175,7 @@ def _edges(triangles) -> np.ndarray:
     return np.stack([triangles, np.roll(triangles, -1, axis=1)], axis=2).reshape(-1, 2)
 
 
-def _count_edges(triangles):
+def count_edges(triangles):
     """Number of edges, of those with one triangle, and of those with more than two."""
     if not len(triangles):
         return 0, 0, 0

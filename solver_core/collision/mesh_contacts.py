@@ -69,6 +69,9 @@ from .workspace import (
 # does if the nearest part of the mesh is as far as it is deep, up to this ratio; less than 1 for normals that are off.
 RATIO_DEEP = 0.01
 RATIO_NEAREST_EXIT = 0.9
+# It lies in front of the nearest triangle, and so outside, if the way there leads along its normal (cosine). Beside an
+# edge that is nearest, one of the two triangles alone does not tell.
+COSINE_IN_FRONT = 0.5
 
 # A shape meets a triangle when it is this close (share of the smaller shape's size): nearer than in ``ways``, so that
 # it stands over the triangle whose face it hits, and not yet over the next one.
@@ -225,7 +228,7 @@ def mesh_contacts(
     if is_followed:
         place_on_path(probe, probe[PATH], 0.0, pose)
     reach = slack + travel
-    count = drop_far_exits(vertices, triangles, nodes, boxes, candidate, contact, count, size)
+    count = drop_far_exits(vertices, triangles, normals, nodes, boxes, candidate, contact, count, size)
     if is_inside and way_out >= 0:
         count = push_out(
             vertices,
@@ -464,27 +467,34 @@ def touch_sphere(vertices, triangles, normals, row, side, is_before, radius, rea
 
 
 @subkernel
-def drop_far_exits(vertices, triangles, nodes, boxes, candidate, contact, count, size):
+def drop_far_exits(vertices, triangles, normals, nodes, boxes, candidate, contact, count, size):
     """Drop deep contacts whose points are nearer to another part of the mesh: that is where they get out.
 
     A box that has sunk into a table's top lies deep behind the planes of its sides too. The least deep stays if
-    nothing else does. Returns how many are left.
+    nothing else touches. A point that lies in front of the nearest triangle is in nothing at all. Returns how many are
+    left.
     """
-    shallowest, least = -1, -INFINITE
+    shallowest, least, touching = -1, -INFINITE, RATIO_TOUCHING * size
     overlapping = 0
     for row in range(count):
         contact[row, GROUP] = 0.0
         gap = contact[row, GAP]
         if gap >= -RATIO_DEEP * size:
-            overlapping += gap < 0.0
+            overlapping += gap <= touching
             continue
         x, y, z = contact[row, ON_OTHER], contact[row, ON_OTHER + 1], contact[row, ON_OTHER + 2]
-        _, distance = nearest_triangle(vertices, triangles, nodes, boxes, x, y, z, candidate)
-        if RATIO_NEAREST_EXIT * -gap <= distance <= -gap / RATIO_NEAREST_EXIT:
+        nearest, distance = nearest_triangle(vertices, triangles, nodes, boxes, x, y, z, candidate)
+        triangle, base = int(contact[row, TRIANGLE]), triangles[nearest, 0]
+        side, height = 0.0, 0.0
+        for i in range(3):
+            side += contact[row, OUTWARDS + i] * normals[triangle, i]
+            height += (contact[row, ON_OTHER + i] - vertices[base, i]) * normals[nearest, i]
+        is_outside = (height if side > 0.0 else -height) > COSINE_IN_FRONT * distance
+        if not is_outside and RATIO_NEAREST_EXIT * -gap <= distance <= -gap / RATIO_NEAREST_EXIT:
             overlapping += 1
             continue
         contact[row, GROUP] = DROPPED
-        if gap > least:
+        if not is_outside and gap > least:
             shallowest, least = row, gap
     if overlapping == 0 and shallowest >= 0:
         contact[shallowest, GROUP] = 0.0

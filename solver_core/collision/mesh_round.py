@@ -16,6 +16,12 @@ from .round_separation import closest_cores, least_depth
 from .round_support import rounding, support_point
 from .workspace import B_IN_A, DIRECTION, FACES, GAP, HULL, NORMAL, POSITION, SIDE
 
+# A shape that overlaps a triangle is shrunk by this much more than the overlap, at least by a share of its size that
+# doubles can tell, and no more than by the other share: what is deeper has other ways out.
+FACTOR_SHRINK = 4.0
+LEAST_SHRINK = 1e-6
+MOST_SHRINK = 0.1
+
 INFINITE = 1e300
 
 
@@ -98,29 +104,101 @@ def touch_round(
         lowest = -INFINITE
     feature = highest_feature(vertices, triangles, triangle, x, y, z)
     is_edge = feature != FACE and can_push(vertices, triangles, normals, triangle, feature, x, y, z, side)
+    if is_before and not (is_edge and distance <= 0.0):
+        points = face_points_of_round(polytopes, row, other, kind, parameters, reach, size, maximal_points, scratch)
+        earlier = count
+        count = keep_all(contact, count, triangle, points, lowest, scratch)
+        if distance <= 0.0 and least_gap(contact, earlier, count) <= touching:
+            return count, INFINITE
+    if not is_edge and distance <= 0.0:
+        distance, x, y, z = direction_when_shrunk(
+            vertices, triangles, triangle, polytopes, row, other, kind, parameters, distance, touching, scratch
+        )
+        if distance > -INFINITE:
+            feature = highest_feature(vertices, triangles, triangle, x, y, z)
+            is_edge = feature != FACE and can_push(vertices, triangles, normals, triangle, feature, x, y, z, side)
     if is_edge:
         bend = set_ends(vertices, triangles, triangle, feature, polytopes, kind, parameters, x, y, z, scratch)
         points = meet_features(scratch, 0.0, radius, bend, distance, x, y, z, RATIO_AGREE * size, reach)
         count = keep_all(contact, count, triangle, points, -INFINITE, scratch)
-    if is_edge and distance <= 0.0:
+    if is_before or is_edge or distance > 0.0:
         return count, INFINITE
-    if not is_before:
-        return count, INFINITE if distance > 0.0 else radius - separation
-    points = face_points_of_round(polytopes, row, other, kind, parameters, reach, size, maximal_points, scratch)
-    return keep_all(contact, count, triangle, points, lowest, scratch), INFINITE
+    return count, radius - separation
+
+
+@subkernel
+def least_gap(contact, first, last):
+    """The least gap of some of the contacts."""
+    least = INFINITE
+    for row in range(first, last):
+        least = min(least, contact[row, GAP])
+    return least
+
+
+@subkernel
+def direction_when_shrunk(
+    vertices, triangles, triangle, polytopes, row, other, kind, parameters, depth, touching, scratch
+):
+    """A direction in which a triangle may push where the least way out of it alone is none of the whole mesh.
+
+    A rim on a mesh's corner leaves the triangles there by the shortest way sideways, into their neighbours. The shape,
+    shrunk about its middle until it is apart, is nearest in a direction between (as in growth distances, Ong and
+    Gilbert 1996), and what is highest against that direction stays so when it grows again.
+
+    Returns
+    -------
+    gap : float
+        Of the two along the direction [m]; very low if there is none: they overlap too much.
+    x, y, z : float
+    """
+    shrunk, closest, pose = scratch.expansion[0, 0], scratch.closest, scratch.pose
+    share = FACTOR_SHRINK * -depth / min(parameters[0], parameters[1]) if parameters[1] > 0.0 else 1.0
+    if share > MOST_SHRINK or rounding(kind, parameters) > 0.0:
+        return -INFINITE, 0.0, 0.0, 0.0
+    for i in range(3):
+        shrunk[i] = (1.0 - max(share, LEAST_SHRINK)) * parameters[i]
+    distance = closest_cores(
+        polytopes,
+        row,
+        other,
+        np.int64(HULL),
+        kind,
+        shrunk,
+        shrunk,
+        INFINITE,
+        touching,
+        pose,
+        scratch.axes,
+        scratch.simplex,
+        closest,
+    )
+    if distance <= 0.0:
+        return -INFINITE, 0.0, 0.0, 0.0
+    x, y, z = closest[DIRECTION, 0], closest[DIRECTION, 1], closest[DIRECTION, 2]
+    gap = lowest_along(polytopes, kind, parameters, pose[B_IN_A], x, y, z)
+    highest = -INFINITE
+    for corner in range(3):
+        vertex = triangles[triangle, corner]
+        highest = max(highest, vertices[vertex, 0] * x + vertices[vertex, 1] * y + vertices[vertex, 2] * z)
+    return gap - highest, x, y, z
 
 
 @subkernel
 def lowest_of_round(polytopes, row, kind, parameters, pose):
     """Height of the lowest point of a core over the triangle's plane [m]."""
     plane = polytopes.plane[polytopes.start[row, FACES]]
-    p, q, s = into_frame(pose, -plane[0], -plane[1], -plane[2])
+    return lowest_along(polytopes, kind, parameters, pose, plane[0], plane[1], plane[2]) - plane[3]
+
+
+@subkernel
+def lowest_along(polytopes, kind, parameters, pose, nx, ny, nz):
+    """Height of the lowest point of a core along a direction [m]."""
+    p, q, s = into_frame(pose, -nx, -ny, -nz)
     none = np.int64(0)
     x, y, z, _ = support_point(
         kind, parameters, polytopes.vertex, polytopes.neighbor_start, polytopes.neighbor, none, none, p, q, s, none
     )
-    height = -p * x - q * y - s * z - plane[3]
-    return height + plane[0] * pose[POSITION, 0] + plane[1] * pose[POSITION, 1] + plane[2] * pose[POSITION, 2]
+    return nx * pose[POSITION, 0] + ny * pose[POSITION, 1] + nz * pose[POSITION, 2] - p * x - q * y - s * z
 
 
 @subkernel

@@ -120,6 +120,25 @@ def test_without_coacd_a_line_says_so(monkeypatch):
         small_decomposition().run()
 
 
+def test_open_meshes_are_searched_less(monkeypatch):
+    """A shell bends everywhere: its cuts are looked for in a third of the steps, so that it does not block for long."""
+    asked = []
+
+    class Recorder:
+        Mesh = staticmethod(lambda vertices, triangles: None)
+
+        @staticmethod
+        def run_coacd(mesh, **settings):
+            asked.append(settings["mcts_iterations"])
+            return [(small_decomposition().vertices, None)]
+
+    monkeypatch.setattr(module, "load_coacd", lambda: Recorder)
+    closed = small_decomposition()
+    for triangles in (closed.triangles, closed.triangles[1:]):
+        Decomposition(closed.vertices, triangles, closed.settings).run()
+    assert asked[1] <= asked[0] / 3
+
+
 def test_parts_without_volume_are_left_out():
     """Slivers that are lines or sheets go; if nothing is left that is an error."""
     vertices = small_decomposition().vertices

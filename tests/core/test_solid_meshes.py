@@ -83,6 +83,7 @@ def test_double_vertices_and_faces_without_area_are_joined():
     extra = np.array([(0, 0, 0), (0, 1, 1), (2, 5, 2)])
     found = solid_mesh(split, np.concatenate([own, extra]))
     assert (found.open_edges, found.crowded_edges, len(found.triangles)) == (0, 0, len(triangles))
+    assert (found.vertices_joined, found.triangles_dropped) == (3 * len(triangles) - len(vertices), len(extra))
     assert found.properties.volume == pytest.approx(solid_mesh(vertices, triangles).properties.volume, rel=1e-6)
 
 
