@@ -252,7 +252,7 @@ class _Bake:
 
     def compile(self):
         """Load Numba and the kernels."""
-        kernels = runtime.compile_kernels(self.options)
+        kernels = runtime.compile_kernels(self.options, self.export.model.arrays.shapes.kind)
         while True:
             with self._timed("compile"):
                 try:

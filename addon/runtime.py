@@ -129,7 +129,7 @@ def _unavailable(name, error, trouble):
     return f"{name} cannot be loaded ({reason}); {remedy}"
 
 
-def compile_kernels(options, *, time_slice=COMPILE_SLICE):
+def compile_kernels(options, shape_kinds, *, time_slice=COMPILE_SLICE):
     """Compile or load all kernels that a bake with these options needs, as a generator of (done, total, name).
 
     It yields at once, before Numba is even imported, and then after each slice of time, always between two kernels.
@@ -138,11 +138,14 @@ def compile_kernels(options, *, time_slice=COMPILE_SLICE):
     ----------
     options : dict
         Keyword arguments of ``SimulationOptions``.
+    shape_kinds : sequence of ShapeKind
+        That the model has (``ShapeArrays.kind``).
     """
     yield 0, 0, ""
     prepare()
     yield 0, 0, ""
-    from ..solver_core.simulation import SimulationOptions, warm_up
+    from ..solver_core.simulation import SimulationOptions
+    from ..solver_core.warm_up import warm_up
 
     reached = (-1, 0, "")
     start = time.perf_counter()
@@ -158,7 +161,7 @@ def compile_kernels(options, *, time_slice=COMPILE_SLICE):
         start = time.perf_counter()
         try:
             # Started anew each time: kernels that are compiled take no time.
-            warm_up(SimulationOptions(**options), pause_between_kernels)
+            warm_up(SimulationOptions(**options), pause_between_kernels, shape_kinds)
         except _Pause:
             yield reached
         else:

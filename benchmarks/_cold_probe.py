@@ -42,7 +42,8 @@ def main(method, friction):
     event.register("numba:compile", listener())
 
     from cairn.solver_core import scenes
-    from cairn.solver_core.simulation import Simulation, SimulationOptions, warm_up
+    from cairn.solver_core.simulation import Simulation, SimulationOptions
+    from cairn.solver_core.warm_up import warm_up
 
     imported = time.perf_counter()
     options = SimulationOptions(method=method, friction=friction)

@@ -120,10 +120,12 @@ def _play_active(count):
 def _simulate(bodies, landing):
     """Play a second; whether those that fall touch something and overlap nothing at the end."""
     from cairn.solver_core.model import ModelBuilder
-    from cairn.solver_core.simulation import Simulation, SimulationOptions, warm_up
+    from cairn.solver_core.shapes import ShapeKind
+    from cairn.solver_core.simulation import Simulation, SimulationOptions
+    from cairn.solver_core.warm_up import warm_up
 
     options = SimulationOptions(method="nncg")
-    warm_up(options)
+    warm_up(options, shape_kinds=(ShapeKind.BOX, ShapeKind.HULL, ShapeKind.MESH))
     started = time.process_time()
     builder = ModelBuilder()
     for body in bodies:

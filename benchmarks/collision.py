@@ -16,6 +16,7 @@ import numpy as np
 from cairn.solver_core.clock import now
 from cairn.solver_core.collision.broad_phase import broad_phase
 from cairn.solver_core.collision.narrow_phase import narrow_phase
+from cairn.solver_core.collision.pair_families import find_families
 from cairn.solver_core.collision.workspace import allocate_collision_workspace
 from cairn.solver_core.contacts import allocate_contacts, allocate_pairs, match_contacts
 from cairn.solver_core.kernel import borrowed, kernel
@@ -51,12 +52,14 @@ _TURNS = 5
 
 
 @kernel
-def _play_stages(arrays, state, step, pairs, old_pairs, contacts, old_contacts, workspace, turns, forgets, nanoseconds):
+def _play_stages(
+    arrays, state, step, pairs, old_pairs, contacts, old_contacts, workspace, families, turns, forgets, nanoseconds
+):
     """Play the stages as a step plays them: from a kernel, and on views that count no references.
 
     Parameters
     ----------
-    arrays, state, step, workspace
+    arrays, state, step, workspace, families
         As the stages take them.
     pairs, old_pairs, contacts, old_contacts
         Of the first turn, and of the one before it; they change places after each turn.
@@ -83,7 +86,7 @@ def _play_stages(arrays, state, step, pairs, old_pairs, contacts, old_contacts, 
         started = now()
         status += broad_phase(arrays, state, step, pairs, workspace)
         found = now()
-        status += narrow_phase(arrays, state, step, pairs, old_pairs, contacts, old_contacts, workspace)
+        status += narrow_phase(arrays, state, step, pairs, old_pairs, contacts, old_contacts, workspace, families)
         made = now()
         match_contacts(pairs, contacts, old_contacts, workspace)
         nanoseconds[0] += found - started
@@ -104,6 +107,7 @@ class _Stages:
         model = builder.build()
         self.arrays, self.state = model.arrays, model.initial_state
         self.workspace = allocate_collision_workspace(model.arrays.shapes, model.hulls, model.meshes, model.body_count)
+        self.families = find_families(model.arrays.shapes.kind, self.workspace)
         self.step = StepSettings(1, SUBSTEP, reach / SUBSTEP**2, 8)
         self.pairs = [allocate_pairs(pair_capacity) for _ in range(2)]
         self.contacts = [allocate_contacts(contact_capacity) for _ in range(2)]
@@ -119,6 +123,7 @@ class _Stages:
             *self.pairs[::-1],
             *self.contacts[::-1],
             self.workspace,
+            self.families,
             turns,
             forgets,
             self.nanoseconds,

@@ -16,7 +16,8 @@ import numpy as np
 from cairn.solver_core import scenes
 from cairn.solver_core.model import BodyKind
 from cairn.solver_core.shapes import Box, ConvexHull
-from cairn.solver_core.simulation import Simulation, SimulationOptions, warm_up
+from cairn.solver_core.simulation import Simulation, SimulationOptions
+from cairn.solver_core.warm_up import warm_up
 
 from .report import Claim, Report
 

@@ -26,6 +26,8 @@ from numba.core import cgutils
 from numba.core import types as numba_types
 from numba.extending import intrinsic
 
+from .linking import KernelPipeline, PartPipeline
+
 CORE_FOLDER = Path(__file__).resolve().parent
 
 _chosen_folder: Path | None = None
@@ -77,14 +79,29 @@ def _numba_cache_in(folder: Path | None):
         config.CACHE_DIR = earlier
 
 
+# Of all kernels and subkernels. Division by zero gives inf or NaN as in NumPy; the interpreter's lock is released.
+_OPTIONS = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
+
+
 def kernel(function):
     """Compile ``function`` to machine code at its first call.
 
-    No fast-math and no parallel reductions: results are the same to the bit from run to run. Division by zero gives
-    inf or NaN as in NumPy. The interpreter's lock is released.
+    No fast-math and no parallel reductions: results are the same to the bit from run to run. Another kernel that calls
+    it takes over its code as that of a subkernel.
     """
     with _numba_cache_in(cache_folder()):
-        return njit(cache=True, nogil=True, error_model="numpy", no_cfunc_wrapper=True)(function)
+        compiled = njit(cache=True, pipeline_class=KernelPipeline, **_OPTIONS)(function)
+    if not config.DISABLE_JIT:
+        part = subkernel(function)
+        compiled.get_call_template, compiled.get_overload = part.get_call_template, part.get_overload
+    return compiled
+
+
+def entry(function):
+    """Compile ``function``, or a subkernel's, as a kernel that others call by its address only (``entries``)."""
+    function = getattr(function, "py_func", function)
+    with _numba_cache_in(cache_folder()):
+        return njit(cache=True, no_cpython_wrapper=True, pipeline_class=KernelPipeline, **_OPTIONS)(function)
 
 
 def subkernel(function):
@@ -93,7 +110,7 @@ def subkernel(function):
     It has no wrapper for calls from Python and no cache of its own (its callers' caches hold its code). For arguments
     of many arrays that is some 40 % of the time to compile it. What Python calls, tests included, is a ``kernel``.
     """
-    return njit(nogil=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)(function)
+    return njit(no_cpython_wrapper=True, pipeline_class=PartPipeline, **_OPTIONS)(function)
 
 
 def _without_owner(context, builder, kind, value):

@@ -8,10 +8,10 @@ from dataclasses import dataclass, fields
 import numpy as np
 
 from . import diagnostics, forms, rotations
-from .model import BodyKind, Model, ModelBuilder
+from .model import BodyKind, Model
 from .motion import allocate_motion, measure_motion
 from .problem import ContactProblem, SolverOptions, kernel_settings
-from .shapes import Box, ShapeKind
+from .shapes import ShapeKind
 from .sleeping import (
     GROUP,
     allocate_sleep,
@@ -22,7 +22,7 @@ from .sleeping import (
 )
 from .solvers.registry import METHODS, find_method, resolve_options
 from .state import StateArrays, copy_state
-from .step_arrays import gather_arrays
+from .step_arrays import StepArrays, StepMembers
 from .stepper import (
     CONTACTS,
     ISLANDS,
@@ -35,13 +35,13 @@ from .stepper import (
     SUBSTEPS,
     WORST,
     StepSettings,
+    advance_frame,
     allocate_collision,
     allocate_problem,
     allocate_record,
     clear_record,
-    compile_stages,
     contacts_at,
-    frame_kernel,
+    find_entries,
     grow_collision,
     next_rows,
     present_contacts,
@@ -243,10 +243,9 @@ class Simulation:
         self._collision = allocate_collision(model)
         self._method = find_method(self.options.method, self.options.friction)
         self._problem = allocate_problem(self._collision, model.body_count, self._method)
-        self._advance = frame_kernel(self.options.method, self.options.friction)
         self._settings = _solver_settings(self.options)
         self._record = allocate_record()
-        self._step_arrays = None
+        self._step_arrays = self._entries = None
         if model.starts_asleep.any():
             self._start_asleep()
 
@@ -519,10 +518,9 @@ class Simulation:
         """Call the frame's kernel; where a buffer was full, make room and go on."""
         while True:
             if self._step_arrays is None:
-                self._step_arrays = gather_arrays(
-                    self.model.arrays, self._acting, self._motion, self._sleep, self._collision, self._problem
-                )
-            if self._advance(self._step_arrays, self._gravity, step, self._settings, record):
+                self._gather_arrays(step)
+            stages, families = self._entries
+            if advance_frame(self._step_arrays, stages, families, self._gravity, step, self._settings, record):
                 return
             self._collision = grow_collision(self._collision)
             self._fallbacks += self._take_fallbacks()
@@ -531,6 +529,15 @@ class Simulation:
             if self._method.carry is not None:
                 self._method.carry(earlier, self._problem.solver)
             self._step_arrays = None
+
+    def _gather_arrays(self, step):
+        """Put the arrays and kernels of a frame together, as they are from now on."""
+        members = StepMembers(
+            self.model.arrays, self._acting, self._motion, self._sleep, self._collision, self._problem
+        )
+        if self._entries is None:
+            self._entries = find_entries(members, self._method, self._gravity, step, self._settings)
+        self._step_arrays = StepArrays(members)
 
     def _step_settings(self, duration) -> StepSettings:
         options = self.options
@@ -652,22 +659,3 @@ def _solver_settings(options):
     method = find_method(options.method, options.friction)
     solver_options = SolverOptions(tolerance=options.tolerance, max_iterations=options.max_iterations)
     return kernel_settings(resolve_options(method, solver_options, method.max_iterations), options.friction)
-
-
-def warm_up(options: SimulationOptions | None = None, progress=None) -> None:
-    """Compile, or load from the cache, all kernels that a simulation with these options calls.
-
-    Parameters
-    ----------
-    options : SimulationOptions, optional
-    progress : callable (done, total, name), optional
-        Called before each kernel; it may raise to stop between two.
-    """
-    options = options or SimulationOptions()
-    builder = ModelBuilder()
-    builder.add_body(shape=Box((1.0, 1.0, 0.0)), kind=BodyKind.STATIC)
-    builder.add_body(shape=Box((0.5, 0.5, 0.5)), position=(0.0, 0.0, 0.5))
-    model = builder.build()
-    for done, total, name in compile_stages(model, options.method, options.friction):
-        if progress is not None:
-            progress(done, total, name)

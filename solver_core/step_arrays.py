@@ -1,49 +1,127 @@
 """All arrays of a step under one name, so that a call from Python costs microseconds.
 
 Numba takes a NamedTuple apart array by array at every call from Python, some 0.2 us each: for the two hundred arrays of
-a step that would be more than the step of a small scene. A ``StepArrays`` is made once by a kernel and then passed as
-one pointer. Its members are read inside kernels only.
+a step that would be more than the step of a small scene. A ``StepArrays`` writes down once where the arrays are, and
+is passed as one pointer; kernels read views of the arrays from there (``views_of``), which count no references.
 """
 
 from typing import NamedTuple
 
-from numba import config, types
-from numba.experimental import structref
-
-from .kernel import kernel
-
-_MEMBERS = ("model", "state", "motion", "sleep", "collision", "problem")
-
-if config.DISABLE_JIT:
-
-    class StepArrays(NamedTuple):
-        """Where kernels run as plain Python."""
-
-        model: tuple
-        state: tuple
-        motion: tuple
-        sleep: tuple
-        collision: tuple
-        problem: tuple
-
-else:
-
-    @structref.register
-    class StepArraysType(types.StructRef):
-        """Numba's type of ``StepArrays``."""
-
-        def preprocess_fields(self, fields):
-            """Fields are arrays and numbers, never literals."""
-            return tuple((name, types.unliteral(kind)) for name, kind in fields)
-
-    class StepArrays(structref.StructRefProxy):
-        """ModelArrays, StateArrays, MotionArrays, SleepArrays, CollisionArrays and ProblemArrays of a simulation."""
-
-    structref.define_constructor(StepArrays, StepArraysType, list(_MEMBERS))
-    structref.define_boxing(StepArraysType, StepArrays)
+import numpy as np
+from llvmlite import ir
+from numba import config, typeof, types
+from numba.core import cgutils
+from numba.core.pythonapi import NativeValue
+from numba.extending import intrinsic, models, register_model, unbox
+from numba.np.arrayobj import populate_array
 
 
-@kernel
-def gather_arrays(model, state, motion, sleep, collision, problem):
-    """The ``StepArrays`` of these; they share their memory."""
-    return StepArrays(model, state, motion, sleep, collision, problem)
+class StepMembers(NamedTuple):
+    """ModelArrays, StateArrays, MotionArrays, SleepArrays, CollisionArrays and ProblemArrays of a simulation."""
+
+    model: tuple
+    state: tuple
+    motion: tuple
+    sleep: tuple
+    collision: tuple
+    problem: tuple
+
+
+class StepArrays:
+    """The arrays of a step, for kernels.
+
+    Parameters
+    ----------
+    members : StepMembers
+        They are kept alive, and shared: what a kernel writes stands in them.
+
+    Raises
+    ------
+    TypeError
+        One of the arrays is not contiguous, or cannot be written.
+    """
+
+    def __init__(self, members: StepMembers):
+        self.members = members
+        words = []
+        for array in _leaves(members):
+            if not (array.flags.c_contiguous and array.flags.writeable):
+                raise TypeError(
+                    f"an array of a step with the shape {array.shape} is not contiguous or cannot be written"
+                )
+            words += [array.ctypes.data, *array.shape]
+        self._words = np.array(words, np.int64)
+        # Both are read by Numba at each call.
+        self.address = self._words.ctypes.data
+        self._numba_type_ = StepArraysType(typeof(members))
+
+
+def _leaves(members):
+    """The arrays in nested tuples, in order."""
+    if isinstance(members, np.ndarray):
+        yield members
+        return
+    for member in members:
+        yield from _leaves(member)
+
+
+class StepArraysType(types.Type):
+    """Numba's type of ``StepArrays``: a pointer to one word for the data and one for each side of each array."""
+
+    def __init__(self, members):
+        self.members = members
+        super().__init__(f"StepArrays({members})")
+
+
+@register_model(StepArraysType)
+class _StepArraysModel(models.PrimitiveModel):
+    def __init__(self, manager, kind):
+        super().__init__(manager, kind, ir.IntType(64).as_pointer())
+
+
+@unbox(StepArraysType)
+def _unbox_step_arrays(kind, value, context):
+    address = context.pyapi.object_getattr_string(value, "address")
+    word = context.pyapi.long_as_longlong(address)
+    context.pyapi.decref(address)
+    return NativeValue(context.builder.inttoptr(word, ir.IntType(64).as_pointer()))
+
+
+def _read_views(context, builder, kind, pointer, place):
+    """The array, or tuple of arrays, whose words begin at ``place``, and the place behind them."""
+    if not isinstance(kind, types.Array):
+        value = cgutils.get_null_value(context.get_value_type(kind))
+        for index, member in enumerate(kind):
+            part, place = _read_views(context, builder, member, pointer, place)
+            value = builder.insert_value(value, part, index)
+        return value, place
+    words = [
+        builder.load(cgutils.gep(builder, pointer, place + number), name=f"word.{place + number}")
+        for number in range(1 + kind.ndim)
+    ]
+    itemsize = context.get_constant(types.intp, context.get_abi_sizeof(context.get_data_type(kind.dtype)))
+    shape, strides, stride = words[1:], [], itemsize
+    for length in reversed(shape):
+        strides.insert(0, stride)
+        stride = builder.mul(stride, length)
+    array = context.make_array(kind)(context, builder)
+    pointer = builder.inttoptr(words[0], context.get_data_type(kind.dtype).as_pointer())
+    populate_array(array, data=pointer, shape=shape, strides=strides, itemsize=itemsize, meminfo=None)
+    return array._getvalue(), place + len(words)
+
+
+@intrinsic
+def _views_of(typing_context, arrays):
+    def codegen(context, builder, signature, values):
+        return _read_views(context, builder, signature.return_type, values[0], 0)[0]
+
+    return arrays.members(arrays), codegen
+
+
+def _members_of(arrays):
+    """What ``views_of`` is where kernels run as plain Python."""
+    return arrays.members
+
+
+# views_of(step_arrays): its StepMembers, as views that count no references.
+views_of = _members_of if config.DISABLE_JIT else _views_of

@@ -1,7 +1,7 @@
 """One frame of simulation: the only file that knows all stages of a step.
 
-``_advance_frame`` is the step as a list of named stages. It is one kernel, so that Python is asked once a frame, and
-it is bound to one solver at a time (``frame_kernel``), so that only that solver is compiled.
+``advance_frame`` is the step as a list of named stages. It is one kernel, so that Python is asked once a frame. Large
+stages and the solver it calls by address (``entries``), so each is compiled on its own, and only what a model needs.
 
 Each substep asks two questions of the contacts. First: where do the bodies go? Gaps may close but not more, overlaps
 are taken out a bit, and the answer moves the poses. Then, only where overlaps were taken out or bodies bounce: how
@@ -10,17 +10,18 @@ and a bounce starts at the surface.
 """
 
 import copy
-import functools
 from typing import NamedTuple
 
 import numpy as np
+from numba import types
 
 from .clock import now
 from .collision.broad_phase import broad_phase
 from .collision.growth import grow_shapes
 from .collision.mesh_motion import move_meshes
 from .collision.narrow_phase import meet_on_new_ways, narrow_phase
-from .collision.workspace import LOOK, MOST_LOOKS, SURPLUS, CollisionWorkspace, allocate_collision_workspace
+from .collision.pair_families import enter_families, find_families, needed_families
+from .collision.workspace import FAMILIES, LOOK, MOST_LOOKS, SURPLUS, CollisionWorkspace, allocate_collision_workspace
 from .constraints.contact_rows import (
     RECOVERS,
     SAME,
@@ -42,8 +43,9 @@ from .constraints.impacts import (
     threshold_of_impacts,
 )
 from .contacts import STATUS_OK, allocate_contacts, allocate_pairs, grown, match_contacts
+from .entries import call_for_count, caller, empty_entries, enter
 from .islands import find_islands
-from .kernel import bind, borrowed, subkernel
+from .kernel import borrowed, kernel, subkernel
 from .motion import allocate_motion, apply_forces, integrate_poses, look_farther, measure_motion
 from .rows import (
     IslandArrays,
@@ -65,7 +67,7 @@ from .sleeping import (
 from .solvers.contact.sweep import apply_impulses
 from .solvers.registry import find_method
 from .state import copy_state
-from .step_arrays import gather_arrays
+from .step_arrays import StepArrays, StepMembers, views_of
 
 # The stages of a step, in their order; the names stand in reports and benchmarks.
 STAGES = (
@@ -87,6 +89,23 @@ SUBSTEPS, CONTACTS, ISLANDS, SLEEPING, ITERATIONS, MISSED, WORST = range(7)
 RESIDUAL, PENETRATION = range(2)
 
 ROWS_PER_CONTACT = 3
+
+# Places in FrameEntries.stages.
+APPLY_FORCES, BROAD_PHASE, NARROW_PHASE, MATCH_CONTACTS, BUILD_ROWS, FIND_ISLANDS, INTEGRATE, SOLVE = range(8)
+_ENTRY_NAMES = (
+    "apply_forces",
+    "broad_phase",
+    "narrow_phase",
+    "match_contacts",
+    "build_rows",
+    "find_islands",
+    "integrate",
+    "solve_contacts",
+)
+
+# (status, iterations, residual, scale, worst block), of every solver.
+SOLVER_OUTCOME = types.Tuple((types.int64, types.int64, types.float64, types.float64, types.int64))
+call_stage, call_solver = caller(types.none), caller(SOLVER_OUTCOME)
 
 
 class CollisionArrays(NamedTuple):
@@ -172,62 +191,124 @@ class FrameRecord(NamedTuple):
     measures: np.ndarray
 
 
-def compile_stages(small_model, method: str, friction: str):
-    """Compile the step stage by stage, by playing each once on a small scene.
+class FrameEntries(NamedTuple):
+    """Tables of the kernels that a frame calls by address (``entries``).
+
+    Attributes
+    ----------
+    stages : table of entries [SOLVE + 1]
+    families : table of entries
+        Of ``pair_families``.
+    """
+
+    stages: np.ndarray
+    families: np.ndarray
+
+
+def enter_stages(members: StepMembers, shape_kinds, solver, gravity, step, settings, entries: FrameEntries):
+    """Compile what a frame calls, or load it from the cache, and fill the tables with it.
+
+    Parameters
+    ----------
+    members : StepMembers
+        Their types count.
+    shape_kinds : int64 [any]
+        Of the model that is to be stepped.
+    solver : Method
+    gravity : float64 [3]
+    step : StepSettings
+    settings : SolverSettings
+    entries : FrameEntries
+        Of ``allocate_entries`` (written).
+
+    Yields
+    ------
+    str
+        What comes next.
+    """
+    model, state, motion, _, collision, problem = members
+    rows, contact_rows, islands = problem.rows, problem.contact_rows, problem.islands
+    (pairs, _), (contacts, _), workspace = collision.pairs, collision.contacts, collision.workspace
+    yield from enter_families(shape_kinds, workspace, entries.families)
+    narrow = model, state, step, *collision.pairs, *collision.contacts, workspace, entries.families
+    build = model, state, motion, contacts, step.gravity_norm, step.h, rows, contact_rows
+    solve = rows, islands, 0, motion.free_velocity, state.velocity, problem.solver, settings
+    stages = {
+        APPLY_FORCES: (apply_forces, types.none, (model, state, motion, gravity, step.h)),
+        BROAD_PHASE: (broad_phase, types.int64, (model, state, step, pairs, workspace)),
+        NARROW_PHASE: (narrow_phase, types.int64, narrow),
+        MATCH_CONTACTS: (match_contacts, types.int64, (pairs, contacts, contacts, workspace)),
+        BUILD_ROWS: (build_contact_rows, types.none, build),
+        FIND_ISLANDS: (
+            find_islands,
+            types.none,
+            (rows, motion.can_be_pushed, islands, problem.parent, problem.label),
+        ),
+        SOLVE: (solver.kernel, SOLVER_OUTCOME, solve),
+        INTEGRATE: (integrate_poses, types.none, (model, state, motion, step.h)),
+    }
+    for place, (stage, result, arguments) in stages.items():
+        yield _ENTRY_NAMES[place]
+        enter(entries.stages, place, stage, result, *arguments)
+
+
+def find_entries(members: StepMembers, solver, gravity, step, settings) -> FrameEntries:
+    """Tables of all that a frame of these calls; arguments as of ``enter_stages``."""
+    entries = _empty_tables()
+    for _ in enter_stages(members, members.model.shapes.kind, solver, gravity, step, settings, entries):
+        pass
+    return entries
+
+
+def _empty_tables() -> FrameEntries:
+    return FrameEntries(empty_entries(len(_ENTRY_NAMES)), empty_entries(FAMILIES))
+
+
+def compile_stages(small_model, shape_kinds, method: str, friction: str):
+    """Compile all that a frame calls, or load it from the cache.
 
     Parameters
     ----------
     small_model : Model
-        Of a few bodies that touch.
+        Any; it is not stepped.
+    shape_kinds : int64 [any]
+        Of the model that is to be stepped.
     method, friction : str
 
     Yields
     ------
     tuple of (int, int, str)
-        Stages compiled so far, stages in all, and the stage that comes next; between two of them one can stop.
+        Parts compiled so far, parts in all, and the one that comes next; between two of them one can stop.
     """
     solver = find_method(method, friction)
-    model, state, gravity = small_model.arrays, copy_state(small_model.initial_state), small_model.gravity
-    body_count = small_model.body_count
+    model, state = small_model.arrays, copy_state(small_model.initial_state)
+    gravity, body_count = small_model.gravity, small_model.body_count
     motion, sleep, collision = allocate_motion(body_count), allocate_sleep(body_count), allocate_collision(small_model)
-    problem, record = allocate_problem(collision, body_count, solver), allocate_record()
-    pairs, contacts, rows, islands = collision.pairs, collision.contacts, problem.rows, problem.islands
-    norm = float(np.linalg.norm(gravity))
-    step = StepSettings(substeps=1, h=1e-2, gravity_norm=norm, maximal_points=8, sleeping=0)
-    settings = SolverSettings(max_iterations=1)
-    velocity, free_velocity = state.velocity, motion.free_velocity
-    advance = frame_kernel(method, friction)
-    calls = {
-        "apply_forces": lambda: apply_forces(model, state, motion, gravity, step.h),
-        "broad_phase": lambda: broad_phase(model, state, step, pairs[0], collision.workspace),
-        "narrow_phase": lambda: narrow_phase(model, state, step, *pairs, *contacts, collision.workspace),
-        "match_contacts": lambda: match_contacts(pairs[0], *contacts, collision.workspace),
-        "build_rows": lambda: build_contact_rows(
-            model, state, motion, contacts[0], step.gravity_norm, step.h, rows, problem.contact_rows
-        ),
-        "find_islands": lambda: find_islands(rows, motion.can_be_pushed, islands, problem.parent, problem.label),
-        "solve_contacts": lambda: solver.kernel(rows, islands, 0, free_velocity, velocity, problem.solver, settings),
-        "solve_velocities": lambda: ask_for_velocities(islands, 0, rows, contacts[0], problem.contact_rows, motion),
-        "integrate": lambda: integrate_poses(model, state, motion, step.h),
-        "measure_motion": lambda: measure_motion(
-            model.mass,
-            model.inertia,
-            gravity,
-            state.kind,
-            state.position,
-            state.orientation,
-            state.velocity,
-            motion.lag,
-            motion.rests,
-            np.zeros(2),
-        ),
-        "frame": lambda: advance(
-            gather_arrays(model, state, motion, sleep, collision, problem), gravity, step, settings, record
-        ),
-    }
-    for done, (name, call) in enumerate(calls.items()):
-        yield done, len(calls), name
-        call()
+    problem = allocate_problem(collision, body_count, solver)
+    members = StepMembers(model, state, motion, sleep, collision, problem)
+    step = StepSettings(substeps=0, h=1e-2, gravity_norm=float(np.linalg.norm(gravity)), maximal_points=8, sleeping=0)
+    settings, entries = SolverSettings(), _empty_tables()
+    total = len(_ENTRY_NAMES) + len(needed_families(shape_kinds)) + 2
+    done = 0
+    for name in enter_stages(members, shape_kinds, solver, gravity, step, settings, entries):
+        yield done, total, name
+        done += 1
+    yield done, total, "measure_motion"
+    measure_motion(
+        model.mass,
+        model.inertia,
+        gravity,
+        state.kind,
+        state.position,
+        state.orientation,
+        state.velocity,
+        motion.lag,
+        motion.rests,
+        np.zeros(2),
+    )
+    yield done + 1, total, "frame"
+    # A frame of no substeps.
+    advance_frame(StepArrays(members), entries.stages, entries.families, gravity, step, settings, allocate_record())
 
 
 def allocate_collision(model) -> CollisionArrays:
@@ -359,6 +440,7 @@ def present_contacts(model, state, collision: CollisionArrays, step: StepSetting
 def _collide_copies(arrays, state, collision, step) -> CollisionArrays:
     """Copies of the collision arrays, in which the current buffers hold the next substep's pairs and contacts."""
     collision = copy.deepcopy(collision)
+    families = find_families(arrays.shapes.kind, collision.workspace)
     while True:
         current, workspace = collision.current[0], collision.workspace
         pairs, previous_pairs = collision.pairs[current], collision.pairs[1 - current]
@@ -366,30 +448,17 @@ def _collide_copies(arrays, state, collision, step) -> CollisionArrays:
         workspace.outlook[:, SURPLUS:] = 0.0
         if (
             broad_phase(arrays, state, step, pairs, workspace) == STATUS_OK
-            and narrow_phase(arrays, state, step, pairs, previous_pairs, contacts, previous_contacts, workspace)
+            and narrow_phase(
+                arrays, state, step, pairs, previous_pairs, contacts, previous_contacts, workspace, families
+            )
             == STATUS_OK
         ):
             return collision
         collision = grow_collision(collision)
 
 
-def frame_kernel(method: str, friction: str):
-    """The step's kernel with the solver ``method`` in it."""
-    return _kernel_around(find_method(method, friction).kernel)
-
-
-@functools.cache
-def _kernel_around(solver):
-    """One for all methods and models of friction that share a solver; each takes some ten seconds to compile."""
-    return bind(_advance_frame, f"advance_frame_{solver.__name__}", solve=solver)
-
-
-def solve(rows, islands, island, free_velocity, velocity, workspace, settings):
-    """Stand-in for the solver, which ``frame_kernel`` binds."""
-    raise NotImplementedError("the step's kernel was called without a solver")
-
-
-def _advance_frame(arrays, gravity, step, settings, record):
+@kernel
+def advance_frame(arrays, stages, families, gravity, step, settings, record):
     """Advance the state from the substep that ``record`` says to ``step.substeps``.
 
     Parameters
@@ -398,6 +467,8 @@ def _advance_frame(arrays, gravity, step, settings, record):
         Of these ``model`` is read; ``state`` is read and written, its kinds as the step is to see them (a sleeping body
         is static); ``motion.lag``, ``sleep`` and ``collision`` are carried from frame to frame; ``problem`` and the
         rest of ``motion`` are workspace.
+    stages, families : tables of entries
+        As in ``FrameEntries`` (read).
     gravity : float64 [3]
         Read [m/s^2].
     step : StepSettings
@@ -411,13 +482,9 @@ def _advance_frame(arrays, gravity, step, settings, record):
         False where a buffer of pairs or contacts was full. Nothing of that substep has been done to the state then:
         the caller makes room and calls again, to the same bits.
     """
-    model, state, motion, sleep = (
-        borrowed(arrays.model),
-        borrowed(arrays.state),
-        borrowed(arrays.motion),
-        borrowed(arrays.sleep),
-    )
-    collision, problem, record = borrowed(arrays.collision), borrowed(arrays.problem), borrowed(record)
+    members = views_of(arrays)
+    model, state, motion, sleep = members.model, members.state, members.motion, members.sleep
+    collision, problem, record = members.collision, members.problem, borrowed(record)
     rows, contact_rows, islands = problem.rows, problem.contact_rows, problem.islands
     velocity, free_velocity, outlook = state.velocity, motion.free_velocity, collision.workspace.outlook
     started = now()
@@ -426,42 +493,63 @@ def _advance_frame(arrays, gravity, step, settings, record):
         pairs, previous_pairs = collision.pairs[current], collision.pairs[1 - current]
         contacts, previous_contacts = collision.contacts[current], collision.contacts[1 - current]
 
-        apply_forces(model, state, motion, gravity, step.h)
+        call_stage(stages, APPLY_FORCES, model, state, motion, gravity, step.h)
         started = _stage_done(record.nanoseconds, np.int64(0), started)
 
         look = np.int64(0)
         while True:
             _start_look(outlook, look)
-            if broad_phase(model, state, step, pairs, collision.workspace) != STATUS_OK:
+            if call_for_count(stages, BROAD_PHASE, model, state, step, pairs, collision.workspace) != STATUS_OK:
                 return False
             if wake_near_driven(model, state, sleep, collision.workspace.tree, step.h):
-                apply_forces(model, state, motion, gravity, step.h)
+                call_stage(stages, APPLY_FORCES, model, state, motion, gravity, step.h)
                 continue
             started = _stage_done(record.nanoseconds, np.int64(1), started)
 
-            status = narrow_phase(
-                model, state, step, pairs, previous_pairs, contacts, previous_contacts, collision.workspace
+            status = call_for_count(
+                stages,
+                NARROW_PHASE,
+                model,
+                state,
+                step,
+                pairs,
+                previous_pairs,
+                contacts,
+                previous_contacts,
+                collision.workspace,
+                families,
             )
             if status != STATUS_OK:
                 return False
             if wake_touched(contacts, state.kind, sleep):
-                apply_forces(model, state, motion, gravity, step.h)
+                call_stage(stages, APPLY_FORCES, model, state, motion, gravity, step.h)
                 continue
             started = _stage_done(record.nanoseconds, np.int64(2), started)
 
-            match_contacts(pairs, contacts, previous_contacts, collision.workspace)
+            call_for_count(stages, MATCH_CONTACTS, pairs, contacts, previous_contacts, collision.workspace)
             started = _stage_done(record.nanoseconds, np.int64(3), started)
 
-            build_contact_rows(model, state, motion, contacts, step.gravity_norm, step.h, rows, contact_rows)
+            call_stage(
+                stages,
+                BUILD_ROWS,
+                model,
+                state,
+                motion,
+                contacts,
+                step.gravity_norm,
+                step.h,
+                rows,
+                contact_rows,
+            )
             started = _stage_done(record.nanoseconds, np.int64(4), started)
 
-            find_islands(rows, motion.can_be_pushed, islands, problem.parent, problem.label)
+            call_stage(stages, FIND_ISLANDS, rows, motion.can_be_pushed, islands, problem.parent, problem.label)
             started = _stage_done(record.nanoseconds, np.int64(5), started)
 
             _copy_velocities(free_velocity, velocity)
             for island in range(islands.count[0]):
                 apply_impulses(rows, islands, island, free_velocity, velocity)
-                outcome = solve(rows, islands, island, free_velocity, velocity, problem.solver, settings)
+                outcome = _solve(stages, rows, islands, island, free_velocity, velocity, problem.solver, settings)
                 _record_solve(record, rows, outcome)
             started = _stage_done(record.nanoseconds, np.int64(6), started)
             look += 1
@@ -493,19 +581,19 @@ def _advance_frame(arrays, gravity, step, settings, record):
                         islands, island, last, rows, contact_count, contact_rows, velocity, threshold, impact == 0
                     ):
                         break
-                    outcome = solve(rows, islands, island, free_velocity, velocity, problem.solver, settings)
+                    outcome = _solve(stages, rows, islands, island, free_velocity, velocity, problem.solver, settings)
                     _record_solve(record, rows, outcome)
                     end_impact(islands, island, rows, velocity, free_velocity)
                 end_impacts(islands, island, last, rows, contact_count, contact_rows)
-            outcome = solve(rows, islands, island, free_velocity, velocity, problem.solver, settings)
+            outcome = _solve(stages, rows, islands, island, free_velocity, velocity, problem.solver, settings)
             if change == RECOVERS and gains_energy(islands, island, rows, contacts, free_velocity, velocity):
                 # Overlaps that contradict each other have left impulses from which there is no way back.
                 forget_impulses(islands, island, rows, free_velocity, velocity)
-                outcome = solve(rows, islands, island, free_velocity, velocity, problem.solver, settings)
+                outcome = _solve(stages, rows, islands, island, free_velocity, velocity, problem.solver, settings)
             _record_solve(record, rows, outcome)
         started = _stage_done(record.nanoseconds, np.int64(7), started)
 
-        integrate_poses(model, state, motion, step.h)
+        call_stage(stages, INTEGRATE, model, state, motion, step.h)
         move_meshes(collision.workspace.meshes, collision.workspace.polytopes, step.h)
         grow_shapes(collision.workspace.form, collision.workspace.local_pose, step.h)
         started = _stage_done(record.nanoseconds, np.int64(8), started)
@@ -530,6 +618,12 @@ def _stage_done(nanoseconds, stage, started):
     time = now()
     nanoseconds[stage] += time - started
     return time
+
+
+@subkernel
+def _solve(stages, rows, islands, island, free_velocity, velocity, workspace, settings):
+    """Solve an island by the frame's method."""
+    return call_solver(stages, SOLVE, rows, islands, island, free_velocity, velocity, workspace, settings)
 
 
 @subkernel

@@ -16,6 +16,7 @@ does (``ways``): at the start the shape may not even lie over it. Paths are stra
 
 import numpy as np
 
+from ..entries import call_for_count, call_for_depth
 from ..kernel import subkernel
 from .closest_points import RATIO_TOUCHING, into_frame
 from .mesh_features import (
@@ -26,7 +27,7 @@ from .mesh_features import (
 )
 from .mesh_manifold import DROPPED, close_up, keep_contact, thin_out
 from .mesh_polytopes import face_points, keep_points, touch_polytope
-from .mesh_round import face_points_of_round, keep_all, touch_round
+from .mesh_round import keep_all
 from .mesh_tables import (
     CENTER,
     CONTACT_ROWS,
@@ -61,6 +62,8 @@ from .workspace import (
     HULL,
     POSITION,
     RATIO_MARGIN,
+    ROUND_ON_FACE,
+    ROUND_ON_MESH,
     SPHERE,
     VERTICES,
 )
@@ -100,6 +103,7 @@ def mesh_contacts(
     held,
     side,
     scratch,
+    families,
 ):
     """Make the contacts of a mesh with another shape, in the mesh's frame; it is shape a of ``scratch.pose``.
 
@@ -132,6 +136,8 @@ def mesh_contacts(
         To which side closed parts push: 1 outwards, -1 inwards.
     scratch : PairScratch
         Relative poses (read); memory.
+    families : table of entries
+        Of ``pair_families`` (read).
 
     Returns
     -------
@@ -182,7 +188,9 @@ def mesh_contacts(
                 vertices, triangles, normals, triangle, pushes_to, is_before, radius, reach, size, pose, contact, count
             )
         elif CAPSULE <= kind <= CONE:
-            count, depth = touch_round(
+            count, depth = call_for_depth(
+                families,
+                ROUND_ON_MESH,
                 vertices,
                 triangles,
                 normals,
@@ -248,6 +256,7 @@ def mesh_contacts(
             maximal_points,
             probe,
             scratch,
+            families,
             contact,
             count,
         )
@@ -520,6 +529,7 @@ def push_out(
     maximal_points,
     probe,
     scratch,
+    families,
     contact,
     count,
 ):
@@ -554,7 +564,19 @@ def push_out(
             continue
         set_triangle(polytopes, row, vertices, triangles, normals, triangle, side, probe)
         if CAPSULE <= kind <= CONE:
-            points = face_points_of_round(polytopes, row, other, kind, parameters, reach, size, maximal_points, scratch)
+            points = call_for_count(
+                families,
+                ROUND_ON_FACE,
+                polytopes,
+                row,
+                other,
+                kind,
+                parameters,
+                reach,
+                size,
+                maximal_points,
+                scratch,
+            )
             count = keep_all(contact, count, triangle, points, -INFINITE, scratch)
             continue
         points = face_points(

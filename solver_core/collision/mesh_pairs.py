@@ -59,6 +59,7 @@ def mesh_pair_contacts(
     slack,
     link,
     scratch,
+    families,
 ):
     """Make the contacts of a pair with a mesh.
 
@@ -72,6 +73,8 @@ def mesh_pair_contacts(
         Of the other shape about its position [m].
     link : int64 [9]
         Of the pair: FEATURE read and written.
+    families : table of entries
+        Of ``pair_families`` (read).
 
     Returns
     -------
@@ -105,6 +108,7 @@ def mesh_pair_contacts(
         held,
         side,
         scratch,
+        families,
     )
 
 

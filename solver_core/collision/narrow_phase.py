@@ -27,6 +27,7 @@ from ..contacts import (
     STATUS_CAPACITY,
     STATUS_OK,
 )
+from ..entries import call_for_count
 from ..kernel import kernel, subkernel
 from .broad_phase import DYNAMIC
 from .growth import drift_with_growth
@@ -34,14 +35,11 @@ from .mesh_pairs import (
     append_mesh_contacts,
     exchange_poses,
     hold_normals,
-    mesh_pair_contacts,
     set_mass_center,
     set_path,
 )
 from .mesh_tables import NEW_PATH, PATH, SPEED, STIRRED
 from .polytope_contacts import polytope_contacts
-from .round_contacts import round_contacts
-from .sphere_contacts import sphere_contacts
 from .ways import (
     RATIO_FAST,
     closest_approach,
@@ -70,6 +68,7 @@ from .workspace import (
     IS_CURVED,
     LOOK,
     MESH,
+    MESHES,
     NO_CONTACT,
     NORMAL,
     ORIGIN,
@@ -78,9 +77,11 @@ from .workspace import (
     POINT_B,
     POSITION,
     RATIO_MARGIN,
+    ROUND_SHAPES,
     SHAPE_A,
     SHAPE_B,
     SPHERE,
+    SPHERES,
     SURPLUS,
 )
 
@@ -99,7 +100,7 @@ SET_ASIDE = -2.0
 
 
 @kernel
-def narrow_phase(model, state, step, pairs, previous_pairs, contacts, previous, workspace):
+def narrow_phase(model, state, step, pairs, previous_pairs, contacts, previous, workspace, families):
     """Make or recycle the contacts of all pairs.
 
     Parameters
@@ -120,6 +121,8 @@ def narrow_phase(model, state, step, pairs, previous_pairs, contacts, previous, 
         Of the last step (read).
     workspace : CollisionWorkspace
         Poses of this step (read), scratch (written).
+    families : table of entries
+        Of ``pair_families`` (read).
 
     Returns
     -------
@@ -203,7 +206,9 @@ def narrow_phase(model, state, step, pairs, previous_pairs, contacts, previous, 
             if other == b:
                 exchange_poses(pose)
             sign = -1.0 if other == b else 1.0
-            count = mesh_pair_contacts(
+            count = call_for_count(
+                families,
+                MESHES,
                 meshes,
                 polytopes,
                 mesh_of[other],
@@ -219,6 +224,7 @@ def narrow_phase(model, state, step, pairs, previous_pairs, contacts, previous, 
                 reach,
                 link,
                 scratch,
+                families,
             )
             append_mesh_contacts(
                 meshes,
@@ -280,9 +286,24 @@ def narrow_phase(model, state, step, pairs, previous_pairs, contacts, previous, 
             remember_pose(pairs, pair, reach, pose)
         if kind_a == SPHERE or kind_b == SPHERE:
             scratch.feature[IS_CURVED] = 1
-            count = sphere_contacts(polytopes, row_a, row_b, kind_a, kind_b, form[a], form[b], size, reach, scratch)
+            count = call_for_count(
+                families,
+                SPHERES,
+                polytopes,
+                row_a,
+                row_b,
+                kind_a,
+                kind_b,
+                form[a],
+                form[b],
+                size,
+                reach,
+                scratch,
+            )
         elif CAPSULE <= kind_a <= CONE or CAPSULE <= kind_b <= CONE:
-            count = round_contacts(
+            count = call_for_count(
+                families,
+                ROUND_SHAPES,
                 polytopes,
                 row_a,
                 row_b,

@@ -23,6 +23,15 @@ CYLINDER = 4
 CONE = 5
 MESH = 6
 
+# Places in the table of ``pair_families``: what makes the contacts of pairs with a ball; with a capsule, cylinder or
+# cone; with a mesh; of a mesh's triangle with a round shape, and of its face alone.
+SPHERES = 0
+ROUND_SHAPES = 1
+MESHES = 2
+ROUND_ON_MESH = 3
+ROUND_ON_FACE = 4
+FAMILIES = 5
+
 # Values of PairArrays' column REFERENCE: where a manifold's normal comes from.
 NO_CONTACT = -1
 FACE_OF_A = 0

@@ -11,6 +11,7 @@ import types
 import pytest
 
 from cairn.addon import runtime
+from cairn.solver_core.shapes import ShapeKind
 
 OPTIONS = {"frame_rate": 24.0, "substeps": 1, "method": "nncg", "friction": "box", "tolerance": 1e-6}
 RECORD = {
@@ -105,7 +106,7 @@ def test_compiling_shows_at_once_and_comes_to_an_end(monkeypatch):
     prepared = []
     prepare = runtime.prepare
     monkeypatch.setattr(runtime, "prepare", lambda: prepared.append(prepare()))
-    steps = runtime.compile_kernels(OPTIONS)
+    steps = runtime.compile_kernels(OPTIONS, [ShapeKind.BOX])
     assert next(steps) == (0, 0, "")
     assert prepared == []
     for _ in steps:
@@ -115,14 +116,23 @@ def test_compiling_shows_at_once_and_comes_to_an_end(monkeypatch):
 
 def test_compiling_pauses_between_two_kernels():
     """With no time a tick, every kernel is a step of its own, each once and in order."""
-    steps = [step for step in runtime.compile_kernels(OPTIONS, time_slice=-1.0) if step[1]]
+    steps = [step for step in runtime.compile_kernels(OPTIONS, [ShapeKind.BOX], time_slice=-1.0) if step[1]]
     assert [done for done, _, _ in steps] == list(range(len(steps)))
     assert {total for _, total, _ in steps} == {len(steps)}
     assert "narrow_phase" in {name for _, _, name in steps}
 
 
+def test_only_shapes_that_the_model_has_are_compiled():
+    """Balls ask for their own kernel; boxes alone do not."""
+    named = [
+        {name for _, _, name in runtime.compile_kernels(OPTIONS, kinds, time_slice=-1.0)}
+        for kinds in ([ShapeKind.BOX], [ShapeKind.BOX, ShapeKind.SPHERE])
+    ]
+    assert named[1] - named[0] == {"narrow_phase: balls"}
+
+
 def test_compiling_can_be_left():
-    steps = runtime.compile_kernels(OPTIONS, time_slice=-1.0)
+    steps = runtime.compile_kernels(OPTIONS, [ShapeKind.BOX], time_slice=-1.0)
     next(step for step in steps if step[1])
     steps.close()
 

@@ -13,6 +13,7 @@ from scipy.spatial import ConvexHull as Qhull
 
 from cairn.solver_core.collision.broad_phase import broad_phase
 from cairn.solver_core.collision.narrow_phase import narrow_phase
+from cairn.solver_core.collision.pair_families import find_families
 from cairn.solver_core.collision.workspace import allocate_collision_workspace
 from cairn.solver_core.contacts import (
     CONTACT_COUNT,
@@ -58,6 +59,7 @@ class Collider:
         self.step_scalars = StepSettings(1, SUBSTEP, gravity_norm, maximal_points)
         self.pairs = [allocate_pairs(pair_capacity) for _ in range(2)]
         self.contacts = [allocate_contacts(contact_capacity) for _ in range(2)]
+        self.families = find_families(model.arrays.shapes.kind, self.workspace)
         self.status = 0, 0
 
     def place(self, body, position, orientation=(1.0, 0.0, 0.0, 0.0)):
@@ -75,7 +77,7 @@ class Collider:
         step, workspace = self.step_scalars, self.workspace
         self.status = (
             broad_phase(arrays, self.state, step, pairs, workspace),
-            narrow_phase(arrays, self.state, step, pairs, old_pairs, contacts, old, workspace),
+            narrow_phase(arrays, self.state, step, pairs, old_pairs, contacts, old, workspace, self.families),
         )
         match_contacts(pairs, contacts, old, workspace)
         return self

@@ -1,0 +1,149 @@
+"""Which kinds of pairs a model can have: only their contacts are compiled.
+
+The narrow phase knows boxes and hulls itself. What makes contacts of balls, of round shapes and of meshes it calls by
+address (``entries``), through a table that is filled for the shapes of one model.
+"""
+
+import numpy as np
+from numba import types
+
+from ..contacts import LINK_COLUMNS
+from ..entries import empty_entries, enter
+from ..kernel import entry
+from .mesh_pairs import mesh_pair_contacts
+from .mesh_round import face_points_of_round, touch_round
+from .round_contacts import round_contacts
+from .sphere_contacts import sphere_contacts
+from .workspace import (
+    CAPSULE,
+    CONE,
+    FAMILIES,
+    MESH,
+    MESHES,
+    ROUND_ON_FACE,
+    ROUND_ON_MESH,
+    ROUND_SHAPES,
+    SPHERE,
+    SPHERES,
+    CollisionWorkspace,
+)
+
+_KERNELS = {
+    SPHERES: entry(sphere_contacts),
+    ROUND_SHAPES: entry(round_contacts),
+    MESHES: entry(mesh_pair_contacts),
+    ROUND_ON_MESH: entry(touch_round),
+    ROUND_ON_FACE: entry(face_points_of_round),
+}
+# As progress reports name them.
+_NAMES = {
+    SPHERES: "balls",
+    ROUND_SHAPES: "round shapes",
+    MESHES: "meshes",
+    ROUND_ON_MESH: "round shapes on meshes",
+    ROUND_ON_FACE: "round shapes on faces of meshes",
+}
+
+
+def find_families(shape_kinds, workspace: CollisionWorkspace):
+    """The table that ``narrow_phase`` needs for a model, with all kernels compiled.
+
+    Parameters
+    ----------
+    shape_kinds : int64 [shape_count]
+        ``ShapeArrays.kind``.
+    workspace : CollisionWorkspace
+
+    Returns
+    -------
+    table of entries [FAMILIES]
+    """
+    families = empty_entries(FAMILIES)
+    for _ in enter_families(shape_kinds, workspace, families):
+        pass
+    return families
+
+
+def needed_families(shape_kinds) -> list[int]:
+    """Places of the families of pairs that shapes of these kinds make."""
+    has_spheres = bool(np.any(shape_kinds == SPHERE))
+    has_round_shapes = bool(np.any((shape_kinds >= CAPSULE) & (shape_kinds <= CONE)))
+    has_meshes = bool(np.any(shape_kinds == MESH))
+    needed = {
+        SPHERES: has_spheres,
+        ROUND_SHAPES: has_round_shapes,
+        MESHES: has_meshes,
+        ROUND_ON_MESH: has_meshes and has_round_shapes,
+        ROUND_ON_FACE: has_meshes and has_round_shapes,
+    }
+    return [place for place, is_needed in needed.items() if is_needed]
+
+
+def enter_families(shape_kinds, workspace: CollisionWorkspace, families):
+    """Fill the table; a generator of the names of what it compiles next."""
+    signatures = _signatures(workspace, families)
+    for place in needed_families(shape_kinds):
+        yield f"narrow_phase: {_NAMES[place]}"
+        enter(families, place, _KERNELS[place], *signatures[place])
+
+
+def _signatures(workspace, families) -> dict:
+    """What the kernels return, and values of the types that they are called with, by place."""
+    polytopes, scratch, meshes = workspace.polytopes, workspace.scratch, workspace.meshes
+    number, length, flag = 0, 0.0, True
+    parameters, link = np.zeros(3), np.zeros(LINK_COLUMNS, np.int64)
+    triangle = meshes.vertex, meshes.triangle, meshes.normal, number, number, flag
+    on_triangle = polytopes, number, number, number, parameters, length, length, number, scratch
+    count, count_and_depth = types.int64, types.Tuple((types.int64, types.float64))
+    return {
+        SPHERES: (
+            count,
+            polytopes,
+            number,
+            number,
+            number,
+            number,
+            parameters,
+            parameters,
+            length,
+            length,
+            scratch,
+        ),
+        ROUND_SHAPES: (
+            count,
+            polytopes,
+            number,
+            number,
+            number,
+            number,
+            parameters,
+            parameters,
+            length,
+            length,
+            number,
+            number,
+            number,
+            scratch,
+        ),
+        MESHES: (
+            count,
+            meshes,
+            polytopes,
+            number,
+            number,
+            number,
+            number,
+            parameters,
+            length,
+            length,
+            length,
+            number,
+            number,
+            length,
+            link,
+            scratch,
+            families,
+        ),
+        ROUND_ON_MESH: (count_and_depth, *triangle, *on_triangle, meshes.contact, number),
+        ROUND_ON_FACE: (count, *on_triangle),
+    }

@@ -1,0 +1,118 @@
+"""When the code of a kernel is optimised: once, with all that it calls, and no earlier.
+
+Numba links into each function's module all that it calls, optimises that module and turns it into machine code, callee
+by callee. A function at the bottom of ten others is so optimised and translated ten times, though nobody ever runs what
+comes out of the first nine. Here a part (``subkernel``) is kept as LLVM wrote it down, and a kernel links all the parts
+that it reaches and is optimised once. The numbers that come out are the same, to the bit.
+"""
+
+from numba import _dynfunc
+from numba.core import compiler
+from numba.core.codegen import JITCodeLibrary
+from numba.core.compiler_machinery import register_pass
+from numba.core.typed_passes import NativeLowering
+
+
+class _LateLibrary(JITCodeLibrary):
+    """Code that is optimised where all of it is linked, and not function by function as it arrives."""
+
+    def _optimize_functions(self, ll_module):
+        ll_module.data_layout = self._codegen._data_layout
+
+
+class PartLibrary(_LateLibrary):
+    """Code of a subkernel: one module that waits to be linked into kernels."""
+
+    def finalize(self):
+        """Nothing: callees are linked where the kernel is."""
+        self._raise_if_finalized()
+        self._finalized = True
+
+
+class KernelLibrary(_LateLibrary):
+    """Code of a kernel, and of all parts that it reaches."""
+
+    def finalize(self):
+        """Link, optimise and translate."""
+        self._linking_libraries = _reached_from(self._linking_libraries)
+        super().finalize()
+
+
+def _reached_from(libraries) -> list:
+    """These libraries and, of those that have not linked what they call, also that; each once."""
+    reached, waiting = {}, list(libraries)
+    while waiting:
+        library = waiting.pop(0)
+        if library not in reached:
+            reached[library] = True
+            if isinstance(library, PartLibrary):
+                waiting.extend(library._linking_libraries)
+    return list(reached)
+
+
+def _lowering(name, library_class, is_compiled):
+    """Numba's last pass with another kind of library."""
+
+    @register_pass(mutates_CFG=True, analysis_only=False)
+    class Lowering(NativeLowering):
+        _name = name
+
+        def run_pass(self, state):
+            codegen = state.targetctx.codegen()
+            state.library = library_class(codegen, state.func_id.func_qualname)
+            state.library.enable_object_caching()
+            if is_compiled:
+                return super().run_pass(state)
+            state.flags.no_compile = True
+            super().run_pass(state)
+            lowered = state["cr"]
+
+            # A key for callers to find the function by; calls from Python have no code to go to.
+            entry = _dynfunc.make_function(
+                lowered.fndesc.lookup_module(), lowered.fndesc.qualname, "", 0, lowered.env, (state.library,)
+            )
+            state.targetctx.insert_user_function(entry, lowered.fndesc, [state.library])
+            state.reload_init.extend(state.library._reload_init)
+            state["cr"] = lowered._replace(cfunc=entry)
+            return True
+
+    return Lowering
+
+
+class _QuickFlags(compiler.Flags):
+    """Numba's options of a function, which it looks up a hundred times a line: alike, but compared quickly.
+
+    Numba's own make a table of all options at each comparison and each hash, which is a tenth of the time to compile.
+    """
+
+    _HASH = hash(compiler.Flags())
+
+    def __hash__(self):
+        return self._HASH
+
+    def __eq__(self, other):
+        if isinstance(other, compiler.Flags) and self._values == other._values:
+            return True
+        return super().__eq__(other)
+
+
+def _pipeline(lowering):
+    """Numba's way from a function to code, with another last pass."""
+
+    class Pipeline(compiler.CompilerBase):
+        def __init__(self, *arguments):
+            super().__init__(*arguments)
+            self.state.flags = _QuickFlags(self.state.flags)
+
+        def define_pipelines(self):
+            passes = compiler.DefaultPassBuilder.define_nopython_pipeline(self.state)
+            passes.add_pass_after(lowering, NativeLowering)
+            passes.passes = [entry for entry in passes.passes if entry[0] is not NativeLowering]
+            passes.finalize()
+            return [passes]
+
+    return Pipeline
+
+
+KernelPipeline = _pipeline(_lowering("cairn_kernel_lowering", KernelLibrary, True))
+PartPipeline = _pipeline(_lowering("cairn_part_lowering", PartLibrary, False))

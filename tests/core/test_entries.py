@@ -1,0 +1,145 @@
+"""Kernels called by address: the same answers as by name, errors that arrive, and no call with the wrong types."""
+
+import numpy as np
+import pytest
+from numba import config, types
+
+from cairn.solver_core.collision.pair_families import needed_families
+from cairn.solver_core.collision.workspace import MESHES, ROUND_ON_FACE, ROUND_ON_MESH, ROUND_SHAPES, SPHERES
+from cairn.solver_core.entries import call_for_count, call_for_depth, empty_entries, enter
+from cairn.solver_core.kernel import entry, kernel, subkernel
+from cairn.solver_core.shapes import ShapeKind
+from cairn.solver_core.state import StateArrays
+from cairn.solver_core.step_arrays import StepArrays, StepMembers, views_of
+
+compiled_only = pytest.mark.skipif(bool(config.DISABLE_JIT), reason="plain Python has no addresses")
+
+
+@subkernel
+def weighted_sum(table, factor, places):
+    """Adds up, counts the calls, and raises where there is nothing to add."""
+    table.kind[0] += 1
+    if len(places) == 0:
+        raise ValueError("nothing to add")
+    total = 0.0
+    for place in places:
+        total += factor * table.velocity[place, 0]
+    return np.int64(len(places)), total
+
+
+_by_address = entry(weighted_sum)
+
+
+@kernel
+def call_by_address(entries, table, factor, places):
+    return call_for_depth(entries, np.int64(1), table, factor, places)
+
+
+@kernel
+def call_by_name(table, factor, places):
+    return weighted_sum(table, factor, places)
+
+
+@kernel
+def call_by_name_too(table, factor, places):
+    return call_by_name(table, factor, places)
+
+
+@kernel
+def count_with_address(entries, number):
+    return call_for_count(entries, np.int64(0), number)
+
+
+def table_and_places():
+    velocity, nothing = np.arange(8.0).reshape(4, 2), np.zeros((0, 3))
+    return StateArrays(nothing, nothing, velocity, np.zeros(1, np.int64)), np.array([1, 3, 3])
+
+
+def entered(table, places):
+    entries = empty_entries(2)
+    answer = types.Tuple((types.int64, types.float64))
+    enter(entries, 1, _by_address, answer, table, 0.5, places)
+    return entries
+
+
+def test_call_by_address_is_the_call_by_name():
+    """Answer and what is written are those of calls by name and of plain arithmetic."""
+    table, places = table_and_places()
+    entries = entered(table, places)
+    expected = (3, 0.5 * (2.0 + 6.0 + 6.0))
+    assert call_by_address(entries, table, 0.5, places) == expected
+    assert call_by_name(table, 0.5, places) == expected
+    assert call_by_name_too(table, 0.5, places) == expected
+    assert table.kind[0] == 3
+
+
+def test_errors_arrive_where_the_call_was_made():
+    """What the kernel raises comes out of its caller."""
+    table, places = table_and_places()
+    with pytest.raises(ValueError, match="nothing to add"):
+        call_by_address(entered(table, places), table, 0.5, places[:0])
+
+
+@compiled_only
+def test_wrong_types_are_refused():
+    """An entry compiled for other types, and a place where there is none, raise before anything is called."""
+    table, places = table_and_places()
+    entries = entered(table, places)
+    with pytest.raises(TypeError, match="wrong address"):
+        call_by_address(entries, table, 2, places)
+    with pytest.raises(TypeError, match="wrong address"):
+        count_with_address(entries, 1)
+    assert table.kind[0] == 0
+
+
+@compiled_only
+def test_wrong_result_is_refused():
+    """A kernel that returns something else than its callers expect is not entered."""
+    table, places = table_and_places()
+    with pytest.raises(TypeError, match="returns"):
+        enter(empty_entries(2), 1, _by_address, types.int64, table, 0.5, places)
+
+
+def test_families_are_those_of_the_shapes_in_the_model():
+    """Each kind of shape asks for its pairs, round shapes with a mesh for those two more; boxes and hulls for none."""
+    kind = ShapeKind
+    asked = {
+        (kind.BOX, kind.HULL): set(),
+        (kind.BOX, kind.SPHERE): {SPHERES},
+        (kind.CYLINDER,): {ROUND_SHAPES},
+        (kind.MESH, kind.BOX): {MESHES},
+        (kind.MESH, kind.SPHERE): {MESHES, SPHERES},
+        (kind.MESH, kind.CAPSULE): {MESHES, ROUND_SHAPES, ROUND_ON_MESH, ROUND_ON_FACE},
+    }
+    for kinds, expected in asked.items():
+        assert set(needed_families(np.array(kinds, np.int64))) == expected, kinds
+
+
+@kernel
+def double_state(arrays):
+    members = views_of(arrays)
+    for row in range(members.state.velocity.shape[0]):
+        for column in range(members.state.velocity.shape[1]):
+            members.state.velocity[row, column] *= 2.0
+    members.motion[0] += members.state.kind.size
+    return members.state.velocity.sum() + len(members.sleep)
+
+
+def test_views_are_the_arrays_themselves():
+    """A kernel reads and writes through the views, of any shape and also empty, what the members hold."""
+    table, _ = table_and_places()
+    members = StepMembers((), table, np.zeros(1, np.int64), np.zeros((0, 3)), (), ())
+    arrays = StepArrays(members)
+    assert double_state(arrays) == 56.0
+    assert double_state(arrays) == 112.0
+    assert np.array_equal(table.velocity, 4.0 * np.arange(8.0).reshape(4, 2))
+    assert members.motion[0] == 2
+
+
+@pytest.mark.parametrize("damage", ["transposed", "read-only"])
+def test_step_arrays_that_kernels_cannot_use_are_refused(damage):
+    """Kernels take contiguous arrays that they may write."""
+    value = np.zeros((3, 2)).T if damage == "transposed" else np.zeros((3, 2))
+    value.flags.writeable = damage == "transposed"
+    with pytest.raises(TypeError, match=r"\(\d, \d\)"):
+        StepArrays(StepMembers((), (value,), (), (), (), ()))
