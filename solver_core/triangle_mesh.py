@@ -17,6 +17,10 @@ from .shapes import MassProperties, ShapeKind
 
 # Triangles whose height is below this share of the mesh's size have no area. Below the rounding of single precision.
 RATIO_NO_HEIGHT = 1e-7
+# A corner this close to a border edge lies on it (share of the mesh's size): above the rounding of single precision.
+RATIO_ON_EDGE = 1e-6
+# So many corners near border edges are looked at; a mesh with more is a cloud of triangles, and stays as it is.
+_MOST_CORNERS_NEAR_EDGES = 5_000_000
 
 
 class TriangleMesh:
@@ -64,6 +68,7 @@ class TriangleMesh:
         self.given_vertex, triangles = _merge_vertices(given, triangles, size, notes)
         self.vertices = np.ascontiguousarray(given[self.given_vertex])
         triangles = _drop_flat_triangles(self.vertices, triangles, size, notes)
+        triangles = _split_at_corners(self.vertices, triangles, size, notes)
         self.triangles, self.neighbors, self.is_solid = _orient(self.vertices, triangles, notes)
         self.position = 0.5 * (lower + upper)
         self.notes = tuple(notes)
@@ -217,6 +222,65 @@ def _drop_flat_triangles(vertices, triangles, size, notes):
     if is_double.any():
         notes.append(f"{np.count_nonzero(is_double)} faces that were there twice were left out")
     return triangles[~is_double]
+
+
+def _split_at_corners(vertices, triangles, size, notes):
+    """Split triangles at corners of others that lie on their border edges, so that the two sides are neighbours.
+
+    Else such a border would be felt: both of its sides are rims, over which nothing goes on.
+    """
+    joined = 0
+    # A triangle is split at one of its edges at a time.
+    for _ in range(3):
+        half_edge, corner, share = _corners_on_borders(vertices, triangles, size)
+        if not len(half_edge):
+            break
+        first_edge = np.full(len(triangles), 3)
+        np.minimum.at(first_edge, half_edge // 3, half_edge % 3)
+        now = half_edge % 3 == first_edge[half_edge // 3]
+        half_edge, corner, share = half_edge[now], corner[now], share[now]
+        order = np.lexsort([share, half_edge])
+        half_edge, corner = half_edge[order], corner[order]
+        split, start = np.unique(half_edge, return_index=True)
+        pieces = []
+        for edge, points in zip(split, np.split(corner, start[1:]), strict=True):
+            tail, head, opposite = np.roll(triangles[edge // 3], -(edge % 3))
+            chain = np.concatenate([[tail], points, [head]])
+            pieces.append(np.column_stack([chain[:-1], chain[1:], np.full(len(chain) - 1, opposite)]))
+        triangles = np.concatenate([np.delete(triangles, split // 3, axis=0), *pieces])
+        joined += len(corner)
+    if joined:
+        notes.append(f"{joined} corners that lie on edges of other faces were joined with them")
+    return triangles
+
+
+def _corners_on_borders(vertices, triangles, size):
+    """Border edges as ``3 t + e``, corners of other triangles on them, and where along the edge [0, 1] they lie."""
+    from scipy.spatial import cKDTree
+
+    tails, heads = triangles.ravel(), np.roll(triangles, -1, axis=1).ravel()
+    key = np.minimum(tails, heads) * len(vertices) + np.maximum(tails, heads)
+    _, first, count = np.unique(key, return_index=True, return_counts=True)
+    border = first[count == 1]
+    none = np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0)
+    if not len(border):
+        return none
+    corners = np.unique(np.concatenate([tails[border], heads[border]]))
+    tail, along = vertices[tails[border]], vertices[heads[border]] - vertices[tails[border]]
+    lengths = np.linalg.norm(along, axis=1)
+    tree = cKDTree(vertices[corners])
+    middles, radii = tail + 0.5 * along, 0.5 * lengths
+    if tree.query_ball_point(middles, radii, return_length=True).sum() > _MOST_CORNERS_NEAR_EDGES:
+        return none
+    near = tree.query_ball_point(middles, radii)
+    edge = np.repeat(np.arange(len(border)), [len(found) for found in near])
+    corner = corners[np.concatenate([np.array(found, np.int64) for found in near])]
+    between = vertices[corner] - tail[edge]
+    share = np.einsum("ni,ni->n", between, along[edge]) / lengths[edge] ** 2
+    distance = np.linalg.norm(between - share[:, None] * along[edge], axis=1)
+    margin = RATIO_ON_EDGE * size / lengths[edge]
+    lies_on = (distance <= RATIO_ON_EDGE * size) & (share > margin) & (share < 1.0 - margin)
+    return border[edge[lies_on]], corner[lies_on], share[lies_on]
 
 
 def _orient(vertices, triangles, notes):

@@ -163,3 +163,19 @@ def test_the_tree_finds_what_a_search_of_all_triangles_finds():
         found = np.sort(tables.candidate[LISTED, : listed(tables)])
         overlaps = (corners.min(axis=1) <= center + half) & (corners.max(axis=1) >= center - half)
         np.testing.assert_array_equal(found, np.flatnonzero(overlaps.all(axis=1)))
+
+
+@pytest.mark.parametrize("scale", [1e-3, 1e3])
+def test_corners_on_edges_of_others_are_joined(scale):
+    """A triangle over three of half its width: neighbours along the edge, the same area, and only the outline open."""
+    points = [(0, 0, 0), (2, 0, 0), (1, 1, 0), (0.5, 0, 0), (1.5, 0, 0), (1, -1, 0), (0, -1, 0), (2, -1, 0)]
+    faces = [(0, 1, 2), (0, 6, 3), (3, 6, 5), (3, 5, 4), (4, 5, 7), (4, 7, 1)]
+    mesh = TriangleMesh(scale * np.array(points), faces)
+    corners = mesh.vertices[mesh.triangles]
+    areas = 0.5 * np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])[:, 2]
+    assert len(mesh.triangles) == 8
+    assert areas.min() > 0.0
+    assert areas.sum() == pytest.approx(3.0 * scale**2)
+    # Two slanted sides, two short ends, and the two halves of the base.
+    assert np.count_nonzero(mesh.neighbors < 0) == 6
+    assert "2 corners that lie on edges" in mesh.notes[0]
