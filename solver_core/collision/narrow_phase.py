@@ -245,10 +245,9 @@ def narrow_phase(model, state, step, pairs, previous_pairs, contacts, previous, 
         row_a, row_b, kind_a, kind_b = polytope[a], polytope[b], kind[a], kind[b]
         slack = way_slack(moves_a, moves_b, sizes[a], sizes[b], fall) + step.h * surface_speed
         share, is_new_way = 0.0, False
-        is_fast = approach > RATIO_FAST * size and is_followed(kind_a, kind_b)
         lever_a = way_lever(kind_a, local_pose[a], form[a, BOUNDING_RADIUS])
         lever_b = way_lever(kind_b, local_pose[b], form[b, BOUNDING_RADIUS])
-        if is_fast:
+        if approach > RATIO_FAST * size and is_followed(kind_a, kind_b):
             share, is_new_way = find_meeting(
                 polytopes,
                 row_a,
@@ -335,7 +334,8 @@ def narrow_phase(model, state, step, pairs, previous_pairs, contacts, previous, 
                 link[FEATURE],
                 scratch,
             )
-        if is_fast and count > 0:
+        turns_through = step.h * closest_approach(velocity[body_of[a]], velocity[body_of[b]], lever_a, lever_b)
+        if count > 0 and turns_through > RATIO_FAST * size:
             count = hold_centers(
                 polytopes,
                 row_a,
@@ -351,6 +351,7 @@ def narrow_phase(model, state, step, pairs, previous_pairs, contacts, previous, 
                 moves_a,
                 moves_b,
                 reach,
+                step.maximal_points,
                 count,
                 scratch,
             )

@@ -462,6 +462,7 @@ def hold_centers(
     moves_a,
     moves_b,
     reach,
+    maximal_points,
     count,
     scratch,
 ):
@@ -480,6 +481,8 @@ def hold_centers(
         Whether they can be pushed.
     reach : float
         Largest gap that makes a contact [m].
+    maximal_points : int
+        Where the manifold has as many, the farthest contact gives way.
     count : int
         Contacts of the manifold in ``scratch``, above 0.
     scratch : PairScratch
@@ -524,13 +527,19 @@ def hold_centers(
         gap += sign * normal[2] * (z - contact[deepest, column + 2])
         if gap > reach:
             continue
+        place = count
+        if count >= maximal_points:
+            place = 0
+            for row in range(1, count):
+                if contact[row, GAP] > contact[place, GAP]:
+                    place = row
         own, across = (POINT_B, POINT_A) if is_b == 1 else (POINT_A, POINT_B)
         for i in range(3):
             at = x if i == 0 else y if i == 1 else z
-            contact[count, own + i] = at - sign * depth * normal[i]
-            contact[count, across + i] = at - sign * (depth + gap) * normal[i]
-        contact[count, GAP] = gap
-        count += 1
+            contact[place, own + i] = at - sign * depth * normal[i]
+            contact[place, across + i] = at - sign * (depth + gap) * normal[i]
+        contact[place, GAP] = gap
+        count = max(count, place + 1)
     return count
 
 

@@ -87,3 +87,41 @@ def gear(teeth=8, root=0.8, tip=1.15, bore=0.3, height=0.3):
             radii.append(radius)
     directions = np.column_stack([np.cos(angles), np.sin(angles)])
     return ring_prism(np.array(radii)[:, None] * directions, bore * directions, height)
+
+
+def threaded(radii, pitch, rows, shell=None):
+    """A bolt with a thread, about the z axis from z = 0; with ``shell`` a nut around it, of that outer radius.
+
+    ``radii`` is the thread's outline along z over one pitch, in as many steps as a turn has; ``rows`` steps high.
+    """
+    around = len(radii)
+    level, step = np.meshgrid(np.arange(rows + 1), np.arange(around), indexing="ij")
+    radius, angle = np.asarray(radii)[(level - step) % around], 2.0 * np.pi * step / around
+    skin = np.stack([radius * np.cos(angle), radius * np.sin(angle), pitch * level / around], axis=-1).reshape(-1, 3)
+    height = pitch * rows / around
+
+    def at(level, step):
+        return level * around + step % around
+
+    triangles = []
+    for i in range(rows):
+        for j in range(around):
+            # Cut along the thread.
+            triangles.append((at(i, j), at(i, j + 1), at(i + 1, j + 1)))
+            triangles.append((at(i, j), at(i + 1, j + 1), at(i + 1, j)))
+    if shell is None:
+        bottom, top = len(skin), len(skin) + 1
+        for j in range(around):
+            triangles += [(bottom, at(0, j + 1), at(0, j)), (top, at(rows, j), at(rows, j + 1))]
+        return np.concatenate([skin, [(0.0, 0.0, 0.0), (0.0, 0.0, height)]]), np.array(triangles)
+    triangles = [triangle[::-1] for triangle in triangles]
+    angles = 2.0 * np.pi * np.arange(around) / around
+    outside = [(shell * np.cos(a), shell * np.sin(a), z) for z in (0.0, height) for a in angles]
+    for j in range(around):
+        after = (j + 1) % around
+        low, low_after = len(skin) + j, len(skin) + after
+        high, high_after = low + around, low_after + around
+        triangles += [(low, low_after, high_after), (low, high_after, high)]
+        triangles += [(at(0, j), at(0, after), low_after), (at(0, j), low_after, low)]
+        triangles += [(at(rows, j), high, high_after), (at(rows, j), high_after, at(rows, after))]
+    return np.concatenate([skin, outside]), np.array(triangles)
