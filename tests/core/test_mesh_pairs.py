@@ -156,8 +156,8 @@ def test_shapes_with_edges_stay_in_contact_where_they_overlap(mesh_kind, kind):
             gap = contacts.gap.min(initial=np.inf)
             lost += gap > TOLERANCE * size
             deeper += gap < target * size - 0.01 * size
-    # Of 4,800 of these nine were lost, all with the tips of cones and hulls, and seven were held too far out.
-    allowed = 0.02 * 4 * PAIRS + 4
+    # With 100 pairs of each kind, 4,800 overlaps: 2 lost, both of a cone on a convex mesh, none held too far out.
+    allowed = 0.01 * 4 * PAIRS + 2
     assert lost <= allowed
     assert deeper <= allowed
 
