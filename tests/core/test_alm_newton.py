@@ -8,7 +8,7 @@ from cairn.solver_core.kernel import kernel
 from cairn.solver_core.problem import ContactProblem, SolverOptions, Status, kernel_settings
 from cairn.solver_core.residuals import cone_natural_map
 from cairn.solver_core.rows import BOX, CONE, RowArrays, allocate_rows, single_island
-from cairn.solver_core.scenes import stack
+from cairn.solver_core.scenes import card_house, pyramid, stack, standing_wall
 from cairn.solver_core.simulation import Simulation, SimulationOptions
 from cairn.solver_core.solve import solve_contacts
 from cairn.solver_core.solvers.contact.alm_newton import solve_alm_newton
@@ -19,6 +19,8 @@ from cairn.solver_core.solvers.contact.alm_system import (
     measure_speeds,
     multiply_hessian,
     project_rows,
+    settle_speeds,
+    subtract_stiffness,
 )
 from cairn.solver_core.solvers.contact.alm_workspace import (
     CHANGE,
@@ -515,11 +517,81 @@ def test_a_warm_start_needs_at_most_two_factorisations():
     assert workspace.counts[FACTORISATIONS] <= 2
 
 
-def test_the_last_two_steps_gain_four_digits():
-    """Newton's method ends superlinearly on a stack with a heavy top and on contacts that slide."""
-    for problem in (standing_stack(10, 100.0), random_problem(8, 14, friction=0.6, seed=3)):
-        history = solve(problem).history
-        assert history[-1] <= 1e-4 * history[-3]
+def first_step(scene):
+    """The contacts that a scene begins with."""
+    return Simulation(scene.build_model(), SimulationOptions(method="alm_newton", friction="cone")).contact_problem()
+
+
+SCENES = {
+    "card house": lambda: first_step(card_house()),
+    "pyramid": lambda: first_step(pyramid(8)),
+    "wall": lambda: first_step(standing_wall(6, 6)),
+}
+
+
+@pytest.mark.parametrize("make", SCENES.values(), ids=list(SCENES))
+def test_a_disturbed_solution_is_found_again_with_two_factorisations(make):
+    """All impulses off by up to 1e-9 of the largest, as at rest: contacts do not open and close at random."""
+    problem = make()
+    solution = solve(problem, tolerance=1e-9).r
+    rng = np.random.default_rng(0)
+    start = solution + 1e-9 * np.abs(solution).max() * rng.uniform(-1.0, 1.0, len(solution)) * (solution != 0.0)
+    outcome, _, _, workspace = run_kernel(problem, start=start, tolerance=1e-8)
+    assert outcome[0] == Status.CONVERGED_RELATIVE
+    assert 0 < workspace.counts[FACTORISATIONS] <= 2
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: standing_stack(10, 100.0),
+        lambda: random_problem(8, 14, friction=0.6, seed=3),
+        *SCENES.values(),
+    ],
+    ids=["heavy top", "sliding", *SCENES],
+)
+def test_the_last_two_steps_gain_four_digits(make):
+    """Newton's method ends superlinearly, also where contacts are redundant or slide."""
+    history = solve(make()).history
+    assert history[-1] <= 1e-4 * history[-3]
+
+
+@kernel
+def settle(rows, islands, workspace, noise, speed, settled, impulse):
+    """Settle speeds, and subtract the stiffness times what was settled."""
+    group_rows(rows, islands, 0, workspace.group, workspace.by_row[WEIGHT])
+    settle_speeds(rows.block_row, islands, 0, workspace.group, noise, workspace.by_row[MULTIPLIER], settled)
+    subtract_stiffness(rows.block_row, islands, 0, workspace.group, workspace.stiffness, speed, settled, impulse)
+
+
+def test_speeds_below_the_noise_settle_as_the_impulses_say():
+    """Contacts that push stand still, others open, and what is faster or no contact stays, as in plain Python."""
+    problem = random_problem(4, 80, seed=2)
+    rows = problem.rows
+    rows.normal_row[237:240] = -1
+    rng = np.random.default_rng(2)
+    workspace = allocate_alm_workspace(len(rows.impulse), 4)
+    workspace.by_row[MULTIPLIER][:240:3] = rng.integers(0, 2, 80)
+    workspace.stiffness[:240] = rng.normal(size=(240, 3))
+    speed = rng.uniform(-3.0, 3.0, len(rows.impulse))
+    settled, impulse = speed.copy(), np.zeros(len(rows.impulse))
+    settle(rows, single_island(rows, 4), workspace, 1.5, speed, settled, impulse)
+    kinds = set()
+    for row in range(0, 237, 3):
+        normal, *slip = speed[row : row + 3]
+        pushes = workspace.by_row[MULTIPLIER][row] > 0.0
+        stays, sticks = abs(normal) <= 1.5, np.hypot(*slip) <= 1.5
+        if pushes:
+            expected = [0.0 if stays else normal, *([0.0, 0.0] if sticks else slip)]
+        else:
+            expected = [max(normal, 1.5), 0.0, 0.0] if normal >= -1.5 else [normal, *slip]
+        kinds.add((pushes, stays, sticks))
+        assert settled[row : row + 3].tolist() == expected
+        change = workspace.stiffness[row : row + 3] @ (speed[row : row + 3] - expected)
+        assert impulse[row : row + 3] == pytest.approx(-change, abs=1e-12)
+    assert len(kinds) == 8
+    assert np.array_equal(settled[237:240], speed[237:240])
+    assert not impulse[237:240].any()
 
 
 def test_too_few_steps_are_told():

@@ -11,13 +11,14 @@ Sources: Saad and Schultz 1986; Hestenes and Stiefel 1952.
 
 import math
 
+import numpy as np
+
 from ...kernel import subkernel
 from .alm_system import dot_bodies, multiply_hessian
 from .alm_workspace import DIRECTION, GRADIENT, IMAGE, LINEAR_STEPS, MAX_STEPS_GMRES, REMAINDER, SEARCH
 from .block_cholesky import solve_lower, solve_upper
 
-# GMRES and conjugate gradients stop at these shares of the first residual.
-_RATIO_GMRES = 1e-3
+# Conjugate gradients stop at this share of the first residual.
 _RATIO_GRADIENTS = 1e-2
 _MAX_STEPS_GRADIENTS = 500
 
@@ -33,8 +34,14 @@ def solve_with_factor(bodies, elimination, factor, by_body, x):
 
 
 @subkernel
-def iterate_gmres(rows, islands, island, workspace):
-    """dv = -H^-1 g by GMRES, with the ``stiffness`` at hand for D; as near as ``MAX_STEPS_GMRES`` come."""
+def iterate_gmres(rows, islands, island, workspace, forcing):
+    """dv = -H^-1 g by GMRES, with the ``stiffness`` at hand for D; as near as ``MAX_STEPS_GMRES`` come.
+
+    Returns
+    -------
+    bool
+        Whether the residual has come down to its share ``forcing``.
+    """
     graph, elimination, factor = workspace.graph, workspace.elimination, workspace.factor
     x, basis, small = workspace.solution, workspace.basis, workspace.hessenberg
     count, column_start, row = graph.count[0], elimination.column_start, elimination.row
@@ -43,9 +50,10 @@ def iterate_gmres(rows, islands, island, workspace):
     right, cosine, sine = MAX_STEPS_GMRES, MAX_STEPS_GMRES + 1, MAX_STEPS_GMRES + 2
     _gather(bodies, elimination.order, workspace.by_body[GRADIENT], -1.0, x)
     solve_lower(count, column_start, row, factor, x)
-    first = _store_normalized(x, size, basis, 0)
+    # no literal 0, for which Numba would compile what it is handed to a second time
+    steps = np.int64(0)
+    first = _store_normalized(x, size, basis, steps)
     small[0, right] = first
-    steps = 0
     reached = not first > 0.0
     while not reached and steps < MAX_STEPS_GMRES:
         for entry in range(size):
@@ -74,7 +82,7 @@ def iterate_gmres(rows, islands, island, workspace):
         small[steps + 1, steps] = _store_normalized(x, size, basis, (steps + 1) * size)
         _rotate_column(small, steps, right, cosine, sine)
         steps += 1
-        reached = abs(small[steps, right]) <= _RATIO_GMRES * first
+        reached = abs(small[steps, right]) <= forcing * first
     for entry in range(size):
         x[entry] = 0.0
     for k in range(steps - 1, -1, -1):
@@ -87,6 +95,7 @@ def iterate_gmres(rows, islands, island, workspace):
     solve_upper(count, column_start, row, factor, x)
     _scatter(bodies, elimination.order, x, workspace.by_body[DIRECTION])
     workspace.counts[LINEAR_STEPS] += steps
+    return reached
 
 
 @subkernel

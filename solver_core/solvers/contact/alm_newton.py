@@ -51,7 +51,9 @@ from .alm_system import (
     multiply_mass,
     project_rows,
     set_velocities,
+    settle_speeds,
     shift_contacts,
+    subtract_stiffness,
 )
 from .alm_workspace import (
     BEST,
@@ -59,7 +61,9 @@ from .alm_workspace import (
     DIRECTION,
     FACTORED_PENALTY,
     FACTORISATIONS,
+    FORCING,
     GRADIENT,
+    GROUPS,
     IMAGE,
     KEPT,
     KEPT_VELOCITY,
@@ -82,7 +86,6 @@ from .block_cholesky import factorize
 from .body_graph import build_body_graph
 from .elimination import find_elimination
 from .ending import fail, status_of
-from .sweep import apply_impulses
 
 _MAX_ITERATIONS = int(Status.MAX_ITERATIONS)
 _STAGNATED = int(Status.STAGNATED)
@@ -113,14 +116,24 @@ _MAX_SLIP_STEPS = 20
 # After at most so many, the next outer step begins with them.
 _MAX_STEPS_NEAR = 4
 _MAX_HALVINGS = 7
+# An outer step begins with the states that the impulses tell where the residual is below this share of the scale;
+# speeds up to so many residuals are errors there. Where such a step of Coulomb's law, begun near the solution, brings
+# the residual down by the next factor, the penalty grows by the last.
+_RATIO_STILL = 1e-3
+_FACTOR_NOISE = 2.0
+_RATIO_GAIN = 0.1
+_GROWTH_NEAR = 100.0
+# GMRES stops at this share of the first residual, and near the solution, where one Newton step ends an outer one.
+_FORCING, _FORCING_NEAR = 1e-3, 1e-6
 # Line search: slopes relative to the first; shares of the bracket that a trial keeps away from its ends.
 _RATIO_SLOPE_FULL = 0.5
 _RATIO_SLOPE = 0.1
 _RATIO_BRACKET = 0.05
 _MAX_TRIALS = 30
-# An old factor serves while at most so many contacts have changed; GMRES has few steps to do then, and none where no D
-# has changed by more than this share of its penalty.
-_MAX_CHANGED = 3
+# An old factor serves while at most so many contacts have changed, or this share of all; GMRES has few steps to do
+# then, and none where no D has changed by more than the last share of its penalty.
+_CHANGED_AT_LEAST = 3
+_RATIO_CHANGED = 1.0 / 16.0
 _RATIO_SAME = 1e-9
 # The solver gives up after so many Newton steps in which the residual has not come down by this factor.
 _MAX_STALLED = 60
@@ -162,28 +175,48 @@ def solve_alm_newton(rows, islands, island, free_velocity, velocity, workspace, 
     penalty = _PENALTY_COLD if residual > _RATIO_WARM * scale else _PENALTY_WARM
     # not the literal False, for which Numba would compile what it is handed to a second time
     model, near, failed = settings.friction, residual <= target, False
+    direct = _has_factor(workspace.graph, workspace.elimination)
+    # the penalty before it was raised in haste; 0 where it has not been, -1 once that was too much: no haste any more
+    earlier_penalty = 0.0
     while not _is_over(counts, numbers, settings, target):
         residual, steps = numbers[LAST], counts[STEPS]
-        _begin_outer_step(rows, islands, island, by_row, workspace.group, by_body[VELOCITY], model, penalty)
+        began_near, still = near, direct and residual <= _RATIO_STILL * scale and earlier_penalty >= 0.0
+        _begin_outer_step(rows, islands, island, by_row, workspace.group, by_body[VELOCITY], model, penalty, still)
         if not near:
-            _minimise_energy(rows, islands, island, free_velocity, velocity, workspace, settings, penalty, target)
+            if still:
+                _step_as_impulses_say(
+                    rows, islands, island, free_velocity, velocity, workspace, model, penalty, 0.0, residual
+                )
+            _minimise_energy(
+                rows, islands, island, free_velocity, velocity, workspace, settings, penalty, target, still
+            )
             if _is_over(counts, numbers, settings, target):
                 break
         inner_steps = counts[STEPS] - steps
         if near or _slips(rows, islands, island, by_row, workspace.group, model, numbers[LAST]):
             failed = _follow_slip(
-                rows, islands, island, free_velocity, velocity, workspace, settings, penalty, target, near
+                rows, islands, island, free_velocity, velocity, workspace, settings, penalty, target, near, still
             )
             near = not failed and counts[STEPS] - steps - inner_steps <= _MAX_STEPS_NEAR
+        else:
+            near = False
+        if failed and earlier_penalty > 0.0:
+            penalty, earlier_penalty = earlier_penalty, -1.0
         if not failed:
-            growth = _growth_of_penalty(inner_steps, residual, numbers[LAST], target)
+            if near and direct and numbers[LAST] <= _RATIO_STILL * scale and earlier_penalty >= 0.0:
+                earlier_penalty = penalty
+                gains = began_near and still and numbers[LAST] <= _RATIO_GAIN * residual
+                growth = _GROWTH_NEAR if gains else _GROWTH_FAST
+            else:
+                foretells = began_near or still or not direct or earlier_penalty < 0.0
+                growth = _growth_of_penalty(inner_steps, residual, numbers[LAST], target, foretells)
             if growth > 1.0:
                 largest = largest_term(rows, islands, island, by_body[VELOCITY])
                 penalty = _raise_penalty(penalty, growth, target, largest)
     residual, worst_block = numbers[LAST], counts[WORST_BLOCK]
     if residual > numbers[LEAST]:
         copy_impulses(rows.block_row, islands, island, by_row[BEST], rows.impulse)
-        apply_impulses(rows, islands, island, free_velocity, velocity)
+        set_velocities(rows, islands, island, workspace.group, free_velocity, velocity)
         residual, worst_block = natural_map(rows, islands, island, velocity, settings)
     status = status_of(residual, target, settings.absolute_tolerance)
     if status == _MAX_ITERATIONS and counts[STEPS] < settings.max_iterations:
@@ -198,6 +231,12 @@ def _is_over(counts, numbers, settings, target):
 
 
 @subkernel
+def _has_factor(graph, elimination):
+    """Whether there is room for the factor of H; else that of its diagonal blocks preconditions."""
+    return elimination.column_start[graph.count[0]] > 0 or graph.count[1] == 0
+
+
+@subkernel
 def _prepare(rows, islands, island, velocity, workspace, residual):
     """Graph, order, weights and the start."""
     by_body, numbers = workspace.by_body, workspace.numbers
@@ -207,7 +246,8 @@ def _prepare(rows, islands, island, velocity, workspace, residual):
     numbers[FACTORED_PENALTY] = 0.0
     if not build_body_graph(rows, islands, island, workspace.graph):
         find_elimination(workspace.graph, workspace.elimination)
-    group_rows(rows, islands, island, workspace.group, workspace.by_row[WEIGHT])
+    workspace.counts[GROUPS] = group_rows(rows, islands, island, workspace.group, workspace.by_row[WEIGHT])
+    numbers[FORCING] = _FORCING
     copy_impulses(rows.block_row, islands, island, rows.impulse, workspace.by_row[BEST])
     for index in range(islands.block_first[island], islands.block_first[island + 1]):
         block = islands.block_order[index]
@@ -226,24 +266,25 @@ def _row_arrays(by_row):
 
 
 @subkernel
-def _begin_outer_step(rows, islands, island, by_row, group, velocity, model, penalty):
-    """lambda <- p; speeds and shifts at v; p anew."""
+def _begin_outer_step(rows, islands, island, by_row, group, velocity, model, penalty, still):
+    """lambda <- p; speeds at v; shifts and p anew, which ``_step_as_impulses_say`` finds itself where it is due."""
     copy_impulses(rows.block_row, islands, island, rows.impulse, by_row[MULTIPLIER])
     measure_speeds(rows, islands, island, group, velocity, 1.0, by_row[SPEED])
+    if still:
+        return
     shift_contacts(rows, islands, island, group, model, by_row[SPEED], by_row[SHIFT])
     project_rows(rows, islands, island, group, model, 0.0, penalty, _row_arrays(by_row), 0.0, rows.impulse)
 
 
 @subkernel
-def _minimise_energy(rows, islands, island, free_velocity, velocity, workspace, settings, penalty, target):
-    """The inner problem: v <- argmin phi with the shifts as they are."""
+def _minimise_energy(rows, islands, island, free_velocity, velocity, workspace, settings, penalty, target, begun):
+    """The inner problem: v <- argmin phi with the shifts as they are; ``begun`` where a step has been taken."""
     counts, numbers, by_row, by_body = workspace.counts, workspace.numbers, workspace.by_row, workspace.by_body
     bodies = workspace.graph.body[: workspace.graph.count[0]]
-    steps = 0
     while True:
         set_velocities(rows, islands, island, workspace.group, free_velocity, velocity)
         error = _measure_gradient(bodies, rows.body_mass, by_body, velocity)
-        if steps > 0:
+        if begun:
             _judge(rows, islands, island, velocity, counts, numbers, workspace.history, by_row[BEST], settings)
             if _is_over(counts, numbers, settings, target) or error <= _allowed(rows, islands, island, penalty, by_row):
                 return
@@ -251,7 +292,40 @@ def _minimise_energy(rows, islands, island, free_velocity, velocity, workspace, 
         step = _search_line(rows, islands, island, bodies, by_row, by_body, workspace.group, settings.friction, penalty)
         _move(rows.block_row, islands, island, bodies, by_row, by_body, step)
         copy_impulses(rows.block_row, islands, island, by_row[TRIAL], rows.impulse)
-        steps += 1
+        begun = True
+
+
+@subkernel
+def _step_as_impulses_say(rows, islands, island, free_velocity, velocity, workspace, model, penalty, slip, residual):
+    """The first Newton step of an outer one near the solution: each contact is taken to be in the state of its impulse.
+
+    Most speeds of contacts are errors there, of the last outer step or of a start at rest, and c times them would open,
+    close and slide contacts at random, in a wall every fifth. So p is linearised not at u but where these are none:
+
+        p(u) = P(lambda - rho u~) - D (u - u~),      u~: ``settle_speeds``
+
+    With slip = 1 (else 0) by Coulomb's law as it stands.
+    """
+    by_row, by_body, group = workspace.by_row, workspace.by_body, workspace.group
+    noise = _FACTOR_NOISE * residual
+    bodies = workspace.graph.body[: workspace.graph.count[0]]
+    arrays = _row_arrays(by_row)
+    copy_impulses(rows.block_row, islands, island, by_row[SPEED], by_row[TRIAL])
+    settle_speeds(rows.block_row, islands, island, group, noise, by_row[MULTIPLIER], by_row[SPEED])
+    shift_contacts(rows, islands, island, group, model, by_row[SPEED], by_row[SHIFT])
+    project_rows(rows, islands, island, group, model, slip, penalty, arrays, 0.0, rows.impulse)
+    fill_stiffness(rows, islands, island, group, model, penalty, arrays, workspace.factored, workspace.stiffness)
+    if slip > 0.0:
+        fill_slip_stiffness(rows, islands, island, group, model, penalty, arrays, workspace.stiffness)
+    subtract_stiffness(
+        rows.block_row, islands, island, group, workspace.stiffness, by_row[TRIAL], by_row[SPEED], rows.impulse
+    )
+    set_velocities(rows, islands, island, group, free_velocity, velocity)
+    _measure_gradient(bodies, rows.body_mass, by_body, velocity)
+    _find_direction(rows, islands, island, workspace, model, penalty, slip)
+    copy_impulses(rows.block_row, islands, island, by_row[TRIAL], by_row[SPEED])
+    _move(rows.block_row, islands, island, bodies, by_row, by_body, 1.0)
+    project_rows(rows, islands, island, group, model, slip, penalty, arrays, 0.0, rows.impulse)
 
 
 @subkernel
@@ -262,7 +336,7 @@ def _slips(rows, islands, island, by_row, group, model, residual):
 
 @subkernel
 def _follow_slip(
-    rows, islands, island, free_velocity, velocity, workspace, settings, penalty, target, from_multipliers
+    rows, islands, island, free_velocity, velocity, workspace, settings, penalty, target, from_multipliers, still
 ):
     """The equation g = 0 with Coulomb's law as it stands: damped Newton steps on |g|.
 
@@ -277,13 +351,21 @@ def _follow_slip(
     counts, numbers, by_row, by_body = workspace.counts, workspace.numbers, workspace.by_row, workspace.by_body
     bodies = workspace.graph.body[: workspace.graph.count[0]]
     model, group, residual, arrays = settings.friction, workspace.group, numbers[LAST], _row_arrays(by_row)
+    numbers[FORCING] = _FORCING_NEAR if from_multipliers else _FORCING
     start = by_row[MULTIPLIER] if from_multipliers else rows.impulse
     copy_impulses(rows.block_row, islands, island, start, by_row[KEPT])
     _copy_velocities(bodies, by_body[VELOCITY], by_body[KEPT_VELOCITY])
+    failed, steps = False, 0
+    if from_multipliers and still:
+        _step_as_impulses_say(rows, islands, island, free_velocity, velocity, workspace, model, penalty, 1.0, residual)
+        steps = 1
     project_rows(rows, islands, island, group, model, 1.0, penalty, arrays, 0.0, rows.impulse)
     set_velocities(rows, islands, island, workspace.group, free_velocity, velocity)
     error = _measure_gradient(bodies, rows.body_mass, by_body, velocity)
-    failed, steps = False, 0
+    if steps > 0:
+        _judge(rows, islands, island, velocity, counts, numbers, workspace.history, by_row[BEST], settings)
+        if _is_over(counts, numbers, settings, target):
+            return False
     while not failed and steps < _MAX_SLIP_STEPS:
         if (steps > 0 or not from_multipliers) and error <= _allowed(rows, islands, island, penalty, by_row):
             break
@@ -365,8 +447,9 @@ def _find_direction(rows, islands, island, workspace, model, penalty, slip):
     group, stiffness, factored = workspace.group, workspace.stiffness, workspace.factored
     arrays, numbers = _row_arrays(workspace.by_row), workspace.numbers
     changed, largest = fill_stiffness(rows, islands, island, group, model, penalty, arrays, factored, stiffness)
-    direct = elimination.column_start[graph.count[0]] > 0 or graph.count[1] == 0
-    if not (direct and penalty == numbers[FACTORED_PENALTY] and changed <= _MAX_CHANGED):
+    direct = _has_factor(graph, elimination)
+    few = max(_CHANGED_AT_LEAST, int(_RATIO_CHANGED * workspace.counts[GROUPS]))
+    if not (direct and penalty == numbers[FACTORED_PENALTY] and changed <= few):
         assemble(rows, islands, island, group, graph, elimination, factor, direct, stiffness, factored)
         factorize(graph.count[0], elimination.column_start, elimination.row, factor)
         numbers[FACTORED_PENALTY] = penalty
@@ -376,7 +459,9 @@ def _find_direction(rows, islands, island, workspace, model, penalty, slip):
     if not direct and not asymmetric:
         iterate_gradients(rows, islands, island, workspace)
     elif asymmetric or largest > _RATIO_SAME:
-        iterate_gmres(rows, islands, island, workspace)
+        if not iterate_gmres(rows, islands, island, workspace, numbers[FORCING]):
+            # the factor is too far from H: the next step has its own
+            numbers[FACTORED_PENALTY] = 0.0
     else:
         bodies = graph.body[: graph.count[0]]
         solve_with_factor(bodies, elimination, factor, workspace.by_body, workspace.solution)
@@ -421,10 +506,14 @@ def _search_line(rows, islands, island, bodies, by_row, by_body, group, model, p
 
 
 @subkernel
-def _growth_of_penalty(inner_steps, residual_before, residual, target):
-    """Factor on the penalty after an outer step; 1 where a few more steps like the last one will do."""
+def _growth_of_penalty(inner_steps, residual_before, residual, target, foretells):
+    """Factor on the penalty after an outer step; 1 where a few more steps like the last one will do.
+
+    What the last one gained ``foretells`` that only where it began near the solution or at rest: else it was Newton's
+    steps that brought the residual down. Without a factor it is trusted always: a high penalty costs many steps there.
+    """
     ratio = residual / residual_before
-    if ratio < 1.0 and math.log(target / residual) >= _OUTER_STEPS_AHEAD * math.log(ratio):
+    if foretells and ratio < 1.0 and math.log(target / residual) >= _OUTER_STEPS_AHEAD * math.log(ratio):
         return 1.0
     if inner_steps <= 1 or (inner_steps <= 2 and ratio > _RATIO_SLOW):
         return _GROWTH_FAST

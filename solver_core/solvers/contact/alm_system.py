@@ -44,12 +44,19 @@ def group_rows(rows, islands, island, group, weight):
         once and not in each pass makes those several times faster.
     weight : float64 [row_capacity]
         Written: 1 / mean W_ii of the group, 0 where it moves nothing.
+
+    Returns
+    -------
+    int
+        Groups.
     """
+    groups = 0
     diagonal, normal_row = rows.diagonal, rows.normal_row
     for index in range(islands.block_first[island], islands.block_first[island + 1]):
         block = islands.block_order[index]
         row, end = rows.block_row[block], rows.block_row[block + 1]
         while row < end:
+            groups += 1
             if row + 2 < end and normal_row[row + 1] == row and normal_row[row + 2] == row:
                 group[row] = 3
                 total = diagonal[row] + diagonal[row + 1] + diagonal[row + 2]
@@ -60,6 +67,7 @@ def group_rows(rows, islands, island, group, weight):
                 group[row] = 1
                 weight[row] = 1.0 / diagonal[row] if diagonal[row] > 0.0 else 0.0
                 row += 1
+    return groups
 
 
 @subkernel
@@ -119,6 +127,42 @@ def shift_contacts(rows, islands, island, group, model, speed, shift):
                 shift[row] = 0.0
                 row += 1
     return largest
+
+
+@subkernel
+def settle_speeds(block_row, islands, island, group, noise, multiplier, speed):
+    """Speeds of contacts that go with their impulses: up to ``noise`` none where one pushes, else that of opening."""
+    for index in range(islands.block_first[island], islands.block_first[island + 1]):
+        block = islands.block_order[index]
+        row, end = block_row[block], block_row[block + 1]
+        while row < end:
+            if group[row] == 3:
+                if multiplier[row] > 0.0:
+                    if abs(speed[row]) <= noise:
+                        speed[row] = 0.0
+                    if math.hypot(speed[row + 1], speed[row + 2]) <= noise:
+                        speed[row + 1], speed[row + 2] = 0.0, 0.0
+                elif speed[row] >= -noise:
+                    speed[row], speed[row + 1], speed[row + 2] = max(speed[row], noise), 0.0, 0.0
+            row += group[row]
+
+
+@subkernel
+def subtract_stiffness(block_row, islands, island, group, stiffness, speed, origin, impulse):
+    """``impulse`` -= D (speed - origin) of the contacts; other rows have both the same."""
+    for index in range(islands.block_first[island], islands.block_first[island + 1]):
+        block = islands.block_order[index]
+        row, end = block_row[block], block_row[block + 1]
+        while row < end:
+            if group[row] == 3:
+                u0, u1, u2 = (
+                    speed[row] - origin[row],
+                    speed[row + 1] - origin[row + 1],
+                    speed[row + 2] - origin[row + 2],
+                )
+                for k in range(row, row + 3):
+                    impulse[k] -= stiffness[k, 0] * u0 + stiffness[k, 1] * u1 + stiffness[k, 2] * u2
+            row += group[row]
 
 
 @subkernel

@@ -21,11 +21,11 @@ MULTIPLIER, WEIGHT, SHIFT, SPEED, CHANGE, TRIAL, KEPT, BEST = range(8)
 # product.
 VELOCITY, KEPT_VELOCITY, GRADIENT, DIRECTION, REMAINDER, SEARCH, IMAGE = range(7)
 # Places in ``counts``: factorisations, steps of GMRES and conjugate gradients, Newton steps, those since the residual
-# came down by a real factor, and the worst block.
-FACTORISATIONS, LINEAR_STEPS, STEPS, STALLED, WORST_BLOCK = range(5)
+# came down by a real factor, the worst block, and contacts and single rows of the island.
+FACTORISATIONS, LINEAR_STEPS, STEPS, STALLED, WORST_BLOCK, GROUPS = range(6)
 # Places in ``numbers``: residual of the last iterate, of the best one, and where the count ``STALLED`` began [m/s];
-# the penalty of the factor, 0 before the first.
-LAST, LEAST, MILESTONE, FACTORED_PENALTY = range(4)
+# the penalty of the factor, 0 where it serves no longer; how far GMRES goes.
+LAST, LEAST, MILESTONE, FACTORED_PENALTY, FORCING = range(5)
 
 
 class AlmWorkspace(NamedTuple):
@@ -47,9 +47,9 @@ class AlmWorkspace(NamedTuple):
     basis : float64 [6 body_capacity (MAX_STEPS_GMRES + 1)]
     hessenberg : float64 [MAX_STEPS_GMRES + 1, MAX_STEPS_GMRES + 3]
         Of GMRES.
-    counts : int64 [5]
+    counts : int64 [6]
         Written.
-    numbers : float64 [4]
+    numbers : float64 [5]
         Written.
     history : float64 [any]
         Written: one residual a Newton step [m/s], as far as it reaches.
@@ -85,7 +85,7 @@ def allocate_alm_workspace(row_capacity: int, body_capacity: int, history: int =
         solution=np.zeros(6 * body_capacity),
         basis=np.zeros(6 * body_capacity * (MAX_STEPS_GMRES + 1)),
         hessenberg=np.zeros((MAX_STEPS_GMRES + 1, MAX_STEPS_GMRES + 3)),
-        counts=np.zeros(WORST_BLOCK + 1, np.int64),
-        numbers=np.zeros(FACTORED_PENALTY + 1),
+        counts=np.zeros(GROUPS + 1, np.int64),
+        numbers=np.zeros(FORCING + 1),
         history=np.zeros(history),
     )

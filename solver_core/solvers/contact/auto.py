@@ -142,9 +142,11 @@ def _solve_in_turns(rows, islands, island, free_velocity, velocity, workspace, s
         return fail(rows, islands, island, free_velocity, velocity)
     target = max(settings.tolerance * scale, settings.absolute_tolerance)
     residual, worst_block = natural_map(rows, islands, island, velocity, settings)
-    iterations = np.int64(0)
+    # no literals, for which Numba would compile what they are handed to a second time
+    nothing = np.int64(0)
+    iterations = nothing
     memory = workspace.memory
-    corrected = _replace_memory(islands, island, memory[_CORRECTED], 0)
+    corrected = _replace_memory(islands, island, memory[_CORRECTED], nothing)
     if residual <= (_FACTOR_CORRECTED if corrected > 0 else 1.0) * target or settings.max_iterations == 0:
         return status_of(residual, target, settings.absolute_tolerance), iterations, residual, scale, worst_block
     _copy(rows, islands, island, rows.impulse, workspace.kept)
@@ -153,11 +155,11 @@ def _solve_in_turns(rows, islands, island, free_velocity, velocity, workspace, s
             rows, islands, island, free_velocity, velocity, workspace.exact, _beyond(settings)
         )
         if residual <= target:
-            _replace_memory(islands, island, memory[_CORRECTED], 1)
+            _replace_memory(islands, island, memory[_CORRECTED], nothing + 1)
             return status_of(residual, target, settings.absolute_tolerance), iterations, residual, scale, worst_block
         _copy(rows, islands, island, workspace.kept, rows.impulse)
         apply_impulses(rows, islands, island, free_velocity, velocity)
-    wait = _replace_memory(islands, island, memory[_WAIT], 0)
+    wait = _replace_memory(islands, island, memory[_WAIT], nothing)
     settled = residual <= _RATIO_SETTLED * scale
     sweeps = _SWEEPS_SETTLED if settled else _SWEEPS_RESTLESS
     if wait > 0:
@@ -191,7 +193,7 @@ def _solve_in_turns(rows, islands, island, free_velocity, velocity, workspace, s
             rows, islands, island, free_velocity, velocity, workspace.exact, with_limit(settings, steps)
         )
         iterations += done
-        last_wait = _replace_memory(islands, island, memory[_LAST_WAIT], 0)
+        last_wait = _replace_memory(islands, island, memory[_LAST_WAIT], nothing)
         if residual > target:
             wait = min(max(2 * last_wait, _WAIT_LEAST), _WAIT_MOST)
             _replace_memory(islands, island, memory[_WAIT], wait)
