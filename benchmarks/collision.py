@@ -15,7 +15,7 @@ import numpy as np
 
 from cairn.solver_core.clock import now
 from cairn.solver_core.collision.broad_phase import broad_phase
-from cairn.solver_core.collision.narrow_phase import narrow_phase
+from cairn.solver_core.collision.narrow_phase import MAKE_CONTACTS, narrow_phase
 from cairn.solver_core.collision.pair_families import find_families
 from cairn.solver_core.collision.workspace import allocate_collision_workspace
 from cairn.solver_core.contacts import allocate_contacts, allocate_pairs, match_contacts
@@ -86,7 +86,9 @@ def _play_stages(
         started = now()
         status += broad_phase(arrays, state, step, pairs, workspace)
         found = now()
-        status += narrow_phase(arrays, state, step, pairs, old_pairs, contacts, old_contacts, workspace, families)
+        status += narrow_phase(
+            arrays, state, step, pairs, old_pairs, contacts, old_contacts, workspace, families, np.int64(MAKE_CONTACTS)
+        )
         made = now()
         match_contacts(pairs, contacts, old_contacts, workspace)
         nanoseconds[0] += found - started

@@ -19,6 +19,8 @@ from .kernel import kernel, subkernel
 STATUS_OK = 0
 # A buffer was full: ``needed`` says how many entries there would have been. Grow it and repeat.
 STATUS_CAPACITY = 1
+# A solution leads shapes into each other that its rows do not keep apart.
+STATUS_TURNED = 2
 
 # Two contacts can only be the same if they are closer than this share of the smaller shape's size. Wide: a wrong
 # match costs a poor first guess of an impulse, a missed one costs the whole guess.
@@ -41,7 +43,10 @@ REFERENCE = 6
 FEATURE = 7
 # 1: the contacts touch a curved surface, over which they wander as the body rolls.
 CURVED = 8
-LINK_COLUMNS = 9
+# The pair's contacts in the earlier look of a substep (``stepper``).
+LOOKED_START = 9
+LOOKED_COUNT = 10
+LINK_COLUMNS = 11
 
 # Columns of ContactArrays.drift: a velocity; from here on a way.
 PARTED = 3
@@ -109,8 +114,8 @@ class PairArrays(NamedTuple):
     count, needed : int64 [1]
         As in ``ContactArrays``.
     shape_a, shape_b : int64 [P]
-    link : int64 [P, 9]
-        Columns CONTACT_START to CURVED, above.
+    link : int64 [P, 11]
+        Columns CONTACT_START to LOOKED_COUNT, above.
     reach : float64 [P]
         Gap up to which the contacts were looked for when they were generated [m].
     pose : float64 [P, 4, 3]
@@ -302,3 +307,28 @@ def distance_to_carried(carried, point):
             square += (carried[row, i] - point[i]) ** 2
         least = min(least, square)
     return least
+
+
+@subkernel
+def take_looked_impulses(pairs, contacts, rows):
+    """Start from what the last look at the same pairs found, where the same contacts are met again.
+
+    Parameters
+    ----------
+    pairs : PairArrays
+        Read: a pair's contacts now and in the last look, of which the first are the same.
+    contacts : ContactArrays
+        Written: impulse.
+    rows : RowArrays
+        Of the last look, a block of three a contact (read).
+    """
+    block_row, impulse, jacobian = rows.block_row, rows.impulse, rows.jacobian
+    for pair in range(pairs.count[0]):
+        link = pairs.link[pair]
+        for place in range(min(link[CONTACT_COUNT], link[LOOKED_COUNT])):
+            contact, row = link[CONTACT_START] + place, block_row[link[LOOKED_START] + place]
+            for axis in range(3):
+                total = 0.0
+                for direction in range(3):
+                    total += impulse[row + direction] * jacobian[row + direction, 6 + axis]
+                contacts.impulse[contact, axis] = total

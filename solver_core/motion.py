@@ -50,7 +50,7 @@ class MotionArrays(NamedTuple):
         Time by which a body's velocity lies behind its position [s]; changes from substep to substep.
     inverse_mass : float64 [body_count]
         [1/kg]; 0 for bodies that cannot be pushed.
-    inverse_inertia : float64 [body_count, 9]
+    inverse_inertia : float64 [body_count, 10]
         In world axes, row by row; zero likewise.
     can_be_pushed : bool [body_count]
     start_velocity : float64 [body_count, 6]
@@ -169,7 +169,7 @@ def look_farther(size, motion, velocity, gravity_norm, h, outlook):
         After the contacts (read).
     gravity_norm, h : float
         [m/s^2], [s].
-    outlook : float64 [body_count, 8]
+    outlook : float64 [body_count, 10]
         Of ``CollisionWorkspace``; its column SURPLUS read and written [m].
 
     Returns

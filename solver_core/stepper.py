@@ -18,10 +18,18 @@ from numba import types
 from .clock import now
 from .collision.broad_phase import broad_phase
 from .collision.growth import grow_shapes
+from .collision.looks import is_unsolved, note_unsolved, start_look
 from .collision.mesh_motion import move_meshes
-from .collision.narrow_phase import meet_on_new_ways, narrow_phase
+from .collision.narrow_phase import LOOK_AT_ENDS, MAKE_CONTACTS, meet_on_new_ways, narrow_phase
 from .collision.pair_families import enter_families, find_families, needed_families
-from .collision.workspace import FAMILIES, LOOK, MOST_LOOKS, SURPLUS, CollisionWorkspace, allocate_collision_workspace
+from .collision.workspace import (
+    FAMILIES,
+    MOST_LOOKS,
+    MOST_LOOKS_AT_ENDS,
+    SURPLUS,
+    CollisionWorkspace,
+    allocate_collision_workspace,
+)
 from .constraints.contact_rows import (
     RECOVERS,
     SAME,
@@ -42,7 +50,7 @@ from .constraints.impacts import (
     pick_impacts,
     threshold_of_impacts,
 )
-from .contacts import STATUS_OK, allocate_contacts, allocate_pairs, grown, match_contacts
+from .contacts import STATUS_OK, allocate_contacts, allocate_pairs, grown, match_contacts, take_looked_impulses
 from .entries import call_for_count, caller, empty_entries, enter
 from .islands import find_islands
 from .kernel import borrowed, kernel, subkernel
@@ -65,6 +73,7 @@ from .sleeping import (
     wake_touched,
 )
 from .solvers.contact.sweep import apply_impulses
+from .solvers.contact.touch_up import touch_up_island
 from .solvers.registry import find_method
 from .state import copy_state
 from .step_arrays import StepArrays, StepMembers, views_of
@@ -230,7 +239,7 @@ def enter_stages(members: StepMembers, shape_kinds, solver, gravity, step, setti
     rows, contact_rows, islands = problem.rows, problem.contact_rows, problem.islands
     (pairs, _), (contacts, _), workspace = collision.pairs, collision.contacts, collision.workspace
     yield from enter_families(shape_kinds, workspace, entries.families)
-    narrow = model, state, step, *collision.pairs, *collision.contacts, workspace, entries.families
+    narrow = model, state, step, *collision.pairs, *collision.contacts, workspace, entries.families, MAKE_CONTACTS
     build = model, state, motion, contacts, step.gravity_norm, step.h, rows, contact_rows
     solve = rows, islands, 0, motion.free_velocity, state.velocity, problem.solver, settings
     stages = {
@@ -443,15 +452,11 @@ def _collide_copies(arrays, state, collision, step) -> CollisionArrays:
     families = find_families(arrays.shapes.kind, collision.workspace)
     while True:
         current, workspace = collision.current[0], collision.workspace
-        pairs, previous_pairs = collision.pairs[current], collision.pairs[1 - current]
-        contacts, previous_contacts = collision.contacts[current], collision.contacts[1 - current]
+        buffers = [both[which] for both in (collision.pairs, collision.contacts) for which in (current, 1 - current)]
         workspace.outlook[:, SURPLUS:] = 0.0
         if (
-            broad_phase(arrays, state, step, pairs, workspace) == STATUS_OK
-            and narrow_phase(
-                arrays, state, step, pairs, previous_pairs, contacts, previous_contacts, workspace, families
-            )
-            == STATUS_OK
+            broad_phase(arrays, state, step, buffers[0], workspace) == STATUS_OK
+            and narrow_phase(arrays, state, step, *buffers, workspace, families, MAKE_CONTACTS) == STATUS_OK
         ):
             return collision
         collision = grow_collision(collision)
@@ -496,14 +501,15 @@ def advance_frame(arrays, stages, families, gravity, step, settings, record):
         call_stage(stages, APPLY_FORCES, model, state, motion, gravity, step.h)
         started = _stage_done(record.nanoseconds, np.int64(0), started)
 
-        look = np.int64(0)
+        look, same_pairs = np.int64(0), False
         while True:
-            _start_look(outlook, look)
-            if call_for_count(stages, BROAD_PHASE, model, state, step, pairs, collision.workspace) != STATUS_OK:
-                return False
-            if wake_near_driven(model, state, sleep, collision.workspace.tree, step.h):
-                call_stage(stages, APPLY_FORCES, model, state, motion, gravity, step.h)
-                continue
+            start_look(outlook, look)
+            if not same_pairs:
+                if call_for_count(stages, BROAD_PHASE, model, state, step, pairs, collision.workspace) != STATUS_OK:
+                    return False
+                if wake_near_driven(model, state, sleep, collision.workspace.tree, step.h):
+                    call_stage(stages, APPLY_FORCES, model, state, motion, gravity, step.h)
+                    continue
             started = _stage_done(record.nanoseconds, np.int64(1), started)
 
             status = call_for_count(
@@ -518,15 +524,19 @@ def advance_frame(arrays, stages, families, gravity, step, settings, record):
                 previous_contacts,
                 collision.workspace,
                 families,
+                np.int64(MAKE_CONTACTS),
             )
             if status != STATUS_OK:
                 return False
             if wake_touched(contacts, state.kind, sleep):
                 call_stage(stages, APPLY_FORCES, model, state, motion, gravity, step.h)
+                same_pairs = False
                 continue
             started = _stage_done(record.nanoseconds, np.int64(2), started)
 
             call_for_count(stages, MATCH_CONTACTS, pairs, contacts, previous_contacts, collision.workspace)
+            if same_pairs:
+                take_looked_impulses(pairs, contacts, rows)
             started = _stage_done(record.nanoseconds, np.int64(3), started)
 
             call_stage(
@@ -549,17 +559,41 @@ def advance_frame(arrays, stages, families, gravity, step, settings, record):
             _copy_velocities(free_velocity, velocity)
             for island in range(islands.count[0]):
                 apply_impulses(rows, islands, island, free_velocity, velocity)
-                outcome = _solve(stages, rows, islands, island, free_velocity, velocity, problem.solver, settings)
+                if same_pairs and is_unsolved(islands, island, outlook):
+                    outcome = touch_up_island(
+                        rows, islands, island, free_velocity, velocity, contact_rows.change, settings
+                    )
+                else:
+                    outcome = _solve(stages, rows, islands, island, free_velocity, velocity, problem.solver, settings)
+                note_unsolved(islands, island, outlook, outcome[0] > 1)
                 _record_solve(record, rows, outcome)
             started = _stage_done(record.nanoseconds, np.int64(6), started)
             look += 1
-            if look == MOST_LOOKS:
-                break
             # A body that is hit goes farther than its first velocity could tell, or another way.
-            if not look_farther(
-                model.size, motion, velocity, step.gravity_norm, step.h, outlook
-            ) and not meet_on_new_ways(model, state, motion.start_velocity, step, pairs, collision.workspace):
+            same_pairs = look >= MOST_LOOKS or (
+                not look_farther(model.size, motion, velocity, step.gravity_norm, step.h, outlook)
+                and not meet_on_new_ways(model, state, motion.start_velocity, step, pairs, collision.workspace)
+            )
+            if look == MOST_LOOKS_AT_ENDS:
                 break
+            if same_pairs:
+                # Nothing is recycled then, so the present pairs and contacts stand for the last ones.
+                status = call_for_count(
+                    stages,
+                    NARROW_PHASE,
+                    model,
+                    state,
+                    step,
+                    pairs,
+                    pairs,
+                    contacts,
+                    contacts,
+                    collision.workspace,
+                    families,
+                    np.int64(LOOK_AT_ENDS),
+                )
+                if status == STATUS_OK:
+                    break
             _copy_velocities(velocity, outlook)
             _copy_velocities(motion.start_velocity, velocity)
         forget_stirred(sleep)
@@ -624,15 +658,6 @@ def _stage_done(nanoseconds, stage, started):
 def _solve(stages, rows, islands, island, free_velocity, velocity, workspace, settings):
     """Solve an island by the frame's method."""
     return call_solver(stages, SOLVE, rows, islands, island, free_velocity, velocity, workspace, settings)
-
-
-@subkernel
-def _start_look(outlook, look):
-    """Note the look's number; the first of a substep knows of no surplus."""
-    for body in range(len(outlook)):
-        outlook[body, LOOK] = look
-        if look == 0:
-            outlook[body, SURPLUS] = 0.0
 
 
 @subkernel

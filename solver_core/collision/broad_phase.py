@@ -133,7 +133,7 @@ def bound_shapes(
         (read)
     form, polytope, extent, local_pose, shape_pose : arrays of CollisionWorkspace and its polytopes
         (read)
-    body_kind, velocity, outlook : int64 [B], float64 [B, 6], float64 [B, 8]
+    body_kind, velocity, outlook : int64 [B], float64 [B, 6], float64 [B, 10]
         (read)
     h, fall : float
         Substep [s], g h^2 [m].

@@ -9,6 +9,10 @@ makes a scene still and warm starts exact. A recycled manifold misses nothing: c
 and kept only while what the shapes have moved since, and may move in this substep, is less.
 
 Fast pairs get their contacts where they meet on their ways through the substep (``ways``).
+
+Rows are linear, but bodies turn, and where an edge was nearest a corner may hit. So where a solution leads two shapes
+into each other though its rows forbid no such thing, contacts of the poses at its end are added to those of the start
+(LOOK_AT_ENDS): a step of Newton's method for the gaps as they are.
 """
 
 import numpy as np
@@ -17,20 +21,21 @@ from ..contacts import (
     CONTACT_COUNT,
     CONTACT_START,
     CURVED,
-    DRIFT_COLUMNS,
     FEATURE,
-    IS_RECYCLED,
     OLD_COUNT,
     OLD_PAIR,
     OLD_START,
     REFERENCE,
     STATUS_CAPACITY,
     STATUS_OK,
+    STATUS_TURNED,
 )
 from ..entries import call_for_count
 from ..kernel import kernel, subkernel
 from .broad_phase import DYNAMIC
+from .contact_buffers import append_contacts, link_contacts, recycle_contacts, remember_pose
 from .growth import drift_with_growth
+from .looks import remember_look
 from .mesh_pairs import (
     append_mesh_contacts,
     exchange_poses,
@@ -48,7 +53,9 @@ from .ways import (
     hold_centers,
     is_followed,
     measure_from_start,
+    place_on_way,
     place_pair,
+    predicted_gap,
     way_change,
     way_lever,
 )
@@ -61,7 +68,7 @@ from .workspace import (
     BOX,
     CAPSULE,
     CONE,
-    FACE_OF_B,
+    DEEP,
     GAP,
     GROWN,
     GROWS,
@@ -70,11 +77,6 @@ from .workspace import (
     MESH,
     MESHES,
     NO_CONTACT,
-    NORMAL,
-    ORIGIN,
-    ORIGIN_FEATURE,
-    POINT_A,
-    POINT_B,
     POSITION,
     RATIO_MARGIN,
     ROUND_SHAPES,
@@ -94,14 +96,23 @@ RATIO_RECYCLE = 0.002
 # 1 m at 0.05 m/s on a level floor: a ball gained 4 mm/s each second, a cylinder 4, a capsule 8; with this one 1e-7.
 RATIO_RECYCLE_CURVED = 2e-6
 
+# A solution may lead shapes into each other by this share of the smaller one's size before contacts are looked for at
+# its end. Then all are taken that are near there and of which the rows of the start are wrong by the second share.
+RATIO_TURNED_INTO = 2e-3
+RATIO_TOLD = 2e-4
+
+# Values of ``part``.
+MAKE_CONTACTS = 0
+LOOK_AT_ENDS = 1
+
 # Values of PairArrays.reach that recycle nothing: of contacts made on the way, and of pairs that pass each other.
 NOT_KEPT = -1.0
 SET_ASIDE = -2.0
 
 
 @kernel
-def narrow_phase(model, state, step, pairs, previous_pairs, contacts, previous, workspace, families):
-    """Make or recycle the contacts of all pairs.
+def narrow_phase(model, state, step, pairs, previous_pairs, contacts, previous, workspace, families, part):
+    """Make or recycle the contacts of all pairs; or say whether a solution leads shapes into each other unseen.
 
     Parameters
     ----------
@@ -123,11 +134,16 @@ def narrow_phase(model, state, step, pairs, previous_pairs, contacts, previous, 
         Poses of this step (read), scratch (written).
     families : table of entries
         Of ``pair_families`` (read).
+    part : int64
+        MAKE_CONTACTS; or LOOK_AT_ENDS: the state's velocity is the one after the contacts that there are. Then only
+        columns LOOKED_START and LOOKED_COUNT of the pairs' ``link``, DEEP of the outlook, and scratch are written. One
+        kernel for both, so that the contacts of all kinds of shapes are compiled once.
 
     Returns
     -------
     int
-        ``STATUS_OK``, or ``STATUS_CAPACITY`` with ``needed`` set.
+        ``STATUS_OK``; ``STATUS_CAPACITY`` with ``needed`` set; STATUS_TURNED where shapes are led into each other that
+        the rows do not keep apart.
     """
     # Tuples are taken apart once: each time costs a count of references to all of their arrays.
     shapes, scratch, polytopes = model.shapes, workspace.scratch, workspace.polytopes
@@ -137,8 +153,14 @@ def narrow_phase(model, state, step, pairs, previous_pairs, contacts, previous, 
     outlook, velocity = workspace.outlook, state.velocity
     meshes, mesh_of = workspace.meshes, shapes.hull
     fall = step.gravity_norm * step.h * step.h
-    contacts.count[0] = 0
-    contacts.needed[0] = 0
+    only_ends = part == LOOK_AT_ENDS
+    # Where the last solution leads.
+    led = velocity if only_ends else outlook
+    if only_ends:
+        remember_look(pairs, contacts, sizes, state.kind, outlook)
+    else:
+        contacts.count[0] = 0
+        contacts.needed[0] = 0
     # Not a plain 0: Numba would compile what it is passed to once more, for the literal.
     old = np.int64(0)
     for pair in range(pairs.count[0]):
@@ -153,27 +175,39 @@ def narrow_phase(model, state, step, pairs, previous_pairs, contacts, previous, 
             moving, other = (a, b) if kind[b] == MESH else (b, a)
             surface_speed = meshes.speed[mesh_of[other], SPEED]
             is_stirred = surface_speed > 0.0 or meshes.speed[mesh_of[other], STIRRED] > 0.0
+        row_a, row_b, kind_a, kind_b = polytope[a], polytope[b], kind[a], kind[b]
         radius = form[moving, BOUNDING_RADIUS]
         lever = 0.0 if kind[moving] == SPHERE else radius
-        approach = step.h * bound_approach(
-            velocity, body_of[moving], body_of[other], body_pose, shape_pose[moving], lever
-        )
+        looks_at_end = not with_mesh and (only_ends or outlook[body_of[a], LOOK] > 0.0)
+        looks_at_end = looks_at_end and outlook[body_of[a], DEEP] + outlook[body_of[b], DEEP] == 0.0
+        if looks_at_end:
+            way = bound_approach(led, body_of[moving], body_of[other], body_pose, shape_pose[moving], lever)
+            looks_at_end = step.h * way > (RATIO_TURNED_INTO if only_ends else RATIO_TOLD) * size
+        if only_ends and not looks_at_end:
+            continue
         moves_a, moves_b = state.kind[body_of[a]] == DYNAMIC, state.kind[body_of[b]] == DYNAMIC
-        if moves_a or moves_b:
-            # Speeds may grow by g h before the bodies move.
-            approach += fall
-        approach += outlook[body_of[a], SURPLUS] + outlook[body_of[b], SURPLUS] + step.h * surface_speed
-        old = find_previous(previous_pairs.shape_a, previous_pairs.shape_b, previous_pairs.count[0], a, b, old)
-        link_previous(link, previous_pairs, a, b, old)
-        place_pair(shape_pose[a], shape_pose[b], pose)
-        if link[OLD_PAIR] >= 0 and not is_stirred:
-            moved = relative_motion(pose, previous_pairs.pose[old], moving == b, radius)
-            ratio = RATIO_RECYCLE_CURVED if previous_pairs.link[old, CURVED] == 1 else RATIO_RECYCLE
-            # Nothing left out may come near, and what is there must still fit.
-            if moved + approach <= previous_pairs.reach[old] and (link[OLD_COUNT] == 0 or moved <= ratio * size):
-                recycle_contacts(pairs, pair, previous_pairs, contacts, previous, body_pose)
-                continue
-        reach = approach + RATIO_MARGIN * size
+        is_at_end, share, is_new_way, reach = only_ends, 0.0, False, 0.0
+        if not only_ends:
+            approach = step.h * bound_approach(
+                velocity, body_of[moving], body_of[other], body_pose, shape_pose[moving], lever
+            )
+            if moves_a or moves_b:
+                # Speeds may grow by g h before the bodies move.
+                approach += fall
+            approach += outlook[body_of[a], SURPLUS] + outlook[body_of[b], SURPLUS] + step.h * surface_speed
+            old = find_previous(previous_pairs.shape_a, previous_pairs.shape_b, previous_pairs.count[0], a, b, old)
+            link_previous(link, previous_pairs, a, b, old)
+            place_pair(shape_pose[a], shape_pose[b], pose)
+            if link[OLD_PAIR] >= 0 and not is_stirred:
+                moved = relative_motion(pose, previous_pairs.pose[old], moving == b, radius)
+                ratio = RATIO_RECYCLE_CURVED if previous_pairs.link[old, CURVED] == 1 else RATIO_RECYCLE
+                # Nothing left out may come near, and what is there must still fit.
+                if moved + approach <= previous_pairs.reach[old] and (link[OLD_COUNT] == 0 or moved <= ratio * size):
+                    recycle_contacts(pairs, pair, previous_pairs, contacts, previous, body_pose)
+                    if not looks_at_end:
+                        continue
+                    is_at_end = True
+            reach = approach + RATIO_MARGIN * size
         if with_mesh:
             # Where the other moves fast, contacts are only looked for along its path.
             mesh_pose, probe = shape_pose[other], meshes.probe
@@ -242,152 +276,186 @@ def narrow_phase(model, state, step, pairs, previous_pairs, contacts, previous, 
             is_round = kind[moving] == SPHERE or CAPSULE <= kind[moving] <= CONE
             link[CURVED] = 1 if is_round and count > 0 else 0
             continue
-        row_a, row_b, kind_a, kind_b = polytope[a], polytope[b], kind[a], kind[b]
-        slack = way_slack(moves_a, moves_b, sizes[a], sizes[b], fall) + step.h * surface_speed
-        share, is_new_way = 0.0, False
         lever_a = way_lever(kind_a, local_pose[a], form[a, BOUNDING_RADIUS])
         lever_b = way_lever(kind_b, local_pose[b], form[b, BOUNDING_RADIUS])
-        if approach > RATIO_FAST * size and is_followed(kind_a, kind_b):
-            share, is_new_way = find_meeting(
-                polytopes,
-                row_a,
-                row_b,
-                kind_a,
-                kind_b,
-                form[a],
-                form[b],
-                body_of[a],
-                body_of[b],
-                body_pose,
-                local_pose[a],
-                local_pose[b],
-                velocity,
-                outlook,
-                lever_a,
-                lever_b,
-                step.h,
-                size,
-                slack,
-                pose,
-                scratch.axes,
-                scratch.simplex,
-                scratch.closest,
-            )
-        if share < 0.0:
-            remember_pose(pairs, pair, SET_ASIDE, pose)
-            link_contacts(link, contacts.count[0], np.int64(NO_CONTACT), np.int64(-1), np.int64(0))
-            continue
-        if share > 0.0:
-            reach = (1.0 - share) * approach + RATIO_MARGIN * size + slack
-            remember_pose(pairs, pair, NOT_KEPT, pose)
-        else:
-            take_poses(body_pose[body_of[a]], body_pose[body_of[b]], shape_pose[a], shape_pose[b], pose)
-            remember_pose(pairs, pair, reach, pose)
-        if kind_a == SPHERE or kind_b == SPHERE:
-            scratch.feature[IS_CURVED] = 1
-            count = call_for_count(
-                families,
-                SPHERES,
-                polytopes,
-                row_a,
-                row_b,
-                kind_a,
-                kind_b,
-                form[a],
-                form[b],
-                size,
-                reach,
-                scratch,
-            )
-        elif CAPSULE <= kind_a <= CONE or CAPSULE <= kind_b <= CONE:
-            count = call_for_count(
-                families,
-                ROUND_SHAPES,
-                polytopes,
-                row_a,
-                row_b,
-                kind_a,
-                kind_b,
-                form[a],
-                form[b],
-                size,
-                reach,
-                step.maximal_points,
-                link[REFERENCE],
-                link[FEATURE],
-                scratch,
-            )
-        else:
-            scratch.feature[IS_CURVED] = 0
-            count = polytope_contacts(
-                polytopes,
-                row_a,
-                row_b,
-                # A sheet asks for the rules of a hull: which side its pushes lead to.
-                kind_a == BOX and kind_b == BOX and max(polytopes.flat_face[row_a], polytopes.flat_face[row_b]) < 0,
-                form[a],
-                form[b],
-                size,
-                reach,
-                step.maximal_points,
-                link[REFERENCE],
-                link[FEATURE],
-                scratch,
-            )
-        turns_through = step.h * closest_approach(velocity[body_of[a]], velocity[body_of[b]], lever_a, lever_b)
-        if count > 0 and turns_through > RATIO_FAST * size:
-            count = hold_centers(
-                polytopes,
-                row_a,
-                row_b,
-                kind_a,
-                kind_b,
-                form[a],
-                form[b],
-                local_pose[a],
-                local_pose[b],
-                lever_a,
-                lever_b,
-                moves_a,
-                moves_b,
-                reach,
-                step.maximal_points,
-                count,
-                scratch,
-            )
-        append_contacts(body_of, local_pose, scratch, pairs, pair, count, contacts)
-        if share > 0.0:
-            way = outlook if is_new_way else velocity
-            measure_from_start(
-                contacts.position,
-                contacts.normal,
-                contacts.gap,
-                contacts.drift,
-                link[CONTACT_START],
-                contacts.count[0],
-                share,
-                step.h,
-                body_pose[body_of[a]],
-                body_pose[body_of[b]],
-                way[body_of[a]],
-                way[body_of[b]],
-                pose,
-            )
-        if surface_speed > 0.0:
-            drift_with_growth(
-                form,
-                kind_a,
-                kind_b,
-                local_pose,
-                shape_pose,
-                a,
-                b,
-                contacts.local_a,
-                contacts.local_b,
-                contacts.drift,
-                link[CONTACT_START],
-                contacts.count[0],
-            )
+        if not is_at_end:
+            slack = way_slack(moves_a, moves_b, sizes[a], sizes[b], fall) + step.h * surface_speed
+            if approach > RATIO_FAST * size and is_followed(kind_a, kind_b):
+                share, is_new_way = find_meeting(
+                    polytopes,
+                    row_a,
+                    row_b,
+                    kind_a,
+                    kind_b,
+                    form[a],
+                    form[b],
+                    body_of[a],
+                    body_of[b],
+                    body_pose,
+                    local_pose[a],
+                    local_pose[b],
+                    velocity,
+                    outlook,
+                    lever_a,
+                    lever_b,
+                    step.h,
+                    size,
+                    slack,
+                    pose,
+                    scratch.axes,
+                    scratch.simplex,
+                    scratch.closest,
+                )
+            if share < 0.0:
+                remember_pose(pairs, pair, SET_ASIDE, pose)
+                link_contacts(link, contacts.count[0], np.int64(NO_CONTACT), np.int64(-1), np.int64(0))
+                continue
+            if share > 0.0:
+                reach = (1.0 - share) * approach + RATIO_MARGIN * size + slack
+                remember_pose(pairs, pair, NOT_KEPT, pose)
+            else:
+                take_poses(body_pose[body_of[a]], body_pose[body_of[b]], shape_pose[a], shape_pose[b], pose)
+                remember_pose(pairs, pair, reach, pose)
+        while True:
+            if is_at_end:
+                share, is_new_way, reach = 1.0, True, 0.0 if only_ends else RATIO_MARGIN * size
+                place_on_way(body_pose[body_of[a]], local_pose[a], led[body_of[a]], step.h, pose[BODY_A], pose[SHAPE_A])
+                place_on_way(body_pose[body_of[b]], local_pose[b], led[body_of[b]], step.h, pose[BODY_B], pose[SHAPE_B])
+                place_pair(pose[SHAPE_A], pose[SHAPE_B], pose)
+            if kind_a == SPHERE or kind_b == SPHERE:
+                scratch.feature[IS_CURVED] = 1
+                count = call_for_count(
+                    families,
+                    SPHERES,
+                    polytopes,
+                    row_a,
+                    row_b,
+                    kind_a,
+                    kind_b,
+                    form[a],
+                    form[b],
+                    size,
+                    reach,
+                    scratch,
+                )
+            elif CAPSULE <= kind_a <= CONE or CAPSULE <= kind_b <= CONE:
+                count = call_for_count(
+                    families,
+                    ROUND_SHAPES,
+                    polytopes,
+                    row_a,
+                    row_b,
+                    kind_a,
+                    kind_b,
+                    form[a],
+                    form[b],
+                    size,
+                    reach,
+                    step.maximal_points,
+                    link[REFERENCE],
+                    link[FEATURE],
+                    scratch,
+                )
+            else:
+                scratch.feature[IS_CURVED] = 0
+                count = polytope_contacts(
+                    polytopes,
+                    row_a,
+                    row_b,
+                    # A sheet asks for the rules of a hull: which side its pushes lead to.
+                    kind_a == BOX and kind_b == BOX and max(polytopes.flat_face[row_a], polytopes.flat_face[row_b]) < 0,
+                    form[a],
+                    form[b],
+                    size,
+                    reach,
+                    step.maximal_points,
+                    link[REFERENCE],
+                    link[FEATURE],
+                    scratch,
+                )
+            turns_through = step.h * closest_approach(velocity[body_of[a]], velocity[body_of[b]], lever_a, lever_b)
+            if count > 0 and turns_through > RATIO_FAST * size and not is_at_end:
+                count = hold_centers(
+                    polytopes,
+                    row_a,
+                    row_b,
+                    kind_a,
+                    kind_b,
+                    form[a],
+                    form[b],
+                    local_pose[a],
+                    local_pose[b],
+                    lever_a,
+                    lever_b,
+                    moves_a,
+                    moves_b,
+                    reach,
+                    step.maximal_points,
+                    count,
+                    scratch,
+                )
+            if is_at_end:
+                if count == 0:
+                    break
+                told = predicted_gap(
+                    contacts.position,
+                    contacts.normal,
+                    contacts.gap,
+                    contacts.drift,
+                    link[CONTACT_START],
+                    link[CONTACT_COUNT],
+                    step.h,
+                    body_pose[body_of[a]],
+                    body_pose[body_of[b]],
+                    led[body_of[a]],
+                    led[body_of[b]],
+                )
+                deepest = reach
+                for contact in range(count):
+                    deepest = min(deepest, scratch.contact[contact, GAP])
+                if told - deepest <= RATIO_TOLD * size or (only_ends and deepest > -RATIO_TURNED_INTO * size):
+                    break
+                if only_ends:
+                    return STATUS_TURNED
+                # Made at the end, they hold in this substep only.
+                pairs.reach[pair] = NOT_KEPT
+            first = contacts.count[0]
+            append_contacts(body_of, local_pose, scratch, pairs, pair, count, is_at_end, contacts)
+            if share > 0.0:
+                way_to = outlook if is_new_way else velocity
+                measure_from_start(
+                    contacts.position,
+                    contacts.normal,
+                    contacts.gap,
+                    contacts.drift,
+                    first,
+                    contacts.count[0],
+                    share,
+                    step.h,
+                    body_pose[body_of[a]],
+                    body_pose[body_of[b]],
+                    way_to[body_of[a]],
+                    way_to[body_of[b]],
+                    pose,
+                )
+            if surface_speed > 0.0:
+                drift_with_growth(
+                    form,
+                    kind_a,
+                    kind_b,
+                    local_pose,
+                    shape_pose,
+                    a,
+                    b,
+                    contacts.local_a,
+                    contacts.local_b,
+                    contacts.drift,
+                    first,
+                    contacts.count[0],
+                )
+            if is_at_end or not looks_at_end:
+                break
+            is_at_end = True
     if contacts.needed[0] > contacts.count[0]:
         return STATUS_CAPACITY
     return STATUS_OK
@@ -557,138 +625,3 @@ def relative_motion(pose, before, is_b, radius):
             x += before[2, i] * before[POSITION, 2]
             shift += (pose[A_IN_B, POSITION, i] + x) ** 2
     return shift**0.5 + (0.5 * square) ** 0.5 * radius
-
-
-@subkernel
-def remember_pose(pairs, pair, reach, pose):
-    """Note from where and how far out the pair's contacts are made."""
-    pairs.link[pair, IS_RECYCLED] = 0
-    pairs.reach[pair] = reach
-    for i in range(4):
-        for j in range(3):
-            pairs.pose[pair, i, j] = pose[B_IN_A, i, j]
-
-
-@subkernel
-def link_contacts(link, first, reference, feature, is_curved):
-    """Note where a pair's contacts start, and no contact yet."""
-    link[CONTACT_START] = first
-    link[CONTACT_COUNT] = 0
-    link[REFERENCE] = reference
-    link[FEATURE] = feature
-    link[CURVED] = is_curved
-
-
-@subkernel
-def append_contacts(body_of, local_pose, scratch, pairs, pair, count, contacts):
-    """Write the manifold in the scratch behind the contacts there are; beyond the capacity it is only counted."""
-    link = pairs.link[pair]
-    first = contacts.count[0]
-    contacts.needed[0] += count
-    if count > 0:
-        link_contacts(link, first, scratch.feature[ORIGIN], scratch.feature[ORIGIN_FEATURE], scratch.feature[IS_CURVED])
-    else:
-        link_contacts(link, first, np.int64(NO_CONTACT), np.int64(-1), np.int64(0))
-    if contacts.needed[0] > len(contacts.gap) or count == 0:
-        return
-    link[CONTACT_COUNT] = count
-    contacts.count[0] += count
-    a, b = pairs.shape_a[pair], pairs.shape_b[pair]
-    body_a, body_b = body_of[a], body_of[b]
-    pose = scratch.pose[SHAPE_A]
-    holder = scratch.pose[BODY_B if link[REFERENCE] == FACE_OF_B else BODY_A]
-    for contact in range(first, first + count):
-        row = scratch.contact[contact - first]
-        contacts.shape_a[contact] = a
-        contacts.shape_b[contact] = b
-        contacts.body_a[contact] = body_a
-        contacts.body_b[contact] = body_b
-        contacts.gap[contact] = row[GAP]
-        contacts.matched[contact] = -1
-        local_a, local_b = contacts.local_a[contact], contacts.local_b[contact]
-        place_point(local_pose[a], row[POINT_A], row[POINT_A + 1], row[POINT_A + 2], local_a)
-        place_point(scratch.pose[A_IN_B], row[POINT_B], row[POINT_B + 1], row[POINT_B + 2], local_b)
-        place_point(local_pose[b], local_b[0], local_b[1], local_b[2], local_b)
-        x = 0.5 * (row[POINT_A] + row[POINT_B])
-        y = 0.5 * (row[POINT_A + 1] + row[POINT_B + 1])
-        z = 0.5 * (row[POINT_A + 2] + row[POINT_B + 2])
-        place_point(pose, x, y, z, contacts.position[contact])
-        world = contacts.normal[contact]
-        turn_vector(pose, scratch.axes[NORMAL], world)
-        for i in range(3):
-            along = holder[0, i] * world[0] + holder[1, i] * world[1] + holder[2, i] * world[2]
-            contacts.local_normal[contact, i] = along
-        for column in range(DRIFT_COLUMNS):
-            contacts.drift[contact, column] = 0.0
-
-
-@subkernel
-def place_point(pose, x, y, z, result):
-    """The point (x, y, z) of the frame that ``pose`` places, in the outer frame."""
-    for i in range(3):
-        result[i] = pose[POSITION, i] + pose[i, 0] * x + pose[i, 1] * y + pose[i, 2] * z
-
-
-@subkernel
-def turn_vector(pose, vector, result):
-    """A direction of the frame that ``pose`` places, in the outer frame."""
-    for i in range(3):
-        result[i] = pose[i, 0] * vector[0] + pose[i, 1] * vector[1] + pose[i, 2] * vector[2]
-
-
-@subkernel
-def recycle_contacts(pairs, pair, previous_pairs, contacts, previous, body_pose):
-    """Carry the pair's contacts over with new gaps and positions."""
-    link = pairs.link[pair]
-    old_pair, count, first = link[OLD_PAIR], link[OLD_COUNT], contacts.count[0]
-    contacts.needed[0] += count
-    link[IS_RECYCLED] = 1
-    link[CURVED] = previous_pairs.link[old_pair, CURVED]
-    link[CONTACT_START] = first
-    link[CONTACT_COUNT] = 0
-    pairs.reach[pair] = previous_pairs.reach[old_pair]
-    for i in range(4):
-        for j in range(3):
-            pairs.pose[pair, i, j] = previous_pairs.pose[old_pair, i, j]
-    if contacts.needed[0] > len(contacts.gap):
-        return
-    link[CONTACT_COUNT] = count
-    contacts.count[0] += count
-    for contact in range(first, first + count):
-        old = link[OLD_START] + contact - first
-        a, b = previous.body_a[old], previous.body_b[old]
-        contacts.shape_a[contact] = pairs.shape_a[pair]
-        contacts.shape_b[contact] = pairs.shape_b[pair]
-        contacts.body_a[contact] = a
-        contacts.body_b[contact] = b
-        contacts.matched[contact] = old
-        for i in range(3):
-            contacts.local_a[contact, i] = previous.local_a[old, i]
-            contacts.local_b[contact, i] = previous.local_b[old, i]
-            contacts.local_normal[contact, i] = previous.local_normal[old, i]
-        for column in range(DRIFT_COLUMNS):
-            contacts.drift[contact, column] = 0.0
-        holder = body_pose[b if link[REFERENCE] == FACE_OF_B else a]
-        turn_vector(holder, contacts.local_normal[contact], contacts.normal[contact])
-        contacts.gap[contact] = measure_gap(
-            body_pose[a],
-            body_pose[b],
-            contacts.local_a[contact],
-            contacts.local_b[contact],
-            contacts.normal[contact],
-            contacts.position[contact],
-        )
-
-
-@subkernel
-def measure_gap(pose_a, pose_b, local_a, local_b, normal, position):
-    """Gap of two points of two bodies along the normal; writes the middle of the points, world, to ``position``."""
-    gap = 0.0
-    for i in range(3):
-        lever_a = pose_a[i, 0] * local_a[0] + pose_a[i, 1] * local_a[1] + pose_a[i, 2] * local_a[2]
-        lever_b = pose_b[i, 0] * local_b[0] + pose_b[i, 1] * local_b[1] + pose_b[i, 2] * local_b[2]
-        # Positions first: their difference is small, and exact far from the origin too.
-        apart = pose_b[POSITION, i] - pose_a[POSITION, i] + lever_b - lever_a
-        position[i] = pose_a[POSITION, i] + lever_a + 0.5 * apart
-        gap += normal[i] * apart
-    return gap

@@ -557,3 +557,42 @@ def depth_of_point(polytopes, row, kind, parameters, x, y, z):
         beyond = max(abs(z) - (parameters[1] if kind == CAPSULE else 0.0), 0.0)
         return parameters[0] - (x * x + y * y + beyond * beyond) ** 0.5
     return depth_inside(polytopes, row, kind, parameters, 0.0, 0.0, 0.0, x, y, z)
+
+
+# ---- what rows tell of the end
+
+
+@subkernel
+def predicted_gap(point, normals, gap, drift, first, count, h, start_a, start_b, velocity_a, velocity_b):
+    """Least gap + h u_n of a pair's contacts, which its rows tell of the end; infinite without contacts [m].
+
+    Parameters
+    ----------
+    point, normals, gap, drift : float64 [C, 3], [C, 3], [C], [C, 6]
+        Of ``ContactArrays`` (read).
+    first, count : int
+        The pair's.
+    h : float
+        [s]
+    start_a, start_b : float64 [4, 3]
+        Poses of the bodies at the start (read).
+    velocity_a, velocity_b : float64 [6 or more]
+        (read)
+
+    Returns
+    -------
+    float
+    """
+    va, vb = velocity_a, velocity_b
+    least = INFINITE
+    for contact in range(first, first + count):
+        at, normal, way = point[contact], normals[contact], drift[contact]
+        p, q, r = 0.5 * way[PARTED], 0.5 * way[PARTED + 1], 0.5 * way[PARTED + 2]
+        a0, b0 = at[0] - p - start_a[POSITION, 0], at[0] + p - start_b[POSITION, 0]
+        a1, b1 = at[1] - q - start_a[POSITION, 1], at[1] + q - start_b[POSITION, 1]
+        a2, b2 = at[2] - r - start_a[POSITION, 2], at[2] + r - start_b[POSITION, 2]
+        u0 = way[0] + vb[0] - va[0] + (vb[4] * b2 - vb[5] * b1) - (va[4] * a2 - va[5] * a1)
+        u1 = way[1] + vb[1] - va[1] + (vb[5] * b0 - vb[3] * b2) - (va[5] * a0 - va[3] * a2)
+        u2 = way[2] + vb[2] - va[2] + (vb[3] * b1 - vb[4] * b0) - (va[3] * a1 - va[4] * a0)
+        least = min(least, gap[contact] + h * (normal[0] * u0 + normal[1] * u1 + normal[2] * u2))
+    return least

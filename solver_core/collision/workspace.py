@@ -59,9 +59,15 @@ SHAPE_B = 5
 # Columns of CollisionWorkspace.outlook. From 0 on: the velocity that the last look's solution gave the body.
 SURPLUS = 6
 LOOK = 7
-OUTLOOK_COLUMNS = 8
+# 1: its island was not solved to the tolerance in the last look.
+UNSOLVED = 8
+# 1: it has been so deep in another body in this substep that where a look leads it tells nothing.
+DEEP = 9
+OUTLOOK_COLUMNS = 10
 # How often contacts are looked for in a substep: contacts change the ways of bodies.
 MOST_LOOKS = 3
+# ... and with those that only look at where the last solution has led.
+MOST_LOOKS_AT_ENDS = 6
 
 # Columns of CollisionWorkspace.form: parameters as in ShapeArrays; a bounding radius for the whole frame; and of round
 # shapes that grow (``growth``): rates of the parameters, velocity of the position in the body frame, a bound on the
@@ -212,7 +218,7 @@ class CollisionWorkspace(NamedTuple):
         The shape's pose in its body.
     body_pose, shape_pose : float64 [B, 4, 3], [S, 4, 3]
         This step's poses in the world; written by ``broad_phase``.
-    outlook : float64 [B, 8]
+    outlook : float64 [B, 10]
         Written by the stepper: velocity after the last look at this substep [m/s, rad/s]; how much farther than by its
         velocity at the start the body may go, because others push it [m]; number of the look, from 0.
     tree : TreeArrays

@@ -12,7 +12,7 @@ from scipy.optimize import nnls
 from scipy.spatial import ConvexHull as Qhull
 
 from cairn.solver_core.collision.broad_phase import broad_phase
-from cairn.solver_core.collision.narrow_phase import narrow_phase
+from cairn.solver_core.collision.narrow_phase import MAKE_CONTACTS, narrow_phase
 from cairn.solver_core.collision.pair_families import find_families
 from cairn.solver_core.collision.workspace import allocate_collision_workspace
 from cairn.solver_core.contacts import (
@@ -77,7 +77,9 @@ class Collider:
         step, workspace = self.step_scalars, self.workspace
         self.status = (
             broad_phase(arrays, self.state, step, pairs, workspace),
-            narrow_phase(arrays, self.state, step, pairs, old_pairs, contacts, old, workspace, self.families),
+            narrow_phase(
+                arrays, self.state, step, pairs, old_pairs, contacts, old, workspace, self.families, MAKE_CONTACTS
+            ),
         )
         match_contacts(pairs, contacts, old, workspace)
         return self
