@@ -14,7 +14,7 @@ from .lemke_island import MAX_PIVOTS, LemkeIslandWorkspace, allocate_lemke_islan
 from .lemke_reduced import solve_lemke_reduced
 
 # Blocks up to which pivoting is the faster of the two.
-_MOST_BLOCKS_FOR_PIVOTS = 32
+_MOST_BLOCKS_FOR_PIVOTS = 64
 
 
 class PolyhedralWorkspace(NamedTuple):
