@@ -10,9 +10,9 @@ import math
 import numpy as np
 import pytest
 from contact_problems import brake_reference, project_friction_reference
-from numba import njit
 
 from cairn.solver_core.friction import project_friction, solve_friction
+from cairn.solver_core.kernel import kernel
 from cairn.solver_core.model import BodyKind, ModelBuilder
 from cairn.solver_core.problem import SolverOptions
 from cairn.solver_core.rows import BOX, CONE, FRICTION_MODELS, POLYHEDRAL
@@ -124,12 +124,12 @@ def test_slip_one_way_frees_the_other():
     assert drift_across_the_belt("box") > 2.0 * expected
 
 
-@njit
+@kernel
 def project(model, directions, bound, t1, t2):
     return project_friction(model, directions, bound, t1, t2)
 
 
-@njit
+@kernel
 def brake(model, bound, w, speed, t):
     return solve_friction(model, 8, bound, w[0, 0], w[0, 1], w[1, 0], w[1, 1], speed[0], speed[1], t[0], t[1])
 
