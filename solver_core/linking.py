@@ -72,7 +72,6 @@ def _lowering(name, library_class, is_compiled):
                 lowered.fndesc.lookup_module(), lowered.fndesc.qualname, "", 0, lowered.env, (state.library,)
             )
             state.targetctx.insert_user_function(entry, lowered.fndesc, [state.library])
-            state.reload_init.extend(state.library._reload_init)
             state["cr"] = lowered._replace(cfunc=entry)
             return True
 

@@ -436,6 +436,7 @@ def narrow_phase(model, state, step, pairs, previous_pairs, contacts, previous, 
                     body_pose[body_of[b]],
                     way_to[body_of[a]],
                     way_to[body_of[b]],
+                    RATIO_FAST * size if moves_a and moves_b else 0.0,
                     pose,
                 )
             if surface_speed > 0.0:

@@ -401,12 +401,14 @@ def swing(velocity, x, y, z):
 
 @subkernel
 def measure_from_start(
-    point, normals, gap, drift, first, last, share, h, start_a, start_b, velocity_a, velocity_b, pose
+    point, normals, gap, drift, first, last, share, h, start_a, start_b, velocity_a, velocity_b, least_way, pose
 ):
     """Turn contacts that were made where two bodies meet into those of the substep's start.
 
-    Arms and normals stay what they are at the meeting, since there the impulse acts. The gap is the way along the
-    normal until then and what is left, so that the row lets the bodies come as far as they meet:
+    Arms and normals of fast bodies stay what they are at the meeting, since there the impulse acts: their angular
+    momentum is kept there, and not as it is measured at the start. Where the way is short, arms go from the start to
+    one common point, in the middle, which keeps it to rounding. The gap is the way along the normal until they meet and
+    what is left, so that the row lets the bodies come as far:
 
         gap = d + t h max(-u_n, 0),    u_n = n . (v_b + omega_b x r_b - v_a - omega_a x r_a)
 
@@ -422,25 +424,33 @@ def measure_from_start(
         Poses of the bodies at the start (read).
     velocity_a, velocity_b : float64 [6 or more]
         On their ways (read).
+    least_way : float
+        Relative way from which on either body has its own arms [m].
     pose : float64 [6, 4, 3]
         Poses at the meeting (read).
     """
     va, vb = velocity_a, velocity_b
+    way = (
+        start_b[POSITION, 0] - pose[BODY_B, POSITION, 0] - start_a[POSITION, 0] + pose[BODY_A, POSITION, 0],
+        start_b[POSITION, 1] - pose[BODY_B, POSITION, 1] - start_a[POSITION, 1] + pose[BODY_A, POSITION, 1],
+        start_b[POSITION, 2] - pose[BODY_B, POSITION, 2] - start_a[POSITION, 2] + pose[BODY_A, POSITION, 2],
+    )
+    is_parted = way[0] * way[0] + way[1] * way[1] + way[2] * way[2] > least_way * least_way
     for contact in range(first, last):
         at, normal = point[contact], normals[contact]
-        a0, b0 = at[0] - pose[BODY_A, POSITION, 0], at[0] - pose[BODY_B, POSITION, 0]
-        a1, b1 = at[1] - pose[BODY_A, POSITION, 1], at[1] - pose[BODY_B, POSITION, 1]
-        a2, b2 = at[2] - pose[BODY_A, POSITION, 2], at[2] - pose[BODY_B, POSITION, 2]
+        for i in range(3):
+            at[i] += 0.5 * (start_a[POSITION, i] - pose[BODY_A, POSITION, i])
+            at[i] += 0.5 * (start_b[POSITION, i] - pose[BODY_B, POSITION, i])
+            drift[contact, PARTED + i] = way[i] if is_parted else 0.0
+        p, q, r = 0.5 * drift[contact, PARTED], 0.5 * drift[contact, PARTED + 1], 0.5 * drift[contact, PARTED + 2]
+        a0, b0 = at[0] - p - start_a[POSITION, 0], at[0] + p - start_b[POSITION, 0]
+        a1, b1 = at[1] - q - start_a[POSITION, 1], at[1] + q - start_b[POSITION, 1]
+        a2, b2 = at[2] - r - start_a[POSITION, 2], at[2] + r - start_b[POSITION, 2]
         u0 = vb[0] - va[0] + (vb[4] * b2 - vb[5] * b1) - (va[4] * a2 - va[5] * a1)
         u1 = vb[1] - va[1] + (vb[5] * b0 - vb[3] * b2) - (va[5] * a0 - va[3] * a2)
         u2 = vb[2] - va[2] + (vb[3] * b1 - vb[4] * b0) - (va[3] * a1 - va[4] * a0)
         approach = -(normal[0] * u0 + normal[1] * u1 + normal[2] * u2)
         gap[contact] += share * h * max(approach, 0.0)
-        for i in range(3):
-            shift_a = start_a[POSITION, i] - pose[BODY_A, POSITION, i]
-            shift_b = start_b[POSITION, i] - pose[BODY_B, POSITION, i]
-            at[i] += 0.5 * (shift_a + shift_b)
-            drift[contact, PARTED + i] = shift_b - shift_a
 
 
 # ---- hits that spin a body about
