@@ -106,7 +106,10 @@ def test_a_heap_in_itself_has_no_more_energy_than_falling_gives(share, seed):
 
 
 def test_overlaps_that_contradict_each_other_do_not_pop():
-    """Tables pushed half into each other: their parts ask for opposite ways out, so some stay; none flies off."""
+    """Tables pushed half into each other: their parts ask for opposite ways out, so some stay; none flies off.
+
+    They slide out sideways and tip, in two seconds no farther than overlaps are taken out.
+    """
     builder = ModelBuilder()
     builder.add_body(shape=Box((9.0, 9.0, 0.0)), kind=BodyKind.STATIC, friction=0.7)
     for number in range(3):
@@ -114,4 +117,5 @@ def test_overlaps_that_contradict_each_other_do_not_pop():
         builder.add_body(shape=TABLE, position=position, friction=0.7)
     kinetic, allowed, _, simulation = play(builder, 48)
     assert np.all(kinetic <= (1.0 + SLACK) * allowed + 1e-9)
-    assert np.abs(simulation.poses()[0][1:, :2]).max() <= 2.0
+    travel = simulation.poses()[0][1:, :2] - np.outer(np.arange(3), (0.05, 0.02))
+    assert np.linalg.norm(travel, axis=1).max() <= RECOVERY_SPEED * TABLE.size * 2.0
