@@ -406,7 +406,7 @@ def measure_from_start(
     """Turn contacts that were made where two bodies meet into those of the substep's start.
 
     Arms and normals of fast bodies stay what they are at the meeting, since there the impulse acts: their angular
-    momentum is kept there, and not as it is measured at the start. Where the way is short, arms go from the start to
+    momentum is kept there, and not as it is measured at the start. Those of others go from the start to
     one common point, in the middle, which keeps it to rounding. The gap is the way along the normal until they meet and
     what is left, so that the row lets the bodies come as far:
 
@@ -425,7 +425,7 @@ def measure_from_start(
     velocity_a, velocity_b : float64 [6 or more]
         On their ways (read).
     least_way : float
-        Relative way from which on either body has its own arms [m].
+        Relative way in the whole substep from which on either body has its own arms [m].
     pose : float64 [6, 4, 3]
         Poses at the meeting (read).
     """
@@ -435,7 +435,7 @@ def measure_from_start(
         start_b[POSITION, 1] - pose[BODY_B, POSITION, 1] - start_a[POSITION, 1] + pose[BODY_A, POSITION, 1],
         start_b[POSITION, 2] - pose[BODY_B, POSITION, 2] - start_a[POSITION, 2] + pose[BODY_A, POSITION, 2],
     )
-    is_parted = way[0] * way[0] + way[1] * way[1] + way[2] * way[2] > least_way * least_way
+    is_parted = way[0] * way[0] + way[1] * way[1] + way[2] * way[2] > (share * least_way) ** 2
     for contact in range(first, last):
         at, normal = point[contact], normals[contact]
         for i in range(3):
