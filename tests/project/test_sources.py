@@ -56,7 +56,13 @@ def test_parses_with_the_oldest_python(path):
 def test_does_nothing_that_the_extension_platform_refuses(path):
     tree = parse(path)
     assert not first_names(imported_modules(tree)) & {"threading", "_thread", "concurrent", "pickle", "marshal"}
-    assert not names_used(tree) & {"bl_info", "eval", "exec", "sys.path", "bpy.app.driver_namespace"}
+    assert not names_used(tree) & {"bl_info", "eval", "exec", "bpy.app.driver_namespace"}
+
+
+@each([path for path in SHIPPED if path != ROOT / "solver_core" / "child_python.py"])
+def test_leaves_the_folders_of_modules_alone(path):
+    """Only what starts a Python of its own reads them, to pass them on."""
+    assert "sys.path" not in names_used(parse(path))
 
 
 @each(SHIPPED)
