@@ -27,10 +27,6 @@ class RuntimeUnavailable(RuntimeError):
     """Numba or what it needs cannot be used. ``str()`` is one line: what, where, what to do."""
 
 
-class _Pause(Exception):
-    """Leaves ``warm_up`` between two kernels."""
-
-
 def build_record():
     """What this copy of Cairn was bundled with (``build_record.json``); empty for a copy that was not packaged."""
     path = ROOT / "build_record.json"
@@ -132,7 +128,8 @@ def _unavailable(name, error, trouble):
 def compile_kernels(options, shape_kinds, *, time_slice=COMPILE_SLICE):
     """Compile or load all kernels that a bake with these options needs, as a generator of (done, total, name).
 
-    It yields at once, before Numba is even imported, and then after each slice of time, always between two kernels.
+    It yields at once, before Numba is even imported, and then after each slice of time: while children compile, and
+    between two kernels where this process does. Closing it ends the children.
 
     Parameters
     ----------
@@ -145,27 +142,13 @@ def compile_kernels(options, shape_kinds, *, time_slice=COMPILE_SLICE):
     prepare()
     yield 0, 0, ""
     from ..solver_core.simulation import SimulationOptions
-    from ..solver_core.warm_up import warm_up
+    from ..solver_core.warm_up import warm_up_steps
 
-    reached = (-1, 0, "")
     start = time.perf_counter()
-
-    def pause_between_kernels(done, total, name):
-        nonlocal reached
-        if done > reached[0]:
-            reached = done, total, name
-            if time.perf_counter() - start > time_slice:
-                raise _Pause
-
-    while True:
-        start = time.perf_counter()
-        try:
-            # Started anew each time: kernels that are compiled take no time.
-            warm_up(SimulationOptions(**options), pause_between_kernels, shape_kinds)
-        except _Pause:
-            yield reached
-        else:
-            return
+    for step in warm_up_steps(SimulationOptions(**options), shape_kinds):
+        if time.perf_counter() - start > time_slice:
+            yield step
+            start = time.perf_counter()
 
 
 def system_information():

@@ -10,12 +10,15 @@ stored.
 """
 
 import zlib
+from typing import NamedTuple
 
 import numpy as np
 from llvmlite import ir
-from numba import config, typeof, types
+from numba import config, types
 from numba.core import cgutils
 from numba.extending import intrinsic
+
+from .kernel import is_cached, kinds_of
 
 # Columns of a table of entries.
 _ADDRESS, _CHECKSUM = 0, 1
@@ -54,13 +57,50 @@ def enter(entries, place: int, kernel, result, *arguments) -> None:
     if config.DISABLE_JIT:
         entries[place] = kernel
         return
-    kinds = tuple(typeof(argument) for argument in arguments)
+    kinds = kinds_of(arguments)
     kernel.compile(kinds)
     compiled = kernel.overloads[kinds]
     if compiled.signature.return_type != result:
         raise TypeError(f"{kernel.__name__} returns {compiled.signature.return_type}, not {result}")
     entries[place, _ADDRESS] = compiled.library.get_pointer_to_function(compiled.fndesc.llvm_func_name)
     entries[place, _CHECKSUM] = _checksum(result, kinds)
+
+
+class Compilation(NamedTuple):
+    """One kernel that a simulation calls, and what for: what can be compiled on its own.
+
+    Attributes
+    ----------
+    name : str
+        For reports of progress; no two of a simulation have the same.
+    kernel : kernel or entry
+    arguments : tuple
+        Values of the types that it will be called with; only their types count.
+    result : Numba type, optional
+        What it returns, if it is called by its address.
+    entries : table of ``empty_entries``, optional
+        Then its address is written there, ...
+    place : int
+        ... in this place.
+    """
+
+    name: str
+    kernel: object
+    arguments: tuple
+    result: object = None
+    entries: object = None
+    place: int = 0
+
+    def is_cached(self) -> bool:
+        """Whether it can be loaded."""
+        return is_cached(self.kernel, kinds_of(self.arguments))
+
+    def compile(self) -> None:
+        """Compile it, or load it from the cache, and enter it."""
+        if self.entries is not None:
+            enter(self.entries, self.place, self.kernel, self.result, *self.arguments)
+        elif not config.DISABLE_JIT:
+            self.kernel.compile(kinds_of(self.arguments))
 
 
 def _checksum(result, kinds) -> int:

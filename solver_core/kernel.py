@@ -21,7 +21,7 @@ import os
 import types
 from pathlib import Path
 
-from numba import config, njit
+from numba import config, njit, typeof
 from numba.core import cgutils
 from numba.core import types as numba_types
 from numba.extending import intrinsic
@@ -44,6 +44,11 @@ def set_cache_folder(folder) -> None:
     global _chosen_folder
     _chosen_folder = None if folder is None else Path(folder)
     cache_folder.cache_clear()
+
+
+def chosen_folder() -> Path | None:
+    """What ``set_cache_folder`` was given."""
+    return _chosen_folder
 
 
 @functools.cache
@@ -111,6 +116,21 @@ def subkernel(function):
     of many arrays that is some 40 % of the time to compile it. What Python calls, tests included, is a ``kernel``.
     """
     return njit(no_cpython_wrapper=True, pipeline_class=PartPipeline, **_OPTIONS)(function)
+
+
+def kinds_of(arguments) -> tuple:
+    """Numba's types of values."""
+    return tuple(typeof(argument) for argument in arguments)
+
+
+def is_cached(kernel, kinds) -> bool:
+    """Whether the code of a ``kernel`` or ``entry`` for these types can be loaded, and need not be compiled."""
+    if config.DISABLE_JIT:
+        return True
+    cache = kernel._cache
+    files = cache._cache_file
+    name = files._load_index().get(cache._index_key(kinds, kernel.targetctx.codegen()))
+    return name is not None and os.path.exists(files._data_path(name))
 
 
 def _without_owner(context, builder, kind, value):

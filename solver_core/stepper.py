@@ -21,7 +21,7 @@ from .collision.growth import grow_shapes
 from .collision.looks import is_unsolved, note_unsolved, start_look
 from .collision.mesh_motion import move_meshes
 from .collision.narrow_phase import LOOK_AT_ENDS, MAKE_CONTACTS, meet_on_new_ways, narrow_phase
-from .collision.pair_families import enter_families, find_families, needed_families
+from .collision.pair_families import families_to_compile, find_families
 from .collision.workspace import (
     FAMILIES,
     MOST_LOOKS,
@@ -51,7 +51,7 @@ from .constraints.impacts import (
     threshold_of_impacts,
 )
 from .contacts import STATUS_OK, allocate_contacts, allocate_pairs, grown, match_contacts, take_looked_impulses
-from .entries import call_for_count, caller, empty_entries, enter
+from .entries import Compilation, call_for_count, caller, empty_entries
 from .islands import find_islands
 from .kernel import borrowed, kernel, subkernel
 from .motion import allocate_motion, apply_forces, integrate_poses, look_farther, measure_motion
@@ -214,8 +214,10 @@ class FrameEntries(NamedTuple):
     families: np.ndarray
 
 
-def enter_stages(members: StepMembers, shape_kinds, solver, gravity, step, settings, entries: FrameEntries):
-    """Compile what a frame calls, or load it from the cache, and fill the tables with it.
+def stages_to_compile(
+    members: StepMembers, shape_kinds, solver, gravity, step, settings, entries: FrameEntries
+) -> list[Compilation]:
+    """What a frame calls by address; compiling it fills the tables.
 
     Parameters
     ----------
@@ -228,17 +230,11 @@ def enter_stages(members: StepMembers, shape_kinds, solver, gravity, step, setti
     step : StepSettings
     settings : SolverSettings
     entries : FrameEntries
-        Of ``allocate_entries`` (written).
-
-    Yields
-    ------
-    str
-        What comes next.
+        Of ``_empty_tables``.
     """
     model, state, motion, _, collision, problem = members
     rows, contact_rows, islands = problem.rows, problem.contact_rows, problem.islands
     (pairs, _), (contacts, _), workspace = collision.pairs, collision.contacts, collision.workspace
-    yield from enter_families(shape_kinds, workspace, entries.families)
     narrow = model, state, step, *collision.pairs, *collision.contacts, workspace, entries.families, MAKE_CONTACTS
     build = model, state, motion, contacts, step.gravity_norm, step.h, rows, contact_rows
     solve = rows, islands, 0, motion.free_velocity, state.velocity, problem.solver, settings
@@ -256,16 +252,17 @@ def enter_stages(members: StepMembers, shape_kinds, solver, gravity, step, setti
         SOLVE: (solver.kernel, SOLVER_OUTCOME, solve),
         INTEGRATE: (integrate_poses, types.none, (model, state, motion, step.h)),
     }
-    for place, (stage, result, arguments) in stages.items():
-        yield _ENTRY_NAMES[place]
-        enter(entries.stages, place, stage, result, *arguments)
+    return families_to_compile(shape_kinds, workspace, entries.families) + [
+        Compilation(_ENTRY_NAMES[place], stage, arguments, result, entries.stages, place)
+        for place, (stage, result, arguments) in stages.items()
+    ]
 
 
 def find_entries(members: StepMembers, solver, gravity, step, settings) -> FrameEntries:
-    """Tables of all that a frame of these calls; arguments as of ``enter_stages``."""
+    """Tables of all that a frame of these calls; arguments as of ``stages_to_compile``."""
     entries = _empty_tables()
-    for _ in enter_stages(members, members.model.shapes.kind, solver, gravity, step, settings, entries):
-        pass
+    for compilation in stages_to_compile(members, members.model.shapes.kind, solver, gravity, step, settings, entries):
+        compilation.compile()
     return entries
 
 
@@ -273,8 +270,8 @@ def _empty_tables() -> FrameEntries:
     return FrameEntries(empty_entries(len(_ENTRY_NAMES)), empty_entries(FAMILIES))
 
 
-def compile_stages(small_model, shape_kinds, method: str, friction: str):
-    """Compile all that a frame calls, or load it from the cache.
+def frame_to_compile(small_model, shape_kinds, method: str, friction: str) -> list[Compilation]:
+    """All that a simulation of frames calls.
 
     Parameters
     ----------
@@ -283,11 +280,6 @@ def compile_stages(small_model, shape_kinds, method: str, friction: str):
     shape_kinds : int64 [any]
         Of the model that is to be stepped.
     method, friction : str
-
-    Yields
-    ------
-    tuple of (int, int, str)
-        Parts compiled so far, parts in all, and the one that comes next; between two of them one can stop.
     """
     solver = find_method(method, friction)
     model, state = small_model.arrays, copy_state(small_model.initial_state)
@@ -297,27 +289,14 @@ def compile_stages(small_model, shape_kinds, method: str, friction: str):
     members = StepMembers(model, state, motion, sleep, collision, problem)
     step = StepSettings(substeps=0, h=1e-2, gravity_norm=float(np.linalg.norm(gravity)), maximal_points=8, sleeping=0)
     settings, entries = SolverSettings(), _empty_tables()
-    total = len(_ENTRY_NAMES) + len(needed_families(shape_kinds)) + 2
-    done = 0
-    for name in enter_stages(members, shape_kinds, solver, gravity, step, settings, entries):
-        yield done, total, name
-        done += 1
-    yield done, total, "measure_motion"
-    measure_motion(
-        model.mass,
-        model.inertia,
-        gravity,
-        state.kind,
-        state.position,
-        state.orientation,
-        state.velocity,
-        motion.lag,
-        motion.rests,
-        np.zeros(2),
-    )
-    yield done + 1, total, "frame"
-    # A frame of no substeps.
-    advance_frame(StepArrays(members), entries.stages, entries.families, gravity, step, settings, allocate_record())
+    poses = state.kind, state.position, state.orientation, state.velocity
+    measure = model.mass, model.inertia, gravity, *poses, motion.lag, motion.rests, np.zeros(2)
+    frame = StepArrays(members), entries.stages, entries.families, gravity, step, settings, allocate_record()
+    return [
+        *stages_to_compile(members, shape_kinds, solver, gravity, step, settings, entries),
+        Compilation("measure_motion", measure_motion, measure),
+        Compilation("frame", advance_frame, frame),
+    ]
 
 
 def allocate_collision(model) -> CollisionArrays:

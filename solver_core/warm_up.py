@@ -2,10 +2,12 @@
 
 import numpy as np
 
+from .compile_workers import compile_in_children
+from .entries import Compilation
 from .model import BodyKind, ModelBuilder
 from .shapes import Box, ShapeKind
 from .simulation import SimulationOptions
-from .stepper import compile_stages
+from .stepper import frame_to_compile
 
 
 def warm_up(options: SimulationOptions | None = None, progress=None, shape_kinds=(ShapeKind.BOX,)) -> None:
@@ -15,14 +17,40 @@ def warm_up(options: SimulationOptions | None = None, progress=None, shape_kinds
     ----------
     options : SimulationOptions, optional
     progress : callable (done, total, name), optional
-        Called before each kernel; it may raise to stop between two.
+        Called before each kernel, and now and then while kernels are compiled; it may raise to stop.
     shape_kinds : sequence of ShapeKind
         That the model has (``ShapeArrays.kind``).
     """
-    options = options or SimulationOptions()
-    builder = ModelBuilder()
-    builder.add_body(shape=Box((1.0, 1.0, 0.0)), kind=BodyKind.STATIC)
-    kinds = np.asarray(shape_kinds, np.int64)
-    for done, total, name in compile_stages(builder.build(), kinds, options.method, options.friction):
+    for done, total, name in warm_up_steps(options or SimulationOptions(), shape_kinds):
         if progress is not None:
             progress(done, total, name)
+
+
+def warm_up_steps(options: SimulationOptions, shape_kinds):
+    """``warm_up`` as a generator. What is in no cache yet is compiled by children (``compile_workers``), if it can be.
+
+    Yields
+    ------
+    tuple of (int, int, str)
+        Kernels done so far, kernels in all, and the one that comes next or takes longest. Closing the generator stops.
+    """
+    task = options.method, options.friction, [int(kind) for kind in shape_kinds]
+    compilations = what_to_compile(*task)
+    missing = [compilation.name for compilation in compilations if not compilation.is_cached()]
+    total, cached = len(compilations), len(compilations) - len(missing)
+    reached = 0
+    for done, name in compile_in_children(missing, task):
+        reached = cached + done
+        yield reached, total, name
+    # What they have done is only loaded here, in no time.
+    reached = min(reached, total - 1)
+    for done, compilation in enumerate(compilations):
+        yield max(done, reached), total, compilation.name
+        compilation.compile()
+
+
+def what_to_compile(method: str, friction: str, shape_kinds) -> list[Compilation]:
+    """All kernels that a simulation calls."""
+    builder = ModelBuilder()
+    builder.add_body(shape=Box((1.0, 1.0, 0.0)), kind=BodyKind.STATIC)
+    return frame_to_compile(builder.build(), np.asarray(shape_kinds, np.int64), method, friction)

@@ -8,7 +8,7 @@ import numpy as np
 from numba import types
 
 from ..contacts import LINK_COLUMNS
-from ..entries import empty_entries, enter
+from ..entries import Compilation, empty_entries
 from ..kernel import entry
 from .mesh_pairs import mesh_pair_contacts
 from .mesh_round import face_points_of_round, touch_round
@@ -59,8 +59,8 @@ def find_families(shape_kinds, workspace: CollisionWorkspace):
     table of entries [FAMILIES]
     """
     families = empty_entries(FAMILIES)
-    for _ in enter_families(shape_kinds, workspace, families):
-        pass
+    for compilation in families_to_compile(shape_kinds, workspace, families):
+        compilation.compile()
     return families
 
 
@@ -79,12 +79,20 @@ def needed_families(shape_kinds) -> list[int]:
     return [place for place, is_needed in needed.items() if is_needed]
 
 
-def enter_families(shape_kinds, workspace: CollisionWorkspace, families):
-    """Fill the table; a generator of the names of what it compiles next."""
+def families_to_compile(shape_kinds, workspace: CollisionWorkspace, families) -> list[Compilation]:
+    """The families of pairs that shapes of these kinds make, for the table."""
     signatures = _signatures(workspace, families)
-    for place in needed_families(shape_kinds):
-        yield f"narrow_phase: {_NAMES[place]}"
-        enter(families, place, _KERNELS[place], *signatures[place])
+    return [
+        Compilation(
+            f"narrow_phase: {_NAMES[place]}",
+            _KERNELS[place],
+            signatures[place][1:],
+            result=signatures[place][0],
+            entries=families,
+            place=place,
+        )
+        for place in needed_families(shape_kinds)
+    ]
 
 
 def _signatures(workspace, families) -> dict:

@@ -1,0 +1,144 @@
+"""Children that compile kernels side by side into the cache on disk, from where this process then loads them.
+
+LLVM and Numba use one core, and hold Python's lock meanwhile. So each child is told the name of one kernel after the
+other, the longest first, and compiles what it is told. No two of them write the same file: Numba's cache has an index
+file a function, and a function is compiled by one child. While they work this process has nothing to do: the window
+stays alive, and children can be stopped at any time.
+
+A child that cannot be started, or fails, leaves its kernels to this process.
+"""
+
+import contextlib
+import json
+import logging
+import os
+import sys
+import tempfile
+import time
+
+from . import kernel
+from .child_python import start, stop
+
+# A child takes 250 MB, and the longest kernel takes a third of the time of all.
+MOST_CHILDREN = 4
+# How often children are looked after [s].
+PAUSE = 0.02
+# Those that take longest, in that order.
+_LONGEST = (
+    "solve_contacts",
+    "narrow_phase",
+    "narrow_phase: meshes",
+    "frame",
+    "narrow_phase: round shapes",
+    "narrow_phase: round shapes on meshes",
+)
+
+log = logging.getLogger(__name__)
+
+
+def child_count() -> int:
+    """How many children are worth starting: none where they would share one core with this process."""
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return min(cores, MOST_CHILDREN) if cores > 1 else 0
+
+
+def compile_in_children(names, arguments):
+    """Compile kernels side by side, as a generator of (number done, name of one at work).
+
+    It ends when all are compiled or no child is left. Closing it ends the children at once.
+
+    Parameters
+    ----------
+    names : list of str
+        Of what ``warm_up.what_to_compile`` gives for these ...
+    arguments : tuple
+        ... which JSON can hold.
+    """
+    task = json.dumps(
+        {
+            "folder": kernel.chosen_folder() and str(kernel.chosen_folder()),
+            "fingerprint": kernel.core_fingerprint(),
+            "arguments": arguments,
+        }
+    )
+    waiting = sorted(names, key=lambda name: _LONGEST.index(name) if name in _LONGEST else len(_LONGEST))
+    children, done = [], 0
+    try:
+        for _ in range(min(child_count(), len(names))):
+            try:
+                children.append(_Child(task))
+            except OSError as error:
+                log.warning("Cairn can start no more processes to compile in: %s", error)
+                break
+        while True:
+            for child in children:
+                done += child.has_finished()
+                if child.is_idle and waiting:
+                    child.compile(waiting.pop(0))
+            at_work = [child.name for child in children if child.name]
+            if not at_work:
+                return
+            yield done, at_work[0]
+            time.sleep(PAUSE)
+    finally:
+        for child in children:
+            child.stop()
+
+
+class _Child:
+    """A child that compiles what it is told, and what it is doing."""
+
+    def __init__(self, task: str):
+        self.name = ""
+        self.is_lost = False
+        self._told = 0
+        # It writes a character for each kernel, so the file's size says how far it is: asking never waits, as reading
+        # from a pipe would.
+        with contextlib.ExitStack() as closing:
+            self._marks = closing.enter_context(tempfile.TemporaryFile())
+            self._errors = closing.enter_context(tempfile.TemporaryFile())
+            self._process = start(compile_as_told, task, stdout=self._marks, stderr=self._errors)
+            closing.callback(stop, self._process)
+            self.stop = closing.pop_all().close
+
+    @property
+    def is_idle(self) -> bool:
+        return not (self.name or self.is_lost)
+
+    def compile(self, name: str) -> None:
+        """Tell it what to do next."""
+        self._told += 1
+        self.name = name
+        with contextlib.suppress(OSError):  # it has ended, which ``has_finished`` sees
+            self._process.stdin.write(f"{name}\n".encode())
+            self._process.stdin.flush()
+
+    def has_finished(self) -> bool:
+        """Whether it has done what it was told last; True once."""
+        if not self.name:
+            return False
+        if os.fstat(self._marks.fileno()).st_size >= self._told:
+            self.name = ""
+            return True
+        if self._process.poll() is not None:
+            self._errors.seek(0)
+            lines = self._errors.read().decode(errors="replace").split("\n")
+            reason = next((line for line in reversed(lines) if line.strip()), f"exit code {self._process.returncode}")
+            log.warning("Cairn's process that compiled %s has ended: %s", self.name, reason)
+            self.name, self.is_lost = "", True
+        return False
+
+
+def compile_as_told(task: str) -> None:
+    """What a child does: compile the kernels whose names it reads, until its input ends."""
+    task = json.loads(task)
+    if kernel.core_fingerprint() != task["fingerprint"]:
+        raise SystemExit("Cairn's files have changed since it was loaded")
+    kernel.set_cache_folder(task["folder"])
+    from .warm_up import what_to_compile
+
+    compilations = {compilation.name: compilation for compilation in what_to_compile(*task["arguments"])}
+    for line in sys.stdin:
+        compilations[line.strip()].compile()
+        sys.stdout.write(".")
+        sys.stdout.flush()
