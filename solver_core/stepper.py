@@ -547,6 +547,7 @@ def advance_frame(arrays, stages, families, gravity, step, settings, record):
                 note_unsolved(islands, island, outlook, outcome[0] > 1)
                 _record_solve(record, rows, outcome)
             started = _stage_done(record.nanoseconds, np.int64(6), started)
+
             look += 1
             # A body that is hit goes farther than its first velocity could tell, or another way.
             same_pairs = look >= MOST_LOOKS or (
@@ -575,6 +576,9 @@ def advance_frame(arrays, stages, families, gravity, step, settings, record):
                     break
             _copy_velocities(velocity, outlook)
             _copy_velocities(motion.start_velocity, velocity)
+            started = _stage_done(record.nanoseconds, np.int64(2), started)
+        started = _stage_done(record.nanoseconds, np.int64(2), started)
+
         forget_stirred(sleep)
         _copy_velocities(velocity, motion.displacing_velocity)
         store_contact_impulses(rows, contacts)

@@ -25,7 +25,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..contacts import PARTED
-from ..kernel import kernel, subkernel
+from ..kernel import borrowed, kernel, subkernel
 
 # A gap or an overlap below this share of the bodies' size is one of bodies that touch: rounding and solver tolerances
 # make such ones. Were the four gaps under a face closed to the last digit, they could not all bear at once (a rigid
@@ -107,51 +107,58 @@ def build_contact_rows(model, state, motion, contacts, gravity_norm, h, rows, co
     contact_rows : ContactRowArrays
         Written.
     """
+    # Borrowed, and taken apart before the loop: references to arrays would be counted at each contact.
+    model, state, motion, contacts = borrowed(model), borrowed(state), borrowed(motion), borrowed(contacts)
+    rows, contact_rows = borrowed(rows), borrowed(contact_rows)
+    velocity, free_velocity, position = state.velocity, motion.free_velocity, state.position
+    inverse_mass, inverse_inertia, can_be_pushed = motion.inverse_mass, motion.inverse_inertia, motion.can_be_pushed
+    jacobian, response, diagonal, bias = rows.jacobian, rows.response, rows.diagonal, rows.bias
     count = contacts.count[0]
     gravity_speed = gravity_norm * h
-    velocity, free_velocity = state.velocity, motion.free_velocity
-    _fill_body_masses(motion.inverse_mass, motion.inverse_inertia, motion.can_be_pushed, rows.body_mass)
+    _fill_body_masses(inverse_mass, inverse_inertia, can_be_pushed, rows.body_mass)
     for contact in range(count):
         a, b = contacts.body_a[contact], contacts.body_b[contact]
         row = _ROWS_PER_CONTACT * contact
         rows.block_row[contact] = row
         rows.body_a[contact] = a
         rows.body_b[contact] = b
-        n0, n1, n2 = contacts.normal[contact]
+        normal = contacts.normal[contact, 0], contacts.normal[contact, 1], contacts.normal[contact, 2]
         drift = contacts.drift[contact]
-        arms = _arms(contacts.position, drift, contact, state.position, a, b)
-        slip = _slip(free_velocity, a, b, arms, drift, n0, n1, n2)
-        t0, t1, t2 = _first_tangent(slip, n0, n1, n2, _FACTOR_SLIP * gravity_speed)
-        s0, s1, s2 = n1 * t2 - n2 * t1, n2 * t0 - n0 * t2, n0 * t1 - n1 * t0
-        for direction in range(_ROWS_PER_CONTACT):
-            d0, d1, d2 = n0, n1, n2
-            if direction == 1:
-                d0, d1, d2 = t0, t1, t2
-            elif direction == 2:
-                d0, d1, d2 = s0, s1, s2
-            _fill_row(rows, row + direction, d0, d1, d2, arms, motion, a, b)
+        arms = _arms(contacts.position, drift, contact, position, a, b)
+        slip = _slip(free_velocity, a, b, arms, drift, normal)
+        tangent = _first_tangent(slip, normal, _FACTOR_SLIP * gravity_speed)
+        other_tangent = _cross(normal, tangent)
+        side_a, side_b = _side(inverse_mass, inverse_inertia, a), _side(inverse_mass, inverse_inertia, b)
+        diagonal[row] = _fill_row(jacobian[row], response[row], normal, arms, side_a, side_b)
+        diagonal[row + 1] = _fill_row(jacobian[row + 1], response[row + 1], tangent, arms, side_a, side_b)
+        diagonal[row + 2] = _fill_row(jacobian[row + 2], response[row + 2], other_tangent, arms, side_a, side_b)
+        impulse = contacts.impulse[contact]
+        pressing = max(_along(normal, impulse), 0.0)
         friction = model.friction[a] * model.friction[b]
-        _set_bounds(rows, row, friction, contacts.impulse, contact)
-        rows.bias[row + 1] = t0 * drift[0] + t1 * drift[1] + t2 * drift[2]
-        rows.bias[row + 2] = s0 * drift[0] + s1 * drift[1] + s2 * drift[2]
-        along = n0 * drift[0] + n1 * drift[1] + n2 * drift[2]
+        _set_bounds(rows, row, np.int64(-1), 0.0, math.inf, pressing)
+        _set_bounds(rows, row + 1, row, friction, 0.0, _inside(_along(tangent, impulse), friction * pressing))
+        _set_bounds(rows, row + 2, row, friction, 0.0, _inside(_along(other_tangent, impulse), friction * pressing))
+        along = _along(normal, drift)
+        bias[row + 1], bias[row + 2] = _along(tangent, drift), _along(other_tangent, drift)
 
         gap = contacts.gap[contact]
-        size = _size_that_moves(model.size, motion.can_be_pushed, a, b)
+        size = _size_that_moves(model.size, can_be_pushed, a, b)
         closing = gap / h if gap > _RATIO_TOUCHING * size else 0.0
-        rows.bias[row] = along + closing - _recovery_speed(-gap, size, h)
+        bias[row] = along + closing - _recovery_speed(-gap, size, h)
         contact_rows.velocity_bias[contact] = along + closing
         restitution = model.restitution[a] * model.restitution[b]
         contact_rows.impact[contact, RESTITUTION] = restitution
-        contact_rows.bounce_speed[contact] = _bounce_speed(
-            along + normal_speed(rows.jacobian, row, velocity, a, b),
-            along + normal_speed(rows.jacobian, row, free_velocity, a, b),
-            max(gap, 0.0),
-            restitution,
-            max(motion.lag[a] * motion.can_be_pushed[a], motion.lag[b] * motion.can_be_pushed[b]),
-            gravity_speed,
-            h,
-        )
+        contact_rows.bounce_speed[contact] = 0.0
+        if restitution > 0.0:
+            contact_rows.bounce_speed[contact] = _bounce_speed(
+                along + normal_speed(jacobian, row, velocity, a, b),
+                along + normal_speed(jacobian, row, free_velocity, a, b),
+                max(gap, 0.0),
+                restitution,
+                max(motion.lag[a] * can_be_pushed[a], motion.lag[b] * can_be_pushed[b]),
+                gravity_speed,
+                h,
+            )
     rows.block_row[count] = _ROWS_PER_CONTACT * count
     rows.count[0] = count
     rows.count[1] = _ROWS_PER_CONTACT * count
@@ -209,43 +216,67 @@ def _is_parted(drift):
 
 
 @subkernel
-def _fill_row(rows, row, d0, d1, d2, arms, motion, a, b):
-    """Jacobian, response and diagonal of one direction d."""
-    jacobian, response = rows.jacobian, rows.response
-    inverse_mass, inverse_inertia = motion.inverse_mass, motion.inverse_inertia
-    # Not plain numbers: Numba would compile what they are passed to once for each literal.
-    of_a, of_b = np.int64(0), np.int64(6)
-    rows.diagonal[row] = _fill_side(
-        jacobian, response, row, of_a, -d0, -d1, -d2, arms[:3], inverse_mass[a], inverse_inertia[a]
-    ) + _fill_side(jacobian, response, row, of_b, d0, d1, d2, arms[3:], inverse_mass[b], inverse_inertia[b])
+def _side(inverse_mass, inverse_inertia, body):
+    """What says how a body answers an impulse: 1/m, and its inverse inertia in world axes, row by row."""
+    inverse = inverse_inertia[body]
+    return (
+        inverse_mass[body],
+        inverse[0],
+        inverse[1],
+        inverse[2],
+        inverse[3],
+        inverse[4],
+        inverse[5],
+        inverse[6],
+        inverse[7],
+        inverse[8],
+    )
 
 
 @subkernel
-def _fill_side(jacobian, response, row, first, d0, d1, d2, arm, inverse_mass, inverse):
-    """The six columns of one body, [d, arm x d] and M^-1 of them; returns their share of the diagonal of W."""
-    r0, r1, r2 = arm
-    m0, m1, m2 = r1 * d2 - r2 * d1, r2 * d0 - r0 * d2, r0 * d1 - r1 * d0
-    w0 = inverse[0] * m0 + inverse[1] * m1 + inverse[2] * m2
-    w1 = inverse[3] * m0 + inverse[4] * m1 + inverse[5] * m2
-    w2 = inverse[6] * m0 + inverse[7] * m1 + inverse[8] * m2
-    for column, j, y in (
-        (0, d0, inverse_mass * d0),
-        (1, d1, inverse_mass * d1),
-        (2, d2, inverse_mass * d2),
-        (3, m0, w0),
-        (4, m1, w1),
-        (5, m2, w2),
-    ):
-        jacobian[row, first + column] = j
-        response[row, first + column] = y
-    return inverse_mass * (d0 * d0 + d1 * d1 + d2 * d2) + m0 * w0 + m1 * w1 + m2 * w2
+def _fill_row(jacobian, response, direction, arms, side_a, side_b):
+    """One direction's row of the Jacobian and of the response; returns its entry of the diagonal of W."""
+    d0, d1, d2 = direction
+    a0, a1, a2, b0, b1, b2 = arms
+    m0, m1, m2 = a2 * d1 - a1 * d2, a0 * d2 - a2 * d0, a1 * d0 - a0 * d1
+    mass, i0, i1, i2, i3, i4, i5, i6, i7, i8 = side_a
+    w0, w1, w2 = i0 * m0 + i1 * m1 + i2 * m2, i3 * m0 + i4 * m1 + i5 * m2, i6 * m0 + i7 * m1 + i8 * m2
+    square = d0 * d0 + d1 * d1 + d2 * d2
+    diagonal = mass * square + m0 * w0 + m1 * w1 + m2 * w2
+    jacobian[0], jacobian[1], jacobian[2] = -d0, -d1, -d2
+    jacobian[3], jacobian[4], jacobian[5] = m0, m1, m2
+    response[0], response[1], response[2] = -mass * d0, -mass * d1, -mass * d2
+    response[3], response[4], response[5] = w0, w1, w2
+    m0, m1, m2 = b1 * d2 - b2 * d1, b2 * d0 - b0 * d2, b0 * d1 - b1 * d0
+    mass, i0, i1, i2, i3, i4, i5, i6, i7, i8 = side_b
+    w0, w1, w2 = i0 * m0 + i1 * m1 + i2 * m2, i3 * m0 + i4 * m1 + i5 * m2, i6 * m0 + i7 * m1 + i8 * m2
+    jacobian[6], jacobian[7], jacobian[8] = d0, d1, d2
+    jacobian[9], jacobian[10], jacobian[11] = m0, m1, m2
+    response[6], response[7], response[8] = mass * d0, mass * d1, mass * d2
+    response[9], response[10], response[11] = w0, w1, w2
+    return diagonal + (mass * square + m0 * w0 + m1 * w1 + m2 * w2)
 
 
 @subkernel
-def _slip(free_velocity, a, b, arms, drift, n0, n1, n2):
+def _cross(first, second):
+    a0, a1, a2 = first
+    b0, b1, b2 = second
+    return a1 * b2 - a2 * b1, a2 * b0 - a0 * b2, a0 * b1 - a1 * b0
+
+
+@subkernel
+def _along(direction, vector):
+    """Part of a vector along a direction."""
+    d0, d1, d2 = direction
+    return d0 * vector[0] + d1 * vector[1] + d2 * vector[2]
+
+
+@subkernel
+def _slip(free_velocity, a, b, arms, drift, normal):
     """Relative velocity at the contact in free motion: its three tangential parts, and its size along the normal."""
     va, vb = free_velocity[a], free_velocity[b]
     a0, a1, a2, b0, b1, b2 = arms
+    n0, n1, n2 = normal
     u0 = drift[0] + vb[0] - va[0] + (vb[4] * b2 - vb[5] * b1) - (va[4] * a2 - va[5] * a1)
     u1 = drift[1] + vb[1] - va[1] + (vb[5] * b0 - vb[3] * b2) - (va[5] * a0 - va[3] * a2)
     u2 = drift[2] + vb[2] - va[2] + (vb[3] * b1 - vb[4] * b0) - (va[3] * a1 - va[4] * a0)
@@ -254,7 +285,7 @@ def _slip(free_velocity, a, b, arms, drift, n0, n1, n2):
 
 
 @subkernel
-def _first_tangent(slip, n0, n1, n2, threshold_speed):
+def _first_tangent(slip, normal, threshold_speed):
     """Along the slip in free motion, so that box friction brakes it exactly; else fixed by the normal.
 
     Without slip: the branch-free basis of Duff et al. 2017, which is continuous in n but for n_z = 0.
@@ -264,32 +295,25 @@ def _first_tangent(slip, n0, n1, n2, threshold_speed):
     # a slip that is only the rounding of a fast approach names no direction
     if speed > threshold_speed and speed > _RATIO_SLIP_ROUNDING * along:
         return u0 / speed, u1 / speed, u2 / speed
+    n0, n1, n2 = normal
     sign = math.copysign(1.0, n2)
     factor = -1.0 / (sign + n2)
     return 1.0 + sign * n0 * n0 * factor, sign * n0 * n1 * factor, -sign * n0
 
 
 @subkernel
-def _set_bounds(rows, row, friction, contact_impulse, contact):
-    """Bounds of the three rows, and the last step's impulse in their directions, moved inside."""
-    bound = 0.0
-    for tangent in range(row, row + _ROWS_PER_CONTACT):
-        impulse = 0.0
-        for axis in range(3):
-            impulse += rows.jacobian[tangent, 6 + axis] * contact_impulse[contact, axis]
-        rows.lower[tangent] = 0.0
-        rows.bias[tangent] = 0.0
-        if tangent == row:
-            rows.upper[row] = math.inf
-            rows.normal_row[row] = -1
-            rows.friction[row] = 0.0
-            rows.impulse[row] = max(impulse, 0.0)
-            bound = friction * rows.impulse[row]
-        else:
-            rows.upper[tangent] = 0.0
-            rows.normal_row[tangent] = row
-            rows.friction[tangent] = friction
-            rows.impulse[tangent] = min(bound, max(-bound, impulse))
+def _set_bounds(rows, row, normal_row, friction, upper, impulse):
+    """Bounds of a row, and the impulse that it starts from [N s]."""
+    rows.lower[row] = 0.0
+    rows.upper[row] = upper
+    rows.normal_row[row] = normal_row
+    rows.friction[row] = friction
+    rows.impulse[row] = impulse
+
+
+@subkernel
+def _inside(impulse, bound):
+    return min(bound, max(-bound, impulse))
 
 
 @subkernel
@@ -389,7 +413,10 @@ def move_rows_along(islands, island, rows, contacts, state, motion, h, keeps_imp
     keeps_impulses : bool
         Whether the present impulses are to stay, nearly.
     """
+    rows, contacts, state, motion = borrowed(rows), borrowed(contacts), borrowed(state), borrowed(motion)
     free_velocity, velocity = motion.free_velocity, state.velocity
+    inverse_mass, inverse_inertia = motion.inverse_mass, motion.inverse_inertia
+    jacobian, response, diagonal = rows.jacobian, rows.response, rows.diagonal
     for index in range(islands.block_first[island], islands.block_first[island + 1]):
         block = islands.block_order[index]
         if block >= contacts.count[0] or _is_parted(contacts.drift[block]):
@@ -403,9 +430,10 @@ def move_rows_along(islands, island, rows, contacts, state, motion, h, keeps_imp
             arms = _carried_arms(
                 contacts.position, drift, block, state.position, state.velocity, motion.can_be_pushed, a, b, h
             )
+        side_a, side_b = _side(inverse_mass, inverse_inertia, a), _side(inverse_mass, inverse_inertia, b)
         for row in range(rows.block_row[block], rows.block_row[block + 1]):
-            d0, d1, d2 = rows.jacobian[row, 6], rows.jacobian[row, 7], rows.jacobian[row, 8]
-            _fill_row(rows, row, d0, d1, d2, arms, motion, a, b)
+            direction = jacobian[row, 6], jacobian[row, 7], jacobian[row, 8]
+            diagonal[row] = _fill_row(jacobian[row], response[row], direction, arms, side_a, side_b)
     for index in range(islands.body_first[island], islands.body_first[island + 1]):
         body = islands.body_order[index]
         for column in range(6):
