@@ -18,7 +18,7 @@ from numba import types
 from .clock import now
 from .collision.broad_phase import broad_phase
 from .collision.growth import grow_shapes
-from .collision.looks import is_unsolved, note_unsolved, start_look
+from .collision.looks import is_unsolved, note_unsolved, nothing_turns, start_look
 from .collision.mesh_motion import move_meshes
 from .collision.narrow_phase import LOOK_AT_ENDS, MAKE_CONTACTS, meet_on_new_ways, narrow_phase
 from .collision.pair_families import families_to_compile, find_families
@@ -471,6 +471,8 @@ def advance_frame(arrays, stages, families, gravity, step, settings, record):
     collision, problem, record = members.collision, members.problem, borrowed(record)
     rows, contact_rows, islands = problem.rows, problem.contact_rows, problem.islands
     velocity, free_velocity, outlook = state.velocity, motion.free_velocity, collision.workspace.outlook
+    shape_body, form = model.shapes.body, collision.workspace.form
+    local_pose, shape_size = collision.workspace.local_pose, collision.workspace.size
     started = now()
     while record.counts[SUBSTEPS] < step.substeps:
         current = collision.current[0]
@@ -554,7 +556,9 @@ def advance_frame(arrays, stages, families, gravity, step, settings, record):
                 not look_farther(model.size, motion, velocity, step.gravity_norm, step.h, outlook)
                 and not meet_on_new_ways(model, state, motion.start_velocity, step, pairs, collision.workspace)
             )
-            if look == MOST_LOOKS_AT_ENDS:
+            if look == MOST_LOOKS_AT_ENDS or (
+                same_pairs and nothing_turns(shape_body, form, local_pose, shape_size, velocity, step.h)
+            ):
                 break
             if same_pairs:
                 # Nothing is recycled then, so the present pairs and contacts stand for the last ones.

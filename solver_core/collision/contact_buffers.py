@@ -128,34 +128,31 @@ def recycle_contacts(pairs, pair, previous_pairs, contacts, previous, body_pose)
     for i in range(4):
         for j in range(3):
             pairs.pose[pair, i, j] = previous_pairs.pose[old_pair, i, j]
-    if contacts.needed[0] > len(contacts.gap):
+    if contacts.needed[0] > len(contacts.gap) or count == 0:
         return
     link[CONTACT_COUNT] = count
     contacts.count[0] += count
+    shape_a, shape_b, start = pairs.shape_a[pair], pairs.shape_b[pair], link[OLD_START]
+    a, b = previous.body_a[start], previous.body_b[start]
+    pose_a, pose_b = body_pose[a], body_pose[b]
+    holder = pose_b if link[REFERENCE] == FACE_OF_B else pose_a
     for contact in range(first, first + count):
-        old = link[OLD_START] + contact - first
-        a, b = previous.body_a[old], previous.body_b[old]
-        contacts.shape_a[contact] = pairs.shape_a[pair]
-        contacts.shape_b[contact] = pairs.shape_b[pair]
+        old = start + contact - first
+        contacts.shape_a[contact] = shape_a
+        contacts.shape_b[contact] = shape_b
         contacts.body_a[contact] = a
         contacts.body_b[contact] = b
         contacts.matched[contact] = old
+        local_a, local_b = contacts.local_a[contact], contacts.local_b[contact]
+        local_normal, normal, drift = contacts.local_normal[contact], contacts.normal[contact], contacts.drift[contact]
         for i in range(3):
-            contacts.local_a[contact, i] = previous.local_a[old, i]
-            contacts.local_b[contact, i] = previous.local_b[old, i]
-            contacts.local_normal[contact, i] = previous.local_normal[old, i]
+            local_a[i] = previous.local_a[old, i]
+            local_b[i] = previous.local_b[old, i]
+            local_normal[i] = previous.local_normal[old, i]
         for column in range(DRIFT_COLUMNS):
-            contacts.drift[contact, column] = 0.0
-        holder = body_pose[b if link[REFERENCE] == FACE_OF_B else a]
-        turn_vector(holder, contacts.local_normal[contact], contacts.normal[contact])
-        contacts.gap[contact] = measure_gap(
-            body_pose[a],
-            body_pose[b],
-            contacts.local_a[contact],
-            contacts.local_b[contact],
-            contacts.normal[contact],
-            contacts.position[contact],
-        )
+            drift[column] = 0.0
+        turn_vector(holder, local_normal, normal)
+        contacts.gap[contact] = measure_gap(pose_a, pose_b, local_a, local_b, normal, contacts.position[contact])
 
 
 @subkernel

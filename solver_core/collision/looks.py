@@ -1,9 +1,15 @@
 """What is remembered from look to look of a substep, in which contacts are looked for more than once."""
 
+import math
+
 from ..contacts import CONTACT_COUNT, CONTACT_START, LOOKED_COUNT, LOOKED_START
 from ..kernel import subkernel
 from .broad_phase import DYNAMIC
-from .workspace import DEEP, LOOK, RATIO_MARGIN, SURPLUS, UNSOLVED
+from .workspace import BOUNDING_RADIUS, DEEP, LOOK, POSITION, RATIO_MARGIN, SURPLUS, UNSOLVED
+
+# A solution may lead shapes into each other by this share of the smaller one's size before contacts are looked for at
+# its end.
+RATIO_TURNED_INTO = 2e-3
 
 
 @subkernel
@@ -48,3 +54,21 @@ def note_unsolved(islands, island, outlook, unsolved):
     """Note of the bodies of an island whether it was left so."""
     for index in range(islands.body_first[island], islands.body_first[island + 1]):
         outlook[islands.body_order[index], UNSOLVED] = 1.0 if unsolved else 0.0
+
+
+@subkernel
+def nothing_turns(body_of, form, local_pose, sizes, velocity, h):
+    """Whether all shapes go so little way in a substep that none can be led into another; for most scenes at rest.
+
+    Two shapes approach by no more than the sum of |v| + 4 L |omega| of their bodies, L the longest lever of all: a
+    pair's points are within two levers of one body's centre of mass, and the pair's reach of the other's.
+    """
+    lever, size, speed, spin = 0.0, math.inf, 0.0, 0.0
+    for shape in range(len(body_of)):
+        position, own = local_pose[shape, POSITION], velocity[body_of[shape]]
+        offset = math.sqrt(position[0] ** 2 + position[1] ** 2 + position[2] ** 2)
+        lever = max(lever, offset + form[shape, BOUNDING_RADIUS])
+        size = min(size, sizes[shape])
+        speed = max(speed, own[0] ** 2 + own[1] ** 2 + own[2] ** 2)
+        spin = max(spin, own[3] ** 2 + own[4] ** 2 + own[5] ** 2)
+    return 2.0 * h * (math.sqrt(speed) + 4.0 * lever * math.sqrt(spin)) < RATIO_TURNED_INTO * size

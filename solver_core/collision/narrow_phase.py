@@ -31,11 +31,11 @@ from ..contacts import (
     STATUS_TURNED,
 )
 from ..entries import call_for_count
-from ..kernel import kernel, subkernel
+from ..kernel import borrowed, kernel, subkernel
 from .broad_phase import DYNAMIC
 from .contact_buffers import append_contacts, link_contacts, recycle_contacts, remember_pose
 from .growth import drift_with_growth
-from .looks import remember_look
+from .looks import RATIO_TURNED_INTO, remember_look
 from .mesh_pairs import (
     append_mesh_contacts,
     exchange_poses,
@@ -96,9 +96,8 @@ RATIO_RECYCLE = 0.002
 # 1 m at 0.05 m/s on a level floor: a ball gained 4 mm/s each second, a cylinder 4, a capsule 8; with this one 1e-7.
 RATIO_RECYCLE_CURVED = 2e-6
 
-# A solution may lead shapes into each other by this share of the smaller one's size before contacts are looked for at
-# its end. Then all are taken that are near there and of which the rows of the start are wrong by the second share.
-RATIO_TURNED_INTO = 2e-3
+# Where a solution leads shapes into each other (RATIO_TURNED_INTO), all contacts are taken that are near at its end and
+# of which the rows of the start are wrong by this share of the smaller one's size.
 RATIO_TOLD = 2e-4
 
 # Values of ``part``.
@@ -145,7 +144,10 @@ def narrow_phase(model, state, step, pairs, previous_pairs, contacts, previous, 
         ``STATUS_OK``; ``STATUS_CAPACITY`` with ``needed`` set; STATUS_TURNED where shapes are led into each other that
         the rows do not keep apart.
     """
-    # Tuples are taken apart once: each time costs a count of references to all of their arrays.
+    # Borrowed, and taken apart once: each time costs a count of references to all of their arrays.
+    model, state, workspace = borrowed(model), borrowed(state), borrowed(workspace)
+    pairs, previous_pairs = borrowed(pairs), borrowed(previous_pairs)
+    contacts, previous = borrowed(contacts), borrowed(previous)
     shapes, scratch, polytopes = model.shapes, workspace.scratch, workspace.polytopes
     body_of, kind, form = shapes.body, shapes.kind, workspace.form
     polytope, sizes, pose = workspace.polytope, workspace.size, scratch.pose
