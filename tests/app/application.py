@@ -42,9 +42,9 @@ class Blender:
             assert "Traceback" not in done.stdout + done.stderr, done.stdout + done.stderr
         return done
 
-    def script(self, name: str, *words, blend: Path | None = None, window: bool = False):
+    def script(self, name: str, *words, blend: Path | None = None, window: bool = False, window_words=()):
         """Run a script of ``scripts`` and return what it printed after the mark."""
-        before = ["--window-geometry", 0, 0, 1600, 1000] if window else ["-b"]
+        before = ["--window-geometry", 0, 0, 1600, 1000, *window_words] if window else ["-b"]
         blends = [blend] if blend else []
         done = self.run(*before, *blends, "--python-exit-code", 1, "--python", SCRIPTS / name, "--", *words)
         marked = [line for line in done.stdout.splitlines() if line.startswith(MARK)]

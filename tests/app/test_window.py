@@ -1,6 +1,7 @@
 """What an animator sees and presses: the panel in the sidebar and the bake by timer, in a window on an X screen."""
 
 import os
+import re
 import shutil
 
 import pytest
@@ -18,6 +19,17 @@ def test_panel_is_in_the_sidebar(blender, scene, tmp_path):
     assert shown["colours"] > 100
     if folder := os.environ.get("CAIRN_PICTURES"):
         shutil.copy(picture, folder)
+
+
+def test_escape_ends_compiling_at_once(blender, scene):
+    """While processes of its own compile, the window lives on; ESC ends them and the bake, and nothing has changed."""
+    seen = blender.script("stop_in_window.py", blend=scene, window=True, window_words=["--enable-event-simulate"])
+    assert re.fullmatch(r"Compiling \(once\), \d+ of \d+", seen["text"])
+    assert seen["ticks"] >= 10
+    assert seen["at_work"] >= 1
+    assert seen["left_at_work"] == 0
+    assert seen["seconds_to_end"] < 2.0
+    assert not seen["baked"]
 
 
 def test_bake_in_the_window_is_one_step_of_undo(blender, scene, tmp_path):
