@@ -92,9 +92,11 @@ from .workspace import (
 RATIO_RECYCLE = 0.002
 
 # Likewise where a curved surface is touched. A body that rolls over points that stay turns about them as over the
-# corners of a polygon and falls onto each next side, as if down a slope. Measured with the tolerance above, bodies of
-# 1 m at 0.05 m/s on a level floor: a ball gained 4 mm/s each second, a cylinder 4, a capsule 8; with this one 1e-7.
-RATIO_RECYCLE_CURVED = 2e-6
+# corners of a polygon and falls onto each next side, as if down a slope: a ball of 1 m at 0.05 m/s on a level floor
+# gained 4 mm/s each second with the tolerance above. At rest it is a pendulum upside down on its point: rounding grows
+# like exp(t sqrt(5 g / 7 r)) until the point is taken anew, d from where it was, and leaves it d sqrt(5 g / 7 r). With
+# d = 2e-6 of the size a ball of 1 cm rolled 9e-4 of its size in 10 s; with this one a hundredth.
+RATIO_RECYCLE_CURVED = 2e-8
 
 # Where a solution leads shapes into each other (RATIO_TURNED_INTO), all contacts are taken that are near at its end and
 # of which the rows of the start are wrong by this share of the smaller one's size.
