@@ -19,6 +19,9 @@ RATIO_PROGRESS = 1e-13
 # vector would be rounding.
 RATIO_TOUCHING = 1e-9
 
+# A tetrahedron whose volume is less than this share of that of a box with its edges is flat: rounding of doubles.
+RATIO_FLAT = 1e-14
+
 # Far above what was seen (some 30 with hulls of 500 vertices); against endless cycles only.
 MOST_ITERATIONS = 200
 
@@ -250,7 +253,11 @@ def nearest_of_triangle(simplex, i, j, k):
 
 @subkernel
 def holds_origin(simplex):
-    """Whether the origin lies inside the tetrahedron: on the inner side of each of its four faces."""
+    """Whether the origin lies inside the tetrahedron: on the inner side of each of its four faces.
+
+    Of one so flat that rounding decides on which side of a face its last corner lies, inside is nothing: where the
+    origin lies in its plane, its faces are near enough.
+    """
     for face in range(4):
         i = (face + 1) % 4
         j = (face + 2) % 4
@@ -258,9 +265,13 @@ def holds_origin(simplex):
         px, py, pz = simplex[i, 0], simplex[i, 1], simplex[i, 2]
         ux, uy, uz = simplex[j, 0] - px, simplex[j, 1] - py, simplex[j, 2] - pz
         vx, vy, vz = simplex[k, 0] - px, simplex[k, 1] - py, simplex[k, 2] - pz
+        wx, wy, wz = simplex[face, 0] - px, simplex[face, 1] - py, simplex[face, 2] - pz
         nx, ny, nz = uy * vz - uz * vy, uz * vx - ux * vz, ux * vy - uy * vx
-        inner = nx * (simplex[face, 0] - px) + ny * (simplex[face, 1] - py) + nz * (simplex[face, 2] - pz)
+        inner = nx * wx + ny * wy + nz * wz
         origin = -(nx * px + ny * py + nz * pz)
         if inner * origin <= 0.0:
+            return False
+        box = (ux * ux + uy * uy + uz * uz) * (vx * vx + vy * vy + vz * vz) * (wx * wx + wy * wy + wz * wz)
+        if inner * inner <= RATIO_FLAT * RATIO_FLAT * box:
             return False
     return True

@@ -82,14 +82,27 @@ def coal_distance(coal, vertices, triangles, shape, position, turn):
     return distance, np.array(result.normal)
 
 
+def winding(vertices, triangles, point):
+    """How often a closed mesh goes round a point: the solid angle of its triangles (Van Oosterom and Strackee 1983)."""
+    arms = vertices[triangles] - point
+    lengths = np.linalg.norm(arms, axis=2)
+    a, b, c = arms.transpose(1, 0, 2)
+    below = lengths.prod(axis=1)
+    for i in range(3):
+        below += np.einsum("ni,ni->n", arms[:, i], arms[:, (i + 1) % 3]) * lengths[:, (i + 2) % 3]
+    return np.arctan2(np.einsum("ni,ni->n", a, np.cross(b, c)), below).sum() / (2.0 * np.pi)
+
+
 def separated_pair(rng, kinds, measure):
-    """A mesh and a shape that lies clearly apart from it; with distance and normal by ``measure``."""
+    """A mesh and a shape that lies clearly apart from it, not inside; with distance and normal by ``measure``."""
     mesh_kind, kind = kinds
     while True:
         vertices, triangles = random_mesh(rng, mesh_kind)
         shape = random_shape(rng, kind)
         position, turn = random_place(rng, mesh_kind, vertices), rng.normal(size=4)
         turn /= np.linalg.norm(turn)
+        if mesh_kind != "ground" and winding(vertices, triangles, position) > 0.5:
+            continue
         distance, normal = measure(vertices, triangles, shape, position, turn)
         if distance > FAR * shape.size:
             return vertices, triangles, shape, position, turn, distance, normal
@@ -145,21 +158,23 @@ def test_shapes_with_edges_stay_in_contact_where_they_overlap(mesh_kind, kind):
     """
     coal = pytest.importorskip("coal", reason="coal is not installed")
     rng = np.random.default_rng(5 + sum(map(ord, mesh_kind + kind)))
-    lost = deeper = 0
-    for _ in range(PAIRS):
+    lost, deeper = [], []
+    for case in range(PAIRS):
         vertices, triangles, shape, position, turn, distance, normal = separated_pair(
             rng, (mesh_kind, kind), lambda *of: coal_distance(coal, *of)
         )
         mesh, size = TriangleMesh(vertices, triangles), smaller_size(vertices, shape)
         for target in OVERLAPS[:-1]:
-            contacts = touch(mesh, shape, position + (target * size - distance) * normal, turn, 0.0)
-            gap = contacts.gap.min(initial=np.inf)
-            lost += gap > TOLERANCE * size
-            deeper += gap < target * size - 0.01 * size
-    # With 100 pairs of each kind, 4,800 overlaps: 2 lost, both of a cone on a convex mesh, none held too far out.
-    allowed = 0.01 * 4 * PAIRS + 2
-    assert lost <= allowed
-    assert deeper <= allowed
+            moved = position + (target * size - distance) * normal
+            gap = touch(mesh, shape, moved, turn, 0.0).gap.min(initial=np.inf)
+            # Past a sharp tip a shape may go by: then coal finds them apart.
+            if gap > TOLERANCE * size:
+                exact = coal_distance(coal, vertices, triangles, shape, moved, turn)[0]
+                lost += [(case, target, gap / size)] if gap > exact + TOLERANCE * size else []
+            deeper += [(case, target, gap / size)] if gap < (target - 0.01) * size else []
+    assert not lost
+    # With 500 pairs of each kind, 24,000 overlaps: 3 by up to 0.0016 more than that, past a sharp edge.
+    assert len(deeper) <= 0.001 * 4 * PAIRS + 1, deeper
 
 
 @pytest.mark.parametrize("depth", [0.0, 1e-6, 1e-4, 1e-3])
