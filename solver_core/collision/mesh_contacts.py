@@ -16,7 +16,7 @@ does (``ways``): at the start the shape may not even lie over it. Paths are stra
 
 import numpy as np
 
-from ..entries import call_for_count, call_for_depth
+from ..entries import call_for_count
 from ..kernel import subkernel
 from .closest_points import RATIO_TOUCHING, into_frame
 from .mesh_features import (
@@ -24,10 +24,11 @@ from .mesh_features import (
     can_push,
     choose_sides,
     lies_before,
+    set_triangle,
 )
+from .mesh_inside import COSINE_ALIKE, push_out, touches_any
 from .mesh_manifold import DROPPED, close_up, keep_contact, thin_out
-from .mesh_polytopes import face_points, keep_points, touch_polytope
-from .mesh_round import keep_all
+from .mesh_polytopes import touch_polytope
 from .mesh_tables import (
     CENTER,
     CONTACT_ROWS,
@@ -43,6 +44,7 @@ from .mesh_tables import (
     OUTWARDS,
     PATH,
     PUSHES_TO,
+    SOLID,
     TRIANGLE,
     TRIANGLE_START,
     UPPER,
@@ -57,15 +59,12 @@ from .workspace import (
     CAPSULE,
     CONE,
     DIRECTION,
-    FACES,
     GAP,
     HULL,
     POSITION,
     RATIO_MARGIN,
-    ROUND_ON_FACE,
     ROUND_ON_MESH,
     SPHERE,
-    VERTICES,
 )
 
 # A contact deeper than this (share of the smaller shape's size) is looked at: whether its point gets out there. It
@@ -79,9 +78,6 @@ COSINE_IN_FRONT = 0.5
 # A shape meets a triangle when it is this close (share of the smaller shape's size): nearer than in ``ways``, so that
 # it stands over the triangle whose face it hits, and not yet over the next one.
 RATIO_MEETING_TRIANGLE = 1e-6
-
-# Two directions are one, for what is pushed out of a mesh in which it lies deeper than its centre (cosine).
-COSINE_ALIKE = 0.999
 
 INFINITE = 1e300
 
@@ -156,12 +152,12 @@ def mesh_contacts(
     reach, path = slack + travel, PATH
     bound_path(polytopes.bounds[other], radius, slack, pose[B_IN_A], probe)
     listed = list_triangles(vertices, triangles, nodes, boxes, probe, candidate)
-    if listed == 0:
+    # A shape that touched the mesh may have sunk in until it touches it no more.
+    may_be_inside = listed == 0 and held > 0 and side > 0
+    if listed == 0 and not may_be_inside:
         return np.int64(0)
-    is_inside = choose_sides(vertices, triangles, normals, candidate, listed, probe, held, size, side)
+    choose_sides(vertices, triangles, normals, candidate, listed, probe, held, size, side)
     count = np.int64(0)
-    # The triangle through which a shape gets out whose centre lies behind all that it overlaps.
-    way_out, least = -1, INFINITE
     for place in range(listed):
         triangle, pushes_to = candidate[LISTED, place], candidate[PUSHES_TO, place]
         set_triangle(polytopes, row, vertices, triangles, normals, triangle, pushes_to, probe)
@@ -183,12 +179,14 @@ def mesh_contacts(
                 continue
             place_on_path(probe, probe[path], share, pose)
             reach = slack + (1.0 - share) * (travel if path == PATH else new_travel)
+        if not is_before and share == 0.0 and (triangles[triangle, FLAGS] >> SOLID) & 1:
+            may_be_inside = True
         if kind == SPHERE:
-            count, depth = touch_sphere(
+            count = touch_sphere(
                 vertices, triangles, normals, triangle, pushes_to, is_before, radius, reach, size, pose, contact, count
             )
         elif CAPSULE <= kind <= CONE:
-            count, depth = call_for_depth(
+            count = call_for_count(
                 families,
                 ROUND_ON_MESH,
                 vertices,
@@ -210,7 +208,7 @@ def mesh_contacts(
                 count,
             )
         else:
-            count, depth = touch_polytope(
+            count = touch_polytope(
                 vertices,
                 triangles,
                 normals,
@@ -227,8 +225,6 @@ def mesh_contacts(
                 contact,
                 count,
             )
-        if depth < least and share == 0.0:
-            way_out, least = place, depth
         if share > 0.0:
             measure_on_path(contact, first, count, share, probe[path])
         if count > CONTACT_ROWS - 3 * maximal_points:
@@ -236,21 +232,40 @@ def mesh_contacts(
     if is_followed:
         place_on_path(probe, probe[PATH], 0.0, pose)
     reach = slack + travel
-    count = drop_far_exits(vertices, triangles, normals, nodes, boxes, candidate, contact, count, size)
-    if is_inside and way_out >= 0:
+    count = drop_far_exits(
+        vertices,
+        triangles,
+        normals,
+        nodes,
+        boxes,
+        candidate,
+        listed,
+        polytopes,
+        row,
+        other,
+        kind,
+        parameters,
+        size,
+        probe,
+        scratch,
+        contact,
+        count,
+    )
+    if may_be_inside:
         count = push_out(
             vertices,
             triangles,
             normals,
+            nodes,
+            boxes,
             candidate,
             listed,
-            way_out,
+            side,
             polytopes,
             row,
             other,
             kind,
             parameters,
-            radius,
             reach,
             size,
             maximal_points,
@@ -418,169 +433,106 @@ def bound_path(extent, radius, slack, pose, probe):
 
 
 @subkernel
-def set_triangle(polytopes, row, vertices, triangles, normals, triangle, side, probe):
-    """Write a triangle into the mesh's first row among the polytopes, and its way back along the path into the second.
-
-    Its face 0 looks to the side to which it pushes, and its corners run counterclockwise about that.
-    """
-    vertex, plane = polytopes.vertex, polytopes.plane
-    base, face = polytopes.start[row, VERTICES], polytopes.start[row, FACES]
-    offset = 0.0
-    for i in range(3):
-        plane[face, i] = side * normals[triangle, i]
-        plane[face + 1, i] = -side * normals[triangle, i]
-        for corner in range(3):
-            at = vertices[triangles[triangle, corner if side > 0 else 2 - corner], i]
-            vertex[base + corner, i] = at
-            vertex[base + 3 + corner, i] = at
-            vertex[base + 6 + corner, i] = at - probe[PATH, i]
-        offset += plane[face, i] * vertex[base, i]
-    plane[face, 3] = offset
-    plane[face + 1, 3] = -offset
-
-
-@subkernel
 def touch_sphere(vertices, triangles, normals, row, side, is_before, radius, reach, size, pose, contact, count):
-    """Add the contact of a sphere with a triangle, if there is one.
+    """Add the contact of a sphere with a triangle, if there is one; returns the contacts so far.
 
-    Returns
-    -------
-    count : int
-        Contacts so far.
-    depth : float
-        How deep the centre lies behind the triangle that it is right behind [m]; else very large.
+    A ball that counts as before the triangle though its centre is behind is pushed back by what is nearest to it there:
+    a seam between flat triangles, too.
     """
     x, y, z = pose[B_IN_A, POSITION, 0], pose[B_IN_A, POSITION, 1], pose[B_IN_A, POSITION, 2]
     p, q, r, feature = closest_on_triangle(vertices, triangles[row, 0], triangles[row, 1], triangles[row, 2], x, y, z)
     dx, dy, dz = x - p, y - q, z - r
     distance = (dx * dx + dy * dy + dz * dz) ** 0.5
     if distance - radius > reach:
-        return count, INFINITE
+        return count
     nx, ny, nz = side * normals[row, 0], side * normals[row, 1], side * normals[row, 2]
     if feature == FACE or distance <= RATIO_TOUCHING * size:
-        height = nx * dx + ny * dy + nz * dz
         if not is_before:
-            return count, -height
-        return keep_contact(
-            contact, count, row, p, q, r, x - radius * nx, y - radius * ny, z - radius * nz, height - radius, nx, ny, nz
-        ), INFINITE
-    dx, dy, dz = dx / distance, dy / distance, dz / distance
-    if not can_push(vertices, triangles, normals, row, feature, dx, dy, dz, side):
-        return count, INFINITE
+            return count
+        height = nx * dx + ny * dy + nz * dz
+    else:
+        nx, ny, nz, height = dx / distance, dy / distance, dz / distance, distance
+        if not can_push(vertices, triangles, normals, row, feature, nx, ny, nz, side):
+            if not is_before or not can_push(vertices, triangles, normals, row, feature, nx, ny, nz, -side):
+                return count
+            nx, ny, nz, height = -nx, -ny, -nz, -distance
     return keep_contact(
-        contact, count, row, p, q, r, x - radius * dx, y - radius * dy, z - radius * dz, distance - radius, dx, dy, dz
-    ), INFINITE
+        contact, count, row, p, q, r, x - radius * nx, y - radius * ny, z - radius * nz, height - radius, nx, ny, nz
+    )
 
 
 # ---- deep overlaps
 
 
 @subkernel
-def drop_far_exits(vertices, triangles, normals, nodes, boxes, candidate, contact, count, size):
-    """Drop deep contacts whose points are nearer to another part of the mesh: that is where they get out.
-
-    A box that has sunk into a table's top lies deep behind the planes of its sides too. The least deep stays if
-    nothing else touches. A point that lies in front of the nearest triangle is in nothing at all. Returns how many are
-    left.
-    """
-    shallowest, least, touching = -1, -INFINITE, RATIO_TOUCHING * size
-    overlapping = 0
-    for row in range(count):
-        contact[row, GROUP] = 0.0
-        gap = contact[row, GAP]
-        if gap >= -RATIO_DEEP * size:
-            overlapping += gap <= touching
-            continue
-        x, y, z = contact[row, ON_OTHER], contact[row, ON_OTHER + 1], contact[row, ON_OTHER + 2]
-        nearest, distance = nearest_triangle(vertices, triangles, nodes, boxes, x, y, z, candidate)
-        triangle, base = int(contact[row, TRIANGLE]), triangles[nearest, 0]
-        side, height = 0.0, 0.0
-        for i in range(3):
-            side += contact[row, OUTWARDS + i] * normals[triangle, i]
-            height += (contact[row, ON_OTHER + i] - vertices[base, i]) * normals[nearest, i]
-        is_outside = (height if side > 0.0 else -height) > COSINE_IN_FRONT * distance
-        if not is_outside and RATIO_NEAREST_EXIT * -gap <= distance <= -gap / RATIO_NEAREST_EXIT:
-            overlapping += 1
-            continue
-        contact[row, GROUP] = DROPPED
-        if not is_outside and gap > least:
-            shallowest, least = row, gap
-    if overlapping == 0 and shallowest >= 0:
-        contact[shallowest, GROUP] = 0.0
-    return close_up(contact, count)
-
-
-@subkernel
-def push_out(
+def drop_far_exits(
     vertices,
     triangles,
     normals,
+    nodes,
+    boxes,
     candidate,
     listed,
-    way_out,
     polytopes,
     row,
     other,
     kind,
     parameters,
-    radius,
-    reach,
     size,
-    maximal_points,
     probe,
     scratch,
-    families,
     contact,
     count,
 ):
-    """Add contacts that push a shape out whose centre lies inside: with the face of the least depth and those alike."""
-    best = candidate[LISTED, way_out]
-    side = candidate[PUSHES_TO, way_out]
-    for place in range(listed):
-        triangle = candidate[LISTED, place]
-        cosine = 0.0
+    """Drop deep contacts whose points are nearer to another part of the mesh: that is where they get out.
+
+    A box that has sunk into a table's top lies deep behind the planes of its sides too. A point that lies in front of
+    the nearest triangle is in nothing at all. The least deep stays if nothing else touches, of points that are in
+    nothing only where the shapes do overlap: a ball on the tip of a thin mesh reaches out behind it. Returns how many
+    are left.
+    """
+    shallowest, least, touching = -1, -INFINITE, RATIO_TOUCHING * size
+    outmost, least_out = -1, -INFINITE
+    overlapping = 0
+    for place in range(count):
+        contact[place, GROUP] = 0.0
+        gap = contact[place, GAP]
+        if gap >= -RATIO_DEEP * size:
+            overlapping += gap <= touching
+            continue
+        x, y, z = contact[place, ON_OTHER], contact[place, ON_OTHER + 1], contact[place, ON_OTHER + 2]
+        nearest, distance = nearest_triangle(vertices, triangles, nodes, boxes, x, y, z, candidate)
+        triangle, base = int(contact[place, TRIANGLE]), triangles[nearest, 0]
+        side, height = 0.0, 0.0
         for i in range(3):
-            cosine += normals[triangle, i] * normals[best, i]
-        if cosine < COSINE_ALIKE or candidate[PUSHES_TO, place] != side:
+            side += contact[place, OUTWARDS + i] * normals[triangle, i]
+            height += (contact[place, ON_OTHER + i] - vertices[base, i]) * normals[nearest, i]
+        is_outside = (height if side > 0.0 else -height) > COSINE_IN_FRONT * distance
+        if not is_outside and RATIO_NEAREST_EXIT * -gap <= distance <= -gap / RATIO_NEAREST_EXIT:
+            overlapping += 1
             continue
-        if count > CONTACT_ROWS - 3 * maximal_points:
-            count = thin_out(contact, count, maximal_points, size)
-        if kind == SPHERE:
-            if triangle == best:
-                count, _ = touch_sphere(
-                    vertices,
-                    triangles,
-                    normals,
-                    triangle,
-                    side,
-                    np.bool_(True),
-                    radius,
-                    reach,
-                    size,
-                    scratch.pose,
-                    contact,
-                    count,
-                )
-            continue
-        set_triangle(polytopes, row, vertices, triangles, normals, triangle, side, probe)
-        if CAPSULE <= kind <= CONE:
-            points = call_for_count(
-                families,
-                ROUND_ON_FACE,
-                polytopes,
-                row,
-                other,
-                kind,
-                parameters,
-                reach,
-                size,
-                maximal_points,
-                scratch,
-            )
-            count = keep_all(contact, count, triangle, points, -INFINITE, scratch)
-            continue
-        points = face_points(
-            polytopes, row, other, triangles[triangle, FLAGS], side, reach, size, maximal_points, scratch
+        contact[place, GROUP] = DROPPED
+        if is_outside and gap > least_out:
+            outmost, least_out = place, gap
+        if not is_outside and gap > least:
+            shallowest, least = place, gap
+    if overlapping == 0 and shallowest < 0 and outmost >= 0:
+        overlaps = touches_any(
+            vertices,
+            triangles,
+            normals,
+            candidate,
+            listed,
+            polytopes,
+            row,
+            other,
+            kind,
+            parameters,
+            size,
+            probe,
+            scratch,
         )
-        count = keep_points(contact, count, triangle, points, -INFINITE, reach, scratch)
-    return count
+        shallowest = outmost if overlaps else -1
+    if overlapping == 0 and shallowest >= 0:
+        contact[shallowest, GROUP] = 0.0
+    return close_up(contact, count)

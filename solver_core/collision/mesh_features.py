@@ -9,6 +9,7 @@ region is where they lead).
 import math
 
 from ..kernel import subkernel
+from .closest_points import RATIO_TOUCHING
 from .mesh_tables import (
     CENTER,
     CONCAVE,
@@ -17,6 +18,7 @@ from .mesh_tables import (
     HELD,
     LISTED,
     NEIGHBORS,
+    PATH,
     PLACE,
     PUSHES_TO,
     RIM,
@@ -24,6 +26,7 @@ from .mesh_tables import (
     STACK,
 )
 from .mesh_tree import closest_on_triangle
+from .workspace import FACES, VERTICES
 
 # A corner this far below another one along a direction (share of its distance) still counts as level with it: the
 # rounding of directions between points that nearly touch.
@@ -216,7 +219,7 @@ def lies_before(vertices, triangles, normals, row, side, probe, held, size):
     """Whether the other shape counts as being before a triangle that pushes to ``side``: its centre is, or was."""
     x, y, z = probe[CENTER, 0], probe[CENTER, 1], probe[CENTER, 2]
     height = side * height_over(vertices, triangles, normals, row, x, y, z)
-    if height >= 0.0:
+    if height >= -RATIO_TOUCHING * size:
         return True
     return height >= -RATIO_BEYOND * size and side * held_side(normals, row, probe, held) > 0
 
@@ -242,15 +245,7 @@ def choose_sides(vertices, triangles, normals, candidate, count, probe, held, si
 
     Closed parts push to ``solid_side``. Of open parts those listed triangles that hang together push to the side on
     which the other's centre is, seen from the nearest of them; or on which it was, where it is hardly beyond.
-
-    Returns
-    -------
-    bool
-        Whether the centre is on the wrong side of the nearest closed part.
     """
-    x, y, z = probe[CENTER, 0], probe[CENTER, 1], probe[CENTER, 2]
-    least = INFINITE
-    is_inside = False
     has_open = False
     for place in range(count):
         row = candidate[LISTED, place]
@@ -260,12 +255,8 @@ def choose_sides(vertices, triangles, normals, candidate, count, probe, held, si
             has_open = True
             continue
         candidate[PUSHES_TO, place] = solid_side
-        height, square = side_of_point(vertices, triangles, normals, row, x, y, z)
-        if square < least:
-            least = square
-            is_inside = height * solid_side < 0.0
     if not has_open:
-        return is_inside
+        return
     for place in range(count):
         if candidate[PUSHES_TO, place] == 0:
             together = gather_neighbors(triangles, candidate, place)
@@ -274,7 +265,6 @@ def choose_sides(vertices, triangles, normals, candidate, count, probe, held, si
                 candidate[PUSHES_TO, candidate[STACK, member]] = side
     for place in range(count):
         candidate[PLACE, candidate[LISTED, place]] = 0
-    return is_inside
 
 
 @subkernel
@@ -314,3 +304,25 @@ def side_of_group(vertices, triangles, normals, candidate, together, probe, held
     if last != 0 and last * height >= -RATIO_BEYOND * size:
         return last
     return side
+
+
+@subkernel
+def set_triangle(polytopes, row, vertices, triangles, normals, triangle, side, probe):
+    """Write a triangle into the mesh's first row among the polytopes, and its way back along the path into the second.
+
+    Its face 0 looks to the side to which it pushes, and its corners run counterclockwise about that.
+    """
+    vertex, plane = polytopes.vertex, polytopes.plane
+    base, face = polytopes.start[row, VERTICES], polytopes.start[row, FACES]
+    offset = 0.0
+    for i in range(3):
+        plane[face, i] = side * normals[triangle, i]
+        plane[face + 1, i] = -side * normals[triangle, i]
+        for corner in range(3):
+            at = vertices[triangles[triangle, corner if side > 0 else 2 - corner], i]
+            vertex[base + corner, i] = at
+            vertex[base + 3 + corner, i] = at
+            vertex[base + 6 + corner, i] = at - probe[PATH, i]
+        offset += plane[face, i] * vertex[base, i]
+    plane[face, 3] = offset
+    plane[face + 1, 3] = -offset

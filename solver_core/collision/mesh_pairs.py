@@ -4,12 +4,11 @@ import numpy as np
 
 from ..contacts import CONTACT_COUNT, CONTACT_START, FEATURE, OLD_COUNT, OLD_START, PARTED, REFERENCE
 from ..kernel import subkernel
-from .mesh_contacts import mesh_contacts
-from .mesh_features import side_of_point
+from .mesh_contacts import bound_path, mesh_contacts
+from .mesh_inside import is_behind, touches_any
 from .mesh_motion import surface_velocity
 from .mesh_tables import (
     CENTER,
-    FLAGS,
     HELD,
     MASS_CENTER,
     MOST_HELD,
@@ -17,12 +16,11 @@ from .mesh_tables import (
     ON_MESH,
     ON_OTHER,
     OUTWARDS,
-    SOLID,
     TRIANGLE_START,
     VERTEX_START,
     WAY,
 )
-from .mesh_tree import nearest_triangle
+from .mesh_tree import list_triangles
 from .workspace import (
     A_IN_B,
     B_IN_A,
@@ -85,7 +83,8 @@ def mesh_pair_contacts(
     for i in range(3):
         probe[CENTER, i] = pose[B_IN_A, POSITION, i]
     if link[FEATURE] < 0:
-        link[FEATURE] = INSIDE if is_within(tables, mesh, bounding_radius) else OUTSIDE
+        within = is_within(tables, mesh, polytopes, row, other, kind, parameters, bounding_radius, size, scratch)
+        link[FEATURE] = INSIDE if within else OUTSIDE
     side = -1 if link[FEATURE] == INSIDE else 1
     radius = 0.0
     if kind == SPHERE:
@@ -113,20 +112,24 @@ def mesh_pair_contacts(
 
 
 @subkernel
-def is_within(tables, mesh, radius):
+def is_within(tables, mesh, polytopes, row, other, kind, parameters, radius, size, scratch):
     """Whether a shape lies wholly within a closed part: then the part is a room for it, and pushes inwards."""
-    start, probe = tables.start, tables.probe
+    start, candidate, probe = tables.start, tables.candidate, tables.probe
     first, last = start[mesh, TRIANGLE_START], start[mesh + 1, TRIANGLE_START]
     vertices = tables.vertex[start[mesh, VERTEX_START] : start[mesh + 1, VERTEX_START]]
     triangles, normals = tables.triangle[first:last], tables.normal[first:last]
     first, last = start[mesh, NODE_START], start[mesh + 1, NODE_START]
     nodes, boxes = tables.node[first:last], tables.box[first:last]
-    x, y, z = probe[CENTER, 0], probe[CENTER, 1], probe[CENTER, 2]
-    row, distance = nearest_triangle(vertices, triangles, nodes, boxes, x, y, z, tables.candidate)
-    if not (triangles[row, FLAGS] >> SOLID) & 1 or distance <= radius:
+    behind, _, distance = is_behind(vertices, triangles, normals, nodes, boxes, candidate, probe, np.int64(1), size)
+    if not behind or distance > radius:
+        return behind
+    if kind == SPHERE:
         return False
-    height, _ = side_of_point(vertices, triangles, normals, row, x, y, z)
-    return height < 0.0
+    bound_path(polytopes.bounds[other], radius if CAPSULE <= kind <= CONE else 0.0, 0.0, scratch.pose[B_IN_A], probe)
+    listed = list_triangles(vertices, triangles, nodes, boxes, probe, candidate)
+    return not touches_any(
+        vertices, triangles, normals, candidate, listed, polytopes, row, other, kind, parameters, size, probe, scratch
+    )
 
 
 @subkernel

@@ -101,17 +101,17 @@ def touch_polytope(
     pose = scratch.pose
     separation = lowest_height(polytopes, row, other, pose[B_IN_A])
     if separation > reach:
-        return count, INFINITE
+        return count
     flags = triangles[triangle, FLAGS]
     touching = RATIO_TOUCHING * size
     if not has_edges_that_push(flags, side):
         if not is_before:
-            return count, -separation
+            return count
         points = face_points(polytopes, row, other, flags, side, reach, size, maximal_points, scratch)
-        return keep_points(contact, count, triangle, points, -INFINITE, reach, scratch), INFINITE
+        return keep_points(contact, count, triangle, points, -INFINITE, reach, scratch)
     distance = closest_points(polytopes, row, other, reach, touching, pose, scratch.simplex, scratch.closest)
     if distance > reach:
-        return count, INFINITE
+        return count
     if distance > 0.0:
         # Copied: the clipping below needs the memory.
         dx, dy, dz = scratch.closest[DIRECTION, 0], scratch.closest[DIRECTION, 1], scratch.closest[DIRECTION, 2]
@@ -122,7 +122,7 @@ def touch_polytope(
         if feature != FACE and can_push(vertices, triangles, normals, triangle, feature, dx, dy, dz, side):
             points = feature_points(polytopes, row, other, dx, dy, dz, distance, reach, size, maximal_points, scratch)
             count = keep_points(contact, count, triangle, points, -INFINITE, reach, scratch)
-        return count, INFINITE
+        return count
     best = separation if is_before else -INFINITE
     face, best = separate_faces_of_other(
         vertices, triangles, normals, triangle, side, polytopes, row, other, best, size, pose
@@ -135,8 +135,8 @@ def touch_polytope(
     elif is_before:
         points = face_points(polytopes, row, other, flags, side, reach, size, maximal_points, scratch)
     else:
-        return count, -separation
-    return keep_points(contact, count, triangle, points, -INFINITE, reach, scratch), INFINITE
+        return count
+    return keep_points(contact, count, triangle, points, -INFINITE, reach, scratch)
 
 
 @subkernel

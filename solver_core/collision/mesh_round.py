@@ -50,13 +50,13 @@ def touch_round(
     radius = rounding(kind, parameters)
     separation = lowest_of_round(polytopes, row, kind, parameters, pose[B_IN_A])
     if separation - radius > reach:
-        return count, INFINITE
+        return count
     touching = RATIO_TOUCHING * size
     if not has_edges_that_push(triangles[triangle, FLAGS], side):
         if not is_before:
-            return count, radius - separation
+            return count
         points = face_points_of_round(polytopes, row, other, kind, parameters, reach, size, maximal_points, scratch)
-        return keep_all(contact, count, triangle, points, -INFINITE, scratch), INFINITE
+        return keep_all(contact, count, triangle, points, -INFINITE, scratch)
     for i in range(3):
         axes[SIDE, i] = polytopes.plane[polytopes.start[row, FACES], i]
     distance = closest_cores(
@@ -75,7 +75,7 @@ def touch_round(
         closest,
     )
     if distance > reach + radius:
-        return count, INFINITE
+        return count
     if distance > 0.0:
         x, y, z = closest[DIRECTION, 0], closest[DIRECTION, 1], closest[DIRECTION, 2]
         # What lies over the face is at least as far. A point beside it may count as over it, but gives no contact.
@@ -109,7 +109,7 @@ def touch_round(
         earlier = count
         count = keep_all(contact, count, triangle, points, lowest, scratch)
         if distance <= 0.0 and least_gap(contact, earlier, count) <= touching:
-            return count, INFINITE
+            return count
     if not is_edge and distance <= 0.0:
         distance, x, y, z = direction_when_shrunk(
             vertices, triangles, triangle, polytopes, row, other, kind, parameters, distance, touching, scratch
@@ -121,9 +121,7 @@ def touch_round(
         bend = set_ends(vertices, triangles, triangle, feature, polytopes, kind, parameters, x, y, z, scratch)
         points = meet_features(scratch, 0.0, radius, bend, distance, x, y, z, RATIO_AGREE * size, reach)
         count = keep_all(contact, count, triangle, points, -INFINITE, scratch)
-    if is_before or is_edge or distance > 0.0:
-        return count, INFINITE
-    return count, radius - separation
+    return count
 
 
 @subkernel

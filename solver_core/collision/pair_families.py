@@ -102,7 +102,7 @@ def _signatures(workspace, families) -> dict:
     parameters, link = np.zeros(3), np.zeros(LINK_COLUMNS, np.int64)
     triangle = meshes.vertex, meshes.triangle, meshes.normal, number, number, flag
     on_triangle = polytopes, number, number, number, parameters, length, length, number, scratch
-    count, count_and_depth = types.int64, types.Tuple((types.int64, types.float64))
+    count = types.int64
     return {
         SPHERES: (
             count,
@@ -152,6 +152,6 @@ def _signatures(workspace, families) -> dict:
             scratch,
             families,
         ),
-        ROUND_ON_MESH: (count_and_depth, *triangle, *on_triangle, meshes.contact, number),
+        ROUND_ON_MESH: (count, *triangle, *on_triangle, meshes.contact, number),
         ROUND_ON_FACE: (count, *on_triangle),
     }

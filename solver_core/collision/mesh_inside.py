@@ -1,0 +1,293 @@
+"""Shapes in a closed part of a mesh: whether it is a room for them, and the way out for those whose centre is inside.
+
+A shape that lies wholly within a closed part without touching it when the two first meet is in a room, which pushes
+inwards. Any other shape is pushed out, however deep it has come.
+
+Where its centre is inside, the triangles around may push in any direction, even against each other. So one way out is
+chosen for all. Let c be the centre, and p the point of a triangle that is nearest to c; where p lies on an edge or a
+corner, it must be locally nearest: the triangles around it do not come nearer. Seen from inside those are faces, seams
+of flat areas, and hollow edges and corners. The way leads along n = (p - c) / |p - c|, and the depth along it is
+
+    n . p - min over x in the shape of n . x
+
+which for a ball of radius r is |p - c| + r. The nearest point of all the part is among the p, so there always is a way;
+the one of the least depth is taken. Contacts that oppose it (n_k . n < 0) are dropped: moving along it closes none of
+the gaps of those left.
+"""
+
+import numpy as np
+
+from ..entries import call_for_count
+from ..kernel import subkernel
+from .closest_points import RATIO_TOUCHING, into_frame
+from .mesh_features import FACE, can_push, set_triangle, side_of_point
+from .mesh_manifold import DROPPED, close_up, keep_contact, thin_out
+from .mesh_polytopes import face_points, keep_points
+from .mesh_round import keep_all
+from .mesh_tables import (
+    CENTER,
+    CONTACT_ROWS,
+    FLAGS,
+    GROUP,
+    LISTED,
+    OUTWARDS,
+    SOLID,
+    TRIANGLE,
+)
+from .mesh_tree import closest_on_triangle, nearest_triangle
+from .round_support import rounding, support_point
+from .ways import shape_distance
+from .workspace import B_IN_A, CAPSULE, CONE, GAP, HULL, POSITION, ROUND_ON_FACE, SPHERE, VERTICES
+
+# Two directions are one, for what is pushed out of a mesh in which it lies deeper than its centre (cosine).
+COSINE_ALIKE = 0.999
+
+# Another way out is taken if it is shorter by this share of the smaller shape's size than those before it.
+RATIO_SHORTER = 1e-9
+
+INFINITE = 1e300
+
+
+@subkernel
+def touches_any(
+    vertices, triangles, normals, candidate, listed, polytopes, row, other, kind, parameters, size, probe, scratch
+):
+    """Whether a shape touches one of the listed triangles; arguments as of ``push_out``."""
+    touching = RATIO_TOUCHING * size
+    for place in range(listed):
+        set_triangle(polytopes, row, vertices, triangles, normals, candidate[LISTED, place], np.int64(1), probe)
+        distance = shape_distance(
+            polytopes,
+            row,
+            other,
+            np.int64(HULL),
+            kind,
+            parameters,
+            parameters,
+            touching,
+            touching,
+            scratch.pose,
+            scratch.axes,
+            scratch.simplex,
+            scratch.closest,
+        )
+        if distance <= touching:
+            return True
+    return False
+
+
+@subkernel
+def is_behind(vertices, triangles, normals, nodes, boxes, candidate, probe, side, size):
+    """Whether the other's centre lies on the wrong side of a closed part, which pushes to ``side``, or on its surface.
+
+    Returns
+    -------
+    is_behind : bool
+    row : int
+        The triangle nearest to the centre.
+    distance : float
+        From it [m].
+    """
+    x, y, z = probe[CENTER, 0], probe[CENTER, 1], probe[CENTER, 2]
+    row, distance = nearest_triangle(vertices, triangles, nodes, boxes, x, y, z, candidate)
+    if not (triangles[row, FLAGS] >> SOLID) & 1:
+        return False, row, distance
+    height, _ = side_of_point(vertices, triangles, normals, row, x, y, z)
+    return height * side < 0.0 or distance <= RATIO_TOUCHING * size, row, distance
+
+
+@subkernel
+def push_out(
+    vertices,
+    triangles,
+    normals,
+    nodes,
+    boxes,
+    candidate,
+    listed,
+    side,
+    polytopes,
+    row,
+    other,
+    kind,
+    parameters,
+    reach,
+    size,
+    maximal_points,
+    probe,
+    scratch,
+    families,
+    contact,
+    count,
+):
+    """Where the other's centre lies inside of a closed part, drop what opposes the way out, and add its contacts.
+
+    Parameters
+    ----------
+    vertices, triangles, normals, nodes, boxes : arrays of one mesh
+        (read)
+    candidate : int64 [4, n]
+        ``listed`` triangles (read).
+    listed : int
+    side : int
+        To which side closed parts push.
+    polytopes, row, other, kind, parameters, reach, size, maximal_points, probe, scratch, families
+        As of ``mesh_contacts``.
+    contact, count : float64 [CONTACT_ROWS, 16], int
+        The mesh's contacts so far (written).
+
+    Returns
+    -------
+    int
+        Contacts.
+    """
+    behind, best, _ = is_behind(vertices, triangles, normals, nodes, boxes, candidate, probe, side, size)
+    if not behind:
+        return count
+    depth, nx, ny, nz, _ = way_through(
+        vertices, triangles, normals, best, side, polytopes, other, kind, parameters, size, probe, scratch
+    )
+    for place in range(listed):
+        triangle = candidate[LISTED, place]
+        if not (triangles[triangle, FLAGS] >> SOLID) & 1 or triangle == best:
+            continue
+        deep, x, y, z, is_way = way_through(
+            vertices, triangles, normals, triangle, side, polytopes, other, kind, parameters, size, probe, scratch
+        )
+        if is_way and deep < depth - RATIO_SHORTER * size:
+            depth, nx, ny, nz, best = deep, x, y, z, triangle
+    count = drop_opposing(triangles, contact, count, nx, ny, nz)
+    first = count
+    if kind != SPHERE:
+        for place in range(listed):
+            triangle = candidate[LISTED, place]
+            cosine = side * (normals[triangle, 0] * nx + normals[triangle, 1] * ny + normals[triangle, 2] * nz)
+            if cosine < COSINE_ALIKE or not (triangles[triangle, FLAGS] >> SOLID) & 1:
+                continue
+            if count > CONTACT_ROWS - 3 * maximal_points:
+                count = thin_out(contact, count, maximal_points, size)
+                first = 0
+            count = add_face(
+                vertices,
+                triangles,
+                normals,
+                triangle,
+                side,
+                polytopes,
+                row,
+                other,
+                kind,
+                parameters,
+                reach,
+                size,
+                maximal_points,
+                probe,
+                scratch,
+                families,
+                contact,
+                count,
+            )
+    for known in range(first, count):
+        if contact[known, GAP] <= RATIO_SHORTER * size - depth:
+            return count
+    x, y, z = lowest_point(polytopes, other, kind, parameters, scratch.pose[B_IN_A], nx, ny, nz)
+    return keep_contact(
+        contact, count, best, x + depth * nx, y + depth * ny, z + depth * nz, x, y, z, -depth, nx, ny, nz
+    )
+
+
+@subkernel
+def way_through(vertices, triangles, normals, row, side, polytopes, other, kind, parameters, size, probe, scratch):
+    """The way out through the point of a triangle that is nearest to the other's centre.
+
+    Returns
+    -------
+    depth : float
+        [m]
+    x, y, z : float
+        Unit direction.
+    is_way : bool
+        Whether the point is locally nearest, and the triangle seen from behind.
+    """
+    x, y, z = probe[CENTER, 0], probe[CENTER, 1], probe[CENTER, 2]
+    p, q, r, feature = closest_on_triangle(vertices, triangles[row, 0], triangles[row, 1], triangles[row, 2], x, y, z)
+    dx, dy, dz = p - x, q - y, r - z
+    distance = (dx * dx + dy * dy + dz * dz) ** 0.5
+    nx, ny, nz = side * normals[row, 0], side * normals[row, 1], side * normals[row, 2]
+    is_way = nx * dx + ny * dy + nz * dz > 0.0
+    if feature != FACE and distance > RATIO_TOUCHING * size:
+        nx, ny, nz = dx / distance, dy / distance, dz / distance
+        # Seen from inside it is the highest point of a mesh that pushes to the other side.
+        is_way = is_way and can_push(vertices, triangles, normals, row, feature, -nx, -ny, -nz, -side)
+    x, y, z = lowest_point(polytopes, other, kind, parameters, scratch.pose[B_IN_A], nx, ny, nz)
+    return nx * (p - x) + ny * (q - y) + nz * (r - z), nx, ny, nz, is_way
+
+
+@subkernel
+def lowest_point(polytopes, row, kind, parameters, pose, nx, ny, nz):
+    """The point of a shape that is lowest along a direction, both in the mesh's frame."""
+    base = polytopes.start[row, VERTICES]
+    count = polytopes.start[row + 1, VERTICES] - base
+    p, q, s = into_frame(pose, -nx, -ny, -nz)
+    x, y, z, _ = support_point(
+        kind,
+        parameters,
+        polytopes.vertex,
+        polytopes.neighbor_start,
+        polytopes.neighbor,
+        base,
+        count,
+        p,
+        q,
+        s,
+        np.int64(0),
+    )
+    radius = rounding(kind, parameters)
+    x, y, z = x + radius * p, y + radius * q, z + radius * s
+    return (
+        pose[POSITION, 0] + pose[0, 0] * x + pose[0, 1] * y + pose[0, 2] * z,
+        pose[POSITION, 1] + pose[1, 0] * x + pose[1, 1] * y + pose[1, 2] * z,
+        pose[POSITION, 2] + pose[2, 0] * x + pose[2, 1] * y + pose[2, 2] * z,
+    )
+
+
+@subkernel
+def drop_opposing(triangles, contact, count, nx, ny, nz):
+    """Drop the contacts of closed parts that oppose a way out; return how many are left."""
+    for row in range(count):
+        along = contact[row, OUTWARDS] * nx + contact[row, OUTWARDS + 1] * ny + contact[row, OUTWARDS + 2] * nz
+        is_solid = (triangles[int(contact[row, TRIANGLE]), FLAGS] >> SOLID) & 1
+        contact[row, GROUP] = DROPPED if along < 0.0 and is_solid else 0.0
+    return close_up(contact, count)
+
+
+@subkernel
+def add_face(
+    vertices,
+    triangles,
+    normals,
+    triangle,
+    side,
+    polytopes,
+    row,
+    other,
+    kind,
+    parameters,
+    reach,
+    size,
+    maximal_points,
+    probe,
+    scratch,
+    families,
+    contact,
+    count,
+):
+    """Add the points of a shape over a triangle's face; return how many contacts there are."""
+    set_triangle(polytopes, row, vertices, triangles, normals, triangle, side, probe)
+    if CAPSULE <= kind <= CONE:
+        points = call_for_count(
+            families, ROUND_ON_FACE, polytopes, row, other, kind, parameters, reach, size, maximal_points, scratch
+        )
+        return keep_all(contact, count, triangle, points, -INFINITE, scratch)
+    points = face_points(polytopes, row, other, triangles[triangle, FLAGS], side, reach, size, maximal_points, scratch)
+    return keep_points(contact, count, triangle, points, -INFINITE, reach, scratch)
