@@ -16,7 +16,7 @@ from .. import __version__
 from . import concave_shapes, earlier_animation, keyframes, lead_in, runtime
 from .properties import friction_mismatch
 from .scene_export import SceneError, export_scene, sample_frame, simulation_paused
-from .scene_notes import starting_overlaps
+from .scene_notes import Note, starting_overlaps
 
 # Animated frames are evaluated in slices, because each slice has to put the frame back at its end [s].
 SAMPLE_SLICE = 0.05
@@ -234,17 +234,29 @@ class _Bake:
             keyframes.refresh(scene)
 
     def decompose(self):
-        """Make convex parts of concave meshes that are new, one a step; then read the scene with them."""
+        """Make convex parts of concave meshes that are new; then read the scene with them."""
         pending = self.export.pending
-        for done, (name, decomposition) in enumerate(pending):
-            yield BakeProgress(
-                "decompose", done, len(pending), f"Making convex parts of {name}, mesh {done + 1} of {len(pending)}"
-            )
-            with self._timed("decompose"):
-                concave_shapes.decompose(decomposition)
-        if pending:
-            yield BakeProgress("export", 0, 0, "Reading the scene")
-            self.read_scene()
+        if not pending:
+            return
+        trouble = yield from self._decompose(pending)
+        yield BakeProgress("export", 0, 0, "Reading the scene")
+        self.read_scene()
+        if trouble is not None:
+            text = f"convex parts were made within Blender, which stood still meanwhile: {trouble}"
+            self.export.notes.append(Note("info", None, text))
+
+    def _decompose(self, pending):
+        """Pass on how far it is; returns what ``concave_shapes.decompose`` does."""
+        with contextlib.closing(concave_shapes.decompose([decomposition for _, decomposition in pending])) as steps:
+            while True:
+                with self._timed("decompose"):
+                    try:
+                        done = next(steps)
+                    except StopIteration as end:
+                        return end.value
+                if done < len(pending):
+                    text = f"Making convex parts of {pending[done][0]}, mesh {done + 1} of {len(pending)}"
+                    yield BakeProgress("decompose", done, len(pending), text)
 
     def note_overlaps(self):
         """Add what overlaps at the start to the notes; needs compiled kernels."""

@@ -2,6 +2,7 @@
 
 Decomposing takes seconds to minutes a mesh, so what is not known yet may be left for later: the body stands as its
 convex hull for the moment, and the export says which meshes are to be decomposed (``pending``) before the next one.
+It is done by a child process, so that Blender goes on, shows how far it is, and can stop it.
 """
 
 from dataclasses import dataclass, field
@@ -16,11 +17,12 @@ from ..solver_core.decomposition import (
     DecompositionError,
     DecompositionSettings,
     coacd_version,
+    decompose_beside,
     hulls_of_parts,
 )
 from ..solver_core.solid_meshes import solid_mesh
 from . import runtime
-from .self_crossings import count_self_crossings
+from .self_crossings import self_crossings
 
 # Meshes that CoACD could not decompose in this session, and why.
 _failures: dict[str, str] = {}
@@ -35,12 +37,48 @@ def cache() -> DecompositionCache:
     return _cache
 
 
-def decompose(decomposition: Decomposition) -> None:
-    """Find the parts of a mesh and keep them; or why there are none."""
+def decompose(decompositions):
+    """Find the parts of meshes and keep them, or why there are none; closing this generator ends the work at once.
+
+    Parameters
+    ----------
+    decompositions : list of Decomposition
+
+    Yields
+    ------
+    int
+        How many are done: before the work begins, and some twenty times a second.
+
+    Returns
+    -------
+    str or None
+        Why Blender itself had to do it, which stands still for each mesh.
+    """
+    done, trouble = 0, None
+    yield done
     try:
-        cache().keep(decomposition, decomposition.run())
-    except DecompositionError as error:
-        _failures[decomposition.key] = str(error)
+        for outcome in decompose_beside(decompositions):
+            if outcome is not None:
+                _keep(decompositions[done], outcome)
+                done += 1
+            yield done
+    except OSError as error:
+        trouble = " ".join(str(error).split())
+    for decomposition in decompositions[done:]:
+        yield done
+        try:
+            _keep(decomposition, decomposition.run())
+        except DecompositionError as error:
+            _keep(decomposition, error)
+        done += 1
+    return trouble
+
+
+def _keep(decomposition, outcome):
+    if isinstance(outcome, DecompositionError):
+        _failures[decomposition.key] = str(outcome)
+    else:
+        cache().keep(decomposition, outcome)
 
 
 @dataclass
@@ -85,11 +123,8 @@ class ConcaveReader:
 
     def _make(self, name, points, triangles, hull, settings):
         solid = solid_mesh(points, triangles)
-        notes = _mesh_notes(solid)
-        crossings = count_self_crossings(solid.vertices, solid.triangles)
-        if crossings:
-            text = f"its mesh passes through itself ({crossings} pairs of faces): all that it encloses is solid"
-            notes.append(("warning", text))
+        crossings, notes = self_crossings(solid.vertices, solid.triangles, "all that it encloses is solid")
+        notes = [*_mesh_notes(solid), *notes]
         # Where a mesh encloses something twice, its volume and mass count that twice.
         properties = None if crossings else solid.properties
         if properties is not None and properties.volume >= (1.0 - RATIO_CONVEX) * hull.mass_properties().volume:
@@ -127,7 +162,8 @@ class ConcaveReader:
             if not self.waits:
                 self.pending.setdefault(decomposition.key, (name, decomposition))
                 return None
-            decompose(decomposition)
+            for _ in decompose([decomposition]):
+                pass
         if decomposition.key in _failures:
             raise DecompositionError(_failures[decomposition.key])
         return cache().find(decomposition)

@@ -18,7 +18,7 @@ from ..solver_core.shapes import Box, ConvexHull, ShapeError, Sphere
 from ..solver_core.triangle_mesh import TriangleMesh
 from .concave_shapes import ConcaveReader, mesh_triangles
 from .scene_poses import SceneError, rotation_and_stretch
-from .self_crossings import count_self_crossings
+from .self_crossings import self_crossings
 
 # A side below this share of the longest counts as no thickness: coordinates are float32, so 1e-7 is noise, and the
 # thinnest sheets that people model (paper, 0.1 mm on 30 cm) are 3e-4. Dimensionless, nominal 1e-5.
@@ -178,11 +178,8 @@ class ShapeReader:
                 raise MeshError(f"its mesh gives no shape: {error}") from error
             self._surfaces[key] = mesh
         notes = [("info", f"its mesh: {note}") for note in mesh.notes]
-        crossings = count_self_crossings(mesh.vertices, mesh.triangles)
-        if crossings:
-            text = f"its mesh passes through itself ({crossings} pairs of faces): its inner faces push as well"
-            notes.append(("warning", text))
-        return mesh, notes
+        _, crossings = self_crossings(mesh.vertices, mesh.triangles, "its inner faces push as well")
+        return mesh, notes + crossings
 
     def _compound(self, ob, parts, moves):
         """The children's shapes as parts of one body; where they are seen, and as large.

@@ -6,22 +6,40 @@ from mathutils.bvhtree import BVHTree
 
 from ..solver_core.self_crossings import crossing_pairs
 
-# Larger meshes are not looked at: these take a second.
+# Larger meshes are not looked at: these take a second, and a million triangles would take gigabytes.
 MAXIMAL_TRIANGLES = 100_000
 
 _found: dict[bytes, int] = {}
 
 
-def count_self_crossings(vertices, triangles) -> int:
-    """Pairs of faces that pass through each other; 0 for meshes of more than ``MAXIMAL_TRIANGLES``.
+def self_crossings(vertices, triangles, consequence):
+    """Pairs of faces of a mesh that pass through each other, and what is to be said of it.
 
     Parameters
     ----------
     vertices : float64 [vertex_count, 3]
         Distinct: neighbours share their corners.
     triangles : int64 [triangle_count, 3]
+    consequence : str
+        Of crossings.
+
+    Returns
+    -------
+    count : int
+        0 also for meshes of more than ``MAXIMAL_TRIANGLES``, which are not looked at.
+    notes : list of (str, str)
     """
-    if not 0 < len(triangles) <= MAXIMAL_TRIANGLES:
+    if len(triangles) > MAXIMAL_TRIANGLES:
+        text = f"its mesh has {len(triangles):,} triangles: whether it passes through itself was not looked for"
+        return 0, [("info", f"{text} (up to {MAXIMAL_TRIANGLES:,})")]
+    count = _count(vertices, triangles)
+    if not count:
+        return 0, []
+    return count, [("warning", f"its mesh passes through itself ({count} pairs of faces): {consequence}")]
+
+
+def _count(vertices, triangles) -> int:
+    if not len(triangles):
         return 0
     key = hashlib.sha256(vertices.tobytes() + triangles.tobytes()).digest()
     if key not in _found:

@@ -6,19 +6,25 @@ is an optional package (``pip install coacd``), imported at the first decomposit
 the same parts, whatever the number of threads.
 
 A mesh is decomposed at the size 1, so that the same form gives the same parts whatever its scale.
+
+CoACD is one call that takes seconds to minutes and cannot be left. So it runs in a child Python (``child_python``),
+which is polled and can be ended at any time; meshes and parts go through files in a temporary folder.
 """
 
+import contextlib
 import functools
 import hashlib
 import importlib
 import importlib.metadata
 import os
+import subprocess
 import tempfile
 from dataclasses import astuple, dataclass
 from pathlib import Path
 
 import numpy as np
 
+from . import child_python
 from .polyhedra import ShapeError
 from .shapes import ConvexHull
 from .solid_meshes import count_edges
@@ -41,6 +47,10 @@ _SEARCH_ITERATIONS_SHELL = 20
 _MAXIMAL_VERTICES = 256
 # Decimals of a vertex of a mesh of size 1: single precision has no more.
 _DIGITS = 7
+# Longest wait for a child at a time [s].
+_POLL_INTERVAL = 0.05
+# Return code of a Python that an exception has ended.
+_EXCEPTION = 1
 # Part of the cache's keys: counted up where what is stored changes.
 _FORMAT = 2
 
@@ -144,6 +154,91 @@ class Decomposition:
         if not parts or not _are_sound(parts, self.vertices):
             raise DecompositionError("CoACD has found no parts")
         return _merged(parts, self.settings.maximal_parts or len(parts))
+
+
+def decompose_beside(decompositions):
+    """Decompose meshes in a child Python, one after the other, as a generator that is polled.
+
+    Closing it ends the child at once.
+
+    Parameters
+    ----------
+    decompositions : list of Decomposition
+
+    Yields
+    ------
+    list of float64 [point_count, 3], DecompositionError or None
+        Of the next mesh its parts, or why it has none; None while the child is at work, some twenty times a second.
+
+    Raises
+    ------
+    OSError
+        No child can be started, or it cannot do its work; meshes whose outcome was not yielded are not decomposed.
+    """
+    with tempfile.TemporaryDirectory(prefix="cairn-") as name:
+        folder = Path(name)
+        for number, decomposition in enumerate(decompositions):
+            _write_mesh(folder / f"{number}.mesh.npz", decomposition)
+        first, count = 0, len(decompositions)
+        while first < count:
+            child = child_python.start(decompose_folder, name, str(first), str(count))
+            try:
+                while first < count:
+                    ended = child.poll() is not None
+                    outcome = _read_outcome(folder, first)
+                    if outcome is not None:
+                        yield outcome
+                        first += 1
+                    elif ended:
+                        break
+                    else:
+                        yield None
+                        _wait(child)
+            finally:
+                child_python.stop(child)
+            if first < count:
+                if child.returncode in (0, _EXCEPTION):
+                    raise OSError("a Python of its own could not decompose it")
+                # The next child goes on after the mesh at which this one has crashed.
+                yield DecompositionError(f"CoACD has crashed (exit code {child.returncode})")
+                first += 1
+
+
+def decompose_folder(folder: str, first: str, count: str) -> None:
+    """What the child does: decompose the meshes of the files ``first`` to ``count``, and write their outcomes."""
+    for number in range(int(first), int(count)):
+        try:
+            parts = _read_mesh(Path(folder, f"{number}.mesh.npz")).run()
+        except DecompositionError as error:
+            with _whole_file(Path(folder, f"{number}.error.txt")) as file:
+                file.write(str(error).encode())
+        else:
+            _write_parts(Path(folder, f"{number}.parts.npz"), parts)
+
+
+def _wait(child):
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        child.wait(_POLL_INTERVAL)
+
+
+def _write_mesh(path, decomposition):
+    settings = np.array(astuple(decomposition.settings), float)
+    np.savez(path, vertices=decomposition.vertices, triangles=decomposition.triangles, settings=settings)
+
+
+def _read_mesh(path) -> Decomposition:
+    with np.load(path, allow_pickle=False) as stored:
+        concavity, maximal_parts, grid = stored["settings"].tolist()
+        settings = DecompositionSettings(concavity, int(maximal_parts), int(grid))
+        return Decomposition(stored["vertices"], stored["triangles"], settings)
+
+
+def _read_outcome(folder, number):
+    """Parts, an error, or None where there is neither yet."""
+    error = folder / f"{number}.error.txt"
+    if error.exists():
+        return DecompositionError(error.read_text("utf-8"))
+    return _read_parts(folder / f"{number}.parts.npz")
 
 
 def _merged(parts, count) -> list[np.ndarray]:
@@ -303,14 +398,19 @@ def _read_parts(path) -> list[np.ndarray] | None:
 def _write_parts(path, parts):
     """Write a file that is either whole or not there."""
     starts = np.concatenate([[0], np.cumsum([len(points) for points in parts])]).astype(np.int64)
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        handle, temporary = tempfile.mkstemp(dir=path.parent, suffix=".tmp")
-    except OSError:
-        return
+    with contextlib.suppress(OSError), _whole_file(path) as file:
+        np.savez_compressed(file, points=np.concatenate(parts), starts=starts)
+
+
+@contextlib.contextmanager
+def _whole_file(path):
+    """A file to be written that appears when it is whole."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, temporary = tempfile.mkstemp(dir=path.parent, suffix=".tmp")
     try:
         with os.fdopen(handle, "wb") as file:
-            np.savez_compressed(file, points=np.concatenate(parts), starts=starts)
+            yield file
         os.replace(temporary, path)
-    except OSError:
+    except BaseException:
         Path(temporary).unlink(missing_ok=True)
+        raise

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scene_maker import CUBE_CORNERS, CUBE_FACES
 
+from cairn.addon import self_crossings
 from cairn.addon.scene_export import export_scene
 
 # An L-shaped prism: concave, so that it is no hull where it moves.
@@ -91,6 +92,25 @@ def test_a_crossing_is_counted(maker):
     assert said[0] == said[1]
 
 
+@pytest.mark.parametrize("kind", ["PASSIVE", "ACTIVE"])
+def test_what_is_too_large_to_be_looked_at_is_said(maker, monkeypatch, kind):
+    """Above the limit a mesh is taken as it is, with a note; at the limit it is looked at."""
+    points, faces = self_crossing()
+    maker.body("Large", data=maker.mesh(points, faces), type=kind, shape="MESH")
+    count = sum(len(face) - 2 for face in faces)
+
+    def said():
+        notes = export_scene(maker.scene, decompose=False).notes
+        return " ".join(note.text for note in notes if note.object_name == "Large")
+
+    monkeypatch.setattr(self_crossings, "MAXIMAL_TRIANGLES", count - 1)
+    assert "was not looked for" in said()
+    assert "passes through itself (" not in said()
+    monkeypatch.setattr(self_crossings, "MAXIMAL_TRIANGLES", count)
+    assert "was not looked for" not in said()
+    assert "passes through itself (" in said()
+
+
 def test_mass_of_a_crossing_mesh_is_that_of_its_parts(maker, monkeypatch):
     """What is enclosed twice would weigh twice; two boxes through each other are no hull either, however full it is."""
     from cairn.addon import concave_shapes
@@ -103,7 +123,7 @@ def test_mass_of_a_crossing_mesh_is_that_of_its_parts(maker, monkeypatch):
     maker.body("Star", data=maker.mesh(points, faces), shape="MESH")
     parts = [plate / 2.0, plate @ turn.T / 2.0]
     monkeypatch.setattr(concave_shapes, "_cache", concave_shapes.DecompositionCache())
-    monkeypatch.setattr(concave_shapes.Decomposition, "run", lambda self: parts)
+    monkeypatch.setattr(concave_shapes, "decompose_beside", lambda decompositions: [parts for _ in decompositions])
     monkeypatch.setattr(concave_shapes, "coacd_version", lambda: "1.0")
     export = export_scene(maker.scene)
     said = " ".join(note.text for note in export.notes if note.object_name == "Star")

@@ -1,6 +1,7 @@
 """Bodies of several shapes: compound parents with their children, and concave meshes that move."""
 
 import importlib.util
+import json
 import sys
 
 import bpy
@@ -10,7 +11,7 @@ from scene_maker import CUBE_CORNERS, CUBE_FACES, model_points, same_points, wor
 
 import cairn
 from cairn.addon import concave_shapes
-from cairn.addon.bake import BakeSettings, bake_frames
+from cairn.addon.bake import BakeSettings, BakeStopped, bake_frames, bake_scene
 from cairn.addon.scene_export import SceneError, export_scene
 from cairn.solver_core.decomposition import DecompositionCache
 
@@ -212,8 +213,7 @@ def test_decomposing_waits_until_it_is_asked_for(maker):
     # The mirrored one is another form.
     assert [name for name, _ in export.pending] == ["Ell0", "Ell2"]
     assert shape_kinds(export, "Ell1") == [HULL]
-    for _, decomposition in export.pending:
-        concave_shapes.decompose(decomposition)
+    list(concave_shapes.decompose([decomposition for _, decomposition in export.pending]))
     export = export_scene(maker.scene, decompose=False)
     assert export.pending == []
     assert len(shape_kinds(export, "Ell1")) == len(shape_kinds(export, "Copy")) >= 2
@@ -228,10 +228,53 @@ def test_a_bake_decomposes_first_and_shows_it(maker):
     progress = next(steps)
     assert (progress.stage, progress.done, progress.total) == ("decompose", 0, 1)
     assert "Ell" in progress.text
-    assert next(steps).stage == "export"
+    while progress.stage == "decompose":
+        progress = next(steps)
+    assert progress.stage == "export"
     assert len(concave_shapes.cache()._parts) == 1
     steps.close()
     assert not bpy.data.objects["Ell"].cairn.is_baked
+
+
+def test_a_stop_ends_the_decomposition_in_the_middle(maker, monkeypatch):
+    """What ESC throws in reaches the work that goes on beside, and nothing is kept of it."""
+    ended = []
+
+    def endless(decompositions):
+        try:
+            while True:
+                yield None
+        finally:
+            ended.append(True)
+
+    monkeypatch.setattr(concave_shapes, "decompose_beside", endless)
+    monkeypatch.setattr(concave_shapes, "coacd_version", lambda: "1.0")
+    maker.body("Ell", data=maker.mesh(L_CORNERS, L_FACES), shape="MESH", location=(0, 0, 3))
+    steps = bake_frames(maker.scene, BakeSettings(start=1, end=3, method="nncg"))
+    assert [next(steps).stage for _ in range(6)] == ["export"] + 5 * ["decompose"]
+    assert ended == []
+    with pytest.raises(BakeStopped):
+        steps.throw(BakeStopped())
+    assert ended == [True]
+    assert concave_shapes.cache()._parts == {}
+
+
+def refused(decompositions):
+    """In place of ``decompose_beside`` where no child can be started."""
+    raise OSError("this Python does not know its own executable")
+    yield
+
+
+def test_where_no_process_can_be_started_blender_does_it_and_says_so(maker, monkeypatch):
+    """The parts are the same; a note tells why the window stood still."""
+    cube = np.array(CUBE_CORNERS, float) / 2.0
+    monkeypatch.setattr(concave_shapes, "decompose_beside", refused)
+    monkeypatch.setattr(concave_shapes, "coacd_version", lambda: "1.0")
+    monkeypatch.setattr(concave_shapes.Decomposition, "run", lambda self: [0.5 * cube, 0.25 * cube])
+    maker.body("Ell", data=maker.mesh(L_CORNERS, L_FACES), shape="MESH", location=(0, 0, 3))
+    result = bake_scene(maker.scene, BakeSettings(start=1, end=2, method="nncg"))
+    assert len(concave_shapes.cache()._parts) == 1
+    assert "its own executable" in json.dumps(result.report)
 
 
 def test_without_coacd_the_hull_stands_with_a_warning(maker, monkeypatch):
@@ -243,6 +286,8 @@ def test_without_coacd_the_hull_stands_with_a_warning(maker, monkeypatch):
     assert any("CoACD is not installed" in text and "docs/" in text for text in texts(export, "Ell", "warning"))
     monkeypatch.setattr(concave_shapes, "coacd_version", lambda: "0.0.1")
     monkeypatch.setitem(sys.modules, "coacd", None)
+    # A child of its own would find what this process does not.
+    monkeypatch.setattr(concave_shapes, "decompose_beside", refused)
     assert any("cannot be loaded" in text for text in texts(export_scene(maker.scene), "Ell", "warning"))
 
 

@@ -2,6 +2,7 @@
 
 import importlib
 import json
+import os
 import sys
 
 
@@ -17,3 +18,13 @@ def wait_for_input():
 
 def fail():
     raise ValueError("no such thing")
+
+
+def crash_at_the_second(folder, first, count):
+    """In place of ``decompose_folder``: ends as a library does that goes wrong, at the second mesh."""
+    from cairn.solver_core import decomposition
+
+    for number in range(int(first), int(count)):
+        if number == 1:
+            os.abort()
+        decomposition.decompose_folder(folder, str(number), str(number + 1))

@@ -2,10 +2,12 @@
 
 import functools
 import sys
+import time
 
+import child_tasks
 import numpy as np
 import pytest
-from concave_meshes import gear, torus
+from concave_meshes import gear, prism, torus
 
 from cairn.solver_core import decomposition as module
 from cairn.solver_core.compound import Compound, placed
@@ -72,6 +74,102 @@ def test_maximal_parts_are_kept_to():
 def small_decomposition():
     vertices = np.array([(0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1)], float)
     return Decomposition(vertices, np.array([(0, 2, 1), (0, 1, 3), (0, 3, 2), (1, 2, 3)]), DecompositionSettings())
+
+
+# ---- in a process of its own
+
+
+def open_dome(rings=24, around=48):
+    """Half a sphere without a thickness: CoACD makes it anew from a grid and cuts it for many seconds."""
+    u, v = np.meshgrid(np.arange(around) * 2 * np.pi / around, np.linspace(0.02, np.pi / 2, rings), indexing="ij")
+    vertices = np.stack([np.sin(v) * np.cos(u), np.sin(v) * np.sin(u), np.cos(v)], axis=-1).reshape(-1, 3)
+    i, j = (index.ravel() for index in np.meshgrid(np.arange(around), np.arange(rings - 1), indexing="ij"))
+    a, b = i * rings + j, (i + 1) % around * rings + j
+    triangles = np.concatenate([np.stack([a, a + 1, b + 1], 1), np.stack([a, b + 1, b], 1)])
+    return Decomposition.of(vertices, triangles, DecompositionSettings())[0]
+
+
+def angle():
+    """An L, which is two parts."""
+    return Decomposition.of(*prism([(0, 0), (0, 1), (-1, 1), (-1, -1), (1, -1), (1, 0)], 0.5), DecompositionSettings())[
+        0
+    ]
+
+
+def started_children(monkeypatch, function=None):
+    """What children are started from now on; ``function`` runs in the place of theirs."""
+    children, start = [], module.child_python.start
+
+    def remember(own, *arguments):
+        children.append(start(function or own, *arguments))
+        return children[-1]
+
+    monkeypatch.setattr(module.child_python, "start", remember)
+    return children
+
+
+@needs_coacd
+def test_a_child_finds_the_same_parts(monkeypatch):
+    """One child for all meshes; parts to the bit, in the order of the meshes; the parent is not kept waiting."""
+    children = started_children(monkeypatch)
+    meshes, longest, before = [torus_parts()[0], angle()], 0.0, time.perf_counter()
+    outcomes = []
+    for outcome in module.decompose_beside(meshes):
+        longest = max(longest, time.perf_counter() - before)
+        before = time.perf_counter()
+        outcomes += [outcome] if outcome is not None else []
+    assert len(children) == 1
+    assert [len(parts) for parts in outcomes] == [len(torus_parts()[1]), len(angle().run())]
+    assert all(np.array_equal(one, other) for one, other in zip(outcomes[0], torus_parts()[1], strict=True))
+    # The first step starts the child; on a busy machine that may take a while.
+    assert longest < 2.0
+
+
+@needs_coacd
+def test_a_child_is_ended_in_the_middle_of_a_mesh(monkeypatch, tmp_path):
+    """Leaving the generator ends the child at once and leaves no file."""
+    monkeypatch.setattr(module.tempfile, "tempdir", str(tmp_path))
+    children = started_children(monkeypatch)
+    steps = module.decompose_beside([open_dome()])
+    for _ in range(20):
+        assert next(steps) is None
+    assert children[0].returncode is None
+    started = time.perf_counter()
+    steps.close()
+    assert children[0].returncode is not None
+    assert time.perf_counter() - started < 5.0
+    assert list(tmp_path.iterdir()) == []
+
+
+@needs_coacd
+def test_a_crash_costs_one_mesh(monkeypatch):
+    """A library that aborts ends its child and no more; the next child goes on behind the mesh."""
+    children = started_children(monkeypatch, child_tasks.crash_at_the_second)
+    meshes = [angle(), small_decomposition(), angle()]
+    outcomes = [outcome for outcome in module.decompose_beside(meshes) if outcome is not None]
+    assert len(children) == 2
+    assert isinstance(outcomes[1], DecompositionError)
+    assert "crashed" in str(outcomes[1])
+    assert len(outcomes[0]) == len(outcomes[2]) == len(angle().run())
+
+
+def test_what_coacd_says_comes_back_from_the_child():
+    """A mesh of which nothing can be made, or a package that is missing: the error, in one line."""
+    flat = Decomposition(np.zeros((3, 3)), np.array([(0, 1, 2)]), DecompositionSettings())
+    outcomes = [outcome for outcome in module.decompose_beside([flat]) if outcome is not None]
+    assert len(outcomes) == 1
+    assert isinstance(outcomes[0], DecompositionError)
+    assert "CoACD" in str(outcomes[0])
+
+
+def test_a_child_that_cannot_work_is_an_error(monkeypatch):
+    """So the caller can do it itself."""
+    started_children(monkeypatch, child_tasks.fail)
+    with pytest.raises(OSError, match="could not"):
+        list(module.decompose_beside([small_decomposition()]))
+
+
+# ---- the cache
 
 
 def test_parts_are_found_again_in_a_new_session(tmp_path):
