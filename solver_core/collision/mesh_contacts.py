@@ -158,14 +158,21 @@ def mesh_contacts(
         return np.int64(0)
     choose_sides(vertices, triangles, normals, candidate, listed, probe, held, size, side)
     count = np.int64(0)
+    has_path = travel + new_travel > 0.0
     for place in range(listed):
         triangle, pushes_to = candidate[LISTED, place], candidate[PUSHES_TO, place]
+        is_before = lies_before(vertices, triangles, normals, triangle, pushes_to, probe, held, size)
+        is_solid = (triangles[triangle, FLAGS] >> SOLID) & 1
+        if not has_path and is_beside(
+            vertices, triangles, triangle, polytopes.bounds[other], kind, parameters, slack, pose[A_IN_B]
+        ):
+            may_be_inside = may_be_inside or (not is_before and is_solid)
+            continue
         set_triangle(polytopes, row, vertices, triangles, normals, triangle, pushes_to, probe)
         if is_followed:
             place_on_path(probe, probe[PATH], 0.0, pose)
         if is_fast and new_travel == 0.0 and misses(polytopes, row, other, kind, parameters, slack, size, scratch):
             continue
-        is_before = lies_before(vertices, triangles, normals, triangle, pushes_to, probe, held, size)
         share, first = 0.0, count
         if is_followed:
             path = PATH
@@ -179,8 +186,7 @@ def mesh_contacts(
                 continue
             place_on_path(probe, probe[path], share, pose)
             reach = slack + (1.0 - share) * (travel if path == PATH else new_travel)
-        if not is_before and share == 0.0 and (triangles[triangle, FLAGS] >> SOLID) & 1:
-            may_be_inside = True
+        may_be_inside = may_be_inside or (not is_before and is_solid and share == 0.0)
         if kind == SPHERE:
             count = touch_sphere(
                 vertices, triangles, normals, triangle, pushes_to, is_before, radius, reach, size, pose, contact, count
@@ -281,6 +287,43 @@ def mesh_contacts(
             vertices, triangles, normals, polytopes, other, kind, parameters, lever, reach, pose, probe, contact, count
         )
     return count
+
+
+@subkernel
+def is_beside(vertices, triangles, row, bounds, kind, parameters, slack, pose):
+    """Whether a triangle stays out of the other shape's own bounding box, which is tighter than the one in the mesh.
+
+    Parameters
+    ----------
+    vertices, triangles : arrays of one mesh
+        (read)
+    row : int
+        Triangle.
+    bounds : float64 [2, 3]
+        Of a box or hull, in its frame [m] (read).
+    kind, parameters
+        Of the other shape (read).
+    slack : float
+        Added all around [m].
+    pose : float64 [4, 3]
+        The mesh in the other's frame (read).
+    """
+    a, b, c = triangles[row, 0], triangles[row, 1], triangles[row, 2]
+    is_round = kind == SPHERE or CAPSULE <= kind <= CONE
+    for i in range(3):
+        lower, upper = bounds[0, i] - slack, bounds[1, i] + slack
+        if is_round:
+            upper = parameters[0] + slack
+            if i == 2 and kind != SPHERE:
+                upper = parameters[1] + slack + (parameters[0] if kind == CAPSULE else 0.0)
+            lower = -upper
+        x, y, z, at = pose[i, 0], pose[i, 1], pose[i, 2], pose[POSITION, i]
+        p = at + x * vertices[a, 0] + y * vertices[a, 1] + z * vertices[a, 2]
+        q = at + x * vertices[b, 0] + y * vertices[b, 1] + z * vertices[b, 2]
+        r = at + x * vertices[c, 0] + y * vertices[c, 1] + z * vertices[c, 2]
+        if min(p, q, r) > upper or max(p, q, r) < lower:
+            return True
+    return False
 
 
 # ---- along a path
