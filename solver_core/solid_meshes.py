@@ -148,11 +148,10 @@ def _joined(vertices, triangles):
         return vertices[:0], triangles.reshape(0, 3), 0
     size = np.ptp(vertices[triangles.ravel()], axis=0).max()
     spacing = max(RATIO_SAME_POINT * size, np.finfo(float).tiny)
-    cells = np.round((vertices - vertices.min(axis=0)) / spacing)
-    _, first, label = np.unique(cells, axis=0, return_index=True, return_inverse=True)
+    first = _first_alike(np.round((vertices - vertices.min(axis=0)) / spacing))
     given = np.unique(triangles)
-    doubled = len(given) - len(np.unique(label.ravel()[given]))
-    triangles = first[label.ravel()][triangles]
+    doubled = len(given) - len(np.unique(first[given]))
+    triangles = first[triangles]
     corners = vertices[triangles]
     areas = np.linalg.norm(np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]), axis=1)
     distinct = np.all(triangles != np.roll(triangles, 1, axis=1), axis=1)
@@ -162,12 +161,22 @@ def _joined(vertices, triangles):
     return np.ascontiguousarray(vertices[used]), triangles.reshape(-1, 3).astype(np.int64), doubled
 
 
+def _first_alike(rows) -> np.ndarray:
+    """For each row of a table the first row that is equal to it."""
+    # Sorted stably, so the first of equal rows comes first; much faster than np.unique(axis=0).
+    order = np.lexsort(rows.T)
+    is_new = np.ones(len(rows), bool)
+    is_new[1:] = np.any(rows[order[1:]] != rows[order[:-1]], axis=1)
+    first = np.empty(len(rows), np.int64)
+    first[order] = order[is_new][np.cumsum(is_new) - 1]
+    return first
+
+
 def _has_neighbors(triangles, distinct) -> np.ndarray:
     """Whether each edge of a triangle is also another's."""
-    edges = np.sort(_edges(triangles), axis=1)
-    keys, label = np.unique(edges, axis=0, return_inverse=True)
-    uses = np.bincount(label.ravel(), np.repeat(distinct, 3).astype(float), minlength=len(keys))
-    return np.all(uses[label.ravel()].reshape(-1, 3) >= 2, axis=1)
+    keys, label = np.unique(_edge_keys(triangles), return_inverse=True)
+    uses = np.bincount(label, np.repeat(distinct, 3).astype(float), minlength=len(keys))
+    return np.all(uses[label].reshape(-1, 3) >= 2, axis=1)
 
 
 def _edges(triangles) -> np.ndarray:
@@ -175,11 +184,17 @@ def _edges(triangles) -> np.ndarray:
     return np.stack([triangles, np.roll(triangles, -1, axis=1)], axis=2).reshape(-1, 2)
 
 
+def _edge_keys(triangles) -> np.ndarray:
+    """A number for each edge in the order of ``_edges``, the same in either direction."""
+    edges = np.sort(_edges(triangles), axis=1)
+    return edges[:, 0] * (triangles.max(initial=0) + 1) + edges[:, 1]
+
+
 def count_edges(triangles):
     """Number of edges, of those with one triangle, and of those with more than two."""
     if not len(triangles):
         return 0, 0, 0
-    _, uses = np.unique(np.sort(_edges(triangles), axis=1), axis=0, return_counts=True)
+    _, uses = np.unique(_edge_keys(triangles), return_counts=True)
     return len(uses), int(np.sum(uses == 1)), int(np.sum(uses > 2))
 
 
@@ -204,9 +219,9 @@ def _without_small_holes(vertices, triangles):
 def _hole_loops(triangles):
     """Vertices around each hole, in the direction of the triangles there; None where holes meet in a vertex."""
     edges = _edges(triangles)
-    _, label, uses = np.unique(np.sort(edges, axis=1), axis=0, return_inverse=True, return_counts=True)
+    _, label, uses = np.unique(_edge_keys(triangles), return_inverse=True, return_counts=True)
     following: dict[int, int] = {}
-    for a, b in edges[uses[label.ravel()] == 1].tolist():
+    for a, b in edges[uses[label] == 1].tolist():
         if a in following:
             return None
         following[a] = b
@@ -232,7 +247,8 @@ def _area(vertices, triangles) -> float:
 def _is_consistent(triangles) -> bool:
     """Whether no two triangles run through an edge in the same direction."""
     edges = _edges(triangles)
-    return len(np.unique(edges, axis=0)) == len(edges)
+    keys = edges[:, 0] * (triangles.max(initial=0) + 1) + edges[:, 1]
+    return len(np.unique(keys)) == len(keys)
 
 
 def _turned_alike(triangles) -> np.ndarray:
