@@ -25,6 +25,7 @@ from .mesh_features import (
     choose_sides,
     lies_before,
     set_triangle,
+    triangle_distance,
 )
 from .mesh_inside import COSINE_ALIKE, push_out, touches_any
 from .mesh_manifold import DROPPED, close_up, keep_contact, thin_out
@@ -38,7 +39,6 @@ from .mesh_tables import (
     LOWER,
     MASS_CENTER,
     NEW_PATH,
-    NODE_START,
     ON_MESH,
     ON_OTHER,
     OUTWARDS,
@@ -46,13 +46,11 @@ from .mesh_tables import (
     PUSHES_TO,
     SOLID,
     TRIANGLE,
-    TRIANGLE_START,
     UPPER,
-    VERTEX_START,
     WAY,
 )
-from .mesh_tree import closest_on_triangle, list_triangles, nearest_triangle
-from .ways import MOST_STEPS, NEVER, RATIO_FAST, depth_of_point, shape_distance
+from .mesh_tree import arrays_of_mesh, closest_on_triangle, list_triangles, nearest_triangle
+from .ways import MOST_STEPS, NEVER, RATIO_FAST, depth_of_point
 from .workspace import (
     A_IN_B,
     B_IN_A,
@@ -60,7 +58,6 @@ from .workspace import (
     CONE,
     DIRECTION,
     GAP,
-    HULL,
     POSITION,
     RATIO_MARGIN,
     ROUND_ON_MESH,
@@ -140,12 +137,8 @@ def mesh_contacts(
     int
         Rows of ``tables.contact``.
     """
-    start, candidate, probe, contact = tables.start, tables.candidate, tables.probe, tables.contact
-    first, last = start[mesh, TRIANGLE_START], start[mesh + 1, TRIANGLE_START]
-    vertices = tables.vertex[start[mesh, VERTEX_START] : start[mesh + 1, VERTEX_START]]
-    triangles, normals = tables.triangle[first:last], tables.normal[first:last]
-    first, last = start[mesh, NODE_START], start[mesh + 1, NODE_START]
-    nodes, boxes = tables.node[first:last], tables.box[first:last]
+    candidate, probe, contact = tables.candidate, tables.probe, tables.contact
+    vertices, triangles, normals, nodes, boxes = arrays_of_mesh(tables, mesh)
     pose = scratch.pose
     travel, new_travel = path_length(probe[PATH]), path_length(probe[NEW_PATH])
     is_fast, is_followed = travel > RATIO_MARGIN * size, max(travel, new_travel) > RATIO_FAST * size
@@ -338,22 +331,7 @@ def path_length(path):
 @subkernel
 def misses(polytopes, row, other, kind, parameters, slack, size, scratch):
     """Whether the triangle, swept back along the path, stays farther from the other shape than ``slack``."""
-    distance = shape_distance(
-        polytopes,
-        row + 1,
-        other,
-        np.int64(HULL),
-        kind,
-        parameters,
-        parameters,
-        slack,
-        RATIO_TOUCHING * size,
-        scratch.pose,
-        scratch.axes,
-        scratch.simplex,
-        scratch.closest,
-    )
-    return distance > slack
+    return triangle_distance(polytopes, row + 1, other, kind, parameters, slack, size, scratch) > slack
 
 
 @subkernel
@@ -371,21 +349,7 @@ def meet_triangle(polytopes, row, other, kind, parameters, slack, size, probe, p
     for _ in range(MOST_STEPS):
         place_on_path(probe, path, share, pose)
         reach = slack + (1.0 - share) * travel
-        distance = shape_distance(
-            polytopes,
-            row,
-            other,
-            np.int64(HULL),
-            kind,
-            parameters,
-            parameters,
-            reach,
-            RATIO_TOUCHING * size,
-            pose,
-            scratch.axes,
-            scratch.simplex,
-            closest,
-        )
+        distance = triangle_distance(polytopes, row, other, kind, parameters, reach, size, scratch)
         if distance <= RATIO_MEETING_TRIANGLE * size:
             return share
         if distance > reach:

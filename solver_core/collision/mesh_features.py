@@ -8,6 +8,8 @@ region is where they lead).
 
 import math
 
+import numpy as np
+
 from ..kernel import subkernel
 from .closest_points import RATIO_TOUCHING
 from .mesh_tables import (
@@ -26,7 +28,8 @@ from .mesh_tables import (
     STACK,
 )
 from .mesh_tree import closest_on_triangle
-from .workspace import FACES, VERTICES
+from .ways import shape_distance
+from .workspace import FACES, HULL, VERTICES
 
 # A corner this far below another one along a direction (share of its distance) still counts as level with it: the
 # rounding of directions between points that nearly touch.
@@ -326,3 +329,23 @@ def set_triangle(polytopes, row, vertices, triangles, normals, triangle, side, p
         offset += plane[face, i] * vertex[base, i]
     plane[face, 3] = offset
     plane[face + 1, 3] = -offset
+
+
+@subkernel
+def triangle_distance(polytopes, row, other, kind, parameters, reach, size, scratch):
+    """Distance of a mesh's row among the polytopes from the other shape, as of ``ways.shape_distance``."""
+    return shape_distance(
+        polytopes,
+        row,
+        other,
+        np.int64(HULL),
+        kind,
+        parameters,
+        parameters,
+        reach,
+        RATIO_TOUCHING * size,
+        scratch.pose,
+        scratch.axes,
+        scratch.simplex,
+        scratch.closest,
+    )

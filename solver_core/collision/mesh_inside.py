@@ -20,7 +20,7 @@ import numpy as np
 from ..entries import call_for_count
 from ..kernel import subkernel
 from .closest_points import RATIO_TOUCHING, into_frame
-from .mesh_features import FACE, can_push, set_triangle, side_of_point
+from .mesh_features import FACE, can_push, set_triangle, side_of_point, triangle_distance
 from .mesh_manifold import DROPPED, close_up, keep_contact, thin_out
 from .mesh_polytopes import face_points, keep_points
 from .mesh_round import keep_all
@@ -36,8 +36,7 @@ from .mesh_tables import (
 )
 from .mesh_tree import closest_on_triangle, nearest_triangle
 from .round_support import rounding, support_point
-from .ways import shape_distance
-from .workspace import B_IN_A, CAPSULE, CONE, GAP, HULL, POSITION, ROUND_ON_FACE, SPHERE, VERTICES
+from .workspace import B_IN_A, CAPSULE, CONE, GAP, POSITION, ROUND_ON_FACE, SPHERE, VERTICES
 
 # Two directions are one, for what is pushed out of a mesh in which it lies deeper than its centre (cosine).
 COSINE_ALIKE = 0.999
@@ -56,21 +55,7 @@ def touches_any(
     touching = RATIO_TOUCHING * size
     for place in range(listed):
         set_triangle(polytopes, row, vertices, triangles, normals, candidate[LISTED, place], np.int64(1), probe)
-        distance = shape_distance(
-            polytopes,
-            row,
-            other,
-            np.int64(HULL),
-            kind,
-            parameters,
-            parameters,
-            touching,
-            touching,
-            scratch.pose,
-            scratch.axes,
-            scratch.simplex,
-            scratch.closest,
-        )
+        distance = triangle_distance(polytopes, row, other, kind, parameters, touching, size, scratch)
         if distance <= touching:
             return True
     return False

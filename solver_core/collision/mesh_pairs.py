@@ -12,15 +12,12 @@ from .mesh_tables import (
     HELD,
     MASS_CENTER,
     MOST_HELD,
-    NODE_START,
     ON_MESH,
     ON_OTHER,
     OUTWARDS,
-    TRIANGLE_START,
-    VERTEX_START,
     WAY,
 )
-from .mesh_tree import list_triangles
+from .mesh_tree import arrays_of_mesh, list_triangles
 from .workspace import (
     A_IN_B,
     B_IN_A,
@@ -114,12 +111,8 @@ def mesh_pair_contacts(
 @subkernel
 def is_within(tables, mesh, polytopes, row, other, kind, parameters, radius, size, scratch):
     """Whether a shape lies wholly within a closed part: then the part is a room for it, and pushes inwards."""
-    start, candidate, probe = tables.start, tables.candidate, tables.probe
-    first, last = start[mesh, TRIANGLE_START], start[mesh + 1, TRIANGLE_START]
-    vertices = tables.vertex[start[mesh, VERTEX_START] : start[mesh + 1, VERTEX_START]]
-    triangles, normals = tables.triangle[first:last], tables.normal[first:last]
-    first, last = start[mesh, NODE_START], start[mesh + 1, NODE_START]
-    nodes, boxes = tables.node[first:last], tables.box[first:last]
+    candidate, probe = tables.candidate, tables.probe
+    vertices, triangles, normals, nodes, boxes = arrays_of_mesh(tables, mesh)
     behind, _, distance = is_behind(vertices, triangles, normals, nodes, boxes, candidate, probe, np.int64(1), size)
     if not behind or distance > radius:
         return behind

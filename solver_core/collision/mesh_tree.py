@@ -260,6 +260,21 @@ def edge_class(vertices, triangles, normals, row, edge, size):
 
 
 @subkernel
+def arrays_of_mesh(tables, mesh):
+    """Vertices, triangles, normals, nodes and boxes of one mesh: views of the tables."""
+    start = tables.start
+    first, last = start[mesh, TRIANGLE_START], start[mesh + 1, TRIANGLE_START]
+    root, end = start[mesh, NODE_START], start[mesh + 1, NODE_START]
+    return (
+        tables.vertex[start[mesh, VERTEX_START] : start[mesh + 1, VERTEX_START]],
+        tables.triangle[first:last],
+        tables.normal[first:last],
+        tables.node[root:end],
+        tables.box[root:end],
+    )
+
+
+@subkernel
 def list_triangles(vertices, triangles, nodes, boxes, probe, candidate):
     """List the triangles whose bounding boxes overlap the one in ``probe``; return how many they are."""
     stack, listed = candidate[STACK], candidate[LISTED]

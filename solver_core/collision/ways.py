@@ -109,64 +109,42 @@ def find_meeting(
     is_new : bool
         Whether on the new ways.
     """
-    share = follow_pair(
-        polytopes,
-        row_a,
-        row_b,
-        kind_a,
-        kind_b,
-        parameters_a,
-        parameters_b,
-        body_pose[a],
-        body_pose[b],
-        local_a,
-        local_b,
-        velocity[a],
-        velocity[b],
-        lever_a,
-        lever_b,
-        h,
-        size,
-        slack,
-        pose,
-        axes,
-        simplex,
-        closest,
-    )
-    look = outlook[a, LOOK]
-    if share >= 0.0 or look == 0.0:
-        return share, False
-    changed = way_change(velocity[a], outlook[a], lever_a) + way_change(velocity[b], outlook[b], lever_b)
-    if h * changed <= slack:
-        return NEVER, False
-    share = follow_pair(
-        polytopes,
-        row_a,
-        row_b,
-        kind_a,
-        kind_b,
-        parameters_a,
-        parameters_b,
-        body_pose[a],
-        body_pose[b],
-        local_a,
-        local_b,
-        outlook[a],
-        outlook[b],
-        lever_a,
-        lever_b,
-        h,
-        size,
-        slack,
-        pose,
-        axes,
-        simplex,
-        closest,
-    )
-    if share < 0.0 and look + 1 >= MOST_LOOKS:
-        # Nobody looks once more, so where they come to must not matter: a plane from the start holds everywhere.
-        return 0.0, False
-    return share, True
+    for is_new in range(2):
+        way_a, way_b = (outlook[a], outlook[b]) if is_new == 1 else (velocity[a], velocity[b])
+        if is_new == 1:
+            if outlook[a, LOOK] == 0.0:
+                return NEVER, False
+            changed = way_change(velocity[a], way_a, lever_a) + way_change(velocity[b], way_b, lever_b)
+            if h * changed <= slack:
+                return NEVER, False
+        share = follow_pair(
+            polytopes,
+            row_a,
+            row_b,
+            kind_a,
+            kind_b,
+            parameters_a,
+            parameters_b,
+            body_pose[a],
+            body_pose[b],
+            local_a,
+            local_b,
+            way_a,
+            way_b,
+            lever_a,
+            lever_b,
+            h,
+            size,
+            slack,
+            pose,
+            axes,
+            simplex,
+            closest,
+        )
+        if share >= 0.0:
+            return share, is_new == 1
+    # Where nobody looks once more, where they come to must not matter: a plane from the start holds everywhere.
+    return (0.0, False) if outlook[a, LOOK] + 1 >= MOST_LOOKS else (NEVER, True)
 
 
 @subkernel
