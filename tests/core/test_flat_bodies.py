@@ -93,6 +93,43 @@ def test_bodies_stay_on_the_side_of_a_plane_that_shakes_under_them(plane, side):
         assert np.all(side * (position[on, 2] - height) > 0.0), frame
 
 
+def thin_plates(rng, side):
+    """Twelve of 10 cm by 4 mm, boxes and hulls, tilted by some 10 degrees, that fly about before a plane."""
+    shapes = [Box((0.05, 0.05, 0.002)), ConvexHull.from_points(ConvexHull.from_box((0.05, 0.05, 0.002)).vertices)]
+    return [
+        {
+            "shape": shapes[number % 2],
+            "position": (*rng.uniform(-1.5, 1.5, 2), side * rng.uniform(0.1, 0.65)),
+            "orientation": (1.0, *(0.1 * rng.normal(size=2)), 0.0),
+            "linear_velocity": rng.normal(size=3) * (2.0, 2.0, 0.5),
+            "friction": 0.3,
+        }
+        for number in range(12)
+    ]
+
+
+@pytest.mark.parametrize("side", [1.0, -1.0])
+@pytest.mark.parametrize(("plane", "degrees"), [("box", 1), ("box", 6), ("hull", 1), ("hull", 6), ("mesh", 0.5)])
+def test_a_swinging_sheet_takes_thin_plates_along(plane, degrees, side):
+    """Up to 6 degrees a substep, or half a degree if the sheet is a mesh: that follows no turns within a substep.
+
+    Of 72 plates the others lose none at 8 and 32 at 12; a mesh loses 4 at 1 and 57 at 2, of thicker ones 0 and 28.
+    """
+    hinge, turn_of_frame = np.array([-2.0, 0.0, 0.0]), np.radians(4 * degrees)
+    for seed in range(2):
+        plates = thin_plates(np.random.default_rng(seed), side)
+        simulation = start(
+            [{"shape": PLANES[plane], "kind": BodyKind.KINEMATIC}, *plates], gravity=(0.0, 0.0, -9.81 * side)
+        )
+        has_left = np.zeros(len(plates), bool)
+        for frame in range(1, int(np.radians(90) / turn_of_frame) + 1):
+            turn = about((0, -1, 0), side * turn_of_frame * frame)
+            drive(simulation, hinge - rotation(turn) @ hinge, turn)
+            place = (simulation.poses()[0][1:] - hinge) @ rotation(turn)
+            has_left |= (place[:, 0] < 0.1) | (place[:, 0] > 3.9) | (np.abs(place[:, 1]) > 1.9)
+            assert np.all(side * place[~has_left, 2] > -0.02), (seed, frame)
+
+
 FLOORS = {
     "box": Box((5, 5, 0.5), position=(0, 0, -0.5)),
     "sheet": Box((5, 5, 0)),
