@@ -4,6 +4,10 @@ A kernel is called from Python, a subkernel from kernels only. Numba passes a Na
 array, some eight machine words each: compile time and call time grow with the number of arrays that an inner function
 takes. So stages take the large tuples, and what they call takes the few arrays it needs.
 
+Numba counts references to every array, with two atomic operations wherever a variable begins or ends to mean it. What
+a step uses is allocated before it, by Python, which keeps it: so kernels count nothing, unless they say that they
+allocate. That is a fifth of the time to compile a step, and in small hot loops more than the work.
+
 Numba's disk cache stamps a kernel with its own file only, so an edit in a callee in another file would go unseen.
 Cairn's kernels therefore cache into a folder whose name is a hash of all of the core's sources:
 another source, another folder. Where that folder lies:
@@ -88,16 +92,25 @@ def _numba_cache_in(folder: Path | None):
 _OPTIONS = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
 
 
-def kernel(function):
+def kernel(function=None, *, allocates=False):
     """Compile ``function`` to machine code at its first call.
 
     No fast-math and no parallel reductions: results are the same to the bit from run to run. Another kernel that calls
     it takes over its code as that of a subkernel.
+
+    Parameters
+    ----------
+    function : function
+    allocates : bool
+        It makes arrays (``np.zeros``, sums of arrays, an array copied into a slice of another). Arrays cannot be
+        returned to it by kernels that do not allocate, nor the other way round.
     """
+    if function is None:
+        return functools.partial(kernel, allocates=allocates)
     with _numba_cache_in(cache_folder()):
-        compiled = njit(cache=True, pipeline_class=KernelPipeline, **_OPTIONS)(function)
+        compiled = njit(cache=True, pipeline_class=KernelPipeline, **_OPTIONS, _nrt=allocates)(function)
     if not config.DISABLE_JIT:
-        part = subkernel(function)
+        part = subkernel(function, allocates=allocates)
         compiled.get_call_template, compiled.get_overload = part.get_call_template, part.get_overload
     return compiled
 
@@ -105,17 +118,21 @@ def kernel(function):
 def entry(function):
     """Compile ``function``, or a subkernel's, as a kernel that others call by its address only (``entries``)."""
     function = getattr(function, "py_func", function)
+    options = {"no_cpython_wrapper": True, "pipeline_class": KernelPipeline, "_nrt": False, **_OPTIONS}
     with _numba_cache_in(cache_folder()):
-        return njit(cache=True, no_cpython_wrapper=True, pipeline_class=KernelPipeline, **_OPTIONS)(function)
+        return njit(cache=True, **options)(function)
 
 
-def subkernel(function):
+def subkernel(function=None, *, allocates=False):
     """Compile ``function`` for calls from other kernels only.
 
     It has no wrapper for calls from Python and no cache of its own (its callers' caches hold its code). For arguments
     of many arrays that is some 40 % of the time to compile it. What Python calls, tests included, is a ``kernel``.
+    ``allocates`` as of a ``kernel``.
     """
-    return njit(no_cpython_wrapper=True, pipeline_class=PartPipeline, **_OPTIONS)(function)
+    if function is None:
+        return functools.partial(subkernel, allocates=allocates)
+    return njit(no_cpython_wrapper=True, pipeline_class=PartPipeline, **_OPTIONS, _nrt=allocates)(function)
 
 
 def kinds_of(arguments) -> tuple:
@@ -159,14 +176,13 @@ def _same(arrays):
     return arrays
 
 
-# borrowed(arrays): an array, or a NamedTuple of arrays, as views that count no references. Numba counts them around
-# calls in loops, with two atomic operations an array; in small hot loops that takes longer than the work. Views must
-# not outlive the originals: a kernel may borrow its own arguments, and of its own arrays those that it uses again
+# borrowed(arrays): an array, or a NamedTuple of arrays, as views that count no references, for a kernel that allocates.
+# Views must not outlive the originals: it may borrow its own arguments, and of its own arrays those that it uses again
 # after the call that gets the views, for Numba frees an array after its last use.
 borrowed = _same if config.DISABLE_JIT else _borrowed
 
 
-def bind(function, name: str, **bindings):
+def bind(function, name: str, allocates=False, **bindings):
     """Compile a copy of ``function`` called ``name`` in which some global names mean other kernels.
 
     A kernel cannot take another kernel as an argument and still be cached, and a kernel that names all solvers would
@@ -178,8 +194,10 @@ def bind(function, name: str, **bindings):
         Plain Python function, not yet a kernel.
     name : str
         Name of the copy; the cache on disk tells the copies apart by it.
+    allocates : bool
+        As of a ``kernel``.
     **bindings
         Global name -> kernel that it means in the copy.
     """
     code = function.__code__.replace(co_name=name, co_qualname=name)
-    return kernel(types.FunctionType(code, {**function.__globals__, **bindings}, name))
+    return kernel(types.FunctionType(code, {**function.__globals__, **bindings}, name), allocates=allocates)

@@ -7,9 +7,10 @@ that it reaches and is optimised once. The numbers that come out are the same, t
 """
 
 from numba import _dynfunc
-from numba.core import compiler
+from numba.core import compiler, types
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler_machinery import register_pass
+from numba.core.errors import UnsupportedError
 from numba.core.typed_passes import NativeLowering
 
 
@@ -28,14 +29,27 @@ class PartLibrary(_LateLibrary):
         self._raise_if_finalized()
         self._finalized = True
 
+    def _get_module_for_linking(self):
+        if not KernelLibrary.is_linking:
+            # What it calls would be missing, and the process end at the first call.
+            raise UnsupportedError(f"{self.name} is a subkernel: only kernels can call it")
+        return super()._get_module_for_linking()
+
 
 class KernelLibrary(_LateLibrary):
     """Code of a kernel, and of all parts that it reaches."""
 
+    # Numba compiles one function at a time.
+    is_linking = False
+
     def finalize(self):
         """Link, optimise and translate."""
         self._linking_libraries = _reached_from(self._linking_libraries)
-        super().finalize()
+        KernelLibrary.is_linking = True
+        try:
+            super().finalize()
+        finally:
+            KernelLibrary.is_linking = False
 
 
 def _reached_from(libraries) -> list:
@@ -50,6 +64,28 @@ def _reached_from(libraries) -> list:
     return list(reached)
 
 
+def _raise_if_references_are_lost(state) -> None:
+    """Refuse arrays that go from a function that counts references to one that does not, or back."""
+    counts = bool(state.flags.nrt)
+
+    def has_references(kind):
+        return state.targetctx.data_model_manager[kind].contains_nrt_meminfo()
+
+    if not counts and not state.flags.no_cpython_wrapper and has_references(state.return_type):
+        raise UnsupportedError(f"{state.func_id.func_name} returns an array to Python, and is not said to allocate")
+    for expression, signature in state.calltypes.items():
+        if getattr(expression, "op", None) != "call":
+            continue
+        callee = state.typemap[expression.func.name]
+        if not isinstance(callee, types.Dispatcher) or not has_references(signature.return_type):
+            continue
+        if callee.dispatcher.targetoptions.get("_nrt", True) != counts:
+            callee, caller = callee.dispatcher.py_func.__name__, state.func_id.func_name
+            raise UnsupportedError(
+                f"{callee} returns an array to {caller}, and only one of them is said to allocate", expression.loc
+            )
+
+
 def _lowering(name, library_class, is_compiled):
     """Numba's last pass with another kind of library."""
 
@@ -58,6 +94,7 @@ def _lowering(name, library_class, is_compiled):
         _name = name
 
         def run_pass(self, state):
+            _raise_if_references_are_lost(state)
             codegen = state.targetctx.codegen()
             state.library = library_class(codegen, state.func_id.func_qualname)
             state.library.enable_object_caching()
@@ -90,9 +127,13 @@ class _QuickFlags(compiler.Flags):
         return self._HASH
 
     def __eq__(self, other):
-        if isinstance(other, compiler.Flags) and self._values == other._values:
+        if not isinstance(other, compiler.Flags):
+            return NotImplemented
+        mine, others = self._values, other._values
+        if mine == others:
             return True
-        return super().__eq__(other)
+        # One that is not set has its default.
+        return all(getattr(self, name) == getattr(other, name) for name in {**mine, **others})
 
 
 def _pipeline(lowering):

@@ -79,7 +79,7 @@ def allocate_mesh_tables(meshes) -> MeshTables:
     return tables
 
 
-@kernel
+@kernel(allocates=True)
 def build_trees(tables):
     """Put every mesh's triangles into the order of its tree, and write the nodes; returns how many there are."""
     node_count = 0
@@ -151,7 +151,7 @@ def split_triangles(center, order, first, last):
     return middle
 
 
-@subkernel
+@subkernel(allocates=True)
 def reorder_triangles(triangles, order):
     """Put a mesh's triangles into the given order; the neighbours are named anew."""
     place = np.empty(len(order), np.int64)

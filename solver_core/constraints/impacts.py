@@ -42,7 +42,8 @@ def begin_impacts(islands, island, rows, contact_rows, velocity, free_velocity):
     """
     for index in range(islands.body_first[island], islands.body_first[island + 1]):
         body = islands.body_order[index]
-        velocity[body, :] = free_velocity[body, :]
+        for column in range(6):
+            velocity[body, column] = free_velocity[body, column]
     fastest = 0.0
     for index in range(islands.block_first[island], islands.block_first[island + 1]):
         block = islands.block_order[index]

@@ -5,9 +5,14 @@ import os
 import subprocess
 import sys
 
+import numpy as np
 import pytest
+from numba import config, njit
+from numba.core.errors import NumbaError
 
 from cairn.solver_core import kernel as kernel_module
+
+compiled_only = pytest.mark.skipif(bool(config.DISABLE_JIT), reason="plain Python counts and links nothing")
 
 STEP = """
 import json
@@ -108,3 +113,78 @@ def test_bound_copies_call_what_they_are_bound_to():
 
 def _apply(x):
     return step(x)  # noqa: F821 - bound by the test
+
+
+@kernel_module.subkernel
+def _halves(array):
+    return array[: array.size // 2], array[array.size // 2 :]
+
+
+@kernel_module.subkernel(allocates=True)
+def _doubled(array):
+    return 2.0 * array
+
+
+@kernel_module.kernel
+def _difference_of_halves(array):
+    first, second = _halves(array)
+    return second.sum() - first.sum()
+
+
+@kernel_module.kernel(allocates=True)
+def _doubled_for_python(array):
+    return _doubled(array)
+
+
+def test_kernels_return_what_they_allocate():
+    """Views go from kernel to kernel where none allocates, new arrays where all do, and then also to Python."""
+    array = np.arange(6.0)
+    assert _difference_of_halves(array) == 9.0
+    count = sys.getrefcount(array)
+    for _ in range(10):
+        assert np.array_equal(_doubled_for_python(array), 2.0 * np.arange(6.0))
+        assert _difference_of_halves(array) == 9.0
+    assert sys.getrefcount(array) == count
+
+
+@compiled_only
+def test_kernels_that_allocate_must_say_so():
+    """What would lose count of references is refused, with the names: making, and returning across the border."""
+
+    @kernel_module.kernel
+    def make(array):
+        return (2.0 * array).sum()
+
+    @kernel_module.kernel
+    def give_to_python(array):
+        return _halves(array)
+
+    @kernel_module.kernel
+    def take_new(array):
+        return _doubled(array).sum()
+
+    @kernel_module.kernel(allocates=True)
+    def take_views(array):
+        return _halves(array)[0].sum()
+
+    for function, message in (
+        (make, "NRT required but not enabled"),
+        (give_to_python, "give_to_python returns an array to Python"),
+        (take_new, "_doubled returns an array to take_new"),
+        (take_views, "_halves returns an array to take_views"),
+    ):
+        with pytest.raises(NumbaError, match=message):
+            function(np.arange(6.0))
+
+
+@compiled_only
+def test_subkernels_are_for_kernels_only():
+    """Numba's own functions would call code that is not there."""
+
+    @njit
+    def strange(array):
+        return _halves(array)[0].sum()
+
+    with pytest.raises(NumbaError, match="_halves is a subkernel"):
+        strange(np.arange(6.0))
+    assert _difference_of_halves(np.arange(6.0)) == 9.0

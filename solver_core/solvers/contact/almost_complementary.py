@@ -121,7 +121,7 @@ def inverse_capacity(velocities, pair_count):
     return min(velocities, pair_count) + 1 + _MARGIN
 
 
-@subkernel
+@subkernel(allocates=True)
 def allocate_basis(groups):
     """An empty basis with room for the island."""
     velocities = groups.response.shape[1]
@@ -450,7 +450,7 @@ def _local_direction(shape, basic, group, first, last):
     return -1
 
 
-@subkernel
+@subkernel(allocates=True)
 def _invert(matrix, size):
     """Invert the leading block in place: Gauss-Jordan with row pivoting. False where it is singular."""
     swapped = np.empty(size, np.int64)

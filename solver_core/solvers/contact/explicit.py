@@ -97,7 +97,7 @@ def explicit_arrays(delassus) -> ExplicitArrays:
     )
 
 
-@kernel
+@kernel(allocates=True)
 def sweep_explicit_until_solved(problem, r, work, scale, settings, conjugate, history):
     """Repeat sweeps, with conjugate directions or without, until the natural map is below the tolerance.
 
@@ -254,7 +254,7 @@ def _conjugacy(diagonal, change, last_change, conjugacy, merit, last_merit):
     return beta if beta <= 1.0 else -1.0
 
 
-@subkernel
+@subkernel(allocates=True)
 def _take_better(problem, r, best, settings):
     """Of the last iterate and the one after the calmest sweep, keep the one with the smaller residual."""
     residual, worst_contact = _natural_map(problem, r, settings)

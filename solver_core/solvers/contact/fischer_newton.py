@@ -81,7 +81,7 @@ _RESTART_SWEEPS, _MOST_RESTARTS = 10, 4
 _RATIO_SETTLED = 1e-6
 
 
-@kernel
+@kernel(allocates=True)
 def solve_fischer_newton(rows, islands, island, free_velocity, velocity, workspace, settings):
     """Solve one island.
 
@@ -393,7 +393,7 @@ def solve_explicit(delassus, r0, friction, options):
     return solve_explicit_compact(delassus, r0, friction, options, solve)
 
 
-@kernel
+@kernel(allocates=True)
 def _solve_compact(compact, workspace, settings, scale, target, y, history):
     """Solve compact rows from the impulses y to the impulses y [m/s]; returns the steps done."""
     state = prepare_state(compact, workspace, settings)

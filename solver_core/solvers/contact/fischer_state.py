@@ -126,7 +126,7 @@ def allocate_fischer_workspace(row_capacity: int, body_capacity: int, history: i
     )
 
 
-@subkernel
+@subkernel(allocates=True)
 def prepare_state(compact, workspace, settings):
     """The workspace under the names of ``NewtonState``, with the unknowns numbered and the directions filled in."""
     directions = settings.directions

@@ -42,7 +42,7 @@ from .polyhedral_groups import FIRST, INCLUDED, gather_groups, measure_island, w
 _TOLERANCE_LCP = 1e-12
 
 
-@kernel
+@kernel(allocates=True)
 def solve_lemke_contacts(rows, islands, island, free_velocity, velocity, workspace, settings):
     """Solve one island.
 
@@ -90,7 +90,7 @@ def solve_lemke_contacts(rows, islands, island, free_velocity, velocity, workspa
     return ending_of(outcome, residual, target, settings), pivots, residual, scale, worst_block
 
 
-@kernel
+@kernel(allocates=True)
 def solve_groups_densely(groups, z, limit):
     """Form the LCP of the groups and solve it.
 
@@ -131,7 +131,7 @@ def doubles_of_matrix(contacts, directions):
     return 4 * (contacts * (directions + 2)) ** 2
 
 
-@subkernel
+@subkernel(allocates=True)
 def _pairs_that_take_part(groups):
     """Numbers of all pairs, with all friction."""
     shape, stride = groups.shape, groups.angle.shape[1] + 2
@@ -146,7 +146,7 @@ def _pairs_that_take_part(groups):
     return pairs[:count]
 
 
-@subkernel
+@subkernel(allocates=True)
 def _form_problem(groups, pairs, A, b):
     """M, column by column: what w becomes for a unit of one z; and q."""
     shape, law, angle, place, jacobian = groups.shape, groups.law, groups.angle, groups.place, groups.jacobian
@@ -170,7 +170,7 @@ def _form_problem(groups, pairs, A, b):
         b[column] = table[SOURCE, pair]
 
 
-@subkernel
+@subkernel(allocates=True)
 def _allocate(size):
     """Room for the plain method, as ``lemke_basis.allocate_lemke`` gives it to Python."""
     return LemkeWorkspace(

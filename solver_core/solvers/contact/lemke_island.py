@@ -64,7 +64,7 @@ def island_solver(name: str, joins: int):
     joins : int
         1: friction takes part contact by contact, as their theta enter; 0: from the start.
     """
-    return bind(_solve_along_path, name, FRICTION_JOINS=np.int64(joins))
+    return bind(_solve_along_path, name, allocates=True, FRICTION_JOINS=np.int64(joins))
 
 
 # Bound by ``island_solver``.
@@ -132,7 +132,7 @@ def _solve_along_path(rows, islands, island, free_velocity, velocity, workspace,
     return ending_of(outcome, residual, target, settings), pivots, residual, scale, worst_block
 
 
-@kernel
+@kernel(allocates=True)
 def solve_groups_along_path(groups, z, limit, joins):
     """Solve groups that do not come from an island.
 

@@ -184,7 +184,7 @@ def _kind_of(diagonal, normal_row, lower, upper, friction, row, end):
     return kind
 
 
-@subkernel
+@subkernel(allocates=True)
 def gather_groups(rows, islands, island, free_velocity, body_place, counts, directions):
     """Copy an island into scaled groups and eliminate its bilateral rows.
 
@@ -226,7 +226,7 @@ def gather_groups(rows, islands, island, free_velocity, body_place, counts, dire
     return groups, bilateral
 
 
-@subkernel
+@subkernel(allocates=True)
 def _allocate_groups(velocities, group_count, row_count, directions):
     angle = np.empty((2, directions))
     half = directions // 2
@@ -327,7 +327,7 @@ def base_speed(jacobian, row, place_a, place_b, velocities, index):
     return speed
 
 
-@subkernel
+@subkernel(allocates=True)
 def _factor_bilateral(rows):
     """Cholesky with pivoting of W_BB; keeps the rows that have a pivot, in the order of their pivots."""
     count, velocities = rows.response.shape
@@ -395,7 +395,7 @@ def solve_bilateral(bilateral, speed):
         speed[i] /= bilateral.factor[i, i]
 
 
-@subkernel
+@subkernel(allocates=True)
 def _project_response(bilateral, response, row):
     """Take from a response what breaks the bilateral rows: y -= M^-1 J_B' S^-1 J_B y."""
     count = bilateral.row.size
@@ -408,7 +408,7 @@ def _project_response(bilateral, response, row):
             response[row, column] -= impulse[i] * bilateral.response[i, column]
 
 
-@subkernel
+@subkernel(allocates=True)
 def bilateral_speeds(rows, bilateral, velocity):
     """u of the kept bilateral rows [m/s].
 
@@ -430,7 +430,7 @@ def bilateral_speeds(rows, bilateral, velocity):
     return speed
 
 
-@subkernel
+@subkernel(allocates=True)
 def _meet_bilateral(rows, free_velocity, bilateral, shift):
     """Add to ``shift`` what takes the free motion, with the shift so far, onto the bilateral rows."""
     impulse = bilateral_speeds(rows, bilateral, free_velocity)
@@ -501,7 +501,7 @@ def _free_speeds(rows, islands, island, free_velocity, groups, shift):
             group += 1
 
 
-@subkernel
+@subkernel(allocates=True)
 def write_impulses(rows, islands, island, free_velocity, velocity, groups, bilateral, z):
     """Turn a solution of the groups into impulses of the island's rows, and into velocities.
 

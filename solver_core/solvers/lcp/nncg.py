@@ -162,11 +162,12 @@ def _add_multiple(vector, factor, other):
 
 
 _KERNELS = {
-    DenseMatrix: bind(_iterate, "conjugate_dense"),
-    SparseMatrix: bind(_iterate, "conjugate_sparse", sweep=sweep_sparse),
+    DenseMatrix: bind(_iterate, "conjugate_dense", allocates=True),
+    SparseMatrix: bind(_iterate, "conjugate_sparse", allocates=True, sweep=sweep_sparse),
     FactoredMatrix: bind(
         _iterate,
         "conjugate_factored",
+        allocates=True,
         sweep=sweep_factored,
         refresh=refresh_velocity,
         turn=turn_velocity,

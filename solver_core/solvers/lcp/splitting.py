@@ -98,9 +98,14 @@ def _iterate(matrix, b, x, step, memory, coupled, limits, history, merits):
 
 
 _KERNELS = {
-    DenseMatrix: bind(_iterate, "split_dense"),
-    SparseMatrix: bind(_iterate, "split_sparse", sweep=sweep_sparse),
+    DenseMatrix: bind(_iterate, "split_dense", allocates=True),
+    SparseMatrix: bind(_iterate, "split_sparse", allocates=True, sweep=sweep_sparse),
     FactoredMatrix: bind(
-        _iterate, "split_factored", sweep=sweep_factored, refresh=refresh_velocity, advance=advance_velocity
+        _iterate,
+        "split_factored",
+        allocates=True,
+        sweep=sweep_factored,
+        refresh=refresh_velocity,
+        advance=advance_velocity,
     ),
 }
