@@ -84,7 +84,7 @@ def build_body_graph(rows, islands, island, graph):
             count += 1
     same = graph.count[0] == count
     graph.count[0] = count
-    edge_count = 0
+    edge_count = np.int64(0)
     last_a, last_b, edge = -1, -1, -1
     first = islands.block_first[island]
     for index in range(first, islands.block_first[island + 1]):

@@ -36,6 +36,8 @@ The law as it stands (Alart and Curnier 1991) needs no shift, and is the gradien
 
 import math
 
+import numpy as np
+
 from ...friction import project_friction
 from ...kernel import kernel, subkernel
 from ...rows import BOX
@@ -139,7 +141,7 @@ def _fill(derivative, row, d00, d01, d02, d11, d12, d22):
 def project_by_coulomb(model, mu, z0, z1, z2):
     """The law as it stands, applied to z; arguments as of ``project_impulse_on_cone``."""
     p0 = max(z0, 0.0)
-    p1, p2 = project_friction(model, 0, mu * p0, z1, z2)
+    p1, p2 = project_friction(model, np.int64(0), mu * p0, z1, z2)
     return p0, p1, p2
 
 
