@@ -265,7 +265,8 @@ class _Bake:
     def compile(self):
         """Load Numba and the kernels."""
         start = time.perf_counter()
-        kernels = runtime.compile_kernels(self.options, self.export.model.arrays.shapes.kind)
+        model = self.export.model
+        kernels = runtime.compile_kernels(self.options, model.arrays.shapes.kind, model.body_count)
         with contextlib.closing(kernels):
             for done, total, _name in kernels:
                 text = f"Compiling (once), {done} of {total}" if total else "Compiling (once)"

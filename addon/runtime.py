@@ -125,7 +125,7 @@ def _unavailable(name, error, trouble):
     return f"{name} cannot be loaded ({reason}); {remedy}"
 
 
-def compile_kernels(options, shape_kinds, *, time_slice=COMPILE_SLICE):
+def compile_kernels(options, shape_kinds, body_count=1, *, time_slice=COMPILE_SLICE):
     """Compile or load all kernels that a bake with these options needs, as a generator of (done, total, name).
 
     It yields at once, before Numba is even imported, and then after each slice of time: while children compile, and
@@ -137,6 +137,8 @@ def compile_kernels(options, shape_kinds, *, time_slice=COMPILE_SLICE):
         Keyword arguments of ``SimulationOptions``.
     shape_kinds : sequence of ShapeKind
         That the model has (``ShapeArrays.kind``).
+    body_count : int
+        Of the model.
     """
     yield 0, 0, ""
     prepare()
@@ -145,7 +147,7 @@ def compile_kernels(options, shape_kinds, *, time_slice=COMPILE_SLICE):
     from ..solver_core.warm_up import warm_up_steps
 
     start = time.perf_counter()
-    for step in warm_up_steps(SimulationOptions(**options), shape_kinds):
+    for step in warm_up_steps(SimulationOptions(**options), shape_kinds, body_count):
         if time.perf_counter() - start > time_slice:
             yield step
             start = time.perf_counter()

@@ -15,10 +15,10 @@ import numpy as np
 
 from cairn.solver_core.clock import now
 from cairn.solver_core.collision.broad_phase import broad_phase
-from cairn.solver_core.collision.narrow_phase import MAKE_CONTACTS, narrow_phase
+from cairn.solver_core.collision.narrow_phase import ALL_PAIRS, MAKE_CONTACTS, narrow_phase
 from cairn.solver_core.collision.pair_families import find_families
 from cairn.solver_core.collision.workspace import allocate_collision_workspace
-from cairn.solver_core.contacts import allocate_contacts, allocate_pairs, match_contacts
+from cairn.solver_core.contacts import allocate_contacts, allocate_pairs, clear_contacts, match_contacts
 from cairn.solver_core.kernel import borrowed, kernel
 from cairn.solver_core.model import BodyKind, ModelBuilder
 from cairn.solver_core.shapes import Box
@@ -86,8 +86,20 @@ def _play_stages(
         started = now()
         status += broad_phase(arrays, state, step, pairs, workspace)
         found = now()
+        clear_contacts(contacts)
         status += narrow_phase(
-            arrays, state, step, pairs, old_pairs, contacts, old_contacts, workspace, families, np.int64(MAKE_CONTACTS)
+            arrays,
+            state,
+            step,
+            pairs,
+            old_pairs,
+            contacts,
+            old_contacts,
+            workspace,
+            families,
+            np.int64(MAKE_CONTACTS),
+            np.int64(0),
+            np.int64(ALL_PAIRS),
         )
         made = now()
         match_contacts(pairs, contacts, old_contacts, workspace)

@@ -190,6 +190,47 @@ def copy_buffer(source, target) -> None:
         new[tuple(slice(length) for length in old.shape)] = old
 
 
+@subkernel
+def clear_contacts(contacts):
+    """Begin anew."""
+    contacts.count[0] = 0
+    contacts.needed[0] = 0
+
+
+@subkernel
+def join_contacts(pairs, first_pair, end_pair, made, first, count, contacts, place):
+    """Move the contacts of a run of pairs from the buffer of the lane that made them to their place among all.
+
+    Parameters
+    ----------
+    pairs : PairArrays
+        Column CONTACT_START of ``link`` written.
+    first_pair, end_pair : int64
+    made : ContactArrays
+        Read: ``count`` contacts from ``first`` on.
+    contacts : ContactArrays
+        Written, from ``place`` on.
+    """
+    for pair in range(first_pair, end_pair):
+        pairs.link[pair, CONTACT_START] += place - first
+    for number in range(count):
+        source, target = first + number, place + number
+        contacts.shape_a[target] = made.shape_a[source]
+        contacts.shape_b[target] = made.shape_b[source]
+        contacts.body_a[target] = made.body_a[source]
+        contacts.body_b[target] = made.body_b[source]
+        contacts.gap[target] = made.gap[source]
+        contacts.matched[target] = made.matched[source]
+        for axis in range(3):
+            contacts.position[target, axis] = made.position[source, axis]
+            contacts.normal[target, axis] = made.normal[source, axis]
+            contacts.local_normal[target, axis] = made.local_normal[source, axis]
+            contacts.local_a[target, axis] = made.local_a[source, axis]
+            contacts.local_b[target, axis] = made.local_b[source, axis]
+        for column in range(DRIFT_COLUMNS):
+            contacts.drift[target, column] = made.drift[source, column]
+
+
 @kernel
 def match_contacts(pairs, contacts, previous, workspace):
     """Carry impulses and ages of the last step's contacts over to the same contacts of this step.

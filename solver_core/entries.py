@@ -104,7 +104,12 @@ class Compilation(NamedTuple):
 
 
 def _checksum(result, kinds) -> int:
-    return zlib.crc32(", ".join(str(kind) for kind in (result, *kinds)).encode())
+    return zlib.crc32(", ".join(str(_as_passed(kind)) for kind in (result, *kinds)).encode())
+
+
+def _as_passed(kind):
+    """The type as which an argument arrives: of ``StepArrays``, a pointer."""
+    return getattr(kind, "as_passed", kind)
 
 
 def caller(result):
@@ -115,27 +120,52 @@ def caller(result):
     @intrinsic
     def call(typing_context, entries, place, *arguments):
         kinds = tuple(types.unliteral(kind) for kind in arguments)
-        checksum = _checksum(result, kinds)
 
         def codegen(context, builder, signature, values):
             table, place, packed = values
             data = context.make_array(signature.args[0])(context, builder, table).data
-            entry = builder.gep(data, [builder.mul(place, place.type(2))])
-            found = builder.load(builder.gep(entry, [ir.IntType(64)(_CHECKSUM)]))
-            with cgutils.if_unlikely(builder, builder.icmp_unsigned("!=", found, found.type(checksum))):
-                context.call_conv.return_user_exc(builder, TypeError, ("a kernel was called by a wrong address",))
-            function = context.call_conv.get_function_type(result, kinds).as_pointer()
-            callee = builder.inttoptr(builder.load(entry), function)
-            status, answer = context.call_conv.call_function(
-                builder, callee, result, kinds, cgutils.unpack_tuple(builder, packed, len(kinds))
-            )
-            with cgutils.if_unlikely(builder, status.is_error):
-                context.call_conv.return_status_propagate(builder, status)
-            return answer
+            return _emit_call(context, builder, data, place, result, kinds, cgutils.unpack_tuple(builder, packed))
 
         return result(entries, types.int64, types.StarArgTuple.from_types(kinds)), codegen
 
     return call
+
+
+def task_caller():
+    """Function for kernels, ``call(entries, place, context, lane)``, that calls a task (``lanes``).
+
+    The entry is a kernel (arrays, lane) that returns nothing; ``context`` is the address of its ``StepArrays``.
+    """
+    if config.DISABLE_JIT:
+        return lambda entries, place, context, lane: entries[place](context, lane)
+
+    @intrinsic
+    def call(typing_context, entries, place, address, lane):
+        kinds = types.CPointer(types.int64), types.int64
+
+        def codegen(context, builder, signature, values):
+            table, place, address, lane = values
+            data = context.make_array(signature.args[0])(context, builder, table).data
+            pointer = builder.inttoptr(address, context.get_value_type(kinds[0]))
+            return _emit_call(context, builder, data, place, types.none, kinds, (pointer, lane))
+
+        return types.none(entries, types.int64, types.int64, types.int64), codegen
+
+    return call
+
+
+def _emit_call(context, builder, entries, place, result, kinds, arguments):
+    """Write the call of an entry, which raises where that takes or returns something else, or raises itself."""
+    entry = builder.gep(entries, [builder.mul(place, place.type(2))])
+    found = builder.load(builder.gep(entry, [ir.IntType(64)(_CHECKSUM)]))
+    with cgutils.if_unlikely(builder, builder.icmp_unsigned("!=", found, found.type(_checksum(result, kinds)))):
+        context.call_conv.return_user_exc(builder, TypeError, ("a kernel was called by a wrong address",))
+    function = context.call_conv.get_function_type(result, kinds).as_pointer()
+    callee = builder.inttoptr(builder.load(entry), function)
+    status, answer = context.call_conv.call_function(builder, callee, result, kinds, arguments)
+    with cgutils.if_unlikely(builder, status.is_error):
+        context.call_conv.return_status_propagate(builder, status)
+    return answer
 
 
 # Calls that return a number of things, and those that return also a length [m].

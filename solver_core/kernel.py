@@ -123,6 +123,12 @@ def entry(function):
         return njit(cache=True, **options)(function)
 
 
+def parallel_kernel(function):
+    """Compile ``function``, whose ``prange`` loops run on several threads, for calls by its address (``lanes``)."""
+    with _numba_cache_in(cache_folder()):
+        return njit(cache=True, no_cpython_wrapper=True, parallel=True, **_OPTIONS)(function)
+
+
 def subkernel(function=None, *, allocates=False):
     """Compile ``function`` for calls from other kernels only.
 

@@ -8,10 +8,12 @@ from dataclasses import dataclass, fields
 import numpy as np
 
 from . import diagnostics, forms, rotations
+from .lanes import contexts_of, lane_count, threads
 from .model import BodyKind, Model
 from .motion import allocate_motion, measure_motion
 from .problem import ContactProblem, SolverOptions, kernel_settings
 from .shapes import ShapeKind
+from .shared_stages import allocate_shared
 from .sleeping import (
     GROUP,
     allocate_sleep,
@@ -22,7 +24,7 @@ from .sleeping import (
 )
 from .solvers.registry import METHODS, find_method, resolve_options
 from .state import StateArrays, copy_state
-from .step_arrays import StepArrays, StepMembers
+from .step_arrays import StepMembers
 from .stepper import (
     CONTACTS,
     ISLANDS,
@@ -41,10 +43,12 @@ from .stepper import (
     allocate_record,
     clear_record,
     contacts_at,
-    find_entries,
+    empty_tables,
+    gather_arrays,
     grow_collision,
     next_rows,
     present_contacts,
+    stages_to_compile,
 )
 
 # With adaptive substeps: how far a body goes in one, as a share of its size, and how far it turns [rad].
@@ -79,6 +83,9 @@ class SimulationOptions:
         Islands at rest fall asleep (``sleeping``) and cost next to nothing until something stirs them.
     max_substeps : int or None
         With a number above ``substeps`` a frame gets as many substeps as its fastest body needs, up to this one.
+    threads : int
+        Most threads that a scene of many bodies uses; 0: as many as the processor has cores. The result is the same
+        to the bit with any number of them.
 
     Raises
     ------
@@ -95,6 +102,7 @@ class SimulationOptions:
     maximal_points: int = 8
     sleeping: bool = True
     max_substeps: int | None = None
+    threads: int = 0
 
     def __post_init__(self):
         if not (np.isfinite(self.frame_rate) and self.frame_rate > 0.0):
@@ -113,6 +121,8 @@ class SimulationOptions:
             raise ValueError(
                 f"max_substeps is {self.max_substeps}; it must be a whole number from substeps on, or None"
             )
+        if int(self.threads) != self.threads or self.threads < 0:
+            raise ValueError(f"threads is {self.threads}; it must be a whole number from 0 on")
         if self.method not in METHODS:
             raise ValueError(f"method is {self.method!r}; it must be one of {', '.join(METHODS)}")
         find_method(self.method, self.friction)
@@ -245,7 +255,8 @@ class Simulation:
         self._problem = allocate_problem(self._collision, model.body_count, self._method)
         self._settings = _solver_settings(self.options)
         self._record = allocate_record()
-        self._step_arrays = self._entries = None
+        self._lane_count = lane_count(self.options.threads, model.body_count)
+        self._tables = self._lanes = self._contexts = None
         if model.starts_asleep.any():
             self._start_asleep()
 
@@ -409,7 +420,7 @@ class Simulation:
         self.state, self._gravity = state, gravity
         self._acting = state._replace(kind=kind)
         self._motion, self._sleep, self._collision, self._problem = motion, sleep, collision, problem
-        self._step_arrays = None
+        self._lanes = None
 
     def _start_asleep(self):
         """Let bodies sleep from the start, in groups of those that touch."""
@@ -516,28 +527,36 @@ class Simulation:
 
     def _step(self, step, record):
         """Call the frame's kernel; where a buffer was full, make room and go on."""
-        while True:
-            if self._step_arrays is None:
-                self._gather_arrays(step)
-            stages, families = self._entries
-            if advance_frame(self._step_arrays, stages, families, self._gravity, step, self._settings, record):
-                return
-            self._collision = grow_collision(self._collision)
-            self._fallbacks += self._take_fallbacks()
-            earlier = self._problem.solver
-            self._problem = allocate_problem(self._collision, self.model.body_count, self._method)
-            if self._method.carry is not None:
+        with threads(self._lane_count):
+            while True:
+                if self._lanes is None:
+                    self._gather_arrays(step)
+                if advance_frame(self._lanes[0], self._contexts, self._gravity, step, record):
+                    return
+                self._collision = grow_collision(self._collision)
+                self._fallbacks += self._take_fallbacks()
+                earlier = self._problem.solver
+                self._problem = allocate_problem(self._collision, self.model.body_count, self._method)
                 self._method.carry(earlier, self._problem.solver)
-            self._step_arrays = None
+                self._lanes = None
 
     def _gather_arrays(self, step):
         """Put the arrays and kernels of a frame together, as they are from now on."""
+        is_first = self._tables is None
+        if is_first:
+            self._tables = empty_tables()
+        shared = allocate_shared(self._tables, self._settings, self._collision, self._problem.islands, self._lane_count)
         members = StepMembers(
-            self.model.arrays, self._acting, self._motion, self._sleep, self._collision, self._problem
+            self.model.arrays, self._acting, self._motion, self._sleep, self._collision, self._problem, shared
         )
-        if self._entries is None:
-            self._entries = find_entries(members, self._method, self._gravity, step, self._settings)
-        self._step_arrays = StepArrays(members)
+        if is_first:
+            kinds = self.model.arrays.shapes.kind
+            for compilation in stages_to_compile(
+                members, kinds, self._method, self._gravity, step, self._settings, self._lane_count
+            ):
+                compilation.compile()
+        self._lanes = gather_arrays(members, self._method, self._lane_count)
+        self._contexts = contexts_of(self._lanes)
 
     def _step_settings(self, duration) -> StepSettings:
         options = self.options
@@ -566,9 +585,11 @@ class Simulation:
         """Fallbacks since the last time this was asked."""
         if self._method.fallbacks is None:
             return 0
-        counter = self._method.fallbacks(self._problem.solver)
-        count = int(counter[0])
-        counter[0] = 0
+        count = 0
+        for lane in self._lanes or ():
+            counter = self._method.fallbacks(lane.members.problem.solver)
+            count += int(counter[0])
+            counter[0] = 0
         return count
 
     def _energy(self) -> tuple[float, float]:

@@ -17,7 +17,7 @@ from numba.np.arrayobj import populate_array
 
 
 class StepMembers(NamedTuple):
-    """ModelArrays, StateArrays, MotionArrays, SleepArrays, CollisionArrays and ProblemArrays of a simulation."""
+    """Of a step: Model-, State-, Motion-, Sleep-, Collision-, Problem- and SharedArrays."""
 
     model: tuple
     state: tuple
@@ -25,6 +25,7 @@ class StepMembers(NamedTuple):
     sleep: tuple
     collision: tuple
     problem: tuple
+    shared: tuple
 
 
 class StepArrays:
@@ -43,6 +44,8 @@ class StepArrays:
 
     def __init__(self, members: StepMembers):
         self.members = members
+        if config.DISABLE_JIT:
+            return
         words = []
         for array in _leaves(members):
             if not (array.flags.c_contiguous and array.flags.writeable):
@@ -67,6 +70,8 @@ def _leaves(members):
 
 class StepArraysType(types.Type):
     """Numba's type of ``StepArrays``: a pointer to one word for the data and one for each side of each array."""
+
+    as_passed = types.CPointer(types.int64)
 
     def __init__(self, members):
         self.members = members

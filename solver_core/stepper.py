@@ -18,9 +18,9 @@ from numba import types
 from .clock import now
 from .collision.broad_phase import broad_phase
 from .collision.growth import grow_shapes
-from .collision.looks import is_unsolved, note_unsolved, nothing_turns, start_look
+from .collision.looks import nothing_turns, remember_look, start_look
 from .collision.mesh_motion import move_meshes
-from .collision.narrow_phase import LOOK_AT_ENDS, MAKE_CONTACTS, meet_on_new_ways, narrow_phase
+from .collision.narrow_phase import ALL_PAIRS, LOOK_AT_ENDS, MAKE_CONTACTS, meet_on_new_ways, narrow_phase
 from .collision.pair_families import families_to_compile, find_families
 from .collision.workspace import (
     FAMILIES,
@@ -31,29 +31,16 @@ from .collision.workspace import (
     allocate_collision_workspace,
 )
 from .constraints.contact_rows import (
-    RECOVERS,
-    SAME,
     ContactRowArrays,
     allocate_contact_rows,
-    ask_for_velocities,
     build_contact_rows,
-    forget_impulses,
-    gains_energy,
-    move_rows_along,
     store_contact_impulses,
-)
-from .constraints.impacts import (
-    MAX_IMPACTS,
-    begin_impacts,
-    end_impact,
-    end_impacts,
-    pick_impacts,
-    threshold_of_impacts,
 )
 from .contacts import STATUS_OK, allocate_contacts, allocate_pairs, grown, match_contacts, take_looked_impulses
 from .entries import Compilation, call_for_count, caller, empty_entries
 from .islands import find_islands
 from .kernel import borrowed, kernel, subkernel
+from .lanes import contexts_of, run_alone, run_lanes
 from .motion import allocate_motion, apply_forces, integrate_poses, look_farther, measure_motion
 from .rows import (
     IslandArrays,
@@ -61,6 +48,44 @@ from .rows import (
     SolverSettings,
     allocate_islands,
     allocate_rows,
+)
+from .shared_stages import (
+    APPLY_FORCES,
+    BROAD_PHASE,
+    BUILD_ROWS,
+    FIND_ISLANDS,
+    FOUND,
+    GRAVITY,
+    INTEGRATE,
+    JOIN_CONTACTS,
+    LOOK_AT_PAIRS,
+    MATCH_CONTACTS,
+    MAXIMAL_POINTS,
+    NARROW_PHASE,
+    PART,
+    RUN_LANES,
+    SAME_PAIRS,
+    SETTLE_ISLANDS,
+    SOLVE,
+    SOLVE_ISLANDS,
+    SOLVE_ITERATIONS,
+    SOLVE_MISSED,
+    SOLVER_OUTCOME,
+    STEP,
+    WORST_A,
+    WORST_B,
+    FrameEntries,
+    StepSettings,
+    allocate_shared,
+    is_shared,
+    join_runs,
+    look_at_pairs,
+    members_of_lane,
+    order_runs,
+    settle_islands,
+    share_islands,
+    share_pairs,
+    solve_islands,
 )
 from .sleeping import (
     SLEEPING as SLEEPING_COUNT,
@@ -72,8 +97,6 @@ from .sleeping import (
     wake_near_driven,
     wake_touched,
 )
-from .solvers.contact.sweep import apply_impulses
-from .solvers.contact.touch_up import touch_up_island
 from .solvers.registry import find_method
 from .state import copy_state
 from .step_arrays import StepArrays, StepMembers, views_of
@@ -99,22 +122,23 @@ RESIDUAL, PENETRATION = range(2)
 
 ROWS_PER_CONTACT = 3
 
-# Places in FrameEntries.stages.
-APPLY_FORCES, BROAD_PHASE, NARROW_PHASE, MATCH_CONTACTS, BUILD_ROWS, FIND_ISLANDS, INTEGRATE, SOLVE = range(8)
-_ENTRY_NAMES = (
-    "apply_forces",
-    "broad_phase",
-    "narrow_phase",
-    "match_contacts",
-    "build_rows",
-    "find_islands",
-    "integrate",
-    "solve_contacts",
-)
+_ENTRY_NAMES = {
+    APPLY_FORCES: "apply_forces",
+    BROAD_PHASE: "broad_phase",
+    NARROW_PHASE: "narrow_phase",
+    MATCH_CONTACTS: "match_contacts",
+    BUILD_ROWS: "build_rows",
+    FIND_ISLANDS: "find_islands",
+    INTEGRATE: "integrate",
+    SOLVE: "solve_contacts",
+    LOOK_AT_PAIRS: "look_at_pairs",
+    JOIN_CONTACTS: "join_contacts",
+    SOLVE_ISLANDS: "solve_islands",
+    SETTLE_ISLANDS: "settle_islands",
+    RUN_LANES: "run_lanes",
+}
 
-# (status, iterations, residual, scale, worst block), of every solver.
-SOLVER_OUTCOME = types.Tuple((types.int64, types.int64, types.float64, types.float64, types.int64))
-call_stage, call_solver = caller(types.none), caller(SOLVER_OUTCOME)
+_call_stage = caller(types.none)
 
 
 class CollisionArrays(NamedTuple):
@@ -158,29 +182,6 @@ class ProblemArrays(NamedTuple):
     solver: tuple
 
 
-class StepSettings(NamedTuple):
-    """Numbers that hold for a frame.
-
-    Attributes
-    ----------
-    substeps : int
-    h : float
-        Length of a substep [s].
-    gravity_norm : float
-        [m/s^2].
-    maximal_points : int
-        Most contacts of a pair of shapes.
-    sleeping : int
-        1: islands at rest fall asleep.
-    """
-
-    substeps: int
-    h: float
-    gravity_norm: float
-    maximal_points: int
-    sleeping: int = 0
-
-
 class FrameRecord(NamedTuple):
     """What a frame reports, written by its kernel.
 
@@ -200,24 +201,10 @@ class FrameRecord(NamedTuple):
     measures: np.ndarray
 
 
-class FrameEntries(NamedTuple):
-    """Tables of the kernels that a frame calls by address (``entries``).
-
-    Attributes
-    ----------
-    stages : table of entries [SOLVE + 1]
-    families : table of entries
-        Of ``pair_families``.
-    """
-
-    stages: np.ndarray
-    families: np.ndarray
-
-
 def stages_to_compile(
-    members: StepMembers, shape_kinds, solver, gravity, step, settings, entries: FrameEntries
+    members: StepMembers, shape_kinds, solver, gravity, step, settings, lane_count: int
 ) -> list[Compilation]:
-    """What a frame calls by address; compiling it fills the tables.
+    """What a frame calls by address; compiling it fills the tables of ``members.shared``.
 
     Parameters
     ----------
@@ -229,19 +216,19 @@ def stages_to_compile(
     gravity : float64 [3]
     step : StepSettings
     settings : SolverSettings
-    entries : FrameEntries
-        Of ``_empty_tables``.
+    lane_count : int
     """
-    model, state, motion, _, collision, problem = members
+    model, state, motion, _, collision, problem, shared = members
     rows, contact_rows, islands = problem.rows, problem.contact_rows, problem.islands
     (pairs, _), (contacts, _), workspace = collision.pairs, collision.contacts, collision.workspace
-    narrow = model, state, step, *collision.pairs, *collision.contacts, workspace, entries.families, MAKE_CONTACTS
+    narrow = model, state, step, *collision.pairs, *collision.contacts, workspace, shared.families
     build = model, state, motion, contacts, step.gravity_norm, step.h, rows, contact_rows
     solve = rows, islands, 0, motion.free_velocity, state.velocity, problem.solver, settings
+    task = StepArrays(members), 0
     stages = {
         APPLY_FORCES: (apply_forces, types.none, (model, state, motion, gravity, step.h)),
         BROAD_PHASE: (broad_phase, types.int64, (model, state, step, pairs, workspace)),
-        NARROW_PHASE: (narrow_phase, types.int64, narrow),
+        NARROW_PHASE: (narrow_phase, types.int64, (*narrow, MAKE_CONTACTS, 0, ALL_PAIRS)),
         MATCH_CONTACTS: (match_contacts, types.int64, (pairs, contacts, contacts, workspace)),
         BUILD_ROWS: (build_contact_rows, types.none, build),
         FIND_ISLANDS: (
@@ -251,26 +238,39 @@ def stages_to_compile(
         ),
         SOLVE: (solver.kernel, SOLVER_OUTCOME, solve),
         INTEGRATE: (integrate_poses, types.none, (model, state, motion, step.h)),
+        LOOK_AT_PAIRS: (look_at_pairs, types.none, task),
+        SOLVE_ISLANDS: (solve_islands, types.none, task),
+        SETTLE_ISLANDS: (settle_islands, types.none, task),
     }
-    return families_to_compile(shape_kinds, workspace, entries.families) + [
-        Compilation(_ENTRY_NAMES[place], stage, arguments, result, entries.stages, place)
+    if lane_count > 1:
+        stages[JOIN_CONTACTS] = join_runs, types.none, task
+        stages[RUN_LANES] = run_lanes, types.none, (shared.stages, 0, contexts_of([StepArrays(members)]))
+    return families_to_compile(shape_kinds, workspace, shared.families) + [
+        Compilation(_ENTRY_NAMES[place], stage, arguments, result, shared.stages, place)
         for place, (stage, result, arguments) in stages.items()
     ]
 
 
-def find_entries(members: StepMembers, solver, gravity, step, settings) -> FrameEntries:
-    """Tables of all that a frame of these calls; arguments as of ``stages_to_compile``."""
-    entries = _empty_tables()
-    for compilation in stages_to_compile(members, members.model.shapes.kind, solver, gravity, step, settings, entries):
-        compilation.compile()
-    return entries
-
-
-def _empty_tables() -> FrameEntries:
+def empty_tables() -> FrameEntries:
+    """Tables of what a frame calls, of which nothing is there yet."""
     return FrameEntries(empty_entries(len(_ENTRY_NAMES)), empty_entries(FAMILIES))
 
 
-def frame_to_compile(small_model, shape_kinds, method: str, friction: str) -> list[Compilation]:
+def gather_arrays(members: StepMembers, method, lane_count: int) -> list[StepArrays]:
+    """The arrays of a frame, as each lane sees them from now on; the first one's are ``members``.
+
+    Parameters
+    ----------
+    members : StepMembers
+    method : Method
+    lane_count : int
+    """
+    if lane_count == 1:
+        return [StepArrays(members)]
+    return [StepArrays(members_of_lane(members, method, lane)) for lane in range(lane_count)]
+
+
+def frame_to_compile(small_model, shape_kinds, method: str, friction: str, lane_count: int) -> list[Compilation]:
     """All that a simulation of frames calls.
 
     Parameters
@@ -280,22 +280,23 @@ def frame_to_compile(small_model, shape_kinds, method: str, friction: str) -> li
     shape_kinds : int64 [any]
         Of the model that is to be stepped.
     method, friction : str
+    lane_count : int
     """
     solver = find_method(method, friction)
     model, state = small_model.arrays, copy_state(small_model.initial_state)
     gravity, body_count = small_model.gravity, small_model.body_count
     motion, sleep, collision = allocate_motion(body_count), allocate_sleep(body_count), allocate_collision(small_model)
-    problem = allocate_problem(collision, body_count, solver)
-    members = StepMembers(model, state, motion, sleep, collision, problem)
+    problem, settings = allocate_problem(collision, body_count, solver), SolverSettings()
+    shared = allocate_shared(empty_tables(), settings, collision, problem.islands, lane_count)
+    members = StepMembers(model, state, motion, sleep, collision, problem, shared)
     step = StepSettings(substeps=0, h=1e-2, gravity_norm=float(np.linalg.norm(gravity)), maximal_points=8, sleeping=0)
-    settings, entries = SolverSettings(), _empty_tables()
     poses = state.kind, state.position, state.orientation, state.velocity
     measure = model.mass, model.inertia, gravity, *poses, motion.lag, motion.rests, np.zeros(2)
-    frame = StepArrays(members), entries.stages, entries.families, gravity, step, settings, allocate_record()
+    arrays = gather_arrays(members, solver, 1)
     return [
-        *stages_to_compile(members, shape_kinds, solver, gravity, step, settings, entries),
+        *stages_to_compile(members, shape_kinds, solver, gravity, step, settings, lane_count),
         Compilation("measure_motion", measure_motion, measure),
-        Compilation("frame", advance_frame, frame),
+        Compilation("frame", advance_frame, (arrays[0], contexts_of(arrays), gravity, step, allocate_record())),
     ]
 
 
@@ -433,30 +434,32 @@ def _collide_copies(arrays, state, collision, step) -> CollisionArrays:
         current, workspace = collision.current[0], collision.workspace
         buffers = [both[which] for both in (collision.pairs, collision.contacts) for which in (current, 1 - current)]
         workspace.outlook[:, SURPLUS:] = 0.0
+        contacts = buffers[2]
+        contacts.count[0] = contacts.needed[0] = 0
         if (
             broad_phase(arrays, state, step, buffers[0], workspace) == STATUS_OK
-            and narrow_phase(arrays, state, step, *buffers, workspace, families, MAKE_CONTACTS) == STATUS_OK
+            and narrow_phase(arrays, state, step, *buffers, workspace, families, MAKE_CONTACTS, 0, ALL_PAIRS)
+            == STATUS_OK
         ):
             return collision
         collision = grow_collision(collision)
 
 
 @kernel
-def advance_frame(arrays, stages, families, gravity, step, settings, record):
+def advance_frame(arrays, contexts, gravity, step, record):
     """Advance the state from the substep that ``record`` says to ``step.substeps``.
 
     Parameters
     ----------
     arrays : StepArrays
-        Of these ``model`` is read; ``state`` is read and written, its kinds as the step is to see them (a sleeping body
-        is static); ``motion.lag``, ``sleep`` and ``collision`` are carried from frame to frame; ``problem`` and the
-        rest of ``motion`` are workspace.
-    stages, families : tables of entries
-        As in ``FrameEntries`` (read).
+        Of the first lane. Of these ``model`` is read; ``state`` is read and written, its kinds as the step is to see
+        them (a sleeping body is static); ``motion.lag``, ``sleep`` and ``collision`` are carried from frame to frame;
+        ``problem``, ``shared`` and the rest of ``motion`` are workspace.
+    contexts : int64 [lane_count]
+        Of all lanes' arrays (``lanes.contexts_of``).
     gravity : float64 [3]
         Read [m/s^2].
     step : StepSettings
-    settings : SolverSettings
     record : FrameRecord
         Written.
 
@@ -467,117 +470,83 @@ def advance_frame(arrays, stages, families, gravity, step, settings, record):
         the caller makes room and calls again, to the same bits.
     """
     members = views_of(arrays)
-    model, state, motion, sleep = members.model, members.state, members.motion, members.sleep
-    collision, problem, record = members.collision, members.problem, borrowed(record)
-    rows, contact_rows, islands = problem.rows, problem.contact_rows, problem.islands
-    velocity, free_velocity, outlook = state.velocity, motion.free_velocity, collision.workspace.outlook
-    shape_body, form = model.shapes.body, collision.workspace.form
-    local_pose, shape_size = collision.workspace.local_pose, collision.workspace.size
+    model, state, motion, sleep, collision = (
+        members.model,
+        members.state,
+        members.motion,
+        members.sleep,
+        members.collision,
+    )
+    problem, shared, record = members.problem, members.shared, borrowed(record)
+    rows, contact_rows, islands, stages = problem.rows, problem.contact_rows, problem.islands, shared.stages
+    workspace, velocity, outlook = collision.workspace, state.velocity, collision.workspace.outlook
+    shape_body, form, local_pose, sizes = model.shapes.body, workspace.form, workspace.local_pose, workspace.size
+    _give_orders(shared, step)
     started = now()
     while record.counts[SUBSTEPS] < step.substeps:
         current = collision.current[0]
-        pairs, previous_pairs = collision.pairs[current], collision.pairs[1 - current]
-        contacts, previous_contacts = collision.contacts[current], collision.contacts[1 - current]
+        pairs, contacts, previous_contacts = (
+            collision.pairs[current],
+            collision.contacts[current],
+            collision.contacts[1 - current],
+        )
 
-        call_stage(stages, APPLY_FORCES, model, state, motion, gravity, step.h)
+        _call_stage(stages, APPLY_FORCES, model, state, motion, gravity, step.h)
         started = _stage_done(record.nanoseconds, np.int64(0), started)
 
         look, same_pairs = np.int64(0), False
         while True:
             start_look(outlook, look)
             if not same_pairs:
-                if call_for_count(stages, BROAD_PHASE, model, state, step, pairs, collision.workspace) != STATUS_OK:
+                if call_for_count(stages, BROAD_PHASE, model, state, step, pairs, workspace) != STATUS_OK:
                     return False
-                if wake_near_driven(model, state, sleep, collision.workspace.tree, step.h):
-                    call_stage(stages, APPLY_FORCES, model, state, motion, gravity, step.h)
+                if wake_near_driven(model, state, sleep, workspace.tree, step.h):
+                    _call_stage(stages, APPLY_FORCES, model, state, motion, gravity, step.h)
                     continue
             started = _stage_done(record.nanoseconds, np.int64(1), started)
 
-            status = call_for_count(
-                stages,
-                NARROW_PHASE,
-                model,
-                state,
-                step,
-                pairs,
-                previous_pairs,
-                contacts,
-                previous_contacts,
-                collision.workspace,
-                families,
-                np.int64(MAKE_CONTACTS),
-            )
-            if status != STATUS_OK:
+            if not _make_contacts(shared, contexts, pairs, contacts):
                 return False
             if wake_touched(contacts, state.kind, sleep):
-                call_stage(stages, APPLY_FORCES, model, state, motion, gravity, step.h)
+                _call_stage(stages, APPLY_FORCES, model, state, motion, gravity, step.h)
                 same_pairs = False
                 continue
             started = _stage_done(record.nanoseconds, np.int64(2), started)
 
-            call_for_count(stages, MATCH_CONTACTS, pairs, contacts, previous_contacts, collision.workspace)
+            call_for_count(stages, MATCH_CONTACTS, pairs, contacts, previous_contacts, workspace)
             if same_pairs:
                 take_looked_impulses(pairs, contacts, rows)
             started = _stage_done(record.nanoseconds, np.int64(3), started)
 
-            call_stage(
-                stages,
-                BUILD_ROWS,
-                model,
-                state,
-                motion,
-                contacts,
-                step.gravity_norm,
-                step.h,
-                rows,
-                contact_rows,
+            _call_stage(
+                stages, BUILD_ROWS, model, state, motion, contacts, step.gravity_norm, step.h, rows, contact_rows
             )
             started = _stage_done(record.nanoseconds, np.int64(4), started)
 
-            call_stage(stages, FIND_ISLANDS, rows, motion.can_be_pushed, islands, problem.parent, problem.label)
+            _call_stage(stages, FIND_ISLANDS, rows, motion.can_be_pushed, islands, problem.parent, problem.label)
             started = _stage_done(record.nanoseconds, np.int64(5), started)
 
-            _copy_velocities(free_velocity, velocity)
-            for island in range(islands.count[0]):
-                apply_impulses(rows, islands, island, free_velocity, velocity)
-                if same_pairs and is_unsolved(islands, island, outlook):
-                    outcome = touch_up_island(
-                        rows, islands, island, free_velocity, velocity, contact_rows.change, settings
-                    )
-                else:
-                    outcome = _solve(stages, rows, islands, island, free_velocity, velocity, problem.solver, settings)
-                note_unsolved(islands, island, outlook, outcome[0] > 1)
-                _record_solve(record, rows, outcome)
+            shared.orders[SAME_PAIRS] = 1 if same_pairs else 0
+            _copy_velocities(motion.free_velocity, velocity)
+            share_islands(shared, islands)
+            _over_lanes(shared, contexts, np.int64(SOLVE_ISLANDS))
+            _record_solves(record, shared, islands)
             started = _stage_done(record.nanoseconds, np.int64(6), started)
 
             look += 1
             # A body that is hit goes farther than its first velocity could tell, or another way.
             same_pairs = look >= MOST_LOOKS or (
                 not look_farther(model.size, motion, velocity, step.gravity_norm, step.h, outlook)
-                and not meet_on_new_ways(model, state, motion.start_velocity, step, pairs, collision.workspace)
+                and not meet_on_new_ways(model, state, motion.start_velocity, step, pairs, workspace)
             )
             if look == MOST_LOOKS_AT_ENDS or (
-                same_pairs and nothing_turns(shape_body, form, local_pose, shape_size, velocity, step.h)
+                same_pairs
+                and (
+                    nothing_turns(shape_body, form, local_pose, sizes, velocity, step.h)
+                    or _is_clear_at_ends(shared, contexts, pairs, contacts, sizes, state.kind, outlook)
+                )
             ):
                 break
-            if same_pairs:
-                # Nothing is recycled then, so the present pairs and contacts stand for the last ones.
-                status = call_for_count(
-                    stages,
-                    NARROW_PHASE,
-                    model,
-                    state,
-                    step,
-                    pairs,
-                    pairs,
-                    contacts,
-                    contacts,
-                    collision.workspace,
-                    families,
-                    np.int64(LOOK_AT_ENDS),
-                )
-                if status == STATUS_OK:
-                    break
             _copy_velocities(velocity, outlook)
             _copy_velocities(motion.start_velocity, velocity)
             started = _stage_done(record.nanoseconds, np.int64(2), started)
@@ -588,35 +557,14 @@ def advance_frame(arrays, stages, families, gravity, step, settings, record):
         store_contact_impulses(rows, contacts)
         started = _stage_done(record.nanoseconds, np.int64(6), started)
 
-        for island in range(islands.count[0]):
-            change = ask_for_velocities(islands, island, rows, contacts, contact_rows, motion)
-            if change == SAME:
-                continue
-            move_rows_along(islands, island, rows, contacts, state, motion, step.h, change != RECOVERS)
-            if change != RECOVERS:
-                last, contact_count = islands.block_first[island + 1], contacts.count[0]
-                fastest = begin_impacts(islands, island, rows, contact_rows, velocity, free_velocity)
-                threshold = threshold_of_impacts(fastest, step.gravity_norm * step.h)
-                for impact in range(MAX_IMPACTS):
-                    if not pick_impacts(
-                        islands, island, last, rows, contact_count, contact_rows, velocity, threshold, impact == 0
-                    ):
-                        break
-                    outcome = _solve(stages, rows, islands, island, free_velocity, velocity, problem.solver, settings)
-                    _record_solve(record, rows, outcome)
-                    end_impact(islands, island, rows, velocity, free_velocity)
-                end_impacts(islands, island, last, rows, contact_count, contact_rows)
-            outcome = _solve(stages, rows, islands, island, free_velocity, velocity, problem.solver, settings)
-            if change == RECOVERS and gains_energy(islands, island, rows, contacts, free_velocity, velocity):
-                # Overlaps that contradict each other have left impulses from which there is no way back.
-                forget_impulses(islands, island, rows, free_velocity, velocity)
-                outcome = _solve(stages, rows, islands, island, free_velocity, velocity, problem.solver, settings)
-            _record_solve(record, rows, outcome)
+        share_islands(shared, islands)
+        _over_lanes(shared, contexts, np.int64(SETTLE_ISLANDS))
+        _record_solves(record, shared, islands)
         started = _stage_done(record.nanoseconds, np.int64(7), started)
 
-        call_stage(stages, INTEGRATE, model, state, motion, step.h)
-        move_meshes(collision.workspace.meshes, collision.workspace.polytopes, step.h)
-        grow_shapes(collision.workspace.form, collision.workspace.local_pose, step.h)
+        _call_stage(stages, INTEGRATE, model, state, motion, step.h)
+        move_meshes(workspace.meshes, workspace.polytopes, step.h)
+        grow_shapes(form, local_pose, step.h)
         started = _stage_done(record.nanoseconds, np.int64(8), started)
 
         _record_contacts(record, contacts, islands)
@@ -631,6 +579,47 @@ def advance_frame(arrays, stages, families, gravity, step, settings, record):
 
 
 @subkernel
+def _give_orders(shared, step):
+    """Tell the lanes what holds for the frame."""
+    shared.lengths[STEP], shared.lengths[GRAVITY] = step.h, step.gravity_norm
+    shared.orders[MAXIMAL_POINTS] = step.maximal_points
+
+
+@subkernel
+def _over_lanes(shared, contexts, task):
+    """Do a task piece by piece: in all lanes, if it is shared."""
+    shared.next[0] = 0
+    if not is_shared(shared):
+        run_alone(shared.stages, task, contexts)
+    else:
+        _call_stage(shared.stages, RUN_LANES, shared.stages, task, contexts)
+
+
+@subkernel
+def _make_contacts(shared, contexts, pairs, contacts):
+    """Narrow phase of all pairs; False where there is no room for the contacts."""
+    shared.orders[PART], shared.orders[FOUND] = MAKE_CONTACTS, STATUS_OK
+    share_pairs(shared, pairs)
+    _over_lanes(shared, contexts, np.int64(LOOK_AT_PAIRS))
+    if not is_shared(shared):
+        return shared.orders[FOUND] == STATUS_OK
+    if not order_runs(pairs, contacts, shared):
+        return False
+    _over_lanes(shared, contexts, np.int64(JOIN_CONTACTS))
+    return True
+
+
+@subkernel
+def _is_clear_at_ends(shared, contexts, pairs, contacts, sizes, kind, outlook):
+    """Whether the last solution leads no shapes into each other unseen."""
+    remember_look(pairs, contacts, sizes, kind, outlook)
+    shared.orders[PART], shared.orders[FOUND] = LOOK_AT_ENDS, STATUS_OK
+    share_pairs(shared, pairs)
+    _over_lanes(shared, contexts, np.int64(LOOK_AT_PAIRS))
+    return shared.orders[FOUND] == STATUS_OK
+
+
+@subkernel
 def _stage_done(nanoseconds, stage, started):
     """Add the time since ``started`` to a stage and start the next.
 
@@ -642,12 +631,6 @@ def _stage_done(nanoseconds, stage, started):
 
 
 @subkernel
-def _solve(stages, rows, islands, island, free_velocity, velocity, workspace, settings):
-    """Solve an island by the frame's method."""
-    return call_solver(stages, SOLVE, rows, islands, island, free_velocity, velocity, workspace, settings)
-
-
-@subkernel
 def _copy_velocities(source, target):
     for body in range(source.shape[0]):
         for column in range(6):
@@ -655,18 +638,16 @@ def _copy_velocities(source, target):
 
 
 @subkernel
-def _record_solve(record, rows, outcome):
-    """Add one solver call's outcome to the frame's record."""
-    status, iterations, residual, scale, worst_block = outcome
-    counts, measures = record.counts, record.measures
-    counts[ITERATIONS] += iterations
-    if status > 1:
-        counts[MISSED] += 1
-    relative = residual / scale if scale > 0.0 else residual
-    if worst_block >= 0 and not relative <= measures[RESIDUAL]:
-        measures[RESIDUAL] = relative
-        counts[WORST] = rows.body_a[worst_block]
-        counts[WORST + 1] = rows.body_b[worst_block]
+def _record_solves(record, shared, islands):
+    """Add the outcomes of all islands to the frame's record."""
+    counts, measures, outcome = record.counts, record.measures, shared.outcome
+    for island in range(islands.count[0]):
+        counts[ITERATIONS] += outcome[island, SOLVE_ITERATIONS]
+        counts[MISSED] += outcome[island, SOLVE_MISSED]
+        if outcome[island, WORST_A] >= 0 and not shared.residual[island] <= measures[RESIDUAL]:
+            measures[RESIDUAL] = shared.residual[island]
+            counts[WORST] = outcome[island, WORST_A]
+            counts[WORST + 1] = outcome[island, WORST_B]
 
 
 @subkernel

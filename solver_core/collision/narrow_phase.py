@@ -35,7 +35,7 @@ from ..kernel import borrowed, kernel, subkernel
 from .broad_phase import DYNAMIC
 from .contact_buffers import append_contacts, link_contacts, recycle_contacts, remember_pose
 from .growth import drift_with_growth
-from .looks import RATIO_TURNED_INTO, remember_look
+from .looks import RATIO_TURNED_INTO
 from .mesh_pairs import (
     append_mesh_contacts,
     exchange_poses,
@@ -105,6 +105,8 @@ RATIO_TOLD = 2e-4
 # Values of ``part``.
 MAKE_CONTACTS = 0
 LOOK_AT_ENDS = 1
+# As ``end_pair``: all pairs.
+ALL_PAIRS = np.iinfo(np.int64).max
 
 # Values of PairArrays.reach that recycle nothing: of contacts made on the way, and of pairs that pass each other.
 NOT_KEPT = -1.0
@@ -112,7 +114,9 @@ SET_ASIDE = -2.0
 
 
 @kernel
-def narrow_phase(model, state, step, pairs, previous_pairs, contacts, previous, workspace, families, part):
+def narrow_phase(
+    model, state, step, pairs, previous_pairs, contacts, previous, workspace, families, part, first_pair, end_pair
+):
     """Make or recycle the contacts of all pairs; or say whether a solution leads shapes into each other unseen.
 
     Parameters
@@ -136,9 +140,12 @@ def narrow_phase(model, state, step, pairs, previous_pairs, contacts, previous, 
     families : table of entries
         Of ``pair_families`` (read).
     part : int64
-        MAKE_CONTACTS; or LOOK_AT_ENDS: the state's velocity is the one after the contacts that there are. Then only
-        columns LOOKED_START and LOOKED_COUNT of the pairs' ``link``, DEEP of the outlook, and scratch are written. One
-        kernel for both, so that the contacts of all kinds of shapes are compiled once.
+        MAKE_CONTACTS; or LOOK_AT_ENDS: the state's velocity is the one after the contacts that there are, of which
+        ``remember_look`` was told. Then only scratch is written. One kernel for both, so that the contacts of all kinds
+        of shapes are compiled once.
+    first_pair, end_pair : int64
+        Only these pairs are looked at; an end beyond the last one is the last one's. Their contacts come behind those
+        that there are.
 
     Returns
     -------
@@ -160,14 +167,11 @@ def narrow_phase(model, state, step, pairs, previous_pairs, contacts, previous, 
     only_ends = part == LOOK_AT_ENDS
     # Where the last solution leads.
     led = velocity if only_ends else outlook
-    if only_ends:
-        remember_look(pairs, contacts, sizes, state.kind, outlook)
-    else:
-        contacts.count[0] = 0
-        contacts.needed[0] = 0
     # Not a plain 0: Numba would compile what it is passed to once more, for the literal.
     old = np.int64(0)
-    for pair in range(pairs.count[0]):
+    if not only_ends and first_pair > 0:
+        old = first_candidate(previous_pairs.shape_a, previous_pairs.count[0], pairs.shape_a[first_pair])
+    for pair in range(first_pair, min(end_pair, pairs.count[0])):
         a, b, link = pairs.shape_a[pair], pairs.shape_b[pair], pairs.link[pair]
         size = min(sizes[a], sizes[b])
         # Seen from the larger shape: where its own far parts go does not matter.
@@ -557,6 +561,19 @@ def take_poses(body_a, body_b, shape_a, shape_b, pose):
             pose[SHAPE_A, i, j] = shape_a[i, j]
             pose[SHAPE_B, i, j] = shape_b[i, j]
     place_pair(shape_a, shape_b, pose)
+
+
+@subkernel
+def first_candidate(shape_a, count, a):
+    """First place in a sorted list whose shape is not before a, by bisection."""
+    low, high = np.int64(0), count
+    while low < high:
+        middle = (low + high) // 2
+        if shape_a[middle] < a:
+            low = middle + 1
+        else:
+            high = middle
+    return low
 
 
 @subkernel

@@ -74,8 +74,8 @@ class Method:
         (delassus, r0, friction, options) -> (r, status, iterations, residual, scale, worst contact, history).
     fallbacks : callable or None
         (workspace) -> int64 [1], to which the kernel adds one for each time that another method had to take over.
-    carry : callable or None
-        (old workspace, new workspace): hands on what the kernel keeps from call to call, where a larger one is made.
+    carried : tuple of str
+        Fields of the workspace that the kernel keeps from call to call, by body of the island that it solves.
     """
 
     name: str
@@ -88,7 +88,16 @@ class Method:
     allocate: Callable = allocate_solver_workspace
     explicit: Callable | None = None
     fallbacks: Callable | None = None
-    carry: Callable | None = None
+    carried: tuple[str, ...] = ()
+
+    def carry(self, old, new) -> None:
+        """Let a larger workspace go on as the old one would have."""
+        for name in self.carried:
+            getattr(new, name)[:] = getattr(old, name)
+
+    def sharing(self, first, other):
+        """One more workspace for the same bodies, to solve other islands with at the same time."""
+        return other._replace(**{name: getattr(first, name) for name in self.carried}) if self.carried else other
 
 
 @dataclass(frozen=True)

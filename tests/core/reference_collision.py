@@ -12,7 +12,7 @@ from scipy.optimize import nnls
 from scipy.spatial import ConvexHull as Qhull
 
 from cairn.solver_core.collision.broad_phase import broad_phase
-from cairn.solver_core.collision.narrow_phase import MAKE_CONTACTS, narrow_phase
+from cairn.solver_core.collision.narrow_phase import ALL_PAIRS, MAKE_CONTACTS, narrow_phase
 from cairn.solver_core.collision.pair_families import find_families
 from cairn.solver_core.collision.workspace import allocate_collision_workspace
 from cairn.solver_core.contacts import (
@@ -75,10 +75,22 @@ class Collider:
         self.contacts.reverse()
         arrays, (pairs, old_pairs), (contacts, old) = self.model.arrays, self.pairs, self.contacts
         step, workspace = self.step_scalars, self.workspace
+        contacts.count[0] = contacts.needed[0] = 0
         self.status = (
             broad_phase(arrays, self.state, step, pairs, workspace),
             narrow_phase(
-                arrays, self.state, step, pairs, old_pairs, contacts, old, workspace, self.families, MAKE_CONTACTS
+                arrays,
+                self.state,
+                step,
+                pairs,
+                old_pairs,
+                contacts,
+                old,
+                workspace,
+                self.families,
+                MAKE_CONTACTS,
+                0,
+                ALL_PAIRS,
             ),
         )
         match_contacts(pairs, contacts, old, workspace)

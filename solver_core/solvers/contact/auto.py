@@ -99,11 +99,6 @@ def allocate_in_turns(allocate_exact, row_capacity, body_capacity, history) -> A
     )
 
 
-def carry_memory(old: AutoWorkspace, new: AutoWorkspace) -> None:
-    """``Method.carry``: a larger workspace goes on as the old one would have."""
-    new.memory[:] = old.memory
-
-
 def solver_in_turns(name: str, solve_exactly):
     """Kernel that takes turns with this exact method."""
     return bind(_solve_in_turns, name, solve_exactly=solve_exactly)
@@ -294,6 +289,6 @@ register(
         source="docs/solvers/auto.md",
         allocate=_allocate,
         fallbacks=lambda workspace: workspace.fallbacks,
-        carry=carry_memory,
+        carried=("memory",),
     )
 )

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from ...kernel import kernel
 from ..registry import Method, register
-from .auto import allocate_in_turns, carry_memory, solver_in_turns, with_limit
+from .auto import allocate_in_turns, solver_in_turns, with_limit
 from .fischer_newton import allocate_fischer_workspace, solve_fischer_newton
 from .lemke_island import MAX_PIVOTS, LemkeIslandWorkspace, allocate_lemke_island
 from .lemke_reduced import solve_lemke_reduced
@@ -77,7 +77,7 @@ register(
         options={"directions": 8},
         allocate=_allocate,
         fallbacks=lambda workspace: workspace.fallbacks,
-        carry=carry_memory,
+        carried=("memory",),
     ),
     variant="polyhedral",
 )

@@ -1,0 +1,467 @@
+"""The stages of a step that several cores share: contacts of pairs, and solving islands (``lanes``).
+
+Pairs are taken in runs. Each lane writes the contacts of its runs to a buffer of its own; then they are moved to the
+places that they have in the order of pairs. Islands are taken one by one. In a small scene there is one lane, which
+takes all pairs in one run and writes their contacts where they belong.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import types
+
+from .collision.looks import is_unsolved, note_unsolved
+from .collision.narrow_phase import LOOK_AT_ENDS
+from .constraints.contact_rows import (
+    RECOVERS,
+    SAME,
+    ask_for_velocities,
+    forget_impulses,
+    gains_energy,
+    move_rows_along,
+)
+from .constraints.impacts import (
+    MAX_IMPACTS,
+    begin_impacts,
+    end_impact,
+    end_impacts,
+    pick_impacts,
+    threshold_of_impacts,
+)
+from .contacts import STATUS_OK, ContactArrays, allocate_contacts, clear_contacts, join_contacts
+from .entries import call_for_count, caller
+from .kernel import entry, subkernel
+from .lanes import take_next
+from .rows import SolverSettings
+from .solvers.contact.sweep import apply_impulses
+from .solvers.contact.touch_up import touch_up_island
+from .step_arrays import StepMembers, views_of
+
+# (status, iterations, residual, scale, worst block), of every solver.
+SOLVER_OUTCOME = types.Tuple((types.int64, types.int64, types.float64, types.float64, types.int64))
+_call_solver = caller(SOLVER_OUTCOME)
+
+# Places in FrameEntries.stages.
+APPLY_FORCES, BROAD_PHASE, NARROW_PHASE, MATCH_CONTACTS, BUILD_ROWS, FIND_ISLANDS, INTEGRATE, SOLVE = range(8)
+LOOK_AT_PAIRS, JOIN_CONTACTS, SOLVE_ISLANDS, SETTLE_ISLANDS, RUN_LANES = range(8, 13)
+
+# Pairs of a run: enough work to be worth a turn at the counter, and little enough for all lanes to end together.
+PAIRS_A_RUN = 32
+
+# From so many pairs on they are shared; islands from so many contacts on that are not in the largest of them. Below, to
+# wake the other threads would take longer than the work.
+_PAIRS_TO_SHARE, _CONTACTS_TO_SHARE = 512, 256
+
+# Entries of SharedArrays.orders: the narrow phase's ``part``, whether the pairs are those of the last look, the most
+# contacts of a pair; whether the first lane does all; and what a stage found.
+PART, SAME_PAIRS, MAXIMAL_POINTS, ALONE, FOUND = range(5)
+# Entries of SharedArrays.lengths: a substep [s], gravity [m/s^2].
+STEP, GRAVITY = range(2)
+# Columns of SharedArrays.runs.
+LANE, FIRST, COUNT, PLACE = range(4)
+# Columns of SharedArrays.outcome.
+SOLVE_ITERATIONS, SOLVE_MISSED, WORST_A, WORST_B = range(4)
+
+
+class SharedArrays(NamedTuple):
+    """What lanes are told and tell, and what each has of its own.
+
+    Attributes
+    ----------
+    stages, families : tables of entries
+        Of the frame.
+    next : int64 [1]
+        Counter from which lanes take pieces.
+    orders : int64 [5]
+        Columns above.
+    lengths : float64 [2]
+        Columns above.
+    amounts, counts : float64 [4], int64 [8]
+        ``SolverSettings``, taken apart.
+    runs : int64 [pair_capacity // PAIRS_A_RUN + 1, 4]
+        Written: the lane that made the contacts of a run of pairs, their first place in its buffer, how many they are;
+        and their place among all.
+    needed : int64 [lane_count]
+        Written: contacts of each lane's runs.
+    outcome : int64 [body_count, 4]
+        Written, by island: iterations of its solves, how many missed their tolerance, and the bodies of the block with
+        the largest residual.
+    residual : float64 [body_count]
+        Written, by island: the largest, relative to its problem's scale.
+    block_first : int64 [body_count + 1]
+        The one of ``IslandArrays`` that all lanes see; impacts change that of their own.
+    made : ContactArrays
+        This lane's; of one lane without a place.
+    """
+
+    stages: np.ndarray
+    families: np.ndarray
+    next: np.ndarray
+    orders: np.ndarray
+    lengths: np.ndarray
+    amounts: np.ndarray
+    counts: np.ndarray
+    runs: np.ndarray
+    needed: np.ndarray
+    outcome: np.ndarray
+    residual: np.ndarray
+    block_first: np.ndarray
+    made: ContactArrays
+
+
+class StepSettings(NamedTuple):
+    """Numbers that hold for a frame.
+
+    Attributes
+    ----------
+    substeps : int
+    h : float
+        Length of a substep [s].
+    gravity_norm : float
+        [m/s^2].
+    maximal_points : int
+        Most contacts of a pair of shapes.
+    sleeping : int
+        1: islands at rest fall asleep.
+    """
+
+    substeps: int
+    h: float
+    gravity_norm: float
+    maximal_points: int
+    sleeping: int = 0
+
+
+class FrameEntries(NamedTuple):
+    """Tables of the kernels that a frame calls by address (``entries``).
+
+    Attributes
+    ----------
+    stages : table of entries
+    families : table of entries
+        Of ``pair_families``.
+    """
+
+    stages: np.ndarray
+    families: np.ndarray
+
+
+def allocate_shared(
+    tables: FrameEntries, settings: SolverSettings, collision, islands, lane_count: int
+) -> SharedArrays:
+    """For so many lanes; ``made`` has no place yet.
+
+    Parameters
+    ----------
+    tables : FrameEntries
+    settings : SolverSettings
+    collision : CollisionArrays
+    islands : IslandArrays
+    lane_count : int
+    """
+    body_count = len(islands.body_order)
+    return SharedArrays(
+        stages=tables.stages,
+        families=tables.families,
+        next=np.zeros(1, np.int64),
+        orders=np.zeros(5, np.int64),
+        lengths=np.zeros(2),
+        amounts=np.array([settings[place] for place in _AMOUNTS], float),
+        counts=np.array([settings[place] for place in _COUNTS], np.int64),
+        runs=np.zeros((len(collision.pairs[0].shape_a) // PAIRS_A_RUN + 1, 4), np.int64),
+        needed=np.zeros(lane_count, np.int64),
+        outcome=np.zeros((body_count, 4), np.int64),
+        residual=np.zeros(body_count),
+        block_first=islands.block_first,
+        made=allocate_contacts(0),
+    )
+
+
+# Places in SolverSettings of SharedArrays.amounts and counts.
+_AMOUNTS = tuple(map(SolverSettings._fields.index, ("tolerance", "absolute_tolerance", "relaxation", "alpha")))
+_COUNTS = tuple(place for place in range(len(SolverSettings._fields)) if place not in _AMOUNTS)
+
+
+@subkernel
+def _settings_of(amounts, counts):
+    """The solver's settings again."""
+    return SolverSettings(
+        amounts[0],
+        amounts[1],
+        counts[0],
+        counts[1],
+        counts[2],
+        amounts[2],
+        amounts[3],
+        counts[3],
+        counts[4],
+        counts[5],
+        counts[6],
+        counts[7],
+    )
+
+
+def members_of_lane(first: StepMembers, method, lane: int) -> StepMembers:
+    """What one of several lanes sees: the first one's arrays, and memory of its own for its pieces on the way.
+
+    Parameters
+    ----------
+    first : StepMembers
+    method : Method
+    lane : int
+    """
+    collision, problem = first.collision, first.problem
+    shared = first.shared._replace(made=allocate_contacts(len(collision.contacts[0].gap)))
+    if lane == 0:
+        return first._replace(shared=shared)
+    workspace, meshes, polytopes = collision.workspace, collision.workspace.meshes, collision.workspace.polytopes
+    if len(meshes.speed) > 0:
+        # A triangle that is looked at stands for a moment among the polytopes.
+        polytopes = polytopes._replace(vertex=polytopes.vertex.copy(), plane=polytopes.plane.copy())
+        meshes = meshes._replace(
+            candidate=np.zeros_like(meshes.candidate),
+            probe=np.zeros_like(meshes.probe),
+            contact=np.zeros_like(meshes.contact),
+        )
+    scratch = type(workspace.scratch)(*(np.zeros_like(array) for array in workspace.scratch))
+    solver = method.allocate(len(problem.rows.diagonal), len(problem.parent), 0)
+    return first._replace(
+        collision=collision._replace(
+            workspace=workspace._replace(polytopes=polytopes, meshes=meshes, scratch=scratch),
+        ),
+        problem=problem._replace(
+            islands=problem.islands._replace(block_first=problem.islands.block_first.copy()),
+            solver=method.sharing(problem.solver, solver),
+        ),
+        shared=shared,
+    )
+
+
+@subkernel
+def share_pairs(shared, pairs):
+    """Decide whether several lanes look at the pairs."""
+    shared.orders[ALONE] = 1 if len(shared.needed) == 1 or pairs.count[0] < _PAIRS_TO_SHARE else 0
+
+
+@subkernel
+def share_islands(shared, islands):
+    """Decide whether several lanes solve the islands."""
+    largest = np.int64(0)
+    for island in range(islands.count[0]):
+        largest = max(largest, islands.block_first[island + 1] - islands.block_first[island])
+    others = islands.block_first[islands.count[0]] - largest
+    shared.orders[ALONE] = 1 if len(shared.needed) == 1 or others < _CONTACTS_TO_SHARE else 0
+
+
+@subkernel
+def is_shared(shared):
+    """Whether several lanes do the present task."""
+    return shared.orders[ALONE] == 0
+
+
+@entry
+def look_at_pairs(arrays, lane):
+    """Task: the narrow phase of the pairs, run by run.
+
+    Parameters
+    ----------
+    arrays : StepArrays
+        Read: what ``narrow_phase`` reads, and ``shared.orders``. Written: what it writes; of several lanes each writes
+        its contacts to ``shared.made``. ``shared``: runs, needed, and FOUND in its orders, where a status is not
+        STATUS_OK.
+    lane : int64
+    """
+    members = views_of(arrays)
+    collision, shared = members.collision, members.shared
+    current, orders = collision.current[0], shared.orders
+    part, ends = orders[PART], orders[PART] == LOOK_AT_ENDS
+    pairs, contacts = collision.pairs[current], collision.contacts[current]
+    # Nothing is recycled at the ends, so the present pairs and contacts stand for the last ones.
+    previous = current if ends else 1 - current
+    previous_pairs, previous_contacts = collision.pairs[previous], collision.contacts[previous]
+    step = StepSettings(1, shared.lengths[STEP], shared.lengths[GRAVITY], orders[MAXIMAL_POINTS], 0)
+    several = is_shared(shared)
+    made = shared.made if several and not ends else contacts
+    if not ends:
+        clear_contacts(made)
+    length = PAIRS_A_RUN if several else pairs.count[0]
+    while True:
+        run = take_next(shared.next)
+        first_pair = run * length
+        if first_pair >= pairs.count[0] or (ends and orders[FOUND] != STATUS_OK):
+            break
+        first = made.count[0]
+        status = call_for_count(
+            shared.stages,
+            NARROW_PHASE,
+            members.model,
+            members.state,
+            step,
+            pairs,
+            previous_pairs,
+            made,
+            previous_contacts,
+            collision.workspace,
+            shared.families,
+            part,
+            first_pair,
+            first_pair + length,
+        )
+        if status != STATUS_OK:
+            orders[FOUND] = status
+        if several and not ends:
+            row = shared.runs[run]
+            row[LANE], row[FIRST], row[COUNT] = lane, first, made.count[0] - first
+    if not ends:
+        shared.needed[lane] = made.needed[0]
+
+
+@subkernel
+def order_runs(pairs, contacts, shared):
+    """Find the places of the runs' contacts among all.
+
+    Returns
+    -------
+    bool
+        Whether there is room for them; else ``contacts.needed`` says how much they need.
+    """
+    clear_contacts(contacts)
+    for lane in range(len(shared.needed)):
+        contacts.needed[0] += shared.needed[lane]
+    if contacts.needed[0] > len(contacts.gap):
+        return False
+    for run in range((pairs.count[0] + PAIRS_A_RUN - 1) // PAIRS_A_RUN):
+        shared.runs[run, PLACE] = contacts.count[0]
+        contacts.count[0] += shared.runs[run, COUNT]
+    return True
+
+
+@entry
+def join_runs(arrays, lane):
+    """Task: move the contacts that this lane made to their places among all."""
+    members = views_of(arrays)
+    collision, shared = members.collision, members.shared
+    pairs, contacts = collision.pairs[collision.current[0]], collision.contacts[collision.current[0]]
+    count = pairs.count[0]
+    for run in range((count + PAIRS_A_RUN - 1) // PAIRS_A_RUN):
+        made_by, first, length, place = shared.runs[run]
+        if made_by == lane:
+            first_pair = run * PAIRS_A_RUN
+            end_pair = min(first_pair + PAIRS_A_RUN, count)
+            join_contacts(pairs, first_pair, end_pair, shared.made, first, length, contacts, place)
+
+
+@entry
+def solve_islands(arrays, lane):
+    """Task: ask where the bodies go, island by island.
+
+    Parameters
+    ----------
+    arrays : StepArrays
+        Written: impulses, velocities and outcomes of the islands, and what the last look left of each (``looks``).
+    lane : int64
+        (not read)
+    """
+    members = views_of(arrays)
+    problem, shared, outlook = members.problem, members.shared, members.collision.workspace.outlook
+    rows, islands, contact_rows = problem.rows, problem.islands, problem.contact_rows
+    free_velocity, velocity = members.motion.free_velocity, members.state.velocity
+    settings = _settings_of(shared.amounts, shared.counts)
+    if is_shared(shared):
+        _see_islands(shared.block_first, islands)
+    while True:
+        island = take_next(shared.next)
+        if island >= islands.count[0]:
+            return
+        _forget_outcome(shared, island)
+        apply_impulses(rows, islands, island, free_velocity, velocity)
+        if shared.orders[SAME_PAIRS] == 1 and is_unsolved(islands, island, outlook):
+            outcome = touch_up_island(rows, islands, island, free_velocity, velocity, contact_rows.change, settings)
+        else:
+            outcome = _solve(shared.stages, rows, islands, island, free_velocity, velocity, problem.solver, settings)
+        note_unsolved(islands, island, outlook, outcome[0] > 1)
+        _note_outcome(shared, island, rows, outcome)
+
+
+@entry
+def settle_islands(arrays, lane):
+    """Task: ask how fast the bodies are then, island by island, where that is another question.
+
+    Parameters
+    ----------
+    arrays : StepArrays
+        Written: rows, impulses, velocities and outcomes of such islands.
+    lane : int64
+        (not read)
+    """
+    members = views_of(arrays)
+    problem, shared, motion, state = members.problem, members.shared, members.motion, members.state
+    rows, islands, contact_rows = problem.rows, problem.islands, problem.contact_rows
+    contacts = members.collision.contacts[members.collision.current[0]]
+    free_velocity, velocity, contact_count = motion.free_velocity, state.velocity, contacts.count[0]
+    h, gravity_speed = shared.lengths[STEP], shared.lengths[STEP] * shared.lengths[GRAVITY]
+    settings = _settings_of(shared.amounts, shared.counts)
+    while True:
+        island = take_next(shared.next)
+        if island >= islands.count[0]:
+            return
+        _forget_outcome(shared, island)
+        change = ask_for_velocities(islands, island, rows, contacts, contact_rows, motion)
+        if change == SAME:
+            continue
+        move_rows_along(islands, island, rows, contacts, state, motion, h, change != RECOVERS)
+        if change != RECOVERS:
+            last = islands.block_first[island + 1]
+            fastest = begin_impacts(islands, island, rows, contact_rows, velocity, free_velocity)
+            threshold = threshold_of_impacts(fastest, gravity_speed)
+            for impact in range(MAX_IMPACTS):
+                if not pick_impacts(
+                    islands, island, last, rows, contact_count, contact_rows, velocity, threshold, impact == 0
+                ):
+                    break
+                outcome = _solve(
+                    shared.stages, rows, islands, island, free_velocity, velocity, problem.solver, settings
+                )
+                _note_outcome(shared, island, rows, outcome)
+                end_impact(islands, island, rows, velocity, free_velocity)
+            end_impacts(islands, island, last, rows, contact_count, contact_rows)
+        outcome = _solve(shared.stages, rows, islands, island, free_velocity, velocity, problem.solver, settings)
+        if change == RECOVERS and gains_energy(islands, island, rows, contacts, free_velocity, velocity):
+            # Overlaps that contradict each other have left impulses from which there is no way back.
+            forget_impulses(islands, island, rows, free_velocity, velocity)
+            outcome = _solve(shared.stages, rows, islands, island, free_velocity, velocity, problem.solver, settings)
+        _note_outcome(shared, island, rows, outcome)
+
+
+@subkernel
+def _see_islands(block_first, islands):
+    """Take over where the islands begin; impacts move the ends for a while, and only in their own lane."""
+    for island in range(islands.count[0] + 1):
+        islands.block_first[island] = block_first[island]
+
+
+@subkernel
+def _solve(stages, rows, islands, island, free_velocity, velocity, workspace, settings):
+    """Solve an island by the frame's method."""
+    return _call_solver(stages, SOLVE, rows, islands, island, free_velocity, velocity, workspace, settings)
+
+
+@subkernel
+def _forget_outcome(shared, island):
+    shared.outcome[island, SOLVE_ITERATIONS] = shared.outcome[island, SOLVE_MISSED] = 0
+    shared.outcome[island, WORST_A] = shared.outcome[island, WORST_B] = -1
+    shared.residual[island] = 0.0
+
+
+@subkernel
+def _note_outcome(shared, island, rows, outcome):
+    """Add one solver call's outcome to the island's."""
+    status, iterations, residual, scale, worst_block = outcome
+    row = shared.outcome[island]
+    row[SOLVE_ITERATIONS] += iterations
+    if status > 1:
+        row[SOLVE_MISSED] += 1
+    relative = residual / scale if scale > 0.0 else residual
+    if worst_block >= 0 and not relative <= shared.residual[island]:
+        shared.residual[island] = relative
+        row[WORST_A], row[WORST_B] = rows.body_a[worst_block], rows.body_b[worst_block]
