@@ -128,7 +128,7 @@ def double_state(arrays):
 def test_views_are_the_arrays_themselves():
     """A kernel reads and writes through the views, of any shape and also empty, what the members hold."""
     table, _ = table_and_places()
-    members = StepMembers((), table, np.zeros(1, np.int64), np.zeros((0, 3)), (), ())
+    members = StepMembers((), table, np.zeros(1, np.int64), np.zeros((0, 3)), (), (), ())
     arrays = StepArrays(members)
     assert double_state(arrays) == 56.0
     assert double_state(arrays) == 112.0
@@ -142,4 +142,4 @@ def test_step_arrays_that_kernels_cannot_use_are_refused(damage):
     value = np.zeros((3, 2)).T if damage == "transposed" else np.zeros((3, 2))
     value.flags.writeable = damage == "transposed"
     with pytest.raises(TypeError, match=r"\(\d, \d\)"):
-        StepArrays(StepMembers((), (value,), (), (), (), ()))
+        StepArrays(StepMembers((), (value,), (), (), (), (), ()))

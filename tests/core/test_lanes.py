@@ -1,0 +1,159 @@
+"""Work that is shared among threads: every piece once, and the same bits by any number of them."""
+
+import numpy as np
+import pytest
+from numba import config, types
+
+from cairn.solver_core import lanes, simulation
+from cairn.solver_core.entries import caller, empty_entries, enter
+from cairn.solver_core.kernel import kernel
+from cairn.solver_core.lanes import contexts_of, lane_count, run_alone, run_lanes, take_next, threads
+from cairn.solver_core.model import BodyKind, ModelBuilder
+from cairn.solver_core.scenes import boulders, pile
+from cairn.solver_core.shapes import Box, Sphere
+from cairn.solver_core.simulation import Simulation, SimulationOptions
+from cairn.solver_core.step_arrays import StepArrays, StepMembers, views_of
+
+TASK, RUN = range(2)
+compiled_only = pytest.mark.skipif(config.DISABLE_JIT, reason="kernels run as plain Python")
+
+
+@kernel
+def square(arrays, lane):
+    """Write the square of every number, and which lane it was that did."""
+    members = views_of(arrays)
+    own, counter, result = members.model, members.motion, members.state
+    while True:
+        piece = take_next(counter)
+        if piece >= result.shape[0]:
+            return
+        result[piece, 0] += piece * piece
+        result[piece, 1] = lane
+        own[0] += 1
+
+
+call_stage = caller(types.none)
+
+
+@kernel
+def square_all(entries, contexts, is_shared):
+    if is_shared:
+        call_stage(entries, np.int64(RUN), entries, np.int64(TASK), contexts)
+    else:
+        run_alone(entries, np.int64(TASK), contexts)
+
+
+@compiled_only
+@pytest.mark.parametrize("lane_total", [1, 2, 7])
+@pytest.mark.parametrize("pieces", [0, 1, 10_000])
+def test_every_piece_is_taken_once(lane_total, pieces):
+    """By some lane; each counts its own."""
+    result, counter = np.zeros((pieces, 2), np.int64), np.zeros(1, np.int64)
+    own = [np.zeros(1, np.int64) for _ in range(lane_total)]
+    members = [StepMembers(mine, result, counter, (), (), (), ()) for mine in own]
+    arrays = [StepArrays(one) for one in members]
+    contexts, entries = contexts_of(arrays), empty_entries(2)
+    enter(entries, TASK, square, types.none, arrays[0], 0)
+    enter(entries, RUN, run_lanes, types.none, entries, 0, contexts)
+    with threads(min(lane_total, config.NUMBA_NUM_THREADS)):
+        square_all(entries, contexts, True)
+    assert np.array_equal(result[:, 0], np.arange(pieces) ** 2)
+    assert sum(int(mine[0]) for mine in own) == pieces
+    assert np.array_equal(np.bincount(result[:, 1], minlength=lane_total), [int(mine[0]) for mine in own])
+    counter[0], result[:] = 0, 0
+    square_all(entries, contexts, False)
+    assert np.all(result[:, 1] == 0)
+
+
+@compiled_only
+def test_a_task_of_other_arrays_is_refused():
+    """Their addresses would be read as something else."""
+    arrays = StepArrays(StepMembers(np.zeros(1), np.zeros((1, 2)), np.zeros(1), (), (), (), ()))
+    entries = empty_entries(2)
+    with pytest.raises(TypeError, match="wrong address"):
+        square_all(entries, contexts_of([arrays]), False)
+
+
+def test_small_scenes_have_one_lane():
+    """Others as many as they may, at most one a core."""
+    assert lane_count(0, 100) == lane_count(8, 100) == 1
+    if not config.DISABLE_JIT:
+        assert lane_count(0, 10_000) == config.NUMBA_NUM_THREADS
+        assert lane_count(1, 10_000) == 1
+        assert lane_count(10_000, 10_000) == config.NUMBA_NUM_THREADS
+
+
+def test_the_setting_of_others_comes_back():
+    """Numba's number of threads belongs to all code in the process."""
+    before = lanes.numba.get_num_threads()
+    with threads(1):
+        pass
+    with pytest.raises(KeyError), threads(config.NUMBA_NUM_THREADS):
+        raise KeyError
+    assert lanes.numba.get_num_threads() == before
+
+
+def field():
+    """Pillars that touch no other, some of which a ball hits: more than 500 pairs, and 200 islands with impacts."""
+    builder = ModelBuilder()
+    builder.add_body(shape=Box((60.0, 60.0, 0.5)), position=(0, 0, -0.5), kind=BodyKind.STATIC, restitution=0.5)
+    random = np.random.default_rng(5)
+    for column in range(14):
+        for row in range(14):
+            turn = random.normal(scale=0.02, size=3)
+            for level in range(3):
+                place = (3.0 * column - 20.0, 3.0 * row - 20.0, 0.51 + 1.02 * level)
+                pose = {"position": place, "orientation": (1.0, *(turn * level))}
+                builder.add_body(
+                    shape=Box((0.5, 0.5, 0.5)), mass=1.0 + 3.0 * level, restitution=0.4 * (row % 2), **pose
+                )
+            if (column + row) % 3 == 0:
+                place = (3.0 * column - 20.0 + 1.2, 3.0 * row - 20.0, 2.0)
+                builder.add_body(shape=Sphere(0.3), position=place, linear_velocity=(-8.0, 0, 0), restitution=0.6)
+    return builder.build()
+
+
+def play(model, frames, **options):
+    """The simulation at its end, and all that its reports say but times."""
+    played = Simulation(model, SimulationOptions(**options))
+    reports = []
+    for _ in range(frames):
+        report = played.advance_frame()
+        reports.append([getattr(report, name) for name in report.__slots__ if name != "nanoseconds"])
+    return played, reports
+
+
+def was_shared(played):
+    """Whether several lanes have taken runs of pairs."""
+    return bool(played._lanes[0].members.shared.runs.any())
+
+
+@compiled_only
+@pytest.mark.parametrize("method", ["auto", "nncg"])
+def test_a_scene_moves_alike_by_any_number_of_threads(monkeypatch, method):
+    """To the bit, and with the same reports: with one lane, with two, and with more than this machine has cores."""
+    model = field()
+    alone, reports = play(model, 24, method=method, threads=1)
+    assert max(report[2] for report in reports) > 512
+    assert not was_shared(alone)
+    for lane_total in (2, 5):
+        monkeypatch.setattr(simulation, "lane_count", lambda threads, bodies, total=lane_total: total)
+        monkeypatch.setattr(simulation, "threads", lambda count: threads(min(count, config.NUMBA_NUM_THREADS)))
+        shared, shared_reports = play(model, 24, method=method)
+        assert was_shared(shared)
+        assert shared_reports == reports
+        assert shared.digest() == alone.digest()
+
+
+@compiled_only
+@pytest.mark.parametrize("make", [lambda: pile(400), lambda: boulders(200)], ids=["pile", "boulders on a mesh"])
+def test_heaps_and_meshes_too(monkeypatch, make):
+    """One large island, buffers that have to grow on the way, and triangles that each lane looks at by itself."""
+    model = make().build_model()
+    alone, reports = play(model, 30, threads=1)
+    monkeypatch.setattr(simulation, "lane_count", lambda threads, bodies: 3)
+    monkeypatch.setattr(simulation, "threads", lambda count: threads(min(count, config.NUMBA_NUM_THREADS)))
+    shared, shared_reports = play(model, 30)
+    assert was_shared(shared)
+    assert shared_reports == reports
+    assert shared.digest() == alone.digest()
