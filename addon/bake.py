@@ -38,7 +38,7 @@ class BakeSettings:
     ----------
     start, end : int or None
         First frame (the start pose) and last frame; None: the range of the Rigid Body World's cache.
-    method, friction, substeps, tolerance, max_iterations
+    method, friction, substeps, tolerance, max_iterations, threads
         As in ``SimulationOptions``; ``max_iterations`` None is the method's own limit.
     """
 
@@ -49,6 +49,7 @@ class BakeSettings:
     substeps: int = 4
     tolerance: float = 1e-6
     max_iterations: int | None = None
+    threads: int = 0
 
     @classmethod
     def from_scene(cls, scene):
@@ -63,6 +64,7 @@ class BakeSettings:
             # The panel holds single precision: 1e-6 is meant where 9.99999997e-07 is stored.
             tolerance=float(f"{panel.tolerance:.6g}"),
             max_iterations=panel.max_iterations or None,
+            threads=panel.threads,
         )
 
     def options(self, frame_rate):
@@ -74,6 +76,7 @@ class BakeSettings:
             "friction": self.friction,
             "tolerance": self.tolerance,
             "max_iterations": self.max_iterations,
+            "threads": self.threads,
         }
 
 

@@ -155,6 +155,7 @@ def _add_bake(commands):
     bake.add_argument("--substeps", type=_count, metavar="N", help="steps a frame")
     bake.add_argument("--tolerance", type=_tolerance, metavar="X", help="the solver's, relative, for example 1e-6")
     bake.add_argument("--max-iterations", type=_count, metavar="N", help="of the solver in a step")
+    bake.add_argument("--threads", type=_threads, metavar="N", help="at most; 0: one a core. Changes no motion")
     bake.add_argument("--report", type=Path, metavar="FILE.json", help="write a report of every frame")
     bake.add_argument("--quiet", action="store_true", help="no progress")
     bake.set_defaults(run=run_bake)
@@ -190,6 +191,13 @@ def _count(text) -> int:
     number = int(text)
     if number < 1:
         raise argparse.ArgumentTypeError(f"{text} is not 1 or more")
+    return number
+
+
+def _threads(text) -> int:
+    number = int(text)
+    if number < 0:
+        raise argparse.ArgumentTypeError(f"{text} is not 0 or more")
     return number
 
 
@@ -314,6 +322,7 @@ def _bake_settings(scene, arguments):
         "substeps": arguments.substeps,
         "tolerance": arguments.tolerance,
         "max_iterations": arguments.max_iterations,
+        "threads": arguments.threads,
     }
     return replace(BakeSettings.from_scene(scene), **{key: value for key, value in given.items() if value is not None})
 

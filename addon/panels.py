@@ -112,6 +112,7 @@ def draw_settings(layout, context):
     column.prop(settings, "substeps")
     column.prop(settings, "tolerance")
     column.prop(settings, "max_iterations")
+    column.prop(settings, "threads")
 
     column = layout.column(align=True)
     column.enabled = operators.running is None

@@ -153,6 +153,14 @@ class CairnScene(bpy.types.PropertyGroup):
         max=1000000,
         soft_max=10000,
     )
+    threads: IntProperty(
+        name="Threads",
+        description="Most threads that a bake of many bodies uses; 0 uses all cores of the processor. "
+        "The motion is the same with any number",
+        default=0,
+        min=0,
+        max=1024,
+    )
     use_custom_range: BoolProperty(
         name="Custom Range",
         description="Bake a range of its own instead of the Simulation Start and End of Rigid Body World > Cache",

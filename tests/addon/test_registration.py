@@ -66,7 +66,7 @@ def test_methods_and_friction_models_are_those_of_the_core():
 
 def test_defaults_are_those_of_the_core():
     settings, options = BakeSettings.from_scene(bpy.context.scene), SimulationOptions()
-    for name in ("method", "friction", "substeps", "tolerance", "max_iterations"):
+    for name in ("method", "friction", "substeps", "tolerance", "max_iterations", "threads"):
         assert getattr(settings, name) == getattr(options, name), name
     assert settings == BakeSettings()
 
