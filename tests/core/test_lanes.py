@@ -146,14 +146,14 @@ def test_a_scene_moves_alike_by_any_number_of_threads(monkeypatch, method):
 
 
 @compiled_only
-@pytest.mark.parametrize("make", [lambda: pile(400), lambda: boulders(200)], ids=["pile", "boulders on a mesh"])
+@pytest.mark.parametrize("make", [lambda: pile(500), lambda: boulders(300)], ids=["pile", "boulders on a mesh"])
 def test_heaps_and_meshes_too(monkeypatch, make):
     """One large island, buffers that have to grow on the way, and triangles that each lane looks at by itself."""
     model = make().build_model()
-    alone, reports = play(model, 30, threads=1)
+    alone, reports = play(model, 32, threads=1)
     monkeypatch.setattr(simulation, "lane_count", lambda threads, bodies: 3)
     monkeypatch.setattr(simulation, "threads", lambda count: threads(min(count, config.NUMBA_NUM_THREADS)))
-    shared, shared_reports = play(model, 30)
+    shared, shared_reports = play(model, 32)
     assert was_shared(shared)
     assert shared_reports == reports
     assert shared.digest() == alone.digest()
