@@ -17,7 +17,7 @@ pytestmark = pytest.mark.skipif(bool(config.DISABLE_JIT), reason="plain Python h
 TIMEOUT = 120
 # The quickest two kernels of a light method.
 NAMES = ["measure_motion", "find_islands"]
-ARGUMENTS = ("pgs", "box", [0])
+ARGUMENTS = ("pgs", "box", [0], 1)
 
 # In a process of its own, since kernels take the folder of their cache when they are defined.
 FILL = """
@@ -72,7 +72,7 @@ def test_what_children_compile_is_loaded_and_not_compiled_again(tmp_path):
 
 def test_children_end_at_once_when_they_are_not_wanted_any_more(started):
     """In the middle of a kernel that takes many seconds."""
-    steps = compile_workers.compile_in_children(["solve_contacts"], ("auto", "cone", [0]))
+    steps = compile_workers.compile_in_children(["solve_contacts"], ("auto", "cone", [0], 1))
     assert next(steps) == (0, "solve_contacts")
     assert next(steps) == (0, "solve_contacts")
     (process,) = started
