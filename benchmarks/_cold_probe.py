@@ -1,10 +1,11 @@
 """One start of a new process, as JSON on its output: what compiles or loads, and for how long.
 
 Run by ``cold_start`` with the folder of the kernel cache in NUMBA_CACHE_DIR:
-``python -m benchmarks._cold_probe METHOD FRICTION``.
+``python -m benchmarks._cold_probe METHOD FRICTION [alone]``. ``alone`` compiles without children, and lists what.
 """
 
 import json
+import os
 import sys
 import time
 
@@ -25,13 +26,20 @@ class _Compilations:
         spent = time.thread_time() - begun
         # Kernels that are made from text have no module.
         module = (function.__module__ or "made").removeprefix("cairn.solver_core.")
-        name = f"{module}.{function.__name__}"
-        self.done.append({"function": name, "own": spent - inner, "with inner": spent, "depth": len(self.open)})
+        self.done.append(
+            {
+                "function": f"{module}.{function.__name__}",
+                "types": [str(kind) for kind in event.data["args"]],
+                "own": spent - inner,
+                "with inner": spent,
+                "depth": len(self.open),
+            }
+        )
         if self.open:
             self.open[-1][2] += spent
 
 
-def main(method, friction):
+def main(method, friction, alone=""):
     """Start, compile stage by stage, play one frame, and tell."""
     from numba.core import event
 
@@ -41,24 +49,31 @@ def main(method, friction):
     listener.on_end = lambda self, data: compilations.on_end(data)
     event.register("numba:compile", listener())
 
-    from cairn.solver_core import scenes
+    from cairn.solver_core import compile_workers, scenes
     from cairn.solver_core.simulation import Simulation, SimulationOptions
     from cairn.solver_core.warm_up import warm_up
 
+    if alone:
+        compile_workers.child_count = lambda: 0
     imported = time.perf_counter()
     options = SimulationOptions(method=method, friction=friction)
-    stages, begun = [], []
+    stages, begun = {}, []
 
     def progress(done, total, name):
+        end_stage()
+        begun[:] = name, time.thread_time()
+
+    def end_stage():
         if begun:
-            stages.append((begun[-1][0], time.thread_time() - begun[-1][1]))
-        begun.append((name, time.thread_time()))
+            name, start = begun
+            stages[name] = stages.get(name, 0.0) + time.thread_time() - start
 
     warm_up(options, progress)
-    stages.append((begun[-1][0], time.thread_time() - begun[-1][1]))
+    end_stage()
     compiled = time.perf_counter()
     Simulation(scenes.stack(10).build_model(), options).advance_frame()
     ended = time.perf_counter()
+    times = os.times()
     print(
         json.dumps(
             {
@@ -67,7 +82,8 @@ def main(method, friction):
                 "frame": ended - compiled,
                 "wall": ended - started,
                 "cpu": time.process_time(),
-                "stages": dict(stages),
+                "children": times.children_user + times.children_system,
+                "stages": stages,
                 "compilations": compilations.done,
             }
         )

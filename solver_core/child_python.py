@@ -12,6 +12,7 @@ imports what it was asked for. The child has no ``bpy``. It is this Python, in B
 packages.
 """
 
+import contextlib
 import importlib
 import json
 import os
@@ -71,7 +72,8 @@ def stop(child: subprocess.Popen) -> None:
     child.wait()
     for pipe in (child.stdin, child.stdout, child.stderr):
         if pipe is not None:
-            pipe.close()
+            with contextlib.suppress(OSError):  # what was written to a child that had ended cannot be flushed
+                pipe.close()
 
 
 def _environment() -> dict[str, str]:

@@ -71,6 +71,16 @@ def test_a_child_at_work_is_stopped_at_once():
     child_python.stop(child)
 
 
+def test_a_child_that_has_ended_is_stopped_all_the_same():
+    """Also when it was told something that it did not read."""
+    child = child_python.start(child_tasks.fail)
+    child.wait(timeout=TIMEOUT)
+    child.stdin.write(b"go on")
+    child_python.stop(child)
+    assert child.returncode == 1
+    assert child.stdin.closed
+
+
 def test_a_child_notices_that_its_parent_has_ended():
     """Its input ends with the process that holds the other end."""
     child = child_python.start(child_tasks.wait_for_input)
