@@ -183,16 +183,9 @@ def angle_at(vertices, base, one, two):
 
 @subkernel
 def side_of_point(vertices, triangles, normals, row, x, y, z):
-    """On which side of a mesh a point is, seen from one triangle: height over it, and squared distance.
+    """On which side of a mesh a point is, seen from the triangle that is nearest to it: the sign of what is returned.
 
     At an edge or corner the mean of the normals around decides (Baerentzen and Aanaes 2005).
-
-    Returns
-    -------
-    height : float
-        Its sign is the side.
-    square : float
-        Squared distance from the triangle [m^2].
     """
     p, q, r, feature = closest_on_triangle(vertices, triangles[row, 0], triangles[row, 1], triangles[row, 2], x, y, z)
     dx, dy, dz = x - p, y - q, z - r
@@ -205,7 +198,7 @@ def side_of_point(vertices, triangles, normals, row, x, y, z):
             nx += normals[other // 3, 0]
             ny += normals[other // 3, 1]
             nz += normals[other // 3, 2]
-    return nx * dx + ny * dy + nz * dz, dx * dx + dy * dy + dz * dz
+    return nx * dx + ny * dy + nz * dz
 
 
 @subkernel
@@ -293,20 +286,18 @@ def gather_neighbors(triangles, candidate, first):
 def side_of_group(vertices, triangles, normals, candidate, together, probe, held, size):
     """The side to which the triangles in the stack push."""
     x, y, z = probe[CENTER, 0], probe[CENTER, 1], probe[CENTER, 2]
-    least = INFINITE
-    side, nearest = 1, 0
+    least, nearest = INFINITE, 0
     for member in range(together):
         row = candidate[LISTED, candidate[STACK, member]]
-        height, square = side_of_point(vertices, triangles, normals, row, x, y, z)
+        p, q, r, _ = closest_on_triangle(vertices, triangles[row, 0], triangles[row, 1], triangles[row, 2], x, y, z)
+        square = (x - p) ** 2 + (y - q) ** 2 + (z - r) ** 2
         if square < least:
-            least = square
-            nearest = row
-            side = 1 if height >= 0.0 else -1
+            least, nearest = square, row
     last = held_side(normals, nearest, probe, held)
     height = height_over(vertices, triangles, normals, nearest, x, y, z)
     if last != 0 and last * height >= -RATIO_BEYOND * size:
         return last
-    return side
+    return 1 if side_of_point(vertices, triangles, normals, nearest, x, y, z) >= 0.0 else -1
 
 
 @subkernel

@@ -77,7 +77,7 @@ def is_behind(vertices, triangles, normals, nodes, boxes, candidate, probe, side
     row, distance = nearest_triangle(vertices, triangles, nodes, boxes, x, y, z, candidate)
     if not (triangles[row, FLAGS] >> SOLID) & 1:
         return False, row, distance
-    height, _ = side_of_point(vertices, triangles, normals, row, x, y, z)
+    height = side_of_point(vertices, triangles, normals, row, x, y, z)
     return height * side < 0.0 or distance <= RATIO_TOUCHING * size, row, distance
 
 
