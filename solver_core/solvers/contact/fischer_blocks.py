@@ -84,7 +84,15 @@ def fischer_slopes(x, w, smoothing, unit_speed, strategy, random):
             return radius * math.cos(angle) - 1.0, radius * math.sin(angle) - 1.0
         x = max(smoothing, _RATIO_ZERO * unit_speed)
     root = math.sqrt(x * x + w * w + 2.0 * smoothing * smoothing)
-    return x / root - 1.0, w / root - 1.0
+    return _slope(x, w, smoothing, root), _slope(w, x, smoothing, root)
+
+
+@subkernel
+def _slope(one, other, smoothing, root):
+    """one / root - 1, without cancellation: never 0, so that a contact's answer is defined however far it parts."""
+    if one <= 0.0:
+        return one / root - 1.0
+    return -(other * other + 2.0 * smoothing * smoothing) / (root * (root + one))
 
 
 @subkernel

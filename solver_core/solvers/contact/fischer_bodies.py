@@ -188,6 +188,13 @@ def fill_stiffness(compact, first_unknown, corners, p, q, epsilon, stiffness, tu
             total += a
             m1 += a * corners[k, 0]
             m2 += a * corners[k, 1]
+        if not total > 0.0:
+            # no direction answers any more, to the last bit
+            for k in range(row, row + 3):
+                for m in range(3):
+                    stiffness[k, m] = turned[k, m] = 0.0
+            stiffness[row, 0] = turned[row, 0] = scale * normal
+            continue
         # around the mean direction, so that one large a leaves no rounding across it
         c1, c2 = m1 / total, m2 / total
         v11, v12, v22 = 0.0, 0.0, 0.0

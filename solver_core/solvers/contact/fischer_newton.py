@@ -11,8 +11,9 @@ projected Armijo line search on 1/2 |F|^2 (eqs. 83 and 103). A direction that do
 What the paper does not have, and redundant contacts need (numbers in docs/solvers/fischer_newton_contacts.md):
     factor          the same equation in the bodies' velocities, a sparse matrix, factorised (``fischer_bodies``), is
                     GMRES's preconditioner: one to three products where sweeps needed hundreds and did not suffice
-    smoothing       m in Fischer's function starts at the mean of |F_i| and falls by 5 while |F| keeps below it, so
-                    that pairs do not run into their kinks too early; it grows by 3 after a step that had to be short
+    smoothing       m in Fischer's function starts at the mean of |F_i| and falls by 2.5 while |F| keeps below it, so
+                    that pairs do not run into their kinks too early, nor end zero twice; it grows by 3 after a step
+                    that had to be short
     epsilon         1e-7 of the relative residual: P + Q A is singular wherever impulses are not unique. A step that had
                     to be short makes it grow by 100: what asked for large changes of impulses is held back
     restart         where 8 steps have not halved the residual, sweeps of Gauss-Seidel from the best iterate
@@ -69,9 +70,10 @@ _RATIO_DESCENT = 1e-10
 # GMRES: largest ratio of the residual that a step leaves (the relative residual itself, below), and the least.
 _LARGEST_RATIO, _LEAST_RATIO = 0.1, 1e-8
 _MOST_PRODUCTS = 400
-# Smoothing: fall while |F| <= m sqrt(unknowns), growth after a step below the threshold, the most of mean |F_i|.
-_SMOOTHING_FALL, _SMOOTHING_GROWTH, _SHORT_STEP, _MOST_SMOOTHING = 0.2, 3.0, 0.1, 100.0
-_SMOOTHING_FALLS = 20
+# Smoothing: fall while |F| <= m sqrt(unknowns), growth after a step below the threshold, the most of mean |F_i|. A fall
+# by 5 overshoots, and pairs that could have a positive number end zero twice: then the end is linear.
+_SMOOTHING_FALL, _SMOOTHING_GROWTH, _SHORT_STEP, _MOST_SMOOTHING = 0.4, 3.0, 0.1, 100.0
+_SMOOTHING_FALLS = 40
 _LEAST_SMOOTHING = 1e-17
 # Restart where so many steps have not brought the residual below this share; with a larger smoothing.
 _STALL_STEPS, _STALL_RATIO, _RESTART_SMOOTHING = 8, 0.5, 10.0
