@@ -78,8 +78,11 @@ def time_parts(rows, islands, workspace, nanoseconds):
 def time_steps(rows, islands, free_velocity, start, start_velocity, velocity, workspace, settings, nanoseconds):
     """Solve from the same start as often as ``nanoseconds`` has entries."""
     for repetition in range(nanoseconds.size):
-        rows.impulse[:] = start
-        velocity[:] = start_velocity
+        for row in range(rows.impulse.size):
+            rows.impulse[row] = start[row]
+        for body in range(velocity.shape[0]):
+            for column in range(6):
+                velocity[body, column] = start_velocity[body, column]
         begun = now()
         solve_alm_newton(rows, islands, 0, free_velocity, velocity, workspace, settings)
         nanoseconds[repetition] = now() - begun

@@ -250,7 +250,10 @@ def _conjugacy(diagonal, change, last_change, conjugacy, merit, last_merit):
     """beta; 0 in the first iteration, -1 where the merit grew: restart."""
     beta = 0.0 if last_merit == 0.0 else merit / last_merit
     if conjugacy == _POLAK_RIBIERE and 0.0 < beta <= 1.0:
-        return max(0.0, beta - np.sum(diagonal * change * last_change) / last_merit)
+        mixed = 0.0
+        for row in range(change.size):
+            mixed += diagonal[row] * change[row] * last_change[row]
+        return max(0.0, beta - mixed / last_merit)
     return beta if beta <= 1.0 else -1.0
 
 
