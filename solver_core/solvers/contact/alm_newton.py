@@ -71,6 +71,7 @@ from .alm_workspace import (
     LEAST,
     MILESTONE,
     MULTIPLIER,
+    SCALE,
     SEARCH,
     SHIFT,
     SPEED,
@@ -172,6 +173,7 @@ def solve_alm_newton(rows, islands, island, free_velocity, velocity, workspace, 
         return status_of(residual, target, settings.absolute_tolerance), 0, residual, scale, worst_block
     _prepare(rows, islands, island, velocity, workspace, residual)
     counts, numbers, by_row, by_body = workspace.counts, workspace.numbers, workspace.by_row, workspace.by_body
+    numbers[SCALE] = scale
     penalty = _PENALTY_COLD if residual > _RATIO_WARM * scale else _PENALTY_WARM
     # not the literal False, for which Numba would compile what it is handed to a second time
     model, near, failed = settings.friction, residual <= target, False
@@ -200,8 +202,9 @@ def solve_alm_newton(rows, islands, island, free_velocity, velocity, workspace, 
             near = not failed and counts[STEPS] - steps - inner_steps <= _MAX_STEPS_NEAR
         else:
             near = False
-        if failed and earlier_penalty > 0.0:
-            penalty, earlier_penalty = earlier_penalty, -1.0
+        if (failed and earlier_penalty > 0.0) or (still and not numbers[LAST] <= _RATIO_SLOW * residual):
+            # bodies that are not at rest: speeds of their contacts are no errors
+            penalty, earlier_penalty = earlier_penalty if earlier_penalty > 0.0 else penalty, -1.0
         if not failed:
             if near and direct and numbers[LAST] <= _RATIO_STILL * scale and earlier_penalty >= 0.0:
                 earlier_penalty = penalty
@@ -448,7 +451,9 @@ def _find_direction(rows, islands, island, workspace, model, penalty, slip):
     arrays, numbers = _row_arrays(workspace.by_row), workspace.numbers
     changed, largest = fill_stiffness(rows, islands, island, group, model, penalty, arrays, factored, stiffness)
     direct = _has_factor(graph, elimination)
-    few = max(_CHANGED_AT_LEAST, int(_RATIO_CHANGED * workspace.counts[GROUPS]))
+    few = _CHANGED_AT_LEAST
+    if numbers[LAST] <= _RATIO_STILL * numbers[SCALE]:
+        few = max(few, int(_RATIO_CHANGED * workspace.counts[GROUPS]))
     if not (direct and penalty == numbers[FACTORED_PENALTY] and changed <= few):
         assemble(rows, islands, island, group, graph, elimination, factor, direct, stiffness, factored)
         factorize(graph.count[0], elimination.column_start, elimination.row, factor)

@@ -24,8 +24,8 @@ VELOCITY, KEPT_VELOCITY, GRADIENT, DIRECTION, REMAINDER, SEARCH, IMAGE = range(7
 # came down by a real factor, the worst block, and contacts and single rows of the island.
 FACTORISATIONS, LINEAR_STEPS, STEPS, STALLED, WORST_BLOCK, GROUPS = range(6)
 # Places in ``numbers``: residual of the last iterate, of the best one, and where the count ``STALLED`` began [m/s];
-# the penalty of the factor, 0 where it serves no longer; how far GMRES goes.
-LAST, LEAST, MILESTONE, FACTORED_PENALTY, FORCING = range(5)
+# the penalty of the factor, 0 where it serves no longer; how far GMRES goes; the problem's scale [m/s].
+LAST, LEAST, MILESTONE, FACTORED_PENALTY, FORCING, SCALE = range(6)
 
 
 class AlmWorkspace(NamedTuple):
@@ -49,7 +49,7 @@ class AlmWorkspace(NamedTuple):
         Of GMRES.
     counts : int64 [6]
         Written.
-    numbers : float64 [5]
+    numbers : float64 [6]
         Written.
     history : float64 [any]
         Written: one residual a Newton step [m/s], as far as it reaches.
@@ -86,6 +86,6 @@ def allocate_alm_workspace(row_capacity: int, body_capacity: int, history: int =
         basis=np.zeros(6 * body_capacity * (MAX_STEPS_GMRES + 1)),
         hessenberg=np.zeros((MAX_STEPS_GMRES + 1, MAX_STEPS_GMRES + 3)),
         counts=np.zeros(GROUPS + 1, np.int64),
-        numbers=np.zeros(FORCING + 1),
+        numbers=np.zeros(SCALE + 1),
         history=np.zeros(history),
     )
