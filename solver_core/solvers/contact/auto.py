@@ -7,8 +7,9 @@ creeping is not what holds the bodies. Then there is nothing to do again for man
 
 Else in turns, each only where the one before has not reached the tolerance:
 
-1. a few sweeps of conjugate gradients (``nncg``), which are all that a warm start at rest needs, and often enough for
-   bodies that touch in passing; they cost less than one factorisation;
+1. a few sweeps of conjugate gradients (``nncg``), which often are enough for a few bodies that touch in passing, where
+   they cost less than a step of Newton's method. They are given up as soon as their gain forecasts that they will not
+   do: after two of them in a stack;
 2. from the same start again, the exact method: Newton's (``alm_newton``) for cone and box, which finds the forces of
    whatever stands in one to some tens of factorisations, however high the stack and however unequal the masses;
    ``auto_polyhedral`` says which for the polygon;
@@ -35,13 +36,15 @@ from ...rows import SolverSettings, SolverWorkspace, allocate_solver_workspace
 from ..registry import Method, register
 from .alm_newton import allocate_alm_workspace, solve_alm_newton
 from .ending import fail, status_of
-from .nncg import solve_nncg
+from .nncg import iterate_nncg, solve_nncg
 from .sweep import apply_impulses
 
 # A start whose residual is below this share of the scale is that of bodies which rest: only details are missing.
 _RATIO_SETTLED = 0.1
-# Sweeps of the first turn, of a start at rest and of another.
-_SWEEPS_SETTLED, _SWEEPS_RESTLESS = 10, 20
+# Sweeps of the first turn, and after how many they are first given up where their gain will not do: in islands of up to
+# so many contacts, where a step of the exact method costs as much as six sweeps and more, and in others.
+_SWEEPS_FIRST = 30
+_FEW_BLOCKS, _FORECAST_FEW, _FORECAST_MANY = 16, 4, 2
 # A start whose residual is below this many tolerances is that of bodies which have come to rest: the exact method goes
 # on to this share of the tolerance, in so many steps.
 _FACTOR_RESTING = 10.0
@@ -156,13 +159,24 @@ def _solve_in_turns(rows, islands, island, free_velocity, velocity, workspace, s
         apply_impulses(rows, islands, island, free_velocity, velocity)
     wait = _replace_memory(islands, island, memory[_WAIT], nothing)
     settled = residual <= _RATIO_SETTLED * scale
-    sweeps = _SWEEPS_SETTLED if settled else _SWEEPS_RESTLESS
+    few = islands.block_first[island + 1] - islands.block_first[island] <= _FEW_BLOCKS
+    sweeps, forecast = _SWEEPS_FIRST, nothing + (_FORECAST_FEW if few else _FORECAST_MANY)
     if wait > 0:
-        sweeps = _SWEEPS_MOVING
+        sweeps, forecast = _SWEEPS_MOVING, nothing
         _replace_memory(islands, island, memory[_WAIT], wait - 1)
-    sweeps = min(sweeps, settings.max_iterations - iterations)
-    status, done, residual, _, worst_block = solve_nncg(
-        rows, islands, island, free_velocity, velocity, workspace.sweep, with_limit(settings, sweeps)
+    if sweeps >= settings.max_iterations - iterations:
+        sweeps, forecast = settings.max_iterations - iterations, nothing
+    status, done, residual, worst_block = iterate_nncg(
+        rows,
+        islands,
+        island,
+        free_velocity,
+        velocity,
+        workspace.sweep,
+        with_limit(settings, sweeps),
+        scale,
+        (residual, worst_block),
+        forecast,
     )
     iterations += done
     steps = min(_STEPS_SETTLED if settled else _STEPS_RESTLESS, settings.max_iterations - iterations)

@@ -27,7 +27,7 @@ import math
 import numpy as np
 
 from ...kernel import kernel, subkernel
-from ...problem import CONJUGACIES
+from ...problem import CONJUGACIES, Status
 from ...residuals import natural_map, problem_scale
 from ..registry import Method, register
 from .ending import fail, record, status_of, step_is_too_long
@@ -36,6 +36,9 @@ from .sweep import apply_impulses, sweep_island
 
 # After a forecast that the true residual did not confirm, the next is asked for when the forecast has fallen by this.
 _FACTOR_NEXT_CHECK = 0.5
+# A forecast above so many targets is hopeless; conjugate gradients mostly gain more in the end than at first.
+_FACTOR_HOPELESS = 10.0
+_MAX_ITERATIONS = int(Status.MAX_ITERATIONS)
 # Place in problem.CONJUGACIES.
 _POLAK_RIBIERE = CONJUGACIES.index("polak_ribiere")
 
@@ -66,19 +69,55 @@ def solve_nncg(rows, islands, island, free_velocity, velocity, workspace, settin
     scale = problem_scale(rows, islands, island, free_velocity)
     if not scale < math.inf:
         return fail(rows, islands, island, free_velocity, velocity)
+    start = natural_map(rows, islands, island, velocity, settings)
+    status, iterations, residual, worst_block = iterate_nncg(
+        rows, islands, island, free_velocity, velocity, workspace, settings, scale, start, 0
+    )
+    return status, iterations, residual, scale, worst_block
+
+
+@subkernel
+def iterate_nncg(rows, islands, island, free_velocity, velocity, workspace, settings, scale, start, first_forecast):
+    """Iterate on an island whose scale and residual are known.
+
+    Parameters
+    ----------
+    rows, islands, island, free_velocity, velocity, workspace, settings
+        As of ``solve_nncg``.
+    scale : float
+        [m/s]
+    start : tuple of (float, int)
+        ``natural_map`` at the start.
+    first_forecast : int
+        After so many sweeps, and after each doubling, the sweeps still allowed are given up where their mean gain so
+        far would not do, by a factor of ten. 0 never gives up.
+
+    Returns
+    -------
+    tuple
+        (status, sweeps, residual [m/s], worst block). Where it has given up the residual is infinite and the impulses
+        are the last iterate's.
+    """
     target = max(settings.tolerance * scale, settings.absolute_tolerance)
     check_below = target
-    residual, worst_block = natural_map(rows, islands, island, velocity, settings)
-    least_seen = math.inf
+    residual, worst_block = start
+    least_seen, first_seen, next_forecast = math.inf, 0.0, first_forecast
     last_merit, slope, step = 0.0, 0.0, 1.0
     iteration = np.int64(0)
     while not residual <= target and iteration < settings.max_iterations:
         _remember_velocity(islands, island, velocity, workspace)
         largest, merit = sweep_island(rows, islands, island, velocity, workspace, settings, 1.0, 0.0)
         if not merit < math.inf:
-            return fail(rows, islands, island, free_velocity, velocity)
+            status, _, residual, _, worst_block = fail(rows, islands, island, free_velocity, velocity)
+            return status, iteration, residual, worst_block
         record(workspace, iteration, largest, merit)
         iteration += 1
+        if iteration == 1:
+            first_seen = largest
+        if iteration == next_forecast:
+            next_forecast *= 2
+            if _is_hopeless(first_seen, largest, iteration, settings.max_iterations, target):
+                return _MAX_ITERATIONS, iteration, math.inf, worst_block
         if largest < least_seen:
             least_seen = largest
             _copy_impulses(rows, islands, island, rows.impulse, workspace.best)
@@ -97,7 +136,16 @@ def solve_nncg(rows, islands, island, free_velocity, velocity, workspace, settin
         last_merit = merit
     if iteration > 0 and residual > target:
         residual, worst_block = _take_better(rows, islands, island, free_velocity, velocity, workspace, settings)
-    return status_of(residual, target, settings.absolute_tolerance), iteration, residual, scale, worst_block
+    return status_of(residual, target, settings.absolute_tolerance), iteration, residual, worst_block
+
+
+@subkernel
+def _is_hopeless(first, present, done, allowed, target):
+    """Whether sweeps that go on gaining as they did from the first to the present one end far above the target."""
+    if not (first > 0.0 and present > 0.0 and done > 1):
+        return False
+    gained = math.log(present / first) / (done - 1)
+    return present * math.exp(gained * (allowed - done)) > _FACTOR_HOPELESS * target
 
 
 @subkernel
