@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from statistics import median
 
 import numpy as np
+from numba import types
 
 from cairn.solver_core.clock import now
 from cairn.solver_core.entries import caller, empty_entries, enter
@@ -13,9 +14,10 @@ from cairn.solver_core.rows import RowArrays, single_island
 from cairn.solver_core.simulation import Simulation, SimulationOptions
 from cairn.solver_core.solve import solve_contacts
 from cairn.solver_core.solvers.registry import find_method, resolve_options
-from cairn.solver_core.stepper import SOLVER_OUTCOME
 
-_call_solver = caller(SOLVER_OUTCOME)
+# (status, iterations, residual, scale, worst block), of every solver; ``enter`` checks it.
+_OUTCOME = types.Tuple((types.int64, types.int64, types.float64, types.float64, types.int64))
+_call_solver = caller(_OUTCOME)
 
 
 @dataclass(frozen=True)
@@ -118,7 +120,7 @@ def time_kernel(step: FrozenStep, method: str, friction: str, options: SolverOpt
     velocity = np.zeros_like(free_velocity)
     arguments = rows, islands, 0, free_velocity, velocity, workspace, settings
     entries = empty_entries(1)
-    enter(entries, 0, solver.kernel, SOLVER_OUTCOME, *arguments)
+    enter(entries, 0, solver.kernel, _OUTCOME, *arguments)
     nanoseconds = np.zeros(repetitions, np.int64)
     _time_solves(entries, *arguments[:2], *arguments[3:], start, nanoseconds)
     return Timing(first.status, first.iterations, first.residual, 1e-9 * float(median(nanoseconds)))
