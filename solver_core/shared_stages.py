@@ -10,8 +10,9 @@ from typing import NamedTuple
 import numpy as np
 from numba import types
 
-from .collision.looks import is_unsolved, note_unsolved
+from .collision.looks import is_marked, note_unsolved
 from .collision.narrow_phase import LOOK_AT_ENDS
+from .collision.workspace import RESTLESS, UNSOLVED
 from .constraints.contact_rows import (
     RECOVERS,
     SAME,
@@ -52,11 +53,16 @@ PAIRS_A_RUN = 32
 # wake the other threads would take longer than the work.
 _PAIRS_TO_SHARE, _CONTACTS_TO_SHARE = 512, 256
 
-# Entries of SharedArrays.orders: the narrow phase's ``part``, whether the pairs are those of the last look, the most
-# contacts of a pair; whether the first lane does all; and what a stage found.
-PART, SAME_PAIRS, MAXIMAL_POINTS, ALONE, FOUND = range(5)
+# Entries of SharedArrays.orders: the narrow phase's ``part``, which look it is, the most contacts of a pair; whether
+# the first lane does all; and what a stage found.
+PART, LOOK, MAXIMAL_POINTS, ALONE, FOUND = range(5)
+# Values of LOOK: the first of a substep, another one, one at the same pairs as the last.
+FIRST_LOOK, NEW_LOOK, SAME_PAIRS = range(3)
 # Entries of SharedArrays.lengths: a substep [s], gravity [m/s^2].
 STEP, GRAVITY = range(2)
+# Sweeps over an island that the last substep left unsolved, before its contacts are known; and where some are added.
+_SWEEPS_FIRST, _SWEEPS_AGAIN = np.int64(40), np.int64(20)
+
 # Columns of SharedArrays.runs.
 LANE, FIRST, COUNT, PLACE = range(4)
 # Columns of SharedArrays.outcome.
@@ -355,10 +361,14 @@ def join_runs(arrays, lane):
 def solve_islands(arrays, lane):
     """Task: ask where the bodies go, island by island.
 
+    Where the last substep was not solved, in the middle of impacts, the first look finds more contacts and is not the
+    last: it gets some sweeps, and FOUND.
+
     Parameters
     ----------
     arrays : StepArrays
-        Written: impulses, velocities and outcomes of the islands, and what the last look left of each (``looks``).
+        Written: impulses, velocities and outcomes of the islands, what the last look left of each (``looks``), and
+        FOUND in ``shared.orders``: 1 where an island has been swept only.
     lane : int64
         (not read)
     """
@@ -375,8 +385,14 @@ def solve_islands(arrays, lane):
             return
         _forget_outcome(shared, island)
         apply_impulses(rows, islands, island, free_velocity, velocity)
-        if shared.orders[SAME_PAIRS] == 1 and is_unsolved(islands, island, outlook):
-            outcome = touch_up_island(rows, islands, island, free_velocity, velocity, contact_rows.change, settings)
+        look, change = shared.orders[LOOK], contact_rows.change
+        if look == FIRST_LOOK and is_marked(islands, island, outlook, np.int64(RESTLESS)):
+            shared.orders[FOUND] = 1
+            touch_up_island(rows, islands, island, free_velocity, velocity, change, settings, _SWEEPS_FIRST)
+            shared.outcome[island, SOLVE_ITERATIONS] = _SWEEPS_FIRST
+            continue
+        if look == SAME_PAIRS and is_marked(islands, island, outlook, np.int64(UNSOLVED)):
+            outcome = touch_up_island(rows, islands, island, free_velocity, velocity, change, settings, _SWEEPS_AGAIN)
         else:
             outcome = _solve(shared.stages, rows, islands, island, free_velocity, velocity, problem.solver, settings)
         note_unsolved(islands, island, outlook, outcome[0] > 1)

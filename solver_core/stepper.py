@@ -54,14 +54,17 @@ from .shared_stages import (
     BROAD_PHASE,
     BUILD_ROWS,
     FIND_ISLANDS,
+    FIRST_LOOK,
     FOUND,
     GRAVITY,
     INTEGRATE,
     JOIN_CONTACTS,
+    LOOK,
     LOOK_AT_PAIRS,
     MATCH_CONTACTS,
     MAXIMAL_POINTS,
     NARROW_PHASE,
+    NEW_LOOK,
     PART,
     RUN_LANES,
     SAME_PAIRS,
@@ -526,7 +529,8 @@ def advance_frame(arrays, contexts, gravity, step, record):
             _call_stage(stages, FIND_ISLANDS, rows, motion.can_be_pushed, islands, problem.parent, problem.label)
             started = _stage_done(record.nanoseconds, np.int64(5), started)
 
-            shared.orders[SAME_PAIRS] = 1 if same_pairs else 0
+            shared.orders[FOUND] = 0
+            shared.orders[LOOK] = FIRST_LOOK if look == 0 else (SAME_PAIRS if same_pairs else NEW_LOOK)
             _copy_velocities(motion.free_velocity, velocity)
             share_islands(shared, islands)
             _over_lanes(shared, contexts, np.int64(SOLVE_ISLANDS))
@@ -535,9 +539,10 @@ def advance_frame(arrays, contexts, gravity, step, record):
 
             look += 1
             # A body that is hit goes farther than its first velocity could tell, or another way.
-            same_pairs = look >= MOST_LOOKS or (
-                not look_farther(model.size, motion, velocity, step.gravity_norm, step.h, outlook)
-                and not meet_on_new_ways(model, state, motion.start_velocity, step, pairs, workspace)
+            same_pairs = look >= MOST_LOOKS or not (
+                look_farther(model.size, motion, velocity, step.gravity_norm, step.h, outlook)
+                or shared.orders[FOUND] == 1
+                or meet_on_new_ways(model, state, motion.start_velocity, step, pairs, workspace)
             )
             if look == MOST_LOOKS_AT_ENDS or (
                 same_pairs

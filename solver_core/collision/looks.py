@@ -5,7 +5,7 @@ import math
 from ..contacts import CONTACT_COUNT, CONTACT_START, LOOKED_COUNT, LOOKED_START
 from ..kernel import subkernel
 from .broad_phase import DYNAMIC
-from .workspace import BOUNDING_RADIUS, DEEP, LOOK, POSITION, RATIO_MARGIN, SURPLUS, UNSOLVED
+from .workspace import BOUNDING_RADIUS, DEEP, LOOK, POSITION, RATIO_MARGIN, RESTLESS, SURPLUS, UNSOLVED
 
 # A solution may lead shapes into each other by this share of the smaller one's size before contacts are looked for at
 # its end.
@@ -14,11 +14,12 @@ RATIO_TURNED_INTO = 2e-3
 
 @subkernel
 def start_look(outlook, look):
-    """Note the look's number; the first of a substep knows of no surplus and of no failure."""
+    """Note the look's number; the first of a substep knows of no surplus, and only of the last substep's failures."""
     for body in range(len(outlook)):
         outlook[body, LOOK] = look
         if look == 0:
             outlook[body, SURPLUS] = 0.0
+            outlook[body, RESTLESS] = outlook[body, UNSOLVED]
             outlook[body, UNSOLVED] = 0.0
             outlook[body, DEEP] = 0.0
 
@@ -41,10 +42,10 @@ def remember_look(pairs, contacts, sizes, body_kind, outlook):
 
 
 @subkernel
-def is_unsolved(islands, island, outlook):
-    """Whether the last look left a body of an island in one that was not solved to its tolerance."""
+def is_marked(islands, island, outlook, column):
+    """Whether a body of an island has a mark: UNSOLVED by the last look, or RESTLESS since the last substep."""
     for index in range(islands.body_first[island], islands.body_first[island + 1]):
-        if outlook[islands.body_order[index], UNSOLVED] > 0.0:
+        if outlook[islands.body_order[index], column] > 0.0:
             return True
     return False
 

@@ -63,7 +63,9 @@ LOOK = 7
 UNSOLVED = 8
 # 1: it has been so deep in another body in this substep that where a look leads it tells nothing.
 DEEP = 9
-OUTLOOK_COLUMNS = 10
+# And whether the last substep left it in such an island.
+RESTLESS = 10
+OUTLOOK_COLUMNS = 11
 # How often contacts are looked for in a substep: contacts change the ways of bodies.
 MOST_LOOKS = 3
 # ... and with those that only look at where the last solution has led.

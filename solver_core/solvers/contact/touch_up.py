@@ -7,20 +7,15 @@ changes little but what these ask for.
 
 import math
 
-import numpy as np
-
 from ...kernel import subkernel
 from ...residuals import natural_map, problem_scale
 from ...rows import BOX
 from .ending import fail, status_of
 from .sweep import sweep_contacts, sweep_rows
 
-# Sweeps over an island.
-_SWEEPS = 20
-
 
 @subkernel
-def touch_up_island(rows, islands, island, free_velocity, velocity, change, settings):
+def touch_up_island(rows, islands, island, free_velocity, velocity, change, settings, sweeps):
     """Sweep over one island.
 
     Parameters
@@ -29,6 +24,7 @@ def touch_up_island(rows, islands, island, free_velocity, velocity, change, sett
         As of a solver's kernel.
     change : float64 [row_capacity]
         Workspace.
+    sweeps : int
 
     Returns
     -------
@@ -38,11 +34,11 @@ def touch_up_island(rows, islands, island, free_velocity, velocity, change, sett
     scale = problem_scale(rows, islands, island, free_velocity)
     if not scale < math.inf:
         return fail(rows, islands, island, free_velocity, velocity)
-    for _ in range(_SWEEPS):
+    for _ in range(sweeps):
         if settings.friction == BOX:
             sweep_rows(rows, islands, island, velocity, change, 1.0, 0.0, change)
         else:
             sweep_contacts(rows, islands, island, velocity, change, 1.0, settings.friction, settings.directions)
     residual, worst_block = natural_map(rows, islands, island, velocity, settings)
     target = max(settings.tolerance * scale, settings.absolute_tolerance)
-    return status_of(residual, target, settings.absolute_tolerance), np.int64(_SWEEPS), residual, scale, worst_block
+    return status_of(residual, target, settings.absolute_tolerance), sweeps, residual, scale, worst_block
