@@ -5,7 +5,7 @@ Each scene becomes Blender objects with native rigid bodies (as ``cairn demo`` m
 at 20 substeps of 100 iterations; Cairn at its defaults.
 
 Bullet's time is the first playback less a second one, which reads the cache; Cairn's is everything from poses to
-report. Both are processor times, taken in turns, as medians: other work on the machine counts little in them.
+report. Both are processor times, on one thread, taken in turns, as medians: other work on the machine counts little.
 Penetration of both is measured by Cairn's collision on their poses after every frame, over all pairs.
 """
 
@@ -184,7 +184,7 @@ class _Cairn:
     """
 
     def __init__(self, export):
-        self.simulation = Simulation(export.model, SimulationOptions(frame_rate=export.frame_rate))
+        self.simulation = Simulation(export.model, SimulationOptions(frame_rate=export.frame_rate, threads=1))
         self.frame_input = export.default_sample.frame_input
         self.motion = [self.simulation.poses()]
         self.missed = 0

@@ -1,4 +1,5 @@
-"""Boxes rain on a floor: what a body costs as there are more of them, in time by stage and in memory.
+"""Boxes rain on a floor: what a body costs as there are more of them, in time by stage and in memory, on one thread;
+and how much less time they take with a thread a core.
 
 Layers of boxes, turned at random, ten high, over an area that grows with their number: a body has as many neighbours
 among 10,000 as among 100. Each size runs in a process of its own, so that peak memory is its own.
@@ -24,19 +25,23 @@ FRAMES, QUICK_FRAMES = 60, 24
 MOST_GROWTH, MOST_BYTES = 1.5, 4 * 2**30
 _ROOT = Path(__file__).resolve().parent.parent
 _LIGHT = ("nncg", "box")
+# Bodies from which on threads share the work.
+_SHARED_FROM = 300
 
 
 def run(quick, plots) -> Report:
     """Rain at every size with the default method; ``quick`` up to 1,000 bodies with ``nncg``."""
     method, friction = _LIGHT if quick else ("auto", "cone")
     sizes, frames = (QUICK_SIZES, QUICK_FRAMES) if quick else (SIZES, FRAMES)
-    runs = {size: _measure(size, frames, method, friction) for size in sizes}
+    runs = {size: _measure(size, frames, method, friction, 1) for size in sizes}
+    shared = {size: _measure(size, frames, method, friction, 0) for size in sizes if size >= _SHARED_FROM}
     stages = list(runs[sizes[0]]["stages"])
     cost = {size: sum(measured["stages"].values()) for size, measured in runs.items()}
     rows = [
         {
             "bodies": size,
             "us a frame and body": cost[size],
+            "time on all cores": sum(shared[size]["stages"].values()) / cost[size] if size in shared else "",
             **{stage: measured["stages"][stage] for stage in stages},
         }
         for size, measured in runs.items()
@@ -80,6 +85,12 @@ def run(quick, plots) -> Report:
                 last["contact bytes"] / runs[small]["contact bytes"],
                 last["contact bytes"] <= 2 * runs[small]["contact bytes"],
             ),
+            Claim(
+                "the same motion on all cores",
+                "to the bit",
+                sum(shared[size]["digest"] == runs[size]["digest"] for size in shared) / len(shared),
+                all(shared[size]["digest"] == runs[size]["digest"] for size in shared),
+            ),
         ],
         notes=[
             f"{method}, {friction}; {frames} frames, {LAYERS} boxes above each other. Times are medians "
@@ -89,9 +100,9 @@ def run(quick, plots) -> Report:
     )
 
 
-def _measure(size, frames, method, friction) -> dict:
+def _measure(size, frames, method, friction, threads) -> dict:
     result = subprocess.run(
-        [sys.executable, "-m", "benchmarks.scaling", str(size), str(frames), method, friction],
+        [sys.executable, "-m", "benchmarks.scaling", str(size), str(frames), method, friction, str(threads)],
         cwd=_ROOT,
         capture_output=True,
         text=True,
@@ -133,11 +144,11 @@ def _bytes(value) -> int:
     return sum(_bytes(member) for member in value) if isinstance(value, tuple) else 0
 
 
-def _play(size, frames, method, friction) -> dict:
+def _play(size, frames, method, friction, threads) -> dict:
     """Rain ``frames`` frames; the first is left out of the times, which are medians: other work may interrupt some."""
     from cairn.solver_core.simulation import Simulation, SimulationOptions
 
-    simulation = Simulation(rain_model(size), SimulationOptions(method=method, friction=friction))
+    simulation = Simulation(rain_model(size), SimulationOptions(method=method, friction=friction, threads=threads))
     reports, halfway = [], 0
     for frame in range(frames):
         reports.append(simulation.advance_frame())
@@ -153,6 +164,7 @@ def _play(size, frames, method, friction) -> dict:
     capacity = len(collision.contacts[0].gap)
     return {
         "stages": times,
+        "digest": simulation.digest(),
         "contacts": max(report.contacts for report in reports),
         "missed": sum(report.missed for report in reports),
         "body bytes": by_body / size,
@@ -171,4 +183,4 @@ def _peak() -> int:
 
 if __name__ == "__main__":
     arguments = sys.argv[1:]
-    print(json.dumps(_play(int(arguments[0]), int(arguments[1]), *arguments[2:])))
+    print(json.dumps(_play(int(arguments[0]), int(arguments[1]), *arguments[2:4], int(arguments[4]))))

@@ -368,17 +368,20 @@ class Simulation:
         wake_all(self._sleep, self._acting.kind)
 
     def memory(self) -> dict[str, int]:
-        """Bytes that the simulation holds: of the model, the bodies, pairs and contacts, rows, and the solver.
+        """Bytes that the simulation holds: of the model, the bodies, pairs and contacts, rows, the solver, and threads.
 
         Nothing grows from frame to frame but where more contacts than ever before need more room.
         """
         collision, problem = self._collision, self._problem
+        lanes = [lane.members for lane in self._lanes or ()]
         return {
             "model": _bytes(self.model.arrays) + _bytes(self.model.hulls),
             "bodies": _bytes((self.state, self._acting.kind, self._motion, self._sleep, collision.workspace)),
             "pairs and contacts": _bytes((collision.pairs, collision.contacts)),
             "rows": _bytes(problem._replace(solver=())),
             "solver": _bytes(problem.solver),
+            "threads": sum(_bytes(lane.shared.made) for lane in lanes)
+            + sum(_bytes((lane.problem.solver, lane.collision.workspace.scratch)) for lane in lanes[1:]),
         }
 
     def digest(self) -> str:
