@@ -134,13 +134,17 @@ def _set_time_and_gravity(scene, description):
     scene.render.fps_base = scene.render.fps / description.frame_rate
     scene.frame_start = FRAME_START
     scene.frame_end = FRAME_START + description.frame_count
-    if any(_starts_moving(body) for body in description.bodies):
+    if _has_lead_in(description):
         scene.frame_end += LEAD_IN
     scene.gravity = description.gravity
 
 
-def _starts_moving(body) -> bool:
-    return body.kind == BodyKind.DYNAMIC and bool(np.any(body.linear_velocity) or np.any(body.angular_velocity))
+def _has_lead_in(description) -> bool:
+    return any(body.kind == BodyKind.DYNAMIC and _has_velocity(body) for body in description.bodies)
+
+
+def _has_velocity(body) -> bool:
+    return bool(np.any(body.linear_velocity) or np.any(body.angular_velocity))
 
 
 def _add_body(scene, description, body, meshes, materials):
@@ -148,8 +152,10 @@ def _add_body(scene, description, body, meshes, materials):
     if isinstance(body.shape, Compound) and body.mesh is None:
         for number, part in enumerate(body.shape.parts):
             _add_part(scene, description, ob, body, number, part, meshes, materials)
-    if _starts_moving(body):
+    if body.kind == BodyKind.DYNAMIC and _has_velocity(body):
         _key_lead_in(ob, body, description.frame_rate)
+    if body.kind == BodyKind.KINEMATIC and _has_velocity(body):
+        _key_drive(scene, ob, body, description)
 
 
 def _add_object(scene, description, body, meshes, materials):
@@ -181,7 +187,12 @@ def _add_part(scene, description, parent, body, number, part, meshes, materials)
         position, orientation = part.position, part.orientation
         part = replace(part, position=(0.0, 0.0, 0.0), orientation=(1.0, 0.0, 0.0, 0.0))
     child = replace(
-        body, name=f"{body.name}.{number + 1}", shape=part, position=tuple(position), orientation=tuple(orientation)
+        body,
+        name=f"{body.name}.{number + 1}",
+        shape=part,
+        position=tuple(position),
+        orientation=tuple(orientation),
+        color=body.color if body.part_colors is None else body.part_colors[number],
     )
     _add_object(scene, description, child, meshes, materials).parent = parent
 
@@ -190,22 +201,36 @@ def _key_lead_in(ob, body, frame_rate):
     """Lead the body to its start pose at its start velocity, then let go: ``kinematic`` is keyed off.
 
     Blender reads the flags of a step at its last frame, so the frame after the start pose is the first free one.
-    The velocity is that of the centre of mass, about which the object's origin turns.
     """
     release = FRAME_START + LEAD_IN
+    _key_motion(ob, body, frame_rate, release, range(FRAME_START, release + 1))
+    for frame, kinematic in ((FRAME_START, True), (release + 1, False)):
+        ob.rigid_body.kinematic = kinematic
+        ob.keyframe_insert("rigid_body.kinematic", frame=frame)
+    _make_linear(ob)
+
+
+def _key_drive(scene, ob, body, description):
+    """Lead a kinematic body along for the whole scene, at its start pose when those that are led there are let go."""
+    start = FRAME_START + (LEAD_IN if _has_lead_in(description) else 0)
+    _key_motion(ob, body, description.frame_rate, start, range(FRAME_START, scene.frame_end + 1))
+    _make_linear(ob)
+
+
+def _key_motion(ob, body, frame_rate, start, frames):
+    """Key the pose at each of the frames, of a body that is in its start pose at ``start`` and keeps its velocity.
+
+    The velocity is that of the centre of mass, about which the object's origin turns.
+    """
     center = rotations.rotate(np.array(body.orientation), body.shape.mass_properties().center)
-    for frame in range(FRAME_START, release + 1):
-        seconds = (frame - release) / frame_rate
+    for frame in frames:
+        seconds = (frame - start) / frame_rate
         turn = rotations.from_rotation_vector(np.multiply(body.angular_velocity, seconds))
         travel = np.multiply(body.linear_velocity, seconds)
         ob.location = np.array(body.position) + center + travel - rotations.rotate(turn, center)
         ob.rotation_quaternion = rotations.multiply(turn, np.array(body.orientation))
         ob.keyframe_insert("location", frame=frame)
         ob.keyframe_insert("rotation_quaternion", frame=frame)
-    for frame, kinematic in ((FRAME_START, True), (release + 1, False)):
-        ob.rigid_body.kinematic = kinematic
-        ob.keyframe_insert("rigid_body.kinematic", frame=frame)
-    _make_linear(ob)
 
 
 def _make_linear(ob):

@@ -9,6 +9,7 @@ from .boulders import boulders
 from .cards import card_house
 from .chain import chain
 from .dominoes import dominoes
+from .gears import gears
 from .pile import pile
 from .pyramid import pyramid
 from .scene import Scene, SceneBody
@@ -32,6 +33,7 @@ SCENES = {
     "ball_pool": ball_pool,
     "tops": tops,
     "tumbling": tumbling_handle,
+    "gears": gears,
     "boulders": boulders,
 }
 
@@ -46,6 +48,7 @@ __all__ = [
     "chain",
     "cradle",
     "dominoes",
+    "gears",
     "heavy_stack",
     "pile",
     "pyramid",

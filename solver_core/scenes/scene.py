@@ -12,12 +12,16 @@ FRICTION_HALF = 0.5**0.5
 class SceneBody:
     """One body; units and meaning as in ``ModelBuilder.add_body``.
 
+    A kinematic body keeps its velocities for the whole scene.
+
     Attributes
     ----------
     mesh : tuple of float64 [vertex_count, 3] and int64 [face_count, corner_count], optional
         Of a concave body, whose convex parts ``shape`` holds: what is seen, and what Blender is given.
     color : tuple of float
         Red, green, blue in [0, 1], for pictures.
+    part_colors : tuple of such colors, optional
+        Of a compound's parts, where they differ.
     """
 
     name: str
@@ -32,6 +36,7 @@ class SceneBody:
     angular_velocity: tuple[float, float, float] = (0.0, 0.0, 0.0)
     mesh: tuple | None = None
     color: tuple[float, float, float] = (0.6, 0.6, 0.6)
+    part_colors: tuple | None = None
 
 
 @dataclass(frozen=True)

@@ -121,6 +121,59 @@ def test_lead_in_moves_the_centre_of_mass():
     assert angle / samples[1].duration == pytest.approx(np.linalg.norm(handle.angular_velocity), rel=1e-4)
 
 
+def drive(description):
+    """The row of the gear that is turned, and what the scene is sampled as at every frame."""
+    scene = demo.build_scene(description)
+    export = export_scene(scene)
+    row = export.model.names.index("Gear.1")
+    with simulation_paused(scene):
+        frames = range(scene.frame_start, scene.frame_end + 1)
+        return row, [sample_frame(scene, export, frame) for frame in frames]
+
+
+def test_a_kinematic_body_is_led_along():
+    """The first gear stays kinematic and is turned at its constant speed by keys, to the last frame."""
+    description = dataclasses.replace(scenes.SCENES["gears"](), frame_count=90)
+    gear = next(body for body in description.bodies if body.name == "Gear.1")
+    row, samples = drive(description)
+    assert len(samples) == description.frame_count + 1
+    assert quaternion_matrix(samples[0].orientation[row]) == pytest.approx(
+        quaternion_matrix(gear.orientation), abs=SINGLE
+    )
+    for before, after in itertools.pairwise(samples):
+        assert before.kind[row] == after.kind[row] == BodyKind.KINEMATIC
+        assert after.position[row] == pytest.approx(gear.position, abs=SINGLE)
+        turn = quaternion_matrix(after.orientation[row]) @ quaternion_matrix(before.orientation[row]).T
+        spin = 0.5 * np.array([turn[2, 1] - turn[1, 2], turn[0, 2] - turn[2, 0], turn[1, 0] - turn[0, 1]])
+        angle = np.linalg.norm(gear.angular_velocity) / description.frame_rate
+        assert spin == pytest.approx(np.sin(angle) / angle * np.divide(gear.angular_velocity, 24.0), abs=SINGLE)
+
+
+def test_parts_have_their_own_colors():
+    """A gear has one tooth marked, and a body without such colors is of one."""
+    description = scenes.SCENES["gears"]()
+    gear = next(body for body in description.bodies if body.name == "Gear.2")
+    demo.build_scene(description)
+    for number, color in enumerate(gear.part_colors):
+        shown = bpy.data.objects[f"Gear.2.{number + 1}"].active_material.diffuse_color
+        assert tuple(shown)[:3] == pytest.approx(color, abs=SINGLE)
+    assert len(set(gear.part_colors)) == 2
+    axle = [bpy.data.objects[f"Axle.2.{number}"].active_material for number in (1, 2, 3)]
+    assert axle[0] == axle[1] == axle[2]
+
+
+def test_a_kinematic_body_is_in_its_start_pose_when_others_are_let_go():
+    """With a lead-in in the scene, what is led along is where it is described at its end."""
+    description = scenes.SCENES["gears"]()
+    ball = SceneBody("Ball", Sphere(0.2), position=(0, -3, 3), linear_velocity=(1, 0, 0))
+    description = dataclasses.replace(description, bodies=[*description.bodies, ball], frame_count=6)
+    gear = next(body for body in description.bodies if body.name == "Gear.1")
+    row, samples = drive(description)
+    described = quaternion_matrix(gear.orientation)
+    assert quaternion_matrix(samples[demo.LEAD_IN].orientation[row]) == pytest.approx(described, abs=SINGLE)
+    assert np.abs(quaternion_matrix(samples[0].orientation[row]) - described).max() > 0.1
+
+
 def test_demo_leaves_scene_report_and_pictures(tmp_path, monkeypatch, capsys):
     """``cairn demo``: a small wall is built, hit, saved and shown."""
 

@@ -9,7 +9,7 @@ from cairn.solver_core.scenes import SCENES, arch, boulders, card_house, chain, 
 from cairn.solver_core.scenes.boulders import ground_height
 from cairn.solver_core.simulation import Simulation, SimulationOptions
 
-MOVING = ("wall", "pile", "chain", "boulders", "dominoes", "cradle", "ball_pool", "tops", "tumbling")
+MOVING = ("wall", "pile", "chain", "boulders", "dominoes", "cradle", "ball_pool", "tops", "tumbling", "gears")
 STANDING = [name for name in SCENES if name not in MOVING]
 
 
