@@ -71,7 +71,7 @@ def solve_nncg(rows, islands, island, free_velocity, velocity, workspace, settin
         return fail(rows, islands, island, free_velocity, velocity)
     start = natural_map(rows, islands, island, velocity, settings)
     status, iterations, residual, worst_block = iterate_nncg(
-        rows, islands, island, free_velocity, velocity, workspace, settings, scale, start, 0
+        rows, islands, island, free_velocity, velocity, workspace, settings, scale, start, np.int64(0)
     )
     return status, iterations, residual, scale, worst_block
 
