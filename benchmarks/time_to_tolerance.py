@@ -37,6 +37,12 @@ STEPS = (
     ("wall of 114, hit, warm", scenes.wall, 11, True),
     ("heap of 100, falling, warm", lambda: scenes.pile(100), 18, True),
     ("heap of 100, settling, warm", lambda: scenes.pile(100), 60, True),
+    ("dominoes, falling, warm", scenes.dominoes, 72, True),
+    ("ball pool, settling, warm", scenes.ball_pool, 72, True),
+    ("boulders, sliding, warm", scenes.boulders, 60, True),
+    ("chain of 9, swinging, warm", scenes.chain, 48, True),
+    ("cradle, hit, warm", scenes.cradle, 12, True),
+    ("tops, spinning, warm", scenes.tops, 24, True),
 )
 QUICK_STEPS = (0, 1, 4, 8, 9)
 
