@@ -8,6 +8,7 @@ from dataclasses import dataclass, fields
 import numpy as np
 
 from . import diagnostics, forms, rotations
+from .collision.pair_families import needed_families
 from .lanes import contexts_of, lane_count, threads
 from .model import BodyKind, Model
 from .motion import allocate_motion, measure_motion
@@ -53,6 +54,10 @@ from .stepper import (
 
 # With adaptive substeps: how far a body goes in one, as a share of its size, and how far it turns [rad].
 _TRAVEL_A_SUBSTEP, _TURN_A_SUBSTEP = 0.5, 0.5
+
+# Kernels that simulations of this process have called, by what they hang on: to look them up takes some ten
+# milliseconds.
+_tables_of_kernels = {}
 
 
 class SimulationError(RuntimeError):
@@ -256,7 +261,7 @@ class Simulation:
         self._settings = _solver_settings(self.options)
         self._record = allocate_record()
         self._lane_count = lane_count(self.options.threads, model.body_count)
-        self._tables = self._lanes = self._contexts = None
+        self._lanes = self._contexts = None
         if model.starts_asleep.any():
             self._start_asleep()
 
@@ -545,19 +550,19 @@ class Simulation:
 
     def _gather_arrays(self, step):
         """Put the arrays and kernels of a frame together, as they are from now on."""
-        is_first = self._tables is None
-        if is_first:
-            self._tables = empty_tables()
-        shared = allocate_shared(self._tables, self._settings, self._collision, self._problem.islands, self._lane_count)
+        kinds, options = self.model.arrays.shapes.kind, self.options
+        key = options.method, options.friction, self._lane_count > 1, *needed_families(kinds)
+        tables = _tables_of_kernels.get(key) or empty_tables()
+        shared = allocate_shared(tables, self._settings, self._collision, self._problem.islands, self._lane_count)
         members = StepMembers(
             self.model.arrays, self._acting, self._motion, self._sleep, self._collision, self._problem, shared
         )
-        if is_first:
-            kinds = self.model.arrays.shapes.kind
+        if key not in _tables_of_kernels:
             for compilation in stages_to_compile(
                 members, kinds, self._method, self._gravity, step, self._settings, self._lane_count
             ):
                 compilation.compile()
+            _tables_of_kernels[key] = tables
         self._lanes = gather_arrays(members, self._method, self._lane_count)
         self._contexts = contexts_of(self._lanes)
 
