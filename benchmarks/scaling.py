@@ -26,7 +26,7 @@ MOST_GROWTH, MOST_BYTES = 1.5, 4 * 2**30
 _ROOT = Path(__file__).resolve().parent.parent
 _LIGHT = ("nncg", "box")
 # Bodies from which on threads share the work.
-_SHARED_FROM = 300
+_SHARED_FROM = 1_000
 
 
 def run(quick, plots) -> Report:

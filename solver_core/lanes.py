@@ -21,8 +21,8 @@ from numba.extending import intrinsic
 from .entries import task_caller
 from .kernel import parallel_kernel, subkernel
 
-# Bodies from which on sharing the work pays for what it costs to begin with: some 10 us a stage, and a second to load.
-_BODIES_TO_SHARE = 200
+# Bodies from which on sharing the work pays for a second to load what it needs, and for each lane's memory.
+_BODIES_TO_SHARE = 500
 
 
 def lane_count(threads: int, body_count: int) -> int:

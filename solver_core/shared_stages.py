@@ -49,13 +49,13 @@ LOOK_AT_PAIRS, JOIN_CONTACTS, SOLVE_ISLANDS, SETTLE_ISLANDS, RUN_LANES = range(8
 # Pairs of a run: enough work to be worth a turn at the counter, and little enough for all lanes to end together.
 PAIRS_A_RUN = 32
 
-# From so many pairs on they are shared; islands from so many contacts on that are not in the largest of them. Below, to
-# wake the other threads would take longer than the work.
-_PAIRS_TO_SHARE, _CONTACTS_TO_SHARE = 512, 256
+# From so many pairs on they are shared; islands from so many contacts on that are not in the largest of them. Less is done
+# in a millisecond or two; where the machine is busy with something else, a wait for the other threads takes as long.
+PAIRS_TO_SHARE, CONTACTS_TO_SHARE = 2_000, 1_000
 
 # Entries of SharedArrays.orders: the narrow phase's ``part``, which look it is, the most contacts of a pair; whether
 # the first lane does all; and what a stage found.
-PART, LOOK, MAXIMAL_POINTS, ALONE, FOUND = range(5)
+PART, LOOK, MAXIMAL_POINTS, ALONE, FOUND, LEAST_PAIRS, LEAST_CONTACTS = range(7)
 # Values of LOOK: the first of a substep, another one, one at the same pairs as the last.
 FIRST_LOOK, NEW_LOOK, SAME_PAIRS = range(3)
 # Entries of SharedArrays.lengths: a substep [s], gravity [m/s^2].
@@ -78,7 +78,7 @@ class SharedArrays(NamedTuple):
         Of the frame.
     next : int64 [1]
         Counter from which lanes take pieces.
-    orders : int64 [5]
+    orders : int64 [7]
         Columns above.
     lengths : float64 [2]
         Columns above.
@@ -170,7 +170,7 @@ def allocate_shared(
         stages=tables.stages,
         families=tables.families,
         next=np.zeros(1, np.int64),
-        orders=np.zeros(5, np.int64),
+        orders=np.array([0, 0, 0, 0, 0, PAIRS_TO_SHARE, CONTACTS_TO_SHARE], np.int64),
         lengths=np.zeros(2),
         amounts=np.array([settings[place] for place in _AMOUNTS], float),
         counts=np.array([settings[place] for place in _COUNTS], np.int64),
@@ -246,7 +246,7 @@ def members_of_lane(first: StepMembers, method, lane: int) -> StepMembers:
 @subkernel
 def share_pairs(shared, pairs):
     """Decide whether several lanes look at the pairs."""
-    shared.orders[ALONE] = 1 if len(shared.needed) == 1 or pairs.count[0] < _PAIRS_TO_SHARE else 0
+    shared.orders[ALONE] = 1 if len(shared.needed) == 1 or pairs.count[0] < shared.orders[LEAST_PAIRS] else 0
 
 
 @subkernel
@@ -256,7 +256,7 @@ def share_islands(shared, islands):
     for island in range(islands.count[0]):
         largest = max(largest, islands.block_first[island + 1] - islands.block_first[island])
     others = islands.block_first[islands.count[0]] - largest
-    shared.orders[ALONE] = 1 if len(shared.needed) == 1 or others < _CONTACTS_TO_SHARE else 0
+    shared.orders[ALONE] = 1 if len(shared.needed) == 1 or others < shared.orders[LEAST_CONTACTS] else 0
 
 
 @subkernel

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from numba import config, types
 
-from cairn.solver_core import lanes, simulation
+from cairn.solver_core import lanes, shared_stages, simulation
 from cairn.solver_core.entries import caller, empty_entries, enter
 from cairn.solver_core.kernel import kernel
 from cairn.solver_core.lanes import contexts_of, lane_count, run_alone, run_lanes, take_next, threads
@@ -94,12 +94,12 @@ def test_the_setting_of_others_comes_back():
 
 
 def field():
-    """Pillars that touch no other, some of which a ball hits: more than 500 pairs, and 200 islands with impacts."""
+    """Pillars that touch no other, some of which a ball hits: more than 300 pairs, and 140 islands with impacts."""
     builder = ModelBuilder()
     builder.add_body(shape=Box((60.0, 60.0, 0.5)), position=(0, 0, -0.5), kind=BodyKind.STATIC, restitution=0.5)
     random = np.random.default_rng(5)
-    for column in range(14):
-        for row in range(14):
+    for column in range(12):
+        for row in range(12):
             turn = random.normal(scale=0.02, size=3)
             for level in range(3):
                 place = (3.0 * column - 20.0, 3.0 * row - 20.0, 0.51 + 1.02 * level)
@@ -123,6 +123,15 @@ def play(model, frames, **options):
     return played, reports
 
 
+@pytest.fixture
+def shares_early(monkeypatch):
+    """A setter of the number of lanes, in which also small scenes are shared."""
+    monkeypatch.setattr(shared_stages, "PAIRS_TO_SHARE", 300)
+    monkeypatch.setattr(shared_stages, "CONTACTS_TO_SHARE", 100)
+    monkeypatch.setattr(simulation, "threads", lambda count: threads(min(count, config.NUMBA_NUM_THREADS)))
+    return lambda total: monkeypatch.setattr(simulation, "lane_count", lambda threads, bodies: total)
+
+
 def was_shared(played):
     """Whether several lanes have taken runs of pairs."""
     return bool(played._lanes[0].members.shared.runs.any())
@@ -130,15 +139,13 @@ def was_shared(played):
 
 @compiled_only
 @pytest.mark.parametrize("method", ["auto", "nncg"])
-def test_a_scene_moves_alike_by_any_number_of_threads(monkeypatch, method):
+def test_a_scene_moves_alike_by_any_number_of_threads(shares_early, method):
     """To the bit, and with the same reports: with one lane, with two, and with more than this machine has cores."""
     model = field()
     alone, reports = play(model, 24, method=method, threads=1)
-    assert max(report[2] for report in reports) > 512
     assert not was_shared(alone)
     for lane_total in (2, 5):
-        monkeypatch.setattr(simulation, "lane_count", lambda threads, bodies, total=lane_total: total)
-        monkeypatch.setattr(simulation, "threads", lambda count: threads(min(count, config.NUMBA_NUM_THREADS)))
+        shares_early(lane_total)
         shared, shared_reports = play(model, 24, method=method)
         assert was_shared(shared)
         assert shared_reports == reports
@@ -146,13 +153,12 @@ def test_a_scene_moves_alike_by_any_number_of_threads(monkeypatch, method):
 
 
 @compiled_only
-@pytest.mark.parametrize("make", [lambda: pile(500), lambda: boulders(300)], ids=["pile", "boulders on a mesh"])
-def test_heaps_and_meshes_too(monkeypatch, make):
+@pytest.mark.parametrize("make", [lambda: pile(400), lambda: boulders(200)], ids=["pile", "boulders on a mesh"])
+def test_heaps_and_meshes_too(shares_early, make):
     """One large island, buffers that have to grow on the way, and triangles that each lane looks at by itself."""
     model = make().build_model()
     alone, reports = play(model, 32, threads=1)
-    monkeypatch.setattr(simulation, "lane_count", lambda threads, bodies: 3)
-    monkeypatch.setattr(simulation, "threads", lambda count: threads(min(count, config.NUMBA_NUM_THREADS)))
+    shares_early(3)
     shared, shared_reports = play(model, 32)
     assert was_shared(shared)
     assert shared_reports == reports
