@@ -49,8 +49,8 @@ LOOK_AT_PAIRS, JOIN_CONTACTS, SOLVE_ISLANDS, SETTLE_ISLANDS, RUN_LANES = range(8
 # Pairs of a run: enough work to be worth a turn at the counter, and little enough for all lanes to end together.
 PAIRS_A_RUN = 32
 
-# From so many pairs on they are shared; islands from so many contacts on that are not in the largest of them. Less is done
-# in a millisecond or two; where the machine is busy with something else, a wait for the other threads takes as long.
+# From so many pairs on they are shared; islands from so many contacts on that are not in the largest of them. Less is
+# done in a millisecond or two; where the machine is busy otherwise, a wait for the other threads takes as long.
 PAIRS_TO_SHARE, CONTACTS_TO_SHARE = 2_000, 1_000
 
 # Entries of SharedArrays.orders: the narrow phase's ``part``, which look it is, the most contacts of a pair; whether
