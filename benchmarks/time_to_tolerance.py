@@ -43,6 +43,7 @@ STEPS = (
     ("chain of 9, swinging, warm", scenes.chain, 48, True),
     ("cradle, hit, warm", scenes.cradle, 12, True),
     ("tops, spinning, warm", scenes.tops, 24, True),
+    ("gear train, turning, warm", scenes.gears, 48, True),
 )
 QUICK_STEPS = (0, 1, 4, 8, 9)
 
