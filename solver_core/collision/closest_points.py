@@ -235,8 +235,27 @@ def nearest_of_segment(simplex, i, j):
 def nearest_of_triangle(simplex, i, j, k):
     """Shares of corners j and k, and the point, of the plane of three corners that is nearest to the origin.
 
-    The point is the plane's normal times its distance, which keeps the direction exact however near the origin is.
+    The point is the plane's normal times its distance, which keeps the direction exact however near the origin is. The
+    normal is that of the two shorter sides. Corners on a rim come as near to each other as the square root of what
+    doubles show, and of two long sides between which such a short one lies hardly a digit of the normal would be left.
     """
+    ij, jk, ki = 0.0, 0.0, 0.0
+    for column in range(3):
+        ij += (simplex[j, column] - simplex[i, column]) ** 2
+        jk += (simplex[k, column] - simplex[j, column]) ** 2
+        ki += (simplex[i, column] - simplex[k, column]) ** 2
+    if jk >= ij and jk >= ki:
+        return nearest_from_corner(simplex, i, j, k)
+    if ki >= ij:
+        share_k, share_i, x, y, z = nearest_from_corner(simplex, j, k, i)
+        return 1.0 - share_k - share_i, share_k, x, y, z
+    share_i, share_j, x, y, z = nearest_from_corner(simplex, k, i, j)
+    return share_j, 1.0 - share_i - share_j, x, y, z
+
+
+@subkernel
+def nearest_from_corner(simplex, i, j, k):
+    """As ``nearest_of_triangle``, by the sides from corner i. One without area has no shares."""
     px, py, pz = simplex[i, 0], simplex[i, 1], simplex[i, 2]
     ux, uy, uz = simplex[j, 0] - px, simplex[j, 1] - py, simplex[j, 2] - pz
     vx, vy, vz = simplex[k, 0] - px, simplex[k, 1] - py, simplex[k, 2] - pz

@@ -13,7 +13,7 @@ from scipy.spatial import ConvexHull as Qhull
 
 from cairn.solver_core.collision.broad_phase import broad_phase
 from cairn.solver_core.collision.narrow_phase import ALL_PAIRS, MAKE_CONTACTS, narrow_phase
-from cairn.solver_core.collision.pair_families import find_families
+from cairn.solver_core.collision.pair_families import find_families, needed_families
 from cairn.solver_core.collision.workspace import allocate_collision_workspace
 from cairn.solver_core.contacts import (
     CONTACT_COUNT,
@@ -28,6 +28,8 @@ from cairn.solver_core.model import BodyKind, ModelBuilder
 from cairn.solver_core.stepper import StepSettings
 
 SUBSTEP = 1.0 / 96.0
+# Tables of kernels by the families in them: to look up a kernel by its types takes longer than to run it.
+_FAMILIES = {}
 
 
 class Manifold(NamedTuple):
@@ -59,7 +61,10 @@ class Collider:
         self.step_scalars = StepSettings(1, SUBSTEP, gravity_norm, maximal_points)
         self.pairs = [allocate_pairs(pair_capacity) for _ in range(2)]
         self.contacts = [allocate_contacts(contact_capacity) for _ in range(2)]
-        self.families = find_families(model.arrays.shapes.kind, self.workspace)
+        key = tuple(needed_families(model.arrays.shapes.kind))
+        if key not in _FAMILIES:
+            _FAMILIES[key] = find_families(model.arrays.shapes.kind, self.workspace)
+        self.families = _FAMILIES[key]
         self.status = 0, 0
 
     def place(self, body, position, orientation=(1.0, 0.0, 0.0, 0.0)):
