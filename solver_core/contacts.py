@@ -231,7 +231,7 @@ def join_contacts(pairs, first_pair, end_pair, made, first, count, contacts, pla
             contacts.drift[target, column] = made.drift[source, column]
 
 
-@kernel
+@kernel(inline=True)
 def match_contacts(pairs, contacts, previous, workspace):
     """Carry impulses and ages of the last step's contacts over to the same contacts of this step.
 

@@ -7,7 +7,7 @@ Islands are numbered by their first block and keep the blocks' order, so the res
 from .kernel import kernel, subkernel
 
 
-@kernel
+@kernel(inline=True)
 def find_islands(rows, can_be_pushed, islands, parent, label):
     """Sort blocks and bodies into islands.
 

@@ -92,7 +92,7 @@ def _numba_cache_in(folder: Path | None):
 _OPTIONS = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
 
 
-def kernel(function=None, *, allocates=False):
+def kernel(function=None, *, allocates=False, inline=False):
     """Compile ``function`` to machine code at its first call.
 
     No fast-math and no parallel reductions: results are the same to the bit from run to run. Another kernel that calls
@@ -104,13 +104,15 @@ def kernel(function=None, *, allocates=False):
     allocates : bool
         It makes arrays (``np.zeros``, sums of arrays, an array copied into a slice of another). Arrays cannot be
         returned to it by kernels that do not allocate, nor the other way round.
+    inline : bool
+        As of a ``subkernel``, where another kernel calls it.
     """
     if function is None:
-        return functools.partial(kernel, allocates=allocates)
+        return functools.partial(kernel, allocates=allocates, inline=inline)
     with _numba_cache_in(cache_folder()):
         compiled = njit(cache=True, pipeline_class=KernelPipeline, **_OPTIONS, _nrt=allocates)(function)
     if not config.DISABLE_JIT:
-        part = subkernel(function, allocates=allocates)
+        part = subkernel(function, allocates=allocates, inline=inline)
         compiled.get_call_template, compiled.get_overload = part.get_call_template, part.get_overload
     return compiled
 
@@ -129,21 +131,48 @@ def parallel_kernel(function):
         return njit(cache=True, no_cpython_wrapper=True, parallel=True, **_OPTIONS)(function)
 
 
-def subkernel(function=None, *, allocates=False):
+def subkernel(function=None, *, allocates=False, inline=False):
     """Compile ``function`` for calls from other kernels only.
 
     It has no wrapper for calls from Python and no cache of its own (its callers' caches hold its code). For arguments
     of many arrays that is some 40 % of the time to compile it. What Python calls, tests included, is a ``kernel``.
-    ``allocates`` as of a ``kernel``.
+
+    Parameters
+    ----------
+    function : function
+    allocates : bool
+        As of a ``kernel``.
+    inline : bool
+        Its code is put in the place of each call. For what is called in one place with large tuples: a call hands over
+        every word of every array, some ten an array, whether it is read or not.
     """
     if function is None:
-        return functools.partial(subkernel, allocates=allocates)
-    return njit(no_cpython_wrapper=True, pipeline_class=PartPipeline, **_OPTIONS, _nrt=allocates)(function)
+        return functools.partial(subkernel, allocates=allocates, inline=inline)
+    options = {"no_cpython_wrapper": True, "pipeline_class": PartPipeline, "forceinline": inline, **_OPTIONS}
+    return njit(**options, _nrt=allocates)(function)
 
 
 def kinds_of(arguments) -> tuple:
     """Numba's types of values."""
     return tuple(typeof(argument) for argument in arguments)
+
+
+def inlined(kernel):
+    """The same kernel or subkernel as a subkernel whose code is put in the place of each call."""
+    return subkernel(getattr(kernel, "py_func", kernel), inline=True)
+
+
+def direct_call(kernel, *arguments):
+    """What calls the code of a ``kernel`` for the types of these arguments, without a look at them.
+
+    Numba looks at the types at each call, which for what is no plain number or array takes longer than the call.
+    """
+    if config.DISABLE_JIT:
+        return kernel
+    kinds = kinds_of(arguments)
+    if kinds not in kernel.overloads:
+        kernel.compile(kinds)
+    return kernel.overloads[kinds].entry_point
 
 
 def is_cached(kernel, kinds) -> bool:
@@ -188,7 +217,7 @@ def _same(arrays):
 borrowed = _same if config.DISABLE_JIT else _borrowed
 
 
-def bind(function, name: str, allocates=False, **bindings):
+def bind(function, name: str, allocates=False, inline=False, **bindings):
     """Compile a copy of ``function`` called ``name`` in which some global names mean other kernels.
 
     A kernel cannot take another kernel as an argument and still be cached, and a kernel that names all solvers would
@@ -200,10 +229,19 @@ def bind(function, name: str, allocates=False, **bindings):
         Plain Python function, not yet a kernel.
     name : str
         Name of the copy; the cache on disk tells the copies apart by it.
-    allocates : bool
+    allocates, inline : bool
         As of a ``kernel``.
     **bindings
         Global name -> kernel that it means in the copy.
     """
+    return kernel(_bound(function, name, bindings), allocates=allocates, inline=inline)
+
+
+def bind_entry(function, name: str, **bindings):
+    """As ``bind``, for calls by address only (``entry``)."""
+    return entry(_bound(function, name, bindings))
+
+
+def _bound(function, name, bindings):
     code = function.__code__.replace(co_name=name, co_qualname=name)
-    return kernel(types.FunctionType(code, {**function.__globals__, **bindings}, name), allocates=allocates)
+    return types.FunctionType(code, {**function.__globals__, **bindings}, name)

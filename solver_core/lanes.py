@@ -62,6 +62,11 @@ def contexts_of(step_arrays) -> np.ndarray:
     return list(step_arrays) if config.DISABLE_JIT else np.array([arrays.address for arrays in step_arrays], np.int64)
 
 
+def empty_contexts(lane_count: int):
+    """Room for ``contexts_of`` so many lanes."""
+    return [None] * lane_count if config.DISABLE_JIT else np.zeros(lane_count, np.int64)
+
+
 def _take_next(counter):
     counter[0] += 1
     return counter[0] - 1

@@ -87,7 +87,7 @@ def allocate_motion(body_count: int) -> MotionArrays:
     )
 
 
-@kernel
+@kernel(inline=True)
 def apply_forces(model, state, motion, gravity, h):
     """Free velocities at the end of the substep, and the inertia in world axes.
 
@@ -152,7 +152,7 @@ def _rotate_inertia(inverse_moments, orientation, inverse):
     inverse[3], inverse[6], inverse[7] = inverse[1], inverse[2], inverse[5]
 
 
-@subkernel
+@subkernel(inline=True)
 def look_farther(size, motion, velocity, gravity_norm, h, outlook):
     """Note how much farther bodies go than their velocities at the start could tell, because others have pushed them.
 
@@ -213,7 +213,7 @@ def _speed_between(one, two, first):
     return math.sqrt(a * a + b * b + c * c)
 
 
-@kernel
+@kernel(inline=True)
 def integrate_poses(model, state, motion, h):
     """Move every body by its displacing velocity over h; keep the angular momentum of the state's velocity.
 
@@ -319,9 +319,9 @@ def _turn_about_third(w, x, y, z, l0, l1, angle):
     return c * w - s * z, c * x + s * y, c * y - s * x, c * z + s * w, cosine * l0 + sine * l1, cosine * l1 - sine * l0
 
 
-@kernel
-def measure_motion(mass, inertia, gravity, kind, position, orientation, velocity, lag, rests, energy):
-    """Energy of the dynamic bodies, and whether all motion is finite.
+@kernel(inline=True)
+def measure_motion(mass, inertia, gravity, kind, group, position, orientation, velocity, lag, rests, energy):
+    """Energy of the dynamic bodies, asleep or awake, and whether all motion is finite.
 
     Velocities are taken at the time of the poses: a body in flight has gained the gravity of its lag since.
 
@@ -332,7 +332,9 @@ def measure_motion(mass, inertia, gravity, kind, position, orientation, velocity
     gravity : float64 [3]
         [m/s^2] (read).
     kind, position, orientation, velocity : arrays of StateArrays
-        (read)
+        As the step sees them: a sleeping body is static (read).
+    group : int64 [B]
+        Of ``SleepArrays``: -1 for a body that is awake (read).
     lag, rests : arrays of MotionArrays
         (read)
     energy : float64 [2]
@@ -351,7 +353,7 @@ def measure_motion(mass, inertia, gravity, kind, position, orientation, velocity
             total += position[body, i] + velocity[body, i] + velocity[body, 3 + i]
         if lost < 0 and not math.isfinite(total):
             lost = body
-        if kind[body] != _DYNAMIC:
+        if kind[body] != _DYNAMIC and group[body] < 0:
             continue
         since = 0.0 if rests[body] else lag[body]
         w, x, y, z = orientation[body]

@@ -11,7 +11,7 @@ import numpy as np
 from numba import types
 
 from .collision.looks import is_marked, note_unsolved
-from .collision.narrow_phase import LOOK_AT_ENDS
+from .collision.narrow_phase import LOOK_AT_ENDS, narrow_phase
 from .collision.workspace import RESTLESS, UNSOLVED
 from .constraints.contact_rows import (
     RECOVERS,
@@ -30,9 +30,10 @@ from .constraints.impacts import (
     threshold_of_impacts,
 )
 from .contacts import STATUS_OK, ContactArrays, allocate_contacts, clear_contacts, join_contacts
-from .entries import call_for_count, caller
-from .kernel import entry, subkernel
-from .lanes import take_next
+from .entries import caller
+from .frame_record import FrameRecord
+from .kernel import entry, inlined, subkernel
+from .lanes import empty_contexts, take_next
 from .rows import SolverSettings
 from .solvers.contact.sweep import apply_impulses
 from .solvers.contact.touch_up import touch_up_island
@@ -41,10 +42,11 @@ from .step_arrays import StepMembers, views_of
 # (status, iterations, residual, scale, worst block), of every solver.
 SOLVER_OUTCOME = types.Tuple((types.int64, types.int64, types.float64, types.float64, types.int64))
 _call_solver = caller(SOLVER_OUTCOME)
+_apply_impulses = inlined(apply_impulses)
 
 # Places in FrameEntries.stages.
-APPLY_FORCES, BROAD_PHASE, NARROW_PHASE, MATCH_CONTACTS, BUILD_ROWS, FIND_ISLANDS, INTEGRATE, SOLVE = range(8)
-LOOK_AT_PAIRS, JOIN_CONTACTS, SOLVE_ISLANDS, SETTLE_ISLANDS, RUN_LANES = range(8, 13)
+APPLY_FORCES, BROAD_PHASE, LOOK_AT_PAIRS, MATCH_CONTACTS, BUILD_ROWS, FIND_ISLANDS, INTEGRATE, SOLVE = range(8)
+JOIN_CONTACTS, SOLVE_ISLANDS, SETTLE_ISLANDS, RUN_LANES = range(8, 12)
 
 # Pairs of a run: enough work to be worth a turn at the counter, and little enough for all lanes to end together.
 PAIRS_A_RUN = 32
@@ -54,8 +56,9 @@ PAIRS_A_RUN = 32
 PAIRS_TO_SHARE, CONTACTS_TO_SHARE = 2_000, 1_000
 
 # Entries of SharedArrays.orders: the narrow phase's ``part``, which look it is, the most contacts of a pair; whether
-# the first lane does all; and what a stage found.
-PART, LOOK, MAXIMAL_POINTS, ALONE, FOUND, LEAST_PAIRS, LEAST_CONTACTS = range(7)
+# the first lane does all; what a stage found; from how many on pairs and contacts are shared; and of ``StepSettings``
+# the substeps and whether islands fall asleep.
+PART, LOOK, MAXIMAL_POINTS, ALONE, FOUND, LEAST_PAIRS, LEAST_CONTACTS, SUBSTEPS_DUE, MAY_SLEEP = range(9)
 # Values of LOOK: the first of a substep, another one, one at the same pairs as the last.
 FIRST_LOOK, NEW_LOOK, SAME_PAIRS = range(3)
 # Entries of SharedArrays.lengths: a substep [s], gravity [m/s^2].
@@ -78,12 +81,18 @@ class SharedArrays(NamedTuple):
         Of the frame.
     next : int64 [1]
         Counter from which lanes take pieces.
-    orders : int64 [7]
+    orders : int64 [9]
         Columns above.
     lengths : float64 [2]
         Columns above.
+    gravity : float64 [3]
+        [m/s^2].
     amounts, counts : float64 [4], int64 [8]
         ``SolverSettings``, taken apart.
+    contexts : int64 [lane_count]
+        Of all lanes' arrays (``lanes.contexts_of``).
+    record : FrameRecord
+        Written.
     runs : int64 [pair_capacity // PAIRS_A_RUN + 1, 4]
         Written: the lane that made the contacts of a run of pairs, their first place in its buffer, how many they are;
         and their place among all.
@@ -105,8 +114,11 @@ class SharedArrays(NamedTuple):
     next: np.ndarray
     orders: np.ndarray
     lengths: np.ndarray
+    gravity: np.ndarray
     amounts: np.ndarray
     counts: np.ndarray
+    contexts: np.ndarray
+    record: FrameRecord
     runs: np.ndarray
     needed: np.ndarray
     outcome: np.ndarray
@@ -153,14 +165,16 @@ class FrameEntries(NamedTuple):
 
 
 def allocate_shared(
-    tables: FrameEntries, settings: SolverSettings, collision, islands, lane_count: int
+    tables: FrameEntries, settings: SolverSettings, gravity, record: FrameRecord, collision, islands, lane_count: int
 ) -> SharedArrays:
-    """For so many lanes; ``made`` has no place yet.
+    """For so many lanes; ``made`` has no place yet, and ``contexts`` is empty.
 
     Parameters
     ----------
     tables : FrameEntries
     settings : SolverSettings
+    gravity : float64 [3]
+    record : FrameRecord
     collision : CollisionArrays
     islands : IslandArrays
     lane_count : int
@@ -170,10 +184,13 @@ def allocate_shared(
         stages=tables.stages,
         families=tables.families,
         next=np.zeros(1, np.int64),
-        orders=np.array([0, 0, 0, 0, 0, PAIRS_TO_SHARE, CONTACTS_TO_SHARE], np.int64),
+        orders=np.array([0, 0, 0, 0, 0, PAIRS_TO_SHARE, CONTACTS_TO_SHARE, 0, 0], np.int64),
         lengths=np.zeros(2),
+        gravity=gravity,
         amounts=np.array([settings[place] for place in _AMOUNTS], float),
         counts=np.array([settings[place] for place in _COUNTS], np.int64),
+        contexts=empty_contexts(lane_count),
+        record=record,
         runs=np.zeros((len(collision.pairs[0].shape_a) // PAIRS_A_RUN + 1, 4), np.int64),
         needed=np.zeros(lane_count, np.int64),
         outcome=np.zeros((body_count, 4), np.int64),
@@ -188,8 +205,24 @@ _AMOUNTS = tuple(map(SolverSettings._fields.index, ("tolerance", "absolute_toler
 _COUNTS = tuple(place for place in range(len(SolverSettings._fields)) if place not in _AMOUNTS)
 
 
+def give_orders(shared: SharedArrays, step: StepSettings) -> None:
+    """Tell the kernels what holds for a frame."""
+    shared.lengths[STEP], shared.lengths[GRAVITY] = step.h, step.gravity_norm
+    orders = shared.orders
+    orders[SUBSTEPS_DUE], orders[MAXIMAL_POINTS], orders[MAY_SLEEP] = step.substeps, step.maximal_points, step.sleeping
+
+
+@subkernel(inline=True)
+def step_of(shared):
+    """The step's settings again."""
+    lengths, orders = shared.lengths, shared.orders
+    return StepSettings(
+        orders[SUBSTEPS_DUE], lengths[STEP], lengths[GRAVITY], orders[MAXIMAL_POINTS], orders[MAY_SLEEP]
+    )
+
+
 @subkernel
-def _settings_of(amounts, counts):
+def settings_of(amounts, counts):
     """The solver's settings again."""
     return SolverSettings(
         amounts[0],
@@ -243,13 +276,13 @@ def members_of_lane(first: StepMembers, method, lane: int) -> StepMembers:
     )
 
 
-@subkernel
+@subkernel(inline=True)
 def share_pairs(shared, pairs):
     """Decide whether several lanes look at the pairs."""
     shared.orders[ALONE] = 1 if len(shared.needed) == 1 or pairs.count[0] < shared.orders[LEAST_PAIRS] else 0
 
 
-@subkernel
+@subkernel(inline=True)
 def share_islands(shared, islands):
     """Decide whether several lanes solve the islands."""
     largest = np.int64(0)
@@ -259,7 +292,7 @@ def share_islands(shared, islands):
     shared.orders[ALONE] = 1 if len(shared.needed) == 1 or others < shared.orders[LEAST_CONTACTS] else 0
 
 
-@subkernel
+@subkernel(inline=True)
 def is_shared(shared):
     """Whether several lanes do the present task."""
     return shared.orders[ALONE] == 0
@@ -285,7 +318,7 @@ def look_at_pairs(arrays, lane):
     # Nothing is recycled at the ends, so the present pairs and contacts stand for the last ones.
     previous = current if ends else 1 - current
     previous_pairs, previous_contacts = collision.pairs[previous], collision.contacts[previous]
-    step = StepSettings(1, shared.lengths[STEP], shared.lengths[GRAVITY], orders[MAXIMAL_POINTS], 0)
+    step = step_of(shared)
     several = is_shared(shared)
     made = shared.made if several and not ends else contacts
     if not ends:
@@ -297,9 +330,7 @@ def look_at_pairs(arrays, lane):
         if first_pair >= pairs.count[0] or (ends and orders[FOUND] != STATUS_OK):
             break
         first = made.count[0]
-        status = call_for_count(
-            shared.stages,
-            NARROW_PHASE,
+        status = narrow_phase(
             members.model,
             members.state,
             step,
@@ -322,7 +353,7 @@ def look_at_pairs(arrays, lane):
         shared.needed[lane] = made.needed[0]
 
 
-@subkernel
+@subkernel(inline=True)
 def order_runs(pairs, contacts, shared):
     """Find the places of the runs' contacts among all.
 
@@ -376,7 +407,7 @@ def solve_islands(arrays, lane):
     problem, shared, outlook = members.problem, members.shared, members.collision.workspace.outlook
     rows, islands, contact_rows = problem.rows, problem.islands, problem.contact_rows
     free_velocity, velocity = members.motion.free_velocity, members.state.velocity
-    settings = _settings_of(shared.amounts, shared.counts)
+    settings = settings_of(shared.amounts, shared.counts)
     if is_shared(shared):
         _see_islands(shared.block_first, islands)
     while True:
@@ -384,7 +415,7 @@ def solve_islands(arrays, lane):
         if island >= islands.count[0]:
             return
         _forget_outcome(shared, island)
-        apply_impulses(rows, islands, island, free_velocity, velocity)
+        _apply_impulses(rows, islands, island, free_velocity, velocity)
         look, change = shared.orders[LOOK], contact_rows.change
         if look == FIRST_LOOK and is_marked(islands, island, outlook, np.int64(RESTLESS)):
             shared.orders[FOUND] = 1
@@ -394,7 +425,7 @@ def solve_islands(arrays, lane):
         if look == SAME_PAIRS and is_marked(islands, island, outlook, np.int64(UNSOLVED)):
             outcome = touch_up_island(rows, islands, island, free_velocity, velocity, change, settings, _SWEEPS_AGAIN)
         else:
-            outcome = _solve(shared.stages, rows, islands, island, free_velocity, velocity, problem.solver, settings)
+            outcome = _call_solver(shared.stages, SOLVE, arrays, island)
         note_unsolved(islands, island, outlook, outcome[0] > 1)
         _note_outcome(shared, island, rows, outcome)
 
@@ -416,7 +447,6 @@ def settle_islands(arrays, lane):
     contacts = members.collision.contacts[members.collision.current[0]]
     free_velocity, velocity, contact_count = motion.free_velocity, state.velocity, contacts.count[0]
     h, gravity_speed = shared.lengths[STEP], shared.lengths[STEP] * shared.lengths[GRAVITY]
-    settings = _settings_of(shared.amounts, shared.counts)
     while True:
         island = take_next(shared.next)
         if island >= islands.count[0]:
@@ -435,17 +465,15 @@ def settle_islands(arrays, lane):
                     islands, island, last, rows, contact_count, contact_rows, velocity, threshold, impact == 0
                 ):
                     break
-                outcome = _solve(
-                    shared.stages, rows, islands, island, free_velocity, velocity, problem.solver, settings
-                )
+                outcome = _call_solver(shared.stages, SOLVE, arrays, island)
                 _note_outcome(shared, island, rows, outcome)
                 end_impact(islands, island, rows, velocity, free_velocity)
             end_impacts(islands, island, last, rows, contact_count, contact_rows)
-        outcome = _solve(shared.stages, rows, islands, island, free_velocity, velocity, problem.solver, settings)
+        outcome = _call_solver(shared.stages, SOLVE, arrays, island)
         if change == RECOVERS and gains_energy(islands, island, rows, contacts, free_velocity, velocity):
             # Overlaps that contradict each other have left impulses from which there is no way back.
             forget_impulses(islands, island, rows, free_velocity, velocity)
-            outcome = _solve(shared.stages, rows, islands, island, free_velocity, velocity, problem.solver, settings)
+            outcome = _call_solver(shared.stages, SOLVE, arrays, island)
         _note_outcome(shared, island, rows, outcome)
 
 
@@ -456,20 +484,14 @@ def _see_islands(block_first, islands):
         islands.block_first[island] = block_first[island]
 
 
-@subkernel
-def _solve(stages, rows, islands, island, free_velocity, velocity, workspace, settings):
-    """Solve an island by the frame's method."""
-    return _call_solver(stages, SOLVE, rows, islands, island, free_velocity, velocity, workspace, settings)
-
-
-@subkernel
+@subkernel(inline=True)
 def _forget_outcome(shared, island):
     shared.outcome[island, SOLVE_ITERATIONS] = shared.outcome[island, SOLVE_MISSED] = 0
     shared.outcome[island, WORST_A] = shared.outcome[island, WORST_B] = -1
     shared.residual[island] = 0.0
 
 
-@subkernel
+@subkernel(inline=True)
 def _note_outcome(shared, island, rows, outcome):
     """Add one solver call's outcome to the island's."""
     status, iterations, residual, scale, worst_block = outcome

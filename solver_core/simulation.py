@@ -3,18 +3,35 @@
 import copy
 import hashlib
 import math
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 
 import numpy as np
 
 from . import diagnostics, forms, rotations
 from .collision.pair_families import needed_families
-from .lanes import contexts_of, lane_count, threads
+from .frame_record import (
+    CONTACTS,
+    ENERGY,
+    ISLANDS,
+    ITERATIONS,
+    LOST,
+    MISSED,
+    PENETRATION,
+    RESIDUAL,
+    SLEEPING,
+    SUBSTEPS,
+    WORST,
+    FrameReport,
+    allocate_record,
+    clear_record,
+)
+from .kernel import direct_call
+from .lanes import lane_count, threads
 from .model import BodyKind, Model
-from .motion import allocate_motion, measure_motion
+from .motion import allocate_motion
 from .problem import ContactProblem, SolverOptions, kernel_settings
 from .shapes import ShapeKind
-from .shared_stages import allocate_shared
+from .shared_stages import StepSettings, allocate_shared, give_orders
 from .sleeping import (
     GROUP,
     allocate_sleep,
@@ -27,22 +44,9 @@ from .solvers.registry import METHODS, find_method, resolve_options
 from .state import StateArrays, copy_state
 from .step_arrays import StepMembers
 from .stepper import (
-    CONTACTS,
-    ISLANDS,
-    ITERATIONS,
-    MISSED,
-    PENETRATION,
-    RESIDUAL,
-    SLEEPING,
-    STAGES,
-    SUBSTEPS,
-    WORST,
-    StepSettings,
     advance_frame,
     allocate_collision,
     allocate_problem,
-    allocate_record,
-    clear_record,
     contacts_at,
     empty_tables,
     gather_arrays,
@@ -170,64 +174,6 @@ class FrameInput:
 _AS_BEFORE = FrameInput()
 
 
-@dataclass(slots=True)
-class FrameReport:
-    """What happened in a frame.
-
-    Attributes
-    ----------
-    frame : int
-        Frames done so far, this one included.
-    substeps : int
-        Steps that the frame took.
-    contacts, islands : int
-        Of bodies that are awake, at the frame's end.
-    sleeping : int
-        Bodies that sleep at the frame's end.
-    iterations : int
-        Of all solves of the frame.
-    missed : int
-        Solves that ended above their tolerance.
-    fallbacks : int
-        Solves that a second method had to take over (``auto``).
-    residual : float
-        Largest of the frame, relative to its problem's scale.
-    worst : str
-        Where that was: "Cube on Floor"; empty without contacts.
-    max_penetration : float
-        Deepest overlap that a substep started with [m].
-    kinetic_energy, potential_energy : float
-        Of the dynamic bodies at the frame's end [J].
-    nanoseconds : list of int
-        Time of each of ``stepper.STAGES``.
-    """
-
-    frame: int
-    substeps: int
-    contacts: int
-    islands: int
-    sleeping: int
-    iterations: int
-    missed: int
-    fallbacks: int
-    residual: float
-    worst: str
-    max_penetration: float
-    kinetic_energy: float
-    potential_energy: float
-    nanoseconds: list[int]
-
-    @property
-    def seconds(self) -> dict[str, float]:
-        """Time by stage."""
-        return {stage: 1e-9 * time for stage, time in zip(STAGES, self.nanoseconds, strict=True)}
-
-    def as_dict(self) -> dict:
-        """Plain values, for JSON."""
-        names = [entry.name for entry in fields(self) if entry.name != "nanoseconds"]
-        return {name: getattr(self, name) for name in names} | {"seconds": self.seconds}
-
-
 class Simulation:
     """Steps a model frame by frame.
 
@@ -261,7 +207,10 @@ class Simulation:
         self._settings = _solver_settings(self.options)
         self._record = allocate_record()
         self._lane_count = lane_count(self.options.threads, model.body_count)
-        self._lanes = self._contexts = None
+        self._lanes = self._advance = self._told = None
+        # kinds of all bodies where none of them is driven
+        self._undriven_kinds = b""
+        self._gravity_norm = _norm(self._gravity)
         if model.starts_asleep.any():
             self._start_asleep()
 
@@ -291,23 +240,23 @@ class Simulation:
             self._change_gravity(frame_input.gravity)
         if frame_input.kind is not None:
             self._change_kinds(frame_input.kind)
-        record = self._record
-        clear_record(record)
+        clear_record(self._record)
         self._fallbacks = 0
         target = self._kinematic_target(frame_input)
         meshes = forms.mesh_targets(self.model, frame_input.vertices or {})
         shapes = forms.shape_targets(self.model, self.state.kind, frame_input.shapes or {})
         if duration > 0.0:
             self._aim_kinematic_bodies(target, duration)
-            self._aim_forms(meshes, shapes, duration)
-            self._step(self._step_settings(duration), record)
+            if meshes or shapes:
+                self._aim_forms(meshes, shapes, duration)
         elif target is not None:
             wake_all(self._sleep, self._acting.kind)
+        self._step(self._step_settings(duration))
         self._place_kinematic_bodies(target)
         forms.place_meshes(self._collision.workspace, meshes)
         forms.place_shapes(self._collision.workspace, shapes)
         self.frame += 1
-        return self._report(record, *self._energy())
+        return self._report()
 
     def poses(self) -> tuple[np.ndarray, np.ndarray]:
         """Poses of the user frames.
@@ -426,6 +375,7 @@ class Simulation:
             raise ValueError(f"the checkpoint has {len(kind)} bodies; the model has {self.model.body_count}")
         self.frame = checkpoint.frame
         self.state, self._gravity = state, gravity
+        self._gravity_norm = _norm(gravity)
         self._acting = state._replace(kind=kind)
         self._motion, self._sleep, self._collision, self._problem = motion, sleep, collision, problem
         self._lanes = None
@@ -439,8 +389,9 @@ class Simulation:
 
     def _change_gravity(self, gravity):
         """What sleeps may not stand in another gravity."""
-        if not np.array_equal(gravity, self._gravity):
+        if np.asarray(gravity).tolist() != self._gravity.tolist():
             self._gravity[:] = self._checked("gravity", gravity, (3,))
+            self._gravity_norm = _norm(self._gravity)
             wake_all(self._sleep, self._acting.kind)
 
     def _checked(self, what, value, shape) -> np.ndarray:
@@ -453,9 +404,9 @@ class Simulation:
 
     def _change_kinds(self, kind):
         """A body that stood still keeps its pose and has no velocity; a kinematic one keeps its velocity."""
-        if np.array_equal(kind, self.state.kind):
-            return
         kind = np.asarray(kind)
+        if kind.tobytes() == self.state.kind.tobytes() or np.array_equal(kind, self.state.kind):
+            return
         if kind.shape != self.state.kind.shape:
             raise ValueError(f"kind has the shape {kind.shape}; it must be {self.state.kind.shape}")
         if not np.isin(kind, list(BodyKind)).all():
@@ -481,8 +432,13 @@ class Simulation:
         """
         if frame_input.position is None:
             return None
+        # Compared as bytes: of a few bodies, NumPy would take longer than the step.
+        kinds = self.state.kind.tobytes()
+        if kinds == self._undriven_kinds:
+            return None
         kinematic = self.state.kind == BodyKind.KINEMATIC.value
         if not kinematic.any():
+            self._undriven_kinds = kinds
             return None
         count = self.model.body_count
         position = np.array(frame_input.position, float)
@@ -533,48 +489,62 @@ class Simulation:
             near[shapes.body[overlaps.all(axis=1)]] = True
         wake_groups_of(self._sleep, self._acting.kind, near)
 
-    def _step(self, step, record):
+    def _step(self, step):
         """Call the frame's kernel; where a buffer was full, make room and go on."""
-        with threads(self._lane_count):
-            while True:
-                if self._lanes is None:
-                    self._gather_arrays(step)
-                if advance_frame(self._lanes[0], self._contexts, self._gravity, step, record):
-                    return
-                self._collision = grow_collision(self._collision)
-                self._fallbacks += self._take_fallbacks()
-                earlier = self._problem.solver
-                self._problem = allocate_problem(self._collision, self.model.body_count, self._method)
-                self._method.carry(earlier, self._problem.solver)
-                self._lanes = None
+        while True:
+            if self._lanes is None:
+                self._gather_arrays()
+            if self._told != step:
+                give_orders(self._lanes[0].members.shared, step)
+                self._told = step
+            if self._lane_count == 1:
+                is_done = self._advance(self._lanes[0])
+            else:
+                with threads(self._lane_count):
+                    is_done = self._advance(self._lanes[0])
+            if is_done:
+                return
+            self._collision = grow_collision(self._collision)
+            self._fallbacks += self._take_fallbacks()
+            earlier = self._problem.solver
+            self._problem = allocate_problem(self._collision, self.model.body_count, self._method)
+            self._method.carry(earlier, self._problem.solver)
+            self._lanes = None
 
-    def _gather_arrays(self, step):
+    def _gather_arrays(self):
         """Put the arrays and kernels of a frame together, as they are from now on."""
         kinds, options = self.model.arrays.shapes.kind, self.options
         key = options.method, options.friction, self._lane_count > 1, *needed_families(kinds)
         tables = _tables_of_kernels.get(key) or empty_tables()
-        shared = allocate_shared(tables, self._settings, self._collision, self._problem.islands, self._lane_count)
+        shared = allocate_shared(
+            tables,
+            self._settings,
+            self._gravity,
+            self._record,
+            self._collision,
+            self._problem.islands,
+            self._lane_count,
+        )
         members = StepMembers(
-            self.model.arrays, self._acting, self._motion, self._sleep, self._collision, self._problem, shared
+            self.model.arrays, self._acting, self._motion, self._sleep, self._collision, shared, self._problem
         )
         if key not in _tables_of_kernels:
-            for compilation in stages_to_compile(
-                members, kinds, self._method, self._gravity, step, self._settings, self._lane_count
-            ):
+            for compilation in stages_to_compile(members, kinds, self._method, self._lane_count):
                 compilation.compile()
             _tables_of_kernels[key] = tables
         self._lanes = gather_arrays(members, self._method, self._lane_count)
-        self._contexts = contexts_of(self._lanes)
+        self._advance, self._told = direct_call(advance_frame, self._lanes[0]), None
 
     def _step_settings(self, duration) -> StepSettings:
+        """Of a frame of that length; one of 0 has no substep, and nobody falls asleep in it."""
         options = self.options
-        substeps, gravity = self._substeps(duration), self._gravity
+        substeps = self._substeps(duration) if duration > 0.0 else 0
         return StepSettings(
-            substeps=substeps,
-            h=duration / substeps,
-            gravity_norm=float(gravity @ gravity) ** 0.5,
-            maximal_points=options.maximal_points,
-            sleeping=int(options.sleeping),
+            substeps,
+            duration / substeps if substeps else 0.0,
+            self._gravity_norm,
+            options.maximal_points,
+            int(options.sleeping and substeps > 0),
         )
 
     def _substeps(self, duration) -> int:
@@ -600,28 +570,13 @@ class Simulation:
             counter[0] = 0
         return count
 
-    def _energy(self) -> tuple[float, float]:
-        """Kinetic and potential [J]; raises where a body is no longer anywhere."""
-        arrays, state, motion = self.model.arrays, self.state, self._motion
-        energy = np.zeros(2)
-        lost = measure_motion(
-            arrays.mass,
-            arrays.inertia,
-            self._gravity,
-            state.kind,
-            state.position,
-            state.orientation,
-            state.velocity,
-            motion.lag,
-            motion.rests,
-            energy,
-        )
-        if lost >= 0:
-            raise SimulationError(f"{self.model.names[lost]}: its motion is no longer finite in frame {self.frame}")
-        return float(energy[0]), float(energy[1])
-
-    def _report(self, record, kinetic_energy, potential_energy) -> FrameReport:
+    def _report(self) -> FrameReport:
+        """What happened; raises where a body is no longer anywhere."""
+        record = self._record
         counts, measures = record.counts.tolist(), record.measures.tolist()
+        if counts[LOST] >= 0:
+            name = self.model.names[counts[LOST]]
+            raise SimulationError(f"{name}: its motion is no longer finite in frame {self.frame}")
         # the second body stands on the first, where one of them is a floor
         worst = [self.model.names[body] for body in counts[WORST:][::-1] if body >= 0]
         return FrameReport(
@@ -636,10 +591,14 @@ class Simulation:
             residual=measures[RESIDUAL],
             worst=" on ".join(worst),
             max_penetration=measures[PENETRATION],
-            kinetic_energy=kinetic_energy,
-            potential_energy=potential_energy,
+            kinetic_energy=measures[ENERGY],
+            potential_energy=measures[ENERGY + 1],
             nanoseconds=record.nanoseconds.tolist(),
         )
+
+
+def _norm(vector) -> float:
+    return float(vector @ vector) ** 0.5
 
 
 def _bytes(arrays) -> int:

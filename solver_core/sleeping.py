@@ -173,7 +173,7 @@ def _is_driven(kind, velocity, position, size, h, body):
     return h * (speed + size[body] * spin) > _RATIO_DRIVEN * reach
 
 
-@subkernel
+@subkernel(inline=True)
 def wake_near_driven(model, state, sleep, tree, h):
     """Wake the islands that a driven body, or one changed from outside, may touch in this substep.
 
@@ -227,7 +227,7 @@ def _are_near(bounds, margin, one, two):
     return True
 
 
-@subkernel
+@subkernel(inline=True)
 def wake_touched(contacts, kind, sleep):
     """Wake the islands that a contact joins with a body that is awake.
 
@@ -271,7 +271,7 @@ def _wake(chosen, kind, sleep):
             sleep.count[SLEEPING] -= 1
 
 
-@subkernel
+@subkernel(inline=True)
 def forget_stirred(sleep):
     """What was changed from outside has had its effect."""
     if sleep.count[STIRRED_COUNT] > 0:
@@ -279,7 +279,7 @@ def forget_stirred(sleep):
         sleep.body[STIRRED, :] = 0
 
 
-@subkernel
+@subkernel(inline=True)
 def fall_asleep(model, state, sleep, rows, islands, gravity_norm, duration, h):
     """Count the time that bodies have been at rest, and let islands fall asleep; once a frame.
 

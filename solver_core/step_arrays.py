@@ -5,6 +5,7 @@ a step that would be more than the step of a small scene. A ``StepArrays`` write
 is passed as one pointer; kernels read views of the arrays from there (``views_of``), which count no references.
 """
 
+from ctypes import addressof, c_char
 from typing import NamedTuple
 
 import numpy as np
@@ -17,15 +18,27 @@ from numba.np.arrayobj import populate_array
 
 
 class StepMembers(NamedTuple):
-    """Of a step: Model-, State-, Motion-, Sleep-, Collision-, Problem- and SharedArrays."""
+    """Of a step: Model-, State-, Motion-, Sleep-, Collision-, Shared- and ProblemArrays.
+
+    The memory of the method comes last, so what does not read it is the same code for all methods (``without_solver``).
+    """
 
     model: tuple
     state: tuple
     motion: tuple
     sleep: tuple
     collision: tuple
-    problem: tuple
     shared: tuple
+    problem: tuple
+
+
+def without_solver(members: StepMembers) -> StepMembers:
+    """The members that stages read, before those of the method: their words are the first of all."""
+    return members._replace(problem=members.problem._replace(solver=()))
+
+
+# Types by the structure of the members: Numba takes milliseconds to find the type of some two hundred arrays.
+_known_types = {}
 
 
 class StepArrays:
@@ -47,25 +60,25 @@ class StepArrays:
         if config.DISABLE_JIT:
             return
         words = []
-        for array in _leaves(members):
-            if not (array.flags.c_contiguous and array.flags.writeable):
-                raise TypeError(
-                    f"an array of a step with the shape {array.shape} is not contiguous or cannot be written"
-                )
-            words += [array.ctypes.data, *array.shape]
+        structure = _write_words(members, words)
         self._words = np.array(words, np.int64)
         # Both are read by Numba at each call.
         self.address = self._words.ctypes.data
-        self._numba_type_ = StepArraysType(typeof(members))
+        self._numba_type_ = _known_types.get(structure)
+        if self._numba_type_ is None:
+            self._numba_type_ = _known_types[structure] = StepArraysType(typeof(members))
 
 
-def _leaves(members):
-    """The arrays in nested tuples, in order."""
-    if isinstance(members, np.ndarray):
-        yield members
-        return
-    for member in members:
-        yield from _leaves(member)
+def _write_words(members, words) -> tuple:
+    """Append where the arrays in nested tuples are, in order; returns what their type hangs on."""
+    if not isinstance(members, np.ndarray):
+        return type(members), *[_write_words(member, words) for member in members]
+    if not members.flags.carray:
+        raise TypeError(f"an array of a step with the shape {members.shape} is not contiguous or cannot be written")
+    # As ``ctypes.data``, which takes a tenth of a millisecond for thirty arrays; an empty one has no buffer.
+    words.append(addressof(c_char.from_buffer(members)) if members.size else members.ctypes.data)
+    words.extend(members.shape)
+    return members.dtype.char, members.ndim
 
 
 class StepArraysType(types.Type):

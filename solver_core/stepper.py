@@ -16,12 +16,9 @@ import numpy as np
 from numba import types
 
 from .clock import now
-from .collision.broad_phase import broad_phase
-from .collision.growth import grow_shapes
 from .collision.looks import nothing_turns, remember_look, start_look
-from .collision.mesh_motion import move_meshes
-from .collision.narrow_phase import ALL_PAIRS, LOOK_AT_ENDS, MAKE_CONTACTS, meet_on_new_ways, narrow_phase
-from .collision.pair_families import families_to_compile, find_families
+from .collision.narrow_phase import LOOK_AT_ENDS, MAKE_CONTACTS, meet_on_new_ways
+from .collision.pair_families import families_to_compile
 from .collision.workspace import (
     FAMILIES,
     MOST_LOOKS,
@@ -38,10 +35,23 @@ from .constraints.contact_rows import (
 )
 from .contacts import STATUS_OK, allocate_contacts, allocate_pairs, grown, match_contacts, take_looked_impulses
 from .entries import Compilation, call_for_count, caller, empty_entries
-from .islands import find_islands
-from .kernel import borrowed, kernel, subkernel
+from .frame_record import (
+    CONTACTS,
+    ENERGY,
+    ISLANDS,
+    ITERATIONS,
+    LOST,
+    MISSED,
+    PENETRATION,
+    RESIDUAL,
+    SLEEPING,
+    SUBSTEPS,
+    WORST,
+    allocate_record,
+)
+from .kernel import kernel, subkernel
 from .lanes import contexts_of, run_alone, run_lanes
-from .motion import allocate_motion, apply_forces, integrate_poses, look_farther, measure_motion
+from .motion import allocate_motion, apply_forces, look_farther, measure_motion
 from .rows import (
     IslandArrays,
     RowArrays,
@@ -56,14 +66,11 @@ from .shared_stages import (
     FIND_ISLANDS,
     FIRST_LOOK,
     FOUND,
-    GRAVITY,
     INTEGRATE,
     JOIN_CONTACTS,
     LOOK,
     LOOK_AT_PAIRS,
     MATCH_CONTACTS,
-    MAXIMAL_POINTS,
-    NARROW_PHASE,
     NEW_LOOK,
     PART,
     RUN_LANES,
@@ -74,12 +81,12 @@ from .shared_stages import (
     SOLVE_ITERATIONS,
     SOLVE_MISSED,
     SOLVER_OUTCOME,
-    STEP,
     WORST_A,
     WORST_B,
     FrameEntries,
     StepSettings,
     allocate_shared,
+    give_orders,
     is_shared,
     join_runs,
     look_at_pairs,
@@ -89,46 +96,37 @@ from .shared_stages import (
     share_islands,
     share_pairs,
     solve_islands,
+    step_of,
 )
 from .sleeping import (
-    SLEEPING as SLEEPING_COUNT,
-)
-from .sleeping import (
+    GROUP,
     allocate_sleep,
     fall_asleep,
     forget_stirred,
     wake_near_driven,
     wake_touched,
 )
-from .solvers.registry import find_method
-from .state import copy_state
-from .step_arrays import StepArrays, StepMembers, views_of
-
-# The stages of a step, in their order; the names stand in reports and benchmarks.
-STAGES = (
-    "apply_forces",
-    "broad_phase",
-    "narrow_phase",
-    "match_contacts",
-    "build_rows",
-    "find_islands",
-    "solve_contacts",
-    "solve_velocities",
-    "integrate",
-    "fall_asleep",
+from .sleeping import (
+    SLEEPING as SLEEPING_COUNT,
 )
-
-# Entries of FrameRecord.counts; WORST takes two.
-SUBSTEPS, CONTACTS, ISLANDS, SLEEPING, ITERATIONS, MISSED, WORST = range(7)
-# Entries of FrameRecord.measures.
-RESIDUAL, PENETRATION = range(2)
+from .solvers.registry import find_method
+from .stages import (
+    play_apply_forces,
+    play_broad_phase,
+    play_build_rows,
+    play_find_islands,
+    play_integrate,
+    play_match_contacts,
+    solver_of_step,
+)
+from .state import copy_state
+from .step_arrays import StepArrays, StepMembers, views_of, without_solver
 
 ROWS_PER_CONTACT = 3
 
 _ENTRY_NAMES = {
     APPLY_FORCES: "apply_forces",
     BROAD_PHASE: "broad_phase",
-    NARROW_PHASE: "narrow_phase",
     MATCH_CONTACTS: "match_contacts",
     BUILD_ROWS: "build_rows",
     FIND_ISLANDS: "find_islands",
@@ -185,28 +183,7 @@ class ProblemArrays(NamedTuple):
     solver: tuple
 
 
-class FrameRecord(NamedTuple):
-    """What a frame reports, written by its kernel.
-
-    Attributes
-    ----------
-    nanoseconds : int64 [len(STAGES)]
-    counts : int64 [8]
-        SUBSTEPS done; CONTACTS, ISLANDS and SLEEPING bodies at the end; ITERATIONS of all solves and how many MISSED
-        their tolerance; the two bodies of the contact with the largest residual, -1 without one (WORST).
-    measures : float64 [2]
-        Largest RESIDUAL of the frame, relative to its problem's scale; deepest overlap that a substep started with
-        (PENETRATION [m]).
-    """
-
-    nanoseconds: np.ndarray
-    counts: np.ndarray
-    measures: np.ndarray
-
-
-def stages_to_compile(
-    members: StepMembers, shape_kinds, solver, gravity, step, settings, lane_count: int
-) -> list[Compilation]:
+def stages_to_compile(members: StepMembers, shape_kinds, solver, lane_count: int) -> list[Compilation]:
     """What a frame calls by address; compiling it fills the tables of ``members.shared``.
 
     Parameters
@@ -216,39 +193,40 @@ def stages_to_compile(
     shape_kinds : int64 [any]
         Of the model that is to be stepped.
     solver : Method
-    gravity : float64 [3]
-    step : StepSettings
-    settings : SolverSettings
     lane_count : int
     """
-    model, state, motion, _, collision, problem, shared = members
-    rows, contact_rows, islands = problem.rows, problem.contact_rows, problem.islands
-    (pairs, _), (contacts, _), workspace = collision.pairs, collision.contacts, collision.workspace
-    narrow = model, state, step, *collision.pairs, *collision.contacts, workspace, shared.families
-    build = model, state, motion, contacts, step.gravity_norm, step.h, rows, contact_rows
-    solve = rows, islands, 0, motion.free_velocity, state.velocity, problem.solver, settings
-    task = StepArrays(members), 0
+    shared = members.shared
+    arrays = StepArrays(without_solver(members))
     stages = {
-        APPLY_FORCES: (apply_forces, types.none, (model, state, motion, gravity, step.h)),
-        BROAD_PHASE: (broad_phase, types.int64, (model, state, step, pairs, workspace)),
-        NARROW_PHASE: (narrow_phase, types.int64, (*narrow, MAKE_CONTACTS, 0, ALL_PAIRS)),
-        MATCH_CONTACTS: (match_contacts, types.int64, (pairs, contacts, contacts, workspace)),
-        BUILD_ROWS: (build_contact_rows, types.none, build),
-        FIND_ISLANDS: (
-            find_islands,
-            types.none,
-            (rows, motion.can_be_pushed, islands, problem.parent, problem.label),
-        ),
-        SOLVE: (solver.kernel, SOLVER_OUTCOME, solve),
-        INTEGRATE: (integrate_poses, types.none, (model, state, motion, step.h)),
-        LOOK_AT_PAIRS: (look_at_pairs, types.none, task),
-        SOLVE_ISLANDS: (solve_islands, types.none, task),
-        SETTLE_ISLANDS: (settle_islands, types.none, task),
+        APPLY_FORCES: (play_apply_forces, types.none, (arrays,)),
+        MATCH_CONTACTS: (play_match_contacts, types.none, (arrays,)),
+        BUILD_ROWS: (play_build_rows, types.none, (arrays,)),
+        FIND_ISLANDS: (play_find_islands, types.none, (arrays,)),
+        SOLVE: (solver_of_step(solver.kernel), SOLVER_OUTCOME, (StepArrays(members), 0)),
+        INTEGRATE: (play_integrate, types.none, (arrays,)),
+        SOLVE_ISLANDS: (solve_islands, types.none, (arrays, 0)),
+        SETTLE_ISLANDS: (settle_islands, types.none, (arrays, 0)),
     }
     if lane_count > 1:
-        stages[JOIN_CONTACTS] = join_runs, types.none, task
-        stages[RUN_LANES] = run_lanes, types.none, (shared.stages, 0, contexts_of([StepArrays(members)]))
-    return families_to_compile(shape_kinds, workspace, shared.families) + [
+        stages[JOIN_CONTACTS] = join_runs, types.none, (arrays, 0)
+        stages[RUN_LANES] = run_lanes, types.none, (shared.stages, 0, shared.contexts)
+    return _looks_to_compile(members, shape_kinds) + _compilations(stages, shared)
+
+
+def _looks_to_compile(members: StepMembers, shape_kinds) -> list[Compilation]:
+    """What finds contacts."""
+    shared, arrays = members.shared, StepArrays(without_solver(members))
+    stages = {
+        BROAD_PHASE: (play_broad_phase, types.int64, (arrays,)),
+        LOOK_AT_PAIRS: (look_at_pairs, types.none, (arrays, 0)),
+    }
+    families = families_to_compile(shape_kinds, members.collision.workspace, shared.families)
+    return families + _compilations(stages, shared)
+
+
+def _compilations(stages, shared) -> list[Compilation]:
+    """Of entries by place: (kernel, what it returns, arguments)."""
+    return [
         Compilation(_ENTRY_NAMES[place], stage, arguments, result, shared.stages, place)
         for place, (stage, result, arguments) in stages.items()
     ]
@@ -269,8 +247,11 @@ def gather_arrays(members: StepMembers, method, lane_count: int) -> list[StepArr
     lane_count : int
     """
     if lane_count == 1:
-        return [StepArrays(members)]
-    return [StepArrays(members_of_lane(members, method, lane)) for lane in range(lane_count)]
+        lanes = [StepArrays(members)]
+    else:
+        lanes = [StepArrays(members_of_lane(members, method, lane)) for lane in range(lane_count)]
+    members.shared.contexts[:] = contexts_of(lanes)
+    return lanes
 
 
 def frame_to_compile(small_model, shape_kinds, method: str, friction: str, lane_count: int) -> list[Compilation]:
@@ -286,21 +267,27 @@ def frame_to_compile(small_model, shape_kinds, method: str, friction: str, lane_
     lane_count : int
     """
     solver = find_method(method, friction)
-    model, state = small_model.arrays, copy_state(small_model.initial_state)
-    gravity, body_count = small_model.gravity, small_model.body_count
-    motion, sleep, collision = allocate_motion(body_count), allocate_sleep(body_count), allocate_collision(small_model)
-    problem, settings = allocate_problem(collision, body_count, solver), SolverSettings()
-    shared = allocate_shared(empty_tables(), settings, collision, problem.islands, lane_count)
-    members = StepMembers(model, state, motion, sleep, collision, problem, shared)
-    step = StepSettings(substeps=0, h=1e-2, gravity_norm=float(np.linalg.norm(gravity)), maximal_points=8, sleeping=0)
-    poses = state.kind, state.position, state.orientation, state.velocity
-    measure = model.mass, model.inertia, gravity, *poses, motion.lag, motion.rests, np.zeros(2)
-    arrays = gather_arrays(members, solver, 1)
+    members = _members_to_look_at(
+        small_model.arrays, copy_state(small_model.initial_state), allocate_collision(small_model), solver, lane_count
+    )
+    arrays, look = StepArrays(members), StepArrays(without_solver(members))
     return [
-        *stages_to_compile(members, shape_kinds, solver, gravity, step, settings, lane_count),
-        Compilation("measure_motion", measure_motion, measure),
-        Compilation("frame", advance_frame, (arrays[0], contexts_of(arrays), gravity, step, allocate_record())),
+        *stages_to_compile(members, shape_kinds, solver, lane_count),
+        Compilation("find_contacts", find_contacts, (look,)),
+        Compilation("frame", advance_frame, (arrays,)),
     ]
+
+
+def _members_to_look_at(arrays, state, collision, solver=None, lane_count=1) -> StepMembers:
+    """All that a step sees of some bodies without history; without ``solver``, what stages see that solve nothing."""
+    body_count = len(state.kind)
+    problem = allocate_problem(collision, body_count, solver)
+    shared = allocate_shared(
+        empty_tables(), SolverSettings(), np.zeros(3), allocate_record(), collision, problem.islands, lane_count
+    )
+    return StepMembers(
+        arrays, state, allocate_motion(body_count), allocate_sleep(body_count), collision, shared, problem
+    )
 
 
 def allocate_collision(model) -> CollisionArrays:
@@ -331,7 +318,7 @@ def grow_collision(collision: CollisionArrays) -> CollisionArrays:
 
 
 def allocate_problem(collision: CollisionArrays, body_count: int, method) -> ProblemArrays:
-    """Rows, islands and the solver's memory for as many contacts as ``collision`` has room for."""
+    """Rows, islands and the solver's memory, if there is one, for as many contacts as ``collision`` has room for."""
     contact_capacity = len(collision.contacts[0].shape_a)
     row_capacity = ROWS_PER_CONTACT * contact_capacity
     return ProblemArrays(
@@ -340,24 +327,8 @@ def allocate_problem(collision: CollisionArrays, body_count: int, method) -> Pro
         islands=allocate_islands(contact_capacity, body_count),
         parent=np.zeros(body_count, np.int64),
         label=np.zeros(body_count, np.int64),
-        solver=method.allocate(row_capacity, body_count, 0),
+        solver=method.allocate(row_capacity, body_count, 0) if method else (),
     )
-
-
-def allocate_record() -> FrameRecord:
-    """A record of nothing."""
-    record = FrameRecord(
-        nanoseconds=np.zeros(len(STAGES), np.int64), counts=np.zeros(8, np.int64), measures=np.zeros(2)
-    )
-    clear_record(record)
-    return record
-
-
-def clear_record(record: FrameRecord) -> None:
-    """Make it one of nothing again."""
-    for array in record:
-        array.fill(0)
-    record.counts[WORST:] = -1
 
 
 def contacts_at(model, state):
@@ -432,39 +403,41 @@ def present_contacts(model, state, collision: CollisionArrays, step: StepSetting
 def _collide_copies(arrays, state, collision, step) -> CollisionArrays:
     """Copies of the collision arrays, in which the current buffers hold the next substep's pairs and contacts."""
     collision = copy.deepcopy(collision)
-    families = find_families(arrays.shapes.kind, collision.workspace)
     while True:
-        current, workspace = collision.current[0], collision.workspace
-        buffers = [both[which] for both in (collision.pairs, collision.contacts) for which in (current, 1 - current)]
-        workspace.outlook[:, SURPLUS:] = 0.0
-        contacts = buffers[2]
-        contacts.count[0] = contacts.needed[0] = 0
-        if (
-            broad_phase(arrays, state, step, buffers[0], workspace) == STATUS_OK
-            and narrow_phase(arrays, state, step, *buffers, workspace, families, MAKE_CONTACTS, 0, ALL_PAIRS)
-            == STATUS_OK
-        ):
+        members = _members_to_look_at(arrays, state, collision)
+        give_orders(members.shared, step)
+        members.shared.orders[PART] = MAKE_CONTACTS
+        collision.workspace.outlook[:, SURPLUS:] = 0.0
+        for compilation in _looks_to_compile(members, arrays.shapes.kind):
+            compilation.compile()
+        (look,) = gather_arrays(members, None, 1)
+        if find_contacts(look):
             return collision
         collision = grow_collision(collision)
 
 
 @kernel
-def advance_frame(arrays, contexts, gravity, step, record):
-    """Advance the state from the substep that ``record`` says to ``step.substeps``.
+def find_contacts(arrays):
+    """Broad and narrow phase by themselves; False where there is no room for what they find."""
+    members = views_of(arrays)
+    shared, collision = members.shared, members.collision
+    current = collision.current[0]
+    if call_for_count(shared.stages, BROAD_PHASE, arrays) != STATUS_OK:
+        return False
+    return _make_contacts(shared, collision.pairs[current], collision.contacts[current])
+
+
+@kernel
+def advance_frame(arrays):
+    """Advance the state from the substep that the record says to the last one of the frame.
 
     Parameters
     ----------
     arrays : StepArrays
         Of the first lane. Of these ``model`` is read; ``state`` is read and written, its kinds as the step is to see
         them (a sleeping body is static); ``motion.lag``, ``sleep`` and ``collision`` are carried from frame to frame;
-        ``problem``, ``shared`` and the rest of ``motion`` are workspace.
-    contexts : int64 [lane_count]
-        Of all lanes' arrays (``lanes.contexts_of``).
-    gravity : float64 [3]
-        Read [m/s^2].
-    step : StepSettings
-    record : FrameRecord
-        Written.
+        ``shared`` says what the frame is to be (``give_orders``), and ``shared.record`` what it was; ``problem`` and
+        the rest of ``motion`` and ``shared`` are workspace.
 
     Returns
     -------
@@ -480,60 +453,53 @@ def advance_frame(arrays, contexts, gravity, step, record):
         members.sleep,
         members.collision,
     )
-    problem, shared, record = members.problem, members.shared, borrowed(record)
-    rows, contact_rows, islands, stages = problem.rows, problem.contact_rows, problem.islands, shared.stages
+    problem, shared, record, step = members.problem, members.shared, members.shared.record, step_of(members.shared)
+    rows, islands, stages = problem.rows, problem.islands, shared.stages
     workspace, velocity, outlook = collision.workspace, state.velocity, collision.workspace.outlook
     shape_body, form, local_pose, sizes = model.shapes.body, workspace.form, workspace.local_pose, workspace.size
-    _give_orders(shared, step)
     started = now()
     while record.counts[SUBSTEPS] < step.substeps:
         current = collision.current[0]
-        pairs, contacts, previous_contacts = (
-            collision.pairs[current],
-            collision.contacts[current],
-            collision.contacts[1 - current],
-        )
+        pairs, contacts = collision.pairs[current], collision.contacts[current]
 
-        _call_stage(stages, APPLY_FORCES, model, state, motion, gravity, step.h)
+        _call_stage(stages, APPLY_FORCES, arrays)
         started = _stage_done(record.nanoseconds, np.int64(0), started)
 
         look, same_pairs = np.int64(0), False
         while True:
             start_look(outlook, look)
             if not same_pairs:
-                if call_for_count(stages, BROAD_PHASE, model, state, step, pairs, workspace) != STATUS_OK:
+                if call_for_count(stages, BROAD_PHASE, arrays) != STATUS_OK:
                     return False
                 if wake_near_driven(model, state, sleep, workspace.tree, step.h):
-                    _call_stage(stages, APPLY_FORCES, model, state, motion, gravity, step.h)
+                    _call_stage(stages, APPLY_FORCES, arrays)
                     continue
             started = _stage_done(record.nanoseconds, np.int64(1), started)
 
-            if not _make_contacts(shared, contexts, pairs, contacts):
+            if not _make_contacts(shared, pairs, contacts):
                 return False
             if wake_touched(contacts, state.kind, sleep):
-                _call_stage(stages, APPLY_FORCES, model, state, motion, gravity, step.h)
+                _call_stage(stages, APPLY_FORCES, arrays)
                 same_pairs = False
                 continue
             started = _stage_done(record.nanoseconds, np.int64(2), started)
 
-            call_for_count(stages, MATCH_CONTACTS, pairs, contacts, previous_contacts, workspace)
+            _call_stage(stages, MATCH_CONTACTS, arrays)
             if same_pairs:
                 take_looked_impulses(pairs, contacts, rows)
             started = _stage_done(record.nanoseconds, np.int64(3), started)
 
-            _call_stage(
-                stages, BUILD_ROWS, model, state, motion, contacts, step.gravity_norm, step.h, rows, contact_rows
-            )
+            _call_stage(stages, BUILD_ROWS, arrays)
             started = _stage_done(record.nanoseconds, np.int64(4), started)
 
-            _call_stage(stages, FIND_ISLANDS, rows, motion.can_be_pushed, islands, problem.parent, problem.label)
+            _call_stage(stages, FIND_ISLANDS, arrays)
             started = _stage_done(record.nanoseconds, np.int64(5), started)
 
             shared.orders[FOUND] = 0
             shared.orders[LOOK] = FIRST_LOOK if look == 0 else (SAME_PAIRS if same_pairs else NEW_LOOK)
             _copy_velocities(motion.free_velocity, velocity)
             share_islands(shared, islands)
-            _over_lanes(shared, contexts, np.int64(SOLVE_ISLANDS))
+            _over_lanes(shared, np.int64(SOLVE_ISLANDS))
             _record_solves(record, shared, islands)
             started = _stage_done(record.nanoseconds, np.int64(6), started)
 
@@ -548,7 +514,7 @@ def advance_frame(arrays, contexts, gravity, step, record):
                 same_pairs
                 and (
                     nothing_turns(shape_body, form, local_pose, sizes, velocity, step.h)
-                    or _is_clear_at_ends(shared, contexts, pairs, contacts, sizes, state.kind, outlook)
+                    or _is_clear_at_ends(shared, pairs, contacts, sizes, state.kind, outlook)
                 )
             ):
                 break
@@ -563,13 +529,11 @@ def advance_frame(arrays, contexts, gravity, step, record):
         started = _stage_done(record.nanoseconds, np.int64(6), started)
 
         share_islands(shared, islands)
-        _over_lanes(shared, contexts, np.int64(SETTLE_ISLANDS))
+        _over_lanes(shared, np.int64(SETTLE_ISLANDS))
         _record_solves(record, shared, islands)
         started = _stage_done(record.nanoseconds, np.int64(7), started)
 
-        _call_stage(stages, INTEGRATE, model, state, motion, step.h)
-        move_meshes(workspace.meshes, workspace.polytopes, step.h)
-        grow_shapes(form, local_pose, step.h)
+        _call_stage(stages, INTEGRATE, arrays)
         started = _stage_done(record.nanoseconds, np.int64(8), started)
 
         _record_contacts(record, contacts, islands)
@@ -579,48 +543,54 @@ def advance_frame(arrays, contexts, gravity, step, record):
     if step.sleeping:
         fall_asleep(model, state, sleep, rows, islands, step.gravity_norm, step.substeps * step.h, step.h)
     record.counts[SLEEPING] = sleep.count[SLEEPING_COUNT]
+    record.counts[LOST] = measure_motion(
+        model.mass,
+        model.inertia,
+        shared.gravity,
+        state.kind,
+        sleep.body[GROUP],
+        state.position,
+        state.orientation,
+        state.velocity,
+        motion.lag,
+        motion.rests,
+        record.measures[ENERGY:],
+    )
     _stage_done(record.nanoseconds, np.int64(9), started)
     return True
 
 
-@subkernel
-def _give_orders(shared, step):
-    """Tell the lanes what holds for the frame."""
-    shared.lengths[STEP], shared.lengths[GRAVITY] = step.h, step.gravity_norm
-    shared.orders[MAXIMAL_POINTS] = step.maximal_points
-
-
-@subkernel
-def _over_lanes(shared, contexts, task):
+@subkernel(inline=True)
+def _over_lanes(shared, task):
     """Do a task piece by piece: in all lanes, if it is shared."""
     shared.next[0] = 0
     if not is_shared(shared):
-        run_alone(shared.stages, task, contexts)
+        run_alone(shared.stages, task, shared.contexts)
     else:
-        _call_stage(shared.stages, RUN_LANES, shared.stages, task, contexts)
+        _call_stage(shared.stages, RUN_LANES, shared.stages, task, shared.contexts)
 
 
-@subkernel
-def _make_contacts(shared, contexts, pairs, contacts):
+@subkernel(inline=True)
+def _make_contacts(shared, pairs, contacts):
     """Narrow phase of all pairs; False where there is no room for the contacts."""
     shared.orders[PART], shared.orders[FOUND] = MAKE_CONTACTS, STATUS_OK
     share_pairs(shared, pairs)
-    _over_lanes(shared, contexts, np.int64(LOOK_AT_PAIRS))
+    _over_lanes(shared, np.int64(LOOK_AT_PAIRS))
     if not is_shared(shared):
         return shared.orders[FOUND] == STATUS_OK
     if not order_runs(pairs, contacts, shared):
         return False
-    _over_lanes(shared, contexts, np.int64(JOIN_CONTACTS))
+    _over_lanes(shared, np.int64(JOIN_CONTACTS))
     return True
 
 
-@subkernel
-def _is_clear_at_ends(shared, contexts, pairs, contacts, sizes, kind, outlook):
+@subkernel(inline=True)
+def _is_clear_at_ends(shared, pairs, contacts, sizes, kind, outlook):
     """Whether the last solution leads no shapes into each other unseen."""
     remember_look(pairs, contacts, sizes, kind, outlook)
     shared.orders[PART], shared.orders[FOUND] = LOOK_AT_ENDS, STATUS_OK
     share_pairs(shared, pairs)
-    _over_lanes(shared, contexts, np.int64(LOOK_AT_PAIRS))
+    _over_lanes(shared, np.int64(LOOK_AT_PAIRS))
     return shared.orders[FOUND] == STATUS_OK
 
 
@@ -642,7 +612,7 @@ def _copy_velocities(source, target):
             target[body, column] = source[body, column]
 
 
-@subkernel
+@subkernel(inline=True)
 def _record_solves(record, shared, islands):
     """Add the outcomes of all islands to the frame's record."""
     counts, measures, outcome = record.counts, record.measures, shared.outcome
@@ -655,7 +625,7 @@ def _record_solves(record, shared, islands):
             counts[WORST + 1] = outcome[island, WORST_B]
 
 
-@subkernel
+@subkernel(inline=True)
 def _record_contacts(record, contacts, islands):
     counts, measures = record.counts, record.measures
     counts[CONTACTS] = contacts.count[0]

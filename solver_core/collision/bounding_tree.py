@@ -27,7 +27,7 @@ VISITS = 2
 INFINITE = 1e300
 
 
-@subkernel
+@subkernel(inline=True)
 def update_tree(tree):
     """Fit the tree to the shapes' bounds, building it first if there is none or it is worn.
 
@@ -116,7 +116,7 @@ def refit_tree(bounds, margin, is_active, node, box):
             box[here, 3 + i] = max(box[left, 3 + i], box[right, 3 + i])
 
 
-@subkernel
+@subkernel(inline=True)
 def find_overlapping_leaves(tree, found):
     """Write pairs of shapes whose leaves overlap, one of them active, into ``found`` [2, P]; return how many there are.
 

@@ -14,7 +14,7 @@ from .workspace import BOUNDING_RADIUS, CAPSULE, CONE, CYLINDER, GROWS, POSITION
 DYNAMIC = 2
 
 
-@kernel
+@kernel(inline=True)
 def broad_phase(model, state, step, pairs, workspace):
     """Find the pairs of shapes whose bounds, grown by this substep's motion, overlap.
 

@@ -34,7 +34,7 @@ from .workspace import (
 )
 
 
-@subkernel
+@subkernel(inline=True)
 def remember_pose(pairs, pair, reach, pose):
     """Note from where and how far out the pair's contacts are made."""
     pairs.link[pair, IS_RECYCLED] = 0
@@ -114,7 +114,7 @@ def turn_vector(pose, vector, result):
         result[i] = pose[i, 0] * vector[0] + pose[i, 1] * vector[1] + pose[i, 2] * vector[2]
 
 
-@subkernel
+@subkernel(inline=True)
 def recycle_contacts(pairs, pair, previous_pairs, contacts, previous, body_pose):
     """Carry the pair's contacts over with new gaps and positions."""
     link = pairs.link[pair]

@@ -24,7 +24,7 @@ def start_look(outlook, look):
             outlook[body, DEEP] = 0.0
 
 
-@subkernel
+@subkernel(inline=True)
 def remember_look(pairs, contacts, sizes, body_kind, outlook):
     """Note which contacts each pair has in this look, and which bodies are too deep in others for another one.
 

@@ -113,7 +113,7 @@ NOT_KEPT = -1.0
 SET_ASIDE = -2.0
 
 
-@kernel
+@kernel(inline=True)
 def narrow_phase(
     model, state, step, pairs, previous_pairs, contacts, previous, workspace, families, part, first_pair, end_pair
 ):
@@ -470,7 +470,7 @@ def narrow_phase(
     return STATUS_OK
 
 
-@subkernel
+@subkernel(inline=True)
 def meet_on_new_ways(model, state, start_velocity, step, pairs, workspace):
     """Whether shapes that were set aside meet after all, on the ways that contacts lead their bodies, or may.
 
@@ -584,7 +584,7 @@ def find_previous(shape_a, shape_b, count, a, b, old):
     return old
 
 
-@subkernel
+@subkernel(inline=True)
 def link_previous(link, previous_pairs, a, b, old):
     """Note the same pair of the last step, if there is one; REFERENCE and FEATURE start as they were."""
     is_same = old < previous_pairs.count[0] and previous_pairs.shape_a[old] == a and previous_pairs.shape_b[old] == b

@@ -92,7 +92,7 @@ def allocate_contact_rows(contact_capacity: int) -> ContactRowArrays:
     )
 
 
-@kernel
+@kernel(inline=True)
 def build_contact_rows(model, state, motion, contacts, gravity_norm, h, rows, contact_rows):
     """Fill ``rows`` from the contacts, block i from contact i; impulses start from the contacts' impulses.
 
@@ -353,7 +353,7 @@ def _bounce_speed(speed_before, speed_free, gap, restitution, lag, gravity_speed
     return restitution * math.sqrt(impact_squared) - 0.5 * h * min(acceleration, 0.0)
 
 
-@kernel
+@kernel(inline=True)
 def ask_for_velocities(islands, island, rows, contacts, contact_rows, motion):
     """Turn the rows of an island from the question of poses to that of velocities, where the answers differ.
 
@@ -533,7 +533,7 @@ def _carried_arms(point, drift, contact, position, velocity, can_be_pushed, a, b
     return a0 + kept * d0, a1 + kept * d1, a2 + kept * d2, b0 - share * d0, b1 - share * d1, b2 - share * d2
 
 
-@subkernel
+@subkernel(inline=True)
 def store_contact_impulses(rows, contacts):
     """Contact impulses as world vectors on body b, from which the next substep starts."""
     for contact in range(contacts.count[0]):

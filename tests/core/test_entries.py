@@ -1,5 +1,7 @@
 """Kernels called by address: the same answers as by name, errors that arrive, and no call with the wrong types."""
 
+from typing import NamedTuple
+
 import numpy as np
 import pytest
 from numba import config, types
@@ -7,10 +9,10 @@ from numba import config, types
 from cairn.solver_core.collision.pair_families import needed_families
 from cairn.solver_core.collision.workspace import MESHES, ROUND_ON_FACE, ROUND_ON_MESH, ROUND_SHAPES, SPHERES
 from cairn.solver_core.entries import call_for_count, call_for_depth, empty_entries, enter
-from cairn.solver_core.kernel import entry, kernel, subkernel
+from cairn.solver_core.kernel import direct_call, entry, inlined, kernel, subkernel
 from cairn.solver_core.shapes import ShapeKind
 from cairn.solver_core.state import StateArrays
-from cairn.solver_core.step_arrays import StepArrays, StepMembers, views_of
+from cairn.solver_core.step_arrays import StepArrays, StepMembers, views_of, without_solver
 
 compiled_only = pytest.mark.skipif(bool(config.DISABLE_JIT), reason="plain Python has no addresses")
 
@@ -115,6 +117,19 @@ def test_families_are_those_of_the_shapes_in_the_model():
         assert set(needed_families(np.array(kinds, np.int64))) == expected, kinds
 
 
+class RowsAndMore(NamedTuple):
+    """Stands for ``ProblemArrays``."""
+
+    rows: np.ndarray
+    solver: tuple
+
+
+@kernel
+def read_problem(arrays):
+    members = views_of(arrays)
+    return members.problem.rows[1] + members.shared[0]
+
+
 @kernel
 def double_state(arrays):
     members = views_of(arrays)
@@ -134,6 +149,51 @@ def test_views_are_the_arrays_themselves():
     assert double_state(arrays) == 112.0
     assert np.array_equal(table.velocity, 4.0 * np.arange(8.0).reshape(4, 2))
     assert members.motion[0] == 2
+
+
+inlined_sum = inlined(weighted_sum)
+
+
+@kernel
+def sum_inlined(table, factor, places):
+    return inlined_sum(table, factor, places)
+
+
+def test_inlined_code_is_the_call():
+    """The same answer and the same writes, and errors come out, where the code stands in the place of the call."""
+    table, places = table_and_places()
+    assert sum_inlined(table, 0.5, places) == call_by_name(table, 0.5, places)
+    assert table.kind[0] == 2
+    with pytest.raises(ValueError, match="nothing to add"):
+        sum_inlined(table, 0.5, places[:0])
+
+
+def test_direct_calls_are_calls():
+    """What calls the code without a look at types gives the same, and takes any arrays of the same types."""
+    table, _ = table_and_places()
+    others = StateArrays(np.zeros((2, 3)), np.zeros((1, 3)), np.ones((3, 5)), np.zeros(7, np.int64))
+    first, second = (
+        StepArrays(StepMembers((), one, np.zeros(1, np.int64), np.zeros((0, 3)), (), (), ())) for one in (table, others)
+    )
+    if not config.DISABLE_JIT:
+        assert first._numba_type_ is second._numba_type_
+    call = direct_call(double_state, first)
+    assert call(first) == 56.0
+    assert call(second) == 30.0
+    assert second.members.motion[0] == 7
+
+
+def test_stages_see_the_first_members_of_a_step():
+    """A kernel for members without a method's memory reads those with one, whatever that holds."""
+    table, _ = table_and_places()
+    problem = RowsAndMore(np.full(2, 5.0), (np.zeros(3), np.zeros((2, 2))))
+    members = StepMembers((), table, np.zeros(1, np.int64), np.zeros((0, 3)), (), np.full(1, 4.0), problem)
+    short = StepArrays(without_solver(members))
+    whole = StepArrays(members)
+    assert read_problem(short) == 9.0
+    if not config.DISABLE_JIT:
+        whole._numba_type_ = short._numba_type_
+    assert read_problem(whole) == 9.0
 
 
 @pytest.mark.parametrize("damage", ["transposed", "read-only"])

@@ -30,7 +30,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...kernel import bind, subkernel
+from ...kernel import bind, inlined, subkernel
 from ...residuals import natural_map, problem_scale
 from ...rows import SolverSettings, SolverWorkspace, allocate_solver_workspace
 from ..registry import Method, register
@@ -60,6 +60,8 @@ _STEPS_SETTLED, _STEPS_RESTLESS = 100, 40
 _WAIT_LEAST, _WAIT_MOST = 4, 32
 _SWEEPS_MOVING, _SWEEPS_HIT = 60, 240
 _RATIO_ROUGH = 1e-2
+# The first look, which is all that a solve at rest does.
+_scale_at_first, _residual_at_first = inlined(problem_scale), inlined(natural_map)
 # Rows of ``memory``.
 _CORRECTED, _WAIT, _LAST_WAIT = range(3)
 
@@ -104,7 +106,7 @@ def allocate_in_turns(allocate_exact, row_capacity, body_capacity, history) -> A
 
 def solver_in_turns(name: str, solve_exactly):
     """Kernel that takes turns with this exact method."""
-    return bind(_solve_in_turns, name, solve_exactly=solve_exactly)
+    return bind(_solve_in_turns, name, inline=True, solve_exactly=solve_exactly)
 
 
 def solve_exactly(rows, islands, island, free_velocity, velocity, workspace, settings):
@@ -135,11 +137,11 @@ def _solve_in_turns(rows, islands, island, free_velocity, velocity, workspace, s
     tuple
         (status, iterations of all turns, residual [m/s], scale [m/s], worst block).
     """
-    scale = problem_scale(rows, islands, island, free_velocity)
+    scale = _scale_at_first(rows, islands, island, free_velocity)
     if not scale < math.inf:
         return fail(rows, islands, island, free_velocity, velocity)
     target = max(settings.tolerance * scale, settings.absolute_tolerance)
-    residual, worst_block = natural_map(rows, islands, island, velocity, settings)
+    residual, worst_block = _residual_at_first(rows, islands, island, velocity, settings)
     # no literals, for which Numba would compile what they are handed to a second time
     nothing = np.int64(0)
     iterations = nothing
