@@ -20,12 +20,13 @@ from ..entries import call_for_count
 from ..kernel import subkernel
 from .closest_points import RATIO_TOUCHING, into_frame
 from .mesh_features import (
+    BEHIND,
     FACE,
     can_push,
     choose_sides,
-    lies_before,
     set_triangle,
     triangle_distance,
+    where_it_lies,
 )
 from .mesh_inside import COSINE_ALIKE, push_out, touches_any
 from .mesh_manifold import DROPPED, close_up, keep_contact, thin_out
@@ -154,12 +155,12 @@ def mesh_contacts(
     has_path = travel + new_travel > 0.0
     for place in range(listed):
         triangle, pushes_to = candidate[LISTED, place], candidate[PUSHES_TO, place]
-        is_before = lies_before(vertices, triangles, normals, triangle, pushes_to, probe, held, size)
+        where = where_it_lies(vertices, triangles, normals, triangle, pushes_to, probe, pose[B_IN_A], held, size)
         is_solid = (triangles[triangle, FLAGS] >> SOLID) & 1
         if not has_path and is_beside(
             vertices, triangles, triangle, polytopes.bounds[other], kind, parameters, slack, pose[A_IN_B]
         ):
-            may_be_inside = may_be_inside or (not is_before and is_solid)
+            may_be_inside = may_be_inside or (where == BEHIND and is_solid)
             continue
         set_triangle(polytopes, row, vertices, triangles, normals, triangle, pushes_to, probe)
         if is_followed:
@@ -179,10 +180,10 @@ def mesh_contacts(
                 continue
             place_on_path(probe, probe[path], share, pose)
             reach = slack + (1.0 - share) * (travel if path == PATH else new_travel)
-        may_be_inside = may_be_inside or (not is_before and is_solid and share == 0.0)
+        may_be_inside = may_be_inside or (where == BEHIND and is_solid and share == 0.0)
         if kind == SPHERE:
             count = touch_sphere(
-                vertices, triangles, normals, triangle, pushes_to, is_before, radius, reach, size, pose, contact, count
+                vertices, triangles, normals, triangle, pushes_to, where, radius, reach, size, pose, contact, count
             )
         elif CAPSULE <= kind <= CONE:
             count = call_for_count(
@@ -193,7 +194,7 @@ def mesh_contacts(
                 normals,
                 triangle,
                 pushes_to,
-                is_before,
+                where,
                 polytopes,
                 row,
                 other,
@@ -213,7 +214,7 @@ def mesh_contacts(
                 normals,
                 triangle,
                 pushes_to,
-                is_before,
+                where,
                 polytopes,
                 row,
                 other,
@@ -440,7 +441,7 @@ def bound_path(extent, radius, slack, pose, probe):
 
 
 @subkernel
-def touch_sphere(vertices, triangles, normals, row, side, is_before, radius, reach, size, pose, contact, count):
+def touch_sphere(vertices, triangles, normals, row, side, where, radius, reach, size, pose, contact, count):
     """Add the contact of a sphere with a triangle, if there is one; returns the contacts so far.
 
     A ball that counts as before the triangle though its centre is behind is pushed back by what is nearest to it there:
@@ -454,13 +455,13 @@ def touch_sphere(vertices, triangles, normals, row, side, is_before, radius, rea
         return count
     nx, ny, nz = side * normals[row, 0], side * normals[row, 1], side * normals[row, 2]
     if feature == FACE or distance <= RATIO_TOUCHING * size:
-        if not is_before:
+        if where == BEHIND:
             return count
         height = nx * dx + ny * dy + nz * dz
     else:
         nx, ny, nz, height = dx / distance, dy / distance, dz / distance, distance
         if not can_push(vertices, triangles, normals, row, feature, nx, ny, nz, side):
-            if not is_before or not can_push(vertices, triangles, normals, row, feature, nx, ny, nz, -side):
+            if where == BEHIND or not can_push(vertices, triangles, normals, row, feature, nx, ny, nz, -side):
                 return count
             nx, ny, nz, height = -nx, -ny, -nz, -distance
     return keep_contact(

@@ -29,7 +29,7 @@ from .mesh_tables import (
 )
 from .mesh_tree import closest_on_triangle
 from .ways import shape_distance
-from .workspace import FACES, HULL, VERTICES
+from .workspace import FACES, HULL, POSITION, VERTICES
 
 # A corner this far below another one along a direction (share of its distance) still counts as level with it: the
 # rounding of directions between points that nearly touch.
@@ -39,6 +39,12 @@ RATIO_LEVEL = 1e-6
 RATIO_BEYOND = 0.5
 # ... the face being one whose normal has at least this cosine with that of a last contact.
 COSINE_HELD = 0.5
+
+# Where a shape counts as being, seen from a triangle: behind it; before it; and behind it, though before it where the
+# substep started (LOOK_AT_ENDS).
+BEHIND = 0
+BEFORE = 1
+GONE_THROUGH = 2
 
 # Where a point of a triangle lies: 0 to 2 a corner, 3 to 5 the edge behind corner 0 to 2, 6 the face.
 FIRST_EDGE = 3
@@ -211,13 +217,19 @@ def height_over(vertices, triangles, normals, row, x, y, z):
 
 
 @subkernel
-def lies_before(vertices, triangles, normals, row, side, probe, held, size):
-    """Whether the other shape counts as being before a triangle that pushes to ``side``: its centre is, or was."""
+def where_it_lies(vertices, triangles, normals, row, side, probe, pose, held, size):
+    """BEFORE a triangle that pushes to ``side`` if the other shape's centre was there, or hardly behind it; or another.
+
+    ``probe`` holds the centre at the substep's start, and the shape may have come to another place, ``pose``, since.
+    """
     x, y, z = probe[CENTER, 0], probe[CENTER, 1], probe[CENTER, 2]
     height = side * height_over(vertices, triangles, normals, row, x, y, z)
     if height >= -RATIO_TOUCHING * size:
-        return True
-    return height >= -RATIO_BEYOND * size and side * held_side(normals, row, probe, held) > 0
+        x, y, z = pose[POSITION, 0], pose[POSITION, 1], pose[POSITION, 2]
+        now = side * height_over(vertices, triangles, normals, row, x, y, z)
+        return np.int64(GONE_THROUGH if now < -RATIO_TOUCHING * size else BEFORE)
+    is_held = height >= -RATIO_BEYOND * size and side * held_side(normals, row, probe, held) > 0
+    return np.int64(BEFORE if is_held else BEHIND)
 
 
 @subkernel

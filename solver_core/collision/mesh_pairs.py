@@ -2,8 +2,9 @@
 
 import numpy as np
 
-from ..contacts import CONTACT_COUNT, CONTACT_START, FEATURE, OLD_COUNT, OLD_START, PARTED, REFERENCE
+from ..contacts import CONTACT_COUNT, CURVED, FEATURE, PARTED
 from ..kernel import subkernel
+from .contact_buffers import link_contacts
 from .mesh_contacts import bound_path, mesh_contacts
 from .mesh_inside import is_behind, touches_any
 from .mesh_motion import surface_velocity
@@ -76,9 +77,6 @@ def mesh_pair_contacts(
     int
         Rows of ``tables.contact``.
     """
-    pose, probe = scratch.pose, tables.probe
-    for i in range(3):
-        probe[CENTER, i] = pose[B_IN_A, POSITION, i]
     if link[FEATURE] < 0:
         within = is_within(tables, mesh, polytopes, row, other, kind, parameters, bounding_radius, size, scratch)
         link[FEATURE] = INSIDE if within else OUTSIDE
@@ -152,21 +150,22 @@ def set_path(velocity, mesh_body, other_body, body_pose, mesh_pose, other_pose, 
 
 
 @subkernel
-def set_mass_center(body_pose, mesh_pose, probe):
-    """Write the centre of mass of the other shape's body, in the mesh's frame."""
-    x = body_pose[POSITION, 0] - mesh_pose[POSITION, 0]
-    y = body_pose[POSITION, 1] - mesh_pose[POSITION, 1]
-    z = body_pose[POSITION, 2] - mesh_pose[POSITION, 2]
+def set_centers(shape_pose, body_pose, mesh_pose, probe):
+    """Write the centre of the other shape and the centre of mass of its body, in the mesh's frame."""
     for i in range(3):
-        probe[MASS_CENTER, i] = mesh_pose[0, i] * x + mesh_pose[1, i] * y + mesh_pose[2, i] * z
+        center, mass_center = 0.0, 0.0
+        for j in range(3):
+            center += mesh_pose[j, i] * (shape_pose[POSITION, j] - mesh_pose[POSITION, j])
+            mass_center += mesh_pose[j, i] * (body_pose[POSITION, j] - mesh_pose[POSITION, j])
+        probe[CENTER, i], probe[MASS_CENTER, i] = center, mass_center
 
 
 @subkernel
-def hold_normals(link, local_normal, sign, local_pose, probe):
-    """Write the normals of the pair's last contacts, out of the mesh and in its frame; return how many."""
-    count = min(link[OLD_COUNT], MOST_HELD)
+def hold_normals(first, count, local_normal, sign, local_pose, probe):
+    """Write the normals of the pair's earlier contacts, out of the mesh and in its frame; return how many."""
+    count = min(count, MOST_HELD)
     for place in range(count):
-        normal = local_normal[link[OLD_START] + place]
+        normal = local_normal[first + place]
         for i in range(3):
             along = local_pose[0, i] * normal[0] + local_pose[1, i] * normal[1] + local_pose[2, i] * normal[2]
             probe[HELD + place, i] = sign * along
@@ -182,7 +181,9 @@ def exchange_poses(pose):
 
 
 @subkernel
-def append_mesh_contacts(meshes, number, body_of, local_pose, shape_pose, pose, pairs, pair, is_b, count, contacts):
+def append_mesh_contacts(
+    meshes, number, body_of, local_pose, mesh_pose, pose, pairs, pair, is_b, count, joins, contacts
+):
     """Write a mesh's contacts behind the contacts there are; beyond the capacity they are only counted.
 
     Parameters
@@ -191,8 +192,10 @@ def append_mesh_contacts(meshes, number, body_of, local_pose, shape_pose, pose, 
         (read)
     number : int
         The mesh's.
-    body_of, local_pose, shape_pose
+    body_of, local_pose
         As in ``CollisionWorkspace`` (read).
+    mesh_pose : float64 [4, 3]
+        World pose of the mesh, where the contacts were made (read).
     pose : float64 [2, 4, 3]
         Relative poses; the mesh is a (read).
     pairs, contacts
@@ -202,18 +205,19 @@ def append_mesh_contacts(meshes, number, body_of, local_pose, shape_pose, pose, 
         Whether the mesh is the pair's shape b.
     count : int
         Rows of ``meshes.contact``.
+    joins : bool
+        Whether they join the pair's contacts, and do not replace them.
     """
     link, table = pairs.link[pair], meshes.contact
     first = contacts.count[0]
     contacts.needed[0] += count
-    link[CONTACT_START] = first
-    link[CONTACT_COUNT] = 0
-    # The normals turn with the mesh.
-    holds = FACE_OF_B if is_b else FACE_OF_A
-    link[REFERENCE] = holds if count > 0 else NO_CONTACT
+    if not joins:
+        # The normals turn with the mesh.
+        holds = FACE_OF_B if is_b else FACE_OF_A
+        link_contacts(link, first, holds if count > 0 else NO_CONTACT, link[FEATURE], link[CURVED])
     if contacts.needed[0] > len(contacts.gap) or count == 0:
         return
-    link[CONTACT_COUNT] = count
+    link[CONTACT_COUNT] += count
     contacts.count[0] += count
     a, b = pairs.shape_a[pair], pairs.shape_b[pair]
     mesh, other = (b, a) if is_b else (a, b)
@@ -234,14 +238,14 @@ def append_mesh_contacts(meshes, number, body_of, local_pose, shape_pose, pose, 
         x = 0.5 * (row[ON_MESH] + row[ON_OTHER])
         y = 0.5 * (row[ON_MESH + 1] + row[ON_OTHER + 1])
         z = 0.5 * (row[ON_MESH + 2] + row[ON_OTHER + 2])
-        place(shape_pose[mesh], x, y, z, contacts.position[contact])
+        place(mesh_pose, x, y, z, contacts.position[contact])
         x, y, z = sign * row[OUTWARDS], sign * row[OUTWARDS + 1], sign * row[OUTWARDS + 2]
         turn(local_pose[mesh], x, y, z, contacts.local_normal[contact])
-        turn(shape_pose[mesh], x, y, z, contacts.normal[contact])
+        turn(mesh_pose, x, y, z, contacts.normal[contact])
         x, y, z = surface_velocity(meshes.start, number, meshes.vertex, meshes.triangle, row)
-        turn(shape_pose[mesh], -sign * x, -sign * y, -sign * z, contacts.drift[contact])
+        turn(mesh_pose, -sign * x, -sign * y, -sign * z, contacts.drift[contact])
         x, y, z = row[WAY], row[WAY + 1], row[WAY + 2]
-        turn(shape_pose[mesh], -sign * x, -sign * y, -sign * z, contacts.drift[contact, PARTED:])
+        turn(mesh_pose, -sign * x, -sign * y, -sign * z, contacts.drift[contact, PARTED:])
 
 
 @subkernel

@@ -8,6 +8,7 @@ import numpy as np
 from ..kernel import subkernel
 from .closest_points import RATIO_TOUCHING, closest_points, into_frame, support_vertex
 from .hull_separation import (
+    COSINE_WRONG_SIDE,
     EDGE_DIRECTION,
     EDGE_FACES,
     EDGE_NUMBER,
@@ -28,7 +29,9 @@ from .manifold import (
     sort_around,
 )
 from .mesh_features import (
+    BEHIND,
     FACE,
+    GONE_THROUGH,
     can_push,
     has_edges_that_push,
     highest_feature,
@@ -42,6 +45,7 @@ from .mesh_tables import (
     FLAT,
     NEIGHBORS,
     RIM,
+    SOLID,
 )
 from .polytope_contacts import RATIO_FACE_PREFERRED, RATIO_TIE, closest_of_edges
 from .workspace import (
@@ -86,7 +90,7 @@ def touch_polytope(
     normals,
     triangle,
     side,
-    is_before,
+    where,
     polytopes,
     row,
     other,
@@ -105,34 +109,46 @@ def touch_polytope(
     flags = triangles[triangle, FLAGS]
     touching = RATIO_TOUCHING * size
     if not has_edges_that_push(flags, side):
-        if not is_before:
+        if where == BEHIND:
             return count
         points = face_points(polytopes, row, other, flags, side, reach, size, maximal_points, scratch)
         return keep_points(contact, count, triangle, points, -INFINITE, reach, scratch)
     distance = closest_points(polytopes, row, other, reach, touching, pose, scratch.simplex, scratch.closest)
     if distance > reach:
         return count
+    # A shape before a sheet stays there: beyond a rim, too, no way out leads to the sheet's other side.
+    is_sheet = where != BEHIND and not (flags >> SOLID) & 1
+    for i in range(3):
+        scratch.axes[SIDE, i] = polytopes.plane[polytopes.start[row, FACES], i] if is_sheet else 0.0
     if distance > 0.0:
         # Copied: the clipping below needs the memory.
         dx, dy, dz = scratch.closest[DIRECTION, 0], scratch.closest[DIRECTION, 1], scratch.closest[DIRECTION, 2]
-        if is_before:
+        lowest = -touching
+        if (
+            where == GONE_THROUGH
+            and dx * scratch.axes[SIDE, 0] + dy * scratch.axes[SIDE, 1] + dz * scratch.axes[SIDE, 2] < 0.0
+        ):
+            lowest = -INFINITE
+        if where != BEHIND:
             points = face_points(polytopes, row, other, flags, side, reach, size, maximal_points, scratch)
-            count = keep_points(contact, count, triangle, points, -touching, reach, scratch)
+            count = keep_points(contact, count, triangle, points, lowest, reach, scratch)
+        if lowest == -INFINITE:
+            return count
         feature = highest_feature(vertices, triangles, triangle, dx, dy, dz)
         if feature != FACE and can_push(vertices, triangles, normals, triangle, feature, dx, dy, dz, side):
             points = feature_points(polytopes, row, other, dx, dy, dz, distance, reach, size, maximal_points, scratch)
             count = keep_points(contact, count, triangle, points, -INFINITE, reach, scratch)
         return count
-    best = separation if is_before else -INFINITE
+    best = separation if where != BEHIND else -INFINITE
     face, best = separate_faces_of_other(
-        vertices, triangles, normals, triangle, side, polytopes, row, other, best, size, pose
+        vertices, triangles, normals, triangle, side, polytopes, row, other, best, size, pose, scratch.axes
     )
     edges = separate_edges(vertices, triangles, normals, triangle, side, polytopes, other, scratch)
     if edges > best + RATIO_FACE_PREFERRED * abs(best) + RATIO_TIE * size:
         points = edge_points(polytopes, row, other, scratch)
     elif face >= 0:
         points = face_manifold_of_other(polytopes, row, other, face, reach, size, maximal_points, scratch)
-    elif is_before:
+    elif where != BEHIND:
         points = face_points(polytopes, row, other, flags, side, reach, size, maximal_points, scratch)
     else:
         return count
@@ -299,7 +315,9 @@ def face_manifold_of_other(polytopes, row, other, face, reach, size, maximal_poi
 
 
 @subkernel
-def separate_faces_of_other(vertices, triangles, normals, triangle, side, polytopes, row, other, best, size, pose):
+def separate_faces_of_other(
+    vertices, triangles, normals, triangle, side, polytopes, row, other, best, size, pose, axes
+):
     """Face of the other shape along whose normal it is farthest out of the triangle, if farther than ``best``.
 
     Returns
@@ -324,6 +342,8 @@ def separate_faces_of_other(vertices, triangles, normals, triangle, side, polyto
         x = there[0, 0] * nx + there[0, 1] * ny + there[0, 2] * nz
         y = there[1, 0] * nx + there[1, 1] * ny + there[1, 2] * nz
         z = there[2, 0] * nx + there[2, 1] * ny + there[2, 2] * nz
+        if x * axes[SIDE, 0] + y * axes[SIDE, 1] + z * axes[SIDE, 2] > COSINE_WRONG_SIDE:
+            continue
         offset += x * there[POSITION, 0] + y * there[POSITION, 1] + z * there[POSITION, 2]
         lowest = INFINITE
         for corner in range(base, base + 3):
@@ -343,8 +363,6 @@ def separate_edges(vertices, triangles, normals, triangle, side, polytopes, othe
     """Largest separation along the normal of one of the triangle's edges and one of the other shape's edges."""
     axes, near, start = scratch.axes, scratch.near_edges, polytopes.start
     count = list_edges(vertices, triangles, normals, triangle, side, near[0])
-    for i in range(3):
-        axes[SIDE, i] = 0.0
     count_other = edges_above(
         polytopes.edge,
         polytopes.vertex,

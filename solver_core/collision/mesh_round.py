@@ -7,7 +7,7 @@ import numpy as np
 
 from ..kernel import subkernel
 from .closest_points import RATIO_TOUCHING, into_frame
-from .mesh_features import FACE, FIRST_EDGE, can_push, has_edges_that_push, highest_feature
+from .mesh_features import BEHIND, FACE, FIRST_EDGE, GONE_THROUGH, can_push, has_edges_that_push, highest_feature
 from .mesh_manifold import keep_contact
 from .mesh_tables import FLAGS
 from .round_contacts import RATIO_AGREE, RATIO_SLAB, meet_features, set_feature
@@ -32,7 +32,7 @@ def touch_round(
     normals,
     triangle,
     side,
-    is_before,
+    where,
     polytopes,
     row,
     other,
@@ -53,7 +53,7 @@ def touch_round(
         return count
     touching = RATIO_TOUCHING * size
     if not has_edges_that_push(triangles[triangle, FLAGS], side):
-        if not is_before:
+        if where == BEHIND:
             return count
         points = face_points_of_round(polytopes, row, other, kind, parameters, reach, size, maximal_points, scratch)
         return keep_all(contact, count, triangle, points, -INFINITE, scratch)
@@ -80,6 +80,9 @@ def touch_round(
         x, y, z = closest[DIRECTION, 0], closest[DIRECTION, 1], closest[DIRECTION, 2]
         # What lies over the face is at least as far. A point beside it may count as over it, but gives no contact.
         lowest = distance - radius - touching
+        if where == GONE_THROUGH and x * axes[SIDE, 0] + y * axes[SIDE, 1] + z * axes[SIDE, 2] < 0.0:
+            points = face_points_of_round(polytopes, row, other, kind, parameters, reach, size, maximal_points, scratch)
+            return keep_all(contact, count, triangle, points, -INFINITE, scratch)
     else:
         x, y, z = axes[SIDE, 0], axes[SIDE, 1], axes[SIDE, 2]
         distance, x, y, z = least_depth(
@@ -104,7 +107,7 @@ def touch_round(
         lowest = -INFINITE
     feature = highest_feature(vertices, triangles, triangle, x, y, z)
     is_edge = feature != FACE and can_push(vertices, triangles, normals, triangle, feature, x, y, z, side)
-    if is_before and not (is_edge and distance <= 0.0):
+    if where != BEHIND and not (is_edge and distance <= 0.0):
         points = face_points_of_round(polytopes, row, other, kind, parameters, reach, size, maximal_points, scratch)
         earlier = count
         count = keep_all(contact, count, triangle, points, lowest, scratch)

@@ -12,7 +12,7 @@ Fast pairs get their contacts where they meet on their ways through the substep 
 
 Rows are linear, but bodies turn, and where an edge was nearest a corner may hit. So where a solution leads two shapes
 into each other though its rows forbid no such thing, contacts of the poses at its end are added to those of the start
-(LOOK_AT_ENDS): a step of Newton's method for the gaps as they are.
+(LOOK_AT_ENDS): a step of Newton's method for the gaps as they are. Of meshes only those that turn are looked at.
 """
 
 import numpy as np
@@ -40,9 +40,10 @@ from .mesh_pairs import (
     append_mesh_contacts,
     exchange_poses,
     hold_normals,
-    set_mass_center,
+    set_centers,
     set_path,
 )
+from .mesh_round import least_gap
 from .mesh_tables import NEW_PATH, PATH, SPEED, STIRRED
 from .polytope_contacts import polytope_contacts
 from .ways import (
@@ -186,8 +187,13 @@ def narrow_phase(
         row_a, row_b, kind_a, kind_b = polytope[a], polytope[b], kind[a], kind[b]
         radius = form[moving, BOUNDING_RADIUS]
         lever = 0.0 if kind[moving] == SPHERE else radius
-        looks_at_end = not with_mesh and (only_ends or outlook[body_of[a], LOOK] > 0.0)
+        looks_at_end = only_ends or outlook[body_of[a], LOOK] > 0.0
+        if with_mesh:
+            # Only where the mesh turns: its contacts cost more than those of others, and their rows seldom tell less.
+            is_turning = step.h * spin_of(led[body_of[other]]) > RATIO_TURNED_INTO
+            looks_at_end = looks_at_end and is_turning and not is_stirred
         looks_at_end = looks_at_end and outlook[body_of[a], DEEP] + outlook[body_of[b], DEEP] == 0.0
+        way = 0.0
         if looks_at_end:
             way = bound_approach(led, body_of[moving], body_of[other], body_pose, shape_pose[moving], lever)
             looks_at_end = step.h * way > (RATIO_TURNED_INTO if only_ends else RATIO_TOLD) * size
@@ -216,24 +222,26 @@ def narrow_phase(
                         continue
                     is_at_end = True
             reach = approach + RATIO_MARGIN * size
-        if with_mesh:
-            # Where the other moves fast, contacts are only looked for along its path.
+        while with_mesh:
             mesh_pose, probe = shape_pose[other], meshes.probe
-            reach -= set_path(
-                velocity,
-                body_of[other],
-                body_of[moving],
-                body_pose,
-                mesh_pose,
-                shape_pose[moving],
-                step.h,
-                size,
-                probe[PATH],
-            )
-            probe[NEW_PATH, 0], probe[NEW_PATH, 1], probe[NEW_PATH, 2] = 0.0, 0.0, 0.0
-            if outlook[body_of[moving], LOOK] > 0.0:
-                set_path(
-                    outlook,
+            set_centers(shape_pose[moving], body_pose[body_of[moving]], mesh_pose, probe)
+            first, held, normals = link[OLD_START], link[OLD_COUNT], previous.local_normal
+            if is_at_end:
+                # What has gone through a sheet is looked for as far behind it as it may have come.
+                reach = RATIO_MARGIN * size + min(step.h * way, 0.5 * size)
+                place_on_way(body_pose[body_of[a]], local_pose[a], led[body_of[a]], step.h, pose[BODY_A], pose[SHAPE_A])
+                place_on_way(body_pose[body_of[b]], local_pose[b], led[body_of[b]], step.h, pose[BODY_B], pose[SHAPE_B])
+                place_pair(pose[SHAPE_A], pose[SHAPE_B], pose)
+                mesh_pose = pose[SHAPE_B] if other == b else pose[SHAPE_A]
+                if link[CONTACT_COUNT] > 0:
+                    # What is led through a sheet belongs on the side on which it has been.
+                    first, held, normals = link[CONTACT_START], link[CONTACT_COUNT], contacts.local_normal
+            for i in range(3):
+                probe[PATH, i], probe[NEW_PATH, i] = 0.0, 0.0
+            if not is_at_end:
+                # Where the other moves fast, contacts are only looked for along its path.
+                reach -= set_path(
+                    velocity,
                     body_of[other],
                     body_of[moving],
                     body_pose,
@@ -241,10 +249,21 @@ def narrow_phase(
                     shape_pose[moving],
                     step.h,
                     size,
-                    probe[NEW_PATH],
+                    probe[PATH],
                 )
-            set_mass_center(body_pose[body_of[moving]], mesh_pose, probe)
-            remember_pose(pairs, pair, reach, pose)
+                if outlook[body_of[moving], LOOK] > 0.0:
+                    set_path(
+                        outlook,
+                        body_of[other],
+                        body_of[moving],
+                        body_pose,
+                        mesh_pose,
+                        shape_pose[moving],
+                        step.h,
+                        size,
+                        probe[NEW_PATH],
+                    )
+                remember_pose(pairs, pair, reach, pose)
             if other == b:
                 exchange_poses(pose)
             sign = -1.0 if other == b else 1.0
@@ -262,27 +281,71 @@ def narrow_phase(
                 way_lever(kind[moving], local_pose[moving], radius),
                 size,
                 step.maximal_points,
-                hold_normals(link, previous.local_normal, sign, local_pose[other], probe),
+                hold_normals(first, held, normals, sign, local_pose[other], probe),
                 reach,
                 link,
                 scratch,
                 families,
             )
+            if is_at_end:
+                told = predicted_gap(
+                    contacts.position,
+                    contacts.normal,
+                    contacts.gap,
+                    contacts.drift,
+                    link[CONTACT_START],
+                    link[CONTACT_COUNT],
+                    step.h,
+                    body_pose[body_of[a]],
+                    body_pose[body_of[b]],
+                    led[body_of[a]],
+                    led[body_of[b]],
+                )
+                deepest = least_gap(meshes.contact, np.int64(0), count)
+                if told - deepest <= RATIO_TOLD * size or (only_ends and deepest > -RATIO_TURNED_INTO * size):
+                    break
+                if only_ends:
+                    return STATUS_TURNED
+                pairs.reach[pair] = NOT_KEPT
+            first = contacts.count[0]
             append_mesh_contacts(
                 meshes,
                 mesh_of[other],
                 body_of,
                 local_pose,
-                shape_pose,
+                mesh_pose,
                 pose,
                 pairs,
                 pair,
                 other == b,
                 count,
+                is_at_end,
                 contacts,
             )
-            is_round = kind[moving] == SPHERE or CAPSULE <= kind[moving] <= CONE
-            link[CURVED] = 1 if is_round and count > 0 else 0
+            if is_at_end:
+                measure_from_start(
+                    contacts.position,
+                    contacts.normal,
+                    contacts.gap,
+                    contacts.drift,
+                    first,
+                    contacts.count[0],
+                    1.0,
+                    step.h,
+                    body_pose[body_of[a]],
+                    body_pose[body_of[b]],
+                    led[body_of[a]],
+                    led[body_of[b]],
+                    RATIO_FAST * size if moves_a and moves_b else 0.0,
+                    pose,
+                )
+            else:
+                is_round = kind[moving] == SPHERE or CAPSULE <= kind[moving] <= CONE
+                link[CURVED] = 1 if is_round and count > 0 else 0
+            if is_at_end or not looks_at_end:
+                break
+            is_at_end = True
+        if with_mesh:
             continue
         lever_a = way_lever(kind_a, local_pose[a], form[a, BOUNDING_RADIUS])
         lever_b = way_lever(kind_b, local_pose[b], form[b, BOUNDING_RADIUS])
@@ -630,6 +693,12 @@ def bound_approach(velocity, moving, other, body_pose, shape_pose, radius):
         speed += along * along
         spin += (velocity[moving, 3 + i] - velocity[other, 3 + i]) ** 2
     return speed**0.5 + spin**0.5 * radius
+
+
+@subkernel
+def spin_of(velocity):
+    """Angular speed [rad/s]."""
+    return (velocity[3] ** 2 + velocity[4] ** 2 + velocity[5] ** 2) ** 0.5
 
 
 @subkernel

@@ -98,9 +98,9 @@ def families_to_compile(shape_kinds, workspace: CollisionWorkspace, families) ->
 def _signatures(workspace, families) -> dict:
     """What the kernels return, and values of the types that they are called with, by place."""
     polytopes, scratch, meshes = workspace.polytopes, workspace.scratch, workspace.meshes
-    number, length, flag = 0, 0.0, True
+    number, length = 0, 0.0
     parameters, link = np.zeros(3), np.zeros(LINK_COLUMNS, np.int64)
-    triangle = meshes.vertex, meshes.triangle, meshes.normal, number, number, flag
+    triangle = meshes.vertex, meshes.triangle, meshes.normal, number, number, number
     on_triangle = polytopes, number, number, number, parameters, length, length, number, scratch
     count = types.int64
     return {

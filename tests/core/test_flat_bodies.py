@@ -109,11 +109,11 @@ def thin_plates(rng, side):
 
 
 @pytest.mark.parametrize("side", [1.0, -1.0])
-@pytest.mark.parametrize(("plane", "degrees"), [("box", 1), ("box", 6), ("hull", 1), ("hull", 6), ("mesh", 0.5)])
+@pytest.mark.parametrize(("plane", "degrees"), [("box", 1), ("box", 6), ("hull", 1), ("hull", 6), ("mesh", 2)])
 def test_a_swinging_sheet_takes_thin_plates_along(plane, degrees, side):
-    """Up to 6 degrees a substep, or half a degree if the sheet is a mesh: that follows no turns within a substep.
+    """Up to 6 degrees a substep, or 2 if the sheet is a mesh: that follows no turns on a way to it.
 
-    Of 72 plates the others lose none at 8 and 32 at 12; a mesh loses 4 at 1 and 57 at 2, of thicker ones 0 and 28.
+    Of 72 plates a box or hull loses none at 8 degrees and a mesh 1 at 4, 3 at 8 and 10 at 12.
     """
     hinge, turn_of_frame = np.array([-2.0, 0.0, 0.0]), np.radians(4 * degrees)
     for seed in range(2):
