@@ -1,6 +1,7 @@
 """What one sweep costs a contact, on one core: nanoseconds for three rows between two bodies, at rising sizes.
 
-The time of k sweeps less that of k / 3, so that what a call costs once is left out.
+The time of k sweeps less that of k / 3, so that what a call costs once is left out. And the same for one large island
+of a simulation, on one core and on all: boxes wedged into each other, whose contacts are swept part by part.
 """
 
 from statistics import median
@@ -8,8 +9,11 @@ from time import thread_time
 
 import numpy as np
 
+from cairn.solver_core.model import BodyKind, ModelBuilder
 from cairn.solver_core.problem import SolverOptions, kernel_settings
 from cairn.solver_core.rows import RowArrays, single_island
+from cairn.solver_core.shapes import Box
+from cairn.solver_core.simulation import Simulation, SimulationOptions
 from cairn.solver_core.solvers.registry import find_method, resolve_options
 
 from ._columns import columns
@@ -29,6 +33,8 @@ PAIRS = (
 # Sweeps times contacts of the longer run.
 _WORK = 900_000
 _REPETITIONS = 7
+# Boxes along each side of the large island, and its sweeps.
+_WEDGED, _ISLAND_SWEEPS = (8, 8, 10), 150
 
 
 def run(quick, plots) -> Report:
@@ -46,6 +52,7 @@ def run(quick, plots) -> Report:
         {"method": pair[0], "friction": pair[1], "contacts": size, "ns": median(values), "least ns": min(values)}
         for (pair, size), values in samples.items()
     ]
+    rows += _time_island()
     small, _, large = SIZES
     cost = {size: median(samples[("pgs", "box"), size]) for size in SIZES}
     ratio = median(np.divide(samples[("pgs", "box"), large], samples[("pgs", "box"), small]))
@@ -56,7 +63,10 @@ def run(quick, plots) -> Report:
             Claim(f"pgs, ns a contact at {small:,}", "100 or less", cost[small], cost[small] <= 100.0, timed=True),
             Claim(f"pgs, at {large:,} over at {small:,}", "2.5 or less", ratio, ratio <= 2.5, timed=True),
         ],
-        notes=["Time of the thread's own work. Box friction slides in part; no row is skipped as converged."],
+        notes=[
+            "Time of the thread's own work. Box friction slides in part; no row is skipped as converged. "
+            "The rows with lanes are wall time, of iterations of nncg."
+        ],
     )
 
 
@@ -72,3 +82,51 @@ def _seconds(problem, method, friction, sweeps):
     started = thread_time()
     solver.kernel(rows, islands, 0, problem.free_velocity, velocity, workspace, settings)
     return thread_time() - started
+
+
+def _time_island():
+    """Wall time of an iteration of nncg on one large island, with one lane and with one a core, interleaved."""
+    model = _wedged_boxes()
+    samples, contacts, digests = {1: [], 0: []}, 0, set()
+    for repetition in range(_REPETITIONS + 1):
+        for threads in samples:
+            long, short = (_first_frame(model, threads, sweeps) for sweeps in (_ISLAND_SWEEPS, _ISLAND_SWEEPS // 3))
+            contacts = long[0].contacts
+            digests.add(long[1])
+            if repetition > 0:
+                seconds = _solving(long[0]) - _solving(short[0])
+                samples[threads].append(1e9 * seconds / (long[0].iterations - short[0].iterations) / contacts)
+    if len(digests) > 1:
+        raise RuntimeError("the large island moves otherwise on several cores")
+    return [
+        {
+            "method": "nncg",
+            "friction": "cone",
+            "contacts": contacts,
+            "lanes": "one" if threads == 1 else "one a core",
+            "ns": median(values),
+            "least ns": min(values),
+        }
+        for threads, values in samples.items()
+    ]
+
+
+def _wedged_boxes():
+    builder = ModelBuilder()
+    builder.add_body(shape=Box((20.0, 20.0, 0.5)), position=(0, 0, -0.5), kind=BodyKind.STATIC)
+    for place in np.ndindex(*_WEDGED):
+        position = np.array(place) * (0.998, 0.998, 0.999) + (0, 0, 0.4995)
+        builder.add_body(shape=Box((0.5, 0.5, 0.5)), position=position, friction=0.8)
+    return builder.build()
+
+
+def _first_frame(model, threads, sweeps):
+    options = SimulationOptions(
+        method="nncg", friction="cone", substeps=1, tolerance=1e-12, max_iterations=sweeps, threads=threads
+    )
+    simulation = Simulation(model, options)
+    return simulation.advance_frame(), simulation.digest()
+
+
+def _solving(report):
+    return report.seconds["solve_contacts"] + report.seconds["solve_velocities"]

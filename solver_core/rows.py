@@ -19,6 +19,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from .jobs import AMOUNTS, BOARD
+
 # Models of friction (``friction``); kernels get their places.
 FRICTION_MODELS = ("box", "cone", "polyhedral")
 BOX, CONE, POLYHEDRAL = 0, 1, 2
@@ -81,6 +83,12 @@ class IslandArrays(NamedTuple):
     block_order : int64 [block_capacity]
     body_first, body_order : int64
         Likewise for the bodies that can be pushed.
+    part_first : int64 [body_capacity + 1]
+        Island i is divided into the parts ``part_first[i]`` to ``part_first[i + 1] - 1``; most islands have none.
+    second_part : int64 [body_capacity]
+        The first of an island's parts of the second colour. Parts of one colour share no body that can be pushed.
+    part_block : int64 [body_capacity, 2]
+        Where a part begins and ends in ``block_order``. An island's parts lie one behind the other.
     """
 
     count: np.ndarray
@@ -88,6 +96,9 @@ class IslandArrays(NamedTuple):
     block_order: np.ndarray
     body_first: np.ndarray
     body_order: np.ndarray
+    part_first: np.ndarray
+    second_part: np.ndarray
+    part_block: np.ndarray
 
 
 class SolverSettings(NamedTuple):
@@ -143,6 +154,17 @@ class SolverWorkspace(NamedTuple):
     velocity_before, velocity_direction : float64 [body_capacity, 6]
     history, merit_history : float64 [any]
         Written: one residual [m/s] and one merit [J] an iteration, as far as they reach.
+    found : float64 [body_capacity, 2]
+        What a sweep found in each part of an island.
+    board, amounts : int64 [16], float64 [2]
+        What is to be done with the parts, and by how much (``jobs``).
+    laid : RowArrays
+        The rows of an island in the order of its parts, side by side in memory; without room where no island is so
+        large. Where they begin stands in ``laid.block_row`` (``divide_islands``).
+    laid_order : int64 [block_capacity]
+        Their blocks' order: 0, 1, 2 ...
+    laid_numbers : float64 [5, row_capacity]
+        ``change`` to ``excess`` of these rows.
     """
 
     change: np.ndarray
@@ -154,6 +176,12 @@ class SolverWorkspace(NamedTuple):
     velocity_direction: np.ndarray
     history: np.ndarray
     merit_history: np.ndarray
+    found: np.ndarray
+    board: np.ndarray
+    amounts: np.ndarray
+    laid: RowArrays
+    laid_order: np.ndarray
+    laid_numbers: np.ndarray
 
 
 def allocate_rows(block_capacity: int, row_capacity: int, body_capacity: int = 0) -> RowArrays:
@@ -184,6 +212,9 @@ def allocate_islands(block_capacity: int, body_capacity: int) -> IslandArrays:
         block_order=np.zeros(block_capacity, np.int64),
         body_first=np.zeros(body_capacity + 1, np.int64),
         body_order=np.zeros(body_capacity, np.int64),
+        part_first=np.zeros(body_capacity + 1, np.int64),
+        second_part=np.zeros(body_capacity, np.int64),
+        part_block=np.zeros((body_capacity, 2), np.int64),
     )
 
 
@@ -199,6 +230,18 @@ def single_island(rows, body_count: int) -> IslandArrays:
     return islands
 
 
+def sweeping_part(workspace) -> SolverWorkspace | None:
+    """What a method's workspace has for sweeps: all of it, its field ``sweep``, or nothing."""
+    return workspace if isinstance(workspace, SolverWorkspace) else getattr(workspace, "sweep", None)
+
+
+def with_sweeping_part(workspace, sweep: SolverWorkspace):
+    """A method's workspace with another one for sweeps, if it has one."""
+    if isinstance(workspace, SolverWorkspace):
+        return sweep
+    return workspace._replace(sweep=sweep) if "sweep" in workspace._fields else workspace
+
+
 def allocate_solver_workspace(row_capacity: int, body_capacity: int, history: int = 0) -> SolverWorkspace:
     """Room for the sweeping solvers."""
     return SolverWorkspace(
@@ -211,4 +254,33 @@ def allocate_solver_workspace(row_capacity: int, body_capacity: int, history: in
         velocity_direction=np.zeros((body_capacity, 6)),
         history=np.zeros(history),
         merit_history=np.zeros(history),
+        found=np.zeros((body_capacity, 2)),
+        board=np.zeros(BOARD, np.int64),
+        amounts=np.zeros(AMOUNTS),
+        laid=allocate_rows(0, 0),
+        laid_order=np.zeros(0, np.int64),
+        laid_numbers=np.zeros((5, 0)),
+    )
+
+
+def with_room_for_parts(workspace: SolverWorkspace, block_capacity: int, row_capacity: int) -> SolverWorkspace:
+    """The same workspace, for islands that are divided, too."""
+    return workspace._replace(
+        laid=allocate_rows(block_capacity, row_capacity),
+        laid_order=np.arange(block_capacity),
+        laid_numbers=np.zeros((5, row_capacity)),
+    )
+
+
+def sharing_parts(workspace: SolverWorkspace, first: SolverWorkspace, board, amounts) -> SolverWorkspace:
+    """A lane's workspace, which shares with the first one's all that belongs to parts and to bodies."""
+    return workspace._replace(
+        velocity_before=first.velocity_before,
+        velocity_direction=first.velocity_direction,
+        found=first.found,
+        board=board,
+        amounts=amounts,
+        laid=first.laid,
+        laid_order=first.laid_order,
+        laid_numbers=first.laid_numbers,
     )

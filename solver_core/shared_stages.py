@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import types
 
+from .clock import now
 from .collision.looks import is_marked, note_unsolved
 from .collision.narrow_phase import LOOK_AT_ENDS, narrow_phase
 from .collision.workspace import RESTLESS, UNSOLVED
@@ -32,9 +33,10 @@ from .constraints.impacts import (
 from .contacts import STATUS_OK, ContactArrays, allocate_contacts, clear_contacts, join_contacts
 from .entries import caller
 from .frame_record import FrameRecord
+from .jobs import AMOUNTS, BOARD, add_shared, alone_until, be_patient, has_pieces, load_shared
 from .kernel import entry, inlined, subkernel
 from .lanes import empty_contexts, take_next
-from .rows import SolverSettings
+from .rows import SolverSettings, allocate_solver_workspace, sharing_parts, sweeping_part, with_sweeping_part
 from .solvers.contact.sweep import apply_impulses
 from .solvers.contact.touch_up import touch_up_island
 from .step_arrays import StepMembers, views_of
@@ -42,11 +44,12 @@ from .step_arrays import StepMembers, views_of
 # (status, iterations, residual, scale, worst block), of every solver.
 SOLVER_OUTCOME = types.Tuple((types.int64, types.int64, types.float64, types.float64, types.int64))
 _call_solver = caller(SOLVER_OUTCOME)
+_call_task = caller(types.none)
 _apply_impulses = inlined(apply_impulses)
 
 # Places in FrameEntries.stages.
 APPLY_FORCES, BROAD_PHASE, LOOK_AT_PAIRS, MATCH_CONTACTS, BUILD_ROWS, FIND_ISLANDS, INTEGRATE, SOLVE = range(8)
-JOIN_CONTACTS, SOLVE_ISLANDS, SETTLE_ISLANDS, RUN_LANES = range(8, 12)
+JOIN_CONTACTS, SOLVE_ISLANDS, SETTLE_ISLANDS, RUN_LANES, HELP = range(8, 13)
 
 # Pairs of a run: enough work to be worth a turn at the counter, and little enough for all lanes to end together.
 PAIRS_A_RUN = 32
@@ -81,6 +84,8 @@ class SharedArrays(NamedTuple):
         Of the frame.
     next : int64 [1]
         Counter from which lanes take pieces.
+    busy : int64 [1]
+        Lanes that still take pieces, which others may help them with.
     orders : int64 [9]
         Columns above.
     lengths : float64 [2]
@@ -98,13 +103,18 @@ class SharedArrays(NamedTuple):
         and their place among all.
     needed : int64 [lane_count]
         Written: contacts of each lane's runs.
+    ended : int64 [lane_count + 1]
+        Written: when each lane did its last piece of a task, 0 where it did none; until when one lane does all, since
+        the others were waited for [ns].
     outcome : int64 [body_count, 4]
         Written, by island: iterations of its solves, how many missed their tolerance, and the bodies of the block with
         the largest residual.
     residual : float64 [body_count]
         Written, by island: the largest, relative to its problem's scale.
     block_first : int64 [body_count + 1]
-        The one of ``IslandArrays`` that all lanes see; impacts change that of their own.
+        A copy of that of ``IslandArrays``, which all lanes see; impacts change that of their own.
+    boards, board_amounts : int64 [lane_count, 16], float64 [lane_count, 2]
+        What each lane does with the parts of an island (``jobs``).
     made : ContactArrays
         This lane's; of one lane without a place.
     """
@@ -112,6 +122,7 @@ class SharedArrays(NamedTuple):
     stages: np.ndarray
     families: np.ndarray
     next: np.ndarray
+    busy: np.ndarray
     orders: np.ndarray
     lengths: np.ndarray
     gravity: np.ndarray
@@ -121,9 +132,12 @@ class SharedArrays(NamedTuple):
     record: FrameRecord
     runs: np.ndarray
     needed: np.ndarray
+    ended: np.ndarray
     outcome: np.ndarray
     residual: np.ndarray
     block_first: np.ndarray
+    boards: np.ndarray
+    board_amounts: np.ndarray
     made: ContactArrays
 
 
@@ -184,6 +198,7 @@ def allocate_shared(
         stages=tables.stages,
         families=tables.families,
         next=np.zeros(1, np.int64),
+        busy=np.zeros(1, np.int64),
         orders=np.array([0, 0, 0, 0, 0, PAIRS_TO_SHARE, CONTACTS_TO_SHARE, 0, 0], np.int64),
         lengths=np.zeros(2),
         gravity=gravity,
@@ -193,9 +208,12 @@ def allocate_shared(
         record=record,
         runs=np.zeros((len(collision.pairs[0].shape_a) // PAIRS_A_RUN + 1, 4), np.int64),
         needed=np.zeros(lane_count, np.int64),
+        ended=np.zeros(lane_count + 1, np.int64),
         outcome=np.zeros((body_count, 4), np.int64),
         residual=np.zeros(body_count),
-        block_first=islands.block_first,
+        block_first=np.zeros_like(islands.block_first),
+        boards=np.zeros((lane_count, BOARD), np.int64),
+        board_amounts=np.zeros((lane_count, AMOUNTS)),
         made=allocate_contacts(0),
     )
 
@@ -251,8 +269,11 @@ def members_of_lane(first: StepMembers, method, lane: int) -> StepMembers:
     """
     collision, problem = first.collision, first.problem
     shared = first.shared._replace(made=allocate_contacts(len(collision.contacts[0].gap)))
+    board, amounts = shared.boards[lane], shared.board_amounts[lane]
     if lane == 0:
-        return first._replace(shared=shared)
+        sweep = sharing_parts(problem.sweep, problem.sweep, board, amounts)
+        solver = with_sweeping_part(problem.solver, sweep)
+        return first._replace(problem=problem._replace(solver=solver, sweep=sweep), shared=shared)
     workspace, meshes, polytopes = collision.workspace, collision.workspace.meshes, collision.workspace.polytopes
     if len(meshes.speed) > 0:
         # A triangle that is looked at stands for a moment among the polytopes.
@@ -263,14 +284,17 @@ def members_of_lane(first: StepMembers, method, lane: int) -> StepMembers:
             contact=np.zeros_like(meshes.contact),
         )
     scratch = type(workspace.scratch)(*(np.zeros_like(array) for array in workspace.scratch))
-    solver = method.allocate(len(problem.rows.diagonal), len(problem.parent), 0)
+    size = len(problem.rows.diagonal), len(problem.parent)
+    solver = method.allocate(*size, 0)
+    sweep = sharing_parts(sweeping_part(solver) or allocate_solver_workspace(*size), problem.sweep, board, amounts)
     return first._replace(
         collision=collision._replace(
             workspace=workspace._replace(polytopes=polytopes, meshes=meshes, scratch=scratch),
         ),
         problem=problem._replace(
             islands=problem.islands._replace(block_first=problem.islands.block_first.copy()),
-            solver=method.sharing(problem.solver, solver),
+            solver=with_sweeping_part(method.sharing(problem.solver, solver), sweep),
+            sweep=sweep,
         ),
         shared=shared,
     )
@@ -279,7 +303,30 @@ def members_of_lane(first: StepMembers, method, lane: int) -> StepMembers:
 @subkernel(inline=True)
 def share_pairs(shared, pairs):
     """Decide whether several lanes look at the pairs."""
-    shared.orders[ALONE] = 1 if len(shared.needed) == 1 or pairs.count[0] < shared.orders[LEAST_PAIRS] else 0
+    shared.orders[ALONE] = 0 if pairs.count[0] >= shared.orders[LEAST_PAIRS] and _may_share(shared) else 1
+
+
+@subkernel
+def _may_share(shared):
+    """Whether there are several lanes, and a core for each as far as is known."""
+    lanes = len(shared.needed)
+    return lanes > 1 and (shared.ended[lanes] == 0 or now() >= shared.ended[lanes])
+
+
+@subkernel
+def begin_sharing(shared):
+    """Note that no lane has done anything of a task yet."""
+    for lane in range(len(shared.needed)):
+        shared.ended[lane] = 0
+
+
+@subkernel
+def end_sharing(shared, started):
+    """Where other programs use the cores, lanes end late that have done nothing: then share nothing for a while."""
+    time, last, lanes = now(), started, len(shared.needed)
+    for lane in range(lanes):
+        last = max(last, shared.ended[lane])
+    shared.ended[lanes] = alone_until(time, time - last)
 
 
 @subkernel(inline=True)
@@ -289,7 +336,10 @@ def share_islands(shared, islands):
     for island in range(islands.count[0]):
         largest = max(largest, islands.block_first[island + 1] - islands.block_first[island])
     others = islands.block_first[islands.count[0]] - largest
-    shared.orders[ALONE] = 1 if len(shared.needed) == 1 or others < shared.orders[LEAST_CONTACTS] else 0
+    worth = others >= shared.orders[LEAST_CONTACTS] or islands.part_first[islands.count[0]] > 0
+    shared.orders[ALONE] = 0 if worth and _may_share(shared) else 1
+    if is_shared(shared):
+        _copy_starts(islands.count[0], islands.block_first, shared.block_first)
 
 
 @subkernel(inline=True)
@@ -349,6 +399,7 @@ def look_at_pairs(arrays, lane):
         if several and not ends:
             row = shared.runs[run]
             row[LANE], row[FIRST], row[COUNT] = lane, first, made.count[0] - first
+        shared.ended[lane] = now()
     if not ends:
         shared.needed[lane] = made.needed[0]
 
@@ -386,6 +437,7 @@ def join_runs(arrays, lane):
             first_pair = run * PAIRS_A_RUN
             end_pair = min(first_pair + PAIRS_A_RUN, count)
             join_contacts(pairs, first_pair, end_pair, shared.made, first, length, contacts, place)
+            shared.ended[lane] = now()
 
 
 @entry
@@ -401,33 +453,38 @@ def solve_islands(arrays, lane):
         Written: impulses, velocities and outcomes of the islands, what the last look left of each (``looks``), and
         FOUND in ``shared.orders``: 1 where an island has been swept only.
     lane : int64
-        (not read)
     """
     members = views_of(arrays)
     problem, shared, outlook = members.problem, members.shared, members.collision.workspace.outlook
-    rows, islands, contact_rows = problem.rows, problem.islands, problem.contact_rows
+    rows, islands = problem.rows, problem.islands
     free_velocity, velocity = members.motion.free_velocity, members.state.velocity
     settings = settings_of(shared.amounts, shared.counts)
     if is_shared(shared):
-        _see_islands(shared.block_first, islands)
+        _copy_starts(islands.count[0], shared.block_first, islands.block_first)
+    add_shared(shared.busy, 0, 1)
+    worked = False
     while True:
         island = take_next(shared.next)
         if island >= islands.count[0]:
-            return
+            break
+        worked = True
         _forget_outcome(shared, island)
         _apply_impulses(rows, islands, island, free_velocity, velocity)
-        look, change = shared.orders[LOOK], contact_rows.change
+        look = shared.orders[LOOK]
         if look == FIRST_LOOK and is_marked(islands, island, outlook, np.int64(RESTLESS)):
             shared.orders[FOUND] = 1
-            touch_up_island(rows, islands, island, free_velocity, velocity, change, settings, _SWEEPS_FIRST)
+            touch_up_island(rows, islands, island, free_velocity, velocity, problem.sweep, settings, _SWEEPS_FIRST)
             shared.outcome[island, SOLVE_ITERATIONS] = _SWEEPS_FIRST
             continue
         if look == SAME_PAIRS and is_marked(islands, island, outlook, np.int64(UNSOLVED)):
-            outcome = touch_up_island(rows, islands, island, free_velocity, velocity, change, settings, _SWEEPS_AGAIN)
+            outcome = touch_up_island(
+                rows, islands, island, free_velocity, velocity, problem.sweep, settings, _SWEEPS_AGAIN
+            )
         else:
             outcome = _call_solver(shared.stages, SOLVE, arrays, island)
         note_unsolved(islands, island, outlook, outcome[0] > 1)
         _note_outcome(shared, island, rows, outcome)
+    _help_others(arrays, shared, lane, worked)
 
 
 @entry
@@ -439,7 +496,6 @@ def settle_islands(arrays, lane):
     arrays : StepArrays
         Written: rows, impulses, velocities and outcomes of such islands.
     lane : int64
-        (not read)
     """
     members = views_of(arrays)
     problem, shared, motion, state = members.problem, members.shared, members.motion, members.state
@@ -447,10 +503,15 @@ def settle_islands(arrays, lane):
     contacts = members.collision.contacts[members.collision.current[0]]
     free_velocity, velocity, contact_count = motion.free_velocity, state.velocity, contacts.count[0]
     h, gravity_speed = shared.lengths[STEP], shared.lengths[STEP] * shared.lengths[GRAVITY]
+    if is_shared(shared):
+        _copy_starts(islands.count[0], shared.block_first, islands.block_first)
+    add_shared(shared.busy, 0, 1)
+    worked = False
     while True:
         island = take_next(shared.next)
         if island >= islands.count[0]:
-            return
+            break
+        worked = True
         _forget_outcome(shared, island)
         change = ask_for_velocities(islands, island, rows, contacts, contact_rows, motion)
         if change == SAME:
@@ -475,13 +536,29 @@ def settle_islands(arrays, lane):
             forget_impulses(islands, island, rows, free_velocity, velocity)
             outcome = _call_solver(shared.stages, SOLVE, arrays, island)
         _note_outcome(shared, island, rows, outcome)
+    _help_others(arrays, shared, lane, worked)
 
 
 @subkernel
-def _see_islands(block_first, islands):
-    """Take over where the islands begin; impacts move the ends for a while, and only in their own lane."""
-    for island in range(islands.count[0] + 1):
-        islands.block_first[island] = block_first[island]
+def _help_others(arrays, shared, lane, worked):
+    """Where no island is left, help with the parts of those that other lanes are at."""
+    since = now()
+    if worked:
+        shared.ended[lane] = since
+    add_shared(shared.busy, 0, -1)
+    while load_shared(shared.busy, 0) > 0:
+        for other in range(len(shared.boards)):
+            if has_pieces(shared.boards[other]):
+                _call_task(shared.stages, HELP, arrays, other)
+                since = shared.ended[lane] = now()
+        be_patient(now() - since)
+
+
+@subkernel
+def _copy_starts(count, source, target):
+    """Tell where islands begin; impacts move the ends for a while, and only in their own lane."""
+    for island in range(count + 1):
+        target[island] = source[island]
 
 
 @subkernel(inline=True)

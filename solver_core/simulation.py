@@ -335,7 +335,10 @@ class Simulation:
             "rows": _bytes(problem._replace(solver=())),
             "solver": _bytes(problem.solver),
             "threads": sum(_bytes(lane.shared.made) for lane in lanes)
-            + sum(_bytes((lane.problem.solver, lane.collision.workspace.scratch)) for lane in lanes[1:]),
+            + sum(
+                _bytes_apart(lane.problem.solver, lanes[0].problem.solver) + _bytes(lane.collision.workspace.scratch)
+                for lane in lanes[1:]
+            ),
         }
 
     def digest(self) -> str:
@@ -604,6 +607,13 @@ def _norm(vector) -> float:
 def _bytes(arrays) -> int:
     """Size of an array, or of all in nested tuples."""
     return arrays.nbytes if isinstance(arrays, np.ndarray) else sum(map(_bytes, arrays))
+
+
+def _bytes_apart(arrays, others) -> int:
+    """The same without the arrays that ``others``, nested alike, has in the same places."""
+    if isinstance(arrays, np.ndarray):
+        return 0 if arrays is others else arrays.nbytes
+    return sum(map(_bytes_apart, arrays, others))
 
 
 @dataclass(frozen=True)

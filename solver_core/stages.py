@@ -13,10 +13,12 @@ from .collision.growth import grow_shapes
 from .collision.mesh_motion import move_meshes
 from .constraints.contact_rows import build_contact_rows
 from .contacts import match_contacts
+from .island_parts import divide_islands
 from .islands import find_islands
 from .kernel import bind_entry, entry, subkernel
 from .motion import apply_forces, integrate_poses
 from .shared_stages import GRAVITY, STEP, settings_of, step_of
+from .solvers.contact.parts import help_with_parts
 from .step_arrays import views_of
 
 
@@ -70,7 +72,24 @@ def play_find_islands(arrays):
     """Stage ``find_islands``."""
     members = views_of(arrays)
     problem = members.problem
-    find_islands(problem.rows, members.motion.can_be_pushed, problem.islands, problem.parent, problem.label)
+    rows, islands, can_be_pushed = problem.rows, problem.islands, members.motion.can_be_pushed
+    find_islands(rows, can_be_pushed, islands, problem.parent, problem.label)
+    divide_islands(rows, can_be_pushed, islands, problem.graph, problem.sweep.laid.block_row)
+
+
+@entry
+def play_help(arrays, lane):
+    """What a lane that has no island left does with those of another ``lane``."""
+    members = views_of(arrays)
+    problem, shared = members.problem, members.shared
+    help_with_parts(
+        problem.rows,
+        problem.islands,
+        members.state.velocity,
+        problem.sweep,
+        shared.boards[lane],
+        shared.board_amounts[lane],
+    )
 
 
 @entry

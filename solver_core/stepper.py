@@ -49,6 +49,7 @@ from .frame_record import (
     WORST,
     allocate_record,
 )
+from .island_parts import BLOCKS_TO_DIVIDE, BodyGraph, allocate_body_graph
 from .kernel import kernel, subkernel
 from .lanes import contexts_of, run_alone, run_lanes
 from .motion import allocate_motion, apply_forces, look_farther, measure_motion
@@ -56,8 +57,13 @@ from .rows import (
     IslandArrays,
     RowArrays,
     SolverSettings,
+    SolverWorkspace,
     allocate_islands,
     allocate_rows,
+    allocate_solver_workspace,
+    sweeping_part,
+    with_room_for_parts,
+    with_sweeping_part,
 )
 from .shared_stages import (
     APPLY_FORCES,
@@ -66,6 +72,7 @@ from .shared_stages import (
     FIND_ISLANDS,
     FIRST_LOOK,
     FOUND,
+    HELP,
     INTEGRATE,
     JOIN_CONTACTS,
     LOOK,
@@ -86,6 +93,8 @@ from .shared_stages import (
     FrameEntries,
     StepSettings,
     allocate_shared,
+    begin_sharing,
+    end_sharing,
     give_orders,
     is_shared,
     join_runs,
@@ -115,6 +124,7 @@ from .stages import (
     play_broad_phase,
     play_build_rows,
     play_find_islands,
+    play_help,
     play_integrate,
     play_match_contacts,
     solver_of_step,
@@ -137,6 +147,7 @@ _ENTRY_NAMES = {
     SOLVE_ISLANDS: "solve_islands",
     SETTLE_ISLANDS: "settle_islands",
     RUN_LANES: "run_lanes",
+    HELP: "help_with_parts",
 }
 
 _call_stage = caller(types.none)
@@ -172,6 +183,10 @@ class ProblemArrays(NamedTuple):
     islands : IslandArrays
     parent, label : int64 [body_count]
         For ``find_islands``.
+    graph : BodyGraph
+        For ``divide_islands``.
+    sweep : SolverWorkspace
+        The one within ``solver``, or one beside it.
     solver : workspace of the method
     """
 
@@ -180,6 +195,8 @@ class ProblemArrays(NamedTuple):
     islands: IslandArrays
     parent: np.ndarray
     label: np.ndarray
+    graph: BodyGraph
+    sweep: SolverWorkspace
     solver: tuple
 
 
@@ -209,6 +226,7 @@ def stages_to_compile(members: StepMembers, shape_kinds, solver, lane_count: int
     }
     if lane_count > 1:
         stages[JOIN_CONTACTS] = join_runs, types.none, (arrays, 0)
+        stages[HELP] = play_help, types.none, (arrays, 0)
         stages[RUN_LANES] = run_lanes, types.none, (shared.stages, 0, shared.contexts)
     return _looks_to_compile(members, shape_kinds) + _compilations(stages, shared)
 
@@ -321,13 +339,19 @@ def allocate_problem(collision: CollisionArrays, body_count: int, method) -> Pro
     """Rows, islands and the solver's memory, if there is one, for as many contacts as ``collision`` has room for."""
     contact_capacity = len(collision.contacts[0].shape_a)
     row_capacity = ROWS_PER_CONTACT * contact_capacity
+    solver = method.allocate(row_capacity, body_count, 0) if method else ()
+    sweep = sweeping_part(solver) or allocate_solver_workspace(row_capacity if method else 0, body_count)
+    if method and contact_capacity >= BLOCKS_TO_DIVIDE:
+        sweep = with_room_for_parts(sweep, contact_capacity, row_capacity)
     return ProblemArrays(
         rows=allocate_rows(contact_capacity, row_capacity, body_count),
         contact_rows=allocate_contact_rows(contact_capacity),
         islands=allocate_islands(contact_capacity, body_count),
         parent=np.zeros(body_count, np.int64),
         label=np.zeros(body_count, np.int64),
-        solver=method.allocate(row_capacity, body_count, 0) if method else (),
+        graph=allocate_body_graph(contact_capacity, body_count),
+        sweep=sweep,
+        solver=with_sweeping_part(solver, sweep) if method else (),
     )
 
 
@@ -563,11 +587,14 @@ def advance_frame(arrays):
 @subkernel(inline=True)
 def _over_lanes(shared, task):
     """Do a task piece by piece: in all lanes, if it is shared."""
-    shared.next[0] = 0
+    shared.next[0] = shared.busy[0] = 0
     if not is_shared(shared):
         run_alone(shared.stages, task, shared.contexts)
     else:
+        begin_sharing(shared)
+        started = now()
         _call_stage(shared.stages, RUN_LANES, shared.stages, task, shared.contexts)
+        end_sharing(shared, started)
 
 
 @subkernel(inline=True)

@@ -70,15 +70,12 @@ class ContactRowArrays(NamedTuple):
         Columns RESTITUTION of the pair, and PUSHES: 1 where the contact pushed when poses were asked for (``impacts``).
     order : int64 [contact_capacity]
         Workspace of ``impacts``.
-    change : float64 [3 contact_capacity]
-        Workspace of ``touch_up_island``.
     """
 
     velocity_bias: np.ndarray
     bounce_speed: np.ndarray
     impact: np.ndarray
     order: np.ndarray
-    change: np.ndarray
 
 
 def allocate_contact_rows(contact_capacity: int) -> ContactRowArrays:
@@ -88,7 +85,6 @@ def allocate_contact_rows(contact_capacity: int) -> ContactRowArrays:
         bounce_speed=np.zeros(contact_capacity),
         impact=np.zeros((contact_capacity, 2)),
         order=np.zeros(contact_capacity, np.int64),
-        change=np.zeros(_ROWS_PER_CONTACT * contact_capacity),
     )
 
 

@@ -7,7 +7,7 @@ import numpy as np
 from ...kernel import subkernel
 from ...residuals import natural_map, problem_scale
 from .ending import fail, record, status_of
-from .sweep import sweep_island
+from .parts import is_divided, lay_rows, sweep_island, take_impulses
 
 # After a forecast that the true residual did not confirm, the next is asked for when the forecast has fallen by this.
 _FACTOR_NEXT_CHECK = 0.5
@@ -41,11 +41,37 @@ def sweep_until_solved(rows, islands, island, free_velocity, velocity, workspace
     scale = problem_scale(rows, islands, island, free_velocity)
     if not scale < math.inf:
         return fail(rows, islands, island, free_velocity, velocity)
+    start = natural_map(rows, islands, island, velocity, settings)
+    if not is_divided(islands, island):
+        return _sweep_on(
+            rows, islands, island, free_velocity, velocity, workspace, settings, step, memory, scale, start
+        )
+    laid_islands, laid_workspace = lay_rows(rows, islands, island, velocity, workspace)
+    status, iterations, residual, scale, place = _sweep_on(
+        workspace.laid,
+        laid_islands,
+        island,
+        free_velocity,
+        velocity,
+        laid_workspace,
+        settings,
+        step,
+        memory,
+        scale,
+        (start[0], np.int64(-1)),
+    )
+    take_impulses(rows, islands, island, workspace.laid)
+    return status, iterations, residual, scale, islands.block_order[place] if place >= 0 else start[1]
+
+
+@subkernel
+def _sweep_on(rows, islands, island, free_velocity, velocity, workspace, settings, step, memory, scale, start):
+    """``sweep_until_solved`` on rows that lie as they are swept, with a known start."""
     if memory != 0.0:
         _forget_excess(rows, islands, island, workspace.excess)
     target = max(settings.tolerance * scale, settings.absolute_tolerance)
     check_below = target
-    residual, worst_block = natural_map(rows, islands, island, velocity, settings)
+    residual, worst_block = start
     iteration = np.int64(0)
     while not residual <= target and iteration < settings.max_iterations:
         largest, merit = sweep_island(rows, islands, island, velocity, workspace, settings, step, memory)

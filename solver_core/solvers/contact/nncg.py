@@ -30,9 +30,11 @@ from ...kernel import kernel, subkernel
 from ...problem import CONJUGACIES, Status
 from ...residuals import natural_map, problem_scale
 from ..registry import Method, register
+from .directions import copy_impulses, remember_velocity
 from .ending import fail, record, status_of, step_is_too_long
 from .explicit import solve_explicit
-from .sweep import apply_impulses, sweep_island
+from .parts import follow_direction, is_divided, keep_best, lay_rows, sweep_island, take_impulses
+from .sweep import apply_impulses
 
 # After a forecast that the true residual did not confirm, the next is asked for when the forecast has fallen by this.
 _FACTOR_NEXT_CHECK = 0.5
@@ -98,14 +100,39 @@ def iterate_nncg(rows, islands, island, free_velocity, velocity, workspace, sett
         (status, sweeps, residual [m/s], worst block). Where it has given up the residual is infinite and the impulses
         are the last iterate's.
     """
+    if not is_divided(islands, island):
+        return _iterate(
+            rows, islands, island, free_velocity, velocity, workspace, settings, scale, start, first_forecast
+        )
+    laid_islands, laid_workspace = lay_rows(rows, islands, island, velocity, workspace)
+    status, iterations, residual, place = _iterate(
+        workspace.laid,
+        laid_islands,
+        island,
+        free_velocity,
+        velocity,
+        laid_workspace,
+        settings,
+        scale,
+        (start[0], np.int64(-1)),
+        first_forecast,
+    )
+    take_impulses(rows, islands, island, workspace.laid)
+    return status, iterations, residual, islands.block_order[place] if place >= 0 else start[1]
+
+
+@subkernel
+def _iterate(rows, islands, island, free_velocity, velocity, workspace, settings, scale, start, first_forecast):
+    """``iterate_nncg`` on rows that lie as they are swept."""
     target = max(settings.tolerance * scale, settings.absolute_tolerance)
     check_below = target
     residual, worst_block = start
     least_seen, first_seen, next_forecast = math.inf, 0.0, first_forecast
     last_merit, slope, step = 0.0, 0.0, 1.0
+    first_body, end_body = islands.body_first[island], islands.body_first[island + 1]
     iteration = np.int64(0)
+    remember_velocity(islands.body_order, first_body, end_body, velocity, workspace)
     while not residual <= target and iteration < settings.max_iterations:
-        _remember_velocity(islands, island, velocity, workspace)
         largest, merit = sweep_island(rows, islands, island, velocity, workspace, settings, 1.0, 0.0)
         if not merit < math.inf:
             status, _, residual, _, worst_block = fail(rows, islands, island, free_velocity, velocity)
@@ -120,7 +147,7 @@ def iterate_nncg(rows, islands, island, free_velocity, velocity, workspace, sett
                 return _MAX_ITERATIONS, iteration, math.inf, worst_block
         if largest < least_seen:
             least_seen = largest
-            _copy_impulses(rows, islands, island, rows.impulse, workspace.best)
+            keep_best(rows, islands, island, velocity, workspace)
         if largest <= check_below:
             residual, worst_block = natural_map(rows, islands, island, velocity, settings)
             check_below = _FACTOR_NEXT_CHECK * largest
@@ -129,9 +156,10 @@ def iterate_nncg(rows, islands, island, free_velocity, velocity, workspace, sett
         if settings.line_search == 1 and step_is_too_long(merit, last_merit, slope, step):
             step *= 0.5
             _step_back(rows, islands, island, velocity, workspace, step)
+            remember_velocity(islands.body_order, first_body, end_body, velocity, workspace)
             continue
         beta = _conjugacy(rows, islands, island, workspace, settings.conjugacy, merit, last_merit)
-        slope = _follow_direction(rows, islands, island, velocity, workspace, beta)
+        slope = follow_direction(rows, islands, island, velocity, workspace, beta)
         step = 1.0
         last_merit = merit
     if iteration > 0 and residual > target:
@@ -180,59 +208,17 @@ def _step_back(rows, islands, island, velocity, workspace, step):
 
 
 @subkernel
-def _remember_velocity(islands, island, velocity, workspace):
-    for index in range(islands.body_first[island], islands.body_first[island + 1]):
-        body = islands.body_order[index]
-        for column in range(6):
-            workspace.velocity_before[body, column] = velocity[body, column]
-
-
-@subkernel
-def _follow_direction(rows, islands, island, velocity, workspace, beta):
-    """r += beta p, p = beta p + change, and the same for the velocities; p = 0 at a restart (beta < 0).
-
-    Returns grad' p, in the metric diag(W), of the new direction.
-    """
-    keep = 0.0 if beta < 0.0 else 1.0
-    beta = max(beta, 0.0)
-    slope = 0.0
-    for index in range(islands.block_first[island], islands.block_first[island + 1]):
-        block = islands.block_order[index]
-        for row in range(rows.block_row[block], rows.block_row[block + 1]):
-            change = workspace.change[row]
-            step = beta * workspace.direction[row] if beta > 0.0 else 0.0
-            rows.impulse[row] += step
-            workspace.direction[row] = keep * change + step
-            slope -= rows.diagonal[row] * change * workspace.direction[row]
-    for index in range(islands.body_first[island], islands.body_first[island + 1]):
-        body = islands.body_order[index]
-        for column in range(6):
-            change = velocity[body, column] - workspace.velocity_before[body, column]
-            step = beta * workspace.velocity_direction[body, column] if beta > 0.0 else 0.0
-            velocity[body, column] += step
-            workspace.velocity_direction[body, column] = keep * change + step
-    return slope
-
-
-@subkernel
-def _copy_impulses(rows, islands, island, source, target):
-    for index in range(islands.block_first[island], islands.block_first[island + 1]):
-        block = islands.block_order[index]
-        for row in range(rows.block_row[block], rows.block_row[block + 1]):
-            target[row] = source[row]
-
-
-@subkernel
 def _take_better(rows, islands, island, free_velocity, velocity, workspace, settings):
     """Of the last iterate and the one after the calmest sweep, keep the one with the smaller residual."""
     residual, worst_block = natural_map(rows, islands, island, velocity, settings)
-    _copy_impulses(rows, islands, island, rows.impulse, workspace.change)
-    _copy_impulses(rows, islands, island, workspace.best, rows.impulse)
+    first, end = islands.block_first[island], islands.block_first[island + 1]
+    copy_impulses(rows, islands.block_order, first, end, rows.impulse, workspace.change)
+    copy_impulses(rows, islands.block_order, first, end, workspace.best, rows.impulse)
     apply_impulses(rows, islands, island, free_velocity, velocity)
     best_residual, best_block = natural_map(rows, islands, island, velocity, settings)
     if not residual < best_residual:
         return best_residual, best_block
-    _copy_impulses(rows, islands, island, workspace.change, rows.impulse)
+    copy_impulses(rows, islands.block_order, first, end, workspace.change, rows.impulse)
     apply_impulses(rows, islands, island, free_velocity, velocity)
     return residual, worst_block
 

@@ -1,4 +1,4 @@
-"""One projected Gauss-Seidel sweep over the rows of an island: the step that the sweeping solvers share.
+"""One projected Gauss-Seidel sweep over a run of blocks: the step that the sweeping solvers share.
 
 For each row in turn, with the velocities kept up to date (matrix-free: no W is ever formed),
 
@@ -24,47 +24,42 @@ _TINY = 1e-120
 
 
 @subkernel
-def sweep_island(rows, islands, island, velocity, workspace, settings, step, memory):
-    """Sweep once over an island with the model of friction that is asked for.
+def sweep_blocks(rows, order, first, end, velocity, change, step, memory, excess, model, directions):
+    """Sweep once over a run of blocks with the model of friction that is asked for.
 
     Parameters
     ----------
-    rows : RowArrays
-        Read; ``impulse`` written.
-    islands : IslandArrays
-        Read.
-    island : int
-    velocity : float64 [body_count, 6]
-        Written.
-    workspace : SolverWorkspace
-        ``change`` is written, ``excess`` as in ``sweep_rows``.
-    settings : SolverSettings
+    rows, order, first, end, velocity, change
+        As in ``sweep_rows``.
     step, memory : float
         As in ``sweep_rows``; only the box has a memory.
+    excess : float64 [row_count]
+        As in ``sweep_rows``.
+    model, directions : int
+        BOX, CONE or POLYHEDRAL, and its corners (``friction``).
 
     Returns
     -------
     largest, merit : float
         As in ``sweep_rows``.
     """
-    if settings.friction == BOX:
-        return sweep_rows(rows, islands, island, velocity, workspace.change, step, memory, workspace.excess)
-    return sweep_contacts(
-        rows, islands, island, velocity, workspace.change, step, settings.friction, settings.directions
-    )
+    if model == BOX:
+        return sweep_rows(rows, order, first, end, velocity, change, step, memory, excess)
+    return sweep_contacts(rows, order, first, end, velocity, change, step, model, directions)
 
 
 @subkernel
-def sweep_rows(rows, islands, island, velocity, change, step, memory, excess):
-    """Sweep once over an island.
+def sweep_rows(rows, order, first, end, velocity, change, step, memory, excess):
+    """Sweep once over a run of blocks.
 
     Parameters
     ----------
     rows : RowArrays
         Read; ``impulse`` written.
-    islands : IslandArrays
-        Read.
-    island : int
+    order : int64 [block_capacity]
+        ``IslandArrays.block_order`` (read).
+    first, end : int
+        The places in ``order`` at which the run begins and ends.
     velocity : float64 [body_count, 6]
         Written.
     change : float64 [row_count]
@@ -83,8 +78,8 @@ def sweep_rows(rows, islands, island, velocity, change, step, memory, excess):
     """
     largest = 0.0
     merit = 0.0
-    for index in range(islands.block_first[island], islands.block_first[island + 1]):
-        block = islands.block_order[index]
+    for index in range(first, end):
+        block = order[index]
         a, b = rows.body_a[block], rows.body_b[block]
         va, vb = _velocity_of(velocity, a), _velocity_of(velocity, b)
         for row in range(rows.block_row[block], rows.block_row[block + 1]):
@@ -118,14 +113,14 @@ def sweep_rows(rows, islands, island, velocity, change, step, memory, excess):
 
 
 @subkernel
-def sweep_contacts(rows, islands, island, velocity, change, step, model, directions):
-    """Sweep once over an island in which the two friction rows of a contact are one unknown in the plane.
+def sweep_contacts(rows, order, first, end, velocity, change, step, model, directions):
+    """Sweep once over a run of blocks in which the two friction rows of a contact are one unknown in the plane.
 
     Other rows as in ``sweep_rows``.
 
     Parameters
     ----------
-    rows, islands, island, velocity, change, step
+    rows, order, first, end, velocity, change, step
         As in ``sweep_rows``.
     model, directions : int
         CONE or POLYHEDRAL, and its corners (``friction``).
@@ -137,16 +132,16 @@ def sweep_contacts(rows, islands, island, velocity, change, step, model, directi
     """
     largest = 0.0
     merit = 0.0
-    for index in range(islands.block_first[island], islands.block_first[island + 1]):
-        block = islands.block_order[index]
+    for index in range(first, end):
+        block = order[index]
         a, b = rows.body_a[block], rows.body_b[block]
         va, vb = _velocity_of(velocity, a), _velocity_of(velocity, b)
-        row, end = rows.block_row[block], rows.block_row[block + 1]
-        while row < end:
+        row, last = rows.block_row[block], rows.block_row[block + 1]
+        while row < last:
             impulse = rows.impulse[row]
             weight = rows.diagonal[row]
             speed = _speed(rows.jacobian[row], va, vb) + rows.bias[row]
-            if is_friction_pair(rows.normal_row, row, end):
+            if is_friction_pair(rows.normal_row, row, last):
                 second, second_weight = rows.impulse[row + 1], rows.diagonal[row + 1]
                 wanted, second_wanted = impulse, second
                 if max(weight, second_weight) > 0.0:

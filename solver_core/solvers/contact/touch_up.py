@@ -9,21 +9,19 @@ import math
 
 from ...kernel import subkernel
 from ...residuals import natural_map, problem_scale
-from ...rows import BOX
 from .ending import fail, status_of
-from .sweep import sweep_contacts, sweep_rows
+from .parts import is_divided, lay_rows, sweep_island, take_impulses
 
 
 @subkernel
-def touch_up_island(rows, islands, island, free_velocity, velocity, change, settings, sweeps):
+def touch_up_island(rows, islands, island, free_velocity, velocity, workspace, settings, sweeps):
     """Sweep over one island.
 
     Parameters
     ----------
     rows, islands, island, free_velocity, velocity, settings
         As of a solver's kernel.
-    change : float64 [row_capacity]
-        Workspace.
+    workspace : SolverWorkspace
     sweeps : int
 
     Returns
@@ -34,11 +32,18 @@ def touch_up_island(rows, islands, island, free_velocity, velocity, change, sett
     scale = problem_scale(rows, islands, island, free_velocity)
     if not scale < math.inf:
         return fail(rows, islands, island, free_velocity, velocity)
-    for _ in range(sweeps):
-        if settings.friction == BOX:
-            sweep_rows(rows, islands, island, velocity, change, 1.0, 0.0, change)
-        else:
-            sweep_contacts(rows, islands, island, velocity, change, 1.0, settings.friction, settings.directions)
+    if is_divided(islands, island):
+        laid_islands, laid_workspace = lay_rows(rows, islands, island, velocity, workspace)
+        _sweep(workspace.laid, laid_islands, island, velocity, laid_workspace, settings, sweeps)
+        take_impulses(rows, islands, island, workspace.laid)
+    else:
+        _sweep(rows, islands, island, velocity, workspace, settings, sweeps)
     residual, worst_block = natural_map(rows, islands, island, velocity, settings)
     target = max(settings.tolerance * scale, settings.absolute_tolerance)
     return status_of(residual, target, settings.absolute_tolerance), sweeps, residual, scale, worst_block
+
+
+@subkernel
+def _sweep(rows, islands, island, velocity, workspace, settings, sweeps):
+    for _ in range(sweeps):
+        sweep_island(rows, islands, island, velocity, workspace, settings, 1.0, 0.0)

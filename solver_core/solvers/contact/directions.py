@@ -1,0 +1,84 @@
+"""Conjugate directions of impulses and of velocities, over runs of blocks and of bodies."""
+
+from ...kernel import subkernel
+
+
+@subkernel
+def remember_velocity(order, first, end, velocity, workspace):
+    """Copy the velocities of a run of bodies to ``workspace.velocity_before``."""
+    for index in range(first, end):
+        body = order[index]
+        for column in range(6):
+            workspace.velocity_before[body, column] = velocity[body, column]
+
+
+@subkernel
+def follow_in_rows(rows, order, first, end, changes, direction, beta):
+    """r += beta p, p = beta p + change; p = 0 at a restart (beta < 0).
+
+    Parameters
+    ----------
+    rows : RowArrays
+        Read; ``impulse`` written.
+    order : int64 [block_capacity]
+        Blocks (read).
+    first, end : int
+        The places in ``order`` at which the run begins and ends.
+    changes, direction : float64 [row_count]
+        Read; read and written.
+    beta : float
+
+    Returns
+    -------
+    float
+        grad' p, in the metric diag(W), of the new direction.
+    """
+    keep = 0.0 if beta < 0.0 else 1.0
+    beta = max(beta, 0.0)
+    slope = 0.0
+    for index in range(first, end):
+        block = order[index]
+        for row in range(rows.block_row[block], rows.block_row[block + 1]):
+            change = changes[row]
+            step = beta * direction[row] if beta > 0.0 else 0.0
+            rows.impulse[row] += step
+            direction[row] = keep * change + step
+            slope -= rows.diagonal[row] * change * direction[row]
+    return slope
+
+
+@subkernel
+def follow_in_bodies(order, first, end, velocity, before, direction, beta):
+    """The same for the velocities, of which the change is that since ``remember_velocity``; then remember them.
+
+    Parameters
+    ----------
+    order : int64 [body_capacity]
+        Bodies (read).
+    first, end : int
+        The places in ``order`` at which the run begins and ends.
+    velocity : float64 [body_count, 6]
+        Read and written.
+    before, direction : float64 [body_count, 6]
+        Read and written.
+    beta : float
+    """
+    keep = 0.0 if beta < 0.0 else 1.0
+    beta = max(beta, 0.0)
+    for index in range(first, end):
+        body = order[index]
+        for column in range(6):
+            change = velocity[body, column] - before[body, column]
+            step = beta * direction[body, column] if beta > 0.0 else 0.0
+            velocity[body, column] += step
+            direction[body, column] = keep * change + step
+            before[body, column] = velocity[body, column]
+
+
+@subkernel
+def copy_impulses(rows, order, first, end, source, target):
+    """Copy numbers of the rows of a run of blocks."""
+    for index in range(first, end):
+        block = order[index]
+        for row in range(rows.block_row[block], rows.block_row[block + 1]):
+            target[row] = source[row]
