@@ -23,6 +23,9 @@ _CHANNELS_WITHOUT_MOTION = (
     "cairn",
 )
 _SCALE_CHANNELS = ("scale", "delta_scale")
+_PLACE_CHANNELS = ("location", "delta_location")
+# Ratios of scales that differ by less are equal: keys are float32.
+_SAME_RATIO = 1e-5
 
 # Constraints that may move an object without a target that is seen to move.
 _CONSTRAINTS_OF_TIME = {
@@ -97,6 +100,22 @@ def scale_animated(ob) -> bool:
     return not animated_paths(ob).isdisjoint(_SCALE_CHANNELS)
 
 
+def scales_evenly(ob, frames: np.ndarray) -> bool:
+    """Whether the object's own scale keeps its three ratios at ``frames``; False where only an evaluation can tell."""
+    if not animated_paths(ob).isdisjoint({"*", "delta_scale"}):
+        return False
+    if ob.animation_data and any(driver.data_path == "scale" for driver in ob.animation_data.drivers):
+        return False
+    values = np.tile(np.array(ob.scale, float)[:, None], len(frames))
+    for curve in action_curves(ob):
+        if curve.data_path == "scale" and not curve.mute:
+            values[curve.array_index] = [curve.evaluate(frame) for frame in frames]
+    if not values.all():
+        return False
+    ratios = values / values[:, :1]
+    return bool(np.ptp(ratios, axis=0).max() <= _SAME_RATIO * np.abs(ratios).max())
+
+
 class AnimationSurvey:
     """Answers whether the pose of an object may change in time, and remembers what it has looked at.
 
@@ -123,10 +142,16 @@ class AnimationSurvey:
         """Whether the pose relative to the parent may change in time, or the object's own scale."""
         return self._moves_itself(ob) or self._constraints_move(ob)
 
+    def turns_within_parent(self, ob) -> bool:
+        """Whether the rotation relative to the parent may change in time."""
+        still = (*_CHANNELS_WITHOUT_MOTION, *_SCALE_CHANNELS, *_PLACE_CHANNELS)
+        return any(not path.startswith(still) for path in animated_paths(ob)) or self._constraints_move(ob)
+
     def shape_may_change(self, ob) -> bool:
-        """Whether the mesh that the body's shape is made of may change in time, the object's scale aside."""
-        if ob.rigid_body.collision_shape == "COMPOUND":
-            return False
+        """Whether the mesh that the body's shape is made of may change in time, the object's scale aside.
+
+        A compound parent counts as what it is without children: its own mesh's hull.
+        """
         if animated_paths(ob.data):
             return True
         if ob.rigid_body.collision_shape in _SHAPES_OF_SOURCE and ob.rigid_body.mesh_source == "BASE":

@@ -19,6 +19,7 @@ import numpy as np
 from ..solver_core import rotations
 from ..solver_core.model import BodyKind, Model, ModelBuilder, ModelError
 from .concave_shapes import ConcaveReader
+from .growing_compounds import GrowingPart, links_to, read_growing, sample_growing
 from .scene_animation import (
     AnimationSurvey,
     animated_paths,
@@ -81,6 +82,9 @@ class ExportedBody:
         Vertices of a mesh that changes its form from frame to frame: ``FrameSample.vertices`` holds them; else 0.
     grows : bool
         A round body that never moves by simulation and whose scale is animated: ``FrameSample.shapes`` holds its shape.
+    growing_parts : tuple of GrowingPart
+        Of a compound that never moves by simulation and that grows, or whose parts do: all its parts. Their vertices
+        and shapes are in ``FrameSample`` by (body, part).
     carries_bodies : bool
         It moves, is animated, and has children that move: ``FrameSample.matrix_world`` holds its matrix in each frame.
     """
@@ -97,6 +101,7 @@ class ExportedBody:
     parent_animated: bool
     deforming_vertices: int
     grows: bool
+    growing_parts: tuple[GrowingPart, ...]
     carries_bodies: bool
 
 
@@ -119,10 +124,10 @@ class FrameSample:
         ``ExportedBody.parent_matrix_start`` at ``frame``, by object name, for moving bodies whose parents are animated.
     matrix_world : dict of str to float64 [4, 4]
         Where animation alone puts moving bodies that have moving children, at ``frame``, if they are animated.
-    vertices : dict of int to float64 [vertex_count, 3]
-        By body that deforms: its vertices in the user frame at ``frame``.
-    shapes : dict of int to Sphere, Capsule, Cylinder or Cone
-        By body that grows: its shape in the user frame at ``frame``.
+    vertices : dict of int or (int, int) to float64 [vertex_count, 3]
+        By body that deforms, or body and part: its vertices in the user frame at ``frame``.
+    shapes : dict of int or (int, int) to Sphere, Capsule, Cylinder or Cone
+        By body that grows, or body and part: its shape in the user frame at ``frame``.
     """
 
     frame: int
@@ -246,6 +251,12 @@ def sample_frame(scene, export: SceneExport, frame: int) -> FrameSample:
             sample.vertices[body.index] = _vertices_at(ob, matrix, depsgraph, frame, body)
         if body.grows:
             sample.shapes[body.index] = _shape_at(ob, matrix, depsgraph, frame, body)
+        if body.growing_parts:
+            children = [find_object(scene, part.object_name) for part in body.growing_parts]
+            pose = sample.position[body.index], sample.orientation[body.index]
+            vertices, shapes = sample_growing(depsgraph, frame, ob, children, body.growing_parts, *pose)
+            sample.vertices.update({(body.index, part): points for part, points in vertices.items()})
+            sample.shapes.update({(body.index, part): shape for part, shape in shapes.items()})
     return sample
 
 
@@ -337,8 +348,7 @@ class _SceneReader:
         model = builder.build()
         for ob, body in zip(objects, bodies, strict=True):
             self.notes += body_notes(ob, body, model, self._moving_ancestor(ob))
-            parts = () if body.deforming_vertices else (ob, *self._compound_parts(ob))
-            if any(self.survey.shape_may_change(part) for part in parts):
+            if not body.deforming_vertices and self._shapes_may_change(ob):
                 text = "its mesh changes during the animation: the shape keeps the start frame's"
                 self.notes.append(Note("warning", ob.name, text))
         self.notes += scene_notes(self.scene, objects, any(self.moves.values()))
@@ -400,8 +410,8 @@ class _SceneReader:
                 name, f"is linked from {ob.library.filepath} and cannot be keyed; make it local or an override"
             )
         body = self._exported_body(ob, evaluated, matrix, rotation)
-        shape = self._shape(ob, stretch, rotation, matrix)
-        body = replace(body, grows=self._grows(ob, shape))
+        shape, growing_parts = self._shape(ob, stretch, rotation, matrix)
+        body = replace(body, grows=self._grows(ob, shape), growing_parts=growing_parts)
         # Reading a shape may evaluate anew, which would leave earlier references behind.
         settings = ob.evaluated_get(self.depsgraph).rigid_body
         try:
@@ -439,6 +449,7 @@ class _SceneReader:
             parent_animated=moves and self.survey.parent_may_move(ob),
             deforming_vertices=len(self.shapes.vertices(ob, np.ones(3))) if self._deforms(ob) else 0,
             grows=False,
+            growing_parts=(),
             carries_bodies=moves and may_move and ob.name_full in self.carriers,
         )
 
@@ -449,13 +460,24 @@ class _SceneReader:
         changes, kind = self.survey.shape_may_change(ob), ob.rigid_body.collision_shape
         if kind == "MESH":
             return changes or scale_animated(ob)
-        return kind in {"BOX", "CONVEX_HULL"} and scale_animated(ob) and not changes
+        is_hull = kind in {"BOX", "CONVEX_HULL"} or (kind == "COMPOUND" and not any(self._compound_parts(ob)))
+        return is_hull and scale_animated(ob) and not changes
 
     def _grows(self, ob, shape) -> bool:
         """Whether the body is a ball, capsule, cylinder or cone that never moves and whose size is keyed."""
         if self.moves[ob.name_full] or not isinstance(shape, ROUND_SHAPES):
             return False
         return scale_animated(ob) and not self.survey.shape_may_change(ob)
+
+    def _parts_grow(self, ob, parts) -> bool:
+        """Whether the scale of a compound that never moves, or of any of its parts, is keyed."""
+        if self.moves[ob.name_full] or self._shapes_may_change(ob):
+            return False
+        return any(scale_animated(link) for part in parts for link in links_to(part, ob))
+
+    def _shapes_may_change(self, ob) -> bool:
+        """Whether the mesh of the body, or of a part of the compound, may change in time."""
+        return any(self.survey.shape_may_change(part) for part in list(self._compound_parts(ob)) or [ob])
 
     def _parents_part(self, ob, evaluated):
         if not self.moves[ob.name_full]:
@@ -473,21 +495,25 @@ class _SceneReader:
         return parent
 
     def _shape(self, ob, stretch, rotation, matrix):
-        parts = []
-        if ob.rigid_body.collision_shape == "COMPOUND":
-            to_user = np.linalg.inv(rigid_matrix(rotation, matrix[:3, 3]))
-            for name in self._animated_parts(ob):
-                text = f"its part {name} is animated: it keeps the place that it has at the start"
-                self.notes.append(Note("warning", ob.name, text))
-            for child in self._compound_parts(ob):
-                parts.append((child, to_user @ finite_matrix(child.evaluated_get(self.depsgraph), "")))
+        """The body's shape, and of a compound that grows all of its parts."""
+        to_user, parts, growing = np.linalg.inv(rigid_matrix(rotation, matrix[:3, 3])), [], ()
+        for child in self._compound_parts(ob):
+            parts.append((child, to_user @ finite_matrix(child.evaluated_get(self.depsgraph), "")))
+        # Asked in any case: the survey keeps whose keys it has met.
+        animated = list(self._animated_parts(ob))
         try:
-            moves, deforms = self.moves[ob.name_full], self._deforms(ob)
-            shape, notes = self.shapes.read(ob, stretch, moves=moves, deforms=deforms, parts=parts)
+            if self._parts_grow(ob, [child for child, _ in parts]):
+                frames = np.arange(self.start, self.end + 1)
+                shape, growing, notes = read_growing(self.shapes, ob, parts, self.survey, frames)
+            else:
+                text = "its part {} is animated: it keeps the place that it has at the start"
+                self.notes += [Note("warning", ob.name, text.format(name)) for name in animated]
+                moves, deforms = self.moves[ob.name_full], self._deforms(ob)
+                shape, notes = self.shapes.read(ob, stretch, moves=moves, deforms=deforms, parts=parts)
         except MeshError as error:
             raise SceneError(ob.name, str(error)) from error
         self.notes += [Note(level, ob.name, text) for level, text in notes]
-        return shape
+        return shape, growing
 
     def _compound_parts(self, ob):
         """Children that are rigid bodies of the world; of a child that is a compound parent itself, its children."""
@@ -502,6 +528,8 @@ class _SceneReader:
 
     def _animated_parts(self, ob):
         """Names of children, and theirs, that may move within their compound parent."""
+        if ob.rigid_body.collision_shape != "COMPOUND":
+            return
         for child in self.world.collection.all_objects:
             if child.parent == ob and child.rigid_body is not None:
                 if self.survey.moves_within_parent(child):
@@ -535,6 +563,7 @@ def _is_sampled(body: ExportedBody) -> bool:
         or body.carries_bodies
         or body.deforming_vertices > 0
         or body.grows
+        or body.growing_parts != ()
     )
 
 

@@ -72,6 +72,8 @@ def body_notes(ob, body, model, moving_ancestor) -> list[Note]:
     if body.grows:
         rule = rule_of_radius(ob.rigid_body.collision_shape)
         texts.append(("info", f"its scale is keyed: it grows and pushes; its radius follows {rule}, as in Blender"))
+    if body.growing_parts:
+        texts.append(("info", "its scale, or that of parts, is keyed: they grow and push where they are seen"))
     if body.follows and not ob.rigid_body.kinematic and not body.flags_change:
         texts.append(
             ("info", "is animated with Animated off: Cairn collides with what is seen, Blender with the start pose")
@@ -82,7 +84,7 @@ def body_notes(ob, body, model, moving_ancestor) -> list[Note]:
 def _unsupported_settings(ob, body):
     settings = ob.rigid_body
     paths = animated_paths(ob)
-    if scale_animated(ob) and not body.deforming_vertices and not body.grows:
+    if scale_animated(ob) and not (body.deforming_vertices or body.grows or body.growing_parts):
         yield "its scale is animated: the shape keeps the start frame's"
     for path, label in _SETTINGS_READ_ONCE.items():
         if path in paths:

@@ -116,7 +116,8 @@ class ShapeReader:
         stretch = _rounded(stretch)
         kind = ob.rigid_body.collision_shape
         if deforms:
-            return self._surface(ob, stretch, shared=False)
+            surface, notes = self.surface(ob, np.diag(stretch), shared=False)
+            return surface, _childless_note(kind) + notes
         if kind == "BOX":
             return self._box(ob, stretch, moves)
         if kind == "SPHERE":
@@ -126,19 +127,20 @@ class ShapeReader:
         if kind == "COMPOUND" and parts:
             return self._compound(ob, parts, moves)
         if kind == "MESH" and not moves:
-            return self._surface(ob, stretch, shared=True)
+            return self.surface(ob, np.diag(stretch), shared=True)
         points = self._source_points(ob) * stretch
         hull, notes = self._hull(points, moves)
         if kind == "MESH":
             return self._mesh(ob, points, hull, notes)
-        if kind == "COMPOUND":
-            text = "is a Compound Parent without children that are rigid bodies: it is the convex hull of its own mesh"
-            notes = [("warning", text), *notes]
-        return hull, notes
+        return hull, _childless_note(kind) + notes
 
     def vertices(self, ob, stretch) -> np.ndarray:
         """Vertices of the surface that a body which never moves collides as, in the user frame [vertex_count, 3]."""
         return self._surface_mesh(ob)[0] * _rounded(stretch)
+
+    def part_vertices(self, ob, matrix) -> np.ndarray:
+        """Likewise, of a part of a compound by the matrix [4, 4] from its mesh to the user frame."""
+        return _transformed(self._surface_mesh(ob)[0], matrix)
 
     def _surface_mesh(self, ob):
         """Vertices and triangles, before the object's scale: of the mesh that the body's Source names, or a hull's.
@@ -161,22 +163,36 @@ class ShapeReader:
         fans = [(loop[0], loop[i], loop[i + 1]) for loop in loops for i in range(1, len(loop) - 1)]
         return hull.vertices, np.array(fans)
 
-    def _surface(self, ob, stretch, shared):
-        """The surface itself, of a body that is never dynamic."""
+    def surface(self, ob, linear, *, shared, position=(0.0, 0.0, 0.0)):
+        """The surface itself, of a body that is never dynamic or of a part of one.
+
+        Parameters
+        ----------
+        ob : bpy.types.Object
+        linear, position : float64 [3, 3], [3]
+            The map from its mesh to the user frame.
+        shared : bool
+            Whether other bodies may have the very same mesh: not where it changes its form.
+
+        Returns
+        -------
+        mesh : TriangleMesh
+        notes : list of (str, str)
+        """
         points, triangles = self._surface_mesh(ob)
-        points = points * stretch
-        if np.prod(stretch) < 0.0:
+        points = points @ linear.T + position
+        if np.linalg.det(linear) < 0.0:
             # Mirrored: what ran counterclockwise runs clockwise.
             triangles = triangles[:, ::-1]
         key = points.tobytes(), triangles.tobytes()
-        if key in self._surfaces and shared:
-            mesh = self._surfaces[key]
-        else:
+        mesh = self._surfaces.get(key) if shared else None
+        if mesh is None:
             try:
                 mesh = TriangleMesh(points, triangles)
             except ShapeError as error:
                 raise MeshError(f"its mesh gives no shape: {error}") from error
-            self._surfaces[key] = mesh
+            if shared:
+                self._surfaces[key] = mesh
         notes = [("info", f"its mesh: {note}") for note in mesh.notes]
         _, crossings = self_crossings(mesh.vertices, mesh.triangles, "its inner faces push as well")
         return mesh, notes + crossings
@@ -189,7 +205,7 @@ class ShapeReader:
         shapes, notes, resized = [], [], False
         for child, matrix in parts:
             try:
-                shape, child_notes = self._part(child, matrix, moves)
+                shape, child_notes = self.part(child, matrix, moves=moves)
             except MeshError as error:
                 raise MeshError(f"its part {child.name}: {error}") from error
             shapes += shape.parts if isinstance(shape, Compound) else [shape]
@@ -202,7 +218,7 @@ class ShapeReader:
             )
         return Compound(shapes), notes
 
-    def _part(self, child, matrix, moves):
+    def part(self, child, matrix, *, moves):
         """Shape of one child in the compound's user frame."""
         try:
             rotation, stretch = rotation_and_stretch(matrix, child.name)
@@ -412,6 +428,11 @@ def _make_hull(points, moves):
         return ConvexHull.from_points(points, thickness=RATIO_PLATE * hull.size), [_flat_note(hull.size, moves)]
     except ShapeError as error:
         raise MeshError(f"its mesh gives no convex hull: {error}") from error
+
+
+def _childless_note(kind) -> list:
+    text = "is a Compound Parent without children that are rigid bodies: it is the convex hull of its own mesh"
+    return [("warning", text)] if kind == "COMPOUND" else []
 
 
 def _flat_note(longest, moves) -> tuple[str, str]:

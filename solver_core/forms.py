@@ -19,13 +19,35 @@ _GROWING_KINDS = (ShapeKind.SPHERE, ShapeKind.CAPSULE, ShapeKind.CYLINDER, Shape
 _SAME_TURN = 1e-6
 
 
+def _shape_named(model, key):
+    """Number and body of the shape that a key of ``FrameInput.vertices`` or ``shapes`` names, and words for it.
+
+    Parameters
+    ----------
+    model : Model
+    key : int or (int, int)
+        A body of one shape, or a body and its part, from 0.
+
+    Returns
+    -------
+    int, int, str
+        The number is -1 where there is no such shape.
+    """
+    body, part = key if isinstance(key, tuple) else (key, None)
+    numbers = np.flatnonzero(model.arrays.shapes.body == body)
+    name = model.names[body]
+    if part is None:
+        return (int(numbers[0]) if len(numbers) == 1 else -1), body, name
+    return (int(numbers[part]) if 0 <= part < len(numbers) else -1), body, f"part {part} of {name}"
+
+
 def mesh_targets(model, vertices_of) -> list:
     """Meshes that are given new vertices.
 
     Parameters
     ----------
     model : Model
-    vertices_of : dict of int to float64 [given_vertex_count, 3]
+    vertices_of : dict of int or (int, int) to float64 [given_vertex_count, 3]
         As ``FrameInput.vertices``.
 
     Returns
@@ -40,22 +62,22 @@ def mesh_targets(model, vertices_of) -> list:
     """
     targets = []
     shapes, meshes = model.arrays.shapes, model.meshes
-    for body, given in vertices_of.items():
-        numbers = shapes.hull[(shapes.body == body) & (shapes.kind == ShapeKind.MESH)]
-        if len(numbers) != 1:
-            raise ValueError(f"vertices are given for {model.names[body]}, whose shape is not one mesh")
-        mesh = int(numbers[0])
+    for key, given in vertices_of.items():
+        number, _, name = _shape_named(model, key)
+        if number < 0 or shapes.kind[number] != ShapeKind.MESH:
+            raise ValueError(f"vertices are given for {name}, whose shape is not one mesh")
+        mesh = int(shapes.hull[number])
         rows = slice(*meshes.start[mesh : mesh + 2, 0])
         vertices = np.asarray(given, float)
         needed = int(meshes.given_vertex[rows].max()) + 1
         if vertices.ndim != 2 or vertices.shape[1] != 3 or len(vertices) < needed:
             raise ValueError(
-                f"vertices of {model.names[body]} have the shape {vertices.shape}; "
+                f"vertices of {name} have the shape {vertices.shape}; "
                 f"they must be [{needed} or more, 3], as its mesh was made"
             )
         vertices = vertices[meshes.given_vertex[rows]] - meshes.position[mesh]
         if not np.all(np.isfinite(vertices)):
-            raise ValueError(f"vertices of {model.names[body]} hold NaN or infinity")
+            raise ValueError(f"vertices of {name} hold NaN or infinity")
         targets.append((mesh, rows, vertices))
     return targets
 
@@ -107,7 +129,7 @@ def shape_targets(model, kind, shape_of) -> list:
     model : Model
     kind : int64 [body_count]
         ``BodyKind`` in the frame.
-    shape_of : dict of int to Sphere, Capsule, Cylinder or Cone
+    shape_of : dict of int or (int, int) to Sphere, Capsule, Cylinder or Cone
         As ``FrameInput.shapes``.
 
     Returns
@@ -122,20 +144,20 @@ def shape_targets(model, kind, shape_of) -> list:
     """
     targets = []
     arrays = model.arrays.shapes
-    for body, shape in shape_of.items():
-        name, numbers = model.names[body], np.flatnonzero(arrays.body == body)
-        if len(numbers) != 1 or arrays.kind[numbers[0]] not in _GROWING_KINDS:
+    for key, shape in shape_of.items():
+        number, body, name = _shape_named(model, key)
+        if number < 0 or arrays.kind[number] not in _GROWING_KINDS:
             raise ValueError(f"a shape is given for {name}, whose own is not one that can grow")
         if kind[body] == BodyKind.DYNAMIC:
             raise ValueError(f"a shape is given for {name}, which is dynamic; it must be static or kinematic")
         turn = model.frame_orientation[body]
         orientation = rotations.multiply(turn, np.asarray(shape.orientation, float))
-        if shape.kind != arrays.kind[numbers[0]] or not np.allclose(
-            rotations.matrix(orientation), rotations.matrix(arrays.orientation[numbers[0]]), atol=_SAME_TURN
+        if shape.kind != arrays.kind[number] or not np.allclose(
+            rotations.matrix(orientation), rotations.matrix(arrays.orientation[number]), atol=_SAME_TURN
         ):
             raise ValueError(f"the shape given for {name} is another one, or turned")
         position = model.frame_position[body] + rotations.rotate(turn, np.asarray(shape.position, float))
-        targets.append((int(numbers[0]), shape, position))
+        targets.append((number, shape, position))
     return targets
 
 

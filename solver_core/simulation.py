@@ -152,14 +152,14 @@ class FrameInput:
     position, orientation : float64 [body_count, 3], [body_count, 4], optional
         Poses of the user frames at the end of the frame. Kinematic bodies move there at constant velocity; the rows
         of other bodies are not read. Without them kinematic bodies keep their velocities.
-    vertices : dict of int to float64 [given_vertex_count, 3], optional
-        By body whose shape is a ``TriangleMesh``: where the vertices that the mesh was made of are at the end of the
-        frame, in the user frame [m]. They go there at constant velocity, and push with it. Without it a mesh stays
-        as it is.
-    shapes : dict of int to Sphere, Capsule, Cylinder or Cone, optional
-        By body whose shape is one of these and that is not dynamic: the same shape as large as it is at the end of the
-        frame, and where in the user frame. It grows at constant rates, and pushes with its surface. Without it a shape
-        stays as it is.
+    vertices : dict of int or (int, int) to float64 [given_vertex_count, 3], optional
+        By body whose shape is a ``TriangleMesh``, or by body and part of a ``Compound``, from 0: where the vertices
+        that the mesh was made of are at the end of the frame, in the user frame [m]. They go there at constant
+        velocity, and push with it. Without it a mesh stays as it is.
+    shapes : dict of int or (int, int) to Sphere, Capsule, Cylinder or Cone, optional
+        By body, or body and part, whose shape is one of these and that is not dynamic: the same shape as large as it
+        is at the end of the frame, and where in the user frame. It grows at constant rates, and pushes with its
+        surface. Without it a shape stays as it is.
     """
 
     duration: float | None = None

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from sample_meshes import box_mesh
 
+from cairn.solver_core.compound import Compound
 from cairn.solver_core.model import BodyKind, ModelBuilder
 from cairn.solver_core.round_shapes import Capsule, Cone, Cylinder
 from cairn.solver_core.shapes import Box, Sphere
@@ -262,3 +263,65 @@ def test_wrong_shapes_are_refused():
     ):
         with pytest.raises(ValueError, match=message):
             simulation.advance_frame(FrameInput(shapes=given))
+
+
+# ---- compounds
+
+
+def post(s):
+    """A block's corners and a ball before it, from 0 up, all s times as large: a compound's parts."""
+    return CORNERS * 0.5 * s, Sphere(0.25 * s, position=(1.5 * s, 0.3 * s, 0.25 * s))
+
+
+def play_post(simulation, frames, scale):
+    """Advance while body 0, made of ``post``, has the size ``scale(time)``; returns as ``play``."""
+    positions, velocities, deepest = [simulation.poses()[0]], [simulation.velocities()], 0.0
+    for frame in range(1, frames + 1):
+        corners, ball = post(scale(frame / RATE))
+        report = simulation.advance_frame(FrameInput(vertices={(0, 0): corners}, shapes={(0, 1): ball}))
+        positions.append(simulation.poses()[0])
+        velocities.append(simulation.velocities())
+        deepest = max(deepest, report.max_penetration)
+    return np.array(positions), np.array(velocities), deepest
+
+
+@pytest.mark.parametrize("kind", [BodyKind.KINEMATIC, BodyKind.STATIC])
+def test_a_growing_compound_lifts_and_pushes_with_every_part(kind):
+    """Half a metre a second up at the block's top and at the ball's; the ball goes outwards, too, with a plate on it.
+
+    The plate has the speed of the ball's top from the start: it is balanced there. The parts lie turned in the body
+    frame, whose axes are the principal ones.
+    """
+    corners, ball = post(1.0)
+    compound = Compound([TriangleMesh(corners, TRIANGLES), ball])
+    simulation = start(
+        {"shape": compound, "kind": kind, "friction": 1.0},
+        {"shape": Box((0.2, 0.2, 0.2)), "position": (0.1, 0.05, 0.7), "friction": 1.0},
+        {"shape": Box((0.2, 0.2, 0.05)), "position": (1.5, 0.3, 0.55), "friction": 1.0}
+        | {"linear_velocity": (1.5, 0.3, 0.5)},
+    )
+    assert abs(simulation.model.frame_orientation[0, 0]) < 1.0 - 1e-6
+    positions, velocities, deepest = play_post(simulation, 24, lambda time: 1.0 + time)
+    time = np.arange(25)[:, None] / RATE
+    np.testing.assert_allclose(positions[:, 1:, 2], np.array([0.7, 0.55]) + 0.5 * time, atol=2e-5)
+    np.testing.assert_allclose(velocities[1:, 1, 2], 0.5, atol=1e-4)
+    np.testing.assert_allclose(positions[:, 2, :2], np.array([1.5, 0.3]) * (1.0 + time), atol=2e-5)
+    np.testing.assert_allclose(velocities[1:, 2], np.tile([1.5, 0.3, 0.5, 0, 0, 0], (24, 1)), atol=1e-4)
+    assert deepest < 2e-5
+
+
+def test_wrong_parts_are_refused():
+    """A part that is not there, one that is no mesh or does not grow, and a compound without the part's number."""
+    corners, ball = post(1.0)
+    shape = Compound([TriangleMesh(corners, TRIANGLES), ball])
+    simulation = start({"shape": shape, "kind": BodyKind.STATIC, "name": "Post"})
+    for given, message in (
+        (FrameInput(vertices={(0, 1): corners}), "part 1 of Post, whose shape is not one mesh"),
+        (FrameInput(vertices={0: corners}), "Post, whose shape is not one mesh"),
+        (FrameInput(shapes={(0, 0): ball}), "part 0 of Post, whose own is not one that can grow"),
+        (FrameInput(shapes={(0, 2): ball}), "part 2 of Post, whose own is not one that can grow"),
+        (FrameInput(shapes={(0, -1): ball}), "part -1 of Post"),
+        (FrameInput(shapes={(0, 1): Capsule(0.5, 0.5)}), "part 1 of Post is another one"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            simulation.advance_frame(given)
