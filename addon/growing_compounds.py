@@ -8,7 +8,7 @@ three unlike scales keeps it under all.
 """
 
 import itertools
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -22,8 +22,8 @@ from .scene_shapes import ROUND_SHAPES, MeshError, ShapeReader
 # Three unlike factors, and a turn about no axis of symmetry (w, x, y, z).
 _SOME_SCALE = np.diag([1.0, 1.3, 1.9])
 _SOME_TURN = rotations.matrix(np.array([0.8, 0.4, 0.2, 0.4]))
-# Elements of rotation matrices that differ by less are equal; above the rounding of float32 matrices.
-_SAME_TURN = 1e-5
+# Elements of rotation matrices that differ by less are equal: 0.006 degrees, well above the rounding of float32.
+_SAME_TURN = 1e-4
 
 
 @dataclass(frozen=True)
@@ -183,10 +183,13 @@ def _vertices(reader, child, matrix, part):
 
 def _round_shape(reader, child, matrix, part):
     shape, _ = reader.part(child, matrix, moves=False)
-    turns = [rotations.matrix(np.array(one.orientation, float)) for one in (shape, part.shape)]
+    if isinstance(shape, Sphere) and isinstance(part.shape, Sphere):
+        return shape
+    turns = [rotations.matrix(one.orientation) for one in (shape, part.shape)]
     if type(shape) is not type(part.shape) or not np.allclose(*turns, atol=_SAME_TURN):
         raise MeshError("it is turned or sheared within its compound: set its Shape to Convex Hull")
-    return shape
+    # To the bit: what is left is the rounding of the matrices.
+    return replace(shape, orientation=part.shape.orientation)
 
 
 def _mirrors(matrix) -> bool:

@@ -200,9 +200,10 @@ def kinds_of_parts(export):
 
 
 def test_round_parts_stay_round_where_the_scale_lets_them(maker):
-    """Evenly scaled, turned ones too; a can that turns is its hull, a ball that turns is not."""
-    parent = maker.body("Parent", shape="COMPOUND", type="PASSIVE")
+    """Evenly scaled, turned ones too, in a compound that turns; a can that turns in it is its hull, a ball is not."""
+    parent = maker.body("Parent", shape="COMPOUND", type="PASSIVE", location=(10, 20, 30))
     maker.key(parent, "scale", EVEN)
+    maker.key(parent, "rotation_euler", {1: (0.3, 0.2, 0.5), 11: (0.5, 1.2, 2.9)})
     for shape in ("SPHERE", "CAPSULE", "CYLINDER", "CONE"):
         maker.body(shape, shape=shape, parent=parent, location=(len(shape), 0, 0), rotation_euler=(0.4, 0.1, 0.6))
     for shape in ("SPHERE", "CYLINDER"):
@@ -295,6 +296,32 @@ def test_a_part_whose_scale_changes_its_sign_is_refused(maker):
         pytest.raises(SceneError, match="Parent: the scale of its part Part changes its sign by frame 3"),
     ):
         sample_frame(maker.scene, export, 3)
+
+
+def test_a_can_that_is_turned_after_all_is_refused(maker):
+    """Someone turns it after the scene was read: the compound, the part, the frame, and what to do."""
+    parent = maker.body("Parent", shape="COMPOUND", type="PASSIVE")
+    maker.key(parent, "scale", EVEN)
+    can = maker.body("Can", shape="CYLINDER", parent=parent)
+    maker.body("Free", shape="SPHERE", location=(9, 0, 0))
+    export = export_scene(maker.scene)
+    can.rotation_euler = (0.5, 0.0, 0.0)
+    with (
+        simulation_paused(maker.scene),
+        pytest.raises(SceneError, match=r"Parent: at frame 3, its part Can: it is turned or sheared .* Convex Hull"),
+    ):
+        sample_frame(maker.scene, export, 3)
+
+
+def test_a_compound_whose_meshes_change_keeps_its_size(maker):
+    """A part whose hull would get other corners from frame to frame: both are said, and the part keeps its place."""
+    parent = growing(maker, "COMPOUND")
+    part = maker.body("Part", shape="CONVEX_HULL", parent=parent, settings={"mesh_source": "FINAL"})
+    part.modifiers.new("Wave", "WAVE")
+    maker.key(part, "location", {1: (0, 0, 0), 11: (0, 0, 1)})
+    found = [note.text for note in export_scene(maker.scene).notes if note.object_name == "Growing"]
+    for text in ("its scale is animated", "its mesh changes during", "its part Part is animated"):
+        assert [note for note in found if text in note]
 
 
 def test_a_compound_without_children_grows_as_its_hull(maker):
