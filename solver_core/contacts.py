@@ -50,7 +50,8 @@ LINK_COLUMNS = 11
 
 # Columns of ContactArrays.drift: a velocity; from here on a way.
 PARTED = 3
-DRIFT_COLUMNS = 6
+AT_ONCE = 6
+DRIFT_COLUMNS = 7
 
 INFINITE = 1e300
 
@@ -76,10 +77,11 @@ class ContactArrays(NamedTuple):
         Signed distance of the surface points along the normal [m]; negative: penetration.
     local_a, local_b : float64 [C, 3]
         The surface points in the frames of the two bodies [m].
-    drift : float64 [C, 6]
+    drift : float64 [C, 7]
         Velocity of b's surface less a's beyond the bodies' own motion, of a mesh that deforms; world [m/s]. From column
         PARTED on, of contacts that are made where fast bodies meet on their ways: the way from where a's surface is now
-        to where b's is, less the gap [m]; ``position`` is the middle of both.
+        to where b's is, less the gap [m]; ``position`` is the middle of both. AT_ONCE: of a negative gap, what the
+        shapes do not overlap by now and the substep may not lead them into: it is taken out at once [m].
     impulse : float64 [C, 3]
         On body b, world axes [N s]. ``match_contacts`` puts in the matched contact's of the last step, else 0.
     age : int64 [C]

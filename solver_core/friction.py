@@ -97,6 +97,57 @@ _SECULAR_STEPS = 10
 _SECULAR_TOLERANCE = 1e-12
 # W of two friction rows counts as singular below this share of the product of its diagonal.
 _SINGULAR = 1e-12
+# From this near on, one more step of a sweep's visit gains enough digits.
+_RATIO_NEAR = 1e-2
+
+
+@subkernel
+def stick_or_slide(bound, w11, w12, w22, speed_1, speed_2, t1, t2):
+    """Friction impulse in the disc at which a sweep arrives, at a contact where all others stay.
+
+    Where the contact sticks this is the solution. Where it slides, the impulse t' opposes the slip,
+
+        W (t' - t) + slip = -s t',   |t'| = bound,
+
+    and s is the root of a function that is nearly linear (``_solve_disc``). At the solution s = |slip| / bound, so the
+    present slip tells where to begin. Mostly one step of Newton's method from there does, the last being the first from
+    near the circle, to which the impulse is brought back then. A solution stays where it is.
+
+    Parameters
+    ----------
+    bound : float
+        mu * r_normal, above 0 [N s].
+    w11, w12, w22 : float
+        The contact's friction rows in W, a symmetric matrix [1/kg].
+    speed_1, speed_2, t1, t2 : float
+        As of ``solve_friction``.
+
+    Returns
+    -------
+    tuple of (float, float)
+    """
+    wanted_1, wanted_2 = w11 * t1 + w12 * t2 - speed_1, w12 * t1 + w22 * t2 - speed_2
+    determinant = w11 * w22 - w12 * w12
+    if not determinant > _SINGULAR * w11 * w22:
+        return _solve_disc(bound, w11, w12, w12, w22, wanted_1, wanted_2)
+    inverse = 1.0 / determinant
+    new_1, new_2 = (w22 * wanted_1 - w12 * wanted_2) * inverse, (w11 * wanted_2 - w12 * wanted_1) * inverse
+    if new_1 * new_1 + new_2 * new_2 <= bound * bound:
+        return new_1, new_2
+    shift = length_of(speed_1, speed_2) / bound
+    for _ in range(_SECULAR_STEPS):
+        a, d = w11 + shift, w22 + shift
+        inverse = 1.0 / (a * d - w12 * w12)
+        new_1, new_2 = (d * wanted_1 - w12 * wanted_2) * inverse, (a * wanted_2 - w12 * wanted_1) * inverse
+        square = new_1 * new_1 + new_2 * new_2
+        turned_1, turned_2 = (d * new_1 - w12 * new_2) * inverse, (a * new_2 - w12 * new_1) * inverse
+        excess = math.sqrt(square) / bound - 1.0
+        shift = max(0.0, shift + excess * square / (new_1 * turned_1 + new_2 * turned_2))
+        if abs(excess) <= _RATIO_NEAR:
+            break
+    new_1, new_2 = (w22 + shift) * wanted_1 - w12 * wanted_2, (w11 + shift) * wanted_2 - w12 * wanted_1
+    share = bound / length_of(new_1, new_2)
+    return share * new_1, share * new_2
 
 
 @subkernel

@@ -62,12 +62,14 @@ PAIRS_TO_SHARE, CONTACTS_TO_SHARE = 2_000, 1_000
 # the first lane does all; what a stage found; from how many on pairs and contacts are shared; and of ``StepSettings``
 # the substeps and whether islands fall asleep.
 PART, LOOK, MAXIMAL_POINTS, ALONE, FOUND, LEAST_PAIRS, LEAST_CONTACTS, SUBSTEPS_DUE, MAY_SLEEP = range(9)
-# Values of LOOK: the first of a substep, another one, one at the same pairs as the last.
-FIRST_LOOK, NEW_LOOK, SAME_PAIRS = range(3)
+# Values of LOOK: the first of a substep, another one, one at the same pairs as the last; and none, but the same rows
+# once more for the islands that the first has only swept.
+FIRST_LOOK, NEW_LOOK, SAME_PAIRS, SAME_ROWS = range(4)
 # Entries of SharedArrays.lengths: a substep [s], gravity [m/s^2].
 STEP, GRAVITY = range(2)
-# Sweeps over an island that the last substep left unsolved, before its contacts are known; and where some are added.
-_SWEEPS_FIRST, _SWEEPS_AGAIN = np.int64(40), np.int64(20)
+# Sweeps over an island that the last substep left unsolved, before its contacts are known; over one that was left so by
+# the last look, where contacts are added, and for its velocities.
+_SWEEPS_FIRST, _SWEEPS_AGAIN, _SWEEPS_SETTLE = np.int64(24), np.int64(20), np.int64(20)
 
 # Columns of SharedArrays.runs.
 LANE, FIRST, COUNT, PLACE = range(4)
@@ -444,8 +446,8 @@ def join_runs(arrays, lane):
 def solve_islands(arrays, lane):
     """Task: ask where the bodies go, island by island.
 
-    Where the last substep was not solved, in the middle of impacts, the first look finds more contacts and is not the
-    last: it gets some sweeps, and FOUND.
+    Where the last substep was not solved, in the middle of impacts, the first look mostly finds that contacts are
+    missing: such islands get some sweeps then, and FOUND. Where none are, they are solved from there (SAME_ROWS).
 
     Parameters
     ----------
@@ -469,9 +471,12 @@ def solve_islands(arrays, lane):
             break
         worked = True
         _forget_outcome(shared, island)
-        _apply_impulses(rows, islands, island, free_velocity, velocity)
         look = shared.orders[LOOK]
-        if look == FIRST_LOOK and is_marked(islands, island, outlook, np.int64(RESTLESS)):
+        restless = is_marked(islands, island, outlook, np.int64(RESTLESS))
+        if look == SAME_ROWS and not restless:
+            continue
+        _apply_impulses(rows, islands, island, free_velocity, velocity)
+        if look == FIRST_LOOK and restless:
             shared.orders[FOUND] = 1
             touch_up_island(rows, islands, island, free_velocity, velocity, problem.sweep, settings, _SWEEPS_FIRST)
             shared.outcome[island, SOLVE_ITERATIONS] = _SWEEPS_FIRST
@@ -491,6 +496,8 @@ def solve_islands(arrays, lane):
 def settle_islands(arrays, lane):
     """Task: ask how fast the bodies are then, island by island, where that is another question.
 
+    Where the poses were left unsolved, in the middle of impacts, the velocities get some sweeps from their impulses.
+
     Parameters
     ----------
     arrays : StepArrays
@@ -503,6 +510,7 @@ def settle_islands(arrays, lane):
     contacts = members.collision.contacts[members.collision.current[0]]
     free_velocity, velocity, contact_count = motion.free_velocity, state.velocity, contacts.count[0]
     h, gravity_speed = shared.lengths[STEP], shared.lengths[STEP] * shared.lengths[GRAVITY]
+    settings = settings_of(shared.amounts, shared.counts)
     if is_shared(shared):
         _copy_starts(islands.count[0], shared.block_first, islands.block_first)
     add_shared(shared.busy, 0, 1)
@@ -530,7 +538,12 @@ def settle_islands(arrays, lane):
                 _note_outcome(shared, island, rows, outcome)
                 end_impact(islands, island, rows, velocity, free_velocity)
             end_impacts(islands, island, last, rows, contact_count, contact_rows)
-        outcome = _call_solver(shared.stages, SOLVE, arrays, island)
+        if is_marked(islands, island, members.collision.workspace.outlook, np.int64(UNSOLVED)):
+            outcome = touch_up_island(
+                rows, islands, island, free_velocity, velocity, problem.sweep, settings, _SWEEPS_SETTLE
+            )
+        else:
+            outcome = _call_solver(shared.stages, SOLVE, arrays, island)
         if change == RECOVERS and gains_energy(islands, island, rows, contacts, free_velocity, velocity):
             # Overlaps that contradict each other have left impulses from which there is no way back.
             forget_impulses(islands, island, rows, free_velocity, velocity)

@@ -33,7 +33,7 @@ from .constraints.contact_rows import (
     build_contact_rows,
     store_contact_impulses,
 )
-from .contacts import STATUS_OK, allocate_contacts, allocate_pairs, grown, match_contacts, take_looked_impulses
+from .contacts import AT_ONCE, STATUS_OK, allocate_contacts, allocate_pairs, grown, match_contacts, take_looked_impulses
 from .entries import Compilation, call_for_count, caller, empty_entries
 from .frame_record import (
     CONTACTS,
@@ -82,6 +82,7 @@ from .shared_stages import (
     PART,
     RUN_LANES,
     SAME_PAIRS,
+    SAME_ROWS,
     SETTLE_ISLANDS,
     SOLVE,
     SOLVE_ISLANDS,
@@ -519,21 +520,23 @@ def advance_frame(arrays):
             _call_stage(stages, FIND_ISLANDS, arrays)
             started = _stage_done(record.nanoseconds, np.int64(5), started)
 
-            shared.orders[FOUND] = 0
             shared.orders[LOOK] = FIRST_LOOK if look == 0 else (SAME_PAIRS if same_pairs else NEW_LOOK)
-            _copy_velocities(motion.free_velocity, velocity)
-            share_islands(shared, islands)
-            _over_lanes(shared, np.int64(SOLVE_ISLANDS))
-            _record_solves(record, shared, islands)
-            started = _stage_done(record.nanoseconds, np.int64(6), started)
-
             look += 1
-            # A body that is hit goes farther than its first velocity could tell, or another way.
-            same_pairs = look >= MOST_LOOKS or not (
-                look_farther(model.size, motion, velocity, step.gravity_norm, step.h, outlook)
-                or shared.orders[FOUND] == 1
-                or meet_on_new_ways(model, state, motion.start_velocity, step, pairs, workspace)
-            )
+            _copy_velocities(motion.free_velocity, velocity)
+            while True:
+                _solve(shared, islands, record)
+                started = _stage_done(record.nanoseconds, np.int64(6), started)
+
+                # A body that is hit goes farther than its first velocity could tell, or another way.
+                same_pairs = look >= MOST_LOOKS or not (
+                    look_farther(model.size, motion, velocity, step.gravity_norm, step.h, outlook)
+                    or meet_on_new_ways(model, state, motion.start_velocity, step, pairs, workspace)
+                )
+                if not same_pairs or shared.orders[FOUND] == 0:
+                    break
+                # Islands have been swept only, but there are no more contacts to be found.
+                shared.orders[LOOK] = SAME_ROWS
+                started = _stage_done(record.nanoseconds, np.int64(2), started)
             if look == MOST_LOOKS_AT_ENDS or (
                 same_pairs
                 and (
@@ -582,6 +585,15 @@ def advance_frame(arrays):
     )
     _stage_done(record.nanoseconds, np.int64(9), started)
     return True
+
+
+@subkernel(inline=True)
+def _solve(shared, islands, record):
+    """Ask where the bodies go; ``shared.orders[FOUND]`` is 1 where an island has been swept only."""
+    shared.orders[FOUND] = 0
+    share_islands(shared, islands)
+    _over_lanes(shared, np.int64(SOLVE_ISLANDS))
+    _record_solves(record, shared, islands)
 
 
 @subkernel(inline=True)
@@ -658,4 +670,5 @@ def _record_contacts(record, contacts, islands):
     counts[CONTACTS] = contacts.count[0]
     counts[ISLANDS] = islands.count[0]
     for contact in range(contacts.count[0]):
-        measures[PENETRATION] = max(measures[PENETRATION], -contacts.gap[contact])
+        overlap = -contacts.gap[contact] - contacts.drift[contact, AT_ONCE]
+        measures[PENETRATION] = max(measures[PENETRATION], overlap)

@@ -53,6 +53,7 @@ from .ways import (
     follow_pair,
     hold_centers,
     is_followed,
+    keep_apart_at_end,
     measure_from_start,
     place_on_way,
     place_pair,
@@ -339,6 +340,7 @@ def narrow_phase(
                     RATIO_FAST * size if moves_a and moves_b else 0.0,
                     pose,
                 )
+                keep_apart_at_end(contacts.gap, contacts.drift, link[CONTACT_START], first, contacts.count[0])
             else:
                 is_round = kind[moving] == SPHERE or CAPSULE <= kind[moving] <= CONE
                 link[CURVED] = 1 if is_round and count > 0 else 0
@@ -510,6 +512,8 @@ def narrow_phase(
                     RATIO_FAST * size if moves_a and moves_b else 0.0,
                     pose,
                 )
+            if is_at_end:
+                keep_apart_at_end(contacts.gap, contacts.drift, link[CONTACT_START], first, contacts.count[0])
             if surface_speed > 0.0:
                 drift_with_growth(
                     form,

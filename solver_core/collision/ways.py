@@ -16,7 +16,7 @@ change the ways of their bodies, the stepper looks again, along the new ways too
 
 import math
 
-from ..contacts import PARTED
+from ..contacts import AT_ONCE, PARTED
 from ..kernel import subkernel
 from .closest_points import RATIO_TOUCHING, closest_points, into_frame
 from .round_separation import closest_cores
@@ -429,6 +429,27 @@ def measure_from_start(
         u2 = vb[2] - va[2] + (vb[3] * b1 - vb[4] * b0) - (va[3] * a1 - va[4] * a0)
         approach = -(normal[0] * u0 + normal[1] * u1 + normal[2] * u2)
         gap[contact] += share * h * max(approach, 0.0)
+
+
+@subkernel
+def keep_apart_at_end(gap, drift, start, first, last):
+    """Note of contacts that were made at the end of a substep how much of a negative gap must not be left there.
+
+    Measured from the start their planes may cut into shapes that are still apart, or overlap by less: a body has turned
+    or slid on until the end. What is more than the overlap at the start is no overlap that is taken out bit by bit.
+
+    Parameters
+    ----------
+    gap, drift : float64 [C], [C, 7]
+        Of ``ContactArrays``; column AT_ONCE of ``drift`` written.
+    start, first, last : int
+        The pair's contacts: those of the start are before ``first``, those of the end from there on.
+    """
+    depth = 0.0
+    for contact in range(start, first):
+        depth = max(depth, -gap[contact])
+    for contact in range(first, last):
+        drift[contact, AT_ONCE] = max(0.0, -gap[contact] - depth)
 
 
 # ---- hits that spin a body about

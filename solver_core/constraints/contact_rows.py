@@ -10,7 +10,8 @@ Two biases a normal row, for the two questions that a step asks (``stepper``):
 
 where do the bodies go (poses):      a gap: u_n + gap / h >= 0; they may close the gap, not more (speculative)
                                      touching: u_n >= 0
-                                     an overlap: u_n >= recovery speed, which takes it out a bit a substep
+                                     an overlap: u_n >= recovery speed, which takes it out a bit a substep; but what
+                                     the substep itself would lead into (AT_ONCE) at once
 how fast are they then (velocities): the same, but an overlap: u_n >= 0, so recovery adds no kinetic energy;
                                      a bounce: u_n >= e w + |a_n| h / 2
 
@@ -24,7 +25,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..contacts import PARTED
+from ..contacts import AT_ONCE, PARTED
 from ..kernel import borrowed, kernel, subkernel
 
 # A gap or an overlap below this share of the bodies' size is one of bodies that touch: rounding and solver tolerances
@@ -140,7 +141,8 @@ def build_contact_rows(model, state, motion, contacts, gravity_norm, h, rows, co
         gap = contacts.gap[contact]
         size = _size_that_moves(model.size, can_be_pushed, a, b)
         closing = gap / h if gap > _RATIO_TOUCHING * size else 0.0
-        bias[row] = along + closing - _recovery_speed(-gap, size, h)
+        at_once = drift[AT_ONCE]
+        bias[row] = along + closing - at_once / h - _recovery_speed(-gap - at_once, size, h)
         contact_rows.velocity_bias[contact] = along + closing
         restitution = model.restitution[a] * model.restitution[b]
         contact_rows.impact[contact, RESTITUTION] = restitution

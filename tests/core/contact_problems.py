@@ -166,10 +166,30 @@ def brake_reference(matrix, wanted, bound):
     return shifted(high)
 
 
+def visit_reference(matrix, slip, t, bound):
+    """A sweep's visit to the friction of one contact: its solution where it sticks.
+
+    Where it slides, Newton's method for 1 / |t(s)| = 1 / bound, t(s) = (W + s)^-1 (W t - slip), from s = |slip| / bound
+    up to the first step from within a hundredth, and back to the circle.
+    """
+    wanted = matrix @ t - slip
+    exact = brake_reference(matrix, wanted, bound)
+    if np.linalg.norm(exact) < bound * (1.0 - 1e-9) or bound == 0.0:
+        return exact
+    shift, length = np.linalg.norm(slip) / bound, np.inf
+    while abs(length - bound) > 1e-2 * bound:
+        inverse = np.linalg.inv(matrix + shift * np.eye(2))
+        found = inverse @ wanted
+        length = np.linalg.norm(found)
+        shift = max(0.0, shift - (1.0 / length - 1.0 / bound) * length**3 / (found @ inverse @ found))
+    found = np.linalg.solve(matrix + shift * np.eye(2), wanted)
+    return bound * found / np.linalg.norm(found)
+
+
 def pgs_reference(problem, r, sweeps, friction="box"):
     """So many projected Gauss-Seidel sweeps on the explicit W (Silcowitz-Hansen et al. 2010, eq. 17).
 
-    With the cone both friction rows of a contact are solved at once.
+    With the cone both friction rows of a contact are one unknown (``visit_reference``).
     """
     matrix, b = dense_form(problem)
     rows = problem.rows
@@ -181,8 +201,8 @@ def pgs_reference(problem, r, sweeps, friction="box"):
             if friction == "cone" and normal >= 0:
                 pair = slice(row, row + 2)
                 block = matrix[pair, pair]
-                wanted = block @ r[pair] - (matrix[pair] @ r + b[pair])
-                r[pair] = brake_reference(block, wanted, rows.friction[row] * max(r[normal], 0.0))
+                slip = matrix[pair] @ r + b[pair]
+                r[pair] = visit_reference(block, slip, r[pair], rows.friction[row] * max(r[normal], 0.0))
                 row += 2
             else:
                 u = matrix[row] @ r + b[row]

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from contact_problems import brake_reference, project_friction_reference
 
-from cairn.solver_core.friction import project_friction, solve_friction
+from cairn.solver_core.friction import project_friction, solve_friction, stick_or_slide
 from cairn.solver_core.kernel import kernel
 from cairn.solver_core.model import BodyKind, ModelBuilder
 from cairn.solver_core.problem import SolverOptions
@@ -134,6 +134,11 @@ def brake(model, bound, w, speed, t):
     return solve_friction(model, 8, bound, w[0, 0], w[0, 1], w[1, 0], w[1, 1], speed[0], speed[1], t[0], t[1])
 
 
+@kernel
+def sweep_over(bound, w, speed, t):
+    return stick_or_slide(bound, w[0, 0], w[0, 1], w[1, 1], speed[0], speed[1], t[0], t[1])
+
+
 @pytest.mark.parametrize("model", [BOX, CONE, POLYHEDRAL])
 @pytest.mark.parametrize("directions", [4, 8, 14])
 def test_projection_is_the_nearest_point(model, directions):
@@ -161,6 +166,36 @@ def test_friction_of_one_contact_is_solved(asymmetry):
         assert found == pytest.approx(brake_reference(w, w @ t - speed, bound), abs=1e-8)
         sliding += np.linalg.norm(found) > 0.999 * bound
     assert 50 < sliding < 250
+
+
+@pytest.mark.parametrize("spread", [1.0, 30.0])
+def test_sweeps_over_one_contact_end_at_its_solution(spread):
+    """Stay at the solution, and get there from anywhere, sticking and sliding, however unlike the two directions are.
+
+    One visit of a sweep lies on the circle where the contact slides, and solves it at once where it sticks.
+    """
+    rng = np.random.default_rng(8)
+    visits = []
+    for _ in range(300):
+        turn = rng.uniform(0.0, np.pi)
+        axes = np.array([[np.cos(turn), -np.sin(turn)], [np.sin(turn), np.cos(turn)]])
+        w = axes @ np.diag([1.0, spread]) @ axes.T
+        speed, t = rng.normal(size=(2, 2))
+        bound = rng.uniform(0.1, 3.0)
+        wanted = w @ t - speed
+        solution = brake_reference(w, wanted, bound)
+        sticks = np.linalg.norm(np.linalg.solve(w, wanted)) <= bound
+        assert np.array(sweep_over(bound, w, w @ solution - wanted, solution)) == pytest.approx(solution, abs=1e-8)
+        found, count = t, 0
+        while np.linalg.norm(found - solution) > 1e-8 * bound and count < 50:
+            found = np.array(sweep_over(bound, w, w @ found - wanted, found))
+            assert np.linalg.norm(found) <= bound * (1.0 + 1e-12)
+            assert sticks or np.linalg.norm(found) == pytest.approx(bound, rel=1e-12)
+            count += 1
+        assert count < 50
+        assert not sticks or count == 1
+        visits.append(count)
+    assert np.median(visits) <= 3
 
 
 def test_friction_of_one_contact_with_a_singular_matrix():

@@ -13,10 +13,10 @@ Source: Erleben 2013, section 5.2; Silcowitz-Hansen et al. 2010, eq. 17. (Nielse
 M^-1 on J', which would not be a Gauss-Seidel step of W.)
 """
 
-from ...friction import project_friction, solve_friction
+from ...friction import project_friction, solve_friction, stick_or_slide
 from ...kernel import subkernel
 from ...residuals import is_friction_pair, project_impulse
-from ...rows import BOX
+from ...rows import BOX, CONE
 
 # What rounding alone has stirred (the sideways motion of a straight stack) dies down from sweep to sweep, to numbers
 # below 1e-308, with which processors calculate a hundred times slower. A change of an impulse below this is none [N s].
@@ -84,11 +84,11 @@ def sweep_rows(rows, order, first, end, velocity, change, step, memory, excess):
         va, vb = _velocity_of(velocity, a), _velocity_of(velocity, b)
         for row in range(rows.block_row[block], rows.block_row[block + 1]):
             weight = rows.diagonal[row]
-            if weight <= 0.0:
+            impulse = rows.impulse[row]
+            if weight <= 0.0 or (memory == 0.0 and _is_open(rows.normal_row[row], impulse, rows.impulse)):
                 change[row] = 0.0
                 continue
             speed = _speed(rows.jacobian[row], va, vb) + rows.bias[row]
-            impulse = rows.impulse[row]
             # the division does not wait for the speed
             wanted = impulse - (step / weight) * speed
             if memory != 0.0:
@@ -138,22 +138,30 @@ def sweep_contacts(rows, order, first, end, velocity, change, step, model, direc
         va, vb = _velocity_of(velocity, a), _velocity_of(velocity, b)
         row, last = rows.block_row[block], rows.block_row[block + 1]
         while row < last:
-            impulse = rows.impulse[row]
             weight = rows.diagonal[row]
-            speed = _speed(rows.jacobian[row], va, vb) + rows.bias[row]
+            impulse = rows.impulse[row]
+            wanted = impulse
             if is_friction_pair(rows.normal_row, row, last):
                 second, second_weight = rows.impulse[row + 1], rows.diagonal[row + 1]
-                wanted, second_wanted = impulse, second
-                if max(weight, second_weight) > 0.0:
+                bound = rows.friction[row] * max(rows.impulse[rows.normal_row[row]], 0.0)
+                if bound == 0.0 and impulse == 0.0 and second == 0.0:
+                    # an open contact, as a third of a heap's are
+                    change[row] = change[row + 1] = 0.0
+                    row += 2
+                    continue
+                second_wanted = second
+                if bound == 0.0:
+                    wanted, second_wanted = 0.0, 0.0
+                elif max(weight, second_weight) > 0.0:
                     wanted, second_wanted = _friction_step(
                         model,
                         directions,
-                        rows.friction[row] * max(rows.impulse[rows.normal_row[row]], 0.0),
+                        bound,
                         step,
                         weight,
                         _coupling(rows.jacobian[row], rows.response[row + 1]),
                         second_weight,
-                        speed,
+                        _speed(rows.jacobian[row], va, vb) + rows.bias[row],
                         _speed(rows.jacobian[row + 1], va, vb) + rows.bias[row + 1],
                         impulse,
                         second,
@@ -166,8 +174,8 @@ def sweep_contacts(rows, order, first, end, velocity, change, step, model, direc
                 largest = max(largest, second_weight * abs(second_delta))
                 rows_done = 2
             else:
-                wanted = impulse
                 if weight > 0.0:
+                    speed = _speed(rows.jacobian[row], va, vb) + rows.bias[row]
                     wanted = project_impulse(
                         impulse - (step / weight) * speed,
                         row,
@@ -179,15 +187,22 @@ def sweep_contacts(rows, order, first, end, velocity, change, step, model, direc
                     )
                 rows_done = 1
             delta = _without_tiny(wanted - impulse)
-            va, vb = _pushed(rows.response[row], delta, va, vb)
-            rows.impulse[row] = wanted
             change[row] = delta
-            merit += weight * delta * delta
-            largest = max(largest, weight * abs(delta))
+            if delta != 0.0:
+                va, vb = _pushed(rows.response[row], delta, va, vb)
+                rows.impulse[row] = wanted
+                merit += weight * delta * delta
+                largest = max(largest, weight * abs(delta))
             row += rows_done
         _set_velocity(velocity, a, va)
         _set_velocity(velocity, b, vb)
     return largest, merit
+
+
+@subkernel
+def _is_open(normal, friction_impulse, impulse):
+    """Whether a row is friction of a contact that does not push, and has no impulse to give back."""
+    return normal >= 0 and friction_impulse == 0.0 and impulse[normal] <= 0.0
 
 
 @subkernel
@@ -199,7 +214,12 @@ def _without_tiny(number):
 @subkernel
 def _friction_step(model, directions, bound, step, first, coupling, second, speed_1, speed_2, t1, t2):
     """Friction of one contact: ``step`` times the way to its solution for the present normal impulse."""
-    new_1, new_2 = solve_friction(model, directions, bound, first, coupling, coupling, second, speed_1, speed_2, t1, t2)
+    if model == CONE:
+        new_1, new_2 = stick_or_slide(bound, first, coupling, second, speed_1, speed_2, t1, t2)
+    else:
+        new_1, new_2 = solve_friction(
+            model, directions, bound, first, coupling, coupling, second, speed_1, speed_2, t1, t2
+        )
     if step == 1.0:
         return new_1, new_2
     return project_friction(model, directions, bound, t1 + step * (new_1 - t1), t2 + step * (new_2 - t2))
