@@ -1,9 +1,10 @@
 """The default: for each island the method that gets to the tolerance soonest, and another where it does not.
 
 At rest the last impulses solve the problem as they are, and a solve is a look at the residual. The small velocities
-that are left grow slowly (forces that do not react balance a stack like a broom on a palm). Once the start is beyond
-the tolerance, by little, the exact method goes on far below it, and once more in the next substep, for what stopped the
-creeping is not what holds the bodies. Then there is nothing to do again for many substeps.
+that are left grow slowly (forces that do not react balance a stack like a broom on a palm). Once the start is beyond a
+share of the tolerance, by little, the exact method goes on far below that, and once more in the next substep, for what
+stopped the creeping is not what holds the bodies. Then there is nothing to do again for many substeps. How many hangs
+on the ratio of the two residuals alone, and how far bodies creep on the first: so that is as small as rounding allows.
 
 Else in turns, each only where the one before has not reached the tolerance:
 
@@ -46,12 +47,18 @@ _RATIO_SETTLED = 0.1
 _SWEEPS_FIRST = 30
 _FEW_BLOCKS, _FORECAST_FEW, _FORECAST_MANY = 16, 4, 2
 # A start whose residual is below this many tolerances is that of bodies which have come to rest: the exact method goes
-# on to this share of the tolerance, in so many steps.
+# on to this share of what is due, in so many steps.
 _FACTOR_RESTING = 10.0
 _FACTOR_BEYOND = 1e-3
 _STEPS_RESTING = 12
-# What stopped a creeping body is not what holds it: after such a solve the next start must be below this share of the
-# tolerance, or it is repeated.
+# What is due: the tolerance; of bodies at rest this share of it, but no less than that of the scale, for starts cannot
+# be much better than rounding. They are at rest where no body has more energy than at the last share of the scale:
+# creeping is slower by far, and what rolls or spins is faster.
+_SHARE_AT_REST = 0.02
+_RATIO_AT_REST = 1e-8
+_RATIO_SLOW = 1e-3
+# What stopped a creeping body is not what holds it: after such a solve the next start must be below this share of what
+# is due, or it is repeated. Were it as large as 1, what stops them and what holds them would take turns for ever.
 _FACTOR_CORRECTED = 0.01
 # Steps of the second turn: where all is in motion Newton's method either ends soon or not at all.
 _STEPS_SETTLED, _STEPS_RESTLESS = 100, 40
@@ -147,12 +154,18 @@ def _solve_in_turns(rows, islands, island, free_velocity, velocity, workspace, s
     iterations = nothing
     memory = workspace.memory
     corrected = _replace_memory(islands, island, memory[_CORRECTED], nothing)
-    if residual <= (_FACTOR_CORRECTED if corrected > 0 else 1.0) * target or settings.max_iterations == 0:
+    share_due = _FACTOR_CORRECTED if corrected > 0 else 1.0
+    due = min(target, max(_SHARE_AT_REST * target, _RATIO_AT_REST * scale))
+    if _FACTOR_RESTING * target >= residual > share_due * due and not _is_slow(
+        rows, islands, island, velocity, _RATIO_SLOW * scale
+    ):
+        due = target
+    if residual <= share_due * due or settings.max_iterations == 0:
         return status_of(residual, target, settings.absolute_tolerance), iterations, residual, scale, worst_block
     _copy(rows, islands, island, rows.impulse, workspace.kept)
     if residual <= _FACTOR_RESTING * target:
         status, iterations, residual, _, worst_block = solve_exactly(
-            rows, islands, island, free_velocity, velocity, workspace.exact, _beyond(settings)
+            rows, islands, island, free_velocity, velocity, workspace.exact, _beyond(settings, due, target)
         )
         if residual <= target:
             _replace_memory(islands, island, memory[_CORRECTED], nothing + 1)
@@ -245,12 +258,27 @@ def _replace_memory(islands, island, memory, value):
 
 
 @subkernel
-def _beyond(settings):
-    """Settings of the exact method for bodies at rest."""
+def _is_slow(rows, islands, island, velocity, speed):
+    """Whether each body of an island has less kinetic energy than at this speed [m/s] without spin."""
+    for index in range(islands.body_first[island], islands.body_first[island + 1]):
+        body = islands.body_order[index]
+        mass, total = rows.body_mass[body], 0.0
+        for i in range(6):
+            for j in range(6):
+                total += velocity[body, i] * mass[i, j] * velocity[body, j]
+        if total > mass[0, 0] * speed * speed:
+            return False
+    return True
+
+
+@subkernel
+def _beyond(settings, due, target):
+    """Settings of the exact method for bodies at rest, of whose start not the ``target`` is due but ``due``."""
+    factor = _FACTOR_BEYOND * due / target if target > 0.0 else _FACTOR_BEYOND
     return _with_ends(
         settings,
-        _FACTOR_BEYOND * settings.tolerance,
-        _FACTOR_BEYOND * settings.absolute_tolerance,
+        factor * settings.tolerance,
+        factor * settings.absolute_tolerance,
         min(_STEPS_RESTING, settings.max_iterations),
     )
 
