@@ -68,8 +68,8 @@ FIRST_LOOK, NEW_LOOK, SAME_PAIRS, SAME_ROWS = range(4)
 # Entries of SharedArrays.lengths: a substep [s], gravity [m/s^2].
 STEP, GRAVITY = range(2)
 # Sweeps over an island that the last substep left unsolved, before its contacts are known; over one that was left so by
-# the last look, where contacts are added, and for its velocities.
-_SWEEPS_FIRST, _SWEEPS_AGAIN, _SWEEPS_SETTLE = np.int64(24), np.int64(20), np.int64(20)
+# the last look, where contacts are added, and for its velocities: at least and at most.
+_SWEEPS_FIRST, _SWEEPS_AGAIN, _SWEEPS_MOST = np.int64(24), np.int64(20), np.int64(100)
 
 # Columns of SharedArrays.runs.
 LANE, FIRST, COUNT, PLACE = range(4)
@@ -460,7 +460,7 @@ def solve_islands(arrays, lane):
     problem, shared, outlook = members.problem, members.shared, members.collision.workspace.outlook
     rows, islands = problem.rows, problem.islands
     free_velocity, velocity = members.motion.free_velocity, members.state.velocity
-    settings = settings_of(shared.amounts, shared.counts)
+    settings, sweep = settings_of(shared.amounts, shared.counts), problem.sweep
     if is_shared(shared):
         _copy_starts(islands.count[0], shared.block_first, islands.block_first)
     add_shared(shared.busy, 0, 1)
@@ -478,12 +478,14 @@ def solve_islands(arrays, lane):
         _apply_impulses(rows, islands, island, free_velocity, velocity)
         if look == FIRST_LOOK and restless:
             shared.orders[FOUND] = 1
-            touch_up_island(rows, islands, island, free_velocity, velocity, problem.sweep, settings, _SWEEPS_FIRST)
-            shared.outcome[island, SOLVE_ITERATIONS] = _SWEEPS_FIRST
+            outcome = touch_up_island(
+                rows, islands, island, free_velocity, velocity, sweep, settings, _SWEEPS_FIRST, _SWEEPS_FIRST
+            )
+            shared.outcome[island, SOLVE_ITERATIONS] = outcome[1]
             continue
         if look == SAME_PAIRS and is_marked(islands, island, outlook, np.int64(UNSOLVED)):
             outcome = touch_up_island(
-                rows, islands, island, free_velocity, velocity, problem.sweep, settings, _SWEEPS_AGAIN
+                rows, islands, island, free_velocity, velocity, sweep, settings, _SWEEPS_AGAIN, _SWEEPS_MOST
             )
         else:
             outcome = _call_solver(shared.stages, SOLVE, arrays, island)
@@ -510,7 +512,7 @@ def settle_islands(arrays, lane):
     contacts = members.collision.contacts[members.collision.current[0]]
     free_velocity, velocity, contact_count = motion.free_velocity, state.velocity, contacts.count[0]
     h, gravity_speed = shared.lengths[STEP], shared.lengths[STEP] * shared.lengths[GRAVITY]
-    settings = settings_of(shared.amounts, shared.counts)
+    settings, sweep = settings_of(shared.amounts, shared.counts), problem.sweep
     if is_shared(shared):
         _copy_starts(islands.count[0], shared.block_first, islands.block_first)
     add_shared(shared.busy, 0, 1)
@@ -540,7 +542,7 @@ def settle_islands(arrays, lane):
             end_impacts(islands, island, last, rows, contact_count, contact_rows)
         if is_marked(islands, island, members.collision.workspace.outlook, np.int64(UNSOLVED)):
             outcome = touch_up_island(
-                rows, islands, island, free_velocity, velocity, problem.sweep, settings, _SWEEPS_SETTLE
+                rows, islands, island, free_velocity, velocity, sweep, settings, _SWEEPS_AGAIN, _SWEEPS_MOST
             )
         else:
             outcome = _call_solver(shared.stages, SOLVE, arrays, island)

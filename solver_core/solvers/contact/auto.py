@@ -39,6 +39,7 @@ from .alm_newton import allocate_alm_workspace, solve_alm_newton
 from .ending import fail, status_of
 from .nncg import iterate_nncg, solve_nncg
 from .sweep import apply_impulses
+from .touch_up import RATIO_ROUGH
 
 # A start whose residual is below this share of the scale is that of bodies which rest: only details are missing.
 _RATIO_SETTLED = 0.1
@@ -66,7 +67,6 @@ _STEPS_SETTLED, _STEPS_RESTLESS = 100, 40
 # are to bring the residual below this share of the scale: the hits themselves.
 _WAIT_LEAST, _WAIT_MOST = 4, 32
 _SWEEPS_MOVING, _SWEEPS_HIT = 60, 240
-_RATIO_ROUGH = 1e-2
 # The first look, which is all that a solve at rest does.
 _scale_at_first, _residual_at_first = inlined(problem_scale), inlined(natural_map)
 # Rows of ``memory``.
@@ -197,7 +197,7 @@ def _solve_in_turns(rows, islands, island, free_velocity, velocity, workspace, s
     steps = min(_STEPS_SETTLED if settled else _STEPS_RESTLESS, settings.max_iterations - iterations)
     if residual > target and wait > 0:
         workspace.fallbacks[0] += 1
-        if residual > _RATIO_ROUGH * scale and iterations < settings.max_iterations:
+        if residual > RATIO_ROUGH * scale and iterations < settings.max_iterations:
             limit = min(_SWEEPS_HIT, settings.max_iterations - iterations)
             status, done, residual, _, worst_block = solve_nncg(
                 rows,
@@ -206,7 +206,7 @@ def _solve_in_turns(rows, islands, island, free_velocity, velocity, workspace, s
                 free_velocity,
                 velocity,
                 workspace.sweep,
-                _with_ends(settings, max(_RATIO_ROUGH, settings.tolerance), settings.absolute_tolerance, limit),
+                _with_ends(settings, max(RATIO_ROUGH, settings.tolerance), settings.absolute_tolerance, limit),
             )
             iterations += done
             status = status_of(residual, target, settings.absolute_tolerance)

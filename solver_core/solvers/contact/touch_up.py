@@ -7,22 +7,28 @@ changes little but what these ask for.
 
 import math
 
+import numpy as np
+
 from ...kernel import subkernel
 from ...residuals import natural_map, problem_scale
 from .ending import fail, status_of
 from .parts import is_divided, lay_rows, sweep_island, take_impulses
 
+# Bodies that fly about need no smaller residual than this share of the scale; a larger one is that of a hit.
+RATIO_ROUGH = 1e-2
+
 
 @subkernel
-def touch_up_island(rows, islands, island, free_velocity, velocity, workspace, settings, sweeps):
-    """Sweep over one island.
+def touch_up_island(rows, islands, island, free_velocity, velocity, workspace, settings, sweeps, most_sweeps):
+    """Sweep over one island, and on while a sweep changes it roughly.
 
     Parameters
     ----------
     rows, islands, island, free_velocity, velocity, settings
         As of a solver's kernel.
     workspace : SolverWorkspace
-    sweeps : int
+    sweeps, most_sweeps : int
+        How many there are at least; and at most, as long as they change a speed by more than RATIO_ROUGH of the scale.
 
     Returns
     -------
@@ -32,18 +38,25 @@ def touch_up_island(rows, islands, island, free_velocity, velocity, workspace, s
     scale = problem_scale(rows, islands, island, free_velocity)
     if not scale < math.inf:
         return fail(rows, islands, island, free_velocity, velocity)
+    rough = RATIO_ROUGH * scale
     if is_divided(islands, island):
         laid_islands, laid_workspace = lay_rows(rows, islands, island, velocity, workspace)
-        _sweep(workspace.laid, laid_islands, island, velocity, laid_workspace, settings, sweeps)
+        done = _sweep(
+            workspace.laid, laid_islands, island, velocity, laid_workspace, settings, sweeps, most_sweeps, rough
+        )
         take_impulses(rows, islands, island, workspace.laid)
     else:
-        _sweep(rows, islands, island, velocity, workspace, settings, sweeps)
+        done = _sweep(rows, islands, island, velocity, workspace, settings, sweeps, most_sweeps, rough)
     residual, worst_block = natural_map(rows, islands, island, velocity, settings)
     target = max(settings.tolerance * scale, settings.absolute_tolerance)
-    return status_of(residual, target, settings.absolute_tolerance), sweeps, residual, scale, worst_block
+    return status_of(residual, target, settings.absolute_tolerance), done, residual, scale, worst_block
 
 
 @subkernel
-def _sweep(rows, islands, island, velocity, workspace, settings, sweeps):
-    for _ in range(sweeps):
-        sweep_island(rows, islands, island, velocity, workspace, settings, 1.0, 0.0)
+def _sweep(rows, islands, island, velocity, workspace, settings, sweeps, most_sweeps, rough):
+    """Returns how many sweeps there were."""
+    done, largest = np.int64(0), math.inf
+    while done < sweeps or (done < most_sweeps and largest > rough):
+        largest, _ = sweep_island(rows, islands, island, velocity, workspace, settings, 1.0, 0.0)
+        done += 1
+    return done
