@@ -86,7 +86,10 @@ def divide_islands(rows, can_be_pushed, islands, graph, laid_row):
         Workspace.
     laid_row : int64 [block_capacity + 1]
         Written, where an island is divided: the first row of each block in the new order, were rows in that order.
+        Without room for a block: no island is divided.
     """
+    if len(laid_row) == 1:
+        return
     islands.part_first[0] = 0
     for island in range(islands.count[0]):
         first = islands.part_first[island]

@@ -25,6 +25,7 @@ from .frame_record import (
     allocate_record,
     clear_record,
 )
+from .island_parts import BLOCKS_TO_DIVIDE
 from .kernel import direct_call
 from .lanes import lane_count, threads
 from .model import BodyKind, Model
@@ -51,9 +52,11 @@ from .stepper import (
     empty_tables,
     gather_arrays,
     grow_collision,
+    may_divide,
     next_rows,
     present_contacts,
     stages_to_compile,
+    with_parts,
 )
 
 # With adaptive substeps: how far a body goes in one, as a share of its size, and how far it turns [rad].
@@ -256,7 +259,10 @@ class Simulation:
         forms.place_meshes(self._collision.workspace, meshes)
         forms.place_shapes(self._collision.workspace, shapes)
         self.frame += 1
-        return self._report()
+        report = self._report()
+        if report.contacts >= BLOCKS_TO_DIVIDE and not may_divide(self._problem):
+            self._problem, self._lanes = with_parts(self._problem), None
+        return report
 
     def poses(self) -> tuple[np.ndarray, np.ndarray]:
         """Poses of the user frames.
@@ -509,9 +515,11 @@ class Simulation:
                 return
             self._collision = grow_collision(self._collision)
             self._fallbacks += self._take_fallbacks()
-            earlier = self._problem.solver
+            earlier = self._problem
             self._problem = allocate_problem(self._collision, self.model.body_count, self._method)
-            self._method.carry(earlier, self._problem.solver)
+            if may_divide(earlier):
+                self._problem = with_parts(self._problem)
+            self._method.carry(earlier.solver, self._problem.solver)
             self._lanes = None
 
     def _gather_arrays(self):

@@ -49,7 +49,7 @@ from .frame_record import (
     WORST,
     allocate_record,
 )
-from .island_parts import BLOCKS_TO_DIVIDE, BodyGraph, allocate_body_graph
+from .island_parts import BodyGraph, allocate_body_graph
 from .kernel import kernel, subkernel
 from .lanes import contexts_of, run_alone, run_lanes
 from .motion import allocate_motion, apply_forces, look_farther, measure_motion
@@ -342,18 +342,29 @@ def allocate_problem(collision: CollisionArrays, body_count: int, method) -> Pro
     row_capacity = ROWS_PER_CONTACT * contact_capacity
     solver = method.allocate(row_capacity, body_count, 0) if method else ()
     sweep = sweeping_part(solver) or allocate_solver_workspace(row_capacity if method else 0, body_count)
-    if method and contact_capacity >= BLOCKS_TO_DIVIDE:
-        sweep = with_room_for_parts(sweep, contact_capacity, row_capacity)
     return ProblemArrays(
         rows=allocate_rows(contact_capacity, row_capacity, body_count),
         contact_rows=allocate_contact_rows(contact_capacity),
         islands=allocate_islands(contact_capacity, body_count),
         parent=np.zeros(body_count, np.int64),
         label=np.zeros(body_count, np.int64),
-        graph=allocate_body_graph(contact_capacity, body_count),
+        graph=allocate_body_graph(0, 0),
         sweep=sweep,
-        solver=with_sweeping_part(solver, sweep) if method else (),
+        solver=solver,
     )
+
+
+def may_divide(problem: ProblemArrays) -> bool:
+    """Whether there is room for the parts of large islands."""
+    return len(problem.sweep.laid_order) > 0
+
+
+def with_parts(problem: ProblemArrays) -> ProblemArrays:
+    """The same arrays with room for the parts of large islands, which others do without."""
+    contact_capacity, row_capacity = len(problem.rows.body_a), len(problem.rows.diagonal)
+    sweep = with_room_for_parts(problem.sweep, contact_capacity, row_capacity)
+    graph = allocate_body_graph(contact_capacity, len(problem.parent))
+    return problem._replace(graph=graph, sweep=sweep, solver=with_sweeping_part(problem.solver, sweep))
 
 
 def contacts_at(model, state):
