@@ -46,6 +46,7 @@ from .mesh_pairs import (
 from .mesh_round import least_gap
 from .mesh_tables import NEW_PATH, PATH, SPEED, STIRRED
 from .polytope_contacts import polytope_contacts
+from .previous_pairs import find_previous, first_candidate, link_previous, relative_motion
 from .ways import (
     RATIO_FAST,
     closest_approach,
@@ -62,8 +63,6 @@ from .ways import (
     way_lever,
 )
 from .workspace import (
-    A_IN_B,
-    B_IN_A,
     BODY_A,
     BODY_B,
     BOUNDING_RADIUS,
@@ -631,38 +630,6 @@ def take_poses(body_a, body_b, shape_a, shape_b, pose):
 
 
 @subkernel
-def first_candidate(shape_a, count, a):
-    """First place in a sorted list whose shape is not before a, by bisection."""
-    low, high = np.int64(0), count
-    while low < high:
-        middle = (low + high) // 2
-        if shape_a[middle] < a:
-            low = middle + 1
-        else:
-            high = middle
-    return low
-
-
-@subkernel
-def find_previous(shape_a, shape_b, count, a, b, old):
-    """Go on in the last step's list, sorted like this one, to the first pair that is not before (a, b)."""
-    while old < count and (shape_a[old] < a or (shape_a[old] == a and shape_b[old] < b)):
-        old += 1
-    return old
-
-
-@subkernel(inline=True)
-def link_previous(link, previous_pairs, a, b, old):
-    """Note the same pair of the last step, if there is one; REFERENCE and FEATURE start as they were."""
-    is_same = old < previous_pairs.count[0] and previous_pairs.shape_a[old] == a and previous_pairs.shape_b[old] == b
-    link[OLD_PAIR] = old if is_same else -1
-    link[OLD_START] = previous_pairs.link[old, CONTACT_START] if is_same else 0
-    link[OLD_COUNT] = previous_pairs.link[old, CONTACT_COUNT] if is_same else 0
-    link[REFERENCE] = previous_pairs.link[old, REFERENCE] if is_same else NO_CONTACT
-    link[FEATURE] = previous_pairs.link[old, FEATURE] if is_same else -1
-
-
-@subkernel
 def bound_approach(velocity, moving, other, body_pose, shape_pose, radius):
     """Speed at which points within ``radius`` of the moving body's shape may come nearer to the other body.
 
@@ -703,20 +670,3 @@ def bound_approach(velocity, moving, other, body_pose, shape_pose, radius):
 def spin_of(velocity):
     """Angular speed [rad/s]."""
     return (velocity[3] ** 2 + velocity[4] ** 2 + velocity[5] ** 2) ** 0.5
-
-
-@subkernel
-def relative_motion(pose, before, is_b, radius):
-    """How far any point of shape b (else a) may have moved in the frame of the other since the pose ``before``."""
-    # |R - R0| = 2 sqrt(2) sin(angle / 2) in the Frobenius norm
-    square, shift = 0.0, 0.0
-    for i in range(3):
-        for j in range(3):
-            square += (pose[B_IN_A, i, j] - before[i, j]) ** 2
-        if is_b:
-            shift += (pose[B_IN_A, POSITION, i] - before[POSITION, i]) ** 2
-        else:
-            x = before[0, i] * before[POSITION, 0] + before[1, i] * before[POSITION, 1]
-            x += before[2, i] * before[POSITION, 2]
-            shift += (pose[A_IN_B, POSITION, i] + x) ** 2
-    return shift**0.5 + (0.5 * square) ** 0.5 * radius

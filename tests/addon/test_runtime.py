@@ -121,7 +121,7 @@ def test_compiling_pauses_between_two_kernels(monkeypatch):
     steps = [step for step in runtime.compile_kernels(OPTIONS, [ShapeKind.BOX], time_slice=-1.0) if step[1]]
     assert [done for done, _, _ in steps] == list(range(len(steps)))
     assert {total for _, total, _ in steps} == {len(steps)}
-    assert "narrow_phase" in {name for _, _, name in steps}
+    assert "find_contacts" in {name for _, _, name in steps}
 
 
 def test_only_shapes_that_the_model_has_are_compiled():
