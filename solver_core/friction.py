@@ -92,6 +92,14 @@ def solve_friction(model, directions, bound, w11, w12, w21, w22, speed_1, speed_
     return project_friction(model, directions, bound, t1 - speed_1 / weight, t2 - speed_2 / weight)
 
 
+@subkernel
+def visit_friction(model, directions, bound, w11, w12, w21, w22, speed_1, speed_2, t1, t2):
+    """What a sweep does to the friction of a contact that pushes: as ``solve_friction``; exact at a solution only."""
+    if model == CONE:
+        return stick_or_slide(bound, w11, w12, w21, w22, speed_1, speed_2, t1, t2)
+    return solve_friction(model, directions, bound, w11, w12, w21, w22, speed_1, speed_2, t1, t2)
+
+
 # Steps of Newton's method on the length of the friction impulse; it gains more than two digits each.
 _SECULAR_STEPS = 10
 _SECULAR_TOLERANCE = 1e-12
@@ -99,10 +107,12 @@ _SECULAR_TOLERANCE = 1e-12
 _SINGULAR = 1e-12
 # From this near on, one more step of a sweep's visit gains enough digits.
 _RATIO_NEAR = 1e-2
+# A slip by so many times what friction may take from it is as good as free.
+_FACTOR_FREE = 1e12
 
 
 @subkernel
-def stick_or_slide(bound, w11, w12, w22, speed_1, speed_2, t1, t2):
+def stick_or_slide(bound, w11, w12, w21, w22, speed_1, speed_2, t1, t2):
     """Friction impulse in the disc at which a sweep arrives, at a contact where all others stay.
 
     Where the contact sticks this is the solution. Where it slides, the impulse t' opposes the slip,
@@ -117,35 +127,39 @@ def stick_or_slide(bound, w11, w12, w22, speed_1, speed_2, t1, t2):
     ----------
     bound : float
         mu * r_normal, above 0 [N s].
-    w11, w12, w22 : float
-        The contact's friction rows in W, a symmetric matrix [1/kg].
-    speed_1, speed_2, t1, t2 : float
+    w11, w12, w21, w22, speed_1, speed_2, t1, t2 : float
         As of ``solve_friction``.
 
     Returns
     -------
     tuple of (float, float)
     """
-    wanted_1, wanted_2 = w11 * t1 + w12 * t2 - speed_1, w12 * t1 + w22 * t2 - speed_2
-    determinant = w11 * w22 - w12 * w12
+    wanted_1, wanted_2 = w11 * t1 + w12 * t2 - speed_1, w21 * t1 + w22 * t2 - speed_2
+    determinant = w11 * w22 - w12 * w21
     if not determinant > _SINGULAR * w11 * w22:
-        return _solve_disc(bound, w11, w12, w12, w22, wanted_1, wanted_2)
+        return _solve_disc(bound, w11, w12, w21, w22, wanted_1, wanted_2)
     inverse = 1.0 / determinant
-    new_1, new_2 = (w22 * wanted_1 - w12 * wanted_2) * inverse, (w11 * wanted_2 - w12 * wanted_1) * inverse
+    new_1, new_2 = (w22 * wanted_1 - w12 * wanted_2) * inverse, (w11 * wanted_2 - w21 * wanted_1) * inverse
     if new_1 * new_1 + new_2 * new_2 <= bound * bound:
         return new_1, new_2
-    shift = length_of(speed_1, speed_2) / bound
+    slip = length_of(speed_1, speed_2)
+    if slip >= _FACTOR_FREE * bound * (w11 + w22):
+        # next to nothing brakes it; s, and the squares below, may be beyond any number
+        length = length_of(wanted_1, wanted_2)
+        share = bound / length if length > 0.0 else 0.0
+        return share * wanted_1, share * wanted_2
+    shift = slip / bound
     for _ in range(_SECULAR_STEPS):
         a, d = w11 + shift, w22 + shift
-        inverse = 1.0 / (a * d - w12 * w12)
-        new_1, new_2 = (d * wanted_1 - w12 * wanted_2) * inverse, (a * wanted_2 - w12 * wanted_1) * inverse
+        inverse = 1.0 / (a * d - w12 * w21)
+        new_1, new_2 = (d * wanted_1 - w12 * wanted_2) * inverse, (a * wanted_2 - w21 * wanted_1) * inverse
         square = new_1 * new_1 + new_2 * new_2
-        turned_1, turned_2 = (d * new_1 - w12 * new_2) * inverse, (a * new_2 - w12 * new_1) * inverse
+        turned_1, turned_2 = (d * new_1 - w12 * new_2) * inverse, (a * new_2 - w21 * new_1) * inverse
         excess = math.sqrt(square) / bound - 1.0
         shift = max(0.0, shift + excess * square / (new_1 * turned_1 + new_2 * turned_2))
         if abs(excess) <= _RATIO_NEAR:
             break
-    new_1, new_2 = (w22 + shift) * wanted_1 - w12 * wanted_2, (w11 + shift) * wanted_2 - w12 * wanted_1
+    new_1, new_2 = (w22 + shift) * wanted_1 - w12 * wanted_2, (w11 + shift) * wanted_2 - w21 * wanted_1
     share = bound / length_of(new_1, new_2)
     return share * new_1, share * new_2
 

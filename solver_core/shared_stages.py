@@ -11,9 +11,9 @@ import numpy as np
 from numba import types
 
 from .clock import now
-from .collision.looks import is_marked, note_unsolved
+from .collision.looks import has_deep_contacts, is_marked, note_unsolved
 from .collision.narrow_phase import LOOK_AT_ENDS, narrow_phase
-from .collision.workspace import DEEP, RESTLESS, UNSOLVED
+from .collision.workspace import RESTLESS, UNSOLVED
 from .constraints.contact_rows import (
     RECOVERS,
     SAME,
@@ -512,7 +512,7 @@ def settle_islands(arrays, lane):
     contacts = members.collision.contacts[members.collision.current[0]]
     free_velocity, velocity, contact_count = motion.free_velocity, state.velocity, contacts.count[0]
     h, gravity_speed = shared.lengths[STEP], shared.lengths[STEP] * shared.lengths[GRAVITY]
-    outlook = members.collision.workspace.outlook
+    outlook, sizes = members.collision.workspace.outlook, members.collision.workspace.size
     settings, sweep = settings_of(shared.amounts, shared.counts), problem.sweep
     if is_shared(shared):
         _copy_starts(islands.count[0], shared.block_first, islands.block_first)
@@ -543,7 +543,7 @@ def settle_islands(arrays, lane):
             end_impacts(islands, island, last, rows, contact_count, contact_rows)
         # Deep overlaps have been pushed apart, by impulses from which sweeps are slow to come back.
         unsolved = is_marked(islands, island, outlook, np.int64(UNSOLVED))
-        if unsolved and not is_marked(islands, island, outlook, np.int64(DEEP)):
+        if unsolved and not has_deep_contacts(islands, island, contacts, sizes):
             outcome = touch_up_island(
                 rows, islands, island, free_velocity, velocity, sweep, settings, _SWEEPS_AGAIN, _SWEEPS_MOST
             )

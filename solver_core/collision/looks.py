@@ -2,7 +2,7 @@
 
 import math
 
-from ..contacts import CONTACT_COUNT, CONTACT_START, LOOKED_COUNT, LOOKED_START
+from ..contacts import AT_ONCE, CONTACT_COUNT, CONTACT_START, LOOKED_COUNT, LOOKED_START
 from ..kernel import subkernel
 from .broad_phase import DYNAMIC
 from .workspace import BOUNDING_RADIUS, DEEP, LOOK, POSITION, RATIO_MARGIN, RESTLESS, SURPLUS, UNSOLVED
@@ -39,6 +39,18 @@ def remember_look(pairs, contacts, sizes, body_kind, outlook):
                 for body in (contacts.body_a[contact], contacts.body_b[contact]):
                     if body_kind[body] == DYNAMIC:
                         outlook[body, DEEP] = 1.0
+
+
+@subkernel
+def has_deep_contacts(islands, island, contacts, sizes):
+    """Whether shapes of an island overlap by so much that it is taken out in many substeps."""
+    for index in range(islands.block_first[island], islands.block_first[island + 1]):
+        contact = islands.block_order[index]
+        if contact < contacts.count[0]:
+            allowed = RATIO_MARGIN * min(sizes[contacts.shape_a[contact]], sizes[contacts.shape_b[contact]])
+            if contacts.gap[contact] + contacts.drift[contact, AT_ONCE] < -allowed:
+                return True
+    return False
 
 
 @subkernel

@@ -339,7 +339,6 @@ def narrow_phase(
                     RATIO_FAST * size if moves_a and moves_b else 0.0,
                     pose,
                 )
-                keep_apart_at_end(contacts.gap, contacts.drift, link[CONTACT_START], first, contacts.count[0])
             else:
                 is_round = kind[moving] == SPHERE or CAPSULE <= kind[moving] <= CONE
                 link[CURVED] = 1 if is_round and count > 0 else 0
@@ -512,7 +511,7 @@ def narrow_phase(
                     pose,
                 )
             if is_at_end:
-                keep_apart_at_end(contacts.gap, contacts.drift, link[CONTACT_START], first, contacts.count[0])
+                keep_apart_at_end(contacts.gap, contacts.drift, link[CONTACT_START], first, contacts.count[0], size)
             if surface_speed > 0.0:
                 drift_with_growth(
                     form,

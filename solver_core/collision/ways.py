@@ -48,6 +48,10 @@ from .workspace import (
 # Pairs that may come closer in a substep by more than this share of the smaller one's size are followed. In slower ones
 # a plane taken at the start is off by no more than that.
 RATIO_FAST = 0.25
+
+# Most of a gap of the end that is taken out at once, as a share of the smaller size: more is no corner that turned
+# over an edge.
+RATIO_AT_ONCE = 0.05
 # Shapes meet when they are this close (share of the smaller one's size).
 RATIO_MEETING = 1e-3
 # Steps of following a pair. Bodies that turn and nearly graze each other may need more; they count as meeting then.
@@ -432,7 +436,7 @@ def measure_from_start(
 
 
 @subkernel
-def keep_apart_at_end(gap, drift, start, first, last):
+def keep_apart_at_end(gap, drift, start, first, last, size):
     """Note of contacts that were made at the end of a substep how much of a negative gap must not be left there.
 
     Measured from the start their planes may cut into shapes that are still apart, or overlap by less: a body has turned
@@ -444,12 +448,14 @@ def keep_apart_at_end(gap, drift, start, first, last):
         Of ``ContactArrays``; column AT_ONCE of ``drift`` written.
     start, first, last : int
         The pair's contacts: those of the start are before ``first``, those of the end from there on.
+    size : float
+        Of the smaller shape [m].
     """
     depth = 0.0
     for contact in range(start, first):
         depth = max(depth, -gap[contact])
     for contact in range(first, last):
-        drift[contact, AT_ONCE] = max(0.0, -gap[contact] - depth)
+        drift[contact, AT_ONCE] = min(RATIO_AT_ONCE * size, max(0.0, -gap[contact] - depth))
 
 
 # ---- hits that spin a body about

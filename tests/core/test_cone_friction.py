@@ -136,7 +136,7 @@ def brake(model, bound, w, speed, t):
 
 @kernel
 def sweep_over(bound, w, speed, t):
-    return stick_or_slide(bound, w[0, 0], w[0, 1], w[1, 1], speed[0], speed[1], t[0], t[1])
+    return stick_or_slide(bound, w[0, 0], w[0, 1], w[1, 0], w[1, 1], speed[0], speed[1], t[0], t[1])
 
 
 @pytest.mark.parametrize("model", [BOX, CONE, POLYHEDRAL])
@@ -168,8 +168,9 @@ def test_friction_of_one_contact_is_solved(asymmetry):
     assert 50 < sliding < 250
 
 
+@pytest.mark.parametrize("asymmetry", [0.0, 0.1])
 @pytest.mark.parametrize("spread", [1.0, 30.0])
-def test_sweeps_over_one_contact_end_at_its_solution(spread):
+def test_sweeps_over_one_contact_end_at_its_solution(spread, asymmetry):
     """Stay at the solution, and get there from anywhere, sticking and sliding, however unlike the two directions are.
 
     One visit of a sweep lies on the circle where the contact slides, and solves it at once where it sticks.
@@ -179,7 +180,7 @@ def test_sweeps_over_one_contact_end_at_its_solution(spread):
     for _ in range(300):
         turn = rng.uniform(0.0, np.pi)
         axes = np.array([[np.cos(turn), -np.sin(turn)], [np.sin(turn), np.cos(turn)]])
-        w = axes @ np.diag([1.0, spread]) @ axes.T
+        w = axes @ np.diag([1.0, spread]) @ axes.T + asymmetry * np.array([[0.0, 1.0], [-1.0, 0.0]])
         speed, t = rng.normal(size=(2, 2))
         bound = rng.uniform(0.1, 3.0)
         wanted = w @ t - speed
@@ -196,6 +197,17 @@ def test_sweeps_over_one_contact_end_at_its_solution(spread):
         assert not sticks or count == 1
         visits.append(count)
     assert np.median(visits) <= 3
+
+
+@pytest.mark.parametrize("bound", [1e-15, 1e-120, 1e-200, 5e-324])
+@pytest.mark.parametrize("slip", [1e-170, 1e-20, 1.0])
+def test_next_to_no_friction_opposes_the_slip(bound, slip):
+    """Impulses that die down to the smallest numbers stay numbers."""
+    w = np.array([[2.0, 0.5], [0.5, 1.0]])
+    found = np.array(sweep_over(bound, w, np.array([0.6, 0.8]) * slip, np.zeros(2)))
+    assert np.all(np.isfinite(found))
+    assert np.all(found <= 0.0)
+    assert np.linalg.norm(found) <= bound * (1.0 + 1e-12)
 
 
 def test_friction_of_one_contact_with_a_singular_matrix():

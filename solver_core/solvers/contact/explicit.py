@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...friction import project_friction, solve_friction
+from ...friction import project_friction, visit_friction
 from ...kernel import kernel, subkernel
 from ...problem import CONJUGACIES, Status, kernel_settings
 from ...residuals import explicit_natural_map, explicit_scale
@@ -204,8 +204,10 @@ def sweep_explicit(problem, r, change, settings):
                 r[row + 1] = min(bound, max(-bound, old_1 - relaxation * _speed(problem, r, row + 1) / w1))
             if w2 > 0.0:
                 r[row + 2] = min(bound, max(-bound, old_2 - relaxation * _speed(problem, r, row + 2) / w2))
+        elif bound == 0.0:
+            r[row + 1], r[row + 2] = 0.0, 0.0
         elif max(w1, w2) > 0.0:
-            new_1, new_2 = solve_friction(
+            new_1, new_2 = visit_friction(
                 settings.friction,
                 settings.directions,
                 bound,

@@ -13,10 +13,10 @@ Source: Erleben 2013, section 5.2; Silcowitz-Hansen et al. 2010, eq. 17. (Nielse
 M^-1 on J', which would not be a Gauss-Seidel step of W.)
 """
 
-from ...friction import project_friction, solve_friction, stick_or_slide
+from ...friction import project_friction, visit_friction
 from ...kernel import subkernel
 from ...residuals import is_friction_pair, project_impulse
-from ...rows import BOX, CONE
+from ...rows import BOX
 
 # What rounding alone has stirred (the sideways motion of a straight stack) dies down from sweep to sweep, to numbers
 # below 1e-308, with which processors calculate a hundred times slower. A change of an impulse below this is none [N s].
@@ -214,12 +214,7 @@ def _without_tiny(number):
 @subkernel
 def _friction_step(model, directions, bound, step, first, coupling, second, speed_1, speed_2, t1, t2):
     """Friction of one contact: ``step`` times the way to its solution for the present normal impulse."""
-    if model == CONE:
-        new_1, new_2 = stick_or_slide(bound, first, coupling, second, speed_1, speed_2, t1, t2)
-    else:
-        new_1, new_2 = solve_friction(
-            model, directions, bound, first, coupling, coupling, second, speed_1, speed_2, t1, t2
-        )
+    new_1, new_2 = visit_friction(model, directions, bound, first, coupling, coupling, second, speed_1, speed_2, t1, t2)
     if step == 1.0:
         return new_1, new_2
     return project_friction(model, directions, bound, t1 + step * (new_1 - t1), t2 + step * (new_2 - t2))
