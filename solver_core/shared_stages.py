@@ -70,6 +70,8 @@ STEP, GRAVITY = range(2)
 # Sweeps over an island that the last substep left unsolved, before its contacts are known; over one that was left so by
 # the last look, where contacts are added, and for its velocities: at least and at most.
 _SWEEPS_FIRST, _SWEEPS_AGAIN, _SWEEPS_MOST = np.int64(24), np.int64(20), np.int64(100)
+# From so many contacts on an island that was left unsolved gets sweeps for its velocities.
+_CONTACTS_TO_SWEEP = 500
 
 # Columns of SharedArrays.runs.
 LANE, FIRST, COUNT, PLACE = range(4)
@@ -541,9 +543,11 @@ def settle_islands(arrays, lane):
                 _note_outcome(shared, island, rows, outcome)
                 end_impact(islands, island, rows, velocity, free_velocity)
             end_impacts(islands, island, last, rows, contact_count, contact_rows)
-        # Deep overlaps have been pushed apart, by impulses from which sweeps are slow to come back.
+        # Deep overlaps have been pushed apart, by impulses from which sweeps are slow to come back; in small islands it
+        # costs little to ask to the end.
         unsolved = is_marked(islands, island, outlook, np.int64(UNSOLVED))
-        if unsolved and not has_deep_contacts(islands, island, contacts, sizes):
+        large = islands.block_first[island + 1] - islands.block_first[island] >= _CONTACTS_TO_SWEEP
+        if large and unsolved and not has_deep_contacts(islands, island, contacts, sizes):
             outcome = touch_up_island(
                 rows, islands, island, free_velocity, velocity, sweep, settings, _SWEEPS_AGAIN, _SWEEPS_MOST
             )

@@ -439,8 +439,9 @@ def measure_from_start(
 def keep_apart_at_end(gap, drift, start, first, last, size):
     """Note of contacts that were made at the end of a substep how much of a negative gap must not be left there.
 
-    Measured from the start their planes may cut into shapes that are still apart, or overlap by less: a body has turned
-    or slid on until the end. What is more than the overlap at the start is no overlap that is taken out bit by bit.
+    Measured from the start their planes may cut into shapes that are still apart: a body has turned or slid on until the
+    end. That is no overlap to be taken out bit by bit. Pairs that overlap at the start are left to that: several such
+    overlaps may contradict each other, and taken out at once they would throw bodies out.
 
     Parameters
     ----------
@@ -455,7 +456,7 @@ def keep_apart_at_end(gap, drift, start, first, last, size):
     for contact in range(start, first):
         depth = max(depth, -gap[contact])
     for contact in range(first, last):
-        drift[contact, AT_ONCE] = min(RATIO_AT_ONCE * size, max(0.0, -gap[contact] - depth))
+        drift[contact, AT_ONCE] = min(RATIO_AT_ONCE * size, max(0.0, -gap[contact])) if depth == 0.0 else 0.0
 
 
 # ---- hits that spin a body about
