@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ..contacts import CONTACT_COUNT, CURVED, FEATURE, PARTED
+from ..contacts import CONTACT_COUNT, CURVED, DRIFT_COLUMNS, FEATURE, PARTED
 from ..kernel import subkernel
 from .contact_buffers import link_contacts
 from .mesh_contacts import bound_path, mesh_contacts
@@ -242,6 +242,8 @@ def append_mesh_contacts(
         x, y, z = sign * row[OUTWARDS], sign * row[OUTWARDS + 1], sign * row[OUTWARDS + 2]
         turn(local_pose[mesh], x, y, z, contacts.local_normal[contact])
         turn(mesh_pose, x, y, z, contacts.normal[contact])
+        for column in range(DRIFT_COLUMNS):
+            contacts.drift[contact, column] = 0.0
         x, y, z = surface_velocity(meshes.start, number, meshes.vertex, meshes.triangle, row)
         turn(mesh_pose, -sign * x, -sign * y, -sign * z, contacts.drift[contact])
         x, y, z = row[WAY], row[WAY + 1], row[WAY + 2]
