@@ -228,6 +228,25 @@ def test_one_large_island_moves_alike_by_any_number_of_lanes(monkeypatch, make, 
         assert play(model, lane_total, monkeypatch, **options) == alone
 
 
+@compiled_only
+@pytest.mark.parametrize("first", [0, 1, 2])
+def test_a_divided_island_is_resumed_to_the_bit(first):
+    """Before its first frame, after the one that finds so many contacts, and after one that has parts."""
+    model, options = packed(), SimulationOptions(method="nncg", friction="box", max_iterations=40, threads=1)
+    unbroken = Simulation(model, options)
+    for _ in range(first):
+        unbroken.advance_frame()
+    checkpoint = unbroken.checkpoint()
+    resumed = Simulation(model, options)
+    resumed.restore(checkpoint)
+    for played in (unbroken, resumed):
+        while played.frame < 3:
+            played.advance_frame()
+        islands = played._lanes[0].members.problem.islands
+        assert islands.part_first[islands.count[0]] > 4
+    assert resumed.digest() == unbroken.digest()
+
+
 TASK, RUN = range(2)
 _call_stage = caller(types.none)
 
