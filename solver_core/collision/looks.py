@@ -35,7 +35,7 @@ def remember_look(pairs, contacts, sizes, body_kind, outlook):
         link[LOOKED_START], link[LOOKED_COUNT] = link[CONTACT_START], link[CONTACT_COUNT]
         allowed = RATIO_MARGIN * min(sizes[pairs.shape_a[pair]], sizes[pairs.shape_b[pair]])
         for contact in range(link[CONTACT_START], link[CONTACT_START] + link[CONTACT_COUNT]):
-            if contacts.gap[contact] < -allowed:
+            if contacts.gap[contact] + contacts.drift[contact, AT_ONCE] < -allowed:
                 for body in (contacts.body_a[contact], contacts.body_b[contact]):
                     if body_kind[body] == DYNAMIC:
                         outlook[body, DEEP] = 1.0

@@ -48,6 +48,8 @@ from .mesh_tables import NEW_PATH, PATH, SPEED, STIRRED
 from .polytope_contacts import polytope_contacts
 from .previous_pairs import find_previous, first_candidate, link_previous, relative_motion
 from .ways import (
+    INFINITE,
+    RATIO_APART,
     RATIO_FAST,
     closest_approach,
     find_meeting,
@@ -56,6 +58,7 @@ from .ways import (
     is_followed,
     keep_apart_at_end,
     measure_from_start,
+    overlap_at_start,
     place_on_way,
     place_pair,
     predicted_gap,
@@ -337,6 +340,7 @@ def narrow_phase(
                     led[body_of[a]],
                     led[body_of[b]],
                     RATIO_FAST * size if moves_a and moves_b else 0.0,
+                    0.0,
                     pose,
                 )
             else:
@@ -491,6 +495,7 @@ def narrow_phase(
                 # Made at the end, they hold in this substep only.
                 pairs.reach[pair] = NOT_KEPT
             first = contacts.count[0]
+            depth = overlap_at_start(contacts.gap, link[CONTACT_START], first) if is_at_end else 0.0
             append_contacts(body_of, local_pose, scratch, pairs, pair, count, is_at_end, contacts)
             if share > 0.0:
                 way_to = outlook if is_new_way else velocity
@@ -508,10 +513,11 @@ def narrow_phase(
                     way_to[body_of[a]],
                     way_to[body_of[b]],
                     RATIO_FAST * size if moves_a and moves_b else 0.0,
+                    -INFINITE if is_at_end and depth <= RATIO_APART * size else 0.0,
                     pose,
                 )
             if is_at_end:
-                keep_apart_at_end(contacts.gap, contacts.drift, link[CONTACT_START], first, contacts.count[0], size)
+                keep_apart_at_end(contacts.gap, contacts.drift, depth, first, contacts.count[0], size)
             if surface_speed > 0.0:
                 drift_with_growth(
                     form,

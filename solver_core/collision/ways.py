@@ -52,6 +52,8 @@ RATIO_FAST = 0.25
 # Most of a gap of the end that is taken out at once, as a share of the smaller size: more is no corner that turned
 # over an edge.
 RATIO_AT_ONCE = 0.05
+# Shapes that overlap by no more than this share at the start count as apart then.
+RATIO_APART = 2e-3
 # Shapes meet when they are this close (share of the smaller one's size).
 RATIO_MEETING = 1e-3
 # Steps of following a pair. Bodies that turn and nearly graze each other may need more; they count as meeting then.
@@ -383,7 +385,21 @@ def swing(velocity, x, y, z):
 
 @subkernel
 def measure_from_start(
-    point, normals, gap, drift, first, last, share, h, start_a, start_b, velocity_a, velocity_b, least_way, pose
+    point,
+    normals,
+    gap,
+    drift,
+    first,
+    last,
+    share,
+    h,
+    start_a,
+    start_b,
+    velocity_a,
+    velocity_b,
+    least_way,
+    least_approach,
+    pose,
 ):
     """Turn contacts that were made where two bodies meet into those of the substep's start.
 
@@ -392,7 +408,7 @@ def measure_from_start(
     one common point, in the middle, which keeps it to rounding. The gap is the way along the normal until they meet and
     what is left, so that the row lets the bodies come as far:
 
-        gap = d + t h max(-u_n, 0),    u_n = n . (v_b + omega_b x r_b - v_a - omega_a x r_a)
+        gap = d + t h max(-u_n, least_approach),    u_n = n . (v_b + omega_b x r_b - v_a - omega_a x r_a)
 
     Parameters
     ----------
@@ -408,6 +424,9 @@ def measure_from_start(
         On their ways (read).
     least_way : float
         Relative way in the whole substep from which on either body has its own arms [m].
+    least_approach : float
+        A smaller approach counts as this. 0 where bodies meet on their ways. -INFINITE at the end, of bodies that are
+        apart at the start: a corner that is led out of a plane of the end has been deeper behind it [m/s].
     pose : float64 [6, 4, 3]
         Poses at the meeting (read).
     """
@@ -432,11 +451,20 @@ def measure_from_start(
         u1 = vb[1] - va[1] + (vb[5] * b0 - vb[3] * b2) - (va[5] * a0 - va[3] * a2)
         u2 = vb[2] - va[2] + (vb[3] * b1 - vb[4] * b0) - (va[3] * a1 - va[4] * a0)
         approach = -(normal[0] * u0 + normal[1] * u1 + normal[2] * u2)
-        gap[contact] += share * h * max(approach, 0.0)
+        gap[contact] += share * h * max(approach, least_approach)
 
 
 @subkernel
-def keep_apart_at_end(gap, drift, start, first, last, size):
+def overlap_at_start(gap, first, last):
+    """Depth of a pair's contacts of the start [m]."""
+    depth = 0.0
+    for contact in range(first, last):
+        depth = max(depth, -gap[contact])
+    return depth
+
+
+@subkernel
+def keep_apart_at_end(gap, drift, depth, first, last, size):
     """Note of contacts that were made at the end of a substep how much of a negative gap must not be left there.
 
     Measured from the start their planes may cut into shapes that are still apart: a body has turned or slid on until
@@ -446,17 +474,19 @@ def keep_apart_at_end(gap, drift, start, first, last, size):
     Parameters
     ----------
     gap, drift : float64 [C], [C, 7]
-        Of ``ContactArrays``; column AT_ONCE of ``drift`` written.
-    start, first, last : int
-        The pair's contacts: those of the start are before ``first``, those of the end from there on.
+        Of ``ContactArrays``; ``gap`` and column AT_ONCE of ``drift`` written.
+    depth : float
+        Of the overlap at the start [m].
+    first, last : int
+        The pair's contacts of the end.
     size : float
         Of the smaller shape [m].
     """
-    depth = 0.0
-    for contact in range(start, first):
-        depth = max(depth, -gap[contact])
+    is_apart = depth <= RATIO_APART * size
     for contact in range(first, last):
-        drift[contact, AT_ONCE] = min(RATIO_AT_ONCE * size, max(0.0, -gap[contact])) if depth == 0.0 else 0.0
+        if is_apart:
+            gap[contact] = max(gap[contact], -depth - RATIO_AT_ONCE * size)
+        drift[contact, AT_ONCE] = max(0.0, -gap[contact] - depth) if is_apart else 0.0
 
 
 # ---- hits that spin a body about
