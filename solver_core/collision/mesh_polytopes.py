@@ -123,7 +123,10 @@ def touch_polytope(
     if distance > 0.0:
         # Copied: the clipping below needs the memory.
         dx, dy, dz = scratch.closest[DIRECTION, 0], scratch.closest[DIRECTION, 1], scratch.closest[DIRECTION, 2]
-        lowest = -touching
+        feature = highest_feature(vertices, triangles, triangle, dx, dy, dz)
+        # What lies over the face is at least as far. A point beside it may count as over it, but gives no contact: the
+        # edge or corner that is nearest does, or the neighbour.
+        lowest = -touching if feature == FACE else distance - touching
         if (
             where == GONE_THROUGH
             and dx * scratch.axes[SIDE, 0] + dy * scratch.axes[SIDE, 1] + dz * scratch.axes[SIDE, 2] < 0.0
@@ -134,7 +137,6 @@ def touch_polytope(
             count = keep_points(contact, count, triangle, points, lowest, reach, scratch)
         if lowest == -INFINITE:
             return count
-        feature = highest_feature(vertices, triangles, triangle, dx, dy, dz)
         if feature != FACE and can_push(vertices, triangles, normals, triangle, feature, dx, dy, dz, side):
             points = feature_points(polytopes, row, other, dx, dy, dz, distance, reach, size, maximal_points, scratch)
             count = keep_points(contact, count, triangle, points, -INFINITE, reach, scratch)

@@ -74,6 +74,10 @@ class Collider:
         users[0][body], users[1][body] = position, np.asarray(orientation) / np.linalg.norm(orientation)
         self.state.position[:], self.state.orientation[:] = self.model.body_poses(*users)
 
+    def forget(self):
+        """Drop the contacts there are: the next step has no past."""
+        self.pairs[0].count[0] = self.contacts[0].count[0] = 0
+
     def step(self):
         """One step's collision stages; returns itself."""
         self.pairs.reverse()

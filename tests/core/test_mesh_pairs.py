@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 from concave_meshes import gear, torus
 from reference_collision import SUBSTEP, Collider, about, rotation
-from reference_mesh import mesh_distance
+from reference_mesh import highest_in_core, mesh_distance
 from reference_round import highest
 from sample_meshes import bumps, grid_mesh, hull_mesh
 from test_round_pairs import coal_shape, random_shape
@@ -31,6 +31,9 @@ TOLERANCE = 1e-6
 HULL_TOLERANCE = 1e-4
 # Of a normal [rad].
 SAME_NORMAL = np.radians(0.1)
+
+# Corners of a slab with a sharp tip, the first of them.
+TIP = np.array([(0.0, 0.0), (-3.0, -0.5), (-3.0, 0.5)])
 
 IDENTITY = (1.0, 0.0, 0.0, 0.0)
 KINDS = ["box", "sphere", "capsule", "cylinder", "cone", "hull"]
@@ -57,13 +60,20 @@ def random_place(rng, kind, vertices):
     return rng.uniform(-1.6, 1.6, 3) * np.abs(vertices).max(axis=0)
 
 
+def touch_at(mesh, shape, turn, places):
+    """Contacts of a static mesh with a shape at each of several places (position, reach), each without a past."""
+    bodies = [{"shape": mesh, "kind": BodyKind.STATIC}, {"shape": shape}]
+    collider = Collider(bodies, contact_capacity=2048)
+    for position, reach in places:
+        collider.forget()
+        collider.place(1, position, turn)
+        collider.step_scalars = collider.step_scalars._replace(gravity_norm=reach / SUBSTEP**2)
+        yield collider.step().manifold()
+
+
 def touch(mesh, shape, position, turn, reach):
     """Contacts of a static mesh with a shape."""
-    bodies = [
-        {"shape": mesh, "kind": BodyKind.STATIC},
-        {"shape": shape, "position": position, "orientation": turn},
-    ]
-    return Collider(bodies, gravity_norm=reach / SUBSTEP**2, contact_capacity=2048).step().manifold()
+    return next(touch_at(mesh, shape, turn, [(position, reach)]))
 
 
 def coal_distance(coal, vertices, triangles, shape, position, turn):
@@ -131,8 +141,9 @@ def assert_apart(pair, targets, tolerance, case):
     """The least gap is the distance, and a contact with it has the normal, as found and brought nearer."""
     vertices, triangles, shape, position, turn, distance, normal = pair
     mesh, size = TriangleMesh(vertices, triangles), smaller_size(vertices, shape)
-    for gap in (distance, *(target * size for target in targets)):
-        contacts = touch(mesh, shape, position + (gap - distance) * normal, turn, max(gap, 0.25 * size))
+    gaps = [distance, *(target * size for target in targets)]
+    places = [(position + (gap - distance) * normal, max(gap, 0.25 * size)) for gap in gaps]
+    for gap, contacts in zip(gaps, touch_at(mesh, shape, turn, places), strict=True):
         assert contacts.gap.min() == pytest.approx(gap, abs=tolerance * size), (case, gap, contacts)
         is_least = contacts.gap <= gap + tolerance * size
         angles = np.linalg.norm(contacts.normal[is_least] - normal, axis=1)
@@ -179,9 +190,11 @@ def test_shapes_with_edges_stay_in_contact_where_they_overlap(mesh_kind, kind):
             rng, (mesh_kind, kind), lambda *of: coal_distance(coal, *of)
         )
         mesh, size = TriangleMesh(vertices, triangles), smaller_size(vertices, shape)
-        for target in OVERLAPS[:-1]:
-            moved = position + (target * size - distance) * normal
-            gap = touch(mesh, shape, moved, turn, 0.0).gap.min(initial=np.inf)
+        places = [(position + (target * size - distance) * normal, 0.0) for target in OVERLAPS[:-1]]
+        for target, (moved, _), contacts in zip(
+            OVERLAPS[:-1], places, touch_at(mesh, shape, turn, places), strict=True
+        ):
+            gap = contacts.gap.min(initial=np.inf)
             # Past a sharp tip a shape may go by: then coal finds them apart.
             if gap > TOLERANCE * size:
                 exact = coal_distance(coal, vertices, triangles, shape, moved, turn)[0]
@@ -210,6 +223,31 @@ def test_the_normal_between_a_rim_and_a_long_ridge_is_exact_however_near(kind):
             nearest = contacts.gap.argmin()
             assert contacts.gap[nearest] == pytest.approx(gap * shape.size, abs=1e-12 * shape.size), (case, gap)
             assert np.linalg.norm(contacts.normal[nearest] - normal) <= 1e-4, (case, gap, contacts)
+
+
+@pytest.mark.parametrize("kind", ["box", "cylinder", "cone"])
+def test_what_is_lowest_beside_a_face_is_as_far_as_the_edge(kind):
+    """Beside the sharp tip of a slab by no more than the clipping lets count as over it, and hardly higher.
+
+    How high it is over the face's plane is less than the distance by up to 2e-6 of the size.
+    """
+    vertices, triangles = hull_mesh(ConvexHull.from_points([(x, y, z) for x, y in TIP for z in (-1.0, 0.0)]))
+    mesh = TriangleMesh(vertices, triangles)
+    rng, compared = np.random.default_rng(sum(map(ord, kind))), 0
+    for case in range(200):
+        shape, turn = random_shape(rng, kind), rng.normal(size=4)
+        size, axes = smaller_size(vertices, shape), rotation(turn)
+        lowest = axes @ highest_in_core(shape, -axes[2:])[0]
+        beside = np.array([*(rng.uniform(-1e-6, 2e-6, 2) * size), rng.choice([1e-7, 1e-6]) * size])
+        position = beside - lowest
+        with np.errstate(invalid="ignore"):
+            distance, _ = mesh_distance(vertices, triangles, shape, position, turn, 0.1)
+        if distance < 1e-8 * size:
+            continue
+        gap = touch(mesh, shape, position, turn, 0.0).gap.min()
+        assert gap == pytest.approx(distance, abs=1e-8 * size), (case, beside / size)
+        compared += 1
+    assert compared >= 50
 
 
 @pytest.mark.parametrize("depth", [0.0, 1e-6, 1e-4, 1e-3])
