@@ -25,6 +25,7 @@ from .mesh_features import (
     can_push,
     choose_sides,
     set_triangle,
+    side_of_point,
     triangle_distance,
     where_it_lies,
 )
@@ -69,9 +70,11 @@ from .workspace import (
 # does if the nearest part of the mesh is as far as it is deep, up to this ratio; less than 1 for normals that are off.
 RATIO_DEEP = 0.01
 RATIO_NEAREST_EXIT = 0.9
-# It lies in front of the nearest triangle, and so outside, if the way there leads along its normal (cosine). Beside an
-# edge that is nearest, one of the two triangles alone does not tell.
+# It lies in front of the nearest open part, and so in nothing, if the way there leads along the normal of the nearest
+# triangle (cosine): beyond a rim there is no inside.
 COSINE_IN_FRONT = 0.5
+# Where another contact is no farther than this (share of the smaller shape's size), it holds the shapes.
+RATIO_HELD = 1e-6
 
 # A shape meets a triangle when it is this close (share of the smaller shape's size): nearer than in ``ways``, so that
 # it stands over the triangle whose face it hits, and not yet over the next one.
@@ -240,6 +243,7 @@ def mesh_contacts(
         boxes,
         candidate,
         listed,
+        side,
         polytopes,
         row,
         other,
@@ -481,6 +485,7 @@ def drop_far_exits(
     boxes,
     candidate,
     listed,
+    side,
     polytopes,
     row,
     other,
@@ -494,28 +499,31 @@ def drop_far_exits(
 ):
     """Drop deep contacts whose points are nearer to another part of the mesh: that is where they get out.
 
-    A box that has sunk into a table's top lies deep behind the planes of its sides too. A point that lies in front of
-    the nearest triangle is in nothing at all. The least deep stays if nothing else touches, of points that are in
-    nothing only where the shapes do overlap: a ball on the tip of a thin mesh reaches out behind it. Returns how many
-    are left.
+    A box that has sunk into a table's top lies deep behind the planes of its sides too. A point outside of the nearest
+    closed part, or in front of the nearest open one, is in nothing at all. The least deep stays if nothing else
+    touches, of points that are in nothing only where the shapes do overlap: a ball on the tip of a thin mesh reaches
+    out behind it. Returns how many are left.
     """
-    shallowest, least, touching = -1, -INFINITE, RATIO_TOUCHING * size
+    shallowest, least = -1, -INFINITE
     outmost, least_out = -1, -INFINITE
     overlapping = 0
     for place in range(count):
         contact[place, GROUP] = 0.0
         gap = contact[place, GAP]
         if gap >= -RATIO_DEEP * size:
-            overlapping += gap <= touching
+            overlapping += gap <= RATIO_HELD * size
             continue
         x, y, z = contact[place, ON_OTHER], contact[place, ON_OTHER + 1], contact[place, ON_OTHER + 2]
         nearest, distance = nearest_triangle(vertices, triangles, nodes, boxes, x, y, z, candidate)
         triangle, base = int(contact[place, TRIANGLE]), triangles[nearest, 0]
-        side, height = 0.0, 0.0
-        for i in range(3):
-            side += contact[place, OUTWARDS + i] * normals[triangle, i]
-            height += (contact[place, ON_OTHER + i] - vertices[base, i]) * normals[nearest, i]
-        is_outside = (height if side > 0.0 else -height) > COSINE_IN_FRONT * distance
+        if (triangles[nearest, FLAGS] >> SOLID) & 1:
+            is_outside = side * side_of_point(vertices, triangles, normals, nearest, x, y, z) > 0.0
+        else:
+            along, height = 0.0, 0.0
+            for i in range(3):
+                along += contact[place, OUTWARDS + i] * normals[triangle, i]
+                height += (contact[place, ON_OTHER + i] - vertices[base, i]) * normals[nearest, i]
+            is_outside = (height if along > 0.0 else -height) > COSINE_IN_FRONT * distance
         if not is_outside and RATIO_NEAREST_EXIT * -gap <= distance <= -gap / RATIO_NEAREST_EXIT:
             overlapping += 1
             continue

@@ -6,7 +6,8 @@ import numpy as np
 def grid_mesh(cells, size, *, height=None, rng=None):
     """A square sheet of ``cells`` x ``cells`` quads about the origin, each cut in two; normals upwards.
 
-    ``height(x, y)`` lifts the vertices. With ``rng`` inner vertices are shifted and diagonals run either way.
+    ``height(x, y)`` lifts the vertices. With ``rng`` inner vertices are shifted and diagonals run either way; of a
+    hollow quad the other one would fold the sheet over.
     """
     line = np.linspace(-0.5 * size, 0.5 * size, cells + 1)
     x, y = np.meshgrid(line, line, indexing="ij")
@@ -18,13 +19,17 @@ def grid_mesh(cells, size, *, height=None, rng=None):
     z = np.zeros_like(x) if height is None else height(x, y)
     first = np.arange(cells * (cells + 1)).reshape(cells, cells + 1)[:, :-1].ravel()
     a, b, c, d = first, first + cells + 1, first + cells + 2, first + 1
-    triangles = np.concatenate(
-        [
-            np.where(flip[:, None], np.stack([a, b, d], 1), np.stack([a, b, c], 1)),
-            np.where(flip[:, None], np.stack([b, c, d], 1), np.stack([a, c, d], 1)),
-        ]
-    )
+    halves = [np.stack([a, b, c, a, c, d], 1), np.stack([a, b, d, b, c, d], 1)]
+    flip ^= _folds(x.ravel(), y.ravel(), np.where(flip[:, None], halves[1], halves[0]))
+    quads = np.where(flip[:, None], halves[1], halves[0])
+    triangles = np.concatenate([quads[:, :3], quads[:, 3:]])
     return np.stack([x, y, z], -1).reshape(-1, 3), triangles
+
+
+def _folds(x, y, quads):
+    """Whether one of a quad's two triangles [n, 6] is turned over."""
+    (ax, bx, cx), (ay, by, cy) = (values[quads.reshape(-1, 2, 3)].transpose(2, 0, 1) for values in (x, y))
+    return ((bx - ax) * (cy - ay) <= (by - ay) * (cx - ax)).any(axis=1)
 
 
 def box_mesh(half_extents, center=(0.0, 0.0, 0.0)):

@@ -269,6 +269,18 @@ def test_a_rim_on_the_tip_of_a_mesh_is_held(depth):
         assert np.all(contacts.normal[held, 2] > 0.4), (tilt, contacts)
 
 
+@pytest.mark.parametrize("depth", [1e-6, 1e-5, 1e-4, 1e-3])
+def test_a_can_over_the_sharp_corner_of_a_mesh_is_no_deeper_than_its_rim(depth):
+    """It reaches out beside the corner, below the planes of faces there: outside of the mesh, where nothing is deep."""
+    corners = [(0, 0, 0), (0.56, -1.92, 0.12), (0.29, -2.16, -0.22), (-0.8, -0.77, 0.39), (0.25, -2.48, 2.21)]
+    vertices, triangles = hull_mesh(ConvexHull.from_points(corners))
+    can, position, turn = Cylinder(0.49, 0.27), np.array([-0.75, 0.39, -1.77]), (0.64, 0.27, -0.72, -0.06)
+    distance, normal = mesh_distance(vertices, triangles, can, position, turn, 2.0)
+    moved = position - (distance + depth * can.size) * normal
+    contacts = touch(TriangleMesh(vertices, triangles), can, moved, turn, 0.0)
+    assert -1.01 * depth <= contacts.gap.min() / can.size <= -0.5 * depth
+
+
 def test_a_ball_inside_a_convex_mesh_leaves_by_the_nearest_face():
     """Its centre anywhere inside: the least distance from a plane, and that plane's normal."""
     rng = np.random.default_rng(3)
@@ -289,7 +301,7 @@ def test_a_ball_inside_a_convex_mesh_leaves_by_the_nearest_face():
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_shape_sunk_into_a_floor_is_as_deep_as_its_lowest_point(kind):
-    """Over random triangles of one plane, at any turn, until half of it is below: the support's depth, straight up."""
+    """Over random triangles of one plane, at any turn, its centre above it: the support's depth, straight up."""
     rng = np.random.default_rng(4)
     for case in range(PAIRS):
         vertices, triangles = grid_mesh(6, 8.0, rng=rng)
@@ -297,9 +309,10 @@ def test_every_shape_sunk_into_a_floor_is_as_deep_as_its_lowest_point(kind):
         plane = rotation(tilt)
         shape, turn = random_shape(rng, kind), rng.normal(size=4)
         turn /= np.linalg.norm(turn)
-        height = highest(shape, (-plane[:, 2] @ rotation(turn))[None])[0]
+        center = rotation(turn) @ shape.mass_properties().center
+        height = highest(shape, (-plane[:, 2] @ rotation(turn))[None])[0] + plane[:, 2] @ center
         gap = (0.005, 1e-6, 0.0, -1e-6, -1e-3, -0.1, -0.5)[case % 7] * height
         mesh = TriangleMesh(vertices @ plane.T, triangles)
-        contacts = touch(mesh, shape, (height + gap) * plane[:, 2], turn, 0.0)
+        contacts = touch(mesh, shape, (height + gap) * plane[:, 2] - center, turn, 0.0)
         assert contacts.gap.min() == pytest.approx(gap, abs=1e-9 * shape.size), case
         np.testing.assert_allclose(contacts.normal, np.tile(plane[:, 2], (len(contacts.gap), 1)), atol=1e-9)
