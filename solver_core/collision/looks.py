@@ -9,7 +9,7 @@ from .workspace import BOUNDING_RADIUS, DEEP, LOOK, POSITION, RATIO_MARGIN, REST
 
 # A solution may lead shapes into each other by this share of the smaller one's size before contacts are looked for at
 # its end.
-RATIO_TURNED_INTO = 2e-3
+RATIO_TURNED_INTO = 8e-4
 
 
 @subkernel

@@ -10,8 +10,8 @@ from cairn.solver_core.round_shapes import Cylinder
 from cairn.solver_core.shapes import Box, ConvexHull
 from cairn.solver_core.simulation import Simulation, SimulationOptions, deepest_overlap
 
-# A solution may lead bodies into each other by 2e-3 of their size (narrow_phase), and so may the next before that is
-# taken out.
+# A solution may lead bodies into each other by 8e-4 of their size (narrow_phase), and so may those that follow before
+# that is taken out.
 MOST_OVERLAP = 4e-3
 UNIT = Box((0.5, 0.5, 0.5))
 OCTAHEDRON = ConvexHull.from_points(0.7 * np.vstack([np.eye(3), -np.eye(3)]))
