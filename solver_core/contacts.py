@@ -46,7 +46,9 @@ CURVED = 8
 # The pair's contacts in the earlier look of a substep (``stepper``).
 LOOKED_START = 9
 LOOKED_COUNT = 10
-LINK_COLUMNS = 11
+# 1: an earlier look at the same pairs has made contacts of the poses at the substep's end.
+MET_AT_END = 11
+LINK_COLUMNS = 12
 
 # Columns of ContactArrays.drift: a velocity; from here on a way.
 PARTED = 3
@@ -116,8 +118,8 @@ class PairArrays(NamedTuple):
     count, needed : int64 [1]
         As in ``ContactArrays``.
     shape_a, shape_b : int64 [P]
-    link : int64 [P, 11]
-        Columns CONTACT_START to LOOKED_COUNT, above.
+    link : int64 [P, 12]
+        Columns CONTACT_START to MET_AT_END, above.
     reach : float64 [P]
         Gap up to which the contacts were looked for when they were generated [m].
     pose : float64 [P, 4, 3]

@@ -16,7 +16,7 @@ import numpy as np
 from numba import types
 
 from .clock import now
-from .collision.looks import nothing_turns, remember_look, start_look
+from .collision.looks import forget_ends, nothing_turns, remember_look, start_look
 from .collision.narrow_phase import LOOK_AT_ENDS, MAKE_CONTACTS, meet_on_new_ways
 from .collision.pair_families import families_to_compile
 from .collision.workspace import (
@@ -510,6 +510,7 @@ def advance_frame(arrays):
                 if wake_near_driven(model, state, sleep, workspace.tree, step.h):
                     _call_stage(stages, APPLY_FORCES, arrays)
                     continue
+                forget_ends(pairs)
             started = _stage_done(record.nanoseconds, np.int64(1), started)
 
             if not _make_contacts(shared, pairs, contacts):

@@ -2,7 +2,7 @@
 
 import math
 
-from ..contacts import AT_ONCE, CONTACT_COUNT, CONTACT_START, LOOKED_COUNT, LOOKED_START
+from ..contacts import AT_ONCE, CONTACT_COUNT, CONTACT_START, LOOKED_COUNT, LOOKED_START, MET_AT_END
 from ..kernel import subkernel
 from .broad_phase import DYNAMIC
 from .workspace import BOUNDING_RADIUS, DEEP, LOOK, POSITION, RATIO_MARGIN, RESTLESS, SURPLUS, UNSOLVED
@@ -22,6 +22,13 @@ def start_look(outlook, look):
             outlook[body, RESTLESS] = outlook[body, UNSOLVED]
             outlook[body, UNSOLVED] = 0.0
             outlook[body, DEEP] = 0.0
+
+
+@subkernel
+def forget_ends(pairs):
+    """No pair of a new list has met at the end yet."""
+    for pair in range(pairs.count[0]):
+        pairs.link[pair, MET_AT_END] = 0
 
 
 @subkernel(inline=True)

@@ -22,6 +22,7 @@ from ..contacts import (
     CONTACT_START,
     CURVED,
     FEATURE,
+    MET_AT_END,
     OLD_COUNT,
     OLD_PAIR,
     OLD_START,
@@ -50,6 +51,7 @@ from .previous_pairs import find_previous, first_candidate, link_previous, relat
 from .ways import (
     INFINITE,
     RATIO_APART,
+    RATIO_AT_ONCE,
     RATIO_FAST,
     closest_approach,
     find_meeting,
@@ -391,9 +393,14 @@ def narrow_phase(
             else:
                 take_poses(body_pose[body_of[a]], body_pose[body_of[b]], shape_pose[a], shape_pose[b], pose)
                 remember_pose(pairs, pair, reach, pose)
+        is_held = False
         while True:
             if is_at_end:
                 share, is_new_way, reach = 1.0, True, 0.0 if only_ends else RATIO_MARGIN * size
+                # Held by contacts of the end, it is led elsewhere; without them it would be led there again.
+                is_held = not only_ends and link[MET_AT_END] == 1
+                if is_held:
+                    reach = RATIO_AT_ONCE * size
                 place_on_way(body_pose[body_of[a]], local_pose[a], led[body_of[a]], step.h, pose[BODY_A], pose[SHAPE_A])
                 place_on_way(body_pose[body_of[b]], local_pose[b], led[body_of[b]], step.h, pose[BODY_B], pose[SHAPE_B])
                 place_pair(pose[SHAPE_A], pose[SHAPE_B], pose)
@@ -488,12 +495,13 @@ def narrow_phase(
                 deepest = reach
                 for contact in range(count):
                     deepest = min(deepest, scratch.contact[contact, GAP])
-                if told - deepest <= RATIO_TOLD * size or (only_ends and deepest > -RATIO_TURNED_INTO * size):
+                is_told = told - deepest <= RATIO_TOLD * size and not is_held
+                if is_told or (only_ends and deepest > -RATIO_TURNED_INTO * size):
                     break
                 if only_ends:
                     return STATUS_TURNED
                 # Made at the end, they hold in this substep only.
-                pairs.reach[pair] = NOT_KEPT
+                pairs.reach[pair], link[MET_AT_END] = NOT_KEPT, 1
             first = contacts.count[0]
             depth = overlap_at_start(contacts.gap, link[CONTACT_START], first) if is_at_end else 0.0
             append_contacts(body_of, local_pose, scratch, pairs, pair, count, is_at_end, contacts)
