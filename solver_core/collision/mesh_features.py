@@ -320,18 +320,28 @@ def set_triangle(polytopes, row, vertices, triangles, normals, triangle, side, p
     """
     vertex, plane = polytopes.vertex, polytopes.plane
     base, face = polytopes.start[row, VERTICES], polytopes.start[row, FACES]
+    place_corners(polytopes, row, vertices, triangles, triangle, side)
     offset = 0.0
     for i in range(3):
         plane[face, i] = side * normals[triangle, i]
         plane[face + 1, i] = -side * normals[triangle, i]
         for corner in range(3):
-            at = vertices[triangles[triangle, corner if side > 0 else 2 - corner], i]
-            vertex[base + corner, i] = at
+            at = vertex[base + corner, i]
             vertex[base + 3 + corner, i] = at
             vertex[base + 6 + corner, i] = at - probe[PATH, i]
         offset += plane[face, i] * vertex[base, i]
     plane[face, 3] = offset
     plane[face + 1, 3] = -offset
+
+
+@subkernel
+def place_corners(polytopes, row, vertices, triangles, triangle, side):
+    """Write a triangle's corners into the mesh's first row among the polytopes."""
+    base = polytopes.start[row, VERTICES]
+    for corner in range(3):
+        at = triangles[triangle, corner if side > 0 else 2 - corner]
+        for i in range(3):
+            polytopes.vertex[base + corner, i] = vertices[at, i]
 
 
 @subkernel

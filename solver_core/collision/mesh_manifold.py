@@ -41,6 +41,15 @@ def keep_contact(contact, count, triangle, ax, ay, az, bx, by, bz, gap, nx, ny, 
 
 
 @subkernel
+def least_gap(contact, first, last):
+    """The least gap of some of the contacts."""
+    least = INFINITE
+    for row in range(first, last):
+        least = min(least, contact[row, GAP])
+    return least
+
+
+@subkernel
 def thin_out(contact, count, maximal_points, size):
     """Drop doubles, and of each direction all but ``maximal_points``, in place; return how many are left.
 

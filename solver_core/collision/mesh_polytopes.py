@@ -31,12 +31,15 @@ from .manifold import (
 from .mesh_features import (
     BEHIND,
     FACE,
+    FIRST_EDGE,
     GONE_THROUGH,
+    MOST_AROUND,
     can_push,
     has_edges_that_push,
     highest_feature,
+    place_corners,
 )
-from .mesh_manifold import keep_contact
+from .mesh_manifold import keep_contact, least_gap
 from .mesh_tables import (
     AMID_FLAT,
     CONCAVE,
@@ -132,14 +135,19 @@ def touch_polytope(
             and dx * scratch.axes[SIDE, 0] + dy * scratch.axes[SIDE, 1] + dz * scratch.axes[SIDE, 2] < 0.0
         ):
             lowest = -INFINITE
+        points = np.int64(0)
         if where != BEHIND:
             points = face_points(polytopes, row, other, flags, side, reach, size, maximal_points, scratch)
             count = keep_points(contact, count, triangle, points, lowest, reach, scratch)
-        if lowest == -INFINITE:
+        if lowest == -INFINITE or feature == FACE:
             return count
-        if feature != FACE and can_push(vertices, triangles, normals, triangle, feature, dx, dy, dz, side):
+        if can_push(vertices, triangles, normals, triangle, feature, dx, dy, dz, side):
             points = feature_points(polytopes, row, other, dx, dy, dz, distance, reach, size, maximal_points, scratch)
             count = keep_points(contact, count, triangle, points, -INFINITE, reach, scratch)
+        elif least_gap(scratch.contact, 0, points) < -touching and goes_through_beside(
+            vertices, triangles, triangle, feature, distance, side, polytopes, row, other, touching, scratch
+        ):
+            count = keep_points(contact, count, triangle, points, -INFINITE, -touching, scratch)
         return count
     best = separation if where != BEHIND else -INFINITE
     face, best = separate_faces_of_other(
@@ -182,6 +190,43 @@ def keep_points(contact, count, triangle, points, lowest, reach, scratch):
                 contact, count, triangle, here[0], here[1], here[2], here[3], here[4], here[5], here[GAP], nx, ny, nz
             )
     return count
+
+
+@subkernel
+def goes_through_beside(
+    vertices, triangles, triangle, feature, distance, side, polytopes, row, other, touching, scratch
+):
+    """Whether the other shape goes through what is flat with a triangle, around the edge or corner nearest to it.
+
+    Then what is below the triangle is deep in the mesh, as a sharp tip that went in through the neighbour. That has no
+    contact of it: the tip does not lie over it. Writes the neighbours into the mesh's row among the polytopes.
+    """
+    for way in range(2):
+        # Around a corner, either way; of an edge, over it around its tail, and around its head.
+        here, place = triangle, feature % FIRST_EDGE
+        if way == 1 and feature >= FIRST_EDGE:
+            place = (place + 1) % 3
+        nearest = distance
+        for _ in range(MOST_AROUND):
+            edge = place if way == 0 else (place + 2) % 3
+            if (triangles[here, FLAGS] >> (2 * edge)) & 3 != FLAT:
+                break
+            following = triangles[here, NEIGHBORS + edge]
+            here = following // 3
+            place = (following % 3 + 1) % 3 if way == 0 else following % 3
+            if here == triangle:
+                break
+            place_corners(polytopes, row, vertices, triangles, here, side)
+            now = closest_points(
+                polytopes, row, other, INFINITE, touching, scratch.pose, scratch.simplex, scratch.closest
+            )
+            if now <= 0.0:
+                return True
+            # Along the plane the distance has but one valley: farther on it is farther.
+            if now > nearest + touching:
+                break
+            nearest = now
+    return False
 
 
 # ---- the triangle's face

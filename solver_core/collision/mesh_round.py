@@ -8,13 +8,13 @@ import numpy as np
 from ..kernel import subkernel
 from .closest_points import RATIO_TOUCHING, into_frame
 from .mesh_features import BEHIND, FACE, FIRST_EDGE, GONE_THROUGH, can_push, has_edges_that_push, highest_feature
-from .mesh_manifold import keep_contact
+from .mesh_manifold import keep_contact, least_gap
 from .mesh_tables import FLAGS
 from .round_contacts import RATIO_AGREE, RATIO_SLAB, meet_features, set_feature
 from .round_manifold import face_of_round_manifold, place_ends
 from .round_separation import closest_cores, least_depth
 from .round_support import rounding, support_point
-from .workspace import B_IN_A, DIRECTION, FACES, GAP, HULL, NORMAL, POSITION, SIDE
+from .workspace import B_IN_A, DIRECTION, FACES, GAP, HULL, NORMAL, POINT_A, POINT_B, POSITION, SIDE
 
 # A shape that overlaps a triangle is shrunk by this much more than the overlap, at least by a share of its size that
 # doubles can tell, and no more than by the other share: what is deeper has other ways out.
@@ -120,20 +120,15 @@ def touch_round(
         if distance > -INFINITE:
             feature = highest_feature(vertices, triangles, triangle, x, y, z)
             is_edge = feature != FACE and can_push(vertices, triangles, normals, triangle, feature, x, y, z, side)
+            is_outwards = x * axes[SIDE, 0] + y * axes[SIDE, 1] + z * axes[SIDE, 2] > 0.0
+            if feature == FACE and is_outwards and where != BEHIND:
+                points = lowest_point_of_round(polytopes, kind, parameters, distance, x, y, z, scratch)
+                return keep_all(contact, count, triangle, points, -INFINITE, scratch)
     if is_edge:
         bend = set_ends(vertices, triangles, triangle, feature, polytopes, kind, parameters, x, y, z, scratch)
         points = meet_features(scratch, 0.0, radius, bend, distance, x, y, z, RATIO_AGREE * size, reach)
         count = keep_all(contact, count, triangle, points, -INFINITE, scratch)
     return count
-
-
-@subkernel
-def least_gap(contact, first, last):
-    """The least gap of some of the contacts."""
-    least = INFINITE
-    for row in range(first, last):
-        least = min(least, contact[row, GAP])
-    return least
 
 
 @subkernel
@@ -144,7 +139,8 @@ def direction_when_shrunk(
 
     A rim on a mesh's corner leaves the triangles there by the shortest way sideways, into their neighbours. The shape,
     shrunk about its middle until it is apart, is nearest in a direction between (as in growth distances, Ong and
-    Gilbert 1996), and what is highest against that direction stays so when it grows again.
+    Gilbert 1996), and what is highest against that direction stays so when it grows again. Where it is the triangle's
+    own normal, what is lowest then comes to lie beside the face by a share of its size, about the depth's.
 
     Returns
     -------
@@ -200,6 +196,23 @@ def lowest_along(polytopes, kind, parameters, pose, nx, ny, nz):
         kind, parameters, polytopes.vertex, polytopes.neighbor_start, polytopes.neighbor, none, none, p, q, s, none
     )
     return nx * pose[POSITION, 0] + ny * pose[POSITION, 1] + nz * pose[POSITION, 2] - p * x - q * y - s * z
+
+
+@subkernel
+def lowest_point_of_round(polytopes, kind, parameters, gap, nx, ny, nz, scratch):
+    """Write the contact of a core's lowest point along a direction; returns their number."""
+    pose, contact, axes = scratch.pose[B_IN_A], scratch.contact, scratch.axes
+    p, q, s = into_frame(pose, -nx, -ny, -nz)
+    none = np.int64(0)
+    x, y, z, _ = support_point(
+        kind, parameters, polytopes.vertex, polytopes.neighbor_start, polytopes.neighbor, none, none, p, q, s, none
+    )
+    axes[NORMAL, 0], axes[NORMAL, 1], axes[NORMAL, 2] = nx, ny, nz
+    for i in range(3):
+        at = pose[POSITION, i] + pose[i, 0] * x + pose[i, 1] * y + pose[i, 2] * z
+        contact[0, POINT_A + i], contact[0, POINT_B + i] = at - gap * axes[NORMAL, i], at
+    contact[0, GAP] = gap
+    return np.int64(1)
 
 
 @subkernel

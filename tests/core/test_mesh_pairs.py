@@ -281,6 +281,46 @@ def test_a_can_over_the_sharp_corner_of_a_mesh_is_no_deeper_than_its_rim(depth):
     assert -1.01 * depth <= contacts.gap.min() / can.size <= -0.5 * depth
 
 
+@pytest.mark.parametrize("depth", [1e-5, 1e-4, 3e-4, 1e-3])
+def test_a_rim_on_a_nearly_flat_corner_is_as_deep_as_it_was_moved(depth):
+    """Where each triangle alone would let go sideways, and the rim's lowest point lies beside the one that is below."""
+    corner = [(0, 0, 0), (-0.269, 0.199, 0), (-0.218, 0.227, -0.206), (0.037, 0.038, 0.206), (0.037, 0.038, -0.206)]
+    corner += [(0.339, -0.128, 0), (0.358, -0.083, 0.206)]
+    triangles = np.array([(1, 0, 3), (2, 4, 0), (0, 5, 6), (2, 0, 1), (0, 6, 3), (4, 5, 0)])
+    cone, position, turn = Cone(0.57, 0.113), np.array([-0.928, -0.699, 0.342]), (-0.672, 0.505, 0.485, 0.242)
+    distance, normal = mesh_distance(np.array(corner), triangles, cone, position, turn, 2.0)
+    moved = position - (distance + depth * cone.size) * normal
+    contacts = touch(TriangleMesh(corner, triangles), cone, moved, turn, 0.0)
+    assert -2.0 * depth <= contacts.gap.min() / cone.size <= -0.5 * depth
+
+
+@pytest.mark.parametrize("depth", [1e-5, 1e-4, 1e-3])
+def test_a_sharp_tip_that_went_in_through_the_next_flat_triangle_is_as_deep_as_it_is(depth):
+    """Lowered at a slant into a plate's top near a corner where many of its triangles meet: straight up."""
+    angles = np.arange(12) * np.pi / 6.0
+    ring = 2.0 * np.stack([np.cos(angles), np.sin(angles)], 1)
+    vertices, triangles = hull_mesh(ConvexHull.from_points([(x, y, z) for x, y in ring for z in (-1.0, 0.0)]))
+    around = np.bincount(
+        triangles[np.all(vertices[triangles][:, :, 2] == 0.0, axis=1)].ravel(), minlength=len(vertices)
+    )
+    corner = vertices[around.argmax()]
+    assert around.max() >= 4
+    mesh, width = TriangleMesh(vertices, triangles), np.tan(np.radians(10.0))
+    spike = np.array([(0, 0, 0), *((1.0, y, z) for y in (-width, width) for z in (-width, width))])
+    spike = spike @ rotation(about((0, 1, 0), np.radians(-20.0))).T
+    rng = np.random.default_rng(8)
+    for case in range(100):
+        # Inwards, by less than half of the angle at the corner, and so that all of it goes in through the top.
+        place, leans = np.arctan2(-corner[1], -corner[0]) + rng.uniform(-1.0, 1.0, 2) * (1.2, 0.6)
+        far = depth * rng.uniform(0.0, 10.0)
+        tip = corner + (far * np.cos(place), far * np.sin(place), -depth)
+        hull = ConvexHull.from_points(spike @ rotation(about((0, 0, 1), leans)).T)
+        contacts = touch(mesh, hull, tip, IDENTITY, 0.0)
+        deepest = contacts.gap.argmin()
+        assert contacts.gap[deepest] == pytest.approx(-depth, abs=1e-9), (case, contacts)
+        np.testing.assert_allclose(contacts.normal[deepest], (0.0, 0.0, 1.0), atol=1e-9)
+
+
 def test_a_ball_inside_a_convex_mesh_leaves_by_the_nearest_face():
     """Its centre anywhere inside: the least distance from a plane, and that plane's normal."""
     rng = np.random.default_rng(3)
