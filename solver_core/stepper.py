@@ -16,7 +16,7 @@ import numpy as np
 from numba import types
 
 from .clock import now
-from .collision.looks import forget_ends, nothing_turns, remember_look, start_look
+from .collision.looks import end_looks, forget_ends, nothing_turns, remember_look, start_look
 from .collision.narrow_phase import LOOK_AT_ENDS, MAKE_CONTACTS, meet_on_new_ways
 from .collision.pair_families import families_to_compile
 from .collision.workspace import (
@@ -478,8 +478,9 @@ def advance_frame(arrays):
     Returns
     -------
     bool
-        False where a buffer of pairs or contacts was full. Nothing of that substep has been done to the state then:
-        the caller makes room and calls again, to the same bits.
+        False where a buffer of pairs or contacts was full. Nothing of that substep has been done to the state then: the
+        caller makes room and calls again. What a solver remembers may be of a look that the substep had already solved,
+        so the bits hang on the room that there was; a checkpoint has the same.
     """
     members = views_of(arrays)
     model, state, motion, sleep, collision = (
@@ -576,6 +577,7 @@ def advance_frame(arrays):
         started = _stage_done(record.nanoseconds, np.int64(8), started)
 
         _record_contacts(record, contacts, islands)
+        end_looks(outlook)
         collision.current[0] = 1 - current
         record.counts[SUBSTEPS] += 1
 

@@ -14,12 +14,11 @@ RATIO_TURNED_INTO = 8e-4
 
 @subkernel
 def start_look(outlook, look):
-    """Note the look's number; the first of a substep knows of no surplus, and only of the last substep's failures."""
+    """Note the look's number; the first of a substep knows of no surplus, and of no failure but the last substep's."""
     for body in range(len(outlook)):
         outlook[body, LOOK] = look
         if look == 0:
             outlook[body, SURPLUS] = 0.0
-            outlook[body, RESTLESS] = outlook[body, UNSOLVED]
             outlook[body, UNSOLVED] = 0.0
             outlook[body, DEEP] = 0.0
 
@@ -29,6 +28,16 @@ def forget_ends(pairs):
     """No pair of a new list has met at the end yet."""
     for pair in range(pairs.count[0]):
         pairs.link[pair, MET_AT_END] = 0
+
+
+@subkernel
+def end_looks(outlook):
+    """Note for the next substep which bodies this one leaves unsolved.
+
+    Not when that one starts: it starts anew where buffers turn out to be full, or where it wakes bodies.
+    """
+    for body in range(len(outlook)):
+        outlook[body, RESTLESS] = outlook[body, UNSOLVED]
 
 
 @subkernel(inline=True)

@@ -6,6 +6,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from cairn.solver_core.collision.looks import end_looks, start_look
+from cairn.solver_core.collision.workspace import OUTLOOK_COLUMNS, RESTLESS, UNSOLVED
 from cairn.solver_core.model import BodyKind, ModelBuilder
 from cairn.solver_core.scenes import card_house, pile, pyramid, stack
 from cairn.solver_core.shapes import Box, Sphere
@@ -40,6 +42,21 @@ def test_a_resumed_run_is_the_unbroken_one_to_the_bit(method):
     simulation.restore(pickle.loads(stored))
     assert trajectory(simulation, 15).digest() == unbroken
     assert simulation.digest() == resumed.digest()
+
+
+def test_a_substep_may_start_twice():
+    """Where buffers were full or bodies woke, it still knows which bodies the last one left unsolved."""
+    start, end = (getattr(function, "py_func", function) for function in (start_look, end_looks))
+    outlook = np.zeros((3, OUTLOOK_COLUMNS))
+    outlook[1, UNSOLVED] = 1.0
+    end(outlook)
+    for _ in range(2):
+        start(outlook, 0)
+        assert np.array_equal(outlook[:, RESTLESS], [0.0, 1.0, 0.0])
+        assert not outlook[:, UNSOLVED].any()
+        outlook[2, UNSOLVED] = 1.0
+    end(outlook)
+    assert np.array_equal(outlook[:, RESTLESS], [0.0, 0.0, 1.0])
 
 
 def test_a_checkpoint_is_left_alone_by_what_follows():
