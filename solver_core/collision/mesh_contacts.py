@@ -29,7 +29,7 @@ from .mesh_features import (
     triangle_distance,
     where_it_lies,
 )
-from .mesh_inside import COSINE_ALIKE, push_out, touches_any
+from .mesh_inside import COSINE_ALIKE, RATIO_DEEP, RATIO_HELD, push_out, reach_lowest, touches_any
 from .mesh_manifold import DROPPED, close_up, keep_contact, thin_out
 from .mesh_polytopes import touch_polytope
 from .mesh_tables import (
@@ -66,15 +66,12 @@ from .workspace import (
     SPHERE,
 )
 
-# A contact deeper than this (share of the smaller shape's size) is looked at: whether its point gets out there. It
-# does if the nearest part of the mesh is as far as it is deep, up to this ratio; less than 1 for normals that are off.
-RATIO_DEEP = 0.01
+# The point of a deep contact gets out there if the nearest part of the mesh is as far as it is deep, up to this ratio;
+# less than 1 for normals that are off.
 RATIO_NEAREST_EXIT = 0.9
 # It lies in front of the nearest open part, and so in nothing, if the way there leads along the normal of the nearest
 # triangle (cosine): beyond a rim there is no inside.
 COSINE_IN_FRONT = 0.5
-# Where another contact is no farther than this (share of the smaller shape's size), it holds the shapes.
-RATIO_HELD = 1e-6
 
 # A shape meets a triangle when it is this close (share of the smaller shape's size): nearer than in ``ways``, so that
 # it stands over the triangle whose face it hits, and not yet over the next one.
@@ -255,6 +252,27 @@ def mesh_contacts(
         contact,
         count,
     )
+    if kind != SPHERE:
+        count = reach_lowest(
+            vertices,
+            triangles,
+            normals,
+            nodes,
+            boxes,
+            candidate,
+            listed,
+            polytopes,
+            row,
+            other,
+            kind,
+            parameters,
+            size,
+            probe,
+            held,
+            scratch,
+            contact,
+            count,
+        )
     if may_be_inside:
         count = push_out(
             vertices,

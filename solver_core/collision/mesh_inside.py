@@ -19,27 +19,42 @@ import numpy as np
 
 from ..entries import call_for_count
 from ..kernel import subkernel
-from .closest_points import RATIO_TOUCHING, into_frame
-from .mesh_features import FACE, can_push, set_triangle, side_of_point, triangle_distance
+from .closest_points import RATIO_TOUCHING
+from .mesh_features import (
+    BEHIND,
+    FACE,
+    can_push,
+    height_over,
+    set_triangle,
+    side_of_point,
+    triangle_distance,
+    where_it_lies,
+)
 from .mesh_manifold import DROPPED, close_up, keep_contact, thin_out
 from .mesh_polytopes import face_points, keep_points
-from .mesh_round import keep_all
+from .mesh_round import keep_all, lowest_point
 from .mesh_tables import (
     CENTER,
     CONTACT_ROWS,
     FLAGS,
     GROUP,
     LISTED,
+    ON_MESH,
     OUTWARDS,
+    PUSHES_TO,
     SOLID,
     TRIANGLE,
 )
 from .mesh_tree import closest_on_triangle, nearest_triangle
-from .round_support import rounding, support_point
-from .workspace import B_IN_A, CAPSULE, CONE, GAP, POSITION, ROUND_ON_FACE, SPHERE, VERTICES
+from .workspace import B_IN_A, CAPSULE, CONE, GAP, ROUND_ON_FACE, SPHERE
 
 # Two directions are one, for what is pushed out of a mesh in which it lies deeper than its centre (cosine).
 COSINE_ALIKE = 0.999
+
+# A contact deeper than this (share of the smaller shape's size) is looked at: whether its point gets out there.
+RATIO_DEEP = 0.01
+# Where another contact is no farther than this (share of the smaller shape's size), it holds the shapes.
+RATIO_HELD = 1e-6
 
 # Another way out is taken if it is shorter by this share of the smaller shape's size than those before it.
 RATIO_SHORTER = 1e-9
@@ -59,6 +74,88 @@ def touches_any(
         if distance <= touching:
             return True
     return False
+
+
+@subkernel
+def reach_lowest(
+    vertices,
+    triangles,
+    normals,
+    nodes,
+    boxes,
+    candidate,
+    listed,
+    polytopes,
+    row,
+    other,
+    kind,
+    parameters,
+    size,
+    probe,
+    held,
+    scratch,
+    contact,
+    count,
+):
+    """Add a shape's lowest point where it is deep below a flat area, beside the triangles that the shape meets.
+
+    The triangle above the point may lie outside of the shape's box. The others have what lies over them, less deep, or
+    nothing at all: what is cut off at a flat edge goes on over the neighbour. So the point is looked for along the
+    deepest contact's normal, and where nothing touches along those of the triangles that the shape goes through.
+    Arguments and returns as of ``push_out``.
+    """
+    pose, deep = scratch.pose[B_IN_A], RATIO_DEEP * size
+    deepest = 0
+    for place in range(1, count):
+        if contact[place, GAP] < contact[deepest, GAP]:
+            deepest = place
+    if count > 0 and contact[deepest, GAP] <= RATIO_HELD * size:
+        if contact[deepest, GAP] >= -deep:
+            return count
+        nx, ny, nz = contact[deepest, OUTWARDS], contact[deepest, OUTWARDS + 1], contact[deepest, OUTWARDS + 2]
+        x, y, z = lowest_point(polytopes, other, kind, parameters, pose, nx, ny, nz)
+        gap = nx * (x - contact[deepest, ON_MESH]) + ny * (y - contact[deepest, ON_MESH + 1])
+        gap += nz * (z - contact[deepest, ON_MESH + 2])
+        if gap >= contact[deepest, GAP] - RATIO_TOUCHING * size:
+            return count
+        triangle = int(contact[deepest, TRIANGLE])
+        return add_lowest(
+            vertices, triangles, normals, nodes, boxes, candidate, triangle, nx, ny, nz, x, y, z, size, contact, count
+        )
+    for place in range(listed):
+        triangle, sign = candidate[LISTED, place], candidate[PUSHES_TO, place]
+        nx, ny, nz = sign * normals[triangle, 0], sign * normals[triangle, 1], sign * normals[triangle, 2]
+        x, y, z = lowest_point(polytopes, other, kind, parameters, pose, nx, ny, nz)
+        if sign * height_over(vertices, triangles, normals, triangle, x, y, z) >= -deep:
+            continue
+        if where_it_lies(vertices, triangles, normals, triangle, sign, probe, pose, held, size) == BEHIND:
+            continue
+        set_triangle(polytopes, row, vertices, triangles, normals, triangle, sign, probe)
+        touching = RATIO_TOUCHING * size
+        if triangle_distance(polytopes, row, other, kind, parameters, touching, size, scratch) > touching:
+            continue
+        fresh = add_lowest(
+            vertices, triangles, normals, nodes, boxes, candidate, triangle, nx, ny, nz, x, y, z, size, contact, count
+        )
+        if fresh > count:
+            return fresh
+    return count
+
+
+@subkernel
+def add_lowest(
+    vertices, triangles, normals, nodes, boxes, candidate, triangle, nx, ny, nz, x, y, z, size, contact, count
+):
+    """Add a point below a triangle that looks along n where the nearest triangle, its way out, looks the same way."""
+    nearest, distance = nearest_triangle(vertices, triangles, nodes, boxes, x, y, z, candidate)
+    cosine = nx * normals[nearest, 0] + ny * normals[nearest, 1] + nz * normals[nearest, 2]
+    sign = 1.0 if cosine > 0.0 else -1.0
+    gap = sign * height_over(vertices, triangles, normals, nearest, x, y, z)
+    is_same_part = (triangles[nearest, FLAGS] >> SOLID) & 1 == (triangles[triangle, FLAGS] >> SOLID) & 1
+    if sign * cosine < COSINE_ALIKE or not is_same_part or -gap < distance - RATIO_TOUCHING * size:
+        return count
+    nx, ny, nz = sign * normals[nearest, 0], sign * normals[nearest, 1], sign * normals[nearest, 2]
+    return keep_contact(contact, count, nearest, x - gap * nx, y - gap * ny, z - gap * nz, x, y, z, gap, nx, ny, nz)
 
 
 @subkernel
@@ -206,34 +303,6 @@ def way_through(vertices, triangles, normals, row, side, polytopes, other, kind,
         is_way = is_way and can_push(vertices, triangles, normals, row, feature, -nx, -ny, -nz, -side)
     x, y, z = lowest_point(polytopes, other, kind, parameters, scratch.pose[B_IN_A], nx, ny, nz)
     return nx * (p - x) + ny * (q - y) + nz * (r - z), nx, ny, nz, is_way
-
-
-@subkernel
-def lowest_point(polytopes, row, kind, parameters, pose, nx, ny, nz):
-    """The point of a shape that is lowest along a direction, both in the mesh's frame."""
-    base = polytopes.start[row, VERTICES]
-    count = polytopes.start[row + 1, VERTICES] - base
-    p, q, s = into_frame(pose, -nx, -ny, -nz)
-    x, y, z, _ = support_point(
-        kind,
-        parameters,
-        polytopes.vertex,
-        polytopes.neighbor_start,
-        polytopes.neighbor,
-        base,
-        count,
-        p,
-        q,
-        s,
-        np.int64(0),
-    )
-    radius = rounding(kind, parameters)
-    x, y, z = x + radius * p, y + radius * q, z + radius * s
-    return (
-        pose[POSITION, 0] + pose[0, 0] * x + pose[0, 1] * y + pose[0, 2] * z,
-        pose[POSITION, 1] + pose[1, 0] * x + pose[1, 1] * y + pose[1, 2] * z,
-        pose[POSITION, 2] + pose[2, 0] * x + pose[2, 1] * y + pose[2, 2] * z,
-    )
 
 
 @subkernel

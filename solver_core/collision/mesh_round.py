@@ -14,7 +14,7 @@ from .round_contacts import RATIO_AGREE, RATIO_SLAB, meet_features, set_feature
 from .round_manifold import face_of_round_manifold, place_ends
 from .round_separation import closest_cores, least_depth
 from .round_support import rounding, support_point
-from .workspace import B_IN_A, DIRECTION, FACES, GAP, HULL, NORMAL, POINT_A, POINT_B, POSITION, SIDE
+from .workspace import B_IN_A, DIRECTION, FACES, GAP, HULL, NORMAL, POSITION, SIDE, VERTICES
 
 # A shape that overlaps a triangle is shrunk by this much more than the overlap, at least by a share of its size that
 # doubles can tell, and no more than by the other share: what is deeper has other ways out.
@@ -122,8 +122,9 @@ def touch_round(
             is_edge = feature != FACE and can_push(vertices, triangles, normals, triangle, feature, x, y, z, side)
             is_outwards = x * axes[SIDE, 0] + y * axes[SIDE, 1] + z * axes[SIDE, 2] > 0.0
             if feature == FACE and is_outwards and where != BEHIND:
-                points = lowest_point_of_round(polytopes, kind, parameters, distance, x, y, z, scratch)
-                return keep_all(contact, count, triangle, points, -INFINITE, scratch)
+                px, py, pz = lowest_point(polytopes, other, kind, parameters, pose[B_IN_A], x, y, z)
+                qx, qy, qz = px - distance * x, py - distance * y, pz - distance * z
+                return keep_contact(contact, count, triangle, qx, qy, qz, px, py, pz, distance, x, y, z)
     if is_edge:
         bend = set_ends(vertices, triangles, triangle, feature, polytopes, kind, parameters, x, y, z, scratch)
         points = meet_features(scratch, 0.0, radius, bend, distance, x, y, z, RATIO_AGREE * size, reach)
@@ -199,20 +200,31 @@ def lowest_along(polytopes, kind, parameters, pose, nx, ny, nz):
 
 
 @subkernel
-def lowest_point_of_round(polytopes, kind, parameters, gap, nx, ny, nz, scratch):
-    """Write the contact of a core's lowest point along a direction; returns their number."""
-    pose, contact, axes = scratch.pose[B_IN_A], scratch.contact, scratch.axes
+def lowest_point(polytopes, row, kind, parameters, pose, nx, ny, nz):
+    """The point of a shape that is lowest along a direction, both in the mesh's frame."""
+    base = polytopes.start[row, VERTICES]
+    count = polytopes.start[row + 1, VERTICES] - base
     p, q, s = into_frame(pose, -nx, -ny, -nz)
-    none = np.int64(0)
     x, y, z, _ = support_point(
-        kind, parameters, polytopes.vertex, polytopes.neighbor_start, polytopes.neighbor, none, none, p, q, s, none
+        kind,
+        parameters,
+        polytopes.vertex,
+        polytopes.neighbor_start,
+        polytopes.neighbor,
+        base,
+        count,
+        p,
+        q,
+        s,
+        np.int64(0),
     )
-    axes[NORMAL, 0], axes[NORMAL, 1], axes[NORMAL, 2] = nx, ny, nz
-    for i in range(3):
-        at = pose[POSITION, i] + pose[i, 0] * x + pose[i, 1] * y + pose[i, 2] * z
-        contact[0, POINT_A + i], contact[0, POINT_B + i] = at - gap * axes[NORMAL, i], at
-    contact[0, GAP] = gap
-    return np.int64(1)
+    radius = rounding(kind, parameters)
+    x, y, z = x + radius * p, y + radius * q, z + radius * s
+    return (
+        pose[POSITION, 0] + pose[0, 0] * x + pose[0, 1] * y + pose[0, 2] * z,
+        pose[POSITION, 1] + pose[1, 0] * x + pose[1, 1] * y + pose[1, 2] * z,
+        pose[POSITION, 2] + pose[2, 0] * x + pose[2, 1] * y + pose[2, 2] * z,
+    )
 
 
 @subkernel

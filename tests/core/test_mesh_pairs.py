@@ -21,8 +21,8 @@ from sample_meshes import bumps, grid_mesh, hull_mesh
 from test_round_pairs import coal_shape, random_shape
 
 from cairn.solver_core.model import BodyKind
-from cairn.solver_core.round_shapes import Cone, Cylinder
-from cairn.solver_core.shapes import ConvexHull, Sphere
+from cairn.solver_core.round_shapes import Capsule, Cone, Cylinder
+from cairn.solver_core.shapes import Box, ConvexHull, Sphere
 from cairn.solver_core.triangle_mesh import TriangleMesh
 
 PAIRS = int(os.environ.get("CAIRN_MESH_PAIRS", "24"))
@@ -356,3 +356,25 @@ def test_every_shape_sunk_into_a_floor_is_as_deep_as_its_lowest_point(kind):
         contacts = touch(mesh, shape, (height + gap) * plane[:, 2] - center, turn, 0.0)
         assert contacts.gap.min() == pytest.approx(gap, abs=1e-9 * shape.size), case
         np.testing.assert_allclose(contacts.normal, np.tile(plane[:, 2], (len(contacts.gap), 1)), atol=1e-9)
+
+
+@pytest.mark.parametrize("kind", ["box", "capsule", "cylinder", "cone", "hull"])
+def test_a_plank_deep_in_a_floor_is_as_deep_as_its_end(kind):
+    """Its end lies under a triangle that is out of the plank's box, in a floor of small ones: straight up."""
+    plank = {
+        "box": Box((1.0, 0.05, 0.07)),
+        "capsule": Capsule(0.05, 1.0),
+        "cylinder": Cylinder(0.05, 1.0),
+        "cone": Cone(0.05, 1.0),
+        "hull": ConvexHull.from_points([(1, 0, 0), *((-1, y, z) for y in (-0.05, 0.05) for z in (-0.05, 0.05))]),
+    }[kind]
+    mesh = TriangleMesh(*grid_mesh(40, 4.0))
+    for tilt in (0.5, 0.9):
+        turn = about((0.1, 1.0, 0.0), tilt)
+        height = highest(plank, (-rotation(turn)[2])[None])[0]
+        above = 0.05 - min((rotation(turn) @ plank.mass_properties().center)[2], 0.0)
+        contacts = touch(mesh, plank, (0.03, 0.02, above), turn, 0.0)
+        deepest = contacts.gap.argmin()
+        assert contacts.gap[deepest] == pytest.approx(above - height, abs=1e-9), tilt
+        assert contacts.gap[deepest] < -0.2
+        np.testing.assert_allclose(contacts.normal[deepest], (0.0, 0.0, 1.0), atol=1e-9)
