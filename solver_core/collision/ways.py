@@ -468,8 +468,9 @@ def keep_apart_at_end(gap, drift, depth, first, last, size):
     """Note of contacts that were made at the end of a substep how much of a negative gap must not be left there.
 
     Measured from the start their planes may cut into shapes that are still apart: a body has turned or slid on until
-    the end. That is no overlap to be taken out bit by bit. Pairs that overlap at the start are left to that: several
-    such overlaps may contradict each other, and taken out at once they would throw bodies out.
+    the end. That is no overlap to be taken out bit by bit; of a depth beyond RATIO_AT_ONCE nothing is asked. Pairs that
+    overlap at the start by more than RATIO_APART are left to that: several such overlaps may contradict each other, and
+    taken out at once they would throw bodies out.
 
     Parameters
     ----------
