@@ -59,12 +59,14 @@ INFINITE = 1e300
 @subkernel
 def has_edges_that_push(flags, side):
     """Whether one of a triangle's edges can be touched, seen from the side (1: its normal's, -1: the other)."""
-    convex = CONVEX if side > 0 else CONCAVE
-    for edge in range(3):
-        kind = (flags >> (2 * edge)) & 3
-        if kind in (convex, RIM):
-            return True
-    return False
+    return edge_pushes(flags, 0, side) or edge_pushes(flags, 1, side) or edge_pushes(flags, 2, side)
+
+
+@subkernel
+def edge_pushes(flags, edge, side):
+    """Whether an edge of a triangle can be touched, seen from a side."""
+    kind = (flags >> (2 * edge)) & 3
+    return kind == RIM or kind == (CONVEX if side > 0 else CONCAVE)
 
 
 @subkernel

@@ -7,20 +7,33 @@ import numpy as np
 
 from ..kernel import subkernel
 from .closest_points import RATIO_TOUCHING, into_frame
-from .mesh_features import BEHIND, FACE, FIRST_EDGE, GONE_THROUGH, can_push, has_edges_that_push, highest_feature
+from .mesh_features import (
+    BEHIND,
+    FACE,
+    FIRST_EDGE,
+    GONE_THROUGH,
+    can_push,
+    edge_pushes,
+    has_edges_that_push,
+    highest_feature,
+)
 from .mesh_manifold import keep_contact, least_gap
 from .mesh_tables import FLAGS
 from .round_contacts import RATIO_AGREE, RATIO_SLAB, meet_features, set_feature
-from .round_manifold import face_of_round_manifold, place_ends
+from .round_manifold import face_of_round_manifold, place_ends, turned
+from .round_points import nearest_on_segment
 from .round_separation import closest_cores, least_depth
 from .round_support import rounding, support_point
-from .workspace import B_IN_A, DIRECTION, FACES, GAP, HULL, NORMAL, POSITION, SIDE, VERTICES
+from .workspace import B_IN_A, CAPSULE, DIRECTION, FACES, GAP, HULL, NORMAL, ON_A, ON_B, POSITION, SIDE, VERTICES
 
 # A shape that overlaps a triangle is shrunk by this much more than the overlap, at least by a share of its size that
 # doubles can tell, and no more than by the other share: what is deeper has other ways out.
 FACTOR_SHRINK = 4.0
 LEAST_SHRINK = 1e-6
 MOST_SHRINK = 0.1
+
+# Where support points find what is nearest farther off an edge than this share of the shape's size, it is another one.
+RATIO_OFF_EDGE = 1e-3
 
 INFINITE = 1e300
 
@@ -77,6 +90,7 @@ def touch_round(
     if distance > reach + radius:
         return count
     if distance > 0.0:
+        distance = sharpen(vertices, triangles, triangle, side, kind, parameters, distance, size, scratch)
         x, y, z = closest[DIRECTION, 0], closest[DIRECTION, 1], closest[DIRECTION, 2]
         # What lies over the face is at least as far. A point beside it may count as over it, but gives no contact.
         lowest = distance - radius - touching
@@ -130,6 +144,63 @@ def touch_round(
         points = meet_features(scratch, 0.0, radius, bend, distance, x, y, z, RATIO_AGREE * size, reach)
         count = keep_all(contact, count, triangle, points, -INFINITE, scratch)
     return count
+
+
+@subkernel
+def sharpen(vertices, triangles, triangle, side, kind, parameters, distance, size, scratch):
+    """Take the closest points of a cylinder or cone and a triangle's edge from closed forms, where they are nearer.
+
+    Support points lead to chords of a rim or a side. What is nearest on an edge that is long beside the shape lies
+    between points that are nearly one, on slivers of triangles that doubles cannot tell.
+
+    Parameters
+    ----------
+    distance : float
+        Of the cores, by support points: never less than it is [m]. ``scratch.closest`` has what belongs to it (read,
+        written).
+
+    Returns
+    -------
+    float
+        [m]
+    """
+    if kind == CAPSULE:
+        return distance
+    pose, closest, memory = scratch.pose, scratch.closest, scratch.simplex
+    tail, flags = scratch.expansion[0, 0], triangles[triangle, FLAGS]
+    px, py, pz = closest[ON_A, 0], closest[ON_A, 1], closest[ON_A, 2]
+    best = INFINITE
+    for edge in range(3):
+        if not edge_pushes(flags, edge, side):
+            continue
+        a, b = triangles[triangle, edge], triangles[triangle, (edge + 1) % 3]
+        x, y, z = vertices[b, 0] - vertices[a, 0], vertices[b, 1] - vertices[a, 1], vertices[b, 2] - vertices[a, 2]
+        dx, dy, dz = px - vertices[a, 0], py - vertices[a, 1], pz - vertices[a, 2]
+        guess = min(max((dx * x + dy * y + dz * z) / (x * x + y * y + z * z), 0.0), 1.0)
+        off = (dx - guess * x) ** 2 + (dy - guess * y) ** 2 + (dz - guess * z) ** 2
+        if off > (RATIO_OFF_EDGE * size) ** 2:
+            continue
+        r = pose[B_IN_A]
+        tail[0], tail[1], tail[2] = into_frame(
+            r,
+            vertices[a, 0] - r[POSITION, 0],
+            vertices[a, 1] - r[POSITION, 1],
+            vertices[a, 2] - r[POSITION, 2],
+        )
+        x, y, z = into_frame(r, x, y, z)
+        found = nearest_on_segment(kind, parameters, tail, x, y, z, guess, memory)
+        if not 0.0 < found < best or found > distance + RATIO_TOUCHING * size:
+            continue
+        best = found
+        # The shape's point, the edge's, and the direction from the shape.
+        for column in range(3):
+            x, y, z = turned(r, memory[column, 0], memory[column, 1], memory[column, 2])
+            memory[column, 0], memory[column, 1], memory[column, 2] = x, y, z
+        for i in range(3):
+            closest[ON_A, i] = r[POSITION, i] + memory[ON_B, i]
+            closest[ON_B, i] = r[POSITION, i] + memory[ON_A, i]
+            closest[DIRECTION, i] = -memory[DIRECTION, i]
+    return best if best < INFINITE else distance
 
 
 @subkernel

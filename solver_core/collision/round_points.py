@@ -1,7 +1,27 @@
-"""Signed distance of a point from a capsule, cylinder or cone: in the plane through its axis and the point."""
+"""Signed distance of a point from a capsule, cylinder or cone: in the plane through its axis and the point.
+
+That of a segment is the least one of its points. The distance from a convex shape is a convex function of a point that
+runs along a line, so half its square has a slope that grows, and what is nearest is its zero.
+"""
 
 from ..kernel import subkernel
 from .workspace import CAPSULE, CYLINDER, DIRECTION, ON_A, ON_B, POSITION
+
+# Doubles hold a coordinate to this share.
+RATIO_ROUNDING = 2.0**-53
+
+# The place on a segment is found where the direction is across it to this cosine, and no other place is nearer by more
+# than this share of the shape's size.
+COSINE_ACROSS = 1e-7
+RATIO_NEAREST = 1e-14
+
+# The first step from where the zero of a slope is guessed, as a share of the segment, and how much longer each step is
+# than the one before it until the zero lies between two of them.
+FIRST_STEP = 2.0**-20
+FACTOR_STEP = 16.0
+
+# Three trials halve the range in which the zero is: enough for all bits of a double. Half of all cases take 16.
+MOST_TRIALS = 160
 
 
 @subkernel
@@ -94,3 +114,73 @@ def from_triangle(across, z, radius, half, touching):
     if across <= radius:
         return below, 0.0, -1.0
     return from_corner(across, z, radius, -half, touching, side_p, side_q)
+
+
+@subkernel
+def nearest_on_segment(kind, parameters, tail, x, y, z, guess, memory):
+    """Where a segment apart from a cylinder or cone is nearest to it, in the shape's frame.
+
+    By the rule of false position, an end's slope halved where it stays (Illinois); by where the tangents meet, for the
+    slope jumps where a cap ends; and by halves where both are slow. An iteration with support points knows the place to
+    the cube root of what doubles tell of the segment: chords get too short for normals before they lie on the curve.
+
+    Parameters
+    ----------
+    kind, parameters
+        As of ``round_and_point``.
+    tail : float64 [3]
+        Its start (read).
+    x, y, z : float
+        From there to its end [m].
+    guess : float
+        A share of it, near the answer.
+    memory : float64 [4, >= 3]
+        Closest points and the direction, as ``round_and_point`` writes them, then the segment's point (written).
+
+    Returns
+    -------
+    float
+        Distance [m]; 0 or less if they are not apart.
+    """
+    length = (x * x + y * y + z * z) ** 0.5
+    noise = RATIO_ROUNDING * length * (length + (tail[0] ** 2 + tail[1] ** 2 + tail[2] ** 2) ** 0.5)
+    allowed = RATIO_NEAREST * (parameters[0] + parameters[1])
+    low, high, moment_low, moment_high = 0.0, 1.0, 0.0, 0.0
+    slope_low, slope_high, base_low, base_high = 0.0, 0.0, 0.0, 0.0
+    share, step, last, width, distance = min(max(guess, 0.0), 1.0), FIRST_STEP, 0, 1.0, 0.0
+    for trial in range(MOST_TRIALS):
+        memory[POSITION, 0], memory[POSITION, 1] = tail[0] + share * x, tail[1] + share * y
+        memory[POSITION, 2] = tail[2] + share * z
+        distance = round_and_point(kind, parameters, memory, 0.0, memory)
+        slope = memory[DIRECTION, 0] * x + memory[DIRECTION, 1] * y + memory[DIRECTION, 2] * z
+        moment = distance * slope
+        if abs(moment) <= noise or (share == 0.0 and slope > 0.0) or (share == 1.0 and slope < 0.0):
+            break
+        # The distance lies over its tangent.
+        if abs(slope) <= COSINE_ACROSS * length and abs(slope) * (high - low) <= allowed:
+            break
+        if slope < 0.0:
+            low, slope_low, base_low, moment_low = share, slope, distance - slope * share, moment
+            moment_high *= 0.5 if last < 0 else 1.0
+            last = -1
+        else:
+            high, slope_high, base_high, moment_high = share, slope, distance - slope * share, moment
+            moment_low *= 0.5 if last > 0 else 1.0
+            last = 1
+        if slope_low == 0.0 or slope_high == 0.0:
+            share = min(max(share - last * step, 0.0), 1.0)
+            step *= FACTOR_STEP
+            continue
+        middle = 0.5 * (low + high)
+        if not low < middle < high:
+            break
+        if trial % 3 == 0:
+            share = (base_low - base_high) / (slope_high - slope_low)
+        else:
+            share = low - moment_low * (high - low) / (moment_high - moment_low)
+        if trial % 3 == 1:
+            share = middle if high - low > 0.5 * width else share
+            width = high - low
+        if not low < share < high:
+            share = middle
+    return distance
