@@ -47,42 +47,47 @@ def _pointer(context, builder, kind, array, place):
     return builder.gep(context.make_array(kind)(context, builder, array).data, [place])
 
 
-@intrinsic
-def _load_shared(typing_context, array, place):
-    def codegen(context, builder, signature, values):
-        pointer = _pointer(context, builder, signature.args[0], *values)
-        return builder.load_atomic(pointer, "acquire", 8)
+def _shared_intrinsics():
+    """``load_shared``, ``store_shared``, ``add_shared``, ``replace_shared`` as single instructions of the processor.
 
-    return types.int64(array, types.int64), codegen
+    Plain numbers may be handed to them, for which Numba would compile a subkernel once each.
+    """
 
+    @intrinsic
+    def load_shared(typing_context, array, place):
+        def codegen(context, builder, signature, values):
+            pointer = _pointer(context, builder, signature.args[0], *values)
+            return builder.load_atomic(pointer, "acquire", 8)
 
-@intrinsic
-def _store_shared(typing_context, array, place, value):
-    def codegen(context, builder, signature, values):
-        pointer = _pointer(context, builder, signature.args[0], *values[:2])
-        builder.store_atomic(values[2], pointer, "release", 8)
-        return context.get_dummy_value()
+        return types.int64(array, types.int64), codegen
 
-    return types.none(array, types.int64, types.int64), codegen
+    @intrinsic
+    def store_shared(typing_context, array, place, value):
+        def codegen(context, builder, signature, values):
+            pointer = _pointer(context, builder, signature.args[0], *values[:2])
+            builder.store_atomic(values[2], pointer, "release", 8)
+            return context.get_dummy_value()
 
+        return types.none(array, types.int64, types.int64), codegen
 
-@intrinsic
-def _add_shared(typing_context, array, place, value):
-    def codegen(context, builder, signature, values):
-        pointer = _pointer(context, builder, signature.args[0], *values[:2])
-        builder.atomic_rmw("add", pointer, values[2], "acq_rel")
-        return context.get_dummy_value()
+    @intrinsic
+    def add_shared(typing_context, array, place, value):
+        def codegen(context, builder, signature, values):
+            pointer = _pointer(context, builder, signature.args[0], *values[:2])
+            builder.atomic_rmw("add", pointer, values[2], "acq_rel")
+            return context.get_dummy_value()
 
-    return types.none(array, types.int64, types.int64), codegen
+        return types.none(array, types.int64, types.int64), codegen
 
+    @intrinsic
+    def replace_shared(typing_context, array, place, old, new):
+        def codegen(context, builder, signature, values):
+            pointer = _pointer(context, builder, signature.args[0], *values[:2])
+            return builder.extract_value(builder.cmpxchg(pointer, values[2], values[3], "acq_rel", "acquire"), 1)
 
-@intrinsic
-def _replace_shared(typing_context, array, place, old, new):
-    def codegen(context, builder, signature, values):
-        pointer = _pointer(context, builder, signature.args[0], *values[:2])
-        return builder.extract_value(builder.cmpxchg(pointer, values[2], values[3], "acq_rel", "acquire"), 1)
+        return types.boolean(array, types.int64, types.int64, types.int64), codegen
 
-    return types.boolean(array, types.int64, types.int64, types.int64), codegen
+    return load_shared, store_shared, add_shared, replace_shared
 
 
 def _declare(builder, name, result, arguments):
@@ -149,26 +154,7 @@ if config.DISABLE_JIT:
         time.sleep(0.0)
 
 else:
-
-    @subkernel
-    def load_shared(array, place):
-        """``array[place]``, and all that was written before it."""
-        return _load_shared(array, place)
-
-    @subkernel
-    def store_shared(array, place, value):
-        """``array[place] = value``, after all that was written before."""
-        _store_shared(array, place, value)
-
-    @subkernel
-    def add_shared(array, place, value):
-        """``array[place] += value``, which no other lane comes between."""
-        _add_shared(array, place, value)
-
-    @subkernel
-    def replace_shared(array, place, old, new):
-        """Make ``array[place]`` new if it is still the old; returns whether it was."""
-        return _replace_shared(array, place, old, new)
+    load_shared, store_shared, add_shared, replace_shared = _shared_intrinsics()
 
     @subkernel
     def be_patient(waited):

@@ -30,7 +30,7 @@ from numba.core import cgutils
 from numba.core import types as numba_types
 from numba.extending import intrinsic
 
-from .linking import KernelPipeline, PartPipeline
+from .linking import KernelPipeline, PartPipeline, insert_call_in_place
 
 CORE_FOLDER = Path(__file__).resolve().parent
 
@@ -114,6 +114,7 @@ def kernel(function=None, *, allocates=False, inline=False):
     if not config.DISABLE_JIT:
         part = subkernel(function, allocates=allocates, inline=inline)
         compiled.get_call_template, compiled.get_overload = part.get_call_template, part.get_overload
+        compiled.part = part
     return compiled
 
 
@@ -157,9 +158,22 @@ def kinds_of(arguments) -> tuple:
     return tuple(typeof(argument) for argument in arguments)
 
 
-def inlined(kernel):
-    """The same kernel or subkernel as a subkernel whose code is put in the place of each call."""
-    return subkernel(getattr(kernel, "py_func", kernel), inline=True)
+def inlined(part):
+    """The same kernel or subkernel, whose code is put in the place of each call of what is returned.
+
+    It is typed and written down once for both (``inline`` is for what is always put in place).
+    """
+    if config.DISABLE_JIT:
+        return part
+    part = getattr(part, "part", part)
+    in_place = subkernel(part.py_func)
+
+    @functools.cache
+    def key(kinds):
+        return insert_call_in_place(part.targetctx, part.overloads[kinds])
+
+    in_place.get_call_template, in_place.get_overload = part.get_call_template, key
+    return in_place
 
 
 def direct_call(kernel, *arguments):

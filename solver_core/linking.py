@@ -7,7 +7,7 @@ that it reaches and is optimised once. The numbers that come out are the same, t
 """
 
 from numba import _dynfunc
-from numba.core import compiler, types
+from numba.core import cgutils, compiler, types
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler_machinery import register_pass
 from numba.core.errors import UnsupportedError
@@ -113,6 +113,37 @@ def _lowering(name, library_class, is_compiled):
             return True
 
     return Lowering
+
+
+def insert_call_in_place(context, compiled):
+    """Let a compiled part be called so that its code is put in the place of the call.
+
+    Parameters
+    ----------
+    context : Numba's target context
+    compiled : Numba's compile result
+        Of a part.
+
+    Returns
+    -------
+    tuple
+        A key for callers to find such calls by.
+    """
+    made = compiled.fndesc
+
+    def emit(context, builder, signature, arguments):
+        callee = context.declare_function(builder.module, made)
+        status, result = context.call_conv.call_function(
+            builder, callee, made.restype, made.argtypes, arguments, attrs=("alwaysinline",)
+        )
+        with cgutils.if_unlikely(builder, status.is_error):
+            context.call_conv.return_status_propagate(builder, status)
+        return result
+
+    emit.signature, emit.libs = made.argtypes, (compiled.library,)
+    key = "in place", compiled.entry_point
+    context.insert_func_defn([(emit, key, emit.signature)])
+    return key
 
 
 class _QuickFlags(compiler.Flags):

@@ -147,6 +147,34 @@ def test_kernels_return_what_they_allocate():
     assert sys.getrefcount(array) == count
 
 
+@kernel_module.subkernel
+def _third_of(total):
+    if total < 0:
+        raise ValueError("nothing to divide")
+    return total / 3.0
+
+
+_third_in_place = kernel_module.inlined(_third_of)
+
+
+@kernel_module.kernel
+def _total_of_thirds(array):
+    first = 0.0
+    for number in array[1:]:
+        first += _third_of(number)
+    return first + _third_in_place(array[0])
+
+
+def test_what_is_called_both_ways_is_compiled_once():
+    """A subkernel, and the same whose code is put in the place of a call: one compilation, and the same exceptions."""
+    assert _total_of_thirds(np.array([3.0, 6.0])) == 3.0
+    for array in ([-3.0, 6.0], [3.0, -6.0]):
+        with pytest.raises(ValueError, match="nothing to divide"):
+            _total_of_thirds(np.array(array))
+    if not config.DISABLE_JIT:
+        assert not _third_in_place.overloads
+
+
 @compiled_only
 def test_kernels_that_allocate_must_say_so():
     """What would lose count of references is refused, with the names: making, and returning across the border."""
