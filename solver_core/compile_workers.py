@@ -31,8 +31,10 @@ _LONGEST = (
     "solve_contacts",
     "look_at_pairs",
     "narrow_phase: meshes",
-    "frame",
     "narrow_phase: round shapes",
+    "frame",
+    "settle_islands",
+    "solve_islands",
     "narrow_phase: round shapes on meshes",
 )
 
@@ -53,7 +55,7 @@ def compile_in_children(names, arguments):
     Parameters
     ----------
     names : list of str
-        Of what ``warm_up.what_to_compile`` gives for these ...
+        Of what ``compile_lists.what_to_compile`` gives for these ...
     arguments : tuple
         ... which JSON can hold.
     """
@@ -138,7 +140,7 @@ def compile_as_told(task: str) -> None:
     if kernel.core_fingerprint() != task["fingerprint"]:
         raise SystemExit("Cairn's files have changed since it was loaded")
     kernel.set_cache_folder(task["folder"])
-    from .warm_up import what_to_compile
+    from .compile_lists import what_to_compile
 
     compilations = {compilation.name: compilation for compilation in what_to_compile(*task["arguments"])}
     # Looking for garbage among the millions of objects that Numba keeps is an eighth of the time to compile, where it

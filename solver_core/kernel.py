@@ -206,6 +206,8 @@ def _without_owner(context, builder, kind, value):
         array.meminfo = cgutils.get_null_value(array.meminfo.type)
         array.parent = cgutils.get_null_value(array.parent.type)
         return array._getvalue()
+    if not isinstance(kind, numba_types.BaseTuple):
+        return value  # a pointer to a step's arrays (``step_arrays``), which have none
     for place, member in enumerate(kind):
         part = builder.extract_value(value, place)
         value = builder.insert_value(value, _without_owner(context, builder, member, part), place)

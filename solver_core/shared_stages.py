@@ -39,7 +39,7 @@ from .lanes import empty_contexts, take_next
 from .rows import SolverSettings, allocate_solver_workspace, sharing_parts, sweeping_part, with_sweeping_part
 from .solvers.contact.sweep import apply_impulses
 from .solvers.contact.touch_up import touch_up_island
-from .step_arrays import StepMembers, views_of
+from .step_arrays import StepMembers, views_of, whole
 
 # (status, iterations, residual, scale, worst block), of every solver.
 SOLVER_OUTCOME = types.Tuple((types.int64, types.int64, types.float64, types.float64, types.int64))
@@ -460,9 +460,9 @@ def solve_islands(arrays, lane):
     """
     members = views_of(arrays)
     problem, shared, outlook = members.problem, members.shared, members.collision.workspace.outlook
-    rows, islands = problem.rows, problem.islands
+    rows, islands = whole(problem.rows), whole(problem.islands)
     free_velocity, velocity = members.motion.free_velocity, members.state.velocity
-    settings, sweep = settings_of(shared.amounts, shared.counts), problem.sweep
+    settings, sweep = settings_of(shared.amounts, shared.counts), whole(problem.sweep)
     if is_shared(shared):
         _copy_starts(islands.count[0], shared.block_first, islands.block_first)
     add_shared(shared.busy, 0, 1)
@@ -510,12 +510,12 @@ def settle_islands(arrays, lane):
     """
     members = views_of(arrays)
     problem, shared, motion, state = members.problem, members.shared, members.motion, members.state
-    rows, islands, contact_rows = problem.rows, problem.islands, problem.contact_rows
+    rows, islands, contact_rows = whole(problem.rows), whole(problem.islands), problem.contact_rows
     contacts = members.collision.contacts[members.collision.current[0]]
     free_velocity, velocity, contact_count = motion.free_velocity, state.velocity, contacts.count[0]
     h, gravity_speed = shared.lengths[STEP], shared.lengths[STEP] * shared.lengths[GRAVITY]
     outlook, sizes = members.collision.workspace.outlook, members.collision.workspace.size
-    settings, sweep = settings_of(shared.amounts, shared.counts), problem.sweep
+    settings, sweep = settings_of(shared.amounts, shared.counts), whole(problem.sweep)
     if is_shared(shared):
         _copy_starts(islands.count[0], shared.block_first, islands.block_first)
     add_shared(shared.busy, 0, 1)

@@ -19,7 +19,7 @@ from .kernel import bind_entry, entry, subkernel
 from .motion import apply_forces, integrate_poses
 from .shared_stages import GRAVITY, STEP, settings_of, step_of
 from .solvers.contact.parts import help_with_parts
-from .step_arrays import views_of
+from .step_arrays import views_of, whole
 
 
 @entry
@@ -83,10 +83,10 @@ def play_help(arrays, lane):
     members = views_of(arrays)
     problem, shared = members.problem, members.shared
     help_with_parts(
-        problem.rows,
-        problem.islands,
+        whole(problem.rows),
+        whole(problem.islands),
         members.state.velocity,
-        problem.sweep,
+        whole(problem.sweep),
         shared.boards[lane],
         shared.board_amounts[lane],
     )
@@ -113,12 +113,12 @@ def _solve_island(arrays, island):
     members = views_of(arrays)
     problem, shared = members.problem, members.shared
     return solve_rows(
-        problem.rows,
-        problem.islands,
+        whole(problem.rows),
+        whole(problem.islands),
         island,
         members.motion.free_velocity,
         members.state.velocity,
-        problem.solver,
+        whole(problem.solver),
         settings_of(shared.amounts, shared.counts),
     )
 

@@ -3,8 +3,14 @@
 Numba takes a NamedTuple apart array by array at every call from Python, some 0.2 us each: for the two hundred arrays of
 a step that would be more than the step of a small scene. A ``StepArrays`` writes down once where the arrays are, and
 is passed as one pointer; kernels read views of the arrays from there (``views_of``), which count no references.
+
+What ``views_of`` gives, and all tuples within it, are pointers into that list of words: an array is read from there
+where it is used. So the tuples are handed from function to function as one word each. By value they are some eight
+words an array, which Numba takes apart and puts together again at each call: to compile the frame's own kernel took
+half as long again.
 """
 
+import operator
 from ctypes import addressof, c_char
 from typing import NamedTuple
 
@@ -12,8 +18,11 @@ import numpy as np
 from llvmlite import ir
 from numba import config, typeof, types
 from numba.core import cgutils
+from numba.core.imputils import lower_getattr_generic
 from numba.core.pythonapi import NativeValue
-from numba.extending import intrinsic, models, register_model, unbox
+from numba.core.typing import signature
+from numba.core.typing.templates import AbstractTemplate, AttributeTemplate, infer_getattr, infer_global
+from numba.extending import intrinsic, lower_builtin, models, register_model, unbox
 from numba.np.arrayobj import populate_array
 
 
@@ -105,35 +114,144 @@ def _unbox_step_arrays(kind, value, context):
     return NativeValue(context.builder.inttoptr(word, ir.IntType(64).as_pointer()))
 
 
-def _read_views(context, builder, kind, pointer, place):
-    """The array, or tuple of arrays, whose words begin at ``place``, and the place behind them."""
-    if not isinstance(kind, types.Array):
-        value = cgutils.get_null_value(context.get_value_type(kind))
-        for index, member in enumerate(kind):
-            part, place = _read_views(context, builder, member, pointer, place)
-            value = builder.insert_value(value, part, index)
-        return value, place
-    words = [
-        builder.load(cgutils.gep(builder, pointer, place + number), name=f"word.{place + number}")
-        for number in range(1 + kind.ndim)
-    ]
+class StepViewsType(types.Type):
+    """Numba's type of a tuple among the members, or of all: a pointer to where its words begin.
+
+    It has the tuple's attributes; those of tuples of one type also have places.
+    """
+
+    def __init__(self, members):
+        self.members = members
+        super().__init__(f"StepViews({members})")
+
+
+class _SeenInStep:
+    """Stands for a tuple of which a kernel that is to be compiled gets a view."""
+
+    def __init__(self, members):
+        self._numba_type_ = StepViewsType(typeof(members))
+
+
+def seen_in_step(members):
+    """A value of the type that a tuple among a step's members has in kernels, for the types alone."""
+    return members if config.DISABLE_JIT else _SeenInStep(members)
+
+
+@register_model(StepViewsType)
+class _StepViewsModel(models.PrimitiveModel):
+    def __init__(self, manager, kind):
+        super().__init__(manager, kind, ir.IntType(64).as_pointer())
+
+
+def _view_type(kind):
+    """What a member is in kernels: an array, or where a tuple lies; an empty tuple is itself."""
+    return StepViewsType(kind) if _is_tuple(kind) else kind
+
+
+def _is_tuple(kind) -> bool:
+    return isinstance(kind, types.BaseTuple) and len(kind) > 0
+
+
+def _word_count(kind) -> int:
+    """Words of an array, or of all arrays in nested tuples."""
+    return 1 + kind.ndim if isinstance(kind, types.Array) else sum(_word_count(member) for member in kind)
+
+
+def _read_view(context, builder, kind, pointer):
+    """The member of this type whose words begin at ``pointer``."""
+    return pointer if _is_tuple(kind) else _read_whole(context, builder, kind, pointer)
+
+
+def _read_whole(context, builder, kind, pointer):
+    """The array, or tuple of arrays however nested, whose words begin at ``pointer``."""
+    if isinstance(kind, types.Array):
+        return _read_array(context, builder, kind, pointer)
+    value, place = cgutils.get_null_value(context.get_value_type(kind)), 0
+    for index, member in enumerate(kind):
+        part = _read_whole(context, builder, member, cgutils.gep(builder, pointer, place))
+        value = builder.insert_value(value, part, index)
+        place += _word_count(member)
+    return value
+
+
+def _read_array(context, builder, kind, pointer):
+    words = []
+    for number in range(_word_count(kind)):
+        word = builder.load(cgutils.gep(builder, pointer, number))
+        # No kernel writes them, so a loop need not read them again.
+        word.set_metadata("invariant.load", builder.module.add_metadata([]))
+        words.append(word)
     itemsize = context.get_constant(types.intp, context.get_abi_sizeof(context.get_data_type(kind.dtype)))
     shape, strides, stride = words[1:], [], itemsize
     for length in reversed(shape):
         strides.insert(0, stride)
         stride = builder.mul(stride, length)
     array = context.make_array(kind)(context, builder)
-    pointer = builder.inttoptr(words[0], context.get_data_type(kind.dtype).as_pointer())
-    populate_array(array, data=pointer, shape=shape, strides=strides, itemsize=itemsize, meminfo=None)
-    return array._getvalue(), place + len(words)
+    data = builder.inttoptr(words[0], context.get_data_type(kind.dtype).as_pointer())
+    populate_array(array, data=data, shape=shape, strides=strides, itemsize=itemsize, meminfo=None)
+    return array._getvalue()
+
+
+@infer_getattr
+class _StepViewsAttributes(AttributeTemplate):
+    key = StepViewsType
+
+    def generic_resolve(self, views, name):
+        fields = getattr(views.members, "fields", ())
+        return _view_type(views.members[fields.index(name)]) if name in fields else None
+
+
+@lower_getattr_generic(StepViewsType)
+def _read_attribute(context, builder, kind, pointer, name):
+    index = kind.members.fields.index(name)
+    place = sum(_word_count(member) for member in list(kind.members)[:index])
+    return _read_view(context, builder, kind.members[index], cgutils.gep(builder, pointer, place))
+
+
+@infer_global(operator.getitem)
+class _StepViewsItem(AbstractTemplate):
+    def generic(self, arguments, keywords):
+        views = arguments[0]
+        if isinstance(views, StepViewsType) and isinstance(views.members, types.UniTuple):
+            return signature(_view_type(views.members.dtype), views, types.intp)
+        return None
+
+
+@lower_builtin(operator.getitem, StepViewsType, types.intp)
+def _read_item(context, builder, signature, values):
+    """One of several tuples of the same type; the place is not checked."""
+    member = signature.args[0].members.dtype
+    pointer, index = values
+    place = builder.mul(index, index.type(_word_count(member)))
+    return _read_view(context, builder, member, builder.gep(pointer, [place]))
 
 
 @intrinsic
 def _views_of(typing_context, arrays):
     def codegen(context, builder, signature, values):
-        return _read_views(context, builder, signature.return_type, values[0], 0)[0]
+        return values[0]
 
-    return arrays.members(arrays), codegen
+    return StepViewsType(arrays.members)(arrays), codegen
+
+
+@intrinsic
+def _whole(typing_context, views):
+    def codegen(context, builder, signature, values):
+        if isinstance(views, StepViewsType):
+            return _read_whole(context, builder, views.members, values[0])
+        return values[0]
+
+    return (views.members if isinstance(views, StepViewsType) else views)(views), codegen
+
+
+def _as_it_is(views):
+    """What ``whole`` is where kernels run as plain Python."""
+    return views
+
+
+# whole(views): the tuples themselves, for functions that are also called with tuples that kernels have made: for both
+# types they would be compiled twice.
+whole = _as_it_is if config.DISABLE_JIT else _whole
 
 
 def _members_of(arrays):
@@ -141,5 +259,5 @@ def _members_of(arrays):
     return arrays.members
 
 
-# views_of(step_arrays): its StepMembers, as views that count no references.
+# views_of(step_arrays): its StepMembers, of which a kernel reads what it uses, as views that count no references.
 views_of = _members_of if config.DISABLE_JIT else _views_of

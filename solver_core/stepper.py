@@ -297,6 +297,15 @@ def frame_to_compile(small_model, shape_kinds, method: str, friction: str, lane_
     ]
 
 
+def contacts_to_compile(small_model, shape_kinds) -> list[Compilation]:
+    """All that ``present_contacts`` calls; arguments as of ``frame_to_compile``."""
+    members = _members_to_look_at(
+        small_model.arrays, copy_state(small_model.initial_state), allocate_collision(small_model)
+    )
+    look = StepArrays(without_solver(members))
+    return [*_looks_to_compile(members, shape_kinds), Compilation("find_contacts", find_contacts, (look,))]
+
+
 def _members_to_look_at(arrays, state, collision, solver=None, lane_count=1) -> StepMembers:
     """All that a step sees of some bodies without history; without ``solver``, what stages see that solve nothing."""
     body_count = len(state.kind)

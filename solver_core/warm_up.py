@@ -1,14 +1,10 @@
 """Compiling ahead of the first frame, so that a user can be told and can stop in between."""
 
-import numpy as np
-
+from .compile_lists import what_to_compile
 from .compile_workers import compile_in_children
-from .entries import Compilation
 from .lanes import lane_count
-from .model import BodyKind, ModelBuilder
-from .shapes import Box, ShapeKind
+from .shapes import ShapeKind
 from .simulation import SimulationOptions
-from .stepper import frame_to_compile
 
 
 def warm_up(
@@ -40,7 +36,15 @@ def warm_up_steps(options: SimulationOptions, shape_kinds, body_count: int = 1):
         Kernels done so far, kernels in all, and the one that comes next or takes longest. Closing the generator stops.
     """
     lanes = lane_count(options.threads, body_count)
-    task = options.method, options.friction, [int(kind) for kind in shape_kinds], lanes
+    yield from _compile((options.method, options.friction, [int(kind) for kind in shape_kinds], lanes))
+
+
+def contact_steps(shape_kinds):
+    """As ``warm_up_steps``, of what ``Simulation.overlaps`` calls before the first frame."""
+    yield from _compile(("", "", [int(kind) for kind in shape_kinds], 1))
+
+
+def _compile(task):
     compilations = what_to_compile(*task)
     missing = [compilation.name for compilation in compilations if not compilation.is_cached()]
     total, cached = len(compilations), len(compilations) - len(missing)
@@ -53,10 +57,3 @@ def warm_up_steps(options: SimulationOptions, shape_kinds, body_count: int = 1):
     for done, compilation in enumerate(compilations):
         yield max(done, reached), total, compilation.name
         compilation.compile()
-
-
-def what_to_compile(method: str, friction: str, shape_kinds, lanes: int) -> list[Compilation]:
-    """All kernels that a simulation calls."""
-    builder = ModelBuilder()
-    builder.add_body(shape=Box((1.0, 1.0, 0.0)), kind=BodyKind.STATIC)
-    return frame_to_compile(builder.build(), np.asarray(shape_kinds, np.int64), method, friction, lanes)

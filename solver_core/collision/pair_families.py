@@ -10,6 +10,7 @@ from numba import types
 from ..contacts import LINK_COLUMNS
 from ..entries import Compilation, empty_entries
 from ..kernel import entry
+from ..step_arrays import seen_in_step
 from .mesh_pairs import mesh_pair_contacts
 from .mesh_round import face_points_of_round, touch_round
 from .round_contacts import round_contacts
@@ -46,7 +47,7 @@ _NAMES = {
 
 
 def find_families(shape_kinds, workspace: CollisionWorkspace):
-    """The table that ``narrow_phase`` needs for a model, with all kernels compiled.
+    """The table that ``narrow_phase`` needs where Python calls it, with all kernels compiled.
 
     Parameters
     ----------
@@ -59,7 +60,7 @@ def find_families(shape_kinds, workspace: CollisionWorkspace):
     table of entries [FAMILIES]
     """
     families = empty_entries(FAMILIES)
-    for compilation in families_to_compile(shape_kinds, workspace, families):
+    for compilation in families_to_compile(shape_kinds, workspace, families, in_step=False):
         compilation.compile()
     return families
 
@@ -79,9 +80,9 @@ def needed_families(shape_kinds) -> list[int]:
     return [place for place, is_needed in needed.items() if is_needed]
 
 
-def families_to_compile(shape_kinds, workspace: CollisionWorkspace, families) -> list[Compilation]:
-    """The families of pairs that shapes of these kinds make, for the table."""
-    signatures = _signatures(workspace, families)
+def families_to_compile(shape_kinds, workspace: CollisionWorkspace, families, in_step=True) -> list[Compilation]:
+    """The families of pairs that shapes of these kinds make, for the table; ``in_step``: for a step's narrow phase."""
+    signatures = _signatures(workspace, families, seen_in_step if in_step else (lambda members: members))
     return [
         Compilation(
             f"narrow_phase: {_NAMES[place]}",
@@ -95,12 +96,13 @@ def families_to_compile(shape_kinds, workspace: CollisionWorkspace, families) ->
     ]
 
 
-def _signatures(workspace, families) -> dict:
-    """What the kernels return, and values of the types that they are called with, by place."""
-    polytopes, scratch, meshes = workspace.polytopes, workspace.scratch, workspace.meshes
+def _signatures(workspace, families, seen) -> dict:
+    """What the kernels return, and values of the types that they are called with, by place; ``seen`` of tuples."""
+    polytopes, scratch, meshes = seen(workspace.polytopes), seen(workspace.scratch), seen(workspace.meshes)
+    mesh_arrays = workspace.meshes
     number, length = 0, 0.0
     parameters, link = np.zeros(3), np.zeros(LINK_COLUMNS, np.int64)
-    triangle = meshes.vertex, meshes.triangle, meshes.normal, number, number, number
+    triangle = mesh_arrays.vertex, mesh_arrays.triangle, mesh_arrays.normal, number, number, number
     on_triangle = polytopes, number, number, number, parameters, length, length, number, scratch
     count = types.int64
     return {
@@ -152,6 +154,6 @@ def _signatures(workspace, families) -> dict:
             scratch,
             families,
         ),
-        ROUND_ON_MESH: (count, *triangle, *on_triangle, meshes.contact, number),
+        ROUND_ON_MESH: (count, *triangle, *on_triangle, mesh_arrays.contact, number),
         ROUND_ON_FACE: (count, *on_triangle),
     }

@@ -23,7 +23,7 @@ ARGUMENTS = ("pgs", "box", [0], 1)
 FILL = """
 import json, sys
 from cairn.solver_core import compile_workers
-from cairn.solver_core.warm_up import what_to_compile
+from cairn.solver_core.compile_lists import what_to_compile
 
 names, arguments = json.loads(sys.argv[1])
 compile_workers.child_count = lambda: 2

@@ -12,7 +12,7 @@ from cairn.solver_core.entries import call_for_count, call_for_depth, empty_entr
 from cairn.solver_core.kernel import direct_call, entry, inlined, kernel, subkernel
 from cairn.solver_core.shapes import ShapeKind
 from cairn.solver_core.state import StateArrays
-from cairn.solver_core.step_arrays import StepArrays, StepMembers, views_of, without_solver
+from cairn.solver_core.step_arrays import StepArrays, StepMembers, views_of, whole, without_solver
 
 compiled_only = pytest.mark.skipif(bool(config.DISABLE_JIT), reason="plain Python has no addresses")
 
@@ -151,6 +151,41 @@ def test_views_are_the_arrays_themselves():
     assert members.motion[0] == 2
 
 
+class Buffers(NamedTuple):
+    """Stands for ``CollisionArrays``: two tuples of one type, and a tuple of another."""
+
+    buffers: tuple
+    current: np.ndarray
+    table: StateArrays
+
+
+@subkernel
+def _first_velocity(table):
+    return table.velocity[0, 1]
+
+
+@kernel
+def pick_buffer(arrays):
+    """The speeds of the current buffer, read in three ways, and those that the other one was given."""
+    collision = views_of(arrays).collision
+    picked = collision.buffers[collision.current[0]]
+    other = whole(collision).buffers[1 - collision.current[0]]
+    other.velocity[:, :] = 7.0
+    return _first_velocity(picked), picked.velocity.sum(), whole(picked).velocity.size, collision.table.kind.size
+
+
+@pytest.mark.parametrize("current", [0, 1])
+def test_tuples_of_tuples_are_read_by_name_and_by_place(current):
+    """Of two buffers of different sizes the one that is current, as a view and whole."""
+    table, _ = table_and_places()
+    nothing, kinds = np.zeros((0, 3)), np.zeros(1, np.int64)
+    buffers = tuple(StateArrays(nothing, nothing, np.full((rows, 2), float(rows)), kinds) for rows in (2, 4))
+    members = StepMembers((), (), (), (), Buffers(buffers, np.full(1, current), table), (), ())
+    rows = (2, 4)[current]
+    assert pick_buffer(StepArrays(members)) == (rows, 2 * rows * rows, 2 * rows, table.kind.size)
+    assert np.all(buffers[1 - current].velocity == 7.0)
+
+
 inlined_sum = inlined(weighted_sum)
 
 
@@ -188,12 +223,11 @@ def test_stages_see_the_first_members_of_a_step():
     table, _ = table_and_places()
     problem = RowsAndMore(np.full(2, 5.0), (np.zeros(3), np.zeros((2, 2))))
     members = StepMembers((), table, np.zeros(1, np.int64), np.zeros((0, 3)), (), np.full(1, 4.0), problem)
-    short = StepArrays(without_solver(members))
-    whole = StepArrays(members)
+    short, full = StepArrays(without_solver(members)), StepArrays(members)
     assert read_problem(short) == 9.0
     if not config.DISABLE_JIT:
-        whole._numba_type_ = short._numba_type_
-    assert read_problem(whole) == 9.0
+        full._numba_type_ = short._numba_type_
+    assert read_problem(full) == 9.0
 
 
 @pytest.mark.parametrize("damage", ["transposed", "read-only"])
