@@ -2,7 +2,8 @@
 
 The bake runs in the window as a modal operator on a timer: a slice of time per tick, so that orbiting stays smooth,
 and ESC is heard between two frames. In the background, and when called with EXEC_DEFAULT, the same generator runs to
-its end. Only the running operator knows that a bake is running (``running``); nothing of it is stored.
+its end. Only the running operator knows that a bake is running (``running``); nothing of it is stored. A check of the
+scene runs in the same way, since the search for overlaps may have to compile first.
 """
 
 import contextlib
@@ -13,11 +14,11 @@ import time
 import bpy
 from bpy.props import BoolProperty, StringProperty
 
-from . import earlier_animation, keyframes
+from . import keyframes
 from .bake import BakeSettings, BakeStopped, bake_frames
 from .runtime import RuntimeUnavailable, system_information
-from .scene_export import Note, SceneError, export_scene, grouped_notes
-from .scene_notes import starting_overlaps
+from .scene_check import check_scene
+from .scene_export import Note, SceneError, grouped_notes
 
 # A tick works this long [s] and the next one follows after the rest of the interval: the window stays smooth.
 TICK_SLICE = 0.08
@@ -48,7 +49,7 @@ VIEW_EVENTS = {
     "NUMPAD_MINUS",
 }
 
-# The progress of the bake that runs in the window, for the panel; None if none runs.
+# The progress of what runs in the window, for the panel; None if nothing runs.
 running = None
 
 
@@ -75,22 +76,15 @@ class _SceneOperator:
         return True
 
 
-class CAIRN_OT_bake(_SceneOperator, bpy.types.Operator):
-    bl_idname = "cairn.bake"
-    bl_label = "Bake"
-    bl_description = (
-        "Simulate the scene's rigid bodies and write their motion as keyframes of location and rotation. "
-        "Unlike Bake to Keyframes, bodies stay rigid bodies, and Delete Bake brings earlier animation back"
-    )
-    # No REGISTER: the redo panel would bake again at every touch of a setting.
-    bl_options = {"UNDO"}
+class _StepsOperator(_SceneOperator):
+    """Operators that work in steps: in a window slice by slice on a timer, without one from beginning to end.
 
-    @classmethod
-    def description(cls, context, properties):
-        return cls.bl_description + (". The present bake is replaced" if context.scene.cairn.is_baked else "")
+    They give ``_work(scene, settings)``, a generator of BakeProgress, ``_conclude(context, result)`` of what it returns
+    (None where it was stopped), and ``_hint``, what ESC does.
+    """
 
     def execute(self, context):
-        """Bake from beginning to end; also what a call without a window does."""
+        """Work from beginning to end; also what a call without a window does."""
         self._begin(context)
         try:
             while True:
@@ -139,13 +133,20 @@ class CAIRN_OT_bake(_SceneOperator, bpy.types.Operator):
         global running
         context.window_manager.cairn.error = context.window_manager.cairn.error_object = ""
         self._scene_name = context.scene.name
-        self._steps = bake_frames(context.scene, BakeSettings.from_scene(context.scene))
+        self._steps = self._work(context.scene, BakeSettings.from_scene(context.scene))
         self._stage = None
         self._stopping = False
         self._stop_thrown = False
         self._drawn = self._left = 0.0
         self._redraw_interval = REDRAW_INTERVAL
-        running = {"scene": self._scene_name, "text": "", "factor": 0.0, "timer": None, "steps": self._steps}
+        running = {
+            "scene": self._scene_name,
+            "text": "",
+            "factor": 0.0,
+            "hint": self._hint,
+            "timer": None,
+            "steps": self._steps,
+        }
 
     def _tick(self, context):
         """Work for a slice of time."""
@@ -171,29 +172,20 @@ class CAIRN_OT_bake(_SceneOperator, bpy.types.Operator):
         self._show(context, text, progress.done / progress.total if progress.total else 0.0, at_once=begins)
 
     def _show(self, context, text, factor=None, at_once=False):
-        """Say where the bake is, in the panels and the status bar."""
+        """Say where the work is, in the panels and the status bar."""
         running["text"] = text
         if factor is not None:
             running["factor"] = factor
         if time.perf_counter() - self._drawn < self._redraw_interval and not (at_once or self._stopping):
             return
         self._drawn = time.perf_counter()
-        context.workspace.status_text_set(f"Cairn: {text}        ESC: stop, and keep the frames so far")
+        context.workspace.status_text_set(f"Cairn: {text}        {self._hint}")
         redraw(context)
 
     def _finish(self, context, result=None, error=None):
         """The one way out: end, ESC, error, another file, quitting."""
         stop_running(context)
-        if error is not None:
-            return self._fail(context, error)
-        if result is None or not result.reports:
-            self.report({"INFO"}, "Stopped before the first frame; nothing has changed")
-            return {"CANCELLED"}
-        if result.error:
-            show_error(context, SceneError(None, result.error))
-        remember_check(context, self._scene_name, result.report)
-        self.report({"ERROR" if result.error else "INFO"}, result.summary)
-        return {"FINISHED"}
+        return self._conclude(context, result) if error is None else self._fail(context, error)
 
     def _fail(self, context, error):
         if not is_expected(error):
@@ -206,6 +198,36 @@ class CAIRN_OT_bake(_SceneOperator, bpy.types.Operator):
         show_error(context, error)
         self.report({"ERROR"}, one_line(error))
         return {"CANCELLED"}
+
+
+class CAIRN_OT_bake(_StepsOperator, bpy.types.Operator):
+    bl_idname = "cairn.bake"
+    bl_label = "Bake"
+    bl_description = (
+        "Simulate the scene's rigid bodies and write their motion as keyframes of location and rotation. "
+        "Unlike Bake to Keyframes, bodies stay rigid bodies, and Delete Bake brings earlier animation back"
+    )
+    # No REGISTER: the redo panel would bake again at every touch of a setting.
+    bl_options = {"UNDO"}
+
+    @classmethod
+    def description(cls, context, properties):
+        return cls.bl_description + (". The present bake is replaced" if context.scene.cairn.is_baked else "")
+
+    _hint = "ESC stops and keeps the frames so far"
+
+    def _work(self, scene, settings):
+        return bake_frames(scene, settings)
+
+    def _conclude(self, context, result):
+        if result is None or not result.reports:
+            self.report({"INFO"}, "Stopped before the first frame; nothing has changed")
+            return {"CANCELLED"}
+        if result.error:
+            show_error(context, SceneError(None, result.error))
+        remember_check(context, self._scene_name, result.report)
+        self.report({"ERROR" if result.error else "INFO"}, result.summary)
+        return {"FINISHED"}
 
 
 class CAIRN_OT_delete_bake(_SceneOperator, bpy.types.Operator):
@@ -233,7 +255,7 @@ class CAIRN_OT_delete_bake(_SceneOperator, bpy.types.Operator):
         return {"FINISHED"}
 
 
-class CAIRN_OT_check_scene(_SceneOperator, bpy.types.Operator):
+class CAIRN_OT_check_scene(_StepsOperator, bpy.types.Operator):
     """List what a bake would simulate, and what it ignores or does in another way than Blender"""
 
     bl_idname = "cairn.check_scene"
@@ -243,7 +265,7 @@ class CAIRN_OT_check_scene(_SceneOperator, bpy.types.Operator):
     find_overlaps: BoolProperty(
         name="Find Overlaps",
         description="Also look for bodies that overlap at the start; compiles a part of the solver at the first time, "
-        "which takes a quarter of a minute",
+        "which takes a quarter of a minute, in the background",
         default=False,
     )
 
@@ -253,27 +275,20 @@ class CAIRN_OT_check_scene(_SceneOperator, bpy.types.Operator):
             return "The same, and look for bodies that overlap at the start (the first time this takes a while)"
         return cls.__doc__
 
-    def execute(self, context):
-        scene = context.scene
-        context.window_manager.cairn.error = context.window_manager.cairn.error_object = ""
-        settings = BakeSettings.from_scene(scene)
-        try:
-            with earlier_animation.earlier_animation(scene):
-                export = export_scene(scene, frame_start=settings.start, frame_end=settings.end, decompose=False)
-        except SceneError as error:
-            show_error(context, error)
-            self.report({"ERROR"}, one_line(error))
+    _hint = "ESC stops"
+
+    def invoke(self, context, event):
+        """A window gets progress where something may have to be compiled; the rest is done at once."""
+        return super().invoke(context, event) if self.find_overlaps else self.execute(context)
+
+    def _work(self, scene, settings):
+        return check_scene(scene, settings, self.find_overlaps)
+
+    def _conclude(self, context, result):
+        if result is None:
+            self.report({"INFO"}, "Stopped; the scene has not been checked")
             return {"CANCELLED"}
-        finally:
-            if earlier_animation.baked_objects(scene):
-                keyframes.refresh(scene)
-        overlaps = starting_overlaps(export.model) if self.find_overlaps else []
-        notes = [
-            {"level": note.level, "object": note.object_name, "text": note.text} for note in [*overlaps, *export.notes]
-        ]
-        moving = sum(body.moves for body in export.bodies)
-        report = {"notes": notes, "totals": {"bodies": len(export.bodies), "moving": moving}}
-        remember_check(context, scene.name, report)
+        remember_check(context, self._scene_name, result)
         redraw(context)
         return {"FINISHED"}
 

@@ -127,7 +127,7 @@ def draw_bake(layout, context):
     scene, running = context.scene, operators.running
     if running is not None:
         layout.progress(factor=running["factor"], text=running["text"])
-        label(layout, iface_("ESC stops and keeps the frames so far"))
+        label(layout, iface_(running["hint"]))
         return
     bodies = scene_bodies(scene)
     count = len(bodies.objects) if bodies is not None else 0

@@ -140,14 +140,34 @@ def compile_kernels(options, shape_kinds, body_count=1, *, time_slice=COMPILE_SL
     body_count : int
         Of the model.
     """
+
+    def steps():
+        from ..solver_core.simulation import SimulationOptions
+        from ..solver_core.warm_up import warm_up_steps
+
+        return warm_up_steps(SimulationOptions(**options), shape_kinds, body_count)
+
+    return _in_slices(steps, time_slice)
+
+
+def compile_contacts(shape_kinds, *, time_slice=COMPILE_SLICE):
+    """As ``compile_kernels``, what finds the contacts of such shapes at the start."""
+
+    def steps():
+        from ..solver_core.warm_up import contact_steps
+
+        return contact_steps(shape_kinds)
+
+    return _in_slices(steps, time_slice)
+
+
+def _in_slices(steps, time_slice):
+    """Prepare, and take steps that are only imported then."""
     yield 0, 0, ""
     prepare()
     yield 0, 0, ""
-    from ..solver_core.simulation import SimulationOptions
-    from ..solver_core.warm_up import warm_up_steps
-
     start = time.perf_counter()
-    for step in warm_up_steps(SimulationOptions(**options), shape_kinds, body_count):
+    for step in steps():
         if time.perf_counter() - start > time_slice:
             yield step
             start = time.perf_counter()

@@ -11,7 +11,7 @@ import pytest
 
 import cairn
 from cairn.addon import operators, runtime
-from cairn.addon.operators import CAIRN_OT_bake
+from cairn.addon.operators import CAIRN_OT_bake, CAIRN_OT_check_scene
 from cairn.solver_core.simulation import Simulation, SimulationError
 
 
@@ -29,10 +29,16 @@ def stack(maker):
     operators.running = None
 
 
-class Harness:
-    """Plays the window: feeds events to a bake operator, and keeps what it reported."""
+def _of_plain_class(base, own):
+    """An instance of a class with these methods; those that name their class by ``super()`` get the base's."""
+    own.pop("invoke", None)
+    return type("Operator", (base,), own)()
 
-    def __init__(self, scene):
+
+class Harness:
+    """Plays the window: feeds events to an operator, and keeps what it reported."""
+
+    def __init__(self, scene, operator=CAIRN_OT_bake, **properties):
         self.reports = []
         self.timers = []
         self.status = None
@@ -50,8 +56,9 @@ class Harness:
                 modal_handler_add=lambda operator: True,
             ),
         )
-        methods = {name: value for name, value in vars(CAIRN_OT_bake).items() if callable(value)}
-        self.operator = type("Operator", (), methods)()
+        own = {name: value for name, value in vars(operator).items() if callable(value) or name == "_hint"}
+        self.operator = _of_plain_class(operators._StepsOperator, own)
+        vars(self.operator).update(properties)
         self.operator.report = lambda level, text: self.reports.append((level, text))
 
     def _set_status(self, text):
@@ -215,6 +222,53 @@ def test_check_scene_of_a_baked_scene_is_that_of_the_unbaked(stack):
 
 
 # In a window
+
+
+@pytest.fixture
+def sunk_check(stack, monkeypatch):
+    """A check for overlaps in a window, of which one box has some; one step a tick, and two kernels to compile."""
+    stack.scene.objects["Box0"].location.z = 0.4
+    monkeypatch.setattr(operators, "TICK_SLICE", 0.0)
+
+    def compile_contacts(shape_kinds):
+        yield 0, 0, ""
+        for done in range(2):
+            yield done, 2, "look_at_pairs"
+
+    monkeypatch.setattr(runtime, "compile_contacts", compile_contacts)
+    check = Harness(stack.scene, CAIRN_OT_check_scene, find_overlaps=True)
+    check.begin(pytest.MonkeyPatch())
+    return check
+
+
+def test_a_check_for_overlaps_shows_what_it_compiles(stack, sunk_check):
+    """Kernels are compiled step by step before the window waits for anything; then the overlap is listed."""
+    sunk_check.tick_until(lambda answer: "Compiling (once), 1 of 2" in operators.running["text"])
+    assert operators.running["factor"] == 0.5
+    assert "ESC stops" in sunk_check.status
+    assert "frames" not in sunk_check.status
+    assert sunk_check.run() == {"FINISHED"}
+    sunk_check.assert_cleaned_up()
+    check = json.loads(bpy.context.window_manager.cairn.check)
+    assert any("0.1 deep in Floor" in text for _, text, _ in check["notes"])
+
+
+def test_escape_ends_a_check(stack, sunk_check):
+    """Nothing is listed then."""
+    sunk_check.tick_until(lambda answer: "Compiling (once), 0 of 2" in operators.running["text"])
+    sunk_check.feed("ESC")
+    assert sunk_check.run() == {"CANCELLED"}
+    sunk_check.assert_cleaned_up()
+    assert bpy.context.window_manager.cairn.check == ""
+
+
+def test_what_has_nothing_to_compile_is_checked_at_once(stack, monkeypatch):
+    """Without the search for overlaps, and where no bounding boxes overlap, no kernel is asked for."""
+    monkeypatch.setattr(runtime, "compile_contacts", lambda shape_kinds: pytest.fail("something was compiled"))
+    for i in range(3):
+        stack.scene.objects[f"Box{i}"].location.z = 5.0 + 2.0 * i
+    for find_overlaps in (False, True):
+        assert bpy.ops.cairn.check_scene("INVOKE_DEFAULT", find_overlaps=find_overlaps) == {"FINISHED"}
 
 
 def test_modal_bake_equals_the_one_in_the_background(stack, harness):

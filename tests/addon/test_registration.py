@@ -163,7 +163,7 @@ def test_panels_draw_in_every_state(registered):
     bpy.ops.cairn.check_scene()
     assert "2 rigid bodies, 1 of them move" in draw_all()["VIEW3D_PT_cairn_check"]
 
-    operators.running = {"text": "Frame 3 of 5", "factor": 0.5}
+    operators.running = {"text": "Frame 3 of 5", "factor": 0.5, "hint": "ESC stops"}
     assert "Frame 3 of 5" in draw_all()["VIEW3D_PT_cairn"]
     assert "Bake" not in draw_all()["VIEW3D_PT_cairn"]
     operators.running = None

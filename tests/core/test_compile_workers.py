@@ -9,8 +9,10 @@ from itertools import pairwise
 import pytest
 from numba import config
 
-from cairn.solver_core import compile_workers, warm_up
-from cairn.solver_core.simulation import SimulationOptions
+from cairn.solver_core import compile_lists, compile_workers, warm_up
+from cairn.solver_core.kernel import kinds_of
+from cairn.solver_core.scenes import stack
+from cairn.solver_core.simulation import Simulation, SimulationOptions
 
 pytestmark = pytest.mark.skipif(bool(config.DISABLE_JIT), reason="plain Python has nothing to compile")
 
@@ -146,3 +148,19 @@ def test_when_all_is_cached_no_child_is_asked(monkeypatch):
     monkeypatch.setattr(warm_up, "what_to_compile", lambda *arguments: [_Kernel("a", True)])
     warm_up.warm_up()
     assert started == []
+
+
+def test_overlaps_call_what_is_compiled_ahead_for_them():
+    """After the steps of the warm-up nothing is compiled, and a bake uses the same code again."""
+    ahead = compile_lists.what_to_compile("", "", [0], 1)
+    list(warm_up.contact_steps([0]))
+    known = [len(compilation.kernel.overloads) for compilation in ahead]
+    assert all(known)
+    Simulation(stack(2).build_model(), SimulationOptions(method="pgs")).overlaps()
+    assert [len(compilation.kernel.overloads) for compilation in ahead] == known
+    of_bake = {
+        compilation.name: (compilation.kernel, kinds_of(compilation.arguments))
+        for compilation in compile_lists.what_to_compile(*ARGUMENTS)
+    }
+    for compilation in ahead:
+        assert of_bake[compilation.name] == (compilation.kernel, kinds_of(compilation.arguments))
