@@ -261,6 +261,7 @@ def mesh_contacts(
             boxes,
             candidate,
             listed,
+            side,
             polytopes,
             row,
             other,

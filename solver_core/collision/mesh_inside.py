@@ -23,6 +23,8 @@ from .closest_points import RATIO_TOUCHING
 from .mesh_features import (
     BEHIND,
     FACE,
+    FIRST_EDGE,
+    around_corner,
     can_push,
     height_over,
     set_triangle,
@@ -39,6 +41,7 @@ from .mesh_tables import (
     FLAGS,
     GROUP,
     LISTED,
+    NEIGHBORS,
     ON_MESH,
     OUTWARDS,
     PUSHES_TO,
@@ -55,6 +58,12 @@ COSINE_ALIKE = 0.999
 RATIO_DEEP = 0.01
 # Where another contact is no farther than this (share of the smaller shape's size), it holds the shapes.
 RATIO_HELD = 1e-6
+
+# The way out of what is lowest looks where the mesh pushes beside it, to this cosine; else it is another side's.
+COSINE_ABOUT = 0.5
+
+# How often what is lowest is looked for anew; mostly the second is the first.
+MOST_STEPS_DOWN = 8
 
 # Another way out is taken if it is shorter by this share of the smaller shape's size than those before it.
 RATIO_SHORTER = 1e-9
@@ -85,6 +94,7 @@ def reach_lowest(
     boxes,
     candidate,
     listed,
+    side,
     polytopes,
     row,
     other,
@@ -97,31 +107,51 @@ def reach_lowest(
     contact,
     count,
 ):
-    """Add a shape's lowest point where it is deep below a flat area, beside the triangles that the shape meets.
+    """Add a shape's lowest point where it is deep below the mesh, beside the triangles that the shape meets.
 
     The triangle above the point may lie outside of the shape's box. The others have what lies over them, less deep, or
-    nothing at all: what is cut off at a flat edge goes on over the neighbour. So the point is looked for along the
-    deepest contact's normal, and where nothing touches along those of the triangles that the shape goes through.
+    nothing at all: what is cut off at a flat edge goes on over the neighbour. So the point is looked for from the
+    deepest contact, and where nothing touches, from the triangles that the shape goes through.
     Arguments and returns as of ``push_out``.
     """
     pose, deep = scratch.pose[B_IN_A], RATIO_DEEP * size
+    touching = RATIO_TOUCHING * size
     deepest = 0
     for place in range(1, count):
         if contact[place, GAP] < contact[deepest, GAP]:
             deepest = place
     if count > 0 and contact[deepest, GAP] <= RATIO_HELD * size:
-        if contact[deepest, GAP] >= -deep:
-            return count
         nx, ny, nz = contact[deepest, OUTWARDS], contact[deepest, OUTWARDS + 1], contact[deepest, OUTWARDS + 2]
         x, y, z = lowest_point(polytopes, other, kind, parameters, pose, nx, ny, nz)
         gap = nx * (x - contact[deepest, ON_MESH]) + ny * (y - contact[deepest, ON_MESH + 1])
         gap += nz * (z - contact[deepest, ON_MESH + 2])
-        if gap >= contact[deepest, GAP] - RATIO_TOUCHING * size:
+        if gap >= min(contact[deepest, GAP] - touching, -deep):
             return count
-        triangle = int(contact[deepest, TRIANGLE])
-        return add_lowest(
-            vertices, triangles, normals, nodes, boxes, candidate, triangle, nx, ny, nz, x, y, z, size, contact, count
+        known, triangle = -contact[deepest, GAP] + touching, int(contact[deepest, TRIANGLE])
+        return follow_down(
+            vertices,
+            triangles,
+            normals,
+            nodes,
+            boxes,
+            candidate,
+            side,
+            triangle,
+            polytopes,
+            other,
+            kind,
+            parameters,
+            known,
+            size,
+            nx,
+            ny,
+            nz,
+            scratch,
+            contact,
+            count,
         )
+    # Where nothing else holds it, what came out behind a thin plate is led back, too.
+    either = np.int64(0)
     for place in range(listed):
         triangle, sign = candidate[LISTED, place], candidate[PUSHES_TO, place]
         nx, ny, nz = sign * normals[triangle, 0], sign * normals[triangle, 1], sign * normals[triangle, 2]
@@ -131,11 +161,29 @@ def reach_lowest(
         if where_it_lies(vertices, triangles, normals, triangle, sign, probe, pose, held, size) == BEHIND:
             continue
         set_triangle(polytopes, row, vertices, triangles, normals, triangle, sign, probe)
-        touching = RATIO_TOUCHING * size
         if triangle_distance(polytopes, row, other, kind, parameters, touching, size, scratch) > touching:
             continue
-        fresh = add_lowest(
-            vertices, triangles, normals, nodes, boxes, candidate, triangle, nx, ny, nz, x, y, z, size, contact, count
+        fresh = follow_down(
+            vertices,
+            triangles,
+            normals,
+            nodes,
+            boxes,
+            candidate,
+            either,
+            triangle,
+            polytopes,
+            other,
+            kind,
+            parameters,
+            touching,
+            size,
+            nx,
+            ny,
+            nz,
+            scratch,
+            contact,
+            count,
         )
         if fresh > count:
             return fresh
@@ -143,19 +191,115 @@ def reach_lowest(
 
 
 @subkernel
-def add_lowest(
-    vertices, triangles, normals, nodes, boxes, candidate, triangle, nx, ny, nz, x, y, z, size, contact, count
+def follow_down(
+    vertices,
+    triangles,
+    normals,
+    nodes,
+    boxes,
+    candidate,
+    side,
+    triangle,
+    polytopes,
+    other,
+    kind,
+    parameters,
+    known,
+    size,
+    nx,
+    ny,
+    nz,
+    scratch,
+    contact,
+    count,
 ):
-    """Add a point below a triangle that looks along n where the nearest triangle, its way out, looks the same way."""
-    nearest, distance = nearest_triangle(vertices, triangles, nodes, boxes, x, y, z, candidate)
-    cosine = nx * normals[nearest, 0] + ny * normals[nearest, 1] + nz * normals[nearest, 2]
-    sign = 1.0 if cosine > 0.0 else -1.0
-    gap = sign * height_over(vertices, triangles, normals, nearest, x, y, z)
-    is_same_part = (triangles[nearest, FLAGS] >> SOLID) & 1 == (triangles[triangle, FLAGS] >> SOLID) & 1
-    if sign * cosine < COSINE_ALIKE or not is_same_part or -gap < distance - RATIO_TOUCHING * size:
-        return count
-    nx, ny, nz = sign * normals[nearest, 0], sign * normals[nearest, 1], sign * normals[nearest, 2]
-    return keep_contact(contact, count, nearest, x - gap * nx, y - gap * ny, z - gap * nz, x, y, z, gap, nx, ny, nz)
+    """Add the point of a shape that is deepest below the mesh, if it is deeper than what is known.
+
+    From the lowest point along a direction to the nearest place of the mesh, its way out; then to the lowest point
+    along that; and so on as long as that is deeper. Each step climbs the tangent of the depth, so on a surface that
+    bends little beside the shape the deepest is found.
+
+    Parameters
+    ----------
+    side : int
+        To which side closed parts push; 0 if to either.
+    triangle : int
+        One that the shape goes through.
+    known : float
+        Depth that is known [m].
+    nx, ny, nz : float
+        Where to start: a direction in which that triangle pushes.
+
+    Returns
+    -------
+    int
+        Contacts.
+    """
+    pose = scratch.pose[B_IN_A]
+    x, y, z = lowest_point(polytopes, other, kind, parameters, pose, nx, ny, nz)
+    fresh = count
+    for _ in range(MOST_STEPS_DOWN):
+        nearest, depth = nearest_triangle(vertices, triangles, nodes, boxes, x, y, z, candidate)
+        if (triangles[nearest, FLAGS] >> SOLID) & 1 != (triangles[triangle, FLAGS] >> SOLID) & 1 or depth <= known:
+            break
+        ux, uy, uz, is_below = way_up(vertices, triangles, normals, nearest, side, x, y, z, nx, ny, nz, size)
+        if not is_below:
+            break
+        known = depth
+        fresh = keep_contact(
+            contact, count, nearest, x + depth * ux, y + depth * uy, z + depth * uz, x, y, z, -depth, ux, uy, uz
+        )
+        x, y, z = lowest_point(polytopes, other, kind, parameters, pose, ux, uy, uz)
+    return fresh
+
+
+@subkernel
+def way_up(vertices, triangles, normals, row, side, x, y, z, nx, ny, nz, size):
+    """The way from a point to the nearest place of a mesh, which is on a triangle, out of the mesh.
+
+    Parameters
+    ----------
+    row : int
+        Triangle.
+    side : int
+        To which side closed parts push. If 0 they push to that of the direction n, as open ones do.
+    x, y, z : float
+        The point.
+    nx, ny, nz : float
+        Unit direction in which the mesh pushes elsewhere.
+
+    Returns
+    -------
+    x, y, z : float
+        Unit direction.
+    is_below : bool
+        Whether it leads out, about along n. Beyond a rim nothing is below.
+    """
+    cosine = nx * normals[row, 0] + ny * normals[row, 1] + nz * normals[row, 2]
+    sign = 1 if cosine > 0.0 else -1
+    if (triangles[row, FLAGS] >> SOLID) & 1 and side != 0 and sign != side:
+        return nx, ny, nz, False
+    ux, uy, uz = sign * normals[row, 0], sign * normals[row, 1], sign * normals[row, 2]
+    depth = -sign * height_over(vertices, triangles, normals, row, x, y, z)
+    p, q, r, feature = closest_on_triangle(vertices, triangles[row, 0], triangles[row, 1], triangles[row, 2], x, y, z)
+    dx, dy, dz = p - x, q - y, r - z
+    distance = (dx * dx + dy * dy + dz * dz) ** 0.5
+    if depth < distance - RATIO_TOUCHING * size:
+        if feature == FACE or depth <= 0.0 or lies_on_rim(vertices, triangles, normals, row, feature):
+            return nx, ny, nz, False
+        ux, uy, uz = dx / distance, dy / distance, dz / distance
+        if not can_push(vertices, triangles, normals, row, feature, -ux, -uy, -uz, -sign):
+            return nx, ny, nz, False
+    return ux, uy, uz, ux * nx + uy * ny + uz * nz >= COSINE_ABOUT
+
+
+@subkernel
+def lies_on_rim(vertices, triangles, normals, row, feature):
+    """Whether an edge or corner of a triangle belongs to the mesh's rim."""
+    if feature >= FIRST_EDGE:
+        return triangles[row, NEIGHBORS + feature - FIRST_EDGE] < 0
+    _, _, _, at_rim, _ = around_corner(vertices, triangles, normals, row, feature, 0.0, 0.0, 1.0)
+    return at_rim
 
 
 @subkernel

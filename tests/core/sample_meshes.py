@@ -46,6 +46,17 @@ def hull_mesh(hull):
     return hull.vertices, np.array(triangles)
 
 
+def divided(vertices, triangles, times):
+    """Each triangle cut into four at the middles of its edges, several times."""
+    for _ in range(times):
+        edges = np.sort(triangles[:, [[0, 1], [1, 2], [2, 0]]].reshape(-1, 2), axis=1)
+        edges, numbers = np.unique(edges, axis=0, return_inverse=True)
+        (a, b, c), (d, e, f) = triangles.T, (len(vertices) + numbers.reshape(-1, 3)).T
+        vertices = np.concatenate([vertices, vertices[edges].mean(axis=1)])
+        triangles = np.stack([a, d, f, d, b, e, f, e, c, d, e, f], 1).reshape(-1, 3)
+    return vertices, triangles
+
+
 def joined(*meshes):
     """Several meshes as one."""
     starts = np.cumsum([0] + [len(vertices) for vertices, _ in meshes])

@@ -9,13 +9,14 @@ import pytest
 from concave_meshes import prism, torus
 from reference_collision import about, rotation
 from reference_round import highest
-from sample_meshes import box_mesh, grid_mesh, hull_mesh
+from sample_meshes import box_mesh, divided, grid_mesh, hull_mesh
+from test_mesh_pairs import PLANKS
 from test_mesh_properties import touch
-from test_round_contacts import scaled
+from test_round_contacts import product, scaled
 from test_round_pairs import KINDS, random_shape
 
 from cairn.solver_core.model import BodyKind, ModelBuilder
-from cairn.solver_core.round_shapes import Capsule, Cylinder
+from cairn.solver_core.round_shapes import Capsule, Cone, Cylinder
 from cairn.solver_core.shapes import Box, ConvexHull, Sphere
 from cairn.solver_core.simulation import Simulation, SimulationOptions
 from cairn.solver_core.triangle_mesh import TriangleMesh
@@ -30,6 +31,7 @@ CONVEX = {
     "tetrahedron": hull_mesh(TETRAHEDRON),
 }
 CLOSED = CONVEX | {"angle": ANGLE, "torus": torus(1.0, 0.4, 12, 8)}
+THIN_PLATE = divided(*box_mesh((1.5, 1.5, 0.04)), 5)
 PLACES = ["middle", "diagonal", "near a corner", "behind an edge", "behind a seam", "corner", "edge", "seam"]
 
 
@@ -201,3 +203,82 @@ def test_a_turned_rod_in_an_angle_is_pushed_out_of_the_hollow_edge():
     deepest = contacts.gap.argmin()
     assert contacts.gap[deepest] < -0.3
     assert contacts.normal[deepest] @ (1.0, 1.0, 0.0) > 0.9
+
+
+def slopes(x, y):
+    """Gentle hills."""
+    return 0.1 * np.sin(2.0 * x) * np.cos(1.7 * y)
+
+
+def bowl(x, y):
+    """The inside of a bowl."""
+    return 0.12 * (x * x + y * y)
+
+
+def dome(x, y):
+    """The top of a large ball, about."""
+    return -0.12 * (x * x + y * y)
+
+
+def middle_of(shape):
+    """What has to be above a mesh for it to push a shape up; in the shape's frame."""
+    return shape.mass_properties().center if isinstance(shape, ConvexHull) else np.zeros(3)
+
+
+def surface_points(shape, rng):
+    """Points that are dense at the ends of a shape that is long along x, or of a round one, along z; own frame."""
+    if isinstance(shape, Box):
+        return shape.half_extents * np.array([[1 if i >> axis & 1 else -1 for axis in range(3)] for i in range(8)])
+    if isinstance(shape, ConvexHull):
+        return shape.vertices
+    if isinstance(shape, Capsule):
+        ways = rng.normal(size=(4000, 3))
+        ways *= shape.radius / np.linalg.norm(ways, axis=1)[:, None]
+        return ways + np.where(ways[:, 2:] > 0.0, shape.half_length, -shape.half_length) * (0.0, 0.0, 1.0)
+    angles, ends = rng.uniform(0.0, 2.0 * np.pi, 1000), rng.choice([-1.0, 1.0], 1000)
+    radii = np.where((ends > 0.0) & isinstance(shape, Cone), 0.0, shape.radius)
+    return np.column_stack([radii * np.cos(angles), radii * np.sin(angles), shape.half_height * ends])
+
+
+@pytest.mark.parametrize("height", [slopes, bowl, dome])
+@pytest.mark.parametrize("plank", PLANKS.values(), ids=PLANKS)
+def test_a_plank_deep_in_curved_ground_is_as_deep_as_its_deepest_point(plank, height):
+    """Beside dense samples of its ends: the greatest distance of those below the ground from its small triangles.
+
+    The corner of a box or hull that is found is lowest along its own way out; another one may be deeper. Contacts along
+    normals of other triangles than the nearest count as right up to a ratio of 0.9.
+    """
+    rng = np.random.default_rng(11)
+    points = surface_points(plank, rng)
+    for case in range(6):
+        vertices, triangles = grid_mesh(60, 4.0, height=height, rng=rng)
+        turn = product(about((0, 0, 1), rng.uniform(0.0, 2.0 * np.pi)), about((0, 1, 0), rng.uniform(0.4, 1.2)))
+        if isinstance(plank, Capsule | Cylinder | Cone):
+            turn = product(turn, about((0, 1, 0), 0.5 * np.pi))
+        axes, place = rotation(turn), rng.uniform(-0.4, 0.4, 2)
+        position = np.array([*place, height(*place) + rng.uniform(0.03, 0.1)]) - axes @ middle_of(plank)
+        placed = position + points @ axes.T
+        heights = placed[:, 2] - height(placed[:, 0], placed[:, 1])
+        lowest = placed[np.argsort(heights)[: min(40, np.count_nonzero(heights < 0.0))]]
+        deepest = max(distance_from(vertices, triangles, point) for point in lowest)
+        contacts = touch(vertices, triangles, plank, (position, turn))
+        assert deepest > 0.05, case
+        assert 0.9 * deepest <= -contacts.gap.min() <= deepest / 0.9, (case, deepest, contacts.gap.min())
+        if isinstance(plank, Capsule | Cylinder | Cone):
+            assert -contacts.gap.min() == pytest.approx(deepest, rel=1e-3), case
+
+
+@pytest.mark.parametrize("plank", PLANKS.values(), ids=PLANKS)
+def test_a_plank_through_a_thin_plate_of_small_triangles_is_led_back(plank):
+    """Its end is out again on the other side, in nothing; where that alone holds it, it is led up and not on."""
+    vertices, triangles = THIN_PLATE
+    for tilt in (0.5, 0.9, 1.2):
+        turn = about((0.1, 1.0, 0.0), tilt)
+        if isinstance(plank, Capsule | Cylinder | Cone):
+            turn = product(turn, about((0, 1, 0), 0.5 * np.pi))
+        position = (0.03, 0.02, 0.12) - rotation(turn) @ middle_of(plank)
+        contacts = touch(vertices, triangles, plank, (position, turn))
+        assert contacts.gap.min() < -1e-3, tilt
+        assert contacts.normal[contacts.gap.argmin()] @ (0, 0, 1) > 0.99, tilt
+        # Beyond the plate nothing is deeper than the plate is thick, unless it alone holds.
+        assert (contacts.gap < 0.0).sum() == 1 or contacts.gap.min() >= -0.2, (tilt, contacts.gap)

@@ -35,6 +35,15 @@ SAME_NORMAL = np.radians(0.1)
 # Corners of a slab with a sharp tip, the first of them.
 TIP = np.array([(0.0, 0.0), (-3.0, -0.5), (-3.0, 0.5)])
 
+# Two long, along x, or if round along z.
+PLANKS = {
+    "box": Box((1.0, 0.05, 0.07)),
+    "capsule": Capsule(0.05, 1.0),
+    "cylinder": Cylinder(0.05, 1.0),
+    "cone": Cone(0.05, 1.0),
+    "hull": ConvexHull.from_points([(1, 0, 0), *((-1, y, z) for y in (-0.05, 0.05) for z in (-0.05, 0.05))]),
+}
+
 IDENTITY = (1.0, 0.0, 0.0, 0.0)
 KINDS = ["box", "sphere", "capsule", "cylinder", "cone", "hull"]
 MESHES = ["convex", "concave", "ground"]
@@ -358,16 +367,10 @@ def test_every_shape_sunk_into_a_floor_is_as_deep_as_its_lowest_point(kind):
         np.testing.assert_allclose(contacts.normal, np.tile(plane[:, 2], (len(contacts.gap), 1)), atol=1e-9)
 
 
-@pytest.mark.parametrize("kind", ["box", "capsule", "cylinder", "cone", "hull"])
+@pytest.mark.parametrize("kind", PLANKS)
 def test_a_plank_deep_in_a_floor_is_as_deep_as_its_end(kind):
     """Its end lies under a triangle that is out of the plank's box, in a floor of small ones: straight up."""
-    plank = {
-        "box": Box((1.0, 0.05, 0.07)),
-        "capsule": Capsule(0.05, 1.0),
-        "cylinder": Cylinder(0.05, 1.0),
-        "cone": Cone(0.05, 1.0),
-        "hull": ConvexHull.from_points([(1, 0, 0), *((-1, y, z) for y in (-0.05, 0.05) for z in (-0.05, 0.05))]),
-    }[kind]
+    plank = PLANKS[kind]
     mesh = TriangleMesh(*grid_mesh(40, 4.0))
     for tilt in (0.5, 0.9):
         turn = about((0.1, 1.0, 0.0), tilt)
