@@ -134,6 +134,52 @@ def test_a_growing_top_carries_what_stands_off_its_middle_outwards():
     assert deepest < 2e-5
 
 
+# A body on three feet: loads under them are unique, where those under four corners are not.
+FOOT = 0.05
+FEET = np.array([(0.2, 0.0), (-0.1, 0.15), (-0.1, -0.15)])
+
+
+def slide_on_feet(place, velocity, friction, growth, seconds, steps=4000):
+    """Newton's and Coulomb's laws for the body on its feet, by Euler's method: loads by balance of moments.
+
+    A point of the top at x moves at x s'/s. The centre is a foot's radius over the top. Returns place [2] and turn.
+    """
+    place, velocity, angle, spin, h = np.array(place), np.array(velocity), 0.0, 0.0, seconds / steps
+    inertia = (FEET**2).sum() / 3.0 + 0.4 * FOOT**2
+    for step in range(steps):
+        arms = FEET @ [(np.cos(angle), np.sin(angle)), (-np.sin(angle), np.cos(angle))]
+        slip = velocity + spin * arms[:, ::-1] * (-1.0, 1.0) - (place + arms) * growth / (1.0 + growth * step * h)
+        drag = -friction * slip / np.sqrt((slip**2).sum(axis=1, keepdims=True) + 1e-8)
+        loads = np.linalg.solve(np.vstack([np.ones(3), (arms + FOOT * drag).T]), (GRAVITY, 0.0, 0.0))
+        force = loads[:, None] * drag
+        velocity = velocity + h * force.sum(axis=0)
+        spin += h * (arms[:, 0] @ force[:, 1] - arms[:, 1] @ force[:, 0]) / inertia
+        place, angle = place + h * velocity, angle + h * spin
+    return place, angle
+
+
+@pytest.mark.parametrize("growth", [(1.0, 0.0), (1.0, 1.0)])
+@pytest.mark.parametrize(
+    ("place", "velocity"), [((-0.6, 0.0), (2.0, 0.0)), ((-0.6, 0.4), (2.0, 0.0)), ((-0.6, 0.4), (1.5, 0.5))]
+)
+def test_what_slides_on_a_growing_top_drifts_and_turns_as_the_top_drags_it(place, velocity, growth):
+    """Beside an integration of its own; along the middle of what is symmetric it neither drifts nor turns."""
+    tripod = Compound([Sphere(FOOT, position=(x, y, 0.0)) for x, y in FEET])
+    builder = ModelBuilder(gravity=(0.0, 0.0, -GRAVITY))
+    builder.add_body(**block() | {"friction": 0.5})
+    builder.add_body(shape=tripod, position=(*place, 1.0 + FOOT), linear_velocity=(*velocity, 0.0), friction=1.0)
+    options = SimulationOptions(method="nncg", frame_rate=RATE, substeps=16, sleeping=False)
+    simulation = Simulation(builder.build(), options)
+    play(simulation, 20, lambda time: (1.0 + growth[0] * time, 1.0 + growth[1] * time, 1.0))
+    (_, position), (_, orientation) = simulation.poses()
+    expected, turn = slide_on_feet(place, velocity, 0.5, np.array(growth), 20 / RATE)
+    np.testing.assert_allclose(position[:2], expected, atol=1e-3)
+    assert 2.0 * np.arctan2(orientation[3], orientation[0]) == pytest.approx(turn, abs=5e-4)
+    if place[1] == 0.0 == velocity[1]:
+        assert abs(position[1]) < 1e-6
+        assert abs(orientation[3]) < 1e-6
+
+
 def test_a_ball_between_a_growing_box_and_a_wall_is_squeezed_out_without_a_kick():
     """Above it is free: the box's edge pushes it up and away, never faster than some times the edge itself."""
     wall = {"shape": Box((0.5, 5, 5)), "position": (2.3, 0, 0), "kind": BodyKind.STATIC, "friction": 0.0}
