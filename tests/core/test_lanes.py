@@ -3,18 +3,24 @@
 import numpy as np
 import pytest
 from numba import config, types
+from reference_collision import about
+from sample_meshes import bumps, grid_mesh
 
 from cairn.solver_core import lanes, shared_stages, simulation
+from cairn.solver_core.collision.narrow_phase import LOOK_AT_ENDS
 from cairn.solver_core.entries import caller, empty_entries, enter
 from cairn.solver_core.kernel import kernel
 from cairn.solver_core.lanes import contexts_of, lane_count, run_alone, run_lanes, take_next, threads
 from cairn.solver_core.model import BodyKind, ModelBuilder
+from cairn.solver_core.round_shapes import Capsule, Cone, Cylinder
 from cairn.solver_core.scenes import boulders, pile
-from cairn.solver_core.shapes import Box, Sphere
-from cairn.solver_core.simulation import Simulation, SimulationOptions
+from cairn.solver_core.shapes import Box, ConvexHull, Sphere
+from cairn.solver_core.simulation import FrameInput, Simulation, SimulationOptions
 from cairn.solver_core.step_arrays import StepArrays, StepMembers, views_of
+from cairn.solver_core.triangle_mesh import TriangleMesh
 
 TASK, RUN = range(2)
+TABLES = 6
 compiled_only = pytest.mark.skipif(config.DISABLE_JIT, reason="kernels run as plain Python")
 
 
@@ -163,6 +169,54 @@ def test_heaps_and_meshes_too(shares_early, make):
     assert was_shared(shared)
     assert shared_reports == reports
     assert shared.digest() == alone.digest()
+
+
+def turntables():
+    """Six hilly grounds that turn, with fifty bodies of all kinds on each."""
+    builder, random = ModelBuilder(), np.random.default_rng(3)
+    ground = TriangleMesh(*grid_mesh(12, 6.0, height=lambda x, y: 0.5 * bumps(x, y), rng=random))
+    for table in range(TABLES):
+        builder.add_body(shape=ground, position=(8.0 * table, 0.0, 0.0), kind=BodyKind.KINEMATIC, friction=0.8)
+    hull = ConvexHull.from_points(random.normal(size=(12, 3)) * 0.15)
+    shapes = [Box((0.2, 0.15, 0.1)), Cylinder(0.15, 0.12), Cone(0.2, 0.15), Capsule(0.1, 0.15), hull]
+    for number in range(50 * TABLES):
+        table, place = divmod(number, 50)
+        level, row, column = place // 25, place // 5 % 5, place % 5
+        builder.add_body(
+            shape=shapes[(row + column) % 5],
+            position=(8.0 * table + 0.6 * column - 1.2, 0.6 * row - 1.2, 0.5 + 0.5 * level),
+            orientation=random.normal(size=4),
+            friction=0.6,
+        )
+    return builder.build()
+
+
+def turn_tables(played, frames):
+    """Advance while every table turns and tilts about an axis of its own; what the reports say but times."""
+    reports = []
+    places, turns = (values.copy() for values in played.poses())
+    for frame in range(1, frames + 1):
+        for table in range(TABLES):
+            turns[table] = about((np.cos(table), np.sin(table), 0.5), np.radians(6.0 * frame))
+        report = played.advance_frame(FrameInput(position=places, orientation=turns))
+        reports.append([getattr(report, name) for name in report.__slots__ if name != "nanoseconds"])
+    return reports
+
+
+@compiled_only
+def test_what_lies_on_meshes_that_turn_moves_alike_too(shares_early):
+    """To the bit by 1, 2, 3 and 5 lanes, with contacts of the poses at the substeps' ends."""
+    model = turntables()
+    alone = Simulation(model, SimulationOptions(threads=1))
+    reports = turn_tables(alone, 8)
+    assert not was_shared(alone)
+    assert alone._lanes[0].members.shared.orders[shared_stages.PART] == LOOK_AT_ENDS
+    for lane_total in (2, 3, 5):
+        shares_early(lane_total)
+        shared = Simulation(model, SimulationOptions())
+        assert turn_tables(shared, 8) == reports
+        assert was_shared(shared)
+        assert shared.digest() == alone.digest()
 
 
 def spoil(played):
