@@ -33,8 +33,8 @@ _LONGEST = (
     "narrow_phase: meshes",
     "narrow_phase: round shapes",
     "frame",
+    "touch_up",
     "settle_islands",
-    "solve_islands",
     "narrow_phase: round shapes on meshes",
 )
 

@@ -38,7 +38,6 @@ from .kernel import entry, inlined, subkernel
 from .lanes import empty_contexts, take_next
 from .rows import SolverSettings, allocate_solver_workspace, sharing_parts, sweeping_part, with_sweeping_part
 from .solvers.contact.sweep import apply_impulses
-from .solvers.contact.touch_up import touch_up_island
 from .step_arrays import StepMembers, views_of, whole
 
 # (status, iterations, residual, scale, worst block), of every solver.
@@ -49,7 +48,7 @@ _apply_impulses = inlined(apply_impulses)
 
 # Places in FrameEntries.stages.
 APPLY_FORCES, BROAD_PHASE, LOOK_AT_PAIRS, MATCH_CONTACTS, BUILD_ROWS, FIND_ISLANDS, INTEGRATE, SOLVE = range(8)
-JOIN_CONTACTS, SOLVE_ISLANDS, SETTLE_ISLANDS, RUN_LANES, HELP = range(8, 13)
+JOIN_CONTACTS, SOLVE_ISLANDS, SETTLE_ISLANDS, RUN_LANES, HELP, TOUCH_UP = range(8, 14)
 
 # Pairs of a run: enough work to be worth a turn at the counter, and little enough for all lanes to end together.
 PAIRS_A_RUN = 32
@@ -462,7 +461,6 @@ def solve_islands(arrays, lane):
     problem, shared, outlook = members.problem, members.shared, members.collision.workspace.outlook
     rows, islands = whole(problem.rows), whole(problem.islands)
     free_velocity, velocity = members.motion.free_velocity, members.state.velocity
-    settings, sweep = settings_of(shared.amounts, shared.counts), whole(problem.sweep)
     if is_shared(shared):
         _copy_starts(islands.count[0], shared.block_first, islands.block_first)
     add_shared(shared.busy, 0, 1)
@@ -480,15 +478,11 @@ def solve_islands(arrays, lane):
         _apply_impulses(rows, islands, island, free_velocity, velocity)
         if look == FIRST_LOOK and restless:
             shared.orders[FOUND] = 1
-            outcome = touch_up_island(
-                rows, islands, island, free_velocity, velocity, sweep, settings, _SWEEPS_FIRST, _SWEEPS_FIRST
-            )
+            outcome = _call_solver(shared.stages, TOUCH_UP, arrays, island, _SWEEPS_FIRST, _SWEEPS_FIRST)
             shared.outcome[island, SOLVE_ITERATIONS] = outcome[1]
             continue
         if look == SAME_PAIRS and is_marked(islands, island, outlook, np.int64(UNSOLVED)):
-            outcome = touch_up_island(
-                rows, islands, island, free_velocity, velocity, sweep, settings, _SWEEPS_AGAIN, _SWEEPS_MOST
-            )
+            outcome = _call_solver(shared.stages, TOUCH_UP, arrays, island, _SWEEPS_AGAIN, _SWEEPS_MOST)
         else:
             outcome = _call_solver(shared.stages, SOLVE, arrays, island)
         note_unsolved(islands, island, outlook, outcome[0] > 1)
@@ -515,7 +509,6 @@ def settle_islands(arrays, lane):
     free_velocity, velocity, contact_count = motion.free_velocity, state.velocity, contacts.count[0]
     h, gravity_speed = shared.lengths[STEP], shared.lengths[STEP] * shared.lengths[GRAVITY]
     outlook, sizes = members.collision.workspace.outlook, members.collision.workspace.size
-    settings, sweep = settings_of(shared.amounts, shared.counts), whole(problem.sweep)
     if is_shared(shared):
         _copy_starts(islands.count[0], shared.block_first, islands.block_first)
     add_shared(shared.busy, 0, 1)
@@ -548,9 +541,7 @@ def settle_islands(arrays, lane):
         unsolved = is_marked(islands, island, outlook, np.int64(UNSOLVED))
         large = islands.block_first[island + 1] - islands.block_first[island] >= _CONTACTS_TO_SWEEP
         if large and unsolved and not has_deep_contacts(islands, island, contacts, sizes):
-            outcome = touch_up_island(
-                rows, islands, island, free_velocity, velocity, sweep, settings, _SWEEPS_AGAIN, _SWEEPS_MOST
-            )
+            outcome = _call_solver(shared.stages, TOUCH_UP, arrays, island, _SWEEPS_AGAIN, _SWEEPS_MOST)
         else:
             outcome = _call_solver(shared.stages, SOLVE, arrays, island)
         if change == RECOVERS and gains_energy(islands, island, rows, contacts, free_velocity, velocity):

@@ -19,6 +19,7 @@ from .kernel import bind_entry, entry, subkernel
 from .motion import apply_forces, integrate_poses
 from .shared_stages import GRAVITY, STEP, settings_of, step_of
 from .solvers.contact.parts import help_with_parts
+from .solvers.contact.touch_up import touch_up_island
 from .step_arrays import views_of, whole
 
 
@@ -89,6 +90,24 @@ def play_help(arrays, lane):
         whole(problem.sweep),
         shared.boards[lane],
         shared.board_amounts[lane],
+    )
+
+
+@entry
+def play_touch_up(arrays, island, sweeps, most_sweeps):
+    """Some sweeps over an island, by whatever method it is solved; returns what a solver returns."""
+    members = views_of(arrays)
+    problem, shared = members.problem, members.shared
+    return touch_up_island(
+        whole(problem.rows),
+        whole(problem.islands),
+        island,
+        members.motion.free_velocity,
+        members.state.velocity,
+        whole(problem.sweep),
+        settings_of(shared.amounts, shared.counts),
+        sweeps,
+        most_sweeps,
     )
 
 

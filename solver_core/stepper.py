@@ -89,6 +89,7 @@ from .shared_stages import (
     SOLVE_ITERATIONS,
     SOLVE_MISSED,
     SOLVER_OUTCOME,
+    TOUCH_UP,
     WORST_A,
     WORST_B,
     FrameEntries,
@@ -128,6 +129,7 @@ from .stages import (
     play_help,
     play_integrate,
     play_match_contacts,
+    play_touch_up,
     solver_of_step,
 )
 from .state import copy_state
@@ -149,6 +151,7 @@ _ENTRY_NAMES = {
     SETTLE_ISLANDS: "settle_islands",
     RUN_LANES: "run_lanes",
     HELP: "help_with_parts",
+    TOUCH_UP: "touch_up",
 }
 
 _call_stage = caller(types.none)
@@ -224,6 +227,7 @@ def stages_to_compile(members: StepMembers, shape_kinds, solver, lane_count: int
         INTEGRATE: (play_integrate, types.none, (arrays,)),
         SOLVE_ISLANDS: (solve_islands, types.none, (arrays, 0)),
         SETTLE_ISLANDS: (settle_islands, types.none, (arrays, 0)),
+        TOUCH_UP: (play_touch_up, SOLVER_OUTCOME, (arrays, 0, 0, 0)),
     }
     if lane_count > 1:
         stages[JOIN_CONTACTS] = join_runs, types.none, (arrays, 0)
