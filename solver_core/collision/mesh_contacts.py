@@ -24,6 +24,7 @@ from .mesh_features import (
     FACE,
     can_push,
     choose_sides,
+    is_beside,
     set_triangle,
     side_of_point,
     triangle_distance,
@@ -304,43 +305,6 @@ def mesh_contacts(
             vertices, triangles, normals, polytopes, other, kind, parameters, lever, reach, pose, probe, contact, count
         )
     return count
-
-
-@subkernel
-def is_beside(vertices, triangles, row, bounds, kind, parameters, slack, pose):
-    """Whether a triangle stays out of the other shape's own bounding box, which is tighter than the one in the mesh.
-
-    Parameters
-    ----------
-    vertices, triangles : arrays of one mesh
-        (read)
-    row : int
-        Triangle.
-    bounds : float64 [2, 3]
-        Of a box or hull, in its frame [m] (read).
-    kind, parameters
-        Of the other shape (read).
-    slack : float
-        Added all around [m].
-    pose : float64 [4, 3]
-        The mesh in the other's frame (read).
-    """
-    a, b, c = triangles[row, 0], triangles[row, 1], triangles[row, 2]
-    is_round = kind == SPHERE or CAPSULE <= kind <= CONE
-    for i in range(3):
-        lower, upper = bounds[0, i] - slack, bounds[1, i] + slack
-        if is_round:
-            upper = parameters[0] + slack
-            if i == 2 and kind != SPHERE:
-                upper = parameters[1] + slack + (parameters[0] if kind == CAPSULE else 0.0)
-            lower = -upper
-        x, y, z, at = pose[i, 0], pose[i, 1], pose[i, 2], pose[POSITION, i]
-        p = at + x * vertices[a, 0] + y * vertices[a, 1] + z * vertices[a, 2]
-        q = at + x * vertices[b, 0] + y * vertices[b, 1] + z * vertices[b, 2]
-        r = at + x * vertices[c, 0] + y * vertices[c, 1] + z * vertices[c, 2]
-        if min(p, q, r) > upper or max(p, q, r) < lower:
-            return True
-    return False
 
 
 # ---- along a path

@@ -27,6 +27,7 @@ from .mesh_features import (
     around_corner,
     can_push,
     height_over,
+    is_beside,
     set_triangle,
     side_of_point,
     triangle_distance,
@@ -49,7 +50,7 @@ from .mesh_tables import (
     TRIANGLE,
 )
 from .mesh_tree import closest_on_triangle, nearest_triangle
-from .workspace import B_IN_A, CAPSULE, CONE, GAP, ROUND_ON_FACE, SPHERE
+from .workspace import A_IN_B, B_IN_A, CAPSULE, CONE, GAP, ROUND_ON_FACE, SPHERE
 
 # Two directions are one, for what is pushed out of a mesh in which it lies deeper than its centre (cosine).
 COSINE_ALIKE = 0.999
@@ -157,6 +158,11 @@ def reach_lowest(
         nx, ny, nz = sign * normals[triangle, 0], sign * normals[triangle, 1], sign * normals[triangle, 2]
         x, y, z = lowest_point(polytopes, other, kind, parameters, pose, nx, ny, nz)
         if sign * height_over(vertices, triangles, normals, triangle, x, y, z) >= -deep:
+            continue
+        # Mostly so, over hills that it does not touch.
+        if is_beside(
+            vertices, triangles, triangle, polytopes.bounds[other], kind, parameters, touching, scratch.pose[A_IN_B]
+        ):
             continue
         if where_it_lies(vertices, triangles, normals, triangle, sign, probe, pose, held, size) == BEHIND:
             continue
