@@ -101,14 +101,14 @@ def visit_friction(model, directions, bound, w11, w12, w21, w22, speed_1, speed_
 
 
 # Steps of Newton's method on the length of the friction impulse; it gains more than two digits each.
-_SECULAR_STEPS = 10
+SECULAR_STEPS = 10
 _SECULAR_TOLERANCE = 1e-12
 # W of two friction rows counts as singular below this share of the product of its diagonal.
-_SINGULAR = 1e-12
+SINGULAR = 1e-12
 # From this near on, one more step of a sweep's visit gains enough digits.
-_RATIO_NEAR = 1e-2
+RATIO_NEAR = 1e-2
 # A slip by so many times what friction may take from it is as good as free.
-_FACTOR_FREE = 1e12
+FACTOR_FREE = 1e12
 
 
 @subkernel
@@ -136,20 +136,20 @@ def stick_or_slide(bound, w11, w12, w21, w22, speed_1, speed_2, t1, t2):
     """
     wanted_1, wanted_2 = w11 * t1 + w12 * t2 - speed_1, w21 * t1 + w22 * t2 - speed_2
     determinant = w11 * w22 - w12 * w21
-    if not determinant > _SINGULAR * w11 * w22:
+    if not determinant > SINGULAR * w11 * w22:
         return _solve_disc(bound, w11, w12, w21, w22, wanted_1, wanted_2)
     inverse = 1.0 / determinant
     new_1, new_2 = (w22 * wanted_1 - w12 * wanted_2) * inverse, (w11 * wanted_2 - w21 * wanted_1) * inverse
     if new_1 * new_1 + new_2 * new_2 <= bound * bound:
         return new_1, new_2
     slip = length_of(speed_1, speed_2)
-    if slip >= _FACTOR_FREE * bound * (w11 + w22):
+    if slip >= FACTOR_FREE * bound * (w11 + w22):
         # next to nothing brakes it; s, and the squares below, may be beyond any number
         length = length_of(wanted_1, wanted_2)
         share = bound / length if length > 0.0 else 0.0
         return share * wanted_1, share * wanted_2
     shift = slip / bound
-    for _ in range(_SECULAR_STEPS):
+    for _ in range(SECULAR_STEPS):
         a, d = w11 + shift, w22 + shift
         inverse = 1.0 / (a * d - w12 * w21)
         new_1, new_2 = (d * wanted_1 - w12 * wanted_2) * inverse, (a * wanted_2 - w21 * wanted_1) * inverse
@@ -157,7 +157,7 @@ def stick_or_slide(bound, w11, w12, w21, w22, speed_1, speed_2, t1, t2):
         turned_1, turned_2 = (d * new_1 - w12 * new_2) * inverse, (a * new_2 - w21 * new_1) * inverse
         excess = math.sqrt(square) / bound - 1.0
         shift = max(0.0, shift + excess * square / (new_1 * turned_1 + new_2 * turned_2))
-        if abs(excess) <= _RATIO_NEAR:
+        if abs(excess) <= RATIO_NEAR:
             break
     new_1, new_2 = (w22 + shift) * wanted_1 - w12 * wanted_2, (w11 + shift) * wanted_2 - w21 * wanted_1
     share = bound / length_of(new_1, new_2)
@@ -174,7 +174,7 @@ def _solve_disc(bound, w11, w12, w21, w22, wanted_1, wanted_2):
     if bound <= 0.0:
         return 0.0, 0.0
     determinant = w11 * w22 - w12 * w21
-    if determinant > _SINGULAR * w11 * w22:
+    if determinant > SINGULAR * w11 * w22:
         # mostly it sticks, s = 0
         t1, t2 = (w22 * wanted_1 - w12 * wanted_2) / determinant, (w11 * wanted_2 - w21 * wanted_1) / determinant
         if t1 * t1 + t2 * t2 <= bound * bound:
@@ -182,11 +182,11 @@ def _solve_disc(bound, w11, w12, w21, w22, wanted_1, wanted_2):
     # largest singular value of W
     largest = 0.5 * (length_of(w11 + w22, w21 - w12) + length_of(w11 - w22, w12 + w21))
     least = max(0.0, length_of(wanted_1, wanted_2) / bound - largest)
-    if (w11 + least) * (w22 + least) - w12 * w21 <= _SINGULAR * (w11 + least) * (w22 + least):
-        least += _SINGULAR * largest
+    if (w11 + least) * (w22 + least) - w12 * w21 <= SINGULAR * (w11 + least) * (w22 + least):
+        least += SINGULAR * largest
     shift = least
     t1, t2 = 0.0, 0.0
-    for _ in range(_SECULAR_STEPS):
+    for _ in range(SECULAR_STEPS):
         a, d = w11 + shift, w22 + shift
         inverse = 1.0 / (a * d - w12 * w21)
         t1, t2 = (d * wanted_1 - w12 * wanted_2) * inverse, (a * wanted_2 - w21 * wanted_1) * inverse

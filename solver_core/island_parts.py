@@ -13,14 +13,19 @@ left, contacts within the slab. A slab in between has two levels at least, of wh
 So the order of contacts hangs on the island alone, and not on how many lanes will solve it. A part is small enough for
 some lanes to end together, and its contacts lie side by side in memory and in space.
 
-Islands of which all bodies touch one, as boxes on a moving tray, have too few levels and are left as they are.
+Islands of which all bodies touch one, as boxes on a moving tray, have too few levels and are one part.
+
+Contacts of a part are then put together to packs (``island_packs``), which sorts them once more.
 """
 
 from typing import NamedTuple
 
 import numpy as np
 
+from .island_packs import find_packs
 from .kernel import kernel, subkernel
+from .rows import CONE
+from .vectors import WIDTH
 
 # Contacts of an island that is divided: a sweep over them takes some 100 us, to divide it half as long.
 BLOCKS_TO_DIVIDE = 2_000
@@ -71,7 +76,7 @@ def allocate_body_graph(block_capacity: int, body_count: int) -> BodyGraph:
 
 
 @kernel
-def divide_islands(rows, can_be_pushed, islands, graph, laid_row):
+def divide_islands(rows, can_be_pushed, islands, graph, laid_row, packs, friction):
     """Find the parts of large islands, and sort their blocks by parts.
 
     Parameters
@@ -85,12 +90,17 @@ def divide_islands(rows, can_be_pushed, islands, graph, laid_row):
     graph : BodyGraph
         Workspace.
     laid_row : int64 [block_capacity + 1]
-        Written, where an island is divided: the first row of each block in the new order, were rows in that order.
-        Without room for a block: no island is divided.
+        Written, where an island is divided: the first row of each block that is in no pack, were rows laid in the
+        new order (``PackArrays``). Without room for a block: no island is divided.
+    packs : PackArrays
+        Written.
+    friction : int
+        The model; contacts are packed where it is CONE.
     """
     if len(laid_row) == 1:
         return
     islands.part_first[0] = 0
+    packs.part_pack[0] = packs.pack_slot[0] = 0
     for island in range(islands.count[0]):
         first = islands.part_first[island]
         islands.part_first[island + 1] = islands.second_part[island] = first
@@ -107,11 +117,42 @@ def divide_islands(rows, can_be_pushed, islands, graph, laid_row):
             islands.part_first[island + 1] = first + slabs
             islands.second_part[island] = first + (slabs + 1) // 2
             _sort_blocks(rows, can_be_pushed, islands, island, graph)
-    if islands.part_first[islands.count[0]] > 0:
-        laid_row[0] = 0
-        for index in range(rows.count[0]):
-            block = islands.block_order[index]
-            laid_row[index + 1] = laid_row[index] + rows.block_row[block + 1] - rows.block_row[block]
+        else:
+            islands.part_first[island + 1] = islands.second_part[island] = first + 1
+            islands.part_block[first, 0] = islands.block_first[island]
+            islands.part_block[first, 1] = islands.block_first[island + 1]
+        for part in range(first, islands.part_first[island + 1]):
+            if friction == CONE:
+                find_packs(rows, can_be_pushed, islands, part, graph.order, packs)
+            else:
+                packs.part_pack[part + 1] = packs.part_pack[part]
+                packs.part_loose[part] = islands.part_block[part, 0]
+    _lay_out(rows, islands, laid_row, packs)
+
+
+@subkernel
+def _lay_out(rows, islands, laid_row, packs):
+    """Where the rows of parts lie: of packs ``PackArrays.part_row``, of loose blocks ``laid_row``."""
+    row, place = np.int64(0), np.int64(0)
+    for part in range(islands.part_first[islands.count[0]]):
+        # islands in between have no parts
+        while place < islands.part_block[part, 0]:
+            laid_row[place] = row
+            place += 1
+        packs.part_row[part] = row
+        slots = packs.pack_slot[packs.part_pack[part + 1]] - packs.pack_slot[packs.part_pack[part]]
+        while place < packs.part_loose[part]:
+            # not before the part: there the rows of the last one end
+            laid_row[place] = row
+            place += 1
+        row += 3 * WIDTH * slots
+        while place < islands.part_block[part, 1]:
+            laid_row[place] = row
+            block = islands.block_order[place]
+            row += rows.block_row[block + 1] - rows.block_row[block]
+            place += 1
+        packs.part_row[part + 1] = row
+        laid_row[place] = row
 
 
 @subkernel

@@ -19,6 +19,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from .island_packs import PackArrays, allocate_packs, laid_row_capacity
 from .jobs import AMOUNTS, BOARD
 
 # Models of friction (``friction``); kernels get their places.
@@ -160,11 +161,14 @@ class SolverWorkspace(NamedTuple):
         What is to be done with the parts, and by how much (``jobs``).
     laid : RowArrays
         The rows of an island in the order of its parts, side by side in memory; without room where no island is so
-        large. Where they begin stands in ``laid.block_row`` (``divide_islands``).
+        large. Of what lies in packs impulse and diagonal only; where other blocks begin stands in ``laid.block_row``
+        (``divide_islands``).
     laid_order : int64 [block_capacity]
         Their blocks' order: 0, 1, 2 ...
-    laid_numbers : float64 [5, row_capacity]
+    laid_numbers : float64 [5, laid row_capacity]
         ``change`` to ``excess`` of these rows.
+    packs : PackArrays
+        What is swept eight at a time.
     """
 
     change: np.ndarray
@@ -182,6 +186,7 @@ class SolverWorkspace(NamedTuple):
     laid: RowArrays
     laid_order: np.ndarray
     laid_numbers: np.ndarray
+    packs: PackArrays
 
 
 def allocate_rows(block_capacity: int, row_capacity: int, body_capacity: int = 0) -> RowArrays:
@@ -260,15 +265,18 @@ def allocate_solver_workspace(row_capacity: int, body_capacity: int, history: in
         laid=allocate_rows(0, 0),
         laid_order=np.zeros(0, np.int64),
         laid_numbers=np.zeros((5, 0)),
+        packs=allocate_packs(0, 0),
     )
 
 
 def with_room_for_parts(workspace: SolverWorkspace, block_capacity: int, row_capacity: int) -> SolverWorkspace:
     """The same workspace, for islands that are divided, too."""
+    laid_rows = laid_row_capacity(row_capacity)
     return workspace._replace(
-        laid=allocate_rows(block_capacity, row_capacity),
+        laid=allocate_rows(block_capacity, laid_rows),
         laid_order=np.arange(block_capacity),
-        laid_numbers=np.zeros((5, row_capacity)),
+        laid_numbers=np.zeros((5, laid_rows)),
+        packs=allocate_packs(block_capacity, len(workspace.velocity_before)),
     )
 
 
@@ -283,4 +291,5 @@ def sharing_parts(workspace: SolverWorkspace, first: SolverWorkspace, board, amo
         laid=first.laid,
         laid_order=first.laid_order,
         laid_numbers=first.laid_numbers,
+        packs=first.packs,
     )

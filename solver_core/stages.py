@@ -75,7 +75,8 @@ def play_find_islands(arrays):
     problem = members.problem
     rows, islands, can_be_pushed = problem.rows, problem.islands, members.motion.can_be_pushed
     find_islands(rows, can_be_pushed, islands, problem.parent, problem.label)
-    divide_islands(rows, can_be_pushed, islands, problem.graph, problem.sweep.laid.block_row)
+    settings, sweep = settings_of(members.shared.amounts, members.shared.counts), problem.sweep
+    divide_islands(rows, can_be_pushed, islands, problem.graph, sweep.laid.block_row, sweep.packs, settings.friction)
 
 
 @entry

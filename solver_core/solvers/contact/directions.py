@@ -1,4 +1,4 @@
-"""Conjugate directions of impulses and of velocities, over runs of blocks and of bodies."""
+"""Conjugate directions of impulses and of velocities, over runs of blocks, of rows and of bodies."""
 
 from ...kernel import subkernel
 
@@ -44,6 +44,36 @@ def follow_in_rows(rows, order, first, end, changes, direction, beta):
             rows.impulse[row] += step
             direction[row] = keep * change + step
             slope -= rows.diagonal[row] * change * direction[row]
+    return slope
+
+
+@subkernel
+def follow_in_run(impulse, diagonal, first, end, changes, direction, beta):
+    """``follow_in_rows`` for rows that lie side by side.
+
+    Parameters
+    ----------
+    impulse, diagonal : float64 [row_count]
+        Written; read.
+    first, end : int
+        The rows.
+    changes, direction, beta
+        As of ``follow_in_rows``.
+
+    Returns
+    -------
+    float
+        As of ``follow_in_rows``.
+    """
+    keep = 0.0 if beta < 0.0 else 1.0
+    beta = max(beta, 0.0)
+    slope = 0.0
+    for row in range(first, end):
+        change = changes[row]
+        step = beta * direction[row] if beta > 0.0 else 0.0
+        impulse[row] += step
+        direction[row] = keep * change + step
+        slope -= diagonal[row] * change * direction[row]
     return slope
 
 

@@ -33,7 +33,17 @@ from ..registry import Method, register
 from .directions import copy_impulses, remember_velocity
 from .ending import fail, record, status_of, step_is_too_long
 from .explicit import solve_explicit
-from .parts import follow_direction, is_divided, keep_best, lay_rows, sweep_island, take_impulses
+from .parts import (
+    follow_direction,
+    go_back_to_best,
+    keep_best,
+    lay_rows,
+    mix_changes,
+    residual_of,
+    step_back,
+    sweep_island,
+    take_impulses,
+)
 from .sweep import apply_impulses
 
 # After a forecast that the true residual did not confirm, the next is asked for when the forecast has fallen by this.
@@ -100,30 +110,6 @@ def iterate_nncg(rows, islands, island, free_velocity, velocity, workspace, sett
         (status, sweeps, residual [m/s], worst block). Where it has given up the residual is infinite and the impulses
         are the last iterate's.
     """
-    if not is_divided(islands, island):
-        return _iterate(
-            rows, islands, island, free_velocity, velocity, workspace, settings, scale, start, first_forecast
-        )
-    laid_islands, laid_workspace = lay_rows(rows, islands, island, velocity, workspace)
-    status, iterations, residual, place = _iterate(
-        workspace.laid,
-        laid_islands,
-        island,
-        free_velocity,
-        velocity,
-        laid_workspace,
-        settings,
-        scale,
-        (start[0], np.int64(-1)),
-        first_forecast,
-    )
-    take_impulses(rows, islands, island, workspace.laid)
-    return status, iterations, residual, islands.block_order[place] if place >= 0 else start[1]
-
-
-@subkernel
-def _iterate(rows, islands, island, free_velocity, velocity, workspace, settings, scale, start, first_forecast):
-    """``iterate_nncg`` on rows that lie as they are swept."""
     target = max(settings.tolerance * scale, settings.absolute_tolerance)
     check_below = target
     residual, worst_block = start
@@ -131,6 +117,8 @@ def _iterate(rows, islands, island, free_velocity, velocity, workspace, settings
     last_merit, slope, step = 0.0, 0.0, 1.0
     first_body, end_body = islands.body_first[island], islands.body_first[island + 1]
     iteration = np.int64(0)
+    if not residual <= target and settings.max_iterations > 0:
+        lay_rows(rows, islands, island, velocity, workspace)
     remember_velocity(islands.body_order, first_body, end_body, velocity, workspace)
     while not residual <= target and iteration < settings.max_iterations:
         largest, merit = sweep_island(rows, islands, island, velocity, workspace, settings, 1.0, 0.0)
@@ -144,18 +132,19 @@ def _iterate(rows, islands, island, free_velocity, velocity, workspace, settings
         if iteration == next_forecast:
             next_forecast *= 2
             if _is_hopeless(first_seen, largest, iteration, settings.max_iterations, target):
+                take_impulses(rows, islands, island, workspace)
                 return _MAX_ITERATIONS, iteration, math.inf, worst_block
         if largest < least_seen:
             least_seen = largest
             keep_best(rows, islands, island, velocity, workspace)
         if largest <= check_below:
-            residual, worst_block = natural_map(rows, islands, island, velocity, settings)
+            residual, worst_block = residual_of(rows, islands, island, velocity, workspace, settings)
             check_below = _FACTOR_NEXT_CHECK * largest
         if residual <= target or iteration == settings.max_iterations:
             continue
         if settings.line_search == 1 and step_is_too_long(merit, last_merit, slope, step):
             step *= 0.5
-            _step_back(rows, islands, island, velocity, workspace, step)
+            step_back(rows, islands, island, velocity, workspace, step)
             remember_velocity(islands.body_order, first_body, end_body, velocity, workspace)
             continue
         beta = _conjugacy(rows, islands, island, workspace, settings.conjugacy, merit, last_merit)
@@ -181,43 +170,22 @@ def _conjugacy(rows, islands, island, workspace, conjugacy, merit, last_merit):
     """beta; 0 in the first iteration, -1 where the merit grew: restart."""
     beta = 0.0 if last_merit == 0.0 else merit / last_merit
     if conjugacy == _POLAK_RIBIERE:
-        mixed = 0.0
-        for index in range(islands.block_first[island], islands.block_first[island + 1]):
-            block = islands.block_order[index]
-            for row in range(rows.block_row[block], rows.block_row[block + 1]):
-                mixed += rows.diagonal[row] * workspace.change[row] * workspace.last_change[row]
-                workspace.last_change[row] = workspace.change[row]
+        mixed = mix_changes(rows, islands, island, workspace)
         if 0.0 < beta <= 1.0:
             return max(0.0, beta - mixed / last_merit)
     return beta if beta <= 1.0 else -1.0
 
 
 @subkernel
-def _step_back(rows, islands, island, velocity, workspace, step):
-    """Undo the sweep and the half of the step that led to it: r = r_k + step p after r_k + 2 step p was tried."""
-    for index in range(islands.block_first[island], islands.block_first[island + 1]):
-        block = islands.block_order[index]
-        for row in range(rows.block_row[block], rows.block_row[block + 1]):
-            rows.impulse[row] -= workspace.change[row] + step * workspace.direction[row]
-    for index in range(islands.body_first[island], islands.body_first[island + 1]):
-        body = islands.body_order[index]
-        for column in range(6):
-            velocity[body, column] = (
-                workspace.velocity_before[body, column] - step * workspace.velocity_direction[body, column]
-            )
-
-
-@subkernel
 def _take_better(rows, islands, island, free_velocity, velocity, workspace, settings):
     """Of the last iterate and the one after the calmest sweep, keep the one with the smaller residual."""
-    residual, worst_block = natural_map(rows, islands, island, velocity, settings)
-    first, end = islands.block_first[island], islands.block_first[island + 1]
-    copy_impulses(rows, islands.block_order, first, end, rows.impulse, workspace.change)
-    copy_impulses(rows, islands.block_order, first, end, workspace.best, rows.impulse)
+    residual, worst_block = residual_of(rows, islands, island, velocity, workspace, settings)
+    go_back_to_best(rows, islands, island, workspace)
     apply_impulses(rows, islands, island, free_velocity, velocity)
     best_residual, best_block = natural_map(rows, islands, island, velocity, settings)
     if not residual < best_residual:
         return best_residual, best_block
+    first, end = islands.block_first[island], islands.block_first[island + 1]
     copy_impulses(rows, islands.block_order, first, end, workspace.change, rows.impulse)
     apply_impulses(rows, islands, island, free_velocity, velocity)
     return residual, worst_block

@@ -6,7 +6,11 @@ first colour, then over those of the second. Sums are taken part by part and add
 hangs on the island alone. How many lanes do the parts (``jobs``) changes the time only.
 
 Rows lie in memory as contacts were found. To sweep a large island in another order takes a quarter longer, so a solver
-begins by laying its rows in the order of parts (``lay_rows``), works on these, and takes the impulses back.
+begins by laying its rows in the order of parts (``lay_rows``) and works on these, contacts eight at a time where they
+are in packs (``packs``). The residual is one of the rows themselves, which take over the impulses for it.
+
+What is said here of one island holds for islands without parts alike; for them ``lay_rows`` and ``take_impulses`` do
+nothing.
 """
 
 import numpy as np
@@ -23,8 +27,9 @@ from ...jobs import (
     take_piece,
 )
 from ...kernel import kernel, subkernel
-from ...rows import IslandArrays, SolverWorkspace
-from .directions import copy_impulses, follow_in_bodies, follow_in_rows
+from ...residuals import natural_map
+from .directions import copy_impulses, follow_in_bodies, follow_in_rows, follow_in_run
+from .packs import lay_packs, sweep_packs, take_packs
 from .sweep import sweep_blocks
 
 # Values of JOB; no literals, for which Numba would compile what they are handed to once each.
@@ -40,7 +45,7 @@ def is_divided(islands, island):
 
 @subkernel
 def lay_rows(rows, islands, island, velocity, workspace):
-    """Copy the rows of a divided island to ``workspace.laid``, in the order of its parts.
+    """Copy the rows of a divided island to ``workspace.laid`` and its packs, in the order of its parts.
 
     Parameters
     ----------
@@ -48,73 +53,54 @@ def lay_rows(rows, islands, island, velocity, workspace):
         Read.
     workspace : SolverWorkspace
         Written.
-
-    Returns
-    -------
-    islands : IslandArrays
-        The same islands, of the rows that are laid.
-    workspace : SolverWorkspace
-        For them.
     """
-    first, end = islands.part_first[island], islands.part_first[island + 1]
-    _do_job(rows, islands, island, velocity, workspace, _LAY, first, end)
-    return _of_laid_rows(islands, workspace.laid_order), _for_laid_rows(workspace)
+    if is_divided(islands, island):
+        first, end = islands.part_first[island], islands.part_first[island + 1]
+        _do_job(rows, islands, island, velocity, workspace, _LAY, first, end)
 
 
 @subkernel
-def take_impulses(rows, islands, island, laid):
-    """Copy the impulses of an island's laid rows to its rows.
+def take_impulses(rows, islands, island, workspace):
+    """Copy the impulses of a divided island's laid rows to its rows.
 
     Parameters
     ----------
     rows : RowArrays
         Written: impulse.
-    islands, island
-        Read; of ``rows``.
-    laid : RowArrays
+    islands, island, workspace
         Read.
     """
-    for index in range(islands.block_first[island], islands.block_first[island + 1]):
-        block = islands.block_order[index]
-        shift = laid.block_row[index] - rows.block_row[block]
-        for row in range(rows.block_row[block], rows.block_row[block + 1]):
-            rows.impulse[row] = laid.impulse[row + shift]
+    if not is_divided(islands, island):
+        return
+    laid, packs = workspace.laid, workspace.packs
+    for part in range(islands.part_first[island], islands.part_first[island + 1]):
+        take_packs(rows, packs, part, laid)
+        for index in range(packs.part_loose[part], islands.part_block[part, 1]):
+            block = islands.block_order[index]
+            shift = laid.block_row[index] - rows.block_row[block]
+            for row in range(rows.block_row[block], rows.block_row[block + 1]):
+                rows.impulse[row] = laid.impulse[row + shift]
 
 
 @subkernel
-def _of_laid_rows(islands, order):
-    return IslandArrays(
-        islands.count,
-        islands.block_first,
-        order,
-        islands.body_first,
-        islands.body_order,
-        islands.part_first,
-        islands.second_part,
-        islands.part_block,
-    )
+def residual_of(rows, islands, island, velocity, workspace, settings):
+    """``natural_map`` of the present impulses, which the rows take over.
 
+    Parameters
+    ----------
+    rows : RowArrays
+        Read; ``impulse`` written.
+    islands, island, velocity, workspace, settings
+        Read.
 
-@subkernel
-def _for_laid_rows(workspace):
-    numbers = workspace.laid_numbers
-    return SolverWorkspace(
-        numbers[0],
-        numbers[1],
-        numbers[2],
-        numbers[3],
-        numbers[4],
-        workspace.velocity_before,
-        workspace.velocity_direction,
-        workspace.history,
-        workspace.merit_history,
-        workspace.found,
-        workspace.board,
-        workspace.amounts,
-        workspace.laid,
-        workspace.laid_order,
-        workspace.laid_numbers,
-    )
+    Returns
+    -------
+    residual : float
+        [m/s]
+    worst_block : int
+    """
+    take_impulses(rows, islands, island, workspace)
+    return natural_map(rows, islands, island, velocity, settings)
 
 
 @subkernel
@@ -124,14 +110,14 @@ def sweep_island(rows, islands, island, velocity, workspace, settings, step, mem
     Parameters
     ----------
     rows : RowArrays
-        Read; ``impulse`` written. Of a divided island: ``workspace.laid``.
+        Read; ``impulse`` written, of a divided island that of ``workspace.laid``.
     islands : IslandArrays
         Read.
     island : int
     velocity : float64 [body_count, 6]
         Written.
     workspace : SolverWorkspace
-        ``change`` is written, ``excess`` as in ``sweep_rows``.
+        ``change`` is written, ``excess`` as in ``sweep_rows``; of a divided island ``laid_numbers``.
     settings : SolverSettings
     step, memory : float
         As in ``sweep_rows``; only the box has a memory.
@@ -175,7 +161,7 @@ def follow_direction(rows, islands, island, velocity, workspace, beta):
     Parameters
     ----------
     rows : RowArrays
-        Read; ``impulse`` written. Of a divided island: ``workspace.laid``.
+        Read; ``impulse`` written, of a divided island that of ``workspace.laid``.
     islands : IslandArrays
         Read.
     island : int
@@ -216,12 +202,12 @@ def follow_direction(rows, islands, island, velocity, workspace, beta):
 
 @subkernel
 def keep_best(rows, islands, island, velocity, workspace):
-    """Copy the impulses of an island to ``workspace.best``.
+    """Copy the impulses of an island to ``workspace.best``, of a divided one those of ``workspace.laid``.
 
     Parameters
     ----------
     rows : RowArrays
-        Read. Of a divided island: ``workspace.laid``.
+        Read.
     islands, island, velocity
         Read.
     workspace : SolverWorkspace
@@ -233,6 +219,125 @@ def keep_best(rows, islands, island, velocity, workspace):
         return
     first, end = islands.block_first[island], islands.block_first[island + 1]
     copy_impulses(rows, islands.block_order, first, end, rows.impulse, workspace.best)
+
+
+@subkernel
+def go_back_to_best(rows, islands, island, workspace):
+    """The impulses of ``keep_best`` for those of the rows; ``workspace.change`` keeps these.
+
+    Parameters
+    ----------
+    rows : RowArrays
+        Written: impulse.
+    islands, island
+        Read.
+    workspace : SolverWorkspace
+        Written: change; of a divided island the impulses of ``laid``, too.
+    """
+    first, end = islands.block_first[island], islands.block_first[island + 1]
+    copy_impulses(rows, islands.block_order, first, end, rows.impulse, workspace.change)
+    if not is_divided(islands, island):
+        copy_impulses(rows, islands.block_order, first, end, workspace.best, rows.impulse)
+        return
+    first_row, end_row = _laid_rows(islands, island, workspace)
+    for row in range(first_row, end_row):
+        workspace.laid.impulse[row] = workspace.laid_numbers[3, row]
+    take_impulses(rows, islands, island, workspace)
+
+
+@subkernel
+def mix_changes(rows, islands, island, workspace):
+    """<change, change of the sweep before> in the metric diag(W); the changes are kept for the next sweep.
+
+    Parameters
+    ----------
+    rows, islands, island
+        Read.
+    workspace : SolverWorkspace
+        ``change`` read, ``last_change`` read and written; of a divided island in ``laid_numbers``.
+
+    Returns
+    -------
+    float
+        [J]
+    """
+    mixed = 0.0
+    if is_divided(islands, island):
+        numbers, diagonal = workspace.laid_numbers, workspace.laid.diagonal
+        first_row, end_row = _laid_rows(islands, island, workspace)
+        for row in range(first_row, end_row):
+            mixed += diagonal[row] * numbers[0, row] * numbers[1, row]
+            numbers[1, row] = numbers[0, row]
+        return mixed
+    for index in range(islands.block_first[island], islands.block_first[island + 1]):
+        block = islands.block_order[index]
+        for row in range(rows.block_row[block], rows.block_row[block + 1]):
+            mixed += rows.diagonal[row] * workspace.change[row] * workspace.last_change[row]
+            workspace.last_change[row] = workspace.change[row]
+    return mixed
+
+
+@subkernel
+def step_back(rows, islands, island, velocity, workspace, step):
+    """Undo the sweep and the half of the step that led to it: r = r_k + step p after r_k + 2 step p was tried.
+
+    Parameters
+    ----------
+    rows : RowArrays
+        Written: impulse, of a divided island that of ``workspace.laid``.
+    islands, island
+        Read.
+    velocity : float64 [body_count, 6]
+        Written.
+    workspace : SolverWorkspace
+        Read.
+    step : float
+    """
+    if is_divided(islands, island):
+        numbers, impulse = workspace.laid_numbers, workspace.laid.impulse
+        first_row, end_row = _laid_rows(islands, island, workspace)
+        for row in range(first_row, end_row):
+            impulse[row] -= numbers[0, row] + step * numbers[2, row]
+    else:
+        for index in range(islands.block_first[island], islands.block_first[island + 1]):
+            block = islands.block_order[index]
+            for row in range(rows.block_row[block], rows.block_row[block + 1]):
+                rows.impulse[row] -= workspace.change[row] + step * workspace.direction[row]
+    for index in range(islands.body_first[island], islands.body_first[island + 1]):
+        body = islands.body_order[index]
+        for column in range(6):
+            velocity[body, column] = (
+                workspace.velocity_before[body, column] - step * workspace.velocity_direction[body, column]
+            )
+
+
+@subkernel
+def forget_excess(rows, islands, island, workspace):
+    """Set what the bounds cut off to 0.
+
+    Parameters
+    ----------
+    rows, islands, island
+        Read.
+    workspace : SolverWorkspace
+        Written: excess; of a divided island in ``laid_numbers``.
+    """
+    if is_divided(islands, island):
+        first_row, end_row = _laid_rows(islands, island, workspace)
+        for row in range(first_row, end_row):
+            workspace.laid_numbers[4, row] = 0.0
+        return
+    for index in range(islands.block_first[island], islands.block_first[island + 1]):
+        block = islands.block_order[index]
+        for row in range(rows.block_row[block], rows.block_row[block + 1]):
+            workspace.excess[row] = 0.0
+
+
+@subkernel
+def _laid_rows(islands, island, workspace):
+    """Where the laid rows of a divided island begin and end."""
+    part_row = workspace.packs.part_row
+    return part_row[islands.part_first[island]], part_row[islands.part_first[island + 1]]
 
 
 @subkernel
@@ -271,19 +376,24 @@ def help_with_parts(rows, islands, velocity, workspace, board, amounts):
 def _do_part(rows, islands, velocity, workspace, board, amounts, part):
     """Do the job that the board says with one part."""
     job, island = board[JOB], board[ISLAND]
-    first, end = islands.part_block[part, 0], islands.part_block[part, 1]
-    laid, order, found, numbers = workspace.laid, workspace.laid_order, workspace.found[part], workspace.laid_numbers
+    packs, laid, found, numbers = workspace.packs, workspace.laid, workspace.found[part], workspace.laid_numbers
+    first, end = packs.part_loose[part], islands.part_block[part, 1]
+    first_row, end_row = packs.part_row[part], packs.part_row[part + 1]
     if job == _LAY:
+        lay_packs(rows, packs, part, laid)
         lay_blocks(rows, islands.block_order, first, end, laid)
     elif job == _SWEEP:
-        model, directions = board[FRICTION], board[DIRECTIONS]
-        found[0], found[1] = sweep_blocks(
+        largest, merit = sweep_packs(packs, part, laid.impulse, velocity, numbers[0], amounts[0])
+        order, model, directions = workspace.laid_order, board[FRICTION], board[DIRECTIONS]
+        loose_largest, loose_merit = sweep_blocks(
             laid, order, first, end, velocity, numbers[0], amounts[0], amounts[1], numbers[4], model, directions
         )
+        found[0], found[1] = max(largest, loose_largest), merit + loose_merit
     elif job == _COPY:
-        copy_impulses(laid, order, first, end, laid.impulse, numbers[3])
+        for row in range(first_row, end_row):
+            numbers[3, row] = laid.impulse[row]
     else:
-        found[0] = follow_in_rows(laid, order, first, end, numbers[0], numbers[2], amounts[0])
+        found[0] = follow_in_run(laid.impulse, laid.diagonal, first_row, end_row, numbers[0], numbers[2], amounts[0])
         # bodies belong to no part: as many of them are done with each
         parts = islands.part_first[island + 1] - islands.part_first[island]
         place = part - islands.part_first[island]

@@ -20,7 +20,7 @@ from ...rows import BOX
 
 # What rounding alone has stirred (the sideways motion of a straight stack) dies down from sweep to sweep, to numbers
 # below 1e-308, with which processors calculate a hundred times slower. A change of an impulse below this is none [N s].
-_TINY = 1e-120
+TINY = 1e-120
 
 
 @subkernel
@@ -208,7 +208,7 @@ def _is_open(normal, friction_impulse, impulse):
 @subkernel
 def _without_tiny(number):
     """The number, or 0 where it is tiny; NaN stays."""
-    return 0.0 if abs(number) <= _TINY else number
+    return 0.0 if abs(number) <= TINY else number
 
 
 @subkernel

@@ -10,9 +10,9 @@ import math
 import numpy as np
 
 from ...kernel import subkernel
-from ...residuals import natural_map, problem_scale
+from ...residuals import problem_scale
 from .ending import fail, status_of
-from .parts import is_divided, lay_rows, sweep_island, take_impulses
+from .parts import lay_rows, residual_of, sweep_island
 
 # Bodies that fly about need no smaller residual than this share of the scale; a larger one is that of a hit.
 RATIO_ROUGH = 1e-2
@@ -39,24 +39,11 @@ def touch_up_island(rows, islands, island, free_velocity, velocity, workspace, s
     if not scale < math.inf:
         return fail(rows, islands, island, free_velocity, velocity)
     rough = RATIO_ROUGH * scale
-    if is_divided(islands, island):
-        laid_islands, laid_workspace = lay_rows(rows, islands, island, velocity, workspace)
-        done = _sweep(
-            workspace.laid, laid_islands, island, velocity, laid_workspace, settings, sweeps, most_sweeps, rough
-        )
-        take_impulses(rows, islands, island, workspace.laid)
-    else:
-        done = _sweep(rows, islands, island, velocity, workspace, settings, sweeps, most_sweeps, rough)
-    residual, worst_block = natural_map(rows, islands, island, velocity, settings)
-    target = max(settings.tolerance * scale, settings.absolute_tolerance)
-    return status_of(residual, target, settings.absolute_tolerance), done, residual, scale, worst_block
-
-
-@subkernel
-def _sweep(rows, islands, island, velocity, workspace, settings, sweeps, most_sweeps, rough):
-    """Returns how many sweeps there were."""
+    lay_rows(rows, islands, island, velocity, workspace)
     done, largest = np.int64(0), math.inf
     while done < sweeps or (done < most_sweeps and largest > rough):
         largest, _ = sweep_island(rows, islands, island, velocity, workspace, settings, 1.0, 0.0)
         done += 1
-    return done
+    residual, worst_block = residual_of(rows, islands, island, velocity, workspace, settings)
+    target = max(settings.tolerance * scale, settings.absolute_tolerance)
+    return status_of(residual, target, settings.absolute_tolerance), done, residual, scale, worst_block
