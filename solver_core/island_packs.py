@@ -1,18 +1,18 @@
 """Contacts that are swept eight at a time: packs of pairs of bodies that share no body which can be pushed.
 
-Within a part of a large island (``island_parts``) the contacts of a pair of bodies are one run. Runs get colours in
-turn, each the first that neither of its bodies has met: runs of a colour share no body that can be pushed. Those of a
-colour are put together to packs of eight, the longest first. A pack is swept as one: the first contact of every run,
-then the second, and so on; each place of a vector (``vectors``) is one run. That is what a sweep does that takes one
-run after the other, for none of them moves another's bodies.
+Within a part of a large island (``island_parts``) the contacts of a pair of bodies are one run. Runs are put into packs
+of eight, the longest runs first: each into the first pack that is still open and has none of its bodies, else into a
+new one. So a pack's runs share no body that can be pushed. It is swept as one: the first contact of every run, then
+the second, and so on; each place of a vector (``vectors``) is one run. That is what a sweep does that takes one run
+after the other, for none of them moves another's bodies.
 
     slot     run 0  run 1  run 2  ...  run 7
       0        x      x      x           x
       1        x      x      x           -        - : no contact, all numbers 0
       2        x      x      -           -
 
-A pack in which not half of the places hold a contact is not worth its time. Its contacts are loose: swept one by one
-after the packs of the part, as are blocks that are no contacts.
+A pack in which too few places hold a contact is not worth its time. Its contacts are loose: swept one by one after the
+packs of the part, as are blocks that are no contacts.
 
 The order of a part's blocks is that of its packs, run by run, and then that of its loose blocks. It hangs on the part
 alone.
@@ -33,11 +33,14 @@ BIAS = 3 * ROW_NUMBERS
 INVERSE_NORMAL, NORMAL, FRICTION, FIRST, COUPLING, SECOND, INVERSE = range(BIAS + 3, BIAS + 10)
 NUMBERS = BIAS + 10
 
-# Most contacts of a run; longer ones are several, of several colours.
+# Most contacts of a run; longer ones are several.
 _LONGEST = 8
-# Colours, one a bit; what has none left is loose.
-_COLOURS = 62
-_LOOSE = _COLOURS * _LONGEST
+# Packs that may be open at a time, one a bit.
+_OPEN = 62
+# A pack is worth its time where so many of its places hold a contact. [eighths]
+_EIGHTHS_USED = 3
+# Of a run that is in no pack.
+_LOOSE = -1
 # Masses as seen by the rows of one contact differ by no more.
 _RATIO_ROUNDING = 1e-12
 
@@ -66,12 +69,13 @@ class PackArrays(NamedTuple):
         Of each pack's bodies a and b [1/kg].
     numbers : float64 [slot_capacity, NUMBERS, WIDTH]
         What a sweep reads of each contact.
-    colours : int64 [body_capacity]
-        Workspace: the colours that a body has met, a bit each.
-    run : int64 [block_capacity, 4]
-        Workspace: place of each run's first block, how many there are, its key, its place in the order of keys.
-    bucket : int64 [colours times lengths]
-        Workspace: how many runs have a key.
+    met : int64 [body_capacity]
+        Workspace: the open packs that a body is in, a bit each.
+    run : int64 [block_capacity, 3]
+        Workspace: place of each run's first block, how many there are (LOOSE of what is no contact), and the runs in
+        order of their lengths.
+    member : int64 [open packs, WIDTH + 1]
+        Workspace: the runs of each open pack, and how many they are.
     """
 
     part_pack: np.ndarray
@@ -82,14 +86,14 @@ class PackArrays(NamedTuple):
     body: np.ndarray
     inverse_mass: np.ndarray
     numbers: np.ndarray
-    colours: np.ndarray
+    met: np.ndarray
     run: np.ndarray
-    bucket: np.ndarray
+    member: np.ndarray
 
 
 def allocate_packs(block_capacity: int, body_capacity: int) -> PackArrays:
-    """Room for the packs of so many blocks; half of all places hold a contact, at least."""
-    slots = 2 * block_capacity // WIDTH
+    """Room for the packs of so many blocks."""
+    slots = 8 * block_capacity // (_EIGHTHS_USED * WIDTH)
     return PackArrays(
         part_pack=np.zeros(body_capacity + 1, np.int64),
         part_row=np.zeros(body_capacity + 1, np.int64),
@@ -99,15 +103,15 @@ def allocate_packs(block_capacity: int, body_capacity: int) -> PackArrays:
         body=np.zeros((slots, 2, WIDTH), np.int64),
         inverse_mass=np.zeros((slots, 2, WIDTH)),
         numbers=np.zeros((slots, NUMBERS, WIDTH)),
-        colours=np.zeros(body_capacity, np.int64),
-        run=np.zeros((block_capacity, 4), np.int64),
-        bucket=np.zeros(_LOOSE + 2, np.int64),
+        met=np.zeros(body_capacity, np.int64),
+        run=np.zeros((block_capacity, 3), np.int64),
+        member=np.zeros((_OPEN, WIDTH + 1), np.int64),
     )
 
 
 def laid_row_capacity(row_capacity: int) -> int:
     """Rows that packs and loose blocks may need."""
-    return 2 * row_capacity
+    return 8 * row_capacity // _EIGHTHS_USED
 
 
 @subkernel
@@ -129,100 +133,117 @@ def find_packs(rows, can_be_pushed, islands, part, order, packs):
         Written.
     """
     first, end = islands.part_block[part, 0], islands.part_block[part, 1]
-    runs = _find_runs(rows, can_be_pushed, islands.block_order, first, end, packs)
-    _sort_runs(packs, runs)
+    block_order, met, run, member = islands.block_order, packs.met, packs.run, packs.member
+    runs = _find_runs(rows, block_order, first, end, packs)
+    _sort_runs(run, runs)
     for index in range(first, end):
-        order[index] = islands.block_order[index]
-    place, pack = first, packs.part_pack[part]
-    done = 0
-    while done < runs and _key_at(packs, done) < _LOOSE:
-        longest = packs.run[packs.run[done, 3], 1]
-        colour = _key_at(packs, done) // _LONGEST
-        together = used = 0
-        while done + together < runs and together < WIDTH and _key_at(packs, done + together) // _LONGEST == colour:
-            used += packs.run[packs.run[done + together, 3], 1]
-            together += 1
-        if 2 * used < WIDTH * longest:
-            for index in range(done, done + together):
-                packs.run[packs.run[index, 3], 2] = _LOOSE
-        else:
-            slot = packs.pack_slot[pack]
-            for lane in range(WIDTH):
-                run = packs.run[done + lane, 3] if lane < together else -1
-                for step in range(longest):
-                    packs.block[slot + step, lane] = -1
-                    if run >= 0 and step < packs.run[run, 1]:
-                        block = order[packs.run[run, 0] + step]
-                        packs.block[slot + step, lane] = block
-                        islands.block_order[place] = block
-                        place += 1
-                block = packs.block[slot, lane if run >= 0 else 0]
-                packs.body[pack, 0, lane], packs.body[pack, 1, lane] = rows.body_a[block], rows.body_b[block]
-            pack += 1
-            packs.pack_slot[pack] = slot + longest
-        done += together
-    packs.part_pack[part + 1] = pack
+        order[index] = block_order[index]
+        met[rows.body_a[order[index]]] = met[rows.body_b[order[index]]] = 0
+    for bit in range(_OPEN):
+        member[bit, WIDTH] = 0
+    packs.part_pack[part + 1] = packs.part_pack[part]
+    place, opened = first, 0
+    for index in range(runs):
+        chosen = run[index, 2]
+        if run[chosen, 1] == _LOOSE:
+            break
+        a, b = rows.body_a[order[run[chosen, 0]]], rows.body_b[order[run[chosen, 0]]]
+        known = (met[a] if can_be_pushed[a] else 0) | (met[b] if can_be_pushed[b] else 0)
+        bit = _lowest(opened & ~known)
+        if bit == _OPEN:
+            bit = _lowest(~opened)
+        if bit == _OPEN:
+            continue
+        opened |= 1 << bit
+        met[a] |= 1 << bit
+        met[b] |= 1 << bit
+        member[bit, member[bit, WIDTH]] = chosen
+        member[bit, WIDTH] += 1
+        if member[bit, WIDTH] == WIDTH:
+            place = _close_pack(rows, islands, part, bit, order, packs, place)
+            opened &= ~(1 << bit)
+    for bit in range(_OPEN):
+        if member[bit, WIDTH] > 0 and _is_worth_it(packs, bit):
+            place = _close_pack(rows, islands, part, bit, order, packs, place)
     packs.part_loose[part] = place
-    for run in range(runs):
-        if packs.run[run, 2] == _LOOSE:
-            for index in range(packs.run[run, 0], packs.run[run, 0] + packs.run[run, 1]):
-                islands.block_order[place] = order[index]
-                place += 1
+    for index in range(runs):
+        # what is in a pack has none left
+        for position in range(run[index, 0], run[index, 0] + abs(run[index, 1])):
+            block_order[place] = order[position]
+            place += 1
 
 
 @subkernel
-def _find_runs(rows, can_be_pushed, block_order, first, end, packs):
-    """Runs of contacts between the same two bodies, in their order, and their keys; returns how many there are."""
-    colours, run = packs.colours, packs.run
-    for index in range(first, end):
-        colours[rows.body_a[block_order[index]]] = colours[rows.body_b[block_order[index]]] = 0
+def _lowest(bits):
+    """Place of the lowest bit that is set; ``_OPEN`` where none is."""
+    place = 0
+    while place < _OPEN and not (bits >> place) & 1:
+        place += 1
+    return place
+
+
+@subkernel
+def _is_worth_it(packs, bit):
+    """Whether enough places of an open pack hold a contact."""
+    used = 0
+    for lane in range(packs.member[bit, WIDTH]):
+        used += packs.run[packs.member[bit, lane], 1]
+    return 8 * used >= _EIGHTHS_USED * WIDTH * packs.run[packs.member[bit, 0], 1]
+
+
+@subkernel
+def _close_pack(rows, islands, part, bit, order, packs, place):
+    """Write down an open pack as the part's next, from a place of its blocks on; returns where they end."""
+    run, member, met = packs.run, packs.member, packs.met
+    pack, lanes = packs.part_pack[part + 1], member[bit, WIDTH]
+    slot, longest = packs.pack_slot[pack], run[member[bit, 0], 1]
+    for lane in range(WIDTH):
+        of_lane = member[bit, lane] if lane < lanes else member[bit, 0]
+        for step in range(longest):
+            packs.block[slot + step, lane] = -1
+            if lane < lanes and step < run[of_lane, 1]:
+                packs.block[slot + step, lane] = islands.block_order[place] = order[run[of_lane, 0] + step]
+                place += 1
+        block = order[run[of_lane, 0]]
+        a, b = rows.body_a[block], rows.body_b[block]
+        packs.body[pack, 0, lane], packs.body[pack, 1, lane] = a, b
+        met[a] &= ~(1 << bit)
+        met[b] &= ~(1 << bit)
+    for lane in range(lanes):
+        run[member[bit, lane], 1] = 0
+    member[bit, WIDTH] = 0
+    packs.part_pack[part + 1] = pack + 1
+    packs.pack_slot[pack + 1] = slot + longest
+    return place
+
+
+@subkernel
+def _find_runs(rows, block_order, first, end, packs):
+    """Runs of contacts between the same two bodies, in their order; returns how many there are."""
+    run = packs.run
     runs, last_a, last_b = 0, -1, -1
     for index in range(first, end):
         block = block_order[index]
         a, b = rows.body_a[block], rows.body_b[block]
-        packs_it = _is_plain_contact(rows, block)
-        if packs_it and a == last_a and b == last_b and run[runs - 1, 1] < _LONGEST:
+        is_contact = _is_plain_contact(rows, block)
+        if is_contact and a == last_a and b == last_b and run[runs - 1, 1] < _LONGEST:
             run[runs - 1, 1] += 1
-            if run[runs - 1, 2] < _LOOSE:
-                run[runs - 1, 2] -= 1
             continue
-        colour = _COLOURS
-        if packs_it:
-            met = (colours[a] if can_be_pushed[a] else 0) | (colours[b] if can_be_pushed[b] else 0)
-            colour = 0
-            while met & 1:
-                met >>= 1
-                colour += 1
-        run[runs, 0], run[runs, 1], run[runs, 2] = index, 1, _LOOSE
-        if colour < _COLOURS:
-            colours[a] |= 1 << colour
-            colours[b] |= 1 << colour
-            # the longest first
-            run[runs, 2] = colour * _LONGEST + _LONGEST - 1
+        run[runs, 0], run[runs, 1] = index, 1 if is_contact else _LOOSE
         runs += 1
-        last_a, last_b = (a, b) if packs_it else (-1, -1)
+        last_a, last_b = (a, b) if is_contact else (-1, -1)
     return runs
 
 
 @subkernel
-def _sort_runs(packs, runs):
-    """Counting sort by the runs' keys, which keeps the order of equal ones."""
-    run, bucket = packs.run, packs.bucket
-    for key in range(_LOOSE + 2):
-        bucket[key] = 0
-    for index in range(runs):
-        bucket[run[index, 2] + 1] += 1
-    for key in range(_LOOSE + 1):
-        bucket[key + 1] += bucket[key]
-    for index in range(runs):
-        key = run[index, 2]
-        run[bucket[key], 3] = index
-        bucket[key] += 1
-
-
-@subkernel
-def _key_at(packs, place):
-    return packs.run[packs.run[place, 3], 2]
+def _sort_runs(run, runs):
+    """The longest first, equal ones in their order; what is no contact last."""
+    place = 0
+    for length in range(_LONGEST, _LOOSE - 1, -1):
+        for index in range(runs):
+            if run[index, 1] == length:
+                run[place, 2] = index
+                place += 1
 
 
 @subkernel

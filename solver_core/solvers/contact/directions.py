@@ -1,6 +1,7 @@
 """Conjugate directions of impulses and of velocities, over runs of blocks, of rows and of bodies."""
 
 from ...kernel import subkernel
+from ...vectors import WIDTH, load, number_at, spread, store
 
 
 @subkernel
@@ -68,7 +69,20 @@ def follow_in_run(impulse, diagonal, first, end, changes, direction, beta):
     keep = 0.0 if beta < 0.0 else 1.0
     beta = max(beta, 0.0)
     slope = 0.0
-    for row in range(first, end):
+    even = first + (end - first) // WIDTH * WIDTH
+    slopes, betas, keeps = spread(0.0), spread(beta), spread(keep)
+    for row in range(first, even, WIDTH):
+        moved = load(changes, row)
+        along = keeps * moved
+        if beta > 0.0:
+            steps = betas * load(direction, row)
+            store(impulse, row, load(impulse, row) + steps)
+            along = along + steps
+        store(direction, row, along)
+        slopes = slopes - load(diagonal, row) * moved * along
+    for lane in range(WIDTH):
+        slope += number_at(slopes, lane)
+    for row in range(even, end):
         change = changes[row]
         step = beta * direction[row] if beta > 0.0 else 0.0
         impulse[row] += step
