@@ -41,8 +41,6 @@ _OPEN = 62
 _EIGHTHS_USED = 3
 # Of a run that is in no pack.
 _LOOSE = -1
-# Masses as seen by the rows of one contact differ by no more.
-_RATIO_ROUNDING = 1e-12
 
 
 class PackArrays(NamedTuple):
@@ -115,13 +113,15 @@ def laid_row_capacity(row_capacity: int) -> int:
 
 
 @subkernel
-def find_packs(rows, can_be_pushed, islands, part, order, packs):
+def find_packs(rows, packable, can_be_pushed, islands, part, order, packs):
     """Sort the blocks of a part, and find its packs; those of the parts before it are found.
 
     Parameters
     ----------
     rows : RowArrays
         Read.
+    packable : int
+        Blocks before this one are contacts as ``build_contact_rows`` makes them; others are loose.
     can_be_pushed : bool [body_count]
         Read.
     islands : IslandArrays
@@ -134,7 +134,7 @@ def find_packs(rows, can_be_pushed, islands, part, order, packs):
     """
     first, end = islands.part_block[part, 0], islands.part_block[part, 1]
     block_order, met, run, member = islands.block_order, packs.met, packs.run, packs.member
-    runs = _find_runs(rows, block_order, first, end, packs)
+    runs = _find_runs(rows, packable, block_order, first, end, packs)
     _sort_runs(run, runs)
     for index in range(first, end):
         order[index] = block_order[index]
@@ -218,14 +218,14 @@ def _close_pack(rows, islands, part, bit, order, packs, place):
 
 
 @subkernel
-def _find_runs(rows, block_order, first, end, packs):
+def _find_runs(rows, packable, block_order, first, end, packs):
     """Runs of contacts between the same two bodies, in their order; returns how many there are."""
     run = packs.run
     runs, last_a, last_b = 0, -1, -1
     for index in range(first, end):
         block = block_order[index]
         a, b = rows.body_a[block], rows.body_b[block]
-        is_contact = _is_plain_contact(rows, block)
+        is_contact = block < packable
         if is_contact and a == last_a and b == last_b and run[runs - 1, 1] < _LONGEST:
             run[runs - 1, 1] += 1
             continue
@@ -244,32 +244,6 @@ def _sort_runs(run, runs):
             if run[index, 1] == length:
                 run[place, 2] = index
                 place += 1
-
-
-@subkernel
-def _is_plain_contact(rows, block):
-    """Whether a block is a contact as ``contact_rows`` builds them: J = [-d, ., d, .], and bodies with a mass each."""
-    row = rows.block_row[block]
-    if rows.block_row[block + 1] - row != 3 or rows.normal_row[row] >= 0:
-        return False
-    if rows.normal_row[row + 1] != row or rows.normal_row[row + 2] != row:
-        return False
-    if rows.lower[row] != 0.0 or rows.upper[row] != np.inf or rows.friction[row + 1] != rows.friction[row + 2]:
-        return False
-    mass_a, mass_b = inverse_masses(rows.jacobian[row], rows.response[row])
-    for index in range(row, row + 3):
-        # NaN is no plain contact either
-        if not rows.diagonal[index] > 0.0:
-            return False
-        for axis in range(3):
-            d = rows.jacobian[index, 6 + axis]
-            if rows.jacobian[index, axis] != -d:
-                return False
-            if not abs(rows.response[index, axis] + mass_a * d) <= _RATIO_ROUNDING * mass_a:
-                return False
-            if not abs(rows.response[index, 6 + axis] - mass_b * d) <= _RATIO_ROUNDING * mass_b:
-                return False
-    return True
 
 
 @subkernel

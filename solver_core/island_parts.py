@@ -24,7 +24,6 @@ import numpy as np
 
 from .island_packs import find_packs
 from .kernel import kernel, subkernel
-from .rows import CONE
 from .vectors import WIDTH
 
 # Contacts of an island that is divided: a sweep over them takes some 100 us, to divide it half as long.
@@ -76,7 +75,7 @@ def allocate_body_graph(block_capacity: int, body_count: int) -> BodyGraph:
 
 
 @kernel
-def divide_islands(rows, can_be_pushed, islands, graph, laid_row, packs, friction):
+def divide_islands(rows, can_be_pushed, islands, graph, laid_row, packs, packable):
     """Find the parts of large islands, and sort their blocks by parts.
 
     Parameters
@@ -94,8 +93,8 @@ def divide_islands(rows, can_be_pushed, islands, graph, laid_row, packs, frictio
         new order (``PackArrays``). Without room for a block: no island is divided.
     packs : PackArrays
         Written.
-    friction : int
-        The model; contacts are packed where it is CONE.
+    packable : int
+        Blocks before this one may be packed: contacts as ``build_contact_rows`` makes them, with friction in the disc.
     """
     if len(laid_row) == 1:
         return
@@ -122,8 +121,8 @@ def divide_islands(rows, can_be_pushed, islands, graph, laid_row, packs, frictio
             islands.part_block[first, 0] = islands.block_first[island]
             islands.part_block[first, 1] = islands.block_first[island + 1]
         for part in range(first, islands.part_first[island + 1]):
-            if friction == CONE:
-                find_packs(rows, can_be_pushed, islands, part, graph.order, packs)
+            if packable > 0:
+                find_packs(rows, packable, can_be_pushed, islands, part, graph.order, packs)
             else:
                 packs.part_pack[part + 1] = packs.part_pack[part]
                 packs.part_loose[part] = islands.part_block[part, 0]

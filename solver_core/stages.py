@@ -8,6 +8,8 @@ in each of four substeps, however few bodies there are. Here the stage's code is
 
 import functools
 
+import numpy as np
+
 from .collision.broad_phase import broad_phase
 from .collision.growth import grow_shapes
 from .collision.mesh_motion import move_meshes
@@ -17,6 +19,7 @@ from .island_parts import divide_islands
 from .islands import find_islands
 from .kernel import bind_entry, entry, subkernel
 from .motion import apply_forces, integrate_poses
+from .rows import CONE
 from .shared_stages import GRAVITY, STEP, settings_of, step_of
 from .solvers.contact.parts import help_with_parts
 from .solvers.contact.touch_up import touch_up_island
@@ -76,7 +79,9 @@ def play_find_islands(arrays):
     rows, islands, can_be_pushed = problem.rows, problem.islands, members.motion.can_be_pushed
     find_islands(rows, can_be_pushed, islands, problem.parent, problem.label)
     settings, sweep = settings_of(members.shared.amounts, members.shared.counts), problem.sweep
-    divide_islands(rows, can_be_pushed, islands, problem.graph, sweep.laid.block_row, sweep.packs, settings.friction)
+    contacts = members.collision.contacts[members.collision.current[0]]
+    packable = contacts.count[0] if settings.friction == CONE else np.int64(0)
+    divide_islands(rows, can_be_pushed, islands, problem.graph, sweep.laid.block_row, sweep.packs, packable)
 
 
 @entry

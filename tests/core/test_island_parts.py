@@ -23,7 +23,7 @@ from cairn.solver_core.kernel import kernel
 from cairn.solver_core.lanes import contexts_of, run_lanes, take_next, threads
 from cairn.solver_core.model import BodyKind, ModelBuilder
 from cairn.solver_core.problem import SolverOptions, kernel_settings
-from cairn.solver_core.rows import FRICTION_MODELS, RowArrays, allocate_islands, allocate_rows, with_room_for_parts
+from cairn.solver_core.rows import RowArrays, allocate_islands, allocate_rows, with_room_for_parts
 from cairn.solver_core.scenes import wall
 from cairn.solver_core.shapes import Box
 from cairn.solver_core.simulation import Simulation, SimulationOptions
@@ -42,8 +42,8 @@ def divided(rows, can_be_pushed, friction="box"):
         islands = allocate_islands(block_count, body_count)
         find_islands(rows, can_be_pushed, islands, np.zeros(body_count, np.int64), np.zeros(body_count, np.int64))
         found.append(islands)
-    graph, model = allocate_body_graph(block_count, body_count), FRICTION_MODELS.index(friction)
-    divide_islands(rows, can_be_pushed, found[0], graph, laid_row, packs, model)
+    graph, packable = allocate_body_graph(block_count, body_count), block_count if friction == "cone" else 0
+    divide_islands(rows, can_be_pushed, found[0], graph, laid_row, packs, packable)
     return *found, laid_row, packs
 
 
