@@ -26,8 +26,10 @@ from .island_packs import find_packs
 from .kernel import kernel, subkernel
 from .vectors import WIDTH
 
-# Contacts of an island that is divided: a sweep over them takes some 100 us, to divide it half as long.
-BLOCKS_TO_DIVIDE = 2_000
+# Contacts of an island that is divided, which takes as long as five sweeps over its packs.
+BLOCKS_TO_DIVIDE = 400
+# Bodies slower than this share of what gravity gives in a substep rest.
+RATIO_REST = 0.1
 # A part has as many contacts as take some microseconds, or this share of the island.
 _BLOCKS_A_PART, _PARTS = 64, 32
 
@@ -75,7 +77,7 @@ def allocate_body_graph(block_capacity: int, body_count: int) -> BodyGraph:
 
 
 @kernel
-def divide_islands(rows, can_be_pushed, islands, graph, laid_row, packs, packable):
+def divide_islands(rows, can_be_pushed, islands, graph, laid_row, packs, packable, motion):
     """Find the parts of large islands, and sort their blocks by parts.
 
     Parameters
@@ -95,6 +97,9 @@ def divide_islands(rows, can_be_pushed, islands, graph, laid_row, packs, packabl
         Written.
     packable : int
         Blocks before this one may be packed: contacts as ``build_contact_rows`` makes them, with friction in the disc.
+    motion : tuple of (float64 [body_count, 6], float64 [body_count], float)
+        Velocities [m/s], sizes of the bodies [m], and the speed below which they rest [m/s]. An island at rest is left
+        as it is: it is not solved by sweeps.
     """
     if len(laid_row) == 1:
         return
@@ -104,7 +109,7 @@ def divide_islands(rows, can_be_pushed, islands, graph, laid_row, packs, packabl
         first = islands.part_first[island]
         islands.part_first[island + 1] = islands.second_part[island] = first
         blocks = islands.block_first[island + 1] - islands.block_first[island]
-        if blocks < BLOCKS_TO_DIVIDE:
+        if blocks < BLOCKS_TO_DIVIDE or not _moves(islands, island, motion):
             continue
         _find_neighbours(rows, can_be_pushed, islands, island, graph)
         # The body that is farthest from some body lies at the edge.
@@ -127,6 +132,20 @@ def divide_islands(rows, can_be_pushed, islands, graph, laid_row, packs, packabl
                 packs.part_pack[part + 1] = packs.part_pack[part]
                 packs.part_loose[part] = islands.part_block[part, 0]
     _lay_out(rows, islands, laid_row, packs)
+
+
+@subkernel
+def _moves(islands, island, motion):
+    """Whether a body of an island is faster than at rest, or would be with its spin at its size from the centre."""
+    velocity, size, speed = motion
+    for index in range(islands.body_first[island], islands.body_first[island + 1]):
+        body = islands.body_order[index]
+        own = velocity[body]
+        square = own[0] ** 2 + own[1] ** 2 + own[2] ** 2
+        turning = size[body] ** 2 * (own[3] ** 2 + own[4] ** 2 + own[5] ** 2)
+        if not square + turning < speed * speed:
+            return True
+    return False
 
 
 @subkernel

@@ -15,7 +15,7 @@ from .collision.growth import grow_shapes
 from .collision.mesh_motion import move_meshes
 from .constraints.contact_rows import build_contact_rows
 from .contacts import match_contacts
-from .island_parts import divide_islands
+from .island_parts import RATIO_REST, divide_islands
 from .islands import find_islands
 from .kernel import bind_entry, entry, subkernel
 from .motion import apply_forces, integrate_poses
@@ -81,7 +81,9 @@ def play_find_islands(arrays):
     settings, sweep = settings_of(members.shared.amounts, members.shared.counts), problem.sweep
     contacts = members.collision.contacts[members.collision.current[0]]
     packable = contacts.count[0] if settings.friction == CONE else np.int64(0)
-    divide_islands(rows, can_be_pushed, islands, problem.graph, sweep.laid.block_row, sweep.packs, packable)
+    lengths = members.shared.lengths
+    motion = members.state.velocity, members.model.size, RATIO_REST * lengths[GRAVITY] * lengths[STEP]
+    divide_islands(rows, can_be_pushed, islands, problem.graph, sweep.laid.block_row, sweep.packs, packable, motion)
 
 
 @entry

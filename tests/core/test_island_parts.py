@@ -43,7 +43,8 @@ def divided(rows, can_be_pushed, friction="box"):
         find_islands(rows, can_be_pushed, islands, np.zeros(body_count, np.int64), np.zeros(body_count, np.int64))
         found.append(islands)
     graph, packable = allocate_body_graph(block_count, body_count), block_count if friction == "cone" else 0
-    divide_islands(rows, can_be_pushed, found[0], graph, laid_row, packs, packable)
+    motion = np.ones((body_count, 6)), np.ones(body_count), 1e-3
+    divide_islands(rows, can_be_pushed, found[0], graph, laid_row, packs, packable, motion)
     return *found, laid_row, packs
 
 
