@@ -30,8 +30,8 @@ from .vectors import WIDTH
 BLOCKS_TO_DIVIDE = 400
 # Bodies slower than this share of what gravity gives in a substep rest.
 RATIO_REST = 0.1
-# A part has as many contacts as take some microseconds, or this share of the island.
-_BLOCKS_A_PART, _PARTS = 64, 32
+# A part has as many contacts as fill packs and take some microseconds, or this share of the island.
+_BLOCKS_A_PART, _PARTS = 256, 32
 
 
 class BodyGraph(NamedTuple):
