@@ -31,6 +31,7 @@ from .lanes import lane_count, threads
 from .model import BodyKind, Model
 from .motion import allocate_motion
 from .problem import ContactProblem, SolverOptions, kernel_settings
+from .problem_arrays import allocate_problem, may_divide, with_parts
 from .shapes import ShapeKind
 from .shared_stages import StepSettings, allocate_shared, give_orders
 from .sleeping import (
@@ -47,16 +48,13 @@ from .step_arrays import StepMembers
 from .stepper import (
     advance_frame,
     allocate_collision,
-    allocate_problem,
     contacts_at,
     empty_tables,
     gather_arrays,
     grow_collision,
-    may_divide,
     next_rows,
     present_contacts,
     stages_to_compile,
-    with_parts,
 )
 
 # With adaptive substeps: how far a body goes in one, as a share of its size, and how far it turns [rad].

@@ -28,7 +28,6 @@ from .collision.workspace import (
     allocate_collision_workspace,
 )
 from .constraints.contact_rows import (
-    ContactRowArrays,
     allocate_contact_rows,
     build_contact_rows,
     store_contact_impulses,
@@ -49,21 +48,13 @@ from .frame_record import (
     WORST,
     allocate_record,
 )
-from .island_parts import BodyGraph, allocate_body_graph
 from .kernel import kernel, subkernel
 from .lanes import contexts_of, run_alone, run_lanes
 from .motion import allocate_motion, apply_forces, look_farther, measure_motion
+from .problem_arrays import ROWS_PER_CONTACT, allocate_problem
 from .rows import (
-    IslandArrays,
-    RowArrays,
     SolverSettings,
-    SolverWorkspace,
-    allocate_islands,
     allocate_rows,
-    allocate_solver_workspace,
-    sweeping_part,
-    with_room_for_parts,
-    with_sweeping_part,
 )
 from .shared_stages import (
     APPLY_FORCES,
@@ -135,8 +126,6 @@ from .stages import (
 from .state import copy_state
 from .step_arrays import StepArrays, StepMembers, views_of, without_solver
 
-ROWS_PER_CONTACT = 3
-
 _ENTRY_NAMES = {
     APPLY_FORCES: "apply_forces",
     BROAD_PHASE: "broad_phase",
@@ -175,33 +164,6 @@ class CollisionArrays(NamedTuple):
     contacts: tuple
     current: np.ndarray
     workspace: CollisionWorkspace
-
-
-class ProblemArrays(NamedTuple):
-    """The rows of a substep, sorted into islands; workspace.
-
-    Attributes
-    ----------
-    rows : RowArrays
-    contact_rows : ContactRowArrays
-    islands : IslandArrays
-    parent, label : int64 [body_count]
-        For ``find_islands``.
-    graph : BodyGraph
-        For ``divide_islands``.
-    sweep : SolverWorkspace
-        The one within ``solver``, or one beside it.
-    solver : workspace of the method
-    """
-
-    rows: RowArrays
-    contact_rows: ContactRowArrays
-    islands: IslandArrays
-    parent: np.ndarray
-    label: np.ndarray
-    graph: BodyGraph
-    sweep: SolverWorkspace
-    solver: tuple
 
 
 def stages_to_compile(members: StepMembers, shape_kinds, solver, lane_count: int) -> list[Compilation]:
@@ -347,37 +309,6 @@ def grow_collision(collision: CollisionArrays) -> CollisionArrays:
         pairs=tuple(grown(buffer, pair_capacity) for buffer in collision.pairs),
         contacts=tuple(grown(buffer, contact_capacity) for buffer in collision.contacts),
     )
-
-
-def allocate_problem(collision: CollisionArrays, body_count: int, method) -> ProblemArrays:
-    """Rows, islands and the solver's memory, if there is one, for as many contacts as ``collision`` has room for."""
-    contact_capacity = len(collision.contacts[0].shape_a)
-    row_capacity = ROWS_PER_CONTACT * contact_capacity
-    solver = method.allocate(row_capacity, body_count, 0) if method else ()
-    sweep = sweeping_part(solver) or allocate_solver_workspace(row_capacity if method else 0, body_count)
-    return ProblemArrays(
-        rows=allocate_rows(contact_capacity, row_capacity, body_count),
-        contact_rows=allocate_contact_rows(contact_capacity),
-        islands=allocate_islands(contact_capacity, body_count),
-        parent=np.zeros(body_count, np.int64),
-        label=np.zeros(body_count, np.int64),
-        graph=allocate_body_graph(0, 0),
-        sweep=sweep,
-        solver=solver,
-    )
-
-
-def may_divide(problem: ProblemArrays) -> bool:
-    """Whether there is room for the parts of large islands."""
-    return len(problem.sweep.laid_order) > 0
-
-
-def with_parts(problem: ProblemArrays) -> ProblemArrays:
-    """The same arrays with room for the parts of large islands, which others do without."""
-    contact_capacity, row_capacity = len(problem.rows.body_a), len(problem.rows.diagonal)
-    sweep = with_room_for_parts(problem.sweep, contact_capacity, row_capacity)
-    graph = allocate_body_graph(contact_capacity, len(problem.parent))
-    return problem._replace(graph=graph, sweep=sweep, solver=with_sweeping_part(problem.solver, sweep))
 
 
 def contacts_at(model, state):

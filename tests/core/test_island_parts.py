@@ -238,7 +238,8 @@ def test_packs_change_rounding_only(problems, which, method, options):
 def falling_wall():
     """A wall that is pushed over: one that stands is not divided."""
     model = wall(14, 14).build_model()
-    model.velocity[model.kind == BodyKind.DYNAMIC, 1] = 0.5
+    start = model.initial_state
+    start.velocity[start.kind == BodyKind.DYNAMIC, 1] = 0.5
     return model
 
 
