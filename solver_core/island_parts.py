@@ -99,7 +99,7 @@ def divide_islands(rows, can_be_pushed, islands, graph, laid_row, packs, packabl
         Blocks before this one may be packed: contacts as ``build_contact_rows`` makes them, with friction in the disc.
     motion : tuple of (float64 [body_count, 6], float64 [body_count], float)
         Velocities [m/s], sizes of the bodies [m], and the speed below which they rest [m/s]. An island at rest is left
-        as it is: it is not solved by sweeps.
+        as it is, where the method does not solve such ones by sweeps: where it does, the speed is 0.
     """
     if len(laid_row) == 1:
         return

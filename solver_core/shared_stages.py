@@ -59,8 +59,10 @@ PAIRS_TO_SHARE, CONTACTS_TO_SHARE = 2_000, 1_000
 
 # Entries of SharedArrays.orders: the narrow phase's ``part``, which look it is, the most contacts of a pair; whether
 # the first lane does all; what a stage found; from how many on pairs and contacts are shared; and of ``StepSettings``
-# the substeps and whether islands fall asleep.
-PART, LOOK, MAXIMAL_POINTS, ALONE, FOUND, LEAST_PAIRS, LEAST_CONTACTS, SUBSTEPS_DUE, MAY_SLEEP = range(9)
+# the substeps and whether islands fall asleep; and whether the method solves what rests by sweeps, too.
+PART, LOOK, MAXIMAL_POINTS, ALONE, FOUND, LEAST_PAIRS, LEAST_CONTACTS, SUBSTEPS_DUE, MAY_SLEEP, SWEEPS_AT_REST = range(
+    10
+)
 # Values of LOOK: the first of a substep, another one, one at the same pairs as the last; and none, but the same rows
 # once more for the islands that the first has only swept.
 FIRST_LOOK, NEW_LOOK, SAME_PAIRS, SAME_ROWS = range(4)
@@ -89,7 +91,7 @@ class SharedArrays(NamedTuple):
         Counter from which lanes take pieces.
     busy : int64 [1]
         Lanes that still take pieces, which others may help them with.
-    orders : int64 [9]
+    orders : int64 [10]
         Columns above.
     lengths : float64 [2]
         Columns above.
@@ -202,7 +204,7 @@ def allocate_shared(
         families=tables.families,
         next=np.zeros(1, np.int64),
         busy=np.zeros(1, np.int64),
-        orders=np.array([0, 0, 0, 0, 0, PAIRS_TO_SHARE, CONTACTS_TO_SHARE, 0, 0], np.int64),
+        orders=np.array([0, 0, 0, 0, 0, PAIRS_TO_SHARE, CONTACTS_TO_SHARE, 0, 0, 0], np.int64),
         lengths=np.zeros(2),
         gravity=gravity,
         amounts=np.array([settings[place] for place in _AMOUNTS], float),

@@ -32,8 +32,9 @@ from .model import BodyKind, Model
 from .motion import allocate_motion
 from .problem import ContactProblem, SolverOptions, kernel_settings
 from .problem_arrays import allocate_problem, may_divide, with_parts
+from .rows import SolverWorkspace
 from .shapes import ShapeKind
-from .shared_stages import StepSettings, allocate_shared, give_orders
+from .shared_stages import SWEEPS_AT_REST, StepSettings, allocate_shared, give_orders
 from .sleeping import (
     GROUP,
     allocate_sleep,
@@ -534,6 +535,7 @@ class Simulation:
             self._problem.islands,
             self._lane_count,
         )
+        shared.orders[SWEEPS_AT_REST] = isinstance(self._problem.solver, SolverWorkspace)
         members = StepMembers(
             self.model.arrays, self._acting, self._motion, self._sleep, self._collision, shared, self._problem
         )

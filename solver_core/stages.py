@@ -20,7 +20,7 @@ from .islands import find_islands
 from .kernel import bind_entry, entry, subkernel
 from .motion import apply_forces, integrate_poses
 from .rows import CONE
-from .shared_stages import GRAVITY, STEP, settings_of, step_of
+from .shared_stages import GRAVITY, STEP, SWEEPS_AT_REST, settings_of, step_of
 from .solvers.contact.parts import help_with_parts
 from .solvers.contact.touch_up import touch_up_island
 from .step_arrays import views_of, whole
@@ -82,7 +82,8 @@ def play_find_islands(arrays):
     contacts = members.collision.contacts[members.collision.current[0]]
     packable = contacts.count[0] if settings.friction == CONE else np.int64(0)
     lengths = members.shared.lengths
-    motion = members.state.velocity, members.model.size, RATIO_REST * lengths[GRAVITY] * lengths[STEP]
+    slow = 0.0 if members.shared.orders[SWEEPS_AT_REST] else RATIO_REST * lengths[GRAVITY] * lengths[STEP]
+    motion = members.state.velocity, members.model.size, slow
     divide_islands(rows, can_be_pushed, islands, problem.graph, sweep.laid.block_row, sweep.packs, packable, motion)
 
 
