@@ -91,6 +91,7 @@ def touch_round(
         return count
     if distance > 0.0:
         distance = sharpen(vertices, triangles, triangle, side, kind, parameters, distance, size, scratch)
+    if distance > 0.0:
         x, y, z = closest[DIRECTION, 0], closest[DIRECTION, 1], closest[DIRECTION, 2]
         # What lies over the face is at least as far. A point beside it may count as over it, but gives no contact.
         lowest = distance - radius - touching
@@ -157,12 +158,12 @@ def sharpen(vertices, triangles, triangle, side, kind, parameters, distance, siz
     ----------
     distance : float
         Of the cores, by support points: never less than it is [m]. ``scratch.closest`` has what belongs to it (read,
-        written).
+        written unless 0 is returned).
 
     Returns
     -------
     float
-        [m]
+        [m]; 0 if touching or overlapping.
     """
     if kind == CAPSULE:
         return distance
@@ -189,7 +190,9 @@ def sharpen(vertices, triangles, triangle, side, kind, parameters, distance, siz
         )
         x, y, z = into_frame(r, x, y, z)
         found = nearest_on_segment(kind, parameters, tail, x, y, z, guess, memory)
-        if not 0.0 < found < best or found > distance + RATIO_TOUCHING * size:
+        if found <= RATIO_TOUCHING * size:
+            return 0.0
+        if found >= min(best, distance + RATIO_TOUCHING * size):
             continue
         best = found
         # The shape's point, the edge's, and the direction from the shape.
