@@ -163,7 +163,7 @@ def find_packs(rows, packable, can_be_pushed, islands, part, order, packs):
             place = _close_pack(rows, islands, part, bit, order, packs, place)
             opened &= ~(1 << bit)
     for bit in range(_OPEN):
-        if member[bit, WIDTH] > 0 and _is_worth_it(packs, bit):
+        if member[bit, WIDTH] > 0:
             place = _close_pack(rows, islands, part, bit, order, packs, place)
     packs.part_loose[part] = place
     for index in range(runs):
@@ -193,9 +193,20 @@ def _is_worth_it(packs, bit):
 
 @subkernel
 def _close_pack(rows, islands, part, bit, order, packs, place):
-    """Write down an open pack as the part's next, from a place of its blocks on; returns where they end."""
+    """Write down an open pack as the part's next, from a place of its blocks on; returns where they end.
+
+    A pack that is not worth its time is given up.
+    """
     run, member, met = packs.run, packs.member, packs.met
     pack, lanes = packs.part_pack[part + 1], member[bit, WIDTH]
+    for lane in range(lanes):
+        block = order[run[member[bit, lane], 0]]
+        met[rows.body_a[block]] &= ~(1 << bit)
+        met[rows.body_b[block]] &= ~(1 << bit)
+    is_worth_it = _is_worth_it(packs, bit)
+    member[bit, WIDTH] = 0
+    if not is_worth_it:
+        return place
     slot, longest = packs.pack_slot[pack], run[member[bit, 0], 1]
     for lane in range(WIDTH):
         of_lane = member[bit, lane] if lane < lanes else member[bit, 0]
@@ -205,13 +216,9 @@ def _close_pack(rows, islands, part, bit, order, packs, place):
                 packs.block[slot + step, lane] = islands.block_order[place] = order[run[of_lane, 0] + step]
                 place += 1
         block = order[run[of_lane, 0]]
-        a, b = rows.body_a[block], rows.body_b[block]
-        packs.body[pack, 0, lane], packs.body[pack, 1, lane] = a, b
-        met[a] &= ~(1 << bit)
-        met[b] &= ~(1 << bit)
+        packs.body[pack, 0, lane], packs.body[pack, 1, lane] = rows.body_a[block], rows.body_b[block]
     for lane in range(lanes):
         run[member[bit, lane], 1] = 0
-    member[bit, WIDTH] = 0
     packs.part_pack[part + 1] = pack + 1
     packs.pack_slot[pack + 1] = slot + longest
     return place

@@ -112,6 +112,16 @@ def test_what_touches_one_body_is_loose():
     assert check_packs(rows, pushed, int(rows.count[0])) > 0.95
 
 
+def test_packs_that_are_mostly_empty_are_given_up():
+    """Long runs that share a body, each in a pack by itself, and many short ones to fill these."""
+    bodies = 60
+    star = np.column_stack([np.zeros(bodies, np.int64), np.arange(1, bodies + 1)])
+    chain = np.column_stack([np.arange(bodies, 20 * bodies), np.arange(bodies + 1, 20 * bodies + 1)])
+    lengths = np.concatenate([np.full(bodies, 8), np.ones(len(chain), np.int64)])
+    rows = blocks_between(np.concatenate([star, chain]), lengths)
+    assert 0.4 < check_packs(rows, np.ones(20 * bodies + 1, bool), int(rows.count[0])) < 0.8
+
+
 def test_nothing_is_packed_where_nothing_may_be():
     """With another model of friction all blocks are loose, and lie in the parts' order."""
     chain = np.column_stack([np.arange(600), np.arange(1, 601)])
