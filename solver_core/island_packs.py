@@ -27,10 +27,11 @@ from .vectors import WIDTH
 
 # Numbers of a contact in a slot: of each of its three rows the direction d, the arms times d of a and of b, and what
 # the inverse inertias of both make of these (3 each); then of each row the bias; 1 / W_nn and W_nn; mu; W of the
-# friction rows (11, 12, 22) and the inverse of its determinant.
-ROW_NUMBERS = 15
+# friction rows (11, 12, 22) and the inverse of its determinant. No literals, for which Numba would compile what they
+# are handed to once each.
+ROW_NUMBERS = np.int64(15)
 BIAS = 3 * ROW_NUMBERS
-INVERSE_NORMAL, NORMAL, FRICTION, FIRST, COUPLING, SECOND, INVERSE = range(BIAS + 3, BIAS + 10)
+INVERSE_NORMAL, NORMAL, FRICTION, FIRST, COUPLING, SECOND, INVERSE = np.arange(BIAS + 3, BIAS + 10)
 NUMBERS = BIAS + 10
 
 # Most contacts of a run; longer ones are several.

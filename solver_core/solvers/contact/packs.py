@@ -10,6 +10,8 @@ row, then both friction rows. A row's direction is the same for both bodies, and
 sweep waits for.
 """
 
+import numpy as np
+
 from ...friction import FACTOR_FREE, RATIO_NEAR, SECULAR_STEPS, SINGULAR
 from ...island_packs import (
     BIAS,
@@ -29,6 +31,7 @@ from ...vectors import WIDTH, any_of, gather, load, number_at, root, scatter, se
 from .sweep import TINY
 
 _ROWS = 3
+_NORMAL_ROW, _FIRST_ROW, _SECOND_ROW = np.int64(0), np.int64(1), np.int64(2)
 # W of two friction rows that is singular is taken as if the rows were coupled a little less.
 _FACTOR_COUPLING = 1.0 - 4.0 * SINGULAR
 
@@ -153,12 +156,12 @@ def sweep_packs(packs, part, impulse, velocity, change, step):
         for slot in range(first_slot, end_slot):
             at = NUMBERS * WIDTH * slot
             present = load(impulse, row)
-            speed = _speed(numbers, at, 0, va, vb)
+            speed = _speed(numbers, at, _NORMAL_ROW, va, vb)
             wanted = present - (steps * _number(numbers, at, INVERSE_NORMAL)) * speed
             # NaN stays
             wanted = select(wanted < zero, zero, wanted)
             delta = _without_tiny(wanted - present, zero, tiny)
-            va, vb = _pushed(numbers, at, 0, delta, masses, va, vb)
+            va, vb = _pushed(numbers, at, _NORMAL_ROW, delta, masses, va, vb)
             store(impulse, row, wanted)
             store(change, row, delta)
             error = _number(numbers, at, NORMAL) * delta
@@ -169,15 +172,15 @@ def sweep_packs(packs, part, impulse, velocity, change, step):
             delta_1, delta_2 = zero, zero
             # a third of a heap's contacts are open, and lie side by side
             if any_of((size(first) + size(second) + bound) > zero):
-                speed_1, speed_2 = _speed(numbers, at, 1, va, vb), _speed(numbers, at, 2, va, vb)
+                speed_1, speed_2 = _speed(numbers, at, _FIRST_ROW, va, vb), _speed(numbers, at, _SECOND_ROW, va, vb)
                 new_1, new_2 = _visit(numbers, at, bound, speed_1, speed_2, first, second, zero, one)
                 if step != 1.0:
                     new_1, new_2 = first + steps * (new_1 - first), second + steps * (new_2 - second)
                     new_1, new_2 = _into_disc(bound, new_1, new_2, zero, one)
                 delta_1 = _without_tiny(new_1 - first, zero, tiny)
                 delta_2 = _without_tiny(new_2 - second, zero, tiny)
-                va, vb = _pushed(numbers, at, 1, delta_1, masses, va, vb)
-                va, vb = _pushed(numbers, at, 2, delta_2, masses, va, vb)
+                va, vb = _pushed(numbers, at, _FIRST_ROW, delta_1, masses, va, vb)
+                va, vb = _pushed(numbers, at, _SECOND_ROW, delta_2, masses, va, vb)
                 store(impulse, row + WIDTH, new_1)
                 store(impulse, row + 2 * WIDTH, new_2)
                 error_1, error_2 = _number(numbers, at, FIRST) * delta_1, _number(numbers, at, SECOND) * delta_2
