@@ -249,8 +249,8 @@ def _as_it_is(views):
     return views
 
 
-# whole(views): the tuples themselves, for functions that are also called with tuples that kernels have made: for both
-# types they would be compiled twice.
+# whole(views): the tuples themselves, for solvers. Where a solve is little more than a look at the residual, to
+# read each array from where it stands costs more than the look.
 whole = _as_it_is if config.DISABLE_JIT else _whole
 
 
