@@ -70,7 +70,7 @@ FIRST_LOOK, NEW_LOOK, SAME_PAIRS, SAME_ROWS = range(4)
 STEP, GRAVITY = range(2)
 # Sweeps over an island that the last substep left unsolved, before its contacts are known; over one that was left so by
 # the last look, where contacts are added, and for its velocities: at least and at most.
-_SWEEPS_FIRST, _SWEEPS_AGAIN, _SWEEPS_MOST = np.int64(24), np.int64(20), np.int64(100)
+_SWEEPS_FIRST, _SWEEPS_AGAIN, _SWEEPS_MOST = np.int64(12), np.int64(10), np.int64(30)
 # From so many contacts on an island that was left unsolved gets sweeps for its velocities.
 _CONTACTS_TO_SWEEP = 500
 

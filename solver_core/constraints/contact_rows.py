@@ -32,6 +32,9 @@ from ..kernel import borrowed, kernel, subkernel
 # make such ones. Were the four gaps under a face closed to the last digit, they could not all bear at once (a rigid
 # face cannot be twisted), and a whole step's force would go from one to another because of a nanometre.
 _RATIO_TOUCHING = 1e-5
+# A larger overlap is taken out down to this share. Down to the one above, ever smaller speeds would be asked for
+# without an end; in a heap some contradict each other (a wedged body), and then nothing solves the problem.
+_RATIO_LEFT = 5e-6
 # Share of an overlap that is taken out in a substep, and the most of it as a share of the bodies' size.
 _FACTOR_RECOVERY = 0.2
 _RATIO_RECOVERY_MOST = 0.01
@@ -336,7 +339,7 @@ def _size_that_moves(size, can_be_pushed, a, b):
 @subkernel
 def _recovery_speed(overlap, size, h):
     """Speed at which an overlap is taken out [m/s]."""
-    surplus = max(overlap - _RATIO_TOUCHING * size, 0.0)
+    surplus = overlap - _RATIO_LEFT * size if overlap > _RATIO_TOUCHING * size else 0.0
     return min(_FACTOR_RECOVERY * surplus, _RATIO_RECOVERY_MOST * size) / h
 
 

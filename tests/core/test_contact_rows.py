@@ -136,13 +136,12 @@ def test_bodies_nearer_than_rounding_touch():
 
 def test_an_overlap_is_taken_out_of_poses_only():
     """Recovery is a fifth of the overlap a substep, at most 1 % of the size, nothing for rounding; none of it stays
-    in the velocities.
+    in the velocities. It never asks for next to nothing: it begins at 1e-5 of the size and leads to half of that.
     """
-    for gap, expected in ((-0.01, None), (-10.0, None), (-1e-9, 0.0)):
-        model, _, _, _, rows, extra = scene(1, gap=gap)
-        size = model.arrays.size.min()
-        if expected is None:
-            expected = min(0.2 * (-gap - 1e-5 * size), 0.01 * size) / H
+    size = scene(1)[0].arrays.size.min()
+    for gap, moves in ((-0.01, True), (-10.0, True), (-1.01e-5 * size, True), (-0.99e-5 * size, False), (-1e-9, False)):
+        _, _, _, _, rows, extra = scene(1, gap=gap)
+        expected = min(0.2 * (-gap - 5e-6 * size), 0.01 * size) / H if moves else 0.0
         assert rows.bias[0] == pytest.approx(-expected)
         assert extra.velocity_bias[0] == 0.0
 

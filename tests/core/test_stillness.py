@@ -74,3 +74,14 @@ def test_stands_at_any_size(make, factor):
     for _ in range(48):
         simulation.advance_frame()
     assert np.abs(simulation.poses()[0] - start).max() < 1e-5 * factor
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_a_heap_comes_to_rest(seed):
+    """A hundred boxes that fell lie still without sleep: no speed is left but rounding, and every solve succeeds."""
+    simulation = Simulation(scenes.pile(100, seed).build_model(), AWAKE)
+    for _ in range(264):
+        simulation.advance_frame()
+    assert sum(simulation.advance_frame().missed for _ in range(12)) == 0
+    assert np.abs(simulation.state.velocity).max() < 1e-7
+    assert all(overlap.share < 1.1e-5 for overlap in simulation.overlaps())

@@ -16,8 +16,9 @@ Else in turns, each only where the one before has not reached the tolerance:
    ``auto_polyhedral`` says which for the polygon;
 3. conjugate gradients from there, up to the limit: heaps in the middle of an impact, where neither gets far.
 
-Where turn 2 has failed it is left out for the next solves of these bodies, for twice as many after each failure, and
-sweeps alone do what they can in a share of the limit: bodies that fly about need no more, and ask again soon.
+Where turn 2 has failed it is left out for the next solves of these bodies, for twice as many after each failure or
+until they have calmed down, and sweeps alone do what they can in a share of the limit: bodies that fly about need no
+more, and ask again soon.
 
 Turn 2 does not begin where turn 1 ended: sweeps spoil the start for Newton's method (a cold stack of 30 took 18 steps
 from there and 5 from zero). The residual that judges them all decides, and a later turn never makes it worse.
@@ -63,14 +64,17 @@ _RATIO_SLOW = 1e-3
 _FACTOR_CORRECTED = 0.01
 # Steps of the second turn: where all is in motion Newton's method either ends soon or not at all.
 _STEPS_SETTLED, _STEPS_RESTLESS = 100, 40
-# Solves without turn 2 after it has failed, at first and at most. The sweeps of such a solve, and how many more there
-# are to bring the residual below this share of the scale: the hits themselves.
-_WAIT_LEAST, _WAIT_MOST = 4, 32
+# Solves without turn 2 after it has failed, at first and at most; but it is tried again once the start is closer by
+# this power of two than it was at the failure.
+_WAIT_LEAST, _WAIT_MOST = 4, 256
+_POWER_CALMED = 4
+# The sweeps of such a solve, and how many more there are to bring the residual below this share of the scale: the hits
+# themselves.
 _SWEEPS_MOVING, _SWEEPS_HIT = 60, 240
 # The first look, which is all that a solve at rest does.
 _scale_at_first, _residual_at_first = inlined(problem_scale), inlined(natural_map)
 # Rows of ``memory``.
-_CORRECTED, _WAIT, _LAST_WAIT = range(3)
+_CORRECTED, _WAIT, _LAST_WAIT, _FAILED_AT = range(4)
 
 
 class AutoWorkspace(NamedTuple):
@@ -82,9 +86,10 @@ class AutoWorkspace(NamedTuple):
     exact : workspace of the exact method
     kept : float64 [row_capacity]
         Impulses of an earlier turn.
-    memory : int64 [3, body_capacity]
+    memory : int64 [4, body_capacity]
         Carried from call to call: 1 where a body's last solve was one of bodies at rest; for how many solves its
-        second turn is left out, and for how many it was at the last failure.
+        second turn is left out, and for how many it was at the last failure; and how close the start was then, as a
+        power of two of the scale over the residual.
     fallbacks : int64 [1]
         Written: grows by one for each third turn; never reset.
     history : float64 [0]
@@ -105,7 +110,7 @@ def allocate_in_turns(allocate_exact, row_capacity, body_capacity, history) -> A
         sweep=allocate_solver_workspace(row_capacity, body_capacity, 0),
         exact=allocate_exact(row_capacity, body_capacity, 0),
         kept=np.zeros(row_capacity),
-        memory=np.zeros((_LAST_WAIT + 1, body_capacity), np.int64),
+        memory=np.zeros((_FAILED_AT + 1, body_capacity), np.int64),
         fallbacks=np.zeros(1, np.int64),
         history=np.zeros(history),
     )
@@ -173,6 +178,9 @@ def _solve_in_turns(rows, islands, island, free_velocity, velocity, workspace, s
         _copy(rows, islands, island, workspace.kept, rows.impulse)
         apply_impulses(rows, islands, island, free_velocity, velocity)
     wait = _replace_memory(islands, island, memory[_WAIT], nothing)
+    closeness = _power_of_two(scale, residual)
+    if wait > 0 and closeness >= _largest_memory(islands, island, memory[_FAILED_AT]) + _POWER_CALMED:
+        wait = nothing
     settled = residual <= _RATIO_SETTLED * scale
     few = islands.block_first[island + 1] - islands.block_first[island] <= _FEW_BLOCKS
     sweeps, forecast = _SWEEPS_FIRST, nothing + (_FORECAST_FEW if few else _FORECAST_MANY)
@@ -218,10 +226,12 @@ def _solve_in_turns(rows, islands, island, free_velocity, velocity, workspace, s
         )
         iterations += done
         last_wait = _replace_memory(islands, island, memory[_LAST_WAIT], nothing)
+        _replace_memory(islands, island, memory[_FAILED_AT], nothing)
         if residual > target:
             wait = min(max(2 * last_wait, _WAIT_LEAST), _WAIT_MOST)
             _replace_memory(islands, island, memory[_WAIT], wait)
             _replace_memory(islands, island, memory[_LAST_WAIT], wait)
+            _replace_memory(islands, island, memory[_FAILED_AT], closeness)
             workspace.fallbacks[0] += 1
             rest = with_limit(settings, settings.max_iterations - iterations)
             status, done, residual, worst_block = _sweep_on(
@@ -255,6 +265,25 @@ def _replace_memory(islands, island, memory, value):
         largest = max(largest, memory[body])
         memory[body] = value
     return largest
+
+
+@subkernel
+def _largest_memory(islands, island, memory):
+    """The largest of what is remembered of an island's bodies."""
+    largest = np.int64(0)
+    for index in range(islands.body_first[island], islands.body_first[island + 1]):
+        largest = max(largest, memory[islands.body_order[index]])
+    return largest
+
+
+@subkernel
+def _power_of_two(larger, smaller):
+    """How many times the one can be halved before it is below the other, at most 60; 0 where it is."""
+    power = np.int64(0)
+    while power < 60 and smaller < larger:
+        larger *= 0.5
+        power += 1
+    return power
 
 
 @subkernel

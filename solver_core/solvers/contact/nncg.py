@@ -116,7 +116,7 @@ def iterate_nncg(rows, islands, island, free_velocity, velocity, workspace, sett
     least_seen, first_seen, next_forecast = math.inf, 0.0, first_forecast
     last_merit, slope, step = 0.0, 0.0, 1.0
     first_body, end_body = islands.body_first[island], islands.body_first[island + 1]
-    iteration = np.int64(0)
+    iteration = calmest = np.int64(0)
     if not residual <= target and settings.max_iterations > 0:
         lay_rows(rows, islands, island, velocity, workspace)
     remember_velocity(islands.body_order, first_body, end_body, velocity, workspace)
@@ -135,7 +135,7 @@ def iterate_nncg(rows, islands, island, free_velocity, velocity, workspace, sett
                 take_impulses(rows, islands, island, workspace)
                 return _MAX_ITERATIONS, iteration, math.inf, worst_block
         if largest < least_seen:
-            least_seen = largest
+            least_seen, calmest = largest, iteration
             keep_best(rows, islands, island, velocity, workspace)
         if largest <= check_below:
             residual, worst_block = residual_of(rows, islands, island, velocity, workspace, settings)
@@ -152,7 +152,10 @@ def iterate_nncg(rows, islands, island, free_velocity, velocity, workspace, sett
         step = 1.0
         last_merit = merit
     if iteration > 0 and residual > target:
-        residual, worst_block = _take_better(rows, islands, island, free_velocity, velocity, workspace, settings)
+        if calmest == iteration:
+            residual, worst_block = residual_of(rows, islands, island, velocity, workspace, settings)
+        else:
+            residual, worst_block = _take_better(rows, islands, island, free_velocity, velocity, workspace, settings)
     return status_of(residual, target, settings.absolute_tolerance), iteration, residual, worst_block
 
 
