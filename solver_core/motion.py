@@ -1,11 +1,12 @@
 """Free motion: what bodies do between contacts.
 
-Semi-implicit Euler in substeps h. A state's linear velocity belongs to the middle of the last substep, half a substep
-behind its position, as in the leapfrog scheme; ``lag`` is the time by which it lies behind. A substep of gravity
-therefore lasts lag + h/2, which is h but for the first substep and makes free flight exact (a body that stood still or
-was driven starts without lag: its velocity is the one it has):
+Poses and velocities belong to the same instant, the end of the last substep. In a substep h a body that nothing pushes
+gets all of gravity's kick and moves by the mean of its velocities, which is the exact parabola:
 
-    v <- v + g (lag + h/2),    x <- x + h v,    lag <- h/2
+    v <- v + h g,    x <- x + h (v - h g / 2)
+
+Damping comes first, at the substep's start, so it only takes energy.
+How far bodies go that contacts push is told in ``constraints.displacing``.
 
 Rotation keeps the angular momentum L in world axes exactly, at any spin: the free rigid body is split into turns about
 its three principal axes, each of which is solved in closed form (McLachlan 1993; Reich 1994), symmetric and so of
@@ -46,8 +47,6 @@ class MotionArrays(NamedTuple):
 
     Attributes
     ----------
-    lag : float64 [body_count]
-        Time by which a body's velocity lies behind its position [s]; changes from substep to substep.
     inverse_mass : float64 [body_count]
         [1/kg]; 0 for bodies that cannot be pushed.
     inverse_inertia : float64 [body_count, 10]
@@ -56,34 +55,32 @@ class MotionArrays(NamedTuple):
     start_velocity : float64 [body_count, 6]
         At the substep's start.
     free_velocity : float64 [body_count, 6]
-        With gravity and damping, without contacts.
+        At the substep's end, with gravity and damping, without contacts.
     displacing_velocity : float64 [body_count, 6]
-        Moves the poses; differs from the state's where overlaps are resolved or bodies bounce.
-    rests : bool [body_count]
-        A contact that does not bounce pushes the body in this substep.
+        Moves the poses (``constraints.displacing``).
+    pace : int64 [body_count]
+        Which velocity that is: FALLS, MEAN or END.
     """
 
-    lag: np.ndarray
     inverse_mass: np.ndarray
     inverse_inertia: np.ndarray
     can_be_pushed: np.ndarray
     start_velocity: np.ndarray
     free_velocity: np.ndarray
     displacing_velocity: np.ndarray
-    rests: np.ndarray
+    pace: np.ndarray
 
 
 def allocate_motion(body_count: int) -> MotionArrays:
     """Motion of bodies that have not moved yet."""
     return MotionArrays(
-        lag=np.zeros(body_count),
         inverse_mass=np.zeros(body_count),
         inverse_inertia=np.zeros((body_count, 9)),
         can_be_pushed=np.zeros(body_count, np.bool_),
         start_velocity=np.zeros((body_count, 6)),
         free_velocity=np.zeros((body_count, 6)),
         displacing_velocity=np.zeros((body_count, 6)),
-        rests=np.zeros(body_count, np.bool_),
+        pace=np.zeros(body_count, np.int64),
     )
 
 
@@ -100,7 +97,7 @@ def apply_forces(model, state, motion, gravity, h):
     state : StateArrays
         Read.
     motion : MotionArrays
-        Read: lag. Written: inverse_mass, inverse_inertia, can_be_pushed, start_velocity, free_velocity; rests cleared.
+        Written: inverse_mass, inverse_inertia, can_be_pushed, start_velocity, free_velocity.
     gravity : float64 [3]
         [m/s^2].
     h : float
@@ -109,7 +106,6 @@ def apply_forces(model, state, motion, gravity, h):
     for body in range(state.kind.size):
         pushed = state.kind[body] == _DYNAMIC
         motion.can_be_pushed[body] = pushed
-        motion.rests[body] = False
         for column in range(6):
             motion.start_velocity[body, column] = state.velocity[body, column]
         if pushed:
@@ -117,9 +113,8 @@ def apply_forces(model, state, motion, gravity, h):
             _rotate_inertia(model.inverse_inertia[body], state.orientation[body], motion.inverse_inertia[body])
             keep_linear = _share_kept(model.linear_damping[body], h)
             keep_angular = _share_kept(model.angular_damping[body], h)
-            kick = motion.lag[body] + 0.5 * h
             for axis in range(3):
-                motion.free_velocity[body, axis] = keep_linear * state.velocity[body, axis] + kick * gravity[axis]
+                motion.free_velocity[body, axis] = keep_linear * state.velocity[body, axis] + h * gravity[axis]
                 motion.free_velocity[body, 3 + axis] = keep_angular * state.velocity[body, 3 + axis]
         else:
             motion.inverse_mass[body] = 0.0
@@ -224,13 +219,12 @@ def integrate_poses(model, state, motion, h):
     state : StateArrays
         Read and written: poses; angular velocities, which turn with the body at constant angular momentum.
     motion : MotionArrays
-        Read: displacing_velocity. Written: lag.
+        Read: displacing_velocity.
     h : float
         [s].
     """
     for body in range(state.kind.size):
         kind = state.kind[body]
-        motion.lag[body] = 0.5 * h if kind == _DYNAMIC else 0.0
         if kind == _STATIC:
             continue
         for axis in range(3):
@@ -248,36 +242,105 @@ def _turn(orientation, velocity, h):
     """Turn a body by a constant angular velocity in world axes."""
     w, x, y, z = orientation
     p, a, b, c = from_rotation_vector(h * velocity[3], h * velocity[4], h * velocity[5])
-    _store_normalized(orientation, *multiply(p, a, b, c, w, x, y, z))
+    _store(orientation, _normalized(*multiply(p, a, b, c, w, x, y, z)))
 
 
 @subkernel
-def _store_normalized(orientation, w, x, y, z):
+def _store(orientation, quaternion):
+    orientation[0], orientation[1], orientation[2], orientation[3] = quaternion
+
+
+@subkernel
+def _normalized(w, x, y, z):
     factor = 1.0 / math.sqrt(w * w + x * x + y * y + z * z)
-    orientation[0], orientation[1], orientation[2], orientation[3] = w * factor, x * factor, y * factor, z * factor
+    return w * factor, x * factor, y * factor, z * factor
+
+
+@subkernel
+def _is_isotropic(inertia):
+    """Whether a body turns like a ball: its angular velocity is constant at constant angular momentum."""
+    i0, i1, i2 = inertia
+    largest = max(i0, i1, i2)
+    return largest - min(i0, i1, i2) <= _RATIO_ISOTROPIC * largest
+
+
+@subkernel
+def _turned(orientation, turning, inertia, h):
+    """Orientation (w, x, y, z) of a dynamic body after a substep that it begins with the velocity ``turning``."""
+    i0, i1, i2 = inertia
+    w, x, y, z = orientation
+    angle = h * math.sqrt(turning[3] ** 2 + turning[4] ** 2 + turning[5] ** 2)
+    if _is_isotropic(inertia) or angle < _ANGLE_PLAIN:
+        p, a, b, c = from_rotation_vector(h * turning[3], h * turning[4], h * turning[5])
+        return _normalized(*multiply(p, a, b, c, w, x, y, z))
+    b0, b1, b2 = rotate_back(w, x, y, z, turning[3], turning[4], turning[5])
+    cycles = min(_MAX_CYCLES, int(angle / _ANGLE_PER_CYCLE) + 1)
+    return _normalized(*_split_turn(w, x, y, z, i0 * b0, i1 * b1, i2 * b2, i0, i1, i2, h, cycles))
+
+
+@subkernel
+def _keep_momentum(velocity, inertia, before, after):
+    """Change an angular velocity as the angular momentum asks that stays the same from one orientation to another."""
+    i0, i1, i2 = inertia
+    w, x, y, z = before
+    s0, s1, s2 = rotate_back(w, x, y, z, velocity[3], velocity[4], velocity[5])
+    momentum0, momentum1, momentum2 = rotate(w, x, y, z, i0 * s0, i1 * s1, i2 * s2)
+    w, x, y, z = after
+    b0, b1, b2 = rotate_back(w, x, y, z, momentum0, momentum1, momentum2)
+    velocity[3], velocity[4], velocity[5] = rotate(w, x, y, z, b0 / i0, b1 / i1, b2 / i2)
 
 
 @subkernel
 def _turn_freely(orientation, velocity, turning, inertia, h):
     """Turn a dynamic body by ``turning``; the angular momentum of ``velocity`` stays the same in world axes."""
-    i0, i1, i2 = inertia
     w, x, y, z = orientation
-    s0, s1, s2 = rotate_back(w, x, y, z, velocity[3], velocity[4], velocity[5])
-    momentum0, momentum1, momentum2 = rotate(w, x, y, z, i0 * s0, i1 * s1, i2 * s2)
-    angle = h * math.sqrt(turning[3] ** 2 + turning[4] ** 2 + turning[5] ** 2)
-    largest = max(i0, i1, i2)
-    isotropic = largest - min(i0, i1, i2) <= _RATIO_ISOTROPIC * largest
-    if isotropic or angle < _ANGLE_PLAIN:
-        _turn(orientation, turning, h)
-    else:
-        b0, b1, b2 = rotate_back(w, x, y, z, turning[3], turning[4], turning[5])
-        cycles = min(_MAX_CYCLES, int(angle / _ANGLE_PER_CYCLE) + 1)
-        _store_normalized(orientation, *_split_turn(w, x, y, z, i0 * b0, i1 * b1, i2 * b2, i0, i1, i2, h, cycles))
-    if isotropic:
-        return
-    w, x, y, z = orientation
-    b0, b1, b2 = rotate_back(w, x, y, z, momentum0, momentum1, momentum2)
-    velocity[3], velocity[4], velocity[5] = rotate(w, x, y, z, b0 / i0, b1 / i1, b2 / i2)
+    after = _turned(orientation, turning, inertia, h)
+    _store(orientation, after)
+    if not _is_isotropic(inertia):
+        _keep_momentum(velocity, inertia, (w, x, y, z), after)
+
+
+@subkernel
+def turn_ahead(islands, island, model, state, motion, h):
+    """Give the bodies of an island the inertia and angular velocities that they have at the substep's end.
+
+    Impacts act there. With the inertia of the start they would keep an energy that the turned body has not.
+
+    Parameters
+    ----------
+    islands, island, model, state
+        Read; angular velocities written.
+    motion : MotionArrays
+        Read: displacing_velocity. Written: inverse_inertia.
+    h : float
+        [s].
+    """
+    for index in range(islands.body_first[island], islands.body_first[island + 1]):
+        body = islands.body_order[index]
+        inertia = model.inertia[body]
+        if not _is_isotropic(inertia):
+            w, x, y, z = state.orientation[body]
+            after = _turned(state.orientation[body], motion.displacing_velocity[body], inertia, h)
+            _keep_momentum(state.velocity[body], inertia, (w, x, y, z), after)
+            _rotate_inertia(model.inverse_inertia[body], after, motion.inverse_inertia[body])
+
+
+@subkernel
+def turn_back(islands, island, model, state, motion, h):
+    """Give the bodies of an island the angular velocities of the start that lead to their present ones (``integrate``).
+
+    Parameters
+    ----------
+    islands, island, model, state, motion, h
+        As of ``turn_ahead``.
+    """
+    for index in range(islands.body_first[island], islands.body_first[island + 1]):
+        body = islands.body_order[index]
+        inertia = model.inertia[body]
+        if not _is_isotropic(inertia):
+            w, x, y, z = state.orientation[body]
+            after = _turned(state.orientation[body], motion.displacing_velocity[body], inertia, h)
+            _keep_momentum(state.velocity[body], inertia, after, (w, x, y, z))
 
 
 @subkernel
@@ -320,10 +383,8 @@ def _turn_about_third(w, x, y, z, l0, l1, angle):
 
 
 @kernel(inline=True)
-def measure_motion(mass, inertia, gravity, kind, group, position, orientation, velocity, lag, rests, energy):
+def measure_motion(mass, inertia, gravity, kind, group, position, orientation, velocity, energy):
     """Energy of the dynamic bodies, asleep or awake, and whether all motion is finite.
-
-    Velocities are taken at the time of the poses: a body in flight has gained the gravity of its lag since.
 
     Parameters
     ----------
@@ -335,8 +396,6 @@ def measure_motion(mass, inertia, gravity, kind, group, position, orientation, v
         As the step sees them: a sleeping body is static (read).
     group : int64 [B]
         Of ``SleepArrays``: -1 for a body that is awake (read).
-    lag, rests : arrays of MotionArrays
-        (read)
     energy : float64 [2]
         Kinetic, and potential with its zero at the world's origin [J] (written).
 
@@ -355,11 +414,10 @@ def measure_motion(mass, inertia, gravity, kind, group, position, orientation, v
             lost = body
         if kind[body] != _DYNAMIC and group[body] < 0:
             continue
-        since = 0.0 if rests[body] else lag[body]
         w, x, y, z = orientation[body]
         spin = rotate_back(w, x, y, z, velocity[body, 3], velocity[body, 4], velocity[body, 5])
         for i in range(3):
-            along = velocity[body, i] + since * gravity[i]
+            along = velocity[body, i]
             kinetic += 0.5 * (mass[body] * along * along + inertia[body, i] * spin[i] * spin[i])
             potential -= mass[body] * position[body, i] * gravity[i]
     energy[0] = kinetic

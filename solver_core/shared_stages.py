@@ -5,6 +5,7 @@ places that they have in the order of pairs. Islands are taken one by one. In a 
 takes all pairs in one run and writes their contacts where they belong.
 """
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -20,13 +21,17 @@ from .constraints.contact_rows import (
     ask_for_velocities,
     forget_impulses,
     gains_energy,
+    kinetic_energy,
     move_rows_along,
 )
 from .constraints.impacts import (
     MAX_IMPACTS,
+    begin_from,
     begin_impacts,
     end_impact,
     end_impacts,
+    energy_of_fall,
+    let_approach,
     pick_impacts,
     threshold_of_impacts,
 )
@@ -36,6 +41,7 @@ from .frame_record import FrameRecord
 from .jobs import AMOUNTS, BOARD, add_shared, alone_until, be_patient, has_pieces, load_shared
 from .kernel import entry, inlined, subkernel
 from .lanes import empty_contexts, take_next
+from .motion import turn_ahead, turn_back
 from .rows import SolverSettings, allocate_solver_workspace, sharing_parts, sweeping_part, with_sweeping_part
 from .solvers.contact.sweep import apply_impulses
 from .step_arrays import StepMembers, views_of, whole
@@ -521,14 +527,23 @@ def settle_islands(arrays, lane):
             break
         worked = True
         _forget_outcome(shared, island)
-        change = ask_for_velocities(islands, island, rows, contacts, contact_rows, motion)
+        change = ask_for_velocities(islands, island, rows, contacts, contact_rows)
         if change == SAME:
             continue
+        allowed = math.inf
+        if change != RECOVERS:
+            allowed = energy_of_fall(islands, island, rows, contacts, motion, velocity, shared.gravity, h)
+            turn_ahead(islands, island, members.model, state, motion, h)
         move_rows_along(islands, island, rows, contacts, state, motion, h, change != RECOVERS)
         if change != RECOVERS:
             last = islands.block_first[island + 1]
             fastest = begin_impacts(islands, island, rows, contact_rows, velocity, free_velocity)
             threshold = threshold_of_impacts(fastest, gravity_speed)
+            let_approach(islands, island, rows, contact_count, contact_rows)
+            outcome = _call_solver(shared.stages, SOLVE, arrays, island)
+            _note_outcome(shared, island, rows, outcome)
+            begin_from(islands, island, rows, velocity, free_velocity)
+            surplus = kinetic_energy(islands, island, rows, velocity) - allowed
             for impact in range(MAX_IMPACTS):
                 if not pick_impacts(
                     islands, island, last, rows, contact_count, contact_rows, velocity, threshold, impact == 0
@@ -536,7 +551,7 @@ def settle_islands(arrays, lane):
                     break
                 outcome = _call_solver(shared.stages, SOLVE, arrays, island)
                 _note_outcome(shared, island, rows, outcome)
-                end_impact(islands, island, rows, velocity, free_velocity)
+                surplus = end_impact(islands, island, rows, velocity, free_velocity, surplus)
             end_impacts(islands, island, last, rows, contact_count, contact_rows)
         # Deep overlaps have been pushed apart, by impulses from which sweeps are slow to come back; in small islands it
         # costs little to ask to the end.
@@ -550,6 +565,8 @@ def settle_islands(arrays, lane):
             # Overlaps that contradict each other have left impulses from which there is no way back.
             forget_impulses(islands, island, rows, free_velocity, velocity)
             outcome = _call_solver(shared.stages, SOLVE, arrays, island)
+        if change != RECOVERS:
+            turn_back(islands, island, members.model, state, motion, h)
         _note_outcome(shared, island, rows, outcome)
     _help_others(arrays, shared, lane, worked)
 

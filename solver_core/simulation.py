@@ -187,8 +187,7 @@ class Simulation:
     Attributes
     ----------
     state : StateArrays
-        At the end of the last frame, in the body frames. A dynamic body's linear velocity lies half a substep behind
-        its pose (``motion``); ``velocities`` gives them at the same time.
+        At the end of the last frame, in the body frames.
     frame : int
         Frames done.
     """
@@ -303,19 +302,14 @@ class Simulation:
         return diagnostics.overlaps(self.model, present_contacts(self.model, self.state, self._collision, step))
 
     def velocities(self) -> np.ndarray:
-        """Velocities of the centres of mass at the time of the poses.
-
-        A body in flight has gained the gravity of its lag since; one that rests on others has not.
+        """Velocities of the centres of mass.
 
         Returns
         -------
         float64 [body_count, 6]
             Linear [m/s] and angular [rad/s], world axes.
         """
-        velocity = self.state.velocity.copy()
-        flying = (self.state.kind == BodyKind.DYNAMIC) & ~self._motion.rests
-        velocity[flying, :3] += self._motion.lag[flying, None] * self._gravity
-        return velocity
+        return self.state.velocity.copy()
 
     @property
     def sleeping(self) -> np.ndarray:

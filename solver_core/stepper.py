@@ -32,6 +32,7 @@ from .constraints.contact_rows import (
     build_contact_rows,
     store_contact_impulses,
 )
+from .constraints.displacing import choose_displacing
 from .contacts import AT_ONCE, STATUS_OK, allocate_contacts, allocate_pairs, grown, match_contacts, take_looked_impulses
 from .entries import Compilation, call_for_count, caller, empty_entries
 from .frame_record import (
@@ -415,9 +416,9 @@ def advance_frame(arrays):
     ----------
     arrays : StepArrays
         Of the first lane. Of these ``model`` is read; ``state`` is read and written, its kinds as the step is to see
-        them (a sleeping body is static); ``motion.lag``, ``sleep`` and ``collision`` are carried from frame to frame;
-        ``shared`` says what the frame is to be (``give_orders``), and ``shared.record`` what it was; ``problem`` and
-        the rest of ``motion`` and ``shared`` are workspace.
+        them (a sleeping body is static); ``sleep`` and ``collision`` are carried from frame to frame; ``shared`` says
+        what the frame is to be (``give_orders``), and ``shared.record`` what it was; ``motion``, ``problem`` and the
+        rest of ``shared`` are workspace.
 
     Returns
     -------
@@ -494,6 +495,12 @@ def advance_frame(arrays):
                 # Islands have been swept only, but there are no more contacts to be found.
                 shared.orders[LOOK] = SAME_ROWS
                 started = _stage_done(record.nanoseconds, np.int64(2), started)
+            choose_displacing(
+                rows, contacts, motion, model.size, velocity, shared.gravity, step.h * step.gravity_norm, step.h
+            )
+            # What moves the poses is the state's for a while: looks at ends see where that leads.
+            _swap_velocities(velocity, motion.displacing_velocity)
+            started = _stage_done(record.nanoseconds, np.int64(6), started)
             if look == MOST_LOOKS_AT_ENDS or (
                 same_pairs
                 and (
@@ -508,7 +515,7 @@ def advance_frame(arrays):
         started = _stage_done(record.nanoseconds, np.int64(2), started)
 
         forget_stirred(sleep)
-        _copy_velocities(velocity, motion.displacing_velocity)
+        _swap_velocities(velocity, motion.displacing_velocity)
         store_contact_impulses(rows, contacts)
         started = _stage_done(record.nanoseconds, np.int64(6), started)
 
@@ -537,8 +544,6 @@ def advance_frame(arrays):
         state.position,
         state.orientation,
         state.velocity,
-        motion.lag,
-        motion.rests,
         record.measures[ENERGY:],
     )
     _stage_done(record.nanoseconds, np.int64(9), started)
@@ -607,6 +612,13 @@ def _copy_velocities(source, target):
     for body in range(source.shape[0]):
         for column in range(6):
             target[body, column] = source[body, column]
+
+
+@subkernel
+def _swap_velocities(one, two):
+    for body in range(one.shape[0]):
+        for column in range(6):
+            one[body, column], two[body, column] = two[body, column], one[body, column]
 
 
 @subkernel(inline=True)

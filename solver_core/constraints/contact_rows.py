@@ -13,11 +13,11 @@ where do the bodies go (poses):      a gap: u_n + gap / h >= 0; they may close t
                                      an overlap: u_n >= recovery speed, which takes it out a bit a substep; but what
                                      the substep itself would lead into (AT_ONCE) at once
 how fast are they then (velocities): the same, but an overlap: u_n >= 0, so recovery adds no kinetic energy;
-                                     a bounce: u_n >= e w + |a_n| h / 2
+                                     a bounce: u_n >= e w
 
 w is the speed at which the surfaces meet in free flight, from the speed s at the substep's start and the relative
-free acceleration a_n: w^2 = s^2 - 2 a_n gap. The state's velocity lies half a substep behind its pose (``motion``),
-whence |a_n| h / 2: then a bounce of restitution e rises to e^2 of its height at any h.
+free acceleration a_n: w^2 = s^2 - 2 a_n gap. The first question has led the surfaces to each other, so the bounce
+starts there, with its speed at the substep's end: one of restitution e rises to e^2 of its height at any h.
 """
 
 import math
@@ -31,7 +31,7 @@ from ..kernel import borrowed, kernel, subkernel
 # A gap or an overlap below this share of the bodies' size is one of bodies that touch: rounding and solver tolerances
 # make such ones. Were the four gaps under a face closed to the last digit, they could not all bear at once (a rigid
 # face cannot be twisted), and a whole step's force would go from one to another because of a nanometre.
-_RATIO_TOUCHING = 1e-5
+RATIO_TOUCHING = 1e-5
 # A larger overlap is taken out down to this share. Down to the one above, ever smaller speeds would be asked for
 # without an end; in a heap some contradict each other (a wedged body), and then nothing solves the problem.
 _RATIO_LEFT = 5e-6
@@ -142,8 +142,8 @@ def build_contact_rows(model, state, motion, contacts, gravity_norm, h, rows, co
         bias[row + 1], bias[row + 2] = _along(tangent, drift), _along(other_tangent, drift)
 
         gap = contacts.gap[contact]
-        size = _size_that_moves(model.size, can_be_pushed, a, b)
-        closing = gap / h if gap > _RATIO_TOUCHING * size else 0.0
+        size = size_that_moves(model.size, can_be_pushed, a, b)
+        closing = gap / h if gap > RATIO_TOUCHING * size else 0.0
         at_once = drift[AT_ONCE]
         bias[row] = along + closing - at_once / h - _recovery_speed(-gap - at_once, size, h)
         contact_rows.velocity_bias[contact] = along + closing
@@ -156,7 +156,6 @@ def build_contact_rows(model, state, motion, contacts, gravity_norm, h, rows, co
                 along + normal_speed(jacobian, row, free_velocity, a, b),
                 max(gap, 0.0),
                 restitution,
-                max(motion.lag[a] * can_be_pushed[a], motion.lag[b] * can_be_pushed[b]),
                 gravity_speed,
                 h,
             )
@@ -185,14 +184,20 @@ def _fill_body_masses(inverse_mass, inverse_inertia, can_be_pushed, body_mass):
             continue
         for axis in range(3):
             mass[axis, axis] = 1.0 / inverse_mass[body]
-        a, b, c, _, d, e, _, _, f = inverse_inertia[body]
-        # the adjugate of a symmetric matrix over its determinant
-        c00, c01, c02 = d * f - e * e, c * e - b * f, b * e - c * d
-        factor = 1.0 / (a * c00 + b * c01 + c * c02)
-        mass[3, 3], mass[4, 4], mass[5, 5] = factor * c00, factor * (a * f - c * c), factor * (a * d - b * b)
-        mass[3, 4] = mass[4, 3] = factor * c01
-        mass[3, 5] = mass[5, 3] = factor * c02
-        mass[4, 5] = mass[5, 4] = factor * (b * c - a * e)
+        _fill_inertia(inverse_inertia[body], mass)
+
+
+@subkernel
+def _fill_inertia(inverse, mass):
+    """Inertia of a body, from its inverse, into its mass matrix."""
+    a, b, c, _, d, e, _, _, f = inverse
+    # the adjugate of a symmetric matrix over its determinant
+    c00, c01, c02 = d * f - e * e, c * e - b * f, b * e - c * d
+    factor = 1.0 / (a * c00 + b * c01 + c * c02)
+    mass[3, 3], mass[4, 4], mass[5, 5] = factor * c00, factor * (a * f - c * c), factor * (a * d - b * b)
+    mass[3, 4] = mass[4, 3] = factor * c01
+    mass[3, 5] = mass[5, 3] = factor * c02
+    mass[4, 5] = mass[5, 4] = factor * (b * c - a * e)
 
 
 @subkernel
@@ -327,7 +332,7 @@ def normal_speed(jacobian, row, velocity, a, b):
 
 
 @subkernel
-def _size_that_moves(size, can_be_pushed, a, b):
+def size_that_moves(size, can_be_pushed, a, b):
     """Size of the smaller of those of two bodies that can be pushed [m]."""
     if not can_be_pushed[a]:
         return size[b]
@@ -339,27 +344,26 @@ def _size_that_moves(size, can_be_pushed, a, b):
 @subkernel
 def _recovery_speed(overlap, size, h):
     """Speed at which an overlap is taken out [m/s]."""
-    surplus = overlap - _RATIO_LEFT * size if overlap > _RATIO_TOUCHING * size else 0.0
+    surplus = overlap - _RATIO_LEFT * size if overlap > RATIO_TOUCHING * size else 0.0
     return min(_FACTOR_RECOVERY * surplus, _RATIO_RECOVERY_MOST * size) / h
 
 
 @subkernel
-def _bounce_speed(speed_before, speed_free, gap, restitution, lag, gravity_speed, h):
+def _bounce_speed(speed_before, speed_free, gap, restitution, gravity_speed, h):
     """Speed of separation after a bounce [m/s], see the head of this file; 0 where there is none."""
-    acceleration = (speed_free - speed_before) / (lag + 0.5 * h)
-    approach = -(speed_before + lag * acceleration)
-    impact_squared = approach * approach - 2.0 * acceleration * gap
-    if restitution == 0.0 or approach <= 0.0 or impact_squared <= (FACTOR_BOUNCE * gravity_speed) ** 2:
+    acceleration = (speed_free - speed_before) / h
+    impact_squared = speed_before * speed_before - 2.0 * acceleration * gap
+    if restitution == 0.0 or speed_before >= 0.0 or impact_squared <= (FACTOR_BOUNCE * gravity_speed) ** 2:
         return 0.0
-    return restitution * math.sqrt(impact_squared) - 0.5 * h * min(acceleration, 0.0)
+    return restitution * math.sqrt(impact_squared)
 
 
 @kernel(inline=True)
-def ask_for_velocities(islands, island, rows, contacts, contact_rows, motion):
+def ask_for_velocities(islands, island, rows, contacts, contact_rows):
     """Turn the rows of an island from the question of poses to that of velocities, where the answers differ.
 
     They differ where an overlap is being taken out, and where bodies bounce: where an approaching contact really
-    pushes (others may have stopped the body before). Also marks the bodies that rest.
+    pushes (others may have stopped the body before).
 
     Returns
     -------
@@ -375,9 +379,6 @@ def ask_for_velocities(islands, island, rows, contacts, contact_rows, motion):
         pushes = rows.impulse[row] > 0.0
         if pushes and contact_rows.bounce_speed[block] > 0.0:
             differs = bounces = True
-        elif pushes:
-            motion.rests[rows.body_a[block]] = True
-            motion.rests[rows.body_b[block]] = True
         bias = contact_rows.velocity_bias[block]
         if bias != rows.bias[row]:
             recovers = recovers or rows.bias[row] < 0.0
@@ -392,9 +393,9 @@ def ask_for_velocities(islands, island, rows, contacts, contact_rows, motion):
 def move_rows_along(islands, island, rows, contacts, state, motion, h, keeps_impulses):
     """Measure the rows of an island from where its bodies will be, for the question of velocities.
 
-    The pose of body i moves by h v'_i, the contact point with them. Impulses that are added now act
+    Poses move by h times the displacing velocities, contact points with them. Impulses that are added now act
     at one common point of the new poses, so they keep the angular momentum to rounding; from the old arms a bounce
-    would miss it by h (v'_b - v'_a) x impulse. The free velocity is taken anew, so that the present impulses still give
+    would miss it by h u x impulse. The free velocity is taken anew, so that the present impulses still give
     the present velocity: v_free <- v - M^-1 J' r. Contacts of fast bodies have the arms of the moment when they meet.
 
     Where overlaps are taken out and nothing bounces, the present impulses are not to stay: the free velocity is kept,
@@ -406,16 +407,17 @@ def move_rows_along(islands, island, rows, contacts, state, motion, h, keeps_imp
         Read; ``state.velocity`` is v', the poses are still the old ones.
         Written: the velocity of the island's bodies, unless ``keeps_impulses``.
     rows : RowArrays
-        Written: jacobian, response and diagonal of the island's blocks.
+        Written: jacobian, response and diagonal of the island's blocks; body_mass.
     motion : MotionArrays
-        Written: free_velocity of the island's bodies, where ``keeps_impulses``.
+        Read: displacing_velocity, inverse_inertia. Written: free_velocity of the island's bodies, where
+        ``keeps_impulses``.
     h : float
         [s].
     keeps_impulses : bool
         Whether the present impulses are to stay, nearly.
     """
     rows, contacts, state, motion = borrowed(rows), borrowed(contacts), borrowed(state), borrowed(motion)
-    free_velocity, velocity = motion.free_velocity, state.velocity
+    free_velocity, velocity, displacing = motion.free_velocity, state.velocity, motion.displacing_velocity
     inverse_mass, inverse_inertia = motion.inverse_mass, motion.inverse_inertia
     jacobian, response, diagonal = rows.jacobian, rows.response, rows.diagonal
     for index in range(islands.block_first[island], islands.block_first[island + 1]):
@@ -425,11 +427,11 @@ def move_rows_along(islands, island, rows, contacts, state, motion, h, keeps_imp
         a, b = rows.body_a[block], rows.body_b[block]
         drift = contacts.drift[block]
         if keeps_impulses:
-            arms = _moved_arms(contacts.position, drift, block, state.position, state.velocity, a, b, h)
+            arms = _moved_arms(contacts.position, drift, block, state.position, displacing, a, b, h)
         else:
             # These push for many substeps, so a small torque of theirs would add up.
             arms = _carried_arms(
-                contacts.position, drift, block, state.position, state.velocity, motion.can_be_pushed, a, b, h
+                contacts.position, drift, block, state.position, displacing, motion.can_be_pushed, a, b, h
             )
         side_a, side_b = _side(inverse_mass, inverse_inertia, a), _side(inverse_mass, inverse_inertia, b)
         for row in range(rows.block_row[block], rows.block_row[block + 1]):
@@ -442,6 +444,8 @@ def move_rows_along(islands, island, rows, contacts, state, motion, h, keeps_imp
                 free_velocity[body, column] = velocity[body, column]
             else:
                 velocity[body, column] = free_velocity[body, column]
+        if keeps_impulses:
+            _fill_inertia(inverse_inertia[body], rows.body_mass[body])
     sign, changed = (-1.0, free_velocity) if keeps_impulses else (1.0, velocity)
     for index in range(islands.block_first[island], islands.block_first[island + 1]):
         block = islands.block_order[index]
@@ -457,34 +461,53 @@ def gains_energy(islands, island, rows, contacts, free_velocity, velocity):
     """Whether the answer has more kinetic energy than free motion, where contacts can but take some.
 
     A normal impulse acts where u_n = -gap / h <= 0, friction against u_t, so r . u <= 0 and with r = M (v - v_free)
-    v' M v <= v_free' M v_free. Bodies that are moved by hand, and meshes that deform, may push energy in; then there is
-    nothing to say.
+    v' M v <= v_free' M v_free. What is driven may push energy in; then there is nothing to say.
 
     Returns
     -------
     bool
     """
+    if is_driven(islands, island, rows, contacts, velocity):
+        return False
+    before = kinetic_energy(islands, island, rows, free_velocity)
+    return kinetic_energy(islands, island, rows, velocity) > (1.0 + _RATIO_ENERGY_GAIN) * before
+
+
+@subkernel
+def is_driven(islands, island, rows, contacts, velocity):
+    """Whether an island touches bodies that are moved by hand, or meshes that deform."""
     for index in range(islands.block_first[island], islands.block_first[island + 1]):
-        block = islands.block_order[index]
-        if block < contacts.count[0]:
-            for axis in range(3):
-                if contacts.drift[block, axis] != 0.0:
-                    return False
-        for side in range(2):
-            body = rows.body_a[block] if side == 0 else rows.body_b[block]
-            if rows.body_mass[body, 0, 0] == 0.0:
-                for column in range(6):
-                    if velocity[body, column] != 0.0:
-                        return False
-    before, after = 0.0, 0.0
+        if touches_driven(rows, contacts, velocity, islands.block_order[index]):
+            return True
+    return False
+
+
+@subkernel
+def touches_driven(rows, contacts, velocity, block):
+    """Whether a side of a contact is moved by hand, or deforms."""
+    if block < contacts.count[0]:
+        for axis in range(3):
+            if contacts.drift[block, axis] != 0.0:
+                return True
+    for body in (rows.body_a[block], rows.body_b[block]):
+        if rows.body_mass[body, 0, 0] == 0.0:
+            for column in range(6):
+                if velocity[body, column] != 0.0:
+                    return True
+    return False
+
+
+@subkernel
+def kinetic_energy(islands, island, rows, velocity):
+    """Of an island's bodies [J]."""
+    energy = 0.0
     for index in range(islands.body_first[island], islands.body_first[island + 1]):
         body = islands.body_order[index]
         mass = rows.body_mass[body]
         for i in range(6):
             for j in range(6):
-                before += free_velocity[body, i] * mass[i, j] * free_velocity[body, j]
-                after += velocity[body, i] * mass[i, j] * velocity[body, j]
-    return after > (1.0 + _RATIO_ENERGY_GAIN) * before
+                energy += 0.5 * velocity[body, i] * mass[i, j] * velocity[body, j]
+    return energy
 
 
 @subkernel

@@ -9,10 +9,18 @@ Tamstorf and Grinspun 2012): of all contacts that push, those which approach are
 and what is left (resting forces) is one solve without restitution. The impulses r of a reflection change the energy by
 r'(u + u-) / 2 = r_n'(1 - e) u_n- / 2 <= 0 without friction. Friction could add some, as it is held to the velocity
 after the impact only; then the change of velocities is shortened to the length that leaves the energy as it was.
+
+Before the sequence stands a question of its own: how fast are the bodies just before the impacts (``let_approach``)?
+Free motion to the substep's end has all of gravity's kick, also of what rests, and of what has met long before:
+reflected, that would be a gain. So bouncing contacts are held to the speed at which they meet, others to what they are
+held to without impacts. Kinetic energy that is still above what bodies had, and gravity gave them on their way, is to
+be lost in the impacts (``energy_of_fall``).
 """
 
+import math
+
 from ..kernel import subkernel
-from .contact_rows import FACTOR_BOUNCE, PUSHES, RESTITUTION, normal_speed
+from .contact_rows import FACTOR_BOUNCE, PUSHES, RESTITUTION, is_driven, normal_speed
 
 # Impacts an island plays in a substep at most; what still approaches then stops.
 MAX_IMPACTS = 32
@@ -56,6 +64,87 @@ def begin_impacts(islands, island, rows, contact_rows, velocity, free_velocity):
             fastest = max(fastest, -speed)
         rows.impulse[row : rows.block_row[block + 1]] = 0.0
     return fastest
+
+
+@subkernel
+def energy_of_fall(islands, island, rows, contacts, motion, velocity, gravity, h):
+    """Kinetic energy that an island may have after this substep: what it had, and what its way gives [J].
+
+    Parameters
+    ----------
+    islands, island, rows, contacts
+        Read.
+    motion : MotionArrays
+        Read: free_velocity, displacing_velocity.
+    velocity : float64 [body_count, 6]
+        Read: of what is driven.
+    gravity : float64 [3]
+        [m/s^2] (read).
+    h : float
+        [s].
+
+    Returns
+    -------
+    float
+        Infinite where something driven may push energy in.
+    """
+    if is_driven(islands, island, rows, contacts, velocity):
+        return math.inf
+    energy = 0.0
+    for index in range(islands.body_first[island], islands.body_first[island + 1]):
+        body = islands.body_order[index]
+        mass, free = rows.body_mass[body], motion.free_velocity[body]
+        for axis in range(3):
+            before = free[axis] - h * gravity[axis]
+            way = h * motion.displacing_velocity[body, axis]
+            energy += mass[axis, axis] * (0.5 * before * before + gravity[axis] * way)
+            for other in range(3):
+                energy += 0.5 * free[3 + axis] * mass[3 + axis, 3 + other] * free[3 + other]
+    return energy
+
+
+@subkernel
+def let_approach(islands, island, rows, contact_count, contact_rows):
+    """Ask for the velocities just before the impacts: what bounces approaches as when it meets, the rest is held.
+
+    Parameters
+    ----------
+    islands, island
+        Read.
+    rows : RowArrays
+        Written: bias of the contacts' normal rows.
+    contact_count : int
+    contact_rows : ContactRowArrays
+        Read.
+    """
+    for index in range(islands.block_first[island], islands.block_first[island + 1]):
+        block = islands.block_order[index]
+        if block < contact_count and contact_rows.bounce_speed[block] > 0.0:
+            rows.bias[rows.block_row[block]] = (
+                contact_rows.bounce_speed[block] / contact_rows.impact[block, RESTITUTION]
+            )
+
+
+@subkernel
+def begin_from(islands, island, rows, velocity, free_velocity):
+    """Make the velocities of an island the free ones, without impulses.
+
+    Parameters
+    ----------
+    islands, island
+        Read.
+    rows : RowArrays
+        Written: impulse of the island's blocks, to 0.
+    velocity, free_velocity : float64 [body_count, 6]
+        Read; written.
+    """
+    for index in range(islands.body_first[island], islands.body_first[island + 1]):
+        body = islands.body_order[index]
+        for i in range(6):
+            free_velocity[body, i] = velocity[body, i]
+    for index in range(islands.block_first[island], islands.block_first[island + 1]):
+        block = islands.block_order[index]
+        rows.impulse[rows.block_row[block] : rows.block_row[block + 1]] = 0.0
 
 
 @subkernel
@@ -114,7 +203,7 @@ def pick_impacts(islands, island, last, rows, contact_count, contact_rows, veloc
 
 
 @subkernel
-def end_impact(islands, island, rows, velocity, free_velocity):
+def end_impact(islands, island, rows, velocity, free_velocity, surplus):
     """Make the velocities after an impact the free ones of the next, without having gained energy.
 
     Parameters
@@ -125,6 +214,13 @@ def end_impact(islands, island, rows, velocity, free_velocity):
         Read: jacobian; written: impulse of the island's blocks, to 0.
     velocity, free_velocity : float64 [body_count, 6]
         After and before the impact; written.
+    surplus : float
+        Energy that is to be lost, if it is above 0 [J].
+
+    Returns
+    -------
+    float
+        What is left of the surplus.
     """
     # v = before + s change; the energy grows by s work + s^2 gain, seen from what is driven
     work, gain = 0.0, 0.0
@@ -137,16 +233,17 @@ def end_impact(islands, island, rows, velocity, free_velocity):
             work += rows.impulse[row] * before
             gain += 0.5 * rows.impulse[row] * (after - before)
     share = 1.0
-    if work + gain > 0.0:
-        share = max(0.0, -work / gain)
+    due = max(surplus, 0.0)
+    if work + gain > -due:
+        # the longest change that loses as much; else the one that loses most
+        share = max(0.0, 0.5 * (math.sqrt(max(work * work - 4.0 * gain * due, 0.0)) - work) / gain)
     for index in range(islands.body_first[island], islands.body_first[island + 1]):
         body = islands.body_order[index]
         for i in range(6):
-            free_velocity[body, i] += share * (velocity[body, i] - free_velocity[body, i])
-            velocity[body, i] = free_velocity[body, i]
-    for index in range(islands.block_first[island], islands.block_first[island + 1]):
-        block = islands.block_order[index]
-        rows.impulse[rows.block_row[block] : rows.block_row[block + 1]] = 0.0
+            before = free_velocity[body, i]
+            velocity[body, i] = before + share * (velocity[body, i] - before)
+    begin_from(islands, island, rows, velocity, free_velocity)
+    return surplus + share * (work + share * gain)
 
 
 @subkernel

@@ -118,14 +118,15 @@ HEAPS = {
 @pytest.mark.parametrize("friction", ["box", "cone", "polyhedral"])
 @pytest.mark.parametrize("make", HEAPS.values(), ids=list(HEAPS))
 def test_energy_never_grows(make, friction):
-    """In 1.5 s of tumbling the energy is never above the start's by more than 1e-6 of it."""
+    """In 1.5 s of tumbling the energy is never above the start's, or the last frame's, by more than 1e-6 of it."""
     model = make()
     start = diagnostics.kinetic_energy(model, model.initial_state)
     start += diagnostics.potential_energy(model, model.initial_state, model.gravity)
     simulation = Simulation(model, SimulationOptions(method="nncg", friction=friction))
-    energies = []
+    energies = [start]
     for _ in range(36):
         report = simulation.advance_frame()
         energies.append(report.kinetic_energy + report.potential_energy)
     assert max(energies) <= start * (1.0 + 1e-6)
-    assert energies[-1] < energies[0] or model.arrays.friction[0] == 0.0
+    assert np.diff(energies).max() <= start * 1e-6
+    assert energies[-1] < energies[1] or model.arrays.friction[0] == 0.0
