@@ -55,6 +55,12 @@ PARTED = 3
 AT_ONCE = 6
 DRIFT_COLUMNS = 7
 
+# Entries of CollisionArrays.current: which buffers the present look writes, the last substep has left, and the look
+# before this one has left at the same poses.
+PRESENT = 0
+LAST = 1
+LOOKED = 2
+
 INFINITE = 1e300
 
 
@@ -121,7 +127,10 @@ class PairArrays(NamedTuple):
     link : int64 [P, 12]
         Columns CONTACT_START to MET_AT_END, above.
     reach : float64 [P]
-        Gap up to which the contacts were looked for when they were generated [m].
+        Gap up to which the contacts were looked for when they were generated [m]. Below 0: they hold in this look only.
+    left_out : float64 [P]
+        Looked for up to any gap between ``reach`` and this one they would have been the same [m]; without contacts the
+        pair's distance is not below it.
     pose : float64 [P, 4, 3]
         Rotation and position of shape b in the frame of shape a when the contacts were generated.
     scratch : int64 [2, P]
@@ -134,6 +143,7 @@ class PairArrays(NamedTuple):
     shape_b: np.ndarray
     link: np.ndarray
     reach: np.ndarray
+    left_out: np.ndarray
     pose: np.ndarray
     scratch: np.ndarray
 
@@ -165,6 +175,7 @@ def allocate_pairs(capacity: int) -> PairArrays:
         shape_b=np.zeros(capacity, np.int64),
         link=np.zeros((capacity, LINK_COLUMNS), np.int64),
         reach=np.zeros(capacity),
+        left_out=np.zeros(capacity),
         pose=np.zeros((capacity, 4, 3)),
         scratch=np.zeros((2, capacity), np.int64),
     )
@@ -219,20 +230,26 @@ def join_contacts(pairs, first_pair, end_pair, made, first, count, contacts, pla
         pairs.link[pair, CONTACT_START] += place - first
     for number in range(count):
         source, target = first + number, place + number
-        contacts.shape_a[target] = made.shape_a[source]
-        contacts.shape_b[target] = made.shape_b[source]
-        contacts.body_a[target] = made.body_a[source]
-        contacts.body_b[target] = made.body_b[source]
-        contacts.gap[target] = made.gap[source]
-        contacts.matched[target] = made.matched[source]
-        for axis in range(3):
-            contacts.position[target, axis] = made.position[source, axis]
-            contacts.normal[target, axis] = made.normal[source, axis]
-            contacts.local_normal[target, axis] = made.local_normal[source, axis]
-            contacts.local_a[target, axis] = made.local_a[source, axis]
-            contacts.local_b[target, axis] = made.local_b[source, axis]
-        for column in range(DRIFT_COLUMNS):
-            contacts.drift[target, column] = made.drift[source, column]
+        copy_contact(made, source, contacts, target)
+
+
+@subkernel(inline=True)
+def copy_contact(made, source, contacts, target):
+    """Copy what the narrow phase writes of a contact."""
+    contacts.shape_a[target] = made.shape_a[source]
+    contacts.shape_b[target] = made.shape_b[source]
+    contacts.body_a[target] = made.body_a[source]
+    contacts.body_b[target] = made.body_b[source]
+    contacts.gap[target] = made.gap[source]
+    contacts.matched[target] = made.matched[source]
+    for axis in range(3):
+        contacts.position[target, axis] = made.position[source, axis]
+        contacts.normal[target, axis] = made.normal[source, axis]
+        contacts.local_normal[target, axis] = made.local_normal[source, axis]
+        contacts.local_a[target, axis] = made.local_a[source, axis]
+        contacts.local_b[target, axis] = made.local_b[source, axis]
+    for column in range(DRIFT_COLUMNS):
+        contacts.drift[target, column] = made.drift[source, column]
 
 
 @kernel(inline=True)

@@ -35,7 +35,7 @@ from .constraints.impacts import (
     pick_impacts,
     threshold_of_impacts,
 )
-from .contacts import STATUS_OK, ContactArrays, allocate_contacts, clear_contacts, join_contacts
+from .contacts import LAST, LOOKED, STATUS_OK, ContactArrays, allocate_contacts, clear_contacts, join_contacts
 from .entries import caller
 from .frame_record import FrameRecord
 from .jobs import AMOUNTS, BOARD, add_shared, alone_until, be_patient, has_pieces, load_shared
@@ -377,7 +377,8 @@ def look_at_pairs(arrays, lane):
     part, ends = orders[PART], orders[PART] == LOOK_AT_ENDS
     pairs, contacts = collision.pairs[current], collision.contacts[current]
     # Nothing is recycled at the ends, so the present pairs and contacts stand for the last ones.
-    previous = current if ends else 1 - current
+    previous = current if ends else collision.current[LAST]
+    looked = collision.current[LOOKED]
     previous_pairs, previous_contacts = collision.pairs[previous], collision.contacts[previous]
     step = step_of(shared)
     several = is_shared(shared)
@@ -397,8 +398,10 @@ def look_at_pairs(arrays, lane):
             step,
             pairs,
             previous_pairs,
+            collision.pairs[looked],
             made,
             previous_contacts,
+            collision.contacts[looked],
             collision.workspace,
             shared.families,
             part,

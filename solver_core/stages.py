@@ -14,7 +14,7 @@ from .collision.broad_phase import broad_phase
 from .collision.growth import grow_shapes
 from .collision.mesh_motion import move_meshes
 from .constraints.contact_rows import build_contact_rows
-from .contacts import match_contacts
+from .contacts import LAST, match_contacts
 from .island_parts import RATIO_REST, divide_islands
 from .islands import find_islands
 from .kernel import bind_entry, entry, subkernel
@@ -49,7 +49,10 @@ def play_match_contacts(arrays):
     collision = views_of(arrays).collision
     current = collision.current[0]
     match_contacts(
-        collision.pairs[current], collision.contacts[current], collision.contacts[1 - current], collision.workspace
+        collision.pairs[current],
+        collision.contacts[current],
+        collision.contacts[collision.current[LAST]],
+        collision.workspace,
     )
 
 

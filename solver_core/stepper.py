@@ -16,7 +16,16 @@ import numpy as np
 from numba import types
 
 from .clock import now
-from .collision.looks import end_looks, forget_ends, nothing_turns, remember_look, start_look
+from .collision.looks import (
+    end_looks,
+    forget_ends,
+    keep_look,
+    nothing_turns,
+    place_ends,
+    remember_look,
+    repeat_pairs,
+    start_look,
+)
 from .collision.narrow_phase import LOOK_AT_ENDS, MAKE_CONTACTS, meet_on_new_ways
 from .collision.pair_families import families_to_compile
 from .collision.workspace import (
@@ -33,7 +42,18 @@ from .constraints.contact_rows import (
     store_contact_impulses,
 )
 from .constraints.displacing import choose_displacing
-from .contacts import AT_ONCE, STATUS_OK, allocate_contacts, allocate_pairs, grown, match_contacts, take_looked_impulses
+from .contacts import (
+    AT_ONCE,
+    LAST,
+    LOOKED,
+    PRESENT,
+    STATUS_OK,
+    allocate_contacts,
+    allocate_pairs,
+    grown,
+    match_contacts,
+    take_looked_impulses,
+)
 from .entries import Compilation, call_for_count, caller, empty_entries
 from .frame_record import (
     CONTACTS,
@@ -150,14 +170,15 @@ _call_stage = caller(types.none)
 class CollisionArrays(NamedTuple):
     """What the collision stages keep from substep to substep.
 
-    Pairs and contacts have two buffers each, this substep's and the last one's, which change places.
+    Pairs and contacts have three buffers each, which change places: this look's, the last substep's, and those of the
+    look before this one.
 
     Attributes
     ----------
-    pairs : tuple of two PairArrays
-    contacts : tuple of two ContactArrays
-    current : int64 [1]
-        Which of the two the next substep writes.
+    pairs : tuple of three PairArrays
+    contacts : tuple of three ContactArrays
+    current : int64 [3]
+        Which of the three are which: entries PRESENT, which the next look writes, LAST and LOOKED.
     workspace : CollisionWorkspace
     """
 
@@ -291,9 +312,9 @@ def allocate_collision(model) -> CollisionArrays:
     pair_capacity = 16 + 4 * len(model.arrays.shapes.body)
     contact_capacity = 4 * pair_capacity
     return CollisionArrays(
-        pairs=(allocate_pairs(pair_capacity), allocate_pairs(pair_capacity)),
-        contacts=(allocate_contacts(contact_capacity), allocate_contacts(contact_capacity)),
-        current=np.zeros(1, np.int64),
+        pairs=tuple(allocate_pairs(pair_capacity) for _ in range(3)),
+        contacts=tuple(allocate_contacts(contact_capacity) for _ in range(3)),
+        current=np.array([0, 1, 2], np.int64),
         workspace=allocate_collision_workspace(model.arrays.shapes, model.hulls, model.meshes, model.body_count),
     )
 
@@ -353,7 +374,7 @@ def next_rows(model, gravity, state, motion, collision: CollisionArrays, step: S
     pairs, contacts, previous_contacts = (
         collision.pairs[current],
         collision.contacts[current],
-        collision.contacts[1 - current],
+        collision.contacts[collision.current[LAST]],
     )
     match_contacts(pairs, contacts, previous_contacts, workspace)
     contact_capacity = max(int(contacts.count[0]), 1)
@@ -441,14 +462,13 @@ def advance_frame(arrays):
     shape_body, form, local_pose, sizes = model.shapes.body, workspace.form, workspace.local_pose, workspace.size
     started = now()
     while record.counts[SUBSTEPS] < step.substeps:
-        current = collision.current[0]
-        pairs, contacts = collision.pairs[current], collision.contacts[current]
-
         _call_stage(stages, APPLY_FORCES, arrays)
         started = _stage_done(record.nanoseconds, np.int64(0), started)
 
         look, same_pairs = np.int64(0), False
         while True:
+            current, looked = collision.current[PRESENT], collision.current[LOOKED]
+            pairs, contacts = collision.pairs[current], collision.contacts[current]
             start_look(outlook, look)
             if not same_pairs:
                 if call_for_count(stages, BROAD_PHASE, arrays) != STATUS_OK:
@@ -457,8 +477,20 @@ def advance_frame(arrays):
                     _call_stage(stages, APPLY_FORCES, arrays)
                     continue
                 forget_ends(pairs)
+            else:
+                repeat_pairs(collision.pairs[looked], pairs)
             started = _stage_done(record.nanoseconds, np.int64(1), started)
 
+            if look > 0:
+                place_ends(
+                    shape_body,
+                    workspace.body_pose,
+                    local_pose,
+                    outlook,
+                    step.h,
+                    workspace.body_end,
+                    workspace.shape_end,
+                )
             if not _make_contacts(shared, pairs, contacts):
                 return False
             if wake_touched(contacts, state.kind, sleep):
@@ -505,12 +537,13 @@ def advance_frame(arrays):
                 same_pairs
                 and (
                     nothing_turns(shape_body, form, local_pose, sizes, velocity, step.h)
-                    or _is_clear_at_ends(shared, pairs, contacts, sizes, state.kind, outlook)
+                    or _is_clear_at_ends(shared, pairs, contacts, shape_body, state, workspace, step.h)
                 )
             ):
                 break
             _copy_velocities(velocity, outlook)
             _copy_velocities(motion.start_velocity, velocity)
+            keep_look(collision.current)
             started = _stage_done(record.nanoseconds, np.int64(2), started)
         started = _stage_done(record.nanoseconds, np.int64(2), started)
 
@@ -529,7 +562,7 @@ def advance_frame(arrays):
 
         _record_contacts(record, contacts, islands)
         end_looks(outlook)
-        collision.current[0] = 1 - current
+        collision.current[PRESENT], collision.current[LAST] = collision.current[LAST], collision.current[PRESENT]
         record.counts[SUBSTEPS] += 1
 
     if step.sleeping:
@@ -587,9 +620,18 @@ def _make_contacts(shared, pairs, contacts):
 
 
 @subkernel(inline=True)
-def _is_clear_at_ends(shared, pairs, contacts, sizes, kind, outlook):
+def _is_clear_at_ends(shared, pairs, contacts, shape_body, state, workspace, h):
     """Whether the last solution leads no shapes into each other unseen."""
-    remember_look(pairs, contacts, sizes, kind, outlook)
+    remember_look(pairs, contacts, workspace.size, state.kind, workspace.outlook)
+    place_ends(
+        shape_body,
+        workspace.body_pose,
+        workspace.local_pose,
+        state.velocity,
+        h,
+        workspace.body_end,
+        workspace.shape_end,
+    )
     shared.orders[PART], shared.orders[FOUND] = LOOK_AT_ENDS, STATUS_OK
     share_pairs(shared, pairs)
     _over_lanes(shared, np.int64(LOOK_AT_PAIRS))

@@ -26,7 +26,7 @@ INFINITE = 1e300
 
 
 @subkernel
-def separate_boxes(half_a, half_b, pose, axes, feature, favoured_a, favoured_b, favour):
+def separate_boxes(half_a, half_b, pose, axes, feature, favoured_a, favoured_b, favour, enough):
     """Largest separations along face normals of a, of b, and along normals of two edges.
 
     Parameters
@@ -40,10 +40,14 @@ def separate_boxes(half_a, half_b, pose, axes, feature, favoured_a, favoured_b, 
         Faces that win near ties, -1 for none.
     favour : float
         How near [m].
+    enough : float
+        Where faces separate by more than this, edges are left out [m].
     """
     axes[SEPARATION, BEST_A], feature[BEST_A] = separate_box_faces(half_a, half_b, pose[B_IN_A], favoured_a, favour)
     axes[SEPARATION, BEST_B], feature[BEST_B] = separate_box_faces(half_b, half_a, pose[A_IN_B], favoured_b, favour)
-    separate_box_edges(half_a, half_b, pose[B_IN_A], axes, feature)
+    axes[SEPARATION, BEST_EDGES] = -INFINITE
+    if max(axes[SEPARATION, BEST_A], axes[SEPARATION, BEST_B]) <= enough:
+        separate_box_edges(half_a, half_b, pose[B_IN_A], axes, feature)
 
 
 @subkernel

@@ -1,4 +1,7 @@
-"""How a pair's contacts come into the buffers: a new manifold behind the others, or those of the last step again."""
+"""How a pair's contacts come into the buffers: a new manifold behind the others, or earlier contacts once more.
+
+Those of the last substep with new gaps, or those of the last look at this substep, which had the same poses.
+"""
 
 import numpy as np
 
@@ -13,6 +16,7 @@ from ..contacts import (
     OLD_PAIR,
     OLD_START,
     REFERENCE,
+    copy_contact,
 )
 from ..kernel import subkernel
 from .workspace import (
@@ -38,7 +42,7 @@ from .workspace import (
 def remember_pose(pairs, pair, reach, pose):
     """Note from where and how far out the pair's contacts are made."""
     pairs.link[pair, IS_RECYCLED] = 0
-    pairs.reach[pair] = reach
+    pairs.reach[pair] = pairs.left_out[pair] = reach
     for i in range(4):
         for j in range(3):
             pairs.pose[pair, i, j] = pose[B_IN_A, i, j]
@@ -114,6 +118,37 @@ def turn_vector(pose, vector, result):
         result[i] = pose[i, 0] * vector[0] + pose[i, 1] * vector[1] + pose[i, 2] * vector[2]
 
 
+@subkernel
+def forget_motion(pairs, pair, moved, pose):
+    """Go on from the pose as it is with a pair without contacts, whose shapes have come nearer by ``moved`` at most."""
+    pairs.reach[pair] -= moved
+    pairs.left_out[pair] -= moved
+    for i in range(4):
+        for j in range(3):
+            pairs.pose[pair, i, j] = pose[B_IN_A, i, j]
+
+
+@subkernel(inline=True)
+def take_over_contacts(looked_pairs, looked_pair, looked, pairs, pair, contacts):
+    """Copy the contacts that the last look made of a pair; ``reach`` is not written."""
+    link, looked_link = pairs.link[pair], looked_pairs.link[looked_pair]
+    count, first, start = looked_link[CONTACT_COUNT], contacts.count[0], looked_link[CONTACT_START]
+    contacts.needed[0] += count
+    link_contacts(link, first, looked_link[REFERENCE], looked_link[FEATURE], looked_link[CURVED])
+    link[IS_RECYCLED] = 0
+    pairs.left_out[pair] = looked_pairs.left_out[looked_pair]
+    for i in range(4):
+        for j in range(3):
+            pairs.pose[pair, i, j] = looked_pairs.pose[looked_pair, i, j]
+    if contacts.needed[0] > len(contacts.gap):
+        return
+    link[CONTACT_COUNT] = count
+    contacts.count[0] += count
+    for number in range(count):
+        copy_contact(looked, start + number, contacts, first + number)
+        contacts.matched[first + number] = -1
+
+
 @subkernel(inline=True)
 def recycle_contacts(pairs, pair, previous_pairs, contacts, previous, body_pose):
     """Carry the pair's contacts over with new gaps and positions."""
@@ -125,6 +160,7 @@ def recycle_contacts(pairs, pair, previous_pairs, contacts, previous, body_pose)
     link[CONTACT_START] = first
     link[CONTACT_COUNT] = 0
     pairs.reach[pair] = previous_pairs.reach[old_pair]
+    pairs.left_out[pair] = previous_pairs.left_out[old_pair]
     for i in range(4):
         for j in range(3):
             pairs.pose[pair, i, j] = previous_pairs.pose[old_pair, i, j]

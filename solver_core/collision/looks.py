@@ -2,9 +2,20 @@
 
 import math
 
-from ..contacts import AT_ONCE, CONTACT_COUNT, CONTACT_START, LOOKED_COUNT, LOOKED_START, MET_AT_END
+from ..contacts import (
+    AT_ONCE,
+    CONTACT_COUNT,
+    CONTACT_START,
+    LINK_COLUMNS,
+    LOOKED,
+    LOOKED_COUNT,
+    LOOKED_START,
+    MET_AT_END,
+    PRESENT,
+)
 from ..kernel import subkernel
 from .broad_phase import DYNAMIC
+from .ways import place_on_way
 from .workspace import BOUNDING_RADIUS, DEEP, LOOK, POSITION, RATIO_MARGIN, RESTLESS, SURPLUS, UNSOLVED
 
 # A solution may lead shapes into each other by this share of the smaller one's size before contacts are looked for at
@@ -21,6 +32,30 @@ def start_look(outlook, look):
             outlook[body, SURPLUS] = 0.0
             outlook[body, UNSOLVED] = 0.0
             outlook[body, DEEP] = 0.0
+
+
+@subkernel
+def keep_look(current):
+    """The buffers of this look become those that the next one may take contacts from."""
+    current[PRESENT], current[LOOKED] = current[LOOKED], current[PRESENT]
+
+
+@subkernel(inline=True)
+def repeat_pairs(looked_pairs, pairs):
+    """Look at the pairs of the last look once more, with what was noted of them."""
+    pairs.count[0] = looked_pairs.count[0]
+    for pair in range(pairs.count[0]):
+        pairs.shape_a[pair], pairs.shape_b[pair] = looked_pairs.shape_a[pair], looked_pairs.shape_b[pair]
+        for column in range(LINK_COLUMNS):
+            pairs.link[pair, column] = looked_pairs.link[pair, column]
+
+
+@subkernel
+def place_ends(body_of, body_pose, local_pose, velocity, h, body_end, shape_end):
+    """Where the bodies and their shapes are at the end of a substep at constant velocities and spins."""
+    for shape in range(len(body_of)):
+        body = body_of[shape]
+        place_on_way(body_pose[body], local_pose[shape], velocity[body], h, body_end[body], shape_end[shape])
 
 
 @subkernel

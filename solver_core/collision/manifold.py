@@ -76,7 +76,8 @@ def face_manifold(
     has_low_vertices : bool
         Whether the incident shape may have low vertices beside its incident face. A box has none.
     scratch : PairScratch
-        Relative pose (read); ``contact``, the manifold's normal and origin (written).
+        Relative pose (read); ``contact``, the manifold's normal and origin, and ``left_out`` (written), which knows
+        nothing of low vertices.
 
     Returns
     -------
@@ -96,10 +97,14 @@ def face_manifold(
     # The corners of the polygon are the points on the incident shape.
     column = POINT_A if is_face_of_b else POINT_B
     # Not a plain 0: Numba would compile what it is passed to once more, for the literal.
-    count = np.int64(0)
+    count, left_out = np.int64(0), INFINITE
     for corner in range(corners):
         x, y, z = polygon[CLIPPED, corner, 0], polygon[CLIPPED, corner, 1], polygon[CLIPPED, corner, 2]
+        before = count
         count = add_contact(polygon[REFERENCE_FACE], x, y, z, nx, ny, nz, reach, column, contact, count)
+        if count == before:
+            left_out = min(left_out, height_above(polygon[REFERENCE_FACE], x, y, z, nx, ny, nz))
+    scratch.left_out[0] = left_out
     of_polygon = count
     if has_low_vertices:
         count = add_low_vertices(
@@ -182,9 +187,15 @@ def most_opposed_face(plane, first, last, nx, ny, nz, is_b, pose):
 
 
 @subkernel
+def height_above(reference, x, y, z, nx, ny, nz):
+    """Height of a point above the reference plane."""
+    return nx * (x - reference[0, 0]) + ny * (y - reference[0, 1]) + nz * (z - reference[0, 2])
+
+
+@subkernel
 def add_contact(reference, x, y, z, nx, ny, nz, reach, column, contact, count):
     """Add a point of the incident shape, with its foot on the reference plane, if within reach; return the count."""
-    gap = nx * (x - reference[0, 0]) + ny * (y - reference[0, 1]) + nz * (z - reference[0, 2])
+    gap = height_above(reference, x, y, z, nx, ny, nz)
     if gap > reach:
         return count
     foot = POINT_A + POINT_B - column

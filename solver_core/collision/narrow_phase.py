@@ -8,6 +8,9 @@ made, the points and the normal stay fixed in the bodies and only gaps are measu
 makes a scene still and warm starts exact. A recycled manifold misses nothing: contacts are made up to a gap ``reach``,
 and kept only while what the shapes have moved since, and may move in this substep, is less.
 
+A later look at a substep has the same poses: what the look before it made is taken over where the reach that is asked
+for now would change nothing (``left_out``).
+
 Fast pairs get their contacts where they meet on their ways through the substep (``ways``).
 
 Rows are linear, but bodies turn, and where an edge was nearest a corner may hit. So where a solution leads two shapes
@@ -34,7 +37,14 @@ from ..contacts import (
 from ..entries import call_for_count
 from ..kernel import borrowed, kernel, subkernel
 from .broad_phase import DYNAMIC
-from .contact_buffers import append_contacts, link_contacts, recycle_contacts, remember_pose
+from .contact_buffers import (
+    append_contacts,
+    forget_motion,
+    link_contacts,
+    recycle_contacts,
+    remember_pose,
+    take_over_contacts,
+)
 from .growth import drift_with_growth
 from .looks import RATIO_TURNED_INTO
 from .mesh_pairs import (
@@ -47,7 +57,7 @@ from .mesh_pairs import (
 from .mesh_round import least_gap
 from .mesh_tables import NEW_PATH, PATH, SPEED, STIRRED
 from .polytope_contacts import polytope_contacts
-from .previous_pairs import find_previous, first_candidate, link_previous, relative_motion
+from .previous_pairs import find_previous, first_candidate, link_previous, relative_motion, would_be_same
 from .ways import (
     INFINITE,
     RATIO_APART,
@@ -61,7 +71,6 @@ from .ways import (
     keep_apart_at_end,
     measure_from_start,
     overlap_at_start,
-    place_on_way,
     place_pair,
     predicted_gap,
     way_change,
@@ -121,7 +130,20 @@ SET_ASIDE = -2.0
 
 @kernel(inline=True)
 def narrow_phase(
-    model, state, step, pairs, previous_pairs, contacts, previous, workspace, families, part, first_pair, end_pair
+    model,
+    state,
+    step,
+    pairs,
+    previous_pairs,
+    looked_pairs,
+    contacts,
+    previous,
+    looked,
+    workspace,
+    families,
+    part,
+    first_pair,
+    end_pair,
 ):
     """Make or recycle the contacts of all pairs; or say whether a solution leads shapes into each other unseen.
 
@@ -137,10 +159,12 @@ def narrow_phase(
         ``shape_a``, ``shape_b`` and ``count`` read, the rest written.
     previous_pairs : PairArrays
         Of the last step (read).
+    looked_pairs : PairArrays
+        Of the last look at this substep (read, but in the first look).
     contacts : ContactArrays
         Written, but for ``impulse`` and ``age``.
-    previous : ContactArrays
-        Of the last step (read).
+    previous, looked : ContactArrays
+        Of the last step, and of the last look (read).
     workspace : CollisionWorkspace
         Poses of this step (read), scratch (written).
     families : table of entries
@@ -163,10 +187,12 @@ def narrow_phase(
     model, state, workspace = borrowed(model), borrowed(state), borrowed(workspace)
     pairs, previous_pairs = borrowed(pairs), borrowed(previous_pairs)
     contacts, previous = borrowed(contacts), borrowed(previous)
+    looked_pairs, looked = borrowed(looked_pairs), borrowed(looked)
     shapes, scratch, polytopes = model.shapes, workspace.scratch, workspace.polytopes
     body_of, kind, form = shapes.body, shapes.kind, workspace.form
     polytope, sizes, pose = workspace.polytope, workspace.size, scratch.pose
     local_pose, body_pose, shape_pose = workspace.local_pose, workspace.body_pose, workspace.shape_pose
+    body_end, shape_end = workspace.body_end, workspace.shape_end
     outlook, velocity = workspace.outlook, state.velocity
     meshes, mesh_of = workspace.meshes, shapes.hull
     fall = step.gravity_norm * step.h * step.h
@@ -174,9 +200,10 @@ def narrow_phase(
     # Where the last solution leads.
     led = velocity if only_ends else outlook
     # Not a plain 0: Numba would compile what it is passed to once more, for the literal.
-    old = np.int64(0)
+    old, seen = np.int64(0), np.int64(0)
     if not only_ends and first_pair > 0:
         old = first_candidate(previous_pairs.shape_a, previous_pairs.count[0], pairs.shape_a[first_pair])
+        seen = first_candidate(looked_pairs.shape_a, looked_pairs.count[0], pairs.shape_a[first_pair])
     for pair in range(first_pair, min(end_pair, pairs.count[0])):
         a, b, link = pairs.shape_a[pair], pairs.shape_b[pair], pairs.link[pair]
         size = min(sizes[a], sizes[b])
@@ -204,6 +231,17 @@ def narrow_phase(
             looks_at_end = step.h * way > (RATIO_TURNED_INTO if only_ends else RATIO_TOLD) * size
         if only_ends and not looks_at_end:
             continue
+        is_plain, is_held = not (with_mesh or is_stirred), not only_ends and link[MET_AT_END] == 1
+        # Held by contacts of the end, a pair is led elsewhere; without them it would be led there again.
+        reach_at_end = 0.0 if only_ends else (RATIO_AT_ONCE if is_held else RATIO_MARGIN) * size
+        lever_a = way_lever(kind_a, local_pose[a], form[a, BOUNDING_RADIUS])
+        lever_b = way_lever(kind_b, local_pose[b], form[b, BOUNDING_RADIUS])
+        # What two points can come nearer at the most, however their bodies turn.
+        nearer = 0.0
+        if looks_at_end:
+            nearer = step.h * closest_approach(led[body_of[a]], led[body_of[b]], lever_a, lever_b) + reach_at_end
+        if only_ends and is_plain and stays_apart(link, pairs.left_out[pair], nearer):
+            continue
         moves_a, moves_b = state.kind[body_of[a]] == DYNAMIC, state.kind[body_of[b]] == DYNAMIC
         is_at_end, share, is_new_way, reach = only_ends, 0.0, False, 0.0
         if not only_ends:
@@ -216,16 +254,34 @@ def narrow_phase(
             approach += outlook[body_of[a], SURPLUS] + outlook[body_of[b], SURPLUS] + step.h * surface_speed
             old = find_previous(previous_pairs.shape_a, previous_pairs.shape_b, previous_pairs.count[0], a, b, old)
             link_previous(link, previous_pairs, a, b, old)
-            place_pair(shape_pose[a], shape_pose[b], pose)
-            if link[OLD_PAIR] >= 0 and not is_stirred:
+            is_there = False
+            if is_plain and outlook[body_of[a], LOOK] > 0.0:
+                seen = find_previous(looked_pairs.shape_a, looked_pairs.shape_b, looked_pairs.count[0], a, b, seen)
+                reach = approach + RATIO_MARGIN * size
+                is_there = approach <= RATIO_FAST * size and would_be_same(looked_pairs, a, b, seen, reach)
+            if is_there:
+                take_over_contacts(looked_pairs, seen, looked, pairs, pair, contacts)
+                pairs.reach[pair] = reach
+            else:
+                place_pair(shape_pose[a], shape_pose[b], pose)
+            if not is_there and link[OLD_PAIR] >= 0 and not is_stirred:
                 moved = relative_motion(pose, previous_pairs.pose[old], moving == b, radius)
                 ratio = RATIO_RECYCLE_CURVED if previous_pairs.link[old, CURVED] == 1 else RATIO_RECYCLE
                 # Nothing left out may come near, and what is there must still fit.
-                if moved + approach <= previous_pairs.reach[old] and (link[OLD_COUNT] == 0 or moved <= ratio * size):
+                nearest = previous_pairs.reach[old]
+                if link[OLD_COUNT] == 0 and approach <= RATIO_FAST * size:
+                    nearest = max(nearest, previous_pairs.left_out[old] - RATIO_MARGIN * size)
+                if moved + approach <= nearest and (link[OLD_COUNT] == 0 or moved <= ratio * size):
                     recycle_contacts(pairs, pair, previous_pairs, contacts, previous, body_pose)
-                    if not looks_at_end:
-                        continue
-                    is_at_end = True
+                    if is_plain and link[OLD_COUNT] == 0:
+                        forget_motion(pairs, pair, moved, pose)
+                    is_there = True
+            if is_there:
+                if not looks_at_end:
+                    continue
+                if is_plain and stays_apart(link, pairs.left_out[pair], nearer):
+                    continue
+                is_at_end = True
             reach = approach + RATIO_MARGIN * size
         while with_mesh:
             mesh_pose, probe = shape_pose[other], meshes.probe
@@ -234,9 +290,7 @@ def narrow_phase(
             if is_at_end:
                 # What has gone through a sheet is looked for as far behind it as it may have come.
                 reach = RATIO_MARGIN * size + min(step.h * way, 0.5 * size)
-                place_on_way(body_pose[body_of[a]], local_pose[a], led[body_of[a]], step.h, pose[BODY_A], pose[SHAPE_A])
-                place_on_way(body_pose[body_of[b]], local_pose[b], led[body_of[b]], step.h, pose[BODY_B], pose[SHAPE_B])
-                place_pair(pose[SHAPE_A], pose[SHAPE_B], pose)
+                take_poses(body_end[body_of[a]], body_end[body_of[b]], shape_end[a], shape_end[b], pose)
                 mesh_pose = pose[SHAPE_B] if other == b else pose[SHAPE_A]
                 if link[CONTACT_COUNT] > 0:
                     # What is led through a sheet belongs on the side on which it has been.
@@ -311,7 +365,7 @@ def narrow_phase(
                     break
                 if only_ends:
                     return STATUS_TURNED
-                pairs.reach[pair] = NOT_KEPT
+                pairs.reach[pair] = pairs.left_out[pair] = NOT_KEPT
             first = contacts.count[0]
             append_mesh_contacts(
                 meshes,
@@ -353,8 +407,6 @@ def narrow_phase(
             is_at_end = True
         if with_mesh:
             continue
-        lever_a = way_lever(kind_a, local_pose[a], form[a, BOUNDING_RADIUS])
-        lever_b = way_lever(kind_b, local_pose[b], form[b, BOUNDING_RADIUS])
         if not is_at_end:
             slack = way_slack(moves_a, moves_b, sizes[a], sizes[b], fall) + step.h * surface_speed
             if approach > RATIO_FAST * size and is_followed(kind_a, kind_b):
@@ -393,17 +445,29 @@ def narrow_phase(
             else:
                 take_poses(body_pose[body_of[a]], body_pose[body_of[b]], shape_pose[a], shape_pose[b], pose)
                 remember_pose(pairs, pair, reach, pose)
-        is_held = False
+        told, enough = INFINITE, INFINITE
         while True:
             if is_at_end:
-                share, is_new_way, reach = 1.0, True, 0.0 if only_ends else RATIO_MARGIN * size
-                # Held by contacts of the end, it is led elsewhere; without them it would be led there again.
-                is_held = not only_ends and link[MET_AT_END] == 1
-                if is_held:
-                    reach = RATIO_AT_ONCE * size
-                place_on_way(body_pose[body_of[a]], local_pose[a], led[body_of[a]], step.h, pose[BODY_A], pose[SHAPE_A])
-                place_on_way(body_pose[body_of[b]], local_pose[b], led[body_of[b]], step.h, pose[BODY_B], pose[SHAPE_B])
-                place_pair(pose[SHAPE_A], pose[SHAPE_B], pose)
+                share, is_new_way, reach = 1.0, True, reach_at_end
+                place_pair(shape_end[a], shape_end[b], pose)
+                told = predicted_gap(
+                    contacts.position,
+                    contacts.normal,
+                    contacts.gap,
+                    contacts.drift,
+                    link[CONTACT_START],
+                    link[CONTACT_COUNT],
+                    step.h,
+                    body_pose[body_of[a]],
+                    body_pose[body_of[b]],
+                    led[body_of[a]],
+                    led[body_of[b]],
+                )
+                # What is not deeper needs no contacts of the end.
+                enough = INFINITE if is_held else told - RATIO_TOLD * size
+                if only_ends:
+                    enough = min(enough, -RATIO_TURNED_INTO * size)
+            left_out = reach
             if kind_a == SPHERE or kind_b == SPHERE:
                 scratch.feature[IS_CURVED] = 1
                 count = call_for_count(
@@ -450,12 +514,16 @@ def narrow_phase(
                     form[b],
                     size,
                     reach,
+                    enough,
                     step.maximal_points,
                     link[REFERENCE],
                     link[FEATURE],
                     scratch,
                 )
+                left_out = scratch.left_out[0]
             turns_through = step.h * closest_approach(velocity[body_of[a]], velocity[body_of[b]], lever_a, lever_b)
+            if share == 0.0 and turns_through <= RATIO_FAST * size:
+                pairs.left_out[pair] = left_out
             if count > 0 and turns_through > RATIO_FAST * size and not is_at_end:
                 count = hold_centers(
                     polytopes,
@@ -479,19 +547,6 @@ def narrow_phase(
             if is_at_end:
                 if count == 0:
                     break
-                told = predicted_gap(
-                    contacts.position,
-                    contacts.normal,
-                    contacts.gap,
-                    contacts.drift,
-                    link[CONTACT_START],
-                    link[CONTACT_COUNT],
-                    step.h,
-                    body_pose[body_of[a]],
-                    body_pose[body_of[b]],
-                    led[body_of[a]],
-                    led[body_of[b]],
-                )
                 deepest = reach
                 for contact in range(count):
                     deepest = min(deepest, scratch.contact[contact, GAP])
@@ -501,7 +556,8 @@ def narrow_phase(
                 if only_ends:
                     return STATUS_TURNED
                 # Made at the end, they hold in this substep only.
-                pairs.reach[pair], link[MET_AT_END] = NOT_KEPT, 1
+                pairs.reach[pair], pairs.left_out[pair], link[MET_AT_END] = NOT_KEPT, NOT_KEPT, 1
+                take_poses(body_end[body_of[a]], body_end[body_of[b]], shape_end[a], shape_end[b], pose)
             first = contacts.count[0]
             depth = overlap_at_start(contacts.gap, link[CONTACT_START], first) if is_at_end else 0.0
             append_contacts(body_of, local_pose, scratch, pairs, pair, count, is_at_end, contacts)
@@ -542,6 +598,8 @@ def narrow_phase(
                     contacts.count[0],
                 )
             if is_at_end or not looks_at_end:
+                break
+            if is_plain and stays_apart(link, pairs.left_out[pair], nearer):
                 break
             is_at_end = True
     if contacts.needed[0] > contacts.count[0]:
@@ -631,8 +689,14 @@ def way_slack(moves_a, moves_b, size_a, size_b, fall):
 
 
 @subkernel
+def stays_apart(link, distance, nearer):
+    """Whether a pair has no contacts and is too far apart for any."""
+    return link[CONTACT_COUNT] == 0 and nearer <= distance
+
+
+@subkernel
 def take_poses(body_a, body_b, shape_a, shape_b, pose):
-    """Contacts are made from the poses at the start."""
+    """Contacts are made from these poses."""
     for i in range(4):
         for j in range(3):
             pose[BODY_A, i, j] = body_a[i, j]

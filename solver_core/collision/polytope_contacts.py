@@ -76,7 +76,7 @@ INFINITE = 1e300
 
 @subkernel
 def polytope_contacts(
-    polytopes, a, b, are_boxes, half_a, half_b, size, reach, maximal_points, reference, feature, scratch
+    polytopes, a, b, are_boxes, half_a, half_b, size, reach, enough, maximal_points, reference, feature, scratch
 ):
     """Make the manifold of two polytopes.
 
@@ -94,11 +94,13 @@ def polytope_contacts(
         Of the smaller shape [m].
     reach : float
         Largest gap that makes a contact [m].
+    enough : float
+        Boxes get no contact where faces show that none is deeper than this [m].
     maximal_points : int
     reference, feature : int
         As in ``PairArrays``, of the last step; they decide near ties.
     scratch : PairScratch
-        Relative pose (read); the manifold (written).
+        Relative pose (read); the manifold, and ``left_out`` (written).
 
     Returns
     -------
@@ -111,14 +113,17 @@ def polytope_contacts(
     touching, tie, favour = RATIO_TOUCHING * size, RATIO_TIE * size, RATIO_HYSTERESIS * size
     stays_on_sheet = False
     if are_boxes:
-        separate_boxes(half_a, half_b, scratch.pose, axes, best, favoured_a, favoured_b, favour)
+        # A manifold may be that of a face that the last step favours.
+        enough = min(reach, enough + favour)
+        separate_boxes(half_a, half_b, scratch.pose, axes, best, favoured_a, favoured_b, favour, enough)
     else:
         stays_on_sheet = separate_hulls(
             polytopes, a, b, size, reach, favoured_a, favoured_b, favour, scratch.pose, axes, best
         )
     faces = max(axes[SEPARATION, BEST_A], axes[SEPARATION, BEST_B])
     separation = max(faces, axes[SEPARATION, BEST_EDGES])
-    if separation > reach:
+    if separation > reach or (are_boxes and faces > enough):
+        scratch.left_out[0] = separation
         return 0
 
     is_face_of_b = axes[SEPARATION, BEST_B] > axes[SEPARATION, BEST_A] + tie
@@ -132,6 +137,8 @@ def polytope_contacts(
     count, deepest = face_manifold(
         polytopes, holder, face, other, is_face_of_b, reach, size, maximal_points, not are_boxes, scratch
     )
+    if not are_boxes:
+        scratch.left_out[0] = reach
 
     face_x, face_y, face_z = axes[NORMAL, 0], axes[NORMAL, 1], axes[NORMAL, 2]
 
@@ -149,6 +156,7 @@ def polytope_contacts(
     if separation > touching or count == 0 or deepest > touching or is_sheet:
         distance = closest_points(polytopes, a, b, reach, touching, scratch.pose, scratch.simplex, scratch.closest)
         if distance > reach:
+            scratch.left_out[0] = distance
             return 0
         if distance > 0.0:
             if count > 0 and is_near(deepest, distance, touching + farther * distance if farther > 0.0 else near):

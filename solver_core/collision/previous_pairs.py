@@ -1,8 +1,8 @@
-"""A pair in the last step: where it is in that list, and how far its shapes have moved against each other since."""
+"""A pair in an earlier list: where it is there, and how far its shapes have moved against each other since."""
 
 import numpy as np
 
-from ..contacts import CONTACT_COUNT, CONTACT_START, FEATURE, OLD_COUNT, OLD_PAIR, OLD_START, REFERENCE
+from ..contacts import CONTACT_COUNT, CONTACT_START, FEATURE, IS_RECYCLED, OLD_COUNT, OLD_PAIR, OLD_START, REFERENCE
 from ..kernel import subkernel
 from .workspace import A_IN_B, B_IN_A, NO_CONTACT, POSITION
 
@@ -22,7 +22,7 @@ def first_candidate(shape_a, count, a):
 
 @subkernel
 def find_previous(shape_a, shape_b, count, a, b, old):
-    """Go on in the last step's list, sorted like this one, to the first pair that is not before (a, b)."""
+    """Go on in an earlier list, sorted like this one, to the first pair that is not before (a, b)."""
     while old < count and (shape_a[old] < a or (shape_a[old] == a and shape_b[old] < b)):
         old += 1
     return old
@@ -37,6 +37,14 @@ def link_previous(link, previous_pairs, a, b, old):
     link[OLD_COUNT] = previous_pairs.link[old, CONTACT_COUNT] if is_same else 0
     link[REFERENCE] = previous_pairs.link[old, REFERENCE] if is_same else NO_CONTACT
     link[FEATURE] = previous_pairs.link[old, FEATURE] if is_same else -1
+
+
+@subkernel(inline=True)
+def would_be_same(looked_pairs, a, b, seen, reach):
+    """Whether the last look has made contacts of a pair anew, and contacts up to ``reach`` would be those."""
+    is_there = seen < looked_pairs.count[0] and looked_pairs.shape_a[seen] == a and looked_pairs.shape_b[seen] == b
+    is_made = is_there and looked_pairs.link[seen, IS_RECYCLED] == 0
+    return is_made and looked_pairs.reach[seen] <= reach and reach <= looked_pairs.left_out[seen]
 
 
 @subkernel

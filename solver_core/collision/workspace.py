@@ -157,6 +157,8 @@ class PairScratch(NamedTuple):
         For clipping.
     contact : float64 [M, 8]
         The manifold.
+    left_out : float64 [1]
+        Gap of the nearest point that a manifold of polytopes leaves out; where it is empty, less than the distance [m].
     """
 
     pose: np.ndarray
@@ -169,6 +171,7 @@ class PairScratch(NamedTuple):
     near_edges: np.ndarray
     polygon: np.ndarray
     contact: np.ndarray
+    left_out: np.ndarray
 
 
 class TreeArrays(NamedTuple):
@@ -220,6 +223,8 @@ class CollisionWorkspace(NamedTuple):
         The shape's pose in its body.
     body_pose, shape_pose : float64 [B, 4, 3], [S, 4, 3]
         This step's poses in the world; written by ``broad_phase``.
+    body_end, shape_end : float64 [B, 4, 3], [S, 4, 3]
+        Where the last solution leads them within the substep; written before contacts are looked for there.
     outlook : float64 [B, 10]
         Written by the stepper: velocity after the last look at this substep [m/s, rad/s]; how much farther than by its
         velocity at the start the body may go, because others push it [m]; number of the look, from 0.
@@ -235,6 +240,8 @@ class CollisionWorkspace(NamedTuple):
     local_pose: np.ndarray
     body_pose: np.ndarray
     shape_pose: np.ndarray
+    body_end: np.ndarray
+    shape_end: np.ndarray
     outlook: np.ndarray
     tree: TreeArrays
     scratch: PairScratch
@@ -270,6 +277,8 @@ def allocate_collision_workspace(shapes, hulls, meshes, body_count: int) -> Coll
         local_pose=_poses(shapes.position, shapes.orientation),
         body_pose=np.zeros((body_count, 4, 3)),
         shape_pose=np.zeros((shape_count, 4, 3)),
+        body_end=np.zeros((body_count, 4, 3)),
+        shape_end=np.zeros((shape_count, 4, 3)),
         outlook=np.zeros((body_count, OUTLOOK_COLUMNS)),
         tree=TreeArrays(
             bounds=np.zeros((shape_count, 2, 3)),
@@ -302,6 +311,7 @@ def allocate_pair_scratch(vertex_count: int, edge_count: int, loop_length: int) 
         near_edges=np.zeros((2, edge_count, 13)),
         polygon=np.zeros((3, corner_count, 4)),
         contact=np.zeros((corner_count + vertex_count, 8)),
+        left_out=np.zeros(1),
     )
 
 

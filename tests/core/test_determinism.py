@@ -160,8 +160,8 @@ def test_memory_is_bounded():
         simulation.advance_frame()
     assert simulation.memory() == before
     assert set(before) == {"model", "bodies", "pairs and contacts", "rows", "solver", "threads"}
-    # room for 16 contacts a body, whose three rows take some 300 bytes each
+    # Room for 16 contacts a body, whose three rows take some 300 bytes each; and they lie in three buffers of some 250.
     tall = Simulation(stack(200).build_model(), SimulationOptions(method="nncg", sleeping=False)).memory()
     a_body = (sum(tall.values()) - sum(before.values())) / 180
-    assert a_body < 30_000
+    assert a_body < 35_000
     assert sum(before.values()) - 21 * a_body < 400_000  # scratch, however many bodies

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from cairn.solver_core.collision.narrow_phase import SET_ASIDE
+from cairn.solver_core.contacts import LAST
 from cairn.solver_core.model import BodyKind, ModelBuilder
 from cairn.solver_core.shapes import Box, ConvexHull, Sphere
 from cairn.solver_core.simulation import Simulation, SimulationOptions
@@ -226,7 +227,7 @@ def test_pairs_that_pass_each_other_are_set_aside():
     ball = {"shape": Sphere(0.01), "position": (0.1, 0.942, 0), "linear_velocity": (70.0, -70.0, 0)}
     simulation = start([fixed(Box((0.5, 0.5, 0.5))), ball], substeps=1, frame_rate=96.0)
     simulation.advance_frame()
-    pairs = simulation._collision.pairs[1 - simulation._collision.current[0]]
+    pairs = simulation._collision.pairs[simulation._collision.current[LAST]]
     assert pairs.count[0] == 1
     assert pairs.reach[0] == SET_ASIDE
 

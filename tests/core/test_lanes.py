@@ -8,6 +8,7 @@ from sample_meshes import bumps, grid_mesh
 
 from cairn.solver_core import lanes, shared_stages, simulation
 from cairn.solver_core.collision.narrow_phase import LOOK_AT_ENDS
+from cairn.solver_core.contacts import LAST
 from cairn.solver_core.entries import caller, empty_entries, enter
 from cairn.solver_core.kernel import kernel
 from cairn.solver_core.lanes import contexts_of, lane_count, run_alone, run_lanes, take_next, threads
@@ -229,7 +230,7 @@ def spoil(played):
     """Overwrite what no stage may read: contacts that are there no more, and the scratch of the narrow phase."""
     for lane in played._lanes or ():
         collision, made = lane.members.collision, lane.members.shared.made
-        last = collision.contacts[1 - collision.current[0]]
+        last = collision.contacts[collision.current[LAST]]
         for contacts in (*collision.contacts, made):
             first = int(last.count[0]) if contacts is last else 0
             for name in ("position", "normal", "gap", "local_a", "local_b", "local_normal", "drift", "impulse"):

@@ -317,7 +317,8 @@ def test_full_buffers_grow_to_the_same_bits(monkeypatch):
     allocate = stepper.allocate_collision
 
     def tight(model):
-        pairs, contacts = (allocate_pairs(1), allocate_pairs(1)), (allocate_contacts(1), allocate_contacts(1))
+        pairs = tuple(allocate_pairs(1) for _ in range(3))
+        contacts = tuple(allocate_contacts(1) for _ in range(3))
         return allocate(model)._replace(pairs=pairs, contacts=contacts)
 
     monkeypatch.setattr("cairn.solver_core.simulation.allocate_collision", tight)
