@@ -373,7 +373,7 @@ def distance_to_carried(carried, point):
 
 @subkernel
 def take_looked_impulses(pairs, contacts, rows):
-    """Start from what the last look at the same pairs found, where the same contacts are met again.
+    """Start from what the last look at the same poses found, where the same contacts are met again.
 
     Parameters
     ----------

@@ -500,7 +500,7 @@ def advance_frame(arrays):
             started = _stage_done(record.nanoseconds, np.int64(2), started)
 
             _call_stage(stages, MATCH_CONTACTS, arrays)
-            if same_pairs:
+            if look > 0:
                 take_looked_impulses(pairs, contacts, rows)
             started = _stage_done(record.nanoseconds, np.int64(3), started)
 

@@ -12,6 +12,8 @@ from ..contacts import (
     DRIFT_COLUMNS,
     FEATURE,
     IS_RECYCLED,
+    LOOKED_COUNT,
+    LOOKED_START,
     OLD_COUNT,
     OLD_PAIR,
     OLD_START,
@@ -143,6 +145,7 @@ def take_over_contacts(looked_pairs, looked_pair, looked, pairs, pair, contacts)
     if contacts.needed[0] > len(contacts.gap):
         return
     link[CONTACT_COUNT] = count
+    link[LOOKED_START], link[LOOKED_COUNT] = start, count
     contacts.count[0] += count
     for number in range(count):
         copy_contact(looked, start + number, contacts, first + number)

@@ -60,9 +60,9 @@ def place_ends(body_of, body_pose, local_pose, velocity, h, body_end, shape_end)
 
 @subkernel
 def forget_ends(pairs):
-    """No pair of a new list has met at the end yet."""
+    """No pair of a new list has met at the end yet, or is known to have contacts of the last look."""
     for pair in range(pairs.count[0]):
-        pairs.link[pair, MET_AT_END] = 0
+        pairs.link[pair, MET_AT_END] = pairs.link[pair, LOOKED_COUNT] = 0
 
 
 @subkernel

@@ -158,6 +158,32 @@ def test_contacts_taken_over_are_those_made_anew(shapes, seed, same_pairs):
     assert share >= (1.0 if same_pairs else 0.4 if shapes == "boxes" else 0.1)
 
 
+def test_contacts_taken_over_know_their_places_in_the_last_look():
+    """There the solver's impulses of that look are; contacts that were made anew have none."""
+    rng = np.random.default_rng(1)
+    collider = heap(rng, SHAPES["boxes"])
+    looked_pairs, looked = collider.pairs[0], collider.contacts[0]
+    surplus = rng.choice([0.0, 1e-3, 0.02], BODIES + 1)
+    looked.shape_a[:] += 1000
+    pairs, contacts = look_again(collider, surplus, np.zeros((BODIES + 1, 6)), looked_pairs, looked)
+    known = made = 0
+    for link in pairs.link[: pairs.count[0]]:
+        start, count = link[CONTACT_START], link[CONTACT_COUNT]
+        if count == 0:
+            continue
+        if contacts.shape_a[start] < 1000:
+            assert link[LOOKED_COUNT] == 0
+            made += 1
+            continue
+        assert link[LOOKED_COUNT] == count
+        there = slice(link[LOOKED_START], link[LOOKED_START] + count)
+        for name in ("shape_a", "shape_b", "position", "normal", "gap"):
+            np.testing.assert_array_equal(getattr(contacts, name)[start : start + count], getattr(looked, name)[there])
+        known += 1
+    assert known > 20
+    assert made > 5
+
+
 def test_pairs_that_the_last_look_recycled_are_not_taken_over():
     """Their points are the last substep's, and are measured from there again."""
     floor = {"shape": Box((9, 9, 0.5)), "position": (0, 0, -0.5), "kind": BodyKind.STATIC}

@@ -70,7 +70,7 @@ _WAIT_LEAST, _WAIT_MOST = 4, 256
 _POWER_CALMED = 4
 # The sweeps of such a solve, and how many more there are to bring the residual below this share of the scale: the hits
 # themselves.
-_SWEEPS_MOVING, _SWEEPS_HIT = 60, 240
+_SWEEPS_MOVING, _SWEEPS_HIT = 40, 240
 # The first look, which is all that a solve at rest does.
 _scale_at_first, _residual_at_first = inlined(problem_scale), inlined(natural_map)
 # Rows of ``memory``.
