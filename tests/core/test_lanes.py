@@ -144,6 +144,15 @@ def was_shared(played):
     return bool(played._lanes[0].members.shared.runs.any())
 
 
+def play_shared(model, frames, **options):
+    """``play`` with several lanes taking part: one does all for a while where other programs have the cores."""
+    for _ in range(6):
+        played, reports = play(model, frames, **options)
+        if was_shared(played):
+            return played, reports
+    pytest.fail("one lane has done all, six times")
+
+
 @compiled_only
 @pytest.mark.parametrize("method", ["auto", "nncg"])
 def test_a_scene_moves_alike_by_any_number_of_threads(shares_early, method):
@@ -153,9 +162,8 @@ def test_a_scene_moves_alike_by_any_number_of_threads(shares_early, method):
     assert not was_shared(alone)
     for lane_total in (2, 5):
         shares_early(lane_total)
-        shared, shared_reports = play(model, 24, method=method)
-        assert was_shared(shared)
-        assert shared_reports == reports
+        shared, shared_reports = play_shared(model, 24, method=method)
+                assert shared_reports == reports
         assert shared.digest() == alone.digest()
 
 
@@ -166,9 +174,8 @@ def test_heaps_and_meshes_too(shares_early, make):
     model = make().build_model()
     alone, reports = play(model, 32, threads=1)
     shares_early(3)
-    shared, shared_reports = play(model, 32)
-    assert was_shared(shared)
-    assert shared_reports == reports
+    shared, shared_reports = play_shared(model, 32)
+        assert shared_reports == reports
     assert shared.digest() == alone.digest()
 
 
