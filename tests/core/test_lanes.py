@@ -163,7 +163,7 @@ def test_a_scene_moves_alike_by_any_number_of_threads(shares_early, method):
     for lane_total in (2, 5):
         shares_early(lane_total)
         shared, shared_reports = play_shared(model, 24, method=method)
-                assert shared_reports == reports
+        assert shared_reports == reports
         assert shared.digest() == alone.digest()
 
 
@@ -175,7 +175,7 @@ def test_heaps_and_meshes_too(shares_early, make):
     alone, reports = play(model, 32, threads=1)
     shares_early(3)
     shared, shared_reports = play_shared(model, 32)
-        assert shared_reports == reports
+    assert shared_reports == reports
     assert shared.digest() == alone.digest()
 
 
@@ -227,8 +227,11 @@ def test_what_lies_on_meshes_that_turn_moves_alike_too(shares_early):
     assert LOOK_AT_ENDS in [report[-1] for report in reports]
     for lane_total in (2, 3, 5):
         shares_early(lane_total)
-        shared = Simulation(model, SimulationOptions())
-        assert turn_tables(shared, 8) == reports
+        for _ in range(6):
+            shared = Simulation(model, SimulationOptions())
+            assert turn_tables(shared, 8) == reports
+            if was_shared(shared):
+                break
         assert was_shared(shared)
         assert shared.digest() == alone.digest()
 
