@@ -164,8 +164,10 @@ def starting_overlaps(model) -> list[Note]:
         moving, other = overlap.body_a, overlap.body_b
         if model.initial_state.kind[moving] != BodyKind.DYNAMIC:
             moving, other = other, moving
+        percent = 100.0 * overlap.share
+        share = f"{percent:.2g}" if percent < 10.0 else f"{percent:.0f}"  # 100 in two digits would be 1e+02
         text = (
-            f"starts {overlap.depth:.3g} deep in {model.names[other]}, {100.0 * overlap.share:.2g} % of the smaller "
+            f"starts {overlap.depth:.3g} deep in {model.names[other]}, {share} % of the smaller "
             "one's size: they are moved apart gently"
         )
         notes.append(Note("warning", model.names[moving], text))

@@ -386,6 +386,15 @@ def test_overlaps_are_listed_before_a_bake(maker):
     assert "0.1 deep in Floor, 10 %" in check
 
 
+@pytest.mark.parametrize(("height", "percent"), [(0.493, "0.7"), (0.4, "10"), (-0.5, "100")])
+def test_the_share_of_an_overlap_is_written_plainly(maker, height, percent):
+    """Also where it has three digits, as for a box that sits in the floor as deep as it is high."""
+    maker.body("Floor", data=maker.mesh(np.multiply(CUBE_CORNERS, (20, 20, 4))), type="PASSIVE", location=(0, 0, -2))
+    maker.body("Sunk", shape="BOX", location=(0, 0, height))
+    assert bpy.ops.cairn.check_scene(find_overlaps=True) == {"FINISHED"}
+    assert f" deep in Floor, {percent} % of" in bpy.context.window_manager.cairn.check
+
+
 def test_many_overlaps_are_counted():
     """Ten are named and the rest is a number; without overlap there is nothing, and no kernel is asked."""
     from cairn.addon.scene_notes import starting_overlaps
