@@ -5,6 +5,7 @@ until it is cleared (the last error, what the scene holds) lives on the window m
 """
 
 import bpy
+from bpy.app.handlers import persistent
 from bpy.props import (
     BoolProperty,
     EnumProperty,
@@ -13,6 +14,9 @@ from bpy.props import (
     PointerProperty,
     StringProperty,
 )
+
+# Of a library override only such properties are saved: without this, the bake of a file opened again is not known.
+OVERRIDABLE = {"LIBRARY_OVERRIDABLE"}
 
 # The registry of solvers cannot be asked here: it would load Numba. test_registration.py compares the names.
 METHODS = (
@@ -226,6 +230,7 @@ class CairnObject(bpy.types.PropertyGroup):
         max=1.0,
         precision=3,
         step=1,
+        override=OVERRIDABLE,
     )
     maximal_parts: IntProperty(
         name="Most Parts",
@@ -234,6 +239,7 @@ class CairnObject(bpy.types.PropertyGroup):
         min=0,
         max=10000,
         soft_max=100,
+        override=OVERRIDABLE,
     )
     repair_resolution: IntProperty(
         name="Repair Resolution",
@@ -242,9 +248,13 @@ class CairnObject(bpy.types.PropertyGroup):
         default=30,
         min=20,
         max=100,
+        override=OVERRIDABLE,
     )
     is_baked: BoolProperty(
-        name="Baked", description="Cairn has written this object's location and rotation", options={"HIDDEN"}
+        name="Baked",
+        description="Cairn has written this object's location and rotation",
+        options={"HIDDEN"},
+        override=OVERRIDABLE,
     )
     # A pointer counts as a user, so the action is saved with the file.
     earlier_action: PointerProperty(
@@ -252,14 +262,16 @@ class CairnObject(bpy.types.PropertyGroup):
         description="The object's action before the bake; Delete Bake brings it back",
         type=bpy.types.Action,
         options={"HIDDEN"},
+        override=OVERRIDABLE,
     )
     earlier_slot: IntProperty(
-        name="Earlier Slot", description="Handle of the earlier action's slot", options={"HIDDEN"}
+        name="Earlier Slot", description="Handle of the earlier action's slot", options={"HIDDEN"}, override=OVERRIDABLE
     )
     earlier_state: StringProperty(
         name="Earlier State",
         description="Transform, constraints and drivers that the bake has switched off, as JSON",
         options={"HIDDEN"},
+        override=OVERRIDABLE,
     )
 
 
@@ -279,14 +291,28 @@ OWNERS = (
 )
 
 
+@persistent
+def _make_overrides_comparable(*_):
+    """Let each overridden object of a library have Cairn's group, which reading it creates.
+
+    On saving, Blender compares every override with its origin. Where the origin has no group at all, it notes a change
+    of the group as a whole, which it cannot make when the file is opened again: what the bake has kept would be lost.
+    """
+    for obj in bpy.data.objects:
+        if obj.override_library is not None and obj.override_library.reference is not None:
+            _ = obj.override_library.reference.cairn
+
+
 def register():
     for cls in CLASSES:
         bpy.utils.register_class(cls)
     for owner, group, description in OWNERS:
-        owner.cairn = PointerProperty(name="Cairn", description=description, type=group)
+        owner.cairn = PointerProperty(name="Cairn", description=description, type=group, override=OVERRIDABLE)
+    bpy.app.handlers.save_pre.append(_make_overrides_comparable)
 
 
 def unregister():
+    bpy.app.handlers.save_pre.remove(_make_overrides_comparable)
     for owner, _, _ in OWNERS:
         del owner.cairn
     for cls in reversed(CLASSES):

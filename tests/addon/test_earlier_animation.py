@@ -115,6 +115,56 @@ def test_the_earlier_action_survives_saving(scene, tmp_path):
     }
 
 
+def override_of_linked_body(path, *, local_action):
+    """A library override of a launched body, with a constraint, a driver and, if asked for, an action of its own."""
+    library = new_scene()
+    obj = launched_body(library)
+    obj.constraints.new("LIMIT_LOCATION")
+    obj.driver_add("rotation_quaternion", 0).driver.expression = "1"
+    bpy.ops.wm.save_as_mainfile(filepath=str(path))
+    scene = new_scene()
+    with bpy.data.libraries.load(str(path), link=True) as (_, target):
+        target.objects = ["Body"]
+    linked = target.objects[0]
+    scene.collection.objects.link(linked)
+    obj = linked.override_create(remap_local_usages=True)
+    scene.rigidbody_world.collection.objects.link(obj)
+    if local_action:
+        slot = obj.animation_data.action_slot.handle
+        obj.animation_data.action = action = obj.animation_data.action.copy()
+        obj.animation_data.action_slot = fcurves.find_slot(action, slot)
+    return scene, obj
+
+
+@pytest.mark.parametrize("local_action", [False, True])
+def test_the_bake_of_a_library_override_can_be_deleted_after_saving(tmp_path, local_action):
+    """Blender saves those properties of an override alone that say that they may be overridden."""
+    scene, obj = override_of_linked_body(tmp_path / "library.blend", local_action=local_action)
+    scene.frame_set(3)
+    before, motion = state(obj), transforms(scene, (1, 10, 25))
+    tumble = Tumble(scene)
+    tumble.write(scene)
+
+    def saved_and_opened(name):
+        bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / name))
+        bpy.ops.wm.open_mainfile(filepath=str(tmp_path / name))
+        scene = bpy.context.scene
+        return scene, next(obj for obj in scene.objects if obj.override_library is not None)
+
+    for name in ("baked.blend", "baked again.blend"):
+        scene, obj = saved_and_opened(name)
+        assert obj.cairn.is_baked
+        assert obj.animation_data.action.name == "Body Cairn"
+        assert obj.constraints[0].mute
+        assert_motion(tumble, scene)
+    assert keyframes.delete_bake(scene) == 1
+    assert "Body Cairn" not in bpy.data.actions
+    scene, obj = saved_and_opened("deleted.blend")
+    scene.frame_set(3)
+    assert state(obj) == before
+    assert np.array_equal(transforms(scene, (1, 10, 25)), motion)
+
+
 def test_a_hand_made_key_survives_bake_again_and_delete_bake(scene):
     obj = add_body(scene)
     tumble = Tumble(scene)
