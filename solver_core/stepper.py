@@ -26,7 +26,8 @@ from .collision.looks import (
     repeat_pairs,
     start_look,
 )
-from .collision.narrow_phase import LOOK_AT_ENDS, MAKE_CONTACTS, meet_on_new_ways
+from .collision.narrow_phase import LOOK_AT_ENDS, MAKE_CONTACTS
+from .collision.new_ways import meet_on_new_ways
 from .collision.pair_families import families_to_compile
 from .collision.workspace import (
     FAMILIES,

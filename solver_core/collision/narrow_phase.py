@@ -56,6 +56,7 @@ from .mesh_pairs import (
 )
 from .mesh_round import least_gap
 from .mesh_tables import NEW_PATH, PATH, SPEED, STIRRED
+from .new_ways import SET_ASIDE, way_slack
 from .polytope_contacts import polytope_contacts
 from .previous_pairs import find_previous, first_candidate, link_previous, relative_motion, would_be_same
 from .ways import (
@@ -65,7 +66,6 @@ from .ways import (
     RATIO_FAST,
     closest_approach,
     find_meeting,
-    follow_pair,
     hold_centers,
     is_followed,
     keep_apart_at_end,
@@ -73,7 +73,6 @@ from .ways import (
     overlap_at_start,
     place_pair,
     predicted_gap,
-    way_change,
     way_lever,
 )
 from .workspace import (
@@ -123,9 +122,8 @@ LOOK_AT_ENDS = 1
 # As ``end_pair``: all pairs.
 ALL_PAIRS = np.iinfo(np.int64).max
 
-# Values of PairArrays.reach that recycle nothing: of contacts made on the way, and of pairs that pass each other.
+# A value of PairArrays.reach that recycles nothing, like SET_ASIDE: of contacts made on the way.
 NOT_KEPT = -1.0
-SET_ASIDE = -2.0
 
 
 @kernel(inline=True)
@@ -605,87 +603,6 @@ def narrow_phase(
     if contacts.needed[0] > contacts.count[0]:
         return STATUS_CAPACITY
     return STATUS_OK
-
-
-@subkernel(inline=True)
-def meet_on_new_ways(model, state, start_velocity, step, pairs, workspace):
-    """Whether shapes that were set aside meet after all, on the ways that contacts lead their bodies, or may.
-
-    Parameters
-    ----------
-    model, state, step, workspace
-        As of ``narrow_phase``; the state's velocity is the one after the contacts (read).
-    start_velocity : float64 [B, 6]
-        (read)
-    pairs : PairArrays
-        As ``narrow_phase`` left them (read).
-
-    Returns
-    -------
-    bool
-    """
-    shapes, scratch, polytopes = model.shapes, workspace.scratch, workspace.polytopes
-    kind, form, sizes, velocity = shapes.kind, workspace.form, workspace.size, state.velocity
-    polytope, local_pose, body_pose = workspace.polytope, workspace.local_pose, workspace.body_pose
-    for pair in range(pairs.count[0]):
-        a, b = pairs.shape_a[pair], pairs.shape_b[pair]
-        with_mesh = kind[a] == MESH or kind[b] == MESH
-        if pairs.reach[pair] != SET_ASIDE and not with_mesh:
-            continue
-        body_a, body_b = shapes.body[a], shapes.body[b]
-        lever_a = way_lever(kind[a], local_pose[a], form[a, BOUNDING_RADIUS])
-        lever_b = way_lever(kind[b], local_pose[b], form[b, BOUNDING_RADIUS])
-        moves_a, moves_b = state.kind[body_a] == DYNAMIC, state.kind[body_b] == DYNAMIC
-        slack = way_slack(moves_a, moves_b, sizes[a], sizes[b], step.gravity_norm * step.h * step.h)
-        slack += step.h * (form[a, GROWS] + form[b, GROWS])
-        changed = way_change(start_velocity[body_a], velocity[body_a], lever_a)
-        changed += way_change(start_velocity[body_b], velocity[body_b], lever_b)
-        if step.h * changed <= slack:
-            continue
-        if with_mesh:
-            # Which triangles it meets then is found out when contacts are made.
-            speed = closest_approach(velocity[body_a], velocity[body_b], lever_a, lever_b)
-            if step.h * speed > RATIO_FAST * min(sizes[a], sizes[b]):
-                return True
-            continue
-        share = follow_pair(
-            polytopes,
-            polytope[a],
-            polytope[b],
-            kind[a],
-            kind[b],
-            form[a],
-            form[b],
-            body_pose[body_a],
-            body_pose[body_b],
-            local_pose[a],
-            local_pose[b],
-            velocity[body_a],
-            velocity[body_b],
-            lever_a,
-            lever_b,
-            step.h,
-            min(sizes[a], sizes[b]),
-            slack,
-            scratch.pose,
-            scratch.axes,
-            scratch.simplex,
-            scratch.closest,
-        )
-        if share >= 0.0:
-            return True
-    return False
-
-
-@subkernel
-def way_slack(moves_a, moves_b, size_a, size_b, fall):
-    """How far two bodies may be off their ways without contacts being looked for once more [m]."""
-    slack = fall
-    if moves_a:
-        slack += RATIO_MARGIN * size_a
-    if moves_b:
-        slack += RATIO_MARGIN * size_b
-    return slack
 
 
 @subkernel

@@ -6,7 +6,7 @@ At 24 frames a second and 4 substeps a ball of 100 m/s goes a metre a substep.
 import numpy as np
 import pytest
 
-from cairn.solver_core.collision.narrow_phase import SET_ASIDE
+from cairn.solver_core.collision.new_ways import SET_ASIDE
 from cairn.solver_core.contacts import LAST
 from cairn.solver_core.model import BodyKind, ModelBuilder
 from cairn.solver_core.shapes import Box, ConvexHull, Sphere
