@@ -293,14 +293,15 @@ OWNERS = (
 
 @persistent
 def _make_overrides_comparable(*_):
-    """Let each overridden object of a library have Cairn's group, which reading it creates.
+    """Where an override has Cairn's group, let its origin have one too, which reading it creates.
 
     On saving, Blender compares every override with its origin. Where the origin has no group at all, it notes a change
     of the group as a whole, which it cannot make when the file is opened again: what the bake has kept would be lost.
     """
     for obj in bpy.data.objects:
-        if obj.override_library is not None and obj.override_library.reference is not None:
-            _ = obj.override_library.reference.cairn
+        override = obj.override_library
+        if override is not None and override.reference is not None and obj.is_property_set("cairn"):
+            _ = override.reference.cairn
 
 
 def register():
