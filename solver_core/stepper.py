@@ -529,7 +529,15 @@ def advance_frame(arrays):
                 shared.orders[LOOK] = SAME_ROWS
                 started = _stage_done(record.nanoseconds, np.int64(2), started)
             choose_displacing(
-                rows, contacts, motion, model.size, velocity, shared.gravity, step.h * step.gravity_norm, step.h
+                rows,
+                contacts,
+                motion,
+                model.size,
+                model.shapes.kind,
+                velocity,
+                shared.gravity,
+                step.h * step.gravity_norm,
+                step.h,
             )
             # What moves the poses is the state's for a while: looks at ends see where that leads.
             _swap_velocities(velocity, motion.displacing_velocity)

@@ -20,6 +20,9 @@ as possible move by the mean:
 - what pushes on something that does not fall does not fall either,
 - what the mean leads into others, or along which a contact would do work, goes by END, and so does the other body,
 - what sticks to something driven goes by END: that has its new velocity from the substep's start,
+- what contacts turn goes by END, unless a round shape rolls: a box that rocks from edge to edge loses little by the
+  mean, and is lifted by what overlaps where it lands. On hills boxes rocked on for ten seconds so; by END they lie still
+  after two and a half,
 - what the mean would turn to where its angular momentum needs more energy goes by END: at constant angular momentum L a
   body turns by h w without a change of energy, by another angle a with one of a . (w x L).
 
@@ -29,6 +32,7 @@ END is implicit Euler: a body that rolls through a bowl loses h |a|^2 / 2 of its
 
 import math
 
+from ..collision.workspace import CAPSULE, CONE, SPHERE
 from ..kernel import borrowed, subkernel
 from .contact_rows import RATIO_TOUCHING, normal_speed, size_that_moves, touches_driven
 
@@ -44,7 +48,7 @@ _RATIO_REST = 1e-3
 
 
 @subkernel(inline=True)
-def choose_displacing(rows, contacts, motion, size, velocity, gravity, gravity_speed, h):
+def choose_displacing(rows, contacts, motion, size, shape_kind, velocity, gravity, gravity_speed, h):
     """Find the velocity that moves each body.
 
     Parameters
@@ -57,6 +61,8 @@ def choose_displacing(rows, contacts, motion, size, velocity, gravity, gravity_s
         Read: can_be_pushed, free_velocity. Written: pace, displacing_velocity.
     size : float64 [body_count]
         [m] (read).
+    shape_kind : int64 [shape_count]
+        (read)
     velocity : float64 [body_count, 6]
         The answer (read).
     gravity : float64 [3]
@@ -96,7 +102,11 @@ def choose_displacing(rows, contacts, motion, size, velocity, gravity, gravity_s
             if lower == FALLS and impulse[row] * diagonal[row] > _RATIO_PUSH * gravity_speed:
                 body = a if pace[a] == FALLS else b
                 free, now, mass = free_velocity[body], velocity[body], rows.body_mass[body]
-                pace[body] = _pace_of_pushed(size[body], mass, free, now, gravity, gravity_speed, h, displacing[body])
+                may_roll = _is_round(shape_kind[contacts.shape_a[contact]])
+                may_roll = may_roll or _is_round(shape_kind[contacts.shape_b[contact]])
+                pace[body] = _pace_of_pushed(
+                    size[body], mass, free, now, may_roll, gravity, gravity_speed, h, displacing[body]
+                )
                 # The pair's other contacts are to be looked at together, in the next turn.
                 work, changed = -math.inf, True
             else:
@@ -142,14 +152,21 @@ def _move_to_end(pace, displacing, velocity, body):
 
 
 @subkernel
-def _pace_of_pushed(size, mass, free_velocity, velocity, gravity, gravity_speed, h, displacing):
+def _is_round(kind):
+    return kind == SPHERE or CAPSULE <= kind <= CONE
+
+
+@subkernel
+def _pace_of_pushed(size, mass, free_velocity, velocity, may_roll, gravity, gravity_speed, h, displacing):
     """Pace with which a body begins that does not fall; its displacing velocity is written."""
-    change = 0.0
+    change, turn = 0.0, 0.0
     for axis in range(3):
         change = max(change, abs(velocity[axis] - free_velocity[axis] + h * gravity[axis]))
-        change = max(change, size * abs(velocity[3 + axis] - free_velocity[3 + axis]))
+        turn = max(turn, size * abs(velocity[3 + axis] - free_velocity[3 + axis]))
+    least = _RATIO_REST * gravity_speed
     gain = _gain_by_turn(mass, free_velocity, velocity, h)
-    if change <= _RATIO_REST * gravity_speed or gain > _RATIO_WORK * mass[0, 0] * gravity_speed**2:
+    is_tipped = turn > least and not may_roll
+    if is_tipped or max(change, turn) <= least or gain > _RATIO_WORK * mass[0, 0] * gravity_speed**2:
         for column in range(6):
             displacing[column] = velocity[column]
         return END
