@@ -21,8 +21,8 @@ as possible move by the mean:
 - what the mean leads into others, or along which a contact would do work, goes by END, and so does the other body,
 - what sticks to something driven goes by END: that has its new velocity from the substep's start,
 - what contacts turn goes by END, unless a round shape rolls: a box that rocks from edge to edge loses little by the
-  mean, and is lifted by what overlaps where it lands. On hills boxes rocked on for ten seconds so; by END they lie still
-  after two and a half,
+  mean, and is lifted by what overlaps where it lands. On hills boxes rocked on for ten seconds so; by END they lie
+  still after two and a half,
 - what the mean would turn to where its angular momentum needs more energy goes by END: at constant angular momentum L a
   body turns by h w without a change of energy, by another angle a with one of a . (w x L).
 
