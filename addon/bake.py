@@ -24,6 +24,9 @@ SAMPLE_SLICE = 0.05
 SAMPLE_SLICE_BAKED = 0.25
 # Compilation that takes longer [s] is named apart from a bake's time; it comes once.
 LONG_COMPILATION = 2.0
+# A contact that is off by less than this share of the speed that it had to stop is not seen: hits in a heap stay some
+# per cent off (docs/baking.md).
+RATIO_VISIBLE = 0.05
 
 
 class BakeStopped(Exception):
@@ -88,7 +91,7 @@ class BakeProgress:
     ----------
     stage : {"export", "decompose", "compile", "animation", "simulate", "write"}
     done, total : int
-        Of this stage.
+        Of this stage, and of the simulation while animation is read for it; 0 where nothing can be counted.
     text : str
         For the panel.
     frame : int or None
@@ -103,6 +106,19 @@ class BakeProgress:
     text: str
     frame: int | None = None
     report: object = None
+
+    @property
+    def factor(self):
+        """How full the bar is: it stays full while what was simulated is written."""
+        if self.stage == "write":
+            return 1.0
+        return self.done / self.total if self.total else 0.0
+
+
+def compile_progress(done, total):
+    """Progress of ``runtime.compile_kernels``: without a total nothing is compiled, only loaded."""
+    text = f"Compiling (once), {done} of {total}" if total else "Loading the solver"
+    return BakeProgress("compile", done, total, text)
 
 
 @dataclass(frozen=True)
@@ -188,6 +204,7 @@ class _Bake:
         self.seconds = {
             "export": 0.0,
             "decompose": 0.0,
+            "load": 0.0,
             "compile": 0.0,
             "animation": 0.0,
             "simulate": 0.0,
@@ -266,16 +283,16 @@ class _Bake:
         self.export.notes.extend(starting_overlaps(self.export.model))
 
     def compile(self):
-        """Load Numba and the kernels."""
-        start = time.perf_counter()
+        """Load Numba and the kernels; those that are in no cache yet are compiled."""
+        start, part = time.perf_counter(), "load"
         model = self.export.model
         kernels = runtime.compile_kernels(self.options, model.arrays.shapes.kind, model.body_count)
         with contextlib.closing(kernels):
             for done, total, _name in kernels:
-                text = f"Compiling (once), {done} of {total}" if total else "Compiling (once)"
-                yield BakeProgress("compile", done, total, text)
+                part = "compile" if total else part
+                yield compile_progress(done, total)
         # By the clock: other processes may compile between two steps.
-        self.seconds["compile"] = time.perf_counter() - start
+        self.seconds[part] = time.perf_counter() - start
 
     def simulate(self):
         """Simulate frame by frame until the end, a stop or a failure."""
@@ -329,8 +346,7 @@ class _Bake:
                 self.samples.append(sample_frame(scene, self.export, at))
                 if time.perf_counter() - start > self.sample_slice:
                     break
-        total = self.export.frame_end - self.export.frame_start
-        yield BakeProgress("animation", len(self.samples), total, f"Reading animation, frame {at}")
+        yield self._animation_progress(at)
 
     def _sample_lead_in(self):
         """Evaluate the frames before the bake, for objects that something else than plain F-curves moves."""
@@ -342,7 +358,11 @@ class _Bake:
                     self.lead_in[frame] = lead_in.sample(scene, self.export, self.lead_in_names, frame)
                     if time.perf_counter() - start > self.sample_slice:
                         break
-            yield BakeProgress("animation", len(self.lead_in), len(frames), f"Reading animation, frame {frame}")
+            yield self._animation_progress(frame)
+
+    def _animation_progress(self, frame):
+        done, total = self.trajectory.frame_count, self.export.frame_end - self.export.frame_start
+        return BakeProgress("animation", done, total, f"Reading animation, frame {frame}")
 
     @contextlib.contextmanager
     def _evaluating(self):
@@ -465,11 +485,31 @@ def summary_sentence(totals, *, stopped=False, error=None):
         text = f"Failed: {text[0].lower()}{text[1:]}"
     worst = totals["worst"]
     if totals["missed"]:
-        solves = "1 solve" if totals["missed"] == 1 else f"{totals['missed']:,} solves"
-        text += f"; {solves} above tolerance, worst {worst['contact']}, frame {worst['frame']}"
+        solves, the_worst = f"{totals['missed']:,} solves", "the worst "
+        if totals["missed"] == 1:
+            solves, the_worst = "1 solve", ""
+        text += f"; {solves} above tolerance, {the_worst}off by {percent_text(worst['residual'])} of the contact speed"
+        text += f" ({worst['contact']}, frame {worst['frame']}): {verdict(worst['residual'])}"
     elif totals["contacts"]:
         text += "; all contacts within tolerance"
     return text + (f". {error}" if error else "")
+
+
+def verdict(residual):
+    """Whether an error, as a share of the speed that a contact had to stop, is worth a user's time."""
+    if residual < RATIO_VISIBLE:
+        return "too little to see"
+    return "may be seen; more Iterations or Substeps make it smaller"
+
+
+def percent_text(share):
+    """A share with two digits, "0.034 %", "3.4 %", "190 %"."""
+    percent = 100.0 * share
+    if percent < 0.01:
+        return "less than 0.01 %"
+    if percent < 99.5:  # 100 in two digits would be 1e+02
+        return f"{percent:.2g} %"
+    return f"{float(f'{percent:.2g}'):,.0f} %"
 
 
 def duration_text(seconds):

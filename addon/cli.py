@@ -17,7 +17,7 @@ import bpy
 from .. import __version__
 from .cli_output import Progress, blender_lines_dropped, blender_lines_on_stderr, check_writable, save_blend, write_json
 from .properties import FRICTION_MODELS, METHODS
-from .scene_export import SceneError, SceneExport, export_scene, grouped_notes
+from .scene_export import Note, SceneError, SceneExport, export_scene, grouped_notes
 from .scene_notes import starting_overlaps
 
 DONE, FAILED, UNUSABLE, INTERRUPTED = 0, 1, 2, 130
@@ -157,7 +157,7 @@ def _add_bake(commands):
     bake.add_argument("--max-iterations", type=_count, metavar="N", help="of the solver in a step")
     bake.add_argument("--threads", type=_threads, metavar="N", help="at most; 0: one a core. Changes no motion")
     bake.add_argument("--report", type=Path, metavar="FILE.json", help="write a report of every frame")
-    bake.add_argument("--quiet", action="store_true", help="no progress")
+    bake.add_argument("--quiet", action="store_true", help="no progress, warnings and summary")
     bake.set_defaults(run=run_bake)
 
 
@@ -172,7 +172,7 @@ def _add_demo(commands):
     demo = commands.add_parser("demo", help="make a ready-made scene, bake it, save .blend, report and pictures")
     demo.add_argument("name", nargs="?", default="wall", metavar="NAME", help="default: wall")
     demo.add_argument("-o", "--output", metavar="FOLDER", type=Path, default=Path("demo"), help="default: demo")
-    demo.add_argument("--quiet", action="store_true", help="no progress")
+    demo.add_argument("--quiet", action="store_true", help="no progress and warnings")
     demo.set_defaults(run=run_demo)
 
 
@@ -270,6 +270,7 @@ def run_demo(arguments) -> int:
         print(f"cairn: saved {path}")
     if result.stopped:
         raise KeyboardInterrupt
+    _warn(result, arguments.quiet)
     print(f"cairn: {result.summary}", flush=True)
     return FAILED if result.error else DONE
 
@@ -278,6 +279,7 @@ def finish_bake(result, source, output, report_path, *, quiet=False) -> int:
     """Save what a bake gave and say so; only a bake that ran to its end touches OUT."""
     if result.stopped:
         raise KeyboardInterrupt
+    _warn(result, quiet)
     if result.error:
         output = output.with_name(f"{output.stem}.partial.blend")
     try:
@@ -291,6 +293,16 @@ def finish_bake(result, source, output, report_path, *, quiet=False) -> int:
     if not quiet:
         print(f"cairn: {result.summary}\ncairn: saved {output}", flush=True)
     return DONE
+
+
+def _warn(result, quiet):
+    """Say a bake's warnings once, a line each; the report and ``info`` have them in any case, and what else to know."""
+    if quiet:
+        return
+    notes = [Note(note["level"], note["object"], note["text"]) for note in result.report["notes"]]
+    for level, text, names in grouped_notes(notes):
+        if level == "warning":
+            print(f"cairn: warning: {_named(text, names)}", file=sys.stderr, flush=True)
 
 
 def _run(function, *arguments):
@@ -413,8 +425,9 @@ def info_lines(export: SceneExport, source) -> list[str]:
     entries = [_body_dictionary(export, body) for body in export.bodies]
     counts = [f"{sum(entry['kind'] == word for entry in entries)} {word}" for word in reversed(_KIND_WORDS)]
     frames = export.frame_end - export.frame_start
+    at_first = " at the start" if any(body.flags_change for body in export.bodies) else ""
     lines = [
-        f"{source}: {len(entries)} {'body' if len(entries) == 1 else 'bodies'} ({', '.join(counts)})",
+        f"{source}: {len(entries)} {'body' if len(entries) == 1 else 'bodies'} ({', '.join(counts)}{at_first})",
         f"frames {export.frame_start} to {export.frame_end}: {frames} to simulate at {export.frame_rate:g} per second",
         "",
     ]
@@ -423,7 +436,7 @@ def info_lines(export: SceneExport, source) -> list[str]:
         mass = f"{entry['mass']:10.4g} kg" if entry["moves"] else 13 * " "
         shape = entry["shape"] if entry["parts"] == 1 else f"{entry['parts']} parts"
         lines.append(f"  {entry['name']:{width}}  {entry['kind']:9}  {shape:8} {mass}")
-    for level, heading in (("warning", "Not supported:"), ("info", "To know:")):
+    for level, heading in (("warning", "Warnings:"), ("info", "To know:")):
         groups = [group for group in grouped_notes(export.notes) if group[0] == level]
         if groups:
             lines += ["", heading]

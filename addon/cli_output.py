@@ -50,7 +50,7 @@ class Progress:
             return
         now = time.monotonic()
         # A bake goes to and fro between reading animation and simulating; that is no news after the first time.
-        new_stage, finished = stage not in self._announced, done >= total
+        new_stage, finished = stage not in self._announced, 0 < total <= done
         pause = _SECONDS_TERMINAL if self.on_terminal else _SECONDS_LOG
         if not (new_stage or finished or now - self._last >= pause):
             return

@@ -19,6 +19,7 @@ from .bake import BakeSettings, BakeStopped, bake_frames
 from .runtime import RuntimeUnavailable, system_information
 from .scene_check import check_scene
 from .scene_export import Note, SceneError, grouped_notes
+from .scene_notes import NO_OVERLAPS
 
 # A tick works this long [s] and the next one follows after the rest of the interval: the window stays smooth.
 TICK_SLICE = 0.08
@@ -65,7 +66,7 @@ class _SceneOperator:
     @classmethod
     def poll(cls, context):
         if running is not None:
-            cls.poll_message_set("A bake is running; ESC stops it")
+            cls.poll_message_set(f"{running['task']} is running; ESC stops it")
             return False
         if context.scene.rigidbody_world is None:
             cls.poll_message_set("This scene has no rigid body world")
@@ -80,7 +81,7 @@ class _StepsOperator(_SceneOperator):
     """Operators that work in steps: in a window slice by slice on a timer, without one from beginning to end.
 
     They give ``_work(scene, settings)``, a generator of BakeProgress, ``_conclude(context, result)`` of what it returns
-    (None where it was stopped), and ``_hint``, what ESC does.
+    (None where it was stopped), ``_task``, what runs, and ``_hint``, what ESC does.
     """
 
     def execute(self, context):
@@ -143,6 +144,7 @@ class _StepsOperator(_SceneOperator):
             "scene": self._scene_name,
             "text": "",
             "factor": 0.0,
+            "task": self._task,
             "hint": self._hint,
             "timer": None,
             "steps": self._steps,
@@ -169,7 +171,7 @@ class _StepsOperator(_SceneOperator):
                 break
         self._stage = progress.stage
         text = f"Stopping: {progress.text}" if self._stopping else progress.text
-        self._show(context, text, progress.done / progress.total if progress.total else 0.0, at_once=begins)
+        self._show(context, text, progress.factor, at_once=begins)
 
     def _show(self, context, text, factor=None, at_once=False):
         """Say where the work is, in the panels and the status bar."""
@@ -214,6 +216,7 @@ class CAIRN_OT_bake(_StepsOperator, bpy.types.Operator):
     def description(cls, context, properties):
         return cls.bl_description + (". The present bake is replaced" if context.scene.cairn.is_baked else "")
 
+    _task = "A bake"
     _hint = "ESC stops and keeps the frames so far"
 
     def _work(self, scene, settings):
@@ -275,6 +278,7 @@ class CAIRN_OT_check_scene(_StepsOperator, bpy.types.Operator):
             return "The same, and look for bodies that overlap at the start (the first time this takes a while)"
         return cls.__doc__
 
+    _task = "A check"
     _hint = "ESC stops"
 
     def invoke(self, context, event):
@@ -290,6 +294,8 @@ class CAIRN_OT_check_scene(_StepsOperator, bpy.types.Operator):
             return {"CANCELLED"}
         remember_check(context, self._scene_name, result)
         redraw(context)
+        if any(note["text"] == NO_OVERLAPS.text for note in result["notes"]):
+            self.report({"INFO"}, NO_OVERLAPS.text[0].upper() + NO_OVERLAPS.text[1:])
         return {"FINISHED"}
 
 

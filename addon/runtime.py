@@ -129,7 +129,8 @@ def compile_kernels(options, shape_kinds, body_count=1, *, time_slice=COMPILE_SL
     """Compile or load all kernels that a bake with these options needs, as a generator of (done, total, name).
 
     It yields at once, before Numba is even imported, and then after each slice of time: while children compile, and
-    between two kernels where this process does. Closing it ends the children.
+    between two kernels where this process does. Where all are compiled already, and only loaded, done and total are 0.
+    Closing it ends the children.
 
     Parameters
     ----------
@@ -142,10 +143,14 @@ def compile_kernels(options, shape_kinds, body_count=1, *, time_slice=COMPILE_SL
     """
 
     def steps():
+        from ..solver_core.lanes import lane_count
         from ..solver_core.simulation import SimulationOptions
         from ..solver_core.warm_up import warm_up_steps
 
-        return warm_up_steps(SimulationOptions(**options), shape_kinds, body_count)
+        chosen = SimulationOptions(**options)
+        lanes = lane_count(chosen.threads, body_count)
+        compiled = _are_compiled(chosen.method, chosen.friction, shape_kinds, lanes)
+        return compiled, warm_up_steps(chosen, shape_kinds, body_count)
 
     return _in_slices(steps, time_slice)
 
@@ -156,20 +161,29 @@ def compile_contacts(shape_kinds, *, time_slice=COMPILE_SLICE):
     def steps():
         from ..solver_core.warm_up import contact_steps
 
-        return contact_steps(shape_kinds)
+        return _are_compiled("", "", shape_kinds, 1), contact_steps(shape_kinds)
 
     return _in_slices(steps, time_slice)
 
 
+def _are_compiled(method, friction, shape_kinds, lanes):
+    """Whether all kernels that are needed are in the cache, which takes some hundredths of a second to tell."""
+    from ..solver_core.compile_lists import what_to_compile
+
+    compilations = what_to_compile(method, friction, [int(kind) for kind in shape_kinds], lanes)
+    return all(compilation.is_cached() for compilation in compilations)
+
+
 def _in_slices(steps, time_slice):
-    """Prepare, and take steps that are only imported then."""
+    """Prepare, and take steps that are only imported then; ``steps`` also tells whether all are compiled."""
     yield 0, 0, ""
     prepare()
     yield 0, 0, ""
     start = time.perf_counter()
-    for step in steps():
+    compiled, remaining = steps()
+    for done, total, name in remaining:
         if time.perf_counter() - start > time_slice:
-            yield step
+            yield (0, 0, name) if compiled else (done, total, name)
             start = time.perf_counter()
 
 

@@ -4,9 +4,9 @@ import contextlib
 
 from ..solver_core.diagnostics import boxes_overlap
 from . import earlier_animation, keyframes, runtime
-from .bake import BakeProgress
+from .bake import compile_progress
 from .scene_export import export_scene
-from .scene_notes import starting_overlaps
+from .scene_notes import NO_OVERLAPS, starting_overlaps
 
 
 def check_scene(scene, settings, find_overlaps):
@@ -36,9 +36,10 @@ def check_scene(scene, settings, find_overlaps):
             contextlib.closing(runtime.compile_contacts(export.model.arrays.shapes.kind)) as kernels,
         ):
             for done, total, _name in kernels:
-                text = f"Compiling (once), {done} of {total}" if total else "Compiling (once)"
-                yield BakeProgress("compile", done, total, text)
+                yield compile_progress(done, total)
         overlaps = starting_overlaps(export.model)
+    if find_overlaps and not overlaps:
+        overlaps = [NO_OVERLAPS]
     notes = [
         {"level": note.level, "object": note.object_name, "text": note.text} for note in [*overlaps, *export.notes]
     ]

@@ -28,7 +28,7 @@ from .scene_animation import (
     flags_animated,
     scale_animated,
 )
-from .scene_notes import Note, body_notes, grouped_notes, scene_notes
+from .scene_notes import Note, body_notes, grouped_notes, range_notes, scene_notes
 from .scene_poses import (
     RATIO_ZERO_SCALE,
     SceneError,
@@ -217,7 +217,10 @@ def export_scene(scene, *, frame_start=None, frame_end=None, decompose=True) -> 
     world = _rigid_body_world(scene)
     start, end = _frame_range(world, frame_start, frame_end)
     with simulation_paused(scene):
-        return _SceneReader(scene, world, start, end, decompose).export()
+        export = _SceneReader(scene, world, start, end, decompose).export()
+    if frame_start is None and frame_end is None:  # nobody has chosen a range
+        export.notes.extend(range_notes(scene, range(start, end + 1)))
+    return export
 
 
 def sample_frame(scene, export: SceneExport, frame: int) -> FrameSample:
@@ -346,8 +349,9 @@ class _SceneReader:
         for pair in self._pairs_without_collisions():
             builder.exclude_pair(*pair)
         model = builder.build()
+        frames = range(self.start, self.end + 1)
         for ob, body in zip(objects, bodies, strict=True):
-            self.notes += body_notes(ob, body, model, self._moving_ancestor(ob))
+            self.notes += body_notes(ob, body, model, self._moving_ancestor(ob), frames)
             if not body.deforming_vertices and self._shapes_may_change(ob):
                 text = "its mesh changes during the animation: the shape keeps the start frame's"
                 self.notes.append(Note("warning", ob.name, text))

@@ -7,7 +7,8 @@ import numpy as np
 from ..solver_core.diagnostics import boxes_overlap
 from ..solver_core.model import BodyKind
 from . import runtime
-from .scene_animation import animated_paths, scale_animated
+from .channels import rotation_path
+from .scene_animation import action_curves, animated_paths, flag_values, scale_animated
 from .scene_shapes import rule_of_radius
 
 # Distance of the centre of mass from the origin, as a share of the shape's size, from which it is worth a note.
@@ -48,6 +49,12 @@ class Note:
     text: str
 
 
+# What a search for overlaps says that has found none.
+NO_OVERLAPS = Note(
+    "info", None, f"no bodies overlap at the start by more than {100.0 * RATIO_OVERLAP:g} % of their size"
+)
+
+
 def grouped_notes(notes) -> list[tuple[str, str, list[str]]]:
     """Notes with equal text as one: (level, text, object names), warnings first, otherwise in order."""
     groups: dict[tuple[str, str], list[str]] = {}
@@ -59,12 +66,14 @@ def grouped_notes(notes) -> list[tuple[str, str, list[str]]]:
     return [(level, text, names) for (level, text), names in ordered]
 
 
-def body_notes(ob, body, model, moving_ancestor) -> list[Note]:
-    """Notes about one body: settings that are not followed, and what a bake does to it."""
+def body_notes(ob, body, model, moving_ancestor, frames) -> list[Note]:
+    """Notes about one body: settings that are not followed, and what a bake of ``frames`` (a range) does to it."""
     texts = [("warning", text) for text in _unsupported_settings(ob, body)]
     if body.moves:
-        texts += [("warning", text) for text in _keyframe_hazards(ob, body)]
+        texts += [("warning", text) for text in _keyframe_hazards(ob, body, frames)]
         texts += _center_note(body, model)
+        if body.flags_change:
+            texts += [("info", text) for text in _simulated_frames(ob, frames)]
     elif moving_ancestor is not None:
         texts.append(
             ("warning", f"its parent {moving_ancestor.name} is simulated: it collides where it stood at the start")
@@ -97,16 +106,37 @@ def _unsupported_settings(ob, body):
         yield "is in no collision collection: it collides with nothing"
 
 
-def _keyframe_hazards(ob, body):
+def _simulated_frames(ob, frames):
+    steps = np.array(frames[1:])  # the flags of a step are those of its last frame
+    enabled, kinematic = flag_values(ob, "enabled", steps), flag_values(ob, "kinematic", steps)
+    if enabled is None or kinematic is None:
+        yield "may come loose in any frame: Animated or Dynamic hangs on a driver or the NLA"
+        return
+    dynamic = np.concatenate([[False], enabled & ~kinematic, [False]])
+    changes = np.flatnonzero(dynamic[1:] != dynamic[:-1])
+    runs = [f"{steps[first]} to {steps[end - 1]}" for first, end in zip(changes[::2], changes[1::2], strict=True)]
+    if runs != [f"{steps[0]} to {steps[-1]}"]:
+        yield f"is simulated in frames {', '.join(runs)} only, as Animated or Dynamic is keyed"
+
+
+def _keyframe_hazards(ob, body, frames):
     constraints = [
         constraint.name for constraint in ob.constraints if not constraint.mute and constraint.influence > 0.0
     ]
     if constraints:
         yield f"object constraints ({', '.join(constraints)}) do not act on a simulated body: the bake mutes them"
+    if not body.flags_change and _keyed_after(ob, frames[0]):
+        yield "its keys of location or rotation do not act on a simulated body: the bake replaces them"
     if ob.parent is not None:
         scale = np.linalg.norm(body.parent_matrix_start[:3, :3], axis=0)
         if scale.max() > RATIO_UNEVEN * scale.min():
             yield f"its parent {ob.parent.name} is scaled unevenly: it will look sheared; apply the parent's scale"
+
+
+def _keyed_after(ob, frame):
+    """Whether location or rotation have keys after a frame."""
+    paths = {"location", rotation_path(ob.rotation_mode)}
+    return any(curve.data_path in paths and not curve.mute and curve.range()[1] > frame for curve in action_curves(ob))
 
 
 def _center_note(body, model):
@@ -141,6 +171,19 @@ def scene_notes(scene, objects, anything_moves) -> list[Note]:
         )
     )
     return notes
+
+
+def range_notes(scene, frames) -> list[Note]:
+    """A note where the Rigid Body World's cache, whose ``frames`` (a range) are simulated, is not the scene's range."""
+    if (frames[0], frames[-1]) == (scene.frame_start, scene.frame_end):
+        return []
+    text = (
+        f"frames {frames[0]} to {frames[-1]} are simulated, the range of the Rigid Body World's cache; "
+        f"the scene plays {scene.frame_start} to {scene.frame_end}"
+    )
+    if frames[-1] < scene.frame_end:
+        return [Note("warning", None, f"{text}: bodies stand still after frame {frames[-1]}")]
+    return [Note("info", None, text)]
 
 
 def starting_overlaps(model) -> list[Note]:

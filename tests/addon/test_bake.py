@@ -167,17 +167,30 @@ def test_stored_facts_say_what_was_baked(drop):
     assert facts.summary == facts.report == ""
 
 
+WORST = {"residual": 1e-3, "contact": "Cube.014 on Floor", "object": "Cube.014", "frame": 88}
+
+
 def totals(**values):
-    worst = {"residual": 1e-3, "contact": "Cube.014 on Floor", "object": "Cube.014", "frame": 88}
     base = {"frames": 249, "seconds": 41.2, "seconds_by_part": {"compile": 0.3}, "missed": 0, "contacts": 9}
-    return {**base, "worst": worst, **values}
+    return {**base, "worst": WORST, **values}
 
 
 @pytest.mark.parametrize(
     ("values", "arguments", "sentence"),
     [
         ({}, {}, "Baked 250 frames in 41 s; all contacts within tolerance"),
-        ({"missed": 2}, {}, "Baked 250 frames in 41 s; 2 solves above tolerance, worst Cube.014 on Floor, frame 88"),
+        (
+            {"missed": 2},
+            {},
+            "Baked 250 frames in 41 s; 2 solves above tolerance, the worst off by 0.1 % of the contact speed "
+            "(Cube.014 on Floor, frame 88): too little to see",
+        ),
+        (
+            {"missed": 1, "worst": {**WORST, "residual": 0.05}},
+            {},
+            "Baked 250 frames in 41 s; 1 solve above tolerance, off by 5 % of the contact speed "
+            "(Cube.014 on Floor, frame 88): may be seen; more Iterations or Substeps make it smaller",
+        ),
         ({"contacts": 0}, {}, "Baked 250 frames in 41 s"),
         ({"contacts": 0}, {"stopped": True}, "Stopped: baked 250 frames in 41 s"),
         ({"contacts": 0}, {"error": "Cube: is lost"}, "Failed: baked 250 frames in 41 s. Cube: is lost"),
@@ -186,6 +199,35 @@ def totals(**values):
 )
 def test_summary_is_a_sentence(values, arguments, sentence):
     assert bake.summary_sentence(totals(**values), **arguments) == sentence
+
+
+def test_shares_have_two_digits():
+    assert [bake.percent_text(share) for share in (2e-6, 3.44e-4, 0.0344, 0.214, 0.996, 11.969)] == [
+        "less than 0.01 %", "0.034 %", "3.4 %", "21 %", "100 %", "1,200 %"
+    ]  # fmt: skip
+
+
+def test_the_bar_of_a_bake_never_runs_back(drop, monkeypatch):
+    """Where all is compiled: animation is read before it is simulated, keyframes are written object by object."""
+    drop.key(drop.body("Pusher", type="PASSIVE", location=(5, 0, 0)), "location", {1: (5, 0, 0), 25: (6, 0, 0)})
+    drop.body("Other", location=(9, 0, 3))
+    monkeypatch.setattr(keyframes, "CHUNK", 1)
+    bake_scene(drop.scene, FAST)  # compiles
+    seen = []
+    bake_scene(drop.scene, FAST, seen.append)
+    assert [progress.stage for progress in seen].count("write") > 1
+    assert "Reading animation, frame 25" in [progress.text for progress in seen]
+    assert {progress.text for progress in seen if progress.stage == "compile"} == {"Loading the solver"}
+    factors = [progress.factor for progress in seen]
+    assert factors == sorted(factors)
+    assert (factors[0], factors[-1]) == (0.0, 1.0)
+
+
+def test_loading_is_not_called_compiling(drop):
+    """What is compiled already is only loaded, and counts as a part of the bake's own time."""
+    bake_scene(drop.scene, FAST)
+    seconds = bake_scene(drop.scene, FAST).report["totals"]["seconds_by_part"]
+    assert seconds["compile"] == 0.0 < seconds["load"]
 
 
 def test_durations_read_as_people_say_them():

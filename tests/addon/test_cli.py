@@ -21,7 +21,7 @@ def shot(maker, tmp_path):
     """A saved scene: a ball above a floor, six frames."""
     maker.body("Ball", shape="SPHERE", location=(0, 0, 3))
     maker.body("Floor", type="PASSIVE", shape="BOX", location=(0, 0, -0.5), scale=(10, 10, 1))
-    maker.world.point_cache.frame_end = 1 + FRAMES
+    maker.scene.frame_end = maker.world.point_cache.frame_end = 1 + FRAMES
     return maker.save(tmp_path / "shot.blend")
 
 
@@ -113,6 +113,43 @@ def test_quiet_and_progress(shot, capsys):
     _, _, lines = run(capsys, "bake", shot)
     assert any(f"Frame {1 + FRAMES} of {1 + FRAMES}" in line for line in lines)
     assert run(capsys, "bake", shot, "--quiet") == (0, "", [])
+
+
+def test_loading_is_one_line(shot, capsys):
+    """A stage of which nothing is counted does not repeat itself in a log."""
+    _, _, lines = run(capsys, "bake", shot)
+    assert lines.count("cairn: Loading the solver") <= 1
+    assert not [line for line in lines if "warning:" in line]
+
+
+def test_bake_says_warnings_once(shot, maker, capsys):
+    """A line for each on stderr, objects with the same one together; not with --quiet, but always in the report."""
+    for name in ("Hinge", "Pin"):
+        joint = maker.object(name)
+        maker.world.constraints = maker.world.constraints or bpy.data.collections.new("Constraints")
+        maker.world.constraints.objects.link(joint)
+        joint.rigid_body_constraint.type = "HINGE"
+    maker.scene.render.frame_map_new = 50
+    maker.save(shot)
+    report = shot.with_name("report.json")
+    _, out, lines = run(capsys, "bake", shot, "--report", report)
+    assert "warning:" not in out
+    assert sorted(line for line in lines if line.startswith("cairn: warning")) == [
+        "cairn: warning: Hinge, Pin: Hinge joint is not yet supported: its bodies move without it, and pass through "
+        "each other",
+        "cairn: warning: Time Remapping is not supported: set Old and New to the same value",
+    ]
+    assert sum(note["level"] == "warning" for note in json.loads(report.read_text())["notes"]) == 3
+    assert run(capsys, "bake", shot, "--quiet") == (0, "", [])
+
+
+def test_info_says_which_kinds_change(maker, tmp_path, capsys):
+    """A body that comes loose is not just what it is at the start."""
+    ball = maker.body("Ball", shape="SPHERE")
+    maker.key(ball, "rigid_body.kinematic", {1: True, 11: False})
+    _, out, _ = run(capsys, "info", maker.save(tmp_path / "shot.blend"))
+    assert "1 body (0 dynamic, 1 kinematic, 0 static at the start)" in out
+    assert "Ball: is simulated in frames 11 to 250 only, as Animated or Dynamic is keyed" in out
 
 
 def test_info_lists_bodies_and_notes(maker, tmp_path, capsys):

@@ -56,7 +56,7 @@ class Harness:
                 modal_handler_add=lambda operator: True,
             ),
         )
-        own = {name: value for name, value in vars(operator).items() if callable(value) or name == "_hint"}
+        own = {name: value for name, value in vars(operator).items() if callable(value) or name in {"_task", "_hint"}}
         self.operator = _of_plain_class(operators._StepsOperator, own)
         vars(self.operator).update(properties)
         self.operator.report = lambda level, text: self.reports.append((level, text))
@@ -132,9 +132,9 @@ def test_polls_say_why_not(stack):
     bpy.ops.rigidbody.world_remove()
     assert "no rigid body world" in refusal(bpy.ops.cairn.bake)
     bpy.ops.rigidbody.world_add()
-    operators.running = {"scene": "Scene", "text": "", "factor": 0.0}
-    assert "ESC stops it" in refusal(bpy.ops.cairn.bake)
-    assert "ESC stops it" in refusal(bpy.ops.cairn.delete_bake)
+    operators.running = {"scene": "Scene", "text": "", "factor": 0.0, "task": "A bake"}
+    assert "A bake is running; ESC stops it" in refusal(bpy.ops.cairn.bake)
+    assert "A bake is running; ESC stops it" in refusal(bpy.ops.cairn.delete_bake)
 
 
 def test_bake_needs_object_mode(stack):
@@ -251,6 +251,26 @@ def test_a_check_for_overlaps_shows_what_it_compiles(stack, sunk_check):
     sunk_check.assert_cleaned_up()
     check = json.loads(bpy.context.window_manager.cairn.check)
     assert any("0.1 deep in Floor" in text for _, text, _ in check["notes"])
+    assert sunk_check.reports == []
+
+
+def test_buttons_say_that_a_check_is_running(stack, sunk_check):
+    """Not a bake."""
+    assert "A check is running; ESC stops it" in refusal(bpy.ops.cairn.bake)
+    sunk_check.run()
+
+
+def test_a_search_without_overlaps_says_so(stack):
+    """In the panel and in the status bar; a check that does not look for overlaps says nothing of them."""
+    for i in range(3):
+        stack.scene.objects[f"Box{i}"].location.z = 5.0 + 2.0 * i
+    text = "no bodies overlap at the start by more than 0.5 % of their size"
+    for find_overlaps in (False, True):
+        check = Harness(stack.scene, CAIRN_OT_check_scene, find_overlaps=find_overlaps)
+        assert check.operator.execute(check.context) == {"FINISHED"}
+        notes = json.loads(bpy.context.window_manager.cairn.check)["notes"]
+        assert (["info", text, []] in notes) == find_overlaps
+        assert check.reports == ([({"INFO"}, "N" + text[1:])] if find_overlaps else [])
 
 
 def test_escape_ends_a_check(stack, sunk_check):
@@ -288,7 +308,7 @@ def test_progress_is_shown_while_it_runs(harness):
     assert "ESC" in harness.status
 
 
-def test_compiling_is_shown_before_it_begins(stack, monkeypatch):
+def test_loading_is_shown_before_it_begins(stack, monkeypatch):
     """Loading Numba takes longer than a tick may, so the words must be there before."""
     shown = []
     harness = Harness(stack.scene)
@@ -296,7 +316,7 @@ def test_compiling_is_shown_before_it_begins(stack, monkeypatch):
     patch = pytest.MonkeyPatch()
     harness.begin(patch)
     harness.run()
-    assert "Compiling (once)" in shown[0]
+    assert "Loading the solver" in shown[0]
 
 
 @pytest.mark.parametrize("key", ["ESC", "RIGHTMOUSE"])

@@ -11,7 +11,7 @@ import types
 import pytest
 
 from cairn.addon import runtime
-from cairn.solver_core import compile_workers
+from cairn.solver_core import compile_workers, entries
 from cairn.solver_core.shapes import ShapeKind
 
 OPTIONS = {"frame_rate": 24.0, "substeps": 1, "method": "nncg", "friction": "box", "tolerance": 1e-6}
@@ -118,6 +118,7 @@ def test_compiling_shows_at_once_and_comes_to_an_end(monkeypatch):
 def test_compiling_pauses_between_two_kernels(monkeypatch):
     """With no time a tick, every kernel that is compiled here is a step of its own, each once and in order."""
     monkeypatch.setattr(compile_workers, "child_count", lambda: 0)
+    monkeypatch.setattr(entries.Compilation, "is_cached", lambda compilation: False)
     steps = [step for step in runtime.compile_kernels(OPTIONS, [ShapeKind.BOX], time_slice=-1.0) if step[1]]
     assert [done for done, _, _ in steps] == list(range(len(steps)))
     assert {total for _, total, _ in steps} == {len(steps)}
@@ -133,7 +134,21 @@ def test_only_shapes_that_the_model_has_are_compiled():
     assert named[1] - named[0] == {"narrow_phase: balls"}
 
 
-def test_compiling_can_be_left():
+@pytest.mark.parametrize("missing", [(), ("frame",)])
+def test_only_what_is_compiled_is_counted(monkeypatch, missing):
+    """Where all kernels are in the cache, and only loaded, there is no total; one that is missing makes it a count."""
+    monkeypatch.setattr(compile_workers, "child_count", lambda: 0)
+    monkeypatch.setattr(entries.Compilation, "is_cached", lambda compilation: compilation.name not in missing)
+    steps = runtime.compile_kernels(OPTIONS, [ShapeKind.BOX], time_slice=-1.0)
+    totals = {total for _, total, name in steps if name}
+    assert (totals == {0}) == (not missing)
+    contacts = runtime.compile_contacts([ShapeKind.BOX], time_slice=-1.0)  # needs no frame
+    assert {total for _, total, name in contacts if name} == {0}
+
+
+def test_compiling_can_be_left(monkeypatch):
+    monkeypatch.setattr(compile_workers, "child_count", lambda: 0)
+    monkeypatch.setattr(entries.Compilation, "is_cached", lambda compilation: False)
     steps = runtime.compile_kernels(OPTIONS, [ShapeKind.BOX], time_slice=-1.0)
     next(step for step in steps if step[1])
     steps.close()

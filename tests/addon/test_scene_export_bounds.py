@@ -341,6 +341,74 @@ def test_plain_scene_has_no_warning(maker):
     assert [note for note in export_scene(maker.scene).notes if note.level == "warning"] == []
 
 
+@pytest.mark.parametrize(
+    ("flag", "keys", "frames"),
+    [
+        ("kinematic", {1: True, 11: False}, "11 to 250"),
+        ("enabled", {1: True, 11: False, 31: True}, "2 to 10, 31 to 250"),
+        ("kinematic", {1: True, 2: False}, None),
+        ("kinematic", {1: True, 251: False}, None),
+    ],
+)
+def test_frames_in_which_a_body_is_simulated_are_noted(maker, flag, keys, frames):
+    """A step's flags are those of its last frame; nothing is said where it is all of them, or none."""
+    maker.key(maker.body("Body"), f"rigid_body.{flag}", keys)
+    found = [text for text in texts(export_scene(maker.scene), "Body", "info") if "simulated" in text]
+    expected = [f"is simulated in frames {frames} only, as Animated or Dynamic is keyed"] if frames else []
+    assert found == expected
+
+
+def test_driven_flags_are_noted(maker):
+    """Only evaluating could tell the frames."""
+    maker.body("Body").driver_add("rigid_body.kinematic").driver.expression = "frame < 5"
+    assert any("hangs on a driver" in text for text in texts(export_scene(maker.scene), "Body", "info"))
+
+
+@pytest.mark.parametrize(
+    ("path", "keys", "flags", "noted"),
+    [
+        ("location", {1: (0, 0, 0), 20: (1, 0, 0)}, {}, True),
+        ("rotation_euler", {20: (1, 0, 0)}, {}, True),
+        ("rotation_quaternion", {20: (1, 0, 0, 0)}, {}, False),
+        ("scale", {20: (1, 1, 1)}, {}, False),
+        ("location", {-9: (1, 0, 0), 1: (0, 0, 0)}, {}, False),
+        ("location", {1: (0, 0, 0), 20: (1, 0, 0)}, {1: True, 20: False}, False),
+    ],
+)
+def test_keys_that_a_bake_replaces_are_noted(maker, path, keys, flags, noted):
+    """Of the channels that it writes, after the start frame; a body whose Animated is keyed off is led by its keys."""
+    body = maker.body("Body")
+    maker.key(body, path, keys)
+    if flags:
+        maker.key(body, "rigid_body.kinematic", flags)
+    found = texts(export_scene(maker.scene), "Body", "warning")
+    assert any("the bake replaces them" in text for text in found) == noted
+
+
+@pytest.mark.parametrize(
+    ("scene", "cache", "level"),
+    [
+        ((1, 250), (1, 250), None),
+        ((1, 500), (1, 250), "warning"),
+        ((1, 120), (1, 250), "info"),
+        ((1, 9), (3, 9), "info"),
+    ],
+)
+def test_ranges_that_differ_are_noted(maker, scene, cache, level):
+    """A scene that goes on after its cache has bodies that stand still then; who gives a range knows."""
+    maker.body("Body")
+    maker.scene.frame_start, maker.scene.frame_end = scene
+    maker.world.point_cache.frame_start, maker.world.point_cache.frame_end = cache
+    found = [note for note in export_scene(maker.scene).notes if "the scene plays" in note.text]
+    assert [note.level for note in found] == ([level] if level else [])
+    if level:
+        assert f"frames {cache[0]} to {cache[1]} are simulated" in found[0].text
+        assert f"the scene plays {scene[0]} to {scene[1]}" in found[0].text
+        assert (f"stand still after frame {cache[1]}" in found[0].text) == (level == "warning")
+    chosen = export_scene(maker.scene, frame_end=cache[1]).notes
+    assert not [note for note in chosen if "the scene plays" in note.text]
+
+
 def test_equal_notes_are_grouped(maker):
     """A hundred compound parents without children give one line."""
     for place in range(30):
