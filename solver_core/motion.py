@@ -58,8 +58,6 @@ class MotionArrays(NamedTuple):
         At the substep's end, with gravity and damping, without contacts.
     displacing_velocity : float64 [body_count, 6]
         Moves the poses (``constraints.displacing``).
-    pace : int64 [body_count]
-        Which velocity that is: FALLS, MEAN or END.
     """
 
     inverse_mass: np.ndarray
@@ -68,7 +66,6 @@ class MotionArrays(NamedTuple):
     start_velocity: np.ndarray
     free_velocity: np.ndarray
     displacing_velocity: np.ndarray
-    pace: np.ndarray
 
 
 def allocate_motion(body_count: int) -> MotionArrays:
@@ -80,7 +77,6 @@ def allocate_motion(body_count: int) -> MotionArrays:
         start_velocity=np.zeros((body_count, 6)),
         free_velocity=np.zeros((body_count, 6)),
         displacing_velocity=np.zeros((body_count, 6)),
-        pace=np.zeros(body_count, np.int64),
     )
 
 

@@ -5,6 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .constraints.contact_rows import ContactRowArrays, allocate_contact_rows
+from .constraints.displacing import PaceArrays, allocate_paces
 from .island_parts import BodyGraph, allocate_body_graph
 from .rows import (
     IslandArrays,
@@ -28,6 +29,7 @@ class ProblemArrays(NamedTuple):
     ----------
     rows : RowArrays
     contact_rows : ContactRowArrays
+    paces : PaceArrays
     islands : IslandArrays
     parent, label : int64 [body_count]
         For ``find_islands``.
@@ -40,6 +42,7 @@ class ProblemArrays(NamedTuple):
 
     rows: RowArrays
     contact_rows: ContactRowArrays
+    paces: PaceArrays
     islands: IslandArrays
     parent: np.ndarray
     label: np.ndarray
@@ -65,6 +68,7 @@ def allocate_problem(collision, body_count: int, method) -> ProblemArrays:
     return ProblemArrays(
         rows=allocate_rows(contact_capacity, row_capacity, body_count),
         contact_rows=allocate_contact_rows(contact_capacity),
+        paces=allocate_paces(contact_capacity, body_count),
         islands=allocate_islands(contact_capacity, body_count),
         parent=np.zeros(body_count, np.int64),
         label=np.zeros(body_count, np.int64),

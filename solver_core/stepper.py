@@ -530,8 +530,10 @@ def advance_frame(arrays):
                 started = _stage_done(record.nanoseconds, np.int64(2), started)
             choose_displacing(
                 rows,
+                islands,
                 contacts,
                 motion,
+                problem.paces,
                 model.size,
                 model.shapes.kind,
                 velocity,

@@ -14,26 +14,35 @@ Let d be that velocity, and p = J' r of a body. Its energy m |v|^2 / 2 - m g . x
 as M (v - w) = h M g + p shows. The sum of p . d is the sum over contacts of r . J d, their work along the displacement.
 So energy does not grow if the contacts of no pair do work: r . J d <= 0. Where both bodies move by END, or both by
 FALLS, J d = J v and the solution says so (u_n = -gap / h <= 0 where it pushes, friction against the slip). Else it is
-looked at, and so is whether d leads the bodies into each other. As many bodies as possible fall, of the others as many
-as possible move by the mean:
+looked at, and so is whether d leads the bodies into each other. As many bodies as possible fall, and most of the others
+begin with the mean:
 
 - what pushes on something that does not fall does not fall either,
 - what the mean leads into others, or along which a contact would do work, goes by END, and so does the other body,
 - what sticks to something driven goes by END: that has its new velocity from the substep's start,
-- what contacts turn goes by END, unless a round shape rolls: a box that rocks from edge to edge loses little by the
-  mean, and is lifted by what overlaps where it lands. On hills boxes rocked on for ten seconds so; by END they lie
-  still after two and a half,
+- what contacts turn goes by END, unless it rolls, with a round shape on either side of each contact that pushes it: a
+  box that rocks from edge to edge loses little by the mean, and is lifted by what overlaps where it lands. On hills
+  boxes rocked on for ten seconds so; by END they lie still after two and a half,
 - what the mean would turn to where its angular momentum needs more energy goes by END: at constant angular momentum L a
   body turns by h w without a change of energy, by another angle a with one of a . (w x L).
+
+Bodies only go from FALLS to MEAN and from there to END, in turns. A turn looks at the contacts of the bodies that the
+last one changed, with the velocities that it left, and what they ask for is done at its end. So the result does not
+hang on the order of contacts; and as a body changes twice at most, each is looked at a few times.
+
+Where no body of an island changes its velocity, v = w, nothing of it falls: together they would get gravity's momentum.
+All go by END then, and no contact is looked at. So it is in still scenes.
 
 This is for the motion to v. Overlaps that are taken out lift bodies, and impacts (``impacts``) change v afterwards.
 END is implicit Euler: a body that rolls through a bowl loses h |a|^2 / 2 of its energy a second and a kilogram.
 """
 
-import math
+from typing import NamedTuple
+
+import numpy as np
 
 from ..collision.workspace import CAPSULE, CONE, SPHERE
-from ..kernel import borrowed, subkernel
+from ..kernel import borrowed, kernel, subkernel
 from .contact_rows import RATIO_TOUCHING, normal_speed, size_that_moves, touches_driven
 
 FALLS, MEAN, END = 0, 1, 2
@@ -47,18 +56,60 @@ _RATIO_WORK = 1e-5
 _RATIO_REST = 1e-3
 
 
-@subkernel(inline=True)
-def choose_displacing(rows, contacts, motion, size, shape_kind, velocity, gravity, gravity_speed, h):
+class PaceArrays(NamedTuple):
+    """Which velocity moves each body, and workspace to find that.
+
+    Contacts of the same two bodies that follow each other are a run, named by its first contact. A body's runs are a
+    list of links: link 2 c belongs to body a of the run c, 2 c + 1 to its body b.
+
+    Attributes
+    ----------
+    pace : int64 [body_count]
+        FALLS, MEAN or END.
+    first_link : int64 [body_count]
+        -1 where a body has no runs.
+    next_link : int64 [2 contact_capacity]
+        -1 ends the list.
+    queue : int64 [2 body_count]
+        Bodies that do not fall, in the order in which that was found; once more where they went on from MEAN to END.
+    place : int64 [body_count]
+        A body's last place in the queue; -1 where it has none.
+    """
+
+    pace: np.ndarray
+    first_link: np.ndarray
+    next_link: np.ndarray
+    queue: np.ndarray
+    place: np.ndarray
+
+
+def allocate_paces(contact_capacity: int, body_count: int) -> PaceArrays:
+    """Room for so many contacts and bodies."""
+    return PaceArrays(
+        pace=np.zeros(body_count, np.int64),
+        first_link=np.zeros(body_count, np.int64),
+        next_link=np.zeros(2 * contact_capacity, np.int64),
+        queue=np.zeros(2 * body_count, np.int64),
+        place=np.zeros(body_count, np.int64),
+    )
+
+
+@kernel(inline=True)
+def choose_displacing(rows, islands, contacts, motion, paces, size, shape_kind, velocity, gravity, gravity_speed, h):
     """Find the velocity that moves each body.
 
     Parameters
     ----------
     rows : RowArrays
         As the question of poses was answered (read).
+    islands : IslandArrays
+        Read.
     contacts : ContactArrays
         Read.
     motion : MotionArrays
-        Read: can_be_pushed, free_velocity. Written: pace, displacing_velocity.
+        Read: can_be_pushed, free_velocity. Written: displacing_velocity.
+    paces : PaceArrays
+        Written.
     size : float64 [body_count]
         [m] (read).
     shape_kind : int64 [shape_count]
@@ -70,76 +121,196 @@ def choose_displacing(rows, contacts, motion, size, shape_kind, velocity, gravit
     gravity_speed, h : float
         [m/s], [s].
     """
-    rows, contacts, motion = borrowed(rows), borrowed(contacts), borrowed(motion)
-    pace, can_be_pushed, free_velocity = motion.pace, motion.can_be_pushed, motion.free_velocity
-    displacing = motion.displacing_velocity
-    body_a, body_b, impulse, diagonal = rows.body_a, rows.body_b, rows.impulse, rows.diagonal
-    jacobian, bias, count = rows.jacobian, rows.bias, contacts.count[0]
-    for body in range(pace.size):
-        pace[body] = FALLS if can_be_pushed[body] else END
-        for column in range(6):
-            displacing[body, column] = velocity[body, column]
-        if can_be_pushed[body]:
-            for axis in range(3):
-                displacing[body, axis] -= 0.5 * h * gravity[axis]
-    # Paces only grow, so this ends. What rests on each other is mostly listed from below or from above.
-    step, changed = 1, True
-    while changed:
-        changed = False
-        following = 0 if step > 0 else count - 1
-        work = pushes = 0.0
-        for _ in range(count):
-            contact, following = following, following + step
-            a, b = body_a[contact], body_b[contact]
-            is_last = (
-                following < 0 or following == count or body_a[following] != a or body_b[following] != b
-            )  # of the pair of bodies
-            lower, higher = min(pace[a], pace[b]), max(pace[a], pace[b])
-            if lower == higher and lower != MEAN:
-                continue
-            row = rows.block_row[contact]
-            ends = False
-            if lower == FALLS and impulse[row] * diagonal[row] > _RATIO_PUSH * gravity_speed:
-                body = a if pace[a] == FALLS else b
-                free, now, mass = free_velocity[body], velocity[body], rows.body_mass[body]
-                may_roll = _is_round(shape_kind[contacts.shape_a[contact]])
-                may_roll = may_roll or _is_round(shape_kind[contacts.shape_b[contact]])
-                pace[body] = _pace_of_pushed(
-                    size[body], mass, free, now, may_roll, gravity, gravity_speed, h, displacing[body]
-                )
-                # The pair's other contacts are to be looked at together, in the next turn.
-                work, changed = -math.inf, True
-            else:
-                speed = normal_speed(jacobian, row, displacing, a, b)
-                allowed = RATIO_TOUCHING * size_that_moves(size, can_be_pushed, a, b)
-                ends = h * (bias[row] + speed) < -allowed
-                if lower == MEAN and impulse[row] > 0.0:
-                    ends = ends or _is_dragged(rows, contacts, velocity, contact, _RATIO_REST * gravity_speed)
-                    for axis in range(3):
-                        speed += jacobian[row, 6 + axis] * contacts.drift[contact, axis]
-                    work += impulse[row] * speed
-                    pushes += impulse[row]
-                    for tangent in range(row + 1, row + 3):
-                        work += impulse[tangent] * (normal_speed(jacobian, tangent, displacing, a, b) + bias[tangent])
-                ends = ends or (is_last and work > _RATIO_WORK * gravity_speed * pushes)
-            if ends:
-                _move_to_end(pace, displacing, velocity, a)
-                _move_to_end(pace, displacing, velocity, b)
-                changed = True
-            if is_last:
-                work = pushes = 0.0
-        step = -step
+    rows, islands, contacts = borrowed(rows), borrowed(islands), borrowed(contacts)
+    motion, paces = borrowed(motion), borrowed(paces)
+    pace, place, queue = paces.pace, paces.place, paces.queue
+    first_link, next_link, body_a, body_b = paces.first_link, paces.next_link, rows.body_a, rows.body_b
+    free_velocity, displacing = motion.free_velocity, motion.displacing_velocity
+    if _begin(islands, motion, paces, size, velocity, gravity, gravity_speed, h):
+        return
+    found = _link_runs(body_a, body_b, contacts.count[0], paces)
+    done = 0
+    while done < found:
+        is_first = done == 0
+        for index in range(done, found):
+            _move_to_end(pace, displacing, velocity, queue[index])
+        # What pushes on something that does not fall does not fall either.
+        spread = done
+        while spread < found:
+            body = queue[spread]
+            spread += 1
+            link = first_link[body]
+            while link >= 0:
+                run = link // 2
+                other = body_b[run] if link % 2 == 0 else body_a[run]
+                if pace[other] == FALLS and _pushes(rows, contacts.count[0], run, gravity_speed):
+                    pace[other] = _pace_of_pushed(
+                        rows,
+                        contacts,
+                        paces,
+                        shape_kind,
+                        size,
+                        free_velocity,
+                        velocity,
+                        other,
+                        gravity,
+                        gravity_speed,
+                        h,
+                    )
+                    _write_displacing(pace, free_velocity, velocity, gravity, h, other, displacing)
+                    queue[found], place[other] = other, found
+                    found += 1
+                link = next_link[link]
+        end = found
+        for index in range(done, end):
+            link = first_link[queue[index]]
+            while link >= 0:
+                run = link // 2
+                a, b = body_a[run], body_b[run]
+                # At first all bodies that do not fall are looked at: of two the one that comes first will do.
+                is_twice = is_first and link % 2 == 1 and pace[a] != FALLS
+                if not is_twice and _leads_astray(rows, contacts, motion, pace, size, velocity, run, gravity_speed, h):
+                    for body in (a, b):
+                        if pace[body] != END and place[body] < end:
+                            queue[found], place[body] = body, found
+                            found += 1
+                link = next_link[link]
+        done = end
 
 
 @subkernel
-def _is_dragged(rows, contacts, velocity, contact, slow):
-    """Whether a contact sticks to something driven, with a slip below ``slow`` [m/s]."""
-    if rows.friction[rows.block_row[contact] + 1] == 0.0 or not touches_driven(rows, contacts, velocity, contact):
-        return False
-    a, b, square = rows.body_a[contact], rows.body_b[contact], 0.0
-    for row in range(rows.block_row[contact] + 1, rows.block_row[contact + 1]):
-        square += (normal_speed(rows.jacobian, row, velocity, a, b) + rows.bias[row]) ** 2
-    return square <= slow * slow
+def _begin(islands, motion, paces, size, velocity, gravity, gravity_speed, h):
+    """Let all fall but what rests; returns whether nothing is left to be looked at."""
+    pace, can_be_pushed, free_velocity = paces.pace, motion.can_be_pushed, motion.free_velocity
+    body_first, body_order, displacing = islands.body_first, islands.body_order, motion.displacing_velocity
+    for body in range(pace.size):
+        pace[body] = FALLS if can_be_pushed[body] else END
+    is_done = True
+    for island in range(islands.count[0]):
+        rests = True
+        for index in range(body_first[island], body_first[island + 1]):
+            body = body_order[index]
+            if not _rests(size[body], free_velocity[body], velocity[body], gravity, gravity_speed, h):
+                rests = is_done = False
+                break
+        if rests:
+            for index in range(body_first[island], body_first[island + 1]):
+                pace[body_order[index]] = END
+    for body in range(pace.size):
+        _write_displacing(pace, free_velocity, velocity, gravity, h, body, displacing)
+    return is_done
+
+
+@subkernel
+def _link_runs(body_a, body_b, count, paces):
+    """Give every body that may fall, and what those touch, its runs; the latter are the first ones in the queue.
+
+    Returns
+    -------
+    int
+        How many these are.
+    """
+    pace, place, queue, first_link, next_link = paces.pace, paces.place, paces.queue, paces.first_link, paces.next_link
+    for body in range(pace.size):
+        first_link[body] = place[body] = -1
+    found = 0
+    for contact in range(count - 1, -1, -1):
+        a, b = body_a[contact], body_b[contact]
+        is_run = contact == 0 or body_a[contact - 1] != a or body_b[contact - 1] != b
+        if not is_run or (pace[a] == END and pace[b] == END):
+            continue
+        next_link[2 * contact], next_link[2 * contact + 1] = first_link[a], first_link[b]
+        first_link[a], first_link[b] = 2 * contact, 2 * contact + 1
+        for body in (a, b):
+            if pace[body] == END and place[body] < 0:
+                queue[found], place[body] = body, found
+                found += 1
+    return found
+
+
+@subkernel
+def _rests(size, free_velocity, velocity, gravity, gravity_speed, h):
+    """Whether a body has the velocity from the substep's start again."""
+    least = _RATIO_REST * gravity_speed
+    for axis in range(3):
+        if not abs(velocity[axis] - free_velocity[axis] + h * gravity[axis]) <= least:
+            return False
+    return not _is_turned(size, free_velocity, velocity, gravity_speed)
+
+
+@subkernel
+def _is_turned(size, free_velocity, velocity, gravity_speed):
+    """Whether contacts turn a body."""
+    for axis in range(3, 6):
+        if not size * abs(velocity[axis] - free_velocity[axis]) <= _RATIO_REST * gravity_speed:
+            return True
+    return False
+
+
+@subkernel
+def _is_push(rows, contact, gravity_speed):
+    row = rows.block_row[contact]
+    return rows.impulse[row] * rows.diagonal[row] > _RATIO_PUSH * gravity_speed
+
+
+@subkernel
+def _pushes(rows, count, run, gravity_speed):
+    """Whether a contact of a run pushes."""
+    contact = run
+    while contact < count and rows.body_a[contact] == rows.body_a[run] and rows.body_b[contact] == rows.body_b[run]:
+        if _is_push(rows, contact, gravity_speed):
+            return True
+        contact += 1
+    return False
+
+
+@subkernel
+def _rolls(rows, contacts, paces, shape_kind, body, gravity_speed):
+    """Whether each contact that pushes a body is one of a round shape."""
+    count, shape_a, shape_b = contacts.count[0], contacts.shape_a, contacts.shape_b
+    link = paces.first_link[body]
+    while link >= 0:
+        run = contact = link // 2
+        while contact < count and rows.body_a[contact] == rows.body_a[run] and rows.body_b[contact] == rows.body_b[run]:
+            is_round = _is_round(shape_kind[shape_a[contact]]) or _is_round(shape_kind[shape_b[contact]])
+            if not is_round and _is_push(rows, contact, gravity_speed):
+                return False
+            contact += 1
+        link = paces.next_link[link]
+    return True
+
+
+@subkernel
+def _is_round(kind):
+    return kind == SPHERE or CAPSULE <= kind <= CONE
+
+
+@subkernel
+def _pace_of_pushed(rows, contacts, paces, shape_kind, size, free_velocity, velocity, body, gravity, gravity_speed, h):
+    """Pace with which a body begins that does not fall."""
+    free, now, mass = free_velocity[body], velocity[body], rows.body_mass[body]
+    if _rests(size[body], free, now, gravity, gravity_speed, h):
+        return END
+    if _gain_by_turn(mass, free, now, h) > _RATIO_WORK * mass[0, 0] * gravity_speed**2:
+        return END
+    if _is_turned(size[body], free, now, gravity_speed) and not _rolls(
+        rows, contacts, paces, shape_kind, body, gravity_speed
+    ):
+        return END
+    return MEAN
+
+
+@subkernel
+def _write_displacing(pace, free_velocity, velocity, gravity, h, body, displacing):
+    """The velocity that moves a body, by its pace."""
+    free, now, own = free_velocity[body], velocity[body], displacing[body]
+    for axis in range(3):
+        own[axis], own[3 + axis] = now[axis], now[3 + axis]
+        if pace[body] == FALLS:
+            own[axis] = now[axis] - 0.5 * h * gravity[axis]
+        elif pace[body] == MEAN:
+            own[axis] = 0.5 * (now[axis] + free[axis] - h * gravity[axis])
+            own[3 + axis] = 0.5 * (now[3 + axis] + free[3 + axis])
 
 
 @subkernel
@@ -152,28 +323,44 @@ def _move_to_end(pace, displacing, velocity, body):
 
 
 @subkernel
-def _is_round(kind):
-    return kind == SPHERE or CAPSULE <= kind <= CONE
+def _leads_astray(rows, contacts, motion, pace, size, velocity, run, gravity_speed, h):
+    """Whether two bodies go into each other, or their contacts do work, or one sticks to something driven."""
+    body_a, body_b, bias, impulse, count = rows.body_a, rows.body_b, rows.bias, rows.impulse, contacts.count[0]
+    jacobian, displacing = rows.jacobian, motion.displacing_velocity
+    a, b = body_a[run], body_b[run]
+    lower, higher = min(pace[a], pace[b]), max(pace[a], pace[b])
+    if lower == higher and lower != MEAN:
+        return False
+    allowed = RATIO_TOUCHING * size_that_moves(size, motion.can_be_pushed, a, b)
+    work = pushes = 0.0
+    contact = run
+    while contact < count and body_a[contact] == a and body_b[contact] == b:
+        row = rows.block_row[contact]
+        speed = normal_speed(jacobian, row, displacing, a, b)
+        if h * (bias[row] + speed) < -allowed:
+            return True
+        if lower == MEAN and impulse[row] > 0.0:
+            if _is_dragged(rows, contacts, velocity, contact, _RATIO_REST * gravity_speed):
+                return True
+            for axis in range(3):
+                speed += jacobian[row, 6 + axis] * contacts.drift[contact, axis]
+            work += impulse[row] * speed
+            pushes += impulse[row]
+            for tangent in range(row + 1, row + 3):
+                work += impulse[tangent] * (normal_speed(jacobian, tangent, displacing, a, b) + bias[tangent])
+        contact += 1
+    return work > _RATIO_WORK * gravity_speed * pushes
 
 
 @subkernel
-def _pace_of_pushed(size, mass, free_velocity, velocity, may_roll, gravity, gravity_speed, h, displacing):
-    """Pace with which a body begins that does not fall; its displacing velocity is written."""
-    change, turn = 0.0, 0.0
-    for axis in range(3):
-        change = max(change, abs(velocity[axis] - free_velocity[axis] + h * gravity[axis]))
-        turn = max(turn, size * abs(velocity[3 + axis] - free_velocity[3 + axis]))
-    least = _RATIO_REST * gravity_speed
-    gain = _gain_by_turn(mass, free_velocity, velocity, h)
-    is_tipped = turn > least and not may_roll
-    if is_tipped or max(change, turn) <= least or gain > _RATIO_WORK * mass[0, 0] * gravity_speed**2:
-        for column in range(6):
-            displacing[column] = velocity[column]
-        return END
-    for axis in range(3):
-        displacing[axis] = 0.5 * (velocity[axis] + free_velocity[axis] - h * gravity[axis])
-        displacing[3 + axis] = 0.5 * (velocity[3 + axis] + free_velocity[3 + axis])
-    return MEAN
+def _is_dragged(rows, contacts, velocity, contact, slow):
+    """Whether a contact sticks to something driven, with a slip below ``slow`` [m/s]."""
+    if rows.friction[rows.block_row[contact] + 1] == 0.0 or not touches_driven(rows, contacts, velocity, contact):
+        return False
+    a, b, square = rows.body_a[contact], rows.body_b[contact], 0.0
+    for row in range(rows.block_row[contact] + 1, rows.block_row[contact + 1]):
+        square += (normal_speed(rows.jacobian, row, velocity, a, b) + rows.bias[row]) ** 2
+    return square <= slow * slow
 
 
 @subkernel
