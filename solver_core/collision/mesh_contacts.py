@@ -7,6 +7,8 @@ Every triangle that the other shape may reach within the substep gives contacts 
 - its edges and corners, where the mesh is locally highest (``mesh_features``), at the closest points; where the shapes
   overlap, along the direction of the least way out among those that the triangle may push along.
 
+Where the surface is hollow, corners over one triangle may slide onto the next (``mesh_creases``).
+
 So what is touched is the surface, not the triangles: a seam gives no contact and no direction of its own.
 
 A shape that moves fast is looked for along its whole path, and triangles that the path misses are left out: their
@@ -19,6 +21,7 @@ import numpy as np
 from ..entries import call_for_count
 from ..kernel import subkernel
 from .closest_points import RATIO_TOUCHING, into_frame
+from .mesh_creases import hold_over_creases
 from .mesh_features import (
     BEHIND,
     FACE,
@@ -57,10 +60,12 @@ from .ways import MOST_STEPS, NEVER, RATIO_FAST, depth_of_point
 from .workspace import (
     A_IN_B,
     B_IN_A,
+    BOX,
     CAPSULE,
     CONE,
     DIRECTION,
     GAP,
+    HULL,
     POSITION,
     RATIO_MARGIN,
     ROUND_ON_MESH,
@@ -300,6 +305,12 @@ def mesh_contacts(
             count,
         )
     count = thin_out(contact, count, maximal_points, size)
+    if kind in (BOX, HULL) and not is_followed:
+        fresh = hold_over_creases(
+            vertices, triangles, normals, candidate, listed, held, size, slack, probe, scratch, contact, count
+        )
+        if fresh > count:
+            count = thin_out(contact, fresh, maximal_points, size)
     if is_followed and kind != SPHERE:
         count = hold_center(
             vertices, triangles, normals, polytopes, other, kind, parameters, lever, reach, pose, probe, contact, count

@@ -1,8 +1,10 @@
 """The contacts that a mesh's triangles give, gathered and thinned out: doubles dropped, and few in every direction.
 
-Of the contacts whose normals are about the same, those that can act before contacts are made anew go first: the ones
-about as deep as the deepest. Among them, and then among the others, the deepest is taken and after it always the one
-that is farthest from all that were taken (Gonzalez 1985), which keeps the ends, and so the area.
+Of the contacts whose normals are about the same, the deepest is taken, and after it always the one that would land
+first if the shape turned about one that was taken: of which the distance from all that were taken, over its height above
+the deepest, is largest. Of contacts at one height that is the farthest one (Gonzalez 1985), which keeps the ends, and so
+the area. A corner that is about to land goes before one that is farther, but much higher, and before what is level with
+the deepest at the same place.
 """
 
 from ..kernel import subkernel
@@ -19,8 +21,8 @@ COSINE_DIRECTION = 0.99
 COSINE_WIDER = 0.9
 COSINE_ALL = -2.0
 
-# Contacts that are this much less deep than the deepest of their direction (share of the smaller shape's size) cannot
-# act before contacts are made anew.
+# Heights above the deepest contact of a direction count from this share of the smaller shape's size below it: contacts
+# that lie less above it can act before contacts are made anew, and differ in their distances alone.
 RATIO_LEVEL = 0.002
 
 DROPPED = -1.0
@@ -128,14 +130,14 @@ def choose_points(contact, count, group, maximal_points, size):
                 deepest = row
     if members <= maximal_points:
         return
-    level = contact[deepest, GAP] + RATIO_LEVEL * size
+    base = contact[deepest, GAP] - RATIO_LEVEL * size
     for row in range(count):
         if contact[row, GROUP] == group:
             contact[row, ANGLE] = between(contact, row, deepest)
     # Taken ones have no distance from those taken.
     contact[deepest, ANGLE] = DROPPED
     for _ in range(maximal_points - 1):
-        best = farthest_point(contact, count, group, level)
+        best = first_to_land(contact, count, group, base)
         contact[best, ANGLE] = DROPPED
         for row in range(count):
             if contact[row, GROUP] == group and contact[row, ANGLE] != DROPPED:
@@ -146,19 +148,15 @@ def choose_points(contact, count, group, maximal_points, size):
 
 
 @subkernel
-def farthest_point(contact, count, group, level):
-    """The contact of a group that is farthest from those taken; one whose gap is above ``level`` only if it must be."""
-    best = -1
+def first_to_land(contact, count, group, base):
+    """The contact of a group whose distance from those taken is largest, measured by its height above ``base``."""
+    best, most = -1, 0.0
     for row in range(count):
         if contact[row, GROUP] != group or contact[row, ANGLE] == DROPPED:
             continue
-        if best < 0:
-            best = row
-            continue
-        is_level, is_best_level = contact[row, GAP] <= level, contact[best, GAP] <= level
-        is_farther = contact[row, ANGLE] > contact[best, ANGLE]
-        if (is_level and not is_best_level) or (is_level == is_best_level and is_farther):
-            best = row
+        slope = contact[row, ANGLE] / (contact[row, GAP] - base) ** 2
+        if best < 0 or slope > most:
+            best, most = row, slope
     return best
 
 
