@@ -7,6 +7,7 @@ is above that plane too: to get below it, the corner would have to leave what is
 """
 
 from ..kernel import subkernel
+from .closest_points import RATIO_TOUCHING
 from .mesh_features import BEHIND, where_it_lies
 from .mesh_manifold import COSINE_SAME_CONTACT, keep_contact
 from .mesh_tables import (
@@ -68,14 +69,16 @@ def hold_over_creases(
         for row in range(count):
             here = contact[row]
             gap = nx * here[ON_OTHER] + ny * here[ON_OTHER + 1] + nz * here[ON_OTHER + 2] - offset
-            if gap > farthest or gap < min(here[GAP], 0.0) - RATIO_OVER * size or fresh == CONTACT_ROWS:
+            # In a crease what is not over a triangle is nearer to the other.
+            if gap > farthest or gap < here[GAP] - RATIO_TOUCHING * size or fresh == CONTACT_ROWS:
                 continue
             # The mesh under the point, over the triangle's plane.
             height = nx * here[ON_MESH] + ny * here[ON_MESH + 1] + nz * here[ON_MESH + 2] - offset
             cosine = nx * here[OUTWARDS] + ny * here[OUTWARDS + 1] + nz * here[OUTWARDS + 2]
             if height < 0.0 or cosine > 1.0 - COSINE_SAME_CONTACT:
                 continue
-            if not share_corner(triangles, triangle, int(here[TRIANGLE])):
+            beside = int(here[TRIANGLE])
+            if not (share_corner(triangles, triangle, beside) and is_over_face(normals, beside, here)):
                 continue
             x, y, z = here[ON_OTHER], here[ON_OTHER + 1], here[ON_OTHER + 2]
             if not may_come_over(vertices, triangles, triangle, side, nx, ny, nz, x, y, z, size, slack, probe):
@@ -103,6 +106,15 @@ def closing(probe, nx, ny, nz):
 
 
 @subkernel
+def is_over_face(normals, triangle, row):
+    """Whether a contact is one of its triangle's face, and not of an edge or corner."""
+    cosine = 0.0
+    for i in range(3):
+        cosine += normals[triangle, i] * row[OUTWARDS + i]
+    return abs(cosine) > 1.0 - COSINE_SAME_CONTACT
+
+
+@subkernel
 def share_corner(triangles, one, two):
     """Whether two different triangles have a corner in common."""
     if one == two:
@@ -116,7 +128,7 @@ def share_corner(triangles, one, two):
 
 @subkernel
 def may_come_over(vertices, triangles, triangle, side, nx, ny, nz, x, y, z, size, slack, probe):
-    """Whether a point that is not over a triangle may come over it: it is no farther beyond each side than it may go."""
+    """Whether a point that is not over a triangle may come over it: it may go as far as it is beyond each side."""
     is_within = True
     for edge in range(3):
         tail, head = triangles[triangle, edge], triangles[triangle, (edge + 1) % 3]

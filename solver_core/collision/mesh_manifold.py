@@ -1,10 +1,11 @@
 """The contacts that a mesh's triangles give, gathered and thinned out: doubles dropped, and few in every direction.
 
 Of the contacts whose normals are about the same, the deepest is taken, and after it always the one that would land
-first if the shape turned about one that was taken: of which the distance from all that were taken, over its height above
-the deepest, is largest. Of contacts at one height that is the farthest one (Gonzalez 1985), which keeps the ends, and so
-the area. A corner that is about to land goes before one that is farther, but much higher, and before what is level with
-the deepest at the same place.
+first if the shape turned about one that was taken: of which the distance from all that were taken, over its height
+above the deepest, is largest. Of contacts at one height that is the farthest one (Gonzalez 1985), which keeps the ends,
+and so the area. A corner that is about to land goes before one that is farther, but much higher, and before what is
+level with the deepest at the same place. What differs in its normal is at a distance, too: that by which the shape's
+ends part when it is turned from one normal to the other.
 """
 
 from ..kernel import subkernel
@@ -133,7 +134,7 @@ def choose_points(contact, count, group, maximal_points, size):
     base = contact[deepest, GAP] - RATIO_LEVEL * size
     for row in range(count):
         if contact[row, GROUP] == group:
-            contact[row, ANGLE] = between(contact, row, deepest)
+            contact[row, ANGLE] = between(contact, row, deepest) + parting(contact, row, deepest, size)
     # Taken ones have no distance from those taken.
     contact[deepest, ANGLE] = DROPPED
     for _ in range(maximal_points - 1):
@@ -141,7 +142,8 @@ def choose_points(contact, count, group, maximal_points, size):
         contact[best, ANGLE] = DROPPED
         for row in range(count):
             if contact[row, GROUP] == group and contact[row, ANGLE] != DROPPED:
-                contact[row, ANGLE] = min(contact[row, ANGLE], between(contact, row, best))
+                away = between(contact, row, best) + parting(contact, row, best, size)
+                contact[row, ANGLE] = min(contact[row, ANGLE], away)
     for row in range(count):
         if contact[row, GROUP] == group and contact[row, ANGLE] != DROPPED:
             contact[row, GROUP] = DROPPED
@@ -167,3 +169,12 @@ def between(contact, one, two):
     for i in range(3):
         square += (contact[one, ON_OTHER + i] - contact[two, ON_OTHER + i]) ** 2
     return square
+
+
+@subkernel
+def parting(contact, one, two, size):
+    """Squared distance by which a shape's ends, half its size away, part between two contacts' normals."""
+    square = 0.0
+    for i in range(3):
+        square += (contact[one, OUTWARDS + i] - contact[two, OUTWARDS + i]) ** 2
+    return 0.25 * size * size * square

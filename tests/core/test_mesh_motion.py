@@ -163,6 +163,43 @@ def test_bodies_come_to_rest_on_a_hilly_ground(seed):
     assert np.abs(after - before)[1:].max() < 1e-4
 
 
+@pytest.mark.parametrize("scale", [1.0, 0.01])
+@pytest.mark.parametrize("start", [0.0, 1e-7, 1e-3, 2.5e-3])
+def test_a_corner_that_slides_into_a_crease_stops_at_the_slope_behind_it(start, scale):
+    """It goes 3.1 mm a substep from ``start`` before the crease: without a stop by up to 2.2 mm into the slope."""
+    corners = np.array([(x, y, max(0.0, -x)) for x in (-2.0, 0.0, 2.0) for y in (-2.0, 2.0)])
+    ground = TriangleMesh(scale * corners, np.array([(0, 2, 3), (0, 3, 1), (2, 4, 5), (2, 5, 3)]))
+    half_extents, turn = np.array([0.2, 0.15, 0.1]), np.array([0.9, 0.25, -0.3, 0.1])
+    turn /= np.linalg.norm(turn)
+    signs = np.array([[1.0 if i >> axis & 1 else -1.0 for axis in range(3)] for i in range(8)])
+    arms = rotate(turn, signs * half_extents)
+    lowest = arms[:, 2].argmin()
+    box = {
+        "shape": Box(scale * half_extents),
+        "position": scale * (np.array([start, 0.1, 0.0]) - arms[lowest]),
+        "orientation": turn,
+        "linear_velocity": (-0.3 * scale, 0.0, 0.0),
+        "friction": 0.0,
+    }
+    builder = ModelBuilder(gravity=(0.0, 0.0, -GRAVITY * scale))
+    for body in (static(ground), box):
+        builder.add_body(**body)
+    run = Simulation(builder.build(), SimulationOptions(method="nncg", frame_rate=96.0, substeps=1))
+    for _ in range(3):
+        run.advance_frame()
+        position, orientation = run.poses()
+        x, _, z = (position[1] + scale * rotate(orientation[1], signs * half_extents)).T
+        # What is left is what the turn of a substep leads off its tangent.
+        assert (z - np.maximum(0.0, -x)).min() > -1e-4 * scale
+
+
+def rotate(quaternion, vectors):
+    """Vectors [n, 3] turned by a unit quaternion (w, x, y, z)."""
+    w, axis = quaternion[0], quaternion[1:]
+    once = np.cross(axis, vectors)
+    return vectors + 2.0 * (w * once + np.cross(axis, once))
+
+
 @pytest.mark.parametrize("height", [0.0, 0.3, 0.95])
 def test_a_fast_ball_does_not_pass_a_thin_wall(height):
     """A 2 cm ball at 100 m/s, a closed wall of 1 cm and a single sheet, 24 fps and 4 substeps."""
