@@ -79,41 +79,67 @@ def natural_map(rows, islands, island, velocity, settings):
     worst_block : int
         Where it is largest; -1 where there is no block.
     """
-    # Numbers, not arrays, go to the functions called for each row: an array costs more to hand over than they do.
-    jacobian, diagonal, impulse, normal_row = rows.jacobian, rows.diagonal, rows.impulse, rows.normal_row
     residual = 0.0
     worst_block = -1
     for index in range(islands.block_first[island], islands.block_first[island + 1]):
         block = islands.block_order[index]
-        a, b = rows.body_a[block], rows.body_b[block]
-        row, end = rows.block_row[block], rows.block_row[block + 1]
-        while row < end:
-            normal = normal_row[row]
-            speed = row_velocity(jacobian, row, rows.bias[row], velocity, a, b)
-            bound = rows.friction[row] * max(impulse[normal], 0.0) if normal >= 0 else 0.0
-            if settings.friction != BOX and normal >= 0 and row + 1 < end and normal_row[row + 1] == normal:
-                error = _friction_error(
-                    max(diagonal[row], diagonal[row + 1]),
-                    impulse[row],
-                    impulse[row + 1],
-                    speed,
-                    row_velocity(jacobian, row + 1, rows.bias[row + 1], velocity, a, b),
-                    bound,
-                    settings.friction,
-                    settings.directions,
-                )
-                row += 2
-            else:
-                weight = diagonal[row]
-                error = 0.0
-                if weight > 0.0:
-                    lower, upper = (-bound, bound) if normal >= 0 else (rows.lower[row], rows.upper[row])
-                    error = weight * abs(impulse[row] - min(upper, max(lower, impulse[row] - speed / weight)))
-                row += 1
-            if error > residual:
-                residual = error
-                worst_block = block
+        error = _block_error(rows, block, velocity, settings)
+        if error > residual:
+            residual = error
+            worst_block = block
     return residual, worst_block
+
+
+@subkernel
+def block_errors(rows, islands, island, velocity, settings, error):
+    """The natural map of each block.
+
+    Parameters
+    ----------
+    rows, islands, island, velocity, settings
+        As of ``natural_map``.
+    error : float64 [blocks of the island or more]
+        Written: the largest of a block's rows, in the island's order [m/s].
+    """
+    first = islands.block_first[island]
+    for index in range(first, islands.block_first[island + 1]):
+        error[index - first] = _block_error(rows, islands.block_order[index], velocity, settings)
+
+
+@subkernel(inline=True)
+def _block_error(rows, block, velocity, settings):
+    """The natural map of one block: the largest of its rows [m/s]."""
+    # Numbers, not arrays, go to the functions called for each row: an array costs more to hand over than they do.
+    jacobian, diagonal, impulse, normal_row = rows.jacobian, rows.diagonal, rows.impulse, rows.normal_row
+    a, b = rows.body_a[block], rows.body_b[block]
+    row, end = rows.block_row[block], rows.block_row[block + 1]
+    largest = 0.0
+    while row < end:
+        normal = normal_row[row]
+        speed = row_velocity(jacobian, row, rows.bias[row], velocity, a, b)
+        bound = rows.friction[row] * max(impulse[normal], 0.0) if normal >= 0 else 0.0
+        if settings.friction != BOX and normal >= 0 and row + 1 < end and normal_row[row + 1] == normal:
+            error = _friction_error(
+                max(diagonal[row], diagonal[row + 1]),
+                impulse[row],
+                impulse[row + 1],
+                speed,
+                row_velocity(jacobian, row + 1, rows.bias[row + 1], velocity, a, b),
+                bound,
+                settings.friction,
+                settings.directions,
+            )
+            row += 2
+        else:
+            weight = diagonal[row]
+            error = 0.0
+            if weight > 0.0:
+                lower, upper = (-bound, bound) if normal >= 0 else (rows.lower[row], rows.upper[row])
+                error = weight * abs(impulse[row] - min(upper, max(lower, impulse[row] - speed / weight)))
+            row += 1
+        if error > largest:
+            largest = error
+    return largest
 
 
 @subkernel

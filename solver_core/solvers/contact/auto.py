@@ -20,6 +20,10 @@ Where turn 2 has failed it is left out for the next solves of these bodies, for 
 until they have calmed down, and sweeps alone do what they can in a share of the limit: bodies that fly about need no
 more, and ask again soon.
 
+In a large island of which most is solved as it is, patches come before all that (``patches``): in turns some sweeps,
+and the exact method on the few bodies around the largest errors. Newton's method on the whole of a heap on which a box
+still rolls takes fifty steps to find again what the start already knew, if it does.
+
 Turn 2 does not begin where turn 1 ended: sweeps spoil the start for Newton's method (a cold stack of 30 took 18 steps
 from there and 5 from zero). The residual that judges them all decides, and a later turn never makes it worse.
 Turn 3 counts as a fallback in the report. What was measured: docs/solvers/auto.md.
@@ -33,15 +37,19 @@ from typing import NamedTuple
 import numpy as np
 
 from ...kernel import bind, inlined, subkernel
-from ...residuals import natural_map, problem_scale
-from ...rows import SolverSettings, SolverWorkspace, allocate_solver_workspace
+from ...problem import Status
+from ...residuals import block_errors, natural_map, problem_scale
+from ...rows import SolverWorkspace, allocate_solver_workspace
 from ..registry import Method, register
 from .alm_newton import allocate_alm_workspace, solve_alm_newton
 from .ending import fail, status_of
+from .limits import with_ends, with_limit
 from .nncg import iterate_nncg, solve_nncg
+from .patches import MOST_BLOCKS, PatchArrays, allocate_patch, cut_patch, put_back, sweep_hits
 from .sweep import apply_impulses
 from .touch_up import RATIO_ROUGH
 
+_MAX_ITERATIONS = int(Status.MAX_ITERATIONS)
 # A start whose residual is below this share of the scale is that of bodies which rest: only details are missing.
 _RATIO_SETTLED = 0.1
 # Sweeps of the first turn, and after how many they are first given up where their gain will not do: in islands of up to
@@ -71,10 +79,18 @@ _POWER_CALMED = 4
 # The sweeps of such a solve, and how many more there are to bring the residual below this share of the scale: the hits
 # themselves.
 _SWEEPS_MOVING, _SWEEPS_HIT = 40, 240
+# Patches are for islands from so many blocks on, of which at most this share is not solved by the start. They get so
+# many sweeps before the first and between them. A patch is what is around errors above this share of the largest, and
+# is solved to this share of the target in so many steps.
+_BLOCKS_FOR_PATCHES, _SHARE_IN_PATCHES = 300, 0.25
+_SWEEPS_BEFORE_PATCHES, _SWEEPS_BETWEEN_PATCHES = 20, 10
+_SHARE_OF_LARGEST, _SHARE_OF_TARGET, _STEPS_PATCH, _RINGS_PATCH = 0.1, 0.1, 40, np.int64(1)
+# They are given up after so many, or so many that have not halved the residual.
+_MOST_PATCHES, _MOST_STALLED_PATCHES = 12, 4
 # The first look, which is all that a solve at rest does.
 _scale_at_first, _residual_at_first = inlined(problem_scale), inlined(natural_map)
 # Rows of ``memory``.
-_CORRECTED, _WAIT, _LAST_WAIT, _FAILED_AT = range(4)
+_CORRECTED, _WAIT, _LAST_WAIT, _FAILED_AT, _PATCH_WAIT, _LAST_PATCH_WAIT = range(6)
 
 
 class AutoWorkspace(NamedTuple):
@@ -86,10 +102,12 @@ class AutoWorkspace(NamedTuple):
     exact : workspace of the exact method
     kept : float64 [row_capacity]
         Impulses of an earlier turn.
-    memory : int64 [4, body_capacity]
+    patch : PatchArrays
+    memory : int64 [6, body_capacity]
         Carried from call to call: 1 where a body's last solve was one of bodies at rest; for how many solves its
         second turn is left out, and for how many it was at the last failure; and how close the start was then, as a
-        power of two of the scale over the residual.
+        power of two of the scale over the residual; for how many solves patches are left out, and for how many they
+        were at their last failure.
     fallbacks : int64 [1]
         Written: grows by one for each third turn; never reset.
     history : float64 [0]
@@ -98,6 +116,7 @@ class AutoWorkspace(NamedTuple):
 
     sweep: SolverWorkspace
     exact: tuple
+    patch: PatchArrays
     kept: np.ndarray
     memory: np.ndarray
     fallbacks: np.ndarray
@@ -109,8 +128,9 @@ def allocate_in_turns(allocate_exact, row_capacity, body_capacity, history) -> A
     return AutoWorkspace(
         sweep=allocate_solver_workspace(row_capacity, body_capacity, 0),
         exact=allocate_exact(row_capacity, body_capacity, 0),
+        patch=allocate_patch(row_capacity, body_capacity),
         kept=np.zeros(row_capacity),
-        memory=np.zeros((_FAILED_AT + 1, body_capacity), np.int64),
+        memory=np.zeros((_LAST_PATCH_WAIT + 1, body_capacity), np.int64),
         fallbacks=np.zeros(1, np.int64),
         history=np.zeros(history),
     )
@@ -118,11 +138,17 @@ def allocate_in_turns(allocate_exact, row_capacity, body_capacity, history) -> A
 
 def solver_in_turns(name: str, solve_exactly):
     """Kernel that takes turns with this exact method."""
-    return bind(_solve_in_turns, name, inline=True, solve_exactly=solve_exactly)
+    solve_in_patches = bind(_solve_in_patches, f"{name}_in_patches", solve_exactly=solve_exactly)
+    return bind(_solve_in_turns, name, inline=True, solve_exactly=solve_exactly, solve_in_patches=solve_in_patches)
 
 
 def solve_exactly(rows, islands, island, free_velocity, velocity, workspace, settings):
     """Stand-in for the exact method, which ``solver_in_turns`` binds."""
+    raise NotImplementedError("the turns were called without an exact method")
+
+
+def solve_in_patches(rows, islands, island, free_velocity, velocity, workspace, settings, scale, start):
+    """Stand-in for ``_solve_in_patches`` with this exact method, which ``solver_in_turns`` binds."""
     raise NotImplementedError("the turns were called without an exact method")
 
 
@@ -177,6 +203,15 @@ def _solve_in_turns(rows, islands, island, free_velocity, velocity, workspace, s
             return status_of(residual, target, settings.absolute_tolerance), iterations, residual, scale, worst_block
         _copy(rows, islands, island, workspace.kept, rows.impulse)
         apply_impulses(rows, islands, island, free_velocity, velocity)
+    if residual <= _RATIO_SETTLED * scale and _is_for_patches(
+        rows, islands, island, velocity, workspace, settings, target
+    ):
+        status, iterations, residual, worst_block = solve_in_patches(
+            rows, islands, island, free_velocity, velocity, workspace, settings, scale, (residual, worst_block)
+        )
+        if residual <= target or iterations >= settings.max_iterations:
+            return status, iterations, residual, scale, worst_block
+        _copy(rows, islands, island, rows.impulse, workspace.kept)
     wait = _replace_memory(islands, island, memory[_WAIT], nothing)
     closeness = _power_of_two(scale, residual)
     if wait > 0 and closeness >= _largest_memory(islands, island, memory[_FAILED_AT]) + _POWER_CALMED:
@@ -205,6 +240,22 @@ def _solve_in_turns(rows, islands, island, free_velocity, velocity, workspace, s
     steps = min(_STEPS_SETTLED if settled else _STEPS_RESTLESS, settings.max_iterations - iterations)
     if residual > target and wait > 0:
         workspace.fallbacks[0] += 1
+        is_large = islands.block_first[island + 1] - islands.block_first[island] >= _BLOCKS_FOR_PATCHES
+        if is_large and residual > RATIO_ROUGH * scale and iterations < settings.max_iterations:
+            limit = min(_SWEEPS_HIT, settings.max_iterations - iterations)
+            done, residual, worst_block = sweep_hits(
+                rows,
+                islands,
+                island,
+                velocity,
+                workspace.patch,
+                workspace.sweep.change,
+                settings,
+                RATIO_ROUGH * scale,
+                limit,
+                (residual, worst_block),
+            )
+            iterations += done
         if residual > RATIO_ROUGH * scale and iterations < settings.max_iterations:
             limit = min(_SWEEPS_HIT, settings.max_iterations - iterations)
             status, done, residual, _, worst_block = solve_nncg(
@@ -214,7 +265,7 @@ def _solve_in_turns(rows, islands, island, free_velocity, velocity, workspace, s
                 free_velocity,
                 velocity,
                 workspace.sweep,
-                _with_ends(settings, max(RATIO_ROUGH, settings.tolerance), settings.absolute_tolerance, limit),
+                with_ends(settings, max(RATIO_ROUGH, settings.tolerance), settings.absolute_tolerance, limit),
             )
             iterations += done
             status = status_of(residual, target, settings.absolute_tolerance)
@@ -242,18 +293,101 @@ def _solve_in_turns(rows, islands, island, free_velocity, velocity, workspace, s
 
 
 @subkernel
+def _is_for_patches(rows, islands, island, velocity, workspace, settings, target):
+    """Whether an island is large and solved but for a small share, and patches have not just failed there."""
+    count = islands.block_first[island + 1] - islands.block_first[island]
+    if count < _BLOCKS_FOR_PATCHES:
+        return False
+    wait = _replace_memory(islands, island, workspace.memory[_PATCH_WAIT], np.int64(0))
+    if wait > 0:
+        _replace_memory(islands, island, workspace.memory[_PATCH_WAIT], wait - 1)
+        return False
+    error, unsolved = workspace.sweep.change, 0
+    block_errors(rows, islands, island, velocity, settings, error)
+    for place in range(count):
+        if error[place] > _FACTOR_RESTING * target:
+            unsolved += 1
+    return unsolved <= min(MOST_BLOCKS, _SHARE_IN_PATCHES * count)
+
+
+def _solve_in_patches(rows, islands, island, free_velocity, velocity, workspace, settings, scale, start):
+    """Solve one island patch by patch.
+
+    Parameters
+    ----------
+    rows, islands, island, free_velocity, velocity, workspace, settings
+        As of ``_solve_in_turns``.
+    scale : float
+        [m/s]
+    start : tuple of (float, int)
+        ``natural_map`` at the start.
+
+    Returns
+    -------
+    tuple
+        (status, iterations, residual [m/s], worst block).
+    """
+    target = max(settings.tolerance * scale, settings.absolute_tolerance)
+    residual, worst_block = start
+    iterations = stalled = np.int64(0)
+    least, error, patch, status = residual, workspace.sweep.change, workspace.patch, _MAX_ITERATIONS
+    for turn in range(_MOST_PATCHES + 1):
+        sweeps = _SWEEPS_BETWEEN_PATCHES if turn > 0 else _SWEEPS_BEFORE_PATCHES
+        status, done, residual, worst_block = iterate_nncg(
+            rows,
+            islands,
+            island,
+            free_velocity,
+            velocity,
+            workspace.sweep,
+            with_limit(settings, min(sweeps, settings.max_iterations - iterations)),
+            scale,
+            (residual, worst_block),
+            np.int64(0),
+        )
+        iterations += done
+        stalled = np.int64(0) if residual <= 0.5 * least else stalled + 1
+        least = min(least, residual) if stalled == 0 else least
+        if (
+            residual <= target
+            or iterations >= settings.max_iterations
+            or stalled == _MOST_STALLED_PATCHES
+            or turn == _MOST_PATCHES
+        ):
+            break
+        block_errors(rows, islands, island, velocity, settings, error)
+        above = max(target, _SHARE_OF_LARGEST * residual)
+        if not cut_patch(rows, islands, island, velocity, error, above, _RINGS_PATCH, patch):
+            break
+        limit = min(_STEPS_PATCH, settings.max_iterations - iterations)
+        _, done, _, _, _ = solve_exactly(
+            patch.rows,
+            patch.islands,
+            np.int64(0),
+            patch.free_velocity,
+            patch.velocity,
+            workspace.exact,
+            with_ends(settings, 0.0, _SHARE_OF_TARGET * target, limit),
+        )
+        iterations += done
+        put_back(rows, velocity, patch)
+        residual, worst_block = natural_map(rows, islands, island, velocity, settings)
+    wait = np.int64(0)
+    if residual > target:
+        last_wait = _largest_memory(islands, island, workspace.memory[_LAST_PATCH_WAIT])
+        wait = min(max(2 * last_wait, _WAIT_LEAST), _WAIT_MOST)
+    _replace_memory(islands, island, workspace.memory[_PATCH_WAIT], wait)
+    _replace_memory(islands, island, workspace.memory[_LAST_PATCH_WAIT], wait)
+    return status, iterations, residual, worst_block
+
+
+@subkernel
 def _copy(rows, islands, island, source, target):
     """Impulses of an island."""
     for index in range(islands.block_first[island], islands.block_first[island + 1]):
         block = islands.block_order[index]
         for row in range(rows.block_row[block], rows.block_row[block + 1]):
             target[row] = source[row]
-
-
-@subkernel
-def with_limit(settings, limit):
-    """The same settings with another iteration limit."""
-    return _with_ends(settings, settings.tolerance, settings.absolute_tolerance, limit)
 
 
 @subkernel
@@ -304,30 +438,11 @@ def _is_slow(rows, islands, island, velocity, speed):
 def _beyond(settings, due, target):
     """Settings of the exact method for bodies at rest, of whose start not the ``target`` is due but ``due``."""
     factor = _FACTOR_BEYOND * due / target if target > 0.0 else _FACTOR_BEYOND
-    return _with_ends(
+    return with_ends(
         settings,
         factor * settings.tolerance,
         factor * settings.absolute_tolerance,
         min(_STEPS_RESTING, settings.max_iterations),
-    )
-
-
-@subkernel
-def _with_ends(settings, tolerance, absolute_tolerance, limit):
-    """The same settings with other tolerances and another iteration limit."""
-    return SolverSettings(
-        tolerance,
-        absolute_tolerance,
-        limit,
-        settings.friction,
-        settings.directions,
-        settings.relaxation,
-        settings.alpha,
-        settings.conjugacy,
-        settings.line_search,
-        settings.strategy,
-        settings.warm_start_sweeps,
-        settings.seed,
     )
 
 

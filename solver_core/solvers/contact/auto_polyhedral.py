@@ -8,10 +8,11 @@ from typing import NamedTuple
 
 from ...kernel import kernel
 from ..registry import Method, register
-from .auto import allocate_in_turns, solver_in_turns, with_limit
+from .auto import allocate_in_turns, solver_in_turns
 from .fischer_newton import allocate_fischer_workspace, solve_fischer_newton
 from .lemke_island import MAX_PIVOTS, LemkeIslandWorkspace, allocate_lemke_island
 from .lemke_reduced import solve_lemke_reduced
+from .limits import with_limit
 
 # Blocks up to which pivoting is the faster of the two.
 _MOST_BLOCKS_FOR_PIVOTS = 64
