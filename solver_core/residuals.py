@@ -90,7 +90,7 @@ def natural_map(rows, islands, island, velocity, settings):
     return residual, worst_block
 
 
-@subkernel
+@kernel
 def block_errors(rows, islands, island, velocity, settings, error):
     """The natural map of each block.
 

@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...kernel import subkernel
+from ...kernel import kernel, subkernel
 from ...residuals import block_errors, natural_map
 from ...rows import (
     IslandArrays,
@@ -85,7 +85,7 @@ def allocate_patch(row_capacity: int, body_capacity: int) -> PatchArrays:
     )
 
 
-@subkernel
+@kernel
 def cut_patch(rows, islands, island, velocity, error, above, rings, patch):
     """Cut out what is around the blocks with a large error.
 
@@ -141,9 +141,19 @@ def cut_patch(rows, islands, island, velocity, error, above, rings, patch):
     return blocks > 0
 
 
-@subkernel
+@kernel
 def put_back(rows, velocity, patch):
-    """The impulses of a patch, and the velocities of its bodies."""
+    """Take over the impulses of a patch, and the velocities of its bodies.
+
+    Parameters
+    ----------
+    rows : RowArrays
+        Written: impulse.
+    velocity : float64 [body_count, 6]
+        Written.
+    patch : PatchArrays
+        Read.
+    """
     row = 0
     for place in range(patch.rows.count[0]):
         block = patch.block[place]

@@ -1,0 +1,201 @@
+"""Patches of large islands: the problem of their rows, and what ``auto`` makes of them."""
+
+import numpy as np
+import pytest
+from contact_problems import dense_form, natural_map_reference, random_problem
+
+from cairn.solver_core import scenes
+from cairn.solver_core.kernel import bind
+from cairn.solver_core.problem import ContactProblem, SolverOptions, Status, kernel_settings
+from cairn.solver_core.residuals import block_errors, natural_map
+from cairn.solver_core.rows import single_island
+from cairn.solver_core.simulation import Simulation, SimulationOptions
+from cairn.solver_core.solve import solve_contacts
+from cairn.solver_core.solvers.contact.alm_newton import solve_alm_newton
+from cairn.solver_core.solvers.contact.auto import _solve_in_patches
+from cairn.solver_core.solvers.contact.patches import MOST_BLOCKS, allocate_patch, cut_patch, put_back
+from cairn.solver_core.solvers.registry import find_method, resolve_options
+
+TOLERANCE = 1e-6
+
+solve_in_patches = bind(_solve_in_patches, "solve_in_patches_of_test", solve_exactly=solve_alm_newton)
+
+
+def settings_of(friction, tolerance=TOLERANCE):
+    solver = find_method("auto", friction)
+    return kernel_settings(resolve_options(solver, SolverOptions(tolerance=tolerance), 500), friction)
+
+
+def started(problem, r):
+    """Rows and velocities at the impulses ``r``."""
+    rows = problem.rows._replace(impulse=np.zeros(len(problem.rows.impulse)))
+    rows.impulse[: len(r)] = r
+    return rows, velocities(problem, r)
+
+
+def velocities(problem, r):
+    """v_free + M^-1 J' r."""
+    return solve_contacts(problem, "nncg", "cone", r, SolverOptions(max_iterations=0)).velocity
+
+
+def random_start(seed):
+    """A random problem of 300 bodies and impulses of which a third are zero."""
+    problem = random_problem(300, 700, seed=seed)
+    rng = np.random.default_rng(seed)
+    r = rng.normal(size=2100) * np.repeat(rng.random(700) > 0.3, 3)
+    return problem, r, rng
+
+
+def around(problem, r, seeds, rings):
+    """Blocks among the bodies of some blocks and those that push on them, ring by ring; the plain way."""
+    a, b = problem.rows.body_a, problem.rows.body_b
+    pushes = np.any(r.reshape(-1, 3) != 0.0, axis=1)
+    bodies = {body for block in seeds for body in (a[block], b[block])} - {0}
+    for _ in range(rings):
+        near = [block for block in np.flatnonzero(pushes) if a[block] in bodies or b[block] in bodies]
+        bodies |= {body for block in near for body in (a[block], b[block])} - {0}
+    inside = bodies | {0}
+    return [block for block in range(len(pushes)) if a[block] in inside and b[block] in inside]
+
+
+@pytest.mark.parametrize("rings", [0, 1, 2])
+@pytest.mark.parametrize("seed", range(3))
+def test_a_patch_is_the_problem_of_its_rows(seed, rings):
+    """Its W is that of its rows, and its b what the impulses of all others leave."""
+    problem, r, rng = random_start(seed)
+    rows, velocity = started(problem, r)
+    patch, error = allocate_patch(2100, 300), rng.random(700)
+    above = np.sort(error)[-4]
+    assert cut_patch(rows, single_island(rows, 300), 0, velocity, error, above, rings, patch)
+    count = patch.rows.count[0]
+    blocks = patch.block[:count]
+    assert list(blocks) == around(problem, r, np.flatnonzero(error > above), rings)
+    assert 3 <= count < 700
+    own = (3 * blocks[:, None] + np.arange(3)).ravel()
+    matrix, b = dense_form(problem)
+    cut = ContactProblem(_in_use(patch.rows), patch.free_velocity)
+    own_matrix, own_b = dense_form(cut)
+    assert np.allclose(own_matrix, matrix[np.ix_(own, own)], rtol=0.0, atol=1e-13)
+    assert np.allclose(own_b, (matrix @ r + b)[own] - own_matrix @ r[own], rtol=0.0, atol=1e-11)
+    for friction in ("box", "cone", "polyhedral"):
+        assert natural_map_reference(cut, rng.normal(size=len(own)), friction) >= 0.0  # its friction rows are whole
+
+
+def _in_use(rows):
+    """The part of a patch's rows that is in use."""
+    blocks, count = rows.count
+    used = {
+        name: getattr(rows, name)[:count] for name in ("jacobian", "response", "diagonal", "bias", "lower", "upper")
+    }
+    used |= {name: getattr(rows, name)[:count] for name in ("normal_row", "friction", "impulse")}
+    used |= {name: getattr(rows, name)[:blocks] for name in ("body_a", "body_b")}
+    return rows._replace(block_row=rows.block_row[: blocks + 1], **used)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_what_is_put_back(seed):
+    """Impulses of a patch's rows change and no others; velocities go with them."""
+    problem, r, rng = random_start(seed)
+    rows, velocity = started(problem, r)
+    patch, error = allocate_patch(2100, 300), rng.random(700)
+    assert cut_patch(rows, single_island(rows, 300), 0, velocity, error, np.sort(error)[-4], 1, patch)
+    count, row_count = patch.rows.count
+    solved = solve_contacts(
+        ContactProblem(_in_use(patch.rows), patch.free_velocity.copy()),
+        "alm_newton",
+        "cone",
+        patch.rows.impulse[:row_count],
+    )
+    patch.rows.impulse[:row_count] = solved.r
+    patch.velocity[:] = solved.velocity
+    put_back(rows, velocity, patch)
+    own = (3 * patch.block[:count, None] + np.arange(3)).ravel()
+    others = np.setdiff1d(np.arange(2100), own)
+    assert np.array_equal(rows.impulse[others], r[others])
+    assert np.array_equal(rows.impulse[own], solved.r)
+    assert np.allclose(velocity, velocities(problem, rows.impulse), rtol=0.0, atol=1e-11)
+    errors = np.zeros(700)
+    block_errors(rows, single_island(rows, 300), 0, velocity, settings_of("cone"), errors)
+    assert solved.status.converged
+    assert errors[patch.block[:count]].max() < 1e-5
+
+
+def test_no_patch_without_errors_or_room():
+    problem, r, _ = random_start(0)
+    rows, velocity = started(problem, r)
+    islands, patch = single_island(rows, 300), allocate_patch(2100, 300)
+    assert not cut_patch(rows, islands, 0, velocity, np.zeros(700), 0.0, 1, patch)
+    assert len(patch.block) == MOST_BLOCKS
+    assert not cut_patch(rows, islands, 0, velocity, np.ones(700), 0.5, 0, patch)
+
+
+@pytest.mark.parametrize("friction", ["box", "cone", "polyhedral"])
+def test_the_largest_error_of_a_block_is_the_natural_map(friction):
+    problem, r, _ = random_start(1)
+    rows, velocity = started(problem, r)
+    islands, errors = single_island(rows, 300), np.zeros(700)
+    block_errors(rows, islands, 0, velocity, settings_of(friction), errors)
+    assert (errors.max(), errors.argmax()) == natural_map(rows, islands, 0, velocity, settings_of(friction))
+    assert errors.max() == pytest.approx(natural_map_reference(problem, r, friction), rel=1e-10)
+
+
+@pytest.fixture(scope="module")
+def still_pyramid():
+    """The problem of a pyramid of 120 bricks, and its solution."""
+    problem = Simulation(scenes.pyramid().build_model(), SimulationOptions(method="nncg")).contact_problem()
+    solved = solve_contacts(problem, "alm_newton", "cone", None, SolverOptions(tolerance=1e-9))
+    assert solved.status.converged
+    return problem, solved.r
+
+
+def pushed(problem):
+    """The same problem, in which the last brick is pushed along the wall."""
+    free_velocity = problem.free_velocity.copy()
+    free_velocity[-1, 0] += 0.02
+    return ContactProblem(problem.rows, free_velocity)
+
+
+def test_a_push_on_a_pyramid_is_solved_in_patches(still_pyramid):
+    """A brick on top is pushed: solved to the tolerance, to the solution of the exact method on the whole."""
+    problem, r = still_pyramid
+    problem = pushed(problem)
+    rows, velocity = started(problem, r)
+    islands, settings = single_island(rows, len(velocity)), settings_of("cone")
+    solver = find_method("auto", "cone")
+    workspace = solver.allocate(len(rows.impulse), len(velocity), 0)
+    start = natural_map(rows, islands, 0, velocity, settings)
+    scale = np.abs(dense_form(problem)[1]).max()
+    assert start[0] > 1e-2 * scale
+    status, iterations, residual, _ = solve_in_patches(
+        rows, islands, 0, problem.free_velocity, velocity, workspace, settings, scale, start
+    )
+    assert Status(status).converged
+    assert iterations < 100
+    row_count = int(rows.count[1])
+    assert natural_map_reference(problem, rows.impulse[:row_count], "cone") <= TOLERANCE * scale
+    assert residual <= TOLERANCE * scale
+    whole = solve_contacts(problem, "alm_newton", "cone", r, SolverOptions(tolerance=1e-9))
+    assert whole.status.converged
+    assert np.allclose(velocity, whole.velocity, rtol=0.0, atol=1e-4 * scale)
+    assert np.all(workspace.memory == 0)
+
+
+def test_patches_that_fail_are_left_out_for_some_solves(still_pyramid):
+    """Nothing gets to 1e-18; the next solves do without, twice as many after the next failure."""
+    problem, r = still_pyramid
+    problem = pushed(problem)
+    solver = find_method("auto", "cone")
+    workspace = solver.allocate(len(problem.rows.impulse), len(problem.free_velocity), 0)
+    islands, scale = single_island(problem.rows, len(problem.free_velocity)), np.abs(dense_form(problem)[1]).max()
+    waits = []
+    for _ in range(2):
+        rows, velocity = started(problem, r)
+        settings = settings_of("cone", 1e-18)._replace(absolute_tolerance=0.0)
+        start = natural_map(rows, islands, 0, velocity, settings)
+        status, _, residual, _ = solve_in_patches(
+            rows, islands, 0, problem.free_velocity, velocity, workspace, settings, scale, start
+        )
+        assert not Status(status).converged
+        assert residual < 1e-3 * start[0]
+        waits.append(workspace.memory[4:, islands.body_order].max(axis=1).tolist())
+    assert waits == [[4, 4], [8, 8]]
