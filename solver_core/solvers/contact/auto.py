@@ -357,7 +357,7 @@ def _solve_in_patches(rows, islands, island, free_velocity, velocity, workspace,
             break
         block_errors(rows, islands, island, velocity, settings, error)
         above = max(target, _SHARE_OF_LARGEST * residual)
-        if not cut_patch(rows, islands, island, velocity, error, above, _RINGS_PATCH, patch):
+        if not cut_patch(rows, islands, island, velocity, error, above, _RINGS_PATCH + stalled, patch):
             break
         limit = min(_STEPS_PATCH, settings.max_iterations - iterations)
         _, done, _, _, _ = solve_exactly(
