@@ -20,9 +20,9 @@ Where turn 2 has failed it is left out for the next solves of these bodies, for 
 until they have calmed down, and sweeps alone do what they can in a share of the limit: bodies that fly about need no
 more, and ask again soon.
 
-In a large island of which most is solved as it is, patches come before all that (``patches``): in turns some sweeps,
-and the exact method on the few bodies around the largest errors. Newton's method on the whole of a heap on which a box
-still rolls takes fifty steps to find again what the start already knew, if it does.
+In a large island of which most is solved as it is, patches come before all that (``patches``): in turns the exact
+method on the few bodies around the largest errors, and some sweeps. Newton's method on the whole of a heap on which a
+box still rolls takes fifty steps to find again what the start already knew, if it does.
 
 Turn 2 does not begin where turn 1 ended: sweeps spoil the start for Newton's method (a cold stack of 30 took 18 steps
 from there and 5 from zero). The residual that judges them all decides, and a later turn never makes it worse.
@@ -79,14 +79,18 @@ _POWER_CALMED = 4
 # The sweeps of such a solve, and how many more there are to bring the residual below this share of the scale: the hits
 # themselves.
 _SWEEPS_MOVING, _SWEEPS_HIT = 40, 240
-# Patches are for islands from so many blocks on, of which at most this share is not solved by the start. They get so
-# many sweeps before the first and between them. A patch is what is around errors above this share of the largest, and
-# is solved to this share of the target in so many steps.
+# Patches are for islands from so many blocks on, of which at most this share is not solved by the start. A patch is
+# what is around errors above this share of the largest, and is solved to this share of the target in so many steps.
+# After each there are so many sweeps.
 _BLOCKS_FOR_PATCHES, _SHARE_IN_PATCHES = 300, 0.25
-_SWEEPS_BEFORE_PATCHES, _SWEEPS_BETWEEN_PATCHES = 20, 10
-_SHARE_OF_LARGEST, _SHARE_OF_TARGET, _STEPS_PATCH, _RINGS_PATCH = 0.1, 0.1, 40, np.int64(1)
-# They are given up after so many, or so many that have not halved the residual.
-_MOST_PATCHES, _MOST_STALLED_PATCHES = 12, 4
+_SHARE_OF_LARGEST, _SHARE_OF_TARGET, _STEPS_PATCH = 0.1, 0.1, 40
+_SWEEPS_BETWEEN_PATCHES = 10
+# A patch has one ring, and one more for each patch since the residual was last halved; after so many of these, or so
+# many patches in all, they are given up.
+_RINGS_PATCH, _MOST_STALLED_PATCHES, _MOST_PATCHES = np.int64(1), 2, 12
+# Where they fail they are left out for the next solves, twice as many after each failure up to so many: soon after,
+# most of an island may be solved again.
+_WAIT_MOST_PATCHES = 8
 # The first look, which is all that a solve at rest does.
 _scale_at_first, _residual_at_first = inlined(problem_scale), inlined(natural_map)
 # Rows of ``memory``.
@@ -187,14 +191,17 @@ def _solve_in_turns(rows, islands, island, free_velocity, velocity, workspace, s
     corrected = _replace_memory(islands, island, memory[_CORRECTED], nothing)
     share_due = _FACTOR_CORRECTED if corrected > 0 else 1.0
     due = min(target, max(_SHARE_AT_REST * target, _RATIO_AT_REST * scale))
-    if _FACTOR_RESTING * target >= residual > share_due * due and not _is_slow(
-        rows, islands, island, velocity, _RATIO_SLOW * scale
-    ):
+    is_large = islands.block_first[island + 1] - islands.block_first[island] >= _BLOCKS_FOR_PATCHES
+    rests = residual <= _FACTOR_RESTING * target
+    if rests and residual > share_due * due and not _is_slow(rows, islands, island, velocity, _RATIO_SLOW * scale):
         due = target
+        if is_large:
+            # what moves in a heap is no reason to ask all of it to the end
+            share_due, rests = 1.0, False
     if residual <= share_due * due or settings.max_iterations == 0:
         return status_of(residual, target, settings.absolute_tolerance), iterations, residual, scale, worst_block
     _copy(rows, islands, island, rows.impulse, workspace.kept)
-    if residual <= _FACTOR_RESTING * target:
+    if rests:
         status, iterations, residual, _, worst_block = solve_exactly(
             rows, islands, island, free_velocity, velocity, workspace.exact, _beyond(settings, due, target)
         )
@@ -203,9 +210,8 @@ def _solve_in_turns(rows, islands, island, free_velocity, velocity, workspace, s
             return status_of(residual, target, settings.absolute_tolerance), iterations, residual, scale, worst_block
         _copy(rows, islands, island, workspace.kept, rows.impulse)
         apply_impulses(rows, islands, island, free_velocity, velocity)
-    if residual <= _RATIO_SETTLED * scale and _is_for_patches(
-        rows, islands, island, velocity, workspace, settings, target
-    ):
+    settled = residual <= _RATIO_SETTLED * scale
+    if is_large and settled and _is_for_patches(rows, islands, island, velocity, workspace, settings, target):
         status, iterations, residual, worst_block = solve_in_patches(
             rows, islands, island, free_velocity, velocity, workspace, settings, scale, (residual, worst_block)
         )
@@ -240,7 +246,6 @@ def _solve_in_turns(rows, islands, island, free_velocity, velocity, workspace, s
     steps = min(_STEPS_SETTLED if settled else _STEPS_RESTLESS, settings.max_iterations - iterations)
     if residual > target and wait > 0:
         workspace.fallbacks[0] += 1
-        is_large = islands.block_first[island + 1] - islands.block_first[island] >= _BLOCKS_FOR_PATCHES
         if is_large and residual > RATIO_ROUGH * scale and iterations < settings.max_iterations:
             limit = min(_SWEEPS_HIT, settings.max_iterations - iterations)
             done, residual, worst_block = sweep_hits(
@@ -294,10 +299,8 @@ def _solve_in_turns(rows, islands, island, free_velocity, velocity, workspace, s
 
 @subkernel
 def _is_for_patches(rows, islands, island, velocity, workspace, settings, target):
-    """Whether an island is large and solved but for a small share, and patches have not just failed there."""
+    """Whether an island is solved but for a small share, and patches have not just failed there."""
     count = islands.block_first[island + 1] - islands.block_first[island]
-    if count < _BLOCKS_FOR_PATCHES:
-        return False
     wait = _replace_memory(islands, island, workspace.memory[_PATCH_WAIT], np.int64(0))
     if wait > 0:
         _replace_memory(islands, island, workspace.memory[_PATCH_WAIT], wait - 1)
@@ -331,35 +334,12 @@ def _solve_in_patches(rows, islands, island, free_velocity, velocity, workspace,
     residual, worst_block = start
     iterations = stalled = np.int64(0)
     least, error, patch, status = residual, workspace.sweep.change, workspace.patch, _MAX_ITERATIONS
-    for turn in range(_MOST_PATCHES + 1):
-        sweeps = _SWEEPS_BETWEEN_PATCHES if turn > 0 else _SWEEPS_BEFORE_PATCHES
-        status, done, residual, worst_block = iterate_nncg(
-            rows,
-            islands,
-            island,
-            free_velocity,
-            velocity,
-            workspace.sweep,
-            with_limit(settings, min(sweeps, settings.max_iterations - iterations)),
-            scale,
-            (residual, worst_block),
-            np.int64(0),
-        )
-        iterations += done
-        stalled = np.int64(0) if residual <= 0.5 * least else stalled + 1
-        least = min(least, residual) if stalled == 0 else least
-        if (
-            residual <= target
-            or iterations >= settings.max_iterations
-            or stalled == _MOST_STALLED_PATCHES
-            or turn == _MOST_PATCHES
-        ):
-            break
+    for _ in range(_MOST_PATCHES):
         block_errors(rows, islands, island, velocity, settings, error)
         above = max(target, _SHARE_OF_LARGEST * residual)
         if not cut_patch(rows, islands, island, velocity, error, above, _RINGS_PATCH + stalled, patch):
             break
-        limit = min(_STEPS_PATCH, settings.max_iterations - iterations)
+        steps = min(_STEPS_PATCH, settings.max_iterations - iterations)
         _, done, _, _, _ = solve_exactly(
             patch.rows,
             patch.islands,
@@ -367,15 +347,34 @@ def _solve_in_patches(rows, islands, island, free_velocity, velocity, workspace,
             patch.free_velocity,
             patch.velocity,
             workspace.exact,
-            with_ends(settings, 0.0, _SHARE_OF_TARGET * target, limit),
+            with_ends(settings, 0.0, _SHARE_OF_TARGET * target, steps),
         )
         iterations += done
         put_back(rows, velocity, patch)
-        residual, worst_block = natural_map(rows, islands, island, velocity, settings)
+        start = natural_map(rows, islands, island, velocity, settings)
+        status, done, residual, worst_block = iterate_nncg(
+            rows,
+            islands,
+            island,
+            free_velocity,
+            velocity,
+            workspace.sweep,
+            with_limit(settings, min(_SWEEPS_BETWEEN_PATCHES, settings.max_iterations - iterations)),
+            scale,
+            start,
+            np.int64(0),
+        )
+        iterations += done
+        if residual <= 0.5 * least:
+            least, stalled = residual, np.int64(0)
+        else:
+            stalled += 1
+        if residual <= target or iterations >= settings.max_iterations or stalled == _MOST_STALLED_PATCHES:
+            break
     wait = np.int64(0)
     if residual > target:
         last_wait = _largest_memory(islands, island, workspace.memory[_LAST_PATCH_WAIT])
-        wait = min(max(2 * last_wait, _WAIT_LEAST), _WAIT_MOST)
+        wait = min(max(2 * last_wait, _WAIT_LEAST), _WAIT_MOST_PATCHES)
     _replace_memory(islands, island, workspace.memory[_PATCH_WAIT], wait)
     _replace_memory(islands, island, workspace.memory[_LAST_PATCH_WAIT], wait)
     return status, iterations, residual, worst_block

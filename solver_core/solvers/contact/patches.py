@@ -33,8 +33,8 @@ from .limits import with_ends
 from .nncg import solve_nncg
 from .parts import lay_blocks
 
-# Blocks of the largest patch. A Newton step on so many takes half a millisecond.
-MOST_BLOCKS = 600
+# Blocks of the largest patch. A Newton step on so many takes a millisecond or two.
+MOST_BLOCKS = 1500
 # Rows of a block for which there is room, on the average.
 _ROWS_A_BLOCK = 3
 # The blocks of the rings that push on a hit are swept with it, so often at most, to this share of what is asked for;
