@@ -88,13 +88,13 @@ _SWEEPS_BETWEEN_PATCHES = 10
 # A patch has one ring, and one more for each patch since the residual was last halved; after so many of these, or so
 # many patches in all, they are given up.
 _RINGS_PATCH, _MOST_STALLED_PATCHES, _MOST_PATCHES = np.int64(1), 2, 12
-# Where they fail they are left out for the next solves, twice as many after each failure up to so many: soon after,
-# most of an island may be solved again.
-_WAIT_MOST_PATCHES = 8
+# Where they fail they are left out for the next 0, 1, 3, 7 and at most so many solves, the longer the more often they
+# have failed in turn. The exact method on all of an island takes twenty times as long, so it has its turn only then.
+_WAIT_MOST_PATCHES = 15
 # The first look, which is all that a solve at rest does.
 _scale_at_first, _residual_at_first = inlined(problem_scale), inlined(natural_map)
 # Rows of ``memory``.
-_CORRECTED, _WAIT, _LAST_WAIT, _FAILED_AT, _PATCH_WAIT, _LAST_PATCH_WAIT = range(6)
+_CORRECTED, _WAIT, _LAST_WAIT, _FAILED_AT, _PATCH_WAIT, _NEXT_PATCH_WAIT = range(6)
 
 
 class AutoWorkspace(NamedTuple):
@@ -111,7 +111,7 @@ class AutoWorkspace(NamedTuple):
         Carried from call to call: 1 where a body's last solve was one of bodies at rest; for how many solves its
         second turn is left out, and for how many it was at the last failure; and how close the start was then, as a
         power of two of the scale over the residual; for how many solves patches are left out, and for how many they
-        were at their last failure.
+        are after the next failure.
     fallbacks : int64 [1]
         Written: grows by one for each third turn; never reset.
     history : float64 [0]
@@ -134,7 +134,7 @@ def allocate_in_turns(allocate_exact, row_capacity, body_capacity, history) -> A
         exact=allocate_exact(row_capacity, body_capacity, 0),
         patch=allocate_patch(row_capacity, body_capacity),
         kept=np.zeros(row_capacity),
-        memory=np.zeros((_LAST_PATCH_WAIT + 1, body_capacity), np.int64),
+        memory=np.zeros((_NEXT_PATCH_WAIT + 1, body_capacity), np.int64),
         fallbacks=np.zeros(1, np.int64),
         history=np.zeros(history),
     )
@@ -215,9 +215,8 @@ def _solve_in_turns(rows, islands, island, free_velocity, velocity, workspace, s
         status, iterations, residual, worst_block = solve_in_patches(
             rows, islands, island, free_velocity, velocity, workspace, settings, scale, (residual, worst_block)
         )
-        if residual <= target or iterations >= settings.max_iterations:
-            return status, iterations, residual, scale, worst_block
-        _copy(rows, islands, island, rows.impulse, workspace.kept)
+        workspace.fallbacks[0] += 1 if residual > target else 0
+        return status, iterations, residual, scale, worst_block
     wait = _replace_memory(islands, island, memory[_WAIT], nothing)
     closeness = _power_of_two(scale, residual)
     if wait > 0 and closeness >= _largest_memory(islands, island, memory[_FAILED_AT]) + _POWER_CALMED:
@@ -371,12 +370,12 @@ def _solve_in_patches(rows, islands, island, free_velocity, velocity, workspace,
             stalled += 1
         if residual <= target or iterations >= settings.max_iterations or stalled == _MOST_STALLED_PATCHES:
             break
-    wait = np.int64(0)
+    wait = next_wait = np.int64(0)
     if residual > target:
-        last_wait = _largest_memory(islands, island, workspace.memory[_LAST_PATCH_WAIT])
-        wait = min(max(2 * last_wait, _WAIT_LEAST), _WAIT_MOST_PATCHES)
+        wait = _largest_memory(islands, island, workspace.memory[_NEXT_PATCH_WAIT])
+        next_wait = min(2 * wait + 1, _WAIT_MOST_PATCHES)
     _replace_memory(islands, island, workspace.memory[_PATCH_WAIT], wait)
-    _replace_memory(islands, island, workspace.memory[_LAST_PATCH_WAIT], wait)
+    _replace_memory(islands, island, workspace.memory[_NEXT_PATCH_WAIT], next_wait)
     return status, iterations, residual, worst_block
 
 
