@@ -40,6 +40,7 @@ from .mesh_features import (
     place_corners,
 )
 from .mesh_manifold import keep_contact, least_gap
+from .mesh_ridges import add_ends, pushes_along
 from .mesh_tables import (
     AMID_FLAT,
     CONCAVE,
@@ -142,7 +143,12 @@ def touch_polytope(
         if lowest == -INFINITE or feature == FACE:
             return count
         if can_push(vertices, triangles, normals, triangle, feature, dx, dy, dz, side):
-            points = feature_points(polytopes, row, other, dx, dy, dz, distance, reach, size, maximal_points, scratch)
+            points, is_closest = feature_points(
+                polytopes, row, other, dx, dy, dz, distance, reach, size, maximal_points, scratch
+            )
+            for edge in range(3):
+                if is_closest and pushes_along(vertices, triangles, normals, triangle, feature, edge, side, dx, dy, dz):
+                    points = add_ends(polytopes, row, other, edge_seen_from(side, edge), size, scratch, points)
             count = keep_points(contact, count, triangle, points, -INFINITE, reach, scratch)
         elif least_gap(scratch.contact, 0, points) < -touching and goes_through_beside(
             vertices, triangles, triangle, feature, distance, side, polytopes, row, other, touching, scratch
@@ -156,6 +162,7 @@ def touch_polytope(
     edges = separate_edges(vertices, triangles, normals, triangle, side, polytopes, other, scratch)
     if edges > best + RATIO_FACE_PREFERRED * abs(best) + RATIO_TIE * size:
         points = edge_points(polytopes, row, other, scratch)
+        points = add_ends(polytopes, row, other, scratch.feature[EDGE_OF_A], size, scratch, points)
     elif face >= 0:
         points = face_manifold_of_other(polytopes, row, other, face, reach, size, maximal_points, scratch)
     elif where != BEHIND:
@@ -325,9 +332,10 @@ def is_corner(cut, flags, side):
 
 @subkernel
 def feature_points(polytopes, row, other, dx, dy, dz, distance, reach, size, maximal_points, scratch):
-    """Contacts of an edge or corner that is apart from the other shape in the direction d; returns their number.
+    """Contacts of an edge or corner that is apart from the other shape in the direction d.
 
     Where a face of the other lies against it, it is the face that the edge meets; else there are the closest points.
+    Returns their number, and whether they are the closest points.
     """
     pose, axes, plane = scratch.pose[B_IN_A], scratch.axes, polytopes.plane
     first = polytopes.start[other, FACES]
@@ -337,13 +345,13 @@ def feature_points(polytopes, row, other, dx, dy, dz, distance, reach, size, max
     if against <= -1.0 + COSINE_AGAINST:
         count = face_manifold_of_other(polytopes, row, other, face, reach, size, maximal_points, scratch)
         if count > 0:
-            return count
+            return count, False
     for i in range(3):
         scratch.contact[0, POINT_A + i] = scratch.closest[ON_A, i]
         scratch.contact[0, POINT_B + i] = scratch.closest[ON_B, i]
     scratch.contact[0, GAP] = distance
     axes[NORMAL, 0], axes[NORMAL, 1], axes[NORMAL, 2] = dx, dy, dz
-    return np.int64(1)
+    return np.int64(1), True
 
 
 @subkernel

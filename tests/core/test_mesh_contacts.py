@@ -178,6 +178,26 @@ def test_a_box_on_a_ridge_touches_along_it():
     assert np.isclose(np.ptp(contacts.position[:, 1]), 0.8)
 
 
+@pytest.mark.parametrize("kind", ["box", "hull"])
+@pytest.mark.parametrize("angle", [1e-4, 1e-3, 1e-2])
+@pytest.mark.parametrize("height", [-1e-4, 1e-5])
+def test_a_face_tilted_along_a_ridge_touches_at_both_ends(kind, angle, height):
+    """The gaps are the heights of the face over the ridge, at the first and the last point of it under the face."""
+    roof = TriangleMesh(*grid_mesh(2, 4.0, height=lambda x, y: -np.abs(x)))
+    half_extents = np.array([0.5, 0.4, 0.3])
+    shape = Box(half_extents) if kind == "box" else ConvexHull.from_box(half_extents)
+    middle = np.array([0.05, 1.0, 0.3 + height + 0.4 * angle])
+    turn = (np.cos(0.5 * angle), np.sin(0.5 * angle), 0.0, 0.0)
+    contacts = touch(roof, shape, middle, turn)
+    np.testing.assert_allclose(contacts.normal, np.tile([0.0, 0.0, 1.0], (len(contacts.gap), 1)), atol=1e-9)
+    # The bottom face's plane over the ridge, and its ends there, whose distance from the middle one is 0.4.
+    y = np.sort(contacts.position[:, 1])
+    center = 1.0 + 0.3 * np.sin(angle)
+    np.testing.assert_allclose(y[[0, -1]], center + 0.4 * np.cos(angle) * np.array([-1.0, 1.0]), atol=1e-4)
+    bottom = middle[2] - 0.3 * np.cos(angle) + (contacts.position[:, 1] - center) * np.tan(angle)
+    np.testing.assert_allclose(contacts.gap, bottom, atol=1e-4 * angle + 1e-9)
+
+
 def test_a_ball_in_a_corner_touches_all_three_walls():
     """One contact a wall, straight out of it; none at the edges between them."""
     vertices = np.array([(0, 0, 0), (4, 0, 0), (0, 4, 0), (0, 0, 4)], float)

@@ -193,6 +193,38 @@ def test_a_corner_that_slides_into_a_crease_stops_at_the_slope_behind_it(start, 
         assert (z - np.maximum(0.0, -x)).min() > -1e-4 * scale
 
 
+@pytest.mark.parametrize("kind", ["box", "hull"])
+@pytest.mark.parametrize(("roll", "yaw", "substeps"), [(0.05, 0.3, 4), (0.1, 0.2, 2), (0.03, -0.4, 1)])
+def test_what_is_laid_askew_on_two_ridges_comes_to_rest_on_them(kind, roll, yaw, substeps):
+    """Its face lies along both ridges: with a contact at one end of each at a time it would rock, and sink in."""
+    profile = [(-1.0, -0.75), (-0.25, 0.0), (0.0, -0.25), (0.25, 0.0), (1.0, -0.75)]
+    corners = np.array([(x, y, z) for x, z in profile for y in (-1.0, 1.0)])
+    quads = np.array([[(a, a + 2, a + 3), (a, a + 3, a + 1)] for a in range(0, 8, 2)])
+    half_extents = (0.4, 0.3, 0.1)
+    box = {
+        "shape": Box(half_extents) if kind == "box" else ConvexHull.from_box(half_extents),
+        "position": (0.02, 0.03, 0.1 + 0.4 * roll),
+        "orientation": np.array(
+            [
+                np.cos(0.5 * yaw) * np.cos(0.5 * roll),
+                np.cos(0.5 * yaw) * np.sin(0.5 * roll),
+                np.sin(0.5 * yaw) * np.sin(0.5 * roll),
+                np.sin(0.5 * yaw) * np.cos(0.5 * roll),
+            ]
+        ),
+        "friction": 0.8,
+    }
+    builder = ModelBuilder(gravity=(0.0, 0.0, -GRAVITY))
+    for body in (static(TriangleMesh(corners, quads.reshape(-1, 3))), box):
+        builder.add_body(**body)
+    options = SimulationOptions(method="nncg", sleeping=False, frame_rate=24.0, substeps=substeps)
+    run = Simulation(builder.build(), options)
+    for frame in range(24):
+        deepest = run.advance_frame().max_penetration
+        assert frame < 6 or (deepest < 1e-4 and np.abs(run.state.velocity[1]).max() < 1e-4)
+    assert np.isclose(run.poses()[0][1, 2], 0.1, atol=1e-4)
+
+
 def rotate(quaternion, vectors):
     """Vectors [n, 3] turned by a unit quaternion (w, x, y, z)."""
     w, axis = quaternion[0], quaternion[1:]
