@@ -202,3 +202,18 @@ def test_patches_that_fail_are_left_out_for_some_solves(still_towers):
         assert residual < 1e-3 * start[0]
         waits.append(workspace.memory[4:, islands.body_order].max(axis=1).tolist())
     assert waits == [[0, 1], [1, 3], [3, 7], [7, 15]]
+
+
+def test_an_island_whose_patches_have_no_room_is_solved_all_the_same(still_towers):
+    """As a heap on a tray that touches all of it."""
+    problem, r = still_towers
+    problem = pushed(problem)
+    rows, velocity = started(problem, r)
+    solver = find_method("auto", "cone")
+    workspace = solver.allocate(len(rows.impulse), len(velocity), 0)._replace(patch=allocate_patch(6, len(velocity)))
+    status, iterations, _, scale, _ = solver.kernel(
+        rows, single_island(rows, len(velocity)), 0, problem.free_velocity, velocity, workspace, settings_of("cone")
+    )
+    assert iterations > 0
+    assert Status(status).converged
+    assert natural_map_reference(problem, rows.impulse[: len(r)], "cone") <= 1.001 * TOLERANCE * scale

@@ -215,8 +215,10 @@ def _solve_in_turns(rows, islands, island, free_velocity, velocity, workspace, s
         status, iterations, residual, worst_block = solve_in_patches(
             rows, islands, island, free_velocity, velocity, workspace, settings, scale, (residual, worst_block)
         )
-        workspace.fallbacks[0] += 1 if residual > target else 0
-        return status, iterations, residual, scale, worst_block
+        if iterations > 0:
+            workspace.fallbacks[0] += 1 if residual > target else 0
+            return status, iterations, residual, scale, worst_block
+        # there was no room for the first patch
     wait = _replace_memory(islands, island, memory[_WAIT], nothing)
     closeness = _power_of_two(scale, residual)
     if wait > 0 and closeness >= _largest_memory(islands, island, memory[_FAILED_AT]) + _POWER_CALMED:
