@@ -207,13 +207,17 @@ def test_patches_that_fail_are_left_out_for_some_solves(still_towers):
 def test_an_island_whose_patches_have_no_room_is_solved_all_the_same(still_towers):
     """As a heap on a tray that touches all of it."""
     problem, r = still_towers
-    problem = pushed(problem)
+    free_velocity = problem.free_velocity.copy()
+    free_velocity[90, 1] += 0.01
+    problem = ContactProblem(problem.rows, free_velocity)
     rows, velocity = started(problem, r)
+    start, _ = natural_map(rows, single_island(rows, len(velocity)), 0, velocity, settings_of("cone"))
     solver = find_method("auto", "cone")
     workspace = solver.allocate(len(rows.impulse), len(velocity), 0)._replace(patch=allocate_patch(6, len(velocity)))
     status, iterations, _, scale, _ = solver.kernel(
         rows, single_island(rows, len(velocity)), 0, problem.free_velocity, velocity, workspace, settings_of("cone")
     )
+    assert 10.0 * TOLERANCE * scale < start < 0.1 * scale  # as patches are for
     assert iterations > 0
     assert Status(status).converged
     assert natural_map_reference(problem, rows.impulse[: len(r)], "cone") <= 1.001 * TOLERANCE * scale
