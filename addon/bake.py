@@ -190,8 +190,7 @@ def bake_frames(scene, settings):
     yield from bake.simulate()
     if not bake.trajectory.reports:  # stopped before the first frame
         return bake.result()
-    yield from bake.write()
-    return bake.result()
+    return (yield from bake.write())
 
 
 class _Bake:
@@ -375,7 +374,7 @@ class _Bake:
                 keyframes.refresh(scene)
 
     def write(self):
-        """Write the keyframes, and the facts of this bake."""
+        """Write the keyframes, and the facts of this bake; returns its result."""
         steps = keyframes.write_steps(
             self.scene,
             self.export,
@@ -390,10 +389,13 @@ class _Bake:
                 except StopIteration:
                     break
             yield BakeProgress("write", done, total, f"Writing keyframes, object {done} of {total}")
-        self._store_facts()
+        # one result for both: it says how long the bake took until now
+        result = self.result()
+        self._store_facts(result)
+        return result
 
-    def _store_facts(self):
-        facts, result = self.scene.cairn, self.result()
+    def _store_facts(self, result):
+        facts = self.scene.cairn
         facts.requested_end = self.export.frame_end
         facts.summary = result.summary
         facts.fingerprint = self.export.fingerprint

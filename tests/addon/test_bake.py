@@ -160,7 +160,8 @@ def test_stored_facts_say_what_was_baked(drop):
     facts = drop.scene.cairn
     assert (facts.is_baked, facts.baked_start, facts.baked_end, facts.requested_end) == (True, 1, 25, 25)
     assert facts.summary == result.summary
-    assert json.loads(facts.report)["totals"]["digest"] == result.report["totals"]["digest"]
+    # its seconds and its digest too: both say the same of the same bake
+    assert json.loads(facts.report)["totals"] == result.report["totals"]
     assert len(facts.report) < 5000
     keyframes.delete_bake(drop.scene)
     assert not facts.is_baked
