@@ -27,6 +27,9 @@ LONG_COMPILATION = 2.0
 # A contact that is off by less than this share of the speed that it had to stop is not seen: hits in a heap stay some
 # per cent off (docs/baking.md).
 RATIO_VISIBLE = 0.05
+# Making convex parts, and compiling, each take this share of what is left of the bar, where there is any of it to do.
+# Both come before anything is known of how long the frames take.
+PREPARATION_SHARE = 0.5
 
 
 class BakeStopped(Exception):
@@ -94,6 +97,8 @@ class BakeProgress:
         Of this stage, and of the simulation while animation is read for it; 0 where nothing can be counted.
     text : str
         For the panel.
+    bar : tuple of (float, float)
+        Where this stage begins and ends on the one bar of all stages.
     frame : int or None
         The scene's frame that was simulated last.
     report : FrameReport or None
@@ -104,6 +109,7 @@ class BakeProgress:
     done: int
     total: int
     text: str
+    bar: tuple = (0.0, 1.0)
     frame: int | None = None
     report: object = None
 
@@ -112,13 +118,14 @@ class BakeProgress:
         """How full the bar is: it stays full while what was simulated is written."""
         if self.stage == "write":
             return 1.0
-        return self.done / self.total if self.total else 0.0
+        begin, end = self.bar
+        return begin + (end - begin) * self.done / self.total if self.total else begin
 
 
-def compile_progress(done, total):
+def compile_progress(done, total, bar=(0.0, 1.0)):
     """Progress of ``runtime.compile_kernels``: without a total nothing is compiled, only loaded."""
     text = f"Compiling (once), {done} of {total}" if total else "Loading the solver"
-    return BakeProgress("compile", done, total, text)
+    return BakeProgress("compile", done, total, text, bar)
 
 
 @dataclass(frozen=True)
@@ -213,6 +220,7 @@ class _Bake:
         self.lead_in_names, self.lead_in, self.samples = [], {}, []
         self.stopped, self.error = False, None
         self.sample_slice = SAMPLE_SLICE
+        self.bar_filled = 0.0
 
     @property
     def scene(self):
@@ -221,6 +229,14 @@ class _Bake:
         if scene is None:
             raise SceneError(None, f"scene {self.scene_name!r} is gone")
         return scene
+
+    def _bar_of_preparation(self):
+        """The part of the bar that making convex parts takes, or compiling."""
+        return self.bar_filled, self.bar_filled + PREPARATION_SHARE * (1.0 - self.bar_filled)
+
+    def _bar_of_frames(self):
+        """The rest of it."""
+        return self.bar_filled, 1.0
 
     @contextlib.contextmanager
     def _timed(self, stage):
@@ -258,7 +274,7 @@ class _Bake:
         if not pending:
             return
         trouble = yield from self._decompose(pending)
-        yield BakeProgress("export", 0, 0, "Reading the scene")
+        yield BakeProgress("export", 0, 0, "Reading the scene", self._bar_of_frames())
         self.read_scene()
         if trouble is not None:
             text = f"convex parts were made within Blender, which stood still meanwhile: {trouble}"
@@ -266,16 +282,18 @@ class _Bake:
 
     def _decompose(self, pending):
         """Pass on how far it is; returns what ``concave_shapes.decompose`` does."""
+        bar = self._bar_of_preparation()
         with contextlib.closing(concave_shapes.decompose([decomposition for _, decomposition in pending])) as steps:
             while True:
                 with self._timed("decompose"):
                     try:
                         done = next(steps)
                     except StopIteration as end:
+                        self.bar_filled = bar[1]
                         return end.value
                 if done < len(pending):
                     text = f"Making convex parts of {pending[done][0]}, mesh {done + 1} of {len(pending)}"
-                    yield BakeProgress("decompose", done, len(pending), text)
+                    yield BakeProgress("decompose", done, len(pending), text, bar)
 
     def note_overlaps(self):
         """Add what overlaps at the start to the notes; needs compiled kernels."""
@@ -283,13 +301,15 @@ class _Bake:
 
     def compile(self):
         """Load Numba and the kernels; those that are in no cache yet are compiled."""
-        start, part = time.perf_counter(), "load"
+        start, part, bar = time.perf_counter(), "load", self._bar_of_preparation()
         model = self.export.model
         kernels = runtime.compile_kernels(self.options, model.arrays.shapes.kind, model.body_count)
         with contextlib.closing(kernels):
             for done, total, _name in kernels:
                 part = "compile" if total else part
-                yield compile_progress(done, total)
+                yield compile_progress(done, total, bar)
+        if part == "compile":
+            self.bar_filled = bar[1]
         # By the clock: other processes may compile between two steps.
         self.seconds[part] = time.perf_counter() - start
 
@@ -321,7 +341,7 @@ class _Bake:
         left = self.seconds["simulate"] / done * (total - done)
         if done >= 5:
             text += f", {duration_text(left)} left"
-        return BakeProgress("simulate", done, total, text, frame, report)
+        return BakeProgress("simulate", done, total, text, self._bar_of_frames(), frame, report)
 
     def _sample_of(self, frame):
         if not self.export.samples_needed:
@@ -361,7 +381,7 @@ class _Bake:
 
     def _animation_progress(self, frame):
         done, total = self.trajectory.frame_count, self.export.frame_end - self.export.frame_start
-        return BakeProgress("animation", done, total, f"Reading animation, frame {frame}")
+        return BakeProgress("animation", done, total, f"Reading animation, frame {frame}", self._bar_of_frames())
 
     @contextlib.contextmanager
     def _evaluating(self):

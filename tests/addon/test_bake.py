@@ -11,7 +11,7 @@ import pytest
 import cairn
 from cairn.addon import bake, fcurves, keyframes
 from cairn.addon.bake import BakeSettings, BakeStopped, bake_frames, bake_scene
-from cairn.addon.scene_export import SceneError, simulation_paused
+from cairn.addon.scene_export import SceneError, export_scene, simulation_paused
 from cairn.solver_core.simulation import Simulation, SimulationError
 
 FAST = BakeSettings(start=1, end=25)
@@ -222,6 +222,37 @@ def test_the_bar_of_a_bake_never_runs_back(drop, monkeypatch):
     factors = [progress.factor for progress in seen]
     assert factors == sorted(factors)
     assert (factors[0], factors[-1]) == (0.0, 1.0)
+
+
+def test_the_bar_of_a_bake_that_prepares_never_runs_back(drop, monkeypatch):
+    """Making convex parts fills half of it, compiling half of what is left, and the frames all the rest."""
+    bake_scene(drop.scene, FAST)  # compiles
+    reads, seen = [], []
+
+    def read(*arguments, **keywords):
+        reads.append(export_scene(*arguments, **keywords))
+        if len(reads) == 1:
+            reads[0].pending[:] = [("Ring", None), ("Bowl", None)]
+        return reads[-1]
+
+    def decompose(decompositions):
+        yield from (0, 0, 1)
+
+    def compile_kernels(options, shape_kinds, body_count):
+        yield 0, 0, ""
+        for done in range(4):
+            yield done, 4, "a_kernel"
+
+    monkeypatch.setattr(bake, "export_scene", read)
+    monkeypatch.setattr(bake.concave_shapes, "decompose", decompose)
+    monkeypatch.setattr(bake.runtime, "compile_kernels", compile_kernels)
+    bake_scene(drop.scene, FAST, seen.append)
+    factors = [progress.factor for progress in seen]
+    assert factors == sorted(factors)
+    last = {progress.stage: progress.factor for progress in seen}
+    assert last == {"decompose": 0.25, "export": 0.5, "compile": 0.6875, "simulate": 1.0, "write": 1.0}
+    first = next(progress.factor for progress in seen if progress.stage == "simulate")
+    assert first == pytest.approx(0.75 + 0.25 / 24)
 
 
 def test_loading_is_not_called_compiling(drop):
