@@ -150,7 +150,7 @@ class CairnScene(bpy.types.PropertyGroup):
     )
     max_iterations: IntProperty(
         name="Iterations",
-        description="Most iterations of the solver in one step; 0 leaves it to the solver. "
+        description="Most iterations of the solver in one step; 0 leaves it to the solver (Automatic: 500). "
         "Steps that end here above the tolerance are counted and named",
         default=0,
         min=0,

@@ -84,6 +84,11 @@ def test_defaults_are_those_of_the_core():
     assert settings == BakeSettings()
 
 
+def test_the_tooltip_of_iterations_says_what_automatic_takes():
+    description = properties.CairnScene.bl_rna.properties["max_iterations"].description
+    assert f"(Automatic: {find_method('auto').max_iterations})" in description
+
+
 def test_everything_has_a_name_and_a_description():
     for group in properties.CLASSES:
         for prop in group.bl_rna.properties:
