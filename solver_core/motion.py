@@ -261,17 +261,17 @@ def _is_isotropic(inertia):
 
 
 @subkernel
-def _turned(orientation, turning, inertia, h):
-    """Orientation (w, x, y, z) of a dynamic body after a substep that it begins with the velocity ``turning``."""
+def _orientations(orientation, turning, inertia, h):
+    """Orientations (w, x, y, z) of a dynamic body before and after a substep that it turns through by ``turning``."""
     i0, i1, i2 = inertia
     w, x, y, z = orientation
     angle = h * math.sqrt(turning[3] ** 2 + turning[4] ** 2 + turning[5] ** 2)
     if _is_isotropic(inertia) or angle < _ANGLE_PLAIN:
         p, a, b, c = from_rotation_vector(h * turning[3], h * turning[4], h * turning[5])
-        return _normalized(*multiply(p, a, b, c, w, x, y, z))
+        return (w, x, y, z), _normalized(*multiply(p, a, b, c, w, x, y, z))
     b0, b1, b2 = rotate_back(w, x, y, z, turning[3], turning[4], turning[5])
     cycles = min(_MAX_CYCLES, int(angle / _ANGLE_PER_CYCLE) + 1)
-    return _normalized(*_split_turn(w, x, y, z, i0 * b0, i1 * b1, i2 * b2, i0, i1, i2, h, cycles))
+    return (w, x, y, z), _normalized(*_split_turn(w, x, y, z, i0 * b0, i1 * b1, i2 * b2, i0, i1, i2, h, cycles))
 
 
 @subkernel
@@ -289,11 +289,10 @@ def _keep_momentum(velocity, inertia, before, after):
 @subkernel
 def _turn_freely(orientation, velocity, turning, inertia, h):
     """Turn a dynamic body by ``turning``; the angular momentum of ``velocity`` stays the same in world axes."""
-    w, x, y, z = orientation
-    after = _turned(orientation, turning, inertia, h)
+    before, after = _orientations(orientation, turning, inertia, h)
     _store(orientation, after)
     if not _is_isotropic(inertia):
-        _keep_momentum(velocity, inertia, (w, x, y, z), after)
+        _keep_momentum(velocity, inertia, before, after)
 
 
 @subkernel
@@ -315,9 +314,8 @@ def turn_ahead(islands, island, model, state, motion, h):
         body = islands.body_order[index]
         inertia = model.inertia[body]
         if not _is_isotropic(inertia):
-            w, x, y, z = state.orientation[body]
-            after = _turned(state.orientation[body], motion.displacing_velocity[body], inertia, h)
-            _keep_momentum(state.velocity[body], inertia, (w, x, y, z), after)
+            before, after = _orientations(state.orientation[body], motion.displacing_velocity[body], inertia, h)
+            _keep_momentum(state.velocity[body], inertia, before, after)
             _rotate_inertia(model.inverse_inertia[body], after, motion.inverse_inertia[body])
 
 
@@ -334,9 +332,8 @@ def turn_back(islands, island, model, state, motion, h):
         body = islands.body_order[index]
         inertia = model.inertia[body]
         if not _is_isotropic(inertia):
-            w, x, y, z = state.orientation[body]
-            after = _turned(state.orientation[body], motion.displacing_velocity[body], inertia, h)
-            _keep_momentum(state.velocity[body], inertia, after, (w, x, y, z))
+            before, after = _orientations(state.orientation[body], motion.displacing_velocity[body], inertia, h)
+            _keep_momentum(state.velocity[body], inertia, after, before)
 
 
 @subkernel

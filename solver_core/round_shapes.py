@@ -100,20 +100,8 @@ class Capsule(_RoundShape):
 
 
 @dataclass(frozen=True, eq=False)
-class Cylinder(_RoundShape):
-    """A cylinder along z, with flat caps.
-
-    Parameters
-    ----------
-    radius, half_height : float
-        [m], above 0.
-    position, orientation : array-like [3], [4]
-        Pose in the user frame; the quaternion (w, x, y, z) is normalised.
-
-    Raises
-    ------
-    ShapeError
-    """
+class _DiscShape(_RoundShape):
+    """What cylinder and cone have in common: a disc of ``radius`` at ``-half_height``, whose rim is farthest out."""
 
     radius: float
     half_height: float
@@ -122,8 +110,6 @@ class Cylinder(_RoundShape):
 
     def __post_init__(self):
         self._check(("radius", "half_height"))
-
-    kind = ShapeKind.CYLINDER
 
     @property
     def parameters(self) -> np.ndarray:
@@ -140,6 +126,25 @@ class Cylinder(_RoundShape):
         """Height or diameter, whichever is larger [m]."""
         return 2.0 * max(self.radius, self.half_height)
 
+
+@dataclass(frozen=True, eq=False)
+class Cylinder(_DiscShape):
+    """A cylinder along z, with flat caps.
+
+    Parameters
+    ----------
+    radius, half_height : float
+        [m], above 0.
+    position, orientation : array-like [3], [4]
+        Pose in the user frame; the quaternion (w, x, y, z) is normalised.
+
+    Raises
+    ------
+    ShapeError
+    """
+
+    kind = ShapeKind.CYLINDER
+
     def bounding_box(self):
         """Lower and upper corner in the user frame [m]."""
         reach = self.half_height * np.abs(_rotation_matrix(self.orientation)[:, 2]) + self._disc_reach()
@@ -153,7 +158,7 @@ class Cylinder(_RoundShape):
 
 
 @dataclass(frozen=True, eq=False)
-class Cone(_RoundShape):
+class Cone(_DiscShape):
     """A cone along z: apex at ``+half_height``, base of ``radius`` at ``-half_height``.
 
     Parameters
@@ -168,30 +173,7 @@ class Cone(_RoundShape):
     ShapeError
     """
 
-    radius: float
-    half_height: float
-    position: np.ndarray = (0.0, 0.0, 0.0)
-    orientation: np.ndarray = (1.0, 0.0, 0.0, 0.0)
-
-    def __post_init__(self):
-        self._check(("radius", "half_height"))
-
     kind = ShapeKind.CONE
-
-    @property
-    def parameters(self) -> np.ndarray:
-        """Radius of the base and half height [m]."""
-        return np.array([self.radius, self.half_height, 0.0])
-
-    @property
-    def bounding_radius(self) -> float:
-        """To the rim [m]."""
-        return float(np.hypot(self.radius, self.half_height))
-
-    @property
-    def size(self) -> float:
-        """Height or diameter of the base, whichever is larger [m]."""
-        return 2.0 * max(self.radius, self.half_height)
 
     def bounding_box(self):
         """Lower and upper corner in the user frame [m]."""

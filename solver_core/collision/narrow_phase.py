@@ -188,6 +188,7 @@ def narrow_phase(
     looked_pairs, looked = borrowed(looked_pairs), borrowed(looked)
     shapes, scratch, polytopes = model.shapes, workspace.scratch, workspace.polytopes
     body_of, kind, form = shapes.body, shapes.kind, workspace.form
+    point, normal, gap, drift = contacts.position, contacts.normal, contacts.gap, contacts.drift
     polytope, sizes, pose = workspace.polytope, workspace.size, scratch.pose
     local_pose, body_pose, shape_pose = workspace.local_pose, workspace.body_pose, workspace.shape_pose
     body_end, shape_end = workspace.body_end, workspace.shape_end
@@ -204,6 +205,7 @@ def narrow_phase(
         seen = first_candidate(looked_pairs.shape_a, looked_pairs.count[0], pairs.shape_a[first_pair])
     for pair in range(first_pair, min(end_pair, pairs.count[0])):
         a, b, link = pairs.shape_a[pair], pairs.shape_b[pair], pairs.link[pair]
+        body_a, body_b = body_of[a], body_of[b]
         size = min(sizes[a], sizes[b])
         # Seen from the larger shape: where its own far parts go does not matter.
         moving, other = (b, a) if sizes[a] >= sizes[b] else (a, b)
@@ -217,12 +219,12 @@ def narrow_phase(
         row_a, row_b, kind_a, kind_b = polytope[a], polytope[b], kind[a], kind[b]
         radius = form[moving, BOUNDING_RADIUS]
         lever = 0.0 if kind[moving] == SPHERE else radius
-        looks_at_end = only_ends or outlook[body_of[a], LOOK] > 0.0
+        looks_at_end = only_ends or outlook[body_a, LOOK] > 0.0
         if with_mesh:
             # Only where the mesh turns: its contacts cost more than those of others, and their rows seldom tell less.
             is_turning = step.h * spin_of(led[body_of[other]]) > RATIO_TURNED_INTO
             looks_at_end = looks_at_end and is_turning and not is_stirred
-        looks_at_end = looks_at_end and outlook[body_of[a], DEEP] + outlook[body_of[b], DEEP] == 0.0
+        looks_at_end = looks_at_end and outlook[body_a, DEEP] + outlook[body_b, DEEP] == 0.0
         way = 0.0
         if looks_at_end:
             way = bound_approach(led, body_of[moving], body_of[other], body_pose, shape_pose[moving], lever)
@@ -237,10 +239,10 @@ def narrow_phase(
         # What two points can come nearer at the most, however their bodies turn.
         nearer = 0.0
         if looks_at_end:
-            nearer = step.h * closest_approach(led[body_of[a]], led[body_of[b]], lever_a, lever_b) + reach_at_end
+            nearer = step.h * closest_approach(led[body_a], led[body_b], lever_a, lever_b) + reach_at_end
         if only_ends and is_plain and stays_apart(link, pairs.left_out[pair], nearer):
             continue
-        moves_a, moves_b = state.kind[body_of[a]] == DYNAMIC, state.kind[body_of[b]] == DYNAMIC
+        moves_a, moves_b = state.kind[body_a] == DYNAMIC, state.kind[body_b] == DYNAMIC
         is_at_end, share, is_new_way, reach = only_ends, 0.0, False, 0.0
         if not only_ends:
             approach = step.h * bound_approach(
@@ -249,11 +251,11 @@ def narrow_phase(
             if moves_a or moves_b:
                 # Speeds may grow by g h before the bodies move.
                 approach += fall
-            approach += outlook[body_of[a], SURPLUS] + outlook[body_of[b], SURPLUS] + step.h * surface_speed
+            approach += outlook[body_a, SURPLUS] + outlook[body_b, SURPLUS] + step.h * surface_speed
             old = find_previous(previous_pairs.shape_a, previous_pairs.shape_b, previous_pairs.count[0], a, b, old)
             link_previous(link, previous_pairs, a, b, old)
             is_there = False
-            if is_plain and outlook[body_of[a], LOOK] > 0.0:
+            if is_plain and outlook[body_a, LOOK] > 0.0:
                 seen = find_previous(looked_pairs.shape_a, looked_pairs.shape_b, looked_pairs.count[0], a, b, seen)
                 reach = approach + RATIO_MARGIN * size
                 is_there = approach <= RATIO_FAST * size and would_be_same(looked_pairs, a, b, seen, reach)
@@ -288,7 +290,7 @@ def narrow_phase(
             if is_at_end:
                 # What has gone through a sheet is looked for as far behind it as it may have come.
                 reach = RATIO_MARGIN * size + min(step.h * way, 0.5 * size)
-                take_poses(body_end[body_of[a]], body_end[body_of[b]], shape_end[a], shape_end[b], pose)
+                take_poses(body_end[body_a], body_end[body_b], shape_end[a], shape_end[b], pose)
                 mesh_pose = pose[SHAPE_B] if other == b else pose[SHAPE_A]
                 if link[CONTACT_COUNT] > 0:
                     # What is led through a sheet belongs on the side on which it has been.
@@ -345,19 +347,7 @@ def narrow_phase(
                 families,
             )
             if is_at_end:
-                told = predicted_gap(
-                    contacts.position,
-                    contacts.normal,
-                    contacts.gap,
-                    contacts.drift,
-                    link[CONTACT_START],
-                    link[CONTACT_COUNT],
-                    step.h,
-                    body_pose[body_of[a]],
-                    body_pose[body_of[b]],
-                    led[body_of[a]],
-                    led[body_of[b]],
-                )
+                told = predicted_gap(point, normal, gap, drift, link, step.h, body_a, body_b, body_pose, led)
                 deepest = least_gap(meshes.contact, np.int64(0), count)
                 if told - deepest <= RATIO_TOLD * size or (only_ends and deepest > -RATIO_TURNED_INTO * size):
                     break
@@ -381,18 +371,18 @@ def narrow_phase(
             )
             if is_at_end:
                 measure_from_start(
-                    contacts.position,
-                    contacts.normal,
-                    contacts.gap,
-                    contacts.drift,
+                    point,
+                    normal,
+                    gap,
+                    drift,
                     first,
                     contacts.count[0],
                     1.0,
                     step.h,
-                    body_pose[body_of[a]],
-                    body_pose[body_of[b]],
-                    led[body_of[a]],
-                    led[body_of[b]],
+                    body_pose[body_a],
+                    body_pose[body_b],
+                    led[body_a],
+                    led[body_b],
                     RATIO_FAST * size if moves_a and moves_b else 0.0,
                     0.0,
                     pose,
@@ -416,8 +406,8 @@ def narrow_phase(
                     kind_b,
                     form[a],
                     form[b],
-                    body_of[a],
-                    body_of[b],
+                    body_a,
+                    body_b,
                     body_pose,
                     local_pose[a],
                     local_pose[b],
@@ -441,26 +431,14 @@ def narrow_phase(
                 reach = (1.0 - share) * approach + RATIO_MARGIN * size + slack
                 remember_pose(pairs, pair, NOT_KEPT, pose)
             else:
-                take_poses(body_pose[body_of[a]], body_pose[body_of[b]], shape_pose[a], shape_pose[b], pose)
+                take_poses(body_pose[body_a], body_pose[body_b], shape_pose[a], shape_pose[b], pose)
                 remember_pose(pairs, pair, reach, pose)
         told, enough = INFINITE, INFINITE
         while True:
             if is_at_end:
                 share, is_new_way, reach = 1.0, True, reach_at_end
                 place_pair(shape_end[a], shape_end[b], pose)
-                told = predicted_gap(
-                    contacts.position,
-                    contacts.normal,
-                    contacts.gap,
-                    contacts.drift,
-                    link[CONTACT_START],
-                    link[CONTACT_COUNT],
-                    step.h,
-                    body_pose[body_of[a]],
-                    body_pose[body_of[b]],
-                    led[body_of[a]],
-                    led[body_of[b]],
-                )
+                told = predicted_gap(point, normal, gap, drift, link, step.h, body_a, body_b, body_pose, led)
                 # What is not deeper needs no contacts of the end.
                 enough = INFINITE if is_held else told - RATIO_TOLD * size
                 if only_ends:
@@ -519,7 +497,7 @@ def narrow_phase(
                     scratch,
                 )
                 left_out = scratch.left_out[0]
-            turns_through = step.h * closest_approach(velocity[body_of[a]], velocity[body_of[b]], lever_a, lever_b)
+            turns_through = step.h * closest_approach(velocity[body_a], velocity[body_b], lever_a, lever_b)
             if share == 0.0 and turns_through <= RATIO_FAST * size:
                 pairs.left_out[pair] = left_out
             if count > 0 and turns_through > RATIO_FAST * size and not is_at_end:
@@ -555,31 +533,31 @@ def narrow_phase(
                     return STATUS_TURNED
                 # Made at the end, they hold in this substep only.
                 pairs.reach[pair], pairs.left_out[pair], link[MET_AT_END] = NOT_KEPT, NOT_KEPT, 1
-                take_poses(body_end[body_of[a]], body_end[body_of[b]], shape_end[a], shape_end[b], pose)
+                take_poses(body_end[body_a], body_end[body_b], shape_end[a], shape_end[b], pose)
             first = contacts.count[0]
-            depth = overlap_at_start(contacts.gap, link[CONTACT_START], first) if is_at_end else 0.0
+            depth = overlap_at_start(gap, link[CONTACT_START], first) if is_at_end else 0.0
             append_contacts(body_of, local_pose, scratch, pairs, pair, count, is_at_end, contacts)
             if share > 0.0:
                 way_to = outlook if is_new_way else velocity
                 measure_from_start(
-                    contacts.position,
-                    contacts.normal,
-                    contacts.gap,
-                    contacts.drift,
+                    point,
+                    normal,
+                    gap,
+                    drift,
                     first,
                     contacts.count[0],
                     share,
                     step.h,
-                    body_pose[body_of[a]],
-                    body_pose[body_of[b]],
-                    way_to[body_of[a]],
-                    way_to[body_of[b]],
+                    body_pose[body_a],
+                    body_pose[body_b],
+                    way_to[body_a],
+                    way_to[body_b],
                     RATIO_FAST * size if moves_a and moves_b else 0.0,
                     -INFINITE if is_at_end and depth <= RATIO_APART * size else 0.0,
                     pose,
                 )
             if is_at_end:
-                keep_apart_at_end(contacts.gap, contacts.drift, depth, first, contacts.count[0], size)
+                keep_apart_at_end(gap, drift, depth, first, contacts.count[0], size)
             if surface_speed > 0.0:
                 drift_with_growth(
                     form,
@@ -591,7 +569,7 @@ def narrow_phase(
                     b,
                     contacts.local_a,
                     contacts.local_b,
-                    contacts.drift,
+                    drift,
                     first,
                     contacts.count[0],
                 )

@@ -16,7 +16,7 @@ change the ways of their bodies, the stepper looks again, along the new ways too
 
 import math
 
-from ..contacts import AT_ONCE, PARTED
+from ..contacts import AT_ONCE, CONTACT_COUNT, CONTACT_START, PARTED
 from ..kernel import subkernel
 from .closest_points import RATIO_TOUCHING, closest_points, into_frame
 from .round_separation import closest_cores
@@ -610,29 +610,30 @@ def depth_of_point(polytopes, row, kind, parameters, x, y, z):
 
 
 @subkernel
-def predicted_gap(point, normals, gap, drift, first, count, h, start_a, start_b, velocity_a, velocity_b):
+def predicted_gap(point, normals, gap, drift, link, h, body_a, body_b, body_pose, velocity):
     """Least gap + h u_n of a pair's contacts, which its rows tell of the end; infinite without contacts [m].
 
     Parameters
     ----------
     point, normals, gap, drift : float64 [C, 3], [C, 3], [C], [C, 6]
         Of ``ContactArrays`` (read).
-    first, count : int
-        The pair's.
+    link : int64 [columns]
+        The pair's row of ``PairArrays.link`` (read).
     h : float
         [s]
-    start_a, start_b : float64 [4, 3]
-        Poses of the bodies at the start (read).
-    velocity_a, velocity_b : float64 [6 or more]
+    body_a, body_b : int
+    body_pose : float64 [B, 4, 3]
+        At the start (read).
+    velocity : float64 [B, 6 or more]
         (read)
 
     Returns
     -------
     float
     """
-    va, vb = velocity_a, velocity_b
+    start_a, start_b, va, vb = body_pose[body_a], body_pose[body_b], velocity[body_a], velocity[body_b]
     least = INFINITE
-    for contact in range(first, first + count):
+    for contact in range(link[CONTACT_START], link[CONTACT_START] + link[CONTACT_COUNT]):
         at, normal, way = point[contact], normals[contact], drift[contact]
         p, q, r = 0.5 * way[PARTED], 0.5 * way[PARTED + 1], 0.5 * way[PARTED + 2]
         a0, b0 = at[0] - p - start_a[POSITION, 0], at[0] + p - start_b[POSITION, 0]

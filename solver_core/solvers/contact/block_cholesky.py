@@ -89,16 +89,16 @@ def factorize(count, column_start, row, factor):
             subtract_product(diagonal, _BLOCK * column, blocks, _BLOCK * crossing, blocks, _BLOCK * crossing)
             for block in range(crossing + 1, left_end):
                 subtract_product(blocks, _BLOCK * place[row[block]], blocks, _BLOCK * block, blocks, _BLOCK * crossing)
-            _await_row(left, crossing + 1, left_end, row, first, following, next_block)
+            await_row(left, crossing + 1, left_end, row, first, following, next_block)
             left = after
         _factorize_diagonal(diagonal, _BLOCK * column, inverse, 6 * column)
         for block in range(begin, end):
             divide(blocks, _BLOCK * block, diagonal, _BLOCK * column, inverse, 6 * column)
-        _await_row(column, begin, end, row, first, following, next_block)
+        await_row(column, begin, end, row, first, following, next_block)
 
 
 @subkernel
-def _await_row(column, block, end, row, first, following, next_block):
+def await_row(column, block, end, row, first, following, next_block):
     """List a column under the row of its next block."""
     if block < end:
         next_block[column] = block

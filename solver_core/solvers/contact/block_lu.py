@@ -21,6 +21,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ...kernel import subkernel
+from .block_cholesky import await_row
 from .block_products import add_products, divide, subtract_image, subtract_product
 from .elimination import factor_capacity
 
@@ -103,23 +104,14 @@ def factorize_lu(count, column_start, row, factor):
                 target = _BLOCK * place[row[block]]
                 subtract_product(lower, target, lower, _BLOCK * block, upper, _BLOCK * crossing)
                 subtract_product(upper, target, upper, _BLOCK * block, lower, _BLOCK * crossing)
-            _await_row(left, crossing + 1, left_end, row, first, following, next_block)
+            await_row(left, crossing + 1, left_end, row, first, following, next_block)
             left = after
         _factorize_diagonal(diagonal, factor.corner, factor.inverse, factor.pivot, column)
         for block in range(begin, end):
             divide(lower, _BLOCK * block, factor.corner, _BLOCK * column, factor.inverse, _SIZE * column)
             _exchange_columns(upper, _BLOCK * block, factor.pivot, _SIZE * column, sums)
             divide(upper, _BLOCK * block, diagonal, _BLOCK * column, sums, _BLOCK)
-        _await_row(column, begin, end, row, first, following, next_block)
-
-
-@subkernel
-def _await_row(column, block, end, row, first, following, next_block):
-    """List a column under the row of its next block."""
-    if block < end:
-        next_block[column] = block
-        following[column] = first[row[block]]
-        first[row[block]] = column
+        await_row(column, begin, end, row, first, following, next_block)
 
 
 @subkernel
