@@ -5,6 +5,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from .contacts import AT_ONCE
+from .kernel import subkernel
+
 # The stages of a step, in their order; the names stand in reports and benchmarks.
 STAGES = (
     "apply_forces",
@@ -32,11 +35,11 @@ class FrameRecord(NamedTuple):
     ----------
     nanoseconds : int64 [len(STAGES)]
     counts : int64 [9]
-        SUBSTEPS done; CONTACTS, ISLANDS and SLEEPING bodies at the end; ITERATIONS of all solves and how many MISSED
-        their tolerance; the first body whose motion is no longer finite (LOST), -1 without one; the two bodies of the
-        contact with the largest residual, -1 without one (WORST).
+        SUBSTEPS done; CONTACTS, ISLANDS and SLEEPING bodies at the end; ITERATIONS of all solves; how many of those that
+        count (``go_back_to_solves``) MISSED their tolerance; the first body whose motion is no longer finite (LOST), -1
+        without one; the two bodies of the contact with the largest residual, -1 without one (WORST).
     measures : float64 [4]
-        Largest RESIDUAL of the frame, relative to its problem's scale; deepest overlap that a substep started with
+        Largest RESIDUAL of these solves, relative to its problem's scale; deepest overlap that a substep started with
         (PENETRATION [m]); kinetic and potential ENERGY of the dynamic bodies at the end [J].
     """
 
@@ -61,6 +64,47 @@ def clear_record(record: FrameRecord) -> None:
     record.counts[LOST:] = -1
 
 
+@subkernel(inline=True)
+def solves_of(record):
+    """How well the solves of a frame went so far."""
+    counts, measures = record.counts, record.measures
+    return counts[MISSED], counts[WORST], counts[WORST + 1], measures[RESIDUAL]
+
+
+@subkernel(inline=True)
+def go_back_to_solves(record, earlier):
+    """Forget how well later solves went; of a substep, the bodies go where the solution of its last look leads them.
+
+    Parameters
+    ----------
+    record : FrameRecord
+        Written.
+    earlier : tuple
+        ``solves_of`` before the solves that do not count.
+    """
+    counts, measures = record.counts, record.measures
+    counts[MISSED], counts[WORST], counts[WORST + 1], measures[RESIDUAL] = earlier
+
+
+@subkernel(inline=True)
+def record_contacts(record, contacts, islands):
+    """Note the contacts and islands of a substep, and how deep it found overlaps.
+
+    Parameters
+    ----------
+    record : FrameRecord
+        Written.
+    contacts, islands : ContactArrays, IslandArrays
+        Read.
+    """
+    counts, measures = record.counts, record.measures
+    counts[CONTACTS] = contacts.count[0]
+    counts[ISLANDS] = islands.count[0]
+    for contact in range(contacts.count[0]):
+        overlap = -contacts.gap[contact] - contacts.drift[contact, AT_ONCE]
+        measures[PENETRATION] = max(measures[PENETRATION], overlap)
+
+
 @dataclass(slots=True)
 class FrameReport:
     """What happened in a frame.
@@ -78,11 +122,11 @@ class FrameReport:
     iterations : int
         Of all solves of the frame.
     missed : int
-        Solves that ended above their tolerance.
+        Solves that ended above their tolerance; where contacts are looked for several times in a substep, of the last.
     fallbacks : int
         Solves that a second method had to take over (``auto``).
     residual : float
-        Largest of the frame, relative to its problem's scale.
+        Largest of these solves, relative to its problem's scale.
     worst : str
         Where that was: "Cube on Floor"; empty without contacts.
     max_penetration : float

@@ -44,7 +44,6 @@ from .constraints.contact_rows import (
 )
 from .constraints.displacing import choose_displacing
 from .contacts import (
-    AT_ONCE,
     LAST,
     LOOKED,
     PRESENT,
@@ -57,18 +56,18 @@ from .contacts import (
 )
 from .entries import Compilation, call_for_count, caller, empty_entries
 from .frame_record import (
-    CONTACTS,
     ENERGY,
-    ISLANDS,
     ITERATIONS,
     LOST,
     MISSED,
-    PENETRATION,
     RESIDUAL,
     SLEEPING,
     SUBSTEPS,
     WORST,
     allocate_record,
+    go_back_to_solves,
+    record_contacts,
+    solves_of,
 )
 from .kernel import kernel, subkernel
 from .lanes import contexts_of, run_alone, run_lanes
@@ -467,6 +466,7 @@ def advance_frame(arrays):
         started = _stage_done(record.nanoseconds, np.int64(0), started)
 
         look, same_pairs = np.int64(0), False
+        earlier = solves_of(record)
         while True:
             current, looked = collision.current[PRESENT], collision.current[LOOKED]
             pairs, contacts = collision.pairs[current], collision.contacts[current]
@@ -513,6 +513,8 @@ def advance_frame(arrays):
 
             shared.orders[LOOK] = FIRST_LOOK if look == 0 else (SAME_PAIRS if same_pairs else NEW_LOOK)
             look += 1
+            # What the last look has solved, or not, is asked once more.
+            go_back_to_solves(record, earlier)
             _copy_velocities(motion.free_velocity, velocity)
             while True:
                 _solve(shared, islands, record)
@@ -571,7 +573,7 @@ def advance_frame(arrays):
         _call_stage(stages, INTEGRATE, arrays)
         started = _stage_done(record.nanoseconds, np.int64(8), started)
 
-        _record_contacts(record, contacts, islands)
+        record_contacts(record, contacts, islands)
         end_looks(outlook)
         collision.current[PRESENT], collision.current[LAST] = collision.current[LAST], collision.current[PRESENT]
         record.counts[SUBSTEPS] += 1
@@ -685,13 +687,3 @@ def _record_solves(record, shared, islands):
             measures[RESIDUAL] = shared.residual[island]
             counts[WORST] = outcome[island, WORST_A]
             counts[WORST + 1] = outcome[island, WORST_B]
-
-
-@subkernel(inline=True)
-def _record_contacts(record, contacts, islands):
-    counts, measures = record.counts, record.measures
-    counts[CONTACTS] = contacts.count[0]
-    counts[ISLANDS] = islands.count[0]
-    for contact in range(contacts.count[0]):
-        overlap = -contacts.gap[contact] - contacts.drift[contact, AT_ONCE]
-        measures[PENETRATION] = max(measures[PENETRATION], overlap)

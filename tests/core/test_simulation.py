@@ -8,7 +8,7 @@ import pytest
 from cairn.solver_core import diagnostics, rotations
 from cairn.solver_core.model import BodyKind, ModelBuilder
 from cairn.solver_core.problem import SolverOptions
-from cairn.solver_core.scenes import stack
+from cairn.solver_core.scenes import pile, stack
 from cairn.solver_core.shapes import Box, ConvexHull, Sphere
 from cairn.solver_core.simulation import FrameInput, Simulation, SimulationError, SimulationOptions
 from cairn.solver_core.solve import solve_contacts
@@ -362,6 +362,16 @@ def test_missed_tolerance_is_reported():
     assert report.missed > 0
     assert report.residual > 1e-6
     assert report.worst
+
+
+def test_only_the_last_look_of_a_substep_counts():
+    """However often contacts are looked for: of an island one solve for poses counts, and one for velocities."""
+    options = SimulationOptions(max_iterations=1, substeps=1, sleeping=False)
+    simulation = Simulation(pile(20).build_model(), options)
+    reports = [simulation.advance_frame() for _ in range(36)]
+    assert all(report.missed <= 2 * report.islands for report in reports)
+    # there were more, of an iteration each
+    assert any(report.iterations > 2 * report.islands for report in reports)
 
 
 @pytest.mark.parametrize(
