@@ -35,9 +35,9 @@ class FrameRecord(NamedTuple):
     ----------
     nanoseconds : int64 [len(STAGES)]
     counts : int64 [9]
-        SUBSTEPS done; CONTACTS, ISLANDS and SLEEPING bodies at the end; ITERATIONS of all solves; how many of those that
-        count (``go_back_to_solves``) MISSED their tolerance; the first body whose motion is no longer finite (LOST), -1
-        without one; the two bodies of the contact with the largest residual, -1 without one (WORST).
+        SUBSTEPS done; CONTACTS, ISLANDS and SLEEPING bodies at the end; ITERATIONS of all solves; how many of those
+        that count (``go_back_to_solves``) MISSED their tolerance; the first body whose motion is no longer finite
+        (LOST), -1 without one; the two bodies of the contact with the largest residual, -1 without one (WORST).
     measures : float64 [4]
         Largest RESIDUAL of these solves, relative to its problem's scale; deepest overlap that a substep started with
         (PENETRATION [m]); kinetic and potential ENERGY of the dynamic bodies at the end [J].

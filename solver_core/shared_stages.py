@@ -75,8 +75,8 @@ FIRST_LOOK, NEW_LOOK, SAME_PAIRS, SAME_ROWS = range(4)
 # Entries of SharedArrays.lengths: a substep [s], gravity [m/s^2].
 STEP, GRAVITY = range(2)
 # Sweeps over an island that the last substep left unsolved, before its contacts are known; over one that was left so by
-# the last look, where contacts are added, and for its velocities: at least and at most.
-_SWEEPS_FIRST, _SWEEPS_AGAIN, _SWEEPS_MOST = np.int64(12), np.int64(10), np.int64(30)
+# the last look, where contacts are added, and for its velocities: at least, and at most where hits need more.
+_SWEEPS_FIRST, _SWEEPS_AGAIN, _SWEEPS_MOST = np.int64(12), np.int64(10), np.int64(240)
 # From so many contacts on an island that was left unsolved gets sweeps for its velocities.
 _CONTACTS_TO_SWEEP = 500
 

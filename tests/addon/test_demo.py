@@ -10,6 +10,7 @@ import pytest
 from scene_maker import quaternion_matrix
 
 from cairn.addon import cli, demo, pictures
+from cairn.addon.bake import RATIO_VISIBLE, BakeSettings, bake_scene
 from cairn.addon.scene_export import export_scene, sample_frame, simulation_paused
 from cairn.solver_core import scenes
 from cairn.solver_core.model import BodyKind
@@ -205,6 +206,16 @@ def test_demo_leaves_scene_report_and_pictures(tmp_path, monkeypatch, capsys):
     scene.frame_set(scene.frame_end)
     after = np.array([ob.matrix_world.translation for ob in bricks])
     assert np.linalg.norm(after - before, axis=1).max() > 0.1
+
+
+def test_the_hit_of_the_first_demo_is_solved_so_that_nothing_can_be_seen():
+    """No contact is off by as much of the hit's speed as the summary would warn of."""
+    cli.ensure_registered()
+    scene = demo.build_scene(scenes.wall())
+    result = bake_scene(scene, BakeSettings(end=demo.FRAME_START + demo.LEAD_IN + 12))
+    hit = max(result.reports, key=lambda report: report.residual)
+    assert 1e-3 < hit.residual < RATIO_VISIBLE
+    assert result.summary.endswith("too little to see")
 
 
 def test_cycles_steps_in_where_workbench_cannot_draw(tmp_path, monkeypatch, capsys):

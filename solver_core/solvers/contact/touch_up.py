@@ -29,6 +29,7 @@ def touch_up_island(rows, islands, island, free_velocity, velocity, workspace, s
     workspace : SolverWorkspace
     sweeps, most_sweeps : int
         How many there are at least; and at most, as long as they change a speed by more than RATIO_ROUGH of the scale.
+        No more than ``max_iterations`` of the settings.
 
     Returns
     -------
@@ -39,6 +40,7 @@ def touch_up_island(rows, islands, island, free_velocity, velocity, workspace, s
     if not scale < math.inf:
         return fail(rows, islands, island, free_velocity, velocity)
     rough = RATIO_ROUGH * scale
+    sweeps, most_sweeps = min(sweeps, settings.max_iterations), min(most_sweeps, settings.max_iterations)
     lay_rows(rows, islands, island, velocity, workspace)
     done, largest = np.int64(0), math.inf
     while done < sweeps or (done < most_sweeps and largest > rough):
