@@ -25,14 +25,14 @@ import numpy as np
 from .kernel import subkernel
 from .vectors import WIDTH
 
-# Numbers of a contact in a slot: of each of its three rows the direction d, the arms times d of a and of b, and what
-# the inverse inertias of both make of these (3 each); then of each row the bias; 1 / W_nn and W_nn; mu; W of the
-# friction rows (11, 12, 22) and the inverse of its determinant. No literals, for which Numba would compile what they
-# are handed to once each.
-ROW_NUMBERS = np.int64(15)
-BIAS = 3 * ROW_NUMBERS
-INVERSE_NORMAL, NORMAL, FRICTION, FIRST, COUPLING, SECOND, INVERSE = np.arange(BIAS + 3, BIAS + 10)
-NUMBERS = BIAS + 10
+# Numbers of a contact in a slot: the directions of its three rows and the arms of a and b (3 each); then of each row
+# the bias; 1 / W_nn and W_nn; mu; W of the friction rows (11, 12, 22) and the inverse of its determinant. No literals,
+# for which Numba would compile what they are handed to once each.
+ARM_A, ARM_B, BIAS, INVERSE_NORMAL = np.int64(9), np.int64(12), np.int64(15), np.int64(18)
+NORMAL, FRICTION, FIRST, COUPLING, SECOND, INVERSE = INVERSE_NORMAL + np.arange(1, 7)
+NUMBERS = INVERSE + 1
+# Numbers of each body of a pack: 1/m, and the inverse inertia, which is symmetric (xx, xy, xz, yy, yz, zz).
+BODY_NUMBERS = np.int64(7)
 
 # Most contacts of a run; longer ones are several.
 _LONGEST = 8
@@ -64,8 +64,8 @@ class PackArrays(NamedTuple):
         The block in each place of a slot, or -1.
     body : int64 [slot_capacity, 2, WIDTH]
         Each pack's bodies a and b; in an empty place those of the first, whose velocities are written last.
-    inverse_mass : float64 [slot_capacity, 2, WIDTH]
-        Of each pack's bodies a and b [1/kg].
+    inverse_mass : float64 [slot_capacity, 2, BODY_NUMBERS, WIDTH]
+        M^-1 of each pack's bodies a and b [1/kg, 1/(kg m^2)].
     numbers : float64 [slot_capacity, NUMBERS, WIDTH]
         What a sweep reads of each contact.
     met : int64 [body_capacity]
@@ -100,7 +100,7 @@ def allocate_packs(block_capacity: int, body_capacity: int) -> PackArrays:
         pack_slot=np.zeros(slots + 1, np.int64),
         block=np.zeros((slots, WIDTH), np.int64),
         body=np.zeros((slots, 2, WIDTH), np.int64),
-        inverse_mass=np.zeros((slots, 2, WIDTH)),
+        inverse_mass=np.zeros((slots, 2, BODY_NUMBERS, WIDTH)),
         numbers=np.zeros((slots, NUMBERS, WIDTH)),
         met=np.zeros(body_capacity, np.int64),
         run=np.zeros((block_capacity, 3), np.int64),
@@ -252,13 +252,3 @@ def _sort_runs(run, runs):
             if run[index, 1] == length:
                 run[place, 2] = index
                 place += 1
-
-
-@subkernel
-def inverse_masses(jacobian, response):
-    """1/m of both bodies, from one row of a contact: that by which M^-1 multiplies the direction."""
-    axis = 6
-    for other in range(7, 9):
-        if abs(jacobian[other]) > abs(jacobian[axis]):
-            axis = other
-    return -response[axis - 6] / jacobian[axis], response[axis] / jacobian[axis]

@@ -9,6 +9,7 @@ bit.
 Where kernels run as plain Python the vectors are arrays.
 
     load, store             WIDTH numbers side by side in an array, from an entry on (arrays of any shape count as flat)
+    fetch                   ask for numbers ahead of their use; the place may lie beyond the array's end
     gather, scatter         one number from each of WIDTH entries; of equal entries the first of the vector stays
     spread                  the same number in every place
     select                  by place: the second where the first is true, else the third
@@ -30,6 +31,7 @@ WIDTH = 8
 _NUMBERS = ir.VectorType(ir.DoubleType(), WIDTH)
 _FLAGS = ir.VectorType(ir.IntType(1), WIDTH)
 _INT32 = ir.IntType(32)
+_BYTES = ir.IntType(8).as_pointer()
 
 
 class _Vector(types.Type):
@@ -124,6 +126,20 @@ def _store(typing_context, array, place, value):
 
 
 @intrinsic
+def _fetch(typing_context, array, place):
+    def codegen(context, builder, signature, values):
+        address = context.make_array(signature.args[0])(context, builder, values[0]).data
+        address = builder.bitcast(builder.gep(address, [values[1]]), _BYTES)
+        kind = ir.FunctionType(ir.VoidType(), [_BYTES] + 3 * [_INT32])
+        fetch = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0")
+        # to read, soon and often, as data
+        builder.call(fetch, [address, _INT32(0), _INT32(3), _INT32(1)])
+        return context.get_dummy_value()
+
+    return types.none(array, types.int64), codegen
+
+
+@intrinsic
 def _gather(typing_context, array, places, offset):
     def codegen(context, builder, signature, values):
         data = context.make_array(signature.args[0])(context, builder, values[0]).data
@@ -211,6 +227,9 @@ class _Plain:
     def store(array, place, value):
         array.reshape(-1)[place : place + WIDTH] = value
 
+    def fetch(array, place):
+        pass
+
     def gather(array, places, offset):
         return array.reshape(-1)[np.add(places, offset)]
 
@@ -226,8 +245,8 @@ class _Plain:
 
 if config.DISABLE_JIT:
     load, store, gather, scatter = _Plain.load, _Plain.store, _Plain.gather, _Plain.scatter
-    spread, number_at = _Plain.spread, _Plain.number_at
+    spread, number_at, fetch = _Plain.spread, _Plain.number_at, _Plain.fetch
     select, root, size, any_of = np.where, np.sqrt, np.abs, np.any
 else:
-    load, store, gather, scatter, spread = _load, _store, _gather, _scatter, _spread
+    load, store, gather, scatter, spread, fetch = _load, _store, _gather, _scatter, _spread, _fetch
     select, root, size, any_of, number_at = _select, _root, _size, _any_of, _number_at

@@ -22,7 +22,7 @@ from cairn.solver_core.jobs import (
 from cairn.solver_core.kernel import kernel
 from cairn.solver_core.lanes import contexts_of, run_lanes, take_next, threads
 from cairn.solver_core.model import BodyKind, ModelBuilder
-from cairn.solver_core.problem import SolverOptions, kernel_settings
+from cairn.solver_core.problem import ContactProblem, SolverOptions, kernel_settings
 from cairn.solver_core.rows import RowArrays, allocate_islands, allocate_rows, with_room_for_parts
 from cairn.solver_core.scenes import wall
 from cairn.solver_core.shapes import Box
@@ -127,10 +127,35 @@ def packed():
     return builder.build()
 
 
+def with_own_arms(problem):
+    """The contacts otherwise: each body touches at a point of its own, tangents lean a little, and the floor moves."""
+    random = np.random.default_rng(2)
+    rows = RowArrays(*(array.copy() for array in problem.rows))
+    inverse = np.array([np.linalg.inv(mass) if mass[0, 0] > 0.0 else mass for mass in rows.body_mass])
+    for block in range(rows.count[0]):
+        three = slice(rows.block_row[block], rows.block_row[block + 1])
+        directions = rows.jacobian[three, 6:9].copy()
+        # from arm x d of three directions at right angles
+        turning = -rows.jacobian[three, 3:6], rows.jacobian[three, 9:]
+        arms = [0.5 * np.cross(directions, side).sum(axis=0) for side in turning]
+        directions[1] += 1e-7 * directions[0]
+        directions[2] = np.cross(directions[0], directions[1])
+        first, second = (np.cross(arm + random.normal(scale=0.05, size=3), directions) for arm in arms)
+        rows.jacobian[three] = np.hstack([-directions, -first, directions, second])
+        a, b = inverse[rows.body_a[block]], inverse[rows.body_b[block]]
+        rows.response[three] = np.hstack([rows.jacobian[three, :6] @ a, rows.jacobian[three, 6:] @ b])
+        rows.diagonal[three] = np.sum(rows.jacobian[three] * rows.response[three], axis=1)
+        rows.bias[three] += random.normal(scale=1e-2, size=3)
+    free_velocity = problem.free_velocity.copy()
+    free_velocity[rows.body_mass[:, 0, 0] == 0.0] = 0.1, 0.0, 0.05, 0.02, 0.0, 0.3
+    return ContactProblem(rows, free_velocity)
+
+
 @pytest.fixture(scope="module")
 def problems():
-    """Rows of a wall and of packed boxes."""
-    return [Simulation(model).contact_problem() for model in (wall(14, 14).build_model(), packed())]
+    """Rows of a wall, of packed boxes, and of these with arms of their own."""
+    found = [Simulation(model).contact_problem() for model in (wall(14, 14).build_model(), packed())]
+    return [*found, with_own_arms(found[1])]
 
 
 def solve(problem, method, friction, islands, laid_row, packs, sweeps, **options):
@@ -161,7 +186,7 @@ def velocity_of(problem, impulse, blocks):
 
 @compiled_only
 @pytest.mark.parametrize("friction", ["box", "cone", "polyhedral"])
-@pytest.mark.parametrize("which", [0, 1], ids=["wall", "packed"])
+@pytest.mark.parametrize("which", [0, 1, 2], ids=["wall", "packed", "own arms"])
 def test_a_divided_island_is_swept_part_by_part(problems, which, friction):
     """As by pgs in the parts' order, without any copy: to the bit, and to rounding what is swept in packs."""
     problem = problems[which]
@@ -188,7 +213,7 @@ def test_a_divided_island_is_swept_part_by_part(problems, which, friction):
     ("method", "friction"),
     [("nncg", "box"), ("nncg", "cone"), ("nncg", "polyhedral"), ("psor", "cone"), ("amgs", "box")],
 )
-@pytest.mark.parametrize("which", [0, 1], ids=["wall", "packed"])
+@pytest.mark.parametrize("which", [0, 1, 2], ids=["wall", "packed", "own arms"])
 def test_a_divided_island_is_solved_as_well(problems, which, method, friction):
     """Velocities are those of the impulses, the residual is the one of an undivided look, and not much worse."""
     problem = problems[which]
@@ -213,7 +238,7 @@ def test_a_divided_island_is_solved_as_well(problems, which, method, friction):
 
 
 @compiled_only
-@pytest.mark.parametrize("which", [0, 1], ids=["wall", "packed"])
+@pytest.mark.parametrize("which", [0, 1, 2], ids=["wall", "packed", "own arms"])
 @pytest.mark.parametrize(
     ("method", "options"),
     [

@@ -1,20 +1,24 @@
 """The sweep over packs: eight contacts of eight pairs of bodies at a time (``island_packs``).
 
 What a visit does to a contact is what ``sweep`` does with friction in the disc, in the same order: first the normal
-row, then both friction rows. A row's direction is the same for both bodies, and M^-1 a number for it, so
+row, then both friction rows. A row of a contact is a direction d at the ends of two arms, and M^-1 is the bodies', not
+the contact's, so
 
-    u = d . (v_b - v_a) + m_a . w_a + m_b . w_b + bias,     m = (+-arm) x d,
-    v_a -= (r / mass_a) d,   w_a += I_a^-1 m_a r,   and for b with a plus,
+    u = d . (v_b + w_b x arm_b - v_a - w_a x arm_a) + bias,
+    v_a -= p / mass_a,   w_a -= I_a^-1 (arm_a x p),   and for b with a plus,   where p = r d,
 
-15 numbers a row in place of 24: a large island's numbers come from the processor's last cache, and that is what a
-sweep waits for.
+15 numbers a contact and 14 a pair of bodies, in place of the 72 of its rows: a large island's numbers come from the
+processor's last cache or from memory, and that is what a sweep waits for.
 """
 
 import numpy as np
 
 from ...friction import FACTOR_FREE, RATIO_NEAR, SECULAR_STEPS, SINGULAR
 from ...island_packs import (
+    ARM_A,
+    ARM_B,
     BIAS,
+    BODY_NUMBERS,
     COUPLING,
     FIRST,
     FRICTION,
@@ -22,16 +26,17 @@ from ...island_packs import (
     INVERSE_NORMAL,
     NORMAL,
     NUMBERS,
-    ROW_NUMBERS,
     SECOND,
-    inverse_masses,
 )
 from ...kernel import subkernel
-from ...vectors import WIDTH, any_of, gather, load, number_at, root, scatter, select, size, spread, store
+from ...vectors import WIDTH, any_of, fetch, gather, load, number_at, root, scatter, select, size, spread, store
 from .sweep import TINY
 
 _ROWS = 3
-_NORMAL_ROW, _FIRST_ROW, _SECOND_ROW = np.int64(0), np.int64(1), np.int64(2)
+_NORMAL_ROW, _FIRST_ROW, _SECOND_ROW = np.int64(0), np.int64(3), np.int64(6)
+# Numbers are asked for so many slots before they are read: the processor itself looks no further than to the end of a
+# page of memory, which holds two slots.
+_AHEAD = np.int64(3)
 # W of two friction rows that is singular is taken as if the rows were coupled a little less.
 _FACTOR_COUPLING = 1.0 - 4.0 * SINGULAR
 
@@ -56,11 +61,8 @@ def lay_packs(rows, packs, part, laid):
         first = packs.pack_slot[pack]
         for lane in range(WIDTH):
             block = packs.block[first, lane]
-            packs.inverse_mass[pack, 0, lane] = packs.inverse_mass[pack, 1, lane] = 0.0
-            if block >= 0:
-                source = rows.block_row[block]
-                mass_a, mass_b = inverse_masses(rows.jacobian[source], rows.response[source])
-                packs.inverse_mass[pack, 0, lane], packs.inverse_mass[pack, 1, lane] = mass_a, mass_b
+            _lay_inverse_mass(rows, packs.body[pack, 0, lane], block >= 0, packs.inverse_mass[pack, 0], lane)
+            _lay_inverse_mass(rows, packs.body[pack, 1, lane], block >= 0, packs.inverse_mass[pack, 1], lane)
         for slot in range(first, packs.pack_slot[pack + 1]):
             for lane in range(WIDTH):
                 block = packs.block[slot, lane]
@@ -79,17 +81,50 @@ def lay_packs(rows, packs, part, laid):
 
 
 @subkernel
+def _lay_inverse_mass(rows, body, is_used, inverse, lane):
+    """M^-1 of one body of a pack; zero for one that cannot be pushed, and in places that hold no contact."""
+    for number in range(BODY_NUMBERS):
+        inverse[number, lane] = 0.0
+    mass = rows.body_mass[body]
+    if not is_used or mass[0, 0] == 0.0:
+        return
+    inverse[0, lane] = 1.0 / mass[0, 0]
+    a, b, c, d, e, f = mass[3, 3], mass[3, 4], mass[3, 5], mass[4, 4], mass[4, 5], mass[5, 5]
+    # the adjugate of a symmetric matrix over its determinant
+    c00, c01, c02 = d * f - e * e, c * e - b * f, b * e - c * d
+    factor = 1.0 / (a * c00 + b * c01 + c * c02)
+    inverse[1, lane], inverse[2, lane], inverse[3, lane] = factor * c00, factor * c01, factor * c02
+    inverse[4, lane], inverse[5, lane] = factor * (a * f - c * c), factor * (b * c - a * e)
+    inverse[6, lane] = factor * (a * d - b * b)
+
+
+@subkernel
+def _lay_arm(normal, tangent, turning_normal, turning_tangent, sign, numbers, first, lane):
+    """The arm r, from r x n and r x t up to their sign: r = n x (r x n) + n (r . n), r . n = (r x t) . (n x t)."""
+    n0, n1, n2 = normal[0], normal[1], normal[2]
+    t0, t1, t2 = tangent[0], tangent[1], tangent[2]
+    m0, m1, m2 = sign * turning_normal[0], sign * turning_normal[1], sign * turning_normal[2]
+    along = sign * (
+        turning_tangent[0] * (n1 * t2 - n2 * t1)
+        + turning_tangent[1] * (n2 * t0 - n0 * t2)
+        + turning_tangent[2] * (n0 * t1 - n1 * t0)
+    )
+    numbers[first, lane] = n1 * m2 - n2 * m1 + along * n0
+    numbers[first + 1, lane] = n2 * m0 - n0 * m2 + along * n1
+    numbers[first + 2, lane] = n0 * m1 - n1 * m0 + along * n2
+
+
+@subkernel
 def _lay_contact(rows, row, numbers, lane):
     """The numbers of one contact (``island_packs``)."""
     for index in range(_ROWS):
-        jacobian, response, first = rows.jacobian[row + index], rows.response[row + index], ROW_NUMBERS * index
         for axis in range(3):
-            numbers[first + axis, lane] = jacobian[6 + axis]
-            numbers[first + 3 + axis, lane] = jacobian[3 + axis]
-            numbers[first + 6 + axis, lane] = jacobian[9 + axis]
-            numbers[first + 9 + axis, lane] = response[3 + axis]
-            numbers[first + 12 + axis, lane] = response[9 + axis]
+            numbers[3 * index + axis, lane] = rows.jacobian[row + index, 6 + axis]
         numbers[BIAS + index, lane] = rows.bias[row + index]
+    # the second tangent is n x the first, so it is at right angles to n to rounding, which the first need not be
+    normal, tangent = rows.jacobian[row], rows.jacobian[row + 2]
+    _lay_arm(normal[6:], tangent[6:], normal[3:], tangent[3:], -1.0, numbers, ARM_A, lane)
+    _lay_arm(normal[6:], tangent[6:], normal[9:], tangent[9:], 1.0, numbers, ARM_B, lane)
     normal, first, second = rows.diagonal[row], rows.diagonal[row + 1], rows.diagonal[row + 2]
     coupling = 0.0
     for column in range(12):
@@ -151,17 +186,21 @@ def sweep_packs(packs, part, impulse, velocity, change, step):
     for pack in range(packs.part_pack[part], packs.part_pack[part + 1]):
         first_slot, end_slot = packs.pack_slot[pack], packs.pack_slot[pack + 1]
         bodies_a, bodies_b = _velocities_of(packs.body[pack, 0]), _velocities_of(packs.body[pack, 1])
-        masses = load(packs.inverse_mass, 2 * WIDTH * pack), load(packs.inverse_mass, 2 * WIDTH * pack + WIDTH)
+        inverse_a, inverse_b = _inverse_mass(packs, 2 * pack), _inverse_mass(packs, 2 * pack + 1)
         va, vb = _gather_velocity(velocity, bodies_a), _gather_velocity(velocity, bodies_b)
         for slot in range(first_slot, end_slot):
             at = NUMBERS * WIDTH * slot
+            _fetch_slot(numbers, at + _AHEAD * NUMBERS * WIDTH, impulse, change, row + _AHEAD * _ROWS * WIDTH)
             present = load(impulse, row)
-            speed = _speed(numbers, at, _NORMAL_ROW, va, vb)
+            arm_a, arm_b = _three(numbers, at, ARM_A), _three(numbers, at, ARM_B)
+            normal = _three(numbers, at, _NORMAL_ROW)
+            speed = _dot(normal, _slip(arm_a, arm_b, va, vb)) + _number(numbers, at, BIAS)
             wanted = present - (steps * _number(numbers, at, INVERSE_NORMAL)) * speed
             # NaN stays
             wanted = select(wanted < zero, zero, wanted)
             delta = _without_tiny(wanted - present, zero, tiny)
-            va, vb = _pushed(numbers, at, _NORMAL_ROW, delta, masses, va, vb)
+            push = normal[0] * delta, normal[1] * delta, normal[2] * delta
+            va, vb = _pulled(arm_a, inverse_a, push, va), _pushed(arm_b, inverse_b, push, vb)
             store(impulse, row, wanted)
             store(change, row, delta)
             error = _number(numbers, at, NORMAL) * delta
@@ -172,15 +211,22 @@ def sweep_packs(packs, part, impulse, velocity, change, step):
             delta_1, delta_2 = zero, zero
             # a third of a heap's contacts are open, and lie side by side
             if any_of((size(first) + size(second) + bound) > zero):
-                speed_1, speed_2 = _speed(numbers, at, _FIRST_ROW, va, vb), _speed(numbers, at, _SECOND_ROW, va, vb)
+                slip = _slip(arm_a, arm_b, va, vb)
+                one_way, other_way = _three(numbers, at, _FIRST_ROW), _three(numbers, at, _SECOND_ROW)
+                speed_1 = _dot(one_way, slip) + _number(numbers, at, BIAS + 1)
+                speed_2 = _dot(other_way, slip) + _number(numbers, at, BIAS + 2)
                 new_1, new_2 = _visit(numbers, at, bound, speed_1, speed_2, first, second, zero, one)
                 if step != 1.0:
                     new_1, new_2 = first + steps * (new_1 - first), second + steps * (new_2 - second)
                     new_1, new_2 = _into_disc(bound, new_1, new_2, zero, one)
                 delta_1 = _without_tiny(new_1 - first, zero, tiny)
                 delta_2 = _without_tiny(new_2 - second, zero, tiny)
-                va, vb = _pushed(numbers, at, _FIRST_ROW, delta_1, masses, va, vb)
-                va, vb = _pushed(numbers, at, _SECOND_ROW, delta_2, masses, va, vb)
+                push = (
+                    one_way[0] * delta_1 + other_way[0] * delta_2,
+                    one_way[1] * delta_1 + other_way[1] * delta_2,
+                    one_way[2] * delta_1 + other_way[2] * delta_2,
+                )
+                va, vb = _pulled(arm_a, inverse_a, push, va), _pushed(arm_b, inverse_b, push, vb)
                 store(impulse, row + WIDTH, new_1)
                 store(impulse, row + 2 * WIDTH, new_2)
                 error_1, error_2 = _number(numbers, at, FIRST) * delta_1, _number(numbers, at, SECOND) * delta_2
@@ -196,6 +242,15 @@ def sweep_packs(packs, part, impulse, velocity, change, step):
         total += number_at(merit, lane)
         greatest = max(greatest, number_at(largest, lane))
     return greatest, total
+
+
+@subkernel
+def _fetch_slot(numbers, at, impulse, change, row):
+    for which in range(NUMBERS):
+        fetch(numbers, at + WIDTH * which)
+    for index in range(_ROWS):
+        fetch(impulse, row + WIDTH * index)
+        fetch(change, row + WIDTH * index)
 
 
 @subkernel
@@ -285,51 +340,77 @@ def _number(numbers, at, which):
 
 
 @subkernel
-def _speed(numbers, at, row, va, vb):
-    """J v + bias of one row of the eight contacts."""
-    first = ROW_NUMBERS * row
-    linear = (
-        _number(numbers, at, first) * (vb[0] - va[0])
-        + _number(numbers, at, first + 1) * (vb[1] - va[1])
-        + _number(numbers, at, first + 2) * (vb[2] - va[2])
-    )
-    turning_a = (
-        _number(numbers, at, first + 3) * va[3]
-        + _number(numbers, at, first + 4) * va[4]
-        + _number(numbers, at, first + 5) * va[5]
-    )
-    turning_b = (
-        _number(numbers, at, first + 6) * vb[3]
-        + _number(numbers, at, first + 7) * vb[4]
-        + _number(numbers, at, first + 8) * vb[5]
-    )
-    return linear + turning_a + turning_b + _number(numbers, at, BIAS + row)
+def _three(numbers, at, which):
+    return _number(numbers, at, which), _number(numbers, at, which + 1), _number(numbers, at, which + 2)
 
 
 @subkernel
-def _pushed(numbers, at, row, delta, masses, va, vb):
-    """Velocities of both bodies after the impulse ``delta`` on one row."""
-    first = ROW_NUMBERS * row
-    x, y, z = _number(numbers, at, first), _number(numbers, at, first + 1), _number(numbers, at, first + 2)
-    push_a, push_b = masses[0] * delta, masses[1] * delta
+def _inverse_mass(packs, body):
+    """M^-1 of the eight bodies of a side of a pack."""
+    numbers, at = packs.inverse_mass, BODY_NUMBERS * WIDTH * body
     return (
-        (
-            va[0] - x * push_a,
-            va[1] - y * push_a,
-            va[2] - z * push_a,
-            va[3] + _number(numbers, at, first + 9) * delta,
-            va[4] + _number(numbers, at, first + 10) * delta,
-            va[5] + _number(numbers, at, first + 11) * delta,
-        ),
-        (
-            vb[0] + x * push_b,
-            vb[1] + y * push_b,
-            vb[2] + z * push_b,
-            vb[3] + _number(numbers, at, first + 12) * delta,
-            vb[4] + _number(numbers, at, first + 13) * delta,
-            vb[5] + _number(numbers, at, first + 14) * delta,
-        ),
+        _number(numbers, at, 0),
+        _number(numbers, at, 1),
+        _number(numbers, at, 2),
+        _number(numbers, at, 3),
+        _number(numbers, at, 4),
+        _number(numbers, at, 5),
+        _number(numbers, at, 6),
     )
+
+
+@subkernel
+def _dot(first, second):
+    return first[0] * second[0] + first[1] * second[1] + first[2] * second[2]
+
+
+@subkernel
+def _cross(first, second):
+    return (
+        first[1] * second[2] - first[2] * second[1],
+        first[2] * second[0] - first[0] * second[2],
+        first[0] * second[1] - first[1] * second[0],
+    )
+
+
+@subkernel
+def _slip(arm_a, arm_b, va, vb):
+    """Velocity of b's contact point relative to a's."""
+    turn_a, turn_b = _cross((va[3], va[4], va[5]), arm_a), _cross((vb[3], vb[4], vb[5]), arm_b)
+    return (
+        (vb[0] - va[0]) + (turn_b[0] - turn_a[0]),
+        (vb[1] - va[1]) + (turn_b[1] - turn_a[1]),
+        (vb[2] - va[2]) + (turn_b[2] - turn_a[2]),
+    )
+
+
+@subkernel
+def _answer(arm, inverse, push):
+    """M^-1 times an impulse at the end of an arm."""
+    mass, xx, xy, xz, yy, yz, zz = inverse
+    x, y, z = _cross(arm, push)
+    return (
+        mass * push[0],
+        mass * push[1],
+        mass * push[2],
+        xx * x + xy * y + xz * z,
+        xy * x + yy * y + yz * z,
+        xz * x + yz * y + zz * z,
+    )
+
+
+@subkernel
+def _pushed(arm, inverse, push, v):
+    """Velocities of bodies after an impulse."""
+    u = _answer(arm, inverse, push)
+    return v[0] + u[0], v[1] + u[1], v[2] + u[2], v[3] + u[3], v[4] + u[4], v[5] + u[5]
+
+
+@subkernel
+def _pulled(arm, inverse, push, v):
+    """Velocities of bodies after the opposite of an impulse."""
+    u = _answer(arm, inverse, push)
+    return v[0] - u[0], v[1] - u[1], v[2] - u[2], v[3] - u[3], v[4] - u[4], v[5] - u[5]
 
 
 @subkernel
