@@ -56,7 +56,7 @@ def lay_packs(rows, packs, part, laid):
         Written: impulse and diagonal of the packs' rows.
     """
     numbers = packs.numbers
-    row = packs.part_row[part]
+    row, end = packs.part_row[part], packs.pack_slot[packs.part_pack[part + 1]]
     for pack in range(packs.part_pack[part], packs.part_pack[part + 1]):
         first = packs.pack_slot[pack]
         for lane in range(WIDTH):
@@ -65,6 +65,8 @@ def lay_packs(rows, packs, part, laid):
             _lay_inverse_mass(rows, packs.body[pack, 1, lane], block >= 0, packs.inverse_mass[pack, 1], lane)
         for slot in range(first, packs.pack_slot[pack + 1]):
             for lane in range(WIDTH):
+                if slot + 1 < end:
+                    _fetch_contact(rows, packs.block[slot + 1, lane])
                 block = packs.block[slot, lane]
                 if block >= 0:
                     _lay_contact(rows, rows.block_row[block], numbers[slot], lane)
@@ -78,6 +80,16 @@ def lay_packs(rows, packs, part, laid):
                         source = rows.block_row[block] + index
                         laid.impulse[place], laid.diagonal[place] = rows.impulse[source], rows.diagonal[source]
             row += _ROWS * WIDTH
+
+
+@subkernel
+def _fetch_contact(rows, block):
+    """Ask for the rows of a contact, which lie as contacts were found."""
+    if block >= 0:
+        first = 12 * rows.block_row[block]
+        for place in range(first, first + 36 + 8, 8):
+            fetch(rows.jacobian, place)
+            fetch(rows.response, place)
 
 
 @subkernel
