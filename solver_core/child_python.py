@@ -48,7 +48,8 @@ def start(function, *arguments: str, stdin=subprocess.PIPE, stdout=subprocess.DE
         raise OSError("this Python does not know its own executable")
     task = {
         "package": __package__,
-        "folder": str(Path(__file__).resolve().parents[1]),
+        # as it is known here, through a link or not: Numba's cache knows kernels by their files' paths
+        "folder": str(Path(__file__).absolute().parents[1]),
         "module": function.__module__,
         "function": function.__name__,
         "arguments": arguments,

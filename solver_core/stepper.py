@@ -473,6 +473,7 @@ def advance_frame(arrays):
             start_look(outlook, look)
             if not same_pairs:
                 if call_for_count(stages, BROAD_PHASE, arrays) != STATUS_OK:
+                    go_back_to_solves(record, earlier)
                     return False
                 if wake_near_driven(model, state, sleep, workspace.tree, step.h):
                     _call_stage(stages, APPLY_FORCES, arrays)
@@ -493,6 +494,7 @@ def advance_frame(arrays):
                     workspace.shape_end,
                 )
             if not _make_contacts(shared, pairs, contacts):
+                go_back_to_solves(record, earlier)
                 return False
             if wake_touched(contacts, state.kind, sleep):
                 _call_stage(stages, APPLY_FORCES, arrays)

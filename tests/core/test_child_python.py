@@ -1,6 +1,7 @@
 """A child Python has the package under its name here and nothing of Blender, and ends when the parent wants or ends."""
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -53,6 +54,26 @@ def test_a_child_knows_the_package_as_blender_does(tmp_path):
     _, name, loaded, _ = json.loads(printed)
     assert name == f"{package}.solver_core.shapes"
     assert loaded_of_addon(loaded) == []
+
+
+@pytest.mark.skipif(os.name == "nt", reason="links need a privilege")
+def test_a_child_finds_kernels_where_its_parent_does(tmp_path):
+    """Also where the add-on's folder is a link: the path is part of the cache's names."""
+    (tmp_path / "linked").symlink_to(Path(child_python.__file__).parents[1], target_is_directory=True)
+    script = tmp_path / "script.py"
+    script.write_text(
+        "import subprocess, sys\n"
+        "import child_tasks\n"
+        "from linked.solver_core import child_python, shapes\n"
+        "child = child_python.start(child_tasks.tell_file, 'linked', stdout=subprocess.PIPE)\n"
+        "print(shapes.__file__, child.communicate()[0].decode(), sep='\\n')\n"
+    )
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(tmp_path), str(Path(child_tasks.__file__).parent)])}
+    command = [sys.executable, script]
+    printed = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=TIMEOUT, check=True)
+    mine, others = printed.stdout.split()
+    assert mine == others
+    assert str(tmp_path / "linked") in mine
 
 
 def test_a_child_that_fails_says_so():

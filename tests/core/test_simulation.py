@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 
 from cairn.solver_core import diagnostics, rotations
+from cairn.solver_core.contacts import grown
+from cairn.solver_core.frame_record import ITERATIONS, MISSED
 from cairn.solver_core.model import BodyKind, ModelBuilder
 from cairn.solver_core.problem import SolverOptions
 from cairn.solver_core.scenes import pile, stack
@@ -372,6 +374,29 @@ def test_only_the_last_look_of_a_substep_counts():
     assert all(report.missed <= 2 * report.islands for report in reports)
     # there were more, of an iteration each
     assert any(report.iterations > 2 * report.islands for report in reports)
+
+
+def test_a_substep_that_finds_no_room_counts_nothing(monkeypatch):
+    """It is done anew with more room: what its first looks have not solved is forgotten."""
+    options = SimulationOptions(max_iterations=1, substeps=1, sleeping=False)
+    model = pile(200).build_model()
+    simulation, found = Simulation(model, options), []
+
+    def grow_by_little(collision):
+        counts = simulation._record.counts
+        found.append((int(counts[ITERATIONS]), int(counts[MISSED])))
+        pairs, contacts = (buffers[collision.current[0]] for buffers in (collision.pairs, collision.contacts))
+        needs_pairs, needs_contacts = int(pairs.needed[0]), int(contacts.needed[0])
+        return collision._replace(
+            pairs=tuple(grown(buffer, max(len(buffer.shape_a), needs_pairs)) for buffer in collision.pairs),
+            contacts=tuple(grown(buffer, max(len(buffer.shape_a), needs_contacts)) for buffer in collision.contacts),
+        )
+
+    monkeypatch.setattr("cairn.solver_core.simulation.grow_collision", grow_by_little)
+    for _ in range(48):
+        simulation.advance_frame()
+    assert any(iterations > 0 for iterations, _ in found)  # there was no room at a later look
+    assert all(missed == 0 for _, missed in found)
 
 
 @pytest.mark.parametrize(
