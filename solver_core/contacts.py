@@ -46,7 +46,7 @@ CURVED = 8
 # The pair's contacts in the earlier look of a substep (``stepper``).
 LOOKED_START = 9
 LOOKED_COUNT = 10
-# 1: an earlier look at the same pairs has made contacts of the poses at the substep's end.
+# Of the pair's contacts, the last: how many were made at the poses of the substep's end.
 MET_AT_END = 11
 LINK_COLUMNS = 12
 

@@ -14,6 +14,7 @@ from ..contacts import (
     IS_RECYCLED,
     LOOKED_COUNT,
     LOOKED_START,
+    MET_AT_END,
     OLD_COUNT,
     OLD_PAIR,
     OLD_START,
@@ -146,6 +147,21 @@ def take_over_contacts(looked_pairs, looked_pair, looked, pairs, pair, contacts)
         return
     link[CONTACT_COUNT] = count
     link[LOOKED_START], link[LOOKED_COUNT] = start, count
+    contacts.count[0] += count
+    for number in range(count):
+        copy_contact(looked, start + number, contacts, first + number)
+        contacts.matched[first + number] = -1
+
+
+@subkernel(inline=True)
+def repeat_contacts_of_end(link, looked, contacts):
+    """Copy the contacts that the last look made of a pair at the substep's end: the last of its contacts there."""
+    count, first = link[MET_AT_END], contacts.count[0]
+    start = link[LOOKED_START] + link[LOOKED_COUNT] - count
+    contacts.needed[0] += count
+    if contacts.needed[0] > len(contacts.gap):
+        return
+    link[CONTACT_COUNT] += count
     contacts.count[0] += count
     for number in range(count):
         copy_contact(looked, start + number, contacts, first + number)

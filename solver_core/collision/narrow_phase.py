@@ -43,6 +43,7 @@ from .contact_buffers import (
     link_contacts,
     recycle_contacts,
     remember_pose,
+    repeat_contacts_of_end,
     take_over_contacts,
 )
 from .growth import drift_with_growth
@@ -62,7 +63,6 @@ from .previous_pairs import find_previous, first_candidate, link_previous, relat
 from .ways import (
     INFINITE,
     RATIO_APART,
-    RATIO_AT_ONCE,
     RATIO_FAST,
     closest_approach,
     find_meeting,
@@ -225,20 +225,22 @@ def narrow_phase(
             is_turning = step.h * spin_of(led[body_of[other]]) > RATIO_TURNED_INTO
             looks_at_end = looks_at_end and is_turning and not is_stirred
         looks_at_end = looks_at_end and outlook[body_a, DEEP] + outlook[body_b, DEEP] == 0.0
+        # Held by contacts of the end, a pair is led elsewhere; without them it would be led there again.
+        is_held = looks_at_end and not only_ends and link[MET_AT_END] > 0
         way = 0.0
-        if looks_at_end:
+        if looks_at_end and not is_held:
             way = bound_approach(led, body_of[moving], body_of[other], body_pose, shape_pose[moving], lever)
             looks_at_end = step.h * way > (RATIO_TURNED_INTO if only_ends else RATIO_TOLD) * size
         if only_ends and not looks_at_end:
             continue
-        is_plain, is_held = not (with_mesh or is_stirred), not only_ends and link[MET_AT_END] == 1
-        # Held by contacts of the end, a pair is led elsewhere; without them it would be led there again.
-        reach_at_end = 0.0 if only_ends else (RATIO_AT_ONCE if is_held else RATIO_MARGIN) * size
+        is_plain, reach_at_end = not (with_mesh or is_stirred), 0.0 if only_ends else RATIO_MARGIN * size
         lever_a = way_lever(kind_a, local_pose[a], form[a, BOUNDING_RADIUS])
         lever_b = way_lever(kind_b, local_pose[b], form[b, BOUNDING_RADIUS])
         # What two points can come nearer at the most, however their bodies turn.
         nearer = 0.0
-        if looks_at_end:
+        if is_held:
+            nearer = INFINITE
+        elif looks_at_end:
             nearer = step.h * closest_approach(led[body_a], led[body_b], lever_a, lever_b) + reach_at_end
         if only_ends and is_plain and stays_apart(link, pairs.left_out[pair], nearer):
             continue
@@ -439,9 +441,9 @@ def narrow_phase(
                 share, is_new_way, reach = 1.0, True, reach_at_end
                 place_pair(shape_end[a], shape_end[b], pose)
                 told = predicted_gap(point, normal, gap, drift, link, step.h, body_a, body_b, body_pose, led)
-                # What is not deeper needs no contacts of the end.
-                enough = INFINITE if is_held else told - RATIO_TOLD * size
-                if only_ends:
+                # What is not deeper needs no contacts of the end, or no others than it has.
+                enough = told - RATIO_TOLD * size
+                if only_ends or is_held:
                     enough = min(enough, -RATIO_TURNED_INTO * size)
             left_out = reach
             if kind_a == SPHERE or kind_b == SPHERE:
@@ -521,18 +523,22 @@ def narrow_phase(
                     scratch,
                 )
             if is_at_end:
-                if count == 0:
-                    break
                 deepest = reach
                 for contact in range(count):
                     deepest = min(deepest, scratch.contact[contact, GAP])
-                is_told = told - deepest <= RATIO_TOLD * size and not is_held
-                if is_told or (only_ends and deepest > -RATIO_TURNED_INTO * size):
+                is_clear = told - deepest <= RATIO_TOLD * size or count == 0
+                if only_ends or is_held:
+                    is_clear = is_clear or deepest > -RATIO_TURNED_INTO * size
+                if is_clear and not is_held:
                     break
                 if only_ends:
                     return STATUS_TURNED
                 # Made at the end, they hold in this substep only.
-                pairs.reach[pair], pairs.left_out[pair], link[MET_AT_END] = NOT_KEPT, NOT_KEPT, 1
+                pairs.reach[pair], pairs.left_out[pair] = NOT_KEPT, NOT_KEPT
+                if is_clear:
+                    repeat_contacts_of_end(link, looked, contacts)
+                    break
+                link[MET_AT_END] = count
                 take_poses(body_end[body_a], body_end[body_b], shape_end[a], shape_end[b], pose)
             first = contacts.count[0]
             depth = overlap_at_start(gap, link[CONTACT_START], first) if is_at_end else 0.0

@@ -50,8 +50,8 @@ from .workspace import (
 RATIO_FAST = 0.25
 
 # Most of a gap of the end that is taken out at once, as a share of the smaller size: more is no corner that turned
-# over an edge.
-RATIO_AT_ONCE = 0.05
+# over an edge. A box that spins by 15 rad/s turns its corners by 0.14 of its size in 1/96 s.
+RATIO_AT_ONCE = 0.25
 # Shapes that overlap by no more than this share at the start count as apart then.
 RATIO_APART = 2e-3
 # Shapes meet when they are this close (share of the smaller one's size).

@@ -69,7 +69,7 @@ OUTLOOK_COLUMNS = 11
 # How often contacts are looked for in a substep: contacts change the ways of bodies.
 MOST_LOOKS = 3
 # ... and with those that only look at where the last solution has led.
-MOST_LOOKS_AT_ENDS = 6
+MOST_LOOKS_AT_ENDS = 12
 
 # Columns of CollisionWorkspace.form: parameters as in ShapeArrays; a bounding radius for the whole frame; and of round
 # shapes that grow (``growth``): rates of the parameters, velocity of the position in the body frame, a bound on the

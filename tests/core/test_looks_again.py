@@ -143,7 +143,7 @@ def test_contacts_taken_over_are_those_made_anew(shapes, seed, same_pairs):
     taken_over = look_again(collider, surplus, led, *looked, same_pairs=same_pairs)
     anew = look_again(collider, surplus, led, *none, same_pairs=same_pairs)
     assert_same(taken_over, anew)
-    assert np.any(anew[0].link[: anew[0].count[0], MET_AT_END] == 1)
+    assert np.any(anew[0].link[: anew[0].count[0], MET_AT_END] > 0)
     looked[1].shape_a[:] += 1000
     marked = look_again(collider, surplus, led, *looked, same_pairs=same_pairs)[1]
     pairs, count = anew[0], anew[0].count[0]
@@ -290,8 +290,30 @@ def test_a_pair_without_contacts_meets_at_the_end_where_it_is_led_there(speed, m
     pairs, contacts = look_again(collider, 0.0, led, collider.pairs[0], collider.contacts[0])
     assert pairs.count[0] == 1
     assert (gap - speed * SUBSTEP < RATIO_MARGIN * 2 * half) == meets
-    assert pairs.link[0, MET_AT_END] == meets
+    assert pairs.link[0, MET_AT_END] == (4 if meets else 0)
     assert contacts.count[0] == (4 if meets else 0)
+
+
+@pytest.mark.parametrize("speed", [-3.0, 0.0, 0.5])
+def test_contacts_of_the_end_stay_while_they_hold(speed):
+    """What one look made at the end holds boxes apart: a later one that leads them apart, or nowhere, repeats it."""
+    half, gap = 0.2, 0.025
+    direction = np.array([1.0, 1.0, 0.0]) / np.sqrt(2.0)
+    turned = {"shape": Box((half, half, half)), "orientation": about((0, 0, 1), np.pi / 4)}
+    collider = Collider([turned, turned | {"position": (2 * half + gap) * direction}]).step()
+    led = np.zeros((2, 6))
+    led[1, :3] = -3.0 * direction
+    looked = look_again(collider, 0.0, led, collider.pairs[0], collider.contacts[0])
+    link = looked[0].link[0]
+    assert link[MET_AT_END] == link[CONTACT_COUNT] == 4
+    link[LOOKED_START], link[LOOKED_COUNT] = link[CONTACT_START], link[CONTACT_COUNT]
+    call_repeat_pairs(looked[0], collider.pairs[0])
+    led[1, :3] = -speed * direction
+    pairs, contacts = look_again(collider, 0.0, led, *looked, same_pairs=True)
+    assert pairs.link[0, MET_AT_END] == contacts.count[0] == 4
+    assert pairs.reach[0] < 0.0
+    for name in (*WRITTEN, "local_a", "local_b"):
+        np.testing.assert_array_equal(getattr(contacts, name)[:4], getattr(looked[1], name)[:4], err_msg=name)
 
 
 def test_no_pair_that_comes_near_at_the_end_is_skipped():
