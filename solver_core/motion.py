@@ -337,6 +337,45 @@ def turn_back(islands, island, model, state, motion, h):
 
 
 @subkernel
+def take_turn_energy(islands, island, model, state, motion, h):
+    """Slow the spins that the displacements of an island would give energy by turning the bodies (``integrate_poses``).
+
+    Free motion keeps angular momentum and energy. Where an overlap is taken out a body turns in another way than it
+    spins; its momentum, kept, may be about an axis of a smaller moment then, and that spin has more energy.
+
+    Parameters
+    ----------
+    islands, island, model, motion, h
+        Read.
+    state : StateArrays
+        Read; angular velocities written.
+    """
+    for index in range(islands.body_first[island], islands.body_first[island + 1]):
+        body = islands.body_order[index]
+        inertia, velocity, turning = model.inertia[body], state.velocity[body], motion.displacing_velocity[body]
+        if _is_isotropic(inertia) or (
+            velocity[3] == turning[3] and velocity[4] == turning[4] and velocity[5] == turning[5]
+        ):
+            continue
+        before, after = _orientations(state.orientation[body], turning, inertia, h)
+        has, spin = _spin_energy(velocity, inertia, before), (velocity[3], velocity[4], velocity[5])
+        _keep_momentum(velocity, inertia, before, after)
+        gets = _spin_energy(velocity, inertia, after)
+        share = math.sqrt(has / gets) if gets > has else 1.0
+        for axis in range(3):
+            velocity[3 + axis] = share * spin[axis]
+
+
+@subkernel
+def _spin_energy(velocity, inertia, orientation):
+    """Twice the energy of an angular velocity [J]."""
+    w, x, y, z = orientation
+    s0, s1, s2 = rotate_back(w, x, y, z, velocity[3], velocity[4], velocity[5])
+    i0, i1, i2 = inertia
+    return i0 * s0 * s0 + i1 * s1 * s1 + i2 * s2 * s2
+
+
+@subkernel
 def _split_turn(w, x, y, z, l0, l1, l2, i0, i1, i2, h, cycles):
     """Free rotation over h as cycles of turns about the principal axes 0, 1, 2, 1, 0.
 

@@ -41,7 +41,7 @@ from .frame_record import FrameRecord
 from .jobs import AMOUNTS, BOARD, add_shared, alone_until, be_patient, has_pieces, load_shared
 from .kernel import entry, inlined, subkernel
 from .lanes import empty_contexts, take_next
-from .motion import turn_ahead, turn_back
+from .motion import take_turn_energy, turn_ahead, turn_back
 from .rows import SolverSettings, allocate_solver_workspace, sharing_parts, sweeping_part, with_sweeping_part
 from .solvers.contact.sweep import apply_impulses
 from .step_arrays import StepMembers, views_of, whole
@@ -570,6 +570,8 @@ def settle_islands(arrays, lane):
             outcome = _call_solver(shared.stages, SOLVE, arrays, island)
         if change != RECOVERS:
             turn_back(islands, island, members.model, state, motion, h)
+        else:
+            take_turn_energy(islands, island, members.model, state, motion, h)
         _note_outcome(shared, island, rows, outcome)
     _help_others(arrays, shared, lane, worked)
 

@@ -549,12 +549,11 @@ def advance_frame(arrays):
             _swap_velocities(velocity, motion.displacing_velocity)
             started = _stage_done(record.nanoseconds, np.int64(6), started)
             if look == MOST_LOOKS_AT_ENDS or (
-                same_pairs
-                and (
-                    nothing_turns(shape_body, form, local_pose, sizes, velocity, step.h)
-                    or _is_clear_at_ends(shared, pairs, contacts, shape_body, state, workspace, step.h)
-                )
+                same_pairs and nothing_turns(shape_body, form, local_pose, sizes, velocity, step.h)
             ):
+                break
+            remember_look(pairs, contacts, sizes, state.kind, outlook)
+            if same_pairs and _is_clear_at_ends(shared, pairs, shape_body, state, workspace, step.h):
                 break
             _copy_velocities(velocity, outlook)
             _copy_velocities(motion.start_velocity, velocity)
@@ -635,9 +634,8 @@ def _make_contacts(shared, pairs, contacts):
 
 
 @subkernel(inline=True)
-def _is_clear_at_ends(shared, pairs, contacts, shape_body, state, workspace, h):
+def _is_clear_at_ends(shared, pairs, shape_body, state, workspace, h):
     """Whether the last solution leads no shapes into each other unseen."""
-    remember_look(pairs, contacts, workspace.size, state.kind, workspace.outlook)
     place_ends(
         shape_body,
         workspace.body_pose,

@@ -17,6 +17,7 @@ from cairn.solver_core.simulation import Simulation, SimulationOptions
 from cairn.solver_core.triangle_mesh import TriangleMesh
 
 FRAME = 1.0 / 24.0
+SUBSTEP = FRAME / SimulationOptions().substeps
 SPEED = 100.0
 
 BULLETS = {
@@ -154,15 +155,21 @@ def test_one_that_tumbles_past_flies_on(bullet):
 @pytest.mark.parametrize("wall", [name for name in THIN if name not in ("pipe", "rod")])
 @pytest.mark.parametrize("spin", [0.0, 40.0])
 def test_one_that_hits_a_wall_does_not_pass(wall, bullet, spin):
-    """At up to 57 degrees, from any distance: its centre never gets behind, and what led it there is gone."""
+    """At up to 57 degrees, from any distance: its centre never gets behind, and what led it there is gone.
+
+    One that slides over the wall's edge in the substep after the hit keeps what leads it down onto the wall until then.
+    """
     for simulation, direction, had in shots(THIN[wall], bullet, spin):
+        most = 0.01 * SPEED * direction[0]
         thickness = THIN[wall].bounding_box()[1][0]
         for _ in range(3):
             simulation.advance_frame()
             assert energy(simulation) <= had * (1 + 1e-6)
             if np.abs(simulation.state.position[1, 1:]).max() < 0.95:
                 assert simulation.state.position[1, 0] < thickness
-        assert simulation.velocities()[1, 0] < 0.01 * SPEED * direction[0]
+        if np.abs(simulation.state.position[1, 1:]).max() > 1.0:
+            most = max(most, bullet.bounding_radius / SUBSTEP)
+        assert simulation.velocities()[1, 0] < most
 
 
 @bullets

@@ -5,8 +5,10 @@ import pytest
 from scipy.integrate import solve_ivp
 
 from cairn.solver_core import diagnostics, rotations
+from cairn.solver_core.kernel import kernel
 from cairn.solver_core.model import BodyKind, ModelBuilder
-from cairn.solver_core.motion import allocate_motion, apply_forces, integrate_poses, measure_motion
+from cairn.solver_core.motion import allocate_motion, apply_forces, integrate_poses, measure_motion, take_turn_energy
+from cairn.solver_core.rows import allocate_islands
 from cairn.solver_core.shapes import Box, Sphere
 from cairn.solver_core.state import copy_state
 
@@ -103,6 +105,51 @@ def test_energy_of_a_tumbling_body_does_not_drift():
     energy = np.array([diagnostics.kinetic_energy(model, state) for _, state in run(model, 60.0)])
     assert np.ptp(energy) < 1e-3 * energy[0]
     assert abs(energy[-960:].mean() - energy[:960].mean()) < 1e-4 * energy[0]
+
+
+@kernel
+def call_take_turn_energy(islands, model, state, motion, h):
+    take_turn_energy(islands, np.int64(0), model, state, motion, h)
+
+
+def test_turning_a_body_out_of_another_gives_its_spin_no_energy():
+    """Turned otherwise than they spin, at constant angular momentum, bodies gain no energy, lose none that they need
+    not lose, and keep the momentum's direction; what turns as it spins, or is a ball, is left as it is.
+    """
+    rng = np.random.default_rng(4)
+    builder = ModelBuilder()
+    for number in range(60):
+        shape = Sphere(0.3) if number % 6 == 0 else Box(rng.uniform(0.05, 1.0, 3))
+        builder.add_body(shape=shape, orientation=rng.normal(size=4), angular_velocity=3.0 * rng.normal(size=3))
+    model = builder.build()
+    state, motion = copy_state(model.initial_state), allocate_motion(model.body_count)
+    motion.displacing_velocity[:, 3:] = rng.normal(size=(60, 3)) * rng.uniform(0.1, 40.0, (60, 1))
+    motion.displacing_velocity[1::6] = state.velocity[1::6]
+    islands = allocate_islands(1, model.body_count)
+    islands.body_first[:2], islands.body_order[:] = (0, model.body_count), np.arange(model.body_count)
+
+    plain = copy_state(state)
+    integrate_poses(model.arrays, plain, motion, H)
+    call_take_turn_energy(islands, model.arrays, state, motion, H)
+    np.testing.assert_array_equal(state.velocity[0::6], model.initial_state.velocity[0::6])
+    np.testing.assert_array_equal(state.velocity[1::6], model.initial_state.velocity[1::6])
+    integrate_poses(model.arrays, state, motion, H)
+
+    before, without, after = (energies_of_spin(model, at) for at in (model.initial_state, plain, state))
+    gains = without > before * (1.0 + 1e-12)
+    gains[0::6] = gains[1::6] = False
+    assert 10 < gains.sum() < 35
+    np.testing.assert_allclose(after[gains], before[gains], rtol=1e-12)
+    np.testing.assert_array_equal(state.velocity[~gains], plain.velocity[~gains])
+    momentum, kept = (diagnostics.angular_momentum_about_centers(model, at) for at in (model.initial_state, state))
+    np.testing.assert_allclose(np.cross(momentum, kept), 0.0, atol=1e-12 * np.abs(momentum).max() ** 2)
+    assert np.all(np.einsum("ij,ij->i", momentum, kept) > 0.0)
+
+
+def energies_of_spin(model, state):
+    """Of each body [J]; no body moves along."""
+    momentum = diagnostics.angular_momentum_about_centers(model, state)
+    return 0.5 * np.einsum("ij,ij->i", momentum, state.velocity[:, 3:])
 
 
 @pytest.mark.parametrize("lost", [None, 2])

@@ -105,17 +105,20 @@ def test_a_heap_in_itself_has_no_more_energy_than_falling_gives(share, seed):
     assert np.abs(simulation.poses()[0][1:] - (0.5, 0.5, 1.5)).max() <= 3.5
 
 
-def test_overlaps_that_contradict_each_other_do_not_pop():
+@pytest.mark.parametrize("seed", [0, 14, 27, 54, 58])
+def test_overlaps_that_contradict_each_other_do_not_pop(seed):
     """Tables pushed half into each other: their parts ask for opposite ways out, so some stay; none flies off.
 
-    They slide out sideways and tip, in two seconds no farther than overlaps are taken out.
+    They slide out sideways and tip, in two seconds no farther than overlaps are taken out. What turns them about, out
+    of each other, gives their spins no energy.
     """
+    aside = np.random.default_rng(seed).normal(size=(3, 3)) * (0.01, 0.01, 0.0) * (seed > 0)
     builder = ModelBuilder()
     builder.add_body(shape=Box((9.0, 9.0, 0.0)), kind=BodyKind.STATIC, friction=0.7)
     for number in range(3):
-        position = (0.05 * number, 0.02 * number, 0.4 + 0.5 * number)
+        position = aside[number] + (0.05 * number, 0.02 * number, 0.4 + 0.5 * number)
         builder.add_body(shape=TABLE, position=position, friction=0.7)
     kinetic, allowed, _, simulation = play(builder, 48)
     assert np.all(kinetic <= (1.0 + SLACK) * allowed + 1e-9)
-    travel = simulation.poses()[0][1:, :2] - np.outer(np.arange(3), (0.05, 0.02))
+    travel = simulation.poses()[0][1:, :2] - simulation.model.initial_state.position[1:, :2]
     assert np.linalg.norm(travel, axis=1).max() <= RECOVERY_SPEED * TABLE.size * 2.0
