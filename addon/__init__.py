@@ -1,10 +1,13 @@
-"""Cairn in Blender: everything that touches bpy. Loads neither Numba nor SciPy; the first bake does."""
+"""Cairn in Blender: everything that touches bpy, and the command line. A scene is read (``read/``), baked by the core
+(bake.py), and written as keyframes (``write/``); ``ui/`` is what users see. Loads neither Numba nor SciPy: a bake does.
+"""
 
 import atexit
 
 import bpy
 
-from . import cli, operators, panels, preferences, presets, properties
+from . import cli
+from .ui import operators, panels, preferences, presets, properties
 
 _MODULES = (properties, preferences, presets, operators, panels, cli)
 _registered = False

@@ -1,89 +1,45 @@
 """One bake, as a generator of steps: export, compile, sample what is animated, simulate, write.
 
-The operator plays it a slice of time per tick, the command line from beginning to end. Between two steps it holds names
-and arrays, never references to Blender's data, and the scene is as the user left it: frames are evaluated, and an
-earlier bake is set aside, only within a step, so an autosave in between keeps a sound file.
+The operator runs it a slice of time per tick, the command line from beginning to end. Between two steps it holds names
+and arrays, never references to Blender's data, and the scene is as the user left it: only within a step are frames
+evaluated and an earlier bake set aside, so an autosave in between saves a sound file.
 """
 
 import contextlib
 import json
 import time
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Callable, Generator
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
 import bpy
 
 from .. import __version__
-from . import concave_shapes, earlier_animation, keyframes, lead_in, runtime
-from .properties import friction_mismatch
-from .scene_export import SceneError, export_scene, sample_frame, simulation_paused
-from .scene_notes import Note, starting_overlaps
+from . import runtime
+from .bake_report import duration_text, report_dictionary, summary_sentence, totals_of
+from .read import concave_shapes, lead_in
+from .read.exported_scene import FrameSample, SceneExport
+from .read.frame_samples import sample_frame, simulation_paused
+from .read.scene_export import export_scene
+from .read.scene_notes import Note, starting_overlaps
+from .read.scene_poses import SceneError
+from .settings import BakeSettings, friction_mismatch
+from .write import earlier_animation, keyframes
+
+if TYPE_CHECKING:  # they load Numba
+    from ..solver_core import FrameReport, Trajectory
 
 # Animated frames are evaluated in slices, because each slice has to put the frame back at its end [s].
 SAMPLE_SLICE = 0.05
 # The same while an earlier bake is set aside: each slice makes Blender build its dependency graph anew, twice [s].
 SAMPLE_SLICE_BAKED = 0.25
-# Compilation that takes longer [s] is named apart from a bake's time; it comes once.
-LONG_COMPILATION = 2.0
-# A contact that is off by less than this share of the speed that it had to stop is not seen: hits in a heap stay some
-# per cent off (docs/baking.md).
-RATIO_VISIBLE = 0.05
-# Making convex parts, and compiling, each take this share of what is left of the bar, where there is any of it to do.
-# Both come before anything is known of how long the frames take.
+# Making convex parts, and compiling, each take this share of what is left of the bar if there is any to do: both come
+# before it is known how long the frames take.
 PREPARATION_SHARE = 0.5
 
 
 class BakeStopped(Exception):
     """Thrown into the generator to stop it; the frames so far are kept."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class BakeSettings:
-    """What a bake is asked for.
-
-    Attributes
-    ----------
-    start, end : int or None
-        First frame (the start pose) and last frame; None: the range of the Rigid Body World's cache.
-    method, friction, substeps, tolerance, max_iterations, threads
-        As in ``SimulationOptions``; ``max_iterations`` None is the method's own limit.
-    """
-
-    start: int | None = None
-    end: int | None = None
-    method: str = "auto"
-    friction: str = "cone"
-    substeps: int = 4
-    tolerance: float = 1e-6
-    max_iterations: int | None = None
-    threads: int = 0
-
-    @classmethod
-    def from_scene(cls, scene):
-        """What the panel holds."""
-        panel = scene.cairn
-        return cls(
-            start=panel.frame_start if panel.use_custom_range else None,
-            end=panel.frame_end if panel.use_custom_range else None,
-            method=panel.method,
-            friction=panel.friction,
-            substeps=panel.substeps,
-            # The panel holds single precision: 1e-6 is meant where 9.99999997e-07 is stored.
-            tolerance=float(f"{panel.tolerance:.6g}"),
-            max_iterations=panel.max_iterations or None,
-            threads=panel.threads,
-        )
-
-    def options(self, frame_rate):
-        """Keyword arguments of ``SimulationOptions``."""
-        return {
-            "frame_rate": frame_rate,
-            "substeps": self.substeps,
-            "method": self.method,
-            "friction": self.friction,
-            "tolerance": self.tolerance,
-            "max_iterations": self.max_iterations,
-            "threads": self.threads,
-        }
 
 
 @dataclass(frozen=True)
@@ -109,12 +65,12 @@ class BakeProgress:
     done: int
     total: int
     text: str
-    bar: tuple = (0.0, 1.0)
+    bar: tuple[float, float] = (0.0, 1.0)
     frame: int | None = None
-    report: object = None
+    report: "FrameReport | None" = None
 
     @property
-    def factor(self):
+    def factor(self) -> float:
         """How full the bar is: it stays full while what was simulated is written."""
         if self.stage == "write":
             return 1.0
@@ -122,7 +78,7 @@ class BakeProgress:
         return begin + (end - begin) * self.done / self.total if self.total else begin
 
 
-def compile_progress(done, total, bar=(0.0, 1.0)):
+def compile_progress(done: int, total: int, bar: tuple[float, float] = (0.0, 1.0)) -> "BakeProgress":
     """Progress of ``runtime.compile_kernels``: without a total nothing is compiled, only loaded."""
     text = f"Compiling (once), {done} of {total}" if total else "Loading the solver"
     return BakeProgress("compile", done, total, text, bar)
@@ -148,17 +104,19 @@ class BakeResult:
         What was baked.
     """
 
-    trajectory: object
-    reports: list
+    trajectory: "Trajectory"
+    reports: "list[FrameReport]"
     summary: str
-    report: dict
+    report: dict[str, Any]
     stopped: bool
     error: str | None
     frame_start: int
     frame_end: int
 
 
-def bake_scene(scene, settings, on_progress=None):
+def bake_scene(
+    scene: bpy.types.Scene, settings: BakeSettings, on_progress: "Callable[[BakeProgress], object] | None" = None
+) -> "BakeResult":
     """Bake from beginning to end; ``on_progress`` is called with each BakeProgress."""
     steps = bake_frames(scene, settings)
     while True:
@@ -170,7 +128,7 @@ def bake_scene(scene, settings, on_progress=None):
             return end.value
 
 
-def bake_frames(scene, settings):
+def bake_frames(scene: bpy.types.Scene, settings: BakeSettings) -> "Generator[BakeProgress, None, BakeResult]":
     """Bake a scene, as a generator of BakeProgress whose return value is the BakeResult.
 
     Throwing ``BakeStopped`` in, or a KeyboardInterrupt while it runs, ends the simulation; the frames so far are
@@ -203,7 +161,12 @@ def bake_frames(scene, settings):
 class _Bake:
     """The state of a bake between two steps."""
 
-    def __init__(self, scene_name, settings):
+    # From ``read_scene`` on, and from ``simulate`` on.
+    export: SceneExport
+    options: dict[str, Any]
+    trajectory: "Trajectory"
+
+    def __init__(self, scene_name: str, settings: BakeSettings):
         self.scene_name = scene_name
         self.settings = settings
         self.started = time.perf_counter()
@@ -216,9 +179,11 @@ class _Bake:
             "simulate": 0.0,
             "write": 0.0,
         }
-        self.export = self.options = self.trajectory = None
-        self.lead_in_names, self.lead_in, self.samples = [], {}, []
-        self.stopped, self.error = False, None
+        self.lead_in_names: list[str] = []
+        self.lead_in: dict = {}
+        self.samples: list[FrameSample] = []
+        self.stopped = False
+        self.error: str | None = None
         self.sample_slice = SAMPLE_SLICE
         self.bar_filled = 0.0
 
@@ -277,7 +242,7 @@ class _Bake:
         yield BakeProgress("export", 0, 0, "Reading the scene", self._bar_of_frames())
         self.read_scene()
         if trouble is not None:
-            text = f"convex parts were made within Blender, which stood still meanwhile: {trouble}"
+            text = f"convex parts were made within Blender, which was frozen meanwhile: {trouble}"
             self.export.notes.append(Note("info", None, text))
 
     def _decompose(self, pending):
@@ -315,7 +280,8 @@ class _Bake:
 
     def simulate(self):
         """Simulate frame by frame until the end, a stop or a failure."""
-        from ..solver_core.simulation import Simulation, SimulationError, SimulationOptions
+        from ..solver_core.options import SimulationOptions
+        from ..solver_core.simulation import Simulation, SimulationError
         from ..solver_core.trajectory import Trajectory
 
         simulation = Simulation(self.export.model, SimulationOptions(**self.options))
@@ -355,7 +321,7 @@ class _Bake:
             self.samples[frame - self.export.frame_start - 1] = replace(sample, position=None, orientation=None)
 
     def _sample_up_to(self, frame):
-        """Evaluate animated frames ahead, a slice of time at once, so that frame ``frame`` is known."""
+        """Evaluate animated frames ahead, one slice of time per step, until frame ``frame`` is known."""
         yield from self._sample_lead_in()
         if not self.export.samples_needed or len(self.samples) >= frame - self.export.frame_start:
             return
@@ -385,7 +351,7 @@ class _Bake:
 
     @contextlib.contextmanager
     def _evaluating(self):
-        """Show the scene as it is without bake and without Blender's own simulation, for the moment."""
+        """Show the scene without the bake and without Blender's own simulation meanwhile."""
         scene = self.scene
         with self._timed("animation"):
             with earlier_animation.earlier_animation(scene), simulation_paused(scene):
@@ -428,119 +394,14 @@ class _Bake:
     def result(self):
         """The bake as its callers get it."""
         frame_end = self.export.frame_start + self.trajectory.frame_count
-        totals = self._totals()
-        report = {
-            "cairn": __version__,
-            "blender": bpy.app.version_string,
-            "scene": bpy.data.filepath,
-            "options": {
-                **asdict(replace(self.settings, start=self.export.frame_start, end=self.export.frame_end)),
-                "frame_rate": self.export.frame_rate,
-            },
-            "notes": [
-                {"level": note.level, "object": note.object_name, "text": note.text} for note in self.export.notes
-            ],
-            "frames": [
-                {**report.as_dict(), "frame": self.export.frame_start + report.frame}
-                for report in self.trajectory.reports
-            ],
-            "totals": totals,
-        }
+        totals = totals_of(self.export, self.trajectory, self.seconds, time.perf_counter() - self.started)
         return BakeResult(
             trajectory=self.trajectory,
             reports=self.trajectory.reports,
             summary=summary_sentence(totals, stopped=self.stopped, error=self.error),
-            report=report,
+            report=report_dictionary(self.export, self.trajectory, self.settings, totals),
             stopped=self.stopped,
             error=self.error,
             frame_start=self.export.frame_start,
             frame_end=frame_end,
         )
-
-    def _totals(self):
-        reports = self.trajectory.reports
-        worst = max(reports, key=lambda report: report.residual, default=None)
-        stages = {}
-        for report in reports:
-            for stage, seconds in report.seconds.items():
-                stages[stage] = stages.get(stage, 0.0) + seconds
-        return {
-            "frames": len(reports),
-            "bodies": self.export.model.body_count,
-            "moving": sum(body.moves for body in self.export.bodies),
-            "seconds": time.perf_counter() - self.started,
-            "seconds_by_part": dict(self.seconds),
-            "seconds_by_stage": stages,
-            "contacts": max((report.contacts for report in reports), default=0),
-            "iterations": sum(report.iterations for report in reports),
-            "missed": sum(report.missed for report in reports),
-            "max_penetration": max((report.max_penetration for report in reports), default=0.0),
-            "worst": {
-                "residual": worst.residual if worst else 0.0,
-                "contact": worst.worst if worst else "",
-                "object": self._object_of(worst.worst) if worst else None,
-                "frame": self.export.frame_start + worst.frame if worst else None,
-            },
-            "digest": self.trajectory.digest(),
-        }
-
-    def _object_of(self, contact):
-        """The first object of "Cube.014 on Floor"; a name may itself hold " on "."""
-        names = {body.object_name for body in self.export.bodies}
-        parts = contact.split(" on ")
-        candidates = (" on ".join(parts[:count]) for count in range(1, len(parts) + 1))
-        return next((name for name in candidates if name in names), None)
-
-
-def summary_sentence(totals, *, stopped=False, error=None):
-    """A bake in a sentence, from the totals of its report."""
-    compiling = totals["seconds_by_part"]["compile"]
-    if compiling < LONG_COMPILATION:
-        compiling = 0.0
-    # the start pose is a frame too
-    text = f"Baked {totals['frames'] + 1:,} frames in {duration_text(totals['seconds'] - compiling)}"
-    if compiling:
-        text += f" after compiling for {duration_text(compiling)}"
-    if stopped:
-        text = f"Stopped: {text[0].lower()}{text[1:]}"
-    if error:
-        text = f"Failed: {text[0].lower()}{text[1:]}"
-    worst = totals["worst"]
-    if totals["missed"]:
-        solves, the_worst = f"{totals['missed']:,} solves", "the worst "
-        if totals["missed"] == 1:
-            solves, the_worst = "1 solve", ""
-        text += f"; {solves} above tolerance, {the_worst}off by {percent_text(worst['residual'])} of the contact speed"
-        text += f" ({worst['contact']}, frame {worst['frame']}): {verdict(worst['residual'])}"
-    elif totals["contacts"]:
-        text += "; all contacts within tolerance"
-    return text + (f". {error}" if error else "")
-
-
-def verdict(residual):
-    """Whether an error, as a share of the speed that a contact had to stop, is worth a user's time."""
-    if residual < RATIO_VISIBLE:
-        return "too little to see"
-    return "may be seen; more Iterations or Substeps make it smaller"
-
-
-def percent_text(share):
-    """A share with two digits, "0.034 %", "3.4 %", "190 %"."""
-    percent = 100.0 * share
-    if percent < 0.01:
-        return "less than 0.01 %"
-    if percent < 99.5:  # 100 in two digits would be 1e+02
-        return f"{percent:.2g} %"
-    return f"{float(f'{percent:.2g}'):,.0f} %"
-
-
-def duration_text(seconds):
-    """A duration as people say it: "0.4 s", "41 s", "3 min 20 s", "2 h 5 min"."""
-    if seconds < 9.95:
-        return f"{seconds:.1f} s"
-    seconds = round(seconds)
-    if seconds < 60:
-        return f"{seconds} s"
-    if seconds < 3600:
-        return f"{seconds // 60} min {seconds % 60} s"
-    return f"{seconds // 3600} h {seconds % 3600 // 60} min"

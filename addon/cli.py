@@ -10,18 +10,22 @@ import json
 import math
 import signal
 import sys
+from collections.abc import Sequence
+from dataclasses import fields, replace
 from pathlib import Path
 
 import bpy
 
 from .. import __version__
+from .cli_info import info_dictionary, info_lines, named
 from .cli_output import Progress, blender_lines_dropped, blender_lines_on_stderr, check_writable, save_blend, write_json
-from .properties import FRICTION_MODELS, METHODS
-from .scene_export import Note, SceneError, SceneExport, export_scene, grouped_notes
-from .scene_notes import starting_overlaps
+from .read.scene_export import export_scene
+from .read.scene_notes import Note, grouped_notes, starting_overlaps
+from .read.scene_poses import SceneError
+from .settings import FRICTION_MODELS, METHODS, BakeSettings
 
 DONE, FAILED, UNUSABLE, INTERRUPTED = 0, 1, 2, 130
-_COMMANDS = []
+_COMMANDS: list = []
 
 
 class CommandError(Exception):
@@ -43,7 +47,7 @@ def unregister():
         bpy.utils.unregister_cli_command(_COMMANDS.pop())
 
 
-def main(argv=None) -> int:
+def main(argv: Sequence[str] | None = None) -> int:
     """Run one command.
 
     Parameters
@@ -61,7 +65,7 @@ def main(argv=None) -> int:
             arguments = _parser().parse_args(argv, argparse.Namespace(interruption=interruption))
             return arguments.run(arguments)
     except SystemExit as ending:
-        return ending.code or DONE
+        return ending.code if isinstance(ending.code, int) else DONE
     except KeyboardInterrupt:
         print("cairn: interrupted; nothing was saved", file=sys.stderr)
         return INTERRUPTED
@@ -149,13 +153,18 @@ def _add_bake(commands):
     )
     bake.add_argument("--end", type=int, metavar="N", help="last frame; default: the world's cache's")
     bake.add_argument(
-        "--solver", choices=[name for name, *_ in METHODS], help="default for this and the following: the scene's"
+        "--solver",
+        dest="method",
+        choices=[name for name, *_ in METHODS],
+        help="default for this and the following: the scene's",
     )
-    bake.add_argument("--friction", choices=[name for name, *_ in FRICTION_MODELS], help="model of friction")
-    bake.add_argument("--substeps", type=_count, metavar="N", help="steps a frame")
+    bake.add_argument("--friction", choices=[name for name, *_ in FRICTION_MODELS], help="friction model")
+    bake.add_argument("--substeps", type=_count, metavar="N", help="simulation steps per frame")
     bake.add_argument("--tolerance", type=_tolerance, metavar="X", help="the solver's, relative, for example 1e-6")
-    bake.add_argument("--max-iterations", type=_count, metavar="N", help="of the solver in a step")
-    bake.add_argument("--threads", type=_threads, metavar="N", help="at most; 0: one a core. Changes no motion")
+    bake.add_argument("--max-iterations", type=_count, metavar="N", help="of the solver, per step")
+    bake.add_argument(
+        "--threads", type=_threads, metavar="N", help="at most; 0: one per core. Does not change the motion"
+    )
     bake.add_argument("--report", type=Path, metavar="FILE.json", help="write a report of every frame")
     bake.add_argument("--quiet", action="store_true", help="no progress, warnings and summary")
     bake.set_defaults(run=run_bake)
@@ -235,7 +244,7 @@ def run_info(arguments) -> int:
     with blender_lines_on_stderr(arguments.json):
         source = _scene_path(arguments.scene)
         _open(arguments.scene)
-        from .earlier_animation import earlier_animation
+        from .write.earlier_animation import earlier_animation
 
         scene = bpy.context.scene
         with earlier_animation(scene):
@@ -302,7 +311,7 @@ def _warn(result, quiet):
     notes = [Note(note["level"], note["object"], note["text"]) for note in result.report["notes"]]
     for level, text, names in grouped_notes(notes):
         if level == "warning":
-            print(f"cairn: warning: {_named(text, names)}", file=sys.stderr, flush=True)
+            print(f"cairn: warning: {named(text, names)}", file=sys.stderr, flush=True)
 
 
 def _run(function, *arguments):
@@ -320,23 +329,12 @@ def _run(function, *arguments):
         raise CommandError(f"{error}; no frame was computed and nothing saved", FAILED) from error
 
 
-def _bake_settings(scene, arguments):
+def _bake_settings(scene, arguments) -> BakeSettings:
     """What the scene's panel holds, with the options that were given in its place."""
-    from dataclasses import replace
-
-    from .bake import BakeSettings
-
-    given = {
-        "start": arguments.start,
-        "end": arguments.end,
-        "method": arguments.solver,
-        "friction": arguments.friction,
-        "substeps": arguments.substeps,
-        "tolerance": arguments.tolerance,
-        "max_iterations": arguments.max_iterations,
-        "threads": arguments.threads,
-    }
-    return replace(BakeSettings.from_scene(scene), **{key: value for key, value in given.items() if value is not None})
+    given = {field.name: getattr(arguments, field.name) for field in fields(BakeSettings)}
+    return replace(
+        BakeSettings.from_scene(scene), **{name: value for name, value in given.items() if value is not None}
+    )
 
 
 # Files
@@ -379,73 +377,3 @@ def _refuse_unwritable(path):
         check_writable(path)
     except OSError as error:
         raise CommandError(f"cannot write {path}: {error.strerror or error}") from error
-
-
-# What ``info`` says
-
-_KIND_WORDS = ("static", "kinematic", "dynamic")
-_SHAPE_WORDS = ("box", "sphere", "hull", "capsule", "cylinder", "cone", "mesh")
-
-
-def info_dictionary(export: SceneExport, source) -> dict:
-    """What ``cairn info --json`` prints."""
-    return {
-        "cairn": __version__,
-        "blender": bpy.app.version_string,
-        "scene": str(source),
-        "frame_start": export.frame_start,
-        "frame_end": export.frame_end,
-        "frame_rate": export.frame_rate,
-        "gravity": export.model.gravity.tolist(),
-        "bodies": [_body_dictionary(export, body) for body in export.bodies],
-        "notes": [{"level": note.level, "object": note.object_name, "text": note.text} for note in export.notes],
-        "fingerprint": export.fingerprint,
-    }
-
-
-def _body_dictionary(export, body) -> dict:
-    arrays, index = export.model.arrays, body.index
-    kinds = arrays.shapes.kind[arrays.shapes.body == index]
-    return {
-        "name": body.object_name,
-        "kind": _KIND_WORDS[int(export.model.initial_state.kind[index])],
-        "moves": body.moves,
-        "animated": body.follows,
-        "shape": _SHAPE_WORDS[int(kinds[0])] if len(kinds) == 1 else "compound",
-        "parts": len(kinds),
-        "size": float(arrays.size[index]),
-        "mass": float(arrays.mass[index]),
-        "friction": float(arrays.friction[index]),
-        "restitution": float(arrays.restitution[index]),
-    }
-
-
-def info_lines(export: SceneExport, source) -> list[str]:
-    """What ``cairn info`` prints."""
-    entries = [_body_dictionary(export, body) for body in export.bodies]
-    counts = [f"{sum(entry['kind'] == word for entry in entries)} {word}" for word in reversed(_KIND_WORDS)]
-    frames = export.frame_end - export.frame_start
-    at_first = " at the start" if any(body.flags_change for body in export.bodies) else ""
-    lines = [
-        f"{source}: {len(entries)} {'body' if len(entries) == 1 else 'bodies'} ({', '.join(counts)}{at_first})",
-        f"frames {export.frame_start} to {export.frame_end}: {frames} to simulate at {export.frame_rate:g} per second",
-        "",
-    ]
-    width = max(len(entry["name"]) for entry in entries)
-    for entry in entries:
-        mass = f"{entry['mass']:10.4g} kg" if entry["moves"] else 13 * " "
-        shape = entry["shape"] if entry["parts"] == 1 else f"{entry['parts']} parts"
-        lines.append(f"  {entry['name']:{width}}  {entry['kind']:9}  {shape:8} {mass}")
-    for level, heading in (("warning", "Warnings:"), ("info", "To know:")):
-        groups = [group for group in grouped_notes(export.notes) if group[0] == level]
-        if groups:
-            lines += ["", heading]
-            lines += [f"  {_named(text, names)}" for _, text, names in groups]
-    return lines
-
-
-def _named(text, names) -> str:
-    if not names:
-        return text
-    shown = ", ".join(names[:5]) + (f" and {len(names) - 5} more" if len(names) > 5 else "")
-    return f"{shown}: {text}"

@@ -7,8 +7,10 @@ import shutil
 import sys
 import tempfile
 import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, redirect_stdout, suppress
 from pathlib import Path
+from typing import TextIO
 
 import bpy
 
@@ -18,18 +20,20 @@ _SECONDS_LOG = 5.0
 
 
 class Progress:
-    """A single updating line on a terminal, a line now and then elsewhere, nothing if ``quiet``.
+    """A single updating line on a terminal, a line every few seconds elsewhere, nothing if ``quiet``.
 
     Called with a ``BakeProgress``, or with stage, done, total and text. Each time ``check`` is called, which may raise
     to end the work.
     """
 
-    def __init__(self, *, quiet=False, stream=None, check=lambda: None):
+    def __init__(
+        self, *, quiet: bool = False, stream: TextIO | None = None, check: Callable[[], object] = lambda: None
+    ):
         self.quiet = quiet
         self.check = check
         self.stream = stream or sys.stderr
         self.on_terminal = self.stream.isatty()
-        self._announced = set()
+        self._announced: set[str] = set()
         self._last = 0.0
         self._open_line = False
 
@@ -43,13 +47,13 @@ class Progress:
         """Show how far a bake is."""
         self.show(progress.stage, progress.done, progress.total, progress.text)
 
-    def show(self, stage, done, total, text=""):
+    def show(self, stage: str, done: int, total: int, text: str = "") -> None:
         """Show how far a stage is."""
         self.check()
         if self.quiet:
             return
         now = time.monotonic()
-        # A bake goes to and fro between reading animation and simulating; that is no news after the first time.
+        # A bake alternates between reading animation and simulating, which is announced the first time only.
         new_stage, finished = stage not in self._announced, 0 < total <= done
         pause = _SECONDS_TERMINAL if self.on_terminal else _SECONDS_LOG
         if not (new_stage or finished or now - self._last >= pause):
@@ -76,7 +80,7 @@ class Progress:
             self._open_line = False
 
 
-def check_writable(path: Path):
+def check_writable(path: Path) -> None:
     """Raise an OSError that says why a file could not be written at ``path``; leaves nothing behind."""
     if path.is_dir():
         raise IsADirectoryError(None, "it is a folder", str(path))
@@ -86,7 +90,7 @@ def check_writable(path: Path):
         pass
 
 
-def save_blend(path: Path):
+def save_blend(path: Path) -> None:
     """Save the open file at ``path``: complete, or not at all."""
     with _beside(path, ".blend") as temporary:
         try:
@@ -98,7 +102,7 @@ def save_blend(path: Path):
             raise OSError(None, str(error).strip(), str(path)) from error
 
 
-def write_json(path: Path, content: dict):
+def write_json(path: Path, content: dict) -> None:
     """Write a report at ``path``: complete, or not at all."""
     with _beside(path, ".json") as temporary:
         text = json.dumps(_without_nan(content), indent=1, allow_nan=False)
@@ -127,7 +131,7 @@ def _beside(path: Path, ending):
 
 
 @contextmanager
-def blender_lines_on_stderr(active=True):
+def blender_lines_on_stderr(active: bool = True) -> Iterator[None]:
     """Send what Blender itself prints on stdout ("Read blend ...") to stderr meanwhile."""
     if not active:
         yield
@@ -137,7 +141,7 @@ def blender_lines_on_stderr(active=True):
 
 
 @contextmanager
-def blender_lines_dropped():
+def blender_lines_dropped() -> Iterator[None]:
     """Drop what Blender itself prints on stdout ("Read blend ...") meanwhile, from C and through Python."""
     with open(os.devnull, "w") as nothing, redirect_stdout(nothing), _stdout_on(nothing.fileno()):
         yield

@@ -9,20 +9,20 @@ import bpy
 import numpy as np
 from mathutils import Matrix, Quaternion, Vector
 
-from ..solver_core import rotations
-from ..solver_core.compound import Compound
-from ..solver_core.decomposition import coacd_version
-from ..solver_core.model import BodyKind
-from ..solver_core.round_shapes import Capsule, Cone, Cylinder
-from ..solver_core.shapes import Box, Sphere
-from ..solver_core.triangle_mesh import TriangleMesh
+from ..solver_core.geometry import rotations
+from ..solver_core.geometry.decomposition import coacd_version
+from ..solver_core.geometry.round_shapes import Capsule, Cone, Cylinder
+from ..solver_core.geometry.shapes import Box, Sphere
+from ..solver_core.geometry.triangle_mesh import TriangleMesh
+from ..solver_core.model.compound import Compound
+from ..solver_core.model.model import BodyKind
 from .cli_output import save_blend, write_json
-from .fcurves import LINEAR
 from .pictures import PictureError, render_strip, telling_frames
 from .runtime import coacd_command
+from .write.fcurves import LINEAR
 
 FRAME_START = 1
-# Frames in which a body that starts with a velocity is led there by keys: Blender knows no start velocity.
+# Frames in which keys lead a body that starts with a velocity to its start: Blender has no start velocity.
 LEAD_IN = 4
 PICTURE_COUNT = 5
 RESOLUTION = (640, 480)  # of each
@@ -77,7 +77,8 @@ def make_demo(name: str, folder: Path, progress):
     DemoError
     """
     from ..solver_core.scenes import SCENES
-    from .bake import BakeSettings, bake_scene
+    from .bake import bake_scene
+    from .settings import BakeSettings
 
     description = SCENES[name]()
     if coacd_version() is None and any(body.mesh is not None for body in description.bodies):
@@ -234,7 +235,7 @@ def _key_motion(ob, body, frame_rate, start, frames):
 
 
 def _make_linear(ob):
-    from .scene_animation import action_curves
+    from .read.scene_animation import action_curves
 
     for curve in action_curves(ob):
         if curve.data_path != "rigid_body.kinematic":

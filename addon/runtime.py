@@ -11,9 +11,11 @@ import json
 import os
 import sys
 import time
+from collections.abc import Generator, Iterable, Sequence
 from pathlib import Path
 
 from .. import __version__
+from ..solver_core.compiled.versions import why_untested
 
 EXTENSION = __package__.rpartition(".")[0]  # "bl_ext.<repository>.cairn", or "cairn"
 ROOT = Path(__file__).resolve().parents[1]
@@ -27,15 +29,15 @@ class RuntimeUnavailable(RuntimeError):
     """Numba or what it needs cannot be used. ``str()`` is one line: what, where, what to do."""
 
 
-def build_record():
+def build_record() -> dict:
     """What this copy of Cairn was bundled with (``build_record.json``); empty for a copy that was not packaged."""
     path = ROOT / "build_record.json"
     return json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
 
 
-def found_versions(names=PACKAGES):
+def found_versions(names: Sequence[str] = PACKAGES) -> dict[str, tuple[str, str] | None]:
     """Installed versions and places of packages, without loading them: {name: (version, folder) or None}."""
-    found = {}
+    found: dict[str, tuple[str, str] | None] = {}
     for name in names:
         try:
             distribution = importlib.metadata.distribution(name)
@@ -46,22 +48,26 @@ def found_versions(names=PACKAGES):
     return found
 
 
-def differences(record, found):
-    """One line for each package whose version is not the bundled one."""
+def differences(record: dict, found: dict[str, tuple[str, str] | None]) -> list[str]:
+    """One line for each package whose version is not the bundled one, or for a Numba that was not tested."""
     lines = []
     for name, wanted in record.get("packages", {}).items():
-        if found.get(name) is None:
+        installed = found.get(name)
+        if installed is None:
             lines.append(f"{name} {wanted} belongs to Cairn but is missing; reinstall Cairn")
-        elif found[name][0] != wanted:
-            version, place = found[name]
+        elif installed[0] != wanted:
+            version, place = installed
             lines.append(
                 f"{name} {version} in {place} is not the {wanted} that Cairn was built with; "
                 f"switch off or update the extension that brings it, then restart Blender"
             )
+    numba = found.get("numba")
+    if not lines and numba is not None and (reason := why_untested(numba[0])):
+        lines.append(f"{reason}, which lies in {numba[1]}; install another version of Numba")
     return lines
 
 
-def cache_folder():
+def cache_folder() -> Path | None:
     """Folder of compiled kernels if Cairn runs as an extension, else None (the core then decides)."""
     if not EXTENSION.startswith("bl_ext."):
         return None
@@ -70,20 +76,20 @@ def cache_folder():
     return Path(bpy.utils.extension_path_user(EXTENSION, path="numba_cache", create=True))
 
 
-def parts_folder():
+def parts_folder() -> Path | None:
     """Folder of the convex parts of concave meshes, or None: they are then forgotten at the end of the session."""
     if EXTENSION.startswith("bl_ext."):
         import bpy
 
         return Path(bpy.utils.extension_path_user(EXTENSION, path="convex_parts", create=True))
-    # Beside the compiled kernels (solver_core/kernel.py, which would load Numba here).
+    # Beside the compiled kernels (solver_core/compiled/kernel.py, which would load Numba here).
     if os.environ.get("NUMBA_CACHE_DIR"):
         return Path(os.environ["NUMBA_CACHE_DIR"], "cairn-convex-parts")
     folder = ROOT / "solver_core"
     return folder / "__pycache__" / "cairn-convex-parts" if os.access(folder, os.W_OK) else None
 
 
-def coacd_command():
+def coacd_command() -> str:
     """Command that installs CoACD where this Python finds it."""
     if not EXTENSION.startswith("bl_ext."):
         return "python -m pip install coacd"
@@ -94,7 +100,7 @@ def coacd_command():
     return f'"{sys.executable}" -m pip install --no-deps --target "{folder}" coacd'
 
 
-def prepare():
+def prepare() -> None:
     """Load Numba and point it at the cache; called before any kernel module is imported.
 
     Raises
@@ -111,7 +117,7 @@ def prepare():
         raise RuntimeUnavailable(trouble[0])
     folder = cache_folder()
     if folder is not None:
-        from ..solver_core import kernel
+        from ..solver_core.compiled import kernel
 
         # The core adds a folder named by the hash of its sources.
         kernel.set_cache_folder(folder / __version__)
@@ -125,7 +131,9 @@ def _unavailable(name, error, trouble):
     return f"{name} cannot be loaded ({reason}); {remedy}"
 
 
-def compile_kernels(options, shape_kinds, body_count=1, *, time_slice=COMPILE_SLICE):
+def compile_kernels(
+    options: dict, shape_kinds: Iterable[int], body_count: int = 1, *, time_slice: float = COMPILE_SLICE
+) -> Generator[tuple[int, int, str], None, None]:
     """Compile or load all kernels that a bake with these options needs, as a generator of (done, total, name).
 
     It yields at once, before Numba is even imported, and then after each slice of time: while children compile, and
@@ -143,19 +151,21 @@ def compile_kernels(options, shape_kinds, body_count=1, *, time_slice=COMPILE_SL
     """
 
     def steps():
-        from ..solver_core.lanes import lane_count
-        from ..solver_core.simulation import SimulationOptions
+        from ..solver_core.options import SimulationOptions
+        from ..solver_core.parallel.workers import worker_count
         from ..solver_core.warm_up import warm_up_steps
 
         chosen = SimulationOptions(**options)
-        lanes = lane_count(chosen.threads, body_count)
+        lanes = worker_count(chosen.threads, body_count)
         compiled = _are_compiled(chosen.method, chosen.friction, shape_kinds, lanes)
         return compiled, warm_up_steps(chosen, shape_kinds, body_count)
 
     return _in_slices(steps, time_slice)
 
 
-def compile_contacts(shape_kinds, *, time_slice=COMPILE_SLICE):
+def compile_contacts(
+    shape_kinds: Iterable[int], *, time_slice: float = COMPILE_SLICE
+) -> Generator[tuple[int, int, str], None, None]:
     """As ``compile_kernels``, what finds the contacts of such shapes at the start."""
 
     def steps():
@@ -168,7 +178,7 @@ def compile_contacts(shape_kinds, *, time_slice=COMPILE_SLICE):
 
 def _are_compiled(method, friction, shape_kinds, lanes):
     """Whether all kernels that are needed are in the cache, which takes some hundredths of a second to tell."""
-    from ..solver_core.compile_lists import what_to_compile
+    from ..solver_core.compile_plan import what_to_compile
 
     compilations = what_to_compile(method, friction, [int(kind) for kind in shape_kinds], lanes)
     return all(compilation.is_cached() for compilation in compilations)
@@ -187,7 +197,7 @@ def _in_slices(steps, time_slice):
             start = time.perf_counter()
 
 
-def system_information():
+def system_information() -> str:
     """Versions and places, for a report of a fault."""
     import platform
 

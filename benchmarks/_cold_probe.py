@@ -49,12 +49,14 @@ def main(method, friction, alone=""):
     listener.on_end = lambda self, data: compilations.on_end(data)
     event.register("numba:compile", listener())
 
-    from cairn.solver_core import compile_workers, scenes
-    from cairn.solver_core.simulation import Simulation, SimulationOptions
+    from cairn.solver_core import scenes
+    from cairn.solver_core.compiled import compile_processes
+    from cairn.solver_core.options import SimulationOptions
+    from cairn.solver_core.simulation import Simulation
     from cairn.solver_core.warm_up import warm_up
 
     if alone:
-        compile_workers.child_count = lambda: 0
+        compile_processes.child_count = lambda: 0
     imported = time.perf_counter()
     options = SimulationOptions(method=method, friction=friction)
     stages, begun = {}, []

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from cairn.solver_core.problem import ContactProblem
-from cairn.solver_core.rows import allocate_rows
+from cairn.solver_core.problem.problem import ContactProblem
+from cairn.solver_core.problem.rows import allocate_rows
 
 _CORNERS = np.array([[-0.5, -0.5], [-0.5, 0.5], [0.5, -0.5], [0.5, 0.5]])
 _AXES = np.array([[0.0, 0.0, 1.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]])

@@ -14,14 +14,9 @@ import numpy as np
 import scipy.linalg
 import scipy.sparse
 
-from cairn.solver_core.problem import LCP
-from cairn.solver_core.scenes.synthetic_lcps import (
-    CONTACT_ROWS,
-    contact_lcp,
-    contact_matrix,
-    fluid_lcp,
-    plant_solution,
-)
+from cairn.solver_core.problem.problem import LCP
+
+from .problems.synthetic_lcps import CONTACT_ROWS, contact_lcp, contact_matrix, fluid_lcp, plant_solution
 
 BANDS = 3
 LEAST_EIGENVALUE = 0.5

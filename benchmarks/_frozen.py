@@ -4,20 +4,19 @@ from dataclasses import dataclass
 from statistics import median
 
 import numpy as np
-from numba import types
 
-from cairn.solver_core.clock import now
-from cairn.solver_core.entries import caller, empty_entries, enter
-from cairn.solver_core.kernel import kernel
-from cairn.solver_core.problem import ContactProblem, SolverOptions, Status, kernel_settings
-from cairn.solver_core.rows import RowArrays, single_island
-from cairn.solver_core.simulation import Simulation, SimulationOptions
+from cairn.solver_core.compiled.clock import now
+from cairn.solver_core.compiled.function_tables import caller, empty_table, enter
+from cairn.solver_core.compiled.kernel import kernel
+from cairn.solver_core.dynamics.island_solve import SOLVER_OUTCOME
+from cairn.solver_core.options import SimulationOptions
+from cairn.solver_core.problem.problem import ContactProblem, SolverOptions, Status
+from cairn.solver_core.problem.rows import RowArrays, single_island
+from cairn.solver_core.simulation import Simulation
 from cairn.solver_core.solve import solve_contacts
-from cairn.solver_core.solvers.registry import find_method, resolve_options
+from cairn.solver_core.solvers.registry import find_method, kernel_settings_of
 
-# (status, iterations, residual, scale, worst block), of every solver; ``enter`` checks it.
-_OUTCOME = types.Tuple((types.int64, types.int64, types.float64, types.float64, types.int64))
-_call_solver = caller(_OUTCOME)
+_call_solver = caller(SOLVER_OUTCOME)
 
 
 @dataclass(frozen=True)
@@ -107,7 +106,7 @@ def time_kernel(step: FrozenStep, method: str, friction: str, options: SolverOpt
     """
     first = solve_contacts(step.problem, method, friction, step.start, options)
     solver = find_method(method, friction)
-    settings = kernel_settings(resolve_options(solver, options, solver.max_iterations), friction)
+    settings = kernel_settings_of(solver, options, friction)
     rows = RowArrays(*step.problem.rows[:-1], impulse=np.zeros_like(step.problem.rows.impulse))
     free_velocity = np.ascontiguousarray(step.problem.free_velocity)
     islands = single_island(rows, len(free_velocity))
@@ -119,8 +118,8 @@ def time_kernel(step: FrozenStep, method: str, friction: str, options: SolverOpt
     workspace = solver.allocate(len(rows.impulse), len(free_velocity), 0)
     velocity = np.zeros_like(free_velocity)
     arguments = rows, islands, 0, free_velocity, velocity, workspace, settings
-    entries = empty_entries(1)
-    enter(entries, 0, solver.kernel, _OUTCOME, *arguments)
+    entries = empty_table(1)
+    enter(entries, 0, solver.kernel, SOLVER_OUTCOME, *arguments)
     nanoseconds = np.zeros(repetitions, np.int64)
     _time_solves(entries, *arguments[:2], *arguments[3:], start, nanoseconds)
     return Timing(first.status, first.iterations, first.residual, 1e-9 * float(median(nanoseconds)))

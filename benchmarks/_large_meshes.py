@@ -79,9 +79,9 @@ def _torus(count):
 
 def _play_passive(count):
     """A box and a ball land on hills."""
-    from cairn.solver_core.model import BodyKind
-    from cairn.solver_core.shapes import Box, Sphere
-    from cairn.solver_core.triangle_mesh import TriangleMesh
+    from cairn.solver_core.geometry.shapes import Box, Sphere
+    from cairn.solver_core.geometry.triangle_mesh import TriangleMesh
+    from cairn.solver_core.model.model import BodyKind
 
     vertices, triangles = _hills(count)
     started = time.process_time()
@@ -97,11 +97,11 @@ def _play_passive(count):
 
 def _play_active(count):
     """A torus is decomposed and falls flat on a floor."""
-    from cairn.solver_core.compound import Compound
-    from cairn.solver_core.decomposition import Decomposition, DecompositionSettings, hulls_of_parts
-    from cairn.solver_core.model import BodyKind
-    from cairn.solver_core.shapes import Box
-    from cairn.solver_core.solid_meshes import solid_mesh
+    from cairn.solver_core.geometry.decomposition import Decomposition, DecompositionSettings, hulls_of_parts
+    from cairn.solver_core.geometry.shapes import Box
+    from cairn.solver_core.geometry.solid_meshes import solid_mesh
+    from cairn.solver_core.model.compound import Compound
+    from cairn.solver_core.model.model import BodyKind
 
     vertices, triangles = _torus(count)
     started = time.process_time()
@@ -119,9 +119,10 @@ def _play_active(count):
 
 def _simulate(bodies, landing):
     """Play a second; whether those that fall touch something and overlap nothing at the end."""
-    from cairn.solver_core.model import ModelBuilder
-    from cairn.solver_core.shapes import ShapeKind
-    from cairn.solver_core.simulation import Simulation, SimulationOptions
+    from cairn.solver_core.geometry.shapes import ShapeKind
+    from cairn.solver_core.model.builder import ModelBuilder
+    from cairn.solver_core.options import SimulationOptions
+    from cairn.solver_core.simulation import Simulation
     from cairn.solver_core.warm_up import warm_up
 
     options = SimulationOptions(method="nncg")

@@ -12,10 +12,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cairn.solver_core.compound import Compound
-from cairn.solver_core.round_shapes import Capsule, Cone, Cylinder
-from cairn.solver_core.shapes import Box, ConvexHull, Sphere
-from cairn.solver_core.triangle_mesh import TriangleMesh
+from cairn.solver_core.geometry.hulls import ConvexHull
+from cairn.solver_core.geometry.round_shapes import Capsule, Cone, Cylinder
+from cairn.solver_core.geometry.shapes import Box, Sphere
+from cairn.solver_core.geometry.triangle_mesh import TriangleMesh
+from cairn.solver_core.model.compound import Compound
 
 # Gaps of random pairs along a random direction, as shares of the smaller one's size; the direction is that of the
 # centres' line only by chance, so true distances are smaller: far, near, touching and deep.

@@ -10,8 +10,8 @@ from itertools import pairwise
 
 import numpy as np
 
-from cairn.solver_core.problem import ContactProblem
-from cairn.solver_core.rows import allocate_rows
+from cairn.solver_core.problem.problem import ContactProblem
+from cairn.solver_core.problem.rows import allocate_rows
 
 _LINKS = 6
 _LENGTH, _WIDTH = 1.0, 0.5  # of a link [m]; its mass is 1 kg

@@ -10,17 +10,18 @@ from statistics import median
 import numpy as np
 
 from cairn.solver_core import scenes
-from cairn.solver_core.clock import now
-from cairn.solver_core.kernel import kernel
-from cairn.solver_core.problem import SolverOptions, kernel_settings
-from cairn.solver_core.rows import CONE, RowArrays, single_island
-from cairn.solver_core.simulation import Simulation, SimulationOptions
+from cairn.solver_core.compiled.clock import now
+from cairn.solver_core.compiled.kernel import kernel
+from cairn.solver_core.options import SimulationOptions
+from cairn.solver_core.problem.problem import SolverOptions, kernel_settings
+from cairn.solver_core.problem.rows import CONE_FRICTION, RowArrays, single_island
+from cairn.solver_core.simulation import Simulation
 from cairn.solver_core.solve import solve_contacts
-from cairn.solver_core.solvers.contact.alm_linear import solve_with_factor
-from cairn.solver_core.solvers.contact.alm_newton import solve_alm_newton
-from cairn.solver_core.solvers.contact.alm_system import assemble
-from cairn.solver_core.solvers.contact.alm_workspace import FACTORISATIONS, allocate_alm_workspace
-from cairn.solver_core.solvers.contact.block_cholesky import factorize
+from cairn.solver_core.solvers.linear_algebra.block_cholesky import factorize
+from cairn.solver_core.solvers.newton.alm_hessian import assemble
+from cairn.solver_core.solvers.newton.alm_linear import solve_with_factor
+from cairn.solver_core.solvers.newton.alm_newton import solve_alm_newton
+from cairn.solver_core.solvers.newton.alm_workspace import allocate_alm_workspace
 from cairn.solver_core.solvers.registry import find_method, resolve_options
 
 from .report import Claim, Report
@@ -68,7 +69,7 @@ def time_parts(rows, islands, workspace, nanoseconds):
         assembled = now()
         factorize(graph.count[0], elimination.column_start, elimination.row, factor)
         factorised = now()
-        solve_with_factor(graph.body[: graph.count[0]], elimination, factor, workspace.by_body, workspace.solution)
+        solve_with_factor(graph.body[: graph.count[0]], workspace)
         nanoseconds[repetition, 0] = assembled - begun
         nanoseconds[repetition, 1] = factorised - assembled
         nanoseconds[repetition, 2] = now() - factorised
@@ -103,7 +104,7 @@ class Step:
         """Solve it; returns (outcome, workspace, seconds a solve)."""
         method = find_method("alm_newton", "cone")
         settings = kernel_settings(resolve_options(method, SolverOptions(**options), 100), "cone")
-        assert settings.friction == CONE
+        assert settings.friction == CONE_FRICTION
         workspace = allocate_alm_workspace(len(self.start), len(self.free_velocity), 100)
         self.rows.impulse[:] = self.start
         velocity = self.start_velocity.copy()
@@ -152,7 +153,7 @@ def _measure(name, make, allowed, prototype, prototype_us):
     for _ in range(_WARM_STEPS):
         warm = Step(simulation.contact_problem(), warm=True)
         warm_outcome, warm_workspace, _ = warm.solve(tolerance=TOLERANCE)
-        warm_factorisations = max(warm_factorisations, int(warm_workspace.counts[FACTORISATIONS]))
+        warm_factorisations = max(warm_factorisations, int(warm_workspace.progress.factorisations[0]))
         warm_residual = max(warm_residual, warm_outcome[2] / warm_outcome[3])
         simulation.advance_frame()
     _, last, whole = warm.solve(_REPETITIONS, tolerance=0.0, max_iterations=1)
@@ -164,7 +165,7 @@ def _measure(name, make, allowed, prototype, prototype_us):
         "contacts": int(cold.rows.count[0]),
         "blocks of L": int(last.elimination.column_start[last.graph.count[0]]),
         "cold steps": int(outcome[1]),
-        "factorisations": int(workspace.counts[FACTORISATIONS]),
+        "factorisations": int(workspace.progress.factorisations[0]),
         "allowed": allowed,
         "prototype": prototype,
         "residual": outcome[2] / outcome[3],

@@ -18,11 +18,13 @@ import bpy
 import numpy as np
 
 from cairn.addon.demo import FRAME_START, build_scene
-from cairn.addon.scene_export import export_scene
+from cairn.addon.read.scene_export import export_scene
 from cairn.solver_core import scenes
-from cairn.solver_core.model import BodyKind
-from cairn.solver_core.shapes import Box
-from cairn.solver_core.simulation import Simulation, SimulationOptions, deepest_overlap
+from cairn.solver_core.diagnostics import deepest_overlap
+from cairn.solver_core.geometry.shapes import Box
+from cairn.solver_core.model.model import BodyKind
+from cairn.solver_core.options import SimulationOptions
+from cairn.solver_core.simulation import Simulation
 
 from .report import Claim, Report
 

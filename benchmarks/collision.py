@@ -10,20 +10,25 @@
 
 from statistics import median
 from time import thread_time
+from typing import NamedTuple
 
 import numpy as np
 
-from cairn.solver_core.clock import now
+from cairn.solver_core.collision.allocation import allocate_collision_workspace
 from cairn.solver_core.collision.broad_phase import broad_phase
-from cairn.solver_core.collision.narrow_phase import ALL_PAIRS, MAKE_CONTACTS, narrow_phase
-from cairn.solver_core.collision.pair_families import find_families
-from cairn.solver_core.collision.workspace import allocate_collision_workspace
-from cairn.solver_core.contacts import allocate_contacts, allocate_pairs, clear_contacts, match_contacts
-from cairn.solver_core.kernel import borrowed, kernel
-from cairn.solver_core.model import BodyKind, ModelBuilder
-from cairn.solver_core.shapes import Box
-from cairn.solver_core.simulation import StepSettings
-from cairn.solver_core.triangle_mesh import TriangleMesh
+from cairn.solver_core.collision.data.contact_arrays import allocate_contacts, allocate_pairs, clear_contacts
+from cairn.solver_core.collision.data.contact_matching import match_contacts
+from cairn.solver_core.collision.narrow_phase import ALL_PAIRS, narrow_phase
+from cairn.solver_core.collision.pair_context import NarrowPhaseArrays
+from cairn.solver_core.collision.pair_dispatch import compile_pair_kernels
+from cairn.solver_core.compiled.clock import now
+from cairn.solver_core.compiled.kernel import kernel
+from cairn.solver_core.compiled.views import StepArrays, views_of
+from cairn.solver_core.dynamics.step_data import StepSettings
+from cairn.solver_core.geometry.shapes import Box
+from cairn.solver_core.geometry.triangle_mesh import TriangleMesh
+from cairn.solver_core.model.builder import ModelBuilder
+from cairn.solver_core.model.model import BodyKind
 
 from . import _large_meshes
 from ._shape_pairs import (
@@ -51,18 +56,26 @@ _REPETITIONS = 15
 _TURNS = 5
 
 
+class _StageMembers(NamedTuple):
+    """What the stages read and write; two buffers of pairs and of contacts, which change places after each turn."""
+
+    model: tuple
+    state: tuple
+    workspace: tuple
+    pairs: tuple
+    contacts: tuple
+
+
 @kernel
-def _play_stages(
-    arrays, state, step, pairs, old_pairs, contacts, old_contacts, workspace, families, turns, forgets, nanoseconds
-):
-    """Play the stages as a step plays them: from a kernel, and on views that count no references.
+def _run_stages(arrays, step, pair_kernels, turns, forgets, nanoseconds):
+    """Run the stages as a step runs them: from a kernel, on views.
 
     Parameters
     ----------
-    arrays, state, step, workspace, families
-        As the stages take them.
-    pairs, old_pairs, contacts, old_contacts
-        Of the first turn, and of the one before it; they change places after each turn.
+    arrays : StepArrays
+        Of ``_StageMembers``; the first turn writes the second buffers.
+    step, pair_kernels
+        As in ``NarrowPhaseArrays``.
     turns : int
     forgets : bool
         Whether each turn starts without a past.
@@ -72,44 +85,44 @@ def _play_stages(
     Returns
     -------
     int
-        Not 0 where a buffer was full.
+        Not 0 if a buffer was full.
     """
-    arrays, state, workspace = borrowed(arrays), borrowed(state), borrowed(workspace)
-    pairs, old_pairs = borrowed(pairs), borrowed(old_pairs)
-    contacts, old_contacts = borrowed(contacts), borrowed(old_contacts)
+    members = views_of(arrays)
+    model, state, workspace = members.model, members.state, members.workspace
     status = 0
     nanoseconds[:] = 0
-    for _ in range(turns):
+    for turn in range(turns):
+        present, last = (turn + 1) % 2, turn % 2
+        pairs, contacts = members.pairs[present], members.contacts[present]
+        old_pairs, old_contacts = members.pairs[last], members.contacts[last]
         if forgets:
             old_pairs.count[0] = 0
             old_contacts.count[0] = 0
         started = now()
-        status += broad_phase(arrays, state, step, pairs, workspace)
+        status += broad_phase(model, state, step, pairs, workspace)
         found = now()
         clear_contacts(contacts)
-        status += narrow_phase(
-            arrays,
+        narrow_phase_arrays = NarrowPhaseArrays(
+            model,
             state,
-            step,
-            pairs,
-            old_pairs,
-            old_pairs,
-            contacts,
-            old_contacts,
-            old_contacts,
             workspace,
-            families,
-            np.int64(MAKE_CONTACTS),
-            np.int64(0),
-            np.int64(ALL_PAIRS),
+            pairs,
+            contacts,
+            old_pairs,
+            old_contacts,
+            old_pairs,
+            old_contacts,
+            pair_kernels,
+            step,
+            False,
+            workspace.predicted.velocity,
         )
+        status += narrow_phase(narrow_phase_arrays, np.int64(0), np.int64(ALL_PAIRS))
         made = now()
         match_contacts(pairs, contacts, old_contacts, workspace)
         nanoseconds[0] += found - started
         nanoseconds[1] += made - found
         nanoseconds[2] += now() - made
-        pairs, old_pairs = old_pairs, pairs
-        contacts, old_contacts = old_contacts, contacts
     return status
 
 
@@ -123,7 +136,7 @@ class _Stages:
         model = builder.build()
         self.arrays, self.state = model.arrays, model.initial_state
         self.workspace = allocate_collision_workspace(model.arrays.shapes, model.hulls, model.meshes, model.body_count)
-        self.families = find_families(model.arrays.shapes.kind, self.workspace)
+        self.pair_kernels = compile_pair_kernels(model.arrays.shapes.kind, self.workspace)
         self.step = StepSettings(1, SUBSTEP, reach / SUBSTEP**2, 8)
         self.pairs = [allocate_pairs(pair_capacity) for _ in range(2)]
         self.contacts = [allocate_contacts(contact_capacity) for _ in range(2)]
@@ -132,18 +145,8 @@ class _Stages:
     def play(self, turns=1, forgets=False) -> float:
         """Play the stages ``turns`` times; returns the thread's time a turn [s]. The last turn's buffers come first."""
         started = thread_time()
-        status = _play_stages(
-            self.arrays,
-            self.state,
-            self.step,
-            *self.pairs[::-1],
-            *self.contacts[::-1],
-            self.workspace,
-            self.families,
-            turns,
-            forgets,
-            self.nanoseconds,
-        )
+        members = _StageMembers(self.arrays, self.state, self.workspace, tuple(self.pairs), tuple(self.contacts))
+        status = _run_stages(StepArrays(members), self.step, self.pair_kernels, turns, forgets, self.nanoseconds)
         seconds = thread_time() - started
         if turns % 2:
             self.pairs.reverse()

@@ -8,11 +8,11 @@ from collections import Counter
 
 import numpy as np
 
-from cairn.solver_core.problem import STRATEGIES, SolverOptions
-from cairn.solver_core.scenes.synthetic_lcps import positive_definite_lcp, semidefinite_lcp
+from cairn.solver_core.problem.problem import STRATEGIES, SolverOptions
 from cairn.solver_core.solve import solve_lcp
 
 from ._erleben_problems import CONTACTS, FLUIDS, moving_contacts, poisson
+from .problems.synthetic_lcps import positive_definite_lcp, semidefinite_lcp
 from .report import Claim, Report
 
 RELATIVE, ABSOLUTE, LIMIT = 1e-6, 1e-3, 100

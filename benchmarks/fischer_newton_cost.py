@@ -8,8 +8,8 @@ from time import perf_counter
 
 import numpy as np
 
-from cairn.solver_core.problem import ContactProblem, SolverOptions
-from cairn.solver_core.rows import allocate_rows
+from cairn.solver_core.problem.problem import ContactProblem, SolverOptions
+from cairn.solver_core.problem.rows import allocate_rows
 from cairn.solver_core.solve import solve_contacts
 
 from .report import Claim, Report
@@ -85,7 +85,7 @@ def _contacts(below, above, point, centre) -> ContactProblem:
 
 
 def run(quick, plots) -> Report:
-    """Time so many Newton steps from a cold start at each size, sizes interleaved."""
+    """Time this many Newton steps from a cold start at each size, sizes interleaved."""
     sizes = [size for size in ROWS if not quick or size <= 30_000]
     # 24 rows a brick, 12 in the lowest course
     problems = [long_wall(max(2, round(size / (24 * COURSES - 12)))) for size in sizes]

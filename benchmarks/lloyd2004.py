@@ -9,14 +9,14 @@ from time import perf_counter
 import numpy as np
 from quantecon.optimize import lcp_lemke
 
-from cairn.solver_core.problem import SolverOptions, kernel_settings
-from cairn.solver_core.residuals import measure_lcp
-from cairn.solver_core.rows import RowArrays, single_island
-from cairn.solver_core.scenes.lloyd_cases import SINGLE_BODY_CASES, STACKS, block_stack, single_body_case
-from cairn.solver_core.scenes.peg_in_hole import peg_in_hole
-from cairn.solver_core.solvers.contact.polyhedral import delassus_of, polyhedral_lcp
+from cairn.solver_core.problem.problem import SolverOptions, kernel_settings
+from cairn.solver_core.problem.residuals import measure_lcp
+from cairn.solver_core.problem.rows import RowArrays, single_island
+from cairn.solver_core.solvers.pivoting.polyhedral import delassus_of, polyhedral_lcp
 from cairn.solver_core.solvers.registry import find_method, resolve_options
 
+from .problems.lloyd_cases import SINGLE_BODY_CASES, STACKS, block_stack, single_body_case
+from .problems.peg_in_hole import peg_in_hole
 from .report import Claim, Report
 
 METHODS = {"standard": "lemke", "structural": "lemke_structural", "reduced": "lemke_reduced"}

@@ -15,9 +15,12 @@ from time import perf_counter
 
 import numpy as np
 
-from cairn.solver_core.problem import LCP, SolverOptions, kernel_settings
-from cairn.solver_core.rows import single_island
-from cairn.solver_core.scenes.circles import (
+from cairn.solver_core.problem.problem import LCP, SolverOptions, kernel_settings
+from cairn.solver_core.problem.rows import single_island
+from cairn.solver_core.solve import solve_lcp
+from cairn.solver_core.solvers.registry import find_method, resolve_options
+
+from .problems.circles import (
     PLANE_COLUMNS,
     advance,
     carry_impulses,
@@ -27,9 +30,6 @@ from cairn.solver_core.scenes.circles import (
     frictionless_lcp,
     pool,
 )
-from cairn.solver_core.solve import solve_lcp
-from cairn.solver_core.solvers.registry import find_method, resolve_options
-
 from .report import Claim, Report
 
 # The paper's alpha over ours.
@@ -49,7 +49,7 @@ _STEPS_JUDGED = (60, 160)
 # "Ours" may be this much above the paper's ratio.
 _SLACK = 1.1
 _TIMES_SLOWER = 40.0
-# Each count is timed so often; the dense form, which takes long, every so many times.
+# Each count is timed so often; the dense form, which takes long, every this many times.
 _REPEATS = 41
 _REPEATS_A_DENSE = 8
 
@@ -257,7 +257,7 @@ def _count(problem, name) -> int:
 
 
 def _time_sweeps(problem, counts) -> dict:
-    """Time of so many sweeps, the methods in turn [s]: an array a method, NaN where its turn was left out."""
+    """Time of this many sweeps, the methods in turn [s]: an array a method, NaN where its turn was left out."""
     lcp, start = problem
     times = {name: np.full(_REPEATS, np.nan) for name in counts}
     for repeat in range(_REPEATS):
@@ -277,7 +277,7 @@ def _time_ratio(times, name, other) -> float:
 
 
 class Simulation:
-    """One method that simulates a scene with so many sweeps a step, warm started."""
+    """One method that simulates a scene with this many sweeps a step, warm started."""
 
     def __init__(self, world, state, method, sweeps, **own_options):
         self.world, self.state = world, state

@@ -18,8 +18,10 @@ from time import perf_counter
 import numpy as np
 from scipy.linalg import solve_triangular
 
-from cairn.solver_core.problem import SolverOptions
-from cairn.solver_core.scenes.circles import (
+from cairn.solver_core.problem.problem import SolverOptions
+from cairn.solver_core.solve import solve_lcp
+
+from .problems.circles import (
     advance,
     balls_in_box,
     carry_impulses,
@@ -30,8 +32,6 @@ from cairn.solver_core.scenes.circles import (
     motion_margin,
     total_energy,
 )
-from cairn.solver_core.solve import solve_lcp
-
 from .report import Claim, Report
 
 # The paper's stop, on r'r, and its limit.
@@ -41,7 +41,7 @@ _MOST_ITERATIONS = 20_000
 _ROUNDING = 1e-12
 # Iterations after which a reading of the printed update has shown where it goes.
 _ITERATIONS_OF_READINGS = 2000
-# Every so many steps a moment is kept for the pictures.
+# Every this many steps a moment is kept for the pictures.
 _STEPS_A_MOMENT = 8
 
 

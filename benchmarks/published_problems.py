@@ -11,8 +11,8 @@ from time import perf_counter
 import numpy as np
 import scipy.sparse
 
-from cairn.solver_core.problem import LCP, ContactProblem, ProblemError, SolverOptions
-from cairn.solver_core.residuals import cone_natural_map
+from cairn.solver_core.problem.problem import LCP, ContactProblem, ProblemError, SolverOptions
+from cairn.solver_core.problem.residuals import cone_natural_map
 from cairn.solver_core.solve import solve_contacts, solve_lcp
 from cairn.solver_core.solvers.registry import LCP_METHODS, METHODS, find_method
 
@@ -82,7 +82,7 @@ def _contact_rows(name, data, most_sweeps, without=()):
         options = SolverOptions(tolerance=_TOLERANCE, max_iterations=most_sweeps if method in _SWEEPING else None)
         for friction in solver.frictions:
             if friction == "box":
-                continue  # its solutions hang on the directions of the tangents
+                continue  # its solutions depend on the directions of the tangents
             result = solve_contacts(problem, method, friction, options=options)
             residual = cone_natural_map(problem.delassus, result.r) if friction == "cone" else result.residual
             yield _row(name, friction, shape[0], method, result, residual)

@@ -10,13 +10,13 @@ from time import perf_counter
 import numpy as np
 from quantecon.optimize import lcp_lemke
 
-from cairn.solver_core.residuals import measure_lcp
-from cairn.solver_core.scenes.peg_in_hole import peg_in_hole
+from cairn.solver_core.problem.residuals import measure_lcp
 from cairn.solver_core.solve import solve_lcp
-from cairn.solver_core.solvers.contact.polyhedral import delassus_of, polyhedral_lcp
-from cairn.solver_core.solvers.lcp.lemke_basis import allocate_lemke
-from cairn.solver_core.solvers.lcp.lemke_kernel import SOLVED, solve_lemke
+from cairn.solver_core.solvers.lcp.pivoting.lemke_basis import allocate_lemke
+from cairn.solver_core.solvers.lcp.pivoting.lemke_kernel import SOLVED, solve_lemke
+from cairn.solver_core.solvers.pivoting.polyhedral import delassus_of, polyhedral_lcp
 
+from .problems.peg_in_hole import peg_in_hole
 from .report import Claim, Report
 
 SEEDS = 20

@@ -61,7 +61,7 @@ def run(quick, plots) -> Report:
     ]
     small, large = sizes[0], sizes[-1]
     growth = cost[large] / cost[small]
-    apart = [stage for stage in stages if stage not in ("solve_contacts", "solve_velocities")]
+    apart = [stage for stage in stages if stage not in ("solve_positions", "solve_velocities")]
     others = [sum(runs[size]["stages"][stage] for stage in apart) for size in (small, large)]
     last = runs[large]
     return Report(
@@ -115,8 +115,9 @@ def _measure(size, frames, method, friction, threads) -> dict:
 
 def rain_model(count):
     """``count`` unit boxes in layers over a floor."""
-    from cairn.solver_core.model import BodyKind, ModelBuilder
-    from cairn.solver_core.shapes import Box
+    from cairn.solver_core.geometry.shapes import Box
+    from cairn.solver_core.model.builder import ModelBuilder
+    from cairn.solver_core.model.model import BodyKind
 
     rng = np.random.default_rng(0)
     columns = -(-count // LAYERS)
@@ -146,7 +147,8 @@ def _bytes(value) -> int:
 
 def _play(size, frames, method, friction, threads) -> dict:
     """Rain ``frames`` frames; the first is left out of the times, which are medians: other work may interrupt some."""
-    from cairn.solver_core.simulation import Simulation, SimulationOptions
+    from cairn.solver_core.options import SimulationOptions
+    from cairn.solver_core.simulation import Simulation
 
     simulation = Simulation(rain_model(size), SimulationOptions(method=method, friction=friction, threads=threads))
     reports, halfway = [], 0

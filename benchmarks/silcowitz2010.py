@@ -9,14 +9,15 @@ from dataclasses import replace
 
 import numpy as np
 
-from cairn.solver_core.problem import SolverOptions
-from cairn.solver_core.scenes import standing_wall
-from cairn.solver_core.scenes.silcowitz import FIGURE_4
-from cairn.solver_core.shapes import Box
-from cairn.solver_core.simulation import Simulation, SimulationOptions
+from cairn.solver_core.geometry.shapes import Box
+from cairn.solver_core.options import SimulationOptions
+from cairn.solver_core.problem.problem import SolverOptions
+from cairn.solver_core.scenes.wall import standing_wall
+from cairn.solver_core.simulation import Simulation
 from cairn.solver_core.solve import solve_contacts
 
 from ._snakes import hanging_snake, standing_arch
+from .problems.silcowitz import FIGURE_4
 from .report import Claim, Report
 
 _FRAME_RATE = 60.0

@@ -14,9 +14,11 @@ from time import process_time
 import numpy as np
 
 from cairn.solver_core import scenes
-from cairn.solver_core.model import BodyKind
-from cairn.solver_core.shapes import Box, ConvexHull
-from cairn.solver_core.simulation import Simulation, SimulationOptions
+from cairn.solver_core.geometry.hulls import ConvexHull
+from cairn.solver_core.geometry.shapes import Box
+from cairn.solver_core.model.model import BodyKind
+from cairn.solver_core.options import SimulationOptions
+from cairn.solver_core.simulation import Simulation
 from cairn.solver_core.warm_up import warm_up
 
 from .report import Claim, Report

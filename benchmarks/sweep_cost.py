@@ -9,12 +9,14 @@ from time import thread_time
 
 import numpy as np
 
-from cairn.solver_core.model import BodyKind, ModelBuilder
-from cairn.solver_core.problem import SolverOptions, kernel_settings
-from cairn.solver_core.rows import RowArrays, single_island
-from cairn.solver_core.shapes import Box
-from cairn.solver_core.simulation import Simulation, SimulationOptions
-from cairn.solver_core.solvers.registry import find_method, resolve_options
+from cairn.solver_core.geometry.shapes import Box
+from cairn.solver_core.model.builder import ModelBuilder
+from cairn.solver_core.model.model import BodyKind
+from cairn.solver_core.options import SimulationOptions
+from cairn.solver_core.problem.problem import SolverOptions
+from cairn.solver_core.problem.rows import RowArrays, single_island
+from cairn.solver_core.simulation import Simulation
+from cairn.solver_core.solvers.registry import find_method, kernel_settings_of
 
 from ._columns import columns
 from .report import Claim, Report
@@ -65,27 +67,27 @@ def run(quick, plots) -> Report:
         ],
         notes=[
             "Time of the thread's own work. Box friction slides in part; no row is skipped as converged. "
-            "The rows with lanes are wall time, of iterations of nncg."
+            "The rows with workers are wall time, of iterations of nncg."
         ],
     )
 
 
 def _seconds(problem, method, friction, sweeps):
-    """Thread time of so many sweeps from zero."""
+    """Thread time of this many sweeps from zero."""
     solver = find_method(method, friction)
-    options = resolve_options(solver, SolverOptions(tolerance=0.0, max_iterations=sweeps), sweeps)
+    options = SolverOptions(tolerance=0.0, max_iterations=sweeps)
     rows = RowArrays(*problem.rows[:-1], impulse=np.zeros(len(problem.rows.impulse)))
     velocity = problem.free_velocity.copy()
     islands = single_island(rows, len(velocity))
     workspace = solver.allocate(len(rows.impulse), len(velocity), 0)
-    settings = kernel_settings(options, friction)
+    settings = kernel_settings_of(solver, options, friction)
     started = thread_time()
     solver.kernel(rows, islands, 0, problem.free_velocity, velocity, workspace, settings)
     return thread_time() - started
 
 
 def _time_island():
-    """Wall time of an iteration of nncg on one large island, with one lane and with one a core, interleaved."""
+    """Wall time of an iteration of nncg on one large island, with one worker and with one per core, interleaved."""
     model = _wedged_boxes()
     samples, contacts, digests = {1: [], 0: []}, 0, set()
     for repetition in range(_REPETITIONS + 1):
@@ -103,7 +105,7 @@ def _time_island():
             "method": "nncg",
             "friction": "cone",
             "contacts": contacts,
-            "lanes": "one" if threads == 1 else "one a core",
+            "workers": "one" if threads == 1 else "one per core",
             "ns": median(values),
             "least ns": min(values),
         }
@@ -131,4 +133,4 @@ def _second_frame(model, threads, sweeps):
 
 
 def _solving(report):
-    return report.seconds["solve_contacts"] + report.seconds["solve_velocities"]
+    return report.seconds["solve_positions"] + report.seconds["solve_velocities"]

@@ -6,8 +6,8 @@ tables, one for each model of friction, are those of docs/solvers/auto.md.
 """
 
 from cairn.solver_core import scenes
-from cairn.solver_core.problem import SolverOptions, Status
-from cairn.solver_core.rows import FRICTION_MODELS
+from cairn.solver_core.problem.problem import SolverOptions, Status
+from cairn.solver_core.problem.rows import FRICTION_MODELS
 from cairn.solver_core.solve import solve_contacts
 from cairn.solver_core.solvers.registry import METHODS, find_method
 

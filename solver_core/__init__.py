@@ -4,40 +4,70 @@ The public names are loaded at first use, because building a model needs NumPy o
 """
 
 import importlib
+from typing import TYPE_CHECKING
 
 _HOME = {
-    "Box": "shapes",
-    "Sphere": "shapes",
-    "Capsule": "round_shapes",
-    "Cylinder": "round_shapes",
-    "Cone": "round_shapes",
-    "ConvexHull": "shapes",
-    "TriangleMesh": "triangle_mesh",
-    "ShapeError": "shapes",
-    "BodyKind": "model",
-    "Model": "model",
-    "ModelBuilder": "model",
-    "ModelError": "model",
-    "FrameInput": "simulation",
-    "FrameReport": "simulation",
+    "Box": "geometry.shapes",
+    "Sphere": "geometry.shapes",
+    "Capsule": "geometry.round_shapes",
+    "Cylinder": "geometry.round_shapes",
+    "Cone": "geometry.round_shapes",
+    "ConvexHull": "geometry.hulls",
+    "TriangleMesh": "geometry.triangle_mesh",
+    "ShapeError": "geometry.shapes",
+    "BodyKind": "model.model",
+    "Model": "model.model",
+    "ModelBuilder": "model.builder",
+    "ModelError": "model.builder",
+    "FrameInput": "options",
+    "FrameReport": "report",
     "Simulation": "simulation",
     "SimulationError": "simulation",
-    "SimulationOptions": "simulation",
+    "SimulationOptions": "options",
     "Trajectory": "trajectory",
-    "ContactProblem": "problem",
-    "SolverOptions": "problem",
-    "LCP": "problem",
-    "ContactResult": "problem",
-    "LcpResult": "problem",
-    "SolverResult": "problem",
+    "ContactProblem": "problem.problem",
+    "SolverOptions": "problem.problem",
+    "LCP": "problem.problem",
+    "ContactResult": "problem.problem",
+    "LcpResult": "problem.problem",
+    "SolverResult": "problem.problem",
     "solve_contacts": "solve",
     "solve_lcp": "solve",
 }
 
 __all__ = sorted(_HOME)
 
+# The same names for type checkers, which do not follow what is loaded later.
+if TYPE_CHECKING:
+    from .geometry.hulls import ConvexHull as ConvexHull
+    from .geometry.round_shapes import Capsule as Capsule
+    from .geometry.round_shapes import Cone as Cone
+    from .geometry.round_shapes import Cylinder as Cylinder
+    from .geometry.shapes import Box as Box
+    from .geometry.shapes import ShapeError as ShapeError
+    from .geometry.shapes import Sphere as Sphere
+    from .geometry.triangle_mesh import TriangleMesh as TriangleMesh
+    from .model.builder import ModelBuilder as ModelBuilder
+    from .model.builder import ModelError as ModelError
+    from .model.model import BodyKind as BodyKind
+    from .model.model import Model as Model
+    from .options import FrameInput as FrameInput
+    from .options import SimulationOptions as SimulationOptions
+    from .problem.problem import LCP as LCP
+    from .problem.problem import ContactProblem as ContactProblem
+    from .problem.problem import ContactResult as ContactResult
+    from .problem.problem import LcpResult as LcpResult
+    from .problem.problem import SolverOptions as SolverOptions
+    from .problem.problem import SolverResult as SolverResult
+    from .report import FrameReport as FrameReport
+    from .simulation import Simulation as Simulation
+    from .simulation import SimulationError as SimulationError
+    from .solve import solve_contacts as solve_contacts
+    from .solve import solve_lcp as solve_lcp
+    from .trajectory import Trajectory as Trajectory
 
-def __getattr__(name):
+
+def __getattr__(name: str) -> object:
     if name not in _HOME:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(importlib.import_module(f".{_HOME[name]}", __name__), name)

@@ -1,13 +1,16 @@
 """Energy, momentum and overlaps of a state: what conservation laws are checked with and reports show."""
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from . import rotations
-from .model import BodyKind, Model
-from .shapes import ShapeKind
-from .state import StateArrays
+from .geometry import rotations
+from .geometry.shapes import ShapeKind
+from .model.model import BodyKind, Model
+from .model.state import StateArrays
+
+if TYPE_CHECKING:  # it loads Numba
+    from .collision.data.contact_arrays import ContactArrays
 
 # Boxes that share less than this share of the smaller body's size touch.
 _RATIO_TOUCHING = 1e-4
@@ -32,7 +35,7 @@ class Overlap(NamedTuple):
     share: float
 
 
-def overlaps(model: Model, contacts) -> list[Overlap]:
+def overlaps(model: Model, contacts: "ContactArrays") -> list[Overlap]:
     """The bodies that overlap in a set of contacts, the largest share first, else in the order of the bodies.
 
     Parameters
@@ -59,8 +62,30 @@ def overlaps(model: Model, contacts) -> list[Overlap]:
     return [Overlap(int(a[i]), int(b[i]), float(depth[i]), float(share[i])) for i in order]
 
 
+def deepest_overlap(model: Model, position, orientation) -> float:
+    """Depth of the deepest overlap of all pairs of bodies of which one is dynamic [m]; 0 without one.
+
+    Parameters
+    ----------
+    model : Model
+    position, orientation : float64 [body_count, 3], [body_count, 4]
+        Poses of the user frames, of any origin: so another engine's motion is measured alike.
+    """
+    from .dynamics.next_substep import contacts_at
+
+    centers, axes = model.body_poses(np.asarray(position, float), np.asarray(orientation, float))
+    state = StateArrays(
+        position=np.ascontiguousarray(centers),
+        orientation=np.ascontiguousarray(axes / np.linalg.norm(axes, axis=1, keepdims=True)),
+        velocity=np.zeros((model.body_count, 6)),
+        kind=model.initial_state.kind.copy(),
+    )
+    contacts = contacts_at(model, state)
+    return float(max(0.0, -contacts.gap[: contacts.count[0]].min(initial=0.0)))
+
+
 def boxes_overlap(model: Model) -> bool:
-    """Whether the bounding boxes of two bodies that may collide share space at the start; a cheap first look.
+    """Whether the bounding boxes of two bodies that may collide share space at the start; a cheap first test.
 
     Without it no two bodies overlap, and nobody needs to load the collision kernels to know.
     """
@@ -73,7 +98,7 @@ def boxes_overlap(model: Model) -> bool:
         others = others[(dynamic[others] | dynamic[body]) & (mask[others] & mask[body] != 0)]
         shared = np.minimum(upper[others], upper[body]) - np.maximum(lower[others], lower[body])
         size = np.minimum(model.arrays.size[others], model.arrays.size[body])
-        # What stands on something touches it, to rounding.
+        # A body that stands on another touches it, to rounding.
         others = others[(shared > _RATIO_TOUCHING * size[:, None]).all(axis=1)]
         keys = np.minimum(others, body) * model.body_count + np.maximum(others, body)
         if not np.isin(keys, model.arrays.excluded_pairs).all():
@@ -116,7 +141,7 @@ def kinetic_energy(model: Model, state: StateArrays) -> float:
     return float(0.5 * np.sum((linear + angular)[dynamic]))
 
 
-def potential_energy(model: Model, state: StateArrays, gravity) -> float:
+def potential_energy(model: Model, state: StateArrays, gravity: np.ndarray) -> float:
     """Of the dynamic bodies in the gravity field [J]; zero at the world's origin."""
     dynamic = state.kind == BodyKind.DYNAMIC
     return float(-np.sum(model.arrays.mass[dynamic] * (state.position[dynamic] @ np.asarray(gravity, float))))

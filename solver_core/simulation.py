@@ -3,174 +3,57 @@
 import copy
 import hashlib
 import math
-from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-from . import diagnostics, forms, rotations
-from .collision.pair_families import needed_families
-from .frame_record import (
-    CONTACTS,
-    ENERGY,
-    ISLANDS,
-    ITERATIONS,
-    LOST,
-    MISSED,
-    PENETRATION,
-    RESIDUAL,
-    SLEEPING,
-    SUBSTEPS,
-    WORST,
-    FrameReport,
-    allocate_record,
-    clear_record,
-)
-from .island_parts import BLOCKS_TO_DIVIDE
-from .kernel import direct_call
-from .lanes import lane_count, threads
-from .model import BodyKind, Model
-from .motion import allocate_motion
-from .problem import ContactProblem, SolverOptions, kernel_settings
-from .problem_arrays import allocate_problem, may_divide, with_parts
-from .rows import SolverWorkspace
-from .shapes import ShapeKind
-from .shared_stages import SWEEPS_AT_REST, StepSettings, allocate_shared, give_orders
-from .sleeping import (
-    GROUP,
-    allocate_sleep,
-    groups_that_touch,
-    put_to_sleep,
-    wake_all,
-    wake_groups_of,
-)
-from .solvers.registry import METHODS, find_method, resolve_options
-from .state import StateArrays, copy_state
-from .step_arrays import StepMembers
-from .stepper import (
-    advance_frame,
+from . import diagnostics
+from .checkpoint import Checkpoint
+from .collision.pair_dispatch import needed_pair_kernels
+from .compiled.kernel import direct_call
+from .compiled.views import write_numbers
+from .dynamics import shape_parameters
+from .dynamics.allocation import (
     allocate_collision,
-    contacts_at,
-    empty_tables,
+    allocate_pair_runs,
+    allocate_problem,
+    allocate_settings,
+    allocate_sharing,
+    allocate_solves,
     gather_arrays,
     grow_collision,
-    next_rows,
-    present_contacts,
-    stages_to_compile,
+    may_partition,
+    with_domains,
 )
+from .dynamics.compilation import empty_tables, stages_to_compile
+from .dynamics.frame_record import allocate_record, clear_record
+from .dynamics.integration import allocate_motion
+from .dynamics.next_substep import contacts_at, next_rows, present_contacts
+from .dynamics.sleeping import allocate_sleep, groups_that_touch, put_to_sleep, wake_all, wake_groups_of
+from .dynamics.step import advance_frame
+from .dynamics.step_data import StepMembers, StepSettings
+from .geometry import rotations
+from .geometry.shapes import ShapeKind
+from .model.model import BodyKind, Model
+from .model.state import copy_state
+from .options import FrameInput, SimulationOptions
+from .parallel.workers import threads, worker_count
+from .problem.problem import ContactProblem
+from .report import FrameReport, frame_report
+from .solvers.batches.domain_partition import BLOCKS_TO_PARTITION
+from .solvers.batches.sweep_workspace import SweepWorkspace
+from .solvers.registry import find_method
 
 # With adaptive substeps: how far a body goes in one, as a share of its size, and how far it turns [rad].
 _TRAVEL_A_SUBSTEP, _TURN_A_SUBSTEP = 0.5, 0.5
 
-# Kernels that simulations of this process have called, by what they hang on: to look them up takes some ten
-# milliseconds.
-_tables_of_kernels = {}
+# Tables of kernels that simulations of this process have called, by what they depend on: to look the kernels up takes
+# some ten milliseconds.
+_tables_of_kernels: dict[tuple, Any] = {}
 
 
 class SimulationError(RuntimeError):
-    """The motion ran out of what doubles can hold; the message names the body."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class SimulationOptions:
-    """How a simulation steps and solves.
-
-    Attributes
-    ----------
-    frame_rate : float
-        [1/s].
-    substeps : int
-        Steps a frame.
-    method : str
-        Name of the solver, one of ``solvers.registry.METHODS``.
-    friction : {"box", "cone", "polyhedral"}
-        Model of friction; the method must know it.
-    tolerance : float
-        The solver stops at this share of the problem's scale.
-    max_iterations : int or None
-        A solve; None is the method's own limit.
-    maximal_points : int
-        Most contacts of a pair of shapes.
-    sleeping : bool
-        Islands at rest fall asleep (``sleeping``) and cost next to nothing until something stirs them.
-    max_substeps : int or None
-        With a number above ``substeps`` a frame gets as many substeps as its fastest body needs, up to this one.
-    threads : int
-        Most threads that a scene of many bodies uses; 0: as many as the processor has cores. The result is the same
-        to the bit with any number of them.
-
-    Raises
-    ------
-    ValueError
-        Names the option, its value and what it may be.
-    """
-
-    frame_rate: float = 24.0
-    substeps: int = 4
-    method: str = "auto"
-    friction: str = "cone"
-    tolerance: float = 1e-6
-    max_iterations: int | None = None
-    maximal_points: int = 8
-    sleeping: bool = True
-    max_substeps: int | None = None
-    threads: int = 0
-
-    def __post_init__(self):
-        if not (np.isfinite(self.frame_rate) and self.frame_rate > 0.0):
-            raise ValueError(f"frame_rate is {self.frame_rate}; it must be above 0")
-        if int(self.substeps) != self.substeps or self.substeps < 1:
-            raise ValueError(f"substeps is {self.substeps}; it must be a whole number from 1 on")
-        if not (np.isfinite(self.tolerance) and self.tolerance >= 0.0):
-            raise ValueError(f"tolerance is {self.tolerance}; it must be at least 0")
-        if self.max_iterations is not None and self.max_iterations < 1:
-            raise ValueError(f"max_iterations is {self.max_iterations}; it must be at least 1, or None")
-        if not 4 <= self.maximal_points <= 8:
-            raise ValueError(f"maximal_points is {self.maximal_points}; it must be from 4 to 8")
-        if self.max_substeps is not None and (
-            int(self.max_substeps) != self.max_substeps or self.max_substeps < self.substeps
-        ):
-            raise ValueError(
-                f"max_substeps is {self.max_substeps}; it must be a whole number from substeps on, or None"
-            )
-        if int(self.threads) != self.threads or self.threads < 0:
-            raise ValueError(f"threads is {self.threads}; it must be a whole number from 0 on")
-        if self.method not in METHODS:
-            raise ValueError(f"method is {self.method!r}; it must be one of {', '.join(METHODS)}")
-        find_method(self.method, self.friction)
-
-
-@dataclass(frozen=True, kw_only=True)
-class FrameInput:
-    """What drives one frame from outside; None leaves a thing as it was.
-
-    Attributes
-    ----------
-    duration : float, optional
-        Simulated time [s]; None is one over the frame rate. 0 is a frame in which only kinematic bodies change place.
-    gravity : float64 [3], optional
-        [m/s^2].
-    kind : int64 [body_count], optional
-        ``BodyKind`` during the frame. A body that becomes dynamic keeps the velocity it had.
-    position, orientation : float64 [body_count, 3], [body_count, 4], optional
-        Poses of the user frames at the end of the frame. Kinematic bodies move there at constant velocity; the rows
-        of other bodies are not read. Without them kinematic bodies keep their velocities.
-    vertices : dict of int or (int, int) to float64 [given_vertex_count, 3], optional
-        By body whose shape is a ``TriangleMesh``, or by body and part of a ``Compound``, from 0: where the vertices
-        that the mesh was made of are at the end of the frame, in the user frame [m]. They go there at constant
-        velocity, and push with it. Without it a mesh stays as it is.
-    shapes : dict of int or (int, int) to Sphere, Capsule, Cylinder or Cone, optional
-        By body, or body and part, whose shape is one of these and that is not dynamic: the same shape as large as it
-        is at the end of the frame, and where in the user frame. It grows at constant rates, and pushes with its
-        surface. Without it a shape stays as it is.
-    """
-
-    duration: float | None = None
-    gravity: np.ndarray | None = None
-    kind: np.ndarray | None = None
-    position: np.ndarray | None = None
-    orientation: np.ndarray | None = None
-    vertices: dict | None = None
-    shapes: dict | None = None
+    """A body's motion is no longer finite; the message names the body."""
 
 
 _AS_BEFORE = FrameInput()
@@ -205,10 +88,13 @@ class Simulation:
         self._collision = allocate_collision(model)
         self._method = find_method(self.options.method, self.options.friction)
         self._problem = allocate_problem(self._collision, model.body_count, self._method)
-        self._settings = _solver_settings(self.options)
+        self._settings = allocate_settings(self.options.solver_settings(), self._gravity)
+        self._step_settings = None
         self._record = allocate_record()
-        self._lane_count = lane_count(self.options.threads, model.body_count)
-        self._lanes = self._advance = self._told = None
+        self._worker_count = worker_count(self.options.threads, model.body_count)
+        # gathered at the first step, and anew after arrays have grown
+        self._workers: Any = None
+        self._advance: Any = None
         # kinds of all bodies where none of them is driven
         self._undriven_kinds = b""
         self._gravity_norm = _norm(self._gravity)
@@ -244,22 +130,22 @@ class Simulation:
         clear_record(self._record)
         self._fallbacks = 0
         target = self._kinematic_target(frame_input)
-        meshes = forms.mesh_targets(self.model, frame_input.vertices or {})
-        shapes = forms.shape_targets(self.model, self.state.kind, frame_input.shapes or {})
+        meshes = shape_parameters.mesh_targets(self.model, frame_input.vertices or {})
+        shapes = shape_parameters.shape_targets(self.model, self.state.kind, frame_input.shapes or {})
         if duration > 0.0:
             self._aim_kinematic_bodies(target, duration)
             if meshes or shapes:
-                self._aim_forms(meshes, shapes, duration)
+                self._aim_shapes(meshes, shapes, duration)
         elif target is not None:
             wake_all(self._sleep, self._acting.kind)
-        self._step(self._step_settings(duration))
+        self._step(self._settings_of_step(duration))
         self._place_kinematic_bodies(target)
-        forms.place_meshes(self._collision.workspace, meshes)
-        forms.place_shapes(self._collision.workspace, shapes)
+        shape_parameters.place_meshes(self._collision.workspace, meshes)
+        shape_parameters.place_shapes(self._collision.workspace, shapes)
         self.frame += 1
         report = self._report()
-        if report.contacts >= BLOCKS_TO_DIVIDE and not may_divide(self._problem):
-            self._problem, self._lanes = with_parts(self._problem), None
+        if report.contacts >= BLOCKS_TO_PARTITION and not may_partition(self._problem):
+            self._problem, self._workers = with_domains(self._problem), None
         return report
 
     def poses(self) -> tuple[np.ndarray, np.ndarray]:
@@ -273,7 +159,7 @@ class Simulation:
         return self.model.user_poses(self.state.position, self.state.orientation)
 
     def contact_problem(self) -> ContactProblem:
-        """What the solver is asked at the start of the next frame, by ``solve_contacts`` or by one's own code.
+        """The problem that the next frame's first position solve starts with, for ``solve_contacts`` or one's own code.
 
         Returns
         -------
@@ -284,9 +170,9 @@ class Simulation:
             self.model,
             self._gravity,
             self._acting,
-            self._motion,
+            self._sleep,
             self._collision,
-            self._step_settings(1.0 / self.options.frame_rate),
+            self._settings_of_step(1.0 / self.options.frame_rate),
         )
         return ContactProblem(rows, free_velocity)
 
@@ -298,7 +184,7 @@ class Simulation:
         list of Overlap
             One a pair of bodies of which one at least is dynamic, the largest share of size first.
         """
-        step = self._step_settings(1.0 / self.options.frame_rate)
+        step = self._settings_of_step(1.0 / self.options.frame_rate)
         return diagnostics.overlaps(self.model, present_contacts(self.model, self.state, self._collision, step))
 
     def velocities(self) -> np.ndarray:
@@ -314,7 +200,7 @@ class Simulation:
     @property
     def sleeping(self) -> np.ndarray:
         """Which bodies sleep, bool [body_count]."""
-        return self._sleep.body[GROUP] >= 0
+        return self._sleep.group >= 0
 
     def wake(self) -> None:
         """Wake all bodies, also those that started asleep."""
@@ -326,17 +212,18 @@ class Simulation:
         Nothing grows from frame to frame but where more contacts than ever before need more room.
         """
         collision, problem = self._collision, self._problem
-        lanes = [lane.members for lane in self._lanes or ()]
+        workers = [worker.members for worker in self._workers or ()]
         return {
             "model": _bytes(self.model.arrays) + _bytes(self.model.hulls),
             "bodies": _bytes((self.state, self._acting.kind, self._motion, self._sleep, collision.workspace)),
             "pairs and contacts": _bytes((collision.pairs, collision.contacts)),
             "rows": _bytes(problem._replace(solver=())),
             "solver": _bytes(problem.solver),
-            "threads": sum(_bytes(lane.shared.made) for lane in lanes)
+            "threads": sum(_bytes(worker.pair_runs.own_contacts) for worker in workers)
             + sum(
-                _bytes_apart(lane.problem.solver, lanes[0].problem.solver) + _bytes(lane.collision.workspace.scratch)
-                for lane in lanes[1:]
+                _bytes_apart(worker.problem.solver, workers[0].problem.solver)
+                + _bytes(worker.collision.workspace.scratch)
+                for worker in workers[1:]
             ),
         }
 
@@ -378,9 +265,10 @@ class Simulation:
         self.frame = checkpoint.frame
         self.state, self._gravity = state, gravity
         self._gravity_norm = _norm(gravity)
+        self._settings = self._settings._replace(gravity=gravity)
         self._acting = state._replace(kind=kind)
         self._motion, self._sleep, self._collision, self._problem = motion, sleep, collision, problem
-        self._lanes = None
+        self._workers = None
 
     def _start_asleep(self):
         """Let bodies sleep from the start, in groups of those that touch."""
@@ -412,7 +300,7 @@ class Simulation:
         if kind.shape != self.state.kind.shape:
             raise ValueError(f"kind has the shape {kind.shape}; it must be {self.state.kind.shape}")
         if not np.isin(kind, list(BodyKind)).all():
-            raise ValueError("kind holds a value that is no BodyKind")
+            raise ValueError("kind holds a value that is not a valid BodyKind")
         rigid = kind[self.model.arrays.shapes.body[self.model.arrays.shapes.kind == ShapeKind.MESH]]
         if np.any(rigid == BodyKind.DYNAMIC):
             raise ValueError(
@@ -473,87 +361,89 @@ class Simulation:
         self.state.position[kinematic] = position[kinematic]
         self.state.orientation[kinematic] = orientation[kinematic]
 
-    def _aim_forms(self, meshes, shapes, duration):
+    def _aim_shapes(self, meshes, shapes, duration):
         """Let meshes deform and round shapes grow to their targets in ``duration``, and wake what is near."""
         workspace, h = self._collision.workspace, duration / self.options.substeps
-        for changed, way in [
-            *forms.aim_meshes(self.model, workspace, meshes, duration, h),
-            *forms.aim_shapes(workspace, shapes, duration),
+        for changed, reach in [
+            *shape_parameters.aim_meshes(self.model, workspace, meshes, duration, h),
+            *shape_parameters.aim_shapes(workspace, shapes, duration),
         ]:
-            self._wake_near(changed, way)
+            self._wake_near(changed, reach)
 
-    def _wake_near(self, changed, way):
-        """Wake bodies whose bounds of the last substep come within ``way`` of those of some shapes."""
+    def _wake_near(self, changed, reach):
+        """Wake bodies whose bounds of the last substep come within ``reach`` of those of some shapes."""
         shapes, bounds = self.model.arrays.shapes, self._collision.workspace.tree.bounds
         near = np.zeros(self.model.body_count, bool)
         for shape in changed:
-            overlaps = (bounds[:, 0] <= bounds[shape, 1] + way) & (bounds[:, 1] >= bounds[shape, 0] - way)
+            overlaps = (bounds[:, 0] <= bounds[shape, 1] + reach) & (bounds[:, 1] >= bounds[shape, 0] - reach)
             near[shapes.body[overlaps.all(axis=1)]] = True
         wake_groups_of(self._sleep, self._acting.kind, near)
 
     def _step(self, step):
         """Call the frame's kernel; where a buffer was full, make room and go on."""
+        if self._step_settings != step:
+            write_numbers(self._settings.step, step)
+            self._step_settings = step
         while True:
-            if self._lanes is None:
+            if self._workers is None:
                 self._gather_arrays()
-            if self._told != step:
-                give_orders(self._lanes[0].members.shared, step)
-                self._told = step
-            if self._lane_count == 1:
-                is_done = self._advance(self._lanes[0])
+            if self._worker_count == 1:
+                is_done = self._advance(self._workers[0])
             else:
-                with threads(self._lane_count):
-                    is_done = self._advance(self._lanes[0])
+                with threads(self._worker_count):
+                    is_done = self._advance(self._workers[0])
             if is_done:
                 return
             self._collision = grow_collision(self._collision)
             self._fallbacks += self._take_fallbacks()
             earlier = self._problem
             self._problem = allocate_problem(self._collision, self.model.body_count, self._method)
-            if may_divide(earlier):
-                self._problem = with_parts(self._problem)
+            if may_partition(earlier):
+                self._problem = with_domains(self._problem)
             self._method.carry(earlier.solver, self._problem.solver)
-            self._lanes = None
+            self._workers = None
 
     def _gather_arrays(self):
         """Put the arrays and kernels of a frame together, as they are from now on."""
         kinds, options = self.model.arrays.shapes.kind, self.options
-        key = options.method, options.friction, self._lane_count > 1, *needed_families(kinds)
+        key = options.method, options.friction, self._worker_count > 1, *needed_pair_kernels(kinds)
         tables = _tables_of_kernels.get(key) or empty_tables()
-        shared = allocate_shared(
-            tables,
-            self._settings,
-            self._gravity,
-            self._record,
-            self._collision,
-            self._problem.islands,
-            self._lane_count,
-        )
-        shared.orders[SWEEPS_AT_REST] = isinstance(self._problem.solver, SolverWorkspace)
         members = StepMembers(
-            self.model.arrays, self._acting, self._motion, self._sleep, self._collision, shared, self._problem
+            model=self.model.arrays,
+            state=self._acting,
+            motion=self._motion,
+            sleep=self._sleep,
+            collision=self._collision,
+            settings=self._settings,
+            kernels=tables,
+            record=self._record,
+            sharing=allocate_sharing(self._worker_count),
+            pair_runs=allocate_pair_runs(self._collision, self._worker_count),
+            solves=allocate_solves(self.model.body_count),
+            problem=self._problem,
         )
         if key not in _tables_of_kernels:
-            for compilation in stages_to_compile(members, kinds, self._method, self._lane_count):
+            for compilation in stages_to_compile(members, kinds, self._method, self._worker_count):
                 compilation.compile()
             _tables_of_kernels[key] = tables
-        self._lanes = gather_arrays(members, self._method, self._lane_count)
-        self._advance, self._told = direct_call(advance_frame, self._lanes[0]), None
+        self._workers = gather_arrays(members, self._method)
+        self._advance = direct_call(advance_frame, self._workers[0])
 
-    def _step_settings(self, duration) -> StepSettings:
+    def _settings_of_step(self, duration) -> StepSettings:
         """Of a frame of that length; one of 0 has no substep, and nobody falls asleep in it."""
         options = self.options
         substeps = self._substeps(duration) if duration > 0.0 else 0
         return StepSettings(
-            substeps,
-            duration / substeps if substeps else 0.0,
-            self._gravity_norm,
-            options.maximal_points,
-            int(options.sleeping and substeps > 0),
+            substeps=substeps,
+            h=duration / substeps if substeps else 0.0,
+            gravity_norm=self._gravity_norm,
+            maximal_points=options.maximal_points,
+            sleeping=int(options.sleeping and substeps > 0),
+            sweeps_at_rest=int(isinstance(self._problem.solver, SweepWorkspace)),
         )
 
     def _substeps(self, duration) -> int:
-        """As many that no body goes farther in one than half its size, or turns farther than half a radian."""
+        """Enough substeps that no body moves more than half its size in one, or turns by more than half a radian."""
         lowest, highest = self.options.substeps, self.options.max_substeps
         if highest is None or highest == lowest:
             return lowest
@@ -565,41 +455,22 @@ class Simulation:
         return int(np.clip(np.ceil(needed), lowest, highest))
 
     def _take_fallbacks(self) -> int:
-        """Fallbacks since the last time this was asked."""
+        """Fallbacks since the last call."""
         if self._method.fallbacks is None:
             return 0
         count = 0
-        for lane in self._lanes or ():
-            counter = self._method.fallbacks(lane.members.problem.solver)
+        for worker in self._workers or ():
+            counter = self._method.fallbacks(worker.members.problem.solver)
             count += int(counter[0])
             counter[0] = 0
         return count
 
     def _report(self) -> FrameReport:
-        """What happened; raises where a body is no longer anywhere."""
-        record = self._record
-        counts, measures = record.counts.tolist(), record.measures.tolist()
-        if counts[LOST] >= 0:
-            name = self.model.names[counts[LOST]]
-            raise SimulationError(f"{name}: its motion is no longer finite in frame {self.frame}")
-        # the second body stands on the first, where one of them is a floor
-        worst = [self.model.names[body] for body in counts[WORST:][::-1] if body >= 0]
-        return FrameReport(
-            frame=self.frame,
-            substeps=counts[SUBSTEPS],
-            contacts=counts[CONTACTS],
-            islands=counts[ISLANDS],
-            sleeping=counts[SLEEPING],
-            iterations=counts[ITERATIONS],
-            missed=counts[MISSED],
-            fallbacks=self._fallbacks + self._take_fallbacks(),
-            residual=measures[RESIDUAL],
-            worst=" on ".join(worst),
-            max_penetration=measures[PENETRATION],
-            kinetic_energy=measures[ENERGY],
-            potential_energy=measures[ENERGY + 1],
-            nanoseconds=record.nanoseconds.tolist(),
-        )
+        """What happened; raises if a body's state is not finite."""
+        lost = int(self._record.not_finite[0])
+        if lost >= 0:
+            raise SimulationError(f"{self.model.names[lost]}: its motion is no longer finite in frame {self.frame}")
+        return frame_report(self._record, self.model.names, self.frame, self._fallbacks + self._take_fallbacks())
 
 
 def _norm(vector) -> float:
@@ -616,46 +487,3 @@ def _bytes_apart(arrays, others) -> int:
     if isinstance(arrays, np.ndarray):
         return 0 if arrays is others else arrays.nbytes
     return sum(map(_bytes_apart, arrays, others))
-
-
-@dataclass(frozen=True)
-class Checkpoint:
-    """A simulation in the middle; it can be pickled.
-
-    Attributes
-    ----------
-    frame : int
-        Frames done.
-    arrays : tuple
-        What the simulation carries.
-    """
-
-    frame: int
-    arrays: tuple
-
-
-def deepest_overlap(model: Model, position, orientation) -> float:
-    """Depth of the deepest overlap of all pairs of bodies of which one is dynamic [m]; 0 without one.
-
-    Parameters
-    ----------
-    model : Model
-    position, orientation : float64 [body_count, 3], [body_count, 4]
-        Poses of the user frames, of any origin: so another engine's motion is measured alike.
-    """
-    centers, axes = model.body_poses(np.asarray(position, float), np.asarray(orientation, float))
-    state = StateArrays(
-        position=np.ascontiguousarray(centers),
-        orientation=np.ascontiguousarray(axes / np.linalg.norm(axes, axis=1, keepdims=True)),
-        velocity=np.zeros((model.body_count, 6)),
-        kind=model.initial_state.kind.copy(),
-    )
-    contacts = contacts_at(model, state)
-    return float(max(0.0, -contacts.gap[: contacts.count[0]].min(initial=0.0)))
-
-
-def _solver_settings(options):
-    """What the solver's kernel is told."""
-    method = find_method(options.method, options.friction)
-    solver_options = SolverOptions(tolerance=options.tolerance, max_iterations=options.max_iterations)
-    return kernel_settings(resolve_options(method, solver_options, method.max_iterations), options.friction)

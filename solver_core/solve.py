@@ -3,8 +3,9 @@
 from time import perf_counter
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from .problem import (
+from .problem.problem import (
     LCP,
     ContactProblem,
     ContactResult,
@@ -14,12 +15,14 @@ from .problem import (
     Status,
     kernel_settings,
 )
-from .residuals import measure_lcp
-from .rows import RowArrays, single_island
+from .problem.residuals import measure_lcp
+from .problem.rows import single_island
 from .solvers.registry import find_lcp_method, find_method, resolve_options
 
 
-def solve_lcp(lcp: LCP, method: str = "auto", x0=None, options: SolverOptions | None = None) -> LcpResult:
+def solve_lcp(
+    lcp: LCP, method: str = "auto", x0: ArrayLike | None = None, options: SolverOptions | None = None
+) -> LcpResult:
     """Solve w = A x + b, x >= 0, w >= 0, x' w = 0.
 
     Parameters
@@ -60,6 +63,7 @@ def solve_lcp(lcp: LCP, method: str = "auto", x0=None, options: SolverOptions | 
         outcome = start, Status.CONVERGED_ABSOLUTE, 0, np.zeros(0), np.zeros(0)
     else:
         outcome = solver.function(lcp, start, options)
+    finder: list[str]
     x, status, iterations, history, merits, *finder = outcome
     seconds = perf_counter() - started
     measures = measure_lcp(lcp, x)
@@ -89,7 +93,11 @@ def _check_vectors(options, size) -> None:
 
 
 def solve_contacts(
-    problem: ContactProblem, method: str = "nncg", friction: str = "box", r0=None, options: SolverOptions | None = None
+    problem: ContactProblem,
+    method: str = "nncg",
+    friction: str = "box",
+    r0: ArrayLike | None = None,
+    options: SolverOptions | None = None,
 ) -> ContactResult:
     """Solve a contact problem as one island.
 
@@ -117,11 +125,11 @@ def solve_contacts(
     solver = find_method(method, friction)
     options = resolve_options(solver, options or SolverOptions(), solver.max_iterations)
     started = perf_counter()
-    if problem.delassus is not None:
+    if problem.rows is None:
         return _solve_explicit(problem.delassus, solver, friction, r0, options, started)
     row_count = int(problem.rows.count[1])
     velocity = np.array(problem.free_velocity, float, order="C")
-    rows = RowArrays(*problem.rows[:-1], impulse=np.zeros(len(problem.rows.impulse)))
+    rows = problem.rows._replace(impulse=np.zeros(len(problem.rows.impulse)))
     if r0 is not None:
         rows.impulse[:row_count] = _checked_start(r0, row_count)
         _apply_start(rows, velocity)

@@ -1,8 +1,12 @@
 """Recorded motion: the poses of all user frames at the start and after every frame, with the frames' reports."""
 
 import hashlib
+from typing import TYPE_CHECKING
 
 import numpy as np
+
+if TYPE_CHECKING:
+    from .report import FrameReport
 
 # Frames that a new trajectory has room for; it doubles when they are used up.
 _FIRST_CAPACITY = 64
@@ -17,15 +21,15 @@ class Trajectory:
         Start poses of the user frames, as ``Simulation.poses`` gives them.
     """
 
-    def __init__(self, position, orientation):
+    def __init__(self, position: np.ndarray, orientation: np.ndarray):
         body_count = len(position)
         self._position = np.empty((_FIRST_CAPACITY, body_count, 3))
         self._orientation = np.empty((_FIRST_CAPACITY, body_count, 4))
         self._count = 0
-        self.reports = []
+        self.reports: list[FrameReport] = []
         self._store(position, orientation)
 
-    def append(self, position, orientation, report) -> None:
+    def append(self, position: np.ndarray, orientation: np.ndarray, report: "FrameReport") -> None:
         """Add the poses after one more frame, and its ``FrameReport``."""
         self._store(position, orientation)
         self.reports.append(report)

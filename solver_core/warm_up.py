@@ -1,14 +1,23 @@
-"""Compiling ahead of the first frame, so that a user can be told and can stop in between."""
+"""Compiling ahead of the first frame, so that a user sees progress and can stop in between."""
 
-from .compile_lists import what_to_compile
-from .compile_workers import compile_in_children
-from .lanes import lane_count
-from .shapes import ShapeKind
-from .simulation import SimulationOptions
+from collections.abc import Callable, Iterable, Iterator
+from typing import TypeAlias
+
+from .compile_plan import what_to_compile
+from .compiled.compile_processes import compile_in_children
+from .geometry.shapes import ShapeKind
+from .options import SimulationOptions
+from .parallel.workers import worker_count
+
+# Kernels done so far, kernels in all, and the name of one.
+Step: TypeAlias = tuple[int, int, str]
 
 
 def warm_up(
-    options: SimulationOptions | None = None, progress=None, shape_kinds=(ShapeKind.BOX,), body_count: int = 1
+    options: SimulationOptions | None = None,
+    progress: Callable[[int, int, str], object] | None = None,
+    shape_kinds: Iterable[int] = (ShapeKind.BOX,),
+    body_count: int = 1,
 ) -> None:
     """Compile, or load from the cache, all kernels that a simulation with these options calls.
 
@@ -27,19 +36,19 @@ def warm_up(
             progress(done, total, name)
 
 
-def warm_up_steps(options: SimulationOptions, shape_kinds, body_count: int = 1):
-    """``warm_up`` as a generator. What is in no cache yet is compiled by children (``compile_workers``), if it can be.
+def warm_up_steps(options: SimulationOptions, shape_kinds: Iterable[int], body_count: int = 1) -> Iterator[Step]:
+    """``warm_up`` as a generator. Children (``compile_processes``) compile what is in no cache yet, if they can.
 
     Yields
     ------
     tuple of (int, int, str)
         Kernels done so far, kernels in all, and the one that comes next or takes longest. Closing the generator stops.
     """
-    lanes = lane_count(options.threads, body_count)
-    yield from _compile((options.method, options.friction, [int(kind) for kind in shape_kinds], lanes))
+    workers = worker_count(options.threads, body_count)
+    yield from _compile((options.method, options.friction, [int(kind) for kind in shape_kinds], workers))
 
 
-def contact_steps(shape_kinds):
+def contact_steps(shape_kinds: Iterable[int]) -> Iterator[Step]:
     """As ``warm_up_steps``, of what ``Simulation.overlaps`` calls before the first frame."""
     yield from _compile(("", "", [int(kind) for kind in shape_kinds], 1))
 
@@ -49,7 +58,7 @@ def _compile(task):
     missing = [compilation.name for compilation in compilations if not compilation.is_cached()]
     total, cached = len(compilations), len(compilations) - len(missing)
     reached = 0
-    for done, name in compile_in_children(missing, task):
+    for done, name in compile_in_children(what_to_compile, missing, task):
         reached = cached + done
         yield reached, total, name
     # What they have done is only loaded here, in no time.

@@ -26,6 +26,7 @@ from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parents[1]
 
+# What Blender loads; benchmarks, their problems, tests and tools are not in the zip.
 PACKED = ("__init__.py", "__main__.py", "LICENSE", "addon", "presets", "solver_core")
 BUNDLED = ("llvmlite", "numba", "scipy")
 
@@ -148,18 +149,25 @@ def copy_sources(target: Path) -> None:
 
 
 def fetch_wheels(folder: Path, *, python: str, platform: str, numpy: str) -> list[Path]:
-    """Let pip find the newest wheels that agree with each other, the platform and Blender's NumPy."""
+    """Let pip find the newest wheels that agree with each other, pyproject.toml, the platform and Blender's NumPy."""
     if not find_bundled(folder):
         platforms = [word for name in WHEEL_PLATFORMS[platform] for word in ("--platform", name)]
         # NumPy is asked for so that pip heeds its version; its own wheel stays out of the zip
         run([sys.executable, "-m", "pip", "download", "--quiet", "--disable-pip-version-check",
              "--only-binary=:all:", "--implementation", "cp", "--python-version", python, *platforms,
-             "--dest", str(folder), *BUNDLED, numpy])  # fmt: skip
+             "--dest", str(folder), *bundled_requirements(), numpy])  # fmt: skip
     wheels = find_bundled(folder)
     if len(wheels) != len(BUNDLED):
         found = ", ".join(wheel.name for wheel in wheels)
         raise PackagingError(f"{folder} should hold one wheel each of {', '.join(BUNDLED)}; it has {found}")
     return wheels
+
+
+def bundled_requirements() -> list[str]:
+    """What pip is asked for: the bundled packages, with the bounds of ``pyproject.toml``."""
+    dependencies = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["dependencies"]
+    bounded = {re.match(r"[\w-]+", text)[0]: text for text in dependencies}
+    return [bounded.get(name, name) for name in BUNDLED]
 
 
 def find_bundled(folder: Path) -> list[Path]:

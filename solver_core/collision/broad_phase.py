@@ -2,14 +2,14 @@
 
 Reads poses and velocities; fills the workspace's poses and bounds and ``shape_a``, ``shape_b`` of the pairs, sorted.
 
-The pairs are found in a tree of bounding boxes (``bounding_tree``), kept from step to step. The list is sorted at the
-end and does not hang on the tree's shape: a repeated frame gives the same bits.
+The pairs are found in a tree of bounding boxes (``aabb_tree``), kept from substep to substep. The list is sorted at the
+end and does not depend on the tree's shape: a repeated frame gives the same bits.
 """
 
-from ..contacts import STATUS_CAPACITY, STATUS_OK
-from ..kernel import kernel, subkernel
-from .bounding_tree import find_overlapping_leaves, update_tree
-from .workspace import BOUNDING_RADIUS, CAPSULE, CONE, CYLINDER, GROWS, POSITION, SPHERE, SURPLUS
+from ..compiled.kernel import kernel, subkernel
+from .data.contact_arrays import STATUS_CAPACITY, STATUS_OK
+from .data.workspace import CAPSULE, CONE, CYLINDER, POSITION, SPHERE
+from .distance.aabb_tree import find_overlapping_leaves, update_tree
 
 DYNAMIC = 2
 
@@ -40,21 +40,7 @@ def broad_phase(model, state, step, pairs, workspace):
     tree = workspace.tree
     place_bodies(state.position, state.orientation, workspace.body_pose)
     place_shapes(shapes.body, workspace.body_pose, workspace.local_pose, workspace.shape_pose)
-    bound_shapes(
-        shapes.body,
-        shapes.kind,
-        workspace.form,
-        workspace.polytope,
-        workspace.polytopes.bounds,
-        workspace.local_pose,
-        workspace.shape_pose,
-        state.kind,
-        state.velocity,
-        workspace.outlook,
-        step.h,
-        step.gravity_norm * step.h * step.h,
-        tree.bounds,
-    )
+    bound_shapes(shapes, state, step, workspace)
     mark_active(shapes.body, state.kind, tree.is_active)
     update_tree(tree)
     found = find_overlapping_leaves(tree, pairs.scratch)
@@ -72,7 +58,7 @@ def broad_phase(model, state, step, pairs, workspace):
 
 @subkernel
 def place_bodies(position, orientation, body_pose):
-    """World poses of the bodies as rotation matrix and position."""
+    """Write the world poses of the bodies as rotation matrix and position."""
     for body in range(len(body_pose)):
         w, x, y, z = orientation[body]
         pose = body_pose[body]
@@ -91,7 +77,7 @@ def place_bodies(position, orientation, body_pose):
 
 @subkernel
 def place_shapes(body_of, body_pose, local_pose, shape_pose):
-    """World poses of the shapes: their bodies' poses times their own."""
+    """Write the world poses of the shapes: their bodies' poses times their own."""
     for shape in range(len(shape_pose)):
         pose = body_pose[body_of[shape]]
         for i in range(3):
@@ -106,57 +92,42 @@ def place_shapes(body_of, body_pose, local_pose, shape_pose):
             shape_pose[shape, POSITION, i] = at
 
 
-@subkernel
-def bound_shapes(
-    body_of,
-    shape_kind,
-    form,
-    polytope,
-    extent,
-    local_pose,
-    shape_pose,
-    body_kind,
-    velocity,
-    outlook,
-    h,
-    fall,
-    bounds,
-):
-    """Bounds of every shape along the substep.
+@subkernel(inline=True)
+def bound_shapes(shapes, state, step, workspace):
+    """Write the bounds of every shape along the substep.
 
-    The box of the shape at the start, moved along by the velocity, and larger all around by what the body's spin,
-    its growth and gravity may do: a dynamic body's speed may grow by g h before it moves, even from rest.
+    That is the box of the shape at the start, moved along by the velocity, and larger all around by what spin, growth
+    and gravity may add: a dynamic body's speed may grow by g h before it moves, even from rest.
 
     Parameters
     ----------
-    body_of, shape_kind : arrays of ShapeArrays
-        (read)
-    form, polytope, extent, local_pose, shape_pose : arrays of CollisionWorkspace and its polytopes
-        (read)
-    body_kind, velocity, outlook : int64 [B], float64 [B, 6], float64 [B, 10]
-        (read)
-    h, fall : float
-        Substep [s], g h^2 [m].
-    bounds : float64 [S, 2, 3]
-        (written)
+    shapes, state, step
+        As of ``broad_phase``; of the model (read).
+    workspace : CollisionWorkspace
+        Poses read, ``tree.bounds`` written.
     """
+    bounds, local_pose, shape_pose = workspace.tree.bounds, workspace.local_pose, workspace.shape_pose
+    shape_parameters, surplus = workspace.shape_parameters, workspace.predicted.surplus
+    parameters, surface_speed = shape_parameters.parameters, shape_parameters.surface_speed
+    extent, polytope, velocity = workspace.polytopes.bounds, workspace.polytope, state.velocity
+    h, fall = step.h, step.gravity_norm * step.h * step.h
     for shape in range(len(bounds)):
-        body = body_of[shape]
-        kind = shape_kind[shape]
+        body = shapes.body[shape]
+        kind = shapes.kind[shape]
         is_sphere = kind == SPHERE
         spin, offset = 0.0, 0.0
         for i in range(3):
             spin += velocity[body, 3 + i] ** 2
             offset += local_pose[shape, POSITION, i] ** 2
         # Bodies turn about their centre of mass. A ball that turns about its own centre sweeps nothing.
-        lever = offset**0.5 + (0.0 if is_sphere else form[shape, BOUNDING_RADIUS])
-        slack = spin**0.5 * lever * h + (fall if body_kind[body] == DYNAMIC else 0.0) + outlook[body, SURPLUS]
-        slack += h * form[shape, GROWS]
+        radius = offset**0.5 + (0.0 if is_sphere else shape_parameters.bounding_radius[shape])
+        slack = spin**0.5 * radius * h + (fall if state.kind[body] == DYNAMIC else 0.0) + surplus[body]
+        slack += h * surface_speed[shape]
         for i in range(3):
             center = shape_pose[shape, POSITION, i]
             half = 0.0
             if is_sphere or CAPSULE <= kind <= CONE:
-                lower, upper = round_extent(kind, form[shape], shape_pose[shape, i, 2])
+                lower, upper = round_extent(kind, parameters[shape], shape_pose[shape, i, 2])
                 center += 0.5 * (lower + upper)
                 half = 0.5 * (upper - lower)
             else:
@@ -193,12 +164,12 @@ def mark_active(body_of, body_kind, is_active):
 
 @subkernel
 def keep_colliding(body_of, collision_mask, excluded_pairs, bounds, margin, found_pairs, found):
-    """Drop pairs that may not touch, and those out of the pair's own margin; return how many are left.
+    """Drop pairs that may not touch, and those beyond the margin of the pair; return how many are left.
 
-    Shapes of one body may not, nor those of bodies that share no mask bit, nor those of excluded pairs of bodies.
+    Shapes of one body may not touch, nor those of bodies that share no mask bit, nor those of excluded pairs of bodies.
 
-    In the tree every shape has its own margin around it. A pair's is that of the smaller shape: a large floor does not
-    reach for what flies above it.
+    In the tree every shape has its own margin around it. The margin of a pair is that of the smaller shape: a large
+    floor does not collect what flies above it.
     """
     kept = 0
     for pair in range(found):
@@ -218,7 +189,7 @@ def keep_colliding(body_of, collision_mask, excluded_pairs, bounds, margin, foun
 
 @subkernel
 def contains(ascending, value):
-    """Whether an ascending array holds ``value``: bisection."""
+    """Whether an ascending array holds ``value``, by bisection."""
     low, high = 0, len(ascending)
     while low < high:
         middle = (low + high) // 2

@@ -4,19 +4,19 @@ For a contact at the point p with normal n (from body a to body b) and a directi
 
     J = [-d, -(p - x_a) x d,  d, (p - x_b) x d],      u = J v + bias.
 
-Where a mesh deforms, its surface moves by itself: d . drift is part of every bias, and not written out below.
+If a mesh deforms, its surface moves by itself: d . surface_velocity is part of every bias (omitted below).
 
-Two biases a normal row, for the two questions that a step asks (``stepper``):
+Two biases a normal row, for the two solves of a substep (``dynamics.step``):
 
-where do the bodies go (poses):      a gap: u_n + gap / h >= 0; they may close the gap, not more (speculative)
-                                     touching: u_n >= 0
-                                     an overlap: u_n >= recovery speed, which takes it out a bit a substep; but what
-                                     the substep itself would lead into (AT_ONCE) at once
-how fast are they then (velocities): the same, but an overlap: u_n >= 0, so recovery adds no kinetic energy;
-                                     a bounce: u_n >= e w
+positions (where do the bodies go?):  a gap: u_n + gap / h >= 0; they may close the gap, not more (speculative)
+                                      touching: u_n >= 0
+                                      an overlap: u_n >= recovery speed, which takes it out a bit a substep; but what
+                                      the substep itself would lead into (unrelaxed_gap) in full
+velocities (how fast are they then?): the same, but an overlap: u_n >= 0, so recovery adds no kinetic energy;
+                                      a bounce: u_n >= e w
 
 w is the speed at which the surfaces meet in free flight, from the speed s at the substep's start and the relative
-free acceleration a_n: w^2 = s^2 - 2 a_n gap. The first question has led the surfaces to each other, so the bounce
+free acceleration a_n: w^2 = s^2 - 2 a_n gap. The position solve has led the surfaces to each other, so the bounce
 starts there, with its speed at the substep's end: one of restitution e rises to e^2 of its height at any h.
 """
 
@@ -25,14 +25,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..contacts import AT_ONCE, PARTED
-from ..kernel import borrowed, kernel, subkernel
+from ..compiled.kernel import borrowed, kernel, subkernel
 
 # A gap or an overlap below this share of the bodies' size is one of bodies that touch: rounding and solver tolerances
-# make such ones. Were the four gaps under a face closed to the last digit, they could not all bear at once (a rigid
+# make such ones. Were the four gaps under a face closed to the last digit, they could not all bear together (a rigid
 # face cannot be twisted), and a whole step's force would go from one to another because of a nanometre.
 RATIO_TOUCHING = 1e-5
-# A larger overlap is taken out down to this share. Down to the one above, ever smaller speeds would be asked for
+# A larger overlap is taken out down to this share. Down to the one above, ever smaller speeds would be required
 # without an end; in a heap some contradict each other (a wedged body), and then nothing solves the problem.
 _RATIO_LEFT = 5e-6
 # Share of an overlap that is taken out in a substep, and the most of it as a share of the bodies' size.
@@ -45,50 +44,41 @@ _FACTOR_SLIP = 1e-2
 # ... and above this share of the approach, of which a smaller slip may be the rounding.
 _RATIO_SLIP_ROUNDING = 1e-9
 
-_ROWS_PER_CONTACT = 3
-
-# Columns of ContactRowArrays.impact.
-RESTITUTION = 0
-PUSHES = 1
-
-# Values of ``ask_for_velocities``.
-SAME = 0
-BOUNCES = 1
-RECOVERS = 2
-
-# Energy that contacts may seem to give an island's bodies, as a share of what they have: rounding, and the tolerance of
-# the solver. More means that it has not solved the problem.
-_RATIO_ENERGY_GAIN = 1e-3
+ROWS_PER_CONTACT = 3
 
 
 class ContactRowArrays(NamedTuple):
-    """What the second question needs besides the rows.
+    """What the velocity solve needs besides the rows.
 
     Attributes
     ----------
     velocity_bias : float64 [contact_capacity]
-        Bias of the normal row where velocities are asked for and nothing bounces [m/s].
+        Bias of the normal row in the velocity solve where nothing bounces [m/s].
+    restitution : float64 [contact_capacity]
+        Of the pair.
     bounce_speed : float64 [contact_capacity]
         Speed of separation after a bounce [m/s]; 0 where the contact does not bounce.
-    impact : float64 [contact_capacity, 2]
-        Columns RESTITUTION of the pair, and PUSHES: 1 where the contact pushed when poses were asked for (``impacts``).
-    order : int64 [contact_capacity]
-        Workspace of ``impacts``.
+    pushes : bool [contact_capacity]
+        Whether the contact pushed in the position solve; written by ``restitution``.
+    block_order : int64 [contact_capacity]
+        Workspace of ``restitution``.
     """
 
     velocity_bias: np.ndarray
+    restitution: np.ndarray
     bounce_speed: np.ndarray
-    impact: np.ndarray
-    order: np.ndarray
+    pushes: np.ndarray
+    block_order: np.ndarray
 
 
 def allocate_contact_rows(contact_capacity: int) -> ContactRowArrays:
-    """Room for so many contacts."""
+    """Room for this many contacts."""
     return ContactRowArrays(
         velocity_bias=np.zeros(contact_capacity),
+        restitution=np.zeros(contact_capacity),
         bounce_speed=np.zeros(contact_capacity),
-        impact=np.zeros((contact_capacity, 2)),
-        order=np.zeros(contact_capacity, np.int64),
+        pushes=np.zeros(contact_capacity, np.bool_),
+        block_order=np.zeros(contact_capacity, np.int64),
     )
 
 
@@ -118,37 +108,37 @@ def build_contact_rows(model, state, motion, contacts, gravity_norm, h, rows, co
     _fill_body_masses(inverse_mass, inverse_inertia, can_be_pushed, rows.body_mass)
     for contact in range(count):
         a, b = contacts.body_a[contact], contacts.body_b[contact]
-        row = _ROWS_PER_CONTACT * contact
+        row = ROWS_PER_CONTACT * contact
         rows.block_row[contact] = row
         rows.body_a[contact] = a
         rows.body_b[contact] = b
         normal = contacts.normal[contact, 0], contacts.normal[contact, 1], contacts.normal[contact, 2]
-        drift = contacts.drift[contact]
-        arms = _arms(contacts.position, drift, contact, position, a, b)
-        slip = _slip(free_velocity, a, b, arms, drift, normal)
+        surface_velocity = contacts.surface_velocity[contact]
+        arms = arms_of(contacts, contact, position, a, b)
+        slip = _slip(free_velocity, a, b, arms, surface_velocity, normal)
         tangent = _first_tangent(slip, normal, _FACTOR_SLIP * gravity_speed)
         other_tangent = _cross(normal, tangent)
-        side_a, side_b = _side(inverse_mass, inverse_inertia, a), _side(inverse_mass, inverse_inertia, b)
-        diagonal[row] = _fill_row(jacobian[row], response[row], normal, arms, side_a, side_b)
-        diagonal[row + 1] = _fill_row(jacobian[row + 1], response[row + 1], tangent, arms, side_a, side_b)
-        diagonal[row + 2] = _fill_row(jacobian[row + 2], response[row + 2], other_tangent, arms, side_a, side_b)
+        side_a, side_b = side_of(inverse_mass, inverse_inertia, a), side_of(inverse_mass, inverse_inertia, b)
+        diagonal[row] = fill_row(jacobian[row], response[row], normal, arms, side_a, side_b)
+        diagonal[row + 1] = fill_row(jacobian[row + 1], response[row + 1], tangent, arms, side_a, side_b)
+        diagonal[row + 2] = fill_row(jacobian[row + 2], response[row + 2], other_tangent, arms, side_a, side_b)
         impulse = contacts.impulse[contact]
         pressing = max(_along(normal, impulse), 0.0)
         friction = model.friction[a] * model.friction[b]
         _set_bounds(rows, row, np.int64(-1), 0.0, math.inf, pressing)
         _set_bounds(rows, row + 1, row, friction, 0.0, _inside(_along(tangent, impulse), friction * pressing))
         _set_bounds(rows, row + 2, row, friction, 0.0, _inside(_along(other_tangent, impulse), friction * pressing))
-        along = _along(normal, drift)
-        bias[row + 1], bias[row + 2] = _along(tangent, drift), _along(other_tangent, drift)
+        along = _along(normal, surface_velocity)
+        bias[row + 1], bias[row + 2] = _along(tangent, surface_velocity), _along(other_tangent, surface_velocity)
 
         gap = contacts.gap[contact]
         size = size_that_moves(model.size, can_be_pushed, a, b)
         closing = gap / h if gap > RATIO_TOUCHING * size else 0.0
-        at_once = drift[AT_ONCE]
-        bias[row] = along + closing - at_once / h - _recovery_speed(-gap - at_once, size, h)
+        unrelaxed = contacts.unrelaxed_gap[contact]
+        bias[row] = along + closing - unrelaxed / h - _recovery_speed(-gap - unrelaxed, size, h)
         contact_rows.velocity_bias[contact] = along + closing
         restitution = model.restitution[a] * model.restitution[b]
-        contact_rows.impact[contact, RESTITUTION] = restitution
+        contact_rows.restitution[contact] = restitution
         contact_rows.bounce_speed[contact] = 0.0
         if restitution > 0.0:
             contact_rows.bounce_speed[contact] = _bounce_speed(
@@ -159,9 +149,9 @@ def build_contact_rows(model, state, motion, contacts, gravity_norm, h, rows, co
                 gravity_speed,
                 h,
             )
-    rows.block_row[count] = _ROWS_PER_CONTACT * count
+    rows.block_row[count] = ROWS_PER_CONTACT * count
     rows.count[0] = count
-    rows.count[1] = _ROWS_PER_CONTACT * count
+    rows.count[1] = ROWS_PER_CONTACT * count
 
 
 @subkernel
@@ -184,12 +174,20 @@ def _fill_body_masses(inverse_mass, inverse_inertia, can_be_pushed, body_mass):
             continue
         for axis in range(3):
             mass[axis, axis] = 1.0 / inverse_mass[body]
-        _fill_inertia(inverse_inertia[body], mass)
+        fill_inertia(inverse_inertia[body], mass)
 
 
 @subkernel
-def _fill_inertia(inverse, mass):
-    """Inertia of a body, from its inverse, into its mass matrix."""
+def fill_inertia(inverse, mass):
+    """Inertia of a body, from its inverse, into its mass matrix.
+
+    Parameters
+    ----------
+    inverse : float64 [9]
+        Row by row [1/(kg m^2)] (read).
+    mass : float64 [6, 6]
+        Its lower right block is written [kg m^2].
+    """
     a, b, c, _, d, e, _, _, f = inverse
     # the adjugate of a symmetric matrix over its determinant
     c00, c01, c02 = d * f - e * e, c * e - b * f, b * e - c * d
@@ -201,10 +199,26 @@ def _fill_inertia(inverse, mass):
 
 
 @subkernel
-def _arms(point, drift, contact, position, a, b):
-    """From the two centres of mass to the contact point; where fast bodies are still to meet, to either one's own."""
-    x, y, z = point[contact]
-    p, q, r = 0.5 * drift[PARTED], 0.5 * drift[PARTED + 1], 0.5 * drift[PARTED + 2]
+def arms_of(contacts, contact, position, a, b):
+    """From the two centres of mass to the contact point; where fast bodies are still to meet, to either one's own.
+
+    Parameters
+    ----------
+    contacts, contact
+        Read.
+    position : float64 [body_count, 3]
+        [m] (read).
+    a, b : int64
+        Bodies of the contact.
+
+    Returns
+    -------
+    tuple of six float
+        [m].
+    """
+    x, y, z = contacts.position[contact]
+    offset = contacts.toi_offset[contact]
+    p, q, r = 0.5 * offset[0], 0.5 * offset[1], 0.5 * offset[2]
     return (
         x - p - position[a, 0],
         y - q - position[a, 1],
@@ -216,14 +230,20 @@ def _arms(point, drift, contact, position, a, b):
 
 
 @subkernel
-def _is_parted(drift):
-    """Whether a contact is made where bodies meet only later: its arms are those of that moment."""
-    return drift[PARTED] != 0.0 or drift[PARTED + 1] != 0.0 or drift[PARTED + 2] != 0.0
+def side_of(inverse_mass, inverse_inertia, body):
+    """What says how a body answers an impulse: 1/m, and its inverse inertia in world axes, row by row.
 
+    Parameters
+    ----------
+    inverse_mass, inverse_inertia
+        Of ``MotionArrays`` (read).
+    body : int64
 
-@subkernel
-def _side(inverse_mass, inverse_inertia, body):
-    """What says how a body answers an impulse: 1/m, and its inverse inertia in world axes, row by row."""
+    Returns
+    -------
+    tuple of ten float
+        [1/kg], [1/(kg m^2)].
+    """
     inverse = inverse_inertia[body]
     return (
         inverse_mass[body],
@@ -240,8 +260,24 @@ def _side(inverse_mass, inverse_inertia, body):
 
 
 @subkernel
-def _fill_row(jacobian, response, direction, arms, side_a, side_b):
-    """One direction's row of the Jacobian and of the response; returns its entry of the diagonal of W."""
+def fill_row(jacobian, response, direction, arms, side_a, side_b):
+    """One direction's row of the Jacobian and of the response; returns its entry of the diagonal of W.
+
+    Parameters
+    ----------
+    jacobian, response : float64 [12]
+        Written.
+    direction : tuple of three float
+    arms : tuple of six float
+        Of ``arms_of`` [m].
+    side_a, side_b : tuple of ten float
+        Of ``side_of``.
+
+    Returns
+    -------
+    float
+        [1/kg].
+    """
     d0, d1, d2 = direction
     a0, a1, a2, b0, b1, b2 = arms
     m0, m1, m2 = a2 * d1 - a1 * d2, a0 * d2 - a2 * d0, a1 * d0 - a0 * d1
@@ -278,14 +314,14 @@ def _along(direction, vector):
 
 
 @subkernel
-def _slip(free_velocity, a, b, arms, drift, normal):
+def _slip(free_velocity, a, b, arms, surface_velocity, normal):
     """Relative velocity at the contact in free motion: its three tangential parts, and its size along the normal."""
     va, vb = free_velocity[a], free_velocity[b]
     a0, a1, a2, b0, b1, b2 = arms
     n0, n1, n2 = normal
-    u0 = drift[0] + vb[0] - va[0] + (vb[4] * b2 - vb[5] * b1) - (va[4] * a2 - va[5] * a1)
-    u1 = drift[1] + vb[1] - va[1] + (vb[5] * b0 - vb[3] * b2) - (va[5] * a0 - va[3] * a2)
-    u2 = drift[2] + vb[2] - va[2] + (vb[3] * b1 - vb[4] * b0) - (va[3] * a1 - va[4] * a0)
+    u0 = surface_velocity[0] + vb[0] - va[0] + (vb[4] * b2 - vb[5] * b1) - (va[4] * a2 - va[5] * a1)
+    u1 = surface_velocity[1] + vb[1] - va[1] + (vb[5] * b0 - vb[3] * b2) - (va[5] * a0 - va[3] * a2)
+    u2 = surface_velocity[2] + vb[2] - va[2] + (vb[3] * b1 - vb[4] * b0) - (va[3] * a1 - va[4] * a0)
     along = n0 * u0 + n1 * u1 + n2 * u2
     return u0 - along * n0, u1 - along * n1, u2 - along * n2, abs(along)
 
@@ -324,7 +360,18 @@ def _inside(impulse, bound):
 
 @subkernel
 def normal_speed(jacobian, row, velocity, a, b):
-    """J v of one row [m/s]."""
+    """J v of one row [m/s].
+
+    Parameters
+    ----------
+    jacobian : float64 [row_count, 12]
+        Read.
+    row : int64
+    velocity : float64 [body_count, 6]
+        Read.
+    a, b : int64
+        Bodies of the row.
+    """
     speed = 0.0
     for column in range(6):
         speed += jacobian[row, column] * velocity[a, column] + jacobian[row, 6 + column] * velocity[b, column]
@@ -333,7 +380,17 @@ def normal_speed(jacobian, row, velocity, a, b):
 
 @subkernel
 def size_that_moves(size, can_be_pushed, a, b):
-    """Size of the smaller of those of two bodies that can be pushed [m]."""
+    """Size of the smaller of those of two bodies that can be pushed [m].
+
+    Parameters
+    ----------
+    size : float64 [body_count]
+        [m] (read).
+    can_be_pushed : bool [body_count]
+        Read.
+    a, b : int64
+        Bodies, of which one can be pushed.
+    """
     if not can_be_pushed[a]:
         return size[b]
     if not can_be_pushed[b]:
@@ -358,212 +415,21 @@ def _bounce_speed(speed_before, speed_free, gap, restitution, gravity_speed, h):
     return restitution * math.sqrt(impact_squared)
 
 
-@kernel(inline=True)
-def ask_for_velocities(islands, island, rows, contacts, contact_rows):
-    """Turn the rows of an island from the question of poses to that of velocities, where the answers differ.
-
-    They differ where an overlap is being taken out, and where bodies bounce: where an approaching contact really
-    pushes (others may have stopped the body before).
-
-    Returns
-    -------
-    int
-        SAME where the answers do not differ; else the sum of BOUNCES, where ``impacts`` come first, and RECOVERS.
-    """
-    differs = bounces = recovers = False
-    for index in range(islands.block_first[island], islands.block_first[island + 1]):
-        block = islands.block_order[index]
-        if block >= contacts.count[0]:
-            continue
-        row = rows.block_row[block]
-        pushes = rows.impulse[row] > 0.0
-        if pushes and contact_rows.bounce_speed[block] > 0.0:
-            differs = bounces = True
-        bias = contact_rows.velocity_bias[block]
-        if bias != rows.bias[row]:
-            recovers = recovers or rows.bias[row] < 0.0
-            rows.bias[row] = bias
-            differs = differs or pushes
-    if not differs:
-        return SAME
-    return (BOUNCES if bounces else 0) + (RECOVERS if recovers else 0)
-
-
-@subkernel
-def move_rows_along(islands, island, rows, contacts, state, motion, h, keeps_impulses):
-    """Measure the rows of an island from where its bodies will be, for the question of velocities.
-
-    Poses move by h times the displacing velocities, contact points with them. Impulses that are added now act
-    at one common point of the new poses, so they keep the angular momentum to rounding; from the old arms a bounce
-    would miss it by h u x impulse. The free velocity is taken anew, so that the present impulses still give
-    the present velocity: v_free <- v - M^-1 J' r. Contacts of fast bodies have the arms of the moment when they meet.
-
-    Where overlaps are taken out and nothing bounces, the present impulses are not to stay: the free velocity is kept,
-    or the part of them that moves bodies apart would leave them a spin, and the velocity is taken anew.
+@subkernel(inline=True)
+def store_contact_impulses(rows, contacts):
+    """Contact impulses as world vectors on body b, from which the next substep starts.
 
     Parameters
     ----------
-    islands, island, contacts, state
-        Read; ``state.velocity`` is v', the poses are still the old ones.
-        Written: the velocity of the island's bodies, unless ``keeps_impulses``.
     rows : RowArrays
-        Written: jacobian, response and diagonal of the island's blocks; body_mass.
-    motion : MotionArrays
-        Read: displacing_velocity, inverse_inertia. Written: free_velocity of the island's bodies, where
-        ``keeps_impulses``.
-    h : float
-        [s].
-    keeps_impulses : bool
-        Whether the present impulses are to stay, nearly.
+        Read.
+    contacts : ContactArrays
+        Written: impulse [N s].
     """
-    rows, contacts, state, motion = borrowed(rows), borrowed(contacts), borrowed(state), borrowed(motion)
-    free_velocity, velocity, displacing = motion.free_velocity, state.velocity, motion.displacing_velocity
-    inverse_mass, inverse_inertia = motion.inverse_mass, motion.inverse_inertia
-    jacobian, response, diagonal = rows.jacobian, rows.response, rows.diagonal
-    for index in range(islands.block_first[island], islands.block_first[island + 1]):
-        block = islands.block_order[index]
-        if block >= contacts.count[0] or _is_parted(contacts.drift[block]):
-            continue
-        a, b = rows.body_a[block], rows.body_b[block]
-        drift = contacts.drift[block]
-        if keeps_impulses:
-            arms = _moved_arms(contacts.position, drift, block, state.position, displacing, a, b, h)
-        else:
-            # These push for many substeps, so a small torque of theirs would add up.
-            arms = _carried_arms(
-                contacts.position, drift, block, state.position, displacing, motion.can_be_pushed, a, b, h
-            )
-        side_a, side_b = _side(inverse_mass, inverse_inertia, a), _side(inverse_mass, inverse_inertia, b)
-        for row in range(rows.block_row[block], rows.block_row[block + 1]):
-            direction = jacobian[row, 6], jacobian[row, 7], jacobian[row, 8]
-            diagonal[row] = _fill_row(jacobian[row], response[row], direction, arms, side_a, side_b)
-    for index in range(islands.body_first[island], islands.body_first[island + 1]):
-        body = islands.body_order[index]
-        for column in range(6):
-            if keeps_impulses:
-                free_velocity[body, column] = velocity[body, column]
-            else:
-                velocity[body, column] = free_velocity[body, column]
-        if keeps_impulses:
-            _fill_inertia(inverse_inertia[body], rows.body_mass[body])
-    sign, changed = (-1.0, free_velocity) if keeps_impulses else (1.0, velocity)
-    for index in range(islands.block_first[island], islands.block_first[island + 1]):
-        block = islands.block_order[index]
-        a, b = rows.body_a[block], rows.body_b[block]
-        for row in range(rows.block_row[block], rows.block_row[block + 1]):
-            for column in range(6):
-                changed[a, column] += sign * rows.response[row, column] * rows.impulse[row]
-                changed[b, column] += sign * rows.response[row, 6 + column] * rows.impulse[row]
-
-
-@subkernel
-def gains_energy(islands, island, rows, contacts, free_velocity, velocity):
-    """Whether the answer has more kinetic energy than free motion, where contacts can but take some.
-
-    A normal impulse acts where u_n = -gap / h <= 0, friction against u_t, so r . u <= 0 and with r = M (v - v_free)
-    v' M v <= v_free' M v_free. What is driven may push energy in; then there is nothing to say.
-
-    Returns
-    -------
-    bool
-    """
-    if is_driven(islands, island, rows, contacts, velocity):
-        return False
-    before = kinetic_energy(islands, island, rows, free_velocity)
-    return kinetic_energy(islands, island, rows, velocity) > (1.0 + _RATIO_ENERGY_GAIN) * before
-
-
-@subkernel
-def is_driven(islands, island, rows, contacts, velocity):
-    """Whether an island touches bodies that are moved by hand, or meshes that deform."""
-    for index in range(islands.block_first[island], islands.block_first[island + 1]):
-        if touches_driven(rows, contacts, velocity, islands.block_order[index]):
-            return True
-    return False
-
-
-@subkernel
-def touches_driven(rows, contacts, velocity, block):
-    """Whether a side of a contact is moved by hand, or deforms."""
-    if block < contacts.count[0]:
-        for axis in range(3):
-            if contacts.drift[block, axis] != 0.0:
-                return True
-    for body in (rows.body_a[block], rows.body_b[block]):
-        if rows.body_mass[body, 0, 0] == 0.0:
-            for column in range(6):
-                if velocity[body, column] != 0.0:
-                    return True
-    return False
-
-
-@subkernel
-def kinetic_energy(islands, island, rows, velocity):
-    """Of an island's bodies [J]."""
-    energy = 0.0
-    for index in range(islands.body_first[island], islands.body_first[island + 1]):
-        body = islands.body_order[index]
-        mass = rows.body_mass[body]
-        for i in range(6):
-            for j in range(6):
-                energy += 0.5 * velocity[body, i] * mass[i, j] * velocity[body, j]
-    return energy
-
-
-@subkernel
-def forget_impulses(islands, island, rows, free_velocity, velocity):
-    """Put an island back to where no impulse acts."""
-    for index in range(islands.block_first[island], islands.block_first[island + 1]):
-        block = islands.block_order[index]
-        for row in range(rows.block_row[block], rows.block_row[block + 1]):
-            rows.impulse[row] = 0.0
-    for index in range(islands.body_first[island], islands.body_first[island + 1]):
-        body = islands.body_order[index]
-        for column in range(6):
-            velocity[body, column] = free_velocity[body, column]
-
-
-@subkernel
-def _moved_arms(point, drift, contact, position, velocity, a, b, h):
-    """Arms from the moved centres of mass to the moved contact point: half way between where its bodies take it."""
-    a0, a1, a2, b0, b1, b2 = _arms(point, drift, contact, position, a, b)
-    va, vb = velocity[a], velocity[b]
-    # what the surfaces do more than their centres of mass, in h
-    p0, p1, p2 = h * (va[4] * a2 - va[5] * a1), h * (va[5] * a0 - va[3] * a2), h * (va[3] * a1 - va[4] * a0)
-    q0, q1, q2 = h * (vb[4] * b2 - vb[5] * b1), h * (vb[5] * b0 - vb[3] * b2), h * (vb[3] * b1 - vb[4] * b0)
-    # half of what b's surface does more than a's: from either surface to the middle
-    c0 = 0.5 * (h * (vb[0] - va[0]) + q0 - p0)
-    c1 = 0.5 * (h * (vb[1] - va[1]) + q1 - p1)
-    c2 = 0.5 * (h * (vb[2] - va[2]) + q2 - p2)
-    return a0 + p0 + c0, a1 + p1 + c1, a2 + p2 + c2, b0 + q0 - c0, b1 + q1 - c1, b2 + q2 - c2
-
-
-@subkernel
-def _carried_arms(point, drift, contact, position, velocity, can_be_pushed, a, b, h):
-    """Arms from the moved centres of mass to the contact point, carried along without turning.
-
-    Carried with the body that can be pushed, or half way between two of them: what touches of a ball stays below its
-    centre however it spins. A point that turned with it would have the floor's push turn it, faster and faster.
-    """
-    a0, a1, a2, b0, b1, b2 = _arms(point, drift, contact, position, a, b)
-    share = 0.5
-    if not can_be_pushed[a]:
-        share = 0.0
-    elif not can_be_pushed[b]:
-        share = 1.0
-    va, vb = velocity[a], velocity[b]
-    d0, d1, d2 = h * (vb[0] - va[0]), h * (vb[1] - va[1]), h * (vb[2] - va[2])
-    kept = 1.0 - share
-    return a0 + kept * d0, a1 + kept * d1, a2 + kept * d2, b0 - share * d0, b1 - share * d1, b2 - share * d2
-
-
-@subkernel(inline=True)
-def store_contact_impulses(rows, contacts):
-    """Contact impulses as world vectors on body b, from which the next substep starts."""
     for contact in range(contacts.count[0]):
         row = rows.block_row[contact]
         for axis in range(3):
             total = 0.0
-            for direction in range(_ROWS_PER_CONTACT):
+            for direction in range(ROWS_PER_CONTACT):
                 total += rows.impulse[row + direction] * rows.jacobian[row + direction, 6 + axis]
             contacts.impulse[contact, axis] = total

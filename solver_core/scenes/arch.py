@@ -8,7 +8,7 @@ import colorsys
 
 import numpy as np
 
-from ..shapes import ConvexHull
+from ..geometry.hulls import ConvexHull
 from .scene import Scene, SceneBody, floor
 
 _DENSITY = 1.0  # [kg/m^3]; only the ratio of masses matters

@@ -5,8 +5,8 @@ import math
 
 import numpy as np
 
-from ..model import BodyKind
-from ..shapes import Box, Sphere
+from ..geometry.shapes import Box, Sphere
+from ..model.model import BodyKind
 from .scene import Scene, SceneBody, floor
 
 _RADIUS = 0.25  # of the cradle's balls [m]

@@ -5,9 +5,9 @@ import math
 
 import numpy as np
 
-from ..model import BodyKind
-from ..shapes import ConvexHull
-from ..triangle_mesh import TriangleMesh
+from ..geometry.hulls import ConvexHull
+from ..geometry.triangle_mesh import TriangleMesh
+from ..model.model import BodyKind
 from .scene import Scene, SceneBody
 
 # The ground's half length along and across the slope [m], and the width of its cells [m].

@@ -8,7 +8,7 @@ so friction must be above that.
 import colorsys
 import math
 
-from ..shapes import Box
+from ..geometry.shapes import Box
 from .scene import Scene, SceneBody, floor
 
 _LENGTH, _WIDTH, _THICKNESS = 1.0, 0.7, 0.02  # of a card [m]
@@ -22,7 +22,7 @@ _DENSITY = 10.0  # [kg/m^3]
 
 
 def card_house(levels: int = 3) -> Scene:
-    """A house of so many storeys; the lowest has as many leaning pairs as the house has storeys.
+    """A house of this many storeys; the lowest has as many leaning pairs as the house has storeys.
 
     Level cards are cut so that none overlap: those at the ends of a storey cover both cards of the outermost pair,
     without which its pair would be loaded on one side and fall.

@@ -4,11 +4,11 @@ import math
 
 import numpy as np
 
-from ..compound import Compound
-from ..model import BodyKind
-from ..rotations import from_rotation_vector, multiply
-from ..shapes import ConvexHull
-from ..solid_meshes import mass_properties
+from ..geometry.hulls import ConvexHull
+from ..geometry.rotations import from_rotation_vector, multiply
+from ..geometry.solid_meshes import solid_properties
+from ..model.compound import Compound
+from ..model.model import BodyKind
 from .scene import Scene, SceneBody
 
 # Of a ring's mesh.
@@ -35,7 +35,7 @@ def chain(count: int = 9, angle: float = 60.0) -> Scene:
         ConvexHull.from_points(np.concatenate([vertices[_meridian(place)], vertices[_meridian(place + 1)]]))
         for place in range(_AROUND)
     ]
-    shape = Compound(wedges, mass_properties(vertices, triangles))
+    shape = Compound(wedges, solid_properties(vertices, triangles))
     pitch = _SLACK * 2.0 * (_RADIUS - _TUBE)
     slope = math.radians(angle)
     bodies = []

@@ -5,7 +5,7 @@ import math
 
 import numpy as np
 
-from ..shapes import Box
+from ..geometry.shapes import Box
 from .scene import Scene, SceneBody, floor
 
 _THICKNESS, _WIDTH, _HEIGHT = 0.04, 0.14, 0.28  # of a domino [m]
@@ -13,7 +13,7 @@ _PITCH = 0.13  # along the curve, from one domino to the next [m]
 _MASS = 0.1
 # The first leans forward by this much [rad]: more than thickness over height, so it falls.
 _LEAN = 0.2
-# The row goes to and fro with so many half circles, of this radius in pitches.
+# The row goes to and fro with this many half circles, of this radius in pitches.
 _TURNS = 3
 _TURN_RADIUS = 4.0
 

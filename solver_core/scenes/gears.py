@@ -5,11 +5,12 @@ import math
 
 import numpy as np
 
-from .. import rotations
-from ..compound import Compound
-from ..model import BodyKind
-from ..round_shapes import Cylinder
-from ..shapes import Box, ConvexHull
+from ..geometry import rotations
+from ..geometry.hulls import ConvexHull
+from ..geometry.round_shapes import Cylinder
+from ..geometry.shapes import Box
+from ..model.compound import Compound
+from ..model.model import BodyKind
 from .scene import Scene, SceneBody, floor
 
 # The teeth, all lengths in modules: pitch diameter over tooth count, the same for wheels that mesh.

@@ -5,7 +5,7 @@ import math
 
 import numpy as np
 
-from ..shapes import Box
+from ..geometry.shapes import Box
 from .scene import Scene, SceneBody, floor
 
 # Distance of the boxes at the start, more than their diagonal of 1.73 [m].

@@ -2,7 +2,7 @@
 
 import colorsys
 
-from ..shapes import Box
+from ..geometry.shapes import Box
 from .scene import Scene, SceneBody, floor
 
 # Free width between neighbours, as a share of a box.

@@ -2,7 +2,8 @@
 
 from dataclasses import dataclass, field
 
-from ..model import BodyKind, Model, ModelBuilder
+from ..model.builder import ModelBuilder
+from ..model.model import BodyKind, Model
 
 # Blender multiplies the two bodies' values, so this makes 0.5 of a pair.
 FRICTION_HALF = 0.5**0.5
@@ -91,7 +92,7 @@ class Scene:
 
 def floor(half_width: float = 20.0) -> SceneBody:
     """A static sheet at z = 0."""
-    from ..shapes import Box
+    from ..geometry.shapes import Box
 
     return SceneBody(
         name="Floor",

@@ -5,10 +5,10 @@ import math
 
 import numpy as np
 
-from .. import rotations
-from ..compound import Compound
-from ..round_shapes import Cylinder
-from ..shapes import ConvexHull
+from ..geometry import rotations
+from ..geometry.hulls import ConvexHull
+from ..geometry.round_shapes import Cylinder
+from ..model.compound import Compound
 from .scene import Scene, SceneBody, floor
 
 _GRAVITY = 9.81

@@ -3,7 +3,7 @@
 import colorsys
 from dataclasses import replace
 
-from ..shapes import Box
+from ..geometry.shapes import Box
 from .scene import Scene, SceneBody, floor
 
 

@@ -2,7 +2,7 @@
 
 import colorsys
 
-from ..shapes import Box, Sphere
+from ..geometry.shapes import Box, Sphere
 from .scene import Scene, SceneBody, floor
 
 _BRICK = (0.5, 0.25, 0.25)  # length, depth, height [m]

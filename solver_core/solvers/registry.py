@@ -1,49 +1,49 @@
 """The solvers by name. A solver's file registers itself at its foot; the tables of files say where a name lives,
 so that only the solver that is used is loaded and compiled.
 
-``contact/`` holds the solvers of contact problems, ``lcp/`` those of plain linear complementarity problems.
+``lcp/`` holds the solvers of plain linear complementarity problems, all other folders those of contact problems.
 """
 
 import importlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
-from ..problem import OWN_OPTIONS, ProblemError, SolverOptions
-from ..rows import FRICTION_MODELS, allocate_solver_workspace
+from ..problem.problem import OWN_OPTIONS, ProblemError, SolverOptions, kernel_settings
+from ..problem.rows import FRICTION_MODELS, SolverSettings
 
-# name -> file in contact/ or lcp/; the order is the one in which users see them
-_CONTACT_FILES = {
+# name -> module; the order is the one in which users see them
+_CONTACT_MODULES = {
     "auto": "auto",
-    "alm_newton": "alm_newton",
-    "nncg": "nncg",
-    "pgs": "pgs",
-    "psor": "pgs",
-    "amgs": "amgs",
-    "amsor": "amgs",
-    "fischer_newton": "fischer_newton",
+    "alm_newton": "newton.alm_newton",
+    "nncg": "sweeps.nncg",
+    "pgs": "sweeps.pgs",
+    "psor": "sweeps.pgs",
+    "amgs": "sweeps.amgs",
+    "amsor": "sweeps.amgs",
+    "fischer_newton": "fischer_newton.fischer_newton",
     "staggered": "staggered",
-    "lemke": "lemke",
-    "lemke_structural": "lemke_structural",
-    "lemke_reduced": "lemke_reduced",
+    "lemke": "pivoting.lemke",
+    "lemke_structural": "pivoting.lemke_structural",
+    "lemke_reduced": "pivoting.lemke_reduced",
 }
 # (name, friction) -> file, where a method has another kernel for that model
 _CONTACT_VARIANTS = {("auto", "polyhedral"): "auto_polyhedral"}
-_LCP_FILES = {
-    "auto": "auto",
-    "jacobi": "jacobi",
-    "pgs": "pgs",
-    "psor": "psor",
-    "nncg": "nncg",
-    "amgs": "amgs",
-    "amsor": "amsor",
-    "dantzig": "dantzig",
-    "lemke": "lemke",
-    "minmap_newton": "minmap_newton",
-    "fischer_newton": "fischer_newton",
+_LCP_MODULES = {
+    "auto": "lcp.auto",
+    "jacobi": "lcp.splitting.jacobi",
+    "pgs": "lcp.splitting.pgs",
+    "psor": "lcp.splitting.psor",
+    "nncg": "lcp.splitting.nncg",
+    "amgs": "lcp.splitting.amgs",
+    "amsor": "lcp.splitting.amsor",
+    "dantzig": "lcp.pivoting.dantzig",
+    "lemke": "lcp.pivoting.lemke",
+    "minmap_newton": "lcp.newton.minmap_newton",
+    "fischer_newton": "lcp.newton.fischer_newton",
 }
 
-METHODS = tuple(_CONTACT_FILES)
-LCP_METHODS = tuple(_LCP_FILES)
+METHODS = tuple(_CONTACT_MODULES)
+LCP_METHODS = tuple(_LCP_MODULES)
 
 _contact_methods: dict[str | tuple[str, str], "Method"] = {}
 _lcp_methods: dict[str, "LcpMethod"] = {}
@@ -59,23 +59,27 @@ class Method:
         As options name it; as users see it.
     kernel : callable
         (rows, islands, island, free_velocity, velocity, workspace, settings)
-        -> (status, iterations, residual, scale, worst block).
+        -> (status, iterations, residual [m/s], scale [m/s], worst block). It solves one island. Of ``rows``
+        (RowArrays) it reads all, and ``impulse`` holds the start and is written; ``islands`` (IslandArrays), the
+        number ``island`` and ``free_velocity`` (float64 [body_count, 6]) are read; ``velocity`` (float64
+        [body_count, 6]) is v_free + M^-1 J' r at the start and is written; ``workspace`` is what ``allocate`` made,
+        or views of it (``compiled.views``); ``settings`` are SolverSettings.
     frictions : tuple of str
         Models of friction that it knows.
     max_iterations : int
         Its own limit.
     source : str
+    allocate : callable
+        (row_capacity, body_capacity, history) -> workspace of the kernel, a NamedTuple.
     options : mapping of str to value
         The options of its own that it has, with its values for them.
-    allocate : callable
-        (row_capacity, body_capacity, history) -> workspace of the kernel.
     explicit : callable or None
         Where it can solve ``ContactProblem.from_delassus``:
         (delassus, r0, friction, options) -> (r, status, iterations, residual, scale, worst contact, history).
     fallbacks : callable or None
         (workspace) -> int64 [1], to which the kernel adds one for each time that another method had to take over.
     carried : tuple of str
-        Fields of the workspace that the kernel keeps from call to call, by body of the island that it solves.
+        Fields of the workspace that the kernel keeps from call to call: NamedTuples of arrays with a place per body.
     """
 
     name: str
@@ -84,19 +88,20 @@ class Method:
     frictions: tuple[str, ...]
     max_iterations: int
     source: str
+    allocate: Callable
     options: Mapping[str, object] = field(default_factory=dict)
-    allocate: Callable = allocate_solver_workspace
     explicit: Callable | None = None
     fallbacks: Callable | None = None
     carried: tuple[str, ...] = ()
 
     def carry(self, old, new) -> None:
-        """Let a larger workspace go on as the old one would have."""
+        """Copy what the old workspace has carried from call to call to a larger one."""
         for name in self.carried:
-            getattr(new, name)[:] = getattr(old, name)
+            for source, target in zip(getattr(old, name), getattr(new, name), strict=True):
+                target[:] = source
 
     def sharing(self, first, other):
-        """One more workspace for the same bodies, to solve other islands with at the same time."""
+        """A workspace for the same bodies that another worker uses to solve other islands at the same time."""
         return other._replace(**{name: getattr(first, name) for name in self.carried}) if self.carried else other
 
 
@@ -121,7 +126,7 @@ class LcpMethod:
     requires : callable (lcp) -> str or None
         What is wrong with a problem that it cannot solve; None where it can.
     forms : tuple of str
-        Forms of A that it takes as they are (``LCP.form``); from others it asks for the entries.
+        Forms of A that it takes as they are (``LCP.form``); from other forms it needs the entries.
     options : mapping of str to value
         The options of its own that it has, with its values for them.
     """
@@ -165,7 +170,7 @@ def find_method(name: str, friction: str | None = None) -> Method:
     ValueError
         There is no such solver, or it does not know this model of friction.
     """
-    method = _load(name, _CONTACT_FILES, _contact_methods, "contact")
+    method = _load(name, _CONTACT_MODULES, _contact_methods)
     if friction is None:
         return method
     if friction not in FRICTION_MODELS:
@@ -173,7 +178,7 @@ def find_method(name: str, friction: str | None = None) -> Method:
     if friction not in method.frictions:
         raise ProblemError(f"solver {name!r} knows friction {', '.join(method.frictions)}, not {friction!r}")
     if (name, friction) in _CONTACT_VARIANTS:
-        return _load((name, friction), _CONTACT_VARIANTS, _contact_methods, "contact")
+        return _load((name, friction), _CONTACT_VARIANTS, _contact_methods)
     return method
 
 
@@ -185,7 +190,7 @@ def find_lcp_method(name: str) -> LcpMethod:
     ValueError
         There is no such solver.
     """
-    return _load(name, _LCP_FILES, _lcp_methods, "lcp")
+    return _load(name, _LCP_MODULES, _lcp_methods)
 
 
 def resolve_options(method: Method | LcpMethod, options: SolverOptions, limit: int) -> SolverOptions:
@@ -206,9 +211,20 @@ def resolve_options(method: Method | LcpMethod, options: SolverOptions, limit: i
     return replace(options, **values)
 
 
-def _load(name, files, registered, folder):
+def kernel_settings_of(method: Method, options: SolverOptions, friction: str) -> SolverSettings:
+    """What a method's kernel is told: ``options``, with the method's own values where they are open.
+
+    Raises
+    ------
+    ValueError
+        An option is set that the method does not have.
+    """
+    return kernel_settings(resolve_options(method, options, method.max_iterations), friction)
+
+
+def _load(name, files, registered):
     if name not in files:
         raise ProblemError(f"there is no solver {name!r}; choose one of {', '.join(files)}")
     if name not in registered:
-        importlib.import_module(f".{folder}.{files[name]}", __package__)
+        importlib.import_module(f".{files[name]}", __package__)
     return registered[name]

@@ -9,9 +9,13 @@ import numpy as np
 import pytest
 
 import cairn
-from cairn.addon import bake, fcurves, keyframes
-from cairn.addon.bake import BakeSettings, BakeStopped, bake_frames, bake_scene
-from cairn.addon.scene_export import SceneError, export_scene, simulation_paused
+from cairn.addon import bake, bake_report
+from cairn.addon.bake import BakeStopped, bake_frames, bake_scene
+from cairn.addon.read.frame_samples import simulation_paused
+from cairn.addon.read.scene_export import export_scene
+from cairn.addon.read.scene_poses import SceneError
+from cairn.addon.settings import BakeSettings
+from cairn.addon.write import fcurves, keyframes
 from cairn.solver_core.simulation import Simulation, SimulationError
 
 FAST = BakeSettings(start=1, end=25)
@@ -199,11 +203,11 @@ def totals(**values):
     ],
 )
 def test_summary_is_a_sentence(values, arguments, sentence):
-    assert bake.summary_sentence(totals(**values), **arguments) == sentence
+    assert bake_report.summary_sentence(totals(**values), **arguments) == sentence
 
 
 def test_shares_have_two_digits():
-    assert [bake.percent_text(share) for share in (2e-6, 3.44e-4, 0.0344, 0.214, 0.996, 11.969)] == [
+    assert [bake_report.percent_text(share) for share in (2e-6, 3.44e-4, 0.0344, 0.214, 0.996, 11.969)] == [
         "less than 0.01 %", "0.034 %", "3.4 %", "21 %", "100 %", "1,200 %"
     ]  # fmt: skip
 
@@ -263,7 +267,7 @@ def test_loading_is_not_called_compiling(drop):
 
 
 def test_durations_read_as_people_say_them():
-    assert [bake.duration_text(seconds) for seconds in (0.04, 9.97, 59.6, 200, 7500)] == [
+    assert [bake_report.duration_text(seconds) for seconds in (0.04, 9.97, 59.6, 200, 7500)] == [
         "0.0 s", "10 s", "1 min 0 s", "3 min 20 s", "2 h 5 min"
     ]  # fmt: skip
 

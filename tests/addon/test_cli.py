@@ -12,6 +12,7 @@ import bpy
 import pytest
 
 from cairn.addon import bake, cli
+from cairn.addon.settings import BakeSettings
 
 FRAMES = 6
 
@@ -462,7 +463,7 @@ def test_options_reach_the_bake(shot, capsys, monkeypatch):
     expected = {"start": 3, "end": 9, "method": "pgs", "friction": "box"}
     expected |= {"substeps": 7, "tolerance": 1e-3, "max_iterations": 50, "threads": 2}
     assert vars(seen[0]) == expected
-    assert seen[1] == bake.BakeSettings.from_scene(bpy.context.scene)
+    assert seen[1] == BakeSettings.from_scene(bpy.context.scene)
 
 
 # Processes

@@ -10,13 +10,17 @@ import pytest
 from scene_maker import quaternion_matrix
 
 from cairn.addon import cli, demo, pictures
-from cairn.addon.bake import RATIO_VISIBLE, BakeSettings, bake_scene
-from cairn.addon.scene_export import export_scene, sample_frame, simulation_paused
+from cairn.addon.bake import bake_scene
+from cairn.addon.bake_report import RATIO_VISIBLE
+from cairn.addon.read.frame_samples import sample_frame, simulation_paused
+from cairn.addon.read.scene_export import export_scene
+from cairn.addon.settings import BakeSettings
 from cairn.solver_core import scenes
-from cairn.solver_core.model import BodyKind
-from cairn.solver_core.round_shapes import Capsule, Cone, Cylinder
-from cairn.solver_core.scenes import Scene, SceneBody
-from cairn.solver_core.shapes import Box, ConvexHull, Sphere
+from cairn.solver_core.geometry.hulls import ConvexHull
+from cairn.solver_core.geometry.round_shapes import Capsule, Cone, Cylinder
+from cairn.solver_core.geometry.shapes import Box, Sphere
+from cairn.solver_core.model.model import BodyKind
+from cairn.solver_core.scenes.scene import Scene, SceneBody
 
 # Blender's settings and matrices are single precision.
 SINGLE = 1e-5

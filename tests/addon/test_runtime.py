@@ -11,8 +11,8 @@ import types
 import pytest
 
 from cairn.addon import runtime
-from cairn.solver_core import compile_workers, entries
-from cairn.solver_core.shapes import ShapeKind
+from cairn.solver_core.compiled import compile_processes, function_tables
+from cairn.solver_core.geometry.shapes import ShapeKind
 
 OPTIONS = {"frame_rate": 24.0, "substeps": 1, "method": "nncg", "friction": "box", "tolerance": 1e-6}
 RECORD = {
@@ -47,6 +47,14 @@ def test_a_difference_says_what_lies_where_and_what_to_do():
     numba, scipy = runtime.differences(RECORD, found)
     assert all(part in numba for part in ("numba 0.70.0", "/somewhere/.local/lib", "0.68.1", "restart Blender"))
     assert all(part in scipy for part in ("scipy 1.17.1", "missing", "reinstall"))
+
+
+def test_a_numba_that_cairn_was_not_tested_with_is_one_line():
+    """Also where nothing was bundled; a version that is tested raises nothing."""
+    (line,) = runtime.differences({}, {"numba": ("0.12.1", "/somewhere/lib")})
+    assert all(part in line for part in ("0.12.1", "/somewhere/lib", "tested with Numba"))
+    assert "\n" not in line
+    assert runtime.differences({}, {"numba": (runtime.found_versions()["numba"][0], "/somewhere/lib")}) == []
 
 
 def test_a_stranger_among_the_packages_stops_the_bake(monkeypatch):
@@ -85,7 +93,7 @@ def test_the_cache_is_the_cores_own_outside_an_extension():
 def test_an_extension_keeps_its_cache_in_blenders_user_folder(monkeypatch, tmp_path):
     import bpy
 
-    from cairn.solver_core import kernel
+    from cairn.solver_core.compiled import kernel
 
     places = []
     asked = []
@@ -117,8 +125,8 @@ def test_compiling_shows_at_once_and_comes_to_an_end(monkeypatch):
 
 def test_compiling_pauses_between_two_kernels(monkeypatch):
     """With no time a tick, every kernel that is compiled here is a step of its own, each once and in order."""
-    monkeypatch.setattr(compile_workers, "child_count", lambda: 0)
-    monkeypatch.setattr(entries.Compilation, "is_cached", lambda compilation: False)
+    monkeypatch.setattr(compile_processes, "child_count", lambda: 0)
+    monkeypatch.setattr(function_tables.Compilation, "is_cached", lambda compilation: False)
     steps = [step for step in runtime.compile_kernels(OPTIONS, [ShapeKind.BOX], time_slice=-1.0) if step[1]]
     assert [done for done, _, _ in steps] == list(range(len(steps)))
     assert {total for _, total, _ in steps} == {len(steps)}
@@ -137,8 +145,8 @@ def test_only_shapes_that_the_model_has_are_compiled():
 @pytest.mark.parametrize("missing", [(), ("frame",)])
 def test_only_what_is_compiled_is_counted(monkeypatch, missing):
     """Where all kernels are in the cache, and only loaded, there is no total; one that is missing makes it a count."""
-    monkeypatch.setattr(compile_workers, "child_count", lambda: 0)
-    monkeypatch.setattr(entries.Compilation, "is_cached", lambda compilation: compilation.name not in missing)
+    monkeypatch.setattr(compile_processes, "child_count", lambda: 0)
+    monkeypatch.setattr(function_tables.Compilation, "is_cached", lambda compilation: compilation.name not in missing)
     steps = runtime.compile_kernels(OPTIONS, [ShapeKind.BOX], time_slice=-1.0)
     totals = {total for _, total, name in steps if name}
     assert (totals == {0}) == (not missing)
@@ -147,8 +155,8 @@ def test_only_what_is_compiled_is_counted(monkeypatch, missing):
 
 
 def test_compiling_can_be_left(monkeypatch):
-    monkeypatch.setattr(compile_workers, "child_count", lambda: 0)
-    monkeypatch.setattr(entries.Compilation, "is_cached", lambda compilation: False)
+    monkeypatch.setattr(compile_processes, "child_count", lambda: 0)
+    monkeypatch.setattr(function_tables.Compilation, "is_cached", lambda compilation: False)
     steps = runtime.compile_kernels(OPTIONS, [ShapeKind.BOX], time_slice=-1.0)
     next(step for step in steps if step[1])
     steps.close()

@@ -6,12 +6,16 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from cairn.solver_core.collision.looks import end_looks, start_look
-from cairn.solver_core.collision.workspace import OUTLOOK_COLUMNS, RESTLESS, UNSOLVED
-from cairn.solver_core.model import BodyKind, ModelBuilder
-from cairn.solver_core.scenes import card_house, pile, pyramid, stack
-from cairn.solver_core.shapes import Box, Sphere
-from cairn.solver_core.simulation import FrameInput, Simulation, SimulationOptions, deepest_overlap
+from cairn.solver_core.diagnostics import deepest_overlap
+from cairn.solver_core.dynamics.solve_flags import allocate_solve_flags, keep_solve_flags, start_solve_flags
+from cairn.solver_core.geometry.shapes import Box, Sphere
+from cairn.solver_core.model.builder import ModelBuilder
+from cairn.solver_core.model.model import BodyKind
+from cairn.solver_core.options import FrameInput, SimulationOptions
+from cairn.solver_core.scenes import pile, pyramid
+from cairn.solver_core.scenes.cards import card_house
+from cairn.solver_core.scenes.stacks import stack
+from cairn.solver_core.simulation import Simulation
 from cairn.solver_core.trajectory import Trajectory
 
 # Newton's method carries more from step to step than any other: its penalty, its order of elimination, its factors.
@@ -46,17 +50,17 @@ def test_a_resumed_run_is_the_unbroken_one_to_the_bit(method):
 
 def test_a_substep_may_start_twice():
     """Where buffers were full or bodies woke, it still knows which bodies the last one left unsolved."""
-    start, end = (getattr(function, "py_func", function) for function in (start_look, end_looks))
-    outlook = np.zeros((3, OUTLOOK_COLUMNS))
-    outlook[1, UNSOLVED] = 1.0
-    end(outlook)
+    start, end = (getattr(function, "py_func", function) for function in (start_solve_flags, keep_solve_flags))
+    flags = allocate_solve_flags(3)
+    flags.is_unsolved[1] = True
+    end(flags)
     for _ in range(2):
-        start(outlook, 0)
-        assert np.array_equal(outlook[:, RESTLESS], [0.0, 1.0, 0.0])
-        assert not outlook[:, UNSOLVED].any()
-        outlook[2, UNSOLVED] = 1.0
-    end(outlook)
-    assert np.array_equal(outlook[:, RESTLESS], [0.0, 0.0, 1.0])
+        start(flags)
+        assert flags.was_unsolved.tolist() == [False, True, False]
+        assert not flags.is_unsolved.any()
+        flags.is_unsolved[2] = True
+    end(flags)
+    assert flags.was_unsolved.tolist() == [False, False, True]
 
 
 def test_a_checkpoint_is_left_alone_by_what_follows():

@@ -4,17 +4,22 @@ import math
 
 import numpy as np
 import pytest
+from nightly import methods_of_a_step
 
-from cairn.solver_core import diagnostics, rotations
-from cairn.solver_core.contacts import grown
-from cairn.solver_core.frame_record import ITERATIONS, MISSED
-from cairn.solver_core.model import BodyKind, ModelBuilder
-from cairn.solver_core.problem import SolverOptions
-from cairn.solver_core.scenes import pile, stack
-from cairn.solver_core.shapes import Box, ConvexHull, Sphere
-from cairn.solver_core.simulation import FrameInput, Simulation, SimulationError, SimulationOptions
+from cairn.solver_core import diagnostics
+from cairn.solver_core.collision.data.contact_arrays import grown
+from cairn.solver_core.geometry import rotations
+from cairn.solver_core.geometry.hulls import ConvexHull
+from cairn.solver_core.geometry.shapes import Box, Sphere
+from cairn.solver_core.model.builder import ModelBuilder
+from cairn.solver_core.model.model import BodyKind
+from cairn.solver_core.options import FrameInput, SimulationOptions
+from cairn.solver_core.problem.problem import SolverOptions
+from cairn.solver_core.scenes import pile
+from cairn.solver_core.scenes.stacks import stack
+from cairn.solver_core.simulation import Simulation, SimulationError
 from cairn.solver_core.solve import solve_contacts
-from cairn.solver_core.solvers.registry import METHODS, find_method
+from cairn.solver_core.solvers.registry import find_method
 
 G = 9.81
 HALF = math.sqrt(0.5)  # friction of each body: the pair's product is 0.5
@@ -46,7 +51,7 @@ def on_slope(degrees, shape, size=1.0):
     return builder.build(), rotations.rotate(tilt, [1.0, 0.0, 0.0])
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", methods_of_a_step())
 @pytest.mark.parametrize("shape", [Box((0.5, 0.5, 0.5)), ConvexHull.from_points(cube_corners())], ids=["box", "hull"])
 def test_box_sticks_on_a_gentle_slope(shape, method):
     """At 20 degrees, below the friction angle of 26.6, it moves less than 0.1 mm in 5 s."""
@@ -312,11 +317,11 @@ def test_the_same_run_twice_has_the_same_bits():
 
 def test_full_buffers_grow_to_the_same_bits(monkeypatch):
     """Start with room for one contact: the motion is the same to the bit."""
-    from cairn.solver_core import stepper
-    from cairn.solver_core.contacts import allocate_contacts, allocate_pairs
+    from cairn.solver_core.collision.data.contact_arrays import allocate_contacts, allocate_pairs
+    from cairn.solver_core.dynamics import allocation
 
     roomy = Simulation(stack(6).build_model())
-    allocate = stepper.allocate_collision
+    allocate = allocation.allocate_collision
 
     def tight(model):
         pairs = tuple(allocate_pairs(1) for _ in range(3))
@@ -348,7 +353,7 @@ def test_report_tells_what_happened():
         "match_contacts",
         "build_rows",
         "find_islands",
-        "solve_contacts",
+        "solve_positions",
         "solve_velocities",
         "integrate",
         "fall_asleep",
@@ -366,8 +371,8 @@ def test_missed_tolerance_is_reported():
     assert report.worst
 
 
-def test_only_the_last_look_of_a_substep_counts():
-    """However often contacts are looked for: of an island one solve for poses counts, and one for velocities."""
+def test_only_the_last_pass_of_a_substep_counts():
+    """However many detection passes there are: of an island one position solve counts, and one velocity solve."""
     options = SimulationOptions(max_iterations=1, substeps=1, sleeping=False)
     simulation = Simulation(pile(20).build_model(), options)
     reports = [simulation.advance_frame() for _ in range(36)]
@@ -377,15 +382,15 @@ def test_only_the_last_look_of_a_substep_counts():
 
 
 def test_a_substep_that_finds_no_room_counts_nothing(monkeypatch):
-    """It is done anew with more room: what its first looks have not solved is forgotten."""
+    """It is done anew with more room: what its first passes have not solved is forgotten."""
     options = SimulationOptions(max_iterations=1, substeps=1, sleeping=False)
     model = pile(200).build_model()
     simulation, found = Simulation(model, options), []
 
     def grow_by_little(collision):
-        counts = simulation._record.counts
-        found.append((int(counts[ITERATIONS]), int(counts[MISSED])))
-        pairs, contacts = (buffers[collision.current[0]] for buffers in (collision.pairs, collision.contacts))
+        record = simulation._record
+        found.append((int(record.iterations[0]), int(record.missed[0])))
+        pairs, contacts = (buffers[collision.roles.present[0]] for buffers in (collision.pairs, collision.contacts))
         needs_pairs, needs_contacts = int(pairs.needed[0]), int(contacts.needed[0])
         return collision._replace(
             pairs=tuple(grown(buffer, max(len(buffer.shape_a), needs_pairs)) for buffer in collision.pairs),
@@ -395,7 +400,7 @@ def test_a_substep_that_finds_no_room_counts_nothing(monkeypatch):
     monkeypatch.setattr("cairn.solver_core.simulation.grow_collision", grow_by_little)
     for _ in range(48):
         simulation.advance_frame()
-    assert any(iterations > 0 for iterations, _ in found)  # there was no room at a later look
+    assert any(iterations > 0 for iterations, _ in found)  # there was no room at a later pass
     assert all(missed == 0 for _, missed in found)
 
 

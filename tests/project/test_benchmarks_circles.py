@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from cairn.solver_core.scenes.circles import circle_stack, pool
+from benchmarks.problems.circles import circle_stack, pool
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -73,7 +73,7 @@ def test_nielsen2009_notices_what_is_wrong(small_nielsen, monkeypatch):
 
 
 def test_miyamoto2019_has_both_tables_and_the_figures(small_miyamoto):
-    """Each scene has its rows, the counts do not hang on A's form, and gamma Omega = D is Gauss-Seidel."""
+    """Each scene has its rows, the counts do not depend on A's form, and gamma Omega = D is Gauss-Seidel."""
     miyamoto, setting = small_miyamoto
     report = miyamoto.measure(setting)
     parts = {row["part"] for row in report.rows}

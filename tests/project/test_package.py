@@ -108,6 +108,17 @@ def test_wrong_words_are_refused(package, words, capsys):
     assert "error:" in capsys.readouterr().err.splitlines()[-1]
 
 
+def test_wheels_keep_the_bounds_of_the_project(package, tmp_path, monkeypatch):
+    """pip is asked for Numba within the versions that Cairn was tested with."""
+    asked = []
+    monkeypatch.setattr(package, "run", asked.extend)
+    with pytest.raises(package.PackagingError, match="one wheel each"):
+        package.fetch_wheels(tmp_path, python="3.13", platform="linux-x64", numpy="numpy==2.2.*")
+    (numba,) = (word for word in asked if word.startswith("numba"))
+    assert numba in tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["dependencies"]
+    assert {"llvmlite", "numpy==2.2.*"} <= set(asked)
+
+
 def test_failure_is_one_line(package, tmp_path, monkeypatch, capsys):
     monkeypatch.setenv("CAIRN_BLENDER", sys.executable)
     monkeypatch.setattr(package, "run", lambda command: (_ for _ in ()).throw(package.PackagingError("no wheels")))

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import cairn
+from cairn.solver_core.compiled.versions import NEWEST_NUMBA, OLDEST_NUMBA, why_untested
 
 ROOT = Path(__file__).resolve().parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
@@ -20,6 +21,20 @@ def test_version_is_the_same_everywhere():
     version = PROJECT["project"]["version"]
     assert MANIFEST["version"] == version
     assert cairn.__version__ == version
+
+
+def test_numbas_bounds_are_those_that_were_tested():
+    """The requirement admits exactly the minor releases that the room for compiled code names."""
+    (requirement,) = (text for text in PROJECT["project"]["dependencies"] if text.startswith("numba"))
+    (major, oldest), (_, newest) = OLDEST_NUMBA, NEWEST_NUMBA
+    assert requirement == f"numba>={major}.{oldest},<{major}.{newest + 1}"
+    for version, is_allowed in (
+        (f"{major}.{oldest}.0", True),
+        (f"{major}.{newest}.9", True),
+        (f"{major}.{oldest - 1}.3", False),
+        (f"{major}.{newest + 1}.0rc1", False),
+    ):
+        assert (why_untested(version) == "") == is_allowed, version
 
 
 def test_changelog_has_an_entry_for_the_version():

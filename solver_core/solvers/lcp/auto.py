@@ -16,8 +16,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from ...problem import Status
-from ...residuals import measure_lcp
+from ...problem.problem import Status
+from ...problem.residuals import measure_lcp
 from ..registry import LcpMethod, find_lcp_method, register, resolve_options
 
 # Up to this many variables pivoting is the fastest: where sweeps are possible, and where they are not.

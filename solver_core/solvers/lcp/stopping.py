@@ -3,17 +3,11 @@
 import math
 from typing import NamedTuple
 
-from ...kernel import subkernel
-from ...problem import Status
+from ...compiled.kernel import subkernel
+from ...problem.problem import CONVERGED_ABSOLUTE, CONVERGED_RELATIVE, FAILED, MAX_ITERATIONS, STAGNATED
 
 # The answer of ``judge`` where the iteration goes on.
 GO_ON = -1
-
-_CONVERGED_ABSOLUTE = int(Status.CONVERGED_ABSOLUTE)
-_CONVERGED_RELATIVE = int(Status.CONVERGED_RELATIVE)
-_STAGNATED = int(Status.STAGNATED)
-_MAX_ITERATIONS = int(Status.MAX_ITERATIONS)
-_FAILED = int(Status.FAILED)
 
 
 class StoppingLimits(NamedTuple):
@@ -88,16 +82,16 @@ def judge(limits, iteration, residual, merit, last_merit, step):
         max |change of x| since the iterate before.
     """
     if residual <= limits.absolute:
-        return _CONVERGED_ABSOLUTE
+        return CONVERGED_ABSOLUTE
     if residual <= limits.target:
-        return _CONVERGED_RELATIVE
+        return CONVERGED_RELATIVE
     if merit < limits.merit:
-        return _CONVERGED_ABSOLUTE
+        return CONVERGED_ABSOLUTE
     if iteration > 0 and (abs(merit - last_merit) < limits.decrease * last_merit or step < limits.step):
-        return _STAGNATED
+        return STAGNATED
     if residual == math.inf:
-        return _FAILED
-    return _MAX_ITERATIONS if iteration >= limits.max_iterations else GO_ON
+        return FAILED
+    return MAX_ITERATIONS if iteration >= limits.max_iterations else GO_ON
 
 
 @subkernel

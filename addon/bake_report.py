@@ -1,0 +1,138 @@
+"""What is said of a bake: its report for programs, and the sentence for people."""
+
+from dataclasses import asdict, replace
+from typing import TYPE_CHECKING, Any
+
+import bpy
+
+from .. import __version__
+from .read.exported_scene import ExportedBody, SceneExport
+from .settings import BakeSettings
+
+if TYPE_CHECKING:  # it loads Numba
+    from ..solver_core import Trajectory
+
+# Compilation that takes longer [s] is named apart from a bake's time; it comes once.
+LONG_COMPILATION = 2.0
+# A contact that is off by less than this share of the speed that it had to stop is not seen: hits in a heap stay some
+# per cent off (docs/baking.md).
+RATIO_VISIBLE = 0.05
+
+
+def report_dictionary(
+    export: SceneExport, trajectory: "Trajectory", settings: BakeSettings, totals: dict[str, Any]
+) -> dict[str, Any]:
+    """A bake's report, as ``cairn bake --report`` writes it."""
+    asked = replace(settings, start=export.frame_start, end=export.frame_end)
+    return {
+        "cairn": __version__,
+        "blender": bpy.app.version_string,
+        "scene": bpy.data.filepath,
+        "options": {**asdict(asked), "frame_rate": export.frame_rate},
+        "notes": [{"level": note.level, "object": note.object_name, "text": note.text} for note in export.notes],
+        "frames": [{**report.as_dict(), "frame": export.frame_start + report.frame} for report in trajectory.reports],
+        "totals": totals,
+    }
+
+
+def totals_of(
+    export: SceneExport, trajectory: "Trajectory", seconds_by_part: dict[str, float], seconds: float
+) -> dict[str, Any]:
+    """What a bake's report says of all frames together.
+
+    Parameters
+    ----------
+    export : SceneExport
+    trajectory : Trajectory
+    seconds_by_part : dict of str to float
+        Time of each part of the bake [s].
+    seconds : float
+        All of it [s].
+    """
+    reports = trajectory.reports
+    worst = max(reports, key=lambda report: report.residual, default=None)
+    stages: dict[str, float] = {}
+    for report in reports:
+        for stage, spent in report.seconds.items():
+            stages[stage] = stages.get(stage, 0.0) + spent
+    return {
+        "frames": len(reports),
+        "bodies": export.model.body_count,
+        "moving": sum(body.moves for body in export.bodies),
+        "seconds": seconds,
+        "seconds_by_part": dict(seconds_by_part),
+        "seconds_by_stage": stages,
+        "contacts": max((report.contacts for report in reports), default=0),
+        "iterations": sum(report.iterations for report in reports),
+        "missed": sum(report.missed for report in reports),
+        "max_penetration": max((report.max_penetration for report in reports), default=0.0),
+        "worst": {
+            "residual": worst.residual if worst else 0.0,
+            "contact": worst.worst if worst else "",
+            "object": _object_of(worst.worst, export.bodies) if worst else None,
+            "frame": export.frame_start + worst.frame if worst else None,
+        },
+        "digest": trajectory.digest(),
+    }
+
+
+def _object_of(contact: str, bodies: list[ExportedBody]) -> str | None:
+    """The first object of "Cube.014 on Floor"; a name may itself hold " on "."""
+    names = {body.object_name for body in bodies}
+    parts = contact.split(" on ")
+    candidates = (" on ".join(parts[:count]) for count in range(1, len(parts) + 1))
+    return next((name for name in candidates if name in names), None)
+
+
+def summary_sentence(totals: dict[str, Any], *, stopped: bool = False, error: str | None = None) -> str:
+    """A bake in a sentence, from the totals of its report."""
+    compiling = totals["seconds_by_part"]["compile"]
+    if compiling < LONG_COMPILATION:
+        compiling = 0.0
+    # the start pose is a frame too
+    text = f"Baked {totals['frames'] + 1:,} frames in {duration_text(totals['seconds'] - compiling)}"
+    if compiling:
+        text += f" after compiling for {duration_text(compiling)}"
+    if stopped:
+        text = f"Stopped: {text[0].lower()}{text[1:]}"
+    if error:
+        text = f"Failed: {text[0].lower()}{text[1:]}"
+    worst = totals["worst"]
+    if totals["missed"]:
+        solves, the_worst = f"{totals['missed']:,} solves", "the worst "
+        if totals["missed"] == 1:
+            solves, the_worst = "1 solve", ""
+        text += f"; {solves} above tolerance, {the_worst}off by {percent_text(worst['residual'])} of the contact speed"
+        text += f" ({worst['contact']}, frame {worst['frame']}): {verdict(worst['residual'])}"
+    elif totals["contacts"]:
+        text += "; all contacts within tolerance"
+    return text + (f". {error}" if error else "")
+
+
+def verdict(residual: float) -> str:
+    """Whether an error, as a share of the speed that a contact had to stop, is worth a user's time."""
+    if residual < RATIO_VISIBLE:
+        return "too little to see"
+    return "may be seen; more Iterations or Substeps make it smaller"
+
+
+def percent_text(share: float) -> str:
+    """A share with two digits, "0.034 %", "3.4 %", "190 %"."""
+    percent = 100.0 * share
+    if percent < 0.01:
+        return "less than 0.01 %"
+    if percent < 99.5:  # 100 in two digits would be 1e+02
+        return f"{percent:.2g} %"
+    return f"{float(f'{percent:.2g}'):,.0f} %"
+
+
+def duration_text(seconds: float) -> str:
+    """A duration as people say it: "0.4 s", "41 s", "3 min 20 s", "2 h 5 min"."""
+    if seconds < 9.95:
+        return f"{seconds:.1f} s"
+    seconds = round(seconds)
+    if seconds < 60:
+        return f"{seconds} s"
+    if seconds < 3600:
+        return f"{seconds // 60} min {seconds % 60} s"
+    return f"{seconds // 3600} h {seconds % 3600 // 60} min"

@@ -1,0 +1,153 @@
+"""What reading a scene gives: the model, its objects, and what drives them from outside in a frame."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ...solver_core.model.model import Model
+from .growing_compounds import GrowingPart
+from .scene_notes import Note
+
+if TYPE_CHECKING:  # it loads Numba
+    from ...solver_core import FrameInput
+
+
+@dataclass(frozen=True)
+class ExportedBody:
+    """One object of the model.
+
+    Attributes
+    ----------
+    object_name : str
+    index : int
+        Row in the model's arrays.
+    moves : bool
+        Dynamic in some frame: gets keyframes.
+    follows : bool
+        Its pose may be animated, and matters in some frame, so that each frame is evaluated.
+    flags_change : bool
+        ``kinematic`` or ``enabled`` is animated.
+    passive : bool
+    matrix_world_start : float64 [4, 4]
+        As evaluated at the first frame, with scale and mirror.
+    rigid_start : float64 [4, 4]
+        The pose that the model has.
+    parent_matrix_start : float64 [4, 4]
+        The parents' part P of ``matrix_world = P @ basis`` at the first frame, without constraints of the object's own.
+    parent_animated : bool
+        ``FrameSample.parent_matrix`` holds P in each frame.
+    deforming_vertices : int
+        Vertices of a mesh that changes its form from frame to frame: ``FrameSample.vertices`` holds them; else 0.
+    grows : bool
+        A round body that never moves by simulation and whose scale is animated: ``FrameSample.shapes`` holds its shape.
+    growing_parts : tuple of GrowingPart
+        Of a compound that never moves by simulation and that grows, or whose parts do: all its parts. Their vertices
+        and shapes are in ``FrameSample`` by (body, part).
+    carries_bodies : bool
+        It moves, is animated, and has children that move: ``FrameSample.matrix_world`` holds its matrix in each frame.
+    """
+
+    object_name: str
+    index: int
+    moves: bool
+    follows: bool
+    flags_change: bool
+    passive: bool
+    matrix_world_start: np.ndarray
+    rigid_start: np.ndarray
+    parent_matrix_start: np.ndarray
+    parent_animated: bool
+    deforming_vertices: int
+    grows: bool
+    growing_parts: tuple[GrowingPart, ...]
+    carries_bodies: bool
+
+
+@dataclass(frozen=True)
+class FrameSample:
+    """What is given from outside for the step that ends at ``frame``.
+
+    Attributes
+    ----------
+    frame : int
+    duration : float
+        Simulated time of the step [s]: World speed over frame rate.
+    gravity : float64 [3]
+        [m/s^2], with the world's effector weights.
+    kind : int64 [body_count]
+        ``BodyKind`` during the step: the flags as they are at ``frame``, as in Blender.
+    position, orientation : float64 [body_count, 3], [body_count, 4]
+        User-frame poses at ``frame``; they count where kind is KINEMATIC.
+    parent_matrix : dict of str to float64 [4, 4]
+        ``ExportedBody.parent_matrix_start`` at ``frame``, by object name, for moving bodies whose parents are animated.
+    matrix_world : dict of str to float64 [4, 4]
+        Where animation alone puts moving bodies that have moving children, at ``frame``, if they are animated.
+    vertices : dict of int or (int, int) to float64 [vertex_count, 3]
+        By body that deforms, or body and part: its vertices in the user frame at ``frame``.
+    shapes : dict of int or (int, int) to Sphere, Capsule, Cylinder or Cone
+        By body that grows, or body and part: its shape in the user frame at ``frame``.
+    """
+
+    frame: int
+    duration: float
+    gravity: np.ndarray
+    kind: np.ndarray
+    position: np.ndarray
+    orientation: np.ndarray
+    parent_matrix: dict
+    matrix_world: dict
+    vertices: dict
+    shapes: dict
+
+    @property
+    def frame_input(self) -> "FrameInput":
+        """The same as the simulation takes it (imports the simulation, and so Numba)."""
+        from ...solver_core.options import FrameInput
+
+        return FrameInput(
+            duration=self.duration,
+            gravity=self.gravity,
+            kind=self.kind,
+            position=self.position,
+            orientation=self.orientation,
+            vertices=self.vertices,
+            shapes=self.shapes,
+        )
+
+
+@dataclass(frozen=True)
+class SceneExport:
+    """A scene as the solver gets it.
+
+    Attributes
+    ----------
+    model : Model
+    bodies : list of ExportedBody
+        In the model's order.
+    frame_start, frame_end : int
+        ``frame_start`` is the start pose; the first simulated frame follows it.
+    frame_rate : float
+        Frames per second of the scene.
+    notes : list of Note
+    samples_needed : bool
+        Something is animated: ``sample_frame`` must be asked for every frame.
+    default_sample : FrameSample
+        Holds for every frame where ``samples_needed`` is False.
+    pending : list of (str, Decomposition)
+        Concave meshes, by the name of an object that has one, that stand as their hulls until they are decomposed
+        (``concave_shapes.decompose``): export again then.
+    fingerprint : str
+        Hash of everything physical that was read.
+    """
+
+    model: Model
+    bodies: list[ExportedBody]
+    frame_start: int
+    frame_end: int
+    frame_rate: float
+    notes: list[Note]
+    samples_needed: bool
+    default_sample: FrameSample
+    pending: list
+    fingerprint: str

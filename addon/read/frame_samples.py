@@ -1,0 +1,182 @@
+"""What animation gives the simulation in a frame: kinds, poses, gravity, duration, and shapes that change.
+
+All of it is read from the evaluated scene while Blender's own simulation is off (``simulation_paused``).
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import bpy
+import numpy as np
+
+from ...solver_core.geometry import rotations
+from ...solver_core.model.model import BodyKind
+from .exported_scene import ExportedBody, FrameSample, SceneExport
+from .growing_compounds import sample_growing
+from .scene_poses import SceneError, finite_matrix, parents_part, rigid_pose, rotation_and_stretch
+from .scene_shapes import MeshError, ShapeReader
+
+
+def sample_frame(scene: bpy.types.Scene, export: SceneExport, frame: int) -> FrameSample:
+    """Evaluate one frame and read what is given from outside for the step that ends there.
+
+    Call it inside ``simulation_paused``, which puts the frame back.
+
+    Raises
+    ------
+    SceneError
+        An object was deleted or renamed, or a pose is not finite.
+    """
+    depsgraph = evaluate_frame(scene, frame)
+    sample = sample_without_bodies(scene, depsgraph, frame, export)
+    for body in export.bodies:
+        if not is_sampled(body):
+            continue
+        ob = find_object(scene, body.object_name)
+        if ob is None or ob.rigid_body is None:
+            raise SceneError(body.object_name, "is no longer a rigid body of this scene; bake again")
+        evaluated = ob.evaluated_get(depsgraph)
+        sample.kind[body.index] = kind_at(evaluated.rigid_body, body)
+        matrix = finite_matrix(evaluated, f"at frame {frame}")
+        if body.follows:
+            sample.position[body.index], sample.orientation[body.index] = rigid_pose(matrix)
+        if body.parent_animated:
+            sample.parent_matrix[body.object_name] = parents_part(evaluated)
+        if body.carries_bodies:
+            sample.matrix_world[body.object_name] = matrix
+        if body.deforming_vertices:
+            sample.vertices[body.index] = _vertices_at(ob, matrix, depsgraph, frame, body)
+        if body.grows:
+            sample.shapes[body.index] = _shape_at(ob, matrix, depsgraph, frame, body)
+        if body.growing_parts:
+            children = [find_object(scene, part.object_name) for part in body.growing_parts]
+            pose = sample.position[body.index], sample.orientation[body.index]
+            vertices, shapes = sample_growing(depsgraph, frame, ob, children, body.growing_parts, *pose)
+            sample.vertices.update({(body.index, part): points for part, points in vertices.items()})
+            sample.shapes.update({(body.index, part): shape for part, shape in shapes.items()})
+    return sample
+
+
+@contextmanager
+def simulation_paused(scene: bpy.types.Scene) -> Iterator[None]:
+    """Stop Blender's own simulation meanwhile; at exit the world's switch and the current frame are as before.
+
+    With the world switched off, every object is where its animation puts it, at any frame.
+    """
+    world = scene.rigidbody_world
+    enabled = world.enabled
+    frame, subframe = scene.frame_current, scene.frame_subframe
+    world.enabled = False
+    try:
+        yield
+    finally:
+        # The switch first: the frame is then shown as before, with what Blender's own simulation has cached of it.
+        world.enabled = enabled
+        scene.frame_set(frame, subframe=subframe)
+
+
+def find_object(scene: bpy.types.Scene, name: str) -> bpy.types.Object | None:
+    """The object that an ``ExportedBody`` names, or None. Names are unique but for linked libraries."""
+    collection = scene.rigidbody_world.collection if scene.rigidbody_world else None
+    found = bpy.data.objects.get(name)
+    if found is not None and found.library is None:
+        return found
+    return collection.all_objects.get(name) if collection else found
+
+
+def evaluate_frame(scene: bpy.types.Scene, frame: int) -> bpy.types.Depsgraph:
+    """Evaluate a frame and return the depsgraph; needed once even at the current frame of a file just opened."""
+    scene.frame_set(frame)
+    return view_layer_of(scene).depsgraph
+
+
+def view_layer_of(scene: bpy.types.Scene) -> bpy.types.ViewLayer:
+    """The view layer whose depsgraph is read: the user's where the scene is the one in view."""
+    return bpy.context.view_layer if bpy.context.scene == scene else scene.view_layers[0]
+
+
+def is_sampled(body: ExportedBody) -> bool:
+    return (
+        body.follows
+        or body.flags_change
+        or body.parent_animated
+        or body.carries_bodies
+        or body.deforming_vertices > 0
+        or body.grows
+        or body.growing_parts != ()
+    )
+
+
+def _vertices_at(ob, matrix, depsgraph, frame, body) -> np.ndarray:
+    """Vertices of a deforming mesh at an evaluated frame, in the user frame."""
+    _, stretch = rotation_and_stretch(matrix, ob.name)
+    try:
+        vertices = ShapeReader(depsgraph).vertices(ob, stretch)
+    except MeshError as error:
+        raise SceneError(ob.name, f"at frame {frame}, {error}") from error
+    if len(vertices) != body.deforming_vertices:
+        raise SceneError(
+            ob.name,
+            f"its mesh has {body.deforming_vertices} vertices at the start and {len(vertices)} at frame {frame}; "
+            "only their places may change: set Source to Deform or Base in Physics > Rigid Body > Collisions",
+        )
+    return vertices
+
+
+def _shape_at(ob, matrix, depsgraph, frame, body):
+    """Shape of a round body that grows at an evaluated frame, in the user frame."""
+    _, stretch = rotation_and_stretch(matrix, ob.name)
+    _, at_start = rotation_and_stretch(body.matrix_world_start, ob.name)
+    if np.any(stretch * at_start <= 0.0):
+        raise SceneError(ob.name, f"its scale changes its sign by frame {frame}; a shape that grows must keep it")
+    try:
+        return ShapeReader(depsgraph).read(ob, stretch, moves=False)[0]
+    except MeshError as error:
+        raise SceneError(ob.name, f"at frame {frame}, {error}") from error
+
+
+def kind_at(settings, body: ExportedBody) -> int:
+    """Kind of a body whose evaluated rigid-body settings are given.
+
+    A body that moves in other frames stands still where it is while ``enabled`` is off, as in Blender; one that never
+    moves follows its animation.
+    """
+    if body.passive:
+        return BodyKind.KINEMATIC if body.follows else BodyKind.STATIC
+    if settings.kinematic:
+        return BodyKind.KINEMATIC
+    if settings.enabled:
+        return BodyKind.DYNAMIC
+    return BodyKind.KINEMATIC if body.follows and not body.moves else BodyKind.STATIC
+
+
+def sample_without_bodies(scene, depsgraph, frame, export) -> FrameSample:
+    """Duration and gravity at an evaluated frame; kinds and poses as at the start."""
+    evaluated = depsgraph.scene_eval
+    render = evaluated.render
+    model = export.model
+    position = np.array([body.rigid_start[:3, 3] for body in export.bodies])
+    orientation = np.array([rotations.from_matrix(body.rigid_start[:3, :3]) for body in export.bodies])
+    return FrameSample(
+        frame=frame,
+        duration=evaluated.rigidbody_world.time_scale * render.fps_base / render.fps,
+        gravity=gravity_of(evaluated, evaluated.rigidbody_world),
+        kind=model.initial_state.kind.copy(),
+        position=position,
+        orientation=orientation,
+        parent_matrix={},
+        matrix_world={},
+        vertices={},
+        shapes={},
+    )
+
+
+def gravity_of(scene, world) -> np.ndarray:
+    """Gravity as Blender weighs it [m/s^2]."""
+    if not scene.use_gravity:
+        return np.zeros(3)
+    weights = world.effector_weights
+    gravity = np.array(scene.gravity, float) * (weights.gravity * weights.all)
+    if not np.all(np.isfinite(gravity)):
+        raise SceneError(None, f"gravity of scene {scene.name!r} is {tuple(gravity)}; it must be finite")
+    return gravity

@@ -1,0 +1,66 @@
+"""How an object moves before its bake begins, where its own F-curves alone do not say it.
+
+A bake mutes constraints and drivers, and lies over NLA tracks; what they did before the first baked frame would be
+lost. So it is read from the evaluated scene, frame by frame from the scene's first frame, and becomes keys too.
+"""
+
+import bpy
+import numpy as np
+
+from ..write import earlier_animation as earlier
+from ..write import fcurves
+from ..write.keyframes import LeadIn
+from .frame_samples import find_object, sample_frame
+
+
+def needs_sampling(obj):
+    """Whether something else than plain F-curves moves an object (as it is before a bake)."""
+    if any(not constraint.mute and constraint.influence > 0 for constraint in obj.constraints):
+        return True
+    data = obj.animation_data
+    if data is None:
+        return False
+    if data.use_nla and any(not track.mute and track.strips for track in data.nla_tracks):
+        return True
+    if earlier.acting_drivers(obj):
+        return True
+    curves = fcurves.curves_of(fcurves.channelbag(data.action, data.action_slot))
+    return any(
+        earlier.is_own(path, obj.rotation_mode) and not curve.mute and not fcurves.is_plain(curve)
+        for (path, _), curve in curves.items()
+    )
+
+
+def objects_to_sample(scene, export):
+    """Names of the bodies whose motion before the bake has to be sampled."""
+    return [
+        body.object_name
+        for body in export.bodies
+        if body.moves and needs_sampling(find_object(scene, body.object_name))
+    ]
+
+
+def sample(scene, export, object_names, frame):
+    """Evaluate a frame; {object name: (world matrix, parents' part)}.
+
+    Called inside ``simulation_paused``, and inside ``earlier_animation`` if the scene is baked.
+    """
+    parents = sample_frame(scene, export, frame).parent_matrix
+    start = {body.object_name: body.parent_matrix_start for body in export.bodies}
+    view_layer = bpy.context.view_layer if bpy.context.scene == scene else scene.view_layers[0]
+    matrices = {}
+    for name in object_names:
+        world = find_object(scene, name).evaluated_get(view_layer.depsgraph).matrix_world
+        matrices[name] = np.array(world), parents.get(name, start[name])
+    return matrices
+
+
+def collect(object_names, samples):
+    """Samples by frame -> {object name: LeadIn}; without any frame the keys just begin where the bake does."""
+    frames = sorted(samples)
+    lead_in = {}
+    for name in object_names:
+        world = np.array([samples[frame][name][0] for frame in frames], float).reshape(-1, 4, 4)
+        parent = np.array([samples[frame][name][1] for frame in frames], float).reshape(-1, 4, 4)
+        lead_in[name] = LeadIn(np.array(frames, float), world, parent)
+    return lead_in

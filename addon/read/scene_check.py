@@ -1,0 +1,48 @@
+"""What a bake would simulate and what it ignores, found without baking."""
+
+import contextlib
+
+from ...solver_core.diagnostics import boxes_overlap
+from .. import runtime
+from ..bake import compile_progress
+from ..write import earlier_animation, keyframes
+from .scene_export import export_scene
+from .scene_notes import NO_OVERLAPS, starting_overlaps
+
+
+def check_scene(scene, settings, find_overlaps):
+    """Check a scene, as a generator of BakeProgress whose return value is a report: notes and totals of bodies.
+
+    Only the search for overlaps takes steps: what it needs is compiled as for a bake (``runtime.compile_contacts``).
+    Closing the generator ends that.
+
+    Parameters
+    ----------
+    scene : bpy.types.Scene
+    settings : BakeSettings
+    find_overlaps : bool
+        Also look for bodies that overlap at the start.
+    """
+    try:
+        with earlier_animation.earlier_animation(scene):
+            export = export_scene(scene, frame_start=settings.start, frame_end=settings.end, decompose=False)
+    finally:
+        if earlier_animation.baked_objects(scene):
+            keyframes.refresh(scene)
+    overlaps = []
+    if find_overlaps and boxes_overlap(export.model):
+        # Numba may be missing: the search says so in a note.
+        with (
+            contextlib.suppress(runtime.RuntimeUnavailable),
+            contextlib.closing(runtime.compile_contacts(export.model.arrays.shapes.kind)) as kernels,
+        ):
+            for done, total, _name in kernels:
+                yield compile_progress(done, total)
+        overlaps = starting_overlaps(export.model)
+    if find_overlaps and not overlaps:
+        overlaps = [NO_OVERLAPS]
+    notes = [
+        {"level": note.level, "object": note.object_name, "text": note.text} for note in [*overlaps, *export.notes]
+    ]
+    moving = sum(body.moves for body in export.bodies)
+    return {"notes": notes, "totals": {"bodies": len(export.bodies), "moving": moving}}

@@ -1,0 +1,366 @@
+"""Blender's rigid-body scene as a model of the solver: the only reader of scene data.
+
+What is read is what Blender itself would simulate: the bodies of the Rigid Body World's collection as the depsgraph
+evaluates them at the first frame, and for every later frame the flags, poses, gravity and speed that are animated.
+What Blender does and Cairn does not (or does otherwise) becomes a ``Note``; what cannot be simulated a ``SceneError``.
+Nothing in the file is changed.
+
+A body's pose is rigid: location of ``matrix_world`` and its rotation. Where the object is mirrored, all three axes are
+turned round, as Blender does, so that a proper rotation remains. Scale and mirror go into the shape.
+"""
+
+import hashlib
+from dataclasses import dataclass, field, replace
+
+import bpy
+import numpy as np
+
+from ...solver_core.geometry import rotations
+from ...solver_core.model.builder import ModelBuilder, ModelError
+from ...solver_core.model.model import BodyKind
+from .concave_shapes import ConcaveReader
+from .exported_scene import ExportedBody, FrameSample, SceneExport
+from .frame_samples import evaluate_frame, gravity_of, is_sampled, kind_at, sample_without_bodies, simulation_paused
+from .growing_compounds import links_to, read_growing
+from .scene_animation import AnimationSurvey, animated_paths, curves_digest, flag_values, flags_animated, scale_animated
+from .scene_notes import Note, body_notes, range_notes, scene_notes
+from .scene_poses import (
+    RATIO_ZERO_SCALE,
+    SceneError,
+    finite_matrix,
+    parents_part,
+    rigid_matrix,
+    rotation_and_stretch,
+)
+from .scene_shapes import ROUND_SHAPES, MeshError, ShapeReader
+
+
+def export_scene(
+    scene: bpy.types.Scene, *, frame_start: int | None = None, frame_end: int | None = None, decompose: bool = True
+) -> SceneExport:
+    """Read a scene's rigid bodies.
+
+    Parameters
+    ----------
+    scene : bpy.types.Scene
+    frame_start, frame_end : int, optional
+        Default: the range of the Rigid Body World's cache.
+    decompose : bool
+        Decompose concave meshes now, which may take minutes, or leave those that are new ``pending``.
+
+    Returns
+    -------
+    SceneExport
+
+    Raises
+    ------
+    SceneError
+        Names the object, the value and what to do. The scene is as it was.
+    """
+    world = _rigid_body_world(scene)
+    start, end = _frame_range(world, frame_start, frame_end)
+    with simulation_paused(scene):
+        export = _SceneReader(scene, world, start, end, decompose).export()
+    if frame_start is None and frame_end is None:  # nobody has chosen a range
+        export.notes.extend(range_notes(scene, range(start, end + 1)))
+    return export
+
+
+def _rigid_body_world(scene):
+    world = scene.rigidbody_world
+    if world is None:
+        raise SceneError(
+            None,
+            f"scene {scene.name!r} has no Rigid Body World; select a mesh and add a rigid body in Physics > Rigid Body",
+        )
+    if world.collection is None:
+        raise SceneError(
+            None, f"the Rigid Body World of {scene.name!r} has no collection; choose one in Scene > Rigid Body World"
+        )
+    return world
+
+
+def _frame_range(world, frame_start, frame_end):
+    start = world.point_cache.frame_start if frame_start is None else int(frame_start)
+    end = world.point_cache.frame_end if frame_end is None else int(frame_end)
+    if start >= end:
+        raise SceneError(None, f"the start frame, {start}, must lie before the end frame, {end}")
+    return start, end
+
+
+@dataclass
+class _SceneReader:
+    """One export: the first frame is evaluated, objects are read, the model is built."""
+
+    scene: object
+    world: object
+    start: int
+    end: int
+    decompose: bool
+    survey: AnimationSurvey = field(default_factory=AnimationSurvey)
+    notes: list = field(default_factory=list)
+
+    def export(self) -> SceneExport:
+        self.depsgraph = evaluate_frame(self.scene, self.start)
+        self.shapes = ShapeReader(self.depsgraph, ConcaveReader(waits=self.decompose))
+        objects = self._collect_objects()
+        self.moves = {ob.name_full: self._moves(ob) for ob in objects}
+        self.index = {ob.name_full: index for index, ob in enumerate(objects)}
+        ancestors = [self._moving_ancestor(ob) for ob in objects]
+        self.carriers = {ancestor.name_full for ancestor in ancestors if ancestor is not None}
+        scene = self.depsgraph.scene_eval
+        builder = ModelBuilder(gravity=gravity_of(scene, scene.rigidbody_world))
+        bodies = [self._add_body(builder, ob) for ob in objects]
+        for pair in self._pairs_without_collisions():
+            builder.exclude_pair(*pair)
+        model = builder.build()
+        frames = range(self.start, self.end + 1)
+        for ob, body in zip(objects, bodies, strict=True):
+            self.notes += body_notes(ob, body, model, self._moving_ancestor(ob), frames)
+            if not body.deforming_vertices and self._shapes_may_change(ob):
+                text = "its mesh changes during the animation: the shape keeps the start frame's"
+                self.notes.append(Note("warning", ob.name, text))
+        self.notes += scene_notes(self.scene, objects, any(self.moves.values()))
+        return self._finished(model, bodies, objects)
+
+    def _finished(self, model, bodies, objects) -> SceneExport:
+        render = self.scene.render
+        partial = SceneExport(
+            model=model,
+            bodies=bodies,
+            frame_start=self.start,
+            frame_end=self.end,
+            frame_rate=render.fps / render.fps_base,
+            notes=self.notes,
+            samples_needed=self._scene_animated() or any(map(is_sampled, bodies)),
+            default_sample=None,
+            pending=list(self.shapes.concave.pending.values()),
+            fingerprint="",
+        )
+        sample = sample_without_bodies(self.scene, self.depsgraph, self.start, partial)
+        for body, ob in zip(bodies, objects, strict=True):
+            sample.kind[body.index] = kind_at(ob.evaluated_get(self.depsgraph).rigid_body, body)
+        fingerprint = _fingerprint(partial, sample, self.survey.owners | {self.scene.name_full: self.scene})
+        return SceneExport(**{**vars(partial), "default_sample": sample, "fingerprint": fingerprint})
+
+    def _collect_objects(self) -> list:
+        """Objects that are bodies; a compound parent's children are shapes of the parent, not bodies."""
+        objects = [ob for ob in self.world.collection.all_objects if ob.rigid_body is not None]
+        objects = [ob for ob in objects if not self._is_compound_part(ob)]
+        if not objects:
+            raise SceneError(
+                None,
+                f"scene {self.scene.name!r} has no rigid bodies; select a mesh and add one in Physics > Rigid Body",
+            )
+        return objects
+
+    def _is_compound_part(self, ob) -> bool:
+        parent = ob.parent
+        return parent is not None and parent.rigid_body is not None and parent.rigid_body.collision_shape == "COMPOUND"
+
+    def _moves(self, ob) -> bool:
+        """Whether the body is dynamic in any simulated frame."""
+        if ob.rigid_body.type != "ACTIVE":
+            return False
+        frames = np.arange(self.start + 1, self.end + 1)
+        enabled, kinematic = flag_values(ob, "enabled", frames), flag_values(ob, "kinematic", frames)
+        if enabled is None or kinematic is None:
+            return True
+        return bool(np.any(enabled & ~kinematic))
+
+    def _add_body(self, builder, ob) -> ExportedBody:
+        name = ob.name
+        evaluated = ob.evaluated_get(self.depsgraph)
+        matrix = finite_matrix(evaluated, f"at frame {self.start}")
+        rotation, stretch = rotation_and_stretch(matrix, name)
+        moves = self.moves[ob.name_full]
+        if moves and ob.library is not None:
+            raise SceneError(
+                name, f"is linked from {ob.library.filepath} and cannot be keyed; make it local or an override"
+            )
+        body = self._exported_body(ob, evaluated, matrix, rotation)
+        shape, growing_parts = self._shape(ob, stretch, rotation, matrix)
+        body = replace(body, grows=self._grows(ob, shape), growing_parts=growing_parts)
+        # Reading a shape may evaluate anew, which would leave earlier references behind.
+        settings = ob.evaluated_get(self.depsgraph).rigid_body
+        try:
+            builder.add_body(
+                name=name,
+                shape=shape,
+                mass=_mass(name, settings, moves),
+                kind=BodyKind(kind_at(settings, body)),
+                position=matrix[:3, 3],
+                orientation=rotations.from_matrix(rotation),
+                friction=settings.friction,
+                restitution=settings.restitution,
+                linear_damping=settings.linear_damping,
+                angular_damping=settings.angular_damping,
+                collision_mask=sum(1 << bit for bit, on in enumerate(settings.collision_collections) if on),
+                **_sleep(settings),
+            )
+        except ModelError as error:
+            raise SceneError(name, str(error).removeprefix(f"{name}: ")) from error
+        return body
+
+    def _exported_body(self, ob, evaluated, matrix, rotation) -> ExportedBody:
+        moves, may_move = self.moves[ob.name_full], self.survey.may_move(ob)
+        return ExportedBody(
+            object_name=ob.name,
+            index=self.index[ob.name_full],
+            moves=moves,
+            # A body that is dynamic throughout is where the simulation puts it, whatever its curves say.
+            follows=may_move and (not moves or flags_animated(ob)),
+            flags_change=flags_animated(ob) and ob.rigid_body.type == "ACTIVE",
+            passive=ob.rigid_body.type == "PASSIVE",
+            matrix_world_start=matrix,
+            rigid_start=rigid_matrix(rotation, matrix[:3, 3]),
+            parent_matrix_start=self._parents_part(ob, evaluated),
+            parent_animated=moves and self.survey.parent_may_move(ob),
+            deforming_vertices=len(self.shapes.vertices(ob, np.ones(3))) if self._deforms(ob) else 0,
+            grows=False,
+            growing_parts=(),
+            carries_bodies=moves and may_move and ob.name_full in self.carriers,
+        )
+
+    def _deforms(self, ob) -> bool:
+        """Whether the body collides as a surface that changes its form from frame to frame: meshes, growing boxes."""
+        if self.moves[ob.name_full]:
+            return False
+        changes, kind = self.survey.shape_may_change(ob), ob.rigid_body.collision_shape
+        if kind == "MESH":
+            return changes or scale_animated(ob)
+        is_hull = kind in {"BOX", "CONVEX_HULL"} or (kind == "COMPOUND" and not any(self._compound_parts(ob)))
+        return is_hull and scale_animated(ob) and not changes
+
+    def _grows(self, ob, shape) -> bool:
+        """Whether the body is a ball, capsule, cylinder or cone that never moves and whose size is keyed."""
+        if self.moves[ob.name_full] or not isinstance(shape, ROUND_SHAPES):
+            return False
+        return scale_animated(ob) and not self.survey.shape_may_change(ob)
+
+    def _parts_grow(self, ob, parts) -> bool:
+        """Whether the scale of a compound that never moves, or of any of its parts, is keyed."""
+        if self.moves[ob.name_full] or self._shapes_may_change(ob):
+            return False
+        return any(scale_animated(link) for part in parts for link in links_to(part, ob))
+
+    def _shapes_may_change(self, ob) -> bool:
+        """Whether the mesh of the body, or of a part of the compound, may change in time."""
+        return any(self.survey.shape_may_change(part) for part in list(self._compound_parts(ob)) or [ob])
+
+    def _parents_part(self, ob, evaluated):
+        if not self.moves[ob.name_full]:
+            return np.eye(4)
+        matrix = parents_part(evaluated)
+        if not np.all(np.isfinite(matrix)) or np.linalg.cond(matrix[:3, :3]) > 1.0 / RATIO_ZERO_SCALE:
+            raise SceneError(ob.name, f"its parent {ob.parent.name} has zero scale; a child there cannot be keyed")
+        return matrix
+
+    def _moving_ancestor(self, ob):
+        """The nearest parent that moves by simulation, or None."""
+        parent = ob.parent
+        while parent is not None and not self.moves.get(parent.name_full, False):
+            parent = parent.parent
+        return parent
+
+    def _shape(self, ob, stretch, rotation, matrix):
+        """The body's shape, and of a compound that grows all of its parts."""
+        to_user, parts, growing = np.linalg.inv(rigid_matrix(rotation, matrix[:3, 3])), [], ()
+        for child in self._compound_parts(ob):
+            parts.append((child, to_user @ finite_matrix(child.evaluated_get(self.depsgraph), "")))
+        # Asked in any case: the survey keeps whose keys it has met.
+        animated = list(self._animated_parts(ob))
+        try:
+            if self._parts_grow(ob, [child for child, _ in parts]):
+                frames = np.arange(self.start, self.end + 1)
+                shape, growing, notes = read_growing(self.shapes, ob, parts, self.survey, frames)
+            else:
+                text = "its part {} is animated: it keeps the place that it has at the start"
+                self.notes += [Note("warning", ob.name, text.format(name)) for name in animated]
+                moves, deforms = self.moves[ob.name_full], self._deforms(ob)
+                shape, notes = self.shapes.read(ob, stretch, moves=moves, deforms=deforms, parts=parts)
+        except MeshError as error:
+            raise SceneError(ob.name, str(error)) from error
+        self.notes += [Note(level, ob.name, text) for level, text in notes]
+        return shape, growing
+
+    def _compound_parts(self, ob):
+        """Children that are rigid bodies of the world; of a child that is a compound parent itself, its children."""
+        if ob.rigid_body.collision_shape != "COMPOUND":
+            return
+        for child in self.world.collection.all_objects:
+            if child.parent == ob and child.rigid_body is not None:
+                if child.rigid_body.collision_shape == "COMPOUND":
+                    yield from self._compound_parts(child)
+                else:
+                    yield child
+
+    def _animated_parts(self, ob):
+        """Names of children, and theirs, that may move within their compound parent."""
+        if ob.rigid_body.collision_shape != "COMPOUND":
+            return
+        for child in self.world.collection.all_objects:
+            if child.parent == ob and child.rigid_body is not None:
+                if self.survey.moves_within_parent(child):
+                    yield child.name
+                if child.rigid_body.collision_shape == "COMPOUND":
+                    yield from self._animated_parts(child)
+
+    def _pairs_without_collisions(self):
+        """Bodies that a rigid-body constraint joins with Disable Collisions on, as it is by default."""
+        for ob in self.world.constraints.all_objects if self.world.constraints else ():
+            joint = ob.evaluated_get(self.depsgraph).rigid_body_constraint
+            if joint is None or not (joint.enabled and joint.disable_collisions):
+                continue
+            names = {body.name_full for body in (joint.object1, joint.object2) if body is not None}
+            if len(names) == 2 and names <= self.index.keys():
+                yield tuple(self.index[name] for name in names)
+
+    def _scene_animated(self) -> bool:
+        paths = animated_paths(self.scene)
+        return any(
+            path == "*" or path.startswith(("rigidbody_world", "gravity", "use_gravity", "render.fps"))
+            for path in paths
+        )
+
+
+def _mass(name, settings, moves) -> float:
+    mass = settings.mass
+    if mass == 0.0 and not moves:
+        # Blender ignores the mass of what never moves.
+        return 1.0
+    if not np.isfinite(mass) or mass <= 0.0:
+        raise SceneError(name, f"its mass is {mass:g} kg; set a number above 0 in Physics > Rigid Body > Settings")
+    return mass
+
+
+def _sleep(settings) -> dict:
+    """Arguments of ``add_body`` for Blender's deactivation."""
+    if not settings.use_deactivation:
+        return {"sleep_speed": (0.0, 0.0)}
+    return {
+        "sleep_speed": (settings.deactivate_linear_velocity, settings.deactivate_angular_velocity),
+        "starts_asleep": settings.use_start_deactivated,
+    }
+
+
+def _fingerprint(export: SceneExport, sample: FrameSample, owners) -> str:
+    digest = hashlib.sha256()
+    digest.update(repr((export.model.names, export.frame_start, export.frame_end, export.frame_rate)).encode())
+    digest.update(repr([(body.moves, body.follows, body.flags_change) for body in export.bodies]).encode())
+    _hash_arrays(digest, export.model.arrays)
+    _hash_arrays(digest, export.model.hulls)
+    _hash_arrays(digest, export.model.meshes)
+    _hash_arrays(digest, export.model.initial_state)
+    _hash_arrays(digest, (export.model.starts_asleep,))
+    _hash_arrays(digest, (np.array(sample.duration), sample.gravity, sample.kind))
+    digest.update(curves_digest(owners))
+    return digest.hexdigest()
+
+
+def _hash_arrays(digest, arrays):
+    for array in arrays:
+        if isinstance(array, np.ndarray):
+            digest.update(np.ascontiguousarray(array).tobytes())
+        else:
+            _hash_arrays(digest, array)

@@ -1,0 +1,261 @@
+"""What Cairn ignores in a scene, or does differently from Blender: one note per object and reason."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...solver_core.diagnostics import boxes_overlap
+from ...solver_core.model.model import BodyKind
+from .. import runtime
+from ..write.channels import rotation_path
+from .scene_animation import action_curves, animated_paths, flag_values, scale_animated
+from .scene_shapes import rule_of_radius
+
+# Distance of the centre of mass from the origin, as a share of the shape's size, above which a note says so.
+RATIO_OFF_CENTER = 0.02
+# Ratio of the longest to the shortest axis of a parent above which it shears children that turn.
+RATIO_UNEVEN = 1.001
+
+# Overlaps at the start below this share of the smaller moving body's size are not mentioned.
+RATIO_OVERLAP = 0.005
+# At most this many overlaps are named, the deepest first.
+NAMED_OVERLAPS = 10
+
+# Blender's colliders ignore these curves, or read them live; here the first frame's value holds throughout.
+_SETTINGS_READ_ONCE = {
+    "rigid_body.mass": "Mass",
+    "rigid_body.friction": "Friction",
+    "rigid_body.restitution": "Bounciness",
+    "rigid_body.linear_damping": "Damping Translation",
+    "rigid_body.angular_damping": "Damping Rotation",
+    "rigid_body.collision_collections": "Collision Collections",
+}
+
+
+@dataclass(frozen=True)
+class Note:
+    """Something that the user should know before baking.
+
+    Attributes
+    ----------
+    level : {"info", "warning"}
+    object_name : str or None
+    text : str
+        Without the object's name; equal for all objects with the same reason, so that lists can group them.
+    """
+
+    level: str
+    object_name: str | None
+    text: str
+
+
+# The note of a search for overlaps that found none.
+NO_OVERLAPS = Note(
+    "info", None, f"no bodies overlap at the start by more than {100.0 * RATIO_OVERLAP:g} % of their size"
+)
+
+
+def grouped_notes(notes) -> list[tuple[str, str, list[str]]]:
+    """Notes with equal text as one: (level, text, object names), warnings first, otherwise in order."""
+    groups: dict[tuple[str, str], list[str]] = {}
+    for note in notes:
+        names = groups.setdefault((note.level, note.text), [])
+        if note.object_name is not None:
+            names.append(note.object_name)
+    ordered = sorted(groups.items(), key=lambda item: item[0][0] != "warning")
+    return [(level, text, names) for (level, text), names in ordered]
+
+
+def body_notes(ob, body, model, moving_ancestor, frames) -> list[Note]:
+    """Notes about one body: settings that are not followed, and what a bake of ``frames`` (a range) does to it."""
+    texts = [("warning", text) for text in _unsupported_settings(ob, body)]
+    if body.moves:
+        texts += [("warning", text) for text in _keyframe_hazards(ob, body, frames)]
+        texts += _center_note(body, model)
+        if body.flags_change:
+            texts += [("info", text) for text in _simulated_frames(ob, frames)]
+    elif moving_ancestor is not None:
+        texts.append(
+            ("warning", f"its parent {moving_ancestor.name} is simulated: it collides where it stood at the start")
+        )
+    if body.grows:
+        rule = rule_of_radius(ob.rigid_body.collision_shape)
+        texts.append(("info", f"its scale is keyed: it grows and pushes; its radius follows {rule}, as in Blender"))
+    if body.growing_parts:
+        texts.append(("info", "its scale, or that of parts, is keyed: they grow and push where they are seen"))
+    if body.follows and not ob.rigid_body.kinematic and not body.flags_change:
+        texts.append(
+            ("info", "is animated with Animated off: Cairn collides with what is seen, Blender with the start pose")
+        )
+    return [Note(level, ob.name, text) for level, text in texts]
+
+
+def _unsupported_settings(ob, body):
+    settings = ob.rigid_body
+    paths = animated_paths(ob)
+    if scale_animated(ob) and not (body.deforming_vertices or body.grows or body.growing_parts):
+        yield "its scale is animated: the shape keeps the start frame's"
+    for path, label in _SETTINGS_READ_ONCE.items():
+        if path in paths:
+            yield f"{label} is animated: the start frame's value is used throughout"
+    if not body.moves:
+        return
+    if any(ob.lock_location) or any(ob.lock_rotation):
+        yield "locked location or rotation is not yet supported: it moves freely"
+    if not any(settings.collision_collections):
+        yield "is in no collision collection: it collides with nothing"
+
+
+def _simulated_frames(ob, frames):
+    steps = np.array(frames[1:])  # the flags of a step are those of its last frame
+    enabled, kinematic = flag_values(ob, "enabled", steps), flag_values(ob, "kinematic", steps)
+    if enabled is None or kinematic is None:
+        yield "may come loose in any frame: Animated or Dynamic depends on a driver or the NLA"
+        return
+    dynamic = np.concatenate([[False], enabled & ~kinematic, [False]])
+    changes = np.flatnonzero(dynamic[1:] != dynamic[:-1])
+    runs = [f"{steps[first]} to {steps[end - 1]}" for first, end in zip(changes[::2], changes[1::2], strict=True)]
+    if runs != [f"{steps[0]} to {steps[-1]}"]:
+        yield f"is simulated in frames {', '.join(runs)} only, as Animated or Dynamic is keyed"
+
+
+def _keyframe_hazards(ob, body, frames):
+    constraints = [
+        constraint.name for constraint in ob.constraints if not constraint.mute and constraint.influence > 0.0
+    ]
+    if constraints:
+        yield f"object constraints ({', '.join(constraints)}) do not act on a simulated body: the bake mutes them"
+    if not body.flags_change and _keyed_after(ob, frames[0]):
+        yield "its keys of location or rotation do not act on a simulated body: the bake replaces them"
+    if ob.parent is not None:
+        scale = np.linalg.norm(body.parent_matrix_start[:3, :3], axis=0)
+        if scale.max() > RATIO_UNEVEN * scale.min():
+            yield f"its parent {ob.parent.name} is scaled unevenly: it will look sheared; apply the parent's scale"
+
+
+def _keyed_after(ob, frame):
+    """Whether location or rotation have keys after a frame."""
+    paths = {"location", rotation_path(ob.rotation_mode)}
+    return any(curve.data_path in paths and not curve.mute and curve.range()[1] > frame for curve in action_curves(ob))
+
+
+def _center_note(body, model):
+    # frame_position is the origin seen from the body frame, so its length is the distance.
+    distance = np.linalg.norm(model.frame_position[body.index])
+    if distance > RATIO_OFF_CENTER * model.arrays.size[body.index]:
+        yield (
+            "info",
+            "its origin is not its centre of mass: Blender turns it about the origin, Cairn about its volume's centre",
+        )
+
+
+def scene_notes(scene, objects, anything_moves) -> list[Note]:
+    """Notes about the world, joints, force fields and objects that take no part."""
+    world = scene.rigidbody_world
+    notes = [*_joint_notes(world), *_field_notes(scene, world), *_outsider_notes(scene, world, objects)]
+    if not anything_moves:
+        notes.append(Note("warning", None, "no body moves: all are passive, animated or have Dynamic off"))
+    if scene.render.frame_map_old != scene.render.frame_map_new:
+        notes.append(Note("warning", None, "Time Remapping is not supported: set Old and New to the same value"))
+    if world.time_scale == 0.0:
+        notes.append(Note("warning", None, "World speed is 0: nothing moves"))
+    cache = world.point_cache
+    if cache.is_baked or cache.use_disk_cache:
+        notes.append(Note("info", None, "Blender's own baked rigid-body cache is ignored"))
+    notes.append(
+        Note(
+            "info",
+            None,
+            f"Blender's substeps ({world.substeps_per_frame}) and solver iterations ({world.solver_iterations}) "
+            "are not used; Cairn has its own",
+        )
+    )
+    return notes
+
+
+def range_notes(scene, frames) -> list[Note]:
+    """A note where the Rigid Body World's cache, whose ``frames`` (a range) are simulated, is not the scene's range."""
+    if (frames[0], frames[-1]) == (scene.frame_start, scene.frame_end):
+        return []
+    text = (
+        f"frames {frames[0]} to {frames[-1]} are simulated, the range of the Rigid Body World's cache; "
+        f"the scene plays {scene.frame_start} to {scene.frame_end}"
+    )
+    if frames[-1] < scene.frame_end:
+        return [Note("warning", None, f"{text}: bodies stand still after frame {frames[-1]}")]
+    return [Note("info", None, text)]
+
+
+def starting_overlaps(model) -> list[Note]:
+    """Notes about bodies that overlap at the start, the worst first.
+
+    Loads Numba and the collision kernels, unless all bounding boxes are apart.
+    """
+    if not boxes_overlap(model):
+        return []
+    try:
+        runtime.prepare()
+    except runtime.RuntimeUnavailable as error:
+        return [Note("warning", None, f"overlaps at the start could not be searched for: {error}")]
+    from ...solver_core.options import SimulationOptions
+    from ...solver_core.simulation import Simulation
+
+    # The method does not matter; this one loads little.
+    simulation = Simulation(model, SimulationOptions(method="pgs"))
+    found = [overlap for overlap in simulation.overlaps() if overlap.share > RATIO_OVERLAP]
+    notes = []
+    for overlap in found[:NAMED_OVERLAPS]:
+        moving, other = overlap.body_a, overlap.body_b
+        if model.initial_state.kind[moving] != BodyKind.DYNAMIC:
+            moving, other = other, moving
+        percent = 100.0 * overlap.share
+        share = f"{percent:.2g}" if percent < 10.0 else f"{percent:.0f}"  # 100 in two digits would be 1e+02
+        text = (
+            f"starts {overlap.depth:.3g} deep in {model.names[other]}, {share} % of the smaller "
+            "one's size: they are moved apart gently"
+        )
+        notes.append(Note("warning", model.names[moving], text))
+    if len(found) > NAMED_OVERLAPS:
+        notes.append(
+            Note("warning", None, f"{len(found) - NAMED_OVERLAPS:,} more pairs of bodies overlap at the start")
+        )
+    return notes
+
+
+def _joint_notes(world):
+    for ob in world.constraints.all_objects if world.constraints else ():
+        joint = ob.rigid_body_constraint
+        if joint is not None and joint.enabled:
+            label = joint.bl_rna.properties["type"].enum_items[joint.type].name
+            passing = ", and pass through each other" if joint.disable_collisions else ""
+            yield Note("warning", ob.name, f"{label} joint is not yet supported: its bodies move without it{passing}")
+
+
+def _field_notes(scene, world):
+    if world.effector_weights.all == 0.0:
+        return
+    for ob in scene.objects:
+        if ob.field is not None and ob.field.type != "NONE":
+            yield Note("warning", ob.name, "force fields are not yet supported: it has no effect")
+
+
+def _outsider_notes(scene, world, objects):
+    taking_part = {ob.name_full for ob in objects}
+    members = {ob.name_full for ob in world.collection.all_objects}
+    for ob in scene.objects:
+        if ob.rigid_body is not None and ob.name_full not in members:
+            yield Note("info", ob.name, "is not in the Rigid Body World's collection: it takes no part, as in Blender")
+    for ob in world.collection.all_objects:
+        if ob.name_full in taking_part:
+            if scene.objects.get(ob.name) is None:
+                yield Note(
+                    "info",
+                    ob.name,
+                    "is not in the scene, but in the Rigid Body World's collection: it takes part, as in Blender",
+                )
+        elif ob.rigid_body is None:
+            yield Note(
+                "info", ob.name, "is in the Rigid Body World's collection but has no rigid body: it takes no part"
+            )
+        else:
+            yield Note("info", ob.name, f"is a shape of its compound parent {ob.parent.name}")

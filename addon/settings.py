@@ -1,0 +1,139 @@
+"""What a bake is asked for: which solvers and friction models there are, and the one path of settings to the core.
+
+The panel's properties, the arguments of ``cairn bake`` and the options of the core have the names of the fields of
+``BakeSettings``. A new setting is a field here, a property in ui/properties.py and an argument in cli.py.
+Loads neither bpy nor Numba.
+"""
+
+from dataclasses import dataclass, fields
+from typing import Any
+
+# The registry of solvers cannot be asked here: it would load Numba. test_registration.py compares the names.
+# Name, title and description of each, as Blender wants them.
+METHODS = (
+    (
+        "auto",
+        "Automatic",
+        "Chooses by the size and the state of each group of touching bodies, and takes a stronger method if the "
+        "tolerance is not reached",
+    ),
+    (
+        "alm_newton",
+        "Newton",
+        "Augmented Lagrangian with Newton's method: holds high stacks, arches, card houses and heavy things on light "
+        "ones",
+    ),
+    (
+        "nncg",
+        "Conjugate Gradient",
+        "Nonsmooth nonlinear conjugate gradient: cheap iterations, good for heaps and walls (Silcowitz 2010)",
+    ),
+    (
+        "pgs",
+        "Gauss-Seidel",
+        "Projected Gauss-Seidel, as most game engines have: fast for loose debris, slow for tall stacks",
+    ),
+    ("psor", "Over-Relaxation", "Gauss-Seidel with longer steps (Erleben 2013)"),
+    (
+        "amgs",
+        "Accelerated Gauss-Seidel",
+        "Accelerated modulus-based Gauss-Seidel: about half the sweeps of Gauss-Seidel (Miyamoto 2019)",
+    ),
+    ("amsor", "Accelerated Over-Relaxation", "Accelerated modulus-based over-relaxation (Miyamoto 2019)"),
+    (
+        "fischer_newton",
+        "Fischer-Newton",
+        "Newton's method on the whole complementarity problem with polygonal friction (Erleben 2013)",
+    ),
+    (
+        "staggered",
+        "Staggered",
+        "Solves for normal forces and for friction alternately, until both fit; may not converge (Erleben 2013)",
+    ),
+    ("lemke", "Lemke", "Pivoting on the full problem: exact and slow, for a few contacts (Lloyd 2004)"),
+    (
+        "lemke_structural",
+        "Lemke, Structural",
+        "Pivoting that uses the structure of contact: exact, for small groups of bodies (Lloyd 2004)",
+    ),
+    (
+        "lemke_reduced",
+        "Lemke, Reduced",
+        "Pivoting that adds friction where it acts: exact, for small groups of bodies (Lloyd 2004)",
+    ),
+)
+FRICTION_MODELS = (
+    ("cone", "Cone", "Coulomb's law exactly: friction is the same in every direction"),
+    (
+        "box",
+        "Box",
+        "Two independent friction directions at each contact; sliding along a diagonal meets up to 41 % more friction",
+    ),
+    ("polyhedral", "Polygon", "Friction in a polygon of eight corners: for the methods that pivot, and Fischer-Newton"),
+)
+# Which solver knows which model; the panel warns and a bake refuses where they do not go together.
+FRICTIONS_OF = {
+    "auto": ("cone", "box", "polyhedral"),
+    "alm_newton": ("cone", "box"),
+    "nncg": ("cone", "box", "polyhedral"),
+    "pgs": ("cone", "box", "polyhedral"),
+    "psor": ("cone", "box", "polyhedral"),
+    "amgs": ("box",),
+    "amsor": ("box",),
+    "fischer_newton": ("polyhedral",),
+    "staggered": ("cone", "box", "polyhedral"),
+    "lemke": ("polyhedral",),
+    "lemke_structural": ("polyhedral",),
+    "lemke_reduced": ("polyhedral",),
+}
+
+
+def friction_mismatch(method: str, friction: str) -> str:
+    """Why this solver and this friction model do not go together; empty if they do."""
+    known = FRICTIONS_OF[method]
+    if friction in known:
+        return ""
+    names = {name: title for name, title, _ in METHODS + FRICTION_MODELS}
+    return f"{names[method]} does not know {names[friction]} friction; choose {' or '.join(names[k] for k in known)}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class BakeSettings:
+    """What a bake is asked for.
+
+    Attributes
+    ----------
+    start, end : int or None
+        First frame (the start pose) and last frame; None: the range of the Rigid Body World's cache.
+    method, friction, substeps, tolerance, max_iterations, threads
+        As in ``SimulationOptions``; ``max_iterations`` None is the method's own limit.
+    """
+
+    start: int | None = None
+    end: int | None = None
+    method: str = "auto"
+    friction: str = "cone"
+    substeps: int = 4
+    tolerance: float = 1e-6
+    max_iterations: int | None = None
+    threads: int = 0
+
+    @classmethod
+    def from_scene(cls, scene) -> "BakeSettings":
+        """What the panel holds."""
+        panel = scene.cairn
+        values = {name: getattr(panel, name) for name in OPTION_NAMES}
+        # The panel holds single precision: 1e-6 is meant where 9.99999997e-07 is stored.
+        values["tolerance"] = float(f"{panel.tolerance:.6g}")
+        values["max_iterations"] = panel.max_iterations or None
+        if panel.use_custom_range:
+            values |= {"start": panel.frame_start, "end": panel.frame_end}
+        return cls(**values)
+
+    def options(self, frame_rate: float) -> dict[str, Any]:
+        """Keyword arguments of ``SimulationOptions``."""
+        return {"frame_rate": frame_rate} | {name: getattr(self, name) for name in OPTION_NAMES}
+
+
+# The settings that the panel, its presets and the core hold under the same names; the range is the bake's own.
+OPTION_NAMES = tuple(field.name for field in fields(BakeSettings) if field.name not in ("start", "end"))

@@ -1,0 +1,474 @@
+"""Bake, Delete Bake, and the small operators of the panel.
+
+The bake runs in the window as a modal operator on a timer: a slice of time per tick, so that orbiting stays smooth,
+and ESC is heard between two frames. In the background, and when called with EXEC_DEFAULT, the same generator runs to
+its end. Only the running operator knows that a bake is running (``running``); nothing of it is stored. A check of the
+scene runs in the same way, since the search for overlaps may have to compile first.
+"""
+
+import contextlib
+import json
+import textwrap
+import time
+
+import bpy
+from bpy.props import BoolProperty, StringProperty
+
+from ..bake import BakeStopped, bake_frames
+from ..read.scene_check import check_scene
+from ..read.scene_notes import NO_OVERLAPS, Note, grouped_notes
+from ..read.scene_poses import SceneError
+from ..runtime import RuntimeUnavailable, system_information
+from ..settings import BakeSettings
+from ..write import keyframes
+
+# A tick works this long [s]; the next one follows after the rest of the interval, so the window stays smooth.
+TICK_SLICE = 0.08
+TICK_INTERVAL = 0.1
+# The panel and the status bar are redrawn at most this often [s], ...
+REDRAW_INTERVAL = 0.5
+# ... and where Blender draws slowly (a second with software OpenGL), only after this many times what drawing took.
+REDRAW_FACTOR = 4.0
+
+# Events that reach the window while a bake runs: looking around is free, changing the scene is not.
+VIEW_EVENTS = {
+    "MIDDLEMOUSE",
+    "WHEELUPMOUSE",
+    "WHEELDOWNMOUSE",
+    "WHEELINMOUSE",
+    "WHEELOUTMOUSE",
+    "TRACKPADPAN",
+    "TRACKPADZOOM",
+    "MOUSEROTATE",
+    "MOUSESMARTZOOM",
+    "NDOF_MOTION",
+    "MOUSEMOVE",
+    "INBETWEEN_MOUSEMOVE",
+    "WINDOW_DEACTIVATE",
+    *(f"NUMPAD_{digit}" for digit in range(10)),
+    "NUMPAD_PERIOD",
+    "NUMPAD_PLUS",
+    "NUMPAD_MINUS",
+}
+
+# The progress of what runs in the window, for the panel; None if nothing runs.
+running = None
+
+
+def scene_bodies(scene):
+    """Collection of the scene's rigid bodies, whether it is baked or not; None if there is none."""
+    world = scene.rigidbody_world
+    return scene.cairn.world_collection or (world.collection if world is not None else None)
+
+
+class _SceneOperator:
+    """Operators that change the scene need a rigid body world, Object Mode and no running bake."""
+
+    @classmethod
+    def poll(cls, context):
+        if running is not None:
+            cls.poll_message_set(f"{running['task']} is running; ESC stops it")
+            return False
+        if context.scene.rigidbody_world is None:
+            cls.poll_message_set("This scene has no rigid body world")
+            return False
+        if context.mode != "OBJECT":
+            cls.poll_message_set("Switch to Object Mode first")
+            return False
+        return True
+
+
+class _StepsOperator(_SceneOperator):
+    """Operators that work in steps: in a window slice by slice on a timer, without a window from beginning to end.
+
+    They give ``_work(scene, settings)``, a generator of BakeProgress, ``_conclude(context, result)`` of what it returns
+    (None where it was stopped), ``_task``, what runs, and ``_hint``, what ESC does.
+    """
+
+    def execute(self, context):
+        """Work from beginning to end; also what a call without a window does."""
+        self._begin(context)
+        try:
+            while True:
+                next(self._steps)
+        except StopIteration as end:
+            return self._finish(context, result=end.value)
+        except Exception as error:
+            return self._finish(context, error=error)
+        except BaseException:  # Ctrl-C while the scene was read
+            self._finish(context)
+            raise
+
+    def invoke(self, context, event):
+        if bpy.app.background or context.window is None:
+            return self.execute(context)
+        if context.screen.is_animation_playing:
+            bpy.ops.screen.animation_cancel(restore_frame=False)
+        self._begin(context)
+        running["timer"] = context.window_manager.event_timer_add(TICK_INTERVAL, window=context.window)
+        context.window_manager.modal_handler_add(self)
+        self._show(context, "Reading the scene")
+        return {"RUNNING_MODAL"}
+
+    def modal(self, context, event):
+        if event.type in {"ESC", "RIGHTMOUSE"} and event.value == "PRESS":
+            self._stopping = True
+            self._show(context, "Stopping")
+            return {"RUNNING_MODAL"}
+        if event.type != "TIMER":
+            # Ctrl and the wheel change the number under the mouse.
+            looking = event.type in VIEW_EVENTS and not (event.ctrl and event.type.startswith("WHEEL"))
+            return {"PASS_THROUGH"} if looking else {"RUNNING_MODAL"}
+        try:
+            self._tick(context)
+        except StopIteration as end:
+            return self._finish(context, result=end.value)
+        except Exception as error:
+            return self._finish(context, error=error)
+        return {"RUNNING_MODAL"}
+
+    def cancel(self, context):
+        """Blender ends the operator: another file, quitting, the extension switched off."""
+        self._finish(context)
+
+    def _begin(self, context):
+        global running
+        context.window_manager.cairn.error = context.window_manager.cairn.error_object = ""
+        self._scene_name = context.scene.name
+        self._steps = self._work(context.scene, BakeSettings.from_scene(context.scene))
+        self._stage = None
+        self._stopping = False
+        self._stop_thrown = False
+        self._drawn = self._left = 0.0
+        self._redraw_interval = REDRAW_INTERVAL
+        running = {
+            "scene": self._scene_name,
+            "text": "",
+            "factor": 0.0,
+            "task": self._task,
+            "hint": self._hint,
+            "timer": None,
+            "steps": self._steps,
+        }
+
+    def _tick(self, context):
+        """Work for a slice of time."""
+        start = time.perf_counter()
+        if self._drawn > self._left:  # what has passed since was spent on drawing
+            self._redraw_interval = max(REDRAW_INTERVAL, REDRAW_FACTOR * (start - self._drawn))
+        self._left = start
+        while True:
+            if self._stopping and not self._stop_thrown:
+                self._stop_thrown = True
+                try:
+                    progress = self._steps.throw(BakeStopped())
+                except BakeStopped:  # nothing had begun that could be kept
+                    raise StopIteration(None) from None
+            else:
+                progress = next(self._steps)
+            # A stage is shown before it begins: loading Numba takes a second, and draws nothing.
+            begins = progress.stage != self._stage
+            if begins or time.perf_counter() - start > TICK_SLICE:
+                break
+        self._stage = progress.stage
+        text = f"Stopping: {progress.text}" if self._stopping else progress.text
+        self._show(context, text, progress.factor, immediately=begins)
+
+    def _show(self, context, text, factor=None, immediately=False):
+        """Say where the work is, in the panels and the status bar."""
+        running["text"] = text
+        if factor is not None:
+            running["factor"] = factor
+        if time.perf_counter() - self._drawn < self._redraw_interval and not (immediately or self._stopping):
+            return
+        self._drawn = time.perf_counter()
+        context.workspace.status_text_set(f"Cairn: {text}        {self._hint}")
+        redraw(context)
+
+    def _finish(self, context, result=None, error=None):
+        """The one way out: end, ESC, error, another file, quitting."""
+        stop_running(context)
+        return self._conclude(context, result) if error is None else self._fail(context, error)
+
+    def _fail(self, context, error):
+        if not is_expected(error):
+            import traceback
+
+            traceback.print_exception(error)
+            # The whole of it is in the console; a compiler's message fills pages.
+            cause = textwrap.shorten(f"{type(error).__name__}: {error}", 200)
+            error = RuntimeError(f"Cairn has failed; nothing was changed. {cause}")
+        show_error(context, error)
+        self.report({"ERROR"}, one_line(error))
+        return {"CANCELLED"}
+
+
+class CAIRN_OT_bake(_StepsOperator, bpy.types.Operator):
+    bl_idname = "cairn.bake"
+    bl_label = "Bake"
+    bl_description = (
+        "Simulate the scene's rigid bodies and write their motion as keyframes of location and rotation. "
+        "Unlike Bake to Keyframes, bodies stay rigid bodies, and Delete Bake brings earlier animation back"
+    )
+    # No REGISTER: the redo panel would bake again at every touch of a setting.
+    bl_options = {"UNDO"}
+
+    @classmethod
+    def description(cls, context, properties):
+        return cls.bl_description + (". The present bake is replaced" if context.scene.cairn.is_baked else "")
+
+    _task = "A bake"
+    _hint = "ESC stops and keeps the frames so far"
+
+    def _work(self, scene, settings):
+        return bake_frames(scene, settings)
+
+    def _conclude(self, context, result):
+        if result is None or not result.reports:
+            self.report({"INFO"}, "Stopped before the first frame; nothing was changed")
+            return {"CANCELLED"}
+        if result.error:
+            show_error(context, SceneError(None, result.error))
+        remember_check(context, self._scene_name, result.report)
+        self.report({"ERROR" if result.error else "INFO"}, result.summary)
+        return {"FINISHED"}
+
+
+class CAIRN_OT_delete_bake(_SceneOperator, bpy.types.Operator):
+    bl_idname = "cairn.delete_bake"
+    bl_label = "Delete Bake"
+    bl_description = (
+        "Delete Cairn's keyframes and bring back what was there before: earlier animation, constraints, drivers, and "
+        "Blender's own simulation. Keys that you made by hand on other channels stay"
+    )
+    bl_options = {"UNDO"}
+
+    @classmethod
+    def poll(cls, context):
+        if running is None and not is_baked(context):
+            cls.poll_message_set("This scene has no bake by Cairn")
+            return False
+        if running is None and context.scene.rigidbody_world is None:
+            return context.mode == "OBJECT"  # the world is gone; its bake can still be deleted
+        return super().poll(context)
+
+    def execute(self, context):
+        count = keyframes.delete_bake(context.scene)
+        redraw(context)
+        self.report({"INFO"}, f"Restored {count} object{'' if count == 1 else 's'}")
+        return {"FINISHED"}
+
+
+class CAIRN_OT_check_scene(_StepsOperator, bpy.types.Operator):
+    """List what a bake would simulate, and what it ignores or does differently from Blender"""
+
+    bl_idname = "cairn.check_scene"
+    bl_label = "Check Scene"
+    bl_options = {"INTERNAL"}
+
+    find_overlaps: BoolProperty(
+        name="Find Overlaps",
+        description="Also search for bodies that overlap at the start; the first time this compiles a part of the "
+        "solver, which takes about 15 seconds, in the background",
+        default=False,
+    )
+
+    @classmethod
+    def description(cls, context, properties):
+        if properties.find_overlaps:
+            return "The same, and search for bodies that overlap at the start (this takes a while the first time)"
+        return cls.__doc__
+
+    _task = "A check"
+    _hint = "ESC stops"
+
+    def invoke(self, context, event):
+        """A window shows progress if something may have to be compiled; the rest is done immediately."""
+        return super().invoke(context, event) if self.find_overlaps else self.execute(context)
+
+    def _work(self, scene, settings):
+        return check_scene(scene, settings, self.find_overlaps)
+
+    def _conclude(self, context, result):
+        if result is None:
+            self.report({"INFO"}, "Stopped; the scene has not been checked")
+            return {"CANCELLED"}
+        remember_check(context, self._scene_name, result)
+        redraw(context)
+        if any(note["text"] == NO_OVERLAPS.text for note in result["notes"]):
+            self.report({"INFO"}, sentence(NO_OVERLAPS.text))
+        return {"FINISHED"}
+
+
+def remember_check(context, scene_name, report):
+    """Keep what the panel says of a scene: numbers and grouped notes of a bake's report."""
+    notes = [Note(note["level"], note["object"], note["text"]) for note in report["notes"]]
+    context.window_manager.cairn.check = json.dumps(
+        {
+            "scene": scene_name,
+            "bodies": report["totals"]["bodies"],
+            "moving": report["totals"]["moving"],
+            "notes": grouped_notes(notes),
+        }
+    )
+
+
+class CAIRN_OT_select_object(bpy.types.Operator):
+    """Select this object and make it active"""
+
+    bl_idname = "cairn.select_object"
+    bl_label = "Select Object"
+    bl_options = {"UNDO", "INTERNAL"}
+
+    object_name: StringProperty(name="Object", description="Name of the object to select")
+
+    @classmethod
+    def poll(cls, context):
+        if context.mode != "OBJECT":
+            cls.poll_message_set("Switch to Object Mode first")
+            return False
+        return True
+
+    def execute(self, context):
+        if not select(context, self.object_name):
+            self.report({"WARNING"}, f"{self.object_name} is not in this view layer, or hidden")
+            return {"CANCELLED"}
+        return {"FINISHED"}
+
+
+class CAIRN_OT_go_to_worst(bpy.types.Operator):
+    """Go to the frame of the last bake's largest remaining error, and select the object at that contact"""
+
+    bl_idname = "cairn.go_to_worst"
+    bl_label = "Go to Worst Contact"
+    bl_options = {"UNDO", "INTERNAL"}
+
+    @classmethod
+    def poll(cls, context):
+        return bool(context.scene.cairn.worst_object) and running is None
+
+    def execute(self, context):
+        facts = context.scene.cairn
+        context.scene.frame_set(facts.worst_frame)
+        if context.mode == "OBJECT":
+            select(context, facts.worst_object)
+        return {"FINISHED"}
+
+
+class CAIRN_OT_clear_error(bpy.types.Operator):
+    """Clear this message"""
+
+    bl_idname = "cairn.clear_error"
+    bl_label = "Clear Error"
+    bl_options = {"INTERNAL"}
+
+    def execute(self, context):
+        context.window_manager.cairn.error = context.window_manager.cairn.error_object = ""
+        return {"FINISHED"}
+
+
+class CAIRN_OT_copy_system_information(bpy.types.Operator):
+    """Copy versions, places and the last error to the clipboard, for a bug report"""
+
+    bl_idname = "cairn.copy_system_information"
+    bl_label = "Copy System Information"
+    bl_options = {"INTERNAL"}
+
+    def execute(self, context):
+        text = system_information()
+        facts, session = context.scene.cairn, context.window_manager.cairn
+        for title, value in (("Last bake", facts.summary), ("Error", session.error), ("Report", facts.report)):
+            if value:
+                text += f"\n{title}: {value}"
+        context.window_manager.clipboard = text
+        self.report({"INFO"}, "Copied to the clipboard")
+        return {"FINISHED"}
+
+
+def is_baked(context):
+    """Whether the scene carries a bake, or the active object does (appended from a baked scene). Drawing asks this."""
+    active = context.view_layer.objects.active
+    return context.scene.cairn.is_baked or (active is not None and active.cairn.is_baked)
+
+
+def select(context, name):
+    """Select one object alone; False if it cannot be."""
+    obj = context.view_layer.objects.get(name)
+    if obj is None or not obj.visible_get():
+        return False
+    for other in context.selected_objects:
+        other.select_set(False)
+    obj.select_set(True)
+    context.view_layer.objects.active = obj
+    return True
+
+
+def is_expected(error):
+    """Whether an error is one that a user can do something about, and says what."""
+    # SimulationError and the core's ValueErrors cannot be named before Numba is known to be there.
+    return isinstance(error, (SceneError, RuntimeUnavailable)) or type(error).__name__ == "SimulationError"
+
+
+def one_line(error):
+    """An error's message as the window shows it: a sentence, unless it begins with an object's name."""
+    line = " ".join(str(error).split()) or type(error).__name__
+    return sentence(line) if isinstance(error, SceneError) and error.object_name is None else line
+
+
+def sentence(text):
+    """A text that begins with a capital: notes and errors stand behind an object's name or "cairn:" elsewhere."""
+    return text[:1].upper() + text[1:]
+
+
+def show_error(context, error):
+    """Keep an error in the panel until it is cleared or the next bake begins."""
+    session = context.window_manager.cairn
+    session.error = one_line(error)
+    session.error_object = getattr(error, "object_name", None) or ""
+
+
+def redraw(context):
+    """Redraw the regions that hold Cairn's panels; a 3D view itself may be slow to draw."""
+    for window in context.window_manager.windows:
+        for area in window.screen.areas:
+            shown_in = {"PROPERTIES": "WINDOW", "VIEW_3D": "UI"}.get(area.type)
+            for region in area.regions:
+                if region.type == shown_in:
+                    region.tag_redraw()
+
+
+def stop_running(context):
+    """Clean up after a bake: steps, timer, status bar, panels. Also when the extension is switched off meanwhile."""
+    global running
+    if running is None:
+        return
+    ended, running = running, None
+    ended["steps"].close()
+    if ended["timer"] is not None:
+        context.window_manager.event_timer_remove(ended["timer"])
+        if context.workspace is not None:
+            context.workspace.status_text_set(None)
+    redraw(context)
+
+
+CLASSES = (
+    CAIRN_OT_bake,
+    CAIRN_OT_delete_bake,
+    CAIRN_OT_check_scene,
+    CAIRN_OT_select_object,
+    CAIRN_OT_go_to_worst,
+    CAIRN_OT_clear_error,
+    CAIRN_OT_copy_system_information,
+)
+
+
+def register():
+    for cls in CLASSES:
+        bpy.utils.register_class(cls)
+
+
+def unregister():
+    stop_running(bpy.context)
+    for cls in reversed(CLASSES):
+        with contextlib.suppress(RuntimeError):
+            bpy.utils.unregister_class(cls)

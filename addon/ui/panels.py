@@ -1,0 +1,267 @@
+"""Cairn's panels: the same in Scene > Rigid Body World and in the 3D view's sidebar.
+
+Blender draws all the time, so nothing here takes time to compute: what a check or a bake has found is kept on the
+window manager (operators.py).
+"""
+
+import json
+import textwrap
+
+import bpy
+from bl_ui.utils import PresetPanel
+from bpy.app.translations import pgettext_iface as iface_
+
+from ..settings import friction_mismatch
+from . import operators
+from .operators import is_baked, scene_bodies, sentence
+
+# Average width of a letter of the panel's font at a scale of 1 [pixels].
+LETTER_WIDTH = 7.5
+LINES_OF_NOTES = 12
+LINES_OF_ERROR = 8
+
+
+class CAIRN_PT_presets(PresetPanel, bpy.types.Panel):
+    bl_label = "Cairn Presets"
+    preset_subdir = "cairn"
+    preset_operator = "script.execute_preset"
+    preset_add_operator = "cairn.preset_add"
+
+
+class _InScene:
+    bl_space_type = "PROPERTIES"
+    bl_region_type = "WINDOW"
+    bl_context = "scene"
+
+
+class _InSidebar:
+    bl_space_type = "VIEW_3D"
+    bl_region_type = "UI"
+    bl_category = "Cairn"
+
+
+class _Bake:
+    bl_label = "Cairn"
+
+    def draw_header_preset(self, context):
+        CAIRN_PT_presets.draw_panel_header(self.layout)
+
+    def draw(self, context):
+        layout = self.layout
+        layout.use_property_split = True
+        layout.use_property_decorate = False
+        scene = context.scene
+        if scene.rigidbody_world is None:
+            layout.operator("rigidbody.world_add")
+            return
+        draw_settings(layout, context)
+        draw_bake(layout, context)
+        draw_error(layout, context)
+        draw_summary(layout, context)
+
+
+class _Check:
+    bl_label = "Check"
+
+    @classmethod
+    def poll(cls, context):
+        return context.scene.rigidbody_world is not None
+
+    def draw(self, context):
+        row = self.layout.row(align=True)
+        row.operator("cairn.check_scene", icon="FILE_REFRESH")
+        row.operator("cairn.check_scene", text="And Overlaps", icon="SELECT_INTERSECT").find_overlaps = True
+        draw_notes(self.layout, context)
+
+
+class _Parts:
+    """How a concave mesh that moves is made of convex parts."""
+
+    bl_label = "Convex Parts"
+    bl_options = {"DEFAULT_CLOSED"}
+
+    @classmethod
+    def poll(cls, context):
+        ob = context.object
+        return ob is not None and ob.rigid_body is not None and ob.rigid_body.collision_shape == "MESH"
+
+    def draw(self, context):
+        layout = self.layout
+        layout.use_property_split = True
+        column = layout.column()
+        column.enabled = operators.running is None
+        column.active = context.object.rigid_body.type == "ACTIVE"
+        column.prop(context.object.cairn, "concavity")
+        column.prop(context.object.cairn, "maximal_parts")
+        column.prop(context.object.cairn, "repair_resolution")
+
+
+def draw_settings(layout, context):
+    scene = context.scene
+    settings = scene.cairn
+    column = layout.column()
+    column.enabled = operators.running is None
+    column.prop(settings, "method")
+    column.prop(settings, "friction")
+    mismatch = friction_mismatch(settings.method, settings.friction)
+    if mismatch:
+        warning = column.column(align=True)
+        warning.alert = True
+        for i, line in enumerate(wrapped(context, mismatch, 8)):
+            warning.label(text=line, icon="BLANK1" if i else "ERROR", translate=False)
+    column.prop(settings, "substeps")
+    column.prop(settings, "tolerance")
+    column.prop(settings, "max_iterations")
+    column.prop(settings, "threads")
+
+    column = layout.column(align=True)
+    column.enabled = operators.running is None
+    column.prop(settings, "use_custom_range")
+    owner = settings if settings.use_custom_range else scene.rigidbody_world.point_cache
+    column.prop(owner, "frame_start", text="Simulation Start")
+    column.prop(owner, "frame_end", text="End")
+
+
+def draw_bake(layout, context):
+    """The bake as a state in words: what would be baked, how far it is, what is there."""
+    scene, running = context.scene, operators.running
+    if running is not None:
+        layout.progress(factor=running["factor"], text=running["text"])
+        label(layout, iface_(running["hint"]))
+        return
+    bodies = scene_bodies(scene)
+    count = len(bodies.objects) if bodies is not None else 0
+    if not is_baked(context):
+        label(layout, iface_("{:,d} rigid bodies").format(count) if count else iface_("No rigid bodies yet"), "INFO")
+    row = layout.row(align=True)
+    row.scale_y = 1.4
+    row.operator("cairn.bake", text="Bake Again" if is_baked(context) else "Bake", icon="REC")
+    if is_baked(context):
+        row.operator("cairn.delete_bake", text="", icon="TRASH")
+
+
+def draw_error(layout, context):
+    session = context.window_manager.cairn
+    if not session.error:
+        return
+    box = layout.box()
+    row = box.row()
+    lines = row.column(align=True)
+    lines.alert = True
+    for i, line in enumerate(wrapped(context, session.error, 8)[:LINES_OF_ERROR]):
+        lines.label(text=line, icon="ERROR" if i == 0 else "BLANK1", translate=False)
+    row.operator("cairn.clear_error", text="", icon="X", emboss=False)
+    if session.error_object:
+        text = iface_("Select {}").format(session.error_object)
+        box.operator(
+            "cairn.select_object", text=text, icon="RESTRICT_SELECT_OFF", translate=False
+        ).object_name = session.error_object
+
+
+def draw_summary(layout, context):
+    facts = context.scene.cairn
+    if not facts.is_baked or operators.running is not None:
+        return
+    column = layout.column(align=True)
+    text = iface_("Frames {:d}-{:d}").format(facts.baked_start, facts.baked_end)
+    if facts.baked_end < facts.requested_end:
+        text = iface_("Frames {:d}-{:d} of {:d}").format(facts.baked_start, facts.baked_end, facts.requested_end)
+    column.label(text=text, icon="CHECKMARK", translate=False)
+    for line in wrapped(context, facts.summary, 3):
+        column.label(text=line, icon="BLANK1", translate=False)
+    if facts.worst_object:
+        layout.operator("cairn.go_to_worst", icon="VIEWZOOM")
+    if context.scene.rigidbody_world.enabled:
+        label(layout, iface_("Blender's own simulation is on and moves the objects"), "ERROR")
+
+
+def draw_notes(layout, context):
+    """What the last check or bake of this scene has found."""
+    check = json.loads(context.window_manager.cairn.check or "{}")
+    if check.get("scene") != context.scene.name:
+        return
+    text = iface_("{:,d} rigid bodies, {:,d} of them move").format(check["bodies"], check["moving"])
+    column = layout.column(align=True)
+    column.label(text=text, icon="RIGID_BODY", translate=False)
+    if not check["notes"]:
+        column.label(text="Nothing is ignored", icon="CHECKMARK")
+    for level, note, names in check["notes"][:LINES_OF_NOTES]:
+        if names:
+            others = iface_(" and {:,d} more").format(len(names) - 1) if len(names) > 1 else ""
+            note = f"{names[0]}{others}: {note}"
+        else:
+            note = sentence(note)
+        for i, line in enumerate(wrapped(context, note, 3)):
+            icon = "BLANK1" if i else "ERROR" if level == "warning" else "INFO"
+            column.label(text=line, icon=icon, translate=False)
+    hidden = len(check["notes"]) - LINES_OF_NOTES
+    if hidden > 0:
+        column.label(text=iface_("{:d} more; see cairn info").format(hidden), translate=False)
+
+
+def label(layout, text, icon="NONE"):
+    """One line on the right, as Blender's physics panels have them."""
+    row = layout.row(align=True)
+    row.alignment = "RIGHT"
+    row.label(text=text, icon=icon, translate=False)
+
+
+def wrapped(context, text, margin):
+    """Lines of a text that fit into the panel; labels do not wrap by themselves."""
+    scale = context.preferences.system.ui_scale or 1.0  # 0 without a window
+    width = context.region.width if context.region is not None else 300
+    return textwrap.wrap(text, max(20, int(width / (LETTER_WIDTH * scale)) - margin))
+
+
+class SCENE_PT_cairn(_Bake, _InScene, bpy.types.Panel):
+    bl_parent_id = "SCENE_PT_rigid_body_world"
+
+    @classmethod
+    def poll(cls, context):
+        return context.scene is not None and context.scene.rigidbody_world is not None
+
+
+class SCENE_PT_cairn_check(_Check, _InScene, bpy.types.Panel):
+    bl_parent_id = "SCENE_PT_cairn"
+
+
+class VIEW3D_PT_cairn(_Bake, _InSidebar, bpy.types.Panel):
+    @classmethod
+    def poll(cls, context):
+        return context.scene is not None
+
+
+class PHYSICS_PT_cairn_parts(_Parts, bpy.types.Panel):
+    bl_space_type = "PROPERTIES"
+    bl_region_type = "WINDOW"
+    bl_context = "physics"
+    bl_parent_id = "PHYSICS_PT_rigid_body"
+
+
+class VIEW3D_PT_cairn_parts(_Parts, _InSidebar, bpy.types.Panel):
+    bl_parent_id = "VIEW3D_PT_cairn"
+
+
+class VIEW3D_PT_cairn_check(_Check, _InSidebar, bpy.types.Panel):
+    bl_parent_id = "VIEW3D_PT_cairn"
+
+
+CLASSES = (
+    CAIRN_PT_presets,
+    SCENE_PT_cairn,
+    SCENE_PT_cairn_check,
+    VIEW3D_PT_cairn,
+    VIEW3D_PT_cairn_parts,
+    VIEW3D_PT_cairn_check,
+    PHYSICS_PT_cairn_parts,
+)
+
+
+def register():
+    for cls in CLASSES:
+        bpy.utils.register_class(cls)
+
+
+def unregister():
+    for cls in reversed(CLASSES):
+        bpy.utils.unregister_class(cls)

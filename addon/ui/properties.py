@@ -1,0 +1,235 @@
+"""What Cairn stores: the solver's settings and the last bake's facts on the scene, a bake's bookkeeping on objects.
+
+Nothing here says that a bake is running; only the running operator knows that (operators.py). What the window shows
+until it is cleared (the last error, what the scene holds) lives on the window manager and is never saved.
+"""
+
+import bpy
+from bpy.app.handlers import persistent
+from bpy.props import (
+    BoolProperty,
+    EnumProperty,
+    FloatProperty,
+    IntProperty,
+    PointerProperty,
+    StringProperty,
+)
+
+from ..settings import FRICTION_MODELS, METHODS, BakeSettings
+
+# Of a library override only such properties are saved: without this, the bake of a file opened again is not known.
+OVERRIDABLE = {"LIBRARY_OVERRIDABLE"}
+
+
+def _suggest_range(settings, context):
+    """Start an own range from the one that was used so far."""
+    world = settings.id_data.rigidbody_world
+    if settings.use_custom_range and world is not None and settings.frame_end < settings.frame_start:
+        settings.frame_start = world.point_cache.frame_start
+        settings.frame_end = world.point_cache.frame_end
+
+
+class CairnScene(bpy.types.PropertyGroup):
+    """Settings of the solver, and facts about the last bake."""
+
+    method: EnumProperty(
+        name="Solver",
+        description="How the contact forces of each step are found",
+        items=METHODS,
+        default=BakeSettings.method,
+    )
+    friction: EnumProperty(
+        name="Friction",
+        description="Model of friction at a contact",
+        items=FRICTION_MODELS,
+        default=BakeSettings.friction,
+    )
+    substeps: IntProperty(
+        name="Substeps",
+        description="Simulation steps per frame. More steps follow fast motion and hard impacts better; "
+        "the time of a bake grows in proportion",
+        default=BakeSettings.substeps,
+        min=1,
+        max=1000,
+        soft_max=40,
+    )
+    tolerance: FloatProperty(
+        name="Tolerance",
+        description="Error at which the solver stops, relative to the forces of the step (without unit). "
+        "Smaller is more accurate and slower; bodies at rest on each other need 1e-4 or less",
+        default=BakeSettings.tolerance,
+        min=1e-12,
+        max=0.1,
+        precision=10,
+        step=1,
+    )
+    max_iterations: IntProperty(
+        name="Iterations",
+        description="Maximum number of solver iterations per step; 0 leaves it to the solver (Automatic: 500). "
+        "Steps that end above the tolerance are counted and named",
+        default=BakeSettings.max_iterations or 0,
+        min=0,
+        max=1000000,
+        soft_max=10000,
+    )
+    threads: IntProperty(
+        name="Threads",
+        description="Maximum number of threads for a bake of many bodies; 0 uses all cores of the processor. "
+        "The motion is the same with any number",
+        default=BakeSettings.threads,
+        min=0,
+        max=1024,
+    )
+    use_custom_range: BoolProperty(
+        name="Custom Range",
+        description="Bake a range of its own instead of the Simulation Start and End of Rigid Body World > Cache",
+        default=False,
+        update=_suggest_range,
+    )
+    frame_start: IntProperty(
+        name="Simulation Start",
+        description="First frame of the bake: the pose that the bodies start from",
+        default=1,
+        min=-1048574,
+        max=1048574,
+    )
+    frame_end: IntProperty(
+        name="End",
+        description="Last frame of the bake",
+        default=0,
+        min=-1048574,
+        max=1048574,
+    )
+
+    # Facts about the last bake
+    is_baked: BoolProperty(name="Baked", description="Cairn's keyframes are in this scene", options={"HIDDEN"})
+    baked_start: IntProperty(name="First Baked Frame", options={"HIDDEN"})
+    baked_end: IntProperty(name="Last Baked Frame", options={"HIDDEN"})
+    requested_end: IntProperty(
+        name="Requested End", description="Last frame that the bake was asked for", options={"HIDDEN"}
+    )
+    summary: StringProperty(name="Summary", description="The last bake in a sentence", options={"HIDDEN"})
+    worst_object: StringProperty(
+        name="Worst Object", description="Object at the contact with the largest remaining error", options={"HIDDEN"}
+    )
+    worst_frame: IntProperty(name="Worst Frame", description="Frame of the largest remaining error", options={"HIDDEN"})
+    fingerprint: StringProperty(
+        name="Fingerprint", description="Hash of all physical settings that the bake has read", options={"HIDDEN"}
+    )
+    version: StringProperty(name="Version", description="Version of Cairn that made the bake", options={"HIDDEN"})
+    report: StringProperty(
+        name="Report", description="Options and totals of the last bake, as JSON", options={"HIDDEN"}
+    )
+    world_was_enabled: BoolProperty(
+        name="World Was Enabled",
+        description="Whether Blender's own simulation was on before the bake; Delete Bake puts it back",
+        options={"HIDDEN"},
+    )
+    world_collection: PointerProperty(
+        name="World Collection",
+        description="Collection of the rigid body world, where a bake had to take it out; Delete Bake puts it back",
+        type=bpy.types.Collection,
+        options={"HIDDEN"},
+    )
+
+
+class CairnObject(bpy.types.PropertyGroup):
+    """How an object's shape is made, and what Delete Bake needs to put it back as it was."""
+
+    concavity: FloatProperty(
+        name="Concavity",
+        description="Deepest hollow that a convex part may fill, as a share of the object's size. Smaller follows the "
+        "mesh more closely, with more parts; decomposing and the bake take longer",
+        default=0.05,
+        min=0.01,
+        max=1.0,
+        precision=3,
+        step=1,
+        override=OVERRIDABLE,
+    )
+    maximal_parts: IntProperty(
+        name="Maximum Parts",
+        description="Maximum number of convex parts of the mesh; 0 is as many as Concavity needs",
+        default=0,
+        min=0,
+        max=10000,
+        soft_max=100,
+        override=OVERRIDABLE,
+    )
+    repair_resolution: IntProperty(
+        name="Repair Resolution",
+        description="Cells along the longest side of the grid from which a mesh with large holes, or one of more than "
+        "50,000 triangles, is made anew before it is decomposed",
+        default=30,
+        min=20,
+        max=100,
+        override=OVERRIDABLE,
+    )
+    is_baked: BoolProperty(
+        name="Baked",
+        description="Cairn has written this object's location and rotation",
+        options={"HIDDEN"},
+        override=OVERRIDABLE,
+    )
+    # A pointer counts as a user, so the action is saved with the file.
+    earlier_action: PointerProperty(
+        name="Earlier Action",
+        description="The object's action before the bake; Delete Bake brings it back",
+        type=bpy.types.Action,
+        options={"HIDDEN"},
+        override=OVERRIDABLE,
+    )
+    earlier_slot: IntProperty(
+        name="Earlier Slot", description="Handle of the earlier action's slot", options={"HIDDEN"}, override=OVERRIDABLE
+    )
+    earlier_state: StringProperty(
+        name="Earlier State",
+        description="Transform, constraints and drivers that the bake has switched off, as JSON",
+        options={"HIDDEN"},
+        override=OVERRIDABLE,
+    )
+
+
+class CairnWindowManager(bpy.types.PropertyGroup):
+    """What the panel shows in this session."""
+
+    error: StringProperty(name="Error", description="Why the last bake did not work")
+    error_object: StringProperty(name="Object", description="Object that the error is about")
+    check: StringProperty(name="Check", description="What the next bake would simulate, as JSON")
+
+
+CLASSES = (CairnScene, CairnObject, CairnWindowManager)
+OWNERS = (
+    (bpy.types.Scene, CairnScene, "Cairn settings and bake"),
+    (bpy.types.Object, CairnObject, "Cairn's bookkeeping of a bake"),
+    (bpy.types.WindowManager, CairnWindowManager, "What Cairn's panel shows in this session"),
+)
+
+
+@persistent
+def _make_overrides_comparable(*_):
+    """Where an override has Cairn's group, let its origin have one too, which reading it creates.
+
+    On saving, Blender compares every override with its origin. Where the origin has no group at all, it notes a change
+    of the group as a whole, which it cannot make when the file is opened again: what the bake has kept would be lost.
+    """
+    for obj in bpy.data.objects:
+        override = obj.override_library
+        if override is not None and override.reference is not None and obj.is_property_set("cairn"):
+            _ = override.reference.cairn
+
+
+def register():
+    for cls in CLASSES:
+        bpy.utils.register_class(cls)
+    for owner, group, description in OWNERS:
+        owner.cairn = PointerProperty(name="Cairn", description=description, type=group, override=OVERRIDABLE)
+    bpy.app.handlers.save_pre.append(_make_overrides_comparable)
+
+
+def unregister():
+    bpy.app.handlers.save_pre.remove(_make_overrides_comparable)
+    for owner, _, _ in OWNERS:
+        del owner.cairn
+    for cls in reversed(CLASSES):
+        bpy.utils.unregister_class(cls)

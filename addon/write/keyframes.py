@@ -1,0 +1,449 @@
+"""Trajectory -> keyframes: the only writer of animation.
+
+``write_trajectory`` builds one action for each moving object first, without touching the object, and then attaches all
+of them at once; if anything fails in between, everything is put back. earlier_animation.py says what is kept of the
+user's animation, channels.py how world matrices become location and rotation.
+"""
+
+import dataclasses
+
+import bpy
+import numpy as np
+from mathutils import Euler
+
+from ..read.scene_poses import SceneError
+from . import channels, fcurves
+from . import earlier_animation as earlier
+
+# Number of objects whose poses become keys together: bounds the memory, and is one tick of the progress.
+CHUNK = 64
+DYNAMIC = 2  # BodyKind.DYNAMIC of the core
+
+
+@dataclasses.dataclass
+class LeadIn:
+    """Evaluated motion of an object before the bake, where its F-curves alone do not say it (lead_in.py)."""
+
+    frames: np.ndarray  # [n]
+    matrix_world: np.ndarray  # [n, 4, 4]
+    parent_matrix: np.ndarray  # [n, 4, 4]
+
+
+@dataclasses.dataclass
+class _Motion:
+    """Keys to write for one object; ``frames[0]`` is where they take over from the user's curves."""
+
+    object_name: str
+    frames: np.ndarray  # [n]
+    location: np.ndarray  # [n, 3] [m]
+    rotation: np.ndarray  # [n, 3 or 4]
+    keep_curves: bool  # keys of the user's curves before frames[0] go on
+
+
+def check_writable(scene, object_names):
+    """Raise SceneError for the first object whose animation cannot be written."""
+    objects = _objects_by_name(scene)
+    for name in object_names:
+        obj = objects.get(name)
+        if obj is None:
+            raise SceneError(name, "is no longer in the scene; bake again")
+        if not obj.is_editable:
+            raise SceneError(name, "is linked from another file; make a library override of it")
+        data = obj.animation_data
+        if data is None:
+            continue
+        if data.use_tweak_mode:
+            raise SceneError(name, "its NLA strip is in tweak mode; leave it (Tab in the NLA editor)")
+        if data.use_nla and any(track.is_solo for track in data.nla_tracks):
+            raise SceneError(name, "one of its NLA tracks plays solo; switch Solo off")
+
+
+def write_trajectory(scene, export, trajectory, samples=(), lead_in=None):
+    """Write a trajectory as keyframes; see ``write_steps``."""
+    for _ in write_steps(scene, export, trajectory, samples, lead_in):
+        pass
+
+
+def write_steps(scene, export, trajectory, samples=(), lead_in=None):
+    """Write a trajectory as keyframes, as a generator of (objects done, objects).
+
+    Nothing in the scene changes before the last step; closing the generator earlier leaves no trace. Between steps it
+    holds names, no references to Blender's data.
+
+    Parameters
+    ----------
+    scene : bpy.types.Scene
+        Used before the first and, found anew by its name, in each later step.
+    export : SceneExport
+    trajectory : Trajectory
+        Poses of the user frames of all bodies of ``export``, from ``export.frame_start`` on.
+    samples : sequence of FrameSample
+        What was animated in each frame of the trajectory; empty if nothing was.
+    lead_in : dict of str to LeadIn, optional
+        Evaluated motion before ``export.frame_start``, for objects that need it.
+
+    Raises
+    ------
+    SceneError
+        An object is gone, or cannot be written.
+    """
+    scene_name = scene.name
+    moving = [body for body in export.bodies if body.moves]
+    check_writable(scene, [body.object_name for body in moving])
+    for obj in earlier.baked_objects(scene):
+        earlier.keep_edits(obj)
+    poses = _Poses(export, trajectory, samples)
+    actions = {}  # object name -> action name
+    try:
+        for start in range(0, len(moving), CHUNK):
+            objects = _objects_by_name(bpy.data.scenes[scene_name])
+            chunk = moving[start : start + CHUNK]
+            for motion in _motions(objects, chunk, poses, lead_in or {}):
+                actions[motion.object_name] = _build_action(objects[motion.object_name], motion).name
+            yield min(start + CHUNK, len(moving)), len(moving)
+        scene = bpy.data.scenes[scene_name]
+        check_writable(scene, actions)
+        _attach(scene, actions)
+    except BaseException:
+        _remove_unused([bpy.data.actions[name] for name in actions.values() if name in bpy.data.actions])
+        raise
+    scene.cairn.is_baked = True
+    scene.cairn.baked_start = export.frame_start
+    scene.cairn.baked_end = export.frame_start + trajectory.frame_count
+    refresh(scene)
+
+
+def delete_bake(scene):
+    """Take Cairn's keyframes off a scene and put everything back as it was before the bake.
+
+    Returns
+    -------
+    int
+        Number of objects that were given back.
+    """
+    objects = earlier.baked_objects(scene)
+    made = [_take_off(obj) for obj in objects]
+    _remove_unused([action for action in made if action is not None])
+    earlier.switch_world_on(scene)
+    for fact in ("is_baked", "baked_start", "baked_end", "requested_end", "summary", "worst_object", "worst_frame",
+                 "fingerprint", "version", "report", "world_was_enabled", "world_collection"):  # fmt: skip
+        scene.cairn.property_unset(fact)
+    refresh(scene)
+    return len(objects)
+
+
+def _objects_by_name(scene):
+    """Objects of a scene by name; of two with one name (one is linked) the local one."""
+    objects = {}
+    for obj in scene.objects:
+        if obj.library is None or obj.name not in objects:
+            objects[obj.name] = obj
+    return objects
+
+
+def refresh(scene):
+    """Evaluate the present frame, so that the window shows what the keys say."""
+    scene.frame_set(scene.frame_current, subframe=scene.frame_subframe)
+
+
+def _remove_unused(actions):
+    """Delete actions that nothing uses: a user who has put one to another use keeps it."""
+    bpy.data.batch_remove([action for action in actions if action.users == 0])
+
+
+# World matrices of the bake
+
+
+class _Poses:
+    """World and parents' matrices of the moving bodies at all frames of a trajectory."""
+
+    def __init__(self, export, trajectory, samples):
+        self.bodies = {body.object_name: body for body in export.bodies if body.moves}
+        self.position, self.orientation = trajectory.position, trajectory.orientation
+        self.samples = list(samples)[: trajectory.frame_count]
+        self.frames = export.frame_start + np.arange(len(self.position))
+        self._rotations = {}
+
+    def load(self, bodies):
+        """Compute the rotations of some bodies together, and forget the others."""
+        orientation = self.orientation[:, [body.index for body in bodies]].swapaxes(0, 1)
+        rotations = channels.quaternion_matrices(orientation)
+        self._rotations = {body.index: rotation for body, rotation in zip(bodies, rotations, strict=True)}
+
+    def world(self, body):
+        """World matrices [F, 4, 4]: the rigid motion since the start, applied to the start's matrix."""
+        position = self.position[:, body.index]
+        rotation = self._rotations.get(body.index)
+        if rotation is None:  # a parent from another chunk
+            rotation = channels.quaternion_matrices(self.orientation[:, body.index])
+        # in the body's own frame the start's matrix never changes
+        start = np.array(body.matrix_world_start, float)[:3]
+        start[:, 3] -= position[0]
+        world = np.zeros((len(position), 4, 4))
+        world[:, :3] = rotation @ (rotation[0].T @ start)
+        world[:, :3, 3] += position
+        world[:, 3, 3] = 1.0
+        return world
+
+    def parent(self, body, obj):
+        """Parents' part [F, 4, 4] of a body's world matrix, None without parent; parents may be baked themselves."""
+        if obj.parent is None:
+            return None
+        evaluated = self._sampled("parent_matrix", body.object_name, body.parent_matrix_start)
+        ancestor = obj.parent
+        while ancestor is not None and ancestor.name not in self.bodies:
+            ancestor = ancestor.parent
+        if ancestor is None:
+            return evaluated
+        carrier = self.bodies[ancestor.name]
+        # The parents' part was evaluated with the ancestor where its own animation has it: carry it to the baked pose.
+        without_bake = self._sampled("matrix_world", carrier.object_name, carrier.matrix_world_start)
+        return self.world(carrier) @ np.linalg.inv(without_bake) @ evaluated
+
+    def _sampled(self, name, object_name, start):
+        values = [start, *(getattr(sample, name).get(object_name, start) for sample in self.samples)]
+        if not self.samples:
+            values *= len(self.frames)
+        return np.array(values, float)
+
+    def first_key(self, body):
+        """Index of the first key: the frame before the body's first dynamic one; None if there was none."""
+        if not self.samples:
+            return 0
+        return next((i for i, sample in enumerate(self.samples) if sample.kind[body.index] == DYNAMIC), None)
+
+
+# Channels of the bake
+
+
+def _motions(objects, bodies, poses, lead_in):
+    """Keys of some bodies. Those of one rotation mode and as many frames are converted together."""
+    groups = {}
+    poses.load(bodies)
+    for body in bodies:
+        first = poses.first_key(body)
+        if first is None:  # the bake was stopped before it came loose; the user's curves say it all
+            continue
+        obj = objects[body.object_name]
+        prepared = _prepare(obj, body, poses, first, lead_in.get(body.object_name))
+        groups.setdefault((obj.rotation_mode, len(prepared.frames)), []).append(prepared)
+    for (mode, _), group in groups.items():
+        rotation = channels.rotation_channels(
+            channels.nearest_rotations(np.array([prepared.rotation for prepared in group])),
+            mode,
+            np.array([prepared.hint for prepared in group]),
+            np.array([prepared.first for prepared in group]),
+        )
+        for prepared, values in zip(group, rotation, strict=True):
+            rows = slice(prepared.first, None)
+            yield _Motion(
+                prepared.object_name, prepared.frames[rows], prepared.location[rows], values[rows], prepared.keep_curves
+            )
+
+
+@dataclasses.dataclass
+class _Prepared:
+    """One body's location channel, and its rotation before it becomes channels."""
+
+    object_name: str
+    frames: np.ndarray
+    first: int
+    location: np.ndarray  # [F, 3]
+    rotation: np.ndarray  # [F, 3, 3]
+    hint: np.ndarray  # rotation channels as they were at the first key
+    keep_curves: bool
+
+
+def _prepare(obj, body, poses, first, lead):
+    frames, world, parent = poses.frames, poses.world(body), poses.parent(body, obj)
+    basis = world if parent is None else np.linalg.inv(parent) @ world
+    start = basis[0]
+    if lead is not None:  # its curves alone do not say how it moves: the bake's keys begin where the scene begins
+        first = 0
+        frames = np.concatenate([lead.frames, frames])
+        basis = np.concatenate([np.linalg.inv(lead.parent_matrix) @ lead.matrix_world, basis])
+    bag = fcurves.channelbag(*earlier.earlier_action(obj))
+    rotation = basis[:, :3, :3] / channels.split_scale(start[:3, :3], np.multiply(obj.scale, obj.delta_scale))
+    delta_location, delta_rotation = _deltas(obj, bag, frames)
+    if delta_rotation is not None:
+        rotation = np.swapaxes(delta_rotation, -1, -2) @ rotation
+    return _Prepared(
+        object_name=body.object_name,
+        frames=frames,
+        first=first,
+        location=basis[:, :3, 3] - delta_location,
+        rotation=rotation,
+        hint=_rotation_before(obj, bag, frames[first]),
+        keep_curves=lead is None,
+    )
+
+
+def _rotation_before(obj, bag, frame):
+    """Rotation channels that the user's own animation has at a frame."""
+    path = channels.rotation_path(obj.rotation_mode)
+    values = np.array(earlier.Kept.read(obj).rotation if obj.cairn.is_baked else getattr(obj, path), float)
+    if len(values) != len(getattr(obj, path)):  # the rotation mode was changed after the bake
+        values = np.array(getattr(obj, path), float)
+    for (curve_path, index), curve in fcurves.curves_of(bag).items():
+        if curve_path == path and not curve.mute and index < len(values):
+            values[index] = curve.evaluate(float(frame))
+    return values
+
+
+def _deltas(obj, bag, frames):
+    """Delta location [F or 1, 3] and delta rotation [F or 1, 3, 3] or None; they may be animated, and go on."""
+    mode = obj.rotation_mode
+    location = _channel(obj, bag, "delta_location", frames)
+    if mode == "AXIS_ANGLE":  # Blender has no delta for it
+        return location, None
+    if mode == "QUATERNION":
+        rotation = _channel(obj, bag, "delta_rotation_quaternion", frames)
+        if (rotation == [1.0, 0.0, 0.0, 0.0]).all():
+            return location, None
+        rotation /= np.linalg.norm(rotation, axis=-1, keepdims=True)
+        return location, channels.quaternion_matrices(rotation)
+    triples = _channel(obj, bag, "delta_rotation_euler", frames)
+    if not triples.any():
+        return location, None
+    return location, np.array([Euler(triple, mode).to_matrix() for triple in triples], float)
+
+
+def _channel(obj, bag, path, frames):
+    """Values [F, n] of a property if it has curves, else [1, n]."""
+    value = np.array(getattr(obj, path), float)
+    curves = {index: curve for (name, index), curve in fcurves.curves_of(bag).items() if name == path}
+    if not curves:
+        return value[None]
+    columns = [
+        fcurves.values_at(curves[index], frames) if index in curves else np.full(len(frames), value[index])
+        for index in range(len(value))
+    ]
+    return np.column_stack(columns)
+
+
+# Actions
+
+
+def _build_action(obj, motion):
+    """Make the action of one object: the user's other channels, and location and rotation from the bake."""
+    source, source_slot = earlier.earlier_action(obj)
+    source_bag = fcurves.channelbag(source, source_slot)
+    name = f"{obj.name} Cairn"
+    leads = {}
+    if source_bag is None or len(source_bag.fcurves) == 0:
+        action = bpy.data.actions.new(name)
+        slot = action.slots.new("OBJECT", obj.name)
+    else:
+        action, slot = _copy_with_one_slot(source, source_slot, name)
+        leads = _take_own_curves(fcurves.channelbag(action, slot), obj.rotation_mode, motion)
+    bag = fcurves.channelbag(action, slot, ensure=True)
+    action[earlier.MARK] = _version()
+    group = fcurves.transform_group(bag)
+    _write_channel(bag, group, "location", motion.frames, motion.location, leads)
+    _write_channel(bag, group, channels.rotation_path(obj.rotation_mode), motion.frames, motion.rotation, leads)
+    return action
+
+
+def _copy_with_one_slot(source, source_slot, name):
+    action = source.copy()
+    action.name = name
+    action.use_fake_user = False
+    if action.asset_data is not None:
+        action.asset_clear()
+    for slot in list(action.slots):
+        if slot.handle != source_slot.handle:
+            action.slots.remove(slot)
+    return action, action.slots[0]
+
+
+def _take_own_curves(bag, rotation_mode, motion):
+    """Remove the curves that the bake replaces; what they do before the bake's first key is returned."""
+    leads = {}
+    for curve in list(bag.fcurves):
+        if not earlier.is_own(curve.data_path, rotation_mode):
+            continue
+        if motion.keep_curves and not curve.mute and fcurves.is_plain(curve):
+            leads[fcurves.key_of(curve)] = fcurves.cut_before(curve, motion.frames[0])
+        bag.fcurves.remove(curve)
+    return leads
+
+
+def _write_channel(bag, group, path, frames, values, leads):
+    for index in range(values.shape[1]):
+        curve = fcurves.new_curve(bag, path, index, group)
+        lead, handle = leads.get((path, index), (None, None))
+        if not lead:
+            fcurves.write_linear(curve, frames, values[:, index])
+            continue
+        baked = fcurves.Keys.linear(frames, values[:, index])
+        if handle is not None:
+            baked.fields["handle_left_type"][0] = baked.fields["handle_right_type"][0] = fcurves.FREE
+            baked.fields["handle_left"][0] = baked.fields["co"][0] + handle
+            baked.fields["handle_right"][0] = baked.fields["co"][0] - handle
+        (lead + baked).write(curve)
+
+
+def _version():
+    from ... import __version__
+
+    return __version__
+
+
+# Objects
+
+
+def _attach(scene, actions):
+    """Give the built actions to their objects, all or none."""
+    objects = _objects_by_name(scene)
+    touched = {obj.name: obj for obj in earlier.baked_objects(scene)}
+    touched.update({name: objects[name] for name in actions})
+    snapshots = [(obj, earlier.Snapshot.of(obj)) for obj in touched.values()]
+    world = earlier.World.of(scene)
+    try:
+        made = [_take_off(obj) for obj in touched.values() if obj.cairn.is_baked]
+        earlier.switch_world_on(scene)
+        for name, action_name in actions.items():
+            _put_on(objects[name], bpy.data.actions[action_name])
+        earlier.switch_world_off(scene, nested=any(_has_ancestor(objects[name], actions) for name in actions))
+    except BaseException:
+        for obj, snapshot in snapshots:
+            snapshot.put_back(obj)
+        world.put_back(scene)
+        raise
+    _remove_unused([action for action in made if action is not None])
+    for name, action_name in actions.items():  # the names may have been taken by the bake before
+        bpy.data.actions[action_name].name = f"{name} Cairn"
+
+
+def _has_ancestor(obj, names):
+    parent = obj.parent
+    while parent is not None and parent.name not in names:
+        parent = parent.parent
+    return parent is not None
+
+
+def _put_on(obj, action):
+    """Give an object that is not baked the action of a bake."""
+    kept = earlier.Kept.of(obj)
+    slot = action.slots[0]
+    kept.digests = earlier.copied_channels(fcurves.channelbag(action, slot), obj.rotation_mode)
+    user_action, user_slot = earlier.earlier_action(obj)
+    book = obj.cairn
+    book.earlier_action = user_action
+    book.earlier_slot = user_slot.handle if user_slot is not None else 0
+    kept.write(obj)
+    book.is_baked = True
+    earlier.assign(obj, action, slot)
+    earlier.set_blending(obj.animation_data, ["REPLACE", 1.0, "HOLD"])
+    earlier.mute_what_acts(obj, kept)
+
+
+def _take_off(obj):
+    """Put a baked object as it was, and return the action that the bake had made (None if the user has replaced it)."""
+    earlier.keep_edits(obj)
+    data = obj.animation_data
+    made = data.action if data is not None and earlier.is_bake_action(data.action) else None
+    earlier.give_back(obj)
+    for name in ("is_baked", "earlier_action", "earlier_slot", "earlier_state"):
+        obj.cairn.property_unset(name)
+    return made

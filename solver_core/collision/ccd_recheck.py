@@ -1,0 +1,51 @@
+"""Whether a substep's solution leads shapes together that would have passed each other."""
+
+from ..compiled.kernel import subkernel
+from .data.workspace import MESH
+from .distance.shape_distance import RATIO_FAST
+from .pair_context import describe_pair
+from .swept_motion import closest_approach, velocity_change_bound
+from .time_of_impact import SEPARATED_BY_CCD, advance_to_impact, sweep_slack
+
+
+@subkernel(inline=True)
+def recheck_swept_pairs(model, state, start_velocity, step, pairs, workspace):
+    """Whether shapes that were separated by CCD meet after all by the velocities after the solve, or may.
+
+    Parameters
+    ----------
+    model, state, step, workspace
+        As in ``NarrowPhaseArrays``; the state's velocity is the one after the contacts (read).
+    start_velocity : float64 [B, 6]
+        (read)
+    pairs : PairArrays
+        As ``narrow_phase`` left them (read).
+
+    Returns
+    -------
+    bool
+    """
+    shapes, velocity, surface_speed = model.shapes, state.velocity, workspace.shape_parameters.surface_speed
+    fall = step.gravity_norm * step.h * step.h
+    for number in range(pairs.count[0]):
+        a, b = pairs.shape_a[number], pairs.shape_b[number]
+        with_mesh = shapes.kind[a] == MESH or shapes.kind[b] == MESH
+        if pairs.reach[number] != SEPARATED_BY_CCD and not with_mesh:
+            continue
+        pair = describe_pair(model, state, workspace, pairs, number)
+        body_a, body_b = pair.body_a, pair.body_b
+        radius_a, radius_b = pair.shape_a.swept_radius, pair.shape_b.swept_radius
+        slack = sweep_slack(pair, workspace.size, fall)
+        slack += step.h * (surface_speed[a] + surface_speed[b])
+        changed = velocity_change_bound(start_velocity[body_a], velocity[body_a], radius_a)
+        changed += velocity_change_bound(start_velocity[body_b], velocity[body_b], radius_b)
+        if step.h * changed <= slack:
+            continue
+        if with_mesh:
+            # Which triangles it meets then is found out when contacts are made.
+            speed = closest_approach(velocity[body_a], velocity[body_b], radius_a, radius_b)
+            if step.h * speed > RATIO_FAST * pair.size:
+                return True
+        elif advance_to_impact(workspace, pair, velocity[body_a], velocity[body_b], step.h, slack) >= 0.0:
+            return True
+    return False

@@ -1,0 +1,163 @@
+"""Stage ``match_contacts``: carry impulses and ages over from the last substep's contacts.
+
+A contact's identity is geometric. Feature numbers alone fail: clipping may start one vertex on, and a corner that was
+a vertex of one box may be an edge crossing a substep later, at the same place. So within a pair of shapes the contacts
+of two substeps are matched one to one, nearest first (as Newton does in ``contact_match.py``). The distance is that of
+the new point from where either body, or both halfway, have carried the old point: a corner that slides stays where its
+own body has it, an edge that something slides over stays where the other body has it, and the point where a wheel
+touches the ground stays between both.
+
+Reads ``pairs``, the last substep's contacts, and positions and normals of ``contacts``; writes ``impulse``, ``age`` and
+``matched`` of ``contacts``.
+"""
+
+from ...compiled.kernel import kernel, subkernel
+from .workspace import INFINITE
+
+# Two contacts can only be the same if they are closer than this fraction of the smaller shape's size. Wide: a wrong
+# match costs a poor first guess of an impulse, a missed one costs the whole guess.
+RATIO_MATCH_DISTANCE = 0.25
+# ... and if their normals differ by less than about 25 degrees (cosine).
+COSINE_MATCH_NORMAL = 0.9
+
+
+@kernel(inline=True)
+def match_contacts(pairs, contacts, previous, workspace):
+    """Carry impulses and ages of the last substep's contacts over to the same contacts of this substep.
+
+    Parameters
+    ----------
+    pairs : PairArrays
+        Of this substep, as ``narrow_phase`` left them (read).
+    contacts : ContactArrays
+        Of this substep (``impulse``, ``age``, ``matched`` written).
+    previous : ContactArrays
+        Of the last substep (read).
+    workspace : CollisionWorkspace
+        Poses of the bodies in this substep (read), scratch (written).
+
+    Returns
+    -------
+    int
+        Matched contacts.
+    """
+    matched_count = 0
+    for pair in range(pairs.count[0]):
+        first = pairs.contact_start[pair]
+        last = first + pairs.contact_count[pair]
+        if not pairs.is_recycled[pair]:
+            for contact in range(first, last):
+                contacts.matched[contact] = -1
+            size = min(workspace.size[pairs.shape_a[pair]], workspace.size[pairs.shape_b[pair]])
+            match_nearest(
+                contacts,
+                first,
+                last,
+                previous,
+                pairs.previous_start[pair],
+                pairs.previous_count[pair],
+                size,
+                workspace.body_pose,
+                workspace.scratch.simplex,
+            )
+        for contact in range(first, last):
+            old = contacts.matched[contact]
+            matched_count += old >= 0
+            contacts.age[contact] = previous.age[old] + 1 if old >= 0 else 0
+            for i in range(3):
+                contacts.impulse[contact, i] = previous.impulse[old, i] if old >= 0 else 0.0
+    return matched_count
+
+
+@subkernel
+def match_nearest(contacts, first, last, previous, old_first, old_count, size, body_pose, carried):
+    """Match the contacts of one pair with those of the last substep, one to one, the nearest two first."""
+    position, normal, matched = contacts.position, contacts.normal, contacts.matched
+    old_last = old_first + old_count
+    for _ in range(min(last - first, old_count)):
+        nearest = (RATIO_MATCH_DISTANCE * size) ** 2
+        best_new = -1
+        best_old = -1
+        for old in range(old_first, old_last):
+            if is_taken(matched, first, last, old):
+                continue
+            carry_points(
+                body_pose[previous.body_a[old]],
+                body_pose[previous.body_b[old]],
+                previous.local_a[old],
+                previous.local_b[old],
+                carried,
+            )
+            for contact in range(first, last):
+                if matched[contact] >= 0:
+                    continue
+                cosine = 0.0
+                for i in range(3):
+                    cosine += normal[contact, i] * previous.normal[old, i]
+                distance = distance_to_carried(carried, position[contact])
+                if distance < nearest and cosine > COSINE_MATCH_NORMAL:
+                    nearest = distance
+                    best_new = contact
+                    best_old = old
+        if best_new < 0:
+            break
+        matched[best_new] = best_old
+
+
+@subkernel
+def is_taken(matched, first, last, old):
+    """Whether an old contact is matched already."""
+    for contact in range(first, last):  # noqa: SIM110 (Numba would compile a generator for any())
+        if matched[contact] == old:
+            return True
+    return False
+
+
+@subkernel
+def carry_points(pose_a, pose_b, local_a, local_b, carried):
+    """Write where the bodies have carried an old contact's two surface points, and their middle; world.
+
+    So a stack on a lift or a turntable matches as well as one at rest.
+    """
+    for i in range(3):
+        carried[0, i], carried[1, i] = pose_a[3, i], pose_b[3, i]
+        for j in range(3):
+            carried[0, i] += pose_a[i, j] * local_a[j]
+            carried[1, i] += pose_b[i, j] * local_b[j]
+        carried[2, i] = 0.5 * (carried[0, i] + carried[1, i])
+
+
+@subkernel
+def distance_to_carried(carried, point):
+    """Least squared distance of a point from the three carried points."""
+    least = INFINITE
+    for row in range(3):
+        square = 0.0
+        for i in range(3):
+            square += (carried[row, i] - point[i]) ** 2
+        least = min(least, square)
+    return least
+
+
+@subkernel
+def take_previous_pass_impulses(pairs, contacts, rows):
+    """Start from the impulses of the previous detection pass at the same poses, for the contacts that it had too.
+
+    Parameters
+    ----------
+    pairs : PairArrays
+        Read: a pair's contacts now and in the previous pass, of which the first are the same.
+    contacts : ContactArrays
+        Written: impulse.
+    rows : RowArrays
+        Of the previous pass, a block of three per contact (read).
+    """
+    block_row, impulse, jacobian = rows.block_row, rows.impulse, rows.jacobian
+    for pair in range(pairs.count[0]):
+        for place in range(min(pairs.contact_count[pair], pairs.pass_count[pair])):
+            contact, row = pairs.contact_start[pair] + place, block_row[pairs.pass_start[pair] + place]
+            for axis in range(3):
+                total = 0.0
+                for direction in range(3):
+                    total += impulse[row + direction] * jacobian[row + direction, 6 + axis]
+                contacts.impulse[contact, axis] = total

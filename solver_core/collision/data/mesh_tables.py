@@ -1,0 +1,183 @@
+"""Tables of meshes for the kernels, and names of their rows and columns; ``mesh_tree`` fills them.
+
+A mesh has two rows among the polytopes: the triangle that is tested just now, as a sheet, and the same triangle
+swept backwards along the other body's path. So everything that knows hulls knows triangles.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ...geometry.hulls import HullArrays, pack_hulls
+
+# Columns of MeshTables.start.
+VERTEX_START = 0
+TRIANGLE_START = 1
+NODE_START = 2
+
+# Columns of MeshTables.triangle: corners, the neighbours' half edges ``3 t + e`` across the edges, and flags.
+CORNERS = 0
+NEIGHBORS = 3
+FLAGS = 6
+# Flags: two bits an edge for its class, a bit a corner that lies amid a flat area, and whether the part is closed.
+FLAT = 0
+CONVEX = 1
+CONCAVE = 2
+RIM = 3
+AMID_FLAT = 6
+SOLID = 9
+
+# Columns of MeshTables.vertex: position, whether an edge that is not flat ends there, velocity.
+IS_SHARP = 3
+VELOCITY = 4
+
+# Rows of MeshTables.candidate: triangles of the mesh, the side to which each pushes (1: its normal's), whether the
+# other's centre lies before it; a stack; and by triangle its place in the list, from 1.
+LISTED = 0
+PUSHES_TO = 1
+STACK = 2
+PLACE = 3
+
+# Normals of a pair's last contacts that are held, at most.
+MOST_HELD = 16
+
+# Contacts of a pair that are held at a time; when they are full they are thinned out.
+CONTACT_ROWS = 1024
+
+
+class MeshContacts(NamedTuple):
+    """Contacts of a mesh with another shape that are being made, in the mesh's frame.
+
+    The point of the other shape and the gap are those of the substep's start.
+
+    Attributes
+    ----------
+    on_mesh, on_other : float64 [CONTACT_ROWS, 3]
+        Points of the two surfaces [m].
+    gap : float64 [CONTACT_ROWS]
+        [m]
+    apart : float64 [CONTACT_ROWS]
+        When they are thinned out: squared distance from those that stay [m^2], or DROPPED for these.
+    normal : float64 [CONTACT_ROWS, 3]
+        Out of the mesh.
+    triangle : int64 [CONTACT_ROWS]
+    group : int64 [CONTACT_ROWS]
+        When they are thinned out: the first contact of the same direction, or DROPPED.
+    toi_offset : float64 [CONTACT_ROWS, 3]
+        The other shape's path until it meets the triangle [m].
+    """
+
+    on_mesh: np.ndarray
+    on_other: np.ndarray
+    gap: np.ndarray
+    apart: np.ndarray
+    normal: np.ndarray
+    triangle: np.ndarray
+    group: np.ndarray
+    toi_offset: np.ndarray
+
+
+class MeshProbe(NamedTuple):
+    """What is searched for in a mesh, in its frame.
+
+    Attributes
+    ----------
+    lower, upper : float64 [3]
+        Corners of the box that is searched [m].
+    path, new_path : float64 [3]
+        The other shape's path in this substep, and the one that contacts lead it [m].
+    center, mass_center : float64 [3]
+        Of the other shape and of its body [m].
+    held : float64 [MOST_HELD, 3]
+        Normals of the pair's last contacts.
+    held_count : int64 [1]
+        How many these are.
+    """
+
+    lower: np.ndarray
+    upper: np.ndarray
+    path: np.ndarray
+    new_path: np.ndarray
+    center: np.ndarray
+    mass_center: np.ndarray
+    held: np.ndarray
+    held_count: np.ndarray
+
+
+class MeshTables(NamedTuple):
+    """Meshes in their own frames, and scratch memory. Rows and columns: see above.
+
+    Attributes
+    ----------
+    start : int64 [mesh_count + 1, 3]
+        First row of each mesh in the tables of vertices, triangles and nodes; numbers within them count from there.
+    vertex : float64 [vertex_count, 7]
+        [m], [m/s]
+    triangle : int64 [triangle_count, 7]
+        In the order of the tree.
+    normal : float64 [triangle_count, 3]
+    node : int64 [node_count, 2]
+        Columns in ``aabb_tree``.
+    box : float64 [node_count, 6]
+        Lower and upper corner.
+    speed : float64 [mesh_count]
+        Of the fastest vertex [m/s].
+    has_deformed : bool [mesh_count]
+        Whether the mesh has deformed since its last contacts.
+    candidate : int64 [4, n]
+    probe : MeshProbe
+        Each worker has one of its own.
+    contact : MeshContacts
+    """
+
+    start: np.ndarray
+    vertex: np.ndarray
+    triangle: np.ndarray
+    normal: np.ndarray
+    node: np.ndarray
+    box: np.ndarray
+    speed: np.ndarray
+    has_deformed: np.ndarray
+    candidate: np.ndarray
+    probe: MeshProbe
+    contact: MeshContacts
+
+
+def allocate_mesh_probe() -> MeshProbe:
+    """Memory for what is searched for."""
+    return MeshProbe(*(np.zeros(3) for _ in range(6)), held=np.zeros((MOST_HELD, 3)), held_count=np.zeros(1, np.int64))
+
+
+def allocate_mesh_contacts() -> MeshContacts:
+    """Memory for the contacts of a pair."""
+    return MeshContacts(
+        on_mesh=np.zeros((CONTACT_ROWS, 3)),
+        on_other=np.zeros((CONTACT_ROWS, 3)),
+        gap=np.zeros(CONTACT_ROWS),
+        apart=np.zeros(CONTACT_ROWS),
+        normal=np.zeros((CONTACT_ROWS, 3)),
+        triangle=np.zeros(CONTACT_ROWS, np.int64),
+        group=np.zeros(CONTACT_ROWS, np.int64),
+        toi_offset=np.zeros((CONTACT_ROWS, 3)),
+    )
+
+
+def triangle_rows(bounds) -> HullArrays:
+    """A mesh's two rows among the polytopes: a triangle with two sides, and six points without faces.
+
+    Parameters
+    ----------
+    bounds : float64 [2, 3]
+        Of the mesh; it stands for the triangle's, by which the broad phase bounds the shape.
+    """
+    return pack_hulls([])._replace(
+        start=np.array([[0, 0, 0], [3, 2, 3], [9, 2, 3]], np.int64),
+        vertex=np.zeros((9, 3)),
+        neighbor_start=np.zeros(10, np.int64),
+        plane=np.zeros((2, 4)),
+        loop_start=np.array([0, 3, 6], np.int64),
+        loop=np.array([0, 1, 2, 0, 2, 1], np.int64),
+        edge=np.array([[0, 1, 0, 1], [1, 2, 0, 1], [2, 0, 0, 1]], np.int64),
+        bounds=np.array([bounds, bounds], float),
+        flat_face=np.array([0, 0], np.int64),
+    )

@@ -1,0 +1,378 @@
+"""Memory and constant tables of the collision stages, allocated once per model.
+
+In the step, kernels see these tuples, and those within them, as views: a pointer each.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ...geometry.hulls import HullArrays
+from ...geometry.shapes import ShapeKind
+from .mesh_tables import MeshTables
+
+# Values of ShapeArrays.kind, as plain numbers for kernels.
+BOX, SPHERE, HULL, CAPSULE, CYLINDER, CONE, MESH = (int(kind) for kind in ShapeKind)
+
+# More than any length of a scene [m].
+INFINITE = 1e300
+
+# Places in the table of ``pair_dispatch``: what makes the contacts of pairs with a ball; with a capsule, cylinder or
+# cone; with a mesh; of a mesh's triangle with a round shape, and of its face alone.
+SPHERES = 0
+ROUND_SHAPES = 1
+MESHES = 2
+ROUND_ON_MESH = 3
+ROUND_ON_FACE = 4
+PAIR_KERNELS = 5
+
+# Values of PairArrays.reference: where a manifold's normal comes from.
+NO_CONTACT = -1
+FACE_OF_A = 0
+FACE_OF_B = 1
+TWO_EDGES = 2
+CLOSEST_POINTS = 3
+
+# Rows of a pose [4, 3]: the rotation matrix, then the position.
+POSITION = 3
+
+# Tables of HullArrays.start.
+VERTICES = 0
+FACES = 1
+EDGES = 2
+
+# Detection passes of a substep that look for pairs anew: contacts change where bodies go.
+MAX_PASSES = 3
+# ... and with those that keep the pairs and only add contacts at the poses to which the last solution leads.
+MAX_END_POSE_PASSES = 12
+
+# Entries of PairAxes.separation: along the best face of a, the best face of b, and the best two edges.
+BEST_A = 0
+BEST_B = 1
+BEST_EDGES = 2
+
+# Columns of PairScratch.simplex: the corner as point of a - b, of a, of b, and its weight.
+CORNER = 0
+CORNER_A = 3
+CORNER_B = 6
+WEIGHT = 9
+
+# Rows of PairScratch.polygon.
+CLIPPED = 0
+REFERENCE_FACE = 1
+SPARE = 2
+
+# Column of PairScratch.polygon: by which of a triangle's sides a corner was cut.
+CUT = 3
+
+# Shapes at rest get contacts up to a gap of this fraction of the smaller one's size: what is about to touch is in the
+# manifold before it does. Must exceed pair_cache.RATIO_RECYCLE; larger means more rows that never act.
+RATIO_MARGIN = 0.01
+
+# Room for faces of the polytope that grows in the overlap of two curved shapes; some 100 were seen.
+EXPANSION_ROWS = 256
+
+
+class PairShape(NamedTuple):
+    """One of the two shapes of a pair, for whatever makes their contacts; made anew for each pair.
+
+    Attributes
+    ----------
+    kind : int
+        ``ShapeKind``.
+    polytope : int
+        Its row among ``CollisionWorkspace.polytopes``; that of all round shapes is a point.
+    parameters : float64 [>= 3]
+        As in ``ShapeArrays``, of this moment [m].
+    bounding_radius : float
+        Of a ball about the shape's position that holds it [m].
+    swept_radius : float
+        Distance of its farthest point from its body's centre of mass; 0 for a ball that turns about it [m].
+    """
+
+    kind: int
+    polytope: int
+    parameters: np.ndarray
+    bounding_radius: float
+    swept_radius: float
+
+
+class PairPoses(NamedTuple):
+    """Poses of a pair's shapes, each float64 [4, 3].
+
+    Attributes
+    ----------
+    b_in_a, a_in_b : float64 [4, 3]
+        Of shape b in the frame of shape a, and of a in the frame of b.
+    body_a, body_b, shape_a, shape_b : float64 [4, 3]
+        In the world, where contacts are made.
+    """
+
+    b_in_a: np.ndarray
+    a_in_b: np.ndarray
+    body_a: np.ndarray
+    body_b: np.ndarray
+    shape_a: np.ndarray
+    shape_b: np.ndarray
+
+
+class PairAxes(NamedTuple):
+    """Separating axes of a pair, and the normal of its manifold. Normals point from a to b.
+
+    Attributes
+    ----------
+    separation : float64 [3]
+        Largest ones along face normals of a, of b, and of edge pairs: BEST_A, BEST_B, BEST_EDGES [m].
+    edge_normal : float64 [3]
+        Normal of the best edge pair.
+    normal : float64 [3]
+        Of the manifold.
+    side : float64 [3]
+        Normal of a sheet on the side of the other's centre, else 0.
+    """
+
+    separation: np.ndarray
+    edge_normal: np.ndarray
+    normal: np.ndarray
+    side: np.ndarray
+
+
+class PairFeatures(NamedTuple):
+    """Features of a pair that decide, each int64 [1].
+
+    Attributes
+    ----------
+    best_a, best_b : int64 [1]
+        The faces of a and of b that separate best.
+    edge_of_a, edge_of_b : int64 [1]
+        The two edges that do.
+    origin, origin_feature : int64 [1]
+        Where the manifold comes from, as ``reference`` and ``feature`` of PairArrays.
+    is_curved : int64 [1]
+        1: a curved surface is touched, and the contact wanders over it as the body rolls.
+    """
+
+    best_a: np.ndarray
+    best_b: np.ndarray
+    edge_of_a: np.ndarray
+    edge_of_b: np.ndarray
+    origin: np.ndarray
+    origin_feature: np.ndarray
+    is_curved: np.ndarray
+
+
+class ClosestPoints(NamedTuple):
+    """Closest points of a pair.
+
+    Attributes
+    ----------
+    on_a, on_b : float64 [3]
+        [m]
+    direction : float64 [3]
+        Unit vector from a to b.
+    """
+
+    on_a: np.ndarray
+    on_b: np.ndarray
+    direction: np.ndarray
+
+
+class Manifold(NamedTuple):
+    """Contacts of a pair that are being made, in the frame of shape a.
+
+    Attributes
+    ----------
+    point_a, point_b : float64 [M, 3]
+        Points of the two surfaces [m].
+    gap : float64 [M]
+        [m]
+    angle : float64 [M]
+        A key for sorting around a polygon.
+    """
+
+    point_a: np.ndarray
+    point_b: np.ndarray
+    gap: np.ndarray
+    angle: np.ndarray
+
+
+class PairScratch(NamedTuple):
+    """What is worked out for one pair, in the frame of shape a unless said otherwise. Rows and columns: see above.
+
+    Attributes
+    ----------
+    pose : PairPoses
+        Relative poses, and those in the world.
+    axes : PairAxes
+    feature : PairFeatures
+        The features that give these, and the manifold's.
+    closest : ClosestPoints
+    simplex : float64 [4, 10]
+    expansion : float64 [3, 256, 10]
+        For the depth of curved shapes, in ``round_separation``; then for their contacts, in ``round_manifold``.
+    heights : float64 [2, V]
+        Vertices of a and b along an axis.
+    near_edges : float64 [2, E, 13]
+        Edges of a and b that may decide the separation; columns in ``hull_separation``.
+    polygon : float64 [3, M, 4]
+        For clipping.
+    manifold : Manifold
+    cull_distance : float64 [1]
+        Gap of the nearest point that a manifold of polytopes leaves out; where it is empty, less than the distance [m].
+    """
+
+    pose: PairPoses
+    axes: PairAxes
+    feature: PairFeatures
+    closest: ClosestPoints
+    simplex: np.ndarray
+    expansion: np.ndarray
+    heights: np.ndarray
+    near_edges: np.ndarray
+    polygon: np.ndarray
+    manifold: Manifold
+    cull_distance: np.ndarray
+
+
+class TreeArrays(NamedTuple):
+    """Memory of the broad phase; columns in ``aabb_tree``.
+
+    Attributes
+    ----------
+    bounds : float64 [S, 2, 3]
+        Lower and upper corner of each shape along the substep.
+    margin : float64 [S]
+        By which a shape's box in the tree is larger: half the gap up to which it gets contacts at rest [m].
+    is_active : int64 [S]
+    node : int64 [2 S - 1, 4]
+    box : float64 [2 S - 1, 6]
+        Lower and upper corner of each node.
+    order : int64 [S]
+    stack : int64 [7 S + 1, 3]
+        A traversal goes down two branches of at most S nodes and leaves at most three pairs waiting at each.
+    record : int64 [3]
+    bucket : int64 [S + 1]
+        For sorting pairs.
+    """
+
+    bounds: np.ndarray
+    margin: np.ndarray
+    is_active: np.ndarray
+    node: np.ndarray
+    box: np.ndarray
+    order: np.ndarray
+    stack: np.ndarray
+    record: np.ndarray
+    bucket: np.ndarray
+
+
+class ShapeParameters(NamedTuple):
+    """The shapes as they are now, and the rates at which round shapes grow through a frame.
+
+    Attributes
+    ----------
+    parameters : float64 [S, 3]
+        As in ``ShapeArrays``.
+    bounding_radius : float64 [S]
+        About the shape's position, for the whole frame [m].
+    parameter_rate : float64 [S, 2]
+        Of radius and half height [m/s].
+    position_rate : float64 [S, 3]
+        In the body's frame [m/s].
+    surface_speed : float64 [S]
+        Bound on the speed of the surface beyond the body's motion; 0: the shape does not grow [m/s].
+    has_grown : bool [S]
+        Whether it has grown since its contacts were made.
+    """
+
+    parameters: np.ndarray
+    bounding_radius: np.ndarray
+    parameter_rate: np.ndarray
+    position_rate: np.ndarray
+    surface_speed: np.ndarray
+    has_grown: np.ndarray
+
+
+class PredictedMotion(NamedTuple):
+    """Where the previous detection pass of a substep leads the bodies.
+
+    Attributes
+    ----------
+    detection_pass : int64 [1]
+        Number of the present pass, from 0; in pass 0 ``velocity`` means nothing.
+    velocity : float64 [B, 6]
+        After the previous pass's solve [m/s, rad/s].
+    surplus : float64 [B]
+        How much farther than by its velocity at the start the body may go, because others push it [m].
+    is_deep : bool [B]
+        Whether the body has overlapped another one so deeply in this substep that its predicted end pose means nothing.
+    body_pose, shape_pose : float64 [B, 4, 3], [S, 4, 3]
+        World poses at the end of the substep, written by ``place_end_poses``.
+    """
+
+    detection_pass: np.ndarray
+    velocity: np.ndarray
+    surplus: np.ndarray
+    is_deep: np.ndarray
+    body_pose: np.ndarray
+    shape_pose: np.ndarray
+
+
+class CollisionWorkspace(NamedTuple):
+    """Constant tables, the poses of this substep, and scratch memory.
+
+    Attributes
+    ----------
+    polytopes : HullArrays
+        The model's hulls, then its boxes, one point for all round shapes, and two rows for each mesh.
+    polytope : int64 [S]
+        Each shape's row in ``polytopes``.
+    size : float64 [S]
+        Longest side of the shape [m].
+    shape_parameters : ShapeParameters
+    local_pose : float64 [S, 4, 3]
+        The shape's pose in its body.
+    body_pose, shape_pose : float64 [B, 4, 3], [S, 4, 3]
+        World poses at the start of the substep; written by ``broad_phase``.
+    predicted : PredictedMotion
+    tree : TreeArrays
+    scratch : PairScratch
+    meshes : MeshTables
+    """
+
+    polytopes: HullArrays
+    polytope: np.ndarray
+    size: np.ndarray
+    shape_parameters: ShapeParameters
+    local_pose: np.ndarray
+    body_pose: np.ndarray
+    shape_pose: np.ndarray
+    predicted: PredictedMotion
+    tree: TreeArrays
+    scratch: PairScratch
+    meshes: MeshTables
+
+
+def allocate_pair_scratch(vertex_count: int, edge_count: int, loop_length: int) -> PairScratch:
+    """Scratch for pairs of polytopes of at most this many vertices and edges, and corners of a face."""
+    # Clipping a polygon against another adds at most one corner for each of the other's sides.
+    corner_count = 2 * loop_length + 4
+    point_count = corner_count + vertex_count
+    return PairScratch(
+        pose=PairPoses(*(np.zeros((4, 3)) for _ in PairPoses._fields)),
+        axes=PairAxes(*(np.zeros(3) for _ in PairAxes._fields)),
+        feature=PairFeatures(*(np.zeros(1, np.int64) for _ in PairFeatures._fields)),
+        closest=ClosestPoints(*(np.zeros(3) for _ in ClosestPoints._fields)),
+        simplex=np.zeros((4, 10)),
+        expansion=np.zeros((3, EXPANSION_ROWS, 10)),
+        heights=np.zeros((2, vertex_count)),
+        near_edges=np.zeros((2, edge_count, 13)),
+        polygon=np.zeros((3, corner_count, 4)),
+        manifold=Manifold(
+            point_a=np.zeros((point_count, 3)),
+            point_b=np.zeros((point_count, 3)),
+            gap=np.zeros(point_count),
+            angle=np.zeros(point_count),
+        ),
+        cull_distance=np.zeros(1),
+    )

@@ -1,0 +1,302 @@
+"""Closest points of two convex polytopes: the algorithm of Gilbert, Johnson and Keerthi (1988).
+
+The distance of a and b is that of the origin from their Minkowski difference {x - y}. A simplex of its points is
+improved by the support point in the direction towards the origin until that brings nothing (van den Bergen 2003,
+chapter 4). The closest point of a simplex is found by trying all its corners, edges and triangles: up to 14 closed
+forms, of which degenerate ones drop out, in place of Johnson's recursion and its tolerances.
+"""
+
+import numpy as np
+
+from ...compiled.kernel import subkernel
+from ..data.workspace import (
+    CORNER,
+    CORNER_A,
+    CORNER_B,
+    INFINITE,
+    POSITION,
+    VERTICES,
+    WEIGHT,
+)
+
+# A support point must come nearer to the origin than the present point by this share of the squared distance.
+# Doubles cannot show much less.
+RATIO_PROGRESS = 1e-13
+
+# Distance below which the pair counts as touching (share of the smaller shape's size): the direction of a shorter
+# vector would be rounding.
+RATIO_TOUCHING = 1e-9
+
+# A tetrahedron whose volume is less than this share of that of a box with its edges is flat: rounding of doubles.
+RATIO_FLAT = 1e-14
+
+# Far above what was seen (some 30 with hulls of 500 vertices); against endless cycles only.
+MOST_ITERATIONS = 200
+
+# Hulls with more vertices climb along their edges to a support point; smaller ones try all vertices.
+CLIMB_FROM = 32
+
+
+@subkernel
+def closest_points(polytopes, a, b, reach, touching, scratch):
+    """Distance of two polytopes, with closest points.
+
+    Parameters
+    ----------
+    polytopes : HullArrays
+        (read)
+    a, b : int
+        Their rows.
+    reach : float
+        Distances above it need not be exact [m].
+    touching : float
+        Distances below it count as none [m].
+    scratch : PairScratch
+        Relative pose (read); ``simplex`` (written), closest points and direction (written unless 0 is returned).
+
+    Returns
+    -------
+    float
+        Distance [m]; a lower bound of it if above ``reach``; 0 if touching or overlapping.
+    """
+    start, vertex = polytopes.start, polytopes.vertex
+    neighbor_start, neighbor = polytopes.neighbor_start, polytopes.neighbor
+    base_a, count_a = start[a, VERTICES], start[a + 1, VERTICES] - start[a, VERTICES]
+    base_b, count_b = start[b, VERTICES], start[b + 1, VERTICES] - start[b, VERTICES]
+    r, simplex, closest = scratch.pose.b_in_a, scratch.simplex, scratch.closest
+    # Not plain zeros: Numba would compile all that they are passed to once more, for the literal.
+    first, vertex_a, vertex_b, corners = np.int64(0), np.int64(0), np.int64(0), np.int64(1)
+    set_corner(simplex, first, vertex[base_a], vertex[base_b], r)
+    simplex[0, WEIGHT] = 1.0
+    x, y, z = simplex[0, 0], simplex[0, 1], simplex[0, 2]
+    weigh_corners(simplex, corners, closest)
+    for _ in range(MOST_ITERATIONS):
+        square = x * x + y * y + z * z
+        if square <= touching * touching:
+            return 0.0
+        vertex_a = support_vertex(vertex, neighbor_start, neighbor, base_a, count_a, -x, -y, -z, vertex_a)
+        p, q, s = into_frame(r, x, y, z)
+        vertex_b = support_vertex(vertex, neighbor_start, neighbor, base_b, count_b, p, q, s, vertex_b)
+        set_corner(simplex, corners, vertex[base_a + vertex_a], vertex[base_b + vertex_b], r)
+        progress = x * simplex[corners, 0] + y * simplex[corners, 1] + z * simplex[corners, 2]
+        if progress > 0.0 and progress * progress > reach * reach * square:
+            return progress / square**0.5
+        if square - progress <= RATIO_PROGRESS * square or is_known(simplex, corners):
+            break
+        p, q, s, corners = nearest_of_simplex(simplex, corners + 1)
+        if corners == 4:
+            return 0.0
+        if p * p + q * q + s * s >= square:
+            break
+        x, y, z = p, q, s
+        weigh_corners(simplex, corners, closest)
+    distance = (x * x + y * y + z * z) ** 0.5
+    if distance <= touching:
+        return 0.0
+    # a - b points from b to a.
+    closest.direction[0] = -x / distance
+    closest.direction[1] = -y / distance
+    closest.direction[2] = -z / distance
+    return distance
+
+
+@subkernel
+def into_frame(pose, x, y, z):
+    """A direction of the outer frame in the frame that ``pose`` places."""
+    return (
+        pose[0, 0] * x + pose[1, 0] * y + pose[2, 0] * z,
+        pose[0, 1] * x + pose[1, 1] * y + pose[2, 1] * z,
+        pose[0, 2] * x + pose[1, 2] * y + pose[2, 2] * z,
+    )
+
+
+@subkernel
+def set_corner(simplex, corner, of_a, of_b, pose):
+    """Write a corner of the simplex: a vertex of a, one of b, and their difference."""
+    for i in range(3):
+        placed = pose[POSITION, i] + pose[i, 0] * of_b[0] + pose[i, 1] * of_b[1] + pose[i, 2] * of_b[2]
+        simplex[corner, CORNER_A + i] = of_a[i]
+        simplex[corner, CORNER_B + i] = placed
+        simplex[corner, CORNER + i] = of_a[i] - placed
+
+
+@subkernel
+def support_vertex(vertices, neighbor_start, neighbor, base, count, x, y, z, start):
+    """The vertex that lies farthest in a direction of the hull's own frame.
+
+    Along the edges of a convex polytope every way up ends at a highest vertex, so climbing finds it.
+    """
+    best = start
+    highest = vertices[base + best, 0] * x + vertices[base + best, 1] * y + vertices[base + best, 2] * z
+    if count < CLIMB_FROM:
+        for vertex in range(count):
+            height = vertices[base + vertex, 0] * x + vertices[base + vertex, 1] * y + vertices[base + vertex, 2] * z
+            if height > highest:
+                highest = height
+                best = vertex
+        return best
+    climbing = True
+    while climbing:
+        climbing = False
+        here = base + best
+        for row in range(neighbor_start[here], neighbor_start[here + 1]):
+            vertex = neighbor[row]
+            height = vertices[base + vertex, 0] * x + vertices[base + vertex, 1] * y + vertices[base + vertex, 2] * z
+            if height > highest:
+                highest = height
+                best = vertex
+                climbing = True
+    return best
+
+
+@subkernel
+def is_known(simplex, corner):
+    """Whether a corner is one of those before it."""
+    for other in range(corner):
+        if (
+            simplex[other, 0] == simplex[corner, 0]
+            and simplex[other, 1] == simplex[corner, 1]
+            and simplex[other, 2] == simplex[corner, 2]
+        ):
+            return True
+    return False
+
+
+@subkernel
+def weigh_corners(simplex, corners, closest):
+    """Write the simplex's closest point as a point of each shape."""
+    for i in range(3):
+        on_a, on_b = 0.0, 0.0
+        for corner in range(corners):
+            on_a += simplex[corner, WEIGHT] * simplex[corner, CORNER_A + i]
+            on_b += simplex[corner, WEIGHT] * simplex[corner, CORNER_B + i]
+        closest.on_a[i] = on_a
+        closest.on_b[i] = on_b
+
+
+@subkernel
+def nearest_of_simplex(simplex, corners):
+    """Reduce the simplex to the corners that carry its point nearest to the origin, and set their weights.
+
+    Returns
+    -------
+    x, y, z : float
+        The nearest point.
+    corners : int
+        Corners left; 4 if the origin lies inside.
+    """
+    if corners == 4 and holds_origin(simplex):
+        return 0.0, 0.0, 0.0, 4
+    least = INFINITE
+    x, y, z = 0.0, 0.0, 0.0
+    kept, first, second, third = 0, 0, 0, 0
+    weight_second, weight_third = 0.0, 0.0
+    for i in range(corners):
+        p, q, r = simplex[i, 0], simplex[i, 1], simplex[i, 2]
+        square = p * p + q * q + r * r
+        if square < least:
+            least, kept, first = square, 1, i
+            x, y, z = p, q, r
+        for j in range(i + 1, corners):
+            share, p, q, r = nearest_of_segment(simplex, i, j)
+            square = p * p + q * q + r * r
+            if 0.0 < share < 1.0 and square < least:
+                least, kept, first, second, weight_second = square, 2, i, j, share
+                x, y, z = p, q, r
+            for k in range(j + 1, corners):
+                share_j, share_k, p, q, r = nearest_of_triangle(simplex, i, j, k)
+                square = p * p + q * q + r * r
+                if share_j > 0.0 and share_k > 0.0 and share_j + share_k < 1.0 and square < least:
+                    least, kept, first, second, third = square, 3, i, j, k
+                    weight_second, weight_third = share_j, share_k
+                    x, y, z = p, q, r
+    if kept < 3:
+        weight_third = 0.0
+    if kept < 2:
+        weight_second = 0.0
+    # first < second < third, so no corner is overwritten before it is moved.
+    for column in range(WEIGHT):
+        simplex[0, column] = simplex[first, column]
+        simplex[1, column] = simplex[second, column]
+        simplex[2, column] = simplex[third, column]
+    simplex[0, WEIGHT] = 1.0 - weight_second - weight_third
+    simplex[1, WEIGHT] = weight_second
+    simplex[2, WEIGHT] = weight_third
+    return x, y, z, kept
+
+
+@subkernel
+def nearest_of_segment(simplex, i, j):
+    """Share of corner j, and the point, of the line through two corners that is nearest to the origin."""
+    px, py, pz = simplex[i, 0], simplex[i, 1], simplex[i, 2]
+    dx, dy, dz = simplex[j, 0] - px, simplex[j, 1] - py, simplex[j, 2] - pz
+    square = dx * dx + dy * dy + dz * dz
+    if square == 0.0:
+        return -1.0, px, py, pz
+    share = -(px * dx + py * dy + pz * dz) / square
+    return share, px + share * dx, py + share * dy, pz + share * dz
+
+
+@subkernel
+def nearest_of_triangle(simplex, i, j, k):
+    """Shares of corners j and k, and the point, of the plane of three corners that is nearest to the origin.
+
+    The point is the plane's normal times its distance, which keeps the direction exact however near the origin is. The
+    normal is that of the two shorter sides. Corners on a rim come as near to each other as the square root of what
+    doubles show, and of two long sides between which such a short one lies hardly a digit of the normal would be left.
+    """
+    ij, jk, ki = 0.0, 0.0, 0.0
+    for column in range(3):
+        ij += (simplex[j, column] - simplex[i, column]) ** 2
+        jk += (simplex[k, column] - simplex[j, column]) ** 2
+        ki += (simplex[i, column] - simplex[k, column]) ** 2
+    if jk >= ij and jk >= ki:
+        return nearest_from_corner(simplex, i, j, k)
+    if ki >= ij:
+        share_k, share_i, x, y, z = nearest_from_corner(simplex, j, k, i)
+        return 1.0 - share_k - share_i, share_k, x, y, z
+    share_i, share_j, x, y, z = nearest_from_corner(simplex, k, i, j)
+    return share_j, 1.0 - share_i - share_j, x, y, z
+
+
+@subkernel
+def nearest_from_corner(simplex, i, j, k):
+    """As ``nearest_of_triangle``, by the sides from corner i. One without area has no shares."""
+    px, py, pz = simplex[i, 0], simplex[i, 1], simplex[i, 2]
+    ux, uy, uz = simplex[j, 0] - px, simplex[j, 1] - py, simplex[j, 2] - pz
+    vx, vy, vz = simplex[k, 0] - px, simplex[k, 1] - py, simplex[k, 2] - pz
+    nx, ny, nz = uy * vz - uz * vy, uz * vx - ux * vz, ux * vy - uy * vx
+    square = nx * nx + ny * ny + nz * nz
+    if square == 0.0:
+        return -1.0, -1.0, px, py, pz
+    # Solves p + s u + t v = c n by the triple products with n.
+    share_j = -((py * vz - pz * vy) * nx + (pz * vx - px * vz) * ny + (px * vy - py * vx) * nz) / square
+    share_k = -((uy * pz - uz * py) * nx + (uz * px - ux * pz) * ny + (ux * py - uy * px) * nz) / square
+    height = (px * nx + py * ny + pz * nz) / square
+    return share_j, share_k, height * nx, height * ny, height * nz
+
+
+@subkernel
+def holds_origin(simplex):
+    """Whether the origin lies inside the tetrahedron: on the inner side of each of its four faces.
+
+    Of one so flat that rounding decides on which side of a face its last corner lies, inside is nothing: where the
+    origin lies in its plane, its faces are near enough.
+    """
+    for face in range(4):
+        i = (face + 1) % 4
+        j = (face + 2) % 4
+        k = (face + 3) % 4
+        px, py, pz = simplex[i, 0], simplex[i, 1], simplex[i, 2]
+        ux, uy, uz = simplex[j, 0] - px, simplex[j, 1] - py, simplex[j, 2] - pz
+        vx, vy, vz = simplex[k, 0] - px, simplex[k, 1] - py, simplex[k, 2] - pz
+        wx, wy, wz = simplex[face, 0] - px, simplex[face, 1] - py, simplex[face, 2] - pz
+        nx, ny, nz = uy * vz - uz * vy, uz * vx - ux * vz, ux * vy - uy * vx
+        inner = nx * wx + ny * wy + nz * wz
+        origin = -(nx * px + ny * py + nz * pz)
+        if inner * origin <= 0.0:
+            return False
+        box = (ux * ux + uy * uy + uz * uz) * (vx * vx + vy * vy + vz * vz) * (wx * wx + wy * wy + wz * wz)
+        if inner * inner <= RATIO_FLAT * RATIO_FLAT * box:
+            return False
+    return True

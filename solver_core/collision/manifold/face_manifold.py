@@ -1,0 +1,425 @@
+"""Face manifolds: the incident face clipped against the sides of the reference face, then reduced.
+
+Sutherland and Hodgman's clipping (1974; Ericson 2005, section 8.3.4). The reference face gives the normal; each corner
+of the clipped polygon gives a contact, with its foot on the reference plane as the other surface point, so that the
+gap along the normal is exact.
+
+A hull's lowest vertex, and low ones beside the incident face, are contacts too.
+
+Reduction drops, one by one, the corner whose loss changes the polygon least (as Visvalingam and Whyatt 1993 simplify
+lines), never the deepest. That keeps area, needs no tolerance in metres, and merges corners that clipping has doubled.
+"""
+
+import numpy as np
+
+from ...compiled.kernel import subkernel
+from ..data.workspace import (
+    CLIPPED,
+    FACE_OF_A,
+    FACE_OF_B,
+    FACES,
+    INFINITE,
+    POSITION,
+    REFERENCE_FACE,
+    SPARE,
+    VERTICES,
+)
+from ..distance.closest_points import into_frame
+
+# A corner this far outside a clipping plane still counts as inside (share of the smaller shape's size), so that two
+# equal faces on each other are not cut by the small shifts of bodies at rest.
+RATIO_CLIP = 1e-6
+
+# A corner is dropped if the polygon loses less than this share of itself: two corners this close are one contact.
+RATIO_NEGLIGIBLE_CORNER = 1e-3
+
+# Weight of perimeter times diameter against area in what a polygon loses. Decides only where the polygon is nearly a
+# line and has no area to lose: then its ends must stay.
+WEIGHT_PERIMETER = 1e-3
+
+# Vertices that lie at most this share of the smaller shape's size above the lowest one are low.
+RATIO_LOW_VERTEX = 0.01
+# Faces within 25 degrees of opposing the reference face may have low vertices. Not the far side of a thin plate.
+COSINE_LOW_FACE = -0.9
+
+
+@subkernel
+def face_manifold(
+    polytopes, reference, face, incident, is_face_of_b, reach, size, maximal_points, has_low_vertices, scratch
+):
+    """Contacts of a reference face of one polytope with the other polytope.
+
+    Parameters
+    ----------
+    polytopes : HullArrays
+        (read)
+    reference, face : int
+        The polytope that has the reference face, and the face.
+    incident : int
+        The other polytope.
+    is_face_of_b : bool
+        Whether the reference face belongs to shape b.
+    reach : float
+        Largest gap that makes a contact [m].
+    size : float
+        Of the smaller shape [m].
+    maximal_points : int
+    has_low_vertices : bool
+        Whether the incident shape may have low vertices beside its incident face. A box has none.
+    scratch : PairScratch
+        Relative pose (read); ``manifold``, its normal and origin, and ``cull_distance`` (written),
+        which knows nothing of low vertices.
+
+    Returns
+    -------
+    count : int
+        Contacts.
+    deepest : float
+        Smallest gap among them [m].
+    """
+    pose, polygon, manifold = scratch.pose.b_in_a, scratch.polygon, scratch.manifold
+    start, plane = polytopes.start, polytopes.plane
+    nx, ny, nz = placed_normal(plane[start[reference, FACES] + face], is_face_of_b, pose)
+    first, last = start[incident, FACES], start[incident + 1, FACES]
+    incident_face = most_opposed_face(plane, first, last, nx, ny, nz, not is_face_of_b, pose)
+    sides = place_face(polytopes, reference, face, is_face_of_b, pose, polygon[REFERENCE_FACE])
+    corners = place_face(polytopes, incident, incident_face, not is_face_of_b, pose, polygon[CLIPPED])
+    corners = clip_against_sides(polygon, sides, corners, nx, ny, nz, RATIO_CLIP * size)
+    # The corners of the polygon are the points on the incident shape.
+    # Not a plain 0: Numba would compile what it is passed to once more, for the literal.
+    count, cull_distance = np.int64(0), INFINITE
+    for corner in range(corners):
+        x, y, z = polygon[CLIPPED, corner, 0], polygon[CLIPPED, corner, 1], polygon[CLIPPED, corner, 2]
+        before = count
+        count = add_contact(polygon[REFERENCE_FACE], x, y, z, nx, ny, nz, reach, is_face_of_b, manifold, count)
+        if count == before:
+            cull_distance = min(cull_distance, height_above(polygon[REFERENCE_FACE], x, y, z, nx, ny, nz))
+    scratch.cull_distance[0] = cull_distance
+    of_polygon = count
+    if has_low_vertices:
+        count = add_low_vertices(
+            polytopes, incident, incident_face, sides, nx, ny, nz, is_face_of_b, reach, size, scratch, count
+        )
+    if count > of_polygon:
+        sort_around(manifold, is_face_of_b, count, nx, ny, nz)
+    count = reduce_polygon(manifold, is_face_of_b, count, maximal_points, nx, ny, nz)
+    deepest = INFINITE
+    for point in range(count):
+        deepest = min(deepest, manifold.gap[point])
+    sign = -1.0 if is_face_of_b else 1.0
+    scratch.axes.normal[0] = sign * nx
+    scratch.axes.normal[1] = sign * ny
+    scratch.axes.normal[2] = sign * nz
+    scratch.feature.origin[0] = FACE_OF_B if is_face_of_b else FACE_OF_A
+    scratch.feature.origin_feature[0] = face
+    return count, deepest
+
+
+@subkernel
+def placed_normal(plane, is_b, pose):
+    """Outward normal of a face in the frame of shape a."""
+    x, y, z = plane[0], plane[1], plane[2]
+    if not is_b:
+        return x, y, z
+    return (
+        pose[0, 0] * x + pose[0, 1] * y + pose[0, 2] * z,
+        pose[1, 0] * x + pose[1, 1] * y + pose[1, 2] * z,
+        pose[2, 0] * x + pose[2, 1] * y + pose[2, 2] * z,
+    )
+
+
+@subkernel
+def place_face(polytopes, hull, face, is_b, pose, corners):
+    """Write a face's corners in the frame of shape a; return how many they are."""
+    row = polytopes.start[hull, FACES] + face
+    base = polytopes.start[hull, VERTICES]
+    first = polytopes.loop_start[row]
+    count = polytopes.loop_start[row + 1] - first
+    for corner in range(count):
+        vertex = base + polytopes.loop[first + corner]
+        x, y, z = polytopes.vertex[vertex, 0], polytopes.vertex[vertex, 1], polytopes.vertex[vertex, 2]
+        if is_b:
+            for i in range(3):
+                corners[corner, i] = pose[POSITION, i] + pose[i, 0] * x + pose[i, 1] * y + pose[i, 2] * z
+        else:
+            corners[corner, 0] = x
+            corners[corner, 1] = y
+            corners[corner, 2] = z
+    return count
+
+
+@subkernel
+def most_opposed_face(plane, first, last, nx, ny, nz, is_b, pose):
+    """The face among rows ``first`` to ``last`` that looks most against the direction ``n`` (frame of shape a)."""
+    if is_b:
+        nx, ny, nz = into_frame(pose, nx, ny, nz)
+    least = INFINITE
+    opposed = 0
+    for row in range(first, last):
+        cosine = plane[row, 0] * nx + plane[row, 1] * ny + plane[row, 2] * nz
+        if cosine < least:
+            least = cosine
+            opposed = row - first
+    return opposed
+
+
+@subkernel
+def height_above(reference, x, y, z, nx, ny, nz):
+    """Height of a point above the reference plane."""
+    return nx * (x - reference[0, 0]) + ny * (y - reference[0, 1]) + nz * (z - reference[0, 2])
+
+
+@subkernel
+def move_point(manifold, source, target):
+    """Copy a point of a manifold, without its angle."""
+    for i in range(3):
+        manifold.point_a[target, i] = manifold.point_a[source, i]
+        manifold.point_b[target, i] = manifold.point_b[source, i]
+    manifold.gap[target] = manifold.gap[source]
+
+
+@subkernel
+def swap_points(manifold, one, two):
+    """Exchange two points of a manifold."""
+    point_a, point_b, gap, angle = manifold.point_a, manifold.point_b, manifold.gap, manifold.angle
+    for i in range(3):
+        point_a[one, i], point_a[two, i] = point_a[two, i], point_a[one, i]
+        point_b[one, i], point_b[two, i] = point_b[two, i], point_b[one, i]
+    gap[one], gap[two] = gap[two], gap[one]
+    angle[one], angle[two] = angle[two], angle[one]
+
+
+@subkernel
+def add_contact(reference, x, y, z, nx, ny, nz, reach, is_face_of_b, manifold, count):
+    """Add a point of the incident shape, with its foot on the reference plane, if within reach; return the count."""
+    gap = height_above(reference, x, y, z, nx, ny, nz)
+    if gap > reach:
+        return count
+    points = manifold.point_a if is_face_of_b else manifold.point_b
+    feet = manifold.point_b if is_face_of_b else manifold.point_a
+    points[count, 0], points[count, 1], points[count, 2] = x, y, z
+    feet[count, 0], feet[count, 1], feet[count, 2] = x - gap * nx, y - gap * ny, z - gap * nz
+    manifold.gap[count] = gap
+    return count + 1
+
+
+@subkernel
+def add_low_vertices(polytopes, incident, incident_face, sides, nx, ny, nz, is_face_of_b, reach, size, scratch, count):
+    """Add the lowest vertex of the incident shape, and low vertices of faces that look nearly the same way.
+
+    A finely faceted hull is about to touch with more than its incident face, and need not have its lowest vertex in it.
+    """
+    start, plane, vertex, loop_start = polytopes.start, polytopes.plane, polytopes.vertex, polytopes.loop_start
+    base, first = start[incident, VERTICES], start[incident, FACES]
+    pose, reference = scratch.pose.b_in_a, scratch.polygon[REFERENCE_FACE]
+    # The gap of a vertex v of the incident hull is h . v + origin, in the hull's own frame.
+    hx, hy, hz = nx, ny, nz
+    origin = -(nx * reference[0, 0] + ny * reference[0, 1] + nz * reference[0, 2])
+    if not is_face_of_b:
+        hx, hy, hz = into_frame(pose, nx, ny, nz)
+        origin += nx * pose[POSITION, 0] + ny * pose[POSITION, 1] + nz * pose[POSITION, 2]
+    lowest = base
+    least = INFINITE
+    for row in range(base, start[incident + 1, VERTICES]):
+        gap = origin + hx * vertex[row, 0] + hy * vertex[row, 1] + hz * vertex[row, 2]
+        if gap < least:
+            least = gap
+            lowest = row
+    limit = min(reach, least + RATIO_LOW_VERTEX * size)
+    tolerance = RATIO_CLIP * size
+    count = add_vertex(vertex[lowest], sides, nx, ny, nz, is_face_of_b, limit, tolerance, scratch, count)
+    for row in range(first, start[incident + 1, FACES]):
+        if row == first + incident_face:
+            continue
+        if plane[row, 0] * hx + plane[row, 1] * hy + plane[row, 2] * hz > COSINE_LOW_FACE:
+            continue
+        for place in range(loop_start[row], loop_start[row + 1]):
+            corner = vertex[base + polytopes.loop[place]]
+            if origin + hx * corner[0] + hy * corner[1] + hz * corner[2] <= limit:
+                count = add_vertex(corner, sides, nx, ny, nz, is_face_of_b, limit, tolerance, scratch, count)
+    return count
+
+
+@subkernel
+def add_vertex(corner, sides, nx, ny, nz, is_face_of_b, limit, tolerance, scratch, count):
+    """Add a vertex of the incident hull if it lies over the reference face and is not there yet; return the count."""
+    pose, polygon, manifold = scratch.pose.b_in_a, scratch.polygon, scratch.manifold
+    x, y, z = corner[0], corner[1], corner[2]
+    if not is_face_of_b:
+        x, y, z = (
+            pose[POSITION, 0] + pose[0, 0] * x + pose[0, 1] * y + pose[0, 2] * z,
+            pose[POSITION, 1] + pose[1, 0] * x + pose[1, 1] * y + pose[1, 2] * z,
+            pose[POSITION, 2] + pose[2, 0] * x + pose[2, 1] * y + pose[2, 2] * z,
+        )
+    points = manifold.point_a if is_face_of_b else manifold.point_b
+    for point in range(count):
+        # The same vertex has the same bits: it is placed by the same sums.
+        if points[point, 0] == x and points[point, 1] == y and points[point, 2] == z:
+            return count
+    for side in range(sides):
+        ux, uy, uz, offset = side_plane(polygon[REFERENCE_FACE], side, sides, nx, ny, nz)
+        if ux * x + uy * y + uz * z > offset + tolerance:
+            return count
+    return add_contact(polygon[REFERENCE_FACE], x, y, z, nx, ny, nz, limit, is_face_of_b, manifold, count)
+
+
+@subkernel
+def sort_around(manifold, is_face_of_b, count, nx, ny, nz):
+    """Sort the contacts counterclockwise around their middle, by insertion."""
+    points, key = manifold.point_a if is_face_of_b else manifold.point_b, manifold.angle
+    mx, my, mz = 0.0, 0.0, 0.0
+    for point in range(count):
+        mx += points[point, 0] / count
+        my += points[point, 1] / count
+        mz += points[point, 2] / count
+    # The direction of angle 0, and the one of a quarter turn.
+    ux, uy, uz = points[0, 0] - mx, points[0, 1] - my, points[0, 2] - mz
+    vx, vy, vz = ny * uz - nz * uy, nz * ux - nx * uz, nx * uy - ny * ux
+    for point in range(count):
+        x, y, z = points[point, 0] - mx, points[point, 1] - my, points[point, 2] - mz
+        across = x * vx + y * vy + z * vz
+        along = x * ux + y * uy + z * uz
+        length = abs(across) + abs(along)
+        # Grows with the angle from 0 to 4, without a trigonometric function.
+        angle = 0.0
+        if length > 0.0:
+            angle = 1.0 - along / length if across >= 0.0 else 3.0 + along / length
+        key[point] = angle
+    for point in range(1, count):
+        place = point
+        while place > 0 and key[place - 1] > key[place]:
+            swap_points(manifold, place - 1, place)
+            place -= 1
+
+
+@subkernel
+def side_plane(reference, side, sides, nx, ny, nz):
+    """Outward unit normal and offset of the plane through a side of the reference face, along the face's normal.
+
+    A side face of a sheet has sides of no length: their normal is 0, and everything is inside.
+    """
+    following = side + 1 if side + 1 < sides else 0
+    ax, ay, az = reference[side, 0], reference[side, 1], reference[side, 2]
+    bx, by, bz = reference[following, 0] - ax, reference[following, 1] - ay, reference[following, 2] - az
+    ux, uy, uz = by * nz - bz * ny, bz * nx - bx * nz, bx * ny - by * nx
+    length = (ux * ux + uy * uy + uz * uz) ** 0.5
+    if length == 0.0:
+        return 0.0, 0.0, 0.0, 0.0
+    ux, uy, uz = ux / length, uy / length, uz / length
+    return ux, uy, uz, ux * ax + uy * ay + uz * az
+
+
+@subkernel
+def clip_against_sides(polygon, sides, corners, nx, ny, nz, tolerance):
+    """Clip the polygon against the planes through the reference face's sides, along its normal."""
+    for side in range(sides):
+        ux, uy, uz, offset = side_plane(polygon[REFERENCE_FACE], side, sides, nx, ny, nz)
+        corners = clip_polygon(polygon[CLIPPED], corners, polygon[SPARE], ux, uy, uz, offset, tolerance)
+        for corner in range(corners):
+            for i in range(3):
+                polygon[CLIPPED, corner, i] = polygon[SPARE, corner, i]
+    return corners
+
+
+@subkernel
+def clip_polygon(polygon, corners, clipped, ux, uy, uz, offset, tolerance):
+    """Write the part of a polygon with ``u . x <= offset`` into ``clipped``; return its number of corners.
+
+    Corners up to ``tolerance`` outside stay where they are; what is cut is cut at the plane itself.
+    """
+    count = 0
+    if corners == 0:
+        return count
+    x, y, z = polygon[corners - 1, 0], polygon[corners - 1, 1], polygon[corners - 1, 2]
+    before = ux * x + uy * y + uz * z - offset
+    for corner in range(corners):
+        p, q, r = polygon[corner, 0], polygon[corner, 1], polygon[corner, 2]
+        here = ux * p + uy * q + uz * r - offset
+        if (before <= tolerance) != (here <= tolerance):
+            # A corner that is kept beyond the plane is cut no nearer to the inside.
+            share = min(max(before / (before - here), 0.0), 1.0)
+            clipped[count, 0] = x + share * (p - x)
+            clipped[count, 1] = y + share * (q - y)
+            clipped[count, 2] = z + share * (r - z)
+            count += 1
+        if here <= tolerance:
+            clipped[count, 0] = p
+            clipped[count, 1] = q
+            clipped[count, 2] = r
+            count += 1
+        x, y, z, before = p, q, r, here
+    return count
+
+
+@subkernel
+def reduce_polygon(manifold, is_face_of_b, count, maximal_points, nx, ny, nz):
+    """Drop contacts that matter least, in place, until each of the rest matters and there are few enough.
+
+    Parameters
+    ----------
+    manifold : Manifold
+        The points of the incident shape are the corners of the polygon, in order around it (read, written).
+    is_face_of_b : bool
+        Whether the incident shape is a.
+    count, maximal_points : int
+    nx, ny, nz : float
+        Normal of the plane in which area is measured.
+
+    Returns
+    -------
+    int
+        Contacts left.
+    """
+    first = np.int64(0)
+    points = manifold.point_a if is_face_of_b else manifold.point_b
+    diameter, perimeter, area = 0.0, 0.0, 0.0
+    for corner in range(count):
+        following = corner + 1 if corner + 1 < count else 0
+        # The triangle between the first corner and a side.
+        triangle, _, side, across = triangle_measures(points, first, corner, following, nx, ny, nz)
+        diameter = max(diameter, across)
+        perimeter += side
+        area += triangle
+    # Of a polygon that runs clockwise areas are negative. A corner inside the others makes the polygon smaller and has
+    # nothing to lose.
+    turn = 1.0 if area >= 0.0 else -1.0
+    area = abs(area)
+    negligible = RATIO_NEGLIGIBLE_CORNER * (area + WEIGHT_PERIMETER * diameter * perimeter)
+    while count > 1:
+        deepest = 0
+        for corner in range(1, count):
+            if manifold.gap[corner] < manifold.gap[deepest]:
+                deepest = corner
+        least = INFINITE
+        dropped = -1
+        for corner in range(count):
+            if corner == deepest:
+                continue
+            before = corner - 1 if corner > 0 else count - 1
+            after = corner + 1 if corner + 1 < count else 0
+            triangle, here, beyond, straight = triangle_measures(points, before, corner, after, nx, ny, nz)
+            loss = turn * triangle + WEIGHT_PERIMETER * diameter * (here + beyond - straight)
+            if loss < least:
+                least = loss
+                dropped = corner
+        if count <= maximal_points and least > negligible:
+            break
+        count -= 1
+        for corner in range(dropped, count):
+            move_point(manifold, corner + 1, corner)
+    return count
+
+
+@subkernel
+def triangle_measures(points, i, j, k, nx, ny, nz):
+    """Area of the triangle of three corners along ``n``, with its sign, and the lengths of its sides ij, jk and ik."""
+    px, py, pz = points[j, 0], points[j, 1], points[j, 2]
+    ux, uy, uz = px - points[i, 0], py - points[i, 1], pz - points[i, 2]
+    vx, vy, vz = points[k, 0] - px, points[k, 1] - py, points[k, 2] - pz
+    x, y, z = uy * vz - uz * vy, uz * vx - ux * vz, ux * vy - uy * vx
+    return (
+        0.5 * (nx * x + ny * y + nz * z),
+        (ux * ux + uy * uy + uz * uz) ** 0.5,
+        (vx * vx + vy * vy + vz * vz) ** 0.5,
+        ((ux + vx) ** 2 + (uy + vy) ** 2 + (uz + vz) ** 2) ** 0.5,
+    )

@@ -1,0 +1,130 @@
+"""Contacts of a pair of a mesh and another shape at the start of a substep, along the other shape's path."""
+
+import numpy as np
+
+from ..compiled.function_tables import call_for_count
+from ..compiled.kernel import subkernel
+from .data.contact_buffers import remember_pose
+from .data.workspace import CAPSULE, CONE, MESHES, RATIO_MARGIN, SPHERE
+from .mesh.mesh_pairs import append_mesh_contacts, exchange_poses, hold_normals, set_centers, set_path
+
+
+@subkernel(inline=True)
+def make_mesh_contacts(arrays, pair, approach):
+    """Append new contacts of a pair with a mesh; the relative poses are in the scratch.
+
+    Parameters
+    ----------
+    arrays, pair : NarrowPhaseArrays, Pair
+        The pair's entry in the cache, the contacts and the scratch are written.
+    approach : float
+        How much nearer points of the two shapes may come in the substep [m].
+    """
+    pairs, workspace, predicted = arrays.pairs, arrays.workspace, arrays.workspace.predicted
+    number, probe = pair.number, workspace.meshes.probe
+    mesh_pose = workspace.shape_pose[pair.other]
+    start_probe(arrays, pair)
+    # If the other shape moves fast, contacts are only searched for along its path.
+    reach = approach + RATIO_MARGIN * pair.size
+    reach -= set_path_by(arrays, pair, arrays.state.velocity, probe.path)
+    if predicted.detection_pass[0] > 0:
+        set_path_by(arrays, pair, predicted.velocity, probe.new_path)
+    remember_pose(pairs, number, reach, workspace.scratch.pose)
+    previous_normals = arrays.previous_contacts.local_normal
+    count = find_mesh_contacts(
+        arrays, pair, reach, pairs.previous_start[number], pairs.previous_count[number], previous_normals
+    )
+    append_contacts_of_mesh(arrays, pair, mesh_pose, count, np.bool_(False))
+    kind = arrays.model.shapes.kind[pair.moving]
+    is_round = kind == SPHERE or CAPSULE <= kind <= CONE
+    pairs.is_curved[number] = is_round and count > 0
+
+
+@subkernel
+def start_probe(arrays, pair):
+    """Write the centres of the other shape and of its body to the probe of the meshes, and no path."""
+    workspace, body = arrays.workspace, arrays.model.shapes.body[pair.moving]
+    probe, shape_pose = workspace.meshes.probe, workspace.shape_pose
+    set_centers(shape_pose[pair.moving], workspace.body_pose[body], shape_pose[pair.other], probe)
+    for i in range(3):
+        probe.path[i], probe.new_path[i] = 0.0, 0.0
+
+
+@subkernel
+def set_path_by(arrays, pair, velocity, path):
+    """Write the path of the other shape by some velocities of the bodies; return its length [m]."""
+    workspace, body_of = arrays.workspace, arrays.model.shapes.body
+    return set_path(
+        velocity,
+        body_of[pair.other],
+        body_of[pair.moving],
+        workspace.body_pose,
+        workspace.shape_pose[pair.other],
+        workspace.shape_pose[pair.moving],
+        arrays.step.h,
+        pair.size,
+        path,
+    )
+
+
+@subkernel
+def find_mesh_contacts(arrays, pair, reach, first, count, local_normal):
+    """Find the contacts of a pair with a mesh, at the relative poses in the scratch and along the path in the probe.
+
+    Parameters
+    ----------
+    arrays, pair : NarrowPhaseArrays, Pair
+        The pair's ``feature`` and the scratch of pairs and meshes are written; the relative poses are those of the mesh
+        as shape a afterwards.
+    reach : float
+        Largest gap that makes a contact for a shape that does not move along its path [m].
+    first, count, local_normal : int, int, float64 [C, 3]
+        Earlier contacts of the pair, the sides of which are kept (read).
+
+    Returns
+    -------
+    int
+        Rows of ``meshes.contact``.
+    """
+    pairs, workspace, number = arrays.pairs, arrays.workspace, pair.number
+    meshes, scratch, is_b = workspace.meshes, workspace.scratch, pair.other == pair.b
+    if is_b:
+        exchange_poses(scratch.pose)
+    sign = -1.0 if is_b else 1.0
+    hold_normals(first, count, local_normal, sign, workspace.local_pose[pair.other], meshes)
+    found = call_for_count(
+        arrays.pair_kernels,
+        MESHES,
+        meshes,
+        workspace.polytopes,
+        arrays.model.shapes.hull[pair.other],
+        pair.shape_a if is_b else pair.shape_b,
+        pair.size,
+        reach,
+        arrays.step.maximal_points,
+        pairs.feature[number],
+        scratch,
+        arrays.pair_kernels,
+    )
+    pairs.feature[number] = scratch.feature.origin_feature[0]
+    return found
+
+
+@subkernel
+def append_contacts_of_mesh(arrays, pair, mesh_pose, count, joins):
+    """Append the contacts that were found with the mesh at a world pose; if they ``join``, behind the pair's."""
+    workspace, shapes = arrays.workspace, arrays.model.shapes
+    append_mesh_contacts(
+        workspace.meshes,
+        shapes.hull[pair.other],
+        shapes.body,
+        workspace.local_pose,
+        mesh_pose,
+        workspace.scratch.pose,
+        arrays.pairs,
+        pair.number,
+        pair.other == pair.b,
+        count,
+        joins,
+        arrays.contacts,
+    )

@@ -1,0 +1,270 @@
+"""The rows of the velocity solve: how fast are the bodies once they are where the position solve has led them?
+
+The rows that moved the poses are changed in place: other biases (``contact_rows``), measured from where the bodies will
+be; and the answer is checked for energy that it must not have.
+"""
+
+from ..compiled.kernel import borrowed, kernel, subkernel
+from .contact_rows import arms_of, fill_inertia, fill_row, side_of
+
+# Values of ``set_velocity_bias``.
+SAME = 0
+BOUNCES = 1
+RECOVERS = 2
+
+# Energy that contacts may seem to give an island's bodies, as a share of what they have: rounding, and the tolerance of
+# the solver. More means that it has not solved the problem.
+_RATIO_ENERGY_GAIN = 1e-3
+
+
+@kernel(inline=True)
+def set_velocity_bias(islands, island, rows, contacts, contact_rows):
+    """Change the rows of an island from those of the position solve to those of the velocity solve, where they differ.
+
+    They differ where an overlap is being taken out, and where bodies bounce: where an approaching contact really
+    pushes (others may have stopped the body before).
+
+    Parameters
+    ----------
+    islands, island, contacts, contact_rows
+        Read.
+    rows : RowArrays
+        Read: impulse. Written: bias of the contacts' normal rows.
+
+    Returns
+    -------
+    int
+        SAME if the solutions do not differ; else the sum of BOUNCES, where impacts come first (``restitution``), and
+        RECOVERS.
+    """
+    differs = bounces = recovers = False
+    for index in range(islands.block_first[island], islands.block_first[island + 1]):
+        block = islands.block_order[index]
+        if block >= contacts.count[0]:
+            continue
+        row = rows.block_row[block]
+        pushes = rows.impulse[row] > 0.0
+        if pushes and contact_rows.bounce_speed[block] > 0.0:
+            differs = bounces = True
+        bias = contact_rows.velocity_bias[block]
+        if bias != rows.bias[row]:
+            recovers = recovers or rows.bias[row] < 0.0
+            rows.bias[row] = bias
+            differs = differs or pushes
+    if not differs:
+        return SAME
+    return (BOUNCES if bounces else 0) + (RECOVERS if recovers else 0)
+
+
+@subkernel
+def move_rows_along(islands, island, rows, contacts, state, motion, h, keeps_impulses):
+    """Measure the rows of an island from where its bodies will be, for the velocity solve.
+
+    Poses move by h times the position-update velocities, contact points with them. Impulses that are added now act
+    at one common point of the new poses, so they keep the angular momentum to rounding; from the old arms a bounce
+    would miss it by h u x impulse. The free velocity is taken anew, so that the present impulses still give
+    the present velocity: v_free <- v - M^-1 J' r. Contacts of fast bodies have the arms of the moment when they meet.
+
+    Where overlaps are taken out and nothing bounces, the present impulses are not to stay: the free velocity is kept,
+    or the part of them that moves bodies apart would leave them a spin, and the velocity is taken anew.
+
+    Parameters
+    ----------
+    islands, island, contacts, state
+        Read; ``state.velocity`` is v', the poses are still the old ones.
+        Written: the velocity of the island's bodies, unless ``keeps_impulses``.
+    rows : RowArrays
+        Written: jacobian, response and diagonal of the island's blocks; body_mass.
+    motion : MotionArrays
+        Read: position_velocity, inverse_inertia. Written: free_velocity of the island's bodies, where
+        ``keeps_impulses``.
+    h : float
+        [s].
+    keeps_impulses : bool
+        Whether the present impulses are to stay, nearly.
+    """
+    rows, contacts, state, motion = borrowed(rows), borrowed(contacts), borrowed(state), borrowed(motion)
+    free_velocity, velocity, position_velocity = motion.free_velocity, state.velocity, motion.position_velocity
+    inverse_mass, inverse_inertia = motion.inverse_mass, motion.inverse_inertia
+    jacobian, response, diagonal = rows.jacobian, rows.response, rows.diagonal
+    for index in range(islands.block_first[island], islands.block_first[island + 1]):
+        block = islands.block_order[index]
+        if block >= contacts.count[0] or _has_toi_offset(contacts, block):
+            continue
+        a, b = rows.body_a[block], rows.body_b[block]
+        if keeps_impulses:
+            arms = _moved_arms(contacts, block, state.position, position_velocity, a, b, h)
+        else:
+            # These push for many substeps, so a small torque of theirs would add up.
+            arms = _carried_arms(contacts, block, state.position, position_velocity, motion.can_be_pushed, a, b, h)
+        side_a, side_b = side_of(inverse_mass, inverse_inertia, a), side_of(inverse_mass, inverse_inertia, b)
+        for row in range(rows.block_row[block], rows.block_row[block + 1]):
+            direction = jacobian[row, 6], jacobian[row, 7], jacobian[row, 8]
+            diagonal[row] = fill_row(jacobian[row], response[row], direction, arms, side_a, side_b)
+    for index in range(islands.body_first[island], islands.body_first[island + 1]):
+        body = islands.body_order[index]
+        for column in range(6):
+            if keeps_impulses:
+                free_velocity[body, column] = velocity[body, column]
+            else:
+                velocity[body, column] = free_velocity[body, column]
+        if keeps_impulses:
+            fill_inertia(inverse_inertia[body], rows.body_mass[body])
+    sign, changed = (-1.0, free_velocity) if keeps_impulses else (1.0, velocity)
+    for index in range(islands.block_first[island], islands.block_first[island + 1]):
+        block = islands.block_order[index]
+        a, b = rows.body_a[block], rows.body_b[block]
+        for row in range(rows.block_row[block], rows.block_row[block + 1]):
+            for column in range(6):
+                changed[a, column] += sign * rows.response[row, column] * rows.impulse[row]
+                changed[b, column] += sign * rows.response[row, 6 + column] * rows.impulse[row]
+
+
+@subkernel
+def _has_toi_offset(contacts, contact):
+    """Whether a contact was made at a later time of impact: its arms are those of that moment."""
+    offset = contacts.toi_offset[contact]
+    return offset[0] != 0.0 or offset[1] != 0.0 or offset[2] != 0.0
+
+
+@subkernel
+def _moved_arms(contacts, contact, position, velocity, a, b, h):
+    """Arms from the moved centres of mass to the moved contact point: half way between where its bodies take it."""
+    a0, a1, a2, b0, b1, b2 = arms_of(contacts, contact, position, a, b)
+    va, vb = velocity[a], velocity[b]
+    # what the surfaces do more than their centres of mass, in h
+    p0, p1, p2 = h * (va[4] * a2 - va[5] * a1), h * (va[5] * a0 - va[3] * a2), h * (va[3] * a1 - va[4] * a0)
+    q0, q1, q2 = h * (vb[4] * b2 - vb[5] * b1), h * (vb[5] * b0 - vb[3] * b2), h * (vb[3] * b1 - vb[4] * b0)
+    # half of what b's surface does more than a's: from either surface to the middle
+    c0 = 0.5 * (h * (vb[0] - va[0]) + q0 - p0)
+    c1 = 0.5 * (h * (vb[1] - va[1]) + q1 - p1)
+    c2 = 0.5 * (h * (vb[2] - va[2]) + q2 - p2)
+    return a0 + p0 + c0, a1 + p1 + c1, a2 + p2 + c2, b0 + q0 - c0, b1 + q1 - c1, b2 + q2 - c2
+
+
+@subkernel
+def _carried_arms(contacts, contact, position, velocity, can_be_pushed, a, b, h):
+    """Arms from the moved centres of mass to the contact point, carried along without turning.
+
+    Carried with the body that can be pushed, or half way between two of them: what touches of a ball stays below its
+    centre however it spins. A point that turned with it would have the floor's push turn it, faster and faster.
+    """
+    a0, a1, a2, b0, b1, b2 = arms_of(contacts, contact, position, a, b)
+    share = 0.5
+    if not can_be_pushed[a]:
+        share = 0.0
+    elif not can_be_pushed[b]:
+        share = 1.0
+    va, vb = velocity[a], velocity[b]
+    d0, d1, d2 = h * (vb[0] - va[0]), h * (vb[1] - va[1]), h * (vb[2] - va[2])
+    kept = 1.0 - share
+    return a0 + kept * d0, a1 + kept * d1, a2 + kept * d2, b0 - share * d0, b1 - share * d1, b2 - share * d2
+
+
+@subkernel
+def gains_energy(islands, island, rows, contacts, free_velocity, velocity):
+    """Whether the solution has more kinetic energy than free motion, where contacts can but take some.
+
+    A normal impulse acts where u_n = -gap / h <= 0, friction against u_t, so r . u <= 0 and with r = M (v - v_free)
+    v' M v <= v_free' M v_free. What is driven may push energy in; then there is nothing to say.
+
+    Parameters
+    ----------
+    islands, island, rows, contacts
+        Read.
+    free_velocity, velocity : float64 [body_count, 6]
+        Without and with the contacts (read).
+
+    Returns
+    -------
+    bool
+    """
+    if touches_kinematic(islands, island, rows, contacts, velocity):
+        return False
+    before = kinetic_energy(islands, island, rows, free_velocity)
+    return kinetic_energy(islands, island, rows, velocity) > (1.0 + _RATIO_ENERGY_GAIN) * before
+
+
+@subkernel
+def touches_kinematic(islands, island, rows, contacts, velocity):
+    """Whether an island touches bodies that are moved by hand, or meshes that deform.
+
+    Parameters
+    ----------
+    islands, island, rows, contacts
+        Read.
+    velocity : float64 [body_count, 6]
+        Read.
+    """
+    for index in range(islands.block_first[island], islands.block_first[island + 1]):
+        if touches_driven(rows, contacts, velocity, islands.block_order[index]):
+            return True
+    return False
+
+
+@subkernel
+def touches_driven(rows, contacts, velocity, block):
+    """Whether a side of a contact is moved by hand, or deforms.
+
+    Parameters
+    ----------
+    rows, contacts
+        Read.
+    velocity : float64 [body_count, 6]
+        Read.
+    block : int64
+    """
+    if block < contacts.count[0]:
+        for axis in range(3):
+            if contacts.surface_velocity[block, axis] != 0.0:
+                return True
+    for body in (rows.body_a[block], rows.body_b[block]):
+        if rows.body_mass[body, 0, 0] == 0.0:
+            for column in range(6):
+                if velocity[body, column] != 0.0:
+                    return True
+    return False
+
+
+@subkernel
+def kinetic_energy(islands, island, rows, velocity):
+    """Of an island's bodies [J].
+
+    Parameters
+    ----------
+    islands, island, rows
+        Read.
+    velocity : float64 [body_count, 6]
+        Read.
+    """
+    energy = 0.0
+    for index in range(islands.body_first[island], islands.body_first[island + 1]):
+        body = islands.body_order[index]
+        mass = rows.body_mass[body]
+        for i in range(6):
+            for j in range(6):
+                energy += 0.5 * velocity[body, i] * mass[i, j] * velocity[body, j]
+    return energy
+
+
+@subkernel
+def forget_impulses(islands, island, rows, free_velocity, velocity):
+    """Put an island back to where no impulse acts.
+
+    Parameters
+    ----------
+    islands, island
+        Read.
+    rows : RowArrays
+        Written: impulse.
+    free_velocity, velocity : float64 [body_count, 6]
+        Read; written.
+    """
+    for index in range(islands.block_first[island], islands.block_first[island + 1]):
+        block = islands.block_order[index]
+        for row in range(rows.block_row[block], rows.block_row[block + 1]):
+            rows.impulse[row] = 0.0
+    for index in range(islands.body_first[island], islands.body_first[island + 1]):
+        body = islands.body_order[index]
+        for column in range(6):
+            velocity[body, column] = free_velocity[body, column]

@@ -1,0 +1,271 @@
+"""Memory for a step: allocated by Python before the frame, kept, and made larger if a frame has found it too small."""
+
+import numpy as np
+
+from ..collision.allocation import allocate_collision_workspace
+from ..collision.data.contact_arrays import STATUS_OK, allocate_contacts, allocate_pairs, grown
+from ..compiled.views import StepArrays, arrays_of
+from ..constraints.contact_rows import ROWS_PER_CONTACT, allocate_contact_rows
+from ..parallel.work_queue import QUEUE, QUEUE_PARAMETERS
+from ..parallel.workers import contexts_of, empty_contexts
+from ..problem.rows import SolverSettings, allocate_islands, allocate_rows
+from ..solvers.batches.domain_partition import allocate_contact_graph
+from ..solvers.batches.sweep_workspace import (
+    allocate_sweep_workspace,
+    sharing_domains,
+    sweeping_workspace,
+    with_room_for_domains,
+    with_sweeping_workspace,
+)
+from . import sharing
+from .contact_generation import PAIRS_A_RUN
+from .frame_record import allocate_record
+from .integration import allocate_motion
+from .island_solve import FIRST_PASS
+from .position_update import allocate_step_rules
+from .sleeping import allocate_sleep
+from .step_data import (
+    BufferRoles,
+    CollisionArrays,
+    FrameSettings,
+    IslandSolveArrays,
+    PairRunArrays,
+    ProblemArrays,
+    SharingArrays,
+    StepMembers,
+    StepSettings,
+)
+
+
+def allocate_members(model, state, collision, kernels, method=None, worker_count=1) -> StepMembers:
+    """All that a step sees of bodies without history.
+
+    Parameters
+    ----------
+    model : ModelArrays
+    state : StateArrays
+    collision : CollisionArrays
+    kernels : KernelTables
+    method : Method, optional
+        Without, there is no memory to solve anything.
+    worker_count : int
+    """
+    body_count = len(state.kind)
+    return StepMembers(
+        model=model,
+        state=state,
+        motion=allocate_motion(body_count),
+        sleep=allocate_sleep(body_count),
+        collision=collision,
+        settings=allocate_settings(SolverSettings(), np.zeros(3)),
+        kernels=kernels,
+        record=allocate_record(),
+        sharing=allocate_sharing(worker_count),
+        pair_runs=allocate_pair_runs(collision, worker_count),
+        solves=allocate_solves(body_count),
+        problem=allocate_problem(collision, body_count, method),
+    )
+
+
+def allocate_settings(solver: SolverSettings, gravity) -> FrameSettings:
+    """Settings of frames; those of the step are written frame by frame (``write_numbers``).
+
+    Parameters
+    ----------
+    solver : SolverSettings
+    gravity : float64 [3]
+        [m/s^2]; kept.
+    """
+    step = StepSettings(substeps=0, h=0.0, gravity_norm=0.0, maximal_points=0)
+    return FrameSettings(arrays_of(step), arrays_of(solver), gravity)
+
+
+def allocate_sharing(worker_count: int) -> SharingArrays:
+    """For this many workers; ``contexts`` is empty."""
+    return SharingArrays(
+        next=np.zeros(1, np.int64),
+        busy=np.zeros(1, np.int64),
+        is_shared=np.zeros(1, np.int64),
+        least_pairs=np.full(1, sharing.PAIRS_TO_SHARE, np.int64),
+        least_contacts=np.full(1, sharing.CONTACTS_TO_SHARE, np.int64),
+        finished=np.zeros(worker_count, np.int64),
+        alone_until=np.zeros(1, np.int64),
+        contexts=empty_contexts(worker_count),
+        queues=np.zeros((worker_count, QUEUE), np.int64),
+        queue_parameters=np.zeros((worker_count, QUEUE_PARAMETERS)),
+    )
+
+
+def allocate_pair_runs(collision: CollisionArrays, worker_count: int) -> PairRunArrays:
+    """For the pairs that there is room for; ``own_contacts`` has no place yet.
+
+    Parameters
+    ----------
+    collision : CollisionArrays
+    worker_count : int
+    """
+    run_capacity = len(collision.pairs[0].shape_a) // PAIRS_A_RUN + 1
+    return PairRunArrays(
+        only_checks=np.zeros(1, np.bool_),
+        status=np.full(1, STATUS_OK, np.int64),
+        worker=np.zeros(run_capacity, np.int64),
+        first=np.zeros(run_capacity, np.int64),
+        count=np.zeros(run_capacity, np.int64),
+        place=np.zeros(run_capacity, np.int64),
+        needed=np.zeros(worker_count, np.int64),
+        own_contacts=allocate_contacts(0),
+    )
+
+
+def allocate_solves(body_count: int) -> IslandSolveArrays:
+    """For as many islands as there are bodies."""
+    return IslandSolveArrays(
+        pass_kind=np.full(1, FIRST_PASS),
+        swept_only=np.zeros(1, np.int64),
+        block_first=np.zeros(body_count + 1, np.int64),
+        iterations=np.zeros(body_count, np.int64),
+        missed=np.zeros(body_count, np.int64),
+        worst_a=np.zeros(body_count, np.int64),
+        worst_b=np.zeros(body_count, np.int64),
+        residual=np.zeros(body_count),
+    )
+
+
+def allocate_collision(model) -> CollisionArrays:
+    """Buffers for a ``Model`` that has not been stepped."""
+    # A resting box in a heap touches some six others; a guess that is too low costs a growth, no more.
+    pair_capacity = 16 + 4 * len(model.arrays.shapes.body)
+    contact_capacity = 4 * pair_capacity
+    return CollisionArrays(
+        pairs=tuple(allocate_pairs(pair_capacity) for _ in range(3)),
+        contacts=tuple(allocate_contacts(contact_capacity) for _ in range(3)),
+        roles=BufferRoles(*(np.full(1, number, np.int64) for number in range(3))),
+        workspace=allocate_collision_workspace(model.arrays.shapes, model.hulls, model.meshes, model.body_count),
+    )
+
+
+def grow_collision(collision: CollisionArrays) -> CollisionArrays:
+    """Buffers with half as much room again as the last pass needed, with the same contents."""
+    present = collision.roles.present[0]
+    pairs, contacts = collision.pairs[present], collision.contacts[present]
+    pair_capacity, contact_capacity = len(pairs.shape_a), len(contacts.shape_a)
+    if pairs.needed[0] > pair_capacity:
+        pair_capacity = 3 * int(pairs.needed[0]) // 2
+    if contacts.needed[0] > contact_capacity:
+        contact_capacity = 3 * int(contacts.needed[0]) // 2
+    return collision._replace(
+        pairs=tuple(grown(buffer, pair_capacity) for buffer in collision.pairs),
+        contacts=tuple(grown(buffer, contact_capacity) for buffer in collision.contacts),
+    )
+
+
+def allocate_problem(collision: CollisionArrays, body_count: int, method) -> ProblemArrays:
+    """Rows, islands and the solver's memory, if there is one.
+
+    Parameters
+    ----------
+    collision : CollisionArrays
+        There are as many contacts as it has room for.
+    body_count : int
+    method : Method or None
+    """
+    contact_capacity = len(collision.contacts[0].shape_a)
+    row_capacity = ROWS_PER_CONTACT * contact_capacity
+    solver = method.allocate(row_capacity, body_count, 0) if method else ()
+    sweep = sweeping_workspace(solver) or allocate_sweep_workspace(row_capacity if method else 0, body_count)
+    return ProblemArrays(
+        rows=allocate_rows(contact_capacity, row_capacity, body_count),
+        contact_rows=allocate_contact_rows(contact_capacity),
+        step_rules=allocate_step_rules(contact_capacity, body_count),
+        islands=allocate_islands(contact_capacity, body_count),
+        parent=np.zeros(body_count, np.int64),
+        label=np.zeros(body_count, np.int64),
+        graph=allocate_contact_graph(0, 0),
+        sweep=sweep,
+        solver=solver,
+    )
+
+
+def may_partition(problem: ProblemArrays) -> bool:
+    """Whether there is room for the domains of large islands."""
+    return len(problem.sweep.domains.order) > 0
+
+
+def with_domains(problem: ProblemArrays) -> ProblemArrays:
+    """The same arrays with room for the domains of large islands, which others do without."""
+    contact_capacity, row_capacity = len(problem.rows.body_a), len(problem.rows.diagonal)
+    sweep = with_room_for_domains(problem.sweep, contact_capacity, row_capacity)
+    graph = allocate_contact_graph(contact_capacity, len(problem.parent))
+    return problem._replace(graph=graph, sweep=sweep, solver=with_sweeping_workspace(problem.solver, sweep))
+
+
+def gather_arrays(members: StepMembers, method=None) -> list[StepArrays]:
+    """The arrays of a frame, as each worker sees them from now on; the first one's are ``members``.
+
+    Parameters
+    ----------
+    members : StepMembers
+        Written: ``sharing.contexts``.
+    method : Method, optional
+        Needed for several workers.
+    """
+    worker_count = len(members.sharing.contexts)
+    if worker_count == 1:
+        workers = [StepArrays(members)]
+    else:
+        workers = [StepArrays(members_of_worker(members, method, worker)) for worker in range(worker_count)]
+    members.sharing.contexts[:] = contexts_of(workers)
+    return workers
+
+
+def members_of_worker(first: StepMembers, method, worker: int) -> StepMembers:
+    """What one of several workers sees: the first one's arrays, and scratch memory of its own.
+
+    Parameters
+    ----------
+    first : StepMembers
+    method : Method
+    worker : int
+    """
+    problem = first.problem
+    own_contacts = allocate_contacts(len(first.collision.contacts[0].gap))
+    pair_runs = first.pair_runs._replace(own_contacts=own_contacts)
+    queue, queue_parameters = first.sharing.queues[worker], first.sharing.queue_parameters[worker]
+    if worker == 0:
+        sweep = sharing_domains(problem.sweep, problem.sweep, queue, queue_parameters)
+        solver = with_sweeping_workspace(problem.solver, sweep)
+        return first._replace(problem=problem._replace(solver=solver, sweep=sweep), pair_runs=pair_runs)
+    size = len(problem.rows.diagonal), len(problem.parent)
+    solver = method.allocate(*size, 0)
+    sweep = sweeping_workspace(solver) or allocate_sweep_workspace(*size)
+    sweep = sharing_domains(sweep, problem.sweep, queue, queue_parameters)
+    return first._replace(
+        collision=first.collision._replace(workspace=_with_own_scratch(first.collision.workspace)),
+        problem=problem._replace(
+            islands=problem.islands._replace(block_first=problem.islands.block_first.copy()),
+            solver=with_sweeping_workspace(method.sharing(problem.solver, solver), sweep),
+            sweep=sweep,
+        ),
+        pair_runs=pair_runs,
+    )
+
+
+def _with_own_scratch(workspace):
+    """A ``CollisionWorkspace`` for one more worker, which shares all that lasts longer than a pair."""
+    meshes, polytopes = workspace.meshes, workspace.polytopes
+    if len(meshes.speed) > 0:
+        # A triangle that is tested stands for a moment among the polytopes.
+        polytopes = polytopes._replace(vertex=polytopes.vertex.copy(), plane=polytopes.plane.copy())
+        meshes = meshes._replace(
+            candidate=np.zeros_like(meshes.candidate),
+            probe=_empty_like(meshes.probe),
+            contact=_empty_like(meshes.contact),
+        )
+    return workspace._replace(polytopes=polytopes, meshes=meshes, scratch=_empty_like(workspace.scratch))
+
+
+def _empty_like(arrays):
+    """An array of zeros of the same shape and type; of a NamedTuple, however nested, one of such arrays."""
+    if isinstance(arrays, np.ndarray):
+        return np.zeros_like(arrays)
+    return type(arrays)(*map(_empty_like, arrays))

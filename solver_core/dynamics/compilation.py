@@ -1,0 +1,109 @@
+"""What a frame calls, put into its table of kernels: compiled one by one, or loaded from the cache."""
+
+from numba import types
+
+from ..collision.data.workspace import PAIR_KERNELS
+from ..collision.pair_dispatch import pair_kernels_to_compile
+from ..compiled.function_tables import Compilation, empty_table
+from ..compiled.views import StepArrays
+from ..parallel.workers import run_workers
+from .contact_generation import find_pair_contacts, join_runs
+from .island_solve import SOLVER_OUTCOME
+from .position_solve import solve_positions
+from .stage_names import (
+    APPLY_FORCES,
+    BROAD_PHASE,
+    BUILD_ROWS,
+    FALLBACK_SWEEPS,
+    FIND_ISLANDS,
+    HELP_WITH_DOMAINS,
+    INTEGRATE,
+    JOIN_CONTACTS,
+    KERNEL_NAMES,
+    MATCH_CONTACTS,
+    NARROW_PHASE,
+    RUN_WORKERS,
+    SOLVE_ISLAND,
+    SOLVE_POSITIONS,
+    SOLVE_VELOCITIES,
+)
+from .stages import (
+    run_apply_forces,
+    run_broad_phase,
+    run_build_rows,
+    run_fallback_sweeps,
+    run_find_islands,
+    run_help,
+    run_integrate,
+    run_match_contacts,
+    solver_of_step,
+)
+from .step_data import KernelTables, StepMembers, without_solver
+from .velocity_solve import solve_velocities
+
+
+def empty_tables() -> KernelTables:
+    """Tables of what a frame calls, of which nothing is there yet."""
+    return KernelTables(empty_table(len(KERNEL_NAMES)), empty_table(PAIR_KERNELS))
+
+
+def stages_to_compile(members: StepMembers, shape_kinds, method, worker_count: int) -> list[Compilation]:
+    """What a frame calls by address; compiling it fills the tables of ``members.kernels``.
+
+    Parameters
+    ----------
+    members : StepMembers
+        Their types count.
+    shape_kinds : int64 [any]
+        Of the model that is to be stepped.
+    method : Method
+    worker_count : int
+    """
+    arrays, stages = StepArrays(without_solver(members)), members.kernels.stages
+    kernels = {
+        **_first_stages(arrays),
+        FIND_ISLANDS: (run_find_islands, types.none, (arrays,)),
+        SOLVE_POSITIONS: (solve_positions, types.none, (arrays, 0)),
+        SOLVE_VELOCITIES: (solve_velocities, types.none, (arrays, 0)),
+        INTEGRATE: (run_integrate, types.none, (arrays,)),
+        SOLVE_ISLAND: (solver_of_step(method.kernel), SOLVER_OUTCOME, (StepArrays(members), 0)),
+        FALLBACK_SWEEPS: (run_fallback_sweeps, SOLVER_OUTCOME, (arrays, 0, 0, 0)),
+    }
+    if worker_count > 1:
+        kernels[JOIN_CONTACTS] = join_runs, types.none, (arrays, 0)
+        kernels[HELP_WITH_DOMAINS] = run_help, types.none, (arrays, 0)
+        kernels[RUN_WORKERS] = run_workers, types.none, (stages, 0, members.sharing.contexts)
+    return detection_to_compile(members, shape_kinds) + _compilations(kernels, stages)
+
+
+def detection_to_compile(members: StepMembers, shape_kinds) -> list[Compilation]:
+    """What finds contacts; parameters as of ``stages_to_compile``."""
+    arrays = StepArrays(without_solver(members))
+    kernels = {
+        BROAD_PHASE: (run_broad_phase, types.int64, (arrays,)),
+        NARROW_PHASE: (find_pair_contacts, types.none, (arrays, 0)),
+    }
+    pair_kernels = pair_kernels_to_compile(shape_kinds, members.collision.workspace, members.kernels.pair_kernels)
+    return pair_kernels + _compilations(kernels, members.kernels.stages)
+
+
+def first_stages_to_compile(members: StepMembers, shape_kinds) -> list[Compilation]:
+    """What a substep calls up to its rows; parameters as of ``stages_to_compile``."""
+    kernels = _first_stages(StepArrays(without_solver(members)))
+    return detection_to_compile(members, shape_kinds) + _compilations(kernels, members.kernels.stages)
+
+
+def _first_stages(arrays) -> dict:
+    return {
+        APPLY_FORCES: (run_apply_forces, types.none, (arrays,)),
+        MATCH_CONTACTS: (run_match_contacts, types.none, (arrays,)),
+        BUILD_ROWS: (run_build_rows, types.none, (arrays,)),
+    }
+
+
+def _compilations(kernels, stages) -> list[Compilation]:
+    """Of kernels by place: (kernel, what it returns, arguments)."""
+    return [
+        Compilation(KERNEL_NAMES[place], kernel, arguments, result, stages, place)
+        for place, (kernel, result, arguments) in kernels.items()
+    ]

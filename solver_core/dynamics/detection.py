@@ -1,0 +1,274 @@
+"""The detection loop: contacts are found and the islands solved for positions until the solution has all contacts.
+
+Contacts are searched for as far as bodies may come by the velocities that they start a substep with. Where the solution
+leads a body farther or elsewhere, it may meet what it was not near. So there are several passes a substep:
+
+1. The first pass takes the pairs of the broad phase, and contacts along the motion that the start predicts.
+2. If the solution takes a body farther than that, or together with what it would have passed (``reach_farther``,
+   ``recheck_swept_pairs``), the next pass takes new pairs.
+3. Else, if it drives shapes into each other by the substep's end, the next pass takes the same pairs, and makes
+   contacts also at these end poses.
+
+The loop ends with a solution that asks for no pass, or after MAX_END_POSE_PASSES; from MAX_PASSES on no new pairs are
+taken. If a pass wakes bodies, that pass is repeated.
+"""
+
+from ..collision.ccd_recheck import recheck_swept_pairs
+from ..collision.data.contact_arrays import STATUS_OK
+from ..collision.data.contact_matching import take_previous_pass_impulses
+from ..collision.data.workspace import MAX_END_POSE_PASSES, MAX_PASSES
+from ..collision.detection_passes import (
+    clear_pass_history,
+    motion_is_negligible,
+    note_pass_contacts,
+    place_end_poses,
+    repeat_pairs,
+    start_pass,
+    swap_pass_buffers,
+)
+from ..compiled.function_tables import call_for_count
+from ..compiled.kernel import subkernel
+from ..compiled.views import numbers_of, views_of
+from .contact_generation import are_end_poses_clear, make_contacts
+from .frame_record import end_stage, record_solves, restore_solve_quality, solve_quality
+from .integration import reach_farther
+from .island_solve import FIRST_PASS, NEW_PAIRS, SAME_PAIRS, SAME_ROWS
+from .position_update import choose_position_velocities
+from .sharing import call_stage, run_task, share_islands
+from .sleeping import wake_near_driven, wake_touched
+from .solve_flags import keep_solve_flags, start_solve_flags
+from .stage_names import (
+    APPLY_FORCES,
+    BROAD_PHASE,
+    BUILD_ROWS,
+    FIND_ISLANDS,
+    MATCH_CONTACTS,
+    NARROW_PHASE,
+    SOLVE_POSITIONS,
+)
+
+# How ``find_contacts`` ends: with contacts; with bodies that have woken, so that forces and contacts are to be found
+# anew; with a buffer that is full.
+FOUND, WOKEN, FULL = range(3)
+
+
+@subkernel(inline=True)
+def detect_and_solve_positions(arrays):
+    """Find the contacts of a substep, and solve for positions.
+
+    Parameters
+    ----------
+    arrays : StepArrays
+        Written: pairs, contacts, rows and islands. The state's velocity becomes the one that moves the poses, and
+        ``motion.position_velocity`` the solution, from which velocities are found.
+
+    Returns
+    -------
+    bool
+        False if a buffer of pairs or contacts was full.
+    """
+    members = views_of(arrays)
+    collision, record, motion = members.collision, members.record, members.motion
+    velocity = members.state.velocity
+    passes, kind = 0, FIRST_PASS
+    earlier = solve_quality(record)
+    while True:
+        found = find_contacts(arrays, passes, kind)
+        if found == FULL:
+            restore_solve_quality(record, earlier)
+            return False
+        if found == WOKEN:
+            call_stage(members.kernels.stages, APPLY_FORCES, arrays)
+            kind = FIRST_PASS if passes == 0 else NEW_PAIRS
+            continue
+        build_rows(arrays, passes)
+        call_stage(members.kernels.stages, FIND_ISLANDS, arrays)
+        end_stage(record, FIND_ISLANDS)
+        passes += 1
+        # Each pass solves the same substep anew, so only the residual of the final one is reported.
+        restore_solve_quality(record, earlier)
+        may_keep_pairs = _solve_positions(members, passes, kind)
+        _choose_position_velocities(members)
+        # Until the loop ends the state has the velocity that moves the poses: the end poses are where it leads.
+        _swap_velocities(velocity, motion.position_velocity)
+        end_stage(record, SOLVE_POSITIONS)
+        if _is_last_pass(members, passes, may_keep_pairs):
+            end_stage(record, NARROW_PHASE)
+            return True
+        _copy_velocities(velocity, collision.workspace.predicted.velocity)
+        _copy_velocities(motion.start_velocity, velocity)
+        swap_pass_buffers(collision.roles)
+        kind = SAME_PAIRS if may_keep_pairs else NEW_PAIRS
+        end_stage(record, NARROW_PHASE)
+
+
+@subkernel(inline=True)
+def take_solution(members):
+    """Make the solution for positions the state's velocity again, after the detection loop."""
+    _swap_velocities(members.state.velocity, members.motion.position_velocity)
+
+
+@subkernel(inline=True)
+def finish_detection(members):
+    """The present buffers become those of the previous substep, and likewise the flags of unsolved bodies."""
+    roles = members.collision.roles
+    keep_solve_flags(members.motion.solve_flags)
+    roles.present[0], roles.last_substep[0] = roles.last_substep[0], roles.present[0]
+
+
+@subkernel(inline=True)
+def find_contacts(arrays, passes_before, kind):
+    """One detection pass: stages ``broad_phase`` and ``narrow_phase``.
+
+    Parameters
+    ----------
+    arrays : StepArrays
+        Written: pairs and contacts; bodies that they wake.
+    passes_before : int64
+        Passes of this substep before this one.
+    kind : int64
+        FIRST_PASS, NEW_PAIRS or SAME_PAIRS.
+
+    Returns
+    -------
+    int64
+        FOUND, WOKEN or FULL.
+    """
+    members = views_of(arrays)
+    model, state, sleep, collision = members.model, members.state, members.sleep, members.collision
+    workspace, record, h = collision.workspace, members.record, numbers_of(members.settings.step).h
+    pairs, contacts = collision.pairs[collision.roles.present[0]], collision.contacts[collision.roles.present[0]]
+    start_pass(workspace.predicted, passes_before)
+    if passes_before == 0:
+        start_solve_flags(members.motion.solve_flags)
+    if kind == SAME_PAIRS:
+        repeat_pairs(collision.pairs[collision.roles.previous_pass[0]], pairs)
+    else:
+        if call_for_count(members.kernels.stages, BROAD_PHASE, arrays) != STATUS_OK:
+            return FULL
+        if wake_near_driven(model, state, sleep, workspace.tree, h):
+            return WOKEN
+        clear_pass_history(pairs)
+    end_stage(record, BROAD_PHASE)
+    if passes_before > 0:
+        place_end_poses(model.shapes.body, workspace.predicted.velocity, h, workspace)
+    if not make_contacts(members, pairs, contacts):
+        return FULL
+    if wake_touched(contacts, state.kind, sleep):
+        return WOKEN
+    end_stage(record, NARROW_PHASE)
+    return FOUND
+
+
+@subkernel(inline=True)
+def build_rows(arrays, passes_before):
+    """Stages ``match_contacts`` and ``build_rows``: what the contacts of a pass ask of the bodies.
+
+    Parameters
+    ----------
+    arrays : StepArrays
+        Written: the contacts' impulses, and rows.
+    passes_before : int64
+        Passes of this substep before this one, from the last of which impulses are taken.
+    """
+    members = views_of(arrays)
+    collision, stages, record = members.collision, members.kernels.stages, members.record
+    present = collision.roles.present[0]
+    call_stage(stages, MATCH_CONTACTS, arrays)
+    if passes_before > 0:
+        take_previous_pass_impulses(collision.pairs[present], collision.contacts[present], members.problem.rows)
+    end_stage(record, MATCH_CONTACTS)
+    call_stage(stages, BUILD_ROWS, arrays)
+    end_stage(record, BUILD_ROWS)
+
+
+@subkernel(inline=True)
+def solve_islands(members, stage):
+    """Solve all islands, and add to the record how that ended.
+
+    Parameters
+    ----------
+    members : StepMembers
+    stage : int64
+        SOLVE_POSITIONS or SOLVE_VELOCITIES.
+    """
+    share_islands(members.sharing, members.solves, members.problem.islands)
+    run_task(members, stage)
+    record_solves(members.record, members.solves, members.problem.islands)
+    end_stage(members.record, stage)
+
+
+@subkernel(inline=True)
+def _solve_positions(members, passes_done, kind):
+    """Solve for positions; returns whether the next pass may keep the pairs: none are missing, or no more are sought.
+
+    Where some islands have only been swept, they are solved from there if no pairs are missing.
+    """
+    motion, solves, workspace = members.motion, members.solves, members.collision.workspace
+    pairs = members.collision.pairs[members.collision.roles.present[0]]
+    velocity, step = members.state.velocity, numbers_of(members.settings.step)
+    _copy_velocities(motion.free_velocity, velocity)
+    solves.pass_kind[0] = kind
+    while True:
+        solves.swept_only[0] = 0
+        solve_islands(members, SOLVE_POSITIONS)
+        # A body that is hit goes farther than its first velocity could tell, or another way.
+        may_keep_pairs = passes_done >= MAX_PASSES or not (
+            reach_farther(members.model.size, motion, velocity, step.gravity_norm, step.h, workspace.predicted.surplus)
+            or recheck_swept_pairs(members.model, members.state, motion.start_velocity, step, pairs, workspace)
+        )
+        end_stage(members.record, NARROW_PHASE)
+        if not may_keep_pairs or solves.swept_only[0] == 0:
+            return may_keep_pairs
+        solves.pass_kind[0] = SAME_ROWS
+
+
+@subkernel(inline=True)
+def _choose_position_velocities(members):
+    problem, model, step = members.problem, members.model, numbers_of(members.settings.step)
+    choose_position_velocities(
+        problem.rows,
+        problem.islands,
+        members.collision.contacts[members.collision.roles.present[0]],
+        members.motion,
+        problem.step_rules,
+        model.size,
+        model.shapes.kind,
+        members.state.velocity,
+        members.settings.gravity,
+        step.h * step.gravity_norm,
+        step.h,
+    )
+
+
+@subkernel(inline=True)
+def _is_last_pass(members, passes_done, may_keep_pairs):
+    """The stopping rule: the solution asks for no new pairs, and leads no shapes into each other unseen."""
+    collision, state = members.collision, members.state
+    shape_body, workspace, h = members.model.shapes.body, collision.workspace, numbers_of(members.settings.step).h
+    pairs, contacts = collision.pairs[collision.roles.present[0]], collision.contacts[collision.roles.present[0]]
+    bounding_radius = workspace.shape_parameters.bounding_radius
+    if passes_done == MAX_END_POSE_PASSES or (
+        may_keep_pairs
+        and motion_is_negligible(shape_body, bounding_radius, workspace.local_pose, workspace.size, state.velocity, h)
+    ):
+        return True
+    note_pass_contacts(pairs, contacts, workspace.size, state.kind, workspace.predicted.is_deep)
+    if not may_keep_pairs:
+        return False
+    place_end_poses(shape_body, state.velocity, h, workspace)
+    return are_end_poses_clear(members, pairs)
+
+
+@subkernel
+def _copy_velocities(source, target):
+    for body in range(source.shape[0]):
+        for column in range(6):
+            target[body, column] = source[body, column]
+
+
+@subkernel
+def _swap_velocities(one, two):
+    for body in range(one.shape[0]):
+        for column in range(6):
+            one[body, column], two[body, column] = two[body, column], one[body, column]

@@ -1,0 +1,157 @@
+"""Decides, in each detection pass, whether an island gets the method or sweeps only.
+
+What the default method then tries is decided in ``solvers/cascade``.
+
+In the middle of impacts a large island has no solution to the tolerance that the method could find in time. What was
+left unsolved is remembered by body, from pass to pass and from substep to substep, and gets sweeps then.
+"""
+
+import numpy as np
+from numba import types
+
+from ..compiled.function_tables import caller
+from ..compiled.kernel import subkernel
+from ..problem.problem import CONVERGED_RELATIVE
+from .solve_flags import has_deep_contacts, has_flagged_body
+from .stage_names import FALLBACK_SWEEPS, SOLVE_ISLAND
+
+# (status, iterations, residual, scale, worst block), of every solver.
+SOLVER_OUTCOME = types.Tuple((types.int64, types.int64, types.float64, types.float64, types.int64))
+_call_solver = caller(SOLVER_OUTCOME)
+
+# The detection pass that the rows are of: the first of a substep, another one, one at the same pairs as the previous;
+# or the same rows once more, for the islands that the first pass has only swept.
+FIRST_PASS, NEW_PAIRS, SAME_PAIRS, SAME_ROWS = map(np.int64, range(4))
+# How an island is solved: not at all, by a few sweeps, by sweeps as long as they change it roughly, by the method.
+NOTHING, FEW_SWEEPS, SWEEPS, METHOD = map(np.int64, range(4))
+
+# Sweeps over an island that the previous substep left unsolved, in the first pass: its contacts are not all known yet.
+_SWEEPS_BEFORE_CONTACTS = np.int64(12)
+# Sweeps over an island that the previous pass left unsolved, where contacts are added, and for its velocities: at
+# least, and at most where hits need more.
+_SWEEPS_AFTER_FAILURE, _SWEEPS_MOST = np.int64(10), np.int64(240)
+# From this many contacts on an island that was left unsolved gets sweeps for its velocities.
+_CONTACTS_TO_SWEEP = 500
+
+
+@subkernel
+def effort_for_positions(islands, island, flags, pass_kind):
+    """How to solve an island for positions.
+
+    Where the last substep was not solved, in the middle of impacts, the first pass mostly finds that contacts are
+    missing: such islands get some sweeps then. Where none are, they are solved from there (SAME_ROWS).
+
+    Parameters
+    ----------
+    islands, island
+        Read.
+    flags : SolveFlags
+        Read.
+    pass_kind : int64
+
+    Returns
+    -------
+    int64
+        NOTHING, FEW_SWEEPS, SWEEPS or METHOD.
+    """
+    was_unsolved = has_flagged_body(islands, island, flags.was_unsolved)
+    if pass_kind == SAME_ROWS and not was_unsolved:
+        return NOTHING
+    if pass_kind == FIRST_PASS and was_unsolved:
+        return FEW_SWEEPS
+    if pass_kind == SAME_PAIRS and has_flagged_body(islands, island, flags.is_unsolved):
+        return SWEEPS
+    return METHOD
+
+
+@subkernel
+def effort_for_velocities(islands, island, contacts, flags, sizes):
+    """How to solve an island for velocities.
+
+    Where the positions were left unsolved, the velocities get some sweeps from their impulses. Not where deep overlaps
+    have been pushed apart, by impulses from which sweeps are slow to come back; and in small islands it costs little to
+    solve to the end.
+
+    Parameters
+    ----------
+    islands, island, contacts
+        Read.
+    flags : SolveFlags
+        Read.
+    sizes : float64 [shape_count]
+        [m] (read).
+
+    Returns
+    -------
+    int64
+        SWEEPS or METHOD.
+    """
+    is_large = islands.block_first[island + 1] - islands.block_first[island] >= _CONTACTS_TO_SWEEP
+    is_unsolved = has_flagged_body(islands, island, flags.is_unsolved)
+    if is_large and is_unsolved and not has_deep_contacts(islands, island, contacts, sizes):
+        return SWEEPS
+    return METHOD
+
+
+@subkernel
+def solve_island(arrays, stages, island, effort):
+    """Solve an island of the step's rows from its present impulses.
+
+    Parameters
+    ----------
+    arrays : StepArrays
+        Impulses and velocities written.
+    stages : table of kernels
+    island : int64
+    effort : int64
+        FEW_SWEEPS, SWEEPS or METHOD.
+
+    Returns
+    -------
+    tuple
+        (status, iterations, residual [m/s], scale [m/s], worst block).
+    """
+    if effort == METHOD:
+        return _call_solver(stages, SOLVE_ISLAND, arrays, island)
+    most = _SWEEPS_BEFORE_CONTACTS if effort == FEW_SWEEPS else _SWEEPS_MOST
+    least = _SWEEPS_BEFORE_CONTACTS if effort == FEW_SWEEPS else _SWEEPS_AFTER_FAILURE
+    return _call_solver(stages, FALLBACK_SWEEPS, arrays, island, least, most)
+
+
+@subkernel(inline=True)
+def forget_outcome(solves, island):
+    """Begin to solve an island.
+
+    Parameters
+    ----------
+    solves : IslandSolveArrays
+        Written.
+    island : int64
+    """
+    solves.iterations[island] = solves.missed[island] = 0
+    solves.worst_a[island] = solves.worst_b[island] = -1
+    solves.residual[island] = 0.0
+
+
+@subkernel(inline=True)
+def note_outcome(solves, island, rows, outcome):
+    """Add one solver call's outcome to the island's.
+
+    Parameters
+    ----------
+    solves : IslandSolveArrays
+        Written.
+    island : int64
+    rows : RowArrays
+        Read.
+    outcome : tuple
+        Of ``solve_island``.
+    """
+    status, iterations, residual, scale, worst_block = outcome
+    solves.iterations[island] += iterations
+    if status > CONVERGED_RELATIVE:
+        solves.missed[island] += 1
+    relative = residual / scale if scale > 0.0 else residual
+    if worst_block >= 0 and not relative <= solves.residual[island]:
+        solves.residual[island] = relative
+        solves.worst_a[island], solves.worst_b[island] = rows.body_a[worst_block], rows.body_b[worst_block]

@@ -1,0 +1,132 @@
+"""What the next substep would begin with: its contacts, and its rows. The step's own stages are run, on copies."""
+
+import copy
+
+import numpy as np
+
+from ..compiled.kernel import kernel
+from ..compiled.views import views_of, write_numbers
+from .allocation import (
+    allocate_collision,
+    allocate_members,
+    allocate_pair_runs,
+    allocate_problem,
+    gather_arrays,
+    grow_collision,
+)
+from .compilation import detection_to_compile, empty_tables, first_stages_to_compile
+from .detection import FOUND, FULL, build_rows, find_contacts
+from .island_solve import FIRST_PASS
+from .sharing import call_stage
+from .stage_names import APPLY_FORCES
+from .step_data import StepSettings
+
+# Of ``contacts_at``.
+_BY_ITSELF = StepSettings(substeps=1, h=1e-3, gravity_norm=0.0, maximal_points=8)
+
+
+@kernel
+def find_present_contacts(arrays):
+    """The first detection pass at the poses as they are, with nobody asleep; False if a buffer was full.
+
+    Parameters
+    ----------
+    arrays : StepArrays
+        Written: pairs and contacts.
+    """
+    return find_contacts(arrays, np.int64(0), FIRST_PASS) != FULL
+
+
+@kernel
+def begin_substep(arrays):
+    """The stages of a substep up to its rows; False if a buffer was full.
+
+    Parameters
+    ----------
+    arrays : StepArrays
+        Written: motion, pairs, contacts, rows; bodies that wake.
+    """
+    while True:
+        call_stage(views_of(arrays).kernels.stages, APPLY_FORCES, arrays)
+        found = find_contacts(arrays, np.int64(0), FIRST_PASS)
+        if found == FULL:
+            return False
+        if found == FOUND:
+            build_rows(arrays, np.int64(0))
+            return True
+
+
+def contacts_at(model, state):
+    """Contacts of a state by itself, without history.
+
+    Parameters
+    ----------
+    model : Model
+    state : StateArrays
+        Velocities count: contacts are searched for as far as they lead in a thousandth of a second.
+
+    Returns
+    -------
+    ContactArrays
+        ``count`` of them are in use.
+    """
+    return present_contacts(model, state, allocate_collision(model), _BY_ITSELF)
+
+
+def present_contacts(model, state, collision, step: StepSettings):
+    """The contacts that the next substep would find, of the poses as they are.
+
+    Parameters
+    ----------
+    model : Model
+    state, collision, step
+        Of the frame (read).
+
+    Returns
+    -------
+    ContactArrays
+        Arrays of its own.
+    """
+    members = allocate_members(model.arrays, copy.deepcopy(state), copy.deepcopy(collision), empty_tables())
+    write_numbers(members.settings.step, step)
+    members = _run(find_present_contacts, detection_to_compile, members)
+    return members.collision.contacts[members.collision.roles.present[0]]
+
+
+def next_rows(model, gravity, state, sleep, collision, step: StepSettings):
+    """The rows with which the next substep begins.
+
+    Parameters
+    ----------
+    model : Model
+    gravity, state, sleep, collision, step
+        Of the frame (read).
+
+    Returns
+    -------
+    rows : RowArrays
+        ``impulse`` holds the warm start.
+    free_velocity : float64 [body_count, 6]
+    """
+    state, sleep, collision = copy.deepcopy((state, sleep, collision))
+    members = allocate_members(model.arrays, state, collision, empty_tables())
+    members = members._replace(sleep=sleep, settings=members.settings._replace(gravity=gravity))
+    write_numbers(members.settings.step, step)
+    members = _run(begin_substep, first_stages_to_compile, members)
+    return members.problem.rows, members.motion.free_velocity
+
+
+def _run(begin, to_compile, members):
+    """Run a kernel of this file, with more room wherever a buffer was full; returns the members at its end."""
+    for compilation in to_compile(members, members.model.shapes.kind):
+        compilation.compile()
+    while True:
+        (arrays,) = gather_arrays(members)
+        if begin(arrays):
+            return members
+        collision = grow_collision(members.collision)
+        members = members._replace(
+            collision=collision,
+            pair_runs=allocate_pair_runs(collision, 1),
+            problem=allocate_problem(collision, len(members.state.kind), None),
+        )

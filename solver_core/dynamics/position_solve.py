@@ -1,0 +1,66 @@
+"""Stage ``solve_positions``: where do the bodies go? Gaps may close but not more, overlaps are taken out a bit.
+
+The answer moves the poses (``position_update``, ``integration``). It is found island by island, once in each detection
+pass (``detection``).
+"""
+
+from ..compiled.kernel import entry, inlined, subkernel
+from ..compiled.views import views_of, whole
+from ..parallel.workers import take_next
+from ..problem.problem import CONVERGED_RELATIVE
+from ..solvers.shared.sweep import apply_impulses
+from .island_solve import (
+    FEW_SWEEPS,
+    NOTHING,
+    effort_for_positions,
+    forget_outcome,
+    note_outcome,
+    solve_island,
+)
+from .sharing import begin_islands, help_others
+from .solve_flags import note_solved
+
+_apply_impulses = inlined(apply_impulses)
+
+
+@entry
+def solve_positions(arrays, worker):
+    """Task: solve the islands for positions, each from its present impulses.
+
+    Parameters
+    ----------
+    arrays : StepArrays
+        Written: impulses and velocities of the islands, and of ``solves`` how that ended; which bodies are left
+        unsolved (``solve_flags``).
+    worker : int64
+    """
+    members = views_of(arrays)
+    problem, sharing, solves = members.problem, members.sharing, members.solves
+    rows, islands = whole(problem.rows), whole(problem.islands)
+    begin_islands(sharing, solves, islands)
+    worked = False
+    while True:
+        island = take_next(sharing.next)
+        if island >= islands.count[0]:
+            break
+        worked = True
+        forget_outcome(solves, island)
+        _solve_island(arrays, members, rows, islands, island)
+    help_others(arrays, members, worker, worked)
+
+
+@subkernel(inline=True)
+def _solve_island(arrays, members, rows, islands, island):
+    solves, flags = members.solves, members.motion.solve_flags
+    effort = effort_for_positions(islands, island, flags, solves.pass_kind[0])
+    if effort == NOTHING:
+        return
+    _apply_impulses(rows, islands, island, members.motion.free_velocity, members.state.velocity)
+    outcome = solve_island(arrays, members.kernels.stages, island, effort)
+    if effort == FEW_SWEEPS:
+        # No solution yet, so its residual says nothing.
+        solves.swept_only[0] = 1
+        solves.iterations[island] = outcome[1]
+        return
+    note_solved(islands, island, flags, outcome[0] > CONVERGED_RELATIVE)
+    note_outcome(solves, island, rows, outcome)

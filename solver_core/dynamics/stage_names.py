@@ -1,0 +1,29 @@
+"""The stages of a step in their order: one word a stage, in code, reports, benchmarks and documents.
+
+A stage's number is its place in the frame's times (``frame_record``) and in the table of kernels that a frame calls by
+address (``stages``). The numbers are no plain Python integers: Numba would compile what they are passed to once for
+each.
+"""
+
+import numpy as np
+
+STAGES = (
+    "apply_forces",
+    "broad_phase",
+    "narrow_phase",
+    "match_contacts",
+    "build_rows",
+    "find_islands",
+    "solve_positions",
+    "solve_velocities",
+    "integrate",
+    "fall_asleep",
+)
+# What stages call by address, and what runs a task on several threads; the table holds these behind the stages.
+_CALLED_BY_STAGES = ("join_contacts", "solve_island", "fallback_sweeps", "help_with_domains", "run_workers")
+
+KERNEL_NAMES = STAGES + _CALLED_BY_STAGES
+
+APPLY_FORCES, BROAD_PHASE, NARROW_PHASE, MATCH_CONTACTS, BUILD_ROWS = map(np.int64, range(5))
+FIND_ISLANDS, SOLVE_POSITIONS, SOLVE_VELOCITIES, INTEGRATE, FALL_ASLEEP = map(np.int64, range(5, 10))
+JOIN_CONTACTS, SOLVE_ISLAND, FALLBACK_SWEEPS, HELP_WITH_DOMAINS, RUN_WORKERS = map(np.int64, range(10, 15))

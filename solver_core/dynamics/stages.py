@@ -1,0 +1,175 @@
+"""The stages of a step as the frame calls them: by address, with one pointer to all arrays of the step.
+
+What a stage does is in its own file, as a kernel of the arrays that it reads and writes, which Python can call.
+Such a call hands over every word of every array, some ten an array: for the large tuples of a stage half a microsecond,
+in each of four substeps, however few bodies there are. Here the stage's code is put where the pointer arrives
+(``kernel``'s ``inline``), and reads the words that it needs.
+"""
+
+import functools
+
+import numpy as np
+
+from ..collision.broad_phase import broad_phase
+from ..collision.data.contact_matching import match_contacts
+from ..collision.mesh.mesh_motion import move_meshes
+from ..collision.scaled_shapes import grow_shapes
+from ..compiled.kernel import bind_entry, entry, subkernel
+from ..compiled.views import numbers_of, views_of, whole
+from ..constraints.contact_rows import build_contact_rows
+from ..problem.rows import CONE_FRICTION
+from ..solvers.batches.domain_partition import RATIO_REST, partition_islands
+from ..solvers.batches.partitioned_sweep import help_with_domains
+from ..solvers.fallback_sweeps import sweep_as_fallback
+from .integration import apply_forces, integrate_poses
+from .islands import find_islands
+
+
+@entry
+def run_apply_forces(arrays):
+    """Stage ``apply_forces``."""
+    members = views_of(arrays)
+    h = numbers_of(members.settings.step).h
+    apply_forces(members.model, members.state, members.motion, members.settings.gravity, h)
+
+
+@entry
+def run_broad_phase(arrays):
+    """Stage ``broad_phase``; returns its status."""
+    members = views_of(arrays)
+    collision = members.collision
+    pairs = collision.pairs[collision.roles.present[0]]
+    return broad_phase(members.model, members.state, numbers_of(members.settings.step), pairs, collision.workspace)
+
+
+@entry
+def run_match_contacts(arrays):
+    """Stage ``match_contacts``."""
+    collision = views_of(arrays).collision
+    present = collision.roles.present[0]
+    match_contacts(
+        collision.pairs[present],
+        collision.contacts[present],
+        collision.contacts[collision.roles.last_substep[0]],
+        collision.workspace,
+    )
+
+
+@entry
+def run_build_rows(arrays):
+    """Stage ``build_rows``."""
+    members = views_of(arrays)
+    problem, step = members.problem, numbers_of(members.settings.step)
+    contacts = members.collision.contacts[members.collision.roles.present[0]]
+    build_contact_rows(
+        members.model,
+        members.state,
+        members.motion,
+        contacts,
+        step.gravity_norm,
+        step.h,
+        problem.rows,
+        problem.contact_rows,
+    )
+
+
+@entry
+def run_find_islands(arrays):
+    """Stage ``find_islands``."""
+    members = views_of(arrays)
+    problem, settings, step = members.problem, members.settings, numbers_of(members.settings.step)
+    rows, islands, can_be_pushed = problem.rows, problem.islands, members.motion.can_be_pushed
+    find_islands(rows, can_be_pushed, islands, problem.parent, problem.label)
+    contacts, domains = members.collision.contacts[members.collision.roles.present[0]], problem.sweep.domains
+    batchable = contacts.count[0] if settings.solver.friction[0] == CONE_FRICTION else np.int64(0)
+    slow = 0.0 if step.sweeps_at_rest else RATIO_REST * step.gravity_norm * step.h
+    motion = members.state.velocity, members.model.size, slow
+    partition_islands(
+        rows, can_be_pushed, islands, problem.graph, domains.rows.block_row, domains.batches, batchable, motion
+    )
+
+
+@entry
+def run_help(arrays, worker):
+    """What a worker that has no island left does with the domains of another ``worker``'s island.
+
+    Parameters
+    ----------
+    arrays : StepArrays
+        Written: impulses and velocities of the domains.
+    worker : int64
+    """
+    members = views_of(arrays)
+    problem, sharing = members.problem, members.sharing
+    help_with_domains(
+        whole(problem.rows),
+        whole(problem.islands),
+        members.state.velocity,
+        problem.sweep,
+        sharing.queues[worker],
+        sharing.queue_parameters[worker],
+    )
+
+
+@entry
+def run_fallback_sweeps(arrays, island, sweeps, most_sweeps):
+    """Some sweeps over an island, by whatever method it is solved; returns what a solver returns.
+
+    Parameters
+    ----------
+    arrays : StepArrays
+        Written: impulses and velocities of the island.
+    island : int64
+    sweeps, most_sweeps : int64
+        As of ``sweep_as_fallback``.
+    """
+    members = views_of(arrays)
+    problem = members.problem
+    return sweep_as_fallback(
+        whole(problem.rows),
+        whole(problem.islands),
+        island,
+        members.motion.free_velocity,
+        members.state.velocity,
+        problem.sweep,
+        numbers_of(members.settings.solver),
+        sweeps,
+        most_sweeps,
+    )
+
+
+@entry
+def run_integrate(arrays):
+    """Stage ``integrate``: bodies, meshes that deform and shapes that grow."""
+    members = views_of(arrays)
+    workspace, h = members.collision.workspace, numbers_of(members.settings.step).h
+    integrate_poses(members.model, members.state, members.motion, h)
+    move_meshes(workspace.meshes, workspace.polytopes, h)
+    grow_shapes(workspace.shape_parameters, workspace.local_pose, h)
+
+
+@subkernel
+def solve_rows(rows, islands, island, free_velocity, velocity, workspace, settings):
+    """Stand-in for a method, which ``solver_of_step`` binds."""
+    raise NotImplementedError("an island was solved without a method")
+
+
+def _solve_island(arrays, island):
+    """Solve an island of the step's rows by the frame's method."""
+    members = views_of(arrays)
+    problem = members.problem
+    return solve_rows(
+        whole(problem.rows),
+        whole(problem.islands),
+        island,
+        members.motion.free_velocity,
+        members.state.velocity,
+        problem.solver,
+        numbers_of(members.settings.solver),
+    )
+
+
+@functools.cache
+def solver_of_step(kernel):
+    """Entry (arrays, island) that solves by a method's kernel and returns what that returns."""
+    return bind_entry(_solve_island, f"{kernel.__name__}_in_step", solve_rows=kernel)

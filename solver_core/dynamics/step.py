@@ -1,0 +1,84 @@
+"""One frame of simulation: ``advance_frame`` is the step as a list of named stages.
+
+It is one kernel, so that Python calls once a frame. Large stages and the solver it calls by address (``stages``), so
+each is compiled on its own, and only what a model needs (``compilation``).
+
+Each substep solves the contacts twice. For positions: where do the bodies go? Gaps may close but not more (speculative
+contacts), overlaps are taken out by a share (Baumgarte), and the answer moves the poses. Then for velocities, only
+where overlaps were taken out or bodies bounce: how fast are they afterwards? So taking out an overlap adds no kinetic
+energy, and a bounce starts at the surface.
+"""
+
+from ..compiled.kernel import kernel
+from ..compiled.views import numbers_of, views_of
+from ..constraints.contact_rows import store_contact_impulses
+from .detection import detect_and_solve_positions, finish_detection, solve_islands, take_solution
+from .frame_record import end_stage, record_contacts, start_clock
+from .integration import measure_motion
+from .sharing import call_stage
+from .sleeping import fall_asleep, forget_changes
+from .stage_names import APPLY_FORCES, FALL_ASLEEP, INTEGRATE, SOLVE_POSITIONS, SOLVE_VELOCITIES
+
+
+@kernel
+def advance_frame(arrays):
+    """Advance the state from the substep that the record says to the last one of the frame.
+
+    Parameters
+    ----------
+    arrays : StepArrays
+        Of the first worker; what is read and written is said at ``StepMembers``.
+
+    Returns
+    -------
+    bool
+        False if a buffer of pairs or contacts was full. Nothing of that substep has been done to the state then: the
+        caller makes room and calls again. What a solver remembers is not taken back, so the bits may depend on when a
+        buffer grew; a checkpoint holds that memory too.
+    """
+    members = views_of(arrays)
+    model, state, sleep, collision = members.model, members.state, members.sleep, members.collision
+    problem, record, stages = members.problem, members.record, members.kernels.stages
+    step = numbers_of(members.settings.step)
+    start_clock(record)
+    while record.substeps[0] < step.substeps:
+        call_stage(stages, APPLY_FORCES, arrays)
+        end_stage(record, APPLY_FORCES)
+
+        # Detection passes: broad_phase, narrow_phase, match_contacts, build_rows, find_islands, solve_positions.
+        if not detect_and_solve_positions(arrays):
+            return False
+        contacts = collision.contacts[collision.roles.present[0]]
+        forget_changes(sleep)
+        # Warm starts use the impulses of the position solve; the velocity solve overwrites those of the rows.
+        take_solution(members)
+        store_contact_impulses(problem.rows, contacts)
+        end_stage(record, SOLVE_POSITIONS)
+
+        solve_islands(members, SOLVE_VELOCITIES)
+
+        call_stage(stages, INTEGRATE, arrays)
+        end_stage(record, INTEGRATE)
+
+        record_contacts(record, contacts, problem.islands)
+        finish_detection(members)
+        record.substeps[0] += 1
+
+    if step.sleeping:
+        fall_asleep(
+            model, state, sleep, problem.rows, problem.islands, step.gravity_norm, step.substeps * step.h, step.h
+        )
+    record.sleeping[0] = sleep.sleeping_count[0]
+    record.not_finite[0] = measure_motion(
+        model.mass,
+        model.inertia,
+        members.settings.gravity,
+        state.kind,
+        sleep.group,
+        state.position,
+        state.orientation,
+        state.velocity,
+        record.energy,
+    )
+    end_stage(record, FALL_ASLEEP)
+    return True

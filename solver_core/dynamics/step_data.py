@@ -1,0 +1,284 @@
+"""What a step reads and writes, by name: ``StepMembers`` and the tuples of arrays in it.
+
+A number that a kernel writes, or that changes from frame to frame, is an array of one entry: kernels see all of this
+through one pointer (``compiled.views``).
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ..collision.data.contact_arrays import ContactArrays
+from ..collision.data.workspace import CollisionWorkspace
+from ..constraints.contact_rows import ContactRowArrays
+from ..model.state import StateArrays
+from ..problem.rows import IslandArrays, RowArrays, SolverSettings
+from ..solvers.batches.domain_partition import ContactGraph
+from ..solvers.batches.sweep_workspace import SweepWorkspace
+from .frame_record import FrameRecord
+from .integration import MotionArrays
+from .position_update import StepRuleArrays
+from .sleeping import SleepArrays
+
+
+class StepSettings(NamedTuple):
+    """Numbers that hold for a frame.
+
+    Attributes
+    ----------
+    substeps : int
+    h : float
+        Length of a substep [s].
+    gravity_norm : float
+        [m/s^2].
+    maximal_points : int
+        Most contacts of a pair of shapes.
+    sleeping : int
+        1: islands at rest fall asleep.
+    sweeps_at_rest : int
+        1: the method solves also what rests by sweeps.
+    """
+
+    substeps: int
+    h: float
+    gravity_norm: float
+    maximal_points: int
+    sleeping: int = 0
+    sweeps_at_rest: int = 0
+
+
+class FrameSettings(NamedTuple):
+    """What holds for a frame; kernels get the numbers by ``numbers_of(settings.step)``.
+
+    Attributes
+    ----------
+    step : StepSettings of arrays
+    solver : SolverSettings of arrays
+    gravity : float64 [3]
+        [m/s^2].
+    """
+
+    step: StepSettings
+    solver: SolverSettings
+    gravity: np.ndarray
+
+
+class KernelTables(NamedTuple):
+    """Tables of the kernels that a frame calls by address.
+
+    Attributes
+    ----------
+    stages : table of ``empty_table``
+        By ``stage_names``.
+    pair_kernels : table of ``empty_table``
+        Of ``pair_dispatch``.
+    """
+
+    stages: np.ndarray
+    pair_kernels: np.ndarray
+
+
+class BufferRoles(NamedTuple):
+    """Which of the three buffers of pairs and of contacts is which.
+
+    Attributes
+    ----------
+    present, last_substep, previous_pass : int64 [1]
+        Written by the next detection pass; left by the last substep; left by the previous pass of this substep.
+    """
+
+    present: np.ndarray
+    last_substep: np.ndarray
+    previous_pass: np.ndarray
+
+
+class CollisionArrays(NamedTuple):
+    """What the collision stages keep from substep to substep.
+
+    Pairs and contacts have three buffers each, which change places: those of this detection pass, of the last substep,
+    and of the pass before this one.
+
+    Attributes
+    ----------
+    pairs : tuple of three PairArrays
+    contacts : tuple of three ContactArrays
+    roles : BufferRoles
+        They change from pass to pass.
+    workspace : CollisionWorkspace
+    """
+
+    pairs: tuple
+    contacts: tuple
+    roles: BufferRoles
+    workspace: CollisionWorkspace
+
+
+class SharingArrays(NamedTuple):
+    """How workers share a task (``sharing``).
+
+    Attributes
+    ----------
+    next : int64 [1]
+        Counter from which workers take runs of pairs, or islands.
+    busy : int64 [1]
+        Workers that still take islands, which others may help with theirs.
+    is_shared : int64 [1]
+        0: the first worker does all.
+    least_pairs, least_contacts : int64 [1]
+        From how many on pairs and contacts are shared.
+    finished : int64 [worker_count]
+        When each worker last did something of the task, 0 if it did nothing [ns].
+    alone_until : int64 [1]
+        Until when the first worker does all, since the others were waited for [ns].
+    contexts : int64 [worker_count]
+        Of all workers' arrays (``workers.contexts_of``).
+    queues, queue_parameters : int64 [worker_count, 16], float64 [worker_count, 2]
+        What each worker does with the domains of an island (``work_queue``).
+    """
+
+    next: np.ndarray
+    busy: np.ndarray
+    is_shared: np.ndarray
+    least_pairs: np.ndarray
+    least_contacts: np.ndarray
+    finished: np.ndarray
+    alone_until: np.ndarray
+    contexts: np.ndarray
+    queues: np.ndarray
+    queue_parameters: np.ndarray
+
+
+class PairRunArrays(NamedTuple):
+    """Runs of pairs, of each of which one worker makes the contacts (``contact_generation``).
+
+    Attributes
+    ----------
+    only_checks : bool [1]
+        The narrow phase makes no contacts, but checks whether the solution leads shapes into each other.
+    status : int64 [1]
+        STATUS_OK, or what the narrow phase of some pair returned instead.
+    worker, first, count, place : int64 [run_capacity]
+        Who made the contacts of a run, where they begin in that worker's buffer, how many they are, and their place
+        among all.
+    needed : int64 [worker_count]
+        Contacts that each worker's runs need.
+    own_contacts : ContactArrays
+        Of this worker.
+    """
+
+    only_checks: np.ndarray
+    status: np.ndarray
+    worker: np.ndarray
+    first: np.ndarray
+    count: np.ndarray
+    place: np.ndarray
+    needed: np.ndarray
+    own_contacts: ContactArrays
+
+
+class IslandSolveArrays(NamedTuple):
+    """How islands are solved, and how that ended (``island_solve``).
+
+    Attributes
+    ----------
+    pass_kind : int64 [1]
+        FIRST_PASS, NEW_PAIRS, SAME_PAIRS or SAME_ROWS.
+    swept_only : int64 [1]
+        1: some island has only got a few sweeps.
+    block_first : int64 [body_count + 1]
+        A copy of that of ``IslandArrays``, which all workers see; impacts change that of their own.
+    iterations, missed : int64 [body_count]
+        By island: iterations of its solves, and how many missed their tolerance.
+    worst_a, worst_b : int64 [body_count]
+        The bodies of the block with the largest residual; -1 without one.
+    residual : float64 [body_count]
+        The largest, relative to its problem's scale.
+    """
+
+    pass_kind: np.ndarray
+    swept_only: np.ndarray
+    block_first: np.ndarray
+    iterations: np.ndarray
+    missed: np.ndarray
+    worst_a: np.ndarray
+    worst_b: np.ndarray
+    residual: np.ndarray
+
+
+class ProblemArrays(NamedTuple):
+    """The rows of a substep, sorted into islands, and the memory to solve them.
+
+    Attributes
+    ----------
+    rows : RowArrays
+    contact_rows : ContactRowArrays
+    step_rules : StepRuleArrays
+    islands : IslandArrays
+    parent, label : int64 [body_count]
+        For ``find_islands``.
+    graph : ContactGraph
+        For ``partition_islands``.
+    sweep : SweepWorkspace
+        The one within ``solver``, or one beside it.
+    solver : workspace of the method
+        Empty where nothing is solved.
+    """
+
+    rows: RowArrays
+    contact_rows: ContactRowArrays
+    step_rules: StepRuleArrays
+    islands: IslandArrays
+    parent: np.ndarray
+    label: np.ndarray
+    graph: ContactGraph
+    sweep: SweepWorkspace
+    solver: tuple
+
+
+class StepMembers(NamedTuple):
+    """All that a step reads and writes.
+
+    The memory of the method comes last, so what does not read it is the same code for all methods
+    (``without_solver``).
+
+    Attributes
+    ----------
+    model : ModelArrays
+        Read.
+    state : StateArrays
+        Read and written; the kinds as the step is to see them: a sleeping body is static.
+    motion : MotionArrays
+        Of a substep.
+    sleep : SleepArrays
+        Carried from frame to frame.
+    collision : CollisionArrays
+        Carried from frame to frame.
+    settings : FrameSettings
+        Read.
+    kernels : KernelTables
+        Read.
+    record : FrameRecord
+        Written: what the frame was.
+    sharing : SharingArrays
+    pair_runs : PairRunArrays
+    solves : IslandSolveArrays
+    problem : ProblemArrays
+    """
+
+    model: tuple
+    state: StateArrays
+    motion: MotionArrays
+    sleep: SleepArrays
+    collision: CollisionArrays
+    settings: FrameSettings
+    kernels: KernelTables
+    record: FrameRecord
+    sharing: SharingArrays
+    pair_runs: PairRunArrays
+    solves: IslandSolveArrays
+    problem: ProblemArrays
+
+
+def without_solver(members: StepMembers) -> StepMembers:
+    """The members that stages read, before those of the method: their words are the first of all."""
+    return members._replace(problem=members.problem._replace(solver=()))

@@ -1,0 +1,112 @@
+"""Stage ``solve_velocities``: how fast are the bodies at the substep's end, where that is not how they moved.
+
+Velocities differ from the motion of the poses in two cases: overlaps that were taken out, which must add no kinetic
+energy, and bounces, which start at the surface. Such islands are solved once more, with the rows where the bodies will
+be; where something bounces, a sequence of impacts comes first (``constraints.restitution``). Of all other islands the
+motion is the answer.
+"""
+
+import math
+
+from ..compiled.kernel import entry, subkernel
+from ..compiled.views import numbers_of, views_of, whole
+from ..constraints import restitution
+from ..constraints.velocity_rows import (
+    RECOVERS,
+    SAME,
+    forget_impulses,
+    gains_energy,
+    kinetic_energy,
+    move_rows_along,
+    set_velocity_bias,
+)
+from ..parallel.workers import take_next
+from .integration import take_turn_energy, turn_ahead, turn_back
+from .island_solve import METHOD, effort_for_velocities, forget_outcome, note_outcome, solve_island
+from .sharing import begin_islands, help_others
+
+
+@entry
+def solve_velocities(arrays, worker):
+    """Task: solve the islands for velocities, where these are not those that move the poses.
+
+    Parameters
+    ----------
+    arrays : StepArrays
+        Written: rows, impulses and velocities of such islands, and of ``solves`` how that ended.
+    worker : int64
+    """
+    members = views_of(arrays)
+    problem, sharing, solves = members.problem, members.sharing, members.solves
+    rows, islands = whole(problem.rows), whole(problem.islands)
+    begin_islands(sharing, solves, islands)
+    worked = False
+    while True:
+        island = take_next(sharing.next)
+        if island >= islands.count[0]:
+            break
+        worked = True
+        forget_outcome(solves, island)
+        _solve_island(arrays, members, rows, islands, island)
+    help_others(arrays, members, worker, worked)
+
+
+@subkernel(inline=True)
+def _solve_island(arrays, members, rows, islands, island):
+    motion, state, model = members.motion, members.state, members.model
+    contacts = members.collision.contacts[members.collision.roles.present[0]]
+    h = numbers_of(members.settings.step).h
+    change = set_velocity_bias(islands, island, rows, contacts, members.problem.contact_rows)
+    if change == SAME:
+        return
+    bounces, allowed_energy = change != RECOVERS, math.inf
+    if bounces:
+        gravity = members.settings.gravity
+        allowed_energy = restitution.allowed_energy(islands, island, rows, contacts, motion, state.velocity, gravity, h)
+        turn_ahead(islands, island, model, state, motion, h)
+    move_rows_along(islands, island, rows, contacts, state, motion, h, bounces)
+    if bounces:
+        _solve_impacts(arrays, members, rows, islands, island, allowed_energy)
+    outcome = _solve_without_restitution(arrays, members, rows, islands, island)
+    if not bounces and gains_energy(islands, island, rows, contacts, motion.free_velocity, state.velocity):
+        # Overlaps that contradict each other have left impulses from which there is no way back.
+        forget_impulses(islands, island, rows, motion.free_velocity, state.velocity)
+        outcome = solve_island(arrays, members.kernels.stages, island, METHOD)
+    if bounces:
+        turn_back(islands, island, model, state, motion, h)
+    else:
+        take_turn_energy(islands, island, model, state, motion, h)
+    note_outcome(members.solves, island, rows, outcome)
+
+
+@subkernel(inline=True)
+def _solve_impacts(arrays, members, rows, islands, island, allowed_energy):
+    """Solve the impacts of an island one after the other (``constraints.restitution``)."""
+    contact_rows, step = members.problem.contact_rows, numbers_of(members.settings.step)
+    contacts = members.collision.contacts[members.collision.roles.present[0]]
+    free_velocity, velocity, contact_count = members.motion.free_velocity, members.state.velocity, contacts.count[0]
+    solves, stages, last = members.solves, members.kernels.stages, islands.block_first[island + 1]
+
+    fastest = restitution.begin_impacts(islands, island, rows, contact_rows, velocity, free_velocity)
+    threshold = restitution.impact_threshold(fastest, step.h * step.gravity_norm)
+    restitution.set_approach_bias(islands, island, rows, contact_count, contact_rows)
+    note_outcome(solves, island, rows, solve_island(arrays, stages, island, METHOD))
+    restitution.restart_from_velocities(islands, island, rows, velocity, free_velocity)
+    surplus = kinetic_energy(islands, island, rows, velocity) - allowed_energy
+    for impact in range(restitution.MAX_IMPACTS):
+        if not restitution.select_impacts(
+            islands, island, last, rows, contact_count, contact_rows, velocity, threshold, impact == 0
+        ):
+            break
+        note_outcome(solves, island, rows, solve_island(arrays, stages, island, METHOD))
+        surplus = restitution.end_impact(islands, island, rows, velocity, free_velocity, surplus)
+    restitution.end_impacts(islands, island, last, rows, contact_count, contact_rows)
+
+
+@subkernel(inline=True)
+def _solve_without_restitution(arrays, members, rows, islands, island):
+    """Solve an island for the velocities with which its contacts no longer approach."""
+    contacts = members.collision.contacts[members.collision.roles.present[0]]
+    flags = members.motion.solve_flags
+    effort = effort_for_velocities(islands, island, contacts, flags, members.collision.workspace.size)
+    return solve_island(arrays, members.kernels.stages, island, effort)

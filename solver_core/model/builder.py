@@ -1,0 +1,312 @@
+"""Bodies as the caller describes them -> a ``Model``: what is given is checked here, and nowhere below."""
+
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ..geometry import rotations
+from ..geometry.hulls import ConvexHull, HullArrays, pack_hulls
+from ..geometry.round_shapes import Capsule, Cone, Cylinder
+from ..geometry.shapes import Box, ShapeKind, Sphere
+from ..geometry.triangle_mesh import MeshArrays, TriangleMesh, pack_meshes
+from .compound import Compound, PartShape
+from .mass_properties import principal_frame
+from .model import BodyKind, Model, ModelArrays, ShapeArrays, body_poses
+from .state import StateArrays
+
+# What a body's shape may be.
+BodyShape: TypeAlias = Box | Sphere | ConvexHull | Capsule | Cylinder | Cone | TriangleMesh | Compound
+_SHAPES = (Box, Sphere, ConvexHull, Capsule, Cylinder, Cone, TriangleMesh, Compound)
+
+
+class ModelError(ValueError):
+    """A body that cannot be simulated; the message names it, the bad value and the allowed range."""
+
+
+@dataclass
+class _Body:
+    """One body as the builder keeps it: checked, still in the user frame."""
+
+    name: str
+    shape: BodyShape
+    mass: float
+    kind: BodyKind
+    position: np.ndarray
+    orientation: np.ndarray
+    velocity: np.ndarray
+    surface: tuple[float, float]
+    damping: tuple[float, float]
+    collision_mask: int
+    center_of_mass: str
+    sleep_speed: tuple[float, float]
+    starts_asleep: bool
+
+
+class ModelBuilder:
+    """Collects bodies and turns them into a ``Model``.
+
+    Parameters
+    ----------
+    gravity : array-like [3]
+        [m/s^2].
+
+    Raises
+    ------
+    ModelError
+        From ``add_body``: names the body, the value and the allowed range. From ``build``: there is no body.
+    """
+
+    def __init__(self, gravity: ArrayLike = (0.0, 0.0, -9.81)):
+        self.gravity = _finite_vector("the scene", "gravity", gravity, 3)
+        self._bodies: list[_Body] = []
+        self._excluded_pairs: set[tuple[int, int]] = set()
+
+    def add_body(
+        self,
+        *,
+        shape: BodyShape,
+        mass: float = 1.0,
+        position: ArrayLike = (0.0, 0.0, 0.0),
+        orientation: ArrayLike = (1.0, 0.0, 0.0, 0.0),
+        kind: BodyKind | int = BodyKind.DYNAMIC,
+        name: str | None = None,
+        friction: float = 0.5,
+        restitution: float = 0.0,
+        linear_damping: float = 0.0,
+        angular_damping: float = 0.0,
+        linear_velocity: ArrayLike = (0.0, 0.0, 0.0),
+        angular_velocity: ArrayLike = (0.0, 0.0, 0.0),
+        collision_mask: int = 1,
+        center_of_mass: str = "volume",
+        sleep_speed: tuple[float, float] = (np.inf, np.inf),
+        starts_asleep: bool = False,
+    ) -> int:
+        """Add a body and return its index.
+
+        Parameters
+        ----------
+        shape : Box, Sphere, ConvexHull, Capsule, Cylinder, Cone, TriangleMesh or Compound
+            In the user frame. Meshes are for bodies that never become dynamic.
+        mass : float
+            [kg], above 0. A static or kinematic body may become dynamic later, so it has a mass too.
+        position, orientation : array-like [3], [4]
+            Pose of the user frame in the world; the quaternion (w, x, y, z) is normalised.
+        kind : BodyKind
+        name : str, optional
+            For reports and errors.
+        friction, restitution : float
+            Friction >= 0, restitution in [0, 1]; a pair's value is the product of its two bodies'.
+        linear_damping, angular_damping : float
+            Share of the velocity lost per second, in [0, 1].
+        linear_velocity, angular_velocity : array-like [3]
+            Of the centre of mass [m/s], and [rad/s], in world axes, at time 0.
+        collision_mask : int
+            Two bodies can touch if their masks share a bit.
+        center_of_mass : {"volume", "origin"}
+            Of the shape's volume, or at the user frame's origin.
+        sleep_speed : array-like [2]
+            Linear [m/s] and angular [rad/s] speed below which the body may fall asleep; 0: never.
+        starts_asleep : bool
+            It stays where it is, even in the air, until something wakes it.
+
+        Returns
+        -------
+        int
+        """
+        name = f"body {len(self._bodies)}" if name is None else str(name)
+        if not isinstance(shape, _SHAPES):
+            allowed = ", ".join(kind.__name__ for kind in _SHAPES)
+            raise ModelError(f"{name}: shape is {shape!r}; it must be one of {allowed}")
+        kind = BodyKind(kind)
+        if _is_mesh(shape) and kind is BodyKind.DYNAMIC:
+            raise ModelError(f"{name}: the shape is a mesh; a dynamic body needs convex parts or the convex hull")
+        if shape.is_flat and kind is BodyKind.DYNAMIC:
+            raise ModelError(f"{name}: the shape is flat and has no volume; a dynamic body needs a thickness")
+        if center_of_mass not in ("volume", "origin"):
+            raise ModelError(f"{name}: center_of_mass is {center_of_mass!r}; it must be 'volume' or 'origin'")
+        quaternion = _finite_vector(name, "orientation", orientation, 4)
+        length = np.linalg.norm(quaternion)
+        if length == 0.0:
+            raise ModelError(f"{name}: orientation is zero; it must be a quaternion (w, x, y, z)")
+        self._bodies.append(
+            _Body(
+                name=name,
+                shape=shape,
+                mass=_number_in(name, "mass", mass, lower=0.0, lower_open=True),
+                kind=kind,
+                position=_finite_vector(name, "position", position, 3),
+                orientation=quaternion / length,
+                velocity=np.concatenate(
+                    [
+                        _finite_vector(name, "linear velocity", linear_velocity, 3),
+                        _finite_vector(name, "angular velocity", angular_velocity, 3),
+                    ]
+                ),
+                surface=(
+                    _number_in(name, "friction", friction, lower=0.0),
+                    _number_in(name, "restitution", restitution, lower=0.0, upper=1.0),
+                ),
+                damping=(
+                    _number_in(name, "linear damping", linear_damping, lower=0.0, upper=1.0),
+                    _number_in(name, "angular damping", angular_damping, lower=0.0, upper=1.0),
+                ),
+                collision_mask=int(collision_mask),
+                center_of_mass=center_of_mass,
+                sleep_speed=(
+                    _number_in(name, "sleep speed", sleep_speed[0], lower=0.0, may_be_infinite=True),
+                    _number_in(name, "sleep speed", sleep_speed[1], lower=0.0, may_be_infinite=True),
+                ),
+                starts_asleep=bool(starts_asleep),
+            )
+        )
+        return len(self._bodies) - 1
+
+    def exclude_pair(self, body_a: int, body_b: int) -> None:
+        """Let two bodies pass through each other, whatever their masks say. Repeating it changes nothing.
+
+        Parameters
+        ----------
+        body_a, body_b : int
+            Indices that ``add_body`` has returned.
+
+        Raises
+        ------
+        ModelError
+            There is no such body, or both are the same one.
+        """
+        for body in (body_a, body_b):
+            if not 0 <= body < len(self._bodies):
+                raise ModelError(f"excluded pair: there is no body {body}; there are {len(self._bodies)}")
+        if body_a == body_b:
+            raise ModelError(f"{self._bodies[body_a].name}: excluded pair: a body does not collide with itself anyway")
+        self._excluded_pairs.add((min(body_a, body_b), max(body_a, body_b)))
+
+    def build(self) -> Model:
+        """Validate and freeze what was added."""
+        if not self._bodies:
+            raise ModelError("the scene has no body")
+        bodies = self._bodies
+        principal = [_principal_frame(body) for body in bodies]
+        centers = np.array([center for center, _, _ in principal])
+        axes = np.array([quaternion for _, quaternion, _ in principal])
+        inertia = np.array([moments for _, _, moments in principal])
+        mass = np.array([body.mass for body in bodies])
+        shapes, hulls, meshes = _pack_shapes(bodies, centers, axes)
+        arrays = ModelArrays(
+            mass=mass,
+            inverse_mass=1.0 / mass,
+            inertia=inertia,
+            inverse_inertia=1.0 / inertia,
+            size=np.array([body.shape.size for body in bodies], float),
+            friction=np.array([body.surface[0] for body in bodies]),
+            restitution=np.array([body.surface[1] for body in bodies]),
+            linear_damping=np.array([body.damping[0] for body in bodies]),
+            angular_damping=np.array([body.damping[1] for body in bodies]),
+            collision_mask=np.array([body.collision_mask for body in bodies], np.int64),
+            excluded_pairs=np.array([a * len(bodies) + b for a, b in sorted(self._excluded_pairs)], np.int64),
+            sleep_speed=np.array([body.sleep_speed for body in bodies]),
+            shapes=shapes,
+        )
+        frame_orientation = rotations.conjugate(axes)
+        frame_position = -rotations.rotate(frame_orientation, centers)
+        position, orientation = body_poses(
+            np.array([body.position for body in bodies]),
+            np.array([body.orientation for body in bodies]),
+            frame_position,
+            frame_orientation,
+        )
+        return Model(
+            names=tuple(body.name for body in bodies),
+            gravity=self.gravity,
+            arrays=arrays,
+            hulls=hulls,
+            meshes=meshes,
+            initial_state=StateArrays(
+                position=np.ascontiguousarray(position),
+                orientation=np.ascontiguousarray(orientation),
+                velocity=np.array([body.velocity for body in bodies]),
+                kind=np.array([body.kind for body in bodies], np.int64),
+            ),
+            frame_position=frame_position,
+            frame_orientation=frame_orientation,
+            starts_asleep=np.array([body.starts_asleep for body in bodies]),
+        )
+
+
+def _is_mesh(shape) -> bool:
+    """Whether a mesh is among a body's shapes."""
+    return any(part.kind == ShapeKind.MESH for part in (shape.parts if isinstance(shape, Compound) else (shape,)))
+
+
+def _principal_frame(body: _Body):
+    """Centre of mass and principal axes in the user frame, and the principal moments [kg m^2]."""
+    properties = body.shape.mass_properties()
+    if properties.volume == 0.0:
+        # A sheet: never dynamic, so its inertia is never used; a solid sphere of its size keeps the numbers finite.
+        moments = np.full(3, 0.1 * body.mass * body.shape.size**2)
+        return np.asarray(properties.center, float), rotations.IDENTITY.copy(), moments
+    center, axes, moments = principal_frame(properties, body.mass, about_origin=body.center_of_mass == "origin")
+    if moments.min() <= 0.0:
+        raise ModelError(f"{body.name}: the shape's inertia is {moments}; it must be positive about every axis")
+    return center, axes, moments
+
+
+def _pack_shapes(bodies, centers, axes) -> tuple[ShapeArrays, HullArrays, MeshArrays]:
+    """All shapes, those of a compound one after the other, moved into the body frames."""
+    owners: list[int] = []
+    shapes: list[PartShape] = []
+    for index, body in enumerate(bodies):
+        parts = body.shape.parts if isinstance(body.shape, Compound) else (body.shape,)
+        owners.extend([index] * len(parts))
+        shapes.extend(parts)
+    owner = np.array(owners, np.int64)
+    # Shapes that bodies share are in the tables once.
+    hulls: dict[int, ConvexHull] = {}
+    meshes: dict[int, TriangleMesh] = {}
+    for shape in shapes:
+        if isinstance(shape, ConvexHull):
+            hulls.setdefault(id(shape), shape)
+        elif isinstance(shape, TriangleMesh):
+            meshes.setdefault(id(shape), shape)
+    table_row = {key: row for table in (list(hulls), list(meshes)) for row, key in enumerate(table)}
+    to_body = rotations.conjugate(axes)[owner]
+    return (
+        ShapeArrays(
+            body=owner,
+            kind=np.array([shape.kind for shape in shapes], np.int64),
+            position=rotations.rotate(to_body, np.array([shape.position for shape in shapes]) - centers[owner]),
+            orientation=rotations.multiply(to_body, np.array([shape.orientation for shape in shapes], float)),
+            parameters=np.array([shape.parameters for shape in shapes], float),
+            hull=np.array([table_row.get(id(shape), -1) for shape in shapes], np.int64),
+            bounding_radius=np.array([shape.bounding_radius for shape in shapes]),
+        ),
+        pack_hulls(hulls.values()),
+        pack_meshes(meshes.values()),
+    )
+
+
+# ---- checks
+
+
+def _finite_vector(name, what, value, length) -> np.ndarray:
+    try:
+        vector = np.array(value, float)
+    except (TypeError, ValueError):
+        vector = np.empty(0)
+    if vector.shape != (length,) or not np.all(np.isfinite(vector)):
+        raise ModelError(f"{name}: {what} is {value!r}; it must be {length} finite numbers")
+    return vector
+
+
+def _number_in(name, what, value, *, lower, upper=np.inf, lower_open=False, may_be_infinite=False) -> float:
+    number = float(value)
+    if may_be_infinite and number == np.inf:
+        return number
+    if not np.isfinite(number) or number > upper or number < lower or (lower_open and number == lower):
+        allowed = f"above {lower:g}" if lower_open else f"at least {lower:g}"
+        if np.isfinite(upper):
+            allowed = f"from {lower:g} to {upper:g}"
+        raise ModelError(f"{name}: {what} is {number:g}; it must be finite and {allowed}")
+    return number

@@ -1,0 +1,117 @@
+"""The input of a simulation: its options, and frame by frame what drives it from outside."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from .problem.problem import SolverOptions
+from .problem.rows import SolverSettings
+from .solvers.registry import METHODS, find_method, kernel_settings_of
+
+
+@dataclass(frozen=True, kw_only=True)
+class SimulationOptions:
+    """How a simulation steps and solves.
+
+    Attributes
+    ----------
+    frame_rate : float
+        [1/s].
+    substeps : int
+        Steps a frame.
+    method : str
+        Name of the solver, one of ``solvers.registry.METHODS``.
+    friction : {"box", "cone", "polyhedral"}
+        Model of friction; the method must know it.
+    tolerance : float
+        The solver stops at this share of the problem's scale.
+    max_iterations : int or None
+        A solve; None is the method's own limit.
+    maximal_points : int
+        Most contacts of a pair of shapes.
+    sleeping : bool
+        Islands at rest fall asleep (``dynamics.sleeping``) and cost next to nothing until something wakes them.
+    max_substeps : int or None
+        With a number above ``substeps`` a frame gets as many substeps as its fastest body needs, up to this one.
+    threads : int
+        Most threads that a scene of many bodies uses; 0: as many as the processor has cores. The result is the same
+        to the bit with any number of them.
+
+    Raises
+    ------
+    ValueError
+        Names the option, its value and what it may be.
+    """
+
+    frame_rate: float = 24.0
+    substeps: int = 4
+    method: str = "auto"
+    friction: str = "cone"
+    tolerance: float = 1e-6
+    max_iterations: int | None = None
+    maximal_points: int = 8
+    sleeping: bool = True
+    max_substeps: int | None = None
+    threads: int = 0
+
+    def __post_init__(self):
+        if not (np.isfinite(self.frame_rate) and self.frame_rate > 0.0):
+            raise ValueError(f"frame_rate is {self.frame_rate}; it must be above 0")
+        if int(self.substeps) != self.substeps or self.substeps < 1:
+            raise ValueError(f"substeps is {self.substeps}; it must be a whole number from 1 on")
+        if not (np.isfinite(self.tolerance) and self.tolerance >= 0.0):
+            raise ValueError(f"tolerance is {self.tolerance}; it must be at least 0")
+        if self.max_iterations is not None and self.max_iterations < 1:
+            raise ValueError(f"max_iterations is {self.max_iterations}; it must be at least 1, or None")
+        if not 4 <= self.maximal_points <= 8:
+            raise ValueError(f"maximal_points is {self.maximal_points}; it must be from 4 to 8")
+        if self.max_substeps is not None and (
+            int(self.max_substeps) != self.max_substeps or self.max_substeps < self.substeps
+        ):
+            raise ValueError(
+                f"max_substeps is {self.max_substeps}; it must be a whole number from substeps on, or None"
+            )
+        if int(self.threads) != self.threads or self.threads < 0:
+            raise ValueError(f"threads is {self.threads}; it must be a whole number from 0 on")
+        if self.method not in METHODS:
+            raise ValueError(f"method is {self.method!r}; it must be one of {', '.join(METHODS)}")
+        find_method(self.method, self.friction)
+
+    def solver_settings(self) -> SolverSettings:
+        """These options as the solver's kernel reads them, with the method's own values where they are open."""
+        options = SolverOptions(tolerance=self.tolerance, max_iterations=self.max_iterations)
+        return kernel_settings_of(find_method(self.method, self.friction), options, self.friction)
+
+
+@dataclass(frozen=True, kw_only=True)
+class FrameInput:
+    """What drives one frame from outside; None leaves a thing as it was.
+
+    Attributes
+    ----------
+    duration : float, optional
+        Simulated time [s]; None is one over the frame rate. 0 is a frame in which only kinematic bodies change place.
+    gravity : float64 [3], optional
+        [m/s^2].
+    kind : int64 [body_count], optional
+        ``BodyKind`` during the frame. A body that becomes dynamic keeps the velocity it had.
+    position, orientation : float64 [body_count, 3], [body_count, 4], optional
+        Poses of the user frames at the end of the frame. Kinematic bodies move there at constant velocity; the rows
+        of other bodies are not read. Without them kinematic bodies keep their velocities.
+    vertices : dict of int or (int, int) to float64 [given_vertex_count, 3], optional
+        By body whose shape is a ``TriangleMesh``, or by body and part of a ``Compound``, from 0: where the vertices
+        that the mesh was made of are at the end of the frame, in the user frame [m]. They go there at constant
+        velocity, and push with it. Without it a mesh stays as it is.
+    shapes : dict of int or (int, int) to Sphere, Capsule, Cylinder or Cone, optional
+        By body, or body and part, whose shape is one of these and that is not dynamic: the same shape as large as it
+        is at the end of the frame, and where in the user frame. It grows at constant rates, and pushes with its
+        surface. Without it a shape stays as it is.
+    """
+
+    duration: float | None = None
+    gravity: np.ndarray | None = None
+    kind: np.ndarray | None = None
+    position: np.ndarray | None = None
+    orientation: np.ndarray | None = None
+    vertices: dict | None = None
+    shapes: dict | None = None

@@ -1,0 +1,97 @@
+"""What a frame reports to whoever advances it."""
+
+from dataclasses import dataclass, fields
+
+from .dynamics.frame_record import FrameRecord
+from .dynamics.stage_names import STAGES
+
+
+@dataclass(slots=True)
+class FrameReport:
+    """What happened in a frame.
+
+    Attributes
+    ----------
+    frame : int
+        Frames done so far, this one included.
+    substeps : int
+        Steps that the frame took.
+    contacts, islands : int
+        Of bodies that are awake, at the frame's end.
+    sleeping : int
+        Bodies that sleep at the frame's end.
+    iterations : int
+        Of all solves of the frame.
+    missed : int
+        Solves that ended above their tolerance; of the position solves of a substep, the last counts.
+    fallbacks : int
+        Solves that a second method had to take over (``auto``).
+    residual : float
+        Largest of these solves, relative to its problem's scale.
+    worst : str
+        Where that was: "Cube on Floor"; empty without contacts.
+    max_penetration : float
+        Deepest overlap that a substep started with [m].
+    kinetic_energy, potential_energy : float
+        Of the dynamic bodies at the frame's end [J].
+    nanoseconds : list of int
+        Time of each of ``STAGES``.
+    """
+
+    frame: int
+    substeps: int
+    contacts: int
+    islands: int
+    sleeping: int
+    iterations: int
+    missed: int
+    fallbacks: int
+    residual: float
+    worst: str
+    max_penetration: float
+    kinetic_energy: float
+    potential_energy: float
+    nanoseconds: list[int]
+
+    @property
+    def seconds(self) -> dict[str, float]:
+        """Time by stage."""
+        return {stage: 1e-9 * time for stage, time in zip(STAGES, self.nanoseconds, strict=True)}
+
+    def as_dict(self) -> dict:
+        """Plain values, for JSON."""
+        names = [entry.name for entry in fields(self) if entry.name != "nanoseconds"]
+        return {name: getattr(self, name) for name in names} | {"seconds": self.seconds}
+
+
+def frame_report(record: FrameRecord, names, frame: int, fallbacks: int) -> FrameReport:
+    """The report of a frame from what its kernel has noted.
+
+    Parameters
+    ----------
+    record : FrameRecord
+    names : sequence of str
+        Of the bodies.
+    frame : int
+        Frames done so far, this one included.
+    fallbacks : int
+    """
+    # The second body stands on the first, where one of them is a floor.
+    worst = [names[body] for body in record.worst_bodies[::-1].tolist() if body >= 0]
+    kinetic, potential = record.energy.tolist()
+    return FrameReport(
+        frame=frame,
+        substeps=int(record.substeps[0]),
+        contacts=int(record.contacts[0]),
+        islands=int(record.islands[0]),
+        sleeping=int(record.sleeping[0]),
+        iterations=int(record.iterations[0]),
+        missed=int(record.missed[0]),
+        fallbacks=fallbacks,
+        residual=float(record.residual[0]),
+        worst=" on ".join(worst),
+        max_penetration=float(record.penetration[0]),
+        kinetic_energy=kinetic,
+        potential_energy=potential,
+        nanoseconds=record.nanoseconds.tolist(),
+    )

@@ -1,0 +1,418 @@
+"""The operators: what a press of Bake does in the background and tick by tick in a window, how it ends, what it says.
+
+The modal part runs in a harness, a plain class with the operator's own methods, since the bpy module has no window.
+"""
+
+import json
+from types import SimpleNamespace
+
+import bpy
+import pytest
+
+import cairn
+from cairn.addon import runtime
+from cairn.addon.ui import operators
+from cairn.addon.ui.operators import CAIRN_OT_bake, CAIRN_OT_check_scene
+from cairn.solver_core.simulation import Simulation, SimulationError
+
+
+@pytest.fixture
+def stack(maker):
+    """Three boxes on a floor, 25 frames."""
+    cairn.register()
+    maker.world.point_cache.frame_end = 25
+    maker.body("Floor", shape="BOX", type="PASSIVE", location=(0, 0, -0.5), scale=(10, 10, 1))
+    for i in range(3):
+        maker.body(f"Box{i}", shape="BOX", location=(0, 0, 0.5 + i))
+    session = bpy.context.window_manager.cairn
+    session.error = session.error_object = session.check = ""
+    yield maker
+    operators.running = None
+
+
+def _of_plain_class(base, own):
+    """An instance of a class with these methods; those that name their class by ``super()`` get the base's."""
+    own.pop("invoke", None)
+    return type("Operator", (base,), own)()
+
+
+class Harness:
+    """Plays the window: feeds events to an operator, and keeps what it reported."""
+
+    def __init__(self, scene, operator=CAIRN_OT_bake, **properties):
+        self.reports = []
+        self.timers = []
+        self.status = None
+        manager = bpy.context.window_manager
+        self.context = SimpleNamespace(
+            scene=scene,
+            window=object(),
+            screen=SimpleNamespace(is_animation_playing=False),
+            workspace=SimpleNamespace(status_text_set=self._set_status),
+            window_manager=SimpleNamespace(
+                cairn=manager.cairn,
+                windows=[],
+                event_timer_add=self._add_timer,
+                event_timer_remove=self.timers.remove,
+                modal_handler_add=lambda operator: True,
+            ),
+        )
+        own = {name: value for name, value in vars(operator).items() if callable(value) or name in {"_task", "_hint"}}
+        self.operator = _of_plain_class(operators._StepsOperator, own)
+        vars(self.operator).update(properties)
+        self.operator.report = lambda level, text: self.reports.append((level, text))
+
+    def _set_status(self, text):
+        self.status = text
+
+    def _add_timer(self, interval, window):
+        self.timers.append(object())
+        return self.timers[-1]
+
+    def begin(self, monkeypatch):
+        monkeypatch.setattr(operators, "bpy", SimpleNamespace(app=SimpleNamespace(background=False)))
+        assert self.operator.invoke(self.context, None) == {"RUNNING_MODAL"}
+        monkeypatch.undo()
+
+    def feed(self, kind, value="PRESS", ctrl=False):
+        return self.operator.modal(self.context, SimpleNamespace(type=kind, value=value, ctrl=ctrl))
+
+    def tick_until(self, done):
+        """Feed timer events until ``done`` is true of the last answer."""
+        for _ in range(2000):
+            answer = self.feed("TIMER", "NOTHING")
+            if done(answer):
+                return answer
+        raise AssertionError("the operator never came to an end")
+
+    def run(self):
+        return self.tick_until(lambda answer: answer != {"RUNNING_MODAL"})
+
+    def assert_cleaned_up(self):
+        assert operators.running is None
+        assert self.timers == []
+        assert self.status is None
+
+
+@pytest.fixture
+def harness(stack, monkeypatch):
+    harness = Harness(stack.scene)
+    # one step a tick, so that a test can stop anywhere
+    monkeypatch.setattr(operators, "TICK_SLICE", 0.0)
+    patch = pytest.MonkeyPatch()
+    harness.begin(patch)
+    return harness
+
+
+# In the background
+
+
+def test_bake_and_delete_bake_without_a_window(stack):
+    assert bpy.ops.cairn.bake() == {"FINISHED"}
+    assert stack.scene.cairn.is_baked
+    assert stack.scene.objects["Box2"].animation_data.action.name == "Box2 Cairn"
+    assert bpy.ops.cairn.delete_bake() == {"FINISHED"}
+    assert stack.scene.objects["Box2"].animation_data is None
+    assert stack.world.enabled
+
+
+def test_invoking_without_a_window_bakes_too(stack):
+    assert bpy.ops.cairn.bake("INVOKE_DEFAULT") == {"FINISHED"}
+    assert operators.running is None
+
+
+def refusal(operator):
+    """What a call says that cannot be made."""
+    with pytest.raises(RuntimeError) as error:
+        operator()
+    return str(error.value)
+
+
+def test_polls_say_why_not(stack):
+    assert "has no bake" in refusal(bpy.ops.cairn.delete_bake)
+    bpy.ops.rigidbody.world_remove()
+    assert "no rigid body world" in refusal(bpy.ops.cairn.bake)
+    bpy.ops.rigidbody.world_add()
+    operators.running = {"scene": "Scene", "text": "", "factor": 0.0, "task": "A bake"}
+    assert "A bake is running; ESC stops it" in refusal(bpy.ops.cairn.bake)
+    assert "A bake is running; ESC stops it" in refusal(bpy.ops.cairn.delete_bake)
+
+
+def test_bake_needs_object_mode(stack):
+    bpy.context.view_layer.objects.active = stack.scene.objects["Box0"]
+    bpy.ops.object.mode_set(mode="EDIT")
+    assert "Object Mode" in refusal(bpy.ops.cairn.bake)
+
+
+def shear(maker):
+    parent = maker.object("Parent", scale=(1, 3, 1), rotation_euler=(0.5, 0, 0))
+    box = maker.scene.objects["Box1"]
+    box.parent, box.rotation_euler = parent, (0.7, 0.4, 0)
+
+
+def no_faces(maker):
+    maker.scene.objects["Box1"].data.clear_geometry()
+
+
+def zero_scale(maker):
+    maker.scene.objects["Box1"].scale = (1, 0, 1)
+
+
+@pytest.mark.parametrize("break_it", [shear, no_faces, zero_scale])
+def test_a_scene_error_names_the_object_and_changes_nothing(stack, break_it):
+    break_it(stack)
+    text = refusal(bpy.ops.cairn.bake)
+    session = bpy.context.window_manager.cairn
+    assert "Box1: " in text
+    assert "Traceback" not in text
+    assert "\n" not in session.error
+    assert session.error_object == "Box1"
+    assert not stack.scene.cairn.is_baked
+    assert stack.world.enabled
+    # the button in the panel leads there
+    assert bpy.ops.cairn.select_object(object_name="Box1") == {"FINISHED"}
+    assert bpy.context.selected_objects == [stack.scene.objects["Box1"]]
+    assert bpy.ops.cairn.clear_error() == {"FINISHED"}
+    assert session.error == session.error_object == ""
+
+
+def test_an_error_stays_until_the_next_bake(stack):
+    zero_scale(stack)
+    refusal(bpy.ops.cairn.bake)
+    assert bpy.context.window_manager.cairn.error
+    stack.scene.objects["Box1"].scale = (1, 1, 1)
+    bpy.ops.cairn.bake()
+    assert not bpy.context.window_manager.cairn.error
+
+
+def test_numba_missing_is_one_line(stack, monkeypatch):
+    def unavailable():
+        raise runtime.RuntimeUnavailable("numba cannot be loaded (no module named numba); reinstall Cairn")
+
+    monkeypatch.setattr(runtime, "prepare", unavailable)
+    assert "numba cannot be loaded" in refusal(bpy.ops.cairn.bake)
+    assert not stack.scene.cairn.is_baked
+
+
+def test_go_to_worst_goes_there(stack):
+    bpy.ops.cairn.bake()
+    facts = stack.scene.cairn
+    assert facts.worst_object
+    stack.scene.frame_set(1)
+    assert bpy.ops.cairn.go_to_worst() == {"FINISHED"}
+    assert stack.scene.frame_current == facts.worst_frame
+    assert bpy.context.view_layer.objects.active.name == facts.worst_object
+
+
+def test_check_scene_lists_bodies_and_notes(stack):
+    stack.scene.objects["Box1"].rigid_body.collision_shape = "COMPOUND"
+    assert bpy.ops.cairn.check_scene() == {"FINISHED"}
+    check = json.loads(bpy.context.window_manager.cairn.check)
+    assert (check["bodies"], check["moving"]) == (4, 3)
+    assert any("Box1" in names for _, _, names in check["notes"])
+
+
+def test_check_scene_of_a_baked_scene_is_that_of_the_unbaked(stack):
+    bpy.ops.cairn.check_scene()
+    before = bpy.context.window_manager.cairn.check
+    bpy.ops.cairn.bake()
+    bpy.ops.cairn.check_scene()
+    assert bpy.context.window_manager.cairn.check == before
+    assert stack.scene.cairn.is_baked
+    assert not stack.world.enabled
+
+
+# In a window
+
+
+@pytest.fixture
+def sunk_check(stack, monkeypatch):
+    """A check for overlaps in a window, of which one box has some; one step a tick, and two kernels to compile."""
+    stack.scene.objects["Box0"].location.z = 0.4
+    monkeypatch.setattr(operators, "TICK_SLICE", 0.0)
+
+    def compile_contacts(shape_kinds):
+        yield 0, 0, ""
+        for done in range(2):
+            yield done, 2, "look_at_pairs"
+
+    monkeypatch.setattr(runtime, "compile_contacts", compile_contacts)
+    check = Harness(stack.scene, CAIRN_OT_check_scene, find_overlaps=True)
+    check.begin(pytest.MonkeyPatch())
+    return check
+
+
+def test_a_check_for_overlaps_shows_what_it_compiles(stack, sunk_check):
+    """Kernels are compiled step by step before the window waits for anything; then the overlap is listed."""
+    sunk_check.tick_until(lambda answer: "Compiling (once), 1 of 2" in operators.running["text"])
+    assert operators.running["factor"] == 0.5
+    assert "ESC stops" in sunk_check.status
+    assert "frames" not in sunk_check.status
+    assert sunk_check.run() == {"FINISHED"}
+    sunk_check.assert_cleaned_up()
+    check = json.loads(bpy.context.window_manager.cairn.check)
+    assert any("0.1 deep in Floor" in text for _, text, _ in check["notes"])
+    assert sunk_check.reports == []
+
+
+def test_buttons_say_that_a_check_is_running(stack, sunk_check):
+    """Not a bake."""
+    assert "A check is running; ESC stops it" in refusal(bpy.ops.cairn.bake)
+    sunk_check.run()
+
+
+def test_a_search_without_overlaps_says_so(stack):
+    """In the panel and in the status bar; a check that does not look for overlaps says nothing of them."""
+    for i in range(3):
+        stack.scene.objects[f"Box{i}"].location.z = 5.0 + 2.0 * i
+    text = "no bodies overlap at the start by more than 0.5 % of their size"
+    for find_overlaps in (False, True):
+        check = Harness(stack.scene, CAIRN_OT_check_scene, find_overlaps=find_overlaps)
+        assert check.operator.execute(check.context) == {"FINISHED"}
+        notes = json.loads(bpy.context.window_manager.cairn.check)["notes"]
+        assert (["info", text, []] in notes) == find_overlaps
+        assert check.reports == ([({"INFO"}, "N" + text[1:])] if find_overlaps else [])
+
+
+def test_escape_ends_a_check(stack, sunk_check):
+    """Nothing is listed then."""
+    sunk_check.tick_until(lambda answer: "Compiling (once), 0 of 2" in operators.running["text"])
+    sunk_check.feed("ESC")
+    assert sunk_check.run() == {"CANCELLED"}
+    sunk_check.assert_cleaned_up()
+    assert bpy.context.window_manager.cairn.check == ""
+
+
+def test_what_has_nothing_to_compile_is_checked_at_once(stack, monkeypatch):
+    """Without the search for overlaps, and where no bounding boxes overlap, no kernel is asked for."""
+    monkeypatch.setattr(runtime, "compile_contacts", lambda shape_kinds: pytest.fail("something was compiled"))
+    for i in range(3):
+        stack.scene.objects[f"Box{i}"].location.z = 5.0 + 2.0 * i
+    for find_overlaps in (False, True):
+        assert bpy.ops.cairn.check_scene("INVOKE_DEFAULT", find_overlaps=find_overlaps) == {"FINISHED"}
+
+
+def test_modal_bake_equals_the_one_in_the_background(stack, harness):
+    assert harness.run() == {"FINISHED"}
+    modal = json.loads(stack.scene.cairn.report)["totals"]["digest"]
+    harness.assert_cleaned_up()
+    bpy.ops.cairn.bake()
+    assert json.loads(stack.scene.cairn.report)["totals"]["digest"] == modal
+    assert harness.reports[0][0] == {"INFO"}
+    assert harness.reports[0][1].startswith("Baked 25 frames")
+
+
+def test_progress_is_shown_while_it_runs(harness):
+    assert operators.running["text"] == "Reading the scene"
+    harness.tick_until(lambda answer: "Frame 12 of 25" in operators.running["text"])
+    assert 0.4 < operators.running["factor"] < 0.5
+    assert "ESC" in harness.status
+
+
+def test_loading_is_shown_before_it_begins(stack, monkeypatch):
+    """Loading Numba takes longer than a tick may, so the words must be there before."""
+    shown = []
+    harness = Harness(stack.scene)
+    monkeypatch.setattr(runtime, "prepare", lambda: shown.append(harness.status))
+    patch = pytest.MonkeyPatch()
+    harness.begin(patch)
+    harness.run()
+    assert "Loading the solver" in shown[0]
+
+
+@pytest.mark.parametrize("key", ["ESC", "RIGHTMOUSE"])
+def test_escape_keeps_the_frames_so_far(stack, harness, key):
+    harness.tick_until(lambda answer: "Frame 12 of 25" in operators.running["text"])
+    assert harness.feed(key) == {"RUNNING_MODAL"}
+    assert operators.running["text"] == "Stopping"
+    assert harness.run() == {"FINISHED"}  # frames are kept: an undo step must be pushed
+    harness.assert_cleaned_up()
+    assert (stack.scene.cairn.baked_end, stack.scene.cairn.requested_end) == (12, 25)
+    assert harness.reports[-1][1].startswith("Stopped: baked 12 frames")
+
+
+def test_escape_before_the_first_frame_changes_nothing(stack, harness):
+    harness.feed("ESC")
+    assert harness.run() == {"CANCELLED"}
+    harness.assert_cleaned_up()
+    assert not stack.scene.cairn.is_baked
+    assert len(bpy.data.actions) == 0
+
+
+def test_only_view_events_pass(harness):
+    for kind in ("MIDDLEMOUSE", "WHEELUPMOUSE", "MOUSEMOVE", "NUMPAD_1"):
+        assert harness.feed(kind) == {"PASS_THROUGH"}, kind
+    for kind in ("LEFTMOUSE", "X", "DEL", "Z", "SPACE", "TAB", "RET"):
+        assert harness.feed(kind) == {"RUNNING_MODAL"}, kind
+    assert harness.feed("WHEELUPMOUSE", ctrl=True) == {"RUNNING_MODAL"}
+
+
+def test_cancel_by_blender_cleans_up(stack, harness):
+    """Another file is loaded, or Blender quits."""
+    harness.tick_until(lambda answer: "Frame 12 of 25" in operators.running["text"])
+    harness.operator.cancel(harness.context)
+    harness.assert_cleaned_up()
+    harness.operator.cancel(harness.context)  # once more does no harm
+    assert not stack.scene.cairn.is_baked
+    assert len(bpy.data.actions) == 0
+
+
+def test_a_deleted_scene_ends_the_bake_with_a_line(stack, harness):
+    harness.tick_until(lambda answer: "Frame 5 of 25" in operators.running["text"])
+    other = bpy.data.scenes.new("Other")
+    if bpy.context.window is not None:
+        bpy.context.window.scene = other
+    bpy.data.scenes.remove(stack.scene)
+    assert harness.run() == {"CANCELLED"}
+    harness.assert_cleaned_up()
+    assert "is gone" in harness.reports[-1][1]
+
+
+def test_failure_keeps_its_frames_and_stays_in_the_panel(stack, harness, monkeypatch):
+    advance = Simulation.advance_frame
+
+    def failing(self, frame_input=None):
+        if self.frame == 7:
+            raise SimulationError("Box1: its motion is no longer finite")
+        return advance(self, frame_input)
+
+    monkeypatch.setattr(Simulation, "advance_frame", failing)
+    assert harness.run() == {"FINISHED"}
+    harness.assert_cleaned_up()
+    assert harness.reports[-1][0] == {"ERROR"}
+    assert "no longer finite" in bpy.context.window_manager.cairn.error
+    assert stack.scene.cairn.baked_end == 8
+
+
+def test_an_unforeseen_error_is_said_and_cleans_up(stack, harness, monkeypatch, capsys):
+    monkeypatch.setattr(Simulation, "advance_frame", lambda self, frame_input=None: 1 / 0)
+    assert harness.run() == {"CANCELLED"}
+    harness.assert_cleaned_up()
+    assert "nothing was changed" in harness.reports[-1][1]
+    assert "ZeroDivisionError" in capsys.readouterr().err
+    assert not stack.scene.cairn.is_baked
+
+
+# Undo
+
+
+def test_bake_is_one_undo_step(stack):
+    """Ctrl Z takes the keys away and brings Blender's simulation back; redo shows keys and panel again."""
+    bpy.context.preferences.edit.use_global_undo = True
+    bpy.ops.ed.undo_push(message="Before")
+    bpy.ops.cairn.bake()
+    bpy.ops.ed.undo_push(message="Bake")  # the window manager does this for operators with UNDO
+    for _ in range(5):
+        bpy.ops.ed.undo()
+        scene = bpy.context.scene
+        assert not scene.cairn.is_baked
+        assert scene.rigidbody_world.enabled
+        assert scene.objects["Box1"].animation_data is None
+        bpy.ops.ed.redo()
+        scene = bpy.context.scene
+        assert (scene.cairn.is_baked, scene.rigidbody_world.enabled) == (True, False)
+        assert scene.objects["Box1"].animation_data.action.name == "Box1 Cairn"
+
+
+def test_bake_has_undo_without_register():
+    assert CAIRN_OT_bake.bl_options == {"UNDO"}

@@ -1,0 +1,251 @@
+"""Registration: switching Cairn on and off leaves Blender as it was, everything has a name and a description, panels
+draw in every state, presets apply, and the package works under the name that Blender gives an extension.
+"""
+
+import subprocess
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+
+import bpy
+import pytest
+
+import cairn
+from cairn.addon import settings as bake_settings
+from cairn.addon.settings import BakeSettings
+from cairn.addon.ui import operators, panels, preferences, presets, properties
+from cairn.solver_core.options import SimulationOptions
+from cairn.solver_core.problem.rows import FRICTION_MODELS
+from cairn.solver_core.solvers.registry import METHODS, find_method
+
+ROOT = Path(cairn.__file__).resolve().parent
+
+
+@pytest.fixture(autouse=True)
+def registered(maker):
+    cairn.register()
+    return maker
+
+
+def test_off_and_on_again_leaves_nothing_behind():
+    cairn.register()  # a second call does nothing
+    cairn.unregister()
+    assert not hasattr(bpy.types.Scene, "cairn")
+    assert not hasattr(bpy.types.Object, "cairn")
+    assert not hasattr(bpy.types, "CAIRN_OT_bake")
+    assert not hasattr(bpy.types, "VIEW3D_PT_cairn")
+    assert str(ROOT / "presets" / "cairn") not in bpy.utils.preset_paths("cairn")
+    cairn.unregister()
+    cairn.register()
+    assert bpy.context.scene.cairn.method == "auto"
+
+
+def test_failure_half_way_leaves_nothing_registered(monkeypatch):
+    cairn.unregister()
+    monkeypatch.setattr(panels, "register", lambda: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        cairn.register()
+    assert not hasattr(bpy.types.Scene, "cairn")
+    monkeypatch.undo()
+    cairn.register()
+
+
+def test_no_handlers_and_no_timers_are_left_to_run():
+    """Frame handlers are what crashes renders; Cairn has none. What is to be saved is looked at once, on saving."""
+
+    def handlers_of_cairn():
+        handlers = {name: getattr(bpy.app.handlers, name) for name in dir(bpy.app.handlers)}
+        return [
+            (name, handler.__name__)
+            for name, listed in handlers.items()
+            if isinstance(listed, list)
+            for handler in listed
+            if "cairn" in getattr(handler, "__module__", "")
+        ]
+
+    assert handlers_of_cairn() == [("save_pre", "_make_overrides_comparable")]
+    cairn.unregister()
+    try:
+        assert handlers_of_cairn() == []
+    finally:
+        cairn.register()
+
+
+def test_methods_and_friction_models_are_those_of_the_core():
+    assert tuple(name for name, _, _ in bake_settings.METHODS) == METHODS
+    assert sorted(name for name, _, _ in bake_settings.FRICTION_MODELS) == sorted(FRICTION_MODELS)
+    for name in METHODS:
+        assert sorted(bake_settings.FRICTIONS_OF[name]) == sorted(find_method(name).frictions), name
+
+
+def test_defaults_are_those_of_the_core():
+    settings, options = BakeSettings.from_scene(bpy.context.scene), SimulationOptions()
+    for name in ("method", "friction", "substeps", "tolerance", "max_iterations", "threads"):
+        assert getattr(settings, name) == getattr(options, name), name
+    assert settings == BakeSettings()
+
+
+def test_the_tooltip_of_iterations_says_what_automatic_takes():
+    description = properties.CairnScene.bl_rna.properties["max_iterations"].description
+    assert f"(Automatic: {find_method('auto').max_iterations})" in description
+
+
+def test_everything_has_a_name_and_a_description():
+    for group in properties.CLASSES:
+        for prop in group.bl_rna.properties:
+            if prop.identifier not in {"rna_type", "name"}:
+                assert prop.name, prop.identifier
+                assert len(prop.description) > 10 or prop.is_hidden, prop.identifier
+    for operator in operators.CLASSES:
+        rna = getattr(bpy.ops.cairn, operator.bl_idname.partition(".")[2]).get_rna_type()
+        assert rna.name, operator
+        assert len(rna.description) > 10, operator
+        assert "\n" not in rna.description, operator
+
+
+@pytest.mark.parametrize("name", ["Preview", "Production", "Exact"])
+def test_presets_apply(name):
+    """Blender finds the preset, and what it sets is accepted by the core."""
+    path = bpy.utils.preset_find(name, "cairn")
+    assert path, name
+    bpy.ops.script.execute_preset(filepath=path, menu_idname="CAIRN_PT_presets")
+    settings = BakeSettings.from_scene(bpy.context.scene)
+    SimulationOptions(**settings.options(24.0))
+    if name == "Production":
+        assert settings == BakeSettings()
+
+
+def test_presets_hold_what_the_preset_menu_saves():
+    saved = {value.rpartition(".")[2] for value in presets.CAIRN_OT_preset_add.preset_values}
+    for path in (ROOT / "presets" / "cairn").glob("*.py"):
+        lines = [line for line in path.read_text().splitlines() if line.startswith("settings.")]
+        assert {line.split("=")[0].strip().removeprefix("settings.") for line in lines} == saved, path.name
+
+
+class Layout:
+    """Stands for a panel's layout: checks what it is asked to draw, and keeps the texts."""
+
+    def __init__(self, texts=None):
+        self.texts = [] if texts is None else texts
+
+    def _part(self, **arguments):
+        return Layout(self.texts)
+
+    row = column = box = split = _part
+
+    def prop(self, data, name, **arguments):
+        assert name in data.bl_rna.properties, name
+        self.texts.append(name)
+
+    def label(self, text="", **arguments):
+        self.texts.append(text)
+
+    def progress(self, factor, text):
+        assert 0.0 <= factor <= 1.0
+        self.texts.append(text)
+
+    def operator(self, name, text=None, **arguments):
+        module, _, function = name.partition(".")
+        getattr(getattr(bpy.ops, module), function).get_rna_type()
+        self.texts.append(text or name)
+        return SimpleNamespace()
+
+
+PANELS = [panels.SCENE_PT_cairn, panels.SCENE_PT_cairn_check, panels.VIEW3D_PT_cairn, panels.VIEW3D_PT_cairn_check]
+
+
+def drawn(panel, width=400):
+    """Texts that a panel draws; None if it is not shown."""
+    region = SimpleNamespace(width=width)
+    names = ("scene", "view_layer", "window_manager", "preferences")
+    context = SimpleNamespace(region=region, **{name: getattr(bpy.context, name) for name in names})
+    if not panel.poll(context):
+        return None
+    layout = Layout()
+    panel.draw(SimpleNamespace(layout=layout), context)
+    return layout.texts
+
+
+def draw_all():
+    return {panel.__name__: drawn(panel) for panel in PANELS}
+
+
+def test_panels_draw_in_every_state(registered):
+    bpy.context.window_manager.cairn.error = ""
+    assert "No rigid bodies yet" in drawn(panels.VIEW3D_PT_cairn)
+    registered.body("Floor", shape="BOX", type="PASSIVE", location=(0, 0, -0.5))
+    registered.body("Box", shape="BOX", location=(0, 0, 0.5))
+    registered.world.point_cache.frame_end = 5
+    assert "2 rigid bodies" in draw_all()["SCENE_PT_cairn"]
+    assert "Bake" in draw_all()["VIEW3D_PT_cairn"]
+
+    bpy.ops.cairn.check_scene()
+    assert "2 rigid bodies, 1 of them move" in draw_all()["VIEW3D_PT_cairn_check"]
+
+    operators.running = {"text": "Frame 3 of 5", "factor": 0.5, "hint": "ESC stops"}
+    assert "Frame 3 of 5" in draw_all()["VIEW3D_PT_cairn"]
+    assert "Bake" not in draw_all()["VIEW3D_PT_cairn"]
+    operators.running = None
+
+    bpy.ops.cairn.bake()
+    texts = draw_all()["SCENE_PT_cairn"]
+    assert "Frames 1-5" in texts
+    assert "Bake Again" in texts
+    bpy.context.scene.cairn.requested_end = 9
+    assert "Frames 1-5 of 9" in drawn(panels.VIEW3D_PT_cairn, width=150)
+
+    bpy.context.window_manager.cairn.error = "Box: its mass is 0 kg"
+    bpy.context.window_manager.cairn.error_object = "Box"
+    assert "Select Box" in draw_all()["VIEW3D_PT_cairn"]
+    bpy.context.window_manager.cairn.error = ""
+
+
+def test_without_a_world_the_sidebar_offers_one():
+    bpy.ops.rigidbody.world_remove()
+    assert drawn(panels.VIEW3D_PT_cairn) == ["rigidbody.world_add"]
+    assert drawn(panels.SCENE_PT_cairn) is None  # the panel above it has the button
+
+
+def test_preferences_show_versions():
+    layout = Layout()
+    preferences.CairnPreferences.draw(SimpleNamespace(layout=layout), bpy.context)
+    assert any("numba" in text for text in layout.texts)
+    assert "cairn.copy_system_information" in layout.texts
+
+
+def test_as_an_extension_under_blenders_name(tmp_path):
+    """``bl_ext.<repository>.cairn``: registers, finds its preferences, and loads neither Numba nor SciPy."""
+    (tmp_path / "cairn").symlink_to(ROOT, target_is_directory=True)
+    code = (
+        "import bpy, importlib, sys, types\n"
+        "for name, path in (('bl_ext', []), ('bl_ext.user_default', [sys.argv[1]])):\n"
+        "    sys.modules[name] = types.ModuleType(name)\n"
+        "    sys.modules[name].__path__ = path\n"
+        "extension = importlib.import_module('bl_ext.user_default.cairn')\n"
+        "extension.register()\n"
+        "runtime = sys.modules['bl_ext.user_default.cairn.addon.runtime']\n"
+        "assert runtime.EXTENSION == 'bl_ext.user_default.cairn'\n"
+        "preferences = sys.modules['bl_ext.user_default.cairn.addon.ui.preferences']\n"
+        "assert preferences.CairnPreferences.bl_idname == runtime.EXTENSION\n"
+        "assert bpy.context.scene.cairn.method == 'auto'\n"
+        "assert not [name for name in sys.modules if name == 'cairn' or name.startswith('cairn.')]\n"
+        "assert not {'numba', 'llvmlite', 'scipy'} & set(sys.modules)\n"
+        "extension.unregister()\n"
+        "extension.register()\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code, str(tmp_path)], capture_output=True, text=True, timeout=60, cwd=tmp_path
+    )
+    assert done.returncode == 0, done.stderr
+    assert "Traceback" not in done.stdout + done.stderr
+
+
+def test_importing_the_package_needs_no_bpy():
+    code = (
+        "import sys\n"
+        "sys.modules['bpy'] = None\n"
+        "import cairn, cairn.solver_core.model.model\n"
+        "assert cairn.__version__\n"
+        "assert not {'numba', 'scipy'} & set(sys.modules)\n"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
