@@ -74,7 +74,7 @@ def _solver(problem, who):
     def solve():
         rows.impulse[:] = 0.0
         velocity[:] = problem.free_velocity
-        _, pivots, residual, scale, _ = method.kernel(
+        _, pivots, residual, scale, _ = method.solve_island(
             rows, islands, 0, problem.free_velocity, velocity, workspace, settings
         )
         return (residual / scale if scale > 0.0 else residual), pivots

@@ -302,7 +302,7 @@ class Simulation:
         workspace = self.method.allocate(len(rows.impulse), len(free), 0)
         islands = single_island(rows, len(free))
         started = perf_counter()
-        self.method.kernel(rows, islands, 0, free, velocity, workspace, self.settings)
+        self.method.solve_island(rows, islands, 0, free, velocity, workspace, self.settings)
         self.seconds.append(perf_counter() - started)
         self.residuals.append(_boxed_residual(rows, velocity))
         self.contacts.append(len(contacts.gap))

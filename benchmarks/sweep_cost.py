@@ -82,7 +82,7 @@ def _seconds(problem, method, friction, sweeps):
     workspace = solver.allocate(len(rows.impulse), len(velocity), 0)
     settings = kernel_settings_of(solver, options, friction)
     started = thread_time()
-    solver.kernel(rows, islands, 0, problem.free_velocity, velocity, workspace, settings)
+    solver.solve_island(rows, islands, 0, problem.free_velocity, velocity, workspace, settings)
     return thread_time() - started
 
 

@@ -8,7 +8,7 @@ from .dynamics.allocation import allocate_collision, allocate_members
 from .dynamics.compilation import detection_to_compile, empty_tables, stages_to_compile
 from .dynamics.next_substep import find_present_contacts
 from .dynamics.step import advance_frame
-from .dynamics.step_data import without_solver
+from .dynamics.step_data import seen_by_stages
 from .geometry.shapes import Box
 from .model.builder import ModelBuilder
 from .model.model import BodyKind
@@ -29,11 +29,12 @@ def what_to_compile(method: str, friction: str, shape_kinds, workers: int) -> li
     kinds = np.asarray(shape_kinds, np.int64)
     solver = find_method(method, friction) if method else None
     members = _members_of_small_model(solver, workers)
-    contacts = Compilation("find_contacts", find_present_contacts, (StepArrays(without_solver(members)),))
+    arrays = StepArrays(seen_by_stages(members))
+    contacts = Compilation("find_contacts", find_present_contacts, (arrays,))
     if solver is None:
         return [*detection_to_compile(members, kinds), contacts]
     stages = stages_to_compile(members, kinds, solver, workers)
-    return [*stages, contacts, Compilation("frame", advance_frame, (StepArrays(members),))]
+    return [*stages, contacts, Compilation("frame", advance_frame, (arrays,))]
 
 
 def _members_of_small_model(method, workers):

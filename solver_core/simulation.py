@@ -221,7 +221,7 @@ class Simulation:
             "solver": _bytes(problem.solver),
             "threads": sum(_bytes(worker.pair_runs.own_contacts) for worker in workers)
             + sum(
-                _bytes_apart(worker.problem.solver, workers[0].problem.solver)
+                _bytes_apart(worker.solver_input.workspace, workers[0].solver_input.workspace)
                 + _bytes(worker.collision.workspace.scratch)
                 for worker in workers[1:]
             ),
@@ -460,7 +460,7 @@ class Simulation:
             return 0
         count = 0
         for worker in self._workers or ():
-            counter = self._method.fallbacks(worker.members.problem.solver)
+            counter = self._method.fallbacks(worker.members.solver_input.workspace)
             count += int(counter[0])
             counter[0] = 0
         return count

@@ -134,11 +134,11 @@ def solve_contacts(
         rows.impulse[:row_count] = _checked_start(r0, row_count)
         _apply_start(rows, velocity)
     workspace = solver.allocate(len(rows.impulse), len(velocity), options.max_iterations)
-    status, iterations, residual, scale, worst_block = solver.kernel(
+    status, iterations, residual, scale, worst_block = solver.solve_island(
         rows,
         single_island(rows, len(velocity)),
         0,
-        np.ascontiguousarray(problem.free_velocity, float),
+        problem.free_velocity,
         velocity,
         workspace,
         kernel_settings(options, friction),

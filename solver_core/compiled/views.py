@@ -38,6 +38,8 @@ class StepArrays:
     members : NamedTuple
         Of arrays, and of tuples of arrays, however nested. They are kept alive, and shared: what a kernel writes stands
         in them.
+    seen : NamedTuple, optional
+        As ``members``, without some of the last ones: what a kernel sees that is compiled for all that they may be.
 
     Raises
     ------
@@ -45,13 +47,15 @@ class StepArrays:
         An array is not contiguous, or cannot be written.
     """
 
-    def __init__(self, members):
+    def __init__(self, members, seen=None):
         self.members = members
         if config.DISABLE_JIT:
             return
         words = []
         structure = _write_words(members, words)
         self._words = np.array(words, np.int64)
+        if seen is not None:
+            members, structure = seen, _write_words(seen, [])
         # Both are read by Numba at each call.
         self.address = self._words.ctypes.data
         self._numba_type_ = _known_types.get(structure)
@@ -228,6 +232,18 @@ def _whole(typing_context, views):
 def _as_it_is(views):
     """What ``whole`` is where kernels run as plain Python."""
     return views
+
+
+@intrinsic
+def _arrays_at(typing_context, views):
+    def codegen(context, builder, signature, values):
+        return values[0]
+
+    return StepArraysType(views.members)(views), codegen
+
+
+# arrays_at(views): a tuple among the members as the StepArrays of its own, for a kernel that is called by its address.
+arrays_at = StepArrays if config.DISABLE_JIT else _arrays_at
 
 
 # whole(views): the tuples themselves, by value, for solvers. Where a solve does little more than compute the residual,

@@ -34,6 +34,8 @@ from .step_data import (
     SharingArrays,
     StepMembers,
     StepSettings,
+    seen_by_stages,
+    with_solver_input,
 )
 
 
@@ -211,9 +213,10 @@ def gather_arrays(members: StepMembers, method=None) -> list[StepArrays]:
     """
     worker_count = len(members.sharing.contexts)
     if worker_count == 1:
-        workers = [StepArrays(members)]
+        workers = [members]
     else:
-        workers = [StepArrays(members_of_worker(members, method, worker)) for worker in range(worker_count)]
+        workers = [members_of_worker(members, method, worker) for worker in range(worker_count)]
+    workers = [StepArrays(with_solver_input(worker), seen_by_stages(worker)) for worker in workers]
     members.sharing.contexts[:] = contexts_of(workers)
     return workers
 

@@ -36,9 +36,8 @@ from .stages import (
     run_help,
     run_integrate,
     run_match_contacts,
-    solver_of_step,
 )
-from .step_data import KernelTables, StepMembers, without_solver
+from .step_data import KernelTables, StepMembers, island_problem, seen_by_stages
 from .velocity_solve import solve_velocities
 
 
@@ -59,14 +58,14 @@ def stages_to_compile(members: StepMembers, shape_kinds, method, worker_count: i
     method : Method
     worker_count : int
     """
-    arrays, stages = StepArrays(without_solver(members)), members.kernels.stages
+    arrays, stages = StepArrays(seen_by_stages(members)), members.kernels.stages
     kernels = {
         **_first_stages(arrays),
         FIND_ISLANDS: (run_find_islands, types.none, (arrays,)),
         SOLVE_POSITIONS: (solve_positions, types.none, (arrays, 0)),
         SOLVE_VELOCITIES: (solve_velocities, types.none, (arrays, 0)),
         INTEGRATE: (run_integrate, types.none, (arrays,)),
-        SOLVE_ISLAND: (solver_of_step(method.kernel), SOLVER_OUTCOME, (StepArrays(members), 0)),
+        SOLVE_ISLAND: (method.island_kernel, SOLVER_OUTCOME, (StepArrays(island_problem(members)), 0)),
         FALLBACK_SWEEPS: (run_fallback_sweeps, SOLVER_OUTCOME, (arrays, 0, 0, 0)),
     }
     if worker_count > 1:
@@ -78,7 +77,7 @@ def stages_to_compile(members: StepMembers, shape_kinds, method, worker_count: i
 
 def detection_to_compile(members: StepMembers, shape_kinds) -> list[Compilation]:
     """What finds contacts; parameters as of ``stages_to_compile``."""
-    arrays = StepArrays(without_solver(members))
+    arrays = StepArrays(seen_by_stages(members))
     kernels = {
         BROAD_PHASE: (run_broad_phase, types.int64, (arrays,)),
         NARROW_PHASE: (find_pair_contacts, types.none, (arrays, 0)),
@@ -89,7 +88,7 @@ def detection_to_compile(members: StepMembers, shape_kinds) -> list[Compilation]
 
 def first_stages_to_compile(members: StepMembers, shape_kinds) -> list[Compilation]:
     """What a substep calls up to its rows; parameters as of ``stages_to_compile``."""
-    kernels = _first_stages(StepArrays(without_solver(members)))
+    kernels = _first_stages(StepArrays(seen_by_stages(members)))
     return detection_to_compile(members, shape_kinds) + _compilations(kernels, members.kernels.stages)
 
 

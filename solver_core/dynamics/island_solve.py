@@ -11,6 +11,7 @@ from numba import types
 
 from ..compiled.function_tables import caller
 from ..compiled.kernel import subkernel
+from ..compiled.views import arrays_at, views_of
 from ..problem.problem import CONVERGED_RELATIVE
 from .solve_flags import has_deep_contacts, has_flagged_body
 from .stage_names import FALLBACK_SWEEPS, SOLVE_ISLAND
@@ -112,7 +113,7 @@ def solve_island(arrays, stages, island, effort):
         (status, iterations, residual [m/s], scale [m/s], worst block).
     """
     if effort == METHOD:
-        return _call_solver(stages, SOLVE_ISLAND, arrays, island)
+        return _call_solver(stages, SOLVE_ISLAND, arrays_at(views_of(arrays).solver_input), island)
     most = _SWEEPS_BEFORE_CONTACTS if effort == FEW_SWEEPS else _SWEEPS_MOST
     least = _SWEEPS_BEFORE_CONTACTS if effort == FEW_SWEEPS else _SWEEPS_AFTER_FAILURE
     return _call_solver(stages, FALLBACK_SWEEPS, arrays, island, least, most)

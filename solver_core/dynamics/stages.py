@@ -6,15 +6,13 @@ in each of four substeps, however few bodies there are. Here the stage's code is
 (``kernel``'s ``inline``), and reads the words that it needs.
 """
 
-import functools
-
 import numpy as np
 
 from ..collision.broad_phase import broad_phase
 from ..collision.data.contact_matching import match_contacts
 from ..collision.mesh.mesh_motion import move_meshes
 from ..collision.scaled_shapes import grow_shapes
-from ..compiled.kernel import bind_entry, entry, subkernel
+from ..compiled.kernel import entry
 from ..compiled.views import numbers_of, views_of, whole
 from ..constraints.contact_rows import build_contact_rows
 from ..problem.rows import CONE_FRICTION
@@ -146,30 +144,3 @@ def run_integrate(arrays):
     integrate_poses(members.model, members.state, members.motion, h)
     move_meshes(workspace.meshes, workspace.polytopes, h)
     grow_shapes(workspace.shape_parameters, workspace.local_pose, h)
-
-
-@subkernel
-def solve_rows(rows, islands, island, free_velocity, velocity, workspace, settings):
-    """Stand-in for a method, which ``solver_of_step`` binds."""
-    raise NotImplementedError("an island was solved without a method")
-
-
-def _solve_island(arrays, island):
-    """Solve an island of the step's rows by the frame's method."""
-    members = views_of(arrays)
-    problem = members.problem
-    return solve_rows(
-        whole(problem.rows),
-        whole(problem.islands),
-        island,
-        members.motion.free_velocity,
-        members.state.velocity,
-        problem.solver,
-        numbers_of(members.settings.solver),
-    )
-
-
-@functools.cache
-def solver_of_step(kernel):
-    """Entry (arrays, island) that solves by a method's kernel and returns what that returns."""
-    return bind_entry(_solve_island, f"{kernel.__name__}_in_step", solve_rows=kernel)

@@ -12,7 +12,7 @@ from ..collision.data.contact_arrays import ContactArrays
 from ..collision.data.workspace import CollisionWorkspace
 from ..constraints.contact_rows import ContactRowArrays
 from ..model.state import StateArrays
-from ..problem.rows import IslandArrays, RowArrays, SolverSettings
+from ..problem.rows import IslandArrays, IslandProblem, RowArrays, SolverSettings
 from ..solvers.batches.domain_partition import ContactGraph
 from ..solvers.batches.sweep_workspace import SweepWorkspace
 from .frame_record import FrameRecord
@@ -239,7 +239,7 @@ class StepMembers(NamedTuple):
     """All that a step reads and writes.
 
     The memory of the method comes last, so what does not read it is the same code for all methods
-    (``without_solver``).
+    (``seen_by_stages``).
 
     Attributes
     ----------
@@ -263,6 +263,8 @@ class StepMembers(NamedTuple):
     pair_runs : PairRunArrays
     solves : IslandSolveArrays
     problem : ProblemArrays
+    solver_input : IslandProblem
+        What the method gets; empty until it is gathered (``with_solver_input``), and then ``problem.solver`` is.
     """
 
     model: tuple
@@ -277,8 +279,21 @@ class StepMembers(NamedTuple):
     pair_runs: PairRunArrays
     solves: IslandSolveArrays
     problem: ProblemArrays
+    solver_input: IslandProblem | tuple = ()
 
 
-def without_solver(members: StepMembers) -> StepMembers:
-    """The members that stages read, before those of the method: their words are the first of all."""
-    return members._replace(problem=members.problem._replace(solver=()))
+def island_problem(members: StepMembers) -> IslandProblem:
+    """What the method gets of a step."""
+    problem, motion = members.problem, members.motion
+    velocity, settings = members.state.velocity, members.settings.solver
+    return IslandProblem(problem.rows, problem.islands, motion.free_velocity, velocity, settings, problem.solver)
+
+
+def with_solver_input(members: StepMembers) -> StepMembers:
+    """The same members, with what the method gets, its memory with it, as the last of them."""
+    return members._replace(problem=members.problem._replace(solver=()), solver_input=island_problem(members))
+
+
+def seen_by_stages(members: StepMembers) -> StepMembers:
+    """As ``with_solver_input``, without the method's memory: what stages see, whatever the method."""
+    return with_solver_input(members._replace(problem=members.problem._replace(solver=())))

@@ -143,6 +143,31 @@ class SolverSettings(NamedTuple):
     seed: int = 0
 
 
+class IslandProblem(NamedTuple):
+    """What a solver gets to solve islands, from Python and in a step.
+
+    Attributes
+    ----------
+    rows : RowArrays
+        ``impulse`` holds the start and is written.
+    islands : IslandArrays
+    free_velocity : float64 [body_count, 6]
+    velocity : float64 [body_count, 6]
+        v_free + M^-1 J' r at the start; written.
+    settings : SolverSettings of arrays
+        As of ``compiled.views.arrays_of``.
+    workspace : workspace of the method
+        The last, so what does not read it is the same code for all methods.
+    """
+
+    rows: RowArrays
+    islands: IslandArrays
+    free_velocity: np.ndarray
+    velocity: np.ndarray
+    settings: SolverSettings
+    workspace: tuple
+
+
 def allocate_rows(block_capacity: int, row_capacity: int, body_capacity: int = 0) -> RowArrays:
     """Empty rows with room for this many blocks, rows and bodies' masses."""
     return RowArrays(

@@ -4,12 +4,17 @@ so that only the solver that is used is loaded and compiled.
 ``lcp/`` holds the solvers of plain linear complementarity problems, all other folders those of contact problems.
 """
 
+import functools
 import importlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
+import numpy as np
+
+from ..compiled.kernel import bind, subkernel
+from ..compiled.views import StepArrays, arrays_of, numbers_of, views_of, whole
 from ..problem.problem import OWN_OPTIONS, ProblemError, SolverOptions, kernel_settings
-from ..problem.rows import FRICTION_MODELS, SolverSettings
+from ..problem.rows import FRICTION_MODELS, IslandProblem, SolverSettings
 
 # name -> module; the order is the one in which users see them
 _CONTACT_MODULES = {
@@ -94,6 +99,20 @@ class Method:
     fallbacks: Callable | None = None
     carried: tuple[str, ...] = ()
 
+    @property
+    def island_kernel(self) -> Callable:
+        """(StepArrays of an IslandProblem, island) -> what ``kernel`` returns.
+
+        One kernel for calls from Python and from a step, so that a method is compiled once.
+        """
+        return _kernel_of_islands(self.kernel)
+
+    def solve_island(self, rows, islands, island, free_velocity, velocity, workspace, settings):
+        """Call ``kernel`` from Python: the same arguments, and the same result."""
+        free_velocity = np.require(free_velocity, float, ["C", "W"])
+        given = IslandProblem(rows, islands, free_velocity, velocity, arrays_of(settings), workspace)
+        return self.island_kernel(StepArrays(given), island)
+
     def carry(self, old, new) -> None:
         """Copy what the old workspace has carried from call to call to a larger one."""
         for name in self.carried:
@@ -103,6 +122,31 @@ class Method:
     def sharing(self, first, other):
         """A workspace for the same bodies that another worker uses to solve other islands at the same time."""
         return other._replace(**{name: getattr(first, name) for name in self.carried}) if self.carried else other
+
+
+@subkernel
+def solve_rows(rows, islands, island, free_velocity, velocity, workspace, settings):
+    """Stand-in for a method's kernel, which ``_kernel_of_islands`` binds."""
+    raise NotImplementedError("an island was solved without a method")
+
+
+def _solve_island(problem, island):
+    """Solve an island by a method's kernel."""
+    members = views_of(problem)
+    return solve_rows(
+        whole(members.rows),
+        whole(members.islands),
+        island,
+        members.free_velocity,
+        members.velocity,
+        members.workspace,
+        numbers_of(members.settings),
+    )
+
+
+@functools.cache
+def _kernel_of_islands(method_kernel):
+    return bind(_solve_island, f"{method_kernel.__name__}_of_islands", solve_rows=method_kernel)
 
 
 @dataclass(frozen=True)

@@ -218,7 +218,7 @@ def test_an_island_whose_subdomains_have_no_room_is_solved_all_the_same(still_to
     workspace = solver.allocate(len(rows.impulse), len(velocity), 0)._replace(
         subdomain=allocate_subdomain(6, len(velocity))
     )
-    status, iterations, _, scale, _ = solver.kernel(
+    status, iterations, _, scale, _ = solver.solve_island(
         rows, single_island(rows, len(velocity)), 0, problem.free_velocity, velocity, workspace, settings_of("cone")
     )
     assert 10.0 * TOLERANCE * scale < start < 0.1 * scale  # as subdomains are for

@@ -57,7 +57,7 @@ def test_the_exact_method_waits_after_a_failure_until_things_calm_down():
         options = SolverOptions(tolerance=tolerance, absolute_tolerance=0.0, max_iterations=200)
         settings = kernel_settings(resolve_options(solver, options, 200), "cone")
         island = single_island(problem.rows, bodies)
-        status, iterations, _, _, _ = solver.kernel(
+        status, iterations, _, _, _ = solver.solve_island(
             rows, island, 0, problem.free_velocity, velocity, workspace, settings
         )
         return Status(status), iterations

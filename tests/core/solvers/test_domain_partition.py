@@ -175,7 +175,7 @@ def solve(problem, method, friction, islands, laid_row, batches, sweeps, **optio
     workspace = workspace._replace(domains=workspace.domains._replace(batches=batches))
     island = int(np.argmax(np.diff(islands.block_first[: islands.count[0] + 1])))
     settings = kernel_settings(options, friction)
-    outcome = solver.kernel(rows, islands, island, problem.free_velocity, velocity, workspace, settings)
+    outcome = solver.solve_island(rows, islands, island, problem.free_velocity, velocity, workspace, settings)
     return rows, velocity, outcome, island
 
 
@@ -234,7 +234,7 @@ def test_a_divided_island_is_solved_as_well(problems, which, method, friction):
     settings = kernel_settings(resolve_options(solver, SolverOptions(max_iterations=1, tolerance=1e-300), 1), friction)
     settings = settings._replace(max_iterations=0)
     workspace = solver.allocate(len(rows.impulse), len(velocity), 0)
-    look = solver.kernel(rows, before, island, problem.free_velocity, expected.copy(), workspace, settings)
+    look = solver.solve_island(rows, before, island, problem.free_velocity, expected.copy(), workspace, settings)
     assert outcome[2] == pytest.approx(look[2], rel=1e-6, abs=1e-11)
     if outcome[2] > 1e-8:
         assert outcome[4] == look[4]

@@ -619,7 +619,7 @@ def test_pairs_of_the_cards_keep_a_positive_number(strategy):
     velocity = problem.free_velocity.copy()
     islands = single_island(rows, len(velocity))
     workspace = method.allocate(len(rows.impulse), len(velocity), 0)
-    status, _, _, scale, _ = method.kernel(
+    status, _, _, scale, _ = method.solve_island(
         rows, islands, 0, problem.free_velocity, velocity, workspace, kernel_settings(options, "polyhedral")
     )
     assert Status(status).converged

@@ -186,7 +186,7 @@ def test_what_the_bounds_cut_off_does_not_get_denormal():
     workspace = method.allocate(6, 3, 0)
     rows = RowArrays(*(array.copy() for array in problem.rows))
     islands, velocity = single_island(rows, 3), problem.free_velocity.copy()
-    outcome = method.kernel(rows, islands, 0, problem.free_velocity, velocity, workspace, settings)
+    outcome = method.solve_island(rows, islands, 0, problem.free_velocity, velocity, workspace, settings)
     assert outcome[1] == 520
     excess = np.abs(workspace.excess)
     assert excess[3] == 0.0
