@@ -8,7 +8,7 @@ end and does not depend on the tree's shape: a repeated frame gives the same bit
 
 from ..compiled.kernel import kernel, subkernel
 from .data.contact_arrays import STATUS_CAPACITY, STATUS_OK
-from .data.workspace import CAPSULE, CONE, CYLINDER, POSITION, SPHERE
+from .data.workspace import CONE, CYLINDER, POSITION, SPHERE, is_round
 from .distance.aabb_tree import find_overlapping_leaves, update_tree
 
 DYNAMIC = 2
@@ -126,7 +126,7 @@ def bound_shapes(shapes, state, step, workspace):
         for i in range(3):
             center = shape_pose[shape, POSITION, i]
             half = 0.0
-            if is_sphere or CAPSULE <= kind <= CONE:
+            if is_round(kind):
                 lower, upper = round_extent(kind, parameters[shape], shape_pose[shape, i, 2])
                 center += 0.5 * (lower + upper)
                 half = 0.5 * (upper - lower)

@@ -6,7 +6,7 @@ from ..compiled.function_tables import call_for_count
 from ..compiled.kernel import subkernel
 from .anti_tunnelling import add_anti_tunnelling_contacts
 from .data.contact_buffers import append_contacts, remember_pose, start_contacts
-from .data.workspace import CAPSULE, CONE, INFINITE, NO_CONTACT, RATIO_MARGIN, ROUND_SHAPES, SPHERE, SPHERES
+from .data.workspace import INFINITE, NO_CONTACT, RATIO_MARGIN, ROUND_SHAPES, SPHERE, SPHERES, has_axis
 from .distance.shape_distance import RATIO_FAST
 from .manifold.polytope_contacts import polytope_contacts
 from .scaled_shapes import set_surface_velocity
@@ -97,7 +97,7 @@ def find_manifold(arrays, pair, reach, enough):
     if a.kind == SPHERE or b.kind == SPHERE:
         scratch.feature.is_curved[0] = 1
         return call_for_count(arrays.pair_kernels, SPHERES, polytopes, a, b, pair.size, reach, scratch), reach
-    if CAPSULE <= a.kind <= CONE or CAPSULE <= b.kind <= CONE:
+    if has_axis(a.kind) or has_axis(b.kind):
         count = call_for_count(
             arrays.pair_kernels,
             ROUND_SHAPES,

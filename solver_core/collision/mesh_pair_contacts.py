@@ -5,7 +5,7 @@ import numpy as np
 from ..compiled.function_tables import call_for_count
 from ..compiled.kernel import subkernel
 from .data.contact_buffers import remember_pose
-from .data.workspace import CAPSULE, CONE, MESHES, RATIO_MARGIN, SPHERE
+from .data.workspace import MESHES, RATIO_MARGIN, is_round
 from .mesh.mesh_pairs import append_mesh_contacts, exchange_poses, hold_normals, set_centers, set_path
 
 
@@ -36,8 +36,7 @@ def make_mesh_contacts(arrays, pair, approach):
     )
     append_contacts_of_mesh(arrays, pair, mesh_pose, count, np.bool_(False))
     kind = arrays.model.shapes.kind[pair.moving]
-    is_round = kind == SPHERE or CAPSULE <= kind <= CONE
-    pairs.is_curved[number] = is_round and count > 0
+    pairs.is_curved[number] = is_round(kind) and count > 0
 
 
 @subkernel

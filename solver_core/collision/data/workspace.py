@@ -7,12 +7,16 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ...compiled.kernel import subkernel
 from ...geometry.hulls import HullArrays
 from ...geometry.shapes import ShapeKind
 from .mesh_tables import MeshTables
 
 # Values of ShapeArrays.kind, as plain numbers for kernels.
 BOX, SPHERE, HULL, CAPSULE, CYLINDER, CONE, MESH = (int(kind) for kind in ShapeKind)
+# Those of shapes that ``has_axis`` and ``is_round`` tell apart one by one, for whole arrays of kinds.
+KINDS_WITH_AXIS = (CAPSULE, CYLINDER, CONE)
+ROUND_KINDS = (SPHERE, *KINDS_WITH_AXIS)
 
 # More than any length of a scene [m].
 INFINITE = 1e300
@@ -71,6 +75,18 @@ RATIO_MARGIN = 0.01
 
 # Room for faces of the polytope that grows in the overlap of two curved shapes; some 100 were seen.
 EXPANSION_ROWS = 256
+
+
+@subkernel(inline=True)
+def has_axis(kind):
+    """Whether a shape is a capsule, cylinder or cone: round about the z axis of its own frame, and no ball."""
+    return CAPSULE <= kind <= CONE
+
+
+@subkernel(inline=True)
+def is_round(kind):
+    """Whether a shape is a ball, capsule, cylinder or cone."""
+    return kind == SPHERE or has_axis(kind)
 
 
 class PairShape(NamedTuple):

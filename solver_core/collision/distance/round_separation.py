@@ -12,7 +12,7 @@ global one. An upper bound known before (the best face's) ends the search sooner
 import numpy as np
 
 from ...compiled.kernel import subkernel
-from ..data.workspace import CAPSULE, CONE, INFINITE, POSITION
+from ..data.workspace import INFINITE, POSITION, has_axis
 from .closest_points import MOST_ITERATIONS, RATIO_PROGRESS, into_frame, is_known, nearest_of_simplex, weigh_corners
 from .round_support import support_difference, towards_side, turned
 
@@ -159,9 +159,9 @@ def least_depth(polytopes, a, b, size, thickness, scratch, depth, nx, ny, nz):
     for trial in range(CREASE_TRIALS):
         # On the side of a, of b, and on both by turns.
         x, y, z = (nx, ny, nz) if trial < 2 else (p, q, s)
-        if trial != 1 and CAPSULE <= a.kind <= CONE:
+        if trial != 1 and has_axis(a.kind):
             x, y, z = towards_side(a, x, y, z)
-        if trial != 0 and CAPSULE <= b.kind <= CONE:
+        if trial != 0 and has_axis(b.kind):
             x, y, z = into_frame(pose.b_in_a, -x, -y, -z)
             x, y, z = towards_side(b, x, y, z)
             x, y, z = turned(pose.b_in_a, -x, -y, -z)

@@ -28,17 +28,7 @@ from ..data.mesh_tables import (
     PUSHES_TO,
     SOLID,
 )
-from ..data.workspace import (
-    BOX,
-    CAPSULE,
-    CONE,
-    HULL,
-    INFINITE,
-    POSITION,
-    RATIO_MARGIN,
-    ROUND_ON_MESH,
-    SPHERE,
-)
+from ..data.workspace import BOX, HULL, INFINITE, POSITION, RATIO_MARGIN, ROUND_ON_MESH, SPHERE, has_axis
 from ..distance.closest_points import RATIO_TOUCHING, into_frame
 from ..distance.shape_distance import MOST_STEPS, NO_IMPACT, RATIO_FAST, depth_of_point
 from .mesh_creases import hold_over_creases
@@ -169,7 +159,7 @@ def touch_listed(mesh, tables, polytopes, pair, place, scratch, pair_kernels, co
         reach = slack + (1.0 - share) * length
     if pair.other.kind == SPHERE:
         count = touch_sphere(mesh, pair, triangle, side, where, reach, pose, contact, count)
-    elif CAPSULE <= pair.other.kind <= CONE:
+    elif has_axis(pair.other.kind):
         count = call_for_count(
             pair_kernels, ROUND_ON_MESH, mesh, polytopes, pair, triangle, side, where, reach, scratch, contact, count
         )

@@ -23,7 +23,7 @@ from ..data.mesh_tables import (
     SOLID,
     STACK,
 )
-from ..data.workspace import CAPSULE, CONE, FACES, INFINITE, POSITION, SPHERE, VERTICES
+from ..data.workspace import CAPSULE, FACES, INFINITE, POSITION, SPHERE, VERTICES, is_round
 from ..distance.closest_points import RATIO_TOUCHING
 from ..distance.shape_distance import shape_distance
 from .mesh_query import triangle_shape
@@ -353,10 +353,9 @@ def is_beside(mesh, polytopes, other, row, slack, pose):
     vertices, triangles = mesh.vertices, mesh.triangles
     a, b, c = triangles[row, 0], triangles[row, 1], triangles[row, 2]
     kind, parameters, bounds = other.kind, other.parameters, polytopes.bounds[other.polytope]
-    is_round = kind == SPHERE or CAPSULE <= kind <= CONE
     for i in range(3):
         lower, upper = bounds[0, i] - slack, bounds[1, i] + slack
-        if is_round:
+        if is_round(kind):
             upper = parameters[0] + slack
             if i == 2 and kind != SPHERE:
                 upper = parameters[1] + slack + (parameters[0] if kind == CAPSULE else 0.0)

@@ -18,7 +18,7 @@ the gaps of those left.
 from ...compiled.function_tables import call_for_count
 from ...compiled.kernel import subkernel
 from ..data.mesh_tables import CONTACT_ROWS, FLAGS, LISTED, SOLID
-from ..data.workspace import CAPSULE, CONE, INFINITE, ROUND_ON_FACE, SPHERE
+from ..data.workspace import INFINITE, ROUND_ON_FACE, SPHERE, has_axis
 from ..distance.closest_points import RATIO_TOUCHING
 from .mesh_features import FACE, can_push, set_triangle, side_of_point
 from .mesh_manifold import DROPPED, close_up, keep_contact, keep_points, thin_out
@@ -160,7 +160,7 @@ def add_face(mesh, tables, polytopes, pair, triangle, reach, scratch, pair_kerne
     """Add the points of a shape over a triangle's face; return how many contacts there are."""
     contact = tables.contact
     set_triangle(mesh, polytopes, pair.row, triangle, pair.side, tables.probe)
-    if CAPSULE <= pair.other.kind <= CONE:
+    if has_axis(pair.other.kind):
         points = call_for_count(pair_kernels, ROUND_ON_FACE, polytopes, pair, reach, scratch)
         return keep_points(contact, count, triangle, points, -INFINITE, INFINITE, scratch)
     points = face_points(polytopes, pair, mesh.triangles[triangle, FLAGS], pair.side, reach, scratch)

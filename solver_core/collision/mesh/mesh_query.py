@@ -6,7 +6,7 @@ import numpy as np
 
 from ...compiled.kernel import subkernel
 from ..data.mesh_tables import NODE_START, TRIANGLE_START, VERTEX_START
-from ..data.workspace import CAPSULE, CONE, HULL, SPHERE, PairShape
+from ..data.workspace import HULL, SPHERE, PairShape, has_axis
 
 
 class MeshView(NamedTuple):
@@ -88,4 +88,4 @@ def ball_radius(shape):
     """Radius of a ball about its position that holds a round shape; 0 of others, which have bounds [m]."""
     if shape.kind == SPHERE:
         return shape.parameters[0]
-    return shape.bounding_radius if CAPSULE <= shape.kind <= CONE else 0.0
+    return shape.bounding_radius if has_axis(shape.kind) else 0.0
