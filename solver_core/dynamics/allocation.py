@@ -170,14 +170,16 @@ def allocate_problem(collision: CollisionArrays, body_count: int, method) -> Pro
     method : Method or None
     """
     contact_capacity = len(collision.contacts[0].shape_a)
+    # Each block of rows is a contact so far.
+    block_capacity = contact_capacity
     row_capacity = ROWS_PER_CONTACT * contact_capacity
     solver = method.allocate(row_capacity, body_count, 0) if method else ()
     sweep = sweeping_workspace(solver) or allocate_sweep_workspace(row_capacity if method else 0, body_count)
     return ProblemArrays(
-        rows=allocate_rows(contact_capacity, row_capacity, body_count),
-        contact_rows=allocate_contact_rows(contact_capacity),
+        rows=allocate_rows(block_capacity, row_capacity, body_count),
+        contact_rows=allocate_contact_rows(contact_capacity, block_capacity),
         step_rules=allocate_step_rules(contact_capacity, body_count),
-        islands=allocate_islands(contact_capacity, body_count),
+        islands=allocate_islands(block_capacity, body_count),
         parent=np.zeros(body_count, np.int64),
         label=np.zeros(body_count, np.int64),
         graph=allocate_contact_graph(0, 0),
