@@ -94,6 +94,7 @@ def detect_and_solve_positions(arrays):
         end_stage(record, SOLVE_POSITIONS)
         if _is_last_pass(members, passes, may_keep_pairs):
             end_stage(record, NARROW_PHASE)
+            record.detection_passes[0] += passes
             return True
         _copy_velocities(velocity, collision.workspace.predicted.velocity)
         _copy_velocities(motion.start_velocity, velocity)
