@@ -317,13 +317,13 @@ class PredictedMotion(NamedTuple):
     detection_pass : int64 [1]
         Number of the present pass, from 0; in pass 0 ``velocity`` means nothing.
     velocity : float64 [B, 6]
-        After the previous pass's solve [m/s, rad/s].
+        Position-update velocity of the previous pass's solution [m/s, rad/s].
     surplus : float64 [B]
         How much farther than by its velocity at the start the body may go, because others push it [m].
     is_deep : bool [B]
         Whether the body has overlapped another one so deeply in this substep that its predicted end pose means nothing.
     body_pose, shape_pose : float64 [B, 4, 3], [S, 4, 3]
-        World poses at the end of the substep, written by ``place_end_poses``.
+        World poses at the end of the substep, written by ``place_end_poses``; of the present pass where it checks them.
     """
 
     detection_pass: np.ndarray
