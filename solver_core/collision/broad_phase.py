@@ -7,11 +7,10 @@ end and does not depend on the tree's shape: a repeated frame gives the same bit
 """
 
 from ..compiled.kernel import kernel, subkernel
+from ..model.state import DYNAMIC
 from .data.contact_arrays import STATUS_CAPACITY, STATUS_OK
 from .data.workspace import CONE, CYLINDER, POSITION, SPHERE, is_round
 from .distance.aabb_tree import find_overlapping_leaves, update_tree
-
-DYNAMIC = 2
 
 
 @kernel(inline=True)

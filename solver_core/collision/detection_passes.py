@@ -7,7 +7,7 @@ bodies that were pushed, and add contacts at the poses to which the last solutio
 import math
 
 from ..compiled.kernel import subkernel
-from .broad_phase import DYNAMIC
+from ..model.state import DYNAMIC
 from .data.workspace import POSITION, RATIO_MARGIN
 from .swept_motion import place_at_time
 

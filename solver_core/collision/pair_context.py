@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..compiled.kernel import subkernel
-from .broad_phase import DYNAMIC
+from ..model.state import DYNAMIC
 from .data.contact_arrays import ContactArrays, PairArrays
 from .data.workspace import MESH, SPHERE, CollisionWorkspace, PairShape
 from .swept_motion import bound_approach, swept_radius
