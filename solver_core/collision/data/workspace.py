@@ -50,24 +50,11 @@ MAX_PASSES = 3
 # ... and with those that keep the pairs and only add contacts at the poses to which the last solution leads.
 MAX_END_POSE_PASSES = 12
 
-# Entries of PairAxes.separation: along the best face of a, the best face of b, and the best two edges.
-BEST_A = 0
-BEST_B = 1
-BEST_EDGES = 2
-
 # Columns of PairScratch.simplex: the corner as point of a - b, of a, of b, and its weight.
 CORNER = 0
 CORNER_A = 3
 CORNER_B = 6
 WEIGHT = 9
-
-# Rows of PairScratch.polygon.
-CLIPPED = 0
-REFERENCE_FACE = 1
-SPARE = 2
-
-# Column of PairScratch.polygon: by which of a triangle's sides a corner was cut.
-CUT = 3
 
 # Shapes at rest get contacts up to a gap of this fraction of the smaller one's size: what is about to touch is in the
 # manifold before it does. Must exceed pair_cache.RATIO_RECYCLE; larger means more rows that never act.
@@ -137,8 +124,8 @@ class PairAxes(NamedTuple):
 
     Attributes
     ----------
-    separation : float64 [3]
-        Largest ones along face normals of a, of b, and of edge pairs: BEST_A, BEST_B, BEST_EDGES [m].
+    separation_a, separation_b, separation_edges : float64 [1]
+        Largest ones along face normals of a, of b, and of edge pairs [m].
     edge_normal : float64 [3]
         Normal of the best edge pair.
     normal : float64 [3]
@@ -147,7 +134,9 @@ class PairAxes(NamedTuple):
         Normal of a sheet on the side of the other's centre, else 0.
     """
 
-    separation: np.ndarray
+    separation_a: np.ndarray
+    separation_b: np.ndarray
+    separation_edges: np.ndarray
     edge_normal: np.ndarray
     normal: np.ndarray
     side: np.ndarray
@@ -212,6 +201,48 @@ class Manifold(NamedTuple):
     angle: np.ndarray
 
 
+class NearEdges(NamedTuple):
+    """Edges of one polytope that may decide the separation of a pair, in the frame of shape a.
+
+    Attributes
+    ----------
+    direction : float64 [E, 3]
+        From tail to head [m].
+    normal_one, normal_two : float64 [E, 3]
+        Outward normals of the two faces beside it.
+    tail : float64 [E, 3]
+        [m]
+    number : int64 [E]
+        Within the polytope.
+    """
+
+    direction: np.ndarray
+    normal_one: np.ndarray
+    normal_two: np.ndarray
+    tail: np.ndarray
+    number: np.ndarray
+
+
+class FacePolygons(NamedTuple):
+    """Two faces of a pair while one is clipped against the other's sides, corner by corner.
+
+    Attributes
+    ----------
+    reference : float64 [M, 3]
+        The face that clips [m].
+    clipped, spare : float64 [M, 3]
+        What is left of the other one, and where a part of it is written [m].
+    cut, spare_cut : int64 [M]
+        Likewise, of a triangle's face: bit i says that side i has cut the corner.
+    """
+
+    reference: np.ndarray
+    clipped: np.ndarray
+    spare: np.ndarray
+    cut: np.ndarray
+    spare_cut: np.ndarray
+
+
 class PairScratch(NamedTuple):
     """What is worked out for one pair, in the frame of shape a unless said otherwise. Rows and columns: see above.
 
@@ -228,10 +259,8 @@ class PairScratch(NamedTuple):
         For the depth of curved shapes, in ``round_separation``; then for their contacts, in ``round_manifold``.
     heights : float64 [2, V]
         Vertices of a and b along an axis.
-    near_edges : float64 [2, E, 13]
-        Edges of a and b that may decide the separation; columns in ``hull_separation``.
-    polygon : float64 [3, M, 4]
-        For clipping.
+    near_edges_a, near_edges_b : NearEdges
+    polygon : FacePolygons
     manifold : Manifold
     cull_distance : float64 [1]
         Gap of the nearest point that a manifold of polytopes leaves out; where it is empty, less than the distance [m].
@@ -244,8 +273,9 @@ class PairScratch(NamedTuple):
     simplex: np.ndarray
     expansion: np.ndarray
     heights: np.ndarray
-    near_edges: np.ndarray
-    polygon: np.ndarray
+    near_edges_a: NearEdges
+    near_edges_b: NearEdges
+    polygon: FacePolygons
     manifold: Manifold
     cull_distance: np.ndarray
 
@@ -376,14 +406,17 @@ def allocate_pair_scratch(vertex_count: int, edge_count: int, loop_length: int) 
     point_count = corner_count + vertex_count
     return PairScratch(
         pose=PairPoses(*(np.zeros((4, 3)) for _ in PairPoses._fields)),
-        axes=PairAxes(*(np.zeros(3) for _ in PairAxes._fields)),
+        axes=PairAxes(*(np.zeros(1 if name.startswith("separation") else 3) for name in PairAxes._fields)),
         feature=PairFeatures(*(np.zeros(1, np.int64) for _ in PairFeatures._fields)),
         closest=ClosestPoints(*(np.zeros(3) for _ in ClosestPoints._fields)),
         simplex=np.zeros((4, 10)),
         expansion=np.zeros((3, EXPANSION_ROWS, 10)),
         heights=np.zeros((2, vertex_count)),
-        near_edges=np.zeros((2, edge_count, 13)),
-        polygon=np.zeros((3, corner_count, 4)),
+        near_edges_a=_near_edges(edge_count),
+        near_edges_b=_near_edges(edge_count),
+        polygon=FacePolygons(
+            *(np.zeros((corner_count, 3)) for _ in range(3)), *(np.zeros(corner_count, np.int64) for _ in range(2))
+        ),
         manifold=Manifold(
             point_a=np.zeros((point_count, 3)),
             point_b=np.zeros((point_count, 3)),
@@ -392,3 +425,7 @@ def allocate_pair_scratch(vertex_count: int, edge_count: int, loop_length: int) 
         ),
         cull_distance=np.zeros(1),
     )
+
+
+def _near_edges(edge_count: int) -> NearEdges:
+    return NearEdges(*(np.zeros((edge_count, 3)) for _ in range(4)), number=np.zeros(edge_count, np.int64))

@@ -11,14 +11,12 @@ from ...compiled.kernel import subkernel
 from ..data.workspace import (
     BOX,
     CAPSULE,
-    CLIPPED,
     CONE,
     CYLINDER,
     FACES,
     HULL,
     INFINITE,
     POSITION,
-    REFERENCE_FACE,
 )
 from ..distance.closest_points import into_frame
 from ..distance.round_support import UPPER_CAP, turned
@@ -113,7 +111,7 @@ def place_reference_face(polytopes, reference, face, is_face_of_b, scratch):
     sides : int
         Of the face; 0 for a cap.
     """
-    pose, discs, polygon = scratch.pose.b_in_a, scratch.expansion[DISCS], scratch.polygon[REFERENCE_FACE]
+    pose, discs, polygon = scratch.pose.b_in_a, scratch.expansion[DISCS], scratch.polygon.reference
     if reference.kind in (CYLINDER, CONE):
         place_cap(reference.parameters, face, is_face_of_b, pose, discs, np.int64(0))
         return plane_of_disc(discs, np.int64(0)), np.int64(0)
@@ -141,7 +139,7 @@ def plane_of_disc(discs, row):
 @subkernel
 def cap_and_polygon(polytopes, reference, incident, is_face_of_b, plane, tolerance, reach, scratch):
     """Contacts of a cap, the first disc, with the face of a polytope that looks most against it; and their tilt."""
-    pose, polygon = scratch.pose.b_in_a, scratch.polygon[CLIPPED]
+    pose, polygon = scratch.pose.b_in_a, scratch.polygon.clipped
     first, last = polytopes.start[incident.polytope, FACES], polytopes.start[incident.polytope + 1, FACES]
     opposed = most_opposed_face(polytopes.plane, first, last, plane[3], plane[4], plane[5], not is_face_of_b, pose)
     corners = place_face(polytopes, incident.polytope, opposed, not is_face_of_b, pose, polygon)
@@ -173,7 +171,7 @@ def ruling_over_face(reference, sides, is_face_of_b, plane, radius, tolerance, r
     if sides == 0:
         low, high = clip_by_disc(ends, scratch.expansion[DISCS], reference.parameters[0] + tolerance)
     else:
-        low, high = clip_by_sides(ends, scratch.polygon[REFERENCE_FACE], sides, plane[3], plane[4], plane[5], tolerance)
+        low, high = clip_by_sides(ends, scratch.polygon.reference, sides, plane[3], plane[4], plane[5], tolerance)
     count = np.int64(0)
     if low <= high:
         for share in (low, high):
@@ -193,7 +191,7 @@ def cap_over_face(reference, sides, incident, cap, is_face_of_b, plane, toleranc
         return disc_over_polygon(
             discs,
             incident.parameters[0],
-            scratch.polygon[REFERENCE_FACE],
+            scratch.polygon.reference,
             sides,
             scratch.expansion,
             plane_of_disc(discs, np.int64(0)),
