@@ -58,7 +58,7 @@ def match_contacts(pairs, contacts, last_substep_contacts, workspace):
                 pairs.last_substep_count[pair_number],
                 size,
                 workspace.body_pose,
-                workspace.scratch.simplex,
+                workspace.scratch.carried,
             )
         for contact in range(first, end):
             earlier = contacts.matched[contact]

@@ -50,18 +50,14 @@ MAX_PASSES = 3
 # ... and with those that keep the pairs and only add contacts at the poses to which the last solution leads.
 MAX_END_POSE_PASSES = 12
 
-# Columns of PairScratch.simplex: the corner as point of a - b, of a, of b, and its weight.
-CORNER = 0
-CORNER_A = 3
-CORNER_B = 6
-WEIGHT = 9
-
 # Shapes at rest get contacts up to a gap of this fraction of the smaller one's size: what is about to touch is in the
 # manifold before it does. Must exceed pair_cache.RATIO_RECYCLE; larger means more rows that never act.
 RATIO_MARGIN = 0.01
 
-# Room for faces of the polytope that grows in the overlap of two curved shapes; some 100 were seen.
+# Room for corners and faces of the polytope that grows in the overlap of two curved shapes; some 100 were seen.
 EXPANSION_ROWS = 256
+# Room for the corners of the region in which two discs lie over each other, beside those of a disc over a polygon.
+DISC_CROSSINGS = 16
 
 
 @subkernel(inline=True)
@@ -201,6 +197,66 @@ class Manifold(NamedTuple):
     angle: np.ndarray
 
 
+class MinkowskiPoints(NamedTuple):
+    """Points x - y of a pair's Minkowski difference, in the frame of shape a: corners of a simplex or of a polytope.
+
+    Attributes
+    ----------
+    point : float64 [N, 3]
+        [m]
+    on_a, on_b : float64 [N, 3]
+        The points x of a and y of b that they are made of [m].
+    weight : float64 [N]
+        Of a simplex: their shares of its point that is nearest to the origin.
+    """
+
+    point: np.ndarray
+    on_a: np.ndarray
+    on_b: np.ndarray
+    weight: np.ndarray
+
+
+class Expansion(NamedTuple):
+    """The polytope that grows within the Minkowski difference of two shapes that overlap (``round_separation``).
+
+    Attributes
+    ----------
+    corner : MinkowskiPoints
+    normal : float64 [N, 3]
+        Of its faces, outwards.
+    distance : float64 [N]
+        Of the faces' planes from the origin [m].
+    face_corners : int64 [N, 3]
+        Counterclockwise.
+    rim : int64 [N, 2]
+        Edges around a hole in it: tail and head.
+    """
+
+    corner: MinkowskiPoints
+    normal: np.ndarray
+    distance: np.ndarray
+    face_corners: np.ndarray
+    rim: np.ndarray
+
+
+class DiscRegions(NamedTuple):
+    """The region in which a disc lies over another face (``disc_regions``).
+
+    Attributes
+    ----------
+    disc : float64 [8, 3]
+        Two discs; rows in ``disc_regions``.
+    outline : float64 [M, 2]
+        A polygon in the first disc's plane [m].
+    spot : float64 [3 M + 16, 2]
+        Corners of the region, likewise.
+    """
+
+    disc: np.ndarray
+    outline: np.ndarray
+    spot: np.ndarray
+
+
 class NearEdges(NamedTuple):
     """Edges of one polytope that may decide the separation of a pair, in the frame of shape a.
 
@@ -244,7 +300,7 @@ class FacePolygons(NamedTuple):
 
 
 class PairScratch(NamedTuple):
-    """What is worked out for one pair, in the frame of shape a unless said otherwise. Rows and columns: see above.
+    """What is worked out for one pair, in the frame of shape a unless said otherwise.
 
     Attributes
     ----------
@@ -254,9 +310,19 @@ class PairScratch(NamedTuple):
     feature : PairFeatures
         The features that give these, and the manifold's.
     closest : ClosestPoints
-    simplex : float64 [4, 10]
-    expansion : float64 [3, 256, 10]
-        For the depth of curved shapes, in ``round_separation``; then for their contacts, in ``round_manifold``.
+    simplex : MinkowskiPoints
+    expansion : Expansion
+    discs : DiscRegions
+    ends : float64 [4, 3]
+        Of two segments: first those of a's [m].
+    on_edge : float64 [4, 3]
+        What ``nearest_on_segment`` finds on a triangle's edge, which begins at ``edge_tail``.
+    edge_tail : float64 [3]
+        [m]
+    shrunk : float64 [3]
+        ``parameters`` of a shape that is made smaller.
+    carried : float64 [3, 3]
+        For ``match_contacts``: where an earlier contact would be now; world [m].
     heights : float64 [2, V]
         Vertices of a and b along an axis.
     near_edges_a, near_edges_b : NearEdges
@@ -270,8 +336,14 @@ class PairScratch(NamedTuple):
     axes: PairAxes
     feature: PairFeatures
     closest: ClosestPoints
-    simplex: np.ndarray
-    expansion: np.ndarray
+    simplex: MinkowskiPoints
+    expansion: Expansion
+    discs: DiscRegions
+    ends: np.ndarray
+    on_edge: np.ndarray
+    edge_tail: np.ndarray
+    shrunk: np.ndarray
+    carried: np.ndarray
     heights: np.ndarray
     near_edges_a: NearEdges
     near_edges_b: NearEdges
@@ -409,8 +481,24 @@ def allocate_pair_scratch(vertex_count: int, edge_count: int, loop_length: int) 
         axes=PairAxes(*(np.zeros(1 if name.startswith("separation") else 3) for name in PairAxes._fields)),
         feature=PairFeatures(*(np.zeros(1, np.int64) for _ in PairFeatures._fields)),
         closest=ClosestPoints(*(np.zeros(3) for _ in ClosestPoints._fields)),
-        simplex=np.zeros((4, 10)),
-        expansion=np.zeros((3, EXPANSION_ROWS, 10)),
+        simplex=_minkowski_points(4),
+        expansion=Expansion(
+            corner=_minkowski_points(EXPANSION_ROWS),
+            normal=np.zeros((EXPANSION_ROWS, 3)),
+            distance=np.zeros(EXPANSION_ROWS),
+            face_corners=np.zeros((EXPANSION_ROWS, 3), np.int64),
+            rim=np.zeros((EXPANSION_ROWS, 2), np.int64),
+        ),
+        discs=DiscRegions(
+            disc=np.zeros((8, 3)),
+            outline=np.zeros((corner_count, 2)),
+            spot=np.zeros((3 * corner_count + DISC_CROSSINGS, 2)),
+        ),
+        ends=np.zeros((4, 3)),
+        on_edge=np.zeros((4, 3)),
+        edge_tail=np.zeros(3),
+        shrunk=np.zeros(3),
+        carried=np.zeros((3, 3)),
         heights=np.zeros((2, vertex_count)),
         near_edges_a=_near_edges(edge_count),
         near_edges_b=_near_edges(edge_count),
@@ -425,6 +513,10 @@ def allocate_pair_scratch(vertex_count: int, edge_count: int, loop_length: int) 
         ),
         cull_distance=np.zeros(1),
     )
+
+
+def _minkowski_points(count: int) -> MinkowskiPoints:
+    return MinkowskiPoints(*(np.zeros((count, 3)) for _ in range(3)), weight=np.zeros(count))
 
 
 def _near_edges(edge_count: int) -> NearEdges:

@@ -260,8 +260,7 @@ def closest_points_contact(distance, closest, axes, feature, manifold):
 def edge_contact(polytopes, a, b, are_boxes, scratch):
     """One contact where the two edges that separate best come closest."""
     axes, feature, pose = scratch.axes, scratch.feature, scratch.pose.b_in_a
-    # The simplex is free here: its corners hold the ends of the edges, of a and then of b.
-    ends = scratch.simplex
+    ends = scratch.ends
     if are_boxes:
         x, y, z = axes.edge_normal[0], axes.edge_normal[1], axes.edge_normal[2]
         box_edge(a.parameters, feature.edge_of_a[0], x, y, z, ends[0], ends[1])

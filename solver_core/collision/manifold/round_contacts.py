@@ -212,7 +212,7 @@ def is_certain(polytopes, a, b, is_face_of_b, count, radius, allowed, scratch):
 @subkernel
 def add_deepest(polytopes, a, b, is_face_of_b, distance, count, maximal_points, scratch):
     """Add the point of the other shape that is deepest below a face to the face's manifold; return the contacts."""
-    axes, pose, ends = scratch.axes, scratch.pose.b_in_a, scratch.simplex
+    axes, pose, ends = scratch.axes, scratch.pose.b_in_a, scratch.ends
     nx, ny, nz = axes.normal[0], axes.normal[1], axes.normal[2]
     radius_a, radius_b = rounding(a), rounding(b)
     gap = distance - radius_a - radius_b
@@ -245,7 +245,7 @@ def axis_contacts(a, b, touching, agree, reach, scratch):
         Contacts; -1 if it is the caps, or an end of a cylinder's axis, that decide.
     """
     kind_a, kind_b, parameters_a, parameters_b = a.kind, b.kind, a.parameters, b.parameters
-    pose, ends, manifold = scratch.pose.b_in_a, scratch.simplex, scratch.manifold
+    pose, ends, manifold = scratch.pose.b_in_a, scratch.ends, scratch.manifold
     ux, uy, uz = pose[0, 2], pose[1, 2], pose[2, 2]
     half_a, half_b = parameters_a[1], parameters_b[1]
     px, py, pz = pose[POSITION, 0], pose[POSITION, 1], pose[POSITION, 2]
@@ -357,7 +357,7 @@ def contact_along(polytopes, a, b, distance, nx, ny, nz, agree, reach, scratch):
     distance : float
         Signed, of the cores [m]. Above 0 ``scratch.closest`` holds the closest points.
     """
-    pose, ends = scratch.pose.b_in_a, scratch.simplex
+    pose, ends = scratch.pose.b_in_a, scratch.ends
     p, q, s = into_frame(pose, -nx, -ny, -nz)
     bend_b = set_feature(polytopes, b, p, q, s, ends)
     for end in range(2):
@@ -370,8 +370,8 @@ def contact_along(polytopes, a, b, distance, nx, ny, nz, agree, reach, scratch):
 
 @subkernel
 def meet_features(scratch, radius_a, radius_b, bend, distance, nx, ny, nz, agree, reach):
-    """Contacts of two segments (or points) whose ends are in ``scratch.simplex``; arguments as of ``line_manifold``."""
-    ends, manifold, closest = scratch.simplex, scratch.manifold, scratch.closest
+    """Contacts of two segments (or points) whose ends are in ``scratch.ends``; arguments as of ``line_manifold``."""
+    ends, manifold, closest = scratch.ends, scratch.manifold, scratch.closest
     gap = distance - radius_a - radius_b
     count = line_manifold(ends, radius_a, radius_b, bend, nx, ny, nz, reach, manifold)
     if count == 0 or smallest_gap(manifold, count) > gap + agree:

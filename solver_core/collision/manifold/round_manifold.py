@@ -25,9 +25,7 @@ from .disc_regions import (
     AXIS_1,
     AXIS_2,
     CENTER,
-    DISCS,
     SECOND_DISC,
-    SPOTS,
     add_over_plane,
     disc_over_disc,
     disc_over_polygon,
@@ -89,7 +87,7 @@ def face_of_round_manifold(
             x, y, z = into_frame(scratch.pose.b_in_a, x, y, z)
         cap = opposed_cap(incident.kind, incident.parameters, x, y, z)
         if cap < 0:
-            set_ruling(incident.kind, incident.parameters, x, y, z, scratch.simplex)
+            set_ruling(incident.kind, incident.parameters, x, y, z, scratch.ends)
     if incident.kind in (BOX, HULL):
         count, tilt = cap_and_polygon(polytopes, reference, incident, is_face_of_b, plane, tolerance, reach, scratch)
     elif cap < 0:
@@ -111,7 +109,7 @@ def place_reference_face(polytopes, reference, face, is_face_of_b, scratch):
     sides : int
         Of the face; 0 for a cap.
     """
-    pose, discs, polygon = scratch.pose.b_in_a, scratch.expansion[DISCS], scratch.polygon.reference
+    pose, discs, polygon = scratch.pose.b_in_a, scratch.discs.disc, scratch.polygon.reference
     if reference.kind in (CYLINDER, CONE):
         place_cap(reference.parameters, face, is_face_of_b, pose, discs, np.int64(0))
         return plane_of_disc(discs, np.int64(0)), np.int64(0)
@@ -148,11 +146,10 @@ def cap_and_polygon(polytopes, reference, incident, is_face_of_b, plane, toleran
     if not is_face_of_b:
         mx, my, mz = turned(pose, mx, my, mz)
     return disc_over_polygon(
-        scratch.expansion[DISCS],
+        scratch.discs,
         reference.parameters[0],
         polygon,
         corners,
-        scratch.expansion,
         (polygon[0, 0], polygon[0, 1], polygon[0, 2], mx, my, mz),
         plane,
         tolerance,
@@ -164,12 +161,12 @@ def cap_and_polygon(polytopes, reference, incident, is_face_of_b, plane, toleran
 
 @subkernel
 def ruling_over_face(reference, sides, is_face_of_b, plane, radius, tolerance, reach, scratch):
-    """Contacts at the ends of what of the incident shape's ruling, in the simplex, lies over a face; their number."""
-    ends = scratch.simplex
+    """Contacts at the ends of what of the incident shape's ruling (``scratch.ends``) lies over a face; their number."""
+    ends = scratch.ends
     if not is_face_of_b:
         place_ends(scratch.pose.b_in_a, ends, np.int64(0))
     if sides == 0:
-        low, high = clip_by_disc(ends, scratch.expansion[DISCS], reference.parameters[0] + tolerance)
+        low, high = clip_by_disc(ends, scratch.discs.disc, reference.parameters[0] + tolerance)
     else:
         low, high = clip_by_sides(ends, scratch.polygon.reference, sides, plane[3], plane[4], plane[5], tolerance)
     count = np.int64(0)
@@ -185,15 +182,14 @@ def ruling_over_face(reference, sides, is_face_of_b, plane, radius, tolerance, r
 @subkernel
 def cap_over_face(reference, sides, incident, cap, is_face_of_b, plane, tolerance, reach, scratch):
     """Contacts of the incident shape's cap with another cap, the first disc, or with a polygon; and their tilt."""
-    pose, discs = scratch.pose.b_in_a, scratch.expansion[DISCS]
+    pose, discs = scratch.pose.b_in_a, scratch.discs.disc
     if sides > 0:
         place_cap(incident.parameters, cap, not is_face_of_b, pose, discs, np.int64(0))
         return disc_over_polygon(
-            discs,
+            scratch.discs,
             incident.parameters[0],
             scratch.polygon.reference,
             sides,
-            scratch.expansion,
             plane_of_disc(discs, np.int64(0)),
             plane,
             tolerance,
@@ -213,7 +209,7 @@ def cap_over_face(reference, sides, incident, cap, is_face_of_b, plane, toleranc
         first_radius,
         second,
         second_radius,
-        scratch.expansion[SPOTS],
+        scratch.discs.spot,
         plane_of_disc(discs, np.int64(SECOND_DISC)),
         plane,
         tolerance,

@@ -431,8 +431,7 @@ def edge_points(polytopes, row, other, scratch):
     """One contact where the two edges that separate best come closest."""
     axes, feature, pose = scratch.axes, scratch.feature, scratch.pose.b_in_a
     start, vertex = polytopes.start, polytopes.vertex
-    # The simplex is free here: its corners hold the ends of the edges.
-    ends = scratch.simplex
+    ends = scratch.ends
     base, base_other = start[row, VERTICES], start[other, VERTICES]
     for end in range(2):
         mine = base + (feature.edge_of_a[0] + end) % 3
