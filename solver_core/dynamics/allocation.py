@@ -259,7 +259,7 @@ def _with_own_scratch(workspace):
         # A triangle that is tested stands for a moment among the polytopes.
         polytopes = polytopes._replace(vertex=polytopes.vertex.copy(), plane=polytopes.plane.copy())
         meshes = meshes._replace(
-            candidate=np.zeros_like(meshes.candidate),
+            candidate=_empty_like(meshes.candidate),
             probe=_empty_like(meshes.probe),
             contact=_empty_like(meshes.contact),
         )

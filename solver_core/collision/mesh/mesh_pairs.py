@@ -201,9 +201,7 @@ def append_mesh_contacts(
         turn(local_pose[mesh], x, y, z, contacts.local_normal[contact])
         turn(mesh_pose, x, y, z, contacts.normal[contact])
         contacts.unrelaxed_gap[contact] = 0.0
-        x, y, z = surface_velocity(
-            meshes.start, number, meshes.vertex, meshes.triangle, table.triangle[row], table.on_mesh[row]
-        )
+        x, y, z = surface_velocity(meshes, number, table.triangle[row], table.on_mesh[row])
         turn(mesh_pose, -sign * x, -sign * y, -sign * z, contacts.surface_velocity[contact])
         x, y, z = table.toi_offset[row, 0], table.toi_offset[row, 1], table.toi_offset[row, 2]
         turn(mesh_pose, -sign * x, -sign * y, -sign * z, contacts.toi_offset[contact])
