@@ -16,7 +16,7 @@ from cairn.solver_core.geometry.shapes import Box
 from cairn.solver_core.model.builder import ModelBuilder
 from cairn.solver_core.model.model import BodyKind
 from cairn.solver_core.options import SimulationOptions
-from cairn.solver_core.parallel.work_queue import JOB, QUEUE, await_tasks, end_task, offer_tasks, take_task
+from cairn.solver_core.parallel.work_queue import QUEUE, await_tasks, end_task, offer_tasks, take_task
 from cairn.solver_core.parallel.workers import contexts_of, run_workers, take_next, threads
 from cairn.solver_core.problem.problem import ContactProblem, SolverOptions
 from cairn.solver_core.problem.rows import RowArrays, allocate_islands, allocate_rows
@@ -327,6 +327,7 @@ class Members(NamedTuple):
     """What a worker sees: stands for ``StepMembers``."""
 
     queue: np.ndarray
+    job: np.ndarray
     done: np.ndarray
     counter: np.ndarray
     sizes: np.ndarray
@@ -336,16 +337,16 @@ class Members(NamedTuple):
 def count_pieces(arrays, worker):
     """The first lane to come offers job after job; it and all others write down what they do."""
     members = views_of(arrays)
-    queue, done, counter, sizes = members.queue, members.done, members.counter, members.sizes
+    queue, present, done, counter, sizes = members.queue, members.job, members.done, members.counter, members.sizes
     if take_next(counter) > 0:
         while load_shared(counter, 1) == 0:
             task = take_task(queue)
             if task >= 0:
-                done[queue[JOB], task] += 1
+                done[present[0], task] += 1
                 end_task(queue)
         return
     for job in range(done.shape[0]):
-        queue[JOB] = job
+        present[0] = job
         if offer_tasks(queue, sizes[job]):
             while True:
                 task = take_task(queue)
@@ -372,7 +373,8 @@ def test_every_piece_of_every_job_is_done_once(workers):
     random = np.random.default_rng(2)
     sizes = random.integers(0, 7, 20_000)
     done, queue, counter = np.zeros((len(sizes), 7), np.int64), np.zeros(QUEUE, np.int64), np.zeros(2, np.int64)
-    arrays = [StepArrays(Members(queue, done, counter, sizes)) for _ in range(workers)]
+    job = np.zeros(1, np.int64)
+    arrays = [StepArrays(Members(queue, job, done, counter, sizes)) for _ in range(workers)]
     contexts, entries = contexts_of(arrays), empty_table(2)
     enter(entries, TASK, count_pieces, types.none, arrays[0], 0)
     enter(entries, RUN, run_workers, types.none, entries, 0, contexts)
