@@ -13,7 +13,7 @@ from cairn.solver_core import scenes
 from cairn.solver_core.compiled.clock import now
 from cairn.solver_core.compiled.kernel import kernel
 from cairn.solver_core.options import SimulationOptions
-from cairn.solver_core.problem.problem import SolverOptions, kernel_settings
+from cairn.solver_core.problem.problem import SolverOptions
 from cairn.solver_core.problem.rows import CONE_FRICTION, RowArrays, single_island
 from cairn.solver_core.simulation import Simulation
 from cairn.solver_core.solve import solve_contacts
@@ -22,7 +22,7 @@ from cairn.solver_core.solvers.newton.alm_hessian import assemble
 from cairn.solver_core.solvers.newton.alm_linear import solve_with_factor
 from cairn.solver_core.solvers.newton.alm_newton import solve_alm_newton
 from cairn.solver_core.solvers.newton.alm_workspace import allocate_alm_workspace
-from cairn.solver_core.solvers.registry import find_method, resolve_options
+from cairn.solver_core.solvers.registry import find_method, kernel_settings_of
 
 from .report import Claim, Report
 
@@ -103,7 +103,7 @@ class Step:
     def solve(self, repetitions=1, **options):
         """Solve it; returns (outcome, workspace, seconds a solve)."""
         method = find_method("alm_newton", "cone")
-        settings = kernel_settings(resolve_options(method, SolverOptions(**options), 100), "cone")
+        settings = kernel_settings_of(method, SolverOptions(**options), "cone")
         assert settings.friction == CONE_FRICTION
         workspace = allocate_alm_workspace(len(self.start), len(self.free_velocity), 100)
         self.rows.impulse[:] = self.start

@@ -9,11 +9,11 @@ from time import perf_counter
 import numpy as np
 from quantecon.optimize import lcp_lemke
 
-from cairn.solver_core.problem.problem import SolverOptions, kernel_settings
+from cairn.solver_core.problem.problem import SolverOptions
 from cairn.solver_core.problem.residuals import measure_lcp
 from cairn.solver_core.problem.rows import RowArrays, single_island
 from cairn.solver_core.solvers.pivoting.polyhedral import delassus_of, polyhedral_lcp
-from cairn.solver_core.solvers.registry import find_method, resolve_options
+from cairn.solver_core.solvers.registry import find_method, kernel_settings_of
 
 from .problems.lloyd_cases import SINGLE_BODY_CASES, STACKS, block_stack, single_body_case
 from .problems.peg_in_hole import peg_in_hole
@@ -64,8 +64,7 @@ def run(quick, plots) -> Report:
 def _solver(problem, who):
     """A call that solves ``problem`` from scratch and returns (relative residual, pivots)."""
     method = find_method(METHODS[who], "polyhedral")
-    options = resolve_options(method, SolverOptions(tolerance=1e-10, directions=DIRECTIONS), method.max_iterations)
-    settings = kernel_settings(options, "polyhedral")
+    settings = kernel_settings_of(method, SolverOptions(tolerance=1e-10, directions=DIRECTIONS), "polyhedral")
     rows = RowArrays(*problem.rows[:-1], impulse=np.zeros(len(problem.rows.impulse)))
     islands = single_island(rows, len(problem.free_velocity))
     velocity = problem.free_velocity.copy()

@@ -15,10 +15,10 @@ from time import perf_counter
 
 import numpy as np
 
-from cairn.solver_core.problem.problem import LCP, SolverOptions, kernel_settings
+from cairn.solver_core.problem.problem import LCP, SolverOptions
 from cairn.solver_core.problem.rows import single_island
 from cairn.solver_core.solve import solve_lcp
-from cairn.solver_core.solvers.registry import find_method, resolve_options
+from cairn.solver_core.solvers.registry import find_method, kernel_settings_of
 
 from .problems.circles import (
     PLANE_COLUMNS,
@@ -283,7 +283,7 @@ class Simulation:
         self.world, self.state = world, state
         self.method = find_method(method, "box")
         options = SolverOptions(tolerance=0.0, max_iterations=sweeps, **own_options)
-        self.settings = kernel_settings(resolve_options(self.method, options, sweeps), "box")
+        self.settings = kernel_settings_of(self.method, options, "box")
         self.earlier = None
         self.impulse = None
         self.residuals = []

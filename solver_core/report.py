@@ -16,6 +16,8 @@ class FrameReport:
         Frames done so far, this one included.
     substeps : int
         Steps that the frame took.
+    detection_passes : int
+        How often contacts were found and solved for positions, at least once a substep (``dynamics.detection``).
     contacts, islands : int
         Of bodies that are awake, at the frame's end.
     sleeping : int
@@ -40,6 +42,7 @@ class FrameReport:
 
     frame: int
     substeps: int
+    detection_passes: int
     contacts: int
     islands: int
     sleeping: int
@@ -82,6 +85,7 @@ def frame_report(record: FrameRecord, names, frame: int, fallbacks: int) -> Fram
     return FrameReport(
         frame=frame,
         substeps=int(record.substeps[0]),
+        detection_passes=int(record.detection_passes[0]),
         contacts=int(record.contacts[0]),
         islands=int(record.islands[0]),
         sleeping=int(record.sleeping[0]),

@@ -13,11 +13,10 @@ from .problem.problem import (
     ProblemError,
     SolverOptions,
     Status,
-    kernel_settings,
 )
 from .problem.residuals import measure_lcp
 from .problem.rows import single_island
-from .solvers.registry import find_lcp_method, find_method, resolve_options
+from .solvers.registry import find_lcp_method, find_method, kernel_settings_of, resolve_options
 
 
 def solve_lcp(
@@ -123,9 +122,11 @@ def solve_contacts(
         has the wrong shape.
     """
     solver = find_method(method, friction)
-    options = resolve_options(solver, options or SolverOptions(), solver.max_iterations)
+    options = options or SolverOptions()
+    settings = kernel_settings_of(solver, options, friction)
     started = perf_counter()
     if problem.rows is None:
+        options = resolve_options(solver, options, solver.max_iterations)
         return _solve_explicit(problem.delassus, solver, friction, r0, options, started)
     row_count = int(problem.rows.count[1])
     velocity = np.array(problem.free_velocity, float, order="C")
@@ -133,7 +134,7 @@ def solve_contacts(
     if r0 is not None:
         rows.impulse[:row_count] = _checked_start(r0, row_count)
         _apply_start(rows, velocity)
-    workspace = solver.allocate(len(rows.impulse), len(velocity), options.max_iterations)
+    workspace = solver.allocate(len(rows.impulse), len(velocity), settings.max_iterations)
     status, iterations, residual, scale, worst_block = solver.solve_island(
         rows,
         single_island(rows, len(velocity)),
@@ -141,7 +142,7 @@ def solve_contacts(
         problem.free_velocity,
         velocity,
         workspace,
-        kernel_settings(options, friction),
+        settings,
     )
     unit = scale if scale > 0.0 else 1.0
     return ContactResult(

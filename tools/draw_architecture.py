@@ -1,8 +1,8 @@
-"""Draw the two pictures of docs/architecture.md: the step, and who may know whom.
+"""Draw the two pictures of docs/architecture.md: the step, and who may import what.
 
     python tools/draw_architecture.py
 
-Writes ``docs/images/step.svg`` and ``docs/images/rooms.svg``. The pictures bring their own light ground, so that
+Writes ``docs/images/step.svg`` and ``docs/images/layers.svg``. The pictures bring their own light ground, so that
 they are legible on light and dark pages.
 """
 
@@ -159,9 +159,9 @@ def _again(drawing: Drawing, start: float, end: float, x: float):
     )
 
 
-# Rooms from the top down: x, width, height, name, what is in it, its own rooms; a row each.
+# Packages from the top down: row, place (x, width), look, name and what is in it.
 WHOLE, ONE, TWO = (30, 900), (30, 440), (490, 440)
-ROOMS = [
+PACKAGES = [
     (0, WHOLE, "stage", "addon/", "Blender: read/ scene -> Model, write/ keyframes, ui/, bake.py, cli.py, demo.py"),
     (
         1,
@@ -195,24 +195,24 @@ ROOMS = [
 ]
 
 
-def draw_rooms():
-    """The rooms of the core as layers: each imports only what is below it."""
-    drawing = Drawing(960, 610, "Who may know whom")
-    for row, (x, width), look, name, what in ROOMS:
+def draw_layers():
+    """The packages of the core as layers: each imports only what is below it."""
+    drawing = Drawing(960, 610, "Who may import what")
+    for row, (x, width), look, name, what in PACKAGES:
         y = 44 + 62 * row
         drawing.box(x, y, width, 48, look)
         drawing.text(x + 14, y + 20, name, "name")
         drawing.text(x + 14, y + 39, what, "note")
-    drawing.text(30, 28, "A room imports only rooms below it.", "warm")
+    drawing.text(30, 28, "A package imports only packages below it.", "warm")
     drawing.text(930, 28, "The core (all below addon/) never imports bpy.", "warm", "end")
     drawing.path(f"M480 {44 + 62 * 3 - 5} V{44 + 62 * 7 - 9}", "loop")
     for line, words in enumerate(
         ("Solvers know nothing of bodies, shapes or time;", "collision knows nothing of rows or solvers.")
     ):
         drawing.text(466, 44 + 62 * 5 + 22 + 18 * line, words, "warm", "end")
-    drawing.save("rooms.svg")
+    drawing.save("layers.svg")
 
 
 if __name__ == "__main__":
     draw_step()
-    draw_rooms()
+    draw_layers()

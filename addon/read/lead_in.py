@@ -4,13 +4,12 @@ A bake mutes constraints and drivers, and lies over NLA tracks; what they did be
 lost. So it is read from the evaluated scene, frame by frame from the scene's first frame, and becomes keys too.
 """
 
-import bpy
 import numpy as np
 
 from ..write import earlier_animation as earlier
 from ..write import fcurves
 from ..write.keyframes import LeadIn
-from .frame_samples import find_object, sample_frame
+from .frame_samples import find_object, sample_frame, view_layer_of
 
 
 def needs_sampling(obj):
@@ -47,10 +46,10 @@ def sample(scene, export, object_names, frame):
     """
     parents = sample_frame(scene, export, frame).parent_matrix
     start = {body.object_name: body.parent_matrix_start for body in export.bodies}
-    view_layer = bpy.context.view_layer if bpy.context.scene == scene else scene.view_layers[0]
+    depsgraph = view_layer_of(scene).depsgraph
     matrices = {}
     for name in object_names:
-        world = find_object(scene, name).evaluated_get(view_layer.depsgraph).matrix_world
+        world = find_object(scene, name).evaluated_get(depsgraph).matrix_world
         matrices[name] = np.array(world), parents.get(name, start[name])
     return matrices
 

@@ -9,10 +9,10 @@ from .data.mesh_tables import triangle_rows
 from .data.workspace import (
     BOX,
     CAPSULE,
-    CONE,
     HULL,
     MESH,
     RATIO_MARGIN,
+    ROUND_KINDS,
     SPHERE,
     CollisionWorkspace,
     PredictedMotion,
@@ -41,7 +41,7 @@ def allocate_collision_workspace(shapes, hulls, meshes, body_count: int) -> Coll
     tables = allocate_mesh_tables(meshes)
     polytopes, polytope = _polytope_tables(shapes, hulls, meshes)
     extents = np.ptp(polytopes.bounds, axis=1).max(axis=1)
-    size = np.where(_is_round(shapes.kind), _round_sizes(shapes.kind, shapes.parameters), extents[polytope])
+    size = np.where(np.isin(shapes.kind, ROUND_KINDS), _round_sizes(shapes.kind, shapes.parameters), extents[polytope])
     vertex_count, _, edge_count = np.diff(polytopes.start, axis=0).max(axis=0)
     loop_length = np.diff(polytopes.loop_start).max(initial=4)
     return CollisionWorkspace(
@@ -82,7 +82,7 @@ def _polytope_tables(shapes, hulls, meshes):
             polytope[shape] = hull_count + row
         elif kind == HULL:
             polytope[shape] = shapes.hull[shape]
-    polytope[_is_round(shapes.kind)] = hull_count + len(boxes)
+    polytope[np.isin(shapes.kind, ROUND_KINDS)] = hull_count + len(boxes)
     is_mesh = shapes.kind == MESH
     polytope[is_mesh] = hull_count + len(boxes) + 1 + 2 * shapes.hull[is_mesh]
     tables = _joined(_joined(hulls, pack_hulls(boxes)), _point_table())
@@ -114,10 +114,6 @@ def _no_prediction(body_count, shape_count) -> PredictedMotion:
         body_pose=np.zeros((body_count, 4, 3)),
         shape_pose=np.zeros((shape_count, 4, 3)),
     )
-
-
-def _is_round(kind) -> np.ndarray:
-    return (kind == SPHERE) | ((kind >= CAPSULE) & (kind <= CONE))
 
 
 def _round_sizes(kind, parameters) -> np.ndarray:

@@ -7,11 +7,10 @@ end and does not depend on the tree's shape: a repeated frame gives the same bit
 """
 
 from ..compiled.kernel import kernel, subkernel
+from ..model.state import DYNAMIC
 from .data.contact_arrays import STATUS_CAPACITY, STATUS_OK
-from .data.workspace import CAPSULE, CONE, CYLINDER, POSITION, SPHERE
+from .data.workspace import CONE, CYLINDER, POSITION, SPHERE, is_round
 from .distance.aabb_tree import find_overlapping_leaves, update_tree
-
-DYNAMIC = 2
 
 
 @kernel(inline=True)
@@ -126,7 +125,7 @@ def bound_shapes(shapes, state, step, workspace):
         for i in range(3):
             center = shape_pose[shape, POSITION, i]
             half = 0.0
-            if is_sphere or CAPSULE <= kind <= CONE:
+            if is_round(kind):
                 lower, upper = round_extent(kind, parameters[shape], shape_pose[shape, i, 2])
                 center += 0.5 * (lower + upper)
                 half = 0.5 * (upper - lower)
@@ -172,8 +171,8 @@ def keep_colliding(body_of, collision_mask, excluded_pairs, bounds, margin, foun
     floor does not collect what flies above it.
     """
     kept = 0
-    for pair in range(found):
-        one, two = found_pairs[0, pair], found_pairs[1, pair]
+    for pair_number in range(found):
+        one, two = found_pairs[0, pair_number], found_pairs[1, pair_number]
         a, b = body_of[one], body_of[two]
         allowed = 2.0 * min(margin[one], margin[two])
         is_near = a != b and (collision_mask[a] & collision_mask[b]) != 0
@@ -204,9 +203,9 @@ def contains(ascending, value):
 def sort_pairs(found_pairs, count, shape_a, shape_b, bucket):
     """Sort the pairs by ``(shape_a, shape_b)``: counting sort by the second, then, stable, by the first."""
     counting_sort(found_pairs[1], found_pairs[0], count, shape_b, shape_a, bucket)
-    for pair in range(count):
-        found_pairs[0, pair] = shape_a[pair]
-        found_pairs[1, pair] = shape_b[pair]
+    for pair_number in range(count):
+        found_pairs[0, pair_number] = shape_a[pair_number]
+        found_pairs[1, pair_number] = shape_b[pair_number]
     counting_sort(found_pairs[0], found_pairs[1], count, shape_a, shape_b, bucket)
 
 

@@ -27,12 +27,12 @@ def recheck_swept_pairs(model, state, start_velocity, step, pairs, workspace):
     """
     shapes, velocity, surface_speed = model.shapes, state.velocity, workspace.shape_parameters.surface_speed
     fall = step.gravity_norm * step.h * step.h
-    for number in range(pairs.count[0]):
-        a, b = pairs.shape_a[number], pairs.shape_b[number]
+    for pair_number in range(pairs.count[0]):
+        a, b = pairs.shape_a[pair_number], pairs.shape_b[pair_number]
         with_mesh = shapes.kind[a] == MESH or shapes.kind[b] == MESH
-        if pairs.reach[number] != SEPARATED_BY_CCD and not with_mesh:
+        if pairs.reach[pair_number] != SEPARATED_BY_CCD and not with_mesh:
             continue
-        pair = describe_pair(model, state, workspace, pairs, number)
+        pair = describe_pair(model, state, workspace, pairs, pair_number)
         body_a, body_b = pair.body_a, pair.body_b
         radius_a, radius_b = pair.shape_a.swept_radius, pair.shape_b.swept_radius
         slack = sweep_slack(pair, workspace.size, fall)

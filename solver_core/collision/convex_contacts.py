@@ -6,7 +6,7 @@ from ..compiled.function_tables import call_for_count
 from ..compiled.kernel import subkernel
 from .anti_tunnelling import add_anti_tunnelling_contacts
 from .data.contact_buffers import append_contacts, remember_pose, start_contacts
-from .data.workspace import CAPSULE, CONE, INFINITE, NO_CONTACT, RATIO_MARGIN, ROUND_SHAPES, SPHERE, SPHERES
+from .data.workspace import INFINITE, NO_CONTACT, RATIO_MARGIN, ROUND_SHAPES, SPHERE, SPHERES, has_axis
 from .distance.shape_distance import RATIO_FAST
 from .manifold.polytope_contacts import polytope_contacts
 from .scaled_shapes import set_surface_velocity
@@ -34,7 +34,7 @@ def make_convex_contacts(arrays, pair, approach):
         False if the shapes pass each other and are separated by CCD.
     """
     pairs, contacts, workspace, step = arrays.pairs, arrays.contacts, arrays.workspace, arrays.step
-    number, scratch, velocity = pair.number, workspace.scratch, arrays.state.velocity
+    pair_number, scratch, velocity = pair.number, workspace.scratch, arrays.state.velocity
     pose, body_pose, shape_pose = scratch.pose, workspace.body_pose, workspace.shape_pose
     fast = RATIO_FAST * pair.size
     slack = sweep_slack(pair, workspace.size, step.gravity_norm * step.h * step.h) + step.h * pair.surface_speed
@@ -42,26 +42,26 @@ def make_convex_contacts(arrays, pair, approach):
     if approach > fast:
         fraction, is_predicted = find_time_of_impact(arrays, pair, slack)
     if fraction < 0.0:
-        remember_pose(pairs, number, SEPARATED_BY_CCD, pose)
-        start_contacts(pairs, number, contacts.count[0], np.int64(NO_CONTACT), np.int64(-1), np.bool_(False))
+        remember_pose(pairs, pair_number, SEPARATED_BY_CCD, pose)
+        start_contacts(pairs, pair_number, contacts.count[0], np.int64(NO_CONTACT), np.int64(-1), np.bool_(False))
         return False
     if fraction > 0.0:
         reach = (1.0 - fraction) * approach + RATIO_MARGIN * pair.size + slack
-        remember_pose(pairs, number, NOT_KEPT, pose)
+        remember_pose(pairs, pair_number, NOT_KEPT, pose)
     else:
         reach = approach + RATIO_MARGIN * pair.size
         take_poses(body_pose[pair.body_a], body_pose[pair.body_b], shape_pose[pair.a], shape_pose[pair.b], pose)
-        remember_pose(pairs, number, reach, pose)
+        remember_pose(pairs, pair_number, reach, pose)
     count, cull_distance = find_manifold(arrays, pair, reach, INFINITE)
     radius_a, radius_b = pair.shape_a.swept_radius, pair.shape_b.swept_radius
     fastest = step.h * closest_approach(velocity[pair.body_a], velocity[pair.body_b], radius_a, radius_b)
     if fraction == 0.0 and fastest <= fast:
-        pairs.cull_distance[number] = cull_distance
+        pairs.cull_distance[pair_number] = cull_distance
     if count > 0 and fastest > fast:
         count = add_anti_tunnelling_contacts(workspace, pair, reach, step.maximal_points, count)
     first = contacts.count[0]
     append_contacts(
-        arrays.model.shapes.body, workspace.local_pose, scratch, pairs, number, count, np.bool_(False), contacts
+        arrays.model.shapes.body, workspace.local_pose, scratch, pairs, pair_number, count, np.bool_(False), contacts
     )
     if fraction > 0.0:
         impact_velocity = workspace.predicted.velocity if is_predicted else velocity
@@ -97,7 +97,7 @@ def find_manifold(arrays, pair, reach, enough):
     if a.kind == SPHERE or b.kind == SPHERE:
         scratch.feature.is_curved[0] = 1
         return call_for_count(arrays.pair_kernels, SPHERES, polytopes, a, b, pair.size, reach, scratch), reach
-    if CAPSULE <= a.kind <= CONE or CAPSULE <= b.kind <= CONE:
+    if has_axis(a.kind) or has_axis(b.kind):
         count = call_for_count(
             arrays.pair_kernels,
             ROUND_SHAPES,

@@ -7,7 +7,7 @@ bodies that were pushed, and add contacts at the poses to which the last solutio
 import math
 
 from ..compiled.kernel import subkernel
-from .broad_phase import DYNAMIC
+from ..model.state import DYNAMIC
 from .data.workspace import POSITION, RATIO_MARGIN
 from .swept_motion import place_at_time
 
@@ -36,11 +36,12 @@ def swap_pass_buffers(roles):
 def repeat_pairs(previous_pass_pairs, pairs):
     """Copy the pairs of the previous pass, with what was noted of them."""
     pairs.count[0] = previous_pass_pairs.count[0]
-    for pair in range(pairs.count[0]):
-        pairs.shape_a[pair], pairs.shape_b[pair] = previous_pass_pairs.shape_a[pair], previous_pass_pairs.shape_b[pair]
-        pairs.pass_start[pair] = previous_pass_pairs.pass_start[pair]
-        pairs.pass_count[pair] = previous_pass_pairs.pass_count[pair]
-        pairs.end_pose_count[pair] = previous_pass_pairs.end_pose_count[pair]
+    for pair_number in range(pairs.count[0]):
+        pairs.shape_a[pair_number] = previous_pass_pairs.shape_a[pair_number]
+        pairs.shape_b[pair_number] = previous_pass_pairs.shape_b[pair_number]
+        pairs.previous_pass_start[pair_number] = previous_pass_pairs.previous_pass_start[pair_number]
+        pairs.previous_pass_count[pair_number] = previous_pass_pairs.previous_pass_count[pair_number]
+        pairs.end_pose_count[pair_number] = previous_pass_pairs.end_pose_count[pair_number]
 
 
 @subkernel
@@ -52,7 +53,7 @@ def place_end_poses(shape_body, velocity, h, workspace):
     shape_body : int64 [S]
         (read)
     velocity : float64 [B, 6]
-        (read)
+        That moves the bodies (read).
     h : float
         [s].
     workspace : CollisionWorkspace
@@ -68,8 +69,8 @@ def place_end_poses(shape_body, velocity, h, workspace):
 @subkernel
 def clear_pass_history(pairs):
     """Note of a new list of pairs that none has end-pose contacts or contacts of the previous pass."""
-    for pair in range(pairs.count[0]):
-        pairs.end_pose_count[pair] = pairs.pass_count[pair] = 0
+    for pair_number in range(pairs.count[0]):
+        pairs.end_pose_count[pair_number] = pairs.previous_pass_count[pair_number] = 0
 
 
 @subkernel(inline=True)
@@ -78,10 +79,10 @@ def note_pass_contacts(pairs, contacts, sizes, body_kind, is_deep):
 
     Such overlaps are taken out over many substeps, and several of them may contradict each other.
     """
-    for pair in range(pairs.count[0]):
-        first, count = pairs.contact_start[pair], pairs.contact_count[pair]
-        pairs.pass_start[pair], pairs.pass_count[pair] = first, count
-        allowed = RATIO_MARGIN * min(sizes[pairs.shape_a[pair]], sizes[pairs.shape_b[pair]])
+    for pair_number in range(pairs.count[0]):
+        first, count = pairs.contact_start[pair_number], pairs.contact_count[pair_number]
+        pairs.previous_pass_start[pair_number], pairs.previous_pass_count[pair_number] = first, count
+        allowed = RATIO_MARGIN * min(sizes[pairs.shape_a[pair_number]], sizes[pairs.shape_b[pair_number]])
         for contact in range(first, first + count):
             if is_deep_contact(contacts, contact, allowed):
                 for body in (contacts.body_a[contact], contacts.body_b[contact]):

@@ -90,9 +90,9 @@ def reach_at_end(arrays, pair):
 @subkernel
 def stays_apart(arrays, pair, check):
     """Whether a pair has no contacts and is too far apart for any at the end."""
-    pairs, number = arrays.pairs, pair.number
+    pairs, pair_number = arrays.pairs, pair.number
     is_plain = not (pair.with_mesh or pair.is_moving_surface)
-    return is_plain and pairs.contact_count[number] == 0 and check.approach <= pairs.cull_distance[number]
+    return is_plain and pairs.contact_count[pair_number] == 0 and check.approach <= pairs.cull_distance[pair_number]
 
 
 @subkernel(inline=True)
@@ -113,12 +113,12 @@ def add_end_pose_contacts(arrays, pair, check):
         The pair's entry in the cache, the contacts and the scratch are written.
     check : EndPoseCheck
     """
-    pairs, contacts, workspace, number = arrays.pairs, arrays.contacts, arrays.workspace, pair.number
+    pairs, contacts, workspace, pair_number = arrays.pairs, arrays.contacts, arrays.workspace, pair.number
     scratch, predicted = workspace.scratch, workspace.predicted
     if pair.with_mesh:
         count, is_clear = find_mesh_contacts_at_end(arrays, pair, check)
         if not is_clear:
-            pairs.reach[number] = pairs.cull_distance[number] = NOT_KEPT
+            pairs.reach[pair_number] = pairs.cull_distance[pair_number] = NOT_KEPT
             first = contacts.count[0]
             mesh_pose = scratch.pose.shape_b if pair.other == pair.b else scratch.pose.shape_a
             append_contacts_of_mesh(arrays, pair, mesh_pose, count, np.bool_(True))
@@ -128,17 +128,17 @@ def add_end_pose_contacts(arrays, pair, check):
     if is_clear and not check.is_held:
         return
     # Made at the end, they hold in this substep only.
-    pairs.reach[number] = pairs.cull_distance[number] = NOT_KEPT
+    pairs.reach[pair_number] = pairs.cull_distance[pair_number] = NOT_KEPT
     if is_clear:
-        repeat_end_pose_contacts(pairs, number, arrays.pass_contacts, contacts)
+        repeat_end_pose_contacts(pairs, pair_number, arrays.previous_pass_contacts, contacts)
         return
-    pairs.end_pose_count[number] = count
+    pairs.end_pose_count[pair_number] = count
     body_end, shape_end = predicted.body_pose, predicted.shape_pose
     take_poses(body_end[pair.body_a], body_end[pair.body_b], shape_end[pair.a], shape_end[pair.b], scratch.pose)
     first = contacts.count[0]
-    depth = overlap_at_start(contacts.gap, pairs.contact_start[number], first)
+    depth = overlap_at_start(contacts.gap, pairs.contact_start[pair_number], first)
     append_contacts(
-        arrays.model.shapes.body, workspace.local_pose, scratch, pairs, number, count, np.bool_(True), contacts
+        arrays.model.shapes.body, workspace.local_pose, scratch, pairs, pair_number, count, np.bool_(True), contacts
     )
     least_approach = -INFINITE if depth <= RATIO_APART * pair.size else 0.0
     shift_to_start(arrays, pair, first, 1.0, arrays.end_velocity, least_approach)
@@ -179,21 +179,19 @@ def find_manifold_at_end(arrays, pair, check):
 @subkernel
 def find_mesh_contacts_at_end(arrays, pair, check):
     """Contacts of a pair with a mesh at the end poses; returns as ``find_manifold_at_end``."""
-    pairs, workspace, number, size = arrays.pairs, arrays.workspace, pair.number, pair.size
+    pairs, workspace, pair_number, size = arrays.pairs, arrays.workspace, pair.number, pair.size
     body_end, shape_end = workspace.predicted.body_pose, workspace.predicted.shape_pose
     pose = workspace.scratch.pose
     start_probe(arrays, pair)
     # What has gone through a sheet is searched for as far behind it as it may have come.
     reach = RATIO_MARGIN * size + min(arrays.step.h * check.speed, 0.5 * size)
     take_poses(body_end[pair.body_a], body_end[pair.body_b], shape_end[pair.a], shape_end[pair.b], pose)
-    first, held, normals = (
-        pairs.previous_start[number],
-        pairs.previous_count[number],
-        arrays.previous_contacts.local_normal,
-    )
-    if pairs.contact_count[number] > 0:
+    first, held = pairs.last_substep_start[pair_number], pairs.last_substep_count[pair_number]
+    normals = arrays.last_substep_contacts.local_normal
+    if pairs.contact_count[pair_number] > 0:
         # What is led through a sheet belongs on the side on which it has been.
-        first, held, normals = pairs.contact_start[number], pairs.contact_count[number], arrays.contacts.local_normal
+        first, held = pairs.contact_start[pair_number], pairs.contact_count[pair_number]
+        normals = arrays.contacts.local_normal
     count = find_mesh_contacts(arrays, pair, reach, first, held, normals)
     expected, deepest = predicted_gap(arrays, pair), least_gap(workspace.meshes.contact.gap, np.int64(0), count)
     is_clear = expected - deepest <= RATIO_PREDICTED * size

@@ -5,7 +5,7 @@ import numpy as np
 from ..compiled.function_tables import call_for_count
 from ..compiled.kernel import subkernel
 from .data.contact_buffers import remember_pose
-from .data.workspace import CAPSULE, CONE, MESHES, RATIO_MARGIN, SPHERE
+from .data.workspace import MESHES, RATIO_MARGIN, is_round
 from .mesh.mesh_pairs import append_mesh_contacts, exchange_poses, hold_normals, set_centers, set_path
 
 
@@ -21,7 +21,7 @@ def make_mesh_contacts(arrays, pair, approach):
         How much nearer points of the two shapes may come in the substep [m].
     """
     pairs, workspace, predicted = arrays.pairs, arrays.workspace, arrays.workspace.predicted
-    number, probe = pair.number, workspace.meshes.probe
+    pair_number, probe = pair.number, workspace.meshes.probe
     mesh_pose = workspace.shape_pose[pair.other]
     start_probe(arrays, pair)
     # If the other shape moves fast, contacts are only searched for along its path.
@@ -29,15 +29,12 @@ def make_mesh_contacts(arrays, pair, approach):
     reach -= set_path_by(arrays, pair, arrays.state.velocity, probe.path)
     if predicted.detection_pass[0] > 0:
         set_path_by(arrays, pair, predicted.velocity, probe.new_path)
-    remember_pose(pairs, number, reach, workspace.scratch.pose)
-    previous_normals = arrays.previous_contacts.local_normal
-    count = find_mesh_contacts(
-        arrays, pair, reach, pairs.previous_start[number], pairs.previous_count[number], previous_normals
-    )
+    remember_pose(pairs, pair_number, reach, workspace.scratch.pose)
+    first, held = pairs.last_substep_start[pair_number], pairs.last_substep_count[pair_number]
+    count = find_mesh_contacts(arrays, pair, reach, first, held, arrays.last_substep_contacts.local_normal)
     append_contacts_of_mesh(arrays, pair, mesh_pose, count, np.bool_(False))
     kind = arrays.model.shapes.kind[pair.moving]
-    is_round = kind == SPHERE or CAPSULE <= kind <= CONE
-    pairs.is_curved[number] = is_round and count > 0
+    pairs.is_curved[pair_number] = is_round(kind) and count > 0
 
 
 @subkernel
@@ -86,7 +83,7 @@ def find_mesh_contacts(arrays, pair, reach, first, count, local_normal):
     int
         Rows of ``meshes.contact``.
     """
-    pairs, workspace, number = arrays.pairs, arrays.workspace, pair.number
+    pairs, workspace, pair_number = arrays.pairs, arrays.workspace, pair.number
     meshes, scratch, is_b = workspace.meshes, workspace.scratch, pair.other == pair.b
     if is_b:
         exchange_poses(scratch.pose)
@@ -102,11 +99,11 @@ def find_mesh_contacts(arrays, pair, reach, first, count, local_normal):
         pair.size,
         reach,
         arrays.step.maximal_points,
-        pairs.feature[number],
+        pairs.feature[pair_number],
         scratch,
         arrays.pair_kernels,
     )
-    pairs.feature[number] = scratch.feature.origin_feature[0]
+    pairs.feature[pair_number] = scratch.feature.origin_feature[0]
     return found
 
 

@@ -16,7 +16,7 @@ from .convex_contacts import make_convex_contacts
 from .data.contact_arrays import STATUS_CAPACITY, STATUS_OK, STATUS_UNFORESEEN_OVERLAP
 from .end_pose_contacts import add_end_pose_contacts, has_unforeseen_overlap, plan_end_pose_check, stays_apart
 from .mesh_pair_contacts import make_mesh_contacts
-from .pair_cache import find_previous, first_candidate, reuse_contacts
+from .pair_cache import find_same_pair, first_candidate, reuse_contacts
 from .pair_context import approach_of_substep, describe_pair
 
 # As ``end_pair``: all pairs.
@@ -43,15 +43,19 @@ def narrow_phase(arrays, first_pair, end_pair):
         STATUS_OK; STATUS_CAPACITY with ``needed`` set; STATUS_UNFORESEEN_OVERLAP if shapes are led into each other that
         the rows do not keep apart.
     """
-    pairs, previous_pairs, pass_pairs = arrays.pairs, arrays.previous_pairs, arrays.pass_pairs
+    pairs, last_substep_pairs, previous_pass_pairs = arrays.pairs, arrays.last_substep_pairs, arrays.previous_pass_pairs
     is_later_pass = arrays.workspace.predicted.detection_pass[0] > 0
     # Not a plain 0: Numba would compile what it is passed to once more, for the literal.
-    old, seen = np.int64(0), np.int64(0)
+    last_substep_number, previous_pass_number = np.int64(0), np.int64(0)
     if not arrays.only_checks and first_pair > 0:
-        old = first_candidate(previous_pairs.shape_a, previous_pairs.count[0], pairs.shape_a[first_pair])
-        seen = first_candidate(pass_pairs.shape_a, pass_pairs.count[0], pairs.shape_a[first_pair])
-    for number in range(first_pair, min(end_pair, pairs.count[0])):
-        pair = describe_pair(arrays.model, arrays.state, arrays.workspace, pairs, number)
+        last_substep_number = first_candidate(
+            last_substep_pairs.shape_a, last_substep_pairs.count[0], pairs.shape_a[first_pair]
+        )
+        previous_pass_number = first_candidate(
+            previous_pass_pairs.shape_a, previous_pass_pairs.count[0], pairs.shape_a[first_pair]
+        )
+    for pair_number in range(first_pair, min(end_pair, pairs.count[0])):
+        pair = describe_pair(arrays.model, arrays.state, arrays.workspace, pairs, pair_number)
         check = plan_end_pose_check(arrays, pair)
         if arrays.only_checks:
             overlaps = (
@@ -60,11 +64,11 @@ def narrow_phase(arrays, first_pair, end_pair):
             if overlaps:
                 return STATUS_UNFORESEEN_OVERLAP
             continue
-        old = find_previous(previous_pairs, pair.a, pair.b, old)
+        last_substep_number = find_same_pair(last_substep_pairs, pair.a, pair.b, last_substep_number)
         if is_later_pass:
-            seen = find_previous(pass_pairs, pair.a, pair.b, seen)
+            previous_pass_number = find_same_pair(previous_pass_pairs, pair.a, pair.b, previous_pass_number)
         approach = approach_of_substep(arrays, pair)
-        if not reuse_contacts(arrays, pair, approach, old, seen):
+        if not reuse_contacts(arrays, pair, approach, last_substep_number, previous_pass_number):
             if pair.with_mesh:
                 make_mesh_contacts(arrays, pair, approach)
             elif not make_convex_contacts(arrays, pair, approach):

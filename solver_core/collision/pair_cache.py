@@ -30,7 +30,7 @@ RATIO_RECYCLE_CURVED = 2e-8
 
 
 @subkernel(inline=True)
-def reuse_contacts(arrays, pair, approach, old, seen):
+def reuse_contacts(arrays, pair, approach, last_substep_number, previous_pass_number):
     """Give a pair its contacts of the previous detection pass or of the last substep, if new ones would be no better.
 
     Parameters
@@ -40,42 +40,51 @@ def reuse_contacts(arrays, pair, approach, old, seen):
         those of the previous pass.
     approach : float
         How much nearer points of the two shapes may come in the substep [m].
-    old, seen : int
-        Where the pair is, if it is there, in ``previous_pairs`` and in ``pass_pairs``.
+    last_substep_number, previous_pass_number : int
+        Where the pair is, if it is there, in ``last_substep_pairs`` and in ``previous_pass_pairs``.
 
     Returns
     -------
     bool
         Whether it has them.
     """
-    pairs, pass_pairs, previous_pairs = arrays.pairs, arrays.pass_pairs, arrays.previous_pairs
-    number, workspace = pair.number, arrays.workspace
+    pairs, previous_pass_pairs, last_substep_pairs = arrays.pairs, arrays.previous_pass_pairs, arrays.last_substep_pairs
+    pair_number, workspace = pair.number, arrays.workspace
     is_plain = not (pair.with_mesh or pair.is_moving_surface)
-    link_previous(pairs, number, previous_pairs, old)
+    link_to_last_substep(pairs, pair_number, last_substep_pairs, last_substep_number)
     if is_plain and workspace.predicted.detection_pass[0] > 0 and approach <= RATIO_FAST * pair.size:
         reach = approach + RATIO_MARGIN * pair.size
-        if would_be_same(pass_pairs, pair.a, pair.b, seen, reach):
-            take_over_contacts(pass_pairs, seen, arrays.pass_contacts, pairs, number, arrays.contacts)
-            pairs.reach[number] = reach
+        if would_be_same(previous_pass_pairs, pair.a, pair.b, previous_pass_number, reach):
+            take_over_contacts(
+                previous_pass_pairs,
+                previous_pass_number,
+                arrays.previous_pass_contacts,
+                pairs,
+                pair_number,
+                arrays.contacts,
+            )
+            pairs.reach[pair_number] = reach
             return True
     pose = workspace.scratch.pose
     place_pair(workspace.shape_pose[pair.a], workspace.shape_pose[pair.b], pose)
-    if pairs.previous_pair[number] < 0 or pair.is_moving_surface:
+    if pairs.last_substep_number[pair_number] < 0 or pair.is_moving_surface:
         return False
     is_b = pair.moving == pair.b
     radius = pair.shape_b.bounding_radius if is_b else pair.shape_a.bounding_radius
-    moved = relative_motion(pose, previous_pairs.pose[old], is_b, radius)
-    ratio = RATIO_RECYCLE_CURVED if previous_pairs.is_curved[old] else RATIO_RECYCLE
+    moved = relative_motion(pose, last_substep_pairs.pose[last_substep_number], is_b, radius)
+    ratio = RATIO_RECYCLE_CURVED if last_substep_pairs.is_curved[last_substep_number] else RATIO_RECYCLE
     # Nothing that was culled may come near, and the contacts must still fit.
-    nearest = previous_pairs.reach[old]
-    if pairs.previous_count[number] == 0 and approach <= RATIO_FAST * pair.size:
-        nearest = max(nearest, previous_pairs.cull_distance[old] - RATIO_MARGIN * pair.size)
-    still_fits = pairs.previous_count[number] == 0 or moved <= ratio * pair.size
+    nearest = last_substep_pairs.reach[last_substep_number]
+    if pairs.last_substep_count[pair_number] == 0 and approach <= RATIO_FAST * pair.size:
+        nearest = max(nearest, last_substep_pairs.cull_distance[last_substep_number] - RATIO_MARGIN * pair.size)
+    still_fits = pairs.last_substep_count[pair_number] == 0 or moved <= ratio * pair.size
     if not (moved + approach <= nearest and still_fits):
         return False
-    recycle_contacts(pairs, number, previous_pairs, arrays.contacts, arrays.previous_contacts, workspace.body_pose)
-    if is_plain and pairs.previous_count[number] == 0:
-        forget_motion(pairs, number, moved, pose)
+    recycle_contacts(
+        pairs, pair_number, last_substep_pairs, arrays.contacts, arrays.last_substep_contacts, workspace.body_pose
+    )
+    if is_plain and pairs.last_substep_count[pair_number] == 0:
+        forget_motion(pairs, pair_number, moved, pose)
     return True
 
 
@@ -93,7 +102,7 @@ def first_candidate(shape_a, count, a):
 
 
 @subkernel
-def find_previous(pairs, a, b, place):
+def find_same_pair(pairs, a, b, place):
     """Go on in an earlier list, sorted like the present one, to the first pair that is not before (a, b)."""
     shape_a, shape_b, count = pairs.shape_a, pairs.shape_b, pairs.count[0]
     while place < count and (shape_a[place] < a or (shape_a[place] == a and shape_b[place] < b)):
@@ -102,27 +111,35 @@ def find_previous(pairs, a, b, place):
 
 
 @subkernel(inline=True)
-def link_previous(pairs, pair, previous_pairs, old):
+def link_to_last_substep(pairs, pair_number, last_substep_pairs, last_substep_number):
     """Note the same pair of the last substep, if there is one; ``reference`` and ``feature`` start as they were."""
-    a, b = pairs.shape_a[pair], pairs.shape_b[pair]
-    is_same = old < previous_pairs.count[0] and previous_pairs.shape_a[old] == a and previous_pairs.shape_b[old] == b
-    pairs.previous_pair[pair] = old if is_same else -1
-    pairs.previous_start[pair] = previous_pairs.contact_start[old] if is_same else 0
-    pairs.previous_count[pair] = previous_pairs.contact_count[old] if is_same else 0
-    pairs.reference[pair] = previous_pairs.reference[old] if is_same else NO_CONTACT
-    pairs.feature[pair] = previous_pairs.feature[old] if is_same else -1
+    a, b = pairs.shape_a[pair_number], pairs.shape_b[pair_number]
+    is_same = (
+        last_substep_number < last_substep_pairs.count[0]
+        and last_substep_pairs.shape_a[last_substep_number] == a
+        and last_substep_pairs.shape_b[last_substep_number] == b
+    )
+    pairs.last_substep_number[pair_number] = last_substep_number if is_same else -1
+    pairs.last_substep_start[pair_number] = last_substep_pairs.contact_start[last_substep_number] if is_same else 0
+    pairs.last_substep_count[pair_number] = last_substep_pairs.contact_count[last_substep_number] if is_same else 0
+    pairs.reference[pair_number] = last_substep_pairs.reference[last_substep_number] if is_same else NO_CONTACT
+    pairs.feature[pair_number] = last_substep_pairs.feature[last_substep_number] if is_same else -1
 
 
 @subkernel(inline=True)
-def would_be_same(previous_pass_pairs, a, b, seen, reach):
+def would_be_same(previous_pass_pairs, a, b, previous_pass_number, reach):
     """Whether the previous pass made new contacts of a pair, and contacts up to ``reach`` would be the same."""
     is_there = (
-        seen < previous_pass_pairs.count[0]
-        and previous_pass_pairs.shape_a[seen] == a
-        and previous_pass_pairs.shape_b[seen] == b
+        previous_pass_number < previous_pass_pairs.count[0]
+        and previous_pass_pairs.shape_a[previous_pass_number] == a
+        and previous_pass_pairs.shape_b[previous_pass_number] == b
     )
-    is_made = is_there and not previous_pass_pairs.is_recycled[seen]
-    return is_made and previous_pass_pairs.reach[seen] <= reach and reach <= previous_pass_pairs.cull_distance[seen]
+    is_made = is_there and not previous_pass_pairs.is_recycled[previous_pass_number]
+    return (
+        is_made
+        and previous_pass_pairs.reach[previous_pass_number] <= reach
+        and reach <= previous_pass_pairs.cull_distance[previous_pass_number]
+    )
 
 
 @subkernel

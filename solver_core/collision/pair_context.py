@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..compiled.kernel import subkernel
-from .broad_phase import DYNAMIC
+from ..model.state import DYNAMIC
 from .data.contact_arrays import ContactArrays, PairArrays
 from .data.workspace import MESH, SPHERE, CollisionWorkspace, PairShape
 from .swept_motion import bound_approach, swept_radius
@@ -22,18 +22,19 @@ class NarrowPhaseArrays(NamedTuple):
         Poses and predicted motion read, scratch written.
     pairs, contacts : PairArrays, ContactArrays
         Of this detection pass: the pairs' shapes read, the pair cache and the contacts written.
-    previous_pairs, previous_contacts : PairArrays, ContactArrays
+    last_substep_pairs, last_substep_contacts : PairArrays, ContactArrays
         Of the last substep (read).
-    pass_pairs, pass_contacts : PairArrays, ContactArrays
+    previous_pass_pairs, previous_pass_contacts : PairArrays, ContactArrays
         Of the previous detection pass; meaningless in the first one (read).
     pair_kernels : table of ``pair_dispatch``
         (read)
     step : NamedTuple
         ``h`` [s], ``gravity_norm`` [m/s^2], ``maximal_points``.
     only_checks : bool
-        Make no contacts, but check whether the state's velocity leads shapes into each other by the end of the substep.
+        Make no contacts, but check whether ``end_velocity`` leads shapes into each other by the end of the substep.
     end_velocity : float64 [B, 6]
-        Leads the bodies to their end poses: the state's if ``only_checks``, else the predicted one (read).
+        Leads the bodies to their end poses: this pass's position-update velocity if ``only_checks``, else that of the
+        previous pass (read).
     """
 
     model: tuple
@@ -41,10 +42,10 @@ class NarrowPhaseArrays(NamedTuple):
     workspace: CollisionWorkspace
     pairs: PairArrays
     contacts: ContactArrays
-    previous_pairs: PairArrays
-    previous_contacts: ContactArrays
-    pass_pairs: PairArrays
-    pass_contacts: ContactArrays
+    last_substep_pairs: PairArrays
+    last_substep_contacts: ContactArrays
+    previous_pass_pairs: PairArrays
+    previous_pass_contacts: ContactArrays
     pair_kernels: np.ndarray
     step: tuple
     only_checks: bool
@@ -57,7 +58,7 @@ class Pair(NamedTuple):
     Attributes
     ----------
     number : int
-        In ``PairArrays``.
+        Its place in ``PairArrays``; elsewhere such a place is called ``pair_number``.
     a, b, body_a, body_b : int
         Shapes and their bodies.
     shape_a, shape_b : PairShape
@@ -96,9 +97,9 @@ class Pair(NamedTuple):
 
 
 @subkernel(inline=True)
-def describe_pair(model, state, workspace, pairs, number):
+def describe_pair(model, state, workspace, pairs, pair_number):
     """The ``Pair`` of a place in ``PairArrays``."""
-    a, b = pairs.shape_a[number], pairs.shape_b[number]
+    a, b = pairs.shape_a[pair_number], pairs.shape_b[pair_number]
     shapes, shape_parameters, sizes = model.shapes, workspace.shape_parameters, workspace.size
     body_a, body_b = shapes.body[a], shapes.body[b]
     kind_a, kind_b = shapes.kind[a], shapes.kind[b]
@@ -117,7 +118,7 @@ def describe_pair(model, state, workspace, pairs, number):
     swept_a = swept_radius(kind_a, workspace.local_pose[a], bounding_radius[a])
     swept_b = swept_radius(kind_b, workspace.local_pose[b], bounding_radius[b])
     return Pair(
-        number,
+        pair_number,
         a,
         b,
         body_a,

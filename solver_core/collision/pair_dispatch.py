@@ -11,8 +11,7 @@ from ..compiled.function_tables import Compilation, empty_table
 from ..compiled.kernel import entry
 from ..compiled.views import seen_in_step
 from .data.workspace import (
-    CAPSULE,
-    CONE,
+    KINDS_WITH_AXIS,
     MESH,
     MESHES,
     PAIR_KERNELS,
@@ -69,7 +68,7 @@ def compile_pair_kernels(shape_kinds, workspace: CollisionWorkspace):
 def needed_pair_kernels(shape_kinds) -> list[int]:
     """Places in the table of the kernels that pairs of such shapes need."""
     has_spheres = bool(np.any(shape_kinds == SPHERE))
-    has_round_shapes = bool(np.any((shape_kinds >= CAPSULE) & (shape_kinds <= CONE)))
+    has_round_shapes = bool(np.any(np.isin(shape_kinds, KINDS_WITH_AXIS)))
     has_meshes = bool(np.any(shape_kinds == MESH))
     needed = {
         SPHERES: has_spheres,

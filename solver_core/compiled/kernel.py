@@ -33,7 +33,7 @@ from numba.core import cgutils
 from numba.core import types as numba_types
 from numba.extending import intrinsic
 
-from . import checked_numba  # noqa: F401 - refuses a Numba that this room was not tested with
+from . import checked_numba  # noqa: F401 - refuses a Numba that this package was not tested with
 from .cache_files import is_in_cache, share_cache
 from .linking import KernelPipeline, PartPipeline, insert_call_in_place
 

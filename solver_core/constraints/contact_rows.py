@@ -58,10 +58,10 @@ class ContactRowArrays(NamedTuple):
         Of the pair.
     bounce_speed : float64 [contact_capacity]
         Speed of separation after a bounce [m/s]; 0 where the contact does not bounce.
-    pushes : bool [contact_capacity]
-        Whether the contact pushed in the position solve; written by ``restitution``.
-    block_order : int64 [contact_capacity]
-        Workspace of ``restitution``.
+    pushes : bool [block_capacity]
+        Whether the block pushed in the position solve; written by ``restitution``.
+    block_order : int64 [block_capacity]
+        Workspace of ``restitution``: an island's blocks, which need not all be contacts.
     """
 
     velocity_bias: np.ndarray
@@ -71,14 +71,14 @@ class ContactRowArrays(NamedTuple):
     block_order: np.ndarray
 
 
-def allocate_contact_rows(contact_capacity: int) -> ContactRowArrays:
-    """Room for this many contacts."""
+def allocate_contact_rows(contact_capacity: int, block_capacity: int) -> ContactRowArrays:
+    """Room for this many contacts, among this many blocks of rows."""
     return ContactRowArrays(
         velocity_bias=np.zeros(contact_capacity),
         restitution=np.zeros(contact_capacity),
         bounce_speed=np.zeros(contact_capacity),
-        pushes=np.zeros(contact_capacity, np.bool_),
-        block_order=np.zeros(contact_capacity, np.int64),
+        pushes=np.zeros(block_capacity, np.bool_),
+        block_order=np.zeros(block_capacity, np.int64),
     )
 
 

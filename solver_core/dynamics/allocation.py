@@ -6,11 +6,12 @@ from ..collision.allocation import allocate_collision_workspace
 from ..collision.data.contact_arrays import STATUS_OK, allocate_contacts, allocate_pairs, grown
 from ..compiled.views import StepArrays, arrays_of
 from ..constraints.contact_rows import ROWS_PER_CONTACT, allocate_contact_rows
-from ..parallel.work_queue import QUEUE, QUEUE_PARAMETERS
+from ..parallel.work_queue import QUEUE
 from ..parallel.workers import contexts_of, empty_contexts
 from ..problem.rows import SolverSettings, allocate_islands, allocate_rows
 from ..solvers.batches.domain_partition import allocate_contact_graph
 from ..solvers.batches.sweep_workspace import (
+    allocate_domain_jobs,
     allocate_sweep_workspace,
     sharing_domains,
     sweeping_workspace,
@@ -94,7 +95,7 @@ def allocate_sharing(worker_count: int) -> SharingArrays:
         alone_until=np.zeros(1, np.int64),
         contexts=empty_contexts(worker_count),
         queues=np.zeros((worker_count, QUEUE), np.int64),
-        queue_parameters=np.zeros((worker_count, QUEUE_PARAMETERS)),
+        jobs=allocate_domain_jobs(worker_count),
     )
 
 
@@ -172,14 +173,16 @@ def allocate_problem(collision: CollisionArrays, body_count: int, method) -> Pro
     method : Method or None
     """
     contact_capacity = len(collision.contacts[0].shape_a)
+    # Each block of rows is a contact so far.
+    block_capacity = contact_capacity
     row_capacity = ROWS_PER_CONTACT * contact_capacity
     solver = method.allocate(row_capacity, body_count, 0) if method else ()
     sweep = sweeping_workspace(solver) or allocate_sweep_workspace(row_capacity if method else 0, body_count)
     return ProblemArrays(
-        rows=allocate_rows(contact_capacity, row_capacity, body_count),
-        contact_rows=allocate_contact_rows(contact_capacity),
+        rows=allocate_rows(block_capacity, row_capacity, body_count),
+        contact_rows=allocate_contact_rows(contact_capacity, block_capacity),
         step_rules=allocate_step_rules(contact_capacity, body_count),
-        islands=allocate_islands(contact_capacity, body_count),
+        islands=allocate_islands(block_capacity, body_count),
         parent=np.zeros(body_count, np.int64),
         label=np.zeros(body_count, np.int64),
         graph=allocate_contact_graph(0, 0),
@@ -233,15 +236,15 @@ def members_of_worker(first: StepMembers, method, worker: int) -> StepMembers:
     problem = first.problem
     own_contacts = allocate_contacts(len(first.collision.contacts[0].gap))
     pair_runs = first.pair_runs._replace(own_contacts=own_contacts)
-    queue, queue_parameters = first.sharing.queues[worker], first.sharing.queue_parameters[worker]
+    queue, jobs = first.sharing.queues[worker], first.sharing.jobs
     if worker == 0:
-        sweep = sharing_domains(problem.sweep, problem.sweep, queue, queue_parameters)
+        sweep = sharing_domains(problem.sweep, problem.sweep, worker, queue, jobs)
         solver = with_sweeping_workspace(problem.solver, sweep)
         return first._replace(problem=problem._replace(solver=solver, sweep=sweep), pair_runs=pair_runs)
     size = len(problem.rows.diagonal), len(problem.parent)
     solver = method.allocate(*size, 0)
     sweep = sweeping_workspace(solver) or allocate_sweep_workspace(*size)
-    sweep = sharing_domains(sweep, problem.sweep, queue, queue_parameters)
+    sweep = sharing_domains(sweep, problem.sweep, worker, queue, jobs)
     return first._replace(
         collision=first.collision._replace(workspace=_with_own_scratch(first.collision.workspace)),
         problem=problem._replace(
@@ -260,7 +263,7 @@ def _with_own_scratch(workspace):
         # A triangle that is tested stands for a moment among the polytopes.
         polytopes = polytopes._replace(vertex=polytopes.vertex.copy(), plane=polytopes.plane.copy())
         meshes = meshes._replace(
-            candidate=np.zeros_like(meshes.candidate),
+            candidate=_empty_like(meshes.candidate),
             probe=_empty_like(meshes.probe),
             contact=_empty_like(meshes.contact),
         )

@@ -81,7 +81,7 @@ def find_pair_contacts(arrays, worker):
     present, previous_pass = collision.roles.present[0], collision.roles.previous_pass[0]
     pairs, contacts = collision.pairs[present], collision.contacts[present]
     # Nothing is recycled at the end poses, so the present pairs and contacts stand for the last ones.
-    previous = present if only_checks else collision.roles.last_substep[0]
+    last_substep = present if only_checks else collision.roles.last_substep[0]
     several = is_shared(sharing)
     made = runs.own_contacts if several and not only_checks else contacts
     if not only_checks:
@@ -92,14 +92,14 @@ def find_pair_contacts(arrays, worker):
         workspace,
         pairs,
         made,
-        collision.pairs[previous],
-        collision.contacts[previous],
+        collision.pairs[last_substep],
+        collision.contacts[last_substep],
         collision.pairs[previous_pass],
         collision.contacts[previous_pass],
         members.kernels.pair_kernels,
         numbers_of(members.settings.step),
         only_checks,
-        state.velocity if only_checks else workspace.predicted.velocity,
+        members.motion.position_velocity if only_checks else workspace.predicted.velocity,
     )
     length = PAIRS_A_RUN if several else pairs.count[0]
     while True:

@@ -59,8 +59,9 @@ def detect_and_solve_positions(arrays):
     Parameters
     ----------
     arrays : StepArrays
-        Written: pairs, contacts, rows and islands. The state's velocity becomes the one that moves the poses, and
-        ``motion.position_velocity`` the solution, from which velocities are found.
+        Written: pairs, contacts, rows and islands; the state's velocity, to the solution for positions; and
+        ``motion.position_velocity``, to what moves the poses. In the loop the state's velocity is that of the substep's
+        start while contacts are found, and the solution from the solve on.
 
     Returns
     -------
@@ -89,13 +90,12 @@ def detect_and_solve_positions(arrays):
         restore_solve_quality(record, earlier)
         may_keep_pairs = _solve_positions(members, passes, kind)
         _choose_position_velocities(members)
-        # Until the loop ends the state has the velocity that moves the poses: the end poses are where it leads.
-        _swap_velocities(velocity, motion.position_velocity)
         end_stage(record, SOLVE_POSITIONS)
         if _is_last_pass(members, passes, may_keep_pairs):
             end_stage(record, NARROW_PHASE)
+            record.detection_passes[0] += passes
             return True
-        _copy_velocities(velocity, collision.workspace.predicted.velocity)
+        _copy_velocities(motion.position_velocity, collision.workspace.predicted.velocity)
         _copy_velocities(motion.start_velocity, velocity)
         swap_pass_buffers(collision.roles)
         kind = SAME_PAIRS if may_keep_pairs else NEW_PAIRS
@@ -103,14 +103,8 @@ def detect_and_solve_positions(arrays):
 
 
 @subkernel(inline=True)
-def take_solution(members):
-    """Make the solution for positions the state's velocity again, after the detection loop."""
-    _swap_velocities(members.state.velocity, members.motion.position_velocity)
-
-
-@subkernel(inline=True)
 def finish_detection(members):
-    """The present buffers become those of the previous substep, and likewise the flags of unsolved bodies."""
+    """The present buffers become those of the last substep, and likewise the flags of unsolved bodies."""
     roles = members.collision.roles
     keep_solve_flags(members.motion.solve_flags)
     roles.present[0], roles.last_substep[0] = roles.last_substep[0], roles.present[0]
@@ -244,19 +238,21 @@ def _choose_position_velocities(members):
 @subkernel(inline=True)
 def _is_last_pass(members, passes_done, may_keep_pairs):
     """The stopping rule: the solution asks for no new pairs, and leads no shapes into each other unseen."""
-    collision, state = members.collision, members.state
+    collision, state, position_velocity = members.collision, members.state, members.motion.position_velocity
     shape_body, workspace, h = members.model.shapes.body, collision.workspace, numbers_of(members.settings.step).h
     pairs, contacts = collision.pairs[collision.roles.present[0]], collision.contacts[collision.roles.present[0]]
     bounding_radius = workspace.shape_parameters.bounding_radius
     if passes_done == MAX_END_POSE_PASSES or (
         may_keep_pairs
-        and motion_is_negligible(shape_body, bounding_radius, workspace.local_pose, workspace.size, state.velocity, h)
+        and motion_is_negligible(
+            shape_body, bounding_radius, workspace.local_pose, workspace.size, position_velocity, h
+        )
     ):
         return True
     note_pass_contacts(pairs, contacts, workspace.size, state.kind, workspace.predicted.is_deep)
     if not may_keep_pairs:
         return False
-    place_end_poses(shape_body, state.velocity, h, workspace)
+    place_end_poses(shape_body, position_velocity, h, workspace)
     return are_end_poses_clear(members, pairs)
 
 
@@ -265,10 +261,3 @@ def _copy_velocities(source, target):
     for body in range(source.shape[0]):
         for column in range(6):
             target[body, column] = source[body, column]
-
-
-@subkernel
-def _swap_velocities(one, two):
-    for body in range(one.shape[0]):
-        for column in range(6):
-            one[body, column], two[body, column] = two[body, column], one[body, column]

@@ -20,6 +20,8 @@ class FrameRecord(NamedTuple):
         Time of each stage.
     substeps : int64 [1]
         Done so far.
+    detection_passes : int64 [1]
+        Of the substeps done so far.
     contacts, islands : int64 [1]
         Of the last substep.
     sleeping : int64 [1]
@@ -43,6 +45,7 @@ class FrameRecord(NamedTuple):
     stage_started: np.ndarray
     nanoseconds: np.ndarray
     substeps: np.ndarray
+    detection_passes: np.ndarray
     contacts: np.ndarray
     islands: np.ndarray
     sleeping: np.ndarray
@@ -61,6 +64,7 @@ def allocate_record() -> FrameRecord:
         stage_started=np.zeros(1, np.int64),
         nanoseconds=np.zeros(len(STAGES), np.int64),
         substeps=np.zeros(1, np.int64),
+        detection_passes=np.zeros(1, np.int64),
         contacts=np.zeros(1, np.int64),
         islands=np.zeros(1, np.int64),
         sleeping=np.zeros(1, np.int64),

@@ -41,7 +41,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..collision.data.workspace import CAPSULE, CONE, SPHERE
+from ..collision.data.workspace import is_round
 from ..compiled.kernel import borrowed, kernel, subkernel
 from ..constraints.contact_rows import RATIO_TOUCHING, normal_speed, size_that_moves
 from ..constraints.velocity_rows import touches_driven
@@ -295,17 +295,12 @@ def _rolls(rows, contacts, step_rules, shape_kind, body, gravity_speed):
     while link >= 0:
         run = contact = link // 2
         while contact < count and rows.body_a[contact] == rows.body_a[run] and rows.body_b[contact] == rows.body_b[run]:
-            is_round = _is_round(shape_kind[shape_a[contact]]) or _is_round(shape_kind[shape_b[contact]])
-            if not is_round and _is_push(rows, contact, gravity_speed):
+            is_rolling = is_round(shape_kind[shape_a[contact]]) or is_round(shape_kind[shape_b[contact]])
+            if not is_rolling and _is_push(rows, contact, gravity_speed):
                 return False
             contact += 1
         link = step_rules.next_link[link]
     return True
-
-
-@subkernel
-def _is_round(kind):
-    return kind == SPHERE or CAPSULE <= kind <= CONE
 
 
 @subkernel

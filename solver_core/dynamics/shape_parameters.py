@@ -6,7 +6,6 @@ A frame's input says where vertices and surfaces are at its end. They go there a
 
 import numpy as np
 
-from ..collision.data.mesh_tables import VELOCITY
 from ..collision.data.workspace import POSITION
 from ..collision.mesh.mesh_motion import fit_mesh
 from ..geometry import rotations
@@ -102,8 +101,8 @@ def aim_meshes(model, workspace, targets, duration, h):
     """
     shapes, tables = model.arrays.shapes, workspace.meshes
     for mesh, rows, vertices in targets:
-        velocity = (vertices - tables.vertex[rows, :3]) / duration
-        tables.vertex[rows, VELOCITY : VELOCITY + 3] = velocity
+        velocity = (vertices - tables.vertex[rows]) / duration
+        tables.vertex_velocity[rows] = velocity
         tables.speed[mesh] = np.linalg.norm(velocity, axis=1).max()
         fit_mesh(tables, workspace.polytopes, mesh, h)
         if tables.speed[mesh] > 0.0:
@@ -115,8 +114,8 @@ def place_meshes(workspace, targets):
     """Put vertices exactly where they are to be; they stand still there."""
     tables = workspace.meshes
     for mesh, rows, vertices in targets:
-        tables.vertex[rows, :3] = vertices
-        tables.vertex[rows, VELOCITY : VELOCITY + 3] = 0.0
+        tables.vertex[rows] = vertices
+        tables.vertex_velocity[rows] = 0.0
         tables.speed[mesh], tables.has_deformed[mesh] = 0.0, True
         fit_mesh(tables, workspace.polytopes, mesh, 0.0)
 

@@ -105,7 +105,7 @@ def run_help(arrays, worker):
         members.state.velocity,
         problem.sweep,
         sharing.queues[worker],
-        sharing.queue_parameters[worker],
+        worker,
     )
 
 

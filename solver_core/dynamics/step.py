@@ -12,7 +12,7 @@ energy, and a bounce starts at the surface.
 from ..compiled.kernel import kernel
 from ..compiled.views import numbers_of, views_of
 from ..constraints.contact_rows import store_contact_impulses
-from .detection import detect_and_solve_positions, finish_detection, solve_islands, take_solution
+from .detection import detect_and_solve_positions, finish_detection, solve_islands
 from .frame_record import end_stage, record_contacts, start_clock
 from .integration import measure_motion
 from .sharing import call_stage
@@ -51,7 +51,6 @@ def advance_frame(arrays):
         contacts = collision.contacts[collision.roles.present[0]]
         forget_changes(sleep)
         # Warm starts use the impulses of the position solve; the velocity solve overwrites those of the rows.
-        take_solution(members)
         store_contact_impulses(problem.rows, contacts)
         end_stage(record, SOLVE_POSITIONS)
 

@@ -14,7 +14,7 @@ from ..constraints.contact_rows import ContactRowArrays
 from ..model.state import StateArrays
 from ..problem.rows import IslandArrays, IslandProblem, RowArrays, SolverSettings
 from ..solvers.batches.domain_partition import ContactGraph
-from ..solvers.batches.sweep_workspace import SweepWorkspace
+from ..solvers.batches.sweep_workspace import DomainJobs, SweepWorkspace
 from .frame_record import FrameRecord
 from .integration import MotionArrays
 from .position_update import StepRuleArrays
@@ -132,8 +132,10 @@ class SharingArrays(NamedTuple):
         Until when the first worker does all, since the others were waited for [ns].
     contexts : int64 [worker_count]
         Of all workers' arrays (``workers.contexts_of``).
-    queues, queue_parameters : int64 [worker_count, 16], float64 [worker_count, 2]
-        What each worker does with the domains of an island (``work_queue``).
+    queues : int64 [worker_count, 16]
+        What each worker offers others to do (``work_queue``).
+    jobs : DomainJobs
+        What that is, with the domains of an island.
     """
 
     next: np.ndarray
@@ -145,7 +147,7 @@ class SharingArrays(NamedTuple):
     alone_until: np.ndarray
     contexts: np.ndarray
     queues: np.ndarray
-    queue_parameters: np.ndarray
+    jobs: DomainJobs
 
 
 class PairRunArrays(NamedTuple):

@@ -39,9 +39,13 @@ def rotate(q, vector):
 
 def matrix(q):
     """Rotation matrices [..., 3, 3]."""
-    q = np.asarray(q, float)
-    columns = [rotate(q, np.broadcast_to(axis, (*q.shape[:-1], 3))) for axis in np.eye(3)]
-    return np.stack(columns, axis=-1)
+    w, x, y, z = np.moveaxis(np.asarray(q, float), -1, 0)
+    entries = [
+        [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
+        [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],
+        [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)],
+    ]
+    return np.ascontiguousarray(np.moveaxis(np.array(entries), (0, 1), (-2, -1)))
 
 
 def from_matrix(rotation):

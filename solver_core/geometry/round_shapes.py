@@ -9,7 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .shapes import ShapeKind, finite_vector, positive_length, rotation_matrix, unit_quaternion
+from . import rotations
+from .shapes import ShapeKind, finite_vector, positive_length, unit_quaternion
 from .volume_integrals import MassProperties
 
 
@@ -28,13 +29,13 @@ class _RoundShape:
 
     def _placed(self, volume, height, axial, across) -> MassProperties:
         """Mass properties with the centre at ``height`` along the axis and these moments about it and across it."""
-        axes = rotation_matrix(self.orientation)
+        axes = rotations.matrix(self.orientation)
         inertia = (axes * np.array([across, across, axial])) @ axes.T
         return MassProperties(float(volume), self.position + height * axes[:, 2], inertia)
 
     def _disc_reach(self):
         """How far a disc of the radius across the axis reaches along each axis of the user frame [3]."""
-        return self.radius * np.sqrt(np.maximum(1.0 - rotation_matrix(self.orientation)[:, 2] ** 2, 0.0))
+        return self.radius * np.sqrt(np.maximum(1.0 - rotations.matrix(self.orientation)[:, 2] ** 2, 0.0))
 
 
 @dataclass(frozen=True, eq=False, init=False)
@@ -91,7 +92,7 @@ class Capsule(_RoundShape):
 
     def bounding_box(self) -> tuple[np.ndarray, np.ndarray]:
         """Lower and upper corner in the user frame [m]."""
-        reach = self.half_length * np.abs(rotation_matrix(self.orientation)[:, 2]) + self.radius
+        reach = self.half_length * np.abs(rotations.matrix(self.orientation)[:, 2]) + self.radius
         return self.position - reach, self.position + reach
 
     def mass_properties(self) -> MassProperties:
@@ -160,7 +161,7 @@ class Cylinder(_DiscShape):
 
     def bounding_box(self) -> tuple[np.ndarray, np.ndarray]:
         """Lower and upper corner in the user frame [m]."""
-        reach = self.half_height * np.abs(rotation_matrix(self.orientation)[:, 2]) + self._disc_reach()
+        reach = self.half_height * np.abs(rotations.matrix(self.orientation)[:, 2]) + self._disc_reach()
         return self.position - reach, self.position + reach
 
     def mass_properties(self) -> MassProperties:
@@ -190,7 +191,7 @@ class Cone(_DiscShape):
 
     def bounding_box(self) -> tuple[np.ndarray, np.ndarray]:
         """Lower and upper corner in the user frame [m]."""
-        rise, disc = self.half_height * rotation_matrix(self.orientation)[:, 2], self._disc_reach()
+        rise, disc = self.half_height * rotations.matrix(self.orientation)[:, 2], self._disc_reach()
         apex, base = self.position + rise, self.position - rise
         return np.minimum(apex, base - disc), np.maximum(apex, base + disc)
 

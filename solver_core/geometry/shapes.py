@@ -9,6 +9,7 @@ from enum import IntEnum
 import numpy as np
 from numpy.typing import ArrayLike
 
+from . import rotations
 from .volume_integrals import MassProperties
 
 
@@ -89,7 +90,7 @@ class Box:
 
     def bounding_box(self) -> tuple[np.ndarray, np.ndarray]:
         """Lower and upper corner in the user frame [m]."""
-        reach = np.abs(rotation_matrix(self.orientation)) @ self.half_extents
+        reach = np.abs(rotations.matrix(self.orientation)) @ self.half_extents
         return self.position - reach, self.position + reach
 
     def mass_properties(self) -> MassProperties:
@@ -98,7 +99,7 @@ class Box:
         volume = float(np.prod(sides[sides > 0.0]))
         squares = sides**2
         moments = volume / 12.0 * (squares.sum() - squares)
-        axes = rotation_matrix(self.orientation)
+        axes = rotations.matrix(self.orientation)
         return MassProperties(volume, self.position.copy(), (axes * moments) @ axes.T)
 
 
@@ -183,18 +184,6 @@ def unit_quaternion(shape: str, value: ArrayLike) -> np.ndarray:
     if length == 0.0:
         raise ShapeError(f"{shape}: orientation is zero; it must be a quaternion (w, x, y, z)")
     return orientation / length
-
-
-def rotation_matrix(orientation: np.ndarray) -> np.ndarray:
-    """Rotation matrix [3, 3] of a unit quaternion (w, x, y, z)."""
-    w, x, y, z = orientation
-    return np.array(
-        [
-            [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
-            [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],
-            [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)],
-        ]
-    )
 
 
 def describe(value: object) -> str:

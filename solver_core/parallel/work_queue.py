@@ -1,6 +1,6 @@
 """One worker's work that others may help with, task by task: what a solver does with the domains of a large island.
 
-A worker that solves a large island writes into its queue what is to be done, and of how many tasks that job is made.
+A worker that solves a large island notes what is to be done, and writes into its queue of how many tasks that is made.
 It takes task after task itself, and so does every worker that has nothing else to do; then it waits until those are
 done that others have taken. It needs nobody: if no other worker comes, it has done all tasks by itself, and none is
 started or waited for that has not taken a task. A job of some microseconds is therefore worth offering.
@@ -19,13 +19,10 @@ from ..compiled.atomics import add_shared, load_shared, replace_shared, store_sh
 from ..compiled.clock import now, sleep_for, yield_core
 from ..compiled.kernel import subkernel
 
-# Entries of a queue: the word; how many tasks are done; until when nothing is offered [ns]. In between, what is to be
-# done: which job, of the domains from which on, of which island, with which model of friction and how many directions.
-_WORD, JOB, PART, ISLAND, FRICTION, DIRECTIONS = range(6)
-_DONE, _CLOSED = 8, 9
+# Entries of a queue: the word; and, in another line of the cache, how many tasks are done, and until when nothing is
+# offered [ns]. What is to be done is noted elsewhere, by those who know of it.
+_WORD, _DONE, _CLOSED = 0, 8, 9
 QUEUE = 16
-# Real parameters beside it.
-QUEUE_PARAMETERS = 2
 
 # Most tasks of a job; the jobs' own numbers begin again after this many.
 _MOST_TASKS, _JOBS = (1 << 16) - 1, 1 << 30
@@ -47,7 +44,7 @@ def be_patient(waited):
 
 @subkernel
 def offer_tasks(queue, count):
-    """Let all workers take tasks of what the queue says, at most 65,535.
+    """Let all workers take tasks of the job that this worker has noted, at most 65,535.
 
     Parameters
     ----------

@@ -153,7 +153,7 @@ def test_report_has_what_the_design_lists(drop):
     assert [frame["frame"] for frame in report["frames"]] == list(range(2, 26))
     assert report["frames"][0].keys() >= {
         "frame", "contacts", "islands", "iterations", "residual", "max_penetration",
-        "kinetic_energy", "potential_energy", "fallbacks", "seconds",
+        "kinetic_energy", "potential_energy", "fallbacks", "detection_passes", "seconds",
     }  # fmt: skip
     assert report["totals"]["contacts"] == max(frame["contacts"] for frame in report["frames"])
     assert report["totals"]["iterations"] == sum(frame["iterations"] for frame in report["frames"])

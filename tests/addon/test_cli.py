@@ -90,6 +90,8 @@ def test_report_has_every_frame(shot, capsys):
     fields = {
         "contacts",
         "islands",
+        "substeps",
+        "detection_passes",
         "iterations",
         "residual",
         "max_penetration",

@@ -339,6 +339,7 @@ def test_report_tells_what_happened():
     run(simulation, 3)
     report = simulation.advance_frame()
     assert report.frame == 4
+    assert report.detection_passes == report.substeps  # nothing moves
     assert report.contacts == 12
     assert report.islands == 1
     assert report.missed == 0
@@ -379,6 +380,8 @@ def test_only_the_last_pass_of_a_substep_counts():
     assert all(report.missed <= 2 * report.islands for report in reports)
     # there were more, of an iteration each
     assert any(report.iterations > 2 * report.islands for report in reports)
+    assert all(report.detection_passes >= report.substeps for report in reports)
+    assert any(report.detection_passes > report.substeps for report in reports)
 
 
 def test_a_substep_that_finds_no_room_counts_nothing(monkeypatch):

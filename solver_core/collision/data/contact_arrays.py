@@ -1,4 +1,9 @@
-"""Buffers of pairs and contacts: what they hold, and how they are allocated, grown and joined."""
+"""Buffers of pairs and contacts: what they hold, and how they are allocated, grown and joined.
+
+There are three of each. Everywhere ``pairs`` and ``contacts`` are those of this detection pass, ``last_substep_...``
+those that the last substep ended with, and ``previous_pass_...`` those of the pass before this one in this substep. A
+``pair_number`` is a place in ``PairArrays``; a ``pair`` is the description of one (``pair_context.Pair``).
+"""
 
 from typing import NamedTuple
 
@@ -80,11 +85,11 @@ class PairArrays(NamedTuple):
     shape_a, shape_b : int64 [P]
     contact_start, contact_count : int64 [P]
         The pair's contacts in the contact buffer.
-    previous_pair : int64 [P]
+    last_substep_number : int64 [P]
         The same pair's number in the last substep's buffer; -1: new.
-    previous_start, previous_count : int64 [P]
+    last_substep_start, last_substep_count : int64 [P]
         Its contacts in the last substep's contact buffer.
-    pass_start, pass_count : int64 [P]
+    previous_pass_start, previous_pass_count : int64 [P]
         Its contacts in the contact buffer of the previous detection pass of this substep.
     end_pose_count : int64 [P]
         How many of the pair's contacts, the last ones, were made at the poses of the substep's end.
@@ -113,11 +118,11 @@ class PairArrays(NamedTuple):
     shape_b: np.ndarray
     contact_start: np.ndarray
     contact_count: np.ndarray
-    previous_pair: np.ndarray
-    previous_start: np.ndarray
-    previous_count: np.ndarray
-    pass_start: np.ndarray
-    pass_count: np.ndarray
+    last_substep_number: np.ndarray
+    last_substep_start: np.ndarray
+    last_substep_count: np.ndarray
+    previous_pass_start: np.ndarray
+    previous_pass_count: np.ndarray
     end_pose_count: np.ndarray
     is_recycled: np.ndarray
     is_curved: np.ndarray
@@ -163,11 +168,11 @@ def allocate_pairs(capacity: int) -> PairArrays:
         "shape_b",
         "contact_start",
         "contact_count",
-        "previous_pair",
-        "previous_start",
-        "previous_count",
-        "pass_start",
-        "pass_count",
+        "last_substep_number",
+        "last_substep_start",
+        "last_substep_count",
+        "previous_pass_start",
+        "previous_pass_count",
         "end_pose_count",
         "reference",
         "feature",
@@ -230,8 +235,8 @@ def join_contacts(pairs, first_pair, end_pair, made, first, count, contacts, pla
     contacts : ContactArrays
         Written, from ``place`` on.
     """
-    for pair in range(first_pair, end_pair):
-        pairs.contact_start[pair] += place - first
+    for pair_number in range(first_pair, end_pair):
+        pairs.contact_start[pair_number] += place - first
     for number in range(count):
         source, target = first + number, place + number
         copy_contact(made, source, contacts, target)

@@ -14,27 +14,27 @@ from .workspace import (
 
 
 @subkernel(inline=True)
-def remember_pose(pairs, pair, reach, pose):
+def remember_pose(pairs, pair_number, reach, pose):
     """Note at which relative pose and up to which gap the pair's contacts are made."""
-    pairs.is_recycled[pair] = False
-    pairs.reach[pair] = pairs.cull_distance[pair] = reach
+    pairs.is_recycled[pair_number] = False
+    pairs.reach[pair_number] = pairs.cull_distance[pair_number] = reach
     for i in range(4):
         for j in range(3):
-            pairs.pose[pair, i, j] = pose.b_in_a[i, j]
+            pairs.pose[pair_number, i, j] = pose.b_in_a[i, j]
 
 
 @subkernel
-def start_contacts(pairs, pair, first, reference, feature, is_curved):
+def start_contacts(pairs, pair_number, first, reference, feature, is_curved):
     """Note where a pair's contacts start and where its normal comes from; there is no contact yet."""
-    pairs.contact_start[pair] = first
-    pairs.contact_count[pair] = 0
-    pairs.reference[pair] = reference
-    pairs.feature[pair] = feature
-    pairs.is_curved[pair] = is_curved
+    pairs.contact_start[pair_number] = first
+    pairs.contact_count[pair_number] = 0
+    pairs.reference[pair_number] = reference
+    pairs.feature[pair_number] = feature
+    pairs.is_curved[pair_number] = is_curved
 
 
 @subkernel
-def append_contacts(body_of, local_pose, scratch, pairs, pair, count, joins, contacts):
+def append_contacts(body_of, local_pose, scratch, pairs, pair_number, count, joins, contacts):
     """Append the manifold in the scratch to the contacts; beyond the capacity it is only counted.
 
     If it ``joins`` the pair's contacts, the pair's reference and feature stay.
@@ -44,16 +44,16 @@ def append_contacts(body_of, local_pose, scratch, pairs, pair, count, joins, con
     if not joins:
         reference = scratch.feature.origin[0] if count > 0 else NO_CONTACT
         feature = scratch.feature.origin_feature[0] if count > 0 else -1
-        start_contacts(pairs, pair, first, reference, feature, count > 0 and scratch.feature.is_curved[0] == 1)
+        start_contacts(pairs, pair_number, first, reference, feature, count > 0 and scratch.feature.is_curved[0] == 1)
     if contacts.needed[0] > len(contacts.gap) or count == 0:
         return
-    pairs.contact_count[pair] += count
+    pairs.contact_count[pair_number] += count
     contacts.count[0] += count
-    a, b = pairs.shape_a[pair], pairs.shape_b[pair]
+    a, b = pairs.shape_a[pair_number], pairs.shape_b[pair_number]
     body_a, body_b = body_of[a], body_of[b]
     pose, manifold = scratch.pose.shape_a, scratch.manifold
     point_a, point_b = manifold.point_a, manifold.point_b
-    holder = scratch.pose.body_b if pairs.reference[pair] == FACE_OF_B else scratch.pose.body_a
+    holder = scratch.pose.body_b if pairs.reference[pair_number] == FACE_OF_B else scratch.pose.body_a
     for contact in range(first, first + count):
         row = contact - first
         contacts.shape_a[contact] = a
@@ -94,97 +94,97 @@ def turn_vector(pose, vector, result):
 
 
 @subkernel
-def forget_motion(pairs, pair, moved, pose):
+def forget_motion(pairs, pair_number, moved, pose):
     """Let a pair without contacts start from its present pose; its shapes have come nearer by ``moved`` at most [m]."""
-    pairs.reach[pair] -= moved
-    pairs.cull_distance[pair] -= moved
+    pairs.reach[pair_number] -= moved
+    pairs.cull_distance[pair_number] -= moved
     for i in range(4):
         for j in range(3):
-            pairs.pose[pair, i, j] = pose.b_in_a[i, j]
+            pairs.pose[pair_number, i, j] = pose.b_in_a[i, j]
 
 
 @subkernel(inline=True)
-def take_over_contacts(previous_pass_pairs, previous_pass_pair, previous_pass, pairs, pair, contacts):
+def take_over_contacts(previous_pass_pairs, previous_pass_number, previous_pass_contacts, pairs, pair_number, contacts):
     """Copy the contacts that the previous detection pass made of a pair; ``reach`` is not written."""
-    count, start = (
-        previous_pass_pairs.contact_count[previous_pass_pair],
-        previous_pass_pairs.contact_start[previous_pass_pair],
-    )
+    count = previous_pass_pairs.contact_count[previous_pass_number]
+    start = previous_pass_pairs.contact_start[previous_pass_number]
     first = contacts.count[0]
     contacts.needed[0] += count
     start_contacts(
         pairs,
-        pair,
+        pair_number,
         first,
-        previous_pass_pairs.reference[previous_pass_pair],
-        previous_pass_pairs.feature[previous_pass_pair],
-        previous_pass_pairs.is_curved[previous_pass_pair],
+        previous_pass_pairs.reference[previous_pass_number],
+        previous_pass_pairs.feature[previous_pass_number],
+        previous_pass_pairs.is_curved[previous_pass_number],
     )
-    pairs.is_recycled[pair] = False
-    pairs.cull_distance[pair] = previous_pass_pairs.cull_distance[previous_pass_pair]
+    pairs.is_recycled[pair_number] = False
+    pairs.cull_distance[pair_number] = previous_pass_pairs.cull_distance[previous_pass_number]
     for i in range(4):
         for j in range(3):
-            pairs.pose[pair, i, j] = previous_pass_pairs.pose[previous_pass_pair, i, j]
+            pairs.pose[pair_number, i, j] = previous_pass_pairs.pose[previous_pass_number, i, j]
     if contacts.needed[0] > len(contacts.gap):
         return
-    pairs.contact_count[pair] = count
-    pairs.pass_start[pair], pairs.pass_count[pair] = start, count
+    pairs.contact_count[pair_number] = count
+    pairs.previous_pass_start[pair_number], pairs.previous_pass_count[pair_number] = start, count
     contacts.count[0] += count
     for number in range(count):
-        copy_contact(previous_pass, start + number, contacts, first + number)
+        copy_contact(previous_pass_contacts, start + number, contacts, first + number)
         contacts.matched[first + number] = -1
 
 
 @subkernel(inline=True)
-def repeat_end_pose_contacts(pairs, pair, previous_pass, contacts):
+def repeat_end_pose_contacts(pairs, pair_number, previous_pass_contacts, contacts):
     """Copy the end-pose contacts that the previous pass made of a pair: the last of its contacts there."""
-    count, first = pairs.end_pose_count[pair], contacts.count[0]
-    start = pairs.pass_start[pair] + pairs.pass_count[pair] - count
+    count, first = pairs.end_pose_count[pair_number], contacts.count[0]
+    start = pairs.previous_pass_start[pair_number] + pairs.previous_pass_count[pair_number] - count
     contacts.needed[0] += count
     if contacts.needed[0] > len(contacts.gap):
         return
-    pairs.contact_count[pair] += count
+    pairs.contact_count[pair_number] += count
     contacts.count[0] += count
     for number in range(count):
-        copy_contact(previous_pass, start + number, contacts, first + number)
+        copy_contact(previous_pass_contacts, start + number, contacts, first + number)
         contacts.matched[first + number] = -1
 
 
 @subkernel(inline=True)
-def recycle_contacts(pairs, pair, previous_pairs, contacts, previous, body_pose):
-    """Carry the pair's contacts over with new gaps and positions."""
-    old_pair, count, first = pairs.previous_pair[pair], pairs.previous_count[pair], contacts.count[0]
+def recycle_contacts(pairs, pair_number, last_substep_pairs, contacts, last_substep_contacts, body_pose):
+    """Carry the pair's contacts of the last substep over with new gaps and positions."""
+    last_substep_number, count = pairs.last_substep_number[pair_number], pairs.last_substep_count[pair_number]
+    first = contacts.count[0]
     contacts.needed[0] += count
-    pairs.is_recycled[pair] = True
-    pairs.is_curved[pair] = previous_pairs.is_curved[old_pair]
-    pairs.contact_start[pair] = first
-    pairs.contact_count[pair] = 0
-    pairs.reach[pair] = previous_pairs.reach[old_pair]
-    pairs.cull_distance[pair] = previous_pairs.cull_distance[old_pair]
+    pairs.is_recycled[pair_number] = True
+    pairs.is_curved[pair_number] = last_substep_pairs.is_curved[last_substep_number]
+    pairs.contact_start[pair_number] = first
+    pairs.contact_count[pair_number] = 0
+    pairs.reach[pair_number] = last_substep_pairs.reach[last_substep_number]
+    pairs.cull_distance[pair_number] = last_substep_pairs.cull_distance[last_substep_number]
     for i in range(4):
         for j in range(3):
-            pairs.pose[pair, i, j] = previous_pairs.pose[old_pair, i, j]
+            pairs.pose[pair_number, i, j] = last_substep_pairs.pose[last_substep_number, i, j]
     if contacts.needed[0] > len(contacts.gap) or count == 0:
         return
-    pairs.contact_count[pair] = count
+    pairs.contact_count[pair_number] = count
     contacts.count[0] += count
-    shape_a, shape_b, start = pairs.shape_a[pair], pairs.shape_b[pair], pairs.previous_start[pair]
-    a, b = previous.body_a[start], previous.body_b[start]
+    shape_a, shape_b = pairs.shape_a[pair_number], pairs.shape_b[pair_number]
+    start = pairs.last_substep_start[pair_number]
+    a, b = last_substep_contacts.body_a[start], last_substep_contacts.body_b[start]
     pose_a, pose_b = body_pose[a], body_pose[b]
-    holder = pose_b if pairs.reference[pair] == FACE_OF_B else pose_a
+    holder = pose_b if pairs.reference[pair_number] == FACE_OF_B else pose_a
     for contact in range(first, first + count):
-        old = start + contact - first
+        source = start + contact - first
         contacts.shape_a[contact] = shape_a
         contacts.shape_b[contact] = shape_b
         contacts.body_a[contact] = a
         contacts.body_b[contact] = b
-        contacts.matched[contact] = old
+        contacts.matched[contact] = source
         local_a, local_b = contacts.local_a[contact], contacts.local_b[contact]
         local_normal, normal = contacts.local_normal[contact], contacts.normal[contact]
         for i in range(3):
-            local_a[i] = previous.local_a[old, i]
-            local_b[i] = previous.local_b[old, i]
-            local_normal[i] = previous.local_normal[old, i]
+            local_a[i] = last_substep_contacts.local_a[source, i]
+            local_b[i] = last_substep_contacts.local_b[source, i]
+            local_normal[i] = last_substep_contacts.local_normal[source, i]
             contacts.surface_velocity[contact, i] = contacts.toi_offset[contact, i] = 0.0
         contacts.unrelaxed_gap[contact] = 0.0
         turn_vector(holder, local_normal, normal)

@@ -3,12 +3,12 @@
 A contact's identity is geometric. Feature numbers alone fail: clipping may start one vertex on, and a corner that was
 a vertex of one box may be an edge crossing a substep later, at the same place. So within a pair of shapes the contacts
 of two substeps are matched one to one, nearest first (as Newton does in ``contact_match.py``). The distance is that of
-the new point from where either body, or both halfway, have carried the old point: a corner that slides stays where its
-own body has it, an edge that something slides over stays where the other body has it, and the point where a wheel
+the new point from where either body, or both halfway, have carried the earlier point: a corner that slides stays where
+its own body has it, an edge that something slides over stays where the other body has it, and the point where a wheel
 touches the ground stays between both.
 
-Reads ``pairs``, the last substep's contacts, and positions and normals of ``contacts``; writes ``impulse``, ``age`` and
-``matched`` of ``contacts``.
+"Earlier" is always of the last substep. Reads ``pairs``, the last substep's contacts, and positions and normals of
+``contacts``; writes ``impulse``, ``age`` and ``matched`` of ``contacts``.
 """
 
 from ...compiled.kernel import kernel, subkernel
@@ -22,7 +22,7 @@ COSINE_MATCH_NORMAL = 0.9
 
 
 @kernel(inline=True)
-def match_contacts(pairs, contacts, previous, workspace):
+def match_contacts(pairs, contacts, last_substep_contacts, workspace):
     """Carry impulses and ages of the last substep's contacts over to the same contacts of this substep.
 
     Parameters
@@ -31,7 +31,7 @@ def match_contacts(pairs, contacts, previous, workspace):
         Of this substep, as ``narrow_phase`` left them (read).
     contacts : ContactArrays
         Of this substep (``impulse``, ``age``, ``matched`` written).
-    previous : ContactArrays
+    last_substep_contacts : ContactArrays
         Of the last substep (read).
     workspace : CollisionWorkspace
         Poses of the bodies in this substep (read), scratch (written).
@@ -42,80 +42,80 @@ def match_contacts(pairs, contacts, previous, workspace):
         Matched contacts.
     """
     matched_count = 0
-    for pair in range(pairs.count[0]):
-        first = pairs.contact_start[pair]
-        last = first + pairs.contact_count[pair]
-        if not pairs.is_recycled[pair]:
-            for contact in range(first, last):
+    for pair_number in range(pairs.count[0]):
+        first = pairs.contact_start[pair_number]
+        end = first + pairs.contact_count[pair_number]
+        if not pairs.is_recycled[pair_number]:
+            for contact in range(first, end):
                 contacts.matched[contact] = -1
-            size = min(workspace.size[pairs.shape_a[pair]], workspace.size[pairs.shape_b[pair]])
+            size = min(workspace.size[pairs.shape_a[pair_number]], workspace.size[pairs.shape_b[pair_number]])
             match_nearest(
                 contacts,
                 first,
-                last,
-                previous,
-                pairs.previous_start[pair],
-                pairs.previous_count[pair],
+                end,
+                last_substep_contacts,
+                pairs.last_substep_start[pair_number],
+                pairs.last_substep_count[pair_number],
                 size,
                 workspace.body_pose,
-                workspace.scratch.simplex,
+                workspace.scratch.carried,
             )
-        for contact in range(first, last):
-            old = contacts.matched[contact]
-            matched_count += old >= 0
-            contacts.age[contact] = previous.age[old] + 1 if old >= 0 else 0
+        for contact in range(first, end):
+            earlier = contacts.matched[contact]
+            matched_count += earlier >= 0
+            contacts.age[contact] = last_substep_contacts.age[earlier] + 1 if earlier >= 0 else 0
             for i in range(3):
-                contacts.impulse[contact, i] = previous.impulse[old, i] if old >= 0 else 0.0
+                contacts.impulse[contact, i] = last_substep_contacts.impulse[earlier, i] if earlier >= 0 else 0.0
     return matched_count
 
 
 @subkernel
-def match_nearest(contacts, first, last, previous, old_first, old_count, size, body_pose, carried):
+def match_nearest(contacts, first, end, last_substep_contacts, earlier_first, earlier_count, size, body_pose, carried):
     """Match the contacts of one pair with those of the last substep, one to one, the nearest two first."""
     position, normal, matched = contacts.position, contacts.normal, contacts.matched
-    old_last = old_first + old_count
-    for _ in range(min(last - first, old_count)):
+    earlier_end = earlier_first + earlier_count
+    for _ in range(min(end - first, earlier_count)):
         nearest = (RATIO_MATCH_DISTANCE * size) ** 2
         best_new = -1
-        best_old = -1
-        for old in range(old_first, old_last):
-            if is_taken(matched, first, last, old):
+        best_earlier = -1
+        for earlier in range(earlier_first, earlier_end):
+            if is_taken(matched, first, end, earlier):
                 continue
             carry_points(
-                body_pose[previous.body_a[old]],
-                body_pose[previous.body_b[old]],
-                previous.local_a[old],
-                previous.local_b[old],
+                body_pose[last_substep_contacts.body_a[earlier]],
+                body_pose[last_substep_contacts.body_b[earlier]],
+                last_substep_contacts.local_a[earlier],
+                last_substep_contacts.local_b[earlier],
                 carried,
             )
-            for contact in range(first, last):
+            for contact in range(first, end):
                 if matched[contact] >= 0:
                     continue
                 cosine = 0.0
                 for i in range(3):
-                    cosine += normal[contact, i] * previous.normal[old, i]
+                    cosine += normal[contact, i] * last_substep_contacts.normal[earlier, i]
                 distance = distance_to_carried(carried, position[contact])
                 if distance < nearest and cosine > COSINE_MATCH_NORMAL:
                     nearest = distance
                     best_new = contact
-                    best_old = old
+                    best_earlier = earlier
         if best_new < 0:
             break
-        matched[best_new] = best_old
+        matched[best_new] = best_earlier
 
 
 @subkernel
-def is_taken(matched, first, last, old):
-    """Whether an old contact is matched already."""
-    for contact in range(first, last):  # noqa: SIM110 (Numba would compile a generator for any())
-        if matched[contact] == old:
+def is_taken(matched, first, end, earlier):
+    """Whether an earlier contact is matched already."""
+    for contact in range(first, end):  # noqa: SIM110 (Numba would compile a generator for any())
+        if matched[contact] == earlier:
             return True
     return False
 
 
 @subkernel
 def carry_points(pose_a, pose_b, local_a, local_b, carried):
-    """Write where the bodies have carried an old contact's two surface points, and their middle; world.
+    """Write where the bodies have carried an earlier contact's two surface points, and their middle; world.
 
     So a stack on a lift or a turntable matches as well as one at rest.
     """
@@ -153,9 +153,10 @@ def take_previous_pass_impulses(pairs, contacts, rows):
         Of the previous pass, a block of three per contact (read).
     """
     block_row, impulse, jacobian = rows.block_row, rows.impulse, rows.jacobian
-    for pair in range(pairs.count[0]):
-        for place in range(min(pairs.contact_count[pair], pairs.pass_count[pair])):
-            contact, row = pairs.contact_start[pair] + place, block_row[pairs.pass_start[pair] + place]
+    for pair_number in range(pairs.count[0]):
+        for place in range(min(pairs.contact_count[pair_number], pairs.previous_pass_count[pair_number])):
+            contact = pairs.contact_start[pair_number] + place
+            row = block_row[pairs.previous_pass_start[pair_number] + place]
             for axis in range(3):
                 total = 0.0
                 for direction in range(3):

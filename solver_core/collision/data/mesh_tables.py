@@ -1,4 +1,4 @@
-"""Tables of meshes for the kernels, and names of their rows and columns; ``mesh_tree`` fills them.
+"""Tables of meshes for the kernels, and names of their columns; ``mesh_tree`` fills them.
 
 A mesh has two rows among the polytopes: the triangle that is tested just now, as a sheet, and the same triangle
 swept backwards along the other body's path. So everything that knows hulls knows triangles.
@@ -10,12 +10,8 @@ import numpy as np
 
 from ...geometry.hulls import HullArrays, pack_hulls
 
-# Columns of MeshTables.start.
-VERTEX_START = 0
-TRIANGLE_START = 1
-NODE_START = 2
-
-# Columns of MeshTables.triangle: corners, the neighbours' half edges ``3 t + e`` across the edges, and flags.
+# Columns of MeshTables.triangle: corners, the neighbours' half edges ``3 t + e`` across the edges, and flags. They are
+# one array because most functions on triangles need them all, and each array is some eight more words to pass.
 CORNERS = 0
 NEIGHBORS = 3
 FLAGS = 6
@@ -26,17 +22,6 @@ CONCAVE = 2
 RIM = 3
 AMID_FLAT = 6
 SOLID = 9
-
-# Columns of MeshTables.vertex: position, whether an edge that is not flat ends there, velocity.
-IS_SHARP = 3
-VELOCITY = 4
-
-# Rows of MeshTables.candidate: triangles of the mesh, the side to which each pushes (1: its normal's), whether the
-# other's centre lies before it; a stack; and by triangle its place in the list, from 1.
-LISTED = 0
-PUSHES_TO = 1
-STACK = 2
-PLACE = 3
 
 # Normals of a pair's last contacts that are held, at most.
 MOST_HELD = 16
@@ -104,17 +89,42 @@ class MeshProbe(NamedTuple):
     held_count: np.ndarray
 
 
-class MeshTables(NamedTuple):
-    """Meshes in their own frames, and scratch memory. Rows and columns: see above.
+class MeshCandidates(NamedTuple):
+    """Triangles of a mesh that the other shape may touch.
 
     Attributes
     ----------
-    start : int64 [mesh_count + 1, 3]
+    listed : int64 [N]
+        The triangles.
+    pushes_to : int64 [N]
+        The side to which each of them pushes: 1 its normal's, -1 the other; 0 as long as that is not known.
+    stack : int64 [N]
+        Of a walk down the tree, or from triangle to triangle.
+    place : int64 [N]
+        By triangle its place in the list, from 1.
+    """
+
+    listed: np.ndarray
+    pushes_to: np.ndarray
+    stack: np.ndarray
+    place: np.ndarray
+
+
+class MeshTables(NamedTuple):
+    """Meshes in their own frames, and scratch memory.
+
+    Attributes
+    ----------
+    vertex_start, triangle_start, node_start : int64 [mesh_count + 1]
         First row of each mesh in the tables of vertices, triangles and nodes; numbers within them count from there.
-    vertex : float64 [vertex_count, 7]
-        [m], [m/s]
+    vertex : float64 [vertex_count, 3]
+        [m]
+    is_sharp : bool [vertex_count]
+        Whether an edge that is not flat ends there.
+    vertex_velocity : float64 [vertex_count, 3]
+        [m/s]
     triangle : int64 [triangle_count, 7]
-        In the order of the tree.
+        In the order of the tree; columns: see above.
     normal : float64 [triangle_count, 3]
     node : int64 [node_count, 2]
         Columns in ``aabb_tree``.
@@ -124,21 +134,25 @@ class MeshTables(NamedTuple):
         Of the fastest vertex [m/s].
     has_deformed : bool [mesh_count]
         Whether the mesh has deformed since its last contacts.
-    candidate : int64 [4, n]
+    candidate : MeshCandidates
     probe : MeshProbe
         Each worker has one of its own.
     contact : MeshContacts
     """
 
-    start: np.ndarray
+    vertex_start: np.ndarray
+    triangle_start: np.ndarray
+    node_start: np.ndarray
     vertex: np.ndarray
+    is_sharp: np.ndarray
+    vertex_velocity: np.ndarray
     triangle: np.ndarray
     normal: np.ndarray
     node: np.ndarray
     box: np.ndarray
     speed: np.ndarray
     has_deformed: np.ndarray
-    candidate: np.ndarray
+    candidate: MeshCandidates
     probe: MeshProbe
     contact: MeshContacts
 

@@ -7,12 +7,16 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ...compiled.kernel import subkernel
 from ...geometry.hulls import HullArrays
 from ...geometry.shapes import ShapeKind
 from .mesh_tables import MeshTables
 
 # Values of ShapeArrays.kind, as plain numbers for kernels.
 BOX, SPHERE, HULL, CAPSULE, CYLINDER, CONE, MESH = (int(kind) for kind in ShapeKind)
+# Those of shapes that ``has_axis`` and ``is_round`` tell apart one by one, for whole arrays of kinds.
+KINDS_WITH_AXIS = (CAPSULE, CYLINDER, CONE)
+ROUND_KINDS = (SPHERE, *KINDS_WITH_AXIS)
 
 # More than any length of a scene [m].
 INFINITE = 1e300
@@ -46,31 +50,26 @@ MAX_PASSES = 3
 # ... and with those that keep the pairs and only add contacts at the poses to which the last solution leads.
 MAX_END_POSE_PASSES = 12
 
-# Entries of PairAxes.separation: along the best face of a, the best face of b, and the best two edges.
-BEST_A = 0
-BEST_B = 1
-BEST_EDGES = 2
-
-# Columns of PairScratch.simplex: the corner as point of a - b, of a, of b, and its weight.
-CORNER = 0
-CORNER_A = 3
-CORNER_B = 6
-WEIGHT = 9
-
-# Rows of PairScratch.polygon.
-CLIPPED = 0
-REFERENCE_FACE = 1
-SPARE = 2
-
-# Column of PairScratch.polygon: by which of a triangle's sides a corner was cut.
-CUT = 3
-
 # Shapes at rest get contacts up to a gap of this fraction of the smaller one's size: what is about to touch is in the
 # manifold before it does. Must exceed pair_cache.RATIO_RECYCLE; larger means more rows that never act.
 RATIO_MARGIN = 0.01
 
-# Room for faces of the polytope that grows in the overlap of two curved shapes; some 100 were seen.
+# Room for corners and faces of the polytope that grows in the overlap of two curved shapes; some 100 were seen.
 EXPANSION_ROWS = 256
+# Room for the corners of the region in which two discs lie over each other, beside those of a disc over a polygon.
+DISC_CROSSINGS = 16
+
+
+@subkernel(inline=True)
+def has_axis(kind):
+    """Whether a shape is a capsule, cylinder or cone: round about the z axis of its own frame, and no ball."""
+    return CAPSULE <= kind <= CONE
+
+
+@subkernel(inline=True)
+def is_round(kind):
+    """Whether a shape is a ball, capsule, cylinder or cone."""
+    return kind == SPHERE or has_axis(kind)
 
 
 class PairShape(NamedTuple):
@@ -121,8 +120,8 @@ class PairAxes(NamedTuple):
 
     Attributes
     ----------
-    separation : float64 [3]
-        Largest ones along face normals of a, of b, and of edge pairs: BEST_A, BEST_B, BEST_EDGES [m].
+    separation_a, separation_b, separation_edges : float64 [1]
+        Largest ones along face normals of a, of b, and of edge pairs [m].
     edge_normal : float64 [3]
         Normal of the best edge pair.
     normal : float64 [3]
@@ -131,7 +130,9 @@ class PairAxes(NamedTuple):
         Normal of a sheet on the side of the other's centre, else 0.
     """
 
-    separation: np.ndarray
+    separation_a: np.ndarray
+    separation_b: np.ndarray
+    separation_edges: np.ndarray
     edge_normal: np.ndarray
     normal: np.ndarray
     side: np.ndarray
@@ -196,8 +197,110 @@ class Manifold(NamedTuple):
     angle: np.ndarray
 
 
+class MinkowskiPoints(NamedTuple):
+    """Points x - y of a pair's Minkowski difference, in the frame of shape a: corners of a simplex or of a polytope.
+
+    Attributes
+    ----------
+    point : float64 [N, 3]
+        [m]
+    on_a, on_b : float64 [N, 3]
+        The points x of a and y of b that they are made of [m].
+    weight : float64 [N]
+        Of a simplex: their shares of its point that is nearest to the origin.
+    """
+
+    point: np.ndarray
+    on_a: np.ndarray
+    on_b: np.ndarray
+    weight: np.ndarray
+
+
+class Expansion(NamedTuple):
+    """The polytope that grows within the Minkowski difference of two shapes that overlap (``round_separation``).
+
+    Attributes
+    ----------
+    corner : MinkowskiPoints
+    normal : float64 [N, 3]
+        Of its faces, outwards.
+    distance : float64 [N]
+        Of the faces' planes from the origin [m].
+    face_corners : int64 [N, 3]
+        Counterclockwise.
+    rim : int64 [N, 2]
+        Edges around a hole in it: tail and head.
+    """
+
+    corner: MinkowskiPoints
+    normal: np.ndarray
+    distance: np.ndarray
+    face_corners: np.ndarray
+    rim: np.ndarray
+
+
+class DiscRegions(NamedTuple):
+    """The region in which a disc lies over another face (``disc_regions``).
+
+    Attributes
+    ----------
+    disc : float64 [8, 3]
+        Two discs; rows in ``disc_regions``.
+    outline : float64 [M, 2]
+        A polygon in the first disc's plane [m].
+    spot : float64 [3 M + 16, 2]
+        Corners of the region, likewise.
+    """
+
+    disc: np.ndarray
+    outline: np.ndarray
+    spot: np.ndarray
+
+
+class NearEdges(NamedTuple):
+    """Edges of one polytope that may decide the separation of a pair, in the frame of shape a.
+
+    Attributes
+    ----------
+    direction : float64 [E, 3]
+        From tail to head [m].
+    normal_one, normal_two : float64 [E, 3]
+        Outward normals of the two faces beside it.
+    tail : float64 [E, 3]
+        [m]
+    number : int64 [E]
+        Within the polytope.
+    """
+
+    direction: np.ndarray
+    normal_one: np.ndarray
+    normal_two: np.ndarray
+    tail: np.ndarray
+    number: np.ndarray
+
+
+class FacePolygons(NamedTuple):
+    """Two faces of a pair while one is clipped against the other's sides, corner by corner.
+
+    Attributes
+    ----------
+    reference : float64 [M, 3]
+        The face that clips [m].
+    clipped, spare : float64 [M, 3]
+        What is left of the other one, and where a part of it is written [m].
+    cut, spare_cut : int64 [M]
+        Likewise, of a triangle's face: bit i says that side i has cut the corner.
+    """
+
+    reference: np.ndarray
+    clipped: np.ndarray
+    spare: np.ndarray
+    cut: np.ndarray
+    spare_cut: np.ndarray
+
+
 class PairScratch(NamedTuple):
-    """What is worked out for one pair, in the frame of shape a unless said otherwise. Rows and columns: see above.
+    """What is worked out for one pair, in the frame of shape a unless said otherwise.
 
     Attributes
     ----------
@@ -207,15 +310,23 @@ class PairScratch(NamedTuple):
     feature : PairFeatures
         The features that give these, and the manifold's.
     closest : ClosestPoints
-    simplex : float64 [4, 10]
-    expansion : float64 [3, 256, 10]
-        For the depth of curved shapes, in ``round_separation``; then for their contacts, in ``round_manifold``.
+    simplex : MinkowskiPoints
+    expansion : Expansion
+    discs : DiscRegions
+    ends : float64 [4, 3]
+        Of two segments: first those of a's [m].
+    on_edge : float64 [4, 3]
+        What ``nearest_on_segment`` finds on a triangle's edge, which begins at ``edge_tail``.
+    edge_tail : float64 [3]
+        [m]
+    shrunk : float64 [3]
+        ``parameters`` of a shape that is made smaller.
+    carried : float64 [3, 3]
+        For ``match_contacts``: where an earlier contact would be now; world [m].
     heights : float64 [2, V]
         Vertices of a and b along an axis.
-    near_edges : float64 [2, E, 13]
-        Edges of a and b that may decide the separation; columns in ``hull_separation``.
-    polygon : float64 [3, M, 4]
-        For clipping.
+    near_edges_a, near_edges_b : NearEdges
+    polygon : FacePolygons
     manifold : Manifold
     cull_distance : float64 [1]
         Gap of the nearest point that a manifold of polytopes leaves out; where it is empty, less than the distance [m].
@@ -225,11 +336,18 @@ class PairScratch(NamedTuple):
     axes: PairAxes
     feature: PairFeatures
     closest: ClosestPoints
-    simplex: np.ndarray
-    expansion: np.ndarray
+    simplex: MinkowskiPoints
+    expansion: Expansion
+    discs: DiscRegions
+    ends: np.ndarray
+    on_edge: np.ndarray
+    edge_tail: np.ndarray
+    shrunk: np.ndarray
+    carried: np.ndarray
     heights: np.ndarray
-    near_edges: np.ndarray
-    polygon: np.ndarray
+    near_edges_a: NearEdges
+    near_edges_b: NearEdges
+    polygon: FacePolygons
     manifold: Manifold
     cull_distance: np.ndarray
 
@@ -301,13 +419,13 @@ class PredictedMotion(NamedTuple):
     detection_pass : int64 [1]
         Number of the present pass, from 0; in pass 0 ``velocity`` means nothing.
     velocity : float64 [B, 6]
-        After the previous pass's solve [m/s, rad/s].
+        Position-update velocity of the previous pass's solution [m/s, rad/s].
     surplus : float64 [B]
         How much farther than by its velocity at the start the body may go, because others push it [m].
     is_deep : bool [B]
         Whether the body has overlapped another one so deeply in this substep that its predicted end pose means nothing.
     body_pose, shape_pose : float64 [B, 4, 3], [S, 4, 3]
-        World poses at the end of the substep, written by ``place_end_poses``.
+        World poses at the end of the substep, written by ``place_end_poses``; of the present pass where it checks them.
     """
 
     detection_pass: np.ndarray
@@ -360,14 +478,33 @@ def allocate_pair_scratch(vertex_count: int, edge_count: int, loop_length: int) 
     point_count = corner_count + vertex_count
     return PairScratch(
         pose=PairPoses(*(np.zeros((4, 3)) for _ in PairPoses._fields)),
-        axes=PairAxes(*(np.zeros(3) for _ in PairAxes._fields)),
+        axes=PairAxes(*(np.zeros(1 if name.startswith("separation") else 3) for name in PairAxes._fields)),
         feature=PairFeatures(*(np.zeros(1, np.int64) for _ in PairFeatures._fields)),
         closest=ClosestPoints(*(np.zeros(3) for _ in ClosestPoints._fields)),
-        simplex=np.zeros((4, 10)),
-        expansion=np.zeros((3, EXPANSION_ROWS, 10)),
+        simplex=_minkowski_points(4),
+        expansion=Expansion(
+            corner=_minkowski_points(EXPANSION_ROWS),
+            normal=np.zeros((EXPANSION_ROWS, 3)),
+            distance=np.zeros(EXPANSION_ROWS),
+            face_corners=np.zeros((EXPANSION_ROWS, 3), np.int64),
+            rim=np.zeros((EXPANSION_ROWS, 2), np.int64),
+        ),
+        discs=DiscRegions(
+            disc=np.zeros((8, 3)),
+            outline=np.zeros((corner_count, 2)),
+            spot=np.zeros((3 * corner_count + DISC_CROSSINGS, 2)),
+        ),
+        ends=np.zeros((4, 3)),
+        on_edge=np.zeros((4, 3)),
+        edge_tail=np.zeros(3),
+        shrunk=np.zeros(3),
+        carried=np.zeros((3, 3)),
         heights=np.zeros((2, vertex_count)),
-        near_edges=np.zeros((2, edge_count, 13)),
-        polygon=np.zeros((3, corner_count, 4)),
+        near_edges_a=_near_edges(edge_count),
+        near_edges_b=_near_edges(edge_count),
+        polygon=FacePolygons(
+            *(np.zeros((corner_count, 3)) for _ in range(3)), *(np.zeros(corner_count, np.int64) for _ in range(2))
+        ),
         manifold=Manifold(
             point_a=np.zeros((point_count, 3)),
             point_b=np.zeros((point_count, 3)),
@@ -376,3 +513,11 @@ def allocate_pair_scratch(vertex_count: int, edge_count: int, loop_length: int) 
         ),
         cull_distance=np.zeros(1),
     )
+
+
+def _minkowski_points(count: int) -> MinkowskiPoints:
+    return MinkowskiPoints(*(np.zeros((count, 3)) for _ in range(3)), weight=np.zeros(count))
+
+
+def _near_edges(edge_count: int) -> NearEdges:
+    return NearEdges(*(np.zeros((edge_count, 3)) for _ in range(4)), number=np.zeros(edge_count, np.int64))

@@ -6,9 +6,6 @@ Gottschalk, Lin and Manocha 1996; Ericson 2005, section 4.4. Fills the same fiel
 
 from ...compiled.kernel import subkernel
 from ..data.workspace import (
-    BEST_A,
-    BEST_B,
-    BEST_EDGES,
     INFINITE,
     POSITION,
 )
@@ -36,10 +33,10 @@ def separate_boxes(half_a, half_b, pose, axes, feature, favoured_a, favoured_b, 
     enough : float
         Where faces separate by more than this, edges are not tried [m].
     """
-    axes.separation[BEST_A], feature.best_a[0] = separate_box_faces(half_a, half_b, pose.b_in_a, favoured_a, favour)
-    axes.separation[BEST_B], feature.best_b[0] = separate_box_faces(half_b, half_a, pose.a_in_b, favoured_b, favour)
-    axes.separation[BEST_EDGES] = -INFINITE
-    if max(axes.separation[BEST_A], axes.separation[BEST_B]) <= enough:
+    axes.separation_a[0], feature.best_a[0] = separate_box_faces(half_a, half_b, pose.b_in_a, favoured_a, favour)
+    axes.separation_b[0], feature.best_b[0] = separate_box_faces(half_b, half_a, pose.a_in_b, favoured_b, favour)
+    axes.separation_edges[0] = -INFINITE
+    if max(axes.separation_a[0], axes.separation_b[0]) <= enough:
         separate_box_edges(half_a, half_b, pose.b_in_a, axes, feature)
 
 
@@ -91,7 +88,7 @@ def separate_box_edges(half_a, half_b, pose, axes, feature):
                 axes.edge_normal[i] = 0.0
                 axes.edge_normal[i1] = -scale * pose[i2, j]
                 axes.edge_normal[i2] = scale * pose[i1, j]
-    axes.separation[BEST_EDGES] = best
+    axes.separation_edges[0] = best
 
 
 @subkernel

@@ -10,13 +10,9 @@ import numpy as np
 
 from ...compiled.kernel import subkernel
 from ..data.workspace import (
-    CORNER,
-    CORNER_A,
-    CORNER_B,
     INFINITE,
     POSITION,
     VERTICES,
-    WEIGHT,
 )
 
 # A support point must come nearer to the origin than the present point by this share of the squared distance.
@@ -67,8 +63,8 @@ def closest_points(polytopes, a, b, reach, touching, scratch):
     # Not plain zeros: Numba would compile all that they are passed to once more, for the literal.
     first, vertex_a, vertex_b, corners = np.int64(0), np.int64(0), np.int64(0), np.int64(1)
     set_corner(simplex, first, vertex[base_a], vertex[base_b], r)
-    simplex[0, WEIGHT] = 1.0
-    x, y, z = simplex[0, 0], simplex[0, 1], simplex[0, 2]
+    simplex.weight[0] = 1.0
+    x, y, z = simplex.point[0, 0], simplex.point[0, 1], simplex.point[0, 2]
     weigh_corners(simplex, corners, closest)
     for _ in range(MOST_ITERATIONS):
         square = x * x + y * y + z * z
@@ -78,10 +74,10 @@ def closest_points(polytopes, a, b, reach, touching, scratch):
         p, q, s = into_frame(r, x, y, z)
         vertex_b = support_vertex(vertex, neighbor_start, neighbor, base_b, count_b, p, q, s, vertex_b)
         set_corner(simplex, corners, vertex[base_a + vertex_a], vertex[base_b + vertex_b], r)
-        progress = x * simplex[corners, 0] + y * simplex[corners, 1] + z * simplex[corners, 2]
+        progress = x * simplex.point[corners, 0] + y * simplex.point[corners, 1] + z * simplex.point[corners, 2]
         if progress > 0.0 and progress * progress > reach * reach * square:
             return progress / square**0.5
-        if square - progress <= RATIO_PROGRESS * square or is_known(simplex, corners):
+        if square - progress <= RATIO_PROGRESS * square or is_known(simplex.point, corners):
             break
         p, q, s, corners = nearest_of_simplex(simplex, corners + 1)
         if corners == 4:
@@ -115,9 +111,9 @@ def set_corner(simplex, corner, of_a, of_b, pose):
     """Write a corner of the simplex: a vertex of a, one of b, and their difference."""
     for i in range(3):
         placed = pose[POSITION, i] + pose[i, 0] * of_b[0] + pose[i, 1] * of_b[1] + pose[i, 2] * of_b[2]
-        simplex[corner, CORNER_A + i] = of_a[i]
-        simplex[corner, CORNER_B + i] = placed
-        simplex[corner, CORNER + i] = of_a[i] - placed
+        simplex.on_a[corner, i] = of_a[i]
+        simplex.on_b[corner, i] = placed
+        simplex.point[corner, i] = of_a[i] - placed
 
 
 @subkernel
@@ -150,13 +146,13 @@ def support_vertex(vertices, neighbor_start, neighbor, base, count, x, y, z, sta
 
 
 @subkernel
-def is_known(simplex, corner):
+def is_known(points, corner):
     """Whether a corner is one of those before it."""
     for other in range(corner):
         if (
-            simplex[other, 0] == simplex[corner, 0]
-            and simplex[other, 1] == simplex[corner, 1]
-            and simplex[other, 2] == simplex[corner, 2]
+            points[other, 0] == points[corner, 0]
+            and points[other, 1] == points[corner, 1]
+            and points[other, 2] == points[corner, 2]
         ):
             return True
     return False
@@ -168,8 +164,8 @@ def weigh_corners(simplex, corners, closest):
     for i in range(3):
         on_a, on_b = 0.0, 0.0
         for corner in range(corners):
-            on_a += simplex[corner, WEIGHT] * simplex[corner, CORNER_A + i]
-            on_b += simplex[corner, WEIGHT] * simplex[corner, CORNER_B + i]
+            on_a += simplex.weight[corner] * simplex.on_a[corner, i]
+            on_b += simplex.weight[corner] * simplex.on_b[corner, i]
         closest.on_a[i] = on_a
         closest.on_b[i] = on_b
 
@@ -185,26 +181,26 @@ def nearest_of_simplex(simplex, corners):
     corners : int
         Corners left; 4 if the origin lies inside.
     """
-    if corners == 4 and holds_origin(simplex):
+    if corners == 4 and holds_origin(simplex.point):
         return 0.0, 0.0, 0.0, 4
     least = INFINITE
     x, y, z = 0.0, 0.0, 0.0
     kept, first, second, third = 0, 0, 0, 0
     weight_second, weight_third = 0.0, 0.0
     for i in range(corners):
-        p, q, r = simplex[i, 0], simplex[i, 1], simplex[i, 2]
+        p, q, r = simplex.point[i, 0], simplex.point[i, 1], simplex.point[i, 2]
         square = p * p + q * q + r * r
         if square < least:
             least, kept, first = square, 1, i
             x, y, z = p, q, r
         for j in range(i + 1, corners):
-            share, p, q, r = nearest_of_segment(simplex, i, j)
+            share, p, q, r = nearest_of_segment(simplex.point, i, j)
             square = p * p + q * q + r * r
             if 0.0 < share < 1.0 and square < least:
                 least, kept, first, second, weight_second = square, 2, i, j, share
                 x, y, z = p, q, r
             for k in range(j + 1, corners):
-                share_j, share_k, p, q, r = nearest_of_triangle(simplex, i, j, k)
+                share_j, share_k, p, q, r = nearest_of_triangle(simplex.point, i, j, k)
                 square = p * p + q * q + r * r
                 if share_j > 0.0 and share_k > 0.0 and share_j + share_k < 1.0 and square < least:
                     least, kept, first, second, third = square, 3, i, j, k
@@ -215,21 +211,22 @@ def nearest_of_simplex(simplex, corners):
     if kept < 2:
         weight_second = 0.0
     # first < second < third, so no corner is overwritten before it is moved.
-    for column in range(WEIGHT):
-        simplex[0, column] = simplex[first, column]
-        simplex[1, column] = simplex[second, column]
-        simplex[2, column] = simplex[third, column]
-    simplex[0, WEIGHT] = 1.0 - weight_second - weight_third
-    simplex[1, WEIGHT] = weight_second
-    simplex[2, WEIGHT] = weight_third
+    for points in (simplex.point, simplex.on_a, simplex.on_b):
+        for i in range(3):
+            points[0, i] = points[first, i]
+            points[1, i] = points[second, i]
+            points[2, i] = points[third, i]
+    simplex.weight[0] = 1.0 - weight_second - weight_third
+    simplex.weight[1] = weight_second
+    simplex.weight[2] = weight_third
     return x, y, z, kept
 
 
 @subkernel
-def nearest_of_segment(simplex, i, j):
+def nearest_of_segment(points, i, j):
     """Share of corner j, and the point, of the line through two corners that is nearest to the origin."""
-    px, py, pz = simplex[i, 0], simplex[i, 1], simplex[i, 2]
-    dx, dy, dz = simplex[j, 0] - px, simplex[j, 1] - py, simplex[j, 2] - pz
+    px, py, pz = points[i, 0], points[i, 1], points[i, 2]
+    dx, dy, dz = points[j, 0] - px, points[j, 1] - py, points[j, 2] - pz
     square = dx * dx + dy * dy + dz * dz
     if square == 0.0:
         return -1.0, px, py, pz
@@ -238,7 +235,7 @@ def nearest_of_segment(simplex, i, j):
 
 
 @subkernel
-def nearest_of_triangle(simplex, i, j, k):
+def nearest_of_triangle(points, i, j, k):
     """Shares of corners j and k, and the point, of the plane of three corners that is nearest to the origin.
 
     The point is the plane's normal times its distance, which keeps the direction exact however near the origin is. The
@@ -247,24 +244,24 @@ def nearest_of_triangle(simplex, i, j, k):
     """
     ij, jk, ki = 0.0, 0.0, 0.0
     for column in range(3):
-        ij += (simplex[j, column] - simplex[i, column]) ** 2
-        jk += (simplex[k, column] - simplex[j, column]) ** 2
-        ki += (simplex[i, column] - simplex[k, column]) ** 2
+        ij += (points[j, column] - points[i, column]) ** 2
+        jk += (points[k, column] - points[j, column]) ** 2
+        ki += (points[i, column] - points[k, column]) ** 2
     if jk >= ij and jk >= ki:
-        return nearest_from_corner(simplex, i, j, k)
+        return nearest_from_corner(points, i, j, k)
     if ki >= ij:
-        share_k, share_i, x, y, z = nearest_from_corner(simplex, j, k, i)
+        share_k, share_i, x, y, z = nearest_from_corner(points, j, k, i)
         return 1.0 - share_k - share_i, share_k, x, y, z
-    share_i, share_j, x, y, z = nearest_from_corner(simplex, k, i, j)
+    share_i, share_j, x, y, z = nearest_from_corner(points, k, i, j)
     return share_j, 1.0 - share_i - share_j, x, y, z
 
 
 @subkernel
-def nearest_from_corner(simplex, i, j, k):
+def nearest_from_corner(points, i, j, k):
     """As ``nearest_of_triangle``, by the sides from corner i. One without area has no shares."""
-    px, py, pz = simplex[i, 0], simplex[i, 1], simplex[i, 2]
-    ux, uy, uz = simplex[j, 0] - px, simplex[j, 1] - py, simplex[j, 2] - pz
-    vx, vy, vz = simplex[k, 0] - px, simplex[k, 1] - py, simplex[k, 2] - pz
+    px, py, pz = points[i, 0], points[i, 1], points[i, 2]
+    ux, uy, uz = points[j, 0] - px, points[j, 1] - py, points[j, 2] - pz
+    vx, vy, vz = points[k, 0] - px, points[k, 1] - py, points[k, 2] - pz
     nx, ny, nz = uy * vz - uz * vy, uz * vx - ux * vz, ux * vy - uy * vx
     square = nx * nx + ny * ny + nz * nz
     if square == 0.0:
@@ -277,7 +274,7 @@ def nearest_from_corner(simplex, i, j, k):
 
 
 @subkernel
-def holds_origin(simplex):
+def holds_origin(points):
     """Whether the origin lies inside the tetrahedron: on the inner side of each of its four faces.
 
     Of one so flat that rounding decides on which side of a face its last corner lies, inside is nothing: where the
@@ -287,10 +284,10 @@ def holds_origin(simplex):
         i = (face + 1) % 4
         j = (face + 2) % 4
         k = (face + 3) % 4
-        px, py, pz = simplex[i, 0], simplex[i, 1], simplex[i, 2]
-        ux, uy, uz = simplex[j, 0] - px, simplex[j, 1] - py, simplex[j, 2] - pz
-        vx, vy, vz = simplex[k, 0] - px, simplex[k, 1] - py, simplex[k, 2] - pz
-        wx, wy, wz = simplex[face, 0] - px, simplex[face, 1] - py, simplex[face, 2] - pz
+        px, py, pz = points[i, 0], points[i, 1], points[i, 2]
+        ux, uy, uz = points[j, 0] - px, points[j, 1] - py, points[j, 2] - pz
+        vx, vy, vz = points[k, 0] - px, points[k, 1] - py, points[k, 2] - pz
+        wx, wy, wz = points[face, 0] - px, points[face, 1] - py, points[face, 2] - pz
         nx, ny, nz = uy * vz - uz * vy, uz * vx - ux * vz, ux * vy - uy * vx
         inner = nx * wx + ny * wy + nz * wz
         origin = -(nx * px + ny * py + nz * pz)

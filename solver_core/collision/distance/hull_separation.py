@@ -9,9 +9,6 @@ import numpy as np
 
 from ...compiled.kernel import subkernel
 from ..data.workspace import (
-    BEST_A,
-    BEST_B,
-    BEST_EDGES,
     EDGES,
     FACES,
     INFINITE,
@@ -30,12 +27,6 @@ COSINE_WRONG_SIDE = 1e-6
 RATIO_BEYOND_SHEET = 0.5
 # Two faces of a sheet are the same or each other's back if the cosine of their normals is above this in size.
 COSINE_SAME_FACE = 0.5
-
-# Columns of PairScratch.near_edges.
-EDGE_DIRECTION = 0
-EDGE_FACES = 3
-EDGE_TAIL = 9
-EDGE_NUMBER = 12
 
 
 @subkernel
@@ -173,26 +164,27 @@ def separate_hull_edges(polytopes, a, b, slack, scratch):
     """
     pose, axes, heights = scratch.pose.b_in_a, scratch.axes, scratch.heights
     start, vertex = polytopes.start, polytopes.vertex
-    depth = max(slack, -max(axes.separation[BEST_A], axes.separation[BEST_B])) + slack
+    depth = max(slack, -max(axes.separation_a[0], axes.separation_b[0])) + slack
     nx, ny, nz = best_face_normal(polytopes.plane, start[a, FACES], start[b, FACES], axes, scratch.feature, pose)
     highest_a = set_heights(vertex, start[a, VERTICES], start[a + 1, VERTICES], nx, ny, nz, 0.0, heights[0])
     # Heights of b are along -n, so that the slab is at the top of either.
     x, y, z = into_frame(pose, -nx, -ny, -nz)
     origin = -(nx * pose[POSITION, 0] + ny * pose[POSITION, 1] + nz * pose[POSITION, 2])
     highest_b = set_heights(vertex, start[b, VERTICES], start[b + 1, VERTICES], x, y, z, origin, heights[1])
-    edge, plane, near = polytopes.edge, polytopes.plane, scratch.near_edges
+    edge, plane = polytopes.edge, polytopes.plane
+    near_a, near_b = scratch.near_edges_a, scratch.near_edges_b
     first, last, base, faces = start[a, EDGES], start[a + 1, EDGES], start[a, VERTICES], start[a, FACES]
-    count_a = edges_above(edge, vertex, plane, first, last, base, faces, heights[0], -highest_b - depth, near[0])
+    count_a = edges_above(edge, vertex, plane, first, last, base, faces, heights[0], -highest_b - depth, near_a)
     first, last, base, faces = start[b, EDGES], start[b + 1, EDGES], start[b, VERTICES], start[b, FACES]
-    count_b = edges_above(edge, vertex, plane, first, last, base, faces, heights[1], -highest_a - depth, near[1])
-    place_edges(near[1], count_b, pose)
-    separate_edge_pairs(near[0], count_a, near[1], count_b, axes, scratch.feature)
+    count_b = edges_above(edge, vertex, plane, first, last, base, faces, heights[1], -highest_a - depth, near_b)
+    place_edges(near_b, count_b, pose)
+    separate_edge_pairs(near_a, count_a, near_b, count_b, axes, scratch.feature)
 
 
 @subkernel
 def best_face_normal(plane, first_a, first_b, axes, feature, pose):
     """Normal of the better of the two best faces, from a to b, in the frame of a."""
-    if axes.separation[BEST_A] >= axes.separation[BEST_B]:
+    if axes.separation_a[0] >= axes.separation_b[0]:
         row = first_a + feature.best_a[0]
         return plane[row, 0], plane[row, 1], plane[row, 2]
     row = first_b + feature.best_b[0]
@@ -229,8 +221,8 @@ def edges_above(edge, vertex, plane, first, last, base, faces, heights, threshol
         (read)
     threshold : float
         [m]
-    near : float64 [E, 13]
-        Written: the edge's direction, the outward normals of its two faces, its tail, its number.
+    near : NearEdges
+        Written.
     """
     count = 0
     for row in range(first, last):
@@ -239,11 +231,11 @@ def edges_above(edge, vertex, plane, first, last, base, faces, heights, threshol
         tail, head = base + edge[row, 0], base + edge[row, 1]
         one, two = faces + edge[row, 2], faces + edge[row, 3]
         for i in range(3):
-            near[count, EDGE_DIRECTION + i] = vertex[head, i] - vertex[tail, i]
-            near[count, EDGE_FACES + i] = plane[one, i]
-            near[count, EDGE_FACES + 3 + i] = plane[two, i]
-            near[count, EDGE_TAIL + i] = vertex[tail, i]
-        near[count, EDGE_NUMBER] = row - first
+            near.direction[count, i] = vertex[head, i] - vertex[tail, i]
+            near.normal_one[count, i] = plane[one, i]
+            near.normal_two[count, i] = plane[two, i]
+            near.tail[count, i] = vertex[tail, i]
+        near.number[count] = row - first
         count += 1
     return count
 
@@ -252,12 +244,12 @@ def edges_above(edge, vertex, plane, first, last, base, faces, heights, threshol
 def place_edges(near, count, pose):
     """Bring listed edges into the outer frame of ``pose``."""
     for place in range(count):
-        for column in range(0, EDGE_NUMBER, 3):
-            x, y, z = near[place, column], near[place, column + 1], near[place, column + 2]
+        for vectors in (near.direction, near.normal_one, near.normal_two, near.tail):
+            x, y, z = vectors[place, 0], vectors[place, 1], vectors[place, 2]
             for i in range(3):
-                near[place, column + i] = pose[i, 0] * x + pose[i, 1] * y + pose[i, 2] * z
+                vectors[place, i] = pose[i, 0] * x + pose[i, 1] * y + pose[i, 2] * z
         for i in range(3):
-            near[place, EDGE_TAIL + i] += pose[POSITION, i]
+            near.tail[place, i] += pose[POSITION, i]
 
 
 @subkernel
@@ -270,18 +262,19 @@ def separate_edge_pairs(near_a, count_a, near_b, count_b, axes, feature):
     """
     best = -INFINITE
     for place_b in range(count_b):
-        row = near_b[place_b]
-        bx, by, bz = row[0], row[1], row[2]
-        cx, cy, cz, dx, dy, dz = row[3], row[4], row[5], row[6], row[7], row[8]
+        edge_b, c, d = near_b.direction[place_b], near_b.normal_one[place_b], near_b.normal_two[place_b]
+        bx, by, bz = edge_b[0], edge_b[1], edge_b[2]
+        cx, cy, cz, dx, dy, dz = c[0], c[1], c[2], d[0], d[1], d[2]
+        tail_b = near_b.tail[place_b]
         for place_a in range(count_a):
-            other = near_a[place_a]
-            ax, ay, az = other[0], other[1], other[2]
+            edge_a, one, two = near_a.direction[place_a], near_a.normal_one[place_a], near_a.normal_two[place_a]
+            ax, ay, az = edge_a[0], edge_a[1], edge_a[2]
             side_c = -(cx * ax + cy * ay + cz * az)
             side_d = -(dx * ax + dy * ay + dz * az)
             if side_c * side_d >= 0.0:
                 continue
-            side_one = other[3] * bx + other[4] * by + other[5] * bz
-            side_two = other[6] * bx + other[7] * by + other[8] * bz
+            side_one = one[0] * bx + one[1] * by + one[2] * bz
+            side_two = two[0] * bx + two[1] * by + two[2] * bz
             if side_one * side_two >= 0.0 or side_c * side_two <= 0.0:
                 continue
             nx, ny, nz = ay * bz - az * by, az * bx - ax * bz, ax * by - ay * bx
@@ -290,17 +283,18 @@ def separate_edge_pairs(near_a, count_a, near_b, count_b, axes, feature):
             if square <= SINE_PARALLEL_EDGES * SINE_PARALLEL_EDGES * lengths:
                 continue
             # Outwards from a: to the side to which both of its faces look.
-            outward = nx * (other[3] + other[6]) + ny * (other[4] + other[7]) + nz * (other[5] + other[8])
+            outward = nx * (one[0] + two[0]) + ny * (one[1] + two[1]) + nz * (one[2] + two[2])
             scale = (1.0 if outward > 0.0 else -1.0) / square**0.5
             if (nx * axes.side[0] + ny * axes.side[1] + nz * axes.side[2]) * scale < -COSINE_WRONG_SIDE:
                 continue
-            separation = nx * (row[9] - other[9]) + ny * (row[10] - other[10]) + nz * (row[11] - other[11])
+            tail_a = near_a.tail[place_a]
+            separation = nx * (tail_b[0] - tail_a[0]) + ny * (tail_b[1] - tail_a[1]) + nz * (tail_b[2] - tail_a[2])
             separation *= scale
             if separation > best:
                 best = separation
-                feature.edge_of_a[0] = int(other[EDGE_NUMBER])
-                feature.edge_of_b[0] = int(row[EDGE_NUMBER])
+                feature.edge_of_a[0] = near_a.number[place_a]
+                feature.edge_of_b[0] = near_b.number[place_b]
                 axes.edge_normal[0] = nx * scale
                 axes.edge_normal[1] = ny * scale
                 axes.edge_normal[2] = nz * scale
-    axes.separation[BEST_EDGES] = best
+    axes.separation_edges[0] = best

@@ -12,7 +12,7 @@ global one. An upper bound known before (the best face's) ends the search sooner
 import numpy as np
 
 from ...compiled.kernel import subkernel
-from ..data.workspace import CAPSULE, CONE, INFINITE, POSITION
+from ..data.workspace import INFINITE, POSITION, has_axis
 from .closest_points import MOST_ITERATIONS, RATIO_PROGRESS, into_frame, is_known, nearest_of_simplex, weigh_corners
 from .round_support import support_difference, towards_side, turned
 
@@ -27,14 +27,6 @@ RATIO_FIRST_CORNER = 1e-3
 
 # Normals tried at the end: on the side of a, of b, and on both by this many turns less two.
 CREASE_TRIALS = 12
-
-# Rows of PairScratch.expansion; a corner has the columns of the simplex.
-CORNERS = 0
-FACES = 1
-HORIZON = 2
-# Columns of a face: unit normal, distance from the origin, three corners.
-DISTANCE = 3
-FIRST_CORNER = 4
 
 
 @subkernel
@@ -71,13 +63,13 @@ def closest_cores(polytopes, a, b, reach, touching, scratch):
     for _ in range(MOST_ITERATIONS):
         fresh = corners
         progress, climb_a, climb_b = support_difference(
-            polytopes, a, b, scratch, 0.0, -x, -y, -z, climb_a, climb_b, simplex[fresh]
+            polytopes, a, b, scratch, 0.0, -x, -y, -z, climb_a, climb_b, simplex, fresh
         )
         if corners > 0:
             progress = -progress
             if progress > 0.0 and progress * progress > reach * reach * square:
                 return progress / square**0.5
-            if square - progress <= RATIO_PROGRESS * square or is_known(simplex, fresh):
+            if square - progress <= RATIO_PROGRESS * square or is_known(simplex.point, fresh):
                 break
         p, q, s, corners = nearest_of_simplex(simplex, corners + 1)
         if corners == 4:
@@ -110,8 +102,7 @@ def least_depth(polytopes, a, b, size, thickness, scratch, depth, nx, ny, nz):
     thickness : float
         Of a sheet, as in ``support_difference`` [m].
     scratch : PairScratch
-        Relative pose and a sheet's side (read); ``expansion``: corners and faces of the polytope, and edges around a
-        hole in it (written).
+        Relative pose and a sheet's side (read); ``expansion`` (written).
     depth, nx, ny, nz : float
         An upper bound [m], and the unit normal that has it. What is found is better by more than RATIO_DEPTH, or this.
 
@@ -121,19 +112,19 @@ def least_depth(polytopes, a, b, size, thickness, scratch, depth, nx, ny, nz):
         Depth [m] and unit direction from a to b.
     """
     pose, expansion = scratch.pose, scratch.expansion
-    corner, face = expansion[CORNERS], expansion[FACES]
+    corner, normal, distance = expansion.corner.point, expansion.normal, expansion.distance
     climb_a, climb_b, corners, faces, nearest = np.int64(0), np.int64(0), np.int64(0), np.int64(0), np.int64(0)
     visible, tolerance = RATIO_VISIBLE * size, RATIO_DEPTH * size
     x, y, z, is_turned = nx, ny, nz, False
     while corners < len(corner):
         height, climb_a, climb_b = support_difference(
-            polytopes, a, b, scratch, thickness, x, y, z, climb_a, climb_b, corner[corners]
+            polytopes, a, b, scratch, thickness, x, y, z, climb_a, climb_b, expansion.corner, corners
         )
         if corners >= 4:
             if height < depth - tolerance:
                 depth, nx, ny, nz = height, x, y, z
             # Where the nearest face lies in the surface, nothing is nearer.
-            if height - face[nearest, DISTANCE] <= tolerance:
+            if height - distance[nearest] <= tolerance:
                 break
             faces = grow(expansion, faces, corners, visible)
         elif corners > 0:
@@ -141,7 +132,7 @@ def least_depth(polytopes, a, b, size, thickness, scratch, depth, nx, ny, nz):
             if not is_turned and rise <= RATIO_FIRST_CORNER * size * (x * x + y * y + z * z) ** 0.5:
                 x, y, z, is_turned = -x, -y, -z, True
                 continue
-            faces = first_faces(corner, face) if corners == 3 else 1
+            faces = first_faces(expansion) if corners == 3 else 1
         else:
             faces = 1
         corners += 1
@@ -151,17 +142,18 @@ def least_depth(polytopes, a, b, size, thickness, scratch, depth, nx, ny, nz):
             x, y, z = first_direction(corner, corners)
             is_turned = False
             continue
-        nearest = nearest_face(face, faces)
-        if depth - face[nearest, DISTANCE] <= tolerance:
+        nearest = nearest_face(distance, faces)
+        if depth - distance[nearest] <= tolerance:
             break
-        x, y, z = face[nearest, 0], face[nearest, 1], face[nearest, 2]
-    p, q, s = nx, ny, nz
+        x, y, z = normal[nearest, 0], normal[nearest, 1], normal[nearest, 2]
+    # The corners are no longer needed. Not a plain 0: Numba would compile the callee once more, for the literal.
+    p, q, s, first = nx, ny, nz, np.int64(0)
     for trial in range(CREASE_TRIALS):
         # On the side of a, of b, and on both by turns.
         x, y, z = (nx, ny, nz) if trial < 2 else (p, q, s)
-        if trial != 1 and CAPSULE <= a.kind <= CONE:
+        if trial != 1 and has_axis(a.kind):
             x, y, z = towards_side(a, x, y, z)
-        if trial != 0 and CAPSULE <= b.kind <= CONE:
+        if trial != 0 and has_axis(b.kind):
             x, y, z = into_frame(pose.b_in_a, -x, -y, -z)
             x, y, z = towards_side(b, x, y, z)
             x, y, z = turned(pose.b_in_a, -x, -y, -z)
@@ -169,7 +161,7 @@ def least_depth(polytopes, a, b, size, thickness, scratch, depth, nx, ny, nz):
         if 1 < trial < CREASE_TRIALS - 1:
             continue
         height, climb_a, climb_b = support_difference(
-            polytopes, a, b, scratch, thickness, x, y, z, climb_a, climb_b, corner[0]
+            polytopes, a, b, scratch, thickness, x, y, z, climb_a, climb_b, expansion.corner, first
         )
         if height < depth:
             depth, nx, ny, nz = height, x, y, z
@@ -177,11 +169,11 @@ def least_depth(polytopes, a, b, size, thickness, scratch, depth, nx, ny, nz):
 
 
 @subkernel
-def nearest_face(face, faces):
+def nearest_face(distance, faces):
     """The face with the least distance from the origin."""
     nearest = 0
     for row in range(1, faces):
-        if face[row, DISTANCE] < face[nearest, DISTANCE]:
+        if distance[row] < distance[nearest]:
             nearest = row
     return nearest
 
@@ -205,35 +197,36 @@ def first_direction(corner, corners):
 
 
 @subkernel
-def first_faces(corner, face):
+def first_faces(expansion):
     """Faces of the first tetrahedron, turned outwards; returns how many, 0 if its corners lie in a plane."""
     for row in range(4):
         i, j, k = (row + 1) % 4, (row + 2) % 4, (row + 3) % 4
-        set_face(corner, face[row], i, j, k)
-        inner = -face[row, DISTANCE]
-        for column in range(3):
-            inner += face[row, column] * corner[row, column]
+        set_face(expansion, row, i, j, k)
+        inner = -expansion.distance[row]
+        for axis in range(3):
+            inner += expansion.normal[row, axis] * expansion.corner.point[row, axis]
         if inner == 0.0:
             return 0
         if inner > 0.0:
-            set_face(corner, face[row], i, k, j)
+            set_face(expansion, row, i, k, j)
     return 4
 
 
 @subkernel
-def set_face(corner, face, i, j, k):
-    """Write the plane of three corners, counterclockwise seen from outside. One without area is never the nearest."""
+def set_face(expansion, row, i, j, k):
+    """Write a face of three corners, counterclockwise seen from outside. One without area is never the nearest."""
+    corner, normal, face_corners = expansion.corner.point, expansion.normal[row], expansion.face_corners[row]
     px, py, pz = corner[i, 0], corner[i, 1], corner[i, 2]
     ux, uy, uz = corner[j, 0] - px, corner[j, 1] - py, corner[j, 2] - pz
     vx, vy, vz = corner[k, 0] - px, corner[k, 1] - py, corner[k, 2] - pz
     nx, ny, nz = uy * vz - uz * vy, uz * vx - ux * vz, ux * vy - uy * vx
     length = (nx * nx + ny * ny + nz * nz) ** 0.5
-    face[DISTANCE] = INFINITE
-    face[0], face[1], face[2] = 0.0, 0.0, 0.0
+    expansion.distance[row] = INFINITE
+    normal[0], normal[1], normal[2] = 0.0, 0.0, 0.0
     if length > 0.0:
-        face[0], face[1], face[2] = nx / length, ny / length, nz / length
-        face[DISTANCE] = face[0] * px + face[1] * py + face[2] * pz
-    face[FIRST_CORNER], face[FIRST_CORNER + 1], face[FIRST_CORNER + 2] = i, j, k
+        normal[0], normal[1], normal[2] = nx / length, ny / length, nz / length
+        expansion.distance[row] = normal[0] * px + normal[1] * py + normal[2] * pz
+    face_corners[0], face_corners[1], face_corners[2] = i, j, k
 
 
 @subkernel
@@ -245,26 +238,28 @@ def grow(expansion, faces, fresh, visible):
     int
         Faces; 0 if none sees it, or if there is no room.
     """
-    corner, face, rim = expansion[CORNERS], expansion[FACES], expansion[HORIZON]
+    corner, normal, distance = expansion.corner.point, expansion.normal, expansion.distance
+    face_corners, rim = expansion.face_corners, expansion.rim
     x, y, z = corner[fresh, 0], corner[fresh, 1], corner[fresh, 2]
     edges = 0
     row = 0
     while row < faces:
-        if face[row, 0] * x + face[row, 1] * y + face[row, 2] * z - face[row, DISTANCE] <= visible:
+        if normal[row, 0] * x + normal[row, 1] * y + normal[row, 2] * z - distance[row] <= visible:
             row += 1
             continue
         for side in range(3):
-            tail, head = face[row, FIRST_CORNER + side], face[row, FIRST_CORNER + (side + 1) % 3]
+            tail, head = face_corners[row, side], face_corners[row, (side + 1) % 3]
             edges = add_edge(rim, edges, tail, head)
             if edges == len(rim):
                 return 0
         faces -= 1
-        for column in range(FIRST_CORNER + 3):
-            face[row, column] = face[faces, column]
-    if edges == 0 or faces + edges > len(face):
+        distance[row] = distance[faces]
+        for i in range(3):
+            normal[row, i], face_corners[row, i] = normal[faces, i], face_corners[faces, i]
+    if edges == 0 or faces + edges > len(distance):
         return 0
     for edge in range(edges):
-        set_face(corner, face[faces], int(rim[edge, 0]), int(rim[edge, 1]), fresh)
+        set_face(expansion, faces, rim[edge, 0], rim[edge, 1], fresh)
         faces += 1
     return faces
 

@@ -16,9 +16,6 @@ from ..data.workspace import (
     BOX,
     CAPSULE,
     CONE,
-    CORNER,
-    CORNER_A,
-    CORNER_B,
     CYLINDER,
     FACES,
     HULL,
@@ -89,7 +86,7 @@ def support_point(polytopes, shape, x, y, z, start):
 
 
 @subkernel
-def support_difference(polytopes, a, b, scratch, thickness, x, y, z, start_a, start_b, corner):
+def support_difference(polytopes, a, b, scratch, thickness, x, y, z, start_a, start_b, corners, corner):
     """Point of A - B that lies farthest in a direction, all in the frame of shape a.
 
     Parameters
@@ -106,8 +103,8 @@ def support_difference(polytopes, a, b, scratch, thickness, x, y, z, start_a, st
         Direction, of any length but 0.
     start_a, start_b : int
         Vertices where climbing starts.
-    corner : float64 [>= 9]
-        The point of A - B, of A, and of B (written).
+    corners, corner : MinkowskiPoints, int
+        Where the point is written.
 
     Returns
     -------
@@ -118,16 +115,17 @@ def support_difference(polytopes, a, b, scratch, thickness, x, y, z, start_a, st
     """
     r, axes = scratch.pose.b_in_a, scratch.axes
     p, q, s, start_a = support_point(polytopes, a, x, y, z, start_a)
-    corner[CORNER_A], corner[CORNER_A + 1], corner[CORNER_A + 2] = p, q, s
+    point, on_a, on_b = corners.point[corner], corners.on_a[corner], corners.on_b[corner]
+    on_a[0], on_a[1], on_a[2] = p, q, s
     p, q, s = into_frame(r, -x, -y, -z)
     p, q, s, start_b = support_point(polytopes, b, p, q, s, start_b)
     back = 0.0
     if thickness > 0.0 and x * axes.side[0] + y * axes.side[1] + z * axes.side[2] < 0.0:
         back = thickness
     for i in range(3):
-        corner[CORNER_B + i] = r[POSITION, i] + r[i, 0] * p + r[i, 1] * q + r[i, 2] * s
-        corner[CORNER + i] = corner[CORNER_A + i] - corner[CORNER_B + i] - back * axes.side[i]
-    return x * corner[CORNER] + y * corner[CORNER + 1] + z * corner[CORNER + 2], start_a, start_b
+        on_b[i] = r[POSITION, i] + r[i, 0] * p + r[i, 1] * q + r[i, 2] * s
+        point[i] = on_a[i] - on_b[i] - back * axes.side[i]
+    return x * point[0] + y * point[1] + z * point[2], start_a, start_b
 
 
 @subkernel

@@ -1,7 +1,7 @@
 """Distance of two convex shapes, depth of a point in one, and the constants of time of impact on such distances."""
 
 from ...compiled.kernel import subkernel
-from ..data.workspace import CAPSULE, CONE, SPHERE
+from ..data.workspace import CAPSULE, SPHERE, has_axis
 from .closest_points import closest_points
 from .round_separation import closest_cores
 from .round_support import depth_inside, rounding
@@ -41,7 +41,7 @@ def shape_distance(polytopes, a, b, reach, touching, scratch):
         [m]; not above 0 where they overlap.
     """
     radii = rounding(a) + rounding(b)
-    if CAPSULE <= a.kind <= CONE or CAPSULE <= b.kind <= CONE:
+    if has_axis(a.kind) or has_axis(b.kind):
         distance = closest_cores(polytopes, a, b, reach + radii, touching, scratch)
     else:
         distance = closest_points(polytopes, a.polytope, b.polytope, reach + radii, touching, scratch)

@@ -21,11 +21,7 @@ RIM_SAMPLES = 16
 # Halvings of a piece of rim: 2 pi / 16 / 2^48 is rounding.
 HALVINGS = 48
 
-# Rows of PairScratch.expansion here: discs (centre, two axes, normal; from row 4 on the second), the outline of a
-# polygon in the disc's plane, and corners of the region.
-DISCS = 0
-OUTLINE = 1
-SPOTS = 2
+# Rows of DiscRegions.disc: centre, two axes and normal of a disc; from row 4 on of the second one.
 CENTER = 0
 AXIS_1 = 1
 AXIS_2 = 2
@@ -49,22 +45,18 @@ def add_over_plane(plane, x, y, z, radius, reach, is_face_of_b, manifold, count)
 
 
 @subkernel
-def disc_over_polygon(
-    discs, radius, polygon, corners, expansion, incident, reference, tolerance, reach, is_face_of_b, manifold
-):
+def disc_over_polygon(regions, radius, polygon, corners, incident, reference, tolerance, reach, is_face_of_b, manifold):
     """Contacts of the region that a disc and a polygon share along the reference plane's normal.
 
     Parameters
     ----------
-    discs : float64 [>= 4, 10]
-        The disc in the first four rows (read).
+    regions : DiscRegions
+        The disc in the first four rows of ``disc`` (read); ``outline`` and ``spot`` (written).
     radius : float
         [m]
     polygon : float64 [M, 3]
         (read)
     corners : int
-    expansion : float64 [3, E, 10]
-        ``OUTLINE`` and ``SPOTS`` written.
     incident, reference : tuple of 6 float
         A point and the normal of either plane; the reference's normal is the manifold's.
     tolerance, reach : float
@@ -80,7 +72,7 @@ def disc_over_polygon(
     tilt : float
         Between the two planes [rad].
     """
-    outline, spots = expansion[OUTLINE], expansion[SPOTS]
+    discs, outline, spots = regions.disc, regions.outline, regions.spot
     nx, ny, nz = reference[3], reference[4], reference[5]
     area = 0.0
     for corner in range(corners):

@@ -14,14 +14,11 @@ import numpy as np
 
 from ...compiled.kernel import subkernel
 from ..data.workspace import (
-    CLIPPED,
     FACE_OF_A,
     FACE_OF_B,
     FACES,
     INFINITE,
     POSITION,
-    REFERENCE_FACE,
-    SPARE,
     VERTICES,
 )
 from ..distance.closest_points import into_frame
@@ -82,18 +79,18 @@ def face_manifold(
     nx, ny, nz = placed_normal(plane[start[reference, FACES] + face], is_face_of_b, pose)
     first, last = start[incident, FACES], start[incident + 1, FACES]
     incident_face = most_opposed_face(plane, first, last, nx, ny, nz, not is_face_of_b, pose)
-    sides = place_face(polytopes, reference, face, is_face_of_b, pose, polygon[REFERENCE_FACE])
-    corners = place_face(polytopes, incident, incident_face, not is_face_of_b, pose, polygon[CLIPPED])
+    sides = place_face(polytopes, reference, face, is_face_of_b, pose, polygon.reference)
+    corners = place_face(polytopes, incident, incident_face, not is_face_of_b, pose, polygon.clipped)
     corners = clip_against_sides(polygon, sides, corners, nx, ny, nz, RATIO_CLIP * size)
     # The corners of the polygon are the points on the incident shape.
     # Not a plain 0: Numba would compile what it is passed to once more, for the literal.
     count, cull_distance = np.int64(0), INFINITE
     for corner in range(corners):
-        x, y, z = polygon[CLIPPED, corner, 0], polygon[CLIPPED, corner, 1], polygon[CLIPPED, corner, 2]
+        x, y, z = polygon.clipped[corner, 0], polygon.clipped[corner, 1], polygon.clipped[corner, 2]
         before = count
-        count = add_contact(polygon[REFERENCE_FACE], x, y, z, nx, ny, nz, reach, is_face_of_b, manifold, count)
+        count = add_contact(polygon.reference, x, y, z, nx, ny, nz, reach, is_face_of_b, manifold, count)
         if count == before:
-            cull_distance = min(cull_distance, height_above(polygon[REFERENCE_FACE], x, y, z, nx, ny, nz))
+            cull_distance = min(cull_distance, height_above(polygon.reference, x, y, z, nx, ny, nz))
     scratch.cull_distance[0] = cull_distance
     of_polygon = count
     if has_low_vertices:
@@ -211,7 +208,7 @@ def add_low_vertices(polytopes, incident, incident_face, sides, nx, ny, nz, is_f
     """
     start, plane, vertex, loop_start = polytopes.start, polytopes.plane, polytopes.vertex, polytopes.loop_start
     base, first = start[incident, VERTICES], start[incident, FACES]
-    pose, reference = scratch.pose.b_in_a, scratch.polygon[REFERENCE_FACE]
+    pose, reference = scratch.pose.b_in_a, scratch.polygon.reference
     # The gap of a vertex v of the incident hull is h . v + origin, in the hull's own frame.
     hx, hy, hz = nx, ny, nz
     origin = -(nx * reference[0, 0] + ny * reference[0, 1] + nz * reference[0, 2])
@@ -257,10 +254,10 @@ def add_vertex(corner, sides, nx, ny, nz, is_face_of_b, limit, tolerance, scratc
         if points[point, 0] == x and points[point, 1] == y and points[point, 2] == z:
             return count
     for side in range(sides):
-        ux, uy, uz, offset = side_plane(polygon[REFERENCE_FACE], side, sides, nx, ny, nz)
+        ux, uy, uz, offset = side_plane(polygon.reference, side, sides, nx, ny, nz)
         if ux * x + uy * y + uz * z > offset + tolerance:
             return count
-    return add_contact(polygon[REFERENCE_FACE], x, y, z, nx, ny, nz, limit, is_face_of_b, manifold, count)
+    return add_contact(polygon.reference, x, y, z, nx, ny, nz, limit, is_face_of_b, manifold, count)
 
 
 @subkernel
@@ -313,11 +310,11 @@ def side_plane(reference, side, sides, nx, ny, nz):
 def clip_against_sides(polygon, sides, corners, nx, ny, nz, tolerance):
     """Clip the polygon against the planes through the reference face's sides, along its normal."""
     for side in range(sides):
-        ux, uy, uz, offset = side_plane(polygon[REFERENCE_FACE], side, sides, nx, ny, nz)
-        corners = clip_polygon(polygon[CLIPPED], corners, polygon[SPARE], ux, uy, uz, offset, tolerance)
+        ux, uy, uz, offset = side_plane(polygon.reference, side, sides, nx, ny, nz)
+        corners = clip_polygon(polygon.clipped, corners, polygon.spare, ux, uy, uz, offset, tolerance)
         for corner in range(corners):
             for i in range(3):
-                polygon[CLIPPED, corner, i] = polygon[SPARE, corner, i]
+                polygon.clipped[corner, i] = polygon.spare[corner, i]
     return corners
 
 

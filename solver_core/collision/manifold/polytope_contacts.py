@@ -21,9 +21,6 @@ import numpy as np
 
 from ...compiled.kernel import subkernel
 from ..data.workspace import (
-    BEST_A,
-    BEST_B,
-    BEST_EDGES,
     BOX,
     CLOSEST_POINTS,
     EDGES,
@@ -102,19 +99,19 @@ def polytope_contacts(polytopes, a, b, size, reach, enough, maximal_points, refe
         stays_on_sheet = separate_hulls(
             polytopes, row_a, row_b, size, reach, favoured_a, favoured_b, favour, scratch.pose, axes, best
         )
-    faces = max(axes.separation[BEST_A], axes.separation[BEST_B])
-    separation = max(faces, axes.separation[BEST_EDGES])
+    faces = max(axes.separation_a[0], axes.separation_b[0])
+    separation = max(faces, axes.separation_edges[0])
     if separation > reach or (are_boxes and faces > enough):
         scratch.cull_distance[0] = separation
         return 0
 
-    is_face_of_b = axes.separation[BEST_B] > axes.separation[BEST_A] + tie
+    is_face_of_b = axes.separation_b[0] > axes.separation_a[0] + tie
     if FACE_OF_A <= reference <= FACE_OF_B:
         tie = favour
-        is_face_of_b = axes.separation[BEST_B] > axes.separation[BEST_A] + (tie if reference == FACE_OF_A else -tie)
+        is_face_of_b = axes.separation_b[0] > axes.separation_a[0] + (tie if reference == FACE_OF_A else -tie)
     near = RATIO_FACE_PREFERRED * size + tie
     farther = 0.0 if FACE_OF_A <= reference <= FACE_OF_B else RATIO_FACE_FARTHER
-    face_separation = axes.separation[BEST_B if is_face_of_b else BEST_A]
+    face_separation = axes.separation_b[0] if is_face_of_b else axes.separation_a[0]
     holder, face, other = (row_b, best.best_b[0], row_a) if is_face_of_b else (row_a, best.best_a[0], row_b)
     count, deepest = face_manifold(
         polytopes, holder, face, other, is_face_of_b, reach, size, maximal_points, not are_boxes, scratch
@@ -147,9 +144,9 @@ def polytope_contacts(polytopes, a, b, size, reach, enough, maximal_points, refe
             return join_face(face_x, face_y, face_z, is_face_of_b, face, count, size, maximal_points, scratch)
     if not are_boxes:
         separate_hull_edges(polytopes, row_a, row_b, touching, scratch)
-        if stands(count, deepest, face_separation, max(faces, axes.separation[BEST_EDGES]), near):
+        if stands(count, deepest, face_separation, max(faces, axes.separation_edges[0]), near):
             return count
-    edges = axes.separation[BEST_EDGES]
+    edges = axes.separation_edges[0]
     if edges > faces:
         set_aside(scratch.manifold, count)
         edge_contact(polytopes, a, b, are_boxes, scratch)
@@ -165,16 +162,16 @@ def separate_hulls(polytopes, a, b, size, reach, favoured_a, favoured_b, favour,
 
     Edges are left for where they are needed.
     """
-    axes.separation[BEST_B] = -INFINITE
-    axes.separation[BEST_EDGES] = -INFINITE
+    axes.separation_b[0] = -INFINITE
+    axes.separation_edges[0] = -INFINITE
     stays_on_sheet = find_side(polytopes, a, b, size, favoured_a, favoured_b, pose, axes.side)
     x, y, z = axes.side[0], axes.side[1], axes.side[2]
-    axes.separation[BEST_A], feature.best_a[0] = separate_faces(
+    axes.separation_a[0], feature.best_a[0] = separate_faces(
         polytopes, a, b, pose.b_in_a, x, y, z, reach, favoured_a, favour
     )
-    if axes.separation[BEST_A] <= reach:
+    if axes.separation_a[0] <= reach:
         x, y, z = into_frame(pose.b_in_a, -x, -y, -z)
-        axes.separation[BEST_B], feature.best_b[0] = separate_faces(
+        axes.separation_b[0], feature.best_b[0] = separate_faces(
             polytopes, b, a, pose.a_in_b, x, y, z, reach, favoured_b, favour
         )
     return stays_on_sheet
@@ -263,8 +260,7 @@ def closest_points_contact(distance, closest, axes, feature, manifold):
 def edge_contact(polytopes, a, b, are_boxes, scratch):
     """One contact where the two edges that separate best come closest."""
     axes, feature, pose = scratch.axes, scratch.feature, scratch.pose.b_in_a
-    # The simplex is free here: its corners hold the ends of the edges, of a and then of b.
-    ends = scratch.simplex
+    ends = scratch.ends
     if are_boxes:
         x, y, z = axes.edge_normal[0], axes.edge_normal[1], axes.edge_normal[2]
         box_edge(a.parameters, feature.edge_of_a[0], x, y, z, ends[0], ends[1])
@@ -283,7 +279,7 @@ def edge_contact(polytopes, a, b, are_boxes, scratch):
         for i in range(3):
             ends[end, i] = pose[POSITION, i] + pose[i, 0] * x + pose[i, 1] * y + pose[i, 2] * z
     closest_of_edges(ends, scratch.manifold)
-    scratch.manifold.gap[0] = axes.separation[BEST_EDGES]
+    scratch.manifold.gap[0] = axes.separation_edges[0]
     for i in range(3):
         axes.normal[i] = axes.edge_normal[i]
     feature.origin[0] = TWO_EDGES
@@ -317,7 +313,7 @@ def deepest_vertex_contact(polytopes, a, b, scratch):
     """One contact at the vertex deepest below the best face: for what no rule above caught."""
     axes, feature, pose, manifold = scratch.axes, scratch.feature, scratch.pose.b_in_a, scratch.manifold
     start, vertex = polytopes.start, polytopes.vertex
-    is_face_of_b = axes.separation[BEST_B] > axes.separation[BEST_A]
+    is_face_of_b = axes.separation_b[0] > axes.separation_a[0]
     nx, ny, nz = best_face_normal(polytopes.plane, start[a, FACES], start[b, FACES], axes, feature, pose)
     # The vertex is searched in the frame of its own hull.
     hull, x, y, z = a, nx, ny, nz
@@ -330,7 +326,7 @@ def deepest_vertex_contact(polytopes, a, b, scratch):
         height = vertex[row, 0] * x + vertex[row, 1] * y + vertex[row, 2] * z
         if height > vertex[best, 0] * x + vertex[best, 1] * y + vertex[best, 2] * z:
             best = row
-    gap = axes.separation[BEST_B] if is_face_of_b else axes.separation[BEST_A]
+    gap = axes.separation_b[0] if is_face_of_b else axes.separation_a[0]
     axes.normal[0], axes.normal[1], axes.normal[2] = nx, ny, nz
     for i in range(3):
         if is_face_of_b:

@@ -16,8 +16,6 @@ import numpy as np
 
 from ...compiled.kernel import subkernel
 from ..data.workspace import (
-    BEST_A,
-    BEST_B,
     BOX,
     CAPSULE,
     CLOSEST_POINTS,
@@ -92,27 +90,27 @@ def round_contacts(polytopes, a, b, size, reach, maximal_points, reference, feat
     stays_on_sheet = find_side(polytopes, a.polytope, b.polytope, size, favoured_a, favoured_b, pose, axes.side)
     is_sheet = polytopes.flat_face[a.polytope] >= 0 or polytopes.flat_face[b.polytope] >= 0
     x, y, z = axes.side[0], axes.side[1], axes.side[2]
-    axes.separation[BEST_B] = -INFINITE
-    axes.separation[BEST_A], best.best_a[0] = separate_along_faces(
+    axes.separation_b[0] = -INFINITE
+    axes.separation_a[0], best.best_a[0] = separate_along_faces(
         polytopes, a, b, pose.b_in_a, x, y, z, reach + radius, favoured_a, favour
     )
-    if axes.separation[BEST_A] > reach + radius:
+    if axes.separation_a[0] > reach + radius:
         return 0
     x, y, z = into_frame(pose.b_in_a, -x, -y, -z)
-    axes.separation[BEST_B], best.best_b[0] = separate_along_faces(
+    axes.separation_b[0], best.best_b[0] = separate_along_faces(
         polytopes, b, a, pose.a_in_b, x, y, z, reach + radius, favoured_b, favour
     )
-    if axes.separation[BEST_B] > reach + radius:
+    if axes.separation_b[0] > reach + radius:
         return 0
 
     allowed = agree
-    separation = max(axes.separation[BEST_A], axes.separation[BEST_B])
-    is_face_of_b = axes.separation[BEST_B] > axes.separation[BEST_A] + agree
+    separation = max(axes.separation_a[0], axes.separation_b[0])
+    is_face_of_b = axes.separation_b[0] > axes.separation_a[0] + agree
     if favoured_a >= 0 and favoured_a == best.best_a[0]:
-        is_face_of_b = axes.separation[BEST_B] > axes.separation[BEST_A] + favour
+        is_face_of_b = axes.separation_b[0] > axes.separation_a[0] + favour
         allowed = agree if is_face_of_b else favour
     elif favoured_b >= 0 and favoured_b == best.best_b[0]:
-        is_face_of_b = axes.separation[BEST_B] >= axes.separation[BEST_A] - favour
+        is_face_of_b = axes.separation_b[0] >= axes.separation_a[0] - favour
         allowed = favour if is_face_of_b else agree
     count, deepest = make_face_manifold(polytopes, a, b, is_face_of_b, radius, reach, size, maximal_points, scratch)
     if stays_on_sheet and count > 0 and deepest <= touching:
@@ -135,7 +133,7 @@ def round_contacts(polytopes, a, b, size, reach, maximal_points, reference, feat
             body = b.parameters if polytopes.flat_face[a.polytope] >= 0 else a.parameters
             thickness = RATIO_SLAB * (body[0] + body[1])
         x, y, z = axes.normal[0], axes.normal[1], axes.normal[2]
-        best_face = axes.separation[BEST_B] if is_face_of_b else axes.separation[BEST_A]
+        best_face = axes.separation_b[0] if is_face_of_b else axes.separation_a[0]
         distance, x, y, z = least_depth(polytopes, a, b, size, thickness, scratch, -best_face, x, y, z)
         distance = -distance
         if abs(deepest + radius - distance) <= allowed:
@@ -214,7 +212,7 @@ def is_certain(polytopes, a, b, is_face_of_b, count, radius, allowed, scratch):
 @subkernel
 def add_deepest(polytopes, a, b, is_face_of_b, distance, count, maximal_points, scratch):
     """Add the point of the other shape that is deepest below a face to the face's manifold; return the contacts."""
-    axes, pose, ends = scratch.axes, scratch.pose.b_in_a, scratch.simplex
+    axes, pose, ends = scratch.axes, scratch.pose.b_in_a, scratch.ends
     nx, ny, nz = axes.normal[0], axes.normal[1], axes.normal[2]
     radius_a, radius_b = rounding(a), rounding(b)
     gap = distance - radius_a - radius_b
@@ -247,7 +245,7 @@ def axis_contacts(a, b, touching, agree, reach, scratch):
         Contacts; -1 if it is the caps, or an end of a cylinder's axis, that decide.
     """
     kind_a, kind_b, parameters_a, parameters_b = a.kind, b.kind, a.parameters, b.parameters
-    pose, ends, manifold = scratch.pose.b_in_a, scratch.simplex, scratch.manifold
+    pose, ends, manifold = scratch.pose.b_in_a, scratch.ends, scratch.manifold
     ux, uy, uz = pose[0, 2], pose[1, 2], pose[2, 2]
     half_a, half_b = parameters_a[1], parameters_b[1]
     px, py, pz = pose[POSITION, 0], pose[POSITION, 1], pose[POSITION, 2]
@@ -359,7 +357,7 @@ def contact_along(polytopes, a, b, distance, nx, ny, nz, agree, reach, scratch):
     distance : float
         Signed, of the cores [m]. Above 0 ``scratch.closest`` holds the closest points.
     """
-    pose, ends = scratch.pose.b_in_a, scratch.simplex
+    pose, ends = scratch.pose.b_in_a, scratch.ends
     p, q, s = into_frame(pose, -nx, -ny, -nz)
     bend_b = set_feature(polytopes, b, p, q, s, ends)
     for end in range(2):
@@ -372,8 +370,8 @@ def contact_along(polytopes, a, b, distance, nx, ny, nz, agree, reach, scratch):
 
 @subkernel
 def meet_features(scratch, radius_a, radius_b, bend, distance, nx, ny, nz, agree, reach):
-    """Contacts of two segments (or points) whose ends are in ``scratch.simplex``; arguments as of ``line_manifold``."""
-    ends, manifold, closest = scratch.simplex, scratch.manifold, scratch.closest
+    """Contacts of two segments (or points) whose ends are in ``scratch.ends``; arguments as of ``line_manifold``."""
+    ends, manifold, closest = scratch.ends, scratch.manifold, scratch.closest
     gap = distance - radius_a - radius_b
     count = line_manifold(ends, radius_a, radius_b, bend, nx, ny, nz, reach, manifold)
     if count == 0 or smallest_gap(manifold, count) > gap + agree:

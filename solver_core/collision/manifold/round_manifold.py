@@ -11,14 +11,12 @@ from ...compiled.kernel import subkernel
 from ..data.workspace import (
     BOX,
     CAPSULE,
-    CLIPPED,
     CONE,
     CYLINDER,
     FACES,
     HULL,
     INFINITE,
     POSITION,
-    REFERENCE_FACE,
 )
 from ..distance.closest_points import into_frame
 from ..distance.round_support import UPPER_CAP, turned
@@ -27,9 +25,7 @@ from .disc_regions import (
     AXIS_1,
     AXIS_2,
     CENTER,
-    DISCS,
     SECOND_DISC,
-    SPOTS,
     add_over_plane,
     disc_over_disc,
     disc_over_polygon,
@@ -91,7 +87,7 @@ def face_of_round_manifold(
             x, y, z = into_frame(scratch.pose.b_in_a, x, y, z)
         cap = opposed_cap(incident.kind, incident.parameters, x, y, z)
         if cap < 0:
-            set_ruling(incident.kind, incident.parameters, x, y, z, scratch.simplex)
+            set_ruling(incident.kind, incident.parameters, x, y, z, scratch.ends)
     if incident.kind in (BOX, HULL):
         count, tilt = cap_and_polygon(polytopes, reference, incident, is_face_of_b, plane, tolerance, reach, scratch)
     elif cap < 0:
@@ -113,7 +109,7 @@ def place_reference_face(polytopes, reference, face, is_face_of_b, scratch):
     sides : int
         Of the face; 0 for a cap.
     """
-    pose, discs, polygon = scratch.pose.b_in_a, scratch.expansion[DISCS], scratch.polygon[REFERENCE_FACE]
+    pose, discs, polygon = scratch.pose.b_in_a, scratch.discs.disc, scratch.polygon.reference
     if reference.kind in (CYLINDER, CONE):
         place_cap(reference.parameters, face, is_face_of_b, pose, discs, np.int64(0))
         return plane_of_disc(discs, np.int64(0)), np.int64(0)
@@ -141,7 +137,7 @@ def plane_of_disc(discs, row):
 @subkernel
 def cap_and_polygon(polytopes, reference, incident, is_face_of_b, plane, tolerance, reach, scratch):
     """Contacts of a cap, the first disc, with the face of a polytope that looks most against it; and their tilt."""
-    pose, polygon = scratch.pose.b_in_a, scratch.polygon[CLIPPED]
+    pose, polygon = scratch.pose.b_in_a, scratch.polygon.clipped
     first, last = polytopes.start[incident.polytope, FACES], polytopes.start[incident.polytope + 1, FACES]
     opposed = most_opposed_face(polytopes.plane, first, last, plane[3], plane[4], plane[5], not is_face_of_b, pose)
     corners = place_face(polytopes, incident.polytope, opposed, not is_face_of_b, pose, polygon)
@@ -150,11 +146,10 @@ def cap_and_polygon(polytopes, reference, incident, is_face_of_b, plane, toleran
     if not is_face_of_b:
         mx, my, mz = turned(pose, mx, my, mz)
     return disc_over_polygon(
-        scratch.expansion[DISCS],
+        scratch.discs,
         reference.parameters[0],
         polygon,
         corners,
-        scratch.expansion,
         (polygon[0, 0], polygon[0, 1], polygon[0, 2], mx, my, mz),
         plane,
         tolerance,
@@ -166,14 +161,14 @@ def cap_and_polygon(polytopes, reference, incident, is_face_of_b, plane, toleran
 
 @subkernel
 def ruling_over_face(reference, sides, is_face_of_b, plane, radius, tolerance, reach, scratch):
-    """Contacts at the ends of what of the incident shape's ruling, in the simplex, lies over a face; their number."""
-    ends = scratch.simplex
+    """Contacts at the ends of what of the incident shape's ruling (``scratch.ends``) lies over a face; their number."""
+    ends = scratch.ends
     if not is_face_of_b:
         place_ends(scratch.pose.b_in_a, ends, np.int64(0))
     if sides == 0:
-        low, high = clip_by_disc(ends, scratch.expansion[DISCS], reference.parameters[0] + tolerance)
+        low, high = clip_by_disc(ends, scratch.discs.disc, reference.parameters[0] + tolerance)
     else:
-        low, high = clip_by_sides(ends, scratch.polygon[REFERENCE_FACE], sides, plane[3], plane[4], plane[5], tolerance)
+        low, high = clip_by_sides(ends, scratch.polygon.reference, sides, plane[3], plane[4], plane[5], tolerance)
     count = np.int64(0)
     if low <= high:
         for share in (low, high):
@@ -187,15 +182,14 @@ def ruling_over_face(reference, sides, is_face_of_b, plane, radius, tolerance, r
 @subkernel
 def cap_over_face(reference, sides, incident, cap, is_face_of_b, plane, tolerance, reach, scratch):
     """Contacts of the incident shape's cap with another cap, the first disc, or with a polygon; and their tilt."""
-    pose, discs = scratch.pose.b_in_a, scratch.expansion[DISCS]
+    pose, discs = scratch.pose.b_in_a, scratch.discs.disc
     if sides > 0:
         place_cap(incident.parameters, cap, not is_face_of_b, pose, discs, np.int64(0))
         return disc_over_polygon(
-            discs,
+            scratch.discs,
             incident.parameters[0],
-            scratch.polygon[REFERENCE_FACE],
+            scratch.polygon.reference,
             sides,
-            scratch.expansion,
             plane_of_disc(discs, np.int64(0)),
             plane,
             tolerance,
@@ -215,7 +209,7 @@ def cap_over_face(reference, sides, incident, cap, is_face_of_b, plane, toleranc
         first_radius,
         second,
         second_radius,
-        scratch.expansion[SPOTS],
+        scratch.discs.spot,
         plane_of_disc(discs, np.int64(SECOND_DISC)),
         plane,
         tolerance,

@@ -4,16 +4,7 @@ A sphere whose centre lies inside the other shape is pushed out through the near
 """
 
 from ...compiled.kernel import subkernel
-from ..data.workspace import (
-    BOX,
-    CAPSULE,
-    CLOSEST_POINTS,
-    CONE,
-    FACES,
-    INFINITE,
-    POSITION,
-    SPHERE,
-)
+from ..data.workspace import BOX, CLOSEST_POINTS, FACES, INFINITE, POSITION, SPHERE, has_axis
 from ..distance.closest_points import RATIO_TOUCHING, closest_points
 from .round_points import round_and_point
 
@@ -52,10 +43,10 @@ def sphere_contacts(polytopes, a, b, size, reach, scratch):
     elif b.kind == BOX:
         distance = box_and_point(b.parameters, pose.a_in_b, touching, closest)
         change_roles(pose.b_in_a, closest)
-    elif CAPSULE <= a.kind <= CONE:
+    elif has_axis(a.kind):
         at = pose.b_in_a[POSITION]
         distance = round_and_point(a.kind, a.parameters, at, touching, closest.on_a, closest.on_b, closest.direction)
-    elif CAPSULE <= b.kind <= CONE:
+    elif has_axis(b.kind):
         at = pose.a_in_b[POSITION]
         distance = round_and_point(b.kind, b.parameters, at, touching, closest.on_a, closest.on_b, closest.direction)
         change_roles(pose.b_in_a, closest)

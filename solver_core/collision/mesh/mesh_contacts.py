@@ -24,21 +24,9 @@ from ...compiled.kernel import subkernel
 from ..data.mesh_tables import (
     CONTACT_ROWS,
     FLAGS,
-    LISTED,
-    PUSHES_TO,
     SOLID,
 )
-from ..data.workspace import (
-    BOX,
-    CAPSULE,
-    CONE,
-    HULL,
-    INFINITE,
-    POSITION,
-    RATIO_MARGIN,
-    ROUND_ON_MESH,
-    SPHERE,
-)
+from ..data.workspace import BOX, HULL, INFINITE, POSITION, RATIO_MARGIN, ROUND_ON_MESH, SPHERE, has_axis
 from ..distance.closest_points import RATIO_TOUCHING, into_frame
 from ..distance.shape_distance import MOST_STEPS, NO_IMPACT, RATIO_FAST, depth_of_point
 from .mesh_creases import hold_over_creases
@@ -134,7 +122,7 @@ def touch_listed(mesh, tables, polytopes, pair, place, scratch, pair_kernels, co
     tables, polytopes, pair, scratch, pair_kernels
         As of ``mesh_contacts``.
     place : int
-        Column of ``tables.candidate``.
+        In ``tables.candidate``.
     count : int
         Contacts so far.
 
@@ -147,7 +135,7 @@ def touch_listed(mesh, tables, polytopes, pair, place, scratch, pair_kernels, co
     probe, pose, contact, slack = tables.probe, scratch.pose, tables.contact, pair.slack
     travel, new_travel = path_length(probe.path), path_length(probe.new_path)
     is_fast, is_swept = travel > RATIO_MARGIN * pair.size, max(travel, new_travel) > RATIO_FAST * pair.size
-    triangle, side = tables.candidate[LISTED, place], tables.candidate[PUSHES_TO, place]
+    triangle, side = tables.candidate.listed[place], tables.candidate.pushes_to[place]
     where = where_it_lies(mesh, tables, triangle, side, pose.b_in_a, pair.size)
     is_behind = where == BEHIND and (mesh.triangles[triangle, FLAGS] >> SOLID) & 1 == 1
     if travel + new_travel <= 0.0 and is_beside(mesh, polytopes, pair.other, triangle, slack, pose.a_in_b):
@@ -169,7 +157,7 @@ def touch_listed(mesh, tables, polytopes, pair, place, scratch, pair_kernels, co
         reach = slack + (1.0 - share) * length
     if pair.other.kind == SPHERE:
         count = touch_sphere(mesh, pair, triangle, side, where, reach, pose, contact, count)
-    elif CAPSULE <= pair.other.kind <= CONE:
+    elif has_axis(pair.other.kind):
         count = call_for_count(
             pair_kernels, ROUND_ON_MESH, mesh, polytopes, pair, triangle, side, where, reach, scratch, contact, count
         )

@@ -7,7 +7,7 @@ is above that plane too: to get below it, the corner would have to leave what is
 """
 
 from ...compiled.kernel import subkernel
-from ..data.mesh_tables import CONTACT_ROWS, LISTED, PUSHES_TO
+from ..data.mesh_tables import CONTACT_ROWS
 from ..distance.closest_points import RATIO_TOUCHING
 from .mesh_features import BEHIND, where_it_lies
 from .mesh_manifold import COSINE_SAME_CONTACT, keep_contact
@@ -45,7 +45,7 @@ def hold_over_creases(mesh, tables, pair, listed, scratch, count):
     touching = RATIO_TOUCHING * pair.size
     fresh = count
     for place in range(listed):
-        triangle, side = tables.candidate[LISTED, place], tables.candidate[PUSHES_TO, place]
+        triangle, side = tables.candidate.listed[place], tables.candidate.pushes_to[place]
         base = triangles[triangle, 0]
         nx, ny, nz = side * normals[triangle, 0], side * normals[triangle, 1], side * normals[triangle, 2]
         offset = nx * mesh.vertices[base, 0] + ny * mesh.vertices[base, 1] + nz * mesh.vertices[base, 2]

@@ -9,9 +9,7 @@ import numpy as np
 from ...compiled.kernel import subkernel
 from ..data.mesh_tables import (
     FLAGS,
-    LISTED,
     NEIGHBORS,
-    PUSHES_TO,
     SOLID,
 )
 from ..data.workspace import INFINITE
@@ -82,7 +80,7 @@ def drop_far_exits(mesh, tables, polytopes, pair, listed, scratch, count):
             continue
         x, y, z = contact.on_other[place, 0], contact.on_other[place, 1], contact.on_other[place, 2]
         nearest, distance = nearest_triangle(
-            mesh.vertices, triangles, mesh.nodes, mesh.boxes, x, y, z, tables.candidate
+            mesh.vertices, triangles, mesh.nodes, mesh.boxes, x, y, z, tables.candidate.stack
         )
         is_outside = lies_outside(mesh, pair.side, contact, place, nearest, distance)
         if not is_outside and RATIO_NEAREST_EXIT * -gap <= distance <= -gap / RATIO_NEAREST_EXIT:
@@ -120,7 +118,7 @@ def touches_any(mesh, tables, polytopes, pair, listed, scratch):
     """Whether the other shape touches one of the listed triangles; arguments as of ``push_out``."""
     touching = RATIO_TOUCHING * pair.size
     for place in range(listed):
-        set_triangle(mesh, polytopes, pair.row, tables.candidate[LISTED, place], np.int64(1), tables.probe)
+        set_triangle(mesh, polytopes, pair.row, tables.candidate.listed[place], np.int64(1), tables.probe)
         if triangle_distance(polytopes, pair.row, pair, touching, scratch) <= touching:
             return True
     return False
@@ -153,7 +151,7 @@ def reach_lowest(mesh, tables, polytopes, pair, listed, scratch, count):
     # Where nothing else holds it, what came out behind a thin plate is led back, too.
     either = np.int64(0)
     for place in range(listed):
-        triangle, sign = tables.candidate[LISTED, place], tables.candidate[PUSHES_TO, place]
+        triangle, sign = tables.candidate.listed[place], tables.candidate.pushes_to[place]
         if not goes_through(mesh, tables, polytopes, pair, triangle, sign, scratch):
             continue
         normal = mesh.normals[triangle]
@@ -213,7 +211,9 @@ def follow_down(mesh, tables, polytopes, pair, side, triangle, known, start, scr
     x, y, z = lowest_point(polytopes, pair.other, pose, nx, ny, nz)
     fresh = count
     for _ in range(MOST_STEPS_DOWN):
-        nearest, depth = nearest_triangle(mesh.vertices, triangles, mesh.nodes, mesh.boxes, x, y, z, tables.candidate)
+        nearest, depth = nearest_triangle(
+            mesh.vertices, triangles, mesh.nodes, mesh.boxes, x, y, z, tables.candidate.stack
+        )
         if (triangles[nearest, FLAGS] >> SOLID) & 1 != (triangles[triangle, FLAGS] >> SOLID) & 1 or depth <= known:
             break
         ux, uy, uz, is_below = way_up(mesh, nearest, side, x, y, z, nx, ny, nz, pair.size)

@@ -15,15 +15,11 @@ from ..data.mesh_tables import (
     CONCAVE,
     CONVEX,
     FLAGS,
-    LISTED,
     NEIGHBORS,
-    PLACE,
-    PUSHES_TO,
     RIM,
     SOLID,
-    STACK,
 )
-from ..data.workspace import CAPSULE, CONE, FACES, INFINITE, POSITION, SPHERE, VERTICES
+from ..data.workspace import CAPSULE, FACES, INFINITE, POSITION, SPHERE, VERTICES, is_round
 from ..distance.closest_points import RATIO_TOUCHING
 from ..distance.shape_distance import shape_distance
 from .mesh_query import triangle_shape
@@ -273,40 +269,40 @@ def choose_sides(mesh, tables, pair, count):
     triangles, candidate = mesh.triangles, tables.candidate
     has_open = False
     for place in range(count):
-        row = candidate[LISTED, place]
+        row = candidate.listed[place]
         if not (triangles[row, FLAGS] >> SOLID) & 1:
-            candidate[PUSHES_TO, place] = 0
-            candidate[PLACE, row] = place + 1
+            candidate.pushes_to[place] = 0
+            candidate.place[row] = place + 1
             has_open = True
             continue
-        candidate[PUSHES_TO, place] = pair.side
+        candidate.pushes_to[place] = pair.side
     if not has_open:
         return
     for place in range(count):
-        if candidate[PUSHES_TO, place] == 0:
+        if candidate.pushes_to[place] == 0:
             together = gather_neighbors(triangles, candidate, place)
             side = side_of_group(mesh, tables, together, pair.size)
             for member in range(together):
-                candidate[PUSHES_TO, candidate[STACK, member]] = side
+                candidate.pushes_to[candidate.stack[member]] = side
     for place in range(count):
-        candidate[PLACE, candidate[LISTED, place]] = 0
+        candidate.place[candidate.listed[place]] = 0
 
 
 @subkernel
 def gather_neighbors(triangles, candidate, first):
     """Put the places of the listed triangles that are connected with one into the stack; return how many they are."""
-    stack = candidate[STACK]
+    stack = candidate.stack
     stack[0] = first
-    candidate[PLACE, candidate[LISTED, first]] = 0
+    candidate.place[candidate.listed[first]] = 0
     count, looked_at = 1, 0
     while looked_at < count:
-        row = candidate[LISTED, stack[looked_at]]
+        row = candidate.listed[stack[looked_at]]
         looked_at += 1
         for edge in range(3):
             other = triangles[row, NEIGHBORS + edge]
-            if other >= 0 and candidate[PLACE, other // 3] > 0:
-                stack[count] = candidate[PLACE, other // 3] - 1
-                candidate[PLACE, other // 3] = 0
+            if other >= 0 and candidate.place[other // 3] > 0:
+                stack[count] = candidate.place[other // 3] - 1
+                candidate.place[other // 3] = 0
                 count += 1
     return count
 
@@ -319,7 +315,7 @@ def side_of_group(mesh, tables, together, size):
     x, y, z = probe.center[0], probe.center[1], probe.center[2]
     least, nearest = INFINITE, 0
     for member in range(together):
-        row = candidate[LISTED, candidate[STACK, member]]
+        row = candidate.listed[candidate.stack[member]]
         p, q, r, _ = closest_on_triangle(vertices, triangles[row, 0], triangles[row, 1], triangles[row, 2], x, y, z)
         square = (x - p) ** 2 + (y - q) ** 2 + (z - r) ** 2
         if square < least:
@@ -353,10 +349,9 @@ def is_beside(mesh, polytopes, other, row, slack, pose):
     vertices, triangles = mesh.vertices, mesh.triangles
     a, b, c = triangles[row, 0], triangles[row, 1], triangles[row, 2]
     kind, parameters, bounds = other.kind, other.parameters, polytopes.bounds[other.polytope]
-    is_round = kind == SPHERE or CAPSULE <= kind <= CONE
     for i in range(3):
         lower, upper = bounds[0, i] - slack, bounds[1, i] + slack
-        if is_round:
+        if is_round(kind):
             upper = parameters[0] + slack
             if i == 2 and kind != SPHERE:
                 upper = parameters[1] + slack + (parameters[0] if kind == CAPSULE else 0.0)

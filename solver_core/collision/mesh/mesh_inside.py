@@ -17,8 +17,8 @@ the gaps of those left.
 
 from ...compiled.function_tables import call_for_count
 from ...compiled.kernel import subkernel
-from ..data.mesh_tables import CONTACT_ROWS, FLAGS, LISTED, SOLID
-from ..data.workspace import CAPSULE, CONE, INFINITE, ROUND_ON_FACE, SPHERE
+from ..data.mesh_tables import CONTACT_ROWS, FLAGS, SOLID
+from ..data.workspace import INFINITE, ROUND_ON_FACE, SPHERE, has_axis
 from ..distance.closest_points import RATIO_TOUCHING
 from .mesh_features import FACE, can_push, set_triangle, side_of_point
 from .mesh_manifold import DROPPED, close_up, keep_contact, keep_points, thin_out
@@ -47,7 +47,9 @@ def is_behind(mesh, tables, side, size):
     """
     probe = tables.probe
     x, y, z = probe.center[0], probe.center[1], probe.center[2]
-    row, distance = nearest_triangle(mesh.vertices, mesh.triangles, mesh.nodes, mesh.boxes, x, y, z, tables.candidate)
+    row, distance = nearest_triangle(
+        mesh.vertices, mesh.triangles, mesh.nodes, mesh.boxes, x, y, z, tables.candidate.stack
+    )
     if not (mesh.triangles[row, FLAGS] >> SOLID) & 1:
         return False, row, distance
     height = side_of_point(mesh.vertices, mesh.triangles, mesh.normals, row, x, y, z)
@@ -90,7 +92,7 @@ def push_out(mesh, tables, polytopes, pair, listed, reach, scratch, pair_kernels
         return count
     depth, nx, ny, nz, _ = way_through(mesh, tables, polytopes, pair, best, scratch)
     for place in range(listed):
-        triangle = candidate[LISTED, place]
+        triangle = candidate.listed[place]
         if not (triangles[triangle, FLAGS] >> SOLID) & 1 or triangle == best:
             continue
         deep, x, y, z, is_way = way_through(mesh, tables, polytopes, pair, triangle, scratch)
@@ -100,7 +102,7 @@ def push_out(mesh, tables, polytopes, pair, listed, reach, scratch, pair_kernels
     first = count
     if pair.other.kind != SPHERE:
         for place in range(listed):
-            triangle = candidate[LISTED, place]
+            triangle = candidate.listed[place]
             cosine = side * (normals[triangle, 0] * nx + normals[triangle, 1] * ny + normals[triangle, 2] * nz)
             if cosine < COSINE_ALIKE or not (triangles[triangle, FLAGS] >> SOLID) & 1:
                 continue
@@ -160,7 +162,7 @@ def add_face(mesh, tables, polytopes, pair, triangle, reach, scratch, pair_kerne
     """Add the points of a shape over a triangle's face; return how many contacts there are."""
     contact = tables.contact
     set_triangle(mesh, polytopes, pair.row, triangle, pair.side, tables.probe)
-    if CAPSULE <= pair.other.kind <= CONE:
+    if has_axis(pair.other.kind):
         points = call_for_count(pair_kernels, ROUND_ON_FACE, polytopes, pair, reach, scratch)
         return keep_points(contact, count, triangle, points, -INFINITE, INFINITE, scratch)
     points = face_points(polytopes, pair, mesh.triangles[triangle, FLAGS], pair.side, reach, scratch)

@@ -5,12 +5,6 @@ substep; their ``surface_velocity`` is that of the surface beyond the body's own
 """
 
 from ...compiled.kernel import kernel, subkernel
-from ..data.mesh_tables import (
-    NODE_START,
-    TRIANGLE_START,
-    VELOCITY,
-    VERTEX_START,
-)
 from .mesh_query import first_row
 from .mesh_tree import refit_tree
 
@@ -31,9 +25,9 @@ def move_meshes(meshes, polytopes, h):
         is_moving = meshes.speed[mesh] > 0.0
         meshes.has_deformed[mesh] = is_moving
         if is_moving:
-            for row in range(meshes.start[mesh, VERTEX_START], meshes.start[mesh + 1, VERTEX_START]):
+            for row in range(meshes.vertex_start[mesh], meshes.vertex_start[mesh + 1]):
                 for i in range(3):
-                    meshes.vertex[row, i] += h * meshes.vertex[row, VELOCITY + i]
+                    meshes.vertex[row, i] += h * meshes.vertex_velocity[row, i]
             fit_one(meshes, polytopes, mesh, h)
 
 
@@ -46,9 +40,9 @@ def fit_mesh(meshes, polytopes, mesh, h):
 @subkernel
 def fit_one(meshes, polytopes, mesh, h):
     """As ``fit_mesh``."""
-    refit_tree(meshes.start, mesh, meshes.vertex, meshes.triangle, meshes.normal, meshes.node, meshes.box)
+    refit_tree(meshes, mesh)
     row = first_row(meshes, polytopes, mesh)
-    root = meshes.start[mesh, NODE_START]
+    root = meshes.node_start[mesh]
     way = h * meshes.speed[mesh]
     for i in range(3):
         polytopes.bounds[row, 0, i] = meshes.box[root, i] - way
@@ -56,10 +50,10 @@ def fit_one(meshes, polytopes, mesh, h):
 
 
 @subkernel
-def surface_velocity(start, mesh, vertex, triangle, number, point):
+def surface_velocity(meshes, mesh, number, point):
     """Velocity of a point on a triangle of a mesh, in its frame and beyond its body's motion [m/s]."""
-    base = start[mesh, VERTEX_START]
-    row = start[mesh, TRIANGLE_START] + number
+    vertex, velocity, triangle = meshes.vertex, meshes.vertex_velocity, meshes.triangle
+    base, row = meshes.vertex_start[mesh], meshes.triangle_start[mesh] + number
     a, b, c = base + triangle[row, 0], base + triangle[row, 1], base + triangle[row, 2]
     uu, uv, vv, up, vp = 0.0, 0.0, 0.0, 0.0, 0.0
     for i in range(3):
@@ -73,11 +67,11 @@ def surface_velocity(start, mesh, vertex, triangle, number, point):
     area = uu * vv - uv * uv
     if area <= 0.0:
         # A triangle that has lost its area.
-        return vertex[a, VELOCITY], vertex[a, VELOCITY + 1], vertex[a, VELOCITY + 2]
+        return velocity[a, 0], velocity[a, 1], velocity[a, 2]
     of_b, of_c = (vv * up - uv * vp) / area, (uu * vp - uv * up) / area
     of_a = 1.0 - of_b - of_c
     return (
-        of_a * vertex[a, VELOCITY] + of_b * vertex[b, VELOCITY] + of_c * vertex[c, VELOCITY],
-        of_a * vertex[a, VELOCITY + 1] + of_b * vertex[b, VELOCITY + 1] + of_c * vertex[c, VELOCITY + 1],
-        of_a * vertex[a, VELOCITY + 2] + of_b * vertex[b, VELOCITY + 2] + of_c * vertex[c, VELOCITY + 2],
+        of_a * velocity[a, 0] + of_b * velocity[b, 0] + of_c * velocity[c, 0],
+        of_a * velocity[a, 1] + of_b * velocity[b, 1] + of_c * velocity[c, 1],
+        of_a * velocity[a, 2] + of_b * velocity[b, 2] + of_c * velocity[c, 2],
     )

@@ -139,7 +139,7 @@ def exchange_poses(pose):
 
 @subkernel
 def append_mesh_contacts(
-    meshes, number, body_of, local_pose, mesh_pose, pose, pairs, pair, is_b, count, joins, contacts
+    meshes, number, body_of, local_pose, mesh_pose, pose, pairs, pair_number, is_b, count, joins, contacts
 ):
     """Write a mesh's contacts behind the contacts there are; beyond the capacity they are only counted.
 
@@ -157,7 +157,7 @@ def append_mesh_contacts(
         Relative poses; the mesh is a (read).
     pairs, contacts
         (written)
-    pair : int
+    pair_number : int
     is_b : bool
         Whether the mesh is the pair's shape b.
     count : int
@@ -172,12 +172,12 @@ def append_mesh_contacts(
         # The normals turn with the mesh.
         holds = FACE_OF_B if is_b else FACE_OF_A
         reference = holds if count > 0 else NO_CONTACT
-        start_contacts(pairs, pair, first, reference, pairs.feature[pair], pairs.is_curved[pair])
+        start_contacts(pairs, pair_number, first, reference, pairs.feature[pair_number], pairs.is_curved[pair_number])
     if contacts.needed[0] > len(contacts.gap) or count == 0:
         return
-    pairs.contact_count[pair] += count
+    pairs.contact_count[pair_number] += count
     contacts.count[0] += count
-    a, b = pairs.shape_a[pair], pairs.shape_b[pair]
+    a, b = pairs.shape_a[pair_number], pairs.shape_b[pair_number]
     mesh, other = (b, a) if is_b else (a, b)
     sign = -1.0 if is_b else 1.0
     for contact in range(first, first + count):
@@ -201,9 +201,7 @@ def append_mesh_contacts(
         turn(local_pose[mesh], x, y, z, contacts.local_normal[contact])
         turn(mesh_pose, x, y, z, contacts.normal[contact])
         contacts.unrelaxed_gap[contact] = 0.0
-        x, y, z = surface_velocity(
-            meshes.start, number, meshes.vertex, meshes.triangle, table.triangle[row], table.on_mesh[row]
-        )
+        x, y, z = surface_velocity(meshes, number, table.triangle[row], table.on_mesh[row])
         turn(mesh_pose, -sign * x, -sign * y, -sign * z, contacts.surface_velocity[contact])
         x, y, z = table.toi_offset[row, 0], table.toi_offset[row, 1], table.toi_offset[row, 2]
         turn(mesh_pose, -sign * x, -sign * y, -sign * z, contacts.toi_offset[contact])

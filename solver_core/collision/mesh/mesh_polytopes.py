@@ -8,24 +8,15 @@ import numpy as np
 from ...compiled.kernel import subkernel
 from ..data.mesh_tables import AMID_FLAT, CONCAVE, CONVEX, FLAGS, FLAT, NEIGHBORS, RIM, SOLID
 from ..data.workspace import (
-    BEST_EDGES,
-    CLIPPED,
-    CUT,
     EDGES,
     FACES,
     INFINITE,
     POSITION,
-    REFERENCE_FACE,
-    SPARE,
     VERTICES,
 )
 from ..distance.closest_points import RATIO_TOUCHING, closest_points, into_frame, support_vertex
 from ..distance.hull_separation import (
     COSINE_WRONG_SIDE,
-    EDGE_DIRECTION,
-    EDGE_FACES,
-    EDGE_NUMBER,
-    EDGE_TAIL,
     edges_above,
     place_edges,
     separate_edge_pairs,
@@ -201,14 +192,14 @@ def face_points(polytopes, pair, flags, side, reach, scratch):
     no = np.bool_(False)
     nx, ny, nz = plane[face, 0], plane[face, 1], plane[face, 2]
     opposed = most_opposed_face(plane, start[other, FACES], start[other + 1, FACES], nx, ny, nz, True, pose)
-    place_face(polytopes, row, np.int64(0), False, pose, polygon[REFERENCE_FACE])
-    corners = place_face(polytopes, other, opposed, True, pose, polygon[CLIPPED])
+    place_face(polytopes, row, np.int64(0), False, pose, polygon.reference)
+    corners = place_face(polytopes, other, opposed, True, pose, polygon.clipped)
     corners = clip_to_triangle(polygon, corners, nx, ny, nz, RATIO_CLIP * size)
     count = np.int64(0)
     for corner in range(corners):
-        if is_corner(int(polygon[CLIPPED, corner, CUT]), flags, side):
-            x, y, z = polygon[CLIPPED, corner, 0], polygon[CLIPPED, corner, 1], polygon[CLIPPED, corner, 2]
-            count = add_contact(polygon[REFERENCE_FACE], x, y, z, nx, ny, nz, reach, no, manifold, count)
+        if is_corner(polygon.cut[corner], flags, side):
+            x, y, z = polygon.clipped[corner, 0], polygon.clipped[corner, 1], polygon.clipped[corner, 2]
+            count = add_contact(polygon.reference, x, y, z, nx, ny, nz, reach, no, manifold, count)
     of_polygon = count
     count = add_low_vertices(polytopes, other, opposed, 3, nx, ny, nz, no, reach, size, scratch, count)
     if count > of_polygon:
@@ -223,37 +214,40 @@ def face_points(polytopes, pair, flags, side, reach, scratch):
 def clip_to_triangle(polygon, corners, nx, ny, nz, tolerance):
     """Clip the polygon against the triangle's sides, noting by which each new corner is cut; return its corners.
 
-    As ``manifold.clip_polygon``; the column CUT of a corner has bit i set if side i has cut it.
+    As ``manifold.clip_polygon``; ``cut`` of a corner has bit i set if side i has cut it.
     """
     for corner in range(corners):
-        polygon[CLIPPED, corner, CUT] = 0.0
+        polygon.cut[corner] = 0
     for side in range(3):
-        ux, uy, uz, offset = side_plane(polygon[REFERENCE_FACE], side, 3, nx, ny, nz)
-        corners = clip_to_side(polygon[CLIPPED], corners, polygon[SPARE], ux, uy, uz, offset, tolerance, 1 << side)
+        ux, uy, uz, offset = side_plane(polygon.reference, side, 3, nx, ny, nz)
+        corners = clip_to_side(polygon, corners, ux, uy, uz, offset, tolerance, 1 << side)
         for corner in range(corners):
-            for i in range(CUT + 1):
-                polygon[CLIPPED, corner, i] = polygon[SPARE, corner, i]
+            polygon.cut[corner] = polygon.spare_cut[corner]
+            for i in range(3):
+                polygon.clipped[corner, i] = polygon.spare[corner, i]
     return corners
 
 
 @subkernel
-def clip_to_side(polygon, corners, clipped, ux, uy, uz, offset, tolerance, bit):
-    """Write the part of the polygon with ``u . x <= offset`` into ``clipped``; return its number of corners."""
+def clip_to_side(polygon, corners, ux, uy, uz, offset, tolerance, bit):
+    """Write the part of the polygon with ``u . x <= offset`` into ``spare``; return its number of corners."""
+    whole, cut, part, part_cut = polygon.clipped, polygon.cut, polygon.spare, polygon.spare_cut
     count = 0
     for corner in range(corners):
         last = corner - 1 if corner > 0 else corners - 1
-        before = ux * polygon[last, 0] + uy * polygon[last, 1] + uz * polygon[last, 2] - offset
-        here = ux * polygon[corner, 0] + uy * polygon[corner, 1] + uz * polygon[corner, 2] - offset
+        before = ux * whole[last, 0] + uy * whole[last, 1] + uz * whole[last, 2] - offset
+        here = ux * whole[corner, 0] + uy * whole[corner, 1] + uz * whole[corner, 2] - offset
         if (before <= tolerance) != (here <= tolerance):
             share = min(max(before / (before - here), 0.0), 1.0)
             for i in range(3):
-                clipped[count, i] = polygon[last, i] + share * (polygon[corner, i] - polygon[last, i])
+                part[count, i] = whole[last, i] + share * (whole[corner, i] - whole[last, i])
             # A side that is cut twice along one edge ends in the triangle's corner.
-            clipped[count, CUT] = float((int(polygon[last, CUT]) & int(polygon[corner, CUT])) | bit)
+            part_cut[count] = (cut[last] & cut[corner]) | bit
             count += 1
         if here <= tolerance:
-            for i in range(CUT + 1):
-                clipped[count, i] = polygon[corner, i]
+            part_cut[count] = cut[corner]
+            for i in range(3):
+                part[count, i] = whole[corner, i]
             count += 1
     return count
 
@@ -369,8 +363,8 @@ def separate_faces_of_other(mesh, triangle, side, polytopes, pair, best, scratch
 @subkernel
 def separate_edges(mesh, triangle, side, polytopes, other, scratch):
     """Largest separation along the normal of one of the triangle's edges and one of the other shape's edges."""
-    axes, near, start = scratch.axes, scratch.near_edges, polytopes.start
-    count = list_edges(mesh.vertices, mesh.triangles, mesh.normals, triangle, side, near[0])
+    axes, mine, theirs, start = scratch.axes, scratch.near_edges_a, scratch.near_edges_b, polytopes.start
+    count = list_edges(mesh.vertices, mesh.triangles, mesh.normals, triangle, side, mine)
     count_other = edges_above(
         polytopes.edge,
         polytopes.vertex,
@@ -381,11 +375,11 @@ def separate_edges(mesh, triangle, side, polytopes, other, scratch):
         start[other, FACES],
         scratch.heights[1],
         -INFINITE,
-        near[1],
+        theirs,
     )
-    place_edges(near[1], count_other, scratch.pose.b_in_a)
-    separate_edge_pairs(near[0], count, near[1], count_other, axes, scratch.feature)
-    return axes.separation[BEST_EDGES]
+    place_edges(theirs, count_other, scratch.pose.b_in_a)
+    separate_edge_pairs(mine, count, theirs, count_other, axes, scratch.feature)
+    return axes.separation_edges[0]
 
 
 @subkernel
@@ -406,29 +400,30 @@ def list_edges(vertices, triangles, normals, triangle, side, near):
         rows = 2 if kind == RIM else 1
         for part in range(rows):
             for i in range(3):
-                near[count + part, EDGE_DIRECTION + i] = side * (vertices[head, i] - vertices[tail, i])
-                near[count + part, EDGE_FACES + i] = side * normals[triangle, i]
-                near[count + part, EDGE_FACES + 3 + i] = side * normals[other, i]
-                near[count + part, EDGE_TAIL + i] = vertices[tail, i]
-            near[count + part, EDGE_NUMBER] = edge_seen_from(side, edge)
+                near.direction[count + part, i] = side * (vertices[head, i] - vertices[tail, i])
+                near.normal_one[count + part, i] = side * normals[triangle, i]
+                near.normal_two[count + part, i] = side * normals[other, i]
+                near.tail[count + part, i] = vertices[tail, i]
+            near.number[count + part] = edge_seen_from(side, edge)
         if kind == RIM:
-            set_rim_normals(near[count], near[count + 1])
+            set_rim_normals(near, count, count + 1)
         count += rows
     return count
 
 
 @subkernel
-def set_rim_normals(first, second):
+def set_rim_normals(near, first, second):
     """Normals at a rim: the face's, the outward one in its plane, and the back's."""
     length = 0.0
     for i in range(3):
-        length += first[EDGE_DIRECTION + i] ** 2
+        length += near.direction[first, i] ** 2
     for i in range(3):
         j, k = (i + 1) % 3, (i + 2) % 3
-        outwards = first[EDGE_DIRECTION + j] * first[EDGE_FACES + k] - first[EDGE_DIRECTION + k] * first[EDGE_FACES + j]
-        first[EDGE_FACES + 3 + i] = outwards / length**0.5
-        second[EDGE_FACES + i] = outwards / length**0.5
-        second[EDGE_FACES + 3 + i] = -first[EDGE_FACES + i]
+        outwards = near.direction[first, j] * near.normal_one[first, k]
+        outwards -= near.direction[first, k] * near.normal_one[first, j]
+        near.normal_two[first, i] = outwards / length**0.5
+        near.normal_one[second, i] = outwards / length**0.5
+        near.normal_two[second, i] = -near.normal_one[first, i]
 
 
 @subkernel
@@ -436,8 +431,7 @@ def edge_points(polytopes, row, other, scratch):
     """One contact where the two edges that separate best come closest."""
     axes, feature, pose = scratch.axes, scratch.feature, scratch.pose.b_in_a
     start, vertex = polytopes.start, polytopes.vertex
-    # The simplex is free here: its corners hold the ends of the edges.
-    ends = scratch.simplex
+    ends = scratch.ends
     base, base_other = start[row, VERTICES], start[other, VERTICES]
     for end in range(2):
         mine = base + (feature.edge_of_a[0] + end) % 3
@@ -447,7 +441,7 @@ def edge_points(polytopes, row, other, scratch):
             at = pose[POSITION, i] + pose[i, 0] * vertex[theirs, 0] + pose[i, 1] * vertex[theirs, 1]
             ends[2 + end, i] = at + pose[i, 2] * vertex[theirs, 2]
     closest_of_edges(ends, scratch.manifold)
-    scratch.manifold.gap[0] = axes.separation[BEST_EDGES]
+    scratch.manifold.gap[0] = axes.separation_edges[0]
     for i in range(3):
         axes.normal[i] = axes.edge_normal[i]
     return np.int64(1)

@@ -5,8 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ...compiled.kernel import subkernel
-from ..data.mesh_tables import NODE_START, TRIANGLE_START, VERTEX_START
-from ..data.workspace import CAPSULE, CONE, HULL, SPHERE, PairShape
+from ..data.workspace import HULL, SPHERE, PairShape, has_axis
 
 
 class MeshView(NamedTuple):
@@ -14,8 +13,9 @@ class MeshView(NamedTuple):
 
     Attributes
     ----------
-    vertices : float64 [V, 7]
+    vertices : float64 [V, 3]
     triangles : int64 [T, 7]
+        Columns in ``mesh_tables``.
     normals : float64 [T, 3]
     nodes : int64 [N, 2]
     boxes : float64 [N, 6]
@@ -58,11 +58,10 @@ class MeshPair(NamedTuple):
 @subkernel
 def view_of_mesh(tables, mesh):
     """The ``MeshView`` of a mesh in ``MeshTables``."""
-    start = tables.start
-    first, last = start[mesh, TRIANGLE_START], start[mesh + 1, TRIANGLE_START]
-    root, end = start[mesh, NODE_START], start[mesh + 1, NODE_START]
+    first, last = tables.triangle_start[mesh], tables.triangle_start[mesh + 1]
+    root, end = tables.node_start[mesh], tables.node_start[mesh + 1]
     return MeshView(
-        tables.vertex[start[mesh, VERTEX_START] : start[mesh + 1, VERTEX_START]],
+        tables.vertex[tables.vertex_start[mesh] : tables.vertex_start[mesh + 1]],
         tables.triangle[first:last],
         tables.normal[first:last],
         tables.node[root:end],
@@ -88,4 +87,4 @@ def ball_radius(shape):
     """Radius of a ball about its position that holds a round shape; 0 of others, which have bounds [m]."""
     if shape.kind == SPHERE:
         return shape.parameters[0]
-    return shape.bounding_radius if CAPSULE <= shape.kind <= CONE else 0.0
+    return shape.bounding_radius if has_axis(shape.kind) else 0.0

@@ -9,7 +9,7 @@ import numpy as np
 
 from ...compiled.kernel import subkernel
 from ..data.mesh_tables import FLAGS
-from ..data.workspace import FACES, REFERENCE_FACE, VERTICES
+from ..data.workspace import FACES, VERTICES
 from ..manifold.face_manifold import RATIO_CLIP, height_above, most_opposed_face, place_face, placed_normal, side_plane
 from ..manifold.polytope_contacts import COSINE_SAME_FACE, RATIO_SAME_CONTACT
 from .mesh_features import FIRST_EDGE, can_push, edge_pushes
@@ -54,7 +54,7 @@ def add_ends(polytopes, row, other, edge, size, scratch, count):
         Contacts there are.
     """
     pose, manifold, axes = scratch.pose.b_in_a, scratch.manifold, scratch.axes
-    reference = scratch.polygon[REFERENCE_FACE]
+    reference = scratch.polygon.reference
     start, plane, vertex = polytopes.start, polytopes.plane, polytopes.vertex
     nx, ny, nz = axes.normal[0], axes.normal[1], axes.normal[2]
     # Not a plain True: Numba would compile what it is passed to once more, for the literal.

@@ -154,9 +154,9 @@ def sharpen(mesh, triangle, side, other, distance, size, scratch):
     if other.kind == CAPSULE:
         return distance
     vertices, triangles = mesh.vertices, mesh.triangles
-    pose, closest, memory = scratch.pose, scratch.closest, scratch.simplex
+    pose, closest, memory = scratch.pose, scratch.closest, scratch.on_edge
     on_shape, on_edge, outwards = memory[0], memory[1], memory[2]
-    tail, flags = scratch.expansion[0, 0], triangles[triangle, FLAGS]
+    tail, flags = scratch.edge_tail, triangles[triangle, FLAGS]
     px, py, pz = closest.on_a[0], closest.on_a[1], closest.on_a[2]
     best = INFINITE
     for edge in range(3):
@@ -211,7 +211,7 @@ def direction_when_shrunk(mesh, triangle, polytopes, pair, depth, scratch):
     """
     vertices, triangles, other = mesh.vertices, mesh.triangles, pair.other
     closest, pose, parameters = scratch.closest, scratch.pose, other.parameters
-    shrunk = PairShape(other.kind, other.polytope, scratch.expansion[0, 0], other.bounding_radius, other.swept_radius)
+    shrunk = PairShape(other.kind, other.polytope, scratch.shrunk, other.bounding_radius, other.swept_radius)
     share = FACTOR_SHRINK * -depth / min(parameters[0], parameters[1]) if parameters[1] > 0.0 else 1.0
     if share > MOST_SHRINK or rounding(other) > 0.0:
         return -INFINITE, 0.0, 0.0, 0.0
@@ -269,7 +269,7 @@ def set_ends(mesh, triangle, feature, polytopes, other, x, y, z, scratch):
         Radius of curvature across the round shape's feature [m].
     """
     vertices, triangles = mesh.vertices, mesh.triangles
-    pose, ends = scratch.pose.b_in_a, scratch.simplex
+    pose, ends = scratch.pose.b_in_a, scratch.ends
     p, q, s = into_frame(pose, -x, -y, -z)
     bend = set_feature(polytopes, other, p, q, s, ends)
     tail = triangles[triangle, feature % FIRST_EDGE]

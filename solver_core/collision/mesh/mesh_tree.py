@@ -14,16 +14,10 @@ from ..data.mesh_tables import (
     CORNERS,
     FLAGS,
     FLAT,
-    IS_SHARP,
-    LISTED,
     NEIGHBORS,
-    NODE_START,
     RIM,
     SOLID,
-    STACK,
-    TRIANGLE_START,
-    VELOCITY,
-    VERTEX_START,
+    MeshCandidates,
     MeshTables,
     allocate_mesh_contacts,
     allocate_mesh_probe,
@@ -46,16 +40,19 @@ RATIO_FLAT_HEIGHT = 4e-7
 def allocate_mesh_tables(meshes) -> MeshTables:
     """Tables of ``MeshArrays``, with trees."""
     mesh_count, triangle_count = len(meshes.start) - 1, len(meshes.triangle)
-    vertex = np.zeros((len(meshes.vertex), VELOCITY + 3))
-    vertex[:, :3] = meshes.vertex
     triangle = np.zeros((triangle_count, FLAGS + 1), np.int64)
     triangle[:, CORNERS:NEIGHBORS] = meshes.triangle
     triangle[:, NEIGHBORS:FLAGS] = meshes.neighbor
     triangle[:, FLAGS] = meshes.is_solid << SOLID
-    most_triangles = int(np.diff(meshes.start[:, 1]).max(initial=1))
+    triangle_start = meshes.start[:, 1]
+    longest = max(int(np.diff(triangle_start).max(initial=1)), STACK_LENGTH)
     tables = MeshTables(
-        start=np.zeros((mesh_count + 1, 3), np.int64),
-        vertex=vertex,
+        vertex_start=meshes.start[:, 0].copy(),
+        triangle_start=triangle_start.copy(),
+        node_start=np.zeros(mesh_count + 1, np.int64),
+        vertex=meshes.vertex.copy(),
+        is_sharp=np.zeros(len(meshes.vertex), np.bool_),
+        vertex_velocity=np.zeros((len(meshes.vertex), 3)),
         triangle=triangle,
         normal=np.zeros((triangle_count, 3)),
         # A tree of n leaves has 2 n - 1 nodes, and each leaf has a triangle at least.
@@ -63,11 +60,10 @@ def allocate_mesh_tables(meshes) -> MeshTables:
         box=np.zeros((2 * triangle_count, 6)),
         speed=np.zeros(mesh_count),
         has_deformed=np.zeros(mesh_count, bool),
-        candidate=np.zeros((4, max(most_triangles, STACK_LENGTH)), np.int64),
+        candidate=MeshCandidates(*(np.zeros(longest, np.int64) for _ in MeshCandidates._fields)),
         probe=allocate_mesh_probe(),
         contact=allocate_mesh_contacts(),
     )
-    tables.start[:, :NODE_START] = meshes.start
     if mesh_count == 0:
         return tables
     node_count = build_trees(tables)
@@ -80,10 +76,10 @@ def allocate_mesh_tables(meshes) -> MeshTables:
 def build_trees(tables):
     """Put every mesh's triangles into the order of its tree, and write the nodes; returns how many there are."""
     node_count = 0
-    for mesh in range(len(tables.start) - 1):
-        tables.start[mesh, NODE_START] = node_count
-        vertices = tables.vertex[tables.start[mesh, VERTEX_START] :]
-        first, last = tables.start[mesh, TRIANGLE_START], tables.start[mesh + 1, TRIANGLE_START]
+    for mesh in range(len(tables.speed)):
+        tables.node_start[mesh] = node_count
+        vertices = tables.vertex[tables.vertex_start[mesh] :]
+        first, last = tables.triangle_start[mesh], tables.triangle_start[mesh + 1]
         triangles = tables.triangle[first:last]
         count = last - first
         center = np.zeros((count, 3))
@@ -95,7 +91,7 @@ def build_trees(tables):
         node, stack = tables.node[node_count:], np.zeros((STACK_LENGTH, 3), np.int64)
         node_count += build_nodes(center, order, np.int64(LEAF_TRIANGLES), SMALLEST_SHARE, node, stack)
         reorder_triangles(triangles, order)
-    tables.start[-1, NODE_START] = node_count
+    tables.node_start[-1] = node_count
     return node_count
 
 
@@ -117,18 +113,19 @@ def reorder_triangles(triangles, order):
 @kernel
 def refit_trees(tables):
     """Normals, classes of edges and boxes of all meshes, from the positions of their vertices."""
-    for mesh in range(len(tables.start) - 1):
-        refit_tree(tables.start, mesh, tables.vertex, tables.triangle, tables.normal, tables.node, tables.box)
+    for mesh in range(len(tables.speed)):
+        refit_tree(tables, mesh)
 
 
 @subkernel
-def refit_tree(start, mesh, vertex, triangle, normal, node, box):
-    """Normals, classes of edges and boxes of one mesh; arguments as in ``MeshTables``."""
-    vertices = vertex[start[mesh, VERTEX_START] : start[mesh + 1, VERTEX_START]]
-    triangles = triangle[start[mesh, TRIANGLE_START] : start[mesh + 1, TRIANGLE_START]]
-    normals = normal[start[mesh, TRIANGLE_START] : start[mesh + 1, TRIANGLE_START]]
-    nodes = node[start[mesh, NODE_START] : start[mesh + 1, NODE_START]]
-    boxes = box[start[mesh, NODE_START] : start[mesh + 1, NODE_START]]
+def refit_tree(tables, mesh):
+    """Normals, classes of edges and boxes of one mesh."""
+    first_vertex, end_vertex = tables.vertex_start[mesh], tables.vertex_start[mesh + 1]
+    first_triangle, end_triangle = tables.triangle_start[mesh], tables.triangle_start[mesh + 1]
+    first_node, end_node = tables.node_start[mesh], tables.node_start[mesh + 1]
+    vertices, is_sharp = tables.vertex[first_vertex:end_vertex], tables.is_sharp[first_vertex:end_vertex]
+    triangles, normals = tables.triangle[first_triangle:end_triangle], tables.normal[first_triangle:end_triangle]
+    nodes, boxes = tables.node[first_node:end_node], tables.box[first_node:end_node]
     fit_boxes(vertices, triangles, nodes, boxes)
     for row in range(len(triangles)):
         set_normal(vertices, triangles, row, normals[row])
@@ -136,19 +133,19 @@ def refit_tree(start, mesh, vertex, triangle, normal, node, box):
     for i in range(3):
         size = max(size, boxes[0, 3 + i] - boxes[0, i])
     for row in range(len(vertices)):
-        vertices[row, IS_SHARP] = 0.0
+        is_sharp[row] = False
     for row in range(len(triangles)):
         flags = triangles[row, FLAGS] & (1 << SOLID)
         for edge in range(3):
             kind = edge_class(vertices, triangles, normals, row, edge, size)
             flags |= kind << (2 * edge)
             if kind != FLAT:
-                vertices[triangles[row, edge], IS_SHARP] = 1.0
-                vertices[triangles[row, (edge + 1) % 3], IS_SHARP] = 1.0
+                is_sharp[triangles[row, edge]] = True
+                is_sharp[triangles[row, (edge + 1) % 3]] = True
         triangles[row, FLAGS] = flags
     for row in range(len(triangles)):
         for corner in range(3):
-            if vertices[triangles[row, corner], IS_SHARP] == 0.0:
+            if not is_sharp[triangles[row, corner]]:
                 triangles[row, FLAGS] |= 1 << (AMID_FLAT + corner)
 
 
@@ -210,7 +207,7 @@ def edge_class(vertices, triangles, normals, row, edge, size):
 @subkernel
 def list_triangles(vertices, triangles, nodes, boxes, probe, candidate):
     """List the triangles whose bounding boxes overlap the one in ``probe``; return how many they are."""
-    stack, listed = candidate[STACK], candidate[LISTED]
+    stack, listed = candidate.stack, candidate.listed
     count = np.int64(0)
     stack[0] = 0
     waiting = 1
@@ -248,9 +245,8 @@ def is_apart(box, probe):
 
 
 @subkernel
-def nearest_triangle(vertices, triangles, nodes, boxes, x, y, z, candidate):
+def nearest_triangle(vertices, triangles, nodes, boxes, x, y, z, stack):
     """The triangle nearest to a point, and its distance."""
-    stack = candidate[STACK]
     least, nearest = INFINITE, np.int64(0)
     stack[0] = 0
     waiting = 1

@@ -17,23 +17,13 @@ import numpy as np
 
 from ...compiled.kernel import kernel, subkernel
 from ...compiled.views import whole
-from ...parallel.work_queue import (
-    DIRECTIONS,
-    FRICTION,
-    ISLAND,
-    JOB,
-    PART,
-    await_tasks,
-    end_task,
-    offer_tasks,
-    take_task,
-)
+from ...parallel.work_queue import await_tasks, end_task, offer_tasks, take_task
 from ...problem.residuals import natural_map
 from ..shared.directions import copy_impulses, follow_in_bodies, follow_in_rows, follow_in_run
 from ..shared.sweep import sweep_blocks
 from .batched_sweep import fill_batches, read_batches, sweep_batches
 
-# Values of JOB. Not literals, for each of which Numba would compile the callee anew.
+# Kinds of jobs (``DomainJobs``). Not literals, for each of which Numba would compile the callee anew.
 _LAY, _SWEEP, _FOLLOW, _COPY = np.int64(0), np.int64(1), np.int64(2), np.int64(3)
 
 
@@ -144,8 +134,9 @@ def sweep_island(rows, islands, island, velocity, workspace, settings, step, mem
         )
     first, second, end = islands.domain_first[island], islands.second_domain[island], islands.domain_first[island + 1]
     domains = workspace.domains
-    domains.queue[FRICTION], domains.queue[DIRECTIONS] = settings.friction, settings.directions
-    domains.parameters[0], domains.parameters[1] = step, memory
+    jobs, worker = domains.jobs, domains.worker[0]
+    jobs.friction[worker], jobs.directions[worker] = settings.friction, settings.directions
+    jobs.step[worker], jobs.memory[worker] = step, memory
     _do_job(rows, islands, island, velocity, workspace, _SWEEP, first, second)
     _do_job(rows, islands, island, velocity, workspace, _SWEEP, second, end)
     largest, merit = 0.0, 0.0
@@ -193,7 +184,7 @@ def follow_direction(rows, islands, island, velocity, workspace, beta):
         )
         order, change, direction = islands.block_order, workspace.change, workspace.direction
         return follow_in_rows(rows, order, blocks[0], blocks[1], change, direction, beta)
-    workspace.domains.parameters[0] = beta
+    workspace.domains.jobs.beta[workspace.domains.worker[0]] = beta
     _do_job(rows, islands, island, velocity, workspace, _FOLLOW, first, end)
     slope = 0.0
     for domain in range(first, end):
@@ -341,66 +332,66 @@ def _laid_rows(islands, island, workspace):
 
 
 @subkernel
-def _do_job(rows, islands, island, velocity, workspace, job, first, end):
+def _do_job(rows, islands, island, velocity, workspace, kind, first, end):
     """Do a job on the domains from ``first`` to ``end``, together with the workers that help."""
-    queue, parameters = workspace.domains.queue, workspace.domains.parameters
-    queue[JOB], queue[PART], queue[ISLAND] = job, first, island
+    queue, jobs, worker = workspace.domains.queue, workspace.domains.jobs, workspace.domains.worker[0]
+    jobs.kind[worker], jobs.first_domain[worker], jobs.island[worker] = kind, first, island
     if not offer_tasks(queue, end - first):
         for domain in range(first, end):
-            _do_task(rows, islands, velocity, workspace, queue, parameters, domain)
+            _do_task(rows, islands, velocity, workspace, worker, domain)
         return
-    help_with_domains(rows, islands, velocity, workspace, queue, parameters)
+    help_with_domains(rows, islands, velocity, workspace, queue, worker)
     await_tasks(queue, end - first)
 
 
 @kernel
-def help_with_domains(rows, islands, velocity, workspace, queue, parameters):
+def help_with_domains(rows, islands, velocity, workspace, queue, worker):
     """Take domains of a worker's present job until none is left.
 
     Parameters
     ----------
     rows, islands, velocity, workspace
         As of ``lay_rows``, written as the job does.
-    queue : int64 [16]
-    parameters : float64 [2]
+    queue, worker : int64 [16], int
         Of the worker whose job it is.
     """
     while True:
         task = take_task(queue)
         if task < 0:
             return
-        _do_task(rows, islands, velocity, workspace, queue, parameters, queue[PART] + task)
+        _do_task(rows, islands, velocity, workspace, worker, workspace.domains.jobs.first_domain[worker] + task)
         end_task(queue)
 
 
 @subkernel
-def _do_task(rows, islands, velocity, workspace, queue, parameters, domain):
-    """Do the queue's job on one domain."""
-    domains, job = workspace.domains, queue[JOB]
+def _do_task(rows, islands, velocity, workspace, worker, domain):
+    """Do a worker's job on one domain."""
+    domains = workspace.domains
+    jobs, kind = domains.jobs, domains.jobs.kind[worker]
     # the same type as the island's own rows, so that sweeps are compiled once
     laid, batches, change = whole(domains.rows), domains.batches, domains.change
     first, end = batches.domain_loose[domain], islands.domain_block[domain, 1]
     first_row, end_row = batches.domain_row[domain], batches.domain_row[domain + 1]
-    if job == _LAY:
+    if kind == _LAY:
         fill_batches(rows, batches, domain, laid)
         lay_blocks(rows, islands.block_order, first, end, laid)
-    elif job == _SWEEP:
-        step, memory = parameters[0], parameters[1]
+    elif kind == _SWEEP:
+        step, memory = jobs.step[worker], jobs.memory[worker]
         largest, merit = sweep_batches(batches, domain, laid.impulse, velocity, change, step)
-        model, directions = queue[FRICTION], queue[DIRECTIONS]
+        model, directions = jobs.friction[worker], jobs.directions[worker]
         loose_largest, loose_merit = sweep_blocks(
             laid, domains.order, first, end, velocity, change, step, memory, domains.excess, model, directions
         )
         domains.largest[domain], domains.merit[domain] = max(largest, loose_largest), merit + loose_merit
-    elif job == _COPY:
+    elif kind == _COPY:
         for row in range(first_row, end_row):
             domains.best[row] = laid.impulse[row]
     else:
-        beta = parameters[0]
+        beta = jobs.beta[worker]
         domains.slope[domain] = follow_in_run(
             laid.impulse, laid.diagonal, first_row, end_row, change, domains.direction, beta
         )
-        _follow_in_share_of_bodies(islands, queue[ISLAND], domain, velocity, workspace, beta)
+        _follow_in_share_of_bodies(islands, jobs.island[worker], domain, velocity, workspace, beta)
 
 
 @subkernel

@@ -1,16 +1,44 @@
 """The memory of the solvers that sweep: vectors over rows and bodies, and what the domains of a large island share.
 
-A worker that helps with another's domains works on the same ``DomainWorkspace`` arrays; only the queue and its
-parameters belong to the worker whose island it is.
+A worker that helps with another's domains works on the same ``DomainWorkspace`` arrays; only the queue, and an entry of
+each array of ``jobs``, belong to the worker whose island it is.
 """
 
 from typing import NamedTuple
 
 import numpy as np
 
-from ...parallel.work_queue import QUEUE, QUEUE_PARAMETERS
+from ...parallel.work_queue import QUEUE
 from ...problem.rows import RowArrays, allocate_rows
 from .simd_batches import BatchArrays, allocate_batches, laid_row_capacity
+
+
+class DomainJobs(NamedTuple):
+    """What each worker has to do with the domains of its island, for all who help it; W workers.
+
+    Attributes
+    ----------
+    kind : int64 [W]
+        LAY, SWEEP, FOLLOW or COPY of ``partitioned_sweep``.
+    first_domain : int64 [W]
+        The domain of the first task; the others follow.
+    island : int64 [W]
+    friction, directions : int64 [W]
+        Of a sweep: as in ``SolverSettings``.
+    step, memory : float64 [W]
+        Of a sweep: as in ``sweep_rows``.
+    beta : float64 [W]
+        Of the new direction that is to be followed.
+    """
+
+    kind: np.ndarray
+    first_domain: np.ndarray
+    island: np.ndarray
+    friction: np.ndarray
+    directions: np.ndarray
+    step: np.ndarray
+    memory: np.ndarray
+    beta: np.ndarray
 
 
 class DomainWorkspace(NamedTuple):
@@ -19,9 +47,11 @@ class DomainWorkspace(NamedTuple):
     Attributes
     ----------
     queue : int64 [16]
-        The tasks that other workers may take: the present job and its domains (``work_queue``).
-    parameters : float64 [2]
-        Real parameters of the job: step and memory of a sweep, or beta.
+        The tasks of this worker's job that others may take (``work_queue``).
+    worker : int64 [1]
+        This worker's entry in ``jobs``.
+    jobs : DomainJobs
+        Of all workers.
     largest, merit, slope : float64 [body_capacity]
         Written by each domain's task: results of ``sweep_rows``, or of ``follow_in_rows``.
     rows : RowArrays
@@ -36,7 +66,8 @@ class DomainWorkspace(NamedTuple):
     """
 
     queue: np.ndarray
-    parameters: np.ndarray
+    worker: np.ndarray
+    jobs: DomainJobs
     largest: np.ndarray
     merit: np.ndarray
     slope: np.ndarray
@@ -98,27 +129,38 @@ def allocate_sweep_workspace(row_capacity: int, body_capacity: int, history: int
     )
 
 
+def allocate_domain_jobs(worker_count: int) -> DomainJobs:
+    """Nothing to do for this many workers."""
+    return DomainJobs(
+        *(np.zeros(worker_count, np.int64) for _ in range(5)), *(np.zeros(worker_count) for _ in range(3))
+    )
+
+
 def with_room_for_domains(workspace: SweepWorkspace, block_capacity: int, row_capacity: int) -> SweepWorkspace:
     """The same workspace with room to sweep large islands domain by domain."""
     body_capacity = len(workspace.velocity_before)
     return workspace._replace(domains=_allocate_domains(block_capacity, row_capacity, body_capacity))
 
 
-def sharing_domains(workspace: SweepWorkspace, first: SweepWorkspace, queue, parameters) -> SweepWorkspace:
+def sharing_domains(
+    workspace: SweepWorkspace, first: SweepWorkspace, worker: int, queue: np.ndarray, jobs: DomainJobs
+) -> SweepWorkspace:
     """A worker's workspace that shares with the first worker's all that belongs to domains and to bodies.
 
     Parameters
     ----------
     workspace, first : SweepWorkspace
         The worker's own, and the first worker's.
+    worker : int
     queue : int64 [16]
-    parameters : float64 [2]
         The worker's own.
+    jobs : DomainJobs
+        Of all workers.
     """
     return workspace._replace(
         velocity_before=first.velocity_before,
         velocity_direction=first.velocity_direction,
-        domains=first.domains._replace(queue=queue, parameters=parameters),
+        domains=first.domains._replace(queue=queue, worker=np.full(1, worker, np.int64), jobs=jobs),
     )
 
 
@@ -138,7 +180,8 @@ def _allocate_domains(block_capacity, row_capacity, body_capacity) -> DomainWork
     laid_rows = laid_row_capacity(row_capacity)
     return DomainWorkspace(
         queue=np.zeros(QUEUE, np.int64),
-        parameters=np.zeros(QUEUE_PARAMETERS),
+        worker=np.zeros(1, np.int64),
+        jobs=allocate_domain_jobs(1),
         largest=np.zeros(body_capacity),
         merit=np.zeros(body_capacity),
         slope=np.zeros(body_capacity),

@@ -149,16 +149,16 @@ def test_contacts_taken_over_know_their_places_in_the_last_look():
     previous_pass.shape_a[:] += 1000
     pairs, contacts = look_again(collider, surplus, np.zeros((BODIES + 1, 6)), previous_pass_pairs, previous_pass)
     known = made = 0
-    for pair in range(pairs.count[0]):
-        start, count = pairs.contact_start[pair], pairs.contact_count[pair]
+    for pair_number in range(pairs.count[0]):
+        start, count = pairs.contact_start[pair_number], pairs.contact_count[pair_number]
         if count == 0:
             continue
         if contacts.shape_a[start] < 1000:
-            assert pairs.pass_count[pair] == 0
+            assert pairs.previous_pass_count[pair_number] == 0
             made += 1
             continue
-        assert pairs.pass_count[pair] == count
-        there = slice(pairs.pass_start[pair], pairs.pass_start[pair] + count)
+        assert pairs.previous_pass_count[pair_number] == count
+        there = slice(pairs.previous_pass_start[pair_number], pairs.previous_pass_start[pair_number] + count)
         for name in ("shape_a", "shape_b", "position", "normal", "gap"):
             np.testing.assert_array_equal(
                 getattr(contacts, name)[start : start + count], getattr(previous_pass, name)[there]
@@ -200,10 +200,11 @@ def test_same_pairs_keep_what_was_noted_of_them():
     previous_pass, pairs = allocate_pairs(5), allocate_pairs(5)
     previous_pass.count[0] = 3
     previous_pass.shape_a[:3], previous_pass.shape_b[:3] = (0, 0, 1), (1, 2, 2)
-    previous_pass.pass_start[:3], previous_pass.pass_count[:3], previous_pass.end_pose_count[:3] = 4, 2, (0, 1, 0)
+    previous_pass.previous_pass_start[:3], previous_pass.previous_pass_count[:3] = 4, 2
+    previous_pass.end_pose_count[:3] = 0, 1, 0
     call_repeat_pairs(previous_pass, pairs)
     assert pairs.count[0] == 3
-    for name in ("shape_a", "shape_b", "pass_start", "pass_count", "end_pose_count"):
+    for name in ("shape_a", "shape_b", "previous_pass_start", "previous_pass_count", "end_pose_count"):
         np.testing.assert_array_equal(getattr(pairs, name)[:3], getattr(previous_pass, name)[:3])
 
 
@@ -227,15 +228,15 @@ def test_boxes_without_contacts_are_farther_apart_than_noted():
         collider.state.position[1:] += rng.normal(size=(BODIES, 3)) * 1e-3
         collider.step()
         pairs = collider.pairs[0]
-        for pair in range(pairs.count[0]):
-            a, b = pairs.shape_a[pair], pairs.shape_b[pair]
-            if a == 0 or pairs.contact_count[pair] > 0 or pairs.reach[pair] < 0.0:
+        for pair_number in range(pairs.count[0]):
+            a, b = pairs.shape_a[pair_number], pairs.shape_b[pair_number]
+            if a == 0 or pairs.contact_count[pair_number] > 0 or pairs.reach[pair_number] < 0.0:
                 continue
             corners = [corners_in_world(collider, body, half) for body in (a, b)]
-            assert signed_distance(*corners)[0] >= pairs.cull_distance[pair] - 1e-9
+            assert signed_distance(*corners)[0] >= pairs.cull_distance[pair_number] - 1e-9
             shown += 1
-            recycled += pairs.is_recycled[pair]
-            farther += pairs.cull_distance[pair] > pairs.reach[pair] + RATIO_MARGIN * 0.6
+            recycled += pairs.is_recycled[pair_number]
+            farther += pairs.cull_distance[pair_number] > pairs.reach[pair_number] + RATIO_MARGIN * 0.6
     assert shown > 50
     assert recycled > 20
     assert farther > 20
@@ -273,7 +274,7 @@ def test_contacts_of_the_end_stay_while_they_hold(speed):
     previous_pass = look_again(collider, 0.0, led, collider.pairs[0], collider.contacts[0])
     cached = previous_pass[0]
     assert cached.end_pose_count[0] == cached.contact_count[0] == 4
-    cached.pass_start[0], cached.pass_count[0] = cached.contact_start[0], cached.contact_count[0]
+    cached.previous_pass_start[0], cached.previous_pass_count[0] = cached.contact_start[0], cached.contact_count[0]
     call_repeat_pairs(cached, collider.pairs[0])
     led[1, :3] = -speed * direction
     pairs, contacts = look_again(collider, 0.0, led, *previous_pass, same_pairs=True)
@@ -297,9 +298,9 @@ def test_no_pair_that_comes_near_at_the_end_is_skipped():
         led = collider.state.velocity + rng.normal(size=(BODIES + 1, 6)) * ([2.0] * 3 + [8.0] * 3)
         led[0] = 0.0
         pairs, _ = look_again(collider, 0.0, led, collider.pairs[0], collider.contacts[0])
-        for pair in range(pairs.count[0]):
-            a, b = pairs.shape_a[pair], pairs.shape_b[pair]
-            if a > 0 and pairs.contact_count[pair] == 0 and pairs.reach[pair] >= 0.0:
+        for pair_number in range(pairs.count[0]):
+            a, b = pairs.shape_a[pair_number], pairs.shape_b[pair_number]
+            if a > 0 and pairs.contact_count[pair_number] == 0 and pairs.reach[pair_number] >= 0.0:
                 poses = collider.workspace.predicted.shape_pose[[a, b]]
                 corners = ((signs * half) @ pose[:3].T + pose[3] for pose in poses)
                 distances.append(signed_distance(*corners)[0])

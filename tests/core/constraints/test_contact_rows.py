@@ -45,7 +45,7 @@ def scene(seed, gap=0.1, restitution=0.0, friction=0.7, kind_a=BodyKind.DYNAMIC,
     contacts.gap[0] = gap
     contacts.impulse[0] = rng.normal(size=3)
     apply_forces(model.arrays, state, motion, model.gravity, H)
-    rows, extra = allocate_rows(1, 3, 2), allocate_contact_rows(1)
+    rows, extra = allocate_rows(1, 3, 2), allocate_contact_rows(1, 1)
     build_contact_rows(model.arrays, state, motion, contacts, G, H, rows, extra)
     return model, state, motion, contacts, rows, extra
 
@@ -157,7 +157,7 @@ def test_bounce_speed_is_that_of_free_flight():
     contacts.count[0], contacts.body_b[0], contacts.normal[0], contacts.gap[0] = 1, 1, (0, 0, 1), 0.03
     contacts.position[0] = (0, 0, 1.015)
     apply_forces(model.arrays, state, motion, model.gravity, H)
-    rows, extra = allocate_rows(1, 3, 2), allocate_contact_rows(1)
+    rows, extra = allocate_rows(1, 3, 2), allocate_contact_rows(1, 1)
     build_contact_rows(model.arrays, state, motion, contacts, G, H, rows, extra)
     assert extra.bounce_speed[0] == pytest.approx(0.6 * math.sqrt(4.0**2 + 2.0 * G * 0.03))
     contacts.gap[0] = 0.0

@@ -4,11 +4,15 @@ import numpy as np
 import pytest
 
 from cairn.solver_core import diagnostics
+from cairn.solver_core.compiled.kernel import kernel
+from cairn.solver_core.constraints.contact_rows import allocate_contact_rows
+from cairn.solver_core.constraints.restitution import begin_impacts, end_impacts, select_impacts
 from cairn.solver_core.geometry.hulls import ConvexHull
 from cairn.solver_core.geometry.shapes import Box, Sphere
 from cairn.solver_core.model.builder import ModelBuilder
 from cairn.solver_core.model.model import BodyKind
 from cairn.solver_core.options import SimulationOptions
+from cairn.solver_core.problem.rows import allocate_rows, single_island
 from cairn.solver_core.scenes import pile
 from cairn.solver_core.simulation import Simulation
 
@@ -133,3 +137,30 @@ def test_energy_never_grows(make, friction):
     assert max(energies) <= start * (1.0 + 1e-6)
     assert np.diff(energies).max() <= start * 1e-6
     assert energies[-1] < energies[1] or model.arrays.friction[0] == 0.0
+
+
+@kernel
+def blocks_of_impacts(rows, islands, contact_rows, velocity, free_velocity, chosen):
+    """Order of the island's blocks at its first impact, and how many these are; then all are put back."""
+    island, contact_count, last = np.int64(0), np.int64(1), islands.block_first[1]
+    begin_impacts(islands, island, rows, contact_rows, velocity, free_velocity)
+    select_impacts(islands, island, last, rows, contact_count, contact_rows, velocity, 0.0, np.bool_(False))
+    count = islands.block_first[1]
+    for index in range(count):
+        chosen[index] = islands.block_order[index]
+    end_impacts(islands, island, last, rows, contact_count, contact_rows)
+    return count
+
+
+@pytest.mark.parametrize(("impulse", "expected"), [(1.0, [0, 1, 2, 3]), (0.0, [1, 2, 3])])
+def test_blocks_that_are_no_contacts_take_part_in_each_impact(impulse, expected):
+    """One contact of two bodies that approach, and three rows of other kinds: only the contact may be left out."""
+    rows, contact_rows = allocate_rows(4, 6, 2), allocate_contact_rows(1, 4)
+    rows.count[:], rows.block_row[:], rows.body_b[:] = (4, 6), (0, 3, 4, 5, 6), 1
+    rows.jacobian[0, 0], rows.jacobian[0, 6], rows.impulse[0] = -1.0, 1.0, impulse
+    islands, velocity, chosen = single_island(rows, 2), np.zeros((2, 6)), np.full(4, -1)
+    velocity[0, 0] = 1.0
+    count = blocks_of_impacts(rows, islands, contact_rows, velocity, velocity.copy(), chosen)
+    assert chosen[:count].tolist() == expected
+    assert islands.block_order.tolist() == [0, 1, 2, 3]
+    assert islands.block_first[1] == 4

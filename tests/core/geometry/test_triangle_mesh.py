@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sample_meshes import box_mesh, grid_mesh, joined
 
-from cairn.solver_core.collision.data.mesh_tables import CONCAVE, CONVEX, FLAGS, FLAT, LISTED, RIM
+from cairn.solver_core.collision.data.mesh_tables import CONCAVE, CONVEX, FLAGS, FLAT, RIM
 from cairn.solver_core.collision.mesh.mesh_tree import allocate_mesh_tables, list_triangles
 from cairn.solver_core.compiled.kernel import kernel
 from cairn.solver_core.geometry.shapes import Box, ShapeError
@@ -157,11 +157,11 @@ def test_the_tree_finds_what_a_search_of_all_triangles_finds():
     rng = np.random.default_rng(3)
     mesh = TriangleMesh(*grid_mesh(20, 4.0, height=lambda x, y: np.sin(x + y), rng=rng))
     tables = allocate_mesh_tables(pack_meshes([mesh]))
-    corners = tables.vertex[tables.triangle[:, :3], :3]
+    corners = tables.vertex[tables.triangle[:, :3]]
     for _ in range(200):
         center, half = rng.uniform(-2.5, 2.5, 3), rng.uniform(0.0, 1.0, 3) ** 3
         tables.probe.lower[:], tables.probe.upper[:] = center - half, center + half
-        found = np.sort(tables.candidate[LISTED, : listed(tables)])
+        found = np.sort(tables.candidate.listed[: listed(tables)])
         overlaps = (corners.min(axis=1) <= center + half) & (corners.max(axis=1) >= center - half)
         np.testing.assert_array_equal(found, np.flatnonzero(overlaps.all(axis=1)))
 

@@ -9,14 +9,14 @@ from cairn.solver_core.geometry.shapes import Box
 from cairn.solver_core.model.builder import ModelBuilder
 from cairn.solver_core.model.model import BodyKind
 from cairn.solver_core.options import SimulationOptions
-from cairn.solver_core.problem.problem import ContactProblem, SolverOptions, Status, kernel_settings
+from cairn.solver_core.problem.problem import ContactProblem, SolverOptions, Status
 from cairn.solver_core.problem.residuals import block_errors, natural_map, problem_scale
 from cairn.solver_core.problem.rows import single_island
 from cairn.solver_core.simulation import Simulation
 from cairn.solver_core.solve import solve_contacts
 from cairn.solver_core.solvers.active_subdomain import allocate_subdomain, cut_subdomain, put_back, solve_subdomains
 from cairn.solver_core.solvers.newton.alm_newton import solve_alm_newton
-from cairn.solver_core.solvers.registry import find_method, resolve_options
+from cairn.solver_core.solvers.registry import find_method, kernel_settings_of
 
 TOLERANCE = 1e-6
 
@@ -25,7 +25,7 @@ solve_active_subdomains = bind(solve_subdomains, "solve_subdomains_of_test", sol
 
 def settings_of(friction, tolerance=TOLERANCE):
     solver = find_method("auto", friction)
-    return kernel_settings(resolve_options(solver, SolverOptions(tolerance=tolerance), 500), friction)
+    return kernel_settings_of(solver, SolverOptions(tolerance=tolerance), friction)
 
 
 def started(problem, r):

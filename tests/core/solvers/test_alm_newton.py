@@ -29,7 +29,7 @@ from cairn.solver_core.solvers.newton.alm_system import (
 )
 from cairn.solver_core.solvers.newton.alm_workspace import allocate_alm_workspace
 from cairn.solver_core.solvers.newton.cone import project_contacts
-from cairn.solver_core.solvers.registry import find_method, resolve_options
+from cairn.solver_core.solvers.registry import find_method, kernel_settings_of
 
 TOLERANCE = 1e-9
 each_friction = pytest.mark.parametrize("friction", ["cone", "box"])
@@ -49,7 +49,7 @@ def run_kernel(problem, friction="cone", workspace=None, start=None, **options):
     """Call the kernel itself; returns its outcome, impulses, velocities and workspace."""
     options = {"tolerance": TOLERANCE, "max_iterations": 300} | options
     method = find_method("alm_newton", friction)
-    settings = kernel_settings(resolve_options(method, SolverOptions(**options), 300), friction)
+    settings = kernel_settings_of(method, SolverOptions(**options), friction)
     rows = RowArrays(*(array.copy() for array in problem.rows))
     count = int(rows.count[1])
     rows.impulse[:] = 0.0

@@ -6,11 +6,11 @@ from contact_problems import dense_form, natural_map_reference, random_problem
 
 from cairn.solver_core import scenes
 from cairn.solver_core.options import SimulationOptions
-from cairn.solver_core.problem.problem import SolverOptions, Status, kernel_settings
+from cairn.solver_core.problem.problem import SolverOptions, Status
 from cairn.solver_core.problem.rows import single_island
 from cairn.solver_core.simulation import Simulation
 from cairn.solver_core.solve import solve_contacts
-from cairn.solver_core.solvers.registry import find_method, resolve_options
+from cairn.solver_core.solvers.registry import find_method, kernel_settings_of
 
 TOLERANCE = 1e-6
 
@@ -55,7 +55,7 @@ def test_the_exact_method_waits_after_a_failure_until_things_calm_down():
         rows.impulse[:row_count] = start
         velocity = solve_contacts(problem, "nncg", "cone", start, SolverOptions(max_iterations=0)).velocity
         options = SolverOptions(tolerance=tolerance, absolute_tolerance=0.0, max_iterations=200)
-        settings = kernel_settings(resolve_options(solver, options, 200), "cone")
+        settings = kernel_settings_of(solver, options, "cone")
         island = single_island(problem.rows, bodies)
         status, iterations, _, _, _ = solver.solve_island(
             rows, island, 0, problem.free_velocity, velocity, workspace, settings

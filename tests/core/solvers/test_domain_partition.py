@@ -16,9 +16,9 @@ from cairn.solver_core.geometry.shapes import Box
 from cairn.solver_core.model.builder import ModelBuilder
 from cairn.solver_core.model.model import BodyKind
 from cairn.solver_core.options import SimulationOptions
-from cairn.solver_core.parallel.work_queue import JOB, QUEUE, await_tasks, end_task, offer_tasks, take_task
+from cairn.solver_core.parallel.work_queue import QUEUE, await_tasks, end_task, offer_tasks, take_task
 from cairn.solver_core.parallel.workers import contexts_of, run_workers, take_next, threads
-from cairn.solver_core.problem.problem import ContactProblem, SolverOptions, kernel_settings
+from cairn.solver_core.problem.problem import ContactProblem, SolverOptions
 from cairn.solver_core.problem.rows import RowArrays, allocate_islands, allocate_rows
 from cairn.solver_core.scenes import wall
 from cairn.solver_core.simulation import Simulation
@@ -29,7 +29,7 @@ from cairn.solver_core.solvers.batches.domain_partition import (
 )
 from cairn.solver_core.solvers.batches.simd_batches import allocate_batches
 from cairn.solver_core.solvers.batches.sweep_workspace import with_room_for_domains
-from cairn.solver_core.solvers.registry import find_method, resolve_options
+from cairn.solver_core.solvers.registry import find_method, kernel_settings_of
 
 compiled_only = pytest.mark.skipif(config.DISABLE_JIT, reason="kernels run as plain Python")
 
@@ -166,7 +166,7 @@ def problems():
 def solve(problem, method, friction, islands, laid_row, batches, sweeps, **options):
     """The largest island, from zero: rows, velocity and outcome."""
     solver = find_method(method, friction)
-    options = resolve_options(solver, SolverOptions(tolerance=1e-14, max_iterations=sweeps, **options), sweeps)
+    options = SolverOptions(tolerance=1e-14, max_iterations=sweeps, **options)
     rows = RowArrays(*problem.rows[:-1], impulse=np.zeros(len(problem.rows.impulse)))
     velocity = problem.free_velocity.copy()
     workspace = solver.allocate(len(rows.impulse), len(velocity), 0)
@@ -174,7 +174,7 @@ def solve(problem, method, friction, islands, laid_row, batches, sweeps, **optio
     workspace.domains.rows.block_row[: len(laid_row)] = laid_row
     workspace = workspace._replace(domains=workspace.domains._replace(batches=batches))
     island = int(np.argmax(np.diff(islands.block_first[: islands.count[0] + 1])))
-    settings = kernel_settings(options, friction)
+    settings = kernel_settings_of(solver, options, friction)
     outcome = solver.solve_island(rows, islands, island, problem.free_velocity, velocity, workspace, settings)
     return rows, velocity, outcome, island
 
@@ -231,7 +231,7 @@ def test_a_divided_island_is_solved_as_well(problems, which, method, friction):
     np.testing.assert_allclose(velocity[bodies], expected[bodies], atol=1e-11 * max(scale, 1.0))
     # the same rows, impulses as start, and no iteration: the residual of where it ended, and its worst block
     solver = find_method(method, friction)
-    settings = kernel_settings(resolve_options(solver, SolverOptions(max_iterations=1, tolerance=1e-300), 1), friction)
+    settings = kernel_settings_of(solver, SolverOptions(max_iterations=1, tolerance=1e-300), friction)
     settings = settings._replace(max_iterations=0)
     workspace = solver.allocate(len(rows.impulse), len(velocity), 0)
     look = solver.solve_island(rows, before, island, problem.free_velocity, expected.copy(), workspace, settings)
@@ -327,6 +327,7 @@ class Members(NamedTuple):
     """What a worker sees: stands for ``StepMembers``."""
 
     queue: np.ndarray
+    job: np.ndarray
     done: np.ndarray
     counter: np.ndarray
     sizes: np.ndarray
@@ -336,16 +337,16 @@ class Members(NamedTuple):
 def count_pieces(arrays, worker):
     """The first lane to come offers job after job; it and all others write down what they do."""
     members = views_of(arrays)
-    queue, done, counter, sizes = members.queue, members.done, members.counter, members.sizes
+    queue, present, done, counter, sizes = members.queue, members.job, members.done, members.counter, members.sizes
     if take_next(counter) > 0:
         while load_shared(counter, 1) == 0:
             task = take_task(queue)
             if task >= 0:
-                done[queue[JOB], task] += 1
+                done[present[0], task] += 1
                 end_task(queue)
         return
     for job in range(done.shape[0]):
-        queue[JOB] = job
+        present[0] = job
         if offer_tasks(queue, sizes[job]):
             while True:
                 task = take_task(queue)
@@ -372,7 +373,8 @@ def test_every_piece_of_every_job_is_done_once(workers):
     random = np.random.default_rng(2)
     sizes = random.integers(0, 7, 20_000)
     done, queue, counter = np.zeros((len(sizes), 7), np.int64), np.zeros(QUEUE, np.int64), np.zeros(2, np.int64)
-    arrays = [StepArrays(Members(queue, done, counter, sizes)) for _ in range(workers)]
+    job = np.zeros(1, np.int64)
+    arrays = [StepArrays(Members(queue, job, done, counter, sizes)) for _ in range(workers)]
     contexts, entries = contexts_of(arrays), empty_table(2)
     enter(entries, TASK, count_pieces, types.none, arrays[0], 0)
     enter(entries, RUN, run_workers, types.none, entries, 0, contexts)

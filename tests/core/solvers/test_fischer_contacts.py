@@ -16,7 +16,7 @@ from cairn.solver_core.geometry.shapes import Box
 from cairn.solver_core.model.builder import ModelBuilder
 from cairn.solver_core.model.model import BodyKind
 from cairn.solver_core.options import SimulationOptions
-from cairn.solver_core.problem.problem import STRATEGIES, ContactProblem, SolverOptions, Status, kernel_settings
+from cairn.solver_core.problem.problem import STRATEGIES, ContactProblem, SolverOptions, Status
 from cairn.solver_core.problem.residuals import fischer_burmeister
 from cairn.solver_core.problem.rows import FRICTION_MODELS, RowArrays, single_island
 from cairn.solver_core.simulation import Simulation
@@ -44,7 +44,7 @@ from cairn.solver_core.solvers.linear_algebra.compact_rows import (
 )
 from cairn.solver_core.solvers.linear_algebra.compact_sweep import compact_residual
 from cairn.solver_core.solvers.pivoting.polyhedral import friction_directions, polyhedral_lcp
-from cairn.solver_core.solvers.registry import find_method, resolve_options
+from cairn.solver_core.solvers.registry import find_method, kernel_settings_of
 from cairn.solver_core.solvers.shared.direction_impulses import project_unknowns, start_unknowns
 
 TOLERANCE = 1e-10
@@ -613,15 +613,13 @@ def test_pairs_of_the_cards_keep_a_positive_number(strategy):
     """
     problem = frozen_step("cards, 3 storeys")
     method = find_method("fischer_newton", "polyhedral")
-    options = resolve_options(method, SolverOptions(tolerance=1e-10, strategy=strategy), method.max_iterations)
+    settings = kernel_settings_of(method, SolverOptions(tolerance=1e-10, strategy=strategy), "polyhedral")
     rows = RowArrays(*(array.copy() for array in problem.rows))
     rows.impulse[:] = 0.0
     velocity = problem.free_velocity.copy()
     islands = single_island(rows, len(velocity))
     workspace = method.allocate(len(rows.impulse), len(velocity), 0)
-    status, _, _, scale, _ = method.solve_island(
-        rows, islands, 0, problem.free_velocity, velocity, workspace, kernel_settings(options, "polyhedral")
-    )
+    status, _, _, scale, _ = method.solve_island(rows, islands, 0, problem.free_velocity, velocity, workspace, settings)
     assert Status(status).converged
     # in the order of fischer_state.prepare_state
     unknowns, slacks = workspace.unknowns[0], workspace.unknowns[3]

@@ -18,10 +18,10 @@ from contact_problems import (
 )
 from scipy.optimize import nnls
 
-from cairn.solver_core.problem.problem import ContactProblem, SolverOptions, Status, kernel_settings
+from cairn.solver_core.problem.problem import ContactProblem, SolverOptions, Status
 from cairn.solver_core.problem.rows import RowArrays, single_island
 from cairn.solver_core.solve import solve_contacts
-from cairn.solver_core.solvers.registry import METHODS, find_method, resolve_options
+from cairn.solver_core.solvers.registry import METHODS, find_method, kernel_settings_of
 
 TOLERANCE = 1e-9
 PAIRS = [(method, friction) for method in METHODS for friction in find_method(method).frictions]
@@ -180,7 +180,7 @@ def test_what_the_bounds_cut_off_does_not_get_denormal():
     problem = column(2)
     problem.free_velocity[2] = 0.0
     method = find_method("amgs", "box")
-    settings = kernel_settings(resolve_options(method, SolverOptions(max_iterations=520), 520), "box")
+    settings = kernel_settings_of(method, SolverOptions(max_iterations=520), "box")
     # below any residual, so that all sweeps are done
     settings = settings._replace(tolerance=-1.0, absolute_tolerance=-1.0)
     workspace = method.allocate(6, 3, 0)

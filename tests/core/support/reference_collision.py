@@ -37,10 +37,10 @@ class NarrowPhaseMembers(NamedTuple):
     workspace: tuple
     pairs: tuple
     contacts: tuple
-    previous_pairs: tuple
-    previous_contacts: tuple
-    pass_pairs: tuple
-    pass_contacts: tuple
+    last_substep_pairs: tuple
+    last_substep_contacts: tuple
+    previous_pass_pairs: tuple
+    previous_pass_contacts: tuple
 
 
 @kernel
@@ -52,10 +52,10 @@ def _run_narrow_phase(arrays, pair_kernels, step, end_pair):
         members.workspace,
         members.pairs,
         members.contacts,
-        members.previous_pairs,
-        members.previous_contacts,
-        members.pass_pairs,
-        members.pass_contacts,
+        members.last_substep_pairs,
+        members.last_substep_contacts,
+        members.previous_pass_pairs,
+        members.previous_pass_contacts,
         pair_kernels,
         step,
         False,
