@@ -4,7 +4,6 @@ import math
 
 import numpy as np
 import pytest
-from nightly import methods_of_a_step
 
 from cairn.solver_core import diagnostics
 from cairn.solver_core.collision.data.contact_arrays import grown
@@ -19,7 +18,7 @@ from cairn.solver_core.scenes import pile
 from cairn.solver_core.scenes.stacks import stack
 from cairn.solver_core.simulation import Simulation, SimulationError
 from cairn.solver_core.solve import solve_contacts
-from cairn.solver_core.solvers.registry import find_method
+from cairn.solver_core.solvers.registry import METHODS, find_method
 
 G = 9.81
 HALF = math.sqrt(0.5)  # friction of each body: the pair's product is 0.5
@@ -51,7 +50,7 @@ def on_slope(degrees, shape, size=1.0):
     return builder.build(), rotations.rotate(tilt, [1.0, 0.0, 0.0])
 
 
-@pytest.mark.parametrize("method", methods_of_a_step())
+@pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("shape", [Box((0.5, 0.5, 0.5)), ConvexHull.from_points(cube_corners())], ids=["box", "hull"])
 def test_box_sticks_on_a_gentle_slope(shape, method):
     """At 20 degrees, below the friction angle of 26.6, it moves less than 0.1 mm in 5 s."""

@@ -4,53 +4,28 @@ Compiling them is most of the time of a first run. Left to the tests, two proces
 time, or one of them is left with the longest at the end.
 """
 
-from typing import NamedTuple
-
-from contact_problems import mixed_problem
-from nightly import LONG_TO_COMPILE
-
 from cairn.solver_core.compile_plan import what_to_compile
 from cairn.solver_core.compiled import kernel
 from cairn.solver_core.compiled.compile_processes import compile_in_children
 from cairn.solver_core.compiled.function_tables import Compilation
 from cairn.solver_core.compiled.kernel import kinds_of
 from cairn.solver_core.geometry.shapes import ShapeKind
-from cairn.solver_core.problem.problem import SolverOptions
-from cairn.solver_core.solve import solve_contacts
 from cairn.solver_core.solvers.registry import METHODS, find_method
 
 # The methods that take longest to compile, in that order; they come first, so that no process is left with one.
 LONGEST = ("auto", "fischer_newton", "alm_newton", "lemke", "lemke_structural", "lemke_reduced", "nncg", "staggered")
 
 
-class Solve(NamedTuple):
-    """A method called from Python, which has a kernel of its own for that."""
-
-    name: str
-    method: str
-    friction: str
-
-    def compile(self) -> None:
-        """By a solve of one iteration."""
-        solve_contacts(mixed_problem(0), self.method, self.friction, options=SolverOptions(max_iterations=1))
-
-
 def _by_time(method: str) -> int:
     return LONGEST.index(method) if method in LONGEST else len(LONGEST)
 
 
-def common_kernels() -> list[Compilation | Solve]:
-    """What simulations of any shape call, with each solver, and the solvers alone; each once."""
+def common_kernels() -> list[Compilation]:
+    """What simulations of any shape call, with each solver; each once."""
     kinds = [int(kind) for kind in ShapeKind]
     found = {}
     for method in sorted(METHODS, key=_by_time):
         for friction in find_method(method).frictions:
-            solver = find_method(method, friction).kernel
-            if solver in found:
-                continue
-            found[solver] = Solve(f"solve, {method} {friction}", method, friction)
-            if method in LONG_TO_COMPILE:  # tests of a step call them at night
-                continue
             for compilation in what_to_compile(method, friction, kinds, 1):
                 key = compilation.kernel, kinds_of(compilation.arguments)
                 found.setdefault(key, compilation._replace(name=f"{compilation.name}, {method} {friction}"))
