@@ -1,1 +1,1 @@
-"""Random scenes of many families, each by Cairn and by Rapier in one run: what stands, what moves, and what it costs."""
+"""Random scenes of many families, each by Cairn and by Rapier in one run: what stands, what moves, what it costs."""

@@ -78,11 +78,11 @@ def hit_overlaps(random) -> Scene:
 def dominoes(random) -> Scene:
     """20 to 90 dominoes on a straight row or an arc; the first leans and falls on the next."""
     count = int(random.integers(20, 91))
-    thickness, width, height = random.uniform(0.1, 0.25), random.uniform(0.4, 0.7), 1.0
+    thickness, width, height = random.uniform(0.06, 0.18), random.uniform(0.4, 0.7), 1.0
     bend = float(random.choice([0.0, random.uniform(-0.12, 0.12)]))  # a domino's heading against the one before
-    lean = np.arctan(thickness / height) + random.uniform(0.05, 0.15)
-    # the one that leans does not reach the next yet
-    pitch = thickness + max(random.uniform(0.2, 0.6), np.sin(lean) + 0.02) * height
+    lean = np.arctan(thickness / height) + random.uniform(0.02, 0.08)
+    # the one that leans has yet to fall some way, or it would not push the next over
+    pitch = thickness + max(random.uniform(0.2, 0.6), np.sin(lean) + 0.2) * height
     bodies, place, heading = [floor()], np.zeros(2), 0.0
     for number in range(count):
         ahead = np.array([np.cos(heading), np.sin(heading)])

@@ -142,7 +142,7 @@ class Overlaps:
         return depth
 
     def _least(self, depth, axes, first, second, place, turn):
-        """Lower ``depth`` to the least overlap along ``axes`` [pair_count, axis_count, 3]; axes of length 0 do not count."""
+        """Lower ``depth`` to the least overlap along ``axes`` [pair_count, axis_count, 3]; but those of length 0."""
         if not len(first):
             return
         between = np.einsum("pai,pi->pa", axes, place[second] - place[first])

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 from scipy.spatial import ConvexHull
+from scipy.spatial.transform import Rotation
 
 GRAVITY = 9.81  # [m/s^2], along -z
 
@@ -235,11 +236,17 @@ def matrix(orientation) -> np.ndarray:
     return np.moveaxis(np.array(rows), (0, 1), (-2, -1))
 
 
+def quaternion(axes) -> tuple:
+    """Unit quaternion of a rotation matrix [3, 3]."""
+    x, y, z, w = Rotation.from_matrix(axes).as_quat()
+    return (w, x, y, z)
+
+
 def turn(axis, angle) -> tuple:
     """Quaternion of a turn by ``angle`` [rad] about an axis "x", "y" or "z"."""
-    quaternion = np.zeros(4)
-    quaternion[0], quaternion[1 + "xyz".index(axis)] = np.cos(0.5 * angle), np.sin(0.5 * angle)
-    return tuple(quaternion)
+    turned = np.zeros(4)
+    turned[0], turned[1 + "xyz".index(axis)] = np.cos(0.5 * angle), np.sin(0.5 * angle)
+    return tuple(turned)
 
 
 def product(first, second) -> tuple:
@@ -251,8 +258,8 @@ def product(first, second) -> tuple:
 
 def random_turn(random) -> tuple:
     """Unit quaternion, uniform over all rotations."""
-    quaternion = random.normal(size=4)
-    return tuple(quaternion / np.linalg.norm(quaternion))
+    turned = random.normal(size=4)
+    return tuple(turned / np.linalg.norm(turned))
 
 
 def _centroid(points) -> np.ndarray:
