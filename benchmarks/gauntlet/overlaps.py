@@ -17,6 +17,9 @@ _POLYTOPES = ("box", "hull")
 _PARALLEL = 1e-9
 # Directions that agree to this are one.
 _SAME_DIRECTION = 1e-7
+# Now and then coal finds no depth and returns a huge number: it is asked again for a pair that is moved by these shares
+# of the smaller part. A pair without an answer counts as apart.
+_SHIFTS, _NO_ANSWER = (0.0, 1e-7, 1e-6, 1e-5, 1e-4), 1e6
 # Numbers in one array of projections.
 _CHUNK = 4_000_000
 
@@ -176,11 +179,13 @@ class Overlaps:
             if (part, unit) not in self._geometries:
                 self._geometries[part, unit] = _geometry(coal, self._parts[part], unit)
             geometries.append(self._geometries[part, unit])
-        poses = (
-            coal.Transform3s(turn[first], np.zeros(3)),
-            coal.Transform3s(turn[second], (place[second] - place[first]) / unit),
-        )
-        return -unit * coal.distance(geometries[0], poses[0], geometries[1], poses[1], request, coal.DistanceResult())
+        first_pose, between = coal.Transform3s(turn[first], np.zeros(3)), (place[second] - place[first]) / unit
+        for shift in _SHIFTS:
+            pose = coal.Transform3s(turn[second], between + shift)
+            distance = coal.distance(geometries[0], first_pose, geometries[1], pose, request, coal.DistanceResult())
+            if abs(distance) < _NO_ANSWER:
+                return -unit * distance
+        return 0.0
 
     @cached_property
     def _coal(self):
