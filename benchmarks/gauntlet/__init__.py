@@ -10,8 +10,9 @@ Both motions are judged from poses and velocities alone, by the same code, which
 Overlap is the deepest of all frames as a share of the smaller body's side; of what moves, after the first second.
 Energy is how far it grows beyond the start, over the sum of m g size; where bodies overlap at the start, beyond what it
 is after the first second. Missed are the frames of which Cairn says that a solve missed its tolerance. Times are
-processor times of the frames alone, ten of each engine in turn, after a frame that compiles; a scene's ratio is that of
-its mean times, and median, 95th percentile and worst are over the scenes.
+processor times of the frames alone, ten of each engine in turn, after a frame that compiles; of Rapier, which works in
+a thread of its own, they are that thread's. A scene's ratio is that of its mean times, and median, 95th percentile and
+worst are over the scenes.
 """
 
 import sys

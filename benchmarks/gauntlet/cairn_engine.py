@@ -1,5 +1,7 @@
 """A scene in Cairn: at its defaults, on one thread, with bodies kept awake."""
 
+from time import process_time
+
 import numpy as np
 
 from cairn.solver_core import (
@@ -54,19 +56,32 @@ class CairnEngine:
         self._simulation = Simulation(model, options)
         self.missed, self.residual = [], []
 
-    def advance(self) -> bool:
-        """One frame; whether there was one, or the motion is no longer finite."""
-        try:
-            self._last = self._simulation.advance_frame()
-        except SimulationError:
-            return False
-        return True
+    def play(self, frames) -> tuple[np.ndarray, list]:
+        """Some frames; fewer where the motion is no longer finite.
 
-    def state(self):
-        """Position [body_count, 3], orientation [body_count, 4] and velocities [body_count, 6] at the frame's end."""
-        self.missed.append(self._last.missed > 0)
-        self.residual.append(float(self._last.residual))
-        return *self._simulation.poses(), self._simulation.velocities()
+        Parameters
+        ----------
+        frames : int
+
+        Returns
+        -------
+        seconds : float64 [frames]
+            Processor time of each, without reading the state.
+        states : list
+            Position [body_count, 3], orientation [body_count, 4] and velocities [body_count, 6] at each frame's end.
+        """
+        seconds, states = np.zeros(frames), []
+        for frame in range(frames):
+            started = process_time()
+            try:
+                report = self._simulation.advance_frame()
+            except SimulationError:
+                break
+            seconds[frame] = process_time() - started
+            self.missed.append(report.missed > 0)
+            self.residual.append(float(report.residual))
+            states.append((*self._simulation.poses(), self._simulation.velocities()))
+        return seconds, states
 
 
 def build_model(scene) -> Model:

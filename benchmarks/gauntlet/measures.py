@@ -1,7 +1,6 @@
 """Playing a scene by both engines in alternation, and judging the motions alike, from poses and velocities alone."""
 
 from dataclasses import dataclass
-from time import process_time
 
 import numpy as np
 
@@ -40,7 +39,7 @@ def play(scene, engines, frames) -> list[Motion]:
     ----------
     scene : Scene
     engines : list
-        With ``advance`` and ``state``.
+        With ``play``.
     frames : int
 
     Returns
@@ -54,18 +53,13 @@ def play(scene, engines, frames) -> list[Motion]:
     for motion in motions:
         motion.position[0], motion.orientation[0] = scene.poses()
         motion.velocity[0] = [(*body.velocity, *body.spin) for body in scene.bodies]
-    running = dict.fromkeys(range(len(engines)), True)
     for first in range(0, frames, _TURN):
-        for place, (engine, motion) in enumerate(zip(engines, motions, strict=True)):
-            for frame in range(first, min(first + _TURN, frames)):
-                if not running[place]:
-                    break
-                started = process_time()
-                running[place] = engine.advance()
-                motion.seconds[frame] = process_time() - started
-                if running[place]:
-                    state = engine.state()
-                    motion.position[frame + 1], motion.orientation[frame + 1], motion.velocity[frame + 1] = state
+        last = min(first + _TURN, frames)
+        for engine, motion in zip(engines, motions, strict=True):
+            if np.isfinite(motion.position[first]).all():
+                motion.seconds[first:last], states = engine.play(last - first)
+                for frame, state in enumerate(states, first + 1):
+                    motion.position[frame], motion.orientation[frame], motion.velocity[frame] = state
     return motions
 
 

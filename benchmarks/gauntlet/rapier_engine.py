@@ -5,6 +5,9 @@ and restitution of a pair are products, as in Cairn. Masses and inertias are Cai
 inertias of hulls and compounds of a few centimetres are off by up to 80 %, for which nobody should be blamed here.
 """
 
+from itertools import pairwise
+from time import process_time, thread_time
+
 import numpy as np
 
 from .cairn_engine import build_model, inertias
@@ -33,34 +36,48 @@ class RapierEngine:
     def __init__(self, scene, frame_rate=24.0):
         import rapier3d
 
-        self._world = world = rapier3d.PhysicsWorld(gravity=(0.0, 0.0, -GRAVITY))
-        world.set_num_threads(1)
-        world.integration_parameters.dt = 1.0 / STEP_RATE
-        world.integration_parameters.length_unit = scene.size
-        inertia = inertias(build_model(scene))
-        self._handles = [
-            world.add_body(_rigid_body(rapier3d, body), [_collider(rapier3d, body, tensor)])
-            for body, tensor in zip(scene.bodies, inertia, strict=True)
-        ]
-        for handle in self._handles:  # else the first step sets the masses
-            world.rigid_bodies[handle].recompute_mass_properties_from_colliders(world.colliders)
+        # two worlds that move alike to the bit: the first is timed, and the state of the second is read
+        self._worlds = [_world(rapier3d, scene) for _ in range(2)]
+        self._handles = [handle for handle, _ in self._worlds[1].rigid_bodies]
         self._steps_a_frame = STEP_RATE / frame_rate
-        self._frames, self._steps = 0, 0
+        self._frames = 0
 
-    def advance(self) -> bool:
-        """One frame, that is two or three steps."""
-        self._frames += 1
-        last = int(self._frames * self._steps_a_frame + 1e-9)
-        for _ in range(self._steps, last):
-            self._world.step()
-        self._steps = last
-        return True
+    def play(self, frames) -> tuple[np.ndarray, list]:
+        """Some frames.
 
-    def state(self):
-        """Position [body_count, 3], orientation [body_count, 4] and velocities [body_count, 6] after the last step."""
+        Rapier's one worker is a thread of its own, which looks for work for a while after each step. What it does so
+        while a state is read would count for the next step, so these steps follow each other at once, and what is
+        counted is the worker's time, without that of handing steps to it.
+
+        Parameters
+        ----------
+        frames : int
+
+        Returns
+        -------
+        seconds : float64 [frames]
+            Processor time, the mean of all.
+        states : list
+            Position [body_count, 3], orientation [body_count, 4] and velocities [body_count, 6] at each frame's end.
+        """
+        ends = [int((self._frames + frame) * self._steps_a_frame + 1e-9) for frame in range(frames + 1)]
+        timed, watched = self._worlds
+        started = process_time() - thread_time()
+        for _ in range(ends[0], ends[-1]):
+            timed.step()
+        seconds = process_time() - thread_time() - started
+        states = []
+        for first, last in pairwise(ends):
+            for _ in range(first, last):
+                watched.step()
+            states.append(self._state())
+        self._frames += frames
+        return np.full(frames, seconds / frames), states
+
+    def _state(self):
         count = len(self._handles)
         position, orientation, velocity = np.empty((count, 3)), np.empty((count, 4)), np.empty((count, 6))
-        bodies = self._world.rigid_bodies
+        bodies = self._worlds[1].rigid_bodies
         for number, handle in enumerate(self._handles):
             body = bodies[handle]
             position[number] = body.translation.to_tuple()
@@ -73,12 +90,24 @@ class RapierEngine:
         """Mass [body_count] and inertia about the centre of mass in the body's frame [body_count, 3, 3]."""
         mass, inertia = [], []
         for handle in self._handles:
-            properties = self._world.rigid_bodies[handle].mass_properties
+            properties = self._worlds[1].rigid_bodies[handle].mass_properties
             frame = properties.principal_inertia_local_frame.to_tuple()
             axes = matrix(np.roll(frame, 1))
             mass.append(properties.mass)
             inertia.append((axes * properties.principal_inertia.to_tuple()) @ axes.T)
         return np.array(mass), np.array(inertia)
+
+
+def _world(rapier3d, scene):
+    world = rapier3d.PhysicsWorld(gravity=(0.0, 0.0, -GRAVITY))
+    world.set_num_threads(1)
+    world.integration_parameters.dt = 1.0 / STEP_RATE
+    world.integration_parameters.length_unit = scene.size
+    for body, inertia in zip(scene.bodies, inertias(build_model(scene)), strict=True):
+        handle = world.add_body(_rigid_body(rapier3d, body), [_collider(rapier3d, body, inertia)])
+        # else the first step sets the mass
+        world.rigid_bodies[handle].recompute_mass_properties_from_colliders(world.colliders)
+    return world
 
 
 def _rigid_body(rapier3d, body):

@@ -214,8 +214,8 @@ def test_motion_that_is_lost_counts_as_worst():
     scene = draw("towers", 0)
 
     class Broken:
-        def advance(self):
-            return False
+        def play(self, frames):
+            return np.zeros(frames), []
 
     measures = Judge(scene).measure(play(scene, [Broken()], 4)[0])
     assert [measures[what] for what in ("drift", "overlap", "energy")] == [np.inf] * 3
