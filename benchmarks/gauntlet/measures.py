@@ -6,7 +6,7 @@ import numpy as np
 
 from .cairn_engine import build_model, inertias
 from .overlaps import Overlaps
-from .scene import GRAVITY, matrix
+from .scene import FLOOR_HALF_WIDTH, GRAVITY, matrix
 
 # Frames of one engine before the other has its turn.
 _TURN = 10
@@ -92,7 +92,8 @@ class Judge:
             ``drift``: farthest that a body was from its start, as a share of its size. ``overlap``: deepest, as a share
             of the smaller body's size; of what moves after the first second. ``energy``: growth beyond the start, over
             the sum of m g size; of what overlaps at the start beyond that after the first second. ``lost``: bodies that
-            are deep below the floor's upper side at the end. ``ms``: mean processor time of a frame.
+            are deep below the floor's upper side at the end, and not because they rolled over its edge. ``ms``: mean
+            processor time of a frame.
         """
         frames = len(motion.seconds)
         settled = min(_SETTLED, frames // 2)
@@ -107,7 +108,7 @@ class Judge:
             "drift": _worst(away),
             "overlap": _worst(np.array(depths)),
             "energy": self._growth(motion, settled if self._scene.overlap else 0),
-            "lost": 0 if self._scene.stands else int(np.sum(~(motion.position[-1, moves, 2] > -self._scene.scale))),
+            "lost": self._lost(motion.position[-1, moves]),
             "ms": 1e3 * float(motion.seconds.mean()),
         }
 
@@ -120,6 +121,12 @@ class Judge:
         turning = np.einsum("fbi,bij,fbj->f", spin, self._inertia[moves], spin)
         straight = np.einsum("fbi,b,fbi->f", velocity[:, :, :3], mass, velocity[:, :, :3])
         return 0.5 * (turning + straight) + GRAVITY * motion.position[:, moves, 2] @ mass
+
+    def _lost(self, position) -> int:
+        """Bodies that went through the floor, of what moves: slopes have no floor."""
+        place = position / self._scene.scale
+        beside = np.abs(place[:, :2]).max(axis=1) > FLOOR_HALF_WIDTH
+        return 0 if self._scene.stands else int(np.sum(~(place[:, 2] > -1.0) & ~beside))
 
     def _growth(self, motion, first) -> float:
         energy = self.energy(motion)[first:]

@@ -12,6 +12,7 @@ from scipy.spatial.transform import Rotation
 
 GRAVITY = 9.81  # [m/s^2], along -z
 
+FLOOR_HALF_WIDTH = 200.0  # for bodies of 1 m [m]
 _UPRIGHT = (1.0, 0.0, 0.0, 0.0)
 
 
@@ -217,9 +218,9 @@ def compound(parts, position=(0.0, 0.0, 0.0), orientation=_UPRIGHT, **body) -> B
     return Body(moved, position=tuple(position), orientation=tuple(orientation), **body)
 
 
-def floor(half_width=200.0, **body) -> Body:
-    """A static box whose upper side is z = 0; ``half_width`` in the units of the scene."""
-    return box((half_width, half_width, 1.0), position=(0.0, 0.0, -1.0), static=True, **body)
+def floor(**body) -> Body:
+    """A static box whose upper side is z = 0."""
+    return box((FLOOR_HALF_WIDTH, FLOOR_HALF_WIDTH, 1.0), position=(0.0, 0.0, -1.0), static=True, **body)
 
 
 # ---- rotations, and Qhull

@@ -9,7 +9,7 @@ from itertools import pairwise
 import numpy as np
 from scipy.optimize import brentq, linprog
 
-from .scene import Part, Scene, box, compound, floor, hull, product, turn
+from .scene import FLOOR_HALF_WIDTH, Part, Scene, box, compound, floor, hull, product, turn
 
 # Centres of mass lie within this share of the way from the middle of a support to its nearest edge.
 _WITHIN_SUPPORT = 0.6
@@ -198,7 +198,7 @@ def slopes(random) -> Scene:
     along = np.array([np.cos(angle), 0.0, -np.sin(angle)])
     normal = np.array([np.sin(angle), 0.0, np.cos(angle)])
     side = int(random.integers(2, 6))
-    slope = box((200.0, 200.0, 1.0), position=-normal, orientation=tilt, static=True)
+    slope = box((FLOOR_HALF_WIDTH, FLOOR_HALF_WIDTH, 1.0), position=-normal, orientation=tilt, static=True)
     bodies = [slope]
     for row, column in np.ndindex(side, side):
         half = random.uniform(0.25, 0.5, 3)
