@@ -139,7 +139,7 @@ def concave(random) -> Scene:
     """20 to 80 pieces made of boxes (L, T, U, plus, and square rings) that fall into a heap."""
     count = int(random.integers(20, 81))
     bodies = []
-    for place in _places(random, count, 1.6):
+    for place in _places(random, count, 1.9):
         parts = _PIECES[int(random.integers(len(_PIECES)))](random)
         mass = sum(part.volume() for part in parts) * 10.0 ** random.uniform(0.0, 1.0)
         spin = random.normal(0.0, 1.0, 3)
