@@ -1,6 +1,7 @@
 """``python -m benchmarks NAME``: run one benchmark and print its table.
 
-A benchmark is a file of this folder with ``run(quick, plots)``, which returns a ``Report``.
+A benchmark is a file of this folder, or a package in it, with ``run(quick, plots)``, which returns a ``Report``. One
+that has options of its own adds them in ``add_arguments(parser)``, which returns their names; they are its keywords.
 """
 
 import argparse
@@ -9,14 +10,13 @@ import sys
 from pathlib import Path
 
 FOLDER = Path(__file__).parent
-NOT_BENCHMARKS = ("__init__", "__main__", "report")
+NOT_BENCHMARKS = ("__init__", "__main__", "report", "problems")
 
 
 def names():
     """Names of all benchmarks."""
-    return sorted(
-        path.stem for path in FOLDER.glob("*.py") if path.stem not in NOT_BENCHMARKS and not path.stem.startswith("_")
-    )
+    found = [path.stem for path in FOLDER.glob("*.py")] + [path.parent.name for path in FOLDER.glob("*/__init__.py")]
+    return sorted(name for name in found if name not in NOT_BENCHMARKS and not name.startswith("_"))
 
 
 def main(arguments=None) -> int:
@@ -28,11 +28,13 @@ def main(arguments=None) -> int:
     parser.add_argument("--markdown", action="store_true", help="print the table as Markdown")
     parser.add_argument("--only", nargs="+", metavar="SCENE", help="only these scenes, of a benchmark that has some")
     parser.add_argument("--plots", type=Path, metavar="FOLDER", help="also save plots and pictures here")
+    named = next((word for word in (sys.argv[1:] if arguments is None else arguments) if word in names()), None)
+    benchmark = named and importlib.import_module(f".{named}", __package__)
+    own = benchmark.add_arguments(parser) if hasattr(benchmark, "add_arguments") else ()
     options = parser.parse_args(arguments)
     if options.plots:
         options.plots.mkdir(parents=True, exist_ok=True)
-    benchmark = importlib.import_module(f".{options.name}", __package__)
-    chosen = {}
+    chosen = {name: getattr(options, name) for name in own}
     if options.only:
         cases = getattr(benchmark, "CASES", None)
         if cases is None:

@@ -41,12 +41,15 @@ class Report:
     claims : list of Claim
     notes : list of str
         What a reader must know: where our problem differs from the paper's, what was left out.
+    details : list of dict
+        What the rows are made of, for the JSON file alone.
     """
 
     name: str
     rows: list[dict]
     claims: list[Claim]
     notes: list[str] = field(default_factory=list)
+    details: list[dict] = field(default_factory=list)
 
     def holds(self) -> bool:
         """Whether every claim on counts holds."""
