@@ -16,7 +16,7 @@ seen = {"ticks": 0}
 def operators():
     """Cairn's module, under the name that Blender gives it."""
     package = next(addon.module for addon in bpy.context.preferences.addons if addon.module.endswith(".cairn"))
-    return importlib.import_module(f"{package}.addon.operators")
+    return importlib.import_module(f"{package}.addon.ui.operators")
 
 
 def children():
