@@ -18,6 +18,7 @@ from ..solvers.batches.sweep_workspace import (
     with_room_for_domains,
     with_sweeping_workspace,
 )
+from ..solvers.small_steps import allocate_small_steps
 from . import sharing
 from .contact_generation import PAIRS_A_RUN
 from .frame_record import allocate_record
@@ -187,6 +188,7 @@ def allocate_problem(collision: CollisionArrays, body_count: int, method) -> Pro
         label=np.zeros(body_count, np.int64),
         graph=allocate_contact_graph(0, 0),
         sweep=sweep,
+        small_steps=allocate_small_steps(contact_capacity if method else 0, body_count, False),
         solver=solver,
     )
 
@@ -201,7 +203,12 @@ def with_domains(problem: ProblemArrays) -> ProblemArrays:
     contact_capacity, row_capacity = len(problem.rows.body_a), len(problem.rows.diagonal)
     sweep = with_room_for_domains(problem.sweep, contact_capacity, row_capacity)
     graph = allocate_contact_graph(contact_capacity, len(problem.parent))
-    return problem._replace(graph=graph, sweep=sweep, solver=with_sweeping_workspace(problem.solver, sweep))
+    return problem._replace(
+        graph=graph,
+        sweep=sweep,
+        small_steps=allocate_small_steps(contact_capacity, len(problem.parent), True),
+        solver=with_sweeping_workspace(problem.solver, sweep),
+    )
 
 
 def gather_arrays(members: StepMembers, method=None) -> list[StepArrays]:

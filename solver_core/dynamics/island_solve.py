@@ -11,10 +11,12 @@ from numba import types
 
 from ..compiled.function_tables import caller
 from ..compiled.kernel import subkernel
-from ..compiled.views import arrays_at, views_of
+from ..compiled.views import arrays_at, numbers_of, views_of
 from ..problem.problem import CONVERGED_RELATIVE
+from ..problem.residuals import row_velocity
+from .small_step_motion import CREDIT_TO_TRY, credit_of
 from .solve_flags import has_deep_contacts, has_flagged_body
-from .stage_names import FALLBACK_SWEEPS, SOLVE_ISLAND
+from .stage_names import FALLBACK_SWEEPS, SMALL_STEPS, SOLVE_ISLAND
 
 # (status, iterations, residual, scale, worst block), of every solver.
 SOLVER_OUTCOME = types.Tuple((types.int64, types.int64, types.float64, types.float64, types.int64))
@@ -23,8 +25,9 @@ _call_solver = caller(SOLVER_OUTCOME)
 # The detection pass that the rows are of: the first of a substep, another one, one at the same pairs as the previous;
 # or the same rows once more, for the islands that the first pass has only swept.
 FIRST_PASS, NEW_PAIRS, SAME_PAIRS, SAME_ROWS = map(np.int64, range(4))
-# How an island is solved: not at all, by a few sweeps, by sweeps as long as they change it roughly, by the method.
-NOTHING, FEW_SWEEPS, SWEEPS, METHOD = map(np.int64, range(4))
+# How an island is solved: not at all, by a few sweeps, by sweeps as long as they change it roughly, by the method, in
+# small steps.
+NOTHING, FEW_SWEEPS, SWEEPS, METHOD, IN_SMALL_STEPS = map(np.int64, range(5))
 
 # Sweeps over an island that the previous substep left unsolved, in the first pass: its contacts are not all known yet.
 _SWEEPS_BEFORE_CONTACTS = np.int64(12)
@@ -33,6 +36,44 @@ _SWEEPS_BEFORE_CONTACTS = np.int64(12)
 _SWEEPS_AFTER_FAILURE, _SWEEPS_MOST = np.int64(10), np.int64(240)
 # From this many contacts on an island that was left unsolved gets sweeps for its velocities.
 _CONTACTS_TO_SWEEP = 500
+
+
+# Islands of up to this many contacts are solved by the method whatever they do: that costs little.
+_FEW_CONTACTS = 24
+# Surfaces that slide or approach by less than this share of the speed that gravity gives in a substep, or by this share
+# of a body's size a substep, are about to rest.
+_RATIO_CALM, _RATIO_CALM_SIZE = 0.5, 1e-4
+
+
+@subkernel
+def is_worth_the_method(members, rows, islands, island):
+    """Whether an island is to be solved by the method rather than in small steps.
+
+    It is where that costs little, and where the answer stays: nothing moves against each other, so the next substep is
+    the same problem and starts from its solution. It must also have the credit (``small_step_motion``).
+
+    Parameters
+    ----------
+    members : StepMembers
+        Read.
+    rows, islands, island
+        Read.
+    """
+    first, end = islands.block_first[island], islands.block_first[island + 1]
+    if credit_of(islands, island, members.motion.small_steps) < CREDIT_TO_TRY:
+        return False
+    if end - first <= _FEW_CONTACTS:
+        return True
+    step, velocity, size = numbers_of(members.settings.step), members.motion.start_velocity, members.model.size
+    allowed = _RATIO_CALM * step.gravity_norm * step.h
+    for index in range(first, end):
+        block = islands.block_order[index]
+        a, b = rows.body_a[block], rows.body_b[block]
+        calm = allowed + _RATIO_CALM_SIZE * min(size[a], size[b]) / step.h
+        for row in range(rows.block_row[block], rows.block_row[block + 1]):
+            if abs(row_velocity(rows.jacobian, row, 0.0, velocity, a, b)) > calm:
+                return False
+    return True
 
 
 @subkernel
@@ -105,13 +146,15 @@ def solve_island(arrays, stages, island, effort):
     stages : table of kernels
     island : int64
     effort : int64
-        FEW_SWEEPS, SWEEPS or METHOD.
+        FEW_SWEEPS, SWEEPS, METHOD or IN_SMALL_STEPS.
 
     Returns
     -------
     tuple
         (status, iterations, residual [m/s], scale [m/s], worst block).
     """
+    if effort == IN_SMALL_STEPS:
+        return _call_solver(stages, SMALL_STEPS, arrays, island)
     if effort == METHOD:
         return _call_solver(stages, SOLVE_ISLAND, arrays_at(views_of(arrays).solver_input), island)
     most = _SWEEPS_BEFORE_CONTACTS if effort == FEW_SWEEPS else _SWEEPS_MOST

@@ -5,19 +5,23 @@ pass (``detection``).
 """
 
 from ..compiled.kernel import entry, inlined, subkernel
-from ..compiled.views import views_of, whole
+from ..compiled.views import numbers_of, views_of, whole
 from ..parallel.workers import take_next
 from ..problem.problem import CONVERGED_RELATIVE
 from ..solvers.shared.sweep import apply_impulses
 from .island_solve import (
     FEW_SWEEPS,
+    IN_SMALL_STEPS,
     NOTHING,
+    SAME_ROWS,
     effort_for_positions,
     forget_outcome,
+    is_worth_the_method,
     note_outcome,
     solve_island,
 )
 from .sharing import begin_islands, help_others
+from .small_step_motion import spend_credit, use_small_steps
 from .solve_flags import note_solved
 
 _apply_impulses = inlined(apply_impulses)
@@ -51,7 +55,12 @@ def solve_positions(arrays, worker):
 
 @subkernel(inline=True)
 def _solve_island(arrays, members, rows, islands, island):
-    solves, flags = members.solves, members.motion.solve_flags
+    solves, flags, small_steps = members.solves, members.motion.solve_flags, members.motion.small_steps
+    has_small_steps = numbers_of(members.settings.step).small_steps > 0
+    if has_small_steps and not is_worth_the_method(members, rows, islands, island):
+        if solves.pass_kind[0] != SAME_ROWS:
+            _move_in_small_steps(arrays, members, rows, islands, island)
+        return
     effort = effort_for_positions(islands, island, flags, solves.pass_kind[0])
     if effort == NOTHING:
         return
@@ -62,5 +71,19 @@ def _solve_island(arrays, members, rows, islands, island):
         solves.swept_only[0] = 1
         solves.iterations[island] = outcome[1]
         return
-    note_solved(islands, island, flags, outcome[0] > CONVERGED_RELATIVE)
+    is_unsolved = outcome[0] > CONVERGED_RELATIVE
+    if has_small_steps and is_unsolved:
+        # The impulses are no solution, but a better start than those of the last substep.
+        spend_credit(islands, island, small_steps, outcome[1])
+        solves.iterations[island] += outcome[1]
+        _move_in_small_steps(arrays, members, rows, islands, island)
+        return
+    note_solved(islands, island, flags, is_unsolved)
     note_outcome(solves, island, rows, outcome)
+
+
+@subkernel(inline=True)
+def _move_in_small_steps(arrays, members, rows, islands, island):
+    outcome = solve_island(arrays, members.kernels.stages, island, IN_SMALL_STEPS)
+    use_small_steps(islands, island, members.motion.small_steps)
+    note_outcome(members.solves, island, rows, outcome)

@@ -15,6 +15,7 @@ from ..model.state import StateArrays
 from ..problem.rows import IslandArrays, IslandProblem, RowArrays, SolverSettings
 from ..solvers.batches.domain_partition import ContactGraph
 from ..solvers.batches.sweep_workspace import DomainJobs, SweepWorkspace
+from ..solvers.small_steps import SmallStepArrays
 from .frame_record import FrameRecord
 from .integration import MotionArrays
 from .position_update import StepRuleArrays
@@ -37,6 +38,8 @@ class StepSettings(NamedTuple):
         1: islands at rest fall asleep.
     sweeps_at_rest : int
         1: the method solves also what rests by sweeps.
+    small_steps : int
+        In a substep of an island in motion (``island_solve``); 0: the method solves all islands.
     """
 
     substeps: int
@@ -45,6 +48,7 @@ class StepSettings(NamedTuple):
     maximal_points: int
     sleeping: int = 0
     sweeps_at_rest: int = 0
+    small_steps: int = 0
 
 
 class FrameSettings(NamedTuple):
@@ -222,6 +226,7 @@ class ProblemArrays(NamedTuple):
         For ``partition_islands``.
     sweep : SweepWorkspace
         The one within ``solver``, or one beside it.
+    small_steps : SmallStepArrays
     solver : workspace of the method
         Empty where nothing is solved.
     """
@@ -234,6 +239,7 @@ class ProblemArrays(NamedTuple):
     label: np.ndarray
     graph: ContactGraph
     sweep: SweepWorkspace
+    small_steps: SmallStepArrays
     solver: tuple
 
 

@@ -24,6 +24,7 @@ from ..parallel.workers import take_next
 from .integration import take_turn_energy, turn_ahead, turn_back
 from .island_solve import METHOD, effort_for_velocities, forget_outcome, note_outcome, solve_island
 from .sharing import begin_islands, help_others
+from .small_step_motion import moves_in_small_steps
 
 
 @entry
@@ -54,6 +55,8 @@ def solve_velocities(arrays, worker):
 @subkernel(inline=True)
 def _solve_island(arrays, members, rows, islands, island):
     motion, state, model = members.motion, members.state, members.model
+    if moves_in_small_steps(islands, island, motion.small_steps):
+        return
     contacts = members.collision.contacts[members.collision.roles.present[0]]
     h = numbers_of(members.settings.step).h
     change = set_velocity_bias(islands, island, rows, contacts, members.problem.contact_rows)

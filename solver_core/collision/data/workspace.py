@@ -432,6 +432,7 @@ class PredictedMotion(NamedTuple):
     velocity: np.ndarray
     surplus: np.ndarray
     is_deep: np.ndarray
+    is_coarse: np.ndarray
     body_pose: np.ndarray
     shape_pose: np.ndarray
 

@@ -1,0 +1,331 @@
+"""Small steps: an island in motion, in n steps of tau = h / n with two sweeps each, at a cost that is known beforehand.
+
+Where bodies hit each other there is no exact answer worth its price: the next substep is another problem. Many small
+steps with one sweep each come closer to the motion than few steps with many sweeps (Macklin et al. 2019, "Small Steps
+in Physics Simulation"), and what is left of an error is smaller by the square of n. Contacts keep their points and
+directions over the substep; only their gaps change. With J the rows, v the velocities, d the way so far, each small
+step is
+
+    v <- v + (v_free - v_start) / n + M^-1 J' r      forces, and the impulses of the step before as a start
+    one sweep with      u_n >= -gap / tau            gaps may close, not more
+                        u_n >= min(-c gap / tau, w)  overlaps are taken out by the share c, no faster than w
+    d <- d + tau v,     gap <- gap + tau u_n
+    one sweep with      u_n >= -gap / tau or 0       the speed that took out overlaps is taken back: it adds no energy
+
+(the second sweep is the relaxation of the soft step in Catto's Solver2D, 2024). Overlaps are targets with a bounded
+speed, so those that contradict each other keep no solve from ending. After the last step contacts that bounce get
+``_BOUNCE_SWEEPS`` sweeps with u_n >= e w.
+
+The sweeps are those of ``partitioned_sweep``: eight contacts at a time in islands that are partitioned.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ..compiled.kernel import subkernel
+from ..compiled.simd import WIDTH, load, select, spread, store
+from ..problem.residuals import problem_scale
+from .batches.batched_sweep import speeds_along_normals
+from .batches.partitioned_sweep import is_partitioned, lay_rows, sweep_island, take_impulses
+from .batches.simd_batches import BIAS, NUMBERS, laid_row_capacity
+from .shared.status import status_of
+
+# Share of an overlap that is taken out in a small step.
+_RATIO_RECOVERY = 0.1
+_BOUNCE_SWEEPS = 2
+# Bodies that fly about need no smaller residual than this share of the scale; a larger one means a hit.
+RATIO_ROUGH = 1e-2
+_ROWS = 3
+
+
+class SmallStepArrays(NamedTuple):
+    """Memory of small steps; contents mean nothing between calls.
+
+    Attributes
+    ----------
+    gap : float64 [block_capacity]
+        As the bodies move [m]; below 0 an overlap.
+    kept_speed : float64 [block_capacity]
+        Part of a normal row's speed that is no body's, of a surface that moves by itself [m/s].
+    push_speed : float64 [block_capacity]
+        Speed at which a contact parts until the substep's end, not to be led into what the rows do not see [m/s].
+    pushed : bool [block_capacity]
+        Whether a contact has pushed in any step; only of those that bounce.
+    before : float64 [body_capacity, 6]
+        Velocities before a step's impulses, and then what these have changed [m/s, rad/s].
+    laid_gap, laid_speed, laid_push : float64 [8 vector_capacity]
+        Those of contacts in batches, lane by lane.
+    """
+
+    gap: np.ndarray
+    kept_speed: np.ndarray
+    push_speed: np.ndarray
+    pushed: np.ndarray
+    before: np.ndarray
+    laid_gap: np.ndarray
+    laid_speed: np.ndarray
+    laid_push: np.ndarray
+
+
+def allocate_small_steps(block_capacity: int, body_capacity: int, has_domains: bool) -> SmallStepArrays:
+    """Room for this many blocks and bodies; with room for batches only where there are domains."""
+    lanes = laid_row_capacity(block_capacity) + WIDTH if has_domains else 0
+    return SmallStepArrays(
+        gap=np.zeros(block_capacity),
+        kept_speed=np.zeros(block_capacity),
+        push_speed=np.zeros(block_capacity),
+        pushed=np.zeros(block_capacity, np.bool_),
+        before=np.zeros((body_capacity, 6)),
+        laid_gap=np.zeros(lanes),
+        laid_speed=np.zeros(lanes),
+        laid_push=np.zeros(lanes),
+    )
+
+
+class SmallStepInput(NamedTuple):
+    """What small steps need beside the rows.
+
+    Attributes
+    ----------
+    contact_count : int64 [1]
+        Blocks before this one are contacts; the others keep their bias.
+    gap : float64 [contact_capacity]
+        At the substep's start [m].
+    unrelaxed_gap : float64 [contact_capacity]
+        What of an overlap is none yet: the substep itself would lead into it [m].
+    surface_speed : float64 [contact_capacity]
+        ``SmallStepArrays.kept_speed`` of contacts.
+    bounce_speed : float64 [contact_capacity]
+        Speed after a bounce [m/s]; 0 where a contact does not bounce.
+    start_velocity, free_velocity : float64 [body_count, 6]
+        At the substep's start, and at its end without contacts.
+    """
+
+    contact_count: np.ndarray
+    gap: np.ndarray
+    unrelaxed_gap: np.ndarray
+    surface_speed: np.ndarray
+    bounce_speed: np.ndarray
+    start_velocity: np.ndarray
+    free_velocity: np.ndarray
+
+
+@subkernel
+def take_small_steps(rows, islands, island, given, velocity, mean_velocity, workspace, sweep, settings, h, n, fastest):
+    """Move an island through a substep in small steps.
+
+    Parameters
+    ----------
+    rows : RowArrays
+        ``impulse`` holds those of the last substep and is written: those of the last step, times n. ``bias`` written.
+    islands, island
+        Read.
+    given : SmallStepInput
+        Read.
+    velocity : float64 [body_count, 6]
+        Written: at the substep's end.
+    mean_velocity : float64 [body_count, 6]
+        Written: h times it is how the island's bodies move.
+    workspace : SmallStepArrays
+    sweep : SweepWorkspace
+    settings : SolverSettings
+        Read: tolerances, model of friction.
+    h, n : float, int
+        Length of the substep [s]; small steps in it.
+    fastest : float
+        Speed at which overlaps are taken out at most [m/s].
+
+    Returns
+    -------
+    tuple
+        (status, sweeps, largest change of the last sweep [m/s], scale [m/s], 0), as of a solver.
+    """
+    tau, bodies = h / n, (islands.body_first[island], islands.body_first[island + 1])
+    scale = problem_scale(rows, islands, island, given.free_velocity)
+    bounces = _begin(rows, islands, island, given, velocity, mean_velocity, workspace, 1.0 / n, h)
+    lay_rows(rows, islands, island, velocity, sweep)
+    if is_partitioned(islands, island):
+        _lay_gaps(islands, island, sweep, workspace)
+    largest = 0.0
+    for _ in range(n):
+        for index in range(bodies[0], bodies[1]):
+            body = islands.body_order[index]
+            for column in range(6):
+                forced = (given.free_velocity[body, column] - given.start_velocity[body, column]) / n
+                begin = velocity[body, column] + forced
+                velocity[body, column] = begin + workspace.before[body, column]
+                workspace.before[body, column] = begin
+        _set_bias(rows, islands, island, given, workspace, sweep, 1.0 / tau, _RATIO_RECOVERY / tau, fastest, 1.0)
+        sweep_island(rows, islands, island, velocity, sweep, settings, 1.0, 0.0)
+        for index in range(bodies[0], bodies[1]):
+            body = islands.body_order[index]
+            for column in range(6):
+                mean_velocity[body, column] += velocity[body, column] / n
+        _advance_gaps(rows, islands, island, given, velocity, workspace, sweep, tau)
+        _set_bias(rows, islands, island, given, workspace, sweep, 1.0 / tau, 0.0, fastest, 0.0)
+        largest, _ = sweep_island(rows, islands, island, velocity, sweep, settings, 1.0, 0.0)
+        for index in range(bodies[0], bodies[1]):
+            body = islands.body_order[index]
+            for column in range(6):
+                workspace.before[body, column] = velocity[body, column] - workspace.before[body, column]
+        if bounces:
+            take_impulses(rows, islands, island, sweep)
+            _note_pushes(rows, islands, island, given, workspace)
+    take_impulses(rows, islands, island, sweep)
+    sweeps = 2 * n
+    if bounces:
+        sweeps += _bounce(rows, islands, island, given, velocity, workspace, sweep, settings)
+    for index in range(islands.block_first[island], islands.block_first[island + 1]):
+        block = islands.block_order[index]
+        for row in range(rows.block_row[block], rows.block_row[block + 1]):
+            rows.impulse[row] *= n
+    target = max(max(settings.tolerance, RATIO_ROUGH) * scale, settings.absolute_tolerance)
+    return status_of(largest, target, settings.absolute_tolerance), sweeps, largest, scale, np.int64(0)
+
+
+@subkernel
+def _begin(rows, islands, island, given, velocity, mean_velocity, workspace, share, h):
+    """Gaps, a step's share of the last substep's impulses, and what these change; whether some contact may bounce."""
+    before, bounces = workspace.before, False
+    for index in range(islands.body_first[island], islands.body_first[island + 1]):
+        body = islands.body_order[index]
+        for column in range(6):
+            velocity[body, column] = given.start_velocity[body, column]
+            mean_velocity[body, column] = before[body, column] = 0.0
+    for index in range(islands.block_first[island], islands.block_first[island + 1]):
+        block = islands.block_order[index]
+        if block < given.contact_count[0]:
+            unrelaxed = given.unrelaxed_gap[block]
+            workspace.gap[block], workspace.push_speed[block] = given.gap[block] + unrelaxed, unrelaxed / h
+            workspace.kept_speed[block] = given.surface_speed[block]
+            workspace.pushed[block] = False
+            bounces = bounces or given.bounce_speed[block] > 0.0
+            rows.bias[rows.block_row[block]] = 0.0
+        a, b = rows.body_a[block], rows.body_b[block]
+        for row in range(rows.block_row[block], rows.block_row[block + 1]):
+            impulse = share * rows.impulse[row]
+            rows.impulse[row] = impulse
+            for column in range(6):
+                before[a, column] += rows.response[row, column] * impulse
+                before[b, column] += rows.response[row, 6 + column] * impulse
+    return bounces
+
+
+@subkernel
+def _lay_gaps(islands, island, sweep, workspace):
+    """Copy gaps and speeds of contacts in batches to where their lanes are."""
+    batches = sweep.domains.batches
+    first, end = islands.domain_first[island], islands.domain_first[island + 1]
+    for vector in _vectors(batches, first, end):
+        for lane in range(WIDTH):
+            block, place = batches.block[vector, lane], WIDTH * vector + lane
+            workspace.laid_gap[place] = workspace.gap[block] if block >= 0 else 0.0
+            workspace.laid_speed[place] = workspace.kept_speed[block] if block >= 0 else 0.0
+            workspace.laid_push[place] = workspace.push_speed[block] if block >= 0 else 0.0
+
+
+@subkernel(inline=True)
+def _vectors(batches, first_domain, end_domain):
+    """The vectors of all batches of some domains, which lie side by side."""
+    return range(
+        batches.batch_vector[batches.domain_batch[first_domain]], batches.batch_vector[batches.domain_batch[end_domain]]
+    )
+
+
+@subkernel
+def _wanted_speed(gap, closing, recovery, fastest):
+    """What a gap adds to the bias of a normal row [m/s]."""
+    return closing * gap if gap > 0.0 else max(recovery * gap, -fastest)
+
+
+@subkernel
+def _set_bias(rows, islands, island, given, workspace, sweep, closing, recovery, fastest, push):
+    """Biases of the normal rows of a sweep: gaps close by ``closing``, overlaps are taken out by ``recovery`` [1/s].
+
+    ``push`` is 1 where contacts part at their ``push_speed``, else 0.
+    """
+    if not is_partitioned(islands, island):
+        for index in range(islands.block_first[island], islands.block_first[island + 1]):
+            block = islands.block_order[index]
+            if block < given.contact_count[0]:
+                wanted = _wanted_speed(workspace.gap[block], closing, recovery, fastest)
+                wanted -= push * workspace.push_speed[block]
+                rows.bias[rows.block_row[block]] = workspace.kept_speed[block] + wanted
+        return
+    laid, batches = sweep.domains.rows, sweep.domains.batches
+    first, end = islands.domain_first[island], islands.domain_first[island + 1]
+    zero, least, fast, slow = spread(0.0), spread(-fastest), spread(closing), spread(recovery)
+    pushes = spread(push)
+    for vector in _vectors(batches, first, end):
+        gap = load(workspace.laid_gap, WIDTH * vector)
+        out = slow * gap
+        wanted = select(gap > zero, fast * gap, select(out < least, least, out))
+        wanted = wanted - pushes * load(workspace.laid_push, WIDTH * vector)
+        store(batches.numbers, WIDTH * (NUMBERS * vector + BIAS), load(workspace.laid_speed, WIDTH * vector) + wanted)
+    for domain in range(first, end):
+        for index in range(batches.domain_loose[domain], islands.domain_block[domain, 1]):
+            block = islands.block_order[index]
+            if block < given.contact_count[0]:
+                wanted = _wanted_speed(workspace.gap[block], closing, recovery, fastest)
+                wanted -= push * workspace.push_speed[block]
+                laid.bias[laid.block_row[index]] = workspace.kept_speed[block] + wanted
+
+
+@subkernel
+def _advance_gaps(rows, islands, island, given, velocity, workspace, sweep, tau):
+    """Gaps after a small step of these velocities."""
+    if not is_partitioned(islands, island):
+        for index in range(islands.block_first[island], islands.block_first[island + 1]):
+            _advance_gap(rows, islands.block_order[index], given, velocity, workspace, tau)
+        return
+    batches = sweep.domains.batches
+    first, end = islands.domain_first[island], islands.domain_first[island + 1]
+    taus = spread(tau)
+    for batch in range(batches.domain_batch[first], batches.domain_batch[end]):
+        for vector in range(batches.batch_vector[batch], batches.batch_vector[batch + 1]):
+            place = WIDTH * vector
+            speed = speeds_along_normals(batches, batch, vector, velocity) + load(workspace.laid_speed, place)
+            store(workspace.laid_gap, place, load(workspace.laid_gap, place) + taus * speed)
+    for domain in range(first, end):
+        for index in range(batches.domain_loose[domain], islands.domain_block[domain, 1]):
+            _advance_gap(rows, islands.block_order[index], given, velocity, workspace, tau)
+
+
+@subkernel
+def _advance_gap(rows, block, given, velocity, workspace, tau):
+    if block >= given.contact_count[0]:
+        return
+    row, a, b = rows.block_row[block], rows.body_a[block], rows.body_b[block]
+    speed = workspace.kept_speed[block]
+    for column in range(6):
+        speed += rows.jacobian[row, column] * velocity[a, column] + rows.jacobian[row, 6 + column] * velocity[b, column]
+    workspace.gap[block] += tau * speed
+
+
+@subkernel
+def _note_pushes(rows, islands, island, given, workspace):
+    for index in range(islands.block_first[island], islands.block_first[island + 1]):
+        block = islands.block_order[index]
+        if block < given.contact_count[0] and given.bounce_speed[block] > 0.0:
+            workspace.pushed[block] = workspace.pushed[block] or rows.impulse[rows.block_row[block]] > 0.0
+
+
+@subkernel
+def _bounce(rows, islands, island, given, velocity, workspace, sweep, settings):
+    """Let the contacts that have pushed part at the speed of their bounce; returns the sweeps that took."""
+    found = False
+    for index in range(islands.block_first[island], islands.block_first[island + 1]):
+        block = islands.block_order[index]
+        if block < given.contact_count[0]:
+            row, bounce = rows.block_row[block], 0.0
+            if workspace.pushed[block]:
+                bounce, found = given.bounce_speed[block], True
+            rows.bias[row] = workspace.kept_speed[block] - bounce
+    if not found:
+        return 0
+    lay_rows(rows, islands, island, velocity, sweep)
+    for _ in range(_BOUNCE_SWEEPS):
+        sweep_island(rows, islands, island, velocity, sweep, settings, 1.0, 0.0)
+    take_impulses(rows, islands, island, sweep)
+    return _BOUNCE_SWEEPS
