@@ -129,6 +129,7 @@ def allocate_solves(body_count: int) -> IslandSolveArrays:
         block_first=np.zeros(body_count + 1, np.int64),
         iterations=np.zeros(body_count, np.int64),
         missed=np.zeros(body_count, np.int64),
+        in_small_steps=np.zeros(body_count, np.int64),
         worst_a=np.zeros(body_count, np.int64),
         worst_b=np.zeros(body_count, np.int64),
         residual=np.zeros(body_count),
@@ -253,6 +254,7 @@ def members_of_worker(first: StepMembers, method, worker: int) -> StepMembers:
     sweep = sweeping_workspace(solver) or allocate_sweep_workspace(*size)
     sweep = sharing_domains(sweep, problem.sweep, worker, queue, jobs)
     return first._replace(
+        settings=first.settings._replace(solver=SolverSettings(*(number.copy() for number in first.settings.solver))),
         collision=first.collision._replace(workspace=_with_own_scratch(first.collision.workspace)),
         problem=problem._replace(
             islands=problem.islands._replace(block_first=problem.islands.block_first.copy()),

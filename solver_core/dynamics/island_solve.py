@@ -34,23 +34,26 @@ _SWEEPS_BEFORE_CONTACTS = np.int64(12)
 # Sweeps over an island that the previous pass left unsolved, where contacts are added, and for its velocities: at
 # least, and at most where hits need more.
 _SWEEPS_AFTER_FAILURE, _SWEEPS_MOST = np.int64(10), np.int64(240)
+# An outcome with a residual above this multiple of the scale, which that without impulses is, is thrown away.
+_RATIO_WORSE = 10.0
 # From this many contacts on an island that was left unsolved gets sweeps for its velocities.
 _CONTACTS_TO_SWEEP = 500
 
 
-# Islands of up to this many contacts are solved by the method whatever they do: that costs little.
-_FEW_CONTACTS = 24
+# Islands of up to this many contacts get this many iterations of the method whatever they do: that costs little.
+_FEW_CONTACTS, _ITERATIONS_IN_MOTION = 24, np.int64(30)
 # Surfaces that slide or approach by less than this share of the speed that gravity gives in a substep, or by this share
 # of a body's size a substep, are about to rest.
 _RATIO_CALM, _RATIO_CALM_SIZE = 0.5, 1e-4
 
 
 @subkernel
-def is_worth_the_method(members, rows, islands, island):
-    """Whether an island is to be solved by the method rather than in small steps.
+def iterations_of_method(members, rows, islands, island):
+    """Iterations that solving an island by the method is worth; 0: it moves in small steps.
 
-    It is where that costs little, and where the answer stays: nothing moves against each other, so the next substep is
-    the same problem and starts from its solution. It must also have the credit (``small_step_motion``).
+    As many as it takes where the answer stays: nothing moves against each other, so the next substep is the same
+    problem and starts from its solution. Some where they cost little. The island must also have the credit
+    (``small_step_motion``).
 
     Parameters
     ----------
@@ -60,10 +63,12 @@ def is_worth_the_method(members, rows, islands, island):
         Read.
     """
     first, end = islands.block_first[island], islands.block_first[island + 1]
+    most = members.settings.solver.max_iterations[0]
+    if numbers_of(members.settings.step).small_steps == 0:
+        return most
     if credit_of(islands, island, members.motion.small_steps) < CREDIT_TO_TRY:
-        return False
-    if end - first <= _FEW_CONTACTS:
-        return True
+        return np.int64(0)
+    few = min(most, _ITERATIONS_IN_MOTION) if end - first <= _FEW_CONTACTS else np.int64(0)
     step, velocity, size = numbers_of(members.settings.step), members.motion.start_velocity, members.model.size
     allowed = _RATIO_CALM * step.gravity_norm * step.h
     for index in range(first, end):
@@ -72,8 +77,8 @@ def is_worth_the_method(members, rows, islands, island):
         calm = allowed + _RATIO_CALM_SIZE * min(size[a], size[b]) / step.h
         for row in range(rows.block_row[block], rows.block_row[block + 1]):
             if abs(row_velocity(rows.jacobian, row, 0.0, velocity, a, b)) > calm:
-                return False
-    return True
+                return few
+    return most
 
 
 @subkernel
@@ -136,7 +141,7 @@ def effort_for_velocities(islands, island, contacts, flags, sizes):
 
 
 @subkernel
-def solve_island(arrays, stages, island, effort):
+def solve_island(arrays, stages, island, effort, iterations):
     """Solve an island of the step's rows from its present impulses.
 
     Parameters
@@ -147,6 +152,8 @@ def solve_island(arrays, stages, island, effort):
     island : int64
     effort : int64
         FEW_SWEEPS, SWEEPS, METHOD or IN_SMALL_STEPS.
+    iterations : int64
+        Most of the method.
 
     Returns
     -------
@@ -156,10 +163,26 @@ def solve_island(arrays, stages, island, effort):
     if effort == IN_SMALL_STEPS:
         return _call_solver(stages, SMALL_STEPS, arrays, island)
     if effort == METHOD:
-        return _call_solver(stages, SOLVE_ISLAND, arrays_at(views_of(arrays).solver_input), island)
+        # each worker has settings of its own
+        limit = views_of(arrays).settings.solver.max_iterations
+        most = limit[0]
+        limit[0] = iterations
+        outcome = _call_solver(stages, SOLVE_ISLAND, arrays_at(views_of(arrays).solver_input), island)
+        limit[0] = most
+        return outcome
     most = _SWEEPS_BEFORE_CONTACTS if effort == FEW_SWEEPS else _SWEEPS_MOST
     least = _SWEEPS_BEFORE_CONTACTS if effort == FEW_SWEEPS else _SWEEPS_AFTER_FAILURE
     return _call_solver(stages, FALLBACK_SWEEPS, arrays, island, least, most)
+
+
+@subkernel
+def is_worse_than_nothing(outcome):
+    """Whether an outcome of ``solve_island`` leaves far more speed than there would be without any impulse.
+
+    Where a body is pinched by what is driven, there is no solution, and impulses may grow without end.
+    """
+    _, _, residual, scale, _ = outcome
+    return not residual <= _RATIO_WORSE * scale
 
 
 @subkernel(inline=True)
@@ -172,13 +195,13 @@ def forget_outcome(solves, island):
         Written.
     island : int64
     """
-    solves.iterations[island] = solves.missed[island] = 0
+    solves.iterations[island] = solves.missed[island] = solves.in_small_steps[island] = 0
     solves.worst_a[island] = solves.worst_b[island] = -1
     solves.residual[island] = 0.0
 
 
 @subkernel(inline=True)
-def note_outcome(solves, island, rows, outcome):
+def note_outcome(solves, island, rows, outcome, least_scale):
     """Add one solver call's outcome to the island's.
 
     Parameters
@@ -190,11 +213,14 @@ def note_outcome(solves, island, rows, outcome):
         Read.
     outcome : tuple
         Of ``solve_island``.
+    least_scale : float
+        What gravity gives in a substep [m/s]: where all separates the problem's own scale is that of rounding.
     """
     status, iterations, residual, scale, worst_block = outcome
     solves.iterations[island] += iterations
     if status > CONVERGED_RELATIVE:
         solves.missed[island] += 1
+    scale = max(scale, least_scale)
     relative = residual / scale if scale > 0.0 else residual
     if worst_block >= 0 and not relative <= solves.residual[island]:
         solves.residual[island] = relative

@@ -4,8 +4,11 @@ The answer moves the poses (``position_update``, ``integration``). It is found i
 pass (``detection``).
 """
 
+import numpy as np
+
 from ..compiled.kernel import entry, inlined, subkernel
 from ..compiled.views import numbers_of, views_of, whole
+from ..constraints.velocity_rows import forget_impulses
 from ..parallel.workers import take_next
 from ..problem.problem import CONVERGED_RELATIVE
 from ..solvers.shared.sweep import apply_impulses
@@ -16,7 +19,8 @@ from .island_solve import (
     SAME_ROWS,
     effort_for_positions,
     forget_outcome,
-    is_worth_the_method,
+    is_worse_than_nothing,
+    iterations_of_method,
     note_outcome,
     solve_island,
 )
@@ -56,34 +60,44 @@ def solve_positions(arrays, worker):
 @subkernel(inline=True)
 def _solve_island(arrays, members, rows, islands, island):
     solves, flags, small_steps = members.solves, members.motion.solve_flags, members.motion.small_steps
-    has_small_steps = numbers_of(members.settings.step).small_steps > 0
-    if has_small_steps and not is_worth_the_method(members, rows, islands, island):
-        if solves.pass_kind[0] != SAME_ROWS:
-            _move_in_small_steps(arrays, members, rows, islands, island)
+    step = numbers_of(members.settings.step)
+    has_small_steps = step.small_steps > 0
+    if has_small_steps and solves.pass_kind[0] == SAME_ROWS:
+        return
+    most_iterations = iterations_of_method(members, rows, islands, island)
+    if most_iterations == 0:
+        _move_in_small_steps(arrays, members, rows, islands, island)
         return
     effort = effort_for_positions(islands, island, flags, solves.pass_kind[0])
     if effort == NOTHING:
         return
     _apply_impulses(rows, islands, island, members.motion.free_velocity, members.state.velocity)
-    outcome = solve_island(arrays, members.kernels.stages, island, effort)
+    outcome = solve_island(arrays, members.kernels.stages, island, effort, most_iterations)
     if effort == FEW_SWEEPS:
         # No solution yet, so its residual says nothing.
         solves.swept_only[0] = 1
         solves.iterations[island] = outcome[1]
         return
     is_unsolved = outcome[0] > CONVERGED_RELATIVE
+    if is_unsolved and is_worse_than_nothing(outcome):
+        forget_impulses(islands, island, rows, members.motion.free_velocity, members.state.velocity)
+        if not has_small_steps:
+            outcome = solve_island(arrays, members.kernels.stages, island, effort, most_iterations)
+    if has_small_steps:
+        spend_credit(islands, island, small_steps, members.solver_input.work[0])
     if has_small_steps and is_unsolved:
         # The impulses are no solution, but a better start than those of the last substep.
-        spend_credit(islands, island, small_steps, outcome[1])
         solves.iterations[island] += outcome[1]
         _move_in_small_steps(arrays, members, rows, islands, island)
         return
     note_solved(islands, island, flags, is_unsolved)
-    note_outcome(solves, island, rows, outcome)
+    note_outcome(solves, island, rows, outcome, step.gravity_norm * step.h)
 
 
 @subkernel(inline=True)
 def _move_in_small_steps(arrays, members, rows, islands, island):
-    outcome = solve_island(arrays, members.kernels.stages, island, IN_SMALL_STEPS)
+    outcome = solve_island(arrays, members.kernels.stages, island, IN_SMALL_STEPS, np.int64(0))
     use_small_steps(islands, island, members.motion.small_steps)
-    note_outcome(members.solves, island, rows, outcome)
+    # They aim at no tolerance, so they miss none.
+    members.solves.iterations[island] += outcome[1]
+    members.solves.in_small_steps[island] = 1

@@ -1,7 +1,7 @@
 """Which bodies move in small steps, how far, and what their islands may spend on exact solves (``island_solve``).
 
-Credit, in iterations of a solver, makes the price of a solve that may fail known beforehand: each substep adds what
-small steps cost anyway, each exact solve that fails takes what it cost. So all attempts together cost no more than the
+Credit, in sweeps over an island, makes the price of a solve that may fail known beforehand: each substep adds what
+small steps cost anyway, each exact solve takes what it cost. So all attempts together cost no more than the
 small steps between them, however hard the scene; and a scene starts with enough for a cold start of what stands, which
 makes all later solves cheap.
 """
@@ -26,7 +26,7 @@ class SmallStepMotion(NamedTuple):
     mean_velocity : float64 [body_count, 6]
         Of such bodies over the substep: what moves the poses.
     credit : float64 [body_count]
-        Iterations that may be spent on the body's island [1].
+        Sweeps that may be spent on the body's island.
     """
 
     is_used: np.ndarray
@@ -74,10 +74,10 @@ def credit_of(islands, island, small_steps):
 
 
 @subkernel
-def spend_credit(islands, island, small_steps, iterations):
-    """Take what an exact solve that failed has cost."""
+def spend_credit(islands, island, small_steps, sweeps):
+    """Take what a solve by the method has cost."""
     for index in range(islands.body_first[island], islands.body_first[island + 1]):
-        small_steps.credit[islands.body_order[index]] -= iterations
+        small_steps.credit[islands.body_order[index]] -= sweeps
 
 
 @subkernel

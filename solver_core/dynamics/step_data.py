@@ -195,6 +195,8 @@ class IslandSolveArrays(NamedTuple):
         A copy of that of ``IslandArrays``, which all workers see; impacts change that of their own.
     iterations, missed : int64 [body_count]
         By island: iterations of its solves, and how many missed their tolerance.
+    in_small_steps : int64 [body_count]
+        By island: 1 where it moved in small steps.
     worst_a, worst_b : int64 [body_count]
         The bodies of the block with the largest residual; -1 without one.
     residual : float64 [body_count]
@@ -206,6 +208,7 @@ class IslandSolveArrays(NamedTuple):
     block_first: np.ndarray
     iterations: np.ndarray
     missed: np.ndarray
+    in_small_steps: np.ndarray
     worst_a: np.ndarray
     worst_b: np.ndarray
     residual: np.ndarray
@@ -294,7 +297,8 @@ def island_problem(members: StepMembers) -> IslandProblem:
     """What the method gets of a step."""
     problem, motion = members.problem, members.motion
     velocity, settings = members.state.velocity, members.settings.solver
-    return IslandProblem(problem.rows, problem.islands, motion.free_velocity, velocity, settings, problem.solver)
+    work = np.zeros(1)
+    return IslandProblem(problem.rows, problem.islands, motion.free_velocity, velocity, settings, work, problem.solver)
 
 
 def with_solver_input(members: StepMembers) -> StepMembers:

@@ -156,6 +156,8 @@ class IslandProblem(NamedTuple):
         v_free + M^-1 J' r at the start; written.
     settings : SolverSettings of arrays
         As of ``compiled.views.arrays_of``.
+    work : float64 [1]
+        Written: what the last solve cost, in sweeps over its island.
     workspace : workspace of the method
         The last, so what does not read it is the same code for all methods.
     """
@@ -165,6 +167,7 @@ class IslandProblem(NamedTuple):
     free_velocity: np.ndarray
     velocity: np.ndarray
     settings: SolverSettings
+    work: np.ndarray
     workspace: tuple
 
 

@@ -19,13 +19,13 @@ speed, so those that contradict each other keep no solve from ending. After the 
 The sweeps are those of ``partitioned_sweep``: eight contacts at a time in islands that are partitioned.
 """
 
+import math
 from typing import NamedTuple
 
 import numpy as np
 
 from ..compiled.kernel import subkernel
 from ..compiled.simd import WIDTH, load, select, spread, store
-from ..problem.residuals import problem_scale
 from .batches.batched_sweep import speeds_along_normals
 from .batches.partitioned_sweep import is_partitioned, lay_rows, sweep_island, take_impulses
 from .batches.simd_batches import BIAS, NUMBERS, laid_row_capacity
@@ -142,7 +142,6 @@ def take_small_steps(rows, islands, island, given, velocity, mean_velocity, work
         (status, sweeps, largest change of the last sweep [m/s], scale [m/s], 0), as of a solver.
     """
     tau, bodies = h / n, (islands.body_first[island], islands.body_first[island + 1])
-    scale = problem_scale(rows, islands, island, given.free_velocity)
     bounces = _begin(rows, islands, island, given, velocity, mean_velocity, workspace, 1.0 / n, h)
     lay_rows(rows, islands, island, velocity, sweep)
     if is_partitioned(islands, island):
@@ -180,8 +179,21 @@ def take_small_steps(rows, islands, island, given, velocity, mean_velocity, work
         block = islands.block_order[index]
         for row in range(rows.block_row[block], rows.block_row[block + 1]):
             rows.impulse[row] *= n
+    scale = _speed_taken(islands, island, given.free_velocity, velocity)
     target = max(max(settings.tolerance, RATIO_ROUGH) * scale, settings.absolute_tolerance)
     return status_of(largest, target, settings.absolute_tolerance), sweeps, largest, scale, np.int64(0)
+
+
+@subkernel
+def _speed_taken(islands, island, free_velocity, velocity):
+    """The largest change of a body's velocity by impulses [m/s], which stands for the problem's scale."""
+    square = 0.0
+    for index in range(islands.body_first[island], islands.body_first[island + 1]):
+        body, change = islands.body_order[index], 0.0
+        for axis in range(3):
+            change += (velocity[body, axis] - free_velocity[body, axis]) ** 2
+        square = max(square, change)
+    return math.sqrt(square)
 
 
 @subkernel
@@ -205,6 +217,8 @@ def _begin(rows, islands, island, given, velocity, mean_velocity, workspace, sha
         a, b = rows.body_a[block], rows.body_b[block]
         for row in range(rows.block_row[block], rows.block_row[block + 1]):
             impulse = share * rows.impulse[row]
+            if impulse == 0.0:
+                continue
             rows.impulse[row] = impulse
             for column in range(6):
                 before[a, column] += rows.response[row, column] * impulse

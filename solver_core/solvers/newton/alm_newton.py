@@ -401,6 +401,9 @@ def _find_direction(rows, islands, island, workspace, model, penalty, slip):
         factorize(graph.count[0], elimination.column_start, elimination.row, factor)
         progress.factored_penalty[0] = penalty
         progress.factorisations[0] += 1
+        for column in range(graph.count[0]):
+            below = elimination.column_start[column + 1] - elimination.column_start[column]
+            progress.work[0] += below * below
         largest = 0.0
     asymmetric = slip > 0.0 and fill_slip_stiffness(rows, islands, island, group, model, penalty, by_row, stiffness)
     if not direct and not asymmetric:
