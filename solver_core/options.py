@@ -89,7 +89,14 @@ class SimulationOptions:
     def solver_settings(self) -> SolverSettings:
         """These options as the solver's kernel reads them, with the method's own values where they are open."""
         options = SolverOptions(tolerance=self.tolerance, max_iterations=self.max_iterations)
-        return kernel_settings_of(find_method(self.method, self.friction), options, self.friction)
+        settings = kernel_settings_of(find_method(self.method, self.friction), options, self.friction)
+        # where small steps take over, bodies pay for failures (``dynamics.small_step_motion``)
+        return settings._replace(waits=int(self.small_steps == 0))
+
+    @property
+    def small_steps(self) -> int:
+        """Small steps in a substep of an island in motion; 0: there are none."""
+        return SMALL_STEPS_OF_QUALITY[self.quality] if self.method == "auto" else 0
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -36,7 +36,7 @@ from .geometry import rotations
 from .geometry.shapes import ShapeKind
 from .model.model import BodyKind, Model
 from .model.state import copy_state
-from .options import SMALL_STEPS_OF_QUALITY, FrameInput, SimulationOptions
+from .options import FrameInput, SimulationOptions
 from .parallel.workers import threads, worker_count
 from .problem.problem import ContactProblem
 from .report import FrameReport, frame_report
@@ -440,7 +440,7 @@ class Simulation:
             maximal_points=options.maximal_points,
             sleeping=int(options.sleeping and substeps > 0),
             sweeps_at_rest=int(isinstance(self._problem.solver, SweepWorkspace)),
-            small_steps=SMALL_STEPS_OF_QUALITY[options.quality] if options.method == "auto" else 0,
+            small_steps=options.small_steps,
         )
 
     def _substeps(self, duration) -> int:

@@ -36,7 +36,7 @@ from .island_solve import FIRST_PASS, NEW_PAIRS, SAME_PAIRS, SAME_ROWS
 from .position_update import choose_position_velocities
 from .sharing import call_stage, run_task, share_islands
 from .sleeping import wake_near_driven, wake_touched
-from .small_step_motion import earn_credit, forget_small_steps, take_mean_velocities
+from .small_step_motion import forget_small_steps, take_mean_velocities
 from .solve_flags import keep_solve_flags, start_solve_flags
 from .stage_names import (
     APPLY_FORCES,
@@ -109,7 +109,6 @@ def finish_detection(members):
     """The present buffers become those of the last substep, and likewise the flags of unsolved bodies."""
     roles = members.collision.roles
     keep_solve_flags(members.motion.solve_flags)
-    earn_credit(members.motion.small_steps)
     roles.present[0], roles.last_substep[0] = roles.last_substep[0], roles.present[0]
 
 

@@ -14,7 +14,8 @@ from ..compiled.kernel import subkernel
 from ..compiled.views import arrays_at, numbers_of, views_of
 from ..problem.problem import CONVERGED_RELATIVE
 from ..problem.residuals import row_velocity
-from .small_step_motion import CREDIT_TO_TRY, credit_of
+from .islands import rests_on_something
+from .small_step_motion import CREDIT_START, CREDIT_TO_TRY, credit_of, note_overlaps, was_solved_by_method
 from .solve_flags import has_deep_contacts, has_flagged_body
 from .stage_names import FALLBACK_SWEEPS, SMALL_STEPS, SOLVE_ISLAND
 
@@ -40,8 +41,10 @@ _RATIO_WORSE = 10.0
 _CONTACTS_TO_SWEEP = 500
 
 
-# Islands of up to this many contacts get this many iterations of the method whatever they do: that costs little.
-_FEW_CONTACTS, _ITERATIONS_IN_MOTION = 24, np.int64(30)
+# Iterations of the method where something moves, and where nothing does.
+_ITERATIONS_IN_MOTION, _ITERATIONS_AT_REST = np.int64(100), np.int64(200)
+# ... and without credit where the last solve has succeeded.
+_ITERATIONS_AGAIN = np.int64(12)
 # Surfaces that slide or approach by less than this share of the speed that gravity gives in a substep, or by this share
 # of a body's size a substep, are about to rest.
 _RATIO_CALM, _RATIO_CALM_SIZE = 0.5, 1e-4
@@ -51,9 +54,9 @@ _RATIO_CALM, _RATIO_CALM_SIZE = 0.5, 1e-4
 def iterations_of_method(members, rows, islands, island):
     """Iterations that solving an island by the method is worth; 0: it moves in small steps.
 
-    As many as it takes where the answer stays: nothing moves against each other, so the next substep is the same
-    problem and starts from its solution. Some where they cost little. The island must also have the credit
-    (``small_step_motion``).
+    As many as it takes where the answer stays: nothing moves against each other or falls together, so the next substep
+    is the same problem and starts from its solution. Some where bodies move and have earned them. All of that comes
+    from the bodies' credit (``small_step_motion``).
 
     Parameters
     ----------
@@ -66,9 +69,12 @@ def iterations_of_method(members, rows, islands, island):
     most = members.settings.solver.max_iterations[0]
     if numbers_of(members.settings.step).small_steps == 0:
         return most
-    if credit_of(islands, island, members.motion.small_steps) < CREDIT_TO_TRY:
-        return np.int64(0)
-    few = min(most, _ITERATIONS_IN_MOTION) if end - first <= _FEW_CONTACTS else np.int64(0)
+    credit = credit_of(islands, island, members.motion.small_steps)
+    if credit < CREDIT_TO_TRY:
+        # what the method has solved is mostly solved by the same impulses
+        was_solved = was_solved_by_method(islands, island, members.motion.small_steps)
+        return min(most, _ITERATIONS_AGAIN) if was_solved else np.int64(0)
+    few = min(most, _ITERATIONS_IN_MOTION) if credit > CREDIT_START else np.int64(0)
     step, velocity, size = numbers_of(members.settings.step), members.motion.start_velocity, members.model.size
     allowed = _RATIO_CALM * step.gravity_norm * step.h
     for index in range(first, end):
@@ -77,8 +83,10 @@ def iterations_of_method(members, rows, islands, island):
         calm = allowed + _RATIO_CALM_SIZE * min(size[a], size[b]) / step.h
         for row in range(rows.block_row[block], rows.block_row[block + 1]):
             if abs(row_velocity(rows.jacobian, row, 0.0, velocity, a, b)) > calm:
+                note_overlaps(islands, island, members.motion.small_steps, np.bool_(False))
                 return few
-    return most
+    most = min(most, _ITERATIONS_AT_REST)
+    return most if rests_on_something(rows, islands, island, members.motion.can_be_pushed) else few
 
 
 @subkernel

@@ -14,6 +14,7 @@ from ..problem.problem import CONVERGED_RELATIVE
 from ..solvers.shared.sweep import apply_impulses
 from .island_solve import (
     FEW_SWEEPS,
+    FIRST_PASS,
     IN_SMALL_STEPS,
     NOTHING,
     SAME_ROWS,
@@ -25,7 +26,14 @@ from .island_solve import (
     solve_island,
 )
 from .sharing import begin_islands, help_others
-from .small_step_motion import spend_credit, use_small_steps
+from .small_step_motion import (
+    earn_credit,
+    keeps_overlaps,
+    note_overlaps,
+    note_solved_by_method,
+    spend_credit,
+    use_small_steps,
+)
 from .solve_flags import note_solved
 
 _apply_impulses = inlined(apply_impulses)
@@ -64,6 +72,8 @@ def _solve_island(arrays, members, rows, islands, island):
     has_small_steps = step.small_steps > 0
     if has_small_steps and solves.pass_kind[0] == SAME_ROWS:
         return
+    if has_small_steps and solves.pass_kind[0] == FIRST_PASS:
+        earn_credit(islands, island, small_steps)
     most_iterations = iterations_of_method(members, rows, islands, island)
     if most_iterations == 0:
         _move_in_small_steps(arrays, members, rows, islands, island)
@@ -71,6 +81,8 @@ def _solve_island(arrays, members, rows, islands, island):
     effort = effort_for_positions(islands, island, flags, solves.pass_kind[0])
     if effort == NOTHING:
         return
+    if has_small_steps and keeps_overlaps(islands, island, small_steps):
+        _keep_overlaps(members, rows, islands, island)
     _apply_impulses(rows, islands, island, members.motion.free_velocity, members.state.velocity)
     outcome = solve_island(arrays, members.kernels.stages, island, effort, most_iterations)
     if effort == FEW_SWEEPS:
@@ -87,17 +99,33 @@ def _solve_island(arrays, members, rows, islands, island):
         spend_credit(islands, island, small_steps, members.solver_input.work[0])
     if has_small_steps and is_unsolved:
         # The impulses are no solution, but a better start than those of the last substep.
+        note_overlaps(islands, island, small_steps, np.bool_(True))
         solves.iterations[island] += outcome[1]
         _move_in_small_steps(arrays, members, rows, islands, island)
         return
+    if has_small_steps:
+        note_solved_by_method(islands, island, small_steps, np.bool_(True))
     note_solved(islands, island, flags, is_unsolved)
     note_outcome(solves, island, rows, outcome, step.gravity_norm * step.h)
+
+
+@subkernel
+def _keep_overlaps(members, rows, islands, island):
+    """Ask of overlaps that they do not grow, which is always possible, and not that they are taken out."""
+    contact_count = members.collision.contacts[members.collision.roles.present[0]].count[0]
+    velocity_bias = members.problem.contact_rows.velocity_bias
+    for index in range(islands.block_first[island], islands.block_first[island + 1]):
+        block = islands.block_order[index]
+        if block < contact_count:
+            row = rows.block_row[block]
+            rows.bias[row] = max(rows.bias[row], velocity_bias[block])
 
 
 @subkernel(inline=True)
 def _move_in_small_steps(arrays, members, rows, islands, island):
     outcome = solve_island(arrays, members.kernels.stages, island, IN_SMALL_STEPS, np.int64(0))
     use_small_steps(islands, island, members.motion.small_steps)
+    note_solved_by_method(islands, island, members.motion.small_steps, np.bool_(False))
     # They aim at no tolerance, so they miss none.
     members.solves.iterations[island] += outcome[1]
     members.solves.in_small_steps[island] = 1

@@ -17,16 +17,14 @@ from ..collision.scaled_shapes import grow_shapes
 from ..compiled.kernel import entry
 from ..compiled.views import numbers_of, views_of, whole
 from ..constraints.contact_rows import build_contact_rows
+from ..constraints.velocity_rows import touches_kinematic
 from ..problem.rows import CONE_FRICTION
 from ..solvers.batches.domain_partition import RATIO_REST, partition_islands
 from ..solvers.batches.partitioned_sweep import help_with_domains
 from ..solvers.fallback_sweeps import sweep_as_fallback
 from ..solvers.small_steps import SmallStepInput, take_small_steps
 from .integration import apply_forces, integrate_poses
-from .islands import find_islands
-
-# Overlaps are taken out by small steps no faster than this share of the smallest body in a substep.
-RATIO_FASTEST_RECOVERY = 0.02
+from .islands import find_islands, rests_on_something
 
 
 @entry
@@ -163,13 +161,17 @@ def run_small_steps(arrays, island):
         problem.contact_rows.bounce_speed,
         motion.start_velocity,
         motion.free_velocity,
+        members.state.position,
     )
     islands = whole(problem.islands)
     smallest = math.inf
     for index in range(islands.body_first[island], islands.body_first[island + 1]):
         smallest = min(smallest, members.model.size[islands.body_order[index]])
+    rows = whole(problem.rows)
+    is_supported = rests_on_something(rows, islands, island, motion.can_be_pushed)
+    is_driven = touches_kinematic(islands, island, rows, contacts, members.state.velocity)
     return take_small_steps(
-        whole(problem.rows),
+        rows,
         islands,
         island,
         given,
@@ -178,9 +180,7 @@ def run_small_steps(arrays, island):
         problem.small_steps,
         problem.sweep,
         numbers_of(members.settings.solver),
-        step.h,
-        step.small_steps,
-        RATIO_FASTEST_RECOVERY * smallest / step.h,
+        (step.h, step.small_steps, smallest, is_supported, is_driven),
     )
 
 

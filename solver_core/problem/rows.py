@@ -127,6 +127,8 @@ class SolverSettings(NamedTuple):
         Sweeps of Gauss-Seidel before the method begins.
     seed : int
         Of the random strategy.
+    waits : int
+        1: after a failure the default method does without its exact method for a while; 0: the caller sees to that.
     """
 
     tolerance: float = 1e-6
@@ -141,6 +143,7 @@ class SolverSettings(NamedTuple):
     strategy: int = 0
     warm_start_sweeps: int = 0
     seed: int = 0
+    waits: int = 1
 
 
 class IslandProblem(NamedTuple):

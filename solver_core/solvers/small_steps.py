@@ -33,6 +33,11 @@ from .shared.status import status_of
 
 # Share of an overlap that is taken out in a small step.
 _RATIO_RECOVERY = 0.1
+# ... but no more than this share of the smallest body in a substep.
+RATIO_FASTEST_RECOVERY = 0.02
+# The first sweep of a step is repeated while it changes gaps by more than this share of the smallest body, up to so
+# many times.
+_RATIO_LEFT, _MOST_SWEEPS = 1e-3, 8
 _BOUNCE_SWEEPS = 2
 # Bodies that fly about need no smaller residual than this share of the scale; a larger one means a hit.
 RATIO_ROUGH = 1e-2
@@ -100,6 +105,8 @@ class SmallStepInput(NamedTuple):
         Speed after a bounce [m/s]; 0 where a contact does not bounce.
     start_velocity, free_velocity : float64 [body_count, 6]
         At the substep's start, and at its end without contacts.
+    position : float64 [body_count, 3]
+        Of the centres of mass at the substep's start [m].
     """
 
     contact_count: np.ndarray
@@ -109,10 +116,11 @@ class SmallStepInput(NamedTuple):
     bounce_speed: np.ndarray
     start_velocity: np.ndarray
     free_velocity: np.ndarray
+    position: np.ndarray
 
 
 @subkernel
-def take_small_steps(rows, islands, island, given, velocity, mean_velocity, workspace, sweep, settings, h, n, fastest):
+def take_small_steps(rows, islands, island, given, velocity, mean_velocity, workspace, sweep, settings, pace):
     """Move an island through a substep in small steps.
 
     Parameters
@@ -131,22 +139,23 @@ def take_small_steps(rows, islands, island, given, velocity, mean_velocity, work
     sweep : SweepWorkspace
     settings : SolverSettings
         Read: tolerances, model of friction.
-    h, n : float, int
-        Length of the substep [s]; small steps in it.
-    fastest : float
-        Speed at which overlaps are taken out at most [m/s].
+    pace : tuple of float, int, float, bool, bool
+        Length of the substep [s]; small steps in it; size of the smallest body [m]; whether the island touches
+        something that cannot be pushed, and whether that moves by itself and may push energy into it.
 
     Returns
     -------
     tuple
         (status, sweeps, largest change of the last sweep [m/s], scale [m/s], 0), as of a solver.
     """
+    h, n, size, is_supported, is_driven = pace
+    fastest = RATIO_FASTEST_RECOVERY * size / h
     tau, bodies = h / n, (islands.body_first[island], islands.body_first[island + 1])
     bounces = _begin(rows, islands, island, given, velocity, mean_velocity, workspace, 1.0 / n, h)
     lay_rows(rows, islands, island, velocity, sweep)
     if is_partitioned(islands, island):
         _lay_gaps(islands, island, sweep, workspace)
-    largest = 0.0
+    largest, sweeps = 0.0, n
     for _ in range(n):
         for index in range(bodies[0], bodies[1]):
             body = islands.body_order[index]
@@ -156,14 +165,18 @@ def take_small_steps(rows, islands, island, given, velocity, mean_velocity, work
                 velocity[body, column] = begin + workspace.before[body, column]
                 workspace.before[body, column] = begin
         _set_bias(rows, islands, island, given, workspace, sweep, 1.0 / tau, _RATIO_RECOVERY / tau, fastest, 1.0)
-        sweep_island(rows, islands, island, velocity, sweep, settings, 1.0, 0.0)
+        for _ in range(_MOST_SWEEPS):
+            largest, _ = sweep_island(rows, islands, island, velocity, sweep, settings, 1.0, 0.0)
+            sweeps += 1
+            if largest * tau <= _RATIO_LEFT * size:
+                break
         for index in range(bodies[0], bodies[1]):
             body = islands.body_order[index]
             for column in range(6):
                 mean_velocity[body, column] += velocity[body, column] / n
         _advance_gaps(rows, islands, island, given, velocity, workspace, sweep, tau)
         _set_bias(rows, islands, island, given, workspace, sweep, 1.0 / tau, 0.0, fastest, 0.0)
-        largest, _ = sweep_island(rows, islands, island, velocity, sweep, settings, 1.0, 0.0)
+        sweep_island(rows, islands, island, velocity, sweep, settings, 1.0, 0.0)
         for index in range(bodies[0], bodies[1]):
             body = islands.body_order[index]
             for column in range(6):
@@ -172,16 +185,127 @@ def take_small_steps(rows, islands, island, given, velocity, mean_velocity, work
             take_impulses(rows, islands, island, sweep)
             _note_pushes(rows, islands, island, given, workspace)
     take_impulses(rows, islands, island, sweep)
-    sweeps = 2 * n
     if bounces:
         sweeps += _bounce(rows, islands, island, given, velocity, workspace, sweep, settings)
     for index in range(islands.block_first[island], islands.block_first[island + 1]):
         block = islands.block_order[index]
         for row in range(rows.block_row[block], rows.block_row[block + 1]):
             rows.impulse[row] *= n
+    if not is_supported:
+        _keep_angular_momentum(rows, islands, island, given, velocity, mean_velocity, h)
+    elif not is_driven:
+        _pay_for_lifts(rows, islands, island, given, velocity, mean_velocity, h)
     scale = _speed_taken(islands, island, given.free_velocity, velocity)
     target = max(max(settings.tolerance, RATIO_ROUGH) * scale, settings.absolute_tolerance)
     return status_of(largest, target, settings.absolute_tolerance), sweeps, largest, scale, np.int64(0)
+
+
+@subkernel
+def _keep_angular_momentum(rows, islands, island, given, velocity, mean_velocity, h):
+    """Turn an island that touches nothing but itself, so that it has the angular momentum that it would have alone.
+
+    Impulses act where contacts were at the start, on bodies that have moved on since, and not along their velocities:
+    m (h d) x v is gained. Seen from the island's centre of mass uniform gravity changes nothing.
+    """
+    first, end, mass_of = islands.body_first[island], islands.body_first[island + 1], rows.body_mass
+    total = 0.0
+    center = start = going = way = 0.0, 0.0, 0.0
+    for index in range(first, end):
+        body = islands.body_order[index]
+        mass = mass_of[body, 0, 0]
+        total += mass
+        center = _added(center, mass, given.position[body])
+        start = _added(start, mass, given.free_velocity[body])
+        going = _added(going, mass, velocity[body])
+        way = _added(way, mass * h, mean_velocity[body])
+    x, y, z = center[0] / total, center[1] / total, center[2] / total
+    # missing: the angular momentum alone less the one there is; inertia of the island as it is then
+    missing = 0.0, 0.0, 0.0
+    xx = yy = zz = xy = xz = yz = 0.0
+    for index in range(first, end):
+        body = islands.body_order[index]
+        mass, place = mass_of[body, 0, 0], given.position[body]
+        free, now, moved = given.free_velocity[body], velocity[body], mean_velocity[body]
+        arm = place[0] - x, place[1] - y, place[2] - z
+        alone = free[0] - start[0] / total, free[1] - start[1] / total, free[2] - start[2] / total
+        missing = _added(missing, mass, _cross(arm, alone))
+        arm = (
+            arm[0] + h * moved[0] - way[0] / total,
+            arm[1] + h * moved[1] - way[1] / total,
+            arm[2] + h * moved[2] - way[2] / total,
+        )
+        relative = now[0] - going[0] / total, now[1] - going[1] / total, now[2] - going[2] / total
+        missing = _added(missing, -mass, _cross(arm, relative))
+        for axis in range(3):
+            change = free[3 + axis] - now[3 + axis]
+            column = mass_of[body, 3, 3 + axis], mass_of[body, 4, 3 + axis], mass_of[body, 5, 3 + axis]
+            missing = _added(missing, change, column)
+        a, b, c = arm
+        xx += mass * (b * b + c * c) + mass_of[body, 3, 3]
+        yy += mass * (a * a + c * c) + mass_of[body, 4, 4]
+        zz += mass * (a * a + b * b) + mass_of[body, 5, 5]
+        xy += mass_of[body, 3, 4] - mass * a * b
+        xz += mass_of[body, 3, 5] - mass * a * c
+        yz += mass_of[body, 4, 5] - mass * b * c
+    # the adjugate of a symmetric matrix over its determinant
+    c00, c01, c02 = yy * zz - yz * yz, xz * yz - xy * zz, xy * yz - xz * yy
+    c11, c12, c22 = xx * zz - xz * xz, xy * xz - xx * yz, xx * yy - xy * xy
+    factor = 1.0 / (xx * c00 + xy * c01 + xz * c02)
+    spin = (
+        factor * (c00 * missing[0] + c01 * missing[1] + c02 * missing[2]),
+        factor * (c01 * missing[0] + c11 * missing[1] + c12 * missing[2]),
+        factor * (c02 * missing[0] + c12 * missing[1] + c22 * missing[2]),
+    )
+    for index in range(first, end):
+        body = islands.body_order[index]
+        place, moved = given.position[body], mean_velocity[body]
+        arm = (
+            place[0] - x + h * moved[0] - way[0] / total,
+            place[1] - y + h * moved[1] - way[1] / total,
+            place[2] - z + h * moved[2] - way[2] / total,
+        )
+        turned = _cross(spin, arm)
+        for axis in range(3):
+            velocity[body, axis] += turned[axis]
+            velocity[body, 3 + axis] += spin[axis]
+
+
+@subkernel
+def _added(vector, factor, other):
+    """vector + factor other, of three numbers."""
+    return vector[0] + factor * other[0], vector[1] + factor * other[1], vector[2] + factor * other[2]
+
+
+@subkernel
+def _cross(one, other):
+    a0, a1, a2 = one
+    b0, b1, b2 = other
+    return a1 * b2 - a2 * b1, a2 * b0 - a0 * b2, a0 * b1 - a1 * b0
+
+
+@subkernel
+def _pay_for_lifts(rows, islands, island, given, velocity, mean_velocity, h):
+    """Take from the velocities what energy taking overlaps out has added, as far as they have it.
+
+    The forces' work is p . d with their impulse p = M (v_free - v_start) and the way d. What is left of the change of
+    the energy is the contacts' work, which is never above 0.
+    """
+    kinetic = gained = 0.0
+    for index in range(islands.body_first[island], islands.body_first[island + 1]):
+        body = islands.body_order[index]
+        for i in range(6):
+            for j in range(6):
+                mass, forced = rows.body_mass[body, i, j], given.free_velocity[body, j] - given.start_velocity[body, j]
+                kinetic += 0.5 * velocity[body, i] * mass * velocity[body, j]
+                gained -= 0.5 * given.start_velocity[body, i] * mass * given.start_velocity[body, j]
+                gained -= mean_velocity[body, i] * mass * forced
+    gained += kinetic
+    if not gained > 0.0:
+        return
+    share = math.sqrt(max(1.0 - gained / kinetic, 0.0)) if kinetic > 0.0 else 0.0
+    for index in range(islands.body_first[island], islands.body_first[island + 1]):
+        for column in range(6):
+            velocity[islands.body_order[index], column] *= share
 
 
 @subkernel
