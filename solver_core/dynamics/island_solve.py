@@ -41,8 +41,10 @@ _RATIO_WORSE = 10.0
 _CONTACTS_TO_SWEEP = 500
 
 
+# In motion islands of more contacts than these are not tried: Newton's method either ends soon there or not at all.
+_FEW_CONTACTS = 24
 # Iterations of the method where something moves, and where nothing does.
-_ITERATIONS_IN_MOTION, _ITERATIONS_AT_REST = np.int64(100), np.int64(200)
+ITERATIONS_IN_MOTION, _ITERATIONS_AT_REST = np.int64(100), np.int64(200)
 # ... and without credit where the last solve has succeeded.
 _ITERATIONS_AGAIN = np.int64(12)
 # Surfaces that slide or approach by less than this share of the speed that gravity gives in a substep, or by this share
@@ -74,7 +76,9 @@ def iterations_of_method(members, rows, islands, island):
         # what the method has solved is mostly solved by the same impulses
         was_solved = was_solved_by_method(islands, island, members.motion.small_steps)
         return min(most, _ITERATIONS_AGAIN) if was_solved else np.int64(0)
-    few = min(most, _ITERATIONS_IN_MOTION) if credit > CREDIT_START else np.int64(0)
+    few = min(most, ITERATIONS_IN_MOTION)
+    if credit <= CREDIT_START or end - first > _FEW_CONTACTS:
+        few = np.int64(0)
     step, velocity, size = numbers_of(members.settings.step), members.motion.start_velocity, members.model.size
     allowed = _RATIO_CALM * step.gravity_norm * step.h
     for index in range(first, end):

@@ -12,10 +12,12 @@ from ..constraints.velocity_rows import forget_impulses
 from ..parallel.workers import take_next
 from ..problem.problem import CONVERGED_RELATIVE
 from ..solvers.shared.sweep import apply_impulses
+from ..solvers.small_steps import RATIO_ROUGH
 from .island_solve import (
     FEW_SWEEPS,
     FIRST_PASS,
     IN_SMALL_STEPS,
+    ITERATIONS_IN_MOTION,
     NOTHING,
     SAME_ROWS,
     effort_for_positions,
@@ -97,14 +99,15 @@ def _solve_island(arrays, members, rows, islands, island):
             outcome = solve_island(arrays, members.kernels.stages, island, effort, most_iterations)
     if has_small_steps:
         spend_credit(islands, island, small_steps, members.solver_input.work[0])
-    if has_small_steps and is_unsolved:
+    is_near = most_iterations == ITERATIONS_IN_MOTION and outcome[2] <= RATIO_ROUGH * outcome[3]
+    if has_small_steps and is_unsolved and not is_near:
         # The impulses are no solution, but a better start than those of the last substep.
         note_overlaps(islands, island, small_steps, np.bool_(True))
         solves.iterations[island] += outcome[1]
         _move_in_small_steps(arrays, members, rows, islands, island)
         return
     if has_small_steps:
-        note_solved_by_method(islands, island, small_steps, np.bool_(True))
+        note_solved_by_method(islands, island, small_steps, not is_unsolved)
     note_solved(islands, island, flags, is_unsolved)
     note_outcome(solves, island, rows, outcome, step.gravity_norm * step.h)
 

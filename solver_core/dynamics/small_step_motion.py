@@ -13,8 +13,8 @@ import numpy as np
 
 from ..compiled.kernel import subkernel
 
-# What a body starts with; what an attempt must have; what a body may earn beyond the start.
-CREDIT_START, CREDIT_TO_TRY, CREDIT_BEYOND = 2000.0, 40.0, 200.0
+# What a body starts with and motion may not touch; what an attempt must have; what a body may have beyond the first.
+CREDIT_START, CREDIT_TO_TRY, CREDIT_BEYOND = 2000.0, 40.0, 1000.0
 # What each substep adds: the sweeps of small steps, and as much as this many visits of a contact take.
 _CREDIT_SWEEPS, _CREDIT_VISITS = 8.0, 500.0
 
@@ -50,7 +50,7 @@ def allocate_small_step_motion(body_count: int) -> SmallStepMotion:
         mean_velocity=np.zeros((body_count, 6)),
         keeps_overlaps=np.zeros(body_count, np.bool_),
         was_solved=np.zeros(body_count, np.bool_),
-        credit=np.full(body_count, CREDIT_START),
+        credit=np.full(body_count, CREDIT_START + CREDIT_BEYOND),
     )
 
 
