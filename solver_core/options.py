@@ -8,6 +8,9 @@ from .problem.problem import SolverOptions
 from .problem.rows import SolverSettings
 from .solvers.registry import METHODS, find_method, kernel_settings_of
 
+# Small steps in a substep of what moves (``solvers.small_steps``).
+SMALL_STEPS_OF_QUALITY = {"preview": 2, "production": 4, "exact": 0}
+
 
 @dataclass(frozen=True, kw_only=True)
 class SimulationOptions:
@@ -36,6 +39,9 @@ class SimulationOptions:
     threads : int
         Most threads that a scene of many bodies uses; 0: as many as the processor has cores. The result is the same
         to the bit with any number of them.
+    quality : str
+        Of the default method, in a name of ``SMALL_STEPS_OF_QUALITY``: how islands of bodies in motion are moved. What
+        rests, and small groups of bodies, are always solved to the tolerance; "exact" solves all else to it, too.
 
     Raises
     ------
@@ -53,6 +59,7 @@ class SimulationOptions:
     sleeping: bool = True
     max_substeps: int | None = None
     threads: int = 0
+    quality: str = "exact"
 
     def __post_init__(self):
         if not (np.isfinite(self.frame_rate) and self.frame_rate > 0.0):
@@ -73,6 +80,8 @@ class SimulationOptions:
             )
         if int(self.threads) != self.threads or self.threads < 0:
             raise ValueError(f"threads is {self.threads}; it must be a whole number from 0 on")
+        if self.quality not in SMALL_STEPS_OF_QUALITY:
+            raise ValueError(f"quality is {self.quality!r}; it must be one of {', '.join(SMALL_STEPS_OF_QUALITY)}")
         if self.method not in METHODS:
             raise ValueError(f"method is {self.method!r}; it must be one of {', '.join(METHODS)}")
         find_method(self.method, self.friction)
@@ -80,7 +89,14 @@ class SimulationOptions:
     def solver_settings(self) -> SolverSettings:
         """These options as the solver's kernel reads them, with the method's own values where they are open."""
         options = SolverOptions(tolerance=self.tolerance, max_iterations=self.max_iterations)
-        return kernel_settings_of(find_method(self.method, self.friction), options, self.friction)
+        settings = kernel_settings_of(find_method(self.method, self.friction), options, self.friction)
+        # where small steps take over, bodies pay for failures (``dynamics.small_step_motion``)
+        return settings._replace(waits=int(self.small_steps == 0))
+
+    @property
+    def small_steps(self) -> int:
+        """Small steps in a substep of an island in motion; 0: there are none."""
+        return SMALL_STEPS_OF_QUALITY[self.quality] if self.method == "auto" else 0
 
 
 @dataclass(frozen=True, kw_only=True)

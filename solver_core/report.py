@@ -26,6 +26,8 @@ class FrameReport:
         Of all solves of the frame.
     missed : int
         Solves that ended above their tolerance; of the position solves of a substep, the last counts.
+    in_small_steps : int
+        Islands of bodies in motion, counted once a substep, that were moved in small steps, to no tolerance (``auto``).
     fallbacks : int
         Solves that a second method had to take over (``auto``).
     residual : float
@@ -48,6 +50,7 @@ class FrameReport:
     sleeping: int
     iterations: int
     missed: int
+    in_small_steps: int
     fallbacks: int
     residual: float
     worst: str
@@ -91,6 +94,7 @@ def frame_report(record: FrameRecord, names, frame: int, fallbacks: int) -> Fram
         sleeping=int(record.sleeping[0]),
         iterations=int(record.iterations[0]),
         missed=int(record.missed[0]),
+        in_small_steps=int(record.in_small_steps[0]),
         fallbacks=fallbacks,
         residual=float(record.residual[0]),
         worst=" on ".join(worst),

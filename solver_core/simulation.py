@@ -440,6 +440,7 @@ class Simulation:
             maximal_points=options.maximal_points,
             sleeping=int(options.sleeping and substeps > 0),
             sweeps_at_rest=int(isinstance(self._problem.solver, SweepWorkspace)),
+            small_steps=options.small_steps,
         )
 
     def _substeps(self, duration) -> int:

@@ -18,7 +18,7 @@ worst are over the scenes.
 import sys
 
 from ..report import Report
-from .cairn_engine import FRAME_RATE, CairnEngine
+from .cairn_engine import FRAME_RATE, QUALITIES, CairnEngine, options_of
 from .families import FAMILIES, draw
 from .measures import Judge, play
 from .named import NAMED
@@ -37,11 +37,14 @@ def add_arguments(parser) -> tuple:
     own.add_argument("--family", action="append", choices=FAMILIES, help="only this family; may be repeated")
     own.add_argument("--scene", action="append", choices=NAMED, help="this scene instead; may be repeated")
     own.add_argument("--frames", type=int, metavar="N", help=f"frames of 1/24 s (default {_FRAMES})")
+    own.add_argument("--quality", choices=QUALITIES, help="of Cairn (default: its own)")
     own.add_argument("--without-rapier", action="store_true", help="Cairn alone")
-    return "seeds", "family", "scene", "frames", "without_rapier"
+    return "seeds", "family", "scene", "frames", "quality", "without_rapier"
 
 
-def run(quick, plots, only=None, seeds=None, family=None, scene=None, frames=None, without_rapier=False) -> Report:
+def run(
+    quick, plots, only=None, seeds=None, family=None, scene=None, frames=None, quality=None, without_rapier=False
+) -> Report:
     """Play the scenes, family by family; an interrupt ends it with what there is.
 
     Parameters
@@ -56,6 +59,8 @@ def run(quick, plots, only=None, seeds=None, family=None, scene=None, frames=Non
     family, scene : list of str, optional
         Without any all families are played, and no named scene.
     frames : int, optional
+    quality : str, optional
+        Of ``SimulationOptions``.
     without_rapier : bool
     """
     names = [*(only or ()), *(family or ()), *(scene or ())] or list(FAMILIES)
@@ -66,7 +71,7 @@ def run(quick, plots, only=None, seeds=None, family=None, scene=None, frames=Non
             of_family = []
             for seed in seeds:
                 of_family.append(
-                    outcome(draw(name, seed), frames or (_FRAMES_QUICK if quick else None), without_rapier)
+                    outcome(draw(name, seed), frames or (_FRAMES_QUICK if quick else None), quality, without_rapier)
                 )
                 outcomes.append(of_family[-1])
                 print(_line(of_family[-1]), file=sys.stderr, flush=True)
@@ -88,7 +93,7 @@ def run(quick, plots, only=None, seeds=None, family=None, scene=None, frames=Non
     )
 
 
-def outcome(scene, frames=None, without_rapier=False) -> dict:
+def outcome(scene, frames=None, quality=None, without_rapier=False) -> dict:
     """Play one scene by both engines and measure it.
 
     Parameters
@@ -96,6 +101,7 @@ def outcome(scene, frames=None, without_rapier=False) -> dict:
     scene : Scene
     frames : int, optional
         Without it the scene's own, or 120.
+    quality : str, optional
     without_rapier : bool
 
     Returns
@@ -104,7 +110,7 @@ def outcome(scene, frames=None, without_rapier=False) -> dict:
         Plain values; "Cairn" and "Rapier" hold what ``Judge.measure`` returns.
     """
     frames = frames or scene.frames or _FRAMES
-    engines = [CairnEngine(scene)] + ([] if without_rapier else [RapierEngine(scene, FRAME_RATE)])
+    engines = [CairnEngine(scene, options_of(quality))] + ([] if without_rapier else [RapierEngine(scene, FRAME_RATE)])
     motions = play(scene, engines, frames)
     judge = Judge(scene)
     measures = {engine.name: judge.measure(motion) for engine, motion in zip(engines, motions, strict=True)}

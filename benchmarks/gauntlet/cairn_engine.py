@@ -1,5 +1,6 @@
 """A scene in Cairn: at its defaults, on one thread, with bodies kept awake."""
 
+from dataclasses import replace
 from time import process_time
 
 import numpy as np
@@ -19,14 +20,21 @@ from cairn.solver_core import (
     Sphere,
 )
 from cairn.solver_core.model.compound import Compound
+from cairn.solver_core.options import SMALL_STEPS_OF_QUALITY
 
 from .scene import GRAVITY, matrix
 
 FRAME_RATE = 24.0
 OPTIONS = SimulationOptions(frame_rate=FRAME_RATE, threads=1, sleeping=False)
+QUALITIES = tuple(SMALL_STEPS_OF_QUALITY)
 
 # kinds of shapes that this process has compiled for
 _compiled = set()
+
+
+def options_of(quality) -> SimulationOptions:
+    """The benchmark's options, with this quality or, if it is None, the default one."""
+    return replace(OPTIONS, quality=quality) if quality else OPTIONS
 
 
 class CairnEngine:

@@ -111,6 +111,7 @@ def _no_prediction(body_count, shape_count) -> PredictedMotion:
         velocity=np.zeros((body_count, 6)),
         surplus=np.zeros(body_count),
         is_deep=np.zeros(body_count, np.bool_),
+        is_coarse=np.zeros(body_count, np.bool_),
         body_pose=np.zeros((body_count, 4, 3)),
         shape_pose=np.zeros((shape_count, 4, 3)),
     )

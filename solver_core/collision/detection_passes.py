@@ -14,6 +14,9 @@ from .swept_motion import place_at_time
 # A solution may lead shapes into each other by this fraction of the smaller one's size before end-pose contacts are
 # made.
 RATIO_UNFORESEEN_OVERLAP = 8e-4
+# ... and by this one where bodies are not solved for exactly; there, no more passes than these check that.
+RATIO_COARSE_OVERLAP = 8e-3
+MAX_COARSE_PASSES = 3
 
 
 @subkernel
@@ -23,7 +26,7 @@ def start_pass(predicted, detection_pass):
     if detection_pass == 0:
         for body in range(len(predicted.surplus)):
             predicted.surplus[body] = 0.0
-            predicted.is_deep[body] = False
+            predicted.is_deep[body] = predicted.is_coarse[body] = False
 
 
 @subkernel

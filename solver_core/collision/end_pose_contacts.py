@@ -14,7 +14,7 @@ from ..compiled.kernel import subkernel
 from .convex_contacts import NOT_KEPT, find_manifold
 from .data.contact_buffers import append_contacts, repeat_end_pose_contacts
 from .data.workspace import INFINITE, POSITION, RATIO_MARGIN
-from .detection_passes import RATIO_UNFORESEEN_OVERLAP
+from .detection_passes import MAX_COARSE_PASSES, RATIO_COARSE_OVERLAP, RATIO_UNFORESEEN_OVERLAP
 from .mesh.mesh_manifold import least_gap
 from .mesh_pair_contacts import append_contacts_of_mesh, find_mesh_contacts, start_probe
 from .pair_context import approach_speed
@@ -67,13 +67,15 @@ def plan_end_pose_check(arrays, pair):
         is_turning = h * spin_of(velocity[arrays.model.shapes.body[pair.other]]) > RATIO_UNFORESEEN_OVERLAP
         is_due = is_due and is_turning and not pair.is_moving_surface
     is_due = is_due and not (predicted.is_deep[pair.body_a] or predicted.is_deep[pair.body_b])
+    if only_checks and _is_coarse(arrays, pair):
+        is_due = is_due and predicted.detection_pass[0] < MAX_COARSE_PASSES - 1
     is_held = is_due and not only_checks and arrays.pairs.end_pose_count[pair.number] > 0
     speed, approach = 0.0, 0.0
     if is_held:
         approach = INFINITE
     elif is_due:
         speed = approach_speed(arrays, pair, velocity)
-        is_due = h * speed > (RATIO_UNFORESEEN_OVERLAP if only_checks else RATIO_PREDICTED) * pair.size
+        is_due = h * speed > (allowed_overlap(arrays, pair) if only_checks else RATIO_PREDICTED * pair.size)
         if is_due:
             radius_a, radius_b = pair.shape_a.swept_radius, pair.shape_b.swept_radius
             closest = closest_approach(velocity[pair.body_a], velocity[pair.body_b], radius_a, radius_b)
@@ -85,6 +87,18 @@ def plan_end_pose_check(arrays, pair):
 def reach_at_end(arrays, pair):
     """Largest gap that makes an end-pose contact [m]."""
     return 0.0 if arrays.only_checks else RATIO_MARGIN * pair.size
+
+
+@subkernel
+def allowed_overlap(arrays, pair):
+    """Into which a solution may lead a pair's shapes before end-pose contacts are made [m]."""
+    return (RATIO_COARSE_OVERLAP if _is_coarse(arrays, pair) else RATIO_UNFORESEEN_OVERLAP) * pair.size
+
+
+@subkernel
+def _is_coarse(arrays, pair):
+    is_coarse = arrays.workspace.predicted.is_coarse
+    return is_coarse[pair.body_a] or is_coarse[pair.body_b]
 
 
 @subkernel
@@ -165,14 +179,14 @@ def find_manifold_at_end(arrays, pair, check):
     enough = expected - RATIO_PREDICTED * pair.size
     allows_overlap = arrays.only_checks or check.is_held
     if allows_overlap:
-        enough = min(enough, -RATIO_UNFORESEEN_OVERLAP * pair.size)
+        enough = min(enough, -allowed_overlap(arrays, pair))
     count, _ = find_manifold(arrays, pair, reach, enough)
     deepest = reach
     for contact in range(count):
         deepest = min(deepest, scratch.manifold.gap[contact])
     is_clear = expected - deepest <= RATIO_PREDICTED * pair.size or count == 0
     if allows_overlap:
-        is_clear = is_clear or deepest > -RATIO_UNFORESEEN_OVERLAP * pair.size
+        is_clear = is_clear or deepest > -allowed_overlap(arrays, pair)
     return count, is_clear
 
 
@@ -196,7 +210,7 @@ def find_mesh_contacts_at_end(arrays, pair, check):
     expected, deepest = predicted_gap(arrays, pair), least_gap(workspace.meshes.contact.gap, np.int64(0), count)
     is_clear = expected - deepest <= RATIO_PREDICTED * size
     if arrays.only_checks:
-        is_clear = is_clear or deepest > -RATIO_UNFORESEEN_OVERLAP * size
+        is_clear = is_clear or deepest > -allowed_overlap(arrays, pair)
     return count, is_clear
 
 

@@ -54,6 +54,8 @@ class ContactRowArrays(NamedTuple):
     ----------
     velocity_bias : float64 [contact_capacity]
         Bias of the normal row in the velocity solve where nothing bounces [m/s].
+    surface_speed : float64 [contact_capacity]
+        Part of that bias which comes from a surface that moves by itself [m/s].
     restitution : float64 [contact_capacity]
         Of the pair.
     bounce_speed : float64 [contact_capacity]
@@ -65,6 +67,7 @@ class ContactRowArrays(NamedTuple):
     """
 
     velocity_bias: np.ndarray
+    surface_speed: np.ndarray
     restitution: np.ndarray
     bounce_speed: np.ndarray
     pushes: np.ndarray
@@ -75,6 +78,7 @@ def allocate_contact_rows(contact_capacity: int, block_capacity: int) -> Contact
     """Room for this many contacts, among this many blocks of rows."""
     return ContactRowArrays(
         velocity_bias=np.zeros(contact_capacity),
+        surface_speed=np.zeros(contact_capacity),
         restitution=np.zeros(contact_capacity),
         bounce_speed=np.zeros(contact_capacity),
         pushes=np.zeros(block_capacity, np.bool_),
@@ -137,6 +141,7 @@ def build_contact_rows(model, state, motion, contacts, gravity_norm, h, rows, co
         unrelaxed = contacts.unrelaxed_gap[contact]
         bias[row] = along + closing - unrelaxed / h - _recovery_speed(-gap - unrelaxed, size, h)
         contact_rows.velocity_bias[contact] = along + closing
+        contact_rows.surface_speed[contact] = along
         restitution = model.restitution[a] * model.restitution[b]
         contact_rows.restitution[contact] = restitution
         contact_rows.bounce_speed[contact] = 0.0

@@ -18,6 +18,7 @@ from ..solvers.batches.sweep_workspace import (
     with_room_for_domains,
     with_sweeping_workspace,
 )
+from ..solvers.small_steps import allocate_small_steps
 from . import sharing
 from .contact_generation import PAIRS_A_RUN
 from .frame_record import allocate_record
@@ -128,6 +129,7 @@ def allocate_solves(body_count: int) -> IslandSolveArrays:
         block_first=np.zeros(body_count + 1, np.int64),
         iterations=np.zeros(body_count, np.int64),
         missed=np.zeros(body_count, np.int64),
+        in_small_steps=np.zeros(body_count, np.int64),
         worst_a=np.zeros(body_count, np.int64),
         worst_b=np.zeros(body_count, np.int64),
         residual=np.zeros(body_count),
@@ -187,6 +189,7 @@ def allocate_problem(collision: CollisionArrays, body_count: int, method) -> Pro
         label=np.zeros(body_count, np.int64),
         graph=allocate_contact_graph(0, 0),
         sweep=sweep,
+        small_steps=allocate_small_steps(contact_capacity if method else 0, body_count, False),
         solver=solver,
     )
 
@@ -201,7 +204,12 @@ def with_domains(problem: ProblemArrays) -> ProblemArrays:
     contact_capacity, row_capacity = len(problem.rows.body_a), len(problem.rows.diagonal)
     sweep = with_room_for_domains(problem.sweep, contact_capacity, row_capacity)
     graph = allocate_contact_graph(contact_capacity, len(problem.parent))
-    return problem._replace(graph=graph, sweep=sweep, solver=with_sweeping_workspace(problem.solver, sweep))
+    return problem._replace(
+        graph=graph,
+        sweep=sweep,
+        small_steps=allocate_small_steps(contact_capacity, len(problem.parent), True),
+        solver=with_sweeping_workspace(problem.solver, sweep),
+    )
 
 
 def gather_arrays(members: StepMembers, method=None) -> list[StepArrays]:
@@ -246,6 +254,7 @@ def members_of_worker(first: StepMembers, method, worker: int) -> StepMembers:
     sweep = sweeping_workspace(solver) or allocate_sweep_workspace(*size)
     sweep = sharing_domains(sweep, problem.sweep, worker, queue, jobs)
     return first._replace(
+        settings=first.settings._replace(solver=SolverSettings(*(number.copy() for number in first.settings.solver))),
         collision=first.collision._replace(workspace=_with_own_scratch(first.collision.workspace)),
         problem=problem._replace(
             islands=problem.islands._replace(block_first=problem.islands.block_first.copy()),

@@ -23,6 +23,7 @@ from .stage_names import (
     MATCH_CONTACTS,
     NARROW_PHASE,
     RUN_WORKERS,
+    SMALL_STEPS,
     SOLVE_ISLAND,
     SOLVE_POSITIONS,
     SOLVE_VELOCITIES,
@@ -36,6 +37,7 @@ from .stages import (
     run_help,
     run_integrate,
     run_match_contacts,
+    run_small_steps,
 )
 from .step_data import KernelTables, StepMembers, island_problem, seen_by_stages
 from .velocity_solve import solve_velocities
@@ -67,6 +69,7 @@ def stages_to_compile(members: StepMembers, shape_kinds, method, worker_count: i
         INTEGRATE: (run_integrate, types.none, (arrays,)),
         SOLVE_ISLAND: (method.island_kernel, SOLVER_OUTCOME, (StepArrays(island_problem(members)), 0)),
         FALLBACK_SWEEPS: (run_fallback_sweeps, SOLVER_OUTCOME, (arrays, 0, 0, 0)),
+        SMALL_STEPS: (run_small_steps, SOLVER_OUTCOME, (arrays, 0)),
     }
     if worker_count > 1:
         kernels[JOIN_CONTACTS] = join_runs, types.none, (arrays, 0)

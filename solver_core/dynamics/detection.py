@@ -36,6 +36,7 @@ from .island_solve import FIRST_PASS, NEW_PAIRS, SAME_PAIRS, SAME_ROWS
 from .position_update import choose_position_velocities
 from .sharing import call_stage, run_task, share_islands
 from .sleeping import wake_near_driven, wake_touched
+from .small_step_motion import forget_small_steps, take_mean_velocities
 from .solve_flags import keep_solve_flags, start_solve_flags
 from .stage_names import (
     APPLY_FORCES,
@@ -90,6 +91,7 @@ def detect_and_solve_positions(arrays):
         restore_solve_quality(record, earlier)
         may_keep_pairs = _solve_positions(members, passes, kind)
         _choose_position_velocities(members)
+        take_mean_velocities(motion.small_steps, motion.position_velocity)
         end_stage(record, SOLVE_POSITIONS)
         if _is_last_pass(members, passes, may_keep_pairs):
             end_stage(record, NARROW_PHASE)
@@ -205,6 +207,8 @@ def _solve_positions(members, passes_done, kind):
     solves.pass_kind[0] = kind
     while True:
         solves.swept_only[0] = 0
+        if solves.pass_kind[0] != SAME_ROWS:
+            forget_small_steps(motion.small_steps)
         solve_islands(members, SOLVE_POSITIONS)
         # A body that is hit goes farther than its first velocity could tell, or another way.
         may_keep_pairs = passes_done >= MAX_PASSES or not (
@@ -252,6 +256,10 @@ def _is_last_pass(members, passes_done, may_keep_pairs):
     note_pass_contacts(pairs, contacts, workspace.size, state.kind, workspace.predicted.is_deep)
     if not may_keep_pairs:
         return False
+    # What moves in small steps may overlap more, which the next substep takes out.
+    small_steps, is_coarse = members.motion.small_steps, workspace.predicted.is_coarse
+    for body in range(len(small_steps.is_used)):
+        is_coarse[body] = small_steps.is_used[body]
     place_end_poses(shape_body, position_velocity, h, workspace)
     return are_end_poses_clear(members, pairs)
 

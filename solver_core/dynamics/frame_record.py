@@ -30,6 +30,8 @@ class FrameRecord(NamedTuple):
         Of all solves.
     missed : int64 [1]
         Solves, of those that count (``restore_solve_quality``), that ended above their tolerance.
+    in_small_steps : int64 [1]
+        Islands, of the substeps, that moved in small steps instead.
     residual : float64 [1]
         The largest of these solves, relative to its problem's scale.
     worst_bodies : int64 [2]
@@ -51,6 +53,7 @@ class FrameRecord(NamedTuple):
     sleeping: np.ndarray
     iterations: np.ndarray
     missed: np.ndarray
+    in_small_steps: np.ndarray
     residual: np.ndarray
     worst_bodies: np.ndarray
     not_finite: np.ndarray
@@ -70,6 +73,7 @@ def allocate_record() -> FrameRecord:
         sleeping=np.zeros(1, np.int64),
         iterations=np.zeros(1, np.int64),
         missed=np.zeros(1, np.int64),
+        in_small_steps=np.zeros(1, np.int64),
         residual=np.zeros(1),
         worst_bodies=np.zeros(2, np.int64),
         not_finite=np.zeros(1, np.int64),
@@ -112,7 +116,8 @@ def end_stage(record, stage):
 @subkernel(inline=True)
 def solve_quality(record):
     """How well the solves of a frame went so far, for ``restore_solve_quality``."""
-    return record.missed[0], record.worst_bodies[0], record.worst_bodies[1], record.residual[0]
+    worst = record.worst_bodies
+    return record.missed[0], record.in_small_steps[0], worst[0], worst[1], record.residual[0]
 
 
 @subkernel(inline=True)
@@ -126,7 +131,8 @@ def restore_solve_quality(record, earlier):
     earlier : tuple
         ``solve_quality`` before the solves that do not count.
     """
-    record.missed[0], record.worst_bodies[0], record.worst_bodies[1], record.residual[0] = earlier
+    worst = record.worst_bodies
+    record.missed[0], record.in_small_steps[0], worst[0], worst[1], record.residual[0] = earlier
 
 
 @subkernel(inline=True)
@@ -143,6 +149,7 @@ def record_solves(record, solves, islands):
     for island in range(islands.count[0]):
         record.iterations[0] += solves.iterations[island]
         record.missed[0] += solves.missed[island]
+        record.in_small_steps[0] += solves.in_small_steps[island]
         if solves.worst_a[island] >= 0 and not solves.residual[island] <= record.residual[0]:
             record.residual[0] = solves.residual[island]
             record.worst_bodies[0] = solves.worst_a[island]

@@ -21,6 +21,7 @@ import numpy as np
 from ..compiled.kernel import kernel, subkernel
 from ..geometry.rotation_kernels import from_rotation_vector, multiply, rotate, rotate_back
 from ..model.state import DYNAMIC, KINEMATIC, STATIC
+from .small_step_motion import SmallStepMotion, allocate_small_step_motion
 from .solve_flags import SolveFlags, allocate_solve_flags
 
 # A free body's turn in one cycle of the splitting [rad]; the direction's error a cycle is some tenth of its cube. The
@@ -58,6 +59,7 @@ class MotionArrays(NamedTuple):
     position_velocity : float64 [body_count, 6]
         Moves the poses (``position_update``).
     solve_flags : SolveFlags
+    small_steps : SmallStepMotion
     """
 
     inverse_mass: np.ndarray
@@ -67,6 +69,7 @@ class MotionArrays(NamedTuple):
     free_velocity: np.ndarray
     position_velocity: np.ndarray
     solve_flags: SolveFlags
+    small_steps: SmallStepMotion
 
 
 def allocate_motion(body_count: int) -> MotionArrays:
@@ -79,6 +82,7 @@ def allocate_motion(body_count: int) -> MotionArrays:
         free_velocity=np.zeros((body_count, 6)),
         position_velocity=np.zeros((body_count, 6)),
         solve_flags=allocate_solve_flags(body_count),
+        small_steps=allocate_small_step_motion(body_count),
     )
 
 

@@ -11,10 +11,13 @@ from numba import types
 
 from ..compiled.function_tables import caller
 from ..compiled.kernel import subkernel
-from ..compiled.views import arrays_at, views_of
+from ..compiled.views import arrays_at, numbers_of, views_of
 from ..problem.problem import CONVERGED_RELATIVE
+from ..problem.residuals import row_velocity
+from .islands import rests_on_something
+from .small_step_motion import CREDIT_START, CREDIT_TO_TRY, credit_of, note_overlaps, was_solved_by_method
 from .solve_flags import has_deep_contacts, has_flagged_body
-from .stage_names import FALLBACK_SWEEPS, SOLVE_ISLAND
+from .stage_names import FALLBACK_SWEEPS, SMALL_STEPS, SOLVE_ISLAND
 
 # (status, iterations, residual, scale, worst block), of every solver.
 SOLVER_OUTCOME = types.Tuple((types.int64, types.int64, types.float64, types.float64, types.int64))
@@ -23,16 +26,71 @@ _call_solver = caller(SOLVER_OUTCOME)
 # The detection pass that the rows are of: the first of a substep, another one, one at the same pairs as the previous;
 # or the same rows once more, for the islands that the first pass has only swept.
 FIRST_PASS, NEW_PAIRS, SAME_PAIRS, SAME_ROWS = map(np.int64, range(4))
-# How an island is solved: not at all, by a few sweeps, by sweeps as long as they change it roughly, by the method.
-NOTHING, FEW_SWEEPS, SWEEPS, METHOD = map(np.int64, range(4))
+# How an island is solved: not at all, by a few sweeps, by sweeps as long as they change it roughly, by the method, in
+# small steps.
+NOTHING, FEW_SWEEPS, SWEEPS, METHOD, IN_SMALL_STEPS = map(np.int64, range(5))
 
 # Sweeps over an island that the previous substep left unsolved, in the first pass: its contacts are not all known yet.
 _SWEEPS_BEFORE_CONTACTS = np.int64(12)
 # Sweeps over an island that the previous pass left unsolved, where contacts are added, and for its velocities: at
 # least, and at most where hits need more.
 _SWEEPS_AFTER_FAILURE, _SWEEPS_MOST = np.int64(10), np.int64(240)
+# An outcome with a residual above this multiple of the scale, which that without impulses is, is thrown away.
+_RATIO_WORSE = 10.0
 # From this many contacts on an island that was left unsolved gets sweeps for its velocities.
 _CONTACTS_TO_SWEEP = 500
+
+
+# In motion islands of more contacts than these are not tried: Newton's method either ends soon there or not at all.
+_FEW_CONTACTS = 24
+# Iterations of the method where something moves, and where nothing does.
+ITERATIONS_IN_MOTION, _ITERATIONS_AT_REST = np.int64(100), np.int64(200)
+# ... and without credit where the last solve has succeeded.
+_ITERATIONS_AGAIN = np.int64(12)
+# Surfaces that slide or approach by less than this share of the speed that gravity gives in a substep, or by this share
+# of a body's size a substep, are about to rest.
+_RATIO_CALM, _RATIO_CALM_SIZE = 0.5, 1e-4
+
+
+@subkernel
+def iterations_of_method(members, rows, islands, island):
+    """Iterations that solving an island by the method is worth; 0: it moves in small steps.
+
+    As many as it takes where the answer stays: nothing moves against each other or falls together, so the next substep
+    is the same problem and starts from its solution. Some where bodies move and have earned them. All of that comes
+    from the bodies' credit (``small_step_motion``).
+
+    Parameters
+    ----------
+    members : StepMembers
+        Read.
+    rows, islands, island
+        Read.
+    """
+    first, end = islands.block_first[island], islands.block_first[island + 1]
+    most = members.settings.solver.max_iterations[0]
+    if numbers_of(members.settings.step).small_steps == 0:
+        return most
+    credit = credit_of(islands, island, members.motion.small_steps)
+    if credit < CREDIT_TO_TRY:
+        # what the method has solved is mostly solved by the same impulses
+        was_solved = was_solved_by_method(islands, island, members.motion.small_steps)
+        return min(most, _ITERATIONS_AGAIN) if was_solved else np.int64(0)
+    few = min(most, ITERATIONS_IN_MOTION)
+    if credit <= CREDIT_START or end - first > _FEW_CONTACTS:
+        few = np.int64(0)
+    step, velocity, size = numbers_of(members.settings.step), members.motion.start_velocity, members.model.size
+    allowed = _RATIO_CALM * step.gravity_norm * step.h
+    for index in range(first, end):
+        block = islands.block_order[index]
+        a, b = rows.body_a[block], rows.body_b[block]
+        calm = allowed + _RATIO_CALM_SIZE * min(size[a], size[b]) / step.h
+        for row in range(rows.block_row[block], rows.block_row[block + 1]):
+            if abs(row_velocity(rows.jacobian, row, 0.0, velocity, a, b)) > calm:
+                note_overlaps(islands, island, members.motion.small_steps, np.bool_(False))
+                return few
+    most = min(most, _ITERATIONS_AT_REST)
+    return most if rests_on_something(rows, islands, island, members.motion.can_be_pushed) else few
 
 
 @subkernel
@@ -95,7 +153,7 @@ def effort_for_velocities(islands, island, contacts, flags, sizes):
 
 
 @subkernel
-def solve_island(arrays, stages, island, effort):
+def solve_island(arrays, stages, island, effort, iterations):
     """Solve an island of the step's rows from its present impulses.
 
     Parameters
@@ -105,18 +163,38 @@ def solve_island(arrays, stages, island, effort):
     stages : table of kernels
     island : int64
     effort : int64
-        FEW_SWEEPS, SWEEPS or METHOD.
+        FEW_SWEEPS, SWEEPS, METHOD or IN_SMALL_STEPS.
+    iterations : int64
+        Most of the method.
 
     Returns
     -------
     tuple
         (status, iterations, residual [m/s], scale [m/s], worst block).
     """
+    if effort == IN_SMALL_STEPS:
+        return _call_solver(stages, SMALL_STEPS, arrays, island)
     if effort == METHOD:
-        return _call_solver(stages, SOLVE_ISLAND, arrays_at(views_of(arrays).solver_input), island)
+        # each worker has settings of its own
+        limit = views_of(arrays).settings.solver.max_iterations
+        most = limit[0]
+        limit[0] = iterations
+        outcome = _call_solver(stages, SOLVE_ISLAND, arrays_at(views_of(arrays).solver_input), island)
+        limit[0] = most
+        return outcome
     most = _SWEEPS_BEFORE_CONTACTS if effort == FEW_SWEEPS else _SWEEPS_MOST
     least = _SWEEPS_BEFORE_CONTACTS if effort == FEW_SWEEPS else _SWEEPS_AFTER_FAILURE
     return _call_solver(stages, FALLBACK_SWEEPS, arrays, island, least, most)
+
+
+@subkernel
+def is_worse_than_nothing(outcome):
+    """Whether an outcome of ``solve_island`` leaves far more speed than there would be without any impulse.
+
+    Where a body is pinched by what is driven, there is no solution, and impulses may grow without end.
+    """
+    _, _, residual, scale, _ = outcome
+    return not residual <= _RATIO_WORSE * scale
 
 
 @subkernel(inline=True)
@@ -129,13 +207,13 @@ def forget_outcome(solves, island):
         Written.
     island : int64
     """
-    solves.iterations[island] = solves.missed[island] = 0
+    solves.iterations[island] = solves.missed[island] = solves.in_small_steps[island] = 0
     solves.worst_a[island] = solves.worst_b[island] = -1
     solves.residual[island] = 0.0
 
 
 @subkernel(inline=True)
-def note_outcome(solves, island, rows, outcome):
+def note_outcome(solves, island, rows, outcome, least_scale):
     """Add one solver call's outcome to the island's.
 
     Parameters
@@ -147,11 +225,14 @@ def note_outcome(solves, island, rows, outcome):
         Read.
     outcome : tuple
         Of ``solve_island``.
+    least_scale : float
+        What gravity gives in a substep [m/s]: where all separates the problem's own scale is that of rounding.
     """
     status, iterations, residual, scale, worst_block = outcome
     solves.iterations[island] += iterations
     if status > CONVERGED_RELATIVE:
         solves.missed[island] += 1
+    scale = max(scale, least_scale)
     relative = residual / scale if scale > 0.0 else residual
     if worst_block >= 0 and not relative <= solves.residual[island]:
         solves.residual[island] = relative

@@ -8,6 +8,24 @@ unions.
 from ..compiled.kernel import kernel, subkernel
 
 
+@subkernel
+def rests_on_something(rows, islands, island, can_be_pushed):
+    """Whether an island touches a body that cannot be pushed.
+
+    Parameters
+    ----------
+    rows, islands, island
+        Read.
+    can_be_pushed : bool [body_count]
+        Read.
+    """
+    for index in range(islands.block_first[island], islands.block_first[island + 1]):
+        block = islands.block_order[index]
+        if not (can_be_pushed[rows.body_a[block]] and can_be_pushed[rows.body_b[block]]):
+            return True
+    return False
+
+
 @kernel(inline=True)
 def find_islands(rows, can_be_pushed, islands, parent, label):
     """Sort blocks and bodies into islands.

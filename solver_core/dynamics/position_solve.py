@@ -4,20 +4,38 @@ The answer moves the poses (``position_update``, ``integration``). It is found i
 pass (``detection``).
 """
 
+import numpy as np
+
 from ..compiled.kernel import entry, inlined, subkernel
-from ..compiled.views import views_of, whole
+from ..compiled.views import numbers_of, views_of, whole
+from ..constraints.velocity_rows import forget_impulses
 from ..parallel.workers import take_next
 from ..problem.problem import CONVERGED_RELATIVE
 from ..solvers.shared.sweep import apply_impulses
+from ..solvers.small_steps import RATIO_ROUGH
 from .island_solve import (
     FEW_SWEEPS,
+    FIRST_PASS,
+    IN_SMALL_STEPS,
+    ITERATIONS_IN_MOTION,
     NOTHING,
+    SAME_ROWS,
     effort_for_positions,
     forget_outcome,
+    is_worse_than_nothing,
+    iterations_of_method,
     note_outcome,
     solve_island,
 )
 from .sharing import begin_islands, help_others
+from .small_step_motion import (
+    earn_credit,
+    keeps_overlaps,
+    note_overlaps,
+    note_solved_by_method,
+    spend_credit,
+    use_small_steps,
+)
 from .solve_flags import note_solved
 
 _apply_impulses = inlined(apply_impulses)
@@ -51,16 +69,66 @@ def solve_positions(arrays, worker):
 
 @subkernel(inline=True)
 def _solve_island(arrays, members, rows, islands, island):
-    solves, flags = members.solves, members.motion.solve_flags
+    solves, flags, small_steps = members.solves, members.motion.solve_flags, members.motion.small_steps
+    step = numbers_of(members.settings.step)
+    has_small_steps = step.small_steps > 0
+    if has_small_steps and solves.pass_kind[0] == SAME_ROWS:
+        return
+    if has_small_steps and solves.pass_kind[0] == FIRST_PASS:
+        earn_credit(islands, island, small_steps)
+    most_iterations = iterations_of_method(members, rows, islands, island)
+    if most_iterations == 0:
+        _move_in_small_steps(arrays, members, rows, islands, island)
+        return
     effort = effort_for_positions(islands, island, flags, solves.pass_kind[0])
     if effort == NOTHING:
         return
+    if has_small_steps and keeps_overlaps(islands, island, small_steps):
+        _keep_overlaps(members, rows, islands, island)
     _apply_impulses(rows, islands, island, members.motion.free_velocity, members.state.velocity)
-    outcome = solve_island(arrays, members.kernels.stages, island, effort)
+    outcome = solve_island(arrays, members.kernels.stages, island, effort, most_iterations)
     if effort == FEW_SWEEPS:
         # No solution yet, so its residual says nothing.
         solves.swept_only[0] = 1
         solves.iterations[island] = outcome[1]
         return
-    note_solved(islands, island, flags, outcome[0] > CONVERGED_RELATIVE)
-    note_outcome(solves, island, rows, outcome)
+    is_unsolved = outcome[0] > CONVERGED_RELATIVE
+    if is_unsolved and is_worse_than_nothing(outcome):
+        forget_impulses(islands, island, rows, members.motion.free_velocity, members.state.velocity)
+        if not has_small_steps:
+            outcome = solve_island(arrays, members.kernels.stages, island, effort, most_iterations)
+    if has_small_steps:
+        spend_credit(islands, island, small_steps, members.solver_input.work[0])
+    is_near = most_iterations == ITERATIONS_IN_MOTION and outcome[2] <= RATIO_ROUGH * outcome[3]
+    if has_small_steps and is_unsolved and not is_near:
+        # The impulses are no solution, but a better start than those of the last substep.
+        note_overlaps(islands, island, small_steps, np.bool_(True))
+        solves.iterations[island] += outcome[1]
+        _move_in_small_steps(arrays, members, rows, islands, island)
+        return
+    if has_small_steps:
+        note_solved_by_method(islands, island, small_steps, not is_unsolved)
+    note_solved(islands, island, flags, is_unsolved)
+    note_outcome(solves, island, rows, outcome, step.gravity_norm * step.h)
+
+
+@subkernel
+def _keep_overlaps(members, rows, islands, island):
+    """Ask of overlaps that they do not grow, which is always possible, and not that they are taken out."""
+    contact_count = members.collision.contacts[members.collision.roles.present[0]].count[0]
+    velocity_bias = members.problem.contact_rows.velocity_bias
+    for index in range(islands.block_first[island], islands.block_first[island + 1]):
+        block = islands.block_order[index]
+        if block < contact_count:
+            row = rows.block_row[block]
+            rows.bias[row] = max(rows.bias[row], velocity_bias[block])
+
+
+@subkernel(inline=True)
+def _move_in_small_steps(arrays, members, rows, islands, island):
+    outcome = solve_island(arrays, members.kernels.stages, island, IN_SMALL_STEPS, np.int64(0))
+    use_small_steps(islands, island, members.motion.small_steps)
+    note_solved_by_method(islands, island, members.motion.small_steps, np.bool_(False))
+    # They aim at no tolerance, so they miss none.
+    members.solves.iterations[island] += outcome[1]
+    members.solves.in_small_steps[island] = 1

@@ -20,10 +20,17 @@ STAGES = (
     "fall_asleep",
 )
 # What stages call by address, and what runs a task on several threads; the table holds these behind the stages.
-_CALLED_BY_STAGES = ("join_contacts", "solve_island", "fallback_sweeps", "help_with_domains", "run_workers")
+_CALLED_BY_STAGES = (
+    "join_contacts",
+    "solve_island",
+    "fallback_sweeps",
+    "small_steps",
+    "help_with_domains",
+    "run_workers",
+)
 
 KERNEL_NAMES = STAGES + _CALLED_BY_STAGES
 
 APPLY_FORCES, BROAD_PHASE, NARROW_PHASE, MATCH_CONTACTS, BUILD_ROWS = map(np.int64, range(5))
 FIND_ISLANDS, SOLVE_POSITIONS, SOLVE_VELOCITIES, INTEGRATE, FALL_ASLEEP = map(np.int64, range(5, 10))
-JOIN_CONTACTS, SOLVE_ISLAND, FALLBACK_SWEEPS, HELP_WITH_DOMAINS, RUN_WORKERS = map(np.int64, range(10, 15))
+JOIN_CONTACTS, SOLVE_ISLAND, FALLBACK_SWEEPS, SMALL_STEPS, HELP_WITH_DOMAINS, RUN_WORKERS = map(np.int64, range(10, 16))

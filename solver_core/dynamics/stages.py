@@ -6,6 +6,8 @@ in each of four substeps, however few bodies there are. Here the stage's code is
 (``kernel``'s ``inline``), and reads the words that it needs.
 """
 
+import math
+
 import numpy as np
 
 from ..collision.broad_phase import broad_phase
@@ -15,12 +17,14 @@ from ..collision.scaled_shapes import grow_shapes
 from ..compiled.kernel import entry
 from ..compiled.views import numbers_of, views_of, whole
 from ..constraints.contact_rows import build_contact_rows
+from ..constraints.velocity_rows import touches_kinematic
 from ..problem.rows import CONE_FRICTION
 from ..solvers.batches.domain_partition import RATIO_REST, partition_islands
 from ..solvers.batches.partitioned_sweep import help_with_domains
 from ..solvers.fallback_sweeps import sweep_as_fallback
+from ..solvers.small_steps import SmallStepInput, take_small_steps
 from .integration import apply_forces, integrate_poses
-from .islands import find_islands
+from .islands import find_islands, rests_on_something
 
 
 @entry
@@ -133,6 +137,50 @@ def run_fallback_sweeps(arrays, island, sweeps, most_sweeps):
         numbers_of(members.settings.solver),
         sweeps,
         most_sweeps,
+    )
+
+
+@entry
+def run_small_steps(arrays, island):
+    """An island's motion through a substep in small steps; returns what a solver returns.
+
+    Parameters
+    ----------
+    arrays : StepArrays
+        Written: impulses and velocities of the island, and how its bodies move.
+    island : int64
+    """
+    members = views_of(arrays)
+    problem, motion, step = members.problem, members.motion, numbers_of(members.settings.step)
+    contacts = members.collision.contacts[members.collision.roles.present[0]]
+    given = SmallStepInput(
+        contacts.count,
+        contacts.gap,
+        contacts.unrelaxed_gap,
+        problem.contact_rows.surface_speed,
+        problem.contact_rows.bounce_speed,
+        motion.start_velocity,
+        motion.free_velocity,
+        members.state.position,
+    )
+    islands = whole(problem.islands)
+    smallest = math.inf
+    for index in range(islands.body_first[island], islands.body_first[island + 1]):
+        smallest = min(smallest, members.model.size[islands.body_order[index]])
+    rows = whole(problem.rows)
+    is_supported = rests_on_something(rows, islands, island, motion.can_be_pushed)
+    is_driven = touches_kinematic(islands, island, rows, contacts, members.state.velocity)
+    return take_small_steps(
+        rows,
+        islands,
+        island,
+        given,
+        members.state.velocity,
+        motion.small_steps.mean_velocity,
+        problem.small_steps,
+        problem.sweep,
+        numbers_of(members.settings.solver),
+        (step.h, step.small_steps, smallest, is_supported, is_driven),
     )
 
 

@@ -15,6 +15,7 @@ from ..model.state import StateArrays
 from ..problem.rows import IslandArrays, IslandProblem, RowArrays, SolverSettings
 from ..solvers.batches.domain_partition import ContactGraph
 from ..solvers.batches.sweep_workspace import DomainJobs, SweepWorkspace
+from ..solvers.small_steps import SmallStepArrays
 from .frame_record import FrameRecord
 from .integration import MotionArrays
 from .position_update import StepRuleArrays
@@ -37,6 +38,8 @@ class StepSettings(NamedTuple):
         1: islands at rest fall asleep.
     sweeps_at_rest : int
         1: the method solves also what rests by sweeps.
+    small_steps : int
+        In a substep of an island in motion (``island_solve``); 0: the method solves all islands.
     """
 
     substeps: int
@@ -45,6 +48,7 @@ class StepSettings(NamedTuple):
     maximal_points: int
     sleeping: int = 0
     sweeps_at_rest: int = 0
+    small_steps: int = 0
 
 
 class FrameSettings(NamedTuple):
@@ -191,6 +195,8 @@ class IslandSolveArrays(NamedTuple):
         A copy of that of ``IslandArrays``, which all workers see; impacts change that of their own.
     iterations, missed : int64 [body_count]
         By island: iterations of its solves, and how many missed their tolerance.
+    in_small_steps : int64 [body_count]
+        By island: 1 where it moved in small steps.
     worst_a, worst_b : int64 [body_count]
         The bodies of the block with the largest residual; -1 without one.
     residual : float64 [body_count]
@@ -202,6 +208,7 @@ class IslandSolveArrays(NamedTuple):
     block_first: np.ndarray
     iterations: np.ndarray
     missed: np.ndarray
+    in_small_steps: np.ndarray
     worst_a: np.ndarray
     worst_b: np.ndarray
     residual: np.ndarray
@@ -222,6 +229,7 @@ class ProblemArrays(NamedTuple):
         For ``partition_islands``.
     sweep : SweepWorkspace
         The one within ``solver``, or one beside it.
+    small_steps : SmallStepArrays
     solver : workspace of the method
         Empty where nothing is solved.
     """
@@ -234,6 +242,7 @@ class ProblemArrays(NamedTuple):
     label: np.ndarray
     graph: ContactGraph
     sweep: SweepWorkspace
+    small_steps: SmallStepArrays
     solver: tuple
 
 
@@ -288,7 +297,8 @@ def island_problem(members: StepMembers) -> IslandProblem:
     """What the method gets of a step."""
     problem, motion = members.problem, members.motion
     velocity, settings = members.state.velocity, members.settings.solver
-    return IslandProblem(problem.rows, problem.islands, motion.free_velocity, velocity, settings, problem.solver)
+    work = np.zeros(1)
+    return IslandProblem(problem.rows, problem.islands, motion.free_velocity, velocity, settings, work, problem.solver)
 
 
 def with_solver_input(members: StepMembers) -> StepMembers:

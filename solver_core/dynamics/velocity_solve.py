@@ -22,8 +22,17 @@ from ..constraints.velocity_rows import (
 )
 from ..parallel.workers import take_next
 from .integration import take_turn_energy, turn_ahead, turn_back
-from .island_solve import METHOD, effort_for_velocities, forget_outcome, note_outcome, solve_island
+from .island_solve import (
+    METHOD,
+    effort_for_velocities,
+    forget_outcome,
+    is_worse_than_nothing,
+    iterations_of_method,
+    note_outcome,
+    solve_island,
+)
 from .sharing import begin_islands, help_others
+from .small_step_motion import moves_in_small_steps
 
 
 @entry
@@ -54,11 +63,15 @@ def solve_velocities(arrays, worker):
 @subkernel(inline=True)
 def _solve_island(arrays, members, rows, islands, island):
     motion, state, model = members.motion, members.state, members.model
+    if moves_in_small_steps(islands, island, motion.small_steps):
+        return
     contacts = members.collision.contacts[members.collision.roles.present[0]]
     h = numbers_of(members.settings.step).h
+    least_scale = h * numbers_of(members.settings.step).gravity_norm
     change = set_velocity_bias(islands, island, rows, contacts, members.problem.contact_rows)
     if change == SAME:
         return
+    most_iterations = iterations_of_method(members, rows, islands, island)
     bounces, allowed_energy = change != RECOVERS, math.inf
     if bounces:
         gravity = members.settings.gravity
@@ -66,31 +79,33 @@ def _solve_island(arrays, members, rows, islands, island):
         turn_ahead(islands, island, model, state, motion, h)
     move_rows_along(islands, island, rows, contacts, state, motion, h, bounces)
     if bounces:
-        _solve_impacts(arrays, members, rows, islands, island, allowed_energy)
-    outcome = _solve_without_restitution(arrays, members, rows, islands, island)
-    if not bounces and gains_energy(islands, island, rows, contacts, motion.free_velocity, state.velocity):
+        _solve_impacts(arrays, members, rows, islands, island, allowed_energy, most_iterations)
+    outcome = _solve_without_restitution(arrays, members, rows, islands, island, most_iterations)
+    gained = not bounces and gains_energy(islands, island, rows, contacts, motion.free_velocity, state.velocity)
+    if gained or is_worse_than_nothing(outcome):
         # Overlaps that contradict each other have left impulses from which there is no way back.
         forget_impulses(islands, island, rows, motion.free_velocity, state.velocity)
-        outcome = solve_island(arrays, members.kernels.stages, island, METHOD)
+        outcome = solve_island(arrays, members.kernels.stages, island, METHOD, most_iterations)
     if bounces:
         turn_back(islands, island, model, state, motion, h)
     else:
         take_turn_energy(islands, island, model, state, motion, h)
-    note_outcome(members.solves, island, rows, outcome)
+    note_outcome(members.solves, island, rows, outcome, least_scale)
 
 
 @subkernel(inline=True)
-def _solve_impacts(arrays, members, rows, islands, island, allowed_energy):
+def _solve_impacts(arrays, members, rows, islands, island, allowed_energy, most_iterations):
     """Solve the impacts of an island one after the other (``constraints.restitution``)."""
     contact_rows, step = members.problem.contact_rows, numbers_of(members.settings.step)
     contacts = members.collision.contacts[members.collision.roles.present[0]]
     free_velocity, velocity, contact_count = members.motion.free_velocity, members.state.velocity, contacts.count[0]
     solves, stages, last = members.solves, members.kernels.stages, islands.block_first[island + 1]
 
+    least_scale = step.h * step.gravity_norm
     fastest = restitution.begin_impacts(islands, island, rows, contact_rows, velocity, free_velocity)
     threshold = restitution.impact_threshold(fastest, step.h * step.gravity_norm)
     restitution.set_approach_bias(islands, island, rows, contact_count, contact_rows)
-    note_outcome(solves, island, rows, solve_island(arrays, stages, island, METHOD))
+    note_outcome(solves, island, rows, solve_island(arrays, stages, island, METHOD, most_iterations), least_scale)
     restitution.restart_from_velocities(islands, island, rows, velocity, free_velocity)
     surplus = kinetic_energy(islands, island, rows, velocity) - allowed_energy
     for impact in range(restitution.MAX_IMPACTS):
@@ -98,15 +113,15 @@ def _solve_impacts(arrays, members, rows, islands, island, allowed_energy):
             islands, island, last, rows, contact_count, contact_rows, velocity, threshold, impact == 0
         ):
             break
-        note_outcome(solves, island, rows, solve_island(arrays, stages, island, METHOD))
+        note_outcome(solves, island, rows, solve_island(arrays, stages, island, METHOD, most_iterations), least_scale)
         surplus = restitution.end_impact(islands, island, rows, velocity, free_velocity, surplus)
     restitution.end_impacts(islands, island, last, rows, contact_count, contact_rows)
 
 
 @subkernel(inline=True)
-def _solve_without_restitution(arrays, members, rows, islands, island):
+def _solve_without_restitution(arrays, members, rows, islands, island, most_iterations):
     """Solve an island for the velocities with which its contacts no longer approach."""
     contacts = members.collision.contacts[members.collision.roles.present[0]]
     flags = members.motion.solve_flags
     effort = effort_for_velocities(islands, island, contacts, flags, members.collision.workspace.size)
-    return solve_island(arrays, members.kernels.stages, island, effort)
+    return solve_island(arrays, members.kernels.stages, island, effort, most_iterations)

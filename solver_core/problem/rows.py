@@ -127,6 +127,8 @@ class SolverSettings(NamedTuple):
         Sweeps of Gauss-Seidel before the method begins.
     seed : int
         Of the random strategy.
+    waits : int
+        1: after a failure the default method does without its exact method for a while; 0: the caller sees to that.
     """
 
     tolerance: float = 1e-6
@@ -141,6 +143,7 @@ class SolverSettings(NamedTuple):
     strategy: int = 0
     warm_start_sweeps: int = 0
     seed: int = 0
+    waits: int = 1
 
 
 class IslandProblem(NamedTuple):
@@ -156,6 +159,8 @@ class IslandProblem(NamedTuple):
         v_free + M^-1 J' r at the start; written.
     settings : SolverSettings of arrays
         As of ``compiled.views.arrays_of``.
+    work : float64 [1]
+        Written: what the last solve cost, in sweeps over its island.
     workspace : workspace of the method
         The last, so what does not read it is the same code for all methods.
     """
@@ -165,6 +170,7 @@ class IslandProblem(NamedTuple):
     free_velocity: np.ndarray
     velocity: np.ndarray
     settings: SolverSettings
+    work: np.ndarray
     workspace: tuple
 
 

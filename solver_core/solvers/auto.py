@@ -1,11 +1,18 @@
 """The default method: the cascade of ``cascade.py``, with Newton's method (``alm_newton``) as its exact method."""
 
+from ..compiled.kernel import subkernel
 from .cascade import allocate_cascade, cascade_solver
 from .newton.alm_newton import solve_alm_newton
 from .newton.alm_workspace import allocate_alm_workspace
 from .registry import Method, register
 
 solve_auto = cascade_solver("solve_auto", solve_alm_newton)
+
+
+@subkernel
+def work_of_auto(workspace):
+    """Visits of a contact that the factorisations of Newton's method would have paid for."""
+    return workspace.exact.progress.work[0]
 
 
 def _allocate(row_capacity, body_capacity, history=0):
@@ -21,6 +28,7 @@ register(
         max_iterations=500,
         source="docs/solvers/auto.md",
         allocate=_allocate,
+        work=work_of_auto,
         fallbacks=lambda workspace: workspace.fallbacks,
         carried=("memory",),
     )

@@ -218,6 +218,8 @@ def _solve_cascade(rows, islands, island, free_velocity, velocity, workspace, se
             return status, iterations, residual, scale, worst_block
         # there was no room for the first subdomain
     wait, closeness = count_down_wait(islands, island, memory, scale, residual)
+    if settings.waits == 0:
+        wait = np.int64(0)
     settled = residual <= _RATIO_SETTLED * scale
     sweeps, forecast = _allowed_sweeps(blocks, wait, settings.max_iterations - iterations)
     status, done, residual, worst_block = iterate_nncg(
@@ -233,6 +235,7 @@ def _solve_cascade(rows, islands, island, free_velocity, velocity, workspace, se
         forecast,
     )
     iterations += done
+    settled = settled or settings.waits == 0
     steps = min(_STEPS_SETTLED if settled else _STEPS_RESTLESS, settings.max_iterations - iterations)
     if residual > target and wait > 0:
         workspace.fallbacks[0] += 1

@@ -54,6 +54,46 @@ _contact_methods: dict[str | tuple[str, str], "Method"] = {}
 _lcp_methods: dict[str, "LcpMethod"] = {}
 
 
+@subkernel
+def solve_rows(rows, islands, island, free_velocity, velocity, workspace, settings):
+    """Stand-in for a method's kernel, which ``_kernel_of_islands`` binds."""
+    raise NotImplementedError("an island was solved without a method")
+
+
+@subkernel
+def no_work(workspace):
+    """Of a method that does nothing but sweep, or that does not say."""
+    return 0.0
+
+
+# Stand-in for a method's work, which ``_kernel_of_islands`` binds.
+work_of = no_work
+
+
+def _solve_island(problem, island):
+    """Solve an island by a method's kernel."""
+    members = views_of(problem)
+    before = work_of(members.workspace)
+    outcome = solve_rows(
+        whole(members.rows),
+        whole(members.islands),
+        island,
+        members.free_velocity,
+        members.velocity,
+        members.workspace,
+        numbers_of(members.settings),
+    )
+    contacts = members.islands.block_first[island + 1] - members.islands.block_first[island]
+    members.work[0] = outcome[1] + (work_of(members.workspace) - before) / max(contacts, 1)
+    return outcome
+
+
+@functools.cache
+def _kernel_of_islands(method_kernel, work_of_method):
+    name = f"{method_kernel.__name__}_of_islands"
+    return bind(_solve_island, name, solve_rows=method_kernel, work_of=work_of_method)
+
+
 @dataclass(frozen=True)
 class Method:
     """One solver of contact problems.
@@ -83,6 +123,8 @@ class Method:
         (delassus, r0, friction, options) -> (r, status, iterations, residual, scale, worst contact, history).
     fallbacks : callable or None
         (workspace) -> int64 [1], to which the kernel adds one for each time that another method had to take over.
+    work : kernel
+        (workspace) -> float, which grows by what solves cost beside sweeps, in visits of a contact.
     carried : tuple of str
         Fields of the workspace that the kernel keeps from call to call: NamedTuples of arrays with a place per body.
     """
@@ -97,6 +139,7 @@ class Method:
     options: Mapping[str, object] = field(default_factory=dict)
     explicit: Callable | None = None
     fallbacks: Callable | None = None
+    work: Callable = no_work
     carried: tuple[str, ...] = ()
 
     @property
@@ -105,12 +148,12 @@ class Method:
 
         One kernel for calls from Python and from a step, so that a method is compiled once.
         """
-        return _kernel_of_islands(self.kernel)
+        return _kernel_of_islands(self.kernel, self.work)
 
     def solve_island(self, rows, islands, island, free_velocity, velocity, workspace, settings):
         """Call ``kernel`` from Python: the same arguments, and the same result."""
         free_velocity = np.require(free_velocity, float, ["C", "W"])
-        given = IslandProblem(rows, islands, free_velocity, velocity, arrays_of(settings), workspace)
+        given = IslandProblem(rows, islands, free_velocity, velocity, arrays_of(settings), np.zeros(1), workspace)
         return self.island_kernel(StepArrays(given), island)
 
     def carry(self, old, new) -> None:
@@ -122,31 +165,6 @@ class Method:
     def sharing(self, first, other):
         """A workspace for the same bodies that another worker uses to solve other islands at the same time."""
         return other._replace(**{name: getattr(first, name) for name in self.carried}) if self.carried else other
-
-
-@subkernel
-def solve_rows(rows, islands, island, free_velocity, velocity, workspace, settings):
-    """Stand-in for a method's kernel, which ``_kernel_of_islands`` binds."""
-    raise NotImplementedError("an island was solved without a method")
-
-
-def _solve_island(problem, island):
-    """Solve an island by a method's kernel."""
-    members = views_of(problem)
-    return solve_rows(
-        whole(members.rows),
-        whole(members.islands),
-        island,
-        members.free_velocity,
-        members.velocity,
-        members.workspace,
-        numbers_of(members.settings),
-    )
-
-
-@functools.cache
-def _kernel_of_islands(method_kernel):
-    return bind(_solve_island, f"{method_kernel.__name__}_of_islands", solve_rows=method_kernel)
 
 
 @dataclass(frozen=True)

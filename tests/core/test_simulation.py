@@ -364,7 +364,7 @@ def test_report_tells_what_happened():
 
 def test_missed_tolerance_is_reported():
     """One iteration a solve: the report counts the misses and says where."""
-    simulation = Simulation(stack(5).build_model(), SimulationOptions(max_iterations=1))
+    simulation = Simulation(stack(5).build_model(), SimulationOptions(max_iterations=1, quality="exact"))
     report = simulation.advance_frame()
     assert report.missed > 0
     assert report.residual > 1e-6
@@ -373,7 +373,7 @@ def test_missed_tolerance_is_reported():
 
 def test_only_the_last_pass_of_a_substep_counts():
     """However many detection passes there are: of an island one position solve counts, and one velocity solve."""
-    options = SimulationOptions(max_iterations=1, substeps=1, sleeping=False)
+    options = SimulationOptions(max_iterations=1, substeps=1, sleeping=False, quality="exact")
     simulation = Simulation(pile(20).build_model(), options)
     reports = [simulation.advance_frame() for _ in range(36)]
     assert all(report.missed <= 2 * report.islands for report in reports)

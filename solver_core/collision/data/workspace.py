@@ -424,6 +424,8 @@ class PredictedMotion(NamedTuple):
         How much farther than by its velocity at the start the body may go, because others push it [m].
     is_deep : bool [B]
         Whether the body has overlapped another one so deeply in this substep that its predicted end pose means nothing.
+    is_coarse : bool [B]
+        Whether the body is not solved for exactly, so that it may be led deeper into others before that is looked at.
     body_pose, shape_pose : float64 [B, 4, 3], [S, 4, 3]
         World poses at the end of the substep, written by ``place_end_poses``; of the present pass where it checks them.
     """
@@ -432,6 +434,7 @@ class PredictedMotion(NamedTuple):
     velocity: np.ndarray
     surplus: np.ndarray
     is_deep: np.ndarray
+    is_coarse: np.ndarray
     body_pose: np.ndarray
     shape_pose: np.ndarray
 

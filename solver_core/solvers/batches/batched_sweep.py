@@ -259,6 +259,28 @@ def sweep_batches(batches, domain, impulse, velocity, change, step):
 
 
 @subkernel
+def speeds_along_normals(batches, batch, vector, velocity):
+    """J v of the normal rows of the eight contacts in a vector of a batch [m/s].
+
+    Parameters
+    ----------
+    batches, batch, vector
+        Read.
+    velocity : float64 [body_count, 6]
+        Read.
+
+    Returns
+    -------
+    SIMD vector
+    """
+    numbers, at = batches.numbers, NUMBERS * WIDTH * vector
+    va = _gather_velocity(velocity, _velocities_of(batches.body[batch, 0]))
+    vb = _gather_velocity(velocity, _velocities_of(batches.body[batch, 1]))
+    slip = _slip(_three(numbers, at, ARM_A), _three(numbers, at, ARM_B), va, vb)
+    return _dot(_three(numbers, at, _NORMAL_ROW), slip)
+
+
+@subkernel
 def _fetch_vector(numbers, at, impulse, change, row):
     for which in range(NUMBERS):
         fetch(numbers, at + WIDTH * which)

@@ -27,7 +27,7 @@ from ...compiled.simd import WIDTH
 from .simd_batches import find_batches
 
 # Contacts of an island that is worth partitioning, which takes as long as five sweeps over its batches.
-BLOCKS_TO_PARTITION = 400
+BLOCKS_TO_PARTITION = 32
 # Bodies slower than this share of the speed that gravity gives in a substep are at rest.
 RATIO_REST = 0.1
 # A domain has enough contacts to fill batches and to take some microseconds, or one part in this many of the island.

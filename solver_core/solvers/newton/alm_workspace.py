@@ -85,6 +85,9 @@ class Progress(NamedTuple):
         GMRES stops at this share of the first residual.
     scale : float64 [1]
         Of the problem [m/s].
+    work : float64 [1]
+        Products of blocks in all factorisations so far, each of which takes as long as a contact in a sweep; never
+        reset.
     """
 
     factorisations: np.ndarray
@@ -99,6 +102,7 @@ class Progress(NamedTuple):
     factored_penalty: np.ndarray
     forcing: np.ndarray
     scale: np.ndarray
+    work: np.ndarray
 
 
 _COUNTS = ("factorisations", "linear_steps", "steps", "stalled", "worst_block", "groups")

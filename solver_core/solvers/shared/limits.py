@@ -29,4 +29,5 @@ def with_ends(settings, tolerance, absolute_tolerance, limit):
         settings.strategy,
         settings.warm_start_sweeps,
         settings.seed,
+        settings.waits,
     )

@@ -1,0 +1,150 @@
+"""Which bodies move in small steps, how far, and what their islands may spend on exact solves (``island_solve``).
+
+Credit, in sweeps over an island, makes the price of solves that may fail known beforehand: each substep adds what it
+costs anyway, small steps and all that is done for an island beside them; each solve by the method takes what it cost.
+So all of these together cost no more than the substeps themselves, however hard the scene. A scene starts with enough
+for a cold start of what stands, which makes all later solves cheap; what is in motion may spend no more than what it
+has earned beyond that.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ..compiled.kernel import subkernel
+
+# What a body starts with and motion may not touch; what an attempt must have; what a body may have beyond the first.
+CREDIT_START, CREDIT_TO_TRY, CREDIT_BEYOND = 2000.0, 40.0, 1000.0
+# What each substep adds: the sweeps of small steps, and as much as this many visits of a contact take.
+_CREDIT_SWEEPS, _CREDIT_VISITS = 8.0, 500.0
+
+
+class SmallStepMotion(NamedTuple):
+    """What small steps leave of each body.
+
+    Attributes
+    ----------
+    is_used : bool [body_count]
+        In this detection pass the body's island moves in small steps.
+    mean_velocity : float64 [body_count, 6]
+        Of such bodies over the substep: what moves the poses.
+    keeps_overlaps : bool [body_count]
+        A solve by the method has failed since the body came to rest: its overlaps may contradict each other.
+    was_solved : bool [body_count]
+        The last solve of the body's island was one by the method, and reached its tolerance.
+    credit : float64 [body_count]
+        Sweeps that may be spent on the body's island.
+    """
+
+    is_used: np.ndarray
+    mean_velocity: np.ndarray
+    keeps_overlaps: np.ndarray
+    was_solved: np.ndarray
+    credit: np.ndarray
+
+
+def allocate_small_step_motion(body_count: int) -> SmallStepMotion:
+    """Bodies that have not moved yet."""
+    return SmallStepMotion(
+        is_used=np.zeros(body_count, np.bool_),
+        mean_velocity=np.zeros((body_count, 6)),
+        keeps_overlaps=np.zeros(body_count, np.bool_),
+        was_solved=np.zeros(body_count, np.bool_),
+        credit=np.full(body_count, CREDIT_START + CREDIT_BEYOND),
+    )
+
+
+@subkernel
+def forget_small_steps(small_steps):
+    """Begin a detection pass: nothing has moved in small steps."""
+    for body in range(len(small_steps.is_used)):
+        small_steps.is_used[body] = False
+
+
+@subkernel
+def use_small_steps(islands, island, small_steps):
+    """Note that an island moves in small steps."""
+    for index in range(islands.body_first[island], islands.body_first[island + 1]):
+        small_steps.is_used[islands.body_order[index]] = True
+
+
+@subkernel
+def note_overlaps(islands, island, small_steps, keeps):
+    """Note whether an island keeps its overlaps when it is solved by the method."""
+    for index in range(islands.body_first[island], islands.body_first[island + 1]):
+        small_steps.keeps_overlaps[islands.body_order[index]] = keeps
+
+
+@subkernel
+def keeps_overlaps(islands, island, small_steps):
+    """Whether some body of an island keeps its overlaps."""
+    for index in range(islands.body_first[island], islands.body_first[island + 1]):
+        if small_steps.keeps_overlaps[islands.body_order[index]]:
+            return True
+    return False
+
+
+@subkernel
+def note_solved_by_method(islands, island, small_steps, solved):
+    """Note whether an island was solved by the method."""
+    for index in range(islands.body_first[island], islands.body_first[island + 1]):
+        small_steps.was_solved[islands.body_order[index]] = solved
+
+
+@subkernel
+def was_solved_by_method(islands, island, small_steps):
+    """Whether all bodies of an island were solved by the method."""
+    for index in range(islands.body_first[island], islands.body_first[island + 1]):
+        if not small_steps.was_solved[islands.body_order[index]]:
+            return False
+    return True
+
+
+@subkernel
+def moves_in_small_steps(islands, island, small_steps):
+    """Whether an island moves in small steps."""
+    first = islands.body_first[island]
+    return first < islands.body_first[island + 1] and small_steps.is_used[islands.body_order[first]]
+
+
+@subkernel
+def credit_of(islands, island, small_steps):
+    """The least credit of an island's bodies: a hit leaves nobody with more to spend."""
+    credit = CREDIT_START + CREDIT_BEYOND
+    for index in range(islands.body_first[island], islands.body_first[island + 1]):
+        credit = min(credit, small_steps.credit[islands.body_order[index]])
+    return credit
+
+
+@subkernel
+def spend_credit(islands, island, small_steps, sweeps):
+    """Take what a solve by the method has cost."""
+    for index in range(islands.body_first[island], islands.body_first[island + 1]):
+        small_steps.credit[islands.body_order[index]] -= sweeps
+
+
+@subkernel
+def earn_credit(islands, island, small_steps):
+    """Add what a substep earns an island, once a substep."""
+    contacts = islands.block_first[island + 1] - islands.block_first[island]
+    earned = _CREDIT_SWEEPS + _CREDIT_VISITS / max(contacts, 1)
+    for index in range(islands.body_first[island], islands.body_first[island + 1]):
+        body = islands.body_order[index]
+        small_steps.credit[body] = min(small_steps.credit[body] + earned, CREDIT_START + CREDIT_BEYOND)
+
+
+@subkernel
+def take_mean_velocities(small_steps, position_velocity):
+    """Let bodies that moved in small steps go where these lead.
+
+    Parameters
+    ----------
+    small_steps : SmallStepMotion
+        Read.
+    position_velocity : float64 [body_count, 6]
+        Written for these bodies.
+    """
+    for body in range(len(small_steps.is_used)):
+        if small_steps.is_used[body]:
+            for column in range(6):
+                position_velocity[body, column] = small_steps.mean_velocity[body, column]

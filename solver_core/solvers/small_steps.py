@@ -1,0 +1,469 @@
+"""Small steps: an island in motion, in n steps of tau = h / n with two sweeps each, at a cost that is known beforehand.
+
+Where bodies hit each other there is no exact answer worth its price: the next substep is another problem. Many small
+steps with one sweep each come closer to the motion than few steps with many sweeps (Macklin et al. 2019, "Small Steps
+in Physics Simulation"), and what is left of an error is smaller by the square of n. Contacts keep their points and
+directions over the substep; only their gaps change. With J the rows, v the velocities, d the way so far, each small
+step is
+
+    v <- v + (v_free - v_start) / n + M^-1 J' r      forces, and the impulses of the step before as a start
+    one sweep with      u_n >= -gap / tau            gaps may close, not more
+                        u_n >= min(-c gap / tau, w)  overlaps are taken out by the share c, no faster than w
+    d <- d + tau v,     gap <- gap + tau u_n
+    one sweep with      u_n >= -gap / tau or 0       the speed that took out overlaps is taken back: it adds no energy
+
+(the second sweep is the relaxation of the soft step in Catto's Solver2D, 2024). Overlaps are targets with a bounded
+speed, so those that contradict each other keep no solve from ending. After the last step contacts that bounce get
+``_BOUNCE_SWEEPS`` sweeps with u_n >= e w.
+
+The sweeps are those of ``partitioned_sweep``: eight contacts at a time in islands that are partitioned.
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from ..compiled.kernel import subkernel
+from ..compiled.simd import WIDTH, load, select, spread, store
+from .batches.batched_sweep import speeds_along_normals
+from .batches.partitioned_sweep import is_partitioned, lay_rows, sweep_island, take_impulses
+from .batches.simd_batches import BIAS, NUMBERS, laid_row_capacity
+from .shared.status import status_of
+
+# Share of an overlap that is taken out in a small step.
+_RATIO_RECOVERY = 0.1
+# ... but no more than this share of the smallest body in a substep.
+RATIO_FASTEST_RECOVERY = 0.02
+# The first sweep of a step is repeated while it changes gaps by more than this share of the smallest body, up to so
+# many times.
+_RATIO_LEFT, _MOST_SWEEPS = 1e-3, 8
+_BOUNCE_SWEEPS = 2
+# Bodies that fly about need no smaller residual than this share of the scale; a larger one means a hit.
+RATIO_ROUGH = 1e-2
+_ROWS = 3
+
+
+class SmallStepArrays(NamedTuple):
+    """Memory of small steps; contents mean nothing between calls.
+
+    Attributes
+    ----------
+    gap : float64 [block_capacity]
+        As the bodies move [m]; below 0 an overlap.
+    kept_speed : float64 [block_capacity]
+        Part of a normal row's speed that is no body's, of a surface that moves by itself [m/s].
+    push_speed : float64 [block_capacity]
+        Speed at which a contact parts until the substep's end, not to be led into what the rows do not see [m/s].
+    pushed : bool [block_capacity]
+        Whether a contact has pushed in any step; only of those that bounce.
+    before : float64 [body_capacity, 6]
+        Velocities before a step's impulses, and then what these have changed [m/s, rad/s].
+    laid_gap, laid_speed, laid_push : float64 [8 vector_capacity]
+        Those of contacts in batches, lane by lane.
+    """
+
+    gap: np.ndarray
+    kept_speed: np.ndarray
+    push_speed: np.ndarray
+    pushed: np.ndarray
+    before: np.ndarray
+    laid_gap: np.ndarray
+    laid_speed: np.ndarray
+    laid_push: np.ndarray
+
+
+def allocate_small_steps(block_capacity: int, body_capacity: int, has_domains: bool) -> SmallStepArrays:
+    """Room for this many blocks and bodies; with room for batches only where there are domains."""
+    lanes = laid_row_capacity(block_capacity) + WIDTH if has_domains else 0
+    return SmallStepArrays(
+        gap=np.zeros(block_capacity),
+        kept_speed=np.zeros(block_capacity),
+        push_speed=np.zeros(block_capacity),
+        pushed=np.zeros(block_capacity, np.bool_),
+        before=np.zeros((body_capacity, 6)),
+        laid_gap=np.zeros(lanes),
+        laid_speed=np.zeros(lanes),
+        laid_push=np.zeros(lanes),
+    )
+
+
+class SmallStepInput(NamedTuple):
+    """What small steps need beside the rows.
+
+    Attributes
+    ----------
+    contact_count : int64 [1]
+        Blocks before this one are contacts; the others keep their bias.
+    gap : float64 [contact_capacity]
+        At the substep's start [m].
+    unrelaxed_gap : float64 [contact_capacity]
+        What of an overlap is none yet: the substep itself would lead into it [m].
+    surface_speed : float64 [contact_capacity]
+        ``SmallStepArrays.kept_speed`` of contacts.
+    bounce_speed : float64 [contact_capacity]
+        Speed after a bounce [m/s]; 0 where a contact does not bounce.
+    start_velocity, free_velocity : float64 [body_count, 6]
+        At the substep's start, and at its end without contacts.
+    position : float64 [body_count, 3]
+        Of the centres of mass at the substep's start [m].
+    """
+
+    contact_count: np.ndarray
+    gap: np.ndarray
+    unrelaxed_gap: np.ndarray
+    surface_speed: np.ndarray
+    bounce_speed: np.ndarray
+    start_velocity: np.ndarray
+    free_velocity: np.ndarray
+    position: np.ndarray
+
+
+@subkernel
+def take_small_steps(rows, islands, island, given, velocity, mean_velocity, workspace, sweep, settings, pace):
+    """Move an island through a substep in small steps.
+
+    Parameters
+    ----------
+    rows : RowArrays
+        ``impulse`` holds those of the last substep and is written: those of the last step, times n. ``bias`` written.
+    islands, island
+        Read.
+    given : SmallStepInput
+        Read.
+    velocity : float64 [body_count, 6]
+        Written: at the substep's end.
+    mean_velocity : float64 [body_count, 6]
+        Written: h times it is how the island's bodies move.
+    workspace : SmallStepArrays
+    sweep : SweepWorkspace
+    settings : SolverSettings
+        Read: tolerances, model of friction.
+    pace : tuple of float, int, float, bool, bool
+        Length of the substep [s]; small steps in it; size of the smallest body [m]; whether the island touches
+        something that cannot be pushed, and whether that moves by itself and may push energy into it.
+
+    Returns
+    -------
+    tuple
+        (status, sweeps, largest change of the last sweep [m/s], scale [m/s], 0), as of a solver.
+    """
+    h, n, size, is_supported, is_driven = pace
+    fastest = RATIO_FASTEST_RECOVERY * size / h
+    tau, bodies = h / n, (islands.body_first[island], islands.body_first[island + 1])
+    bounces = _begin(rows, islands, island, given, velocity, mean_velocity, workspace, 1.0 / n, h)
+    lay_rows(rows, islands, island, velocity, sweep)
+    if is_partitioned(islands, island):
+        _lay_gaps(islands, island, sweep, workspace)
+    largest, sweeps = 0.0, n
+    for _ in range(n):
+        for index in range(bodies[0], bodies[1]):
+            body = islands.body_order[index]
+            for column in range(6):
+                forced = (given.free_velocity[body, column] - given.start_velocity[body, column]) / n
+                begin = velocity[body, column] + forced
+                velocity[body, column] = begin + workspace.before[body, column]
+                workspace.before[body, column] = begin
+        _set_bias(rows, islands, island, given, workspace, sweep, 1.0 / tau, _RATIO_RECOVERY / tau, fastest, 1.0)
+        for _ in range(_MOST_SWEEPS):
+            largest, _ = sweep_island(rows, islands, island, velocity, sweep, settings, 1.0, 0.0)
+            sweeps += 1
+            if largest * tau <= _RATIO_LEFT * size:
+                break
+        for index in range(bodies[0], bodies[1]):
+            body = islands.body_order[index]
+            for column in range(6):
+                mean_velocity[body, column] += velocity[body, column] / n
+        _advance_gaps(rows, islands, island, given, velocity, workspace, sweep, tau)
+        _set_bias(rows, islands, island, given, workspace, sweep, 1.0 / tau, 0.0, fastest, 0.0)
+        sweep_island(rows, islands, island, velocity, sweep, settings, 1.0, 0.0)
+        for index in range(bodies[0], bodies[1]):
+            body = islands.body_order[index]
+            for column in range(6):
+                workspace.before[body, column] = velocity[body, column] - workspace.before[body, column]
+        if bounces:
+            take_impulses(rows, islands, island, sweep)
+            _note_pushes(rows, islands, island, given, workspace)
+    take_impulses(rows, islands, island, sweep)
+    if bounces:
+        sweeps += _bounce(rows, islands, island, given, velocity, workspace, sweep, settings)
+    for index in range(islands.block_first[island], islands.block_first[island + 1]):
+        block = islands.block_order[index]
+        for row in range(rows.block_row[block], rows.block_row[block + 1]):
+            rows.impulse[row] *= n
+    if not is_supported:
+        _keep_angular_momentum(rows, islands, island, given, velocity, mean_velocity, h)
+    elif not is_driven:
+        _pay_for_lifts(rows, islands, island, given, velocity, mean_velocity, h)
+    scale = _speed_taken(islands, island, given.free_velocity, velocity)
+    target = max(max(settings.tolerance, RATIO_ROUGH) * scale, settings.absolute_tolerance)
+    return status_of(largest, target, settings.absolute_tolerance), sweeps, largest, scale, np.int64(0)
+
+
+@subkernel
+def _keep_angular_momentum(rows, islands, island, given, velocity, mean_velocity, h):
+    """Turn an island that touches nothing but itself, so that it has the angular momentum that it would have alone.
+
+    Impulses act where contacts were at the start, on bodies that have moved on since, and not along their velocities:
+    m (h d) x v is gained. Seen from the island's centre of mass uniform gravity changes nothing.
+    """
+    first, end, mass_of = islands.body_first[island], islands.body_first[island + 1], rows.body_mass
+    total = 0.0
+    center = start = going = way = 0.0, 0.0, 0.0
+    for index in range(first, end):
+        body = islands.body_order[index]
+        mass = mass_of[body, 0, 0]
+        total += mass
+        center = _added(center, mass, given.position[body])
+        start = _added(start, mass, given.free_velocity[body])
+        going = _added(going, mass, velocity[body])
+        way = _added(way, mass * h, mean_velocity[body])
+    x, y, z = center[0] / total, center[1] / total, center[2] / total
+    # missing: the angular momentum alone less the one there is; inertia of the island as it is then
+    missing = 0.0, 0.0, 0.0
+    xx = yy = zz = xy = xz = yz = 0.0
+    for index in range(first, end):
+        body = islands.body_order[index]
+        mass, place = mass_of[body, 0, 0], given.position[body]
+        free, now, moved = given.free_velocity[body], velocity[body], mean_velocity[body]
+        arm = place[0] - x, place[1] - y, place[2] - z
+        alone = free[0] - start[0] / total, free[1] - start[1] / total, free[2] - start[2] / total
+        missing = _added(missing, mass, _cross(arm, alone))
+        arm = (
+            arm[0] + h * moved[0] - way[0] / total,
+            arm[1] + h * moved[1] - way[1] / total,
+            arm[2] + h * moved[2] - way[2] / total,
+        )
+        relative = now[0] - going[0] / total, now[1] - going[1] / total, now[2] - going[2] / total
+        missing = _added(missing, -mass, _cross(arm, relative))
+        for axis in range(3):
+            change = free[3 + axis] - now[3 + axis]
+            column = mass_of[body, 3, 3 + axis], mass_of[body, 4, 3 + axis], mass_of[body, 5, 3 + axis]
+            missing = _added(missing, change, column)
+        a, b, c = arm
+        xx += mass * (b * b + c * c) + mass_of[body, 3, 3]
+        yy += mass * (a * a + c * c) + mass_of[body, 4, 4]
+        zz += mass * (a * a + b * b) + mass_of[body, 5, 5]
+        xy += mass_of[body, 3, 4] - mass * a * b
+        xz += mass_of[body, 3, 5] - mass * a * c
+        yz += mass_of[body, 4, 5] - mass * b * c
+    # the adjugate of a symmetric matrix over its determinant
+    c00, c01, c02 = yy * zz - yz * yz, xz * yz - xy * zz, xy * yz - xz * yy
+    c11, c12, c22 = xx * zz - xz * xz, xy * xz - xx * yz, xx * yy - xy * xy
+    factor = 1.0 / (xx * c00 + xy * c01 + xz * c02)
+    spin = (
+        factor * (c00 * missing[0] + c01 * missing[1] + c02 * missing[2]),
+        factor * (c01 * missing[0] + c11 * missing[1] + c12 * missing[2]),
+        factor * (c02 * missing[0] + c12 * missing[1] + c22 * missing[2]),
+    )
+    for index in range(first, end):
+        body = islands.body_order[index]
+        place, moved = given.position[body], mean_velocity[body]
+        arm = (
+            place[0] - x + h * moved[0] - way[0] / total,
+            place[1] - y + h * moved[1] - way[1] / total,
+            place[2] - z + h * moved[2] - way[2] / total,
+        )
+        turned = _cross(spin, arm)
+        for axis in range(3):
+            velocity[body, axis] += turned[axis]
+            velocity[body, 3 + axis] += spin[axis]
+
+
+@subkernel
+def _added(vector, factor, other):
+    """vector + factor other, of three numbers."""
+    return vector[0] + factor * other[0], vector[1] + factor * other[1], vector[2] + factor * other[2]
+
+
+@subkernel
+def _cross(one, other):
+    a0, a1, a2 = one
+    b0, b1, b2 = other
+    return a1 * b2 - a2 * b1, a2 * b0 - a0 * b2, a0 * b1 - a1 * b0
+
+
+@subkernel
+def _pay_for_lifts(rows, islands, island, given, velocity, mean_velocity, h):
+    """Take from the velocities what energy taking overlaps out has added, as far as they have it.
+
+    The forces' work is p . d with their impulse p = M (v_free - v_start) and the way d. What is left of the change of
+    the energy is the contacts' work, which is never above 0.
+    """
+    kinetic = gained = 0.0
+    for index in range(islands.body_first[island], islands.body_first[island + 1]):
+        body = islands.body_order[index]
+        for i in range(6):
+            for j in range(6):
+                mass, forced = rows.body_mass[body, i, j], given.free_velocity[body, j] - given.start_velocity[body, j]
+                kinetic += 0.5 * velocity[body, i] * mass * velocity[body, j]
+                gained -= 0.5 * given.start_velocity[body, i] * mass * given.start_velocity[body, j]
+                gained -= mean_velocity[body, i] * mass * forced
+    gained += kinetic
+    if not gained > 0.0:
+        return
+    share = math.sqrt(max(1.0 - gained / kinetic, 0.0)) if kinetic > 0.0 else 0.0
+    for index in range(islands.body_first[island], islands.body_first[island + 1]):
+        for column in range(6):
+            velocity[islands.body_order[index], column] *= share
+
+
+@subkernel
+def _speed_taken(islands, island, free_velocity, velocity):
+    """The largest change of a body's velocity by impulses [m/s], which stands for the problem's scale."""
+    square = 0.0
+    for index in range(islands.body_first[island], islands.body_first[island + 1]):
+        body, change = islands.body_order[index], 0.0
+        for axis in range(3):
+            change += (velocity[body, axis] - free_velocity[body, axis]) ** 2
+        square = max(square, change)
+    return math.sqrt(square)
+
+
+@subkernel
+def _begin(rows, islands, island, given, velocity, mean_velocity, workspace, share, h):
+    """Gaps, a step's share of the last substep's impulses, and what these change; whether some contact may bounce."""
+    before, bounces = workspace.before, False
+    for index in range(islands.body_first[island], islands.body_first[island + 1]):
+        body = islands.body_order[index]
+        for column in range(6):
+            velocity[body, column] = given.start_velocity[body, column]
+            mean_velocity[body, column] = before[body, column] = 0.0
+    for index in range(islands.block_first[island], islands.block_first[island + 1]):
+        block = islands.block_order[index]
+        if block < given.contact_count[0]:
+            unrelaxed = given.unrelaxed_gap[block]
+            workspace.gap[block], workspace.push_speed[block] = given.gap[block] + unrelaxed, unrelaxed / h
+            workspace.kept_speed[block] = given.surface_speed[block]
+            workspace.pushed[block] = False
+            bounces = bounces or given.bounce_speed[block] > 0.0
+            rows.bias[rows.block_row[block]] = 0.0
+        a, b = rows.body_a[block], rows.body_b[block]
+        for row in range(rows.block_row[block], rows.block_row[block + 1]):
+            impulse = share * rows.impulse[row]
+            if impulse == 0.0:
+                continue
+            rows.impulse[row] = impulse
+            for column in range(6):
+                before[a, column] += rows.response[row, column] * impulse
+                before[b, column] += rows.response[row, 6 + column] * impulse
+    return bounces
+
+
+@subkernel
+def _lay_gaps(islands, island, sweep, workspace):
+    """Copy gaps and speeds of contacts in batches to where their lanes are."""
+    batches = sweep.domains.batches
+    first, end = islands.domain_first[island], islands.domain_first[island + 1]
+    for vector in _vectors(batches, first, end):
+        for lane in range(WIDTH):
+            block, place = batches.block[vector, lane], WIDTH * vector + lane
+            workspace.laid_gap[place] = workspace.gap[block] if block >= 0 else 0.0
+            workspace.laid_speed[place] = workspace.kept_speed[block] if block >= 0 else 0.0
+            workspace.laid_push[place] = workspace.push_speed[block] if block >= 0 else 0.0
+
+
+@subkernel(inline=True)
+def _vectors(batches, first_domain, end_domain):
+    """The vectors of all batches of some domains, which lie side by side."""
+    return range(
+        batches.batch_vector[batches.domain_batch[first_domain]], batches.batch_vector[batches.domain_batch[end_domain]]
+    )
+
+
+@subkernel
+def _wanted_speed(gap, closing, recovery, fastest):
+    """What a gap adds to the bias of a normal row [m/s]."""
+    return closing * gap if gap > 0.0 else max(recovery * gap, -fastest)
+
+
+@subkernel
+def _set_bias(rows, islands, island, given, workspace, sweep, closing, recovery, fastest, push):
+    """Biases of the normal rows of a sweep: gaps close by ``closing``, overlaps are taken out by ``recovery`` [1/s].
+
+    ``push`` is 1 where contacts part at their ``push_speed``, else 0.
+    """
+    if not is_partitioned(islands, island):
+        for index in range(islands.block_first[island], islands.block_first[island + 1]):
+            block = islands.block_order[index]
+            if block < given.contact_count[0]:
+                wanted = _wanted_speed(workspace.gap[block], closing, recovery, fastest)
+                wanted -= push * workspace.push_speed[block]
+                rows.bias[rows.block_row[block]] = workspace.kept_speed[block] + wanted
+        return
+    laid, batches = sweep.domains.rows, sweep.domains.batches
+    first, end = islands.domain_first[island], islands.domain_first[island + 1]
+    zero, least, fast, slow = spread(0.0), spread(-fastest), spread(closing), spread(recovery)
+    pushes = spread(push)
+    for vector in _vectors(batches, first, end):
+        gap = load(workspace.laid_gap, WIDTH * vector)
+        out = slow * gap
+        wanted = select(gap > zero, fast * gap, select(out < least, least, out))
+        wanted = wanted - pushes * load(workspace.laid_push, WIDTH * vector)
+        store(batches.numbers, WIDTH * (NUMBERS * vector + BIAS), load(workspace.laid_speed, WIDTH * vector) + wanted)
+    for domain in range(first, end):
+        for index in range(batches.domain_loose[domain], islands.domain_block[domain, 1]):
+            block = islands.block_order[index]
+            if block < given.contact_count[0]:
+                wanted = _wanted_speed(workspace.gap[block], closing, recovery, fastest)
+                wanted -= push * workspace.push_speed[block]
+                laid.bias[laid.block_row[index]] = workspace.kept_speed[block] + wanted
+
+
+@subkernel
+def _advance_gaps(rows, islands, island, given, velocity, workspace, sweep, tau):
+    """Gaps after a small step of these velocities."""
+    if not is_partitioned(islands, island):
+        for index in range(islands.block_first[island], islands.block_first[island + 1]):
+            _advance_gap(rows, islands.block_order[index], given, velocity, workspace, tau)
+        return
+    batches = sweep.domains.batches
+    first, end = islands.domain_first[island], islands.domain_first[island + 1]
+    taus = spread(tau)
+    for batch in range(batches.domain_batch[first], batches.domain_batch[end]):
+        for vector in range(batches.batch_vector[batch], batches.batch_vector[batch + 1]):
+            place = WIDTH * vector
+            speed = speeds_along_normals(batches, batch, vector, velocity) + load(workspace.laid_speed, place)
+            store(workspace.laid_gap, place, load(workspace.laid_gap, place) + taus * speed)
+    for domain in range(first, end):
+        for index in range(batches.domain_loose[domain], islands.domain_block[domain, 1]):
+            _advance_gap(rows, islands.block_order[index], given, velocity, workspace, tau)
+
+
+@subkernel
+def _advance_gap(rows, block, given, velocity, workspace, tau):
+    if block >= given.contact_count[0]:
+        return
+    row, a, b = rows.block_row[block], rows.body_a[block], rows.body_b[block]
+    speed = workspace.kept_speed[block]
+    for column in range(6):
+        speed += rows.jacobian[row, column] * velocity[a, column] + rows.jacobian[row, 6 + column] * velocity[b, column]
+    workspace.gap[block] += tau * speed
+
+
+@subkernel
+def _note_pushes(rows, islands, island, given, workspace):
+    for index in range(islands.block_first[island], islands.block_first[island + 1]):
+        block = islands.block_order[index]
+        if block < given.contact_count[0] and given.bounce_speed[block] > 0.0:
+            workspace.pushed[block] = workspace.pushed[block] or rows.impulse[rows.block_row[block]] > 0.0
+
+
+@subkernel
+def _bounce(rows, islands, island, given, velocity, workspace, sweep, settings):
+    """Let the contacts that have pushed part at the speed of their bounce; returns the sweeps that took."""
+    found = False
+    for index in range(islands.block_first[island], islands.block_first[island + 1]):
+        block = islands.block_order[index]
+        if block < given.contact_count[0]:
+            row, bounce = rows.block_row[block], 0.0
+            if workspace.pushed[block]:
+                bounce, found = given.bounce_speed[block], True
+            rows.bias[row] = workspace.kept_speed[block] - bounce
+    if not found:
+        return 0
+    lay_rows(rows, islands, island, velocity, sweep)
+    for _ in range(_BOUNCE_SWEEPS):
+        sweep_island(rows, islands, island, velocity, sweep, settings, 1.0, 0.0)
+    take_impulses(rows, islands, island, sweep)
+    return _BOUNCE_SWEEPS

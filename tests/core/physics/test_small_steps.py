@@ -1,0 +1,124 @@
+"""What moves in small steps: overlaps, momentum and cost are bounded, and what comes to rest is solved to the end."""
+
+import numpy as np
+import pytest
+
+from cairn.solver_core import BodyKind, Box, ModelBuilder, Simulation, SimulationOptions, diagnostics, scenes
+from cairn.solver_core.options import SMALL_STEPS_OF_QUALITY
+
+AWAKE = {"sleeping": False, "threads": 1}
+PRODUCTION = {"quality": "production", **AWAKE}
+
+
+def unit(vector):
+    return vector / np.linalg.norm(vector)
+
+
+def momenta(model, state):
+    """Linear and angular momentum of all bodies."""
+    return diagnostics.linear_momentum(model, state), diagnostics.angular_momentum(model, state)
+
+
+def cloud(seed, speed):
+    """Forty turned boxes that fly together from all sides, in no gravity."""
+    random = np.random.default_rng(seed)
+    builder = ModelBuilder(gravity=(0.0, 0.0, 0.0))
+    for place in np.ndindex(4, 5, 2):
+        position = 1.3 * (np.array(place) - (1.5, 2.0, 0.5))
+        builder.add_body(
+            shape=Box((0.5, 0.4, 0.3)),
+            mass=random.uniform(0.5, 4.0),
+            position=position,
+            orientation=unit(random.normal(size=4)),
+            linear_velocity=-speed * position + (1.0, 2.0, 3.0),
+            friction=0.6,
+        )
+    return builder.build()
+
+
+def test_a_heap_overlaps_little_while_it_falls_and_is_solved_when_it_rests():
+    """Sixty boxes: small steps while they tumble, none at the end, when nothing moves."""
+    model = scenes.pile(60, 4).build_model()
+    simulation = Simulation(model, SimulationOptions(**PRODUCTION))
+    in_small_steps, depths = [], []
+    for _ in range(240):
+        report = simulation.advance_frame()
+        in_small_steps.append(report.in_small_steps)
+        depths.append(report.max_penetration / model.arrays.size[1:].min())
+    assert sum(count > 0 for count in in_small_steps) > 20
+    assert max(depths) < 0.05
+    assert np.median(depths) < 5e-3
+    assert in_small_steps[-12:] == [0] * 12
+    assert np.abs(simulation.state.velocity).max() < 1e-6
+
+
+@pytest.mark.parametrize("quality", SMALL_STEPS_OF_QUALITY)
+def test_quality_decides_whether_there_are_small_steps(quality):
+    simulation = Simulation(cloud(0, 4.0), SimulationOptions(quality=quality, **AWAKE))
+    count = sum(simulation.advance_frame().in_small_steps for _ in range(12))
+    assert (count > 0) == (quality != "exact")
+
+
+def test_other_methods_have_no_small_steps():
+    simulation = Simulation(cloud(0, 4.0), SimulationOptions(method="nncg", **PRODUCTION))
+    assert sum(simulation.advance_frame().in_small_steps for _ in range(6)) == 0
+
+
+def test_an_unknown_quality_is_refused():
+    with pytest.raises(ValueError, match=r"quality is 'perfect'; it must be one of preview, production, exact"):
+        SimulationOptions(quality="perfect")
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_what_flies_keeps_its_momentum(seed):
+    """Linear and angular momentum of all bodies, to rounding, in each substep that moves them all in small steps."""
+    model = cloud(seed, 4.0)
+    simulation = Simulation(model, SimulationOptions(frame_rate=96.0, substeps=1, **PRODUCTION))
+    before = momenta(model, simulation.state)
+    scale, checked = np.abs(before[0]).max(), 0
+    for _ in range(96):
+        report = simulation.advance_frame()
+        after = momenta(model, simulation.state)
+        assert np.abs(after[0] - before[0]).max() < 1e-12 * scale
+        if report.islands == 1 and report.in_small_steps == 1:
+            assert np.abs(after[1] - before[1]).max() < 1e-12 * scale
+            checked += 1
+        before = after
+    assert checked >= 10
+
+
+@pytest.mark.parametrize("quality", SMALL_STEPS_OF_QUALITY)
+def test_what_is_pinched_is_not_shot_away(quality):
+    """A press comes down through two layers of boxes: no motion obeys it, and impulses might grow without end."""
+    builder = ModelBuilder(gravity=(0.0, 0.0, -9.81))
+    builder.add_body(shape=Box((9, 9, 0.5)), position=(0, 0, -0.5), kind=BodyKind.STATIC)
+    for x, y, z in np.ndindex(3, 3, 2):
+        builder.add_body(shape=Box((0.5, 0.5, 0.5)), position=(1.02 * x - 1.02, 1.02 * y - 1.02, 0.5 + z), friction=0.6)
+    builder.add_body(
+        shape=Box((2, 2, 0.5)), position=(0, 0, 2.6), kind=BodyKind.KINEMATIC, linear_velocity=(0, 0, -1.5)
+    )
+    simulation = Simulation(builder.build(), SimulationOptions(quality=quality, **AWAKE))
+    fastest = 0.0
+    for _ in range(24):
+        simulation.advance_frame()
+        fastest = max(fastest, np.abs(simulation.state.velocity[1:-1, :3]).max())
+    assert fastest < 60.0
+
+
+def test_the_cost_of_what_never_rests_is_bounded():
+    """A paddle stirs a heap for ever: no substep costs many times the sweeps of its small steps."""
+    builder = ModelBuilder(gravity=(0.0, 0.0, -9.81))
+    builder.add_body(shape=Box((9, 9, 0.5)), position=(0, 0, -0.5), kind=BodyKind.STATIC)
+    for x, y, z in np.ndindex(4, 4, 3):
+        builder.add_body(shape=Box((0.3, 0.3, 0.3)), position=(0.7 * x - 1.0, 0.7 * y - 1.0, 0.3 + 0.65 * z))
+    builder.add_body(
+        shape=Box((2.0, 0.1, 0.3)), position=(0, 0, 0.35), kind=BodyKind.KINEMATIC, angular_velocity=(0, 0, 3.0)
+    )
+    simulation = Simulation(builder.build(), SimulationOptions(**PRODUCTION))
+    sweeps, solves = [], []
+    for _ in range(120):
+        report = simulation.advance_frame()
+        sweeps.append(report.iterations)
+        solves.append(report.detection_passes * max(report.islands, 1))
+    # small steps take at most 4 (8 + 1) sweeps, and the method no more than it has earned
+    assert sum(sweeps[24:]) < 3 * 36 * sum(solves[24:])
