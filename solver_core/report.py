@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, fields
 
-from .dynamics.frame_record import FrameRecord
+from .dynamics.frame_record import FrameRecord, counts_of
 from .dynamics.stage_names import STAGES
 
 
@@ -85,16 +85,17 @@ def frame_report(record: FrameRecord, names, frame: int, fallbacks: int) -> Fram
     # The second body stands on the first, where one of them is a floor.
     worst = [names[body] for body in record.worst_bodies[::-1].tolist() if body >= 0]
     kinetic, potential = record.energy.tolist()
+    substeps, detection_passes, contacts, islands, sleeping, iterations, missed, in_small_steps = counts_of(record)
     return FrameReport(
         frame=frame,
-        substeps=int(record.substeps[0]),
-        detection_passes=int(record.detection_passes[0]),
-        contacts=int(record.contacts[0]),
-        islands=int(record.islands[0]),
-        sleeping=int(record.sleeping[0]),
-        iterations=int(record.iterations[0]),
-        missed=int(record.missed[0]),
-        in_small_steps=int(record.in_small_steps[0]),
+        substeps=substeps,
+        detection_passes=detection_passes,
+        contacts=contacts,
+        islands=islands,
+        sleeping=sleeping,
+        iterations=iterations,
+        missed=missed,
+        in_small_steps=in_small_steps,
         fallbacks=fallbacks,
         residual=float(record.residual[0]),
         worst=" on ".join(worst),

@@ -90,6 +90,8 @@ class Simulation:
         self._problem = allocate_problem(self._collision, model.body_count, self._method)
         self._settings = allocate_settings(self.options.solver_settings(), self._gravity)
         self._step_settings = None
+        self._sweeps_at_rest = int(isinstance(self._problem.solver, SweepWorkspace))
+        self._small_steps = self.options.small_steps
         self._record = allocate_record()
         self._worker_count = worker_count(self.options.threads, model.body_count)
         # gathered at the first step, and anew after arrays have grown
@@ -439,8 +441,8 @@ class Simulation:
             gravity_norm=self._gravity_norm,
             maximal_points=options.maximal_points,
             sleeping=int(options.sleeping and substeps > 0),
-            sweeps_at_rest=int(isinstance(self._problem.solver, SweepWorkspace)),
-            small_steps=options.small_steps,
+            sweeps_at_rest=self._sweeps_at_rest,
+            small_steps=self._small_steps,
         )
 
     def _substeps(self, duration) -> int:
