@@ -15,7 +15,13 @@ from ..compiled.views import arrays_at, numbers_of, views_of
 from ..problem.problem import CONVERGED_RELATIVE
 from ..problem.residuals import row_velocity
 from .islands import rests_on_something
-from .small_step_motion import CREDIT_START, CREDIT_TO_TRY, credit_of, note_overlaps, was_solved_by_method
+from .small_step_motion import (
+    CREDIT_FOR_SERIES,
+    CREDIT_START,
+    CREDIT_TO_TRY,
+    credit_of,
+    was_solved_by_method,
+)
 from .solve_flags import has_deep_contacts, has_flagged_body
 from .stage_names import FALLBACK_SWEEPS, SMALL_STEPS, SOLVE_ISLAND
 
@@ -72,9 +78,9 @@ def iterations_of_method(members, rows, islands, island):
     if numbers_of(members.settings.step).small_steps == 0:
         return most
     credit = credit_of(islands, island, members.motion.small_steps)
+    was_solved = was_solved_by_method(islands, island, members.motion.small_steps)
     if credit < CREDIT_TO_TRY:
         # what the method has solved is mostly solved by the same impulses
-        was_solved = was_solved_by_method(islands, island, members.motion.small_steps)
         return min(most, _ITERATIONS_AGAIN) if was_solved else np.int64(0)
     few = min(most, ITERATIONS_IN_MOTION)
     if credit <= CREDIT_START or end - first > _FEW_CONTACTS:
@@ -87,9 +93,9 @@ def iterations_of_method(members, rows, islands, island):
         calm = allowed + _RATIO_CALM_SIZE * min(size[a], size[b]) / step.h
         for row in range(rows.block_row[block], rows.block_row[block + 1]):
             if abs(row_velocity(rows.jacobian, row, 0.0, velocity, a, b)) > calm:
-                note_overlaps(islands, island, members.motion.small_steps, np.bool_(False))
                 return few
-    most = min(most, _ITERATIONS_AT_REST)
+    # small steps in between would set in motion again what one solve has stopped
+    most = min(most, _ITERATIONS_AT_REST) if was_solved or credit >= CREDIT_FOR_SERIES else np.int64(0)
     return most if rests_on_something(rows, islands, island, members.motion.can_be_pushed) else few
 
 

@@ -15,6 +15,9 @@ from ..compiled.kernel import subkernel
 
 # What a body starts with and motion may not touch; what an attempt must have; what a body may have beyond the first.
 CREDIT_START, CREDIT_TO_TRY, CREDIT_BEYOND = 2000.0, 40.0, 1000.0
+# What a series of solves that brings a body to rest begins with; and the share of its cost that a solve takes that
+# succeeds: the next ones will, and each is nearer to rest and cheaper.
+CREDIT_FOR_SERIES, SHARE_OF_SUCCESS = 500.0, 0.1
 # What each substep adds: the sweeps of small steps, and as much as this many visits of a contact take.
 _CREDIT_SWEEPS, _CREDIT_VISITS = 8.0, 500.0
 
@@ -29,7 +32,7 @@ class SmallStepMotion(NamedTuple):
     mean_velocity : float64 [body_count, 6]
         Of such bodies over the substep: what moves the poses.
     keeps_overlaps : bool [body_count]
-        A solve by the method has failed since the body came to rest: its overlaps may contradict each other.
+        What the body has moved in small steps into may contradict each other, so solves by the method leave it.
     was_solved : bool [body_count]
         The last solve of the body's island was one by the method, and reached its tolerance.
     credit : float64 [body_count]

@@ -27,7 +27,6 @@ from .island_solve import (
     effort_for_velocities,
     forget_outcome,
     is_worse_than_nothing,
-    iterations_of_method,
     note_outcome,
     solve_island,
 )
@@ -71,7 +70,7 @@ def _solve_island(arrays, members, rows, islands, island):
     change = set_velocity_bias(islands, island, rows, contacts, members.problem.contact_rows)
     if change == SAME:
         return
-    most_iterations = iterations_of_method(members, rows, islands, island)
+    most_iterations = members.solves.granted[island]
     bounces, allowed_energy = change != RECOVERS, math.inf
     if bounces:
         gravity = members.settings.gravity

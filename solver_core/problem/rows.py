@@ -128,7 +128,8 @@ class SolverSettings(NamedTuple):
     seed : int
         Of the random strategy.
     waits : int
-        1: after a failure the default method does without its exact method for a while; 0: the caller sees to that.
+        1: after a failure the default method sweeps on, and does without its exact method for a while; 0: the caller
+        sees to that.
     """
 
     tolerance: float = 1e-6

@@ -235,8 +235,9 @@ def _solve_cascade(rows, islands, island, free_velocity, velocity, workspace, se
         forecast,
     )
     iterations += done
-    settled = settled or settings.waits == 0
-    steps = min(_STEPS_SETTLED if settled else _STEPS_RESTLESS, settings.max_iterations - iterations)
+    steps = settings.max_iterations - iterations
+    if settings.waits > 0:
+        steps = min(steps, _STEPS_SETTLED if settled else _STEPS_RESTLESS)
     if residual > target and wait > 0:
         workspace.fallbacks[0] += 1
         status, iterations, residual, worst_block = _soften_hits(
@@ -342,7 +343,7 @@ def _solve_or_sweep_on(
     )
     iterations += done
     last_wait = note_success(islands, island, workspace.memory)
-    if residual > target:
+    if residual > target and settings.waits > 0:
         note_failure(islands, island, workspace.memory, last_wait, closeness)
         workspace.fallbacks[0] += 1
         copy_impulses(rows.block_row, islands, island, rows.impulse, workspace.kept)

@@ -35,6 +35,8 @@ from .shared.status import status_of
 _RATIO_RECOVERY = 0.1
 # ... but no more than this share of the smallest body in a substep.
 RATIO_FASTEST_RECOVERY = 0.02
+# ... and down to this share: what rests would tremble for the last of it.
+_RATIO_LEFT_OVERLAP = 1e-4
 # The first sweep of a step is repeated while it changes gaps by more than this share of the smallest body, up to so
 # many times.
 _RATIO_LEFT, _MOST_SWEEPS = 1e-3, 8
@@ -59,6 +61,8 @@ class SmallStepArrays(NamedTuple):
         Whether a contact has pushed in any step; only of those that bounce.
     before : float64 [body_capacity, 6]
         Velocities before a step's impulses, and then what these have changed [m/s, rad/s].
+    starts : float64 [body_capacity, 6]
+        Sum of the velocities that the steps start with [m/s, rad/s].
     laid_gap, laid_speed, laid_push : float64 [8 vector_capacity]
         Those of contacts in batches, lane by lane.
     """
@@ -68,6 +72,7 @@ class SmallStepArrays(NamedTuple):
     push_speed: np.ndarray
     pushed: np.ndarray
     before: np.ndarray
+    starts: np.ndarray
     laid_gap: np.ndarray
     laid_speed: np.ndarray
     laid_push: np.ndarray
@@ -82,6 +87,7 @@ def allocate_small_steps(block_capacity: int, body_capacity: int, has_domains: b
         push_speed=np.zeros(block_capacity),
         pushed=np.zeros(block_capacity, np.bool_),
         before=np.zeros((body_capacity, 6)),
+        starts=np.zeros((body_capacity, 6)),
         laid_gap=np.zeros(lanes),
         laid_speed=np.zeros(lanes),
         laid_push=np.zeros(lanes),
@@ -149,7 +155,7 @@ def take_small_steps(rows, islands, island, given, velocity, mean_velocity, work
         (status, sweeps, largest change of the last sweep [m/s], scale [m/s], 0), as of a solver.
     """
     h, n, size, is_supported, is_driven = pace
-    fastest = RATIO_FASTEST_RECOVERY * size / h
+    fastest, allowed = RATIO_FASTEST_RECOVERY * size / h, _RATIO_LEFT_OVERLAP * size
     tau, bodies = h / n, (islands.body_first[island], islands.body_first[island + 1])
     bounces = _begin(rows, islands, island, given, velocity, mean_velocity, workspace, 1.0 / n, h)
     lay_rows(rows, islands, island, velocity, sweep)
@@ -161,10 +167,11 @@ def take_small_steps(rows, islands, island, given, velocity, mean_velocity, work
             body = islands.body_order[index]
             for column in range(6):
                 forced = (given.free_velocity[body, column] - given.start_velocity[body, column]) / n
+                workspace.starts[body, column] += velocity[body, column]
                 begin = velocity[body, column] + forced
                 velocity[body, column] = begin + workspace.before[body, column]
                 workspace.before[body, column] = begin
-        _set_bias(rows, islands, island, given, workspace, sweep, 1.0 / tau, _RATIO_RECOVERY / tau, fastest, 1.0)
+        _set_bias(rows, islands, island, given, workspace, sweep, 1.0 / tau, _RATIO_RECOVERY / tau, fastest, allowed, 1.0)
         for _ in range(_MOST_SWEEPS):
             largest, _ = sweep_island(rows, islands, island, velocity, sweep, settings, 1.0, 0.0)
             sweeps += 1
@@ -175,7 +182,7 @@ def take_small_steps(rows, islands, island, given, velocity, mean_velocity, work
             for column in range(6):
                 mean_velocity[body, column] += velocity[body, column] / n
         _advance_gaps(rows, islands, island, given, velocity, workspace, sweep, tau)
-        _set_bias(rows, islands, island, given, workspace, sweep, 1.0 / tau, 0.0, fastest, 0.0)
+        _set_bias(rows, islands, island, given, workspace, sweep, 1.0 / tau, 0.0, fastest, allowed, 0.0)
         sweep_island(rows, islands, island, velocity, sweep, settings, 1.0, 0.0)
         for index in range(bodies[0], bodies[1]):
             body = islands.body_order[index]
@@ -194,7 +201,7 @@ def take_small_steps(rows, islands, island, given, velocity, mean_velocity, work
     if not is_supported:
         _keep_angular_momentum(rows, islands, island, given, velocity, mean_velocity, h)
     elif not is_driven:
-        _pay_for_lifts(rows, islands, island, given, velocity, mean_velocity, h)
+        _take_gain(rows, islands, island, given, velocity, workspace.starts, n)
     scale = _speed_taken(islands, island, given.free_velocity, velocity)
     target = max(max(settings.tolerance, RATIO_ROUGH) * scale, settings.absolute_tolerance)
     return status_of(largest, target, settings.absolute_tolerance), sweeps, largest, scale, np.int64(0)
@@ -284,11 +291,11 @@ def _cross(one, other):
 
 
 @subkernel
-def _pay_for_lifts(rows, islands, island, given, velocity, mean_velocity, h):
-    """Take from the velocities what energy taking overlaps out has added, as far as they have it.
+def _take_gain(rows, islands, island, given, velocity, starts, n):
+    """Take from the velocities what energy the sweeps have added, which start from earlier impulses.
 
-    The forces' work is p . d with their impulse p = M (v_free - v_start) and the way d. What is left of the change of
-    the energy is the contacts' work, which is never above 0.
+    Contacts work on the relaxed velocities v_i only; taking overlaps out gives back what sinking has cost. Forces add
+    w = (v_free - v_start) / n a step, and so the energy w . M (v_i + w / 2); contacts may but take.
     """
     kinetic = gained = 0.0
     for index in range(islands.body_first[island], islands.body_first[island + 1]):
@@ -296,9 +303,10 @@ def _pay_for_lifts(rows, islands, island, given, velocity, mean_velocity, h):
         for i in range(6):
             for j in range(6):
                 mass, forced = rows.body_mass[body, i, j], given.free_velocity[body, j] - given.start_velocity[body, j]
+                push = given.free_velocity[body, i] - given.start_velocity[body, i]
                 kinetic += 0.5 * velocity[body, i] * mass * velocity[body, j]
                 gained -= 0.5 * given.start_velocity[body, i] * mass * given.start_velocity[body, j]
-                gained -= mean_velocity[body, i] * mass * forced
+                gained -= (starts[body, i] + 0.5 * push) * mass * forced / n
     gained += kinetic
     if not gained > 0.0:
         return
@@ -328,7 +336,7 @@ def _begin(rows, islands, island, given, velocity, mean_velocity, workspace, sha
         body = islands.body_order[index]
         for column in range(6):
             velocity[body, column] = given.start_velocity[body, column]
-            mean_velocity[body, column] = before[body, column] = 0.0
+            mean_velocity[body, column] = before[body, column] = workspace.starts[body, column] = 0.0
     for index in range(islands.block_first[island], islands.block_first[island + 1]):
         block = islands.block_order[index]
         if block < given.contact_count[0]:
@@ -372,13 +380,13 @@ def _vectors(batches, first_domain, end_domain):
 
 
 @subkernel
-def _wanted_speed(gap, closing, recovery, fastest):
-    """What a gap adds to the bias of a normal row [m/s]."""
-    return closing * gap if gap > 0.0 else max(recovery * gap, -fastest)
+def _wanted_speed(gap, closing, recovery, fastest, allowed):
+    """What a gap adds to the bias of a normal row [m/s]; overlaps up to ``allowed`` [m] stay."""
+    return closing * gap if gap > 0.0 else max(recovery * min(gap + allowed, 0.0), -fastest)
 
 
 @subkernel
-def _set_bias(rows, islands, island, given, workspace, sweep, closing, recovery, fastest, push):
+def _set_bias(rows, islands, island, given, workspace, sweep, closing, recovery, fastest, allowed, push):
     """Biases of the normal rows of a sweep: gaps close by ``closing``, overlaps are taken out by ``recovery`` [1/s].
 
     ``push`` is 1 where contacts part at their ``push_speed``, else 0.
@@ -387,25 +395,27 @@ def _set_bias(rows, islands, island, given, workspace, sweep, closing, recovery,
         for index in range(islands.block_first[island], islands.block_first[island + 1]):
             block = islands.block_order[index]
             if block < given.contact_count[0]:
-                wanted = _wanted_speed(workspace.gap[block], closing, recovery, fastest)
+                wanted = _wanted_speed(workspace.gap[block], closing, recovery, fastest, allowed)
                 wanted -= push * workspace.push_speed[block]
                 rows.bias[rows.block_row[block]] = workspace.kept_speed[block] + wanted
         return
     laid, batches = sweep.domains.rows, sweep.domains.batches
     first, end = islands.domain_first[island], islands.domain_first[island + 1]
     zero, least, fast, slow = spread(0.0), spread(-fastest), spread(closing), spread(recovery)
+    slack = spread(allowed)
     pushes = spread(push)
     for vector in _vectors(batches, first, end):
         gap = load(workspace.laid_gap, WIDTH * vector)
-        out = slow * gap
-        wanted = select(gap > zero, fast * gap, select(out < least, least, out))
+        out = slow * (gap + slack)
+        out = select(out > zero, zero, select(out < least, least, out))
+        wanted = select(gap > zero, fast * gap, out)
         wanted = wanted - pushes * load(workspace.laid_push, WIDTH * vector)
         store(batches.numbers, WIDTH * (NUMBERS * vector + BIAS), load(workspace.laid_speed, WIDTH * vector) + wanted)
     for domain in range(first, end):
         for index in range(batches.domain_loose[domain], islands.domain_block[domain, 1]):
             block = islands.block_order[index]
             if block < given.contact_count[0]:
-                wanted = _wanted_speed(workspace.gap[block], closing, recovery, fastest)
+                wanted = _wanted_speed(workspace.gap[block], closing, recovery, fastest, allowed)
                 wanted -= push * workspace.push_speed[block]
                 laid.bias[laid.block_row[index]] = workspace.kept_speed[block] + wanted
 
