@@ -22,7 +22,7 @@ from .cli_output import Progress, blender_lines_dropped, blender_lines_on_stderr
 from .read.scene_export import export_scene
 from .read.scene_notes import Note, grouped_notes, starting_overlaps
 from .read.scene_poses import SceneError
-from .settings import FRICTION_MODELS, METHODS, BakeSettings
+from .settings import FRICTION_MODELS, METHODS, QUALITIES, BakeSettings
 
 DONE, FAILED, UNUSABLE, INTERRUPTED = 0, 1, 2, 130
 _COMMANDS: list = []
@@ -158,6 +158,7 @@ def _add_bake(commands):
         choices=[name for name, *_ in METHODS],
         help="default for this and the following: the scene's",
     )
+    bake.add_argument("--quality", choices=[name for name, *_ in QUALITIES], help="of the solver auto, for what moves")
     bake.add_argument("--friction", choices=[name for name, *_ in FRICTION_MODELS], help="friction model")
     bake.add_argument("--substeps", type=_count, metavar="N", help="simulation steps per frame")
     bake.add_argument("--tolerance", type=_tolerance, metavar="X", help="the solver's, relative, for example 1e-6")

@@ -59,7 +59,7 @@ class SimulationOptions:
     sleeping: bool = True
     max_substeps: int | None = None
     threads: int = 0
-    quality: str = "exact"
+    quality: str = "production"
 
     def __post_init__(self):
         if not (np.isfinite(self.frame_rate) and self.frame_rate > 0.0):

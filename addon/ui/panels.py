@@ -101,6 +101,9 @@ def draw_settings(layout, context):
     settings = scene.cairn
     column = layout.column()
     column.enabled = operators.running is None
+    quality = column.row()
+    quality.active = settings.method == "auto"
+    quality.prop(settings, "quality", expand=True)
     column.prop(settings, "method")
     column.prop(settings, "friction")
     mismatch = friction_mismatch(settings.method, settings.friction)

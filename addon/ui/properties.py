@@ -15,7 +15,7 @@ from bpy.props import (
     StringProperty,
 )
 
-from ..settings import FRICTION_MODELS, METHODS, BakeSettings
+from ..settings import FRICTION_MODELS, METHODS, QUALITIES, BakeSettings
 
 # Of a library override only such properties are saved: without this, the bake of a file opened again is not known.
 OVERRIDABLE = {"LIBRARY_OVERRIDABLE"}
@@ -37,6 +37,12 @@ class CairnScene(bpy.types.PropertyGroup):
         description="How the contact forces of each step are found",
         items=METHODS,
         default=BakeSettings.method,
+    )
+    quality: EnumProperty(
+        name="Quality",
+        description="How exactly bodies in motion are solved, with the solver Automatic",
+        items=QUALITIES,
+        default=BakeSettings.quality,
     )
     friction: EnumProperty(
         name="Friction",

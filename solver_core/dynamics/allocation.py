@@ -130,7 +130,7 @@ def allocate_solves(body_count: int) -> IslandSolveArrays:
         iterations=np.zeros(body_count, np.int64),
         missed=np.zeros(body_count, np.int64),
         in_small_steps=np.zeros(body_count, np.int64),
-        granted=np.zeros(body_count, np.int64),
+        budget=np.zeros(body_count),
         worst_a=np.zeros(body_count, np.int64),
         worst_b=np.zeros(body_count, np.int64),
         residual=np.zeros(body_count),

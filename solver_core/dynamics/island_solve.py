@@ -6,6 +6,8 @@ In the middle of impacts a large island has no solution to the tolerance that th
 left unsolved is remembered by body, from pass to pass and from substep to substep, and gets sweeps then.
 """
 
+import math
+
 import numpy as np
 from numba import types
 
@@ -15,13 +17,7 @@ from ..compiled.views import arrays_at, numbers_of, views_of
 from ..problem.problem import CONVERGED_RELATIVE
 from ..problem.residuals import row_velocity
 from .islands import rests_on_something
-from .small_step_motion import (
-    CREDIT_FOR_SERIES,
-    CREDIT_START,
-    CREDIT_TO_TRY,
-    credit_of,
-    was_solved_by_method,
-)
+from .small_step_motion import CREDIT_OF_REST, CREDIT_TO_TRY, credit_of, was_solved_by_method
 from .solve_flags import has_deep_contacts, has_flagged_body
 from .stage_names import FALLBACK_SWEEPS, SMALL_STEPS, SOLVE_ISLAND
 
@@ -49,22 +45,23 @@ _CONTACTS_TO_SWEEP = 500
 
 # In motion islands of more contacts than these are not tried: Newton's method either ends soon there or not at all.
 _FEW_CONTACTS = 24
-# Iterations of the method where something moves, and where nothing does.
-ITERATIONS_IN_MOTION, _ITERATIONS_AT_REST = np.int64(100), np.int64(200)
-# ... and without credit where the last solve has succeeded.
-_ITERATIONS_AGAIN = np.int64(12)
+# What the method may cost at least where bodies come to rest, in advance of what they earn; and without credit where
+# the last solve has succeeded [sweeps].
+_BUDGET_OF_REST, _BUDGET_AGAIN = 2500.0, 200.0
 # Surfaces that slide or approach by less than this share of the speed that gravity gives in a substep, or by this share
-# of a body's size a substep, are about to rest.
+# of a body's size a substep, are about to rest ...
 _RATIO_CALM, _RATIO_CALM_SIZE = 0.5, 1e-4
+# ... but not those that overlap by more than this share of a size: they have to move.
+_RATIO_DEEP = 1e-2
 
 
 @subkernel
-def iterations_of_method(members, rows, islands, island):
-    """Iterations that solving an island by the method is worth; 0: it moves in small steps.
+def budget_of_method(members, rows, islands, island):
+    """What solving an island by the method may cost, in sweeps over it, and whether it comes to rest.
 
-    As many as it takes where the answer stays: nothing moves against each other or falls together, so the next substep
-    is the same problem and starts from its solution. Some where bodies move and have earned them. All of that comes
-    from the bodies' credit (``small_step_motion``).
+    All that its bodies have (``small_step_motion``) where the answer stays: nothing moves against each other or falls
+    together, so the next substep is the same problem and starts from its solution. What is beyond the reserve for that
+    where bodies move.
 
     Parameters
     ----------
@@ -72,31 +69,41 @@ def iterations_of_method(members, rows, islands, island):
         Read.
     rows, islands, island
         Read.
+
+    Returns
+    -------
+    budget : float
+        0: the island moves in small steps.
+    rests : bool
     """
-    first, end = islands.block_first[island], islands.block_first[island + 1]
-    most = members.settings.solver.max_iterations[0]
     if numbers_of(members.settings.step).small_steps == 0:
-        return most
+        return math.inf, np.bool_(False)
+    contacts = members.collision.contacts[members.collision.roles.present[0]]
+    first, end = islands.block_first[island], islands.block_first[island + 1]
     credit = credit_of(islands, island, members.motion.small_steps)
     was_solved = was_solved_by_method(islands, island, members.motion.small_steps)
-    if credit < CREDIT_TO_TRY:
-        # what the method has solved is mostly solved by the same impulses
-        return min(most, _ITERATIONS_AGAIN) if was_solved else np.int64(0)
-    few = min(most, ITERATIONS_IN_MOTION)
-    if credit <= CREDIT_START or end - first > _FEW_CONTACTS:
-        few = np.int64(0)
+    # what the method has solved is mostly solved by the same impulses
+    again = _BUDGET_AGAIN if was_solved else 0.0
+    in_motion = again
+    if end - first <= _FEW_CONTACTS and credit - CREDIT_OF_REST >= CREDIT_TO_TRY:
+        in_motion = max(credit - CREDIT_OF_REST, again)
+    if not rests_on_something(rows, islands, island, members.motion.can_be_pushed):
+        return in_motion, np.bool_(False)
     step, velocity, size = numbers_of(members.settings.step), members.motion.start_velocity, members.model.size
     allowed = _RATIO_CALM * step.gravity_norm * step.h
     for index in range(first, end):
         block = islands.block_order[index]
         a, b = rows.body_a[block], rows.body_b[block]
-        calm = allowed + _RATIO_CALM_SIZE * min(size[a], size[b]) / step.h
+        smaller = min(size[a], size[b])
+        if block < contacts.count[0] and contacts.gap[block] < -_RATIO_DEEP * smaller:
+            return in_motion, np.bool_(False)
+        calm = allowed + _RATIO_CALM_SIZE * smaller / step.h
         for row in range(rows.block_row[block], rows.block_row[block + 1]):
             if abs(row_velocity(rows.jacobian, row, 0.0, velocity, a, b)) > calm:
-                return few
-    # small steps in between would set in motion again what one solve has stopped
-    most = min(most, _ITERATIONS_AT_REST) if was_solved or credit >= CREDIT_FOR_SERIES else np.int64(0)
-    return most if rests_on_something(rows, islands, island, members.motion.can_be_pushed) else few
+                return in_motion, np.bool_(False)
+    # A series: small steps in between would set in motion again what one solve has stopped.
+    begins = credit >= CREDIT_OF_REST or (was_solved and credit >= CREDIT_TO_TRY)
+    return max(credit, _BUDGET_OF_REST) if begins else again, np.bool_(True)
 
 
 @subkernel
@@ -159,7 +166,7 @@ def effort_for_velocities(islands, island, contacts, flags, sizes):
 
 
 @subkernel
-def solve_island(arrays, stages, island, effort, iterations):
+def solve_island(arrays, stages, island, effort, budget):
     """Solve an island of the step's rows from its present impulses.
 
     Parameters
@@ -170,8 +177,8 @@ def solve_island(arrays, stages, island, effort, iterations):
     island : int64
     effort : int64
         FEW_SWEEPS, SWEEPS, METHOD or IN_SMALL_STEPS.
-    iterations : int64
-        Most of the method.
+    budget : float
+        What the method may cost, in sweeps over the island.
 
     Returns
     -------
@@ -181,13 +188,11 @@ def solve_island(arrays, stages, island, effort, iterations):
     if effort == IN_SMALL_STEPS:
         return _call_solver(stages, SMALL_STEPS, arrays, island)
     if effort == METHOD:
+        members = views_of(arrays)
+        contacts = members.problem.islands.block_first[island + 1] - members.problem.islands.block_first[island]
         # each worker has settings of its own
-        limit = views_of(arrays).settings.solver.max_iterations
-        most = limit[0]
-        limit[0] = iterations
-        outcome = _call_solver(stages, SOLVE_ISLAND, arrays_at(views_of(arrays).solver_input), island)
-        limit[0] = most
-        return outcome
+        members.settings.solver.max_work[0] = budget * contacts
+        return _call_solver(stages, SOLVE_ISLAND, arrays_at(members.solver_input), island)
     most = _SWEEPS_BEFORE_CONTACTS if effort == FEW_SWEEPS else _SWEEPS_MOST
     least = _SWEEPS_BEFORE_CONTACTS if effort == FEW_SWEEPS else _SWEEPS_AFTER_FAILURE
     return _call_solver(stages, FALLBACK_SWEEPS, arrays, island, least, most)

@@ -17,28 +17,23 @@ from .island_solve import (
     FEW_SWEEPS,
     FIRST_PASS,
     IN_SMALL_STEPS,
-    ITERATIONS_IN_MOTION,
     NOTHING,
     SAME_ROWS,
+    budget_of_method,
     effort_for_positions,
     forget_outcome,
     is_worse_than_nothing,
-    iterations_of_method,
     note_outcome,
     solve_island,
 )
 from .sharing import begin_islands, help_others
 from .small_step_motion import (
-    CREDIT_START,
     SHARE_OF_SUCCESS,
-    credit_of,
     earn_credit,
     keeps_overlaps,
-    note_overlaps,
     note_solved_by_method,
     spend_credit,
     use_small_steps,
-    was_solved_by_method,
 )
 from .solve_flags import note_solved
 
@@ -80,22 +75,18 @@ def _solve_island(arrays, members, rows, islands, island):
         return
     if has_small_steps and solves.pass_kind[0] == FIRST_PASS:
         earn_credit(islands, island, small_steps)
-    most_iterations = iterations_of_method(members, rows, islands, island)
-    solves.granted[island] = most_iterations
-    if most_iterations == 0:
+    budget, rests = budget_of_method(members, rows, islands, island)
+    solves.budget[island] = budget
+    if budget == 0.0:
         _move_in_small_steps(arrays, members, rows, islands, island)
         return
     effort = effort_for_positions(islands, island, flags, solves.pass_kind[0])
     if effort == NOTHING:
         return
     if has_small_steps and keeps_overlaps(islands, island, small_steps):
-        may_fail = credit_of(islands, island, small_steps) >= CREDIT_START
-        if may_fail and was_solved_by_method(islands, island, small_steps):
-            note_overlaps(islands, island, small_steps, np.bool_(False))
-        else:
-            _keep_overlaps(members, rows, islands, island)
+        _keep_overlaps(members, rows, islands, island)
     _apply_impulses(rows, islands, island, members.motion.free_velocity, members.state.velocity)
-    outcome = solve_island(arrays, members.kernels.stages, island, effort, most_iterations)
+    outcome = solve_island(arrays, members.kernels.stages, island, effort, budget)
     if effort == FEW_SWEEPS:
         # No solution yet, so its residual says nothing.
         solves.swept_only[0] = 1
@@ -105,11 +96,11 @@ def _solve_island(arrays, members, rows, islands, island):
     if is_unsolved and is_worse_than_nothing(outcome):
         forget_impulses(islands, island, rows, members.motion.free_velocity, members.state.velocity)
         if not has_small_steps:
-            outcome = solve_island(arrays, members.kernels.stages, island, effort, most_iterations)
+            outcome = solve_island(arrays, members.kernels.stages, island, effort, budget)
     if has_small_steps:
-        share = SHARE_OF_SUCCESS if most_iterations != ITERATIONS_IN_MOTION and not is_unsolved else 1.0
+        share = SHARE_OF_SUCCESS if rests and not is_unsolved else 1.0
         spend_credit(islands, island, small_steps, share * members.solver_input.work[0])
-    is_near = most_iterations == ITERATIONS_IN_MOTION and outcome[2] <= RATIO_ROUGH * outcome[3]
+    is_near = not rests and outcome[2] <= RATIO_ROUGH * outcome[3]
     if has_small_steps and is_unsolved and not is_near:
         # The impulses are no solution, but a better start than those of the last substep.
         solves.iterations[island] += outcome[1]
@@ -135,9 +126,8 @@ def _keep_overlaps(members, rows, islands, island):
 
 @subkernel(inline=True)
 def _move_in_small_steps(arrays, members, rows, islands, island):
-    outcome = solve_island(arrays, members.kernels.stages, island, IN_SMALL_STEPS, np.int64(0))
+    outcome = solve_island(arrays, members.kernels.stages, island, IN_SMALL_STEPS, 0.0)
     use_small_steps(islands, island, members.motion.small_steps)
-    note_overlaps(islands, island, members.motion.small_steps, np.bool_(True))
     note_solved_by_method(islands, island, members.motion.small_steps, np.bool_(False))
     # They aim at no tolerance, so they miss none.
     members.solves.iterations[island] += outcome[1]

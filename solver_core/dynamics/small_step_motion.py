@@ -1,10 +1,10 @@
 """Which bodies move in small steps, how far, and what their islands may spend on exact solves (``island_solve``).
 
-Credit, in sweeps over an island, makes the price of solves that may fail known beforehand: each substep adds what it
-costs anyway, small steps and all that is done for an island beside them; each solve by the method takes what it cost.
-So all of these together cost no more than the substeps themselves, however hard the scene. A scene starts with enough
-for a cold start of what stands, which makes all later solves cheap; what is in motion may spend no more than what it
-has earned beyond that.
+Credit, in sweeps over an island, is the budget of exact solves, which ends them: each substep adds what it costs
+anyway, small steps and all that is done for an island beside them, up to a limit; each solve takes what it cost. So all
+of these together cost no more than the substeps themselves, however hard the scene. A scene starts with enough for a
+cold start of what stands, which makes all later solves cheap; what is in motion may spend no more than what leaves
+enough for coming to rest.
 """
 
 from typing import NamedTuple
@@ -13,11 +13,11 @@ import numpy as np
 
 from ..compiled.kernel import subkernel
 
-# What a body starts with and motion may not touch; what an attempt must have; what a body may have beyond the first.
-CREDIT_START, CREDIT_TO_TRY, CREDIT_BEYOND = 2000.0, 40.0, 1000.0
-# What a series of solves that brings a body to rest begins with; and the share of its cost that a solve takes that
-# succeeds: the next ones will, and each is nearer to rest and cheaper.
-CREDIT_FOR_SERIES, SHARE_OF_SUCCESS = 500.0, 0.1
+# What a body starts with, and what it may earn up to.
+CREDIT_START, CREDIT_MOST = 3000.0, 1000.0
+# What a series of solves that brings a body to rest begins with; less than the second is not worth a try. Of a success
+# at rest this share is charged: the next solves will succeed, too, and each is nearer to rest and cheaper.
+CREDIT_OF_REST, CREDIT_TO_TRY, SHARE_OF_SUCCESS = 500.0, 40.0, 0.1
 # What each substep adds: the sweeps of small steps, and as much as this many visits of a contact take.
 _CREDIT_SWEEPS, _CREDIT_VISITS = 8.0, 500.0
 
@@ -32,7 +32,8 @@ class SmallStepMotion(NamedTuple):
     mean_velocity : float64 [body_count, 6]
         Of such bodies over the substep: what moves the poses.
     keeps_overlaps : bool [body_count]
-        What the body has moved in small steps into may contradict each other, so solves by the method leave it.
+        The body has moved in small steps. What these leave of overlaps may contradict each other, so solves by the
+        method leave it, too.
     was_solved : bool [body_count]
         The last solve of the body's island was one by the method, and reached its tolerance.
     credit : float64 [body_count]
@@ -53,7 +54,7 @@ def allocate_small_step_motion(body_count: int) -> SmallStepMotion:
         mean_velocity=np.zeros((body_count, 6)),
         keeps_overlaps=np.zeros(body_count, np.bool_),
         was_solved=np.zeros(body_count, np.bool_),
-        credit=np.full(body_count, CREDIT_START + CREDIT_BEYOND),
+        credit=np.full(body_count, CREDIT_START),
     )
 
 
@@ -68,14 +69,8 @@ def forget_small_steps(small_steps):
 def use_small_steps(islands, island, small_steps):
     """Note that an island moves in small steps."""
     for index in range(islands.body_first[island], islands.body_first[island + 1]):
-        small_steps.is_used[islands.body_order[index]] = True
-
-
-@subkernel
-def note_overlaps(islands, island, small_steps, keeps):
-    """Note whether an island keeps its overlaps when it is solved by the method."""
-    for index in range(islands.body_first[island], islands.body_first[island + 1]):
-        small_steps.keeps_overlaps[islands.body_order[index]] = keeps
+        body = islands.body_order[index]
+        small_steps.is_used[body] = small_steps.keeps_overlaps[body] = True
 
 
 @subkernel
@@ -113,7 +108,7 @@ def moves_in_small_steps(islands, island, small_steps):
 @subkernel
 def credit_of(islands, island, small_steps):
     """The least credit of an island's bodies: a hit leaves nobody with more to spend."""
-    credit = CREDIT_START + CREDIT_BEYOND
+    credit = CREDIT_START
     for index in range(islands.body_first[island], islands.body_first[island + 1]):
         credit = min(credit, small_steps.credit[islands.body_order[index]])
     return credit
@@ -133,7 +128,7 @@ def earn_credit(islands, island, small_steps):
     earned = _CREDIT_SWEEPS + _CREDIT_VISITS / max(contacts, 1)
     for index in range(islands.body_first[island], islands.body_first[island + 1]):
         body = islands.body_order[index]
-        small_steps.credit[body] = min(small_steps.credit[body] + earned, CREDIT_START + CREDIT_BEYOND)
+        small_steps.credit[body] = max(small_steps.credit[body], min(small_steps.credit[body] + earned, CREDIT_MOST))
 
 
 @subkernel

@@ -197,8 +197,8 @@ class IslandSolveArrays(NamedTuple):
         By island: iterations of its solves, and how many missed their tolerance.
     in_small_steps : int64 [body_count]
         By island: 1 where it moved in small steps.
-    granted : int64 [body_count]
-        By island: most iterations of the method in each of this substep's solves.
+    budget : float64 [body_count]
+        By island: what each of this substep's solves by the method may cost, in sweeps over the island.
     worst_a, worst_b : int64 [body_count]
         The bodies of the block with the largest residual; -1 without one.
     residual : float64 [body_count]
@@ -211,7 +211,7 @@ class IslandSolveArrays(NamedTuple):
     iterations: np.ndarray
     missed: np.ndarray
     in_small_steps: np.ndarray
-    granted: np.ndarray
+    budget: np.ndarray
     worst_a: np.ndarray
     worst_b: np.ndarray
     residual: np.ndarray

@@ -31,7 +31,7 @@ from .island_solve import (
     solve_island,
 )
 from .sharing import begin_islands, help_others
-from .small_step_motion import moves_in_small_steps
+from .small_step_motion import SHARE_OF_SUCCESS, moves_in_small_steps, spend_credit
 
 
 @entry
@@ -70,7 +70,7 @@ def _solve_island(arrays, members, rows, islands, island):
     change = set_velocity_bias(islands, island, rows, contacts, members.problem.contact_rows)
     if change == SAME:
         return
-    most_iterations = members.solves.granted[island]
+    budget = members.solves.budget[island]
     bounces, allowed_energy = change != RECOVERS, math.inf
     if bounces:
         gravity = members.settings.gravity
@@ -78,13 +78,15 @@ def _solve_island(arrays, members, rows, islands, island):
         turn_ahead(islands, island, model, state, motion, h)
     move_rows_along(islands, island, rows, contacts, state, motion, h, bounces)
     if bounces:
-        _solve_impacts(arrays, members, rows, islands, island, allowed_energy, most_iterations)
-    outcome = _solve_without_restitution(arrays, members, rows, islands, island, most_iterations)
+        _solve_impacts(arrays, members, rows, islands, island, allowed_energy, budget)
+    outcome = _solve_without_restitution(arrays, members, rows, islands, island, budget)
     gained = not bounces and gains_energy(islands, island, rows, contacts, motion.free_velocity, state.velocity)
     if gained or is_worse_than_nothing(outcome):
         # Overlaps that contradict each other have left impulses from which there is no way back.
         forget_impulses(islands, island, rows, motion.free_velocity, state.velocity)
-        outcome = solve_island(arrays, members.kernels.stages, island, METHOD, most_iterations)
+        outcome = solve_island(arrays, members.kernels.stages, island, METHOD, budget)
+    if budget < math.inf:
+        spend_credit(islands, island, motion.small_steps, SHARE_OF_SUCCESS * members.solver_input.work[0])
     if bounces:
         turn_back(islands, island, model, state, motion, h)
     else:
@@ -93,7 +95,7 @@ def _solve_island(arrays, members, rows, islands, island):
 
 
 @subkernel(inline=True)
-def _solve_impacts(arrays, members, rows, islands, island, allowed_energy, most_iterations):
+def _solve_impacts(arrays, members, rows, islands, island, allowed_energy, budget):
     """Solve the impacts of an island one after the other (``constraints.restitution``)."""
     contact_rows, step = members.problem.contact_rows, numbers_of(members.settings.step)
     contacts = members.collision.contacts[members.collision.roles.present[0]]
@@ -104,7 +106,7 @@ def _solve_impacts(arrays, members, rows, islands, island, allowed_energy, most_
     fastest = restitution.begin_impacts(islands, island, rows, contact_rows, velocity, free_velocity)
     threshold = restitution.impact_threshold(fastest, step.h * step.gravity_norm)
     restitution.set_approach_bias(islands, island, rows, contact_count, contact_rows)
-    note_outcome(solves, island, rows, solve_island(arrays, stages, island, METHOD, most_iterations), least_scale)
+    note_outcome(solves, island, rows, solve_island(arrays, stages, island, METHOD, budget), least_scale)
     restitution.restart_from_velocities(islands, island, rows, velocity, free_velocity)
     surplus = kinetic_energy(islands, island, rows, velocity) - allowed_energy
     for impact in range(restitution.MAX_IMPACTS):
@@ -112,15 +114,15 @@ def _solve_impacts(arrays, members, rows, islands, island, allowed_energy, most_
             islands, island, last, rows, contact_count, contact_rows, velocity, threshold, impact == 0
         ):
             break
-        note_outcome(solves, island, rows, solve_island(arrays, stages, island, METHOD, most_iterations), least_scale)
+        note_outcome(solves, island, rows, solve_island(arrays, stages, island, METHOD, budget), least_scale)
         surplus = restitution.end_impact(islands, island, rows, velocity, free_velocity, surplus)
     restitution.end_impacts(islands, island, last, rows, contact_count, contact_rows)
 
 
 @subkernel(inline=True)
-def _solve_without_restitution(arrays, members, rows, islands, island, most_iterations):
+def _solve_without_restitution(arrays, members, rows, islands, island, budget):
     """Solve an island for the velocities with which its contacts no longer approach."""
     contacts = members.collision.contacts[members.collision.roles.present[0]]
     flags = members.motion.solve_flags
     effort = effort_for_velocities(islands, island, contacts, flags, members.collision.workspace.size)
-    return solve_island(arrays, members.kernels.stages, island, effort, most_iterations)
+    return solve_island(arrays, members.kernels.stages, island, effort, budget)

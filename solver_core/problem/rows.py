@@ -130,6 +130,8 @@ class SolverSettings(NamedTuple):
     waits : int
         1: after a failure the default method sweeps on, and does without its exact method for a while; 0: the caller
         sees to that.
+    max_work : float
+        Visits of a contact that a solve may cost; inf: any. Newton's method reads it.
     """
 
     tolerance: float = 1e-6
@@ -145,6 +147,7 @@ class SolverSettings(NamedTuple):
     warm_start_sweeps: int = 0
     seed: int = 0
     waits: int = 1
+    max_work: float = np.inf
 
 
 class IslandProblem(NamedTuple):

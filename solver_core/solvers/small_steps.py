@@ -171,7 +171,9 @@ def take_small_steps(rows, islands, island, given, velocity, mean_velocity, work
                 begin = velocity[body, column] + forced
                 velocity[body, column] = begin + workspace.before[body, column]
                 workspace.before[body, column] = begin
-        _set_bias(rows, islands, island, given, workspace, sweep, 1.0 / tau, _RATIO_RECOVERY / tau, fastest, allowed, 1.0)
+        _set_bias(
+            rows, islands, island, given, workspace, sweep, 1.0 / tau, _RATIO_RECOVERY / tau, fastest, allowed, 1.0
+        )
         for _ in range(_MOST_SWEEPS):
             largest, _ = sweep_island(rows, islands, island, velocity, sweep, settings, 1.0, 0.0)
             sweeps += 1

@@ -120,7 +120,7 @@ def solve_alm_newton(rows, islands, island, free_velocity, velocity, workspace, 
         return fail(rows, islands, island, free_velocity, velocity)
     if residual <= target or settings.max_iterations == 0:
         return status_of(residual, target, settings.absolute_tolerance), 0, residual, scale, worst_block
-    _prepare(rows, islands, island, velocity, workspace, residual)
+    _prepare(rows, islands, island, velocity, workspace, settings, residual)
     progress, by_row, by_body = workspace.progress, workspace.by_row, workspace.by_body
     progress.scale[0] = scale
     penalty = _PENALTY_COLD if residual > _RATIO_WARM * scale else _PENALTY_WARM
@@ -182,6 +182,7 @@ def _is_over(progress, settings, target):
     return (
         progress.last[0] <= target
         or progress.steps[0] >= settings.max_iterations
+        or progress.work[0] >= progress.most_work[0]
         or progress.stalled[0] >= _MAX_STALLED
     )
 
@@ -193,11 +194,12 @@ def _has_factor(graph, elimination):
 
 
 @subkernel
-def _prepare(rows, islands, island, velocity, workspace, residual):
+def _prepare(rows, islands, island, velocity, workspace, settings, residual):
     """Graph, order, weights and the start."""
     by_body, progress = workspace.by_body, workspace.progress
     progress.factorisations[0] = progress.linear_steps[0] = progress.steps[0] = 0
     progress.stalled[0] = progress.worst_block[0] = 0
+    progress.most_work[0] = progress.work[0] + settings.max_work
     progress.last[0] = progress.least[0] = progress.milestone[0] = residual
     progress.factored_penalty[0], progress.forcing[0] = 0.0, _FORCING
     if not build_body_graph(rows, islands, island, workspace.graph):

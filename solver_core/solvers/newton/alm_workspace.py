@@ -88,6 +88,8 @@ class Progress(NamedTuple):
     work : float64 [1]
         Products of blocks in all factorisations so far, each of which takes as long as a contact in a sweep; never
         reset.
+    most_work : float64 [1]
+        What that may come to in this solve.
     """
 
     factorisations: np.ndarray
@@ -103,6 +105,7 @@ class Progress(NamedTuple):
     forcing: np.ndarray
     scale: np.ndarray
     work: np.ndarray
+    most_work: np.ndarray
 
 
 _COUNTS = ("factorisations", "linear_steps", "steps", "stalled", "worst_block", "groups")
