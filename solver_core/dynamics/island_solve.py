@@ -84,9 +84,9 @@ def budget_of_method(members, rows, islands, island):
     was_solved = was_solved_by_method(islands, island, members.motion.small_steps)
     # what the method has solved is mostly solved by the same impulses
     again = _BUDGET_AGAIN if was_solved else 0.0
-    in_motion = again
-    if end - first <= _FEW_CONTACTS and credit - CREDIT_OF_REST >= CREDIT_TO_TRY:
-        in_motion = max(credit - CREDIT_OF_REST, again)
+    in_motion = 0.0
+    if end - first <= _FEW_CONTACTS:
+        in_motion = credit - CREDIT_OF_REST if credit - CREDIT_OF_REST >= CREDIT_TO_TRY else again
     if not rests_on_something(rows, islands, island, members.motion.can_be_pushed):
         return in_motion, np.bool_(False)
     step, velocity, size = numbers_of(members.settings.step), members.motion.start_velocity, members.model.size

@@ -12,7 +12,6 @@ from ..constraints.velocity_rows import forget_impulses
 from ..parallel.workers import take_next
 from ..problem.problem import CONVERGED_RELATIVE
 from ..solvers.shared.sweep import apply_impulses
-from ..solvers.small_steps import RATIO_ROUGH
 from .island_solve import (
     FEW_SWEEPS,
     FIRST_PASS,
@@ -100,8 +99,7 @@ def _solve_island(arrays, members, rows, islands, island):
     if has_small_steps:
         share = SHARE_OF_SUCCESS if rests and not is_unsolved else 1.0
         spend_credit(islands, island, small_steps, share * members.solver_input.work[0])
-    is_near = not rests and outcome[2] <= RATIO_ROUGH * outcome[3]
-    if has_small_steps and is_unsolved and not is_near:
+    if has_small_steps and is_unsolved:
         # The impulses are no solution, but a better start than those of the last substep.
         solves.iterations[island] += outcome[1]
         _move_in_small_steps(arrays, members, rows, islands, island)
