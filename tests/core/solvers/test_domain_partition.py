@@ -293,7 +293,7 @@ def run_frames(model, workers, monkeypatch, **options):
 def test_one_large_island_moves_alike_by_any_number_of_lanes(monkeypatch, make, method, friction):
     """To the bit, and with the same reports."""
     model = make()
-    options = {"method": method, "friction": friction, "max_iterations": 40}
+    options = {"method": method, "friction": friction, "max_iterations": 40, "quality": "exact"}
     alone = run_frames(model, 1, monkeypatch, **options)
     assert alone[2] > 4
     for workers in (2, 3, 5):
