@@ -174,6 +174,7 @@ def test_a_joint_that_is_switched_off_lets_go():
     [
         ("pgs", "cone", "alm_newton"),
         ("nncg", "cone", "alm_newton"),
+        ("staggered", "cone", "alm_newton"),
         ("lemke", "polyhedral", "fischer_newton"),
         ("lemke_structural", "polyhedral", "fischer_newton"),
         ("lemke_reduced", "polyhedral", "fischer_newton"),
