@@ -216,7 +216,9 @@ def robot_arm(count=8) -> ContactProblem:
     mechanism = Mechanism()
     last = 0
     for place in range(count):
-        link = mechanism.add_box((0.4 * place + 0.2, 0.0, 0.0), (0.4, 0.1, 0.1), 4.0 / (place + 1), spin=(0.0, 0.5, 0.2))
+        link = mechanism.add_box(
+            (0.4 * place + 0.2, 0.0, 0.0), (0.4, 0.1, 0.1), 4.0 / (place + 1), spin=(0.0, 0.5, 0.2)
+        )
         axis = _Y if place % 2 == 0 else _Z
         mechanism.add_hinge(last, link, (0.4 * place, 0.0, 0.0), axis)
         mechanism.add_motor(last, link, axis, (-1.0) ** place * 2.0, 400.0 / (place + 1) ** 2)

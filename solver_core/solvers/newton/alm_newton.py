@@ -17,7 +17,7 @@ C_i they add min_p ((p - lambda_i)^2 / (2 rho_i) + C_i p^2 / 2 + p u_i) to phi w
 
 What is judged after each Newton step, and returned, are p and v_p.
 
-The penalty c runs along a continuation: from a cold start it is low and rises from outer step to outer step, the faster
+Islands with joints: see ``alm_bilateral``. The penalty c runs along a continuation: from a cold start it is low and rises from outer step to outer step, the faster
 the fewer Newton steps the last one took; a warm start begins high. The outer error shrinks the more a step the higher c
 is, and heavy loads on light bodies need a high one; but far from the solution a high c makes the inner problems hard.
 
@@ -35,7 +35,7 @@ Acary, Cadoux, Lemarechal and Malick 2011 (fixed point in s); Castro et al. 2022
 import math
 
 from ...compiled.kernel import kernel, subkernel
-from ...problem.problem import MAX_ITERATIONS, STAGNATED
+from ...problem.problem import CONFLICTING, MAX_ITERATIONS, STAGNATED
 from ...problem.residuals import natural_map
 from ..linear_algebra.block_cholesky import factorize
 from ..linear_algebra.body_graph import build_body_graph
@@ -43,6 +43,7 @@ from ..linear_algebra.elimination import find_elimination
 from ..registry import Method, register
 from ..shared.directions import copy_impulses
 from ..shared.status import begin_solve, fail, status_of
+from .alm_bilateral import PENALTY_BILATERAL, begin_at_impulses, take_conflicts_out
 from .alm_explicit import solve_alm_explicit
 from .alm_hessian import assemble, dot_bodies, multiply_mass
 from .alm_linear import iterate_gmres, iterate_gradients, solve_with_factor
@@ -134,6 +135,8 @@ def solve_alm_newton(rows, islands, island, free_velocity, velocity, workspace, 
     while not _is_over(progress, settings, target):
         residual, steps = progress.last[0], progress.steps[0]
         began_near, still = near, direct and residual <= _RATIO_STILL * scale and earlier_penalty >= 0.0
+        if progress.singles[0] > 0:
+            begin_at_impulses(rows, islands, island, workspace, free_velocity, velocity)
         _begin_outer_step(rows, islands, island, by_row, workspace.group, by_body.velocity, model, penalty, still)
         if not near:
             if still:
@@ -165,15 +168,22 @@ def solve_alm_newton(rows, islands, island, free_velocity, velocity, workspace, 
                 foretells = began_near or still or not direct or earlier_penalty < 0.0
                 growth = growth_of_penalty(inner_steps, residual, progress.last[0], target, foretells)
             if growth > 1.0:
-                largest = largest_term(rows, islands, island, by_body.velocity)
+                # where each outer step begins at the impulses' own velocity rounding does not add up
+                largest = largest_term(rows, islands, island, by_body.velocity) if progress.singles[0] == 0 else 0.0
                 penalty = raise_penalty(penalty, growth, target, largest)
     residual, worst_block = progress.last[0], progress.worst_block[0]
     if residual > progress.least[0]:
         copy_impulses(rows.block_row, islands, island, by_row.best, rows.impulse)
         set_velocities(rows, islands, island, workspace.group, free_velocity, velocity)
         residual, worst_block = natural_map(rows, islands, island, velocity, settings)
+    solved = residual <= target
+    if progress.conflicts[0] > 0:
+        copy_impulses(rows.block_row, islands, island, by_row.bias, rows.bias)
+        residual, worst_block = natural_map(rows, islands, island, velocity, settings)
     status = status_of(residual, target, settings.absolute_tolerance)
-    if status == MAX_ITERATIONS and progress.steps[0] < settings.max_iterations:
+    if solved and status == MAX_ITERATIONS:
+        status = CONFLICTING
+    elif status == MAX_ITERATIONS and progress.steps[0] < settings.max_iterations:
         status = STAGNATED
     return status, progress.steps[0], residual, scale, worst_block
 
@@ -204,7 +214,11 @@ def _prepare(rows, islands, island, velocity, workspace, residual):
     progress.factored_penalty[0], progress.forcing[0] = 0.0, _FORCING
     if not build_body_graph(rows, islands, island, workspace.graph):
         find_elimination(workspace.graph, workspace.elimination)
-    progress.groups[0] = group_rows(rows, islands, island, workspace.group, workspace.by_row.weight)
+    stiff = PENALTY_BILATERAL if _has_factor(workspace.graph, workspace.elimination) else 0.0
+    groups, singles = group_rows(rows, islands, island, workspace.group, workspace.by_row.weight, stiff)
+    progress.groups[0], progress.singles[0], progress.conflicts[0] = groups, singles, 0
+    if singles > 0:
+        copy_impulses(rows.block_row, islands, island, rows.bias, workspace.by_row.bias)
     copy_impulses(rows.block_row, islands, island, rows.impulse, workspace.by_row.best)
     for index in range(islands.block_first[island], islands.block_first[island + 1]):
         block = islands.block_order[index]
@@ -233,6 +247,8 @@ def _minimise_energy(rows, islands, island, free_velocity, velocity, workspace, 
     progress, by_row, by_body = workspace.progress, workspace.by_row, workspace.by_body
     bodies = workspace.graph.body[: workspace.graph.count[0]]
     while True:
+        if begun and progress.singles[0] > 0:
+            take_conflicts_out(rows, islands, island, workspace, target)
         set_velocities(rows, islands, island, workspace.group, free_velocity, velocity)
         error = _measure_gradient(bodies, rows.body_mass, by_body, velocity)
         if begun:
@@ -364,7 +380,7 @@ def _judge(rows, islands, island, velocity, workspace, settings):
 @subkernel
 def _allowed(rows, islands, island, penalty, by_row):
     """The error of v that is small beside what the outer step moves."""
-    moved = gap_of_multipliers(rows, islands, island, penalty, by_row.weight, by_row.multiplier)
+    moved = gap_of_multipliers(rows, islands, island, penalty, by_row)
     return _RATIO_INNER * moved
 
 

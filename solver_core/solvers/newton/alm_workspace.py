@@ -24,13 +24,15 @@ class RowVectors(NamedTuple):
     multiplier
         lambda [N s].
     weight
-        1 / mean W_ii of the row's group [kg]; 0 if it moves nothing.
+        1 / mean W_ii of the row's group [kg]; 0 if it moves nothing; minus its penalty if that is constant.
     shift
-        s, at normal rows of contacts [m/s].
+        s, at normal rows of contacts; at bilateral rows what of u no velocity can take away [m/s].
     speed, change
         u = J v + bias, and J dv [m/s].
     trial, kept, best
         p of a trial step, p before a step, and the impulses with the smallest residual [N s].
+    bias
+        Of ``rows``, as it was given [m/s].
     """
 
     multiplier: np.ndarray
@@ -41,6 +43,7 @@ class RowVectors(NamedTuple):
     trial: np.ndarray
     kept: np.ndarray
     best: np.ndarray
+    bias: np.ndarray
 
 
 class BodyVectors(NamedTuple):
@@ -77,6 +80,10 @@ class Progress(NamedTuple):
     worst_block : int64 [1]
     groups : int64 [1]
         Contacts and single rows of the island.
+    singles : int64 [1]
+        Single rows of the island.
+    conflicts : int64 [1]
+        Times that a conflict was taken out.
     last, least, milestone : float64 [1]
         Residual of the last iterate, of the best one, and where ``stalled`` was last reset [m/s].
     factored_penalty : float64 [1]
@@ -96,6 +103,8 @@ class Progress(NamedTuple):
     stalled: np.ndarray
     worst_block: np.ndarray
     groups: np.ndarray
+    singles: np.ndarray
+    conflicts: np.ndarray
     last: np.ndarray
     least: np.ndarray
     milestone: np.ndarray
@@ -105,7 +114,7 @@ class Progress(NamedTuple):
     work: np.ndarray
 
 
-_COUNTS = ("factorisations", "linear_steps", "steps", "stalled", "worst_block", "groups")
+_COUNTS = ("factorisations", "linear_steps", "steps", "stalled", "worst_block", "groups", "singles", "conflicts")
 
 
 class AlmWorkspace(NamedTuple):
