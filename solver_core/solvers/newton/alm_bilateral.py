@@ -4,9 +4,8 @@ Penalty. Bilateral rows never change their D, so a high penalty makes nothing ha
 have a constant one, rho_i = ``PENALTY_BILATERAL`` / W_ii: chains of 50 links with a load of 1e6 links have eigenvalues
 of W below 1e-8 of W_ii, of which an outer step takes but the share rho lambda / (1 + rho lambda).
 
-Start of an outer step. Rounding of v enters p times rho, which would end that at 1e-5. So an outer step begins at the
-impulses' own velocity v_p, not at v: u is as small as the residual then, and so is what the step adds to it. That is
-iterative refinement: after two or three outer steps the residual is that of v_p's own rounding.
+Rounding of v does not enter p, though p = lambda - rho u: u moves with the steps of v, and what it begins with is to the
+step as good as true. So after two or three outer steps the residual is that of v_p's own rounding.
 
 Conflicts. Where bilateral rows contradict each other, p = lambda - rho u would grow without end in directions that move
 nothing. The part t of u that no velocity can take away, in the norm of diag(rho), has J' rho t = 0, so it is a fixed
@@ -14,14 +13,14 @@ point of
 
     t <- t - J H^-1 J' rho t
 
-which takes from everything else all but the share 1 / (1 + rho lambda). What of u is found so is taken out of the biases:
-lambda stays small, and the rest is a problem like any other. At the end the biases are put back. The velocities are those
-that miss the contradicting rows by least squares.
+which takes from everything else all but the share 1 / (1 + rho lambda). What of u is found so is taken out of the
+biases: lambda stays small, and the rest is a problem like any other. At the end the biases are put back. The velocities
+are those that miss the contradicting rows by least squares.
 """
 
 from ...compiled.kernel import subkernel
 from .alm_linear import solve_with_factor
-from .alm_system import measure_speeds, set_velocities, with_compliance
+from .alm_system import measure_speeds, with_compliance
 
 # c of bilateral rows.
 PENALTY_BILATERAL = 1e11
@@ -29,26 +28,6 @@ PENALTY_BILATERAL = 1e11
 # if it is more than the last share of u, and is taken out at most so many times.
 _MAX_PROJECTIONS, _RATIO_CHANGE, _RATIO_CONFLICT = 3, 1e-3, 0.1
 _MAX_TIMES = 8
-
-
-@subkernel
-def begin_at_impulses(rows, islands, island, workspace, free_velocity, velocity):
-    """v <- v_p.
-
-    Parameters
-    ----------
-    rows, islands, island
-        Read.
-    workspace : AlmWorkspace
-        ``by_body.velocity`` is written.
-    free_velocity, velocity : float64 [body_count, 6]
-        Read; written.
-    """
-    set_velocities(rows, islands, island, workspace.group, free_velocity, velocity)
-    for index in range(islands.body_first[island], islands.body_first[island + 1]):
-        body = islands.body_order[index]
-        for column in range(6):
-            workspace.by_body.velocity[body, column] = velocity[body, column]
 
 
 @subkernel

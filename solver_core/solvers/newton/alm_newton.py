@@ -17,9 +17,10 @@ C_i they add min_p ((p - lambda_i)^2 / (2 rho_i) + C_i p^2 / 2 + p u_i) to phi w
 
 What is judged after each Newton step, and returned, are p and v_p.
 
-Islands with joints: see ``alm_bilateral``. The penalty c runs along a continuation: from a cold start it is low and rises from outer step to outer step, the faster
-the fewer Newton steps the last one took; a warm start begins high. The outer error shrinks the more a step the higher c
-is, and heavy loads on light bodies need a high one; but far from the solution a high c makes the inner problems hard.
+Islands with joints: see ``alm_bilateral``. The penalty c runs along a continuation: from a cold start it is low and
+rises from outer step to outer step, the faster the fewer Newton steps the last one took; a warm start begins high. The
+outer error shrinks the more a step the higher c is, and heavy loads on light bodies need a high one; but far from the
+solution a high c makes the inner problems hard.
 
 H has the graph of the bodies (``body_graph``) and is factorised (``block_cholesky``). While the penalty stays and only
 few contacts change their D, the old factor serves on. Where the factor would not fit, conjugate gradients run with the
@@ -43,10 +44,10 @@ from ..linear_algebra.elimination import find_elimination
 from ..registry import Method, register
 from ..shared.directions import copy_impulses
 from ..shared.status import begin_solve, fail, status_of
-from .alm_bilateral import PENALTY_BILATERAL, begin_at_impulses, take_conflicts_out
+from .alm_bilateral import PENALTY_BILATERAL, take_conflicts_out
 from .alm_explicit import solve_alm_explicit
 from .alm_hessian import assemble, dot_bodies, multiply_mass
-from .alm_linear import iterate_gmres, iterate_gradients, solve_with_factor
+from .alm_linear import iterate_gmres, iterate_gradients, solve_asymmetric, solve_with_factor
 from .alm_penalty import GROWTH_FAST, RATIO_SLOW, growth_of_penalty, raise_penalty
 from .alm_system import (
     fill_slip_stiffness,
@@ -135,8 +136,6 @@ def solve_alm_newton(rows, islands, island, free_velocity, velocity, workspace, 
     while not _is_over(progress, settings, target):
         residual, steps = progress.last[0], progress.steps[0]
         began_near, still = near, direct and residual <= _RATIO_STILL * scale and earlier_penalty >= 0.0
-        if progress.singles[0] > 0:
-            begin_at_impulses(rows, islands, island, workspace, free_velocity, velocity)
         _begin_outer_step(rows, islands, island, by_row, workspace.group, by_body.velocity, model, penalty, still)
         if not near:
             if still:
@@ -216,7 +215,7 @@ def _prepare(rows, islands, island, velocity, workspace, residual):
         find_elimination(workspace.graph, workspace.elimination)
     stiff = PENALTY_BILATERAL if _has_factor(workspace.graph, workspace.elimination) else 0.0
     groups, singles = group_rows(rows, islands, island, workspace.group, workspace.by_row.weight, stiff)
-    progress.groups[0], progress.singles[0], progress.conflicts[0] = groups, singles, 0
+    progress.groups[0], progress.singles[0], progress.conflicts[0], progress.splits[0] = groups, singles, 0, 0
     if singles > 0:
         copy_impulses(rows.block_row, islands, island, rows.bias, workspace.by_row.bias)
     copy_impulses(rows.block_row, islands, island, rows.impulse, workspace.by_row.best)
@@ -277,7 +276,7 @@ def _step_as_impulses_say(rows, islands, island, free_velocity, velocity, worksp
     noise = _FACTOR_NOISE * residual
     bodies = workspace.graph.body[: workspace.graph.count[0]]
     copy_impulses(rows.block_row, islands, island, by_row.speed, by_row.trial)
-    settle_speeds(rows.block_row, islands, island, group, noise, by_row.multiplier, by_row.speed)
+    settle_speeds(rows, islands, island, group, noise, by_row.multiplier, by_row.speed)
     shift_contacts(rows, islands, island, group, model, by_row.speed, by_row.shift)
     project_rows(rows, islands, island, group, model, slip, penalty, by_row, 0.0, rows.impulse)
     fill_stiffness(rows, islands, island, group, model, penalty, by_row, workspace.factored, workspace.stiffness)
@@ -429,10 +428,15 @@ def _find_direction(rows, islands, island, workspace, model, penalty, slip):
     asymmetric = slip > 0.0 and fill_slip_stiffness(rows, islands, island, group, model, penalty, by_row, stiffness)
     if not direct and not asymmetric:
         iterate_gradients(rows, islands, island, workspace)
+    elif asymmetric and progress.splits[0] == 1:
+        solve_asymmetric(rows, islands, island, workspace)
     elif asymmetric or largest > _RATIO_SAME:
         if not iterate_gmres(rows, islands, island, workspace, progress.forcing[0]):
             # the factor is too far from H: the next step has its own
             progress.factored_penalty[0] = 0.0
+            if asymmetric and direct and progress.singles[0] > 0:
+                solve_asymmetric(rows, islands, island, workspace)
+                progress.splits[0] = 1
     else:
         bodies = graph.body[: graph.count[0]]
         solve_with_factor(bodies, workspace)

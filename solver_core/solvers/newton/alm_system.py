@@ -189,12 +189,14 @@ def shift_contacts(rows, islands, island, group, model, speed, shift):
 
 
 @subkernel
-def settle_speeds(block_row, islands, island, group, noise, multiplier, speed):
+def settle_speeds(rows, islands, island, group, noise, multiplier, speed):
     """Speeds of contacts that go with their impulses: up to ``noise`` none where one pushes, else that of opening.
+
+    Likewise of rows with constant bounds: none between the bounds, else the speed that keeps the impulse at its bound.
 
     Parameters
     ----------
-    block_row, islands, island
+    rows, islands, island
         Read.
     group : int64 [row_capacity]
         Read; of ``group_rows``.
@@ -205,7 +207,7 @@ def settle_speeds(block_row, islands, island, group, noise, multiplier, speed):
     """
     for index in range(islands.block_first[island], islands.block_first[island + 1]):
         block = islands.block_order[index]
-        row, end = block_row[block], block_row[block + 1]
+        row, end = rows.block_row[block], rows.block_row[block + 1]
         while row < end:
             if group[row] == 3:
                 if multiplier[row] > 0.0:
@@ -215,12 +217,22 @@ def settle_speeds(block_row, islands, island, group, noise, multiplier, speed):
                         speed[row + 1], speed[row + 2] = 0.0, 0.0
                 elif speed[row] >= -noise:
                     speed[row], speed[row + 1], speed[row + 2] = max(speed[row], noise), 0.0, 0.0
+            elif rows.lower[row] == -math.inf and rows.upper[row] == math.inf:
+                pass
+            elif multiplier[row] <= rows.lower[row]:
+                if speed[row] >= -noise:
+                    speed[row] = max(speed[row], noise)
+            elif multiplier[row] >= rows.upper[row]:
+                if speed[row] <= noise:
+                    speed[row] = min(speed[row], -noise)
+            elif abs(speed[row]) <= noise:
+                speed[row] = 0.0
             row += group[row]
 
 
 @subkernel
 def subtract_stiffness(block_row, islands, island, group, stiffness, speed, origin, impulse):
-    """``impulse`` -= D (speed - origin) of the contacts; other rows have both the same.
+    """``impulse`` -= D (speed - origin).
 
     Parameters
     ----------
@@ -245,6 +257,8 @@ def subtract_stiffness(block_row, islands, island, group, stiffness, speed, orig
                 )
                 for k in range(row, row + 3):
                     impulse[k] -= stiffness[k, 0] * u0 + stiffness[k, 1] * u1 + stiffness[k, 2] * u2
+            elif speed[row] != origin[row]:
+                impulse[row] -= stiffness[row, 0] * (speed[row] - origin[row])
             row += group[row]
 
 

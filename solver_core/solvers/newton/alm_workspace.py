@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..linear_algebra.block_cholesky import BlockFactor, allocate_block_factor
+from ..linear_algebra.block_lu import BlockLu, allocate_block_lu
 from ..linear_algebra.body_graph import BodyGraph, allocate_body_graph
 from ..linear_algebra.elimination import Elimination, allocate_elimination
 
@@ -82,6 +83,8 @@ class Progress(NamedTuple):
         Contacts and single rows of the island.
     singles : int64 [1]
         Single rows of the island.
+    splits : int64 [1]
+        1 where GMRES has failed once, and H is split into L U from there on.
     conflicts : int64 [1]
         Times that a conflict was taken out.
     last, least, milestone : float64 [1]
@@ -104,6 +107,7 @@ class Progress(NamedTuple):
     worst_block: np.ndarray
     groups: np.ndarray
     singles: np.ndarray
+    splits: np.ndarray
     conflicts: np.ndarray
     last: np.ndarray
     least: np.ndarray
@@ -114,7 +118,17 @@ class Progress(NamedTuple):
     work: np.ndarray
 
 
-_COUNTS = ("factorisations", "linear_steps", "steps", "stalled", "worst_block", "groups", "singles", "conflicts")
+_COUNTS = (
+    "factorisations",
+    "linear_steps",
+    "steps",
+    "stalled",
+    "worst_block",
+    "groups",
+    "singles",
+    "splits",
+    "conflicts",
+)
 
 
 class AlmWorkspace(NamedTuple):
@@ -128,8 +142,10 @@ class AlmWorkspace(NamedTuple):
     by_row : RowVectors
     group : int64 [row_capacity]
         Rows of the contact that begins here.
-    stiffness, factored : float64 [row_capacity, 3]
-        D now, and as it was factorised.
+    asymmetric : BlockLu
+        Of H by Coulomb's law as it stands.
+    stiffness, factored, turned : float64 [row_capacity, 3]
+        D now, and as it was factorised; D'.
     by_body : BodyVectors
     solution : float64 [6 body_capacity]
         Right-hand side and solution by position.
@@ -146,8 +162,10 @@ class AlmWorkspace(NamedTuple):
     factor: BlockFactor
     by_row: RowVectors
     group: np.ndarray
+    asymmetric: BlockLu
     stiffness: np.ndarray
     factored: np.ndarray
+    turned: np.ndarray
     by_body: BodyVectors
     solution: np.ndarray
     basis: np.ndarray
@@ -164,8 +182,10 @@ def allocate_alm_workspace(row_capacity: int, body_capacity: int, history: int =
         factor=allocate_block_factor(body_capacity),
         by_row=RowVectors(*(np.zeros(row_capacity) for _ in RowVectors._fields)),
         group=np.zeros(row_capacity, np.int64),
+        asymmetric=allocate_block_lu(body_capacity),
         stiffness=np.zeros((row_capacity, 3)),
         factored=np.zeros((row_capacity, 3)),
+        turned=np.zeros((row_capacity, 3)),
         by_body=BodyVectors(*(np.zeros((body_capacity, 6)) for _ in BodyVectors._fields)),
         solution=np.zeros(6 * body_capacity),
         basis=np.zeros(6 * body_capacity * (MAX_STEPS_GMRES + 1)),
