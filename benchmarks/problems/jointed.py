@@ -149,20 +149,22 @@ def plank(conflict=0.0) -> ContactProblem:
 
 
 def ring(count=16, conflict=0.0) -> ContactProblem:
-    """A closed ring of links with parallel hinges, which holds its plane many times over; it turns and falls."""
+    """A closed ring of links with parallel hinges, which holds its plane many times over; it turns and falls.
+
+    Each link spins a little by itself, too.
+    """
     mechanism = Mechanism()
+    spins = 0.1 * np.random.default_rng(5).normal(size=(count, 3))
     angles = 2.0 * math.pi * np.arange(count) / count
     radius = 0.5 * 0.3 / math.sin(math.pi / count)
     links = []
-    for angle in angles:
+    for angle, spin in zip(angles, spins, strict=True):
         middle = angle + math.pi / count
         turn = np.array(
             [[math.cos(middle), 0.0, math.sin(middle)], [0.0, 1.0, 0.0], [-math.sin(middle), 0.0, math.cos(middle)]]
         )
         place = radius * math.cos(math.pi / count) * np.array([math.sin(middle), 0.0, math.cos(middle)])
-        links.append(
-            mechanism.add_box(place, (0.3, 0.1, 0.1), 1.0, np.cross((0.0, 1.0, 0.0), place), (0.0, 1.0, 0.0), turn)
-        )
+        links.append(mechanism.add_box(place, (0.3, 0.1, 0.1), 1.0, np.cross(_Y, place), spin + _Y, turn))
     for place, angle in enumerate(angles):
         point = radius * np.array([math.sin(angle), 0.0, math.cos(angle)])
         opening = (0.0, conflict if place == 5 else 0.0, 0.0)

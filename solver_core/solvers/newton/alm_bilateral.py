@@ -4,8 +4,9 @@ Penalty. Bilateral rows never change their D, so a high penalty makes nothing ha
 have a constant one, rho_i = ``PENALTY_BILATERAL`` / W_ii: chains of 50 links with a load of 1e6 links have eigenvalues
 of W below 1e-8 of W_ii, of which an outer step takes but the share rho lambda / (1 + rho lambda).
 
-Rounding of v does not enter p, though p = lambda - rho u: u moves with the steps of v, and what it begins with is to the
-step as good as true. So after two or three outer steps the residual is that of v_p's own rounding.
+Rounding of v does not spoil p = lambda - rho u: an outer step goes on from the u that it began with by what its steps
+of v add, so an error of that u is to p like one of the bias. After two or three of them the residual is that of the
+rounding of v_p.
 
 Conflicts. Where bilateral rows contradict each other, p = lambda - rho u would grow without end in directions that move
 nothing. The part t of u that no velocity can take away, in the norm of diag(rho), has J' rho t = 0, so it is a fixed
