@@ -26,8 +26,8 @@ SOLVER_OUTCOME = types.Tuple((types.int64, types.int64, types.float64, types.flo
 _call_solver = caller(SOLVER_OUTCOME)
 
 # The detection pass that the rows are of: the first of a substep, another one, one at the same pairs as the previous;
-# or the same rows once more, for the islands that the first pass has only swept.
-FIRST_PASS, NEW_PAIRS, SAME_PAIRS, SAME_ROWS = map(np.int64, range(4))
+# or the same rows once more, for the islands that the first pass has only swept; or for those whose joints were off.
+FIRST_PASS, NEW_PAIRS, SAME_PAIRS, SAME_ROWS, SAME_CONTACTS = map(np.int64, range(5))
 # How an island is solved: not at all, by a few sweeps, by sweeps as long as they change it roughly, by the method, in
 # small steps.
 NOTHING, FEW_SWEEPS, SWEEPS, METHOD, IN_SMALL_STEPS = map(np.int64, range(5))
@@ -42,6 +42,9 @@ _RATIO_WORSE = 10.0
 # From this many contacts on an island that was left unsolved gets sweeps for its velocities.
 _CONTACTS_TO_SWEEP = 500
 
+
+# Islands with joints are solved to this share of the tolerance.
+_FACTOR_EXACT = 1e-4
 
 # In motion islands of more contacts than these are not tried: Newton's method either ends soon there or not at all.
 _FEW_CONTACTS = 24
@@ -196,6 +199,30 @@ def solve_island(arrays, stages, island, effort, budget):
     most = _SWEEPS_BEFORE_CONTACTS if effort == FEW_SWEEPS else _SWEEPS_MOST
     least = _SWEEPS_BEFORE_CONTACTS if effort == FEW_SWEEPS else _SWEEPS_AFTER_FAILURE
     return _call_solver(stages, FALLBACK_SWEEPS, arrays, island, least, most)
+
+
+@subkernel
+def solve_exactly(arrays, stages, island):
+    """Solve an island that has joints: by the method, to far below its tolerance, which Newton's last steps reach.
+
+    Parameters
+    ----------
+    arrays : StepArrays
+        Impulses and velocities written.
+    stages : table of kernels
+    island : int64
+
+    Returns
+    -------
+    tuple
+        As of ``solve_island``.
+    """
+    # each worker has settings of its own
+    settings = views_of(arrays).settings.solver
+    settings.exactly[0] = _FACTOR_EXACT
+    outcome = solve_island(arrays, stages, island, METHOD, math.inf)
+    settings.exactly[0] = 0.0
+    return outcome
 
 
 @subkernel

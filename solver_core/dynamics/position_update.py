@@ -17,6 +17,7 @@ FALLS, J d = J v and the solution says so (u_n = -gap / h <= 0 where it pushes, 
 tested, and so is whether d leads the bodies into each other. As many bodies as possible fall, and most of the others
 begin with the mean:
 
+- what joints hold does not fall, and bodies that joints connect go by one rule,
 - what pushes on something that does not fall does not fall either,
 - what the mean leads into others, or along which a contact would do work, goes by END, and so does the other body,
 - what sticks to something driven goes by END: that has its new velocity from the substep's start,
@@ -75,6 +76,10 @@ class StepRuleArrays(NamedTuple):
         Bodies that do not fall, in the order in which that was found; once more where they went on from MEAN to END.
     place : int64 [body_count]
         A body's last place in the queue; -1 where it has none.
+    is_held : bool [body_count]
+        Bodies that joints hold never fall: they begin with the mean.
+    ring : int64 [body_count]
+        The next body of those that joints connect, which all go by one rule.
     """
 
     step_rule: np.ndarray
@@ -82,6 +87,8 @@ class StepRuleArrays(NamedTuple):
     next_link: np.ndarray
     queue: np.ndarray
     place: np.ndarray
+    is_held: np.ndarray
+    ring: np.ndarray
 
 
 def allocate_step_rules(contact_capacity: int, body_count: int) -> StepRuleArrays:
@@ -92,6 +99,8 @@ def allocate_step_rules(contact_capacity: int, body_count: int) -> StepRuleArray
         next_link=np.zeros(2 * contact_capacity, np.int64),
         queue=np.zeros(2 * body_count, np.int64),
         place=np.zeros(body_count, np.int64),
+        is_held=np.zeros(body_count, np.bool_),
+        ring=np.arange(body_count),
     )
 
 
@@ -131,11 +140,13 @@ def choose_position_velocities(
     free_velocity, position_velocity = motion.free_velocity, motion.position_velocity
     if _begin(islands, motion, step_rules, size, velocity, gravity, gravity_speed, h):
         return
-    found = _link_runs(body_a, body_b, contacts.count[0], step_rules)
+    # The first ones go by END or, held by joints, by the mean; those of later rounds are to go by END.
+    found = _add_held(step_rules, _link_runs(body_a, body_b, contacts.count[0], step_rules))
     done = 0
     while done < found:
-        for index in range(done, found):
-            _move_to_end(step_rule, position_velocity, velocity, queue[index])
+        if done > 0:
+            for index in range(done, found):
+                _move_to_end(step_rule, position_velocity, velocity, queue[index])
         # What pushes on something that does not fall does not fall either.
         spread = done
         while spread < found:
@@ -159,7 +170,7 @@ def choose_position_velocities(
                         gravity_speed,
                         h,
                     )
-                    _write_position_velocities(step_rule, free_velocity, velocity, gravity, h, other, position_velocity)
+                    write_position_velocity(step_rule, free_velocity, velocity, gravity, h, other, position_velocity)
                     queue[found], place[other] = other, found
                     found += 1
                 link = next_link[link]
@@ -191,7 +202,30 @@ def _find_astray(rows, contacts, motion, step_rules, size, velocity, gravity_spe
                     if step_rule[body] != END and place[body] < end:
                         queue[found], place[body] = body, found
                         found += 1
+                        found = _add_ring(step_rules, body, end, found)
             link = step_rules.next_link[link]
+    return found
+
+
+@subkernel
+def _add_held(step_rules, found):
+    """Add the bodies that joints hold to the queue, as they do not fall; returns where it ends then."""
+    for body in range(step_rules.is_held.size):
+        if step_rules.is_held[body] and step_rules.step_rule[body] == MEAN and step_rules.place[body] < 0:
+            step_rules.queue[found], step_rules.place[body] = body, found
+            found += 1
+    return found
+
+
+@subkernel
+def _add_ring(step_rules, body, end, found):
+    """Add those to the queue that joints connect with a body that is to go by END; returns where it ends then."""
+    other = step_rules.ring[body]
+    while other != body:
+        if step_rules.step_rule[other] != END and step_rules.place[other] < end:
+            step_rules.queue[found], step_rules.place[other] = other, found
+            found += 1
+        other = step_rules.ring[other]
     return found
 
 
@@ -201,7 +235,9 @@ def _begin(islands, motion, step_rules, size, velocity, gravity, gravity_speed, 
     step_rule, can_be_pushed, free_velocity = step_rules.step_rule, motion.can_be_pushed, motion.free_velocity
     body_first, body_order, position_velocity = islands.body_first, islands.body_order, motion.position_velocity
     for body in range(step_rule.size):
-        step_rule[body] = FALLS if can_be_pushed[body] else END
+        step_rule[body] = END
+        if can_be_pushed[body]:
+            step_rule[body] = MEAN if step_rules.is_held[body] else FALLS
     is_done = True
     for island in range(islands.count[0]):
         rests = True
@@ -214,7 +250,7 @@ def _begin(islands, motion, step_rules, size, velocity, gravity, gravity_speed, 
             for index in range(body_first[island], body_first[island + 1]):
                 step_rule[body_order[index]] = END
     for body in range(step_rule.size):
-        _write_position_velocities(step_rule, free_velocity, velocity, gravity, h, body, position_velocity)
+        write_position_velocity(step_rule, free_velocity, velocity, gravity, h, body, position_velocity)
     return is_done
 
 
@@ -321,8 +357,23 @@ def _rule_of_pushed(
 
 
 @subkernel
-def _write_position_velocities(step_rule, free_velocity, velocity, gravity, h, body, position_velocity):
-    """The velocity that moves a body, by its step rule."""
+def write_position_velocity(step_rule, free_velocity, velocity, gravity, h, body, position_velocity):
+    """Write the velocity that moves a body, by its step rule.
+
+    Parameters
+    ----------
+    step_rule : int64 [body_count]
+        Read.
+    free_velocity, velocity : float64 [body_count, 6]
+        Read.
+    gravity : float64 [3]
+        [m/s^2] (read).
+    h : float
+        [s].
+    body : int64
+    position_velocity : float64 [body_count, 6]
+        Written.
+    """
     free, now, own = free_velocity[body], velocity[body], position_velocity[body]
     for axis in range(3):
         own[axis], own[3 + axis] = now[axis], now[3 + axis]

@@ -37,6 +37,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..compiled.kernel import bind, inlined, subkernel
+from ..problem.problem import CONFLICTING
 from ..problem.residuals import natural_map, problem_scale
 from .active_subdomain import SubdomainArrays, allocate_subdomain, solve_subdomains, suits_subdomains, sweep_hits
 from .batches.sweep_workspace import SweepWorkspace, allocate_sweep_workspace
@@ -199,9 +200,16 @@ def _solve_cascade(rows, islands, island, free_velocity, velocity, workspace, se
     # not a literal, for which Numba would compile the callees a second time
     iterations = np.int64(0)
     rests, due, allowed = _what_is_due(rows, islands, island, velocity, memory, residual, scale, target, is_large)
+    if settings.exactly > 0.0:
+        allowed = settings.exactly * target
     if residual <= allowed or settings.max_iterations == 0:
         return status_of(residual, target, settings.absolute_tolerance), iterations, residual, scale, worst_block
     copy_impulses(rows.block_row, islands, island, rows.impulse, workspace.kept)
+    if settings.exactly > 0.0:
+        status, iterations, residual, worst_block = solve_or_sweep_on(
+            rows, islands, island, free_velocity, velocity, workspace, settings, target, settings.max_iterations, 0, 0.0
+        )
+        return status, iterations, residual, scale, worst_block
     if rests:
         iterations, residual, worst_block = solve_at_rest(
             rows, islands, island, free_velocity, velocity, workspace, settings, due, target
@@ -343,7 +351,8 @@ def _solve_or_sweep_on(
     )
     iterations += done
     last_wait = note_success(islands, island, workspace.memory)
-    if residual > target and settings.waits > 0:
+    # rows that contradict each other are as good as solved
+    if residual > target and status != CONFLICTING and settings.waits > 0:
         note_failure(islands, island, workspace.memory, last_wait, closeness)
         workspace.fallbacks[0] += 1
         copy_impulses(rows.block_row, islands, island, rows.impulse, workspace.kept)

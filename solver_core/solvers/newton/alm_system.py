@@ -6,9 +6,14 @@ the shift s_i of contacts' normal rows
     z_i = lambda_i - rho_i (u_i + s_i n),     p_i = P(z_i),     D_i = rho_i dP(z_i),        weight_i = 1 / mean W_ii
 
 P projects on the contact's cone (``cone``), with s = 0 it may be Coulomb's law as it stands instead, or on the constant
-bounds of a row. A friction row without the normal row
-right before it (and its twin right behind) has the bound of the last multiplier of its normal row. Rows with W_ii <= 0
-keep their impulse.
+bounds of a row. With the compliance C of a row p itself is part of its speed, p = P(lambda - rho (u + C p)), so
+
+    z = (lambda - rho u) / (1 + rho C),     D = rho / (1 + rho C) dP(z),                u = J v + bias without C p
+
+and where rho C >= 1 the multiplier is left out, z = -u / C, D = dP(z) / C: that is the limit of an infinite penalty,
+which is exact at once, no stiffer than the penalty of a rigid row, and takes no outer step. A friction row without the
+normal row right before it (and its twin right behind) has the bound of the last multiplier of its normal row. Rows with
+W_ii <= 0 keep their impulse.
 
 All functions run over the blocks of one island and cost O(rows).
 """
@@ -31,7 +36,7 @@ _RATIO_CHANGED = 0.05
 
 
 @subkernel
-def group_rows(rows, islands, island, group, weight):
+def group_rows(rows, islands, island, group, weight, stiff):
     """Find the contacts among the rows, and weigh them.
 
     Parameters
@@ -42,14 +47,16 @@ def group_rows(rows, islands, island, group, weight):
         Written: 3 at the normal row of a contact whose two friction rows follow, 1 at rows for themselves. Asking here
         once and not in each pass makes those several times faster.
     weight : float64 [row_capacity]
-        Written: 1 / mean W_ii of the group, 0 where it moves nothing.
+        Written: 1 / mean W_ii of the group, 0 where it moves nothing; - ``stiff`` / W_ii of bilateral rows.
+    stiff : float
+        Penalty of bilateral rows, which stays as it is; 0 where it is that of all rows.
 
     Returns
     -------
-    int
-        Groups.
+    tuple of (int, int)
+        Groups, and single rows among them.
     """
-    groups = 0
+    groups, singles = 0, 0
     diagonal, normal_row = rows.diagonal, rows.normal_row
     for index in range(islands.block_first[island], islands.block_first[island + 1]):
         block = islands.block_order[index]
@@ -65,8 +72,26 @@ def group_rows(rows, islands, island, group, weight):
             else:
                 group[row] = 1
                 weight[row] = 1.0 / diagonal[row] if diagonal[row] > 0.0 else 0.0
+                is_bilateral = normal_row[row] < 0 and rows.lower[row] == -math.inf and rows.upper[row] == math.inf
+                if is_bilateral and stiff > 0.0:
+                    weight[row] *= -stiff
+                singles += 1
                 row += 1
-    return groups
+    return groups, singles
+
+
+@subkernel
+def penalty_of(penalty, weight):
+    """rho of a row [kg].
+
+    Parameters
+    ----------
+    penalty : float
+        c.
+    weight : float
+        Of ``RowVectors``.
+    """
+    return penalty * weight if weight >= 0.0 else -weight
 
 
 @subkernel
@@ -159,18 +184,19 @@ def shift_contacts(rows, islands, island, group, model, speed, shift):
                 shift[row] = value
                 row += 3
             else:
-                shift[row] = 0.0
                 row += 1
     return largest
 
 
 @subkernel
-def settle_speeds(block_row, islands, island, group, noise, multiplier, speed):
+def settle_speeds(rows, islands, island, group, noise, multiplier, speed):
     """Speeds of contacts that go with their impulses: up to ``noise`` none where one pushes, else that of opening.
+
+    Likewise of rows with constant bounds: none between the bounds, else the speed that keeps the impulse at its bound.
 
     Parameters
     ----------
-    block_row, islands, island
+    rows, islands, island
         Read.
     group : int64 [row_capacity]
         Read; of ``group_rows``.
@@ -181,7 +207,7 @@ def settle_speeds(block_row, islands, island, group, noise, multiplier, speed):
     """
     for index in range(islands.block_first[island], islands.block_first[island + 1]):
         block = islands.block_order[index]
-        row, end = block_row[block], block_row[block + 1]
+        row, end = rows.block_row[block], rows.block_row[block + 1]
         while row < end:
             if group[row] == 3:
                 if multiplier[row] > 0.0:
@@ -191,12 +217,22 @@ def settle_speeds(block_row, islands, island, group, noise, multiplier, speed):
                         speed[row + 1], speed[row + 2] = 0.0, 0.0
                 elif speed[row] >= -noise:
                     speed[row], speed[row + 1], speed[row + 2] = max(speed[row], noise), 0.0, 0.0
+            elif rows.lower[row] == -math.inf and rows.upper[row] == math.inf:
+                pass
+            elif multiplier[row] <= rows.lower[row]:
+                if speed[row] >= -noise:
+                    speed[row] = max(speed[row], noise)
+            elif multiplier[row] >= rows.upper[row]:
+                if speed[row] <= noise:
+                    speed[row] = min(speed[row], -noise)
+            elif abs(speed[row]) <= noise:
+                speed[row] = 0.0
             row += group[row]
 
 
 @subkernel
 def subtract_stiffness(block_row, islands, island, group, stiffness, speed, origin, impulse):
-    """``impulse`` -= D (speed - origin) of the contacts; other rows have both the same.
+    """``impulse`` -= D (speed - origin).
 
     Parameters
     ----------
@@ -221,6 +257,8 @@ def subtract_stiffness(block_row, islands, island, group, stiffness, speed, orig
                 )
                 for k in range(row, row + 3):
                     impulse[k] -= stiffness[k, 0] * u0 + stiffness[k, 1] * u1 + stiffness[k, 2] * u2
+            elif speed[row] != origin[row]:
+                impulse[row] -= stiffness[row, 0] * (speed[row] - origin[row])
             row += group[row]
 
 
@@ -259,8 +297,8 @@ def project_rows(rows, islands, island, group, model, slip, penalty, by_row, ste
         row, end = rows.block_row[block], rows.block_row[block + 1]
         while row < end:
             rho = penalty * weight[row]
-            z0 = multiplier[row] - rho * (speed[row] + step * change[row])
             if group[row] == 3:
+                z0 = multiplier[row] - rho * (speed[row] + step * change[row])
                 z1 = multiplier[row + 1] - rho * (speed[row + 1] + step * change[row + 1])
                 z2 = multiplier[row + 2] - rho * (speed[row + 2] + step * change[row + 2])
                 if slip > 0.0:
@@ -277,11 +315,35 @@ def project_rows(rows, islands, island, group, model, slip, penalty, by_row, ste
                 row += 3
             else:
                 lower, upper = _bounds(rows.normal_row, rows.friction, rows.lower, rows.upper, multiplier, row)
+                share, rho = with_compliance(penalty_of(penalty, weight[row]), rows.compliance[row])
+                z0 = share * multiplier[row] - rho * (speed[row] + step * change[row])
                 p0 = min(upper, max(lower, z0)) if rho > 0.0 else multiplier[row]
                 total += (p0 - rows.impulse[row]) * change[row]
                 projected[row] = p0
                 row += 1
     return total
+
+
+@subkernel
+def with_compliance(rho, compliance):
+    """A row's factor on its multiplier and on its speed, z = factor lambda - penalty u.
+
+    Parameters
+    ----------
+    rho : float
+        Penalty [kg].
+    compliance : float
+        [1/kg]
+
+    Returns
+    -------
+    tuple of (float, float)
+        1 and ``rho`` without compliance; 0 and 1 / compliance where the penalty is above that.
+    """
+    if rho * compliance >= 1.0:
+        return 0.0, 1.0 / compliance
+    factor = 1.0 / (1.0 + rho * compliance)
+    return factor, factor * rho
 
 
 @subkernel
@@ -321,11 +383,11 @@ def fill_stiffness(rows, islands, island, group, model, penalty, by_row, factore
         row, end = rows.block_row[block], rows.block_row[block + 1]
         while row < end:
             rho = penalty * weight[row]
-            z0 = multiplier[row] - rho * (speed[row] + shift[row])
             difference = 0.0
             size = 1
             if group[row] == 3:
                 size = 3
+                z0 = multiplier[row] - rho * (speed[row] + shift[row])
                 z1 = multiplier[row + 1] - rho * speed[row + 1]
                 z2 = multiplier[row + 2] - rho * speed[row + 2]
                 fill_cone_derivative(model, rows.friction[row + 1], z0, z1, z2, rho, stiffness, row)
@@ -334,6 +396,8 @@ def fill_stiffness(rows, islands, island, group, model, penalty, by_row, factore
                         difference = max(difference, abs(stiffness[k, m] - factored[k, m]))
             else:
                 lower, upper = _bounds(rows.normal_row, rows.friction, rows.lower, rows.upper, multiplier, row)
+                share, rho = with_compliance(penalty_of(penalty, weight[row]), rows.compliance[row])
+                z0 = share * multiplier[row] - rho * speed[row]
                 stiffness[row, 0] = rho if lower <= z0 <= upper and lower < upper else 0.0
                 difference = abs(stiffness[row, 0] - factored[row, 0])
             if difference > _RATIO_CHANGED * rho:
@@ -398,22 +462,50 @@ def largest_term(rows, islands, island, velocity):
 
 
 @subkernel
-def gap_of_multipliers(block_row, islands, island, penalty, weight, multiplier, impulse):
-    """sqrt(sum |lambda - p|^2 / rho) [sqrt(J)]: by how much the outer step has moved.
+def largest_speed(rows, islands, island, velocity):
+    """As ``largest_term``, of all rows.
 
     Parameters
     ----------
-    block_row, islands, island
+    rows, islands, island
         Read.
-    penalty : float
-        c.
-    weight, multiplier, impulse : float64 [row_capacity]
+    velocity : float64 [body_count, 6]
         Read.
     """
+    largest = 0.0
+    for index in range(islands.block_first[island], islands.block_first[island + 1]):
+        block = islands.block_order[index]
+        a, b = rows.body_a[block], rows.body_b[block]
+        for row in range(rows.block_row[block], rows.block_row[block + 1]):
+            total = 0.0
+            for column in range(6):
+                total += abs(rows.jacobian[row, column] * velocity[a, column])
+                total += abs(rows.jacobian[row, 6 + column] * velocity[b, column])
+            largest = max(largest, total)
+    return largest
+
+
+@subkernel
+def gap_of_multipliers(rows, islands, island, penalty, by_row):
+    """sqrt(sum |lambda - p|^2 / rho) [sqrt(J)]: by how much the outer step has moved.
+
+    Without rows that need no lambda.
+
+    Parameters
+    ----------
+    rows, islands, island
+        Read; ``impulse`` holds p.
+    penalty : float
+        c.
+    by_row : RowVectors
+        Read.
+    """
+    multiplier, weight = by_row.multiplier, by_row.weight
     total = 0.0
     for index in range(islands.block_first[island], islands.block_first[island + 1]):
         block = islands.block_order[index]
-        for row in range(block_row[block], block_row[block + 1]):
-            if weight[row] > 0.0:
-                total += (multiplier[row] - impulse[row]) ** 2 / (penalty * weight[row])
+        for row in range(rows.block_row[block], rows.block_row[block + 1]):
+            rho = penalty_of(penalty, weight[row])
+            if rho > 0.0 and rho * rows.compliance[row] < 1.0:
+                total += (multiplier[row] - rows.impulse[row]) ** 2 / rho
     return math.sqrt(total)

@@ -31,4 +31,5 @@ def with_ends(settings, tolerance, absolute_tolerance, limit):
         settings.seed,
         settings.waits,
         settings.max_work,
+        settings.exactly,
     )

@@ -1,0 +1,395 @@
+"""Joints -> rows: a block a joint, behind those of the contacts.
+
+Each row is one coordinate x of the joint (``coordinate_geometry``), or one of what acts on it: to hold it, its limits,
+a spring, a motor, friction. Angles are taken times the joint's size, so all rows are in metres. A block at the world
+names body a twice, and has no columns for the second.
+
+The position solve is an implicit midpoint rule (docs/decisions/28-joints.md). The bodies of joints move by the mean
+d = (w + v) / 2 of their velocities at the substep's start and end, and forces act at the poses in the middle; bodies
+that go by END (``dynamics.position_update``) move by d = v, and forces act at the end. With s = 1/2 or 1, and y the
+change of the coordinate over h,
+
+    hold      x(t + h) = 0                       r free
+    range     x(t + h) >= 0, of the distance from the nearer limit; r >= 0
+    spring    r = -h (k (x(t) + x(t + h)) / 2 + c y)
+    motor     J v = target, |r| <= h largest;    friction: a motor that stands
+
+are solved by Newton's method: at the velocity v_k that the last solve had, where the coordinate ends at x_k,
+
+    x(t + h) = x_k + h s J (v - v_k)
+
+A row is this equation divided by h s; that of a spring has the compliance 1 / (h s (h k / 2 + c)). What bodies are to
+the solver meanwhile: ``joint_motion``. An error that a joint has at the start is taken out bit by bit, as overlaps are
+(``aim``).
+"""
+
+import math
+
+from ...compiled.kernel import subkernel
+from ...model.joints.joint_arrays import HOLD, MOTOR, RANGE, SPRING, WORLD
+from ..contact_rows import RATIO_TOUCHING
+from .coordinate_geometry import is_angle
+from .joint_motion import share_of_step
+from .row_measures import error_of, fill_joint_row, measure_row, respond, row_speed, scale_of, turn_to_side
+
+# Share of an error that is taken out in a substep, and the most of it, as a share of the joint's size.
+_FACTOR_RECOVERY = 0.2
+_RATIO_RECOVERY_MOST = 0.01
+# A coordinate is where it is to be within this share of the joint's size, and velocities are those at which the joints'
+# forces were taken where the difference moves a body by less than the next share of its size.
+_RATIO_EXACT = 1e-9
+_RATIO_MOVED = 1e-6
+# An error must come down by this factor in a correction, or there are no more.
+_RATIO_GAIN = 0.5
+# A servo slows down by this share of what its largest force could.
+_SHARE_BRAKING = 0.8
+
+
+@subkernel
+def acts(joints, joint_state, joint, can_be_pushed):
+    """Whether a joint has rows.
+
+    Parameters
+    ----------
+    joints, joint_state
+        Read.
+    joint : int64
+    can_be_pushed : bool [body_count]
+        Read.
+    """
+    a, b = joints.body_a[joint], joints.body_b[joint]
+    moves = can_be_pushed[a] or (b != WORLD and can_be_pushed[b])
+    return moves and joint_state.enabled[joint] and not joint_state.broken[joint]
+
+
+@subkernel
+def build_joint_rows(joints, joint_state, state, motion, h, rows):
+    """Add a block of rows for each joint that acts.
+
+    Parameters
+    ----------
+    joints : JointArrays
+        Read.
+    joint_state : JointStateArrays
+        Read: what the last substep left; poses; guess. Written: block, angle, side, start, aim.
+    state, motion
+        Read.
+    h : float
+        [s]
+    rows : RowArrays
+        Written behind the blocks that it has.
+    """
+    first_block = rows.count[0]
+    block, row = first_block, rows.count[1]
+    for joint in range(joints.body_a.size):
+        joint_state.block[joint] = -1
+        if not acts(joints, joint_state, joint, motion.can_be_pushed):
+            continue
+        joint_state.block[joint] = block
+        joint_state.joint_of_block[block - first_block] = joint
+        a, b = joints.body_a[joint], joints.body_b[joint]
+        rows.block_row[block] = row
+        rows.body_a[block], rows.body_b[block] = a, a if b == WORLD else b
+        for index in range(joints.row_first[joint], joints.row_first[joint + 1]):
+            _begin_row(joints, joint_state, joint, index, state, h)
+            rows.normal_row[row], rows.friction[row] = -1, 0.0
+            rows.impulse[row] = joint_state.impulse[index]
+            fill_position_row(joints, joint_state, joint, index, motion, h, rows, row, block)
+            row += 1
+        block += 1
+        rows.block_row[block] = row
+    rows.count[0], rows.count[1] = block, row
+
+
+@subkernel
+def _begin_row(joints, joint_state, joint, index, state, h):
+    """Where a coordinate is at the substep's start, and where it is to be at its end."""
+    role, size = joints.role[index], joints.size[joint]
+    value, one, two, _, _, _, _ = measure_row(joints, joint_state, joint, index, state.position, state.orientation)
+    joint_state.angle[index, 0], joint_state.angle[index, 1] = one, two
+    joint_state.given[index] = 0.0
+    if role == RANGE:
+        position, orientation = joint_state.end_position, joint_state.end_orientation
+        ahead, _, _, _, _, _, _ = measure_row(joints, joint_state, joint, index, position, orientation)
+        _choose_side(joints, joint_state, index, ahead)
+    if role == MOTOR and not math.isnan(joint_state.target_position[index]):
+        # the angle that was kept is that of the start: the servo's speed needs the row's mass, so it comes later
+        joint_state.start[index] = value
+        return
+    error = error_of(joints, joint_state, joint, index, value)
+    joint_state.start[index], joint_state.aim[index] = error, _aim_of(role, error, size)
+
+
+@subkernel
+def _choose_side(joints, joint_state, index, ahead):
+    """Let a range's row stand for the limit that the coordinate will be nearer to."""
+    lower, upper = joints.lower[index], joints.upper[index]
+    is_lower = math.isinf(upper) or (not math.isinf(lower) and ahead - lower <= upper - ahead)
+    side = 1.0 if is_lower else -1.0
+    if side != joint_state.side[index]:
+        joint_state.side[index] = side
+        joint_state.impulse[index] = joint_state.change[index] = 0.0
+
+
+@subkernel
+def _aim_of(role, error, size):
+    """The error that a coordinate is to have at the substep's end: most of a large one stays for now."""
+    if (role != HOLD and role != RANGE) or abs(error) <= RATIO_TOUCHING * size or (role == RANGE and error > 0.0):
+        return 0.0
+    taken = min(_FACTOR_RECOVERY * abs(error), _RATIO_RECOVERY_MOST * size)
+    return error - math.copysign(taken, error)
+
+
+@subkernel
+def fill_position_row(joints, joint_state, joint, index, motion, h, rows, row, block):
+    """A row of the position solve, by what the last solve, or the guess, has led to.
+
+    Parameters
+    ----------
+    joints : JointArrays
+        Read.
+    joint_state : JointStateArrays
+        Read: end poses, poses, guess, start, aim. Written: target_speed of servos.
+    joint, index : int64
+    motion : MotionArrays
+        Read: inertia as the solve takes it.
+    h : float
+        [s]
+    rows : RowArrays
+        Written: all of the row; its impulse, within new bounds.
+    row, block : int64
+
+    Returns
+    -------
+    float
+        The row's error at the end [m].
+    """
+    role, scale = joints.role[index], scale_of(joints, joint, index)
+    position, orientation = joint_state.pose_position, joint_state.pose_orientation
+    fill_joint_row(joints, joint_state, joint, index, position, orientation, motion, rows, row)
+    if role == RANGE:
+        turn_to_side(joint_state.side[index], rows, row)
+    error = end_error(joints, joint_state, joint, index)
+    share, diagonal = share_of_step(joints, joint_state, joint, motion.can_be_pushed), rows.diagonal[row]
+    speed = row_speed(rows, row, block, joint_state.guess)
+    lower, upper, compliance, bias = -math.inf, math.inf, 0.0, 0.0
+    if role in (HOLD, RANGE):
+        lower = 0.0 if role == RANGE else lower
+        bias = (error - joint_state.aim[index]) / (h * share) - speed
+    elif role == SPRING:
+        square = scale * scale
+        rate = (0.5 * h * joints.stiffness[index] + joints.damping[index]) / square
+        pull = joints.stiffness[index] / square * joint_state.start[index] / rate
+        bias = (pull + (error - joint_state.start[index]) / h) / share - speed
+        compliance = 1.0 / (h * share * rate)
+    else:
+        upper = joints.largest[index] * h / scale
+        lower = -upper
+        if role == MOTOR:
+            if not math.isnan(joint_state.target_position[index]):
+                _aim_servo(joints, joint_state, index, diagonal / (scale * scale))
+            bias = -scale * joint_state.target_speed[index]
+    rows.bias[row], rows.lower[row], rows.upper[row], rows.compliance[row] = bias, lower, upper, compliance
+    rows.diagonal[row] = diagonal + compliance
+    rows.impulse[row] = min(upper, max(lower, rows.impulse[row]))
+    return error
+
+
+@subkernel
+def end_error(joints, joint_state, joint, index):
+    """The error of a row at the end poses [m]."""
+    position, orientation = joint_state.end_position, joint_state.end_orientation
+    value, _, _, _, _, _, _ = measure_row(joints, joint_state, joint, index, position, orientation)
+    return error_of(joints, joint_state, joint, index, value)
+
+
+@subkernel
+def _aim_servo(joints, joint_state, index, inverse_inertia):
+    """The speed of a servo: there at the frame's end, but no faster than from where it can still brake."""
+    way = joint_state.target_position[index] - joint_state.start[index]
+    if way == 0.0:
+        joint_state.target_speed[index] = 0.0
+        return
+    fastest = math.sqrt(2.0 * _SHARE_BRAKING * joints.largest[index] * inverse_inertia * abs(way))
+    joint_state.target_speed[index] = math.copysign(min(abs(way) / joint_state.time_left[0], fastest), way)
+
+
+@subkernel
+def find_joint_islands(joint_state, islands, first_block):
+    """Note which island each joint is in.
+
+    Parameters
+    ----------
+    joint_state : JointStateArrays
+        Written: island.
+    islands : IslandArrays
+        Read.
+    first_block : int64
+        Blocks from this one on are joints.
+    """
+    for island in range(islands.count[0]):
+        for place in range(islands.block_first[island], islands.block_first[island + 1]):
+            block = islands.block_order[place]
+            if block >= first_block:
+                joint_state.island[joint_state.joint_of_block[block - first_block]] = island
+
+
+@subkernel
+def find_due_islands(joints, joint_state, state, size, islands, h, rows, is_first):
+    """Find the islands whose joints are not where they are to be, or whose bodies do not move as was taken for granted.
+
+    Parameters
+    ----------
+    joints : JointArrays
+        Read.
+    joint_state : JointStateArrays
+        Read: end poses, guess. Written: is_due, error, opening.
+    state : StateArrays
+        Read: velocity, the solution.
+    size : float64 [body_count]
+        [m] (read).
+    islands, rows
+        Read.
+    h : float
+        [s]
+    is_first : bool
+        Whether there has been no correction yet.
+
+    Returns
+    -------
+    int64
+        How many there are.
+    """
+    for island in range(islands.count[0]):
+        joint_state.worst[island] = _motion_off(joint_state, state.velocity, size, islands, island, h)
+    for joint in range(joints.body_a.size):
+        block, island = joint_state.block[joint], joint_state.island[joint]
+        if block < 0:
+            continue
+        linear, angular, off = 0.0, 0.0, 0.0
+        for index in range(joints.row_first[joint], joints.row_first[joint + 1]):
+            error = end_error(joints, joint_state, joint, index)
+            impulse = rows.impulse[rows.block_row[block] + index - joints.row_first[joint]]
+            off = max(off, _distance_off(joints.role[index], error - joint_state.aim[index], impulse))
+            if joints.role[index] == HOLD and is_angle(joints.kind[index]):
+                angular += (error / joints.size[joint]) ** 2
+            elif joints.role[index] == HOLD:
+                linear += error * error
+        joint_state.opening[joint, 0], joint_state.opening[joint, 1] = math.sqrt(linear), math.sqrt(angular)
+        joint_state.worst[island] = max(joint_state.worst[island], off / (_RATIO_EXACT * joints.size[joint]))
+    due = 0
+    for island in range(islands.count[0]):
+        worst = joint_state.worst[island]
+        gains = is_first or not worst > _RATIO_GAIN * joint_state.error[island]
+        joint_state.is_due[island] = worst > 1.0 and gains
+        joint_state.error[island] = worst
+        due += 1 if joint_state.is_due[island] else 0
+    return due
+
+
+@subkernel
+def _motion_off(joint_state, velocity, size, islands, island, h):
+    """How much farther bodies of joints move than was taken for granted, over what is allowed."""
+    largest = 0.0
+    for place in range(islands.body_first[island], islands.body_first[island + 1]):
+        body = islands.body_order[place]
+        if joint_state.is_held[body]:
+            linear, angular = 0.0, 0.0
+            for axis in range(3):
+                linear += (velocity[body, axis] - joint_state.guess[body, axis]) ** 2
+                angular += (velocity[body, 3 + axis] - joint_state.guess[body, 3 + axis]) ** 2
+            moved = h * (math.sqrt(linear) / size[body] + math.sqrt(angular))
+            largest = max(largest, moved / _RATIO_MOVED)
+    return largest
+
+
+@subkernel
+def _distance_off(role, off, impulse):
+    """How far a row is from where it is to be [m]: locked coordinates, and those beyond limits or that limits hold."""
+    if role == HOLD or (role == RANGE and impulse > 0.0):
+        return abs(off)
+    return max(-off, 0.0) if role == RANGE else 0.0
+
+
+@subkernel
+def respond_anew(islands, island, contact_count, motion, rows):
+    """Response and diagonal of an island's contacts, whose bodies the next solve takes for stiffer or softer ones.
+
+    Parameters
+    ----------
+    islands, island
+        Read.
+    contact_count : int64
+    motion : MotionArrays
+        Read: inverse_mass, inverse_inertia.
+    rows : RowArrays
+        Written.
+    """
+    for place in range(islands.block_first[island], islands.block_first[island + 1]):
+        block = islands.block_order[place]
+        if block < contact_count:
+            a, b = rows.body_a[block], rows.body_b[block]
+            for row in range(rows.block_row[block], rows.block_row[block + 1]):
+                diagonal = respond(motion, a, rows.jacobian[row], rows.response[row], 0)
+                rows.diagonal[row] = diagonal + respond(motion, b, rows.jacobian[row], rows.response[row], 6)
+
+
+@subkernel
+def store_joint_impulses(joints, joint_state, rows):
+    """Keep what the position solve has found, for the next one to begin with.
+
+    Parameters
+    ----------
+    joints, rows
+        Read.
+    joint_state : JointStateArrays
+        Written: impulse.
+    """
+    for joint in range(joints.body_a.size):
+        block = joint_state.block[joint]
+        if block >= 0:
+            row = rows.block_row[block]
+            for index in range(joints.row_first[joint], joints.row_first[joint + 1]):
+                joint_state.impulse[index] = rows.impulse[row]
+                row += 1
+
+
+@subkernel
+def find_held_bodies(joints, joint_state, can_be_pushed):
+    """Note which bodies joints hold, and put those that joints connect into rings.
+
+    Parameters
+    ----------
+    joints : JointArrays
+        Read.
+    joint_state : JointStateArrays
+        Written: is_held, ring, lowest.
+    can_be_pushed : bool [body_count]
+        Read.
+    """
+    is_held, ring, lowest = joint_state.is_held, joint_state.ring, joint_state.lowest
+    for body in range(is_held.size):
+        is_held[body], ring[body], lowest[body] = False, body, body
+    for joint in range(joints.body_a.size):
+        if not acts(joints, joint_state, joint, can_be_pushed):
+            continue
+        a, b = joints.body_a[joint], joints.body_b[joint]
+        is_held[a] = is_held[a] or can_be_pushed[a]
+        if b == WORLD:
+            continue
+        is_held[b] = is_held[b] or can_be_pushed[b]
+        if can_be_pushed[a] and can_be_pushed[b]:
+            one, other = _lowest(lowest, a), _lowest(lowest, b)
+            if one != other:
+                lowest[max(one, other)] = min(one, other)
+                # two rings become one where two of their links change places
+                ring[a], ring[b] = ring[b], ring[a]
+
+
+@subkernel
+def _lowest(lowest, body):
+    """The body that stands for a ring; halves the path on the way."""
+    while lowest[body] != body:
+        lowest[body] = lowest[lowest[body]]
+        body = lowest[body]
+    return body

@@ -1,0 +1,135 @@
+"""What joints carry from substep to substep, and what a substep notes of them."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ...model.joints.joint_arrays import JointArrays
+
+
+class JointStateArrays(NamedTuple):
+    """State of all joints.
+
+    Attributes
+    ----------
+    enabled, broken : bool [joint_count]
+    target_speed, target_position : float64 [joint_row_count]
+        Of motors; the position is NaN where it is no servo.
+    angle : float64 [joint_row_count, 2]
+        Numbers of the coordinates at the substep's start, counted beyond full turns (``value_of``).
+    side : float64 [joint_row_count]
+        Of ranges: 1 at the lower limit, -1 at the upper.
+    impulse : float64 [joint_row_count]
+        Of the last position solve [N s].
+    change : float64 [joint_row_count]
+        What the last velocity solve has added to it [N s].
+    start, aim : float64 [joint_row_count]
+        Of a substep: error of the coordinate at its start, and where it is to be at its end [m]; of a servo the start
+        is the coordinate.
+    time_left : float64 [1]
+        Until the end of the frame, when servos are to be where they are aimed at [s].
+    given : float64 [joint_row_count]
+        Impulses that bodies got besides those of the velocity solve's rows [N s].
+    block, island : int64 [joint_count]
+        The joint's block of rows; -1 where it has none; and its island.
+    joint_of_block : int64 [joint_count]
+        The joints of the blocks behind the contacts.
+    is_held : bool [body_count]
+        Whether a joint that acts holds the body; like all of bodies or islands below, empty without joints.
+    ring, lowest : int64 [body_count]
+        The next body of those that joints connect; a body that leads to the lowest of them.
+    share : float64 [body_count]
+        1/2 of bodies that move by the mean of their velocities and 1 of those that go by END, as they last did.
+    end_position, end_orientation : float64 [body_count, 3], [body_count, 4]
+        Poses at the substep's end.
+    pose_position, pose_orientation : float64 [body_count, 3], [body_count, 4]
+        Poses at which forces act in the position solve.
+    guess : float64 [body_count, 6]
+        Velocities at which these poses, and stiffnesses, were taken.
+    stiffness : float64 [body_count, 6]
+        Of the body's turns, by the forces at it [N m s]: xx, yy, zz, yz, xz, xy.
+    own_inertia, own_velocity : float64 [body_count, 9], [body_count, 6]
+        The body's own inverse inertia and free velocity, where the solve has others.
+    is_due : bool [body_count]
+        By island: its joints are to be corrected.
+    worst, error : float64 [body_count]
+        By island: the largest error of its joints or of its motion, over what is allowed; and that of the correction
+        before.
+    opening : float64 [joint_count, 2]
+        How far held coordinates are off [m, rad].
+    force : float64 [joint_count, 6]
+        Force and torque of the substep on body b [N, N m].
+    """
+
+    enabled: np.ndarray
+    broken: np.ndarray
+    target_speed: np.ndarray
+    target_position: np.ndarray
+    angle: np.ndarray
+    side: np.ndarray
+    impulse: np.ndarray
+    change: np.ndarray
+    start: np.ndarray
+    aim: np.ndarray
+    time_left: np.ndarray
+    given: np.ndarray
+    block: np.ndarray
+    island: np.ndarray
+    joint_of_block: np.ndarray
+    is_held: np.ndarray
+    ring: np.ndarray
+    lowest: np.ndarray
+    share: np.ndarray
+    end_position: np.ndarray
+    end_orientation: np.ndarray
+    pose_position: np.ndarray
+    pose_orientation: np.ndarray
+    guess: np.ndarray
+    stiffness: np.ndarray
+    own_inertia: np.ndarray
+    own_velocity: np.ndarray
+    is_due: np.ndarray
+    worst: np.ndarray
+    error: np.ndarray
+    opening: np.ndarray
+    force: np.ndarray
+
+
+def allocate_joint_state(joints: JointArrays) -> JointStateArrays:
+    """Joints that have not acted yet."""
+    count, rows = joints.joint_count, joints.row_count
+    bodies = len(joints.is_jointed) if count else 0
+    return JointStateArrays(
+        enabled=joints.enabled.copy(),
+        broken=np.zeros(count, np.bool_),
+        target_speed=joints.target_speed.copy(),
+        target_position=joints.target_position.copy(),
+        angle=np.zeros((rows, 2)),
+        side=np.ones(rows),
+        impulse=np.zeros(rows),
+        change=np.zeros(rows),
+        start=np.zeros(rows),
+        aim=np.zeros(rows),
+        time_left=np.ones(1),
+        given=np.zeros(rows),
+        block=np.full(count, -1, np.int64),
+        island=np.zeros(count, np.int64),
+        joint_of_block=np.zeros(count, np.int64),
+        is_held=np.zeros(bodies, np.bool_),
+        ring=np.arange(bodies),
+        lowest=np.arange(bodies),
+        share=np.full(bodies, 0.5),
+        end_position=np.zeros((bodies, 3)),
+        end_orientation=np.zeros((bodies, 4)),
+        pose_position=np.zeros((bodies, 3)),
+        pose_orientation=np.zeros((bodies, 4)),
+        guess=np.zeros((bodies, 6)),
+        stiffness=np.zeros((bodies, 6)),
+        own_inertia=np.zeros((bodies, 9)),
+        own_velocity=np.zeros((bodies, 6)),
+        is_due=np.zeros(bodies, np.bool_),
+        worst=np.zeros(bodies),
+        error=np.zeros(bodies),
+        opening=np.zeros((count, 2)),
+        force=np.zeros((count, 6)),
+    )
