@@ -459,8 +459,8 @@ def test_options_reach_the_bake(shot, capsys, monkeypatch):
         raise bake.SceneError(None, "seen")
 
     monkeypatch.setattr(bake, "bake_scene", look)
-    options = "--start 3 --end 9 --solver pgs --quality exact --friction box --substeps 7 --tolerance 1e-3 --max-iterations 50"
-    assert run(capsys, "bake", shot, *options.split(), "--threads", "2")[0] == 2
+    options = "--start 3 --end 9 --solver pgs --quality exact --friction box --substeps 7 --tolerance 1e-3"
+    assert run(capsys, "bake", shot, *options.split(), "--max-iterations", "50", "--threads", "2")[0] == 2
     assert run(capsys, "bake", shot)[0] == 2
     expected = {"start": 3, "end": 9, "method": "pgs", "quality": "exact", "friction": "box"}
     expected |= {"substeps": 7, "tolerance": 1e-3, "max_iterations": 50, "threads": 2}
