@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any
 import bpy
 
 from .. import __version__
+from .joint_kinds import joint_counts
+from .joint_report import breaks_of, frame_joints
 from .read.exported_scene import ExportedBody, SceneExport
 from .settings import BakeSettings
 
@@ -30,7 +32,12 @@ def report_dictionary(
         "scene": bpy.data.filepath,
         "options": {**asdict(asked), "frame_rate": export.frame_rate},
         "notes": [{"level": note.level, "object": note.object_name, "text": note.text} for note in export.notes],
-        "frames": [{**report.as_dict(), "frame": export.frame_start + report.frame} for report in trajectory.reports],
+        "joints": [joint.object_name for joint in export.joints],
+        "breaks": [vars(broken) for broken in breaks_of(export, trajectory)],
+        "frames": [
+            {**report.as_dict(), "frame": export.frame_start + report.frame, **frame_joints(report)}
+            for report in trajectory.reports
+        ],
         "totals": totals,
     }
 
@@ -59,6 +66,7 @@ def totals_of(
         "frames": len(reports),
         "bodies": export.model.body_count,
         "moving": sum(body.moves for body in export.bodies),
+        "joints": joint_counts(joint.kind for joint in export.joints),
         "seconds": seconds,
         "seconds_by_part": dict(seconds_by_part),
         "seconds_by_stage": stages,
