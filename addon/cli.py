@@ -306,7 +306,7 @@ def finish_bake(result, source, output, report_path, *, quiet=False) -> int:
 
 
 def _warn(result, quiet):
-    """Say what broke and what a bake warns of, a line each; the report has all of it, and what else there is to know."""
+    """Say what broke and what a bake warns of, a line each; the report has all of it, and what else to know."""
     if quiet:
         return
     for note in break_notes([JointBreak(**entry) for entry in result.report["breaks"]]):

@@ -125,7 +125,7 @@ class _SettingsReader:
         return core.Generic(linear=(axes[0], axes[1], axes[2]), angular=(axes[3], axes[4], axes[5]))
 
     def _axis(self, axis):
-        sign = _SIGNS[self.constraint.type][axis // 3]
+        sign = axis_sign(self.constraint.type, axis)
         lower, upper = self._limits(axis, sign)
         read = core.Axis(lower=lower, upper=upper, spring=self._spring(axis), motor=self._motor(axis, sign))
         return read if lower == upper else replace(read, friction=self._friction(axis))
@@ -201,6 +201,11 @@ class _SettingsReader:
 
     def _note(self, text):
         self.notes.append(("warning", text))
+
+
+def axis_sign(kind: str, axis: int) -> float:
+    """Sign of Blender's coordinate in the core's, for a type of constraint and an axis among x, y, z, rx, ry, rz."""
+    return _SIGNS[kind][axis // 3]
 
 
 def axis_words(axis: int) -> str:
