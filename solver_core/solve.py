@@ -15,7 +15,7 @@ from .problem.problem import (
     Status,
 )
 from .problem.residuals import measure_lcp
-from .problem.rows import single_island
+from .problem.rows import objection_to_compliances, single_island
 from .solvers.registry import find_lcp_method, find_method, kernel_settings_of, resolve_options
 
 
@@ -119,7 +119,7 @@ def solve_contacts(
     ------
     ValueError
         The method is unknown, does not know this model of friction or does not have an option that is set; an array
-        has the wrong shape.
+        has the wrong shape; a compliance is negative, not part of ``diagonal``, or of a contact.
     """
     solver = find_method(method, friction)
     options = options or SolverOptions()
@@ -128,6 +128,9 @@ def solve_contacts(
     if problem.rows is None:
         options = resolve_options(solver, options, solver.max_iterations)
         return _solve_explicit(problem.delassus, solver, friction, r0, options, started)
+    objection = objection_to_compliances(problem.rows)
+    if objection:
+        raise ProblemError(objection)
     row_count = int(problem.rows.count[1])
     velocity = np.array(problem.free_velocity, float, order="C")
     rows = problem.rows._replace(impulse=np.zeros(len(problem.rows.impulse)))

@@ -355,6 +355,7 @@ def _set_bounds(rows, row, normal_row, friction, upper, impulse):
     rows.upper[row] = upper
     rows.normal_row[row] = normal_row
     rows.friction[row] = friction
+    rows.compliance[row] = 0.0
     rows.impulse[row] = impulse
 
 

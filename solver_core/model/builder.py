@@ -12,6 +12,9 @@ from ..geometry.round_shapes import Capsule, Cone, Cylinder
 from ..geometry.shapes import Box, ShapeKind, Sphere
 from ..geometry.triangle_mesh import MeshArrays, TriangleMesh, pack_meshes
 from .compound import Compound, PartShape
+from .errors import ModelError
+from .joints.coordinates import Joint
+from .joints.joint_arrays import WORLD, PlacedJoint, pack_joints
 from .mass_properties import principal_frame
 from .model import BodyKind, Model, ModelArrays, ShapeArrays, body_poses
 from .state import StateArrays
@@ -19,10 +22,6 @@ from .state import StateArrays
 # What a body's shape may be.
 BodyShape: TypeAlias = Box | Sphere | ConvexHull | Capsule | Cylinder | Cone | TriangleMesh | Compound
 _SHAPES = (Box, Sphere, ConvexHull, Capsule, Cylinder, Cone, TriangleMesh, Compound)
-
-
-class ModelError(ValueError):
-    """A body that cannot be simulated; the message names it, the bad value and the allowed range."""
 
 
 @dataclass
@@ -61,6 +60,7 @@ class ModelBuilder:
     def __init__(self, gravity: ArrayLike = (0.0, 0.0, -9.81)):
         self.gravity = _finite_vector("the scene", "gravity", gravity, 3)
         self._bodies: list[_Body] = []
+        self._joints: list[PlacedJoint] = []
         self._excluded_pairs: set[tuple[int, int]] = set()
 
     def add_body(
@@ -126,10 +126,7 @@ class ModelBuilder:
             raise ModelError(f"{name}: the shape is flat and has no volume; a dynamic body needs a thickness")
         if center_of_mass not in ("volume", "origin"):
             raise ModelError(f"{name}: center_of_mass is {center_of_mass!r}; it must be 'volume' or 'origin'")
-        quaternion = _finite_vector(name, "orientation", orientation, 4)
-        length = np.linalg.norm(quaternion)
-        if length == 0.0:
-            raise ModelError(f"{name}: orientation is zero; it must be a quaternion (w, x, y, z)")
+        quaternion = _unit_quaternion(name, orientation)
         self._bodies.append(
             _Body(
                 name=name,
@@ -137,7 +134,7 @@ class ModelBuilder:
                 mass=_number_in(name, "mass", mass, lower=0.0, lower_open=True),
                 kind=kind,
                 position=_finite_vector(name, "position", position, 3),
-                orientation=quaternion / length,
+                orientation=quaternion,
                 velocity=np.concatenate(
                     [
                         _finite_vector(name, "linear velocity", linear_velocity, 3),
@@ -162,6 +159,81 @@ class ModelBuilder:
             )
         )
         return len(self._bodies) - 1
+
+    def add_joint(
+        self,
+        joint: Joint,
+        body_a: int,
+        body_b: int | None = None,
+        *,
+        position: ArrayLike,
+        orientation: ArrayLike = (1.0, 0.0, 0.0, 0.0),
+        anchor_b: ArrayLike | None = None,
+        name: str | None = None,
+        enabled: bool = True,
+        breaking_force: float | None = None,
+        breaking_torque: float | None = None,
+        collide: bool = False,
+    ) -> int:
+        """Add a joint and return its index.
+
+        Parameters
+        ----------
+        joint : Fixed, Point, Hinge, Slider, Piston, Generic, MotorJoint, Rope, Gear, RackAndPinion or ConeTwist
+        body_a, body_b : int
+            Indices that ``add_body`` has returned; without ``body_b`` the world.
+        position, orientation : array-like [3], [4]
+            The joint's frame in the world at the start; the quaternion (w, x, y, z) is normalised.
+        anchor_b : array-like [3], optional
+            Where it holds body b at the start, if not at ``position``: a rope's other end.
+        name : str, optional
+            For reports and errors.
+        enabled : bool
+            Whether it acts at the start.
+        breaking_force, breaking_torque : float, optional
+            Largest force [N] and torque [N m] that it bears: it breaks in the substep in which its impulse over the
+            substep's length is larger. Without, it never breaks.
+        collide : bool
+            Whether the two bodies collide while the joint holds.
+
+        Returns
+        -------
+        int
+
+        Raises
+        ------
+        ModelError
+            Names the joint, the value and the allowed range.
+        """
+        name = f"joint {len(self._joints)}" if name is None else str(name)
+        if not hasattr(joint, "coordinates"):
+            raise ModelError(f"{name}: the joint is {joint!r}; it must be a joint's type, such as Hinge()")
+        for body in (body_a,) if body_b is None else (body_a, body_b):
+            if not isinstance(body, int | np.integer) or not 0 <= body < len(self._bodies):
+                raise ModelError(f"{name}: there is no body {body!r}; there are {len(self._bodies)}")
+        if body_a == body_b:
+            raise ModelError(f"{name}: both ends are {self._bodies[body_a].name}; they must be different bodies")
+        if body_b is None and not joint.may_end_at_world:
+            raise ModelError(f"{name}: one end is the world; a {type(joint).__name__} joins two bodies")
+        origin = _finite_vector(name, "position", position, 3)
+        self._joints.append(
+            PlacedJoint(
+                name=name,
+                joint=joint,
+                body_a=int(body_a),
+                body_b=WORLD if body_b is None else int(body_b),
+                position=origin,
+                orientation=_unit_quaternion(name, orientation),
+                anchor_b=origin if anchor_b is None else _finite_vector(name, "anchor_b", anchor_b, 3),
+                breaking=(
+                    _breaking(name, "breaking force", breaking_force),
+                    _breaking(name, "breaking torque", breaking_torque),
+                ),
+                enabled=bool(enabled),
+                collide=bool(collide),
+            )
+        )
+        return len(self._joints) - 1
 
     def exclude_pair(self, body_a: int, body_b: int) -> None:
         """Let two bodies pass through each other, whatever their masks say. Repeating it changes nothing.
@@ -194,21 +266,6 @@ class ModelBuilder:
         inertia = np.array([moments for _, _, moments in principal])
         mass = np.array([body.mass for body in bodies])
         shapes, hulls, meshes = _pack_shapes(bodies, centers, axes)
-        arrays = ModelArrays(
-            mass=mass,
-            inverse_mass=1.0 / mass,
-            inertia=inertia,
-            inverse_inertia=1.0 / inertia,
-            size=np.array([body.shape.size for body in bodies], float),
-            friction=np.array([body.surface[0] for body in bodies]),
-            restitution=np.array([body.surface[1] for body in bodies]),
-            linear_damping=np.array([body.damping[0] for body in bodies]),
-            angular_damping=np.array([body.damping[1] for body in bodies]),
-            collision_mask=np.array([body.collision_mask for body in bodies], np.int64),
-            excluded_pairs=np.array([a * len(bodies) + b for a, b in sorted(self._excluded_pairs)], np.int64),
-            sleep_speed=np.array([body.sleep_speed for body in bodies]),
-            shapes=shapes,
-        )
         frame_orientation = rotations.conjugate(axes)
         frame_position = -rotations.rotate(frame_orientation, centers)
         position, orientation = body_poses(
@@ -216,6 +273,28 @@ class ModelBuilder:
             np.array([body.orientation for body in bodies]),
             frame_position,
             frame_orientation,
+        )
+        size = np.array([body.shape.size for body in bodies], float)
+        joints = pack_joints(self._joints, position, orientation, size)
+        excluded = {a * len(bodies) + b for a, b in self._excluded_pairs}
+        # A joint holds its pair apart as long as it is whole, unless the pair is excluded anyway.
+        joints.excluded_key[np.isin(joints.excluded_key, sorted(excluded))] = -1
+        excluded.update(joints.excluded_key[joints.excluded_key >= 0].tolist())
+        arrays = ModelArrays(
+            mass=mass,
+            inverse_mass=1.0 / mass,
+            inertia=inertia,
+            inverse_inertia=1.0 / inertia,
+            size=size,
+            friction=np.array([body.surface[0] for body in bodies]),
+            restitution=np.array([body.surface[1] for body in bodies]),
+            linear_damping=np.array([body.damping[0] for body in bodies]),
+            angular_damping=np.array([body.damping[1] for body in bodies]),
+            collision_mask=np.array([body.collision_mask for body in bodies], np.int64),
+            excluded_pairs=np.array(sorted(excluded), np.int64),
+            sleep_speed=np.array([body.sleep_speed for body in bodies]),
+            shapes=shapes,
+            joints=joints,
         )
         return Model(
             names=tuple(body.name for body in bodies),
@@ -232,6 +311,7 @@ class ModelBuilder:
             frame_position=frame_position,
             frame_orientation=frame_orientation,
             starts_asleep=np.array([body.starts_asleep for body in bodies]),
+            joint_names=tuple(joint.name for joint in self._joints),
         )
 
 
@@ -298,6 +378,19 @@ def _finite_vector(name, what, value, length) -> np.ndarray:
     if vector.shape != (length,) or not np.all(np.isfinite(vector)):
         raise ModelError(f"{name}: {what} is {value!r}; it must be {length} finite numbers")
     return vector
+
+
+def _unit_quaternion(name, value) -> np.ndarray:
+    quaternion = _finite_vector(name, "orientation", value, 4)
+    length = np.linalg.norm(quaternion)
+    if length == 0.0:
+        raise ModelError(f"{name}: orientation is zero; it must be a quaternion (w, x, y, z)")
+    return quaternion / length
+
+
+def _breaking(name, what, value) -> float:
+    """Largest force or torque; infinite where none is given."""
+    return np.inf if value is None else _number_in(name, what, value, lower=0.0, may_be_infinite=True)
 
 
 def _number_in(name, what, value, *, lower, upper=np.inf, lower_open=False, may_be_infinite=False) -> float:

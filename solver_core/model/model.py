@@ -16,6 +16,7 @@ import numpy as np
 from ..geometry import rotations
 from ..geometry.hulls import HullArrays
 from ..geometry.triangle_mesh import MeshArrays
+from .joints.joint_arrays import JointArrays
 from .state import StateArrays
 
 
@@ -74,6 +75,8 @@ class ModelArrays(NamedTuple):
         Pairs of bodies that never touch although they share a bit: ``a * body_count + b`` with a < b, ascending.
     sleep_speed : float64 [body_count, 2]
         Linear [m/s] and angular [rad/s] speed below which a body may fall asleep; 0: never.
+    shapes : ShapeArrays
+    joints : JointArrays
     """
 
     mass: np.ndarray
@@ -89,6 +92,7 @@ class ModelArrays(NamedTuple):
     excluded_pairs: np.ndarray
     sleep_speed: np.ndarray
     shapes: ShapeArrays
+    joints: JointArrays
 
 
 @dataclass(frozen=True)
@@ -112,6 +116,8 @@ class Model:
         Pose of each user frame in the body frame.
     starts_asleep : bool [body_count]
         The body stays where it is until something wakes it.
+    joint_names : tuple of str
+        One name per joint.
     """
 
     names: tuple[str, ...]
@@ -123,11 +129,17 @@ class Model:
     frame_position: np.ndarray
     frame_orientation: np.ndarray
     starts_asleep: np.ndarray
+    joint_names: tuple[str, ...] = ()
 
     @property
     def body_count(self) -> int:
         """Number of bodies."""
         return len(self.names)
+
+    @property
+    def joint_count(self) -> int:
+        """Number of joints."""
+        return len(self.joint_names)
 
     def user_poses(self, position: np.ndarray, orientation: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Poses of the user frames for poses of the body frames.

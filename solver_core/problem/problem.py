@@ -9,7 +9,7 @@ import math
 from dataclasses import dataclass, field
 from enum import IntEnum
 from functools import cached_property
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import scipy.sparse
@@ -345,7 +345,7 @@ class ContactProblem:
     Attributes
     ----------
     rows : RowArrays or None
-        ``count`` says how much of them is in use; ``impulse`` is not read.
+        ``count`` says how much of them is in use; ``impulse`` is not read. A row of a contact has no compliance.
     free_velocity : float64 [body_count, 6] or None
         v_free [m/s, rad/s].
     delassus : Delassus or None
@@ -357,7 +357,7 @@ class ContactProblem:
     delassus: "Delassus | None" = None
 
     @classmethod
-    def from_delassus(cls, W: Any, q: ArrayLike, mu: ArrayLike) -> "ContactProblem":
+    def from_delassus(cls, W: Any, q: ArrayLike, mu: ArrayLike, compliance: ArrayLike | None = None) -> Self:
         """Contacts whose matrix is given.
 
         Parameters
@@ -368,23 +368,24 @@ class ContactProblem:
             u = W r + q.
         mu : array_like [contacts]
             Coefficients of friction.
+        compliance : array_like [3 contacts], optional
+            Added to the diagonal of W.
 
         Raises
         ------
         ProblemError
-            The shapes do not match, there is NaN or infinity, or mu is negative.
+            The shapes do not match, there is NaN or infinity, mu or a compliance is negative.
         """
-        b, friction = _finite_array("q", q, 1), _finite_array("mu", mu, 1)
+        b, friction = _finite_array("q", q, 1), _finite_array("mu", mu, 1, 0.0)
+        added = _finite_array("compliance", np.zeros(len(b)) if compliance is None else compliance, 1, 0.0)
         matrix = scipy.sparse.csr_array(W, dtype=float)
         matrix.sum_duplicates()
         _finite_array("W", matrix.data, 1)
-        if len(b) != 3 * len(friction) or matrix.shape != (len(b), len(b)):
-            raise ProblemError(
-                f"W {matrix.shape}, q {b.shape} and mu {friction.shape} do not match: "
-                f"{len(friction)} contacts have {3 * len(friction)} rows"
-            )
-        if np.any(friction < 0.0):
-            raise ProblemError(f"mu is {friction.min()} at contact {np.argmin(friction)}; it must be at least 0")
+        if len(b) != 3 * len(friction) or matrix.shape != (len(b), len(b)) or len(added) != len(b):
+            shapes = f"W {matrix.shape}, q {b.shape}, mu {friction.shape} and compliance {added.shape}"
+            raise ProblemError(f"{shapes} do not match: {len(friction)} contacts have {3 * len(friction)} rows")
+        if compliance is not None:
+            matrix = scipy.sparse.csr_array(matrix + scipy.sparse.diags_array(added))
         return cls(None, None, Delassus(matrix, b, friction))
 
 
@@ -470,7 +471,7 @@ class ContactResult(SolverResult):
     merit_history: np.ndarray = field(default_factory=lambda: np.zeros(0), repr=False)
 
 
-def _finite_array(name, value, dimensions) -> np.ndarray:
+def _finite_array(name, value, dimensions, least=-np.inf) -> np.ndarray:
     if np.iscomplexobj(value):
         raise ProblemError(f"{name} is complex; it must be real")
     array = np.ascontiguousarray(value, dtype=float)
@@ -478,6 +479,8 @@ def _finite_array(name, value, dimensions) -> np.ndarray:
         raise ProblemError(f"{name} has {array.ndim} dimensions; it must have {dimensions}")
     if not np.all(np.isfinite(array)):
         raise ProblemError(f"{name} holds NaN or infinity")
+    if np.any(array < least):
+        raise ProblemError(f"{name} is {array.min()} at {np.argmin(array)}; it must be at least {least:g}")
     return array
 
 

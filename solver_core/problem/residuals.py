@@ -1,8 +1,8 @@
 """The error measures that judge every solver, of contact problems and of plain LCPs.
 
-Contact problems: the natural map in velocities. For row i with bounds [l_i, h_i]
+Contact problems: the natural map in velocities. For row i with bounds [l_i, h_i] and compliance C_i
 
-    residual_i = W_ii | r_i - clip(r_i - u_i / W_ii, l_i, h_i) |        [m/s]
+    residual_i = (W_ii - C_i) | r_i - clip(r_i - u_i / W_ii, l_i, h_i) |        [m/s]
 
 and for the two friction rows of a contact, with w the larger of their W_ii and P the projection on what the model of
 friction allows at the present normal impulse (``friction``; the box goes row by row)
@@ -11,11 +11,13 @@ friction allows at the present normal impulse (``friction``; the box goes row by
 
 which are zero exactly at a solution: u_i >= 0 at the lower bound, u_i = 0 between the bounds, u_i <= 0 at the upper;
 friction against the slip, at its bound where there is one. Multiplied by W_ii they are velocities, so that they do not
-depend on masses: the speed by which a contact still approaches or slips, or the speed that its surplus impulse makes. A
-problem's residual is the largest over its rows.
+depend on masses: the speed by which a contact still approaches or slips, or the speed that its surplus impulse makes.
+Of a compliant row it is the latter alone: a soft spring that is stretched by far more than it can pull together in a
+substep has a large u, of which W_ii - C_i, the row's own part of J M^-1 J', over W_ii is what its impulse makes of
+speed. A problem's residual is the largest over its rows.
 
-Its scale is |b| = |J v_free + bias|, in which a normal row counts only where it would approach: an open gap far away
-must not loosen the tolerance of a stack beside it.
+Its scale is |b| = |J v_free + bias|, in which a normal row counts only where it would approach, and a compliant row by
+the same share: neither an open gap far away nor a soft spring must loosen the tolerance of a stack beside it.
 
 Contacts with an explicit W have the same natural map (``explicit_natural_map``), and for Coulomb friction one more
 measure, in which problems are published (``cone_natural_map``).
@@ -155,13 +157,29 @@ def _block_error(rows, block, velocity, settings):
         else:
             weight = diagonal[row]
             error = 0.0
+            compliance = 0.0 if is_of_contact(normal_row, row, end) else rows.compliance[row]
             if weight > 0.0:
                 lower, upper = (-bound, bound) if normal >= 0 else (rows.lower[row], rows.upper[row])
-                error = weight * abs(impulse[row] - min(upper, max(lower, impulse[row] - speed / weight)))
+                step = (speed + compliance * impulse[row]) / weight
+                error = (weight - compliance) * abs(impulse[row] - min(upper, max(lower, impulse[row] - step)))
             row += 1
         if error > largest:
             largest = error
     return largest
+
+
+@subkernel
+def is_of_contact(normal_row, row, end):
+    """Whether ``row`` is a friction row, or a normal row with its friction row right behind: it has no compliance then.
+
+    Parameters
+    ----------
+    normal_row : int64 [row_capacity]
+        Read.
+    row, end : int
+        The row, and the one after the last of its block.
+    """
+    return normal_row[row] >= 0 or (row + 1 < end and normal_row[row + 1] == row)
 
 
 @subkernel
@@ -206,8 +224,11 @@ def problem_scale(rows, islands, island, free_velocity):
     for index in range(islands.block_first[island], islands.block_first[island + 1]):
         block = islands.block_order[index]
         a, b = rows.body_a[block], rows.body_b[block]
-        for row in range(rows.block_row[block], rows.block_row[block + 1]):
+        end = rows.block_row[block + 1]
+        for row in range(rows.block_row[block], end):
             speed = row_velocity(rows.jacobian, row, rows.bias[row], free_velocity, a, b)
+            if not is_of_contact(rows.normal_row, row, end) and rows.compliance[row] != 0.0:
+                speed *= (rows.diagonal[row] - rows.compliance[row]) / rows.diagonal[row]
             if speed != speed:
                 return speed
             if rows.normal_row[row] < 0 and rows.lower[row] == 0.0:

@@ -2,9 +2,11 @@
 
 Generalised velocities v of the bodies, impulses r of the rows:
 
-    v = v_free + M^-1 J' r,        u = J v + bias = W r + b,        W = J M^-1 J',   b = J v_free + bias
+    v = v_free + M^-1 J' r,   u = J v + bias + C r = W r + b,   W = J M^-1 J' + C,   b = J v_free + bias
 
-Each row i has bounds lower_i <= r_i <= upper_i, and solves the boxed complementarity problem
+C is diagonal, the compliances of the rows: 0 for contacts and rigid rows; a row that gives way by what it bears, such
+as a spring, has one (J v + bias = -C r between its bounds). Each row i has bounds lower_i <= r_i <= upper_i, and solves
+the boxed complementarity problem
 
     u_i >= 0 where r_i = lower_i,    u_i = 0 in between,    u_i <= 0 where r_i = upper_i.
 
@@ -12,7 +14,7 @@ A contact is a block of three rows (normal, tangent, tangent). Its normal row ha
 rows name the normal row and their coefficient; what they may be is the model of friction (``friction``): each within
 +-friction * r_normal (box; Silcowitz-Hansen, Niebe and Erleben 2010, eq. 7), both in the disc of that radius (cone),
 or both in the regular polygon inscribed in it (polyhedral).
-A bilateral row has the bounds (-inf, inf), a motor or limit two constants.
+A bilateral row has the bounds (-inf, inf), a motor or limit two constants. The rows of a contact have no compliance.
 """
 
 from typing import NamedTuple
@@ -39,14 +41,16 @@ class RowArrays(NamedTuple):
     response : float64 [row_capacity, 12]
         M^-1 J', in the same columns; zero for a body that cannot be pushed.
     diagonal : float64 [row_capacity]
-        W_ii [1/kg for contacts].
+        W_ii [1/kg for contacts], compliance included.
     bias : float64 [row_capacity]
-        [m/s]; u = J v + bias.
+        [m/s]; u = J v + bias + compliance * impulse.
     lower, upper : float64 [row_capacity]
         Constant bounds of the impulse [N s]; unused in friction rows.
     normal_row : int64 [row_capacity]
         Friction rows: the row whose impulse, times ``friction``, bounds this one. Other rows: -1.
     friction : float64 [row_capacity]
+    compliance : float64 [row_capacity]
+        C_ii, not negative, in the unit of W_ii. Contacts have none: 0 there, and most sweeps do not read it.
     body_mass : float64 [body_capacity, 6, 6]
         M of each body in world axes [kg, kg m^2]; zero for a body that cannot be pushed. Read by methods that have
         velocities as unknowns; others need no more than ``response``.
@@ -66,6 +70,7 @@ class RowArrays(NamedTuple):
     upper: np.ndarray
     normal_row: np.ndarray
     friction: np.ndarray
+    compliance: np.ndarray
     body_mass: np.ndarray
     impulse: np.ndarray
 
@@ -189,9 +194,30 @@ def allocate_rows(block_capacity: int, row_capacity: int, body_capacity: int = 0
         upper=np.zeros(row_capacity),
         normal_row=np.full(row_capacity, -1, np.int64),
         friction=np.zeros(row_capacity),
+        compliance=np.zeros(row_capacity),
         body_mass=np.zeros((body_capacity, 6, 6)),
         impulse=np.zeros(row_capacity),
     )
+
+
+def objection_to_compliances(rows: RowArrays) -> str:
+    """Why solvers cannot take the compliances of these rows; empty where they can.
+
+    They take for granted that no compliance is negative, that ``diagonal`` includes them, and that friction rows and
+    rows that bound friction have none.
+    """
+    count = int(rows.count[1])
+    compliance, normal_row = rows.compliance[:count], rows.normal_row[:count]
+    friction_rows = np.flatnonzero(normal_row >= 0)
+    of_contacts = np.union1d(friction_rows, normal_row[friction_rows])
+    for places, reason in (
+        (np.flatnonzero(compliance < 0.0), "must be at least 0"),
+        (np.flatnonzero(rows.diagonal[:count] < compliance), "must be part of diagonal"),
+        (of_contacts[compliance[of_contacts] != 0.0], "must be 0, as of all rows of friction or that bound friction"),
+    ):
+        if len(places):
+            return f"the compliance of row {places[0]} is {compliance[places[0]]}; it {reason}"
+    return ""
 
 
 def allocate_islands(block_capacity: int, body_capacity: int) -> IslandArrays:

@@ -16,6 +16,8 @@ step is
 speed, so those that contradict each other keep no solve from ending. After the last step contacts that bounce get
 ``_BOUNCE_SWEEPS`` sweeps with u_n >= e w.
 
+Rows with a compliance C bear their force in n parts r / n, and have n C for that long: u = J v + bias + n C (r / n).
+
 The sweeps are those of ``partitioned_sweep``: eight contacts at a time in islands that are partitioned.
 """
 
@@ -126,7 +128,8 @@ def take_small_steps(rows, islands, island, given, velocity, mean_velocity, work
     Parameters
     ----------
     rows : RowArrays
-        ``impulse`` holds those of the last substep and is written: those of the last step, times n. ``bias`` written.
+        ``impulse`` holds those of the last substep and is written: those of the last step, times n. ``bias`` written;
+        ``compliance`` and ``diagonal`` of rows that are no contacts written and put back.
     islands, island
         Read.
     given : SmallStepInput
@@ -152,6 +155,7 @@ def take_small_steps(rows, islands, island, given, velocity, mean_velocity, work
     fastest = RATIO_FASTEST_RECOVERY * size / h
     tau, bodies = h / n, (islands.body_first[island], islands.body_first[island + 1])
     bounces = _begin(rows, islands, island, given, velocity, mean_velocity, workspace, 1.0 / n, h)
+    _multiply_compliance(rows, islands, island, given.contact_count[0], float(n))
     lay_rows(rows, islands, island, velocity, sweep)
     if is_partitioned(islands, island):
         _lay_gaps(islands, island, sweep, workspace)
@@ -191,6 +195,7 @@ def take_small_steps(rows, islands, island, given, velocity, mean_velocity, work
         block = islands.block_order[index]
         for row in range(rows.block_row[block], rows.block_row[block + 1]):
             rows.impulse[row] *= n
+    _multiply_compliance(rows, islands, island, given.contact_count[0], 1.0 / n)
     if not is_supported:
         _keep_angular_momentum(rows, islands, island, given, velocity, mean_velocity, h)
     elif not is_driven:
@@ -348,6 +353,19 @@ def _begin(rows, islands, island, given, velocity, mean_velocity, workspace, sha
                 before[a, column] += rows.response[row, column] * impulse
                 before[b, column] += rows.response[row, 6 + column] * impulse
     return bounces
+
+
+@subkernel
+def _multiply_compliance(rows, islands, island, contact_count, factor):
+    """Multiply the compliances of an island's rows."""
+    for index in range(islands.block_first[island], islands.block_first[island + 1]):
+        block = islands.block_order[index]
+        if block >= contact_count:
+            for row in range(rows.block_row[block], rows.block_row[block + 1]):
+                if rows.compliance[row] > 0.0:
+                    own = rows.diagonal[row] - rows.compliance[row]
+                    rows.compliance[row] *= factor
+                    rows.diagonal[row] = own + rows.compliance[row]
 
 
 @subkernel

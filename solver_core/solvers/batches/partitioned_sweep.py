@@ -441,6 +441,7 @@ def lay_blocks(rows, order, first, end, laid):
             laid.lower[place] = rows.lower[row]
             laid.upper[place] = rows.upper[row]
             laid.friction[place] = rows.friction[row]
+            laid.compliance[place] = rows.compliance[row]
             laid.impulse[place] = rows.impulse[row]
             # the normal row of a friction row is one of the same block
             normal = rows.normal_row[row]

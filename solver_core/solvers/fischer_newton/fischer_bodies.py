@@ -6,7 +6,8 @@ Without what a unit's own impulses do to its own speeds, its equations answer a 
                        [ b mu a_0 m   V + c m m'  ]      V = sum a_k (d_k - m / A)(d_k - m / A)',      A = sum a_k
                                                          b, c by lambda's row
 
-(other rows: K = a_0). So (I + G (W S - D)) y = t, the system of ``block_gmres``, becomes with v = M^-1 J' S y
+(other rows: K = a_0, with the compliance C_ii / W_ii on top of epsilon, and D without it). So (I + G (W S - D)) y = t,
+the system of ``block_gmres``, becomes with v = M^-1 J' S y
 
     (M + J' S K J) v = J' S (t + K D t),      y = t + K (D t - J v).
 
@@ -178,7 +179,7 @@ def fill_stiffness(compact, first_unknown, corners, p, q, epsilon, stiffness, tu
     for unit in range(compact.count[0]):
         row, first = compact.first_row[unit], first_unknown[unit]
         scale = compact.scale[unit]
-        normal = _softness(p, q, first, epsilon)
+        normal = _softness(p, q, first, epsilon + compact.compliance[unit])
         if compact.friction[unit] < 0.0:
             stiffness[row, 0] = turned[row, 0] = scale * normal
             continue
@@ -275,6 +276,7 @@ def solve_through_bodies(compact, system, t, z):
         scale = compact.scale[unit]
         a, b = place[compact.body_a[unit]], place[compact.body_b[unit]]
         d0, d1, d2 = own_speeds(compact, unit, t)
+        d0 -= compact.compliance[unit] * t[row]
         for k in range(row, end):
             push = scale * t[k] + stiffness[k, 0] * d0
             if end - row == 3:
@@ -286,6 +288,7 @@ def solve_through_bodies(compact, system, t, z):
         scale = compact.scale[unit]
         a, b = place[compact.body_a[unit]], place[compact.body_b[unit]]
         d0, d1, d2 = own_speeds(compact, unit, t)
+        d0 -= compact.compliance[unit] * t[row]
         d0 -= _speed(compact.jacobian, row, a, b, x)
         if end - row == 3:
             d1 -= _speed(compact.jacobian, row + 1, a, b, x)

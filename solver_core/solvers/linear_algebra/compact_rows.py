@@ -5,8 +5,9 @@ row by itself. With S = diag(1 / W_ii), W_ii of its normal row for a contact, im
 
     u = W S y + b,        y in m/s like u,
 
-and masses and units are gone. W S is never formed: W S y = J (Y y), with Y = M^-1 J' S by columns and velocities of
-bodies in between. Rows with W_ii = 0, between bodies that cannot be pushed, are omitted.
+and masses and units are gone. W S is never formed: W S y = J (Y y) + C S y, with Y = M^-1 J' S by columns and
+velocities of bodies in between, and the compliances C of rows that are no contacts. Rows with W_ii = 0, between bodies
+that cannot be pushed, are omitted.
 
 The same form holds contacts with an explicit W (``compact_explicit``), whose columns are scaled; then the products
 are those of compressed rows.
@@ -37,6 +38,8 @@ class CompactRows(NamedTuple):
         Of each unit: mu of a contact, -1 for another row.
     scale : float64 [row_capacity]
         Of each unit: 1 / W_ii, the impulse of one m/s [kg].
+    compliance : float64 [row_capacity]
+        Of each unit: C_ii / W_ii; 0 of a contact.
     source : int64 [row_capacity]
         Of each row: its place in ``RowArrays``, or in W.
     lower, upper : float64 [row_capacity]
@@ -63,6 +66,7 @@ class CompactRows(NamedTuple):
     body_b: np.ndarray
     friction: np.ndarray
     scale: np.ndarray
+    compliance: np.ndarray
     source: np.ndarray
     lower: np.ndarray
     upper: np.ndarray
@@ -86,6 +90,7 @@ def allocate_compact_rows(row_capacity: int, body_capacity: int) -> CompactRows:
         body_b=np.zeros(row_capacity, np.int64),
         friction=np.zeros(row_capacity),
         scale=np.zeros(row_capacity),
+        compliance=np.zeros(row_capacity),
         source=np.zeros(row_capacity, np.int64),
         lower=np.zeros(row_capacity),
         upper=np.zeros(row_capacity),
@@ -132,6 +137,7 @@ def gather_island(rows, islands, island, free_velocity, compact):
                 compact.body_b[units] = _place(compact.body_place, islands, island, b, bodies)
                 compact.friction[units] = rows.friction[row + 1] if is_contact else -1.0
                 compact.scale[units] = 1.0 / weight
+                compact.compliance[units] = 0.0 if is_contact else rows.compliance[row] / weight
                 for source in range(row, row + length):
                     compact.source[count] = source
                     compact.lower[count] = rows.lower[source] * weight
@@ -145,6 +151,7 @@ def gather_island(rows, islands, island, free_velocity, compact):
                         for column in range(12):
                             total += rows.jacobian[source, column] * rows.response[row + other, column]
                         compact.own[count, other] = total / weight
+                    compact.own[count, 0] += compact.compliance[units]
                     count += 1
                 units += 1
             row += length
@@ -216,7 +223,7 @@ def multiply(compact, y, u):
     for unit in range(compact.count[0]):
         a, b = compact.body_a[unit], compact.body_b[unit]
         for row in range(compact.first_row[unit], compact.first_row[unit + 1]):
-            u[row] = _speed(compact.velocity, a, b, compact.jacobian[row])
+            u[row] = _speed(compact.velocity, a, b, compact.jacobian[row]) + compact.compliance[unit] * y[row]
 
 
 @kernel
@@ -245,7 +252,7 @@ def multiply_transposed(compact, t, out):
     for unit in range(compact.count[0]):
         a, b = compact.body_a[unit], compact.body_b[unit]
         for row in range(compact.first_row[unit], compact.first_row[unit + 1]):
-            out[row] = _speed(compact.velocity, a, b, compact.response[row])
+            out[row] = _speed(compact.velocity, a, b, compact.response[row]) + compact.compliance[unit] * t[row]
 
 
 @subkernel
@@ -298,7 +305,7 @@ def couple_units(compact, gain, z, t):
 
 @subkernel
 def unit_speeds(compact, unit, z):
-    """The rows of W S z of one unit: from the bodies' velocities, or from the entries of W; 0 for missing rows.
+    """The rows of W S z of one unit: from the bodies' velocities and z, or from the entries of W; 0 for missing rows.
 
     Parameters
     ----------
@@ -306,7 +313,7 @@ def unit_speeds(compact, unit, z):
         Read.
     unit : int
     z : float64 [rows]
-        [m/s] (read where W is explicit).
+        [m/s] (read).
 
     Returns
     -------
@@ -322,7 +329,7 @@ def unit_speeds(compact, unit, z):
     a, b = compact.body_a[unit], compact.body_b[unit]
     s0 = _speed(compact.velocity, a, b, compact.jacobian[first])
     if end - first == 1:
-        return s0, 0.0, 0.0
+        return s0 + compact.compliance[unit] * z[first], 0.0, 0.0
     s1 = _speed(compact.velocity, a, b, compact.jacobian[first + 1])
     s2 = _speed(compact.velocity, a, b, compact.jacobian[first + 2])
     return s0, s1, s2

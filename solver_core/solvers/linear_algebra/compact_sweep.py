@@ -46,7 +46,7 @@ def sweep_units(compact, part, model, directions, y):
             wanted = y[row] - (speed + compact.offset[row]) / compact.own[row, 0]
             lower, upper = (0.0, math.inf) if is_contact else (compact.lower[row], compact.upper[row])
             error = _change_impulse(compact, unit, row, min(upper, max(lower, wanted)), y)
-            largest = max(largest, error)
+            largest = max(largest, error * (1.0 - compact.compliance[unit]))
             merit += error * error
         if is_contact and part != NORMALS:
             error = _sweep_friction(compact, unit, model, directions, y)
@@ -126,7 +126,7 @@ def compact_residual(compact, model, directions, y, u):
         mu = compact.friction[unit]
         if mu < 0.0:
             wanted = min(compact.upper[row], max(compact.lower[row], y[row] - u[row]))
-            residual = max(residual, abs(y[row] - wanted))
+            residual = max(residual, (1.0 - compact.compliance[unit]) * abs(y[row] - wanted))
             continue
         residual = max(residual, abs(y[row] - max(0.0, y[row] - u[row])))
         first, second = compact.own[row + 1, 1], compact.own[row + 2, 2]

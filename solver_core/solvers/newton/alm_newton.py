@@ -11,7 +11,9 @@ Shifts fixed: g is the gradient of the convex phi(v) = 1/2 (v - v_free)' M (v - 
 Newton steps H dv = -g with H = M + J' D J, D_i in rho_i dP_K, and a line search on the slope of phi.
 With slip: from there on p_i follows Coulomb's law as it stands, without a shift. D_i is asymmetric where a contact
 slides; the same factor preconditions GMRES, and steps are halved until |g| falls. Where that fails, the shifts of the
-next outer step do the rest. Rows with constant bounds and bilateral rows project on their interval.
+next outer step do the rest. Rows with constant bounds and bilateral rows project on their interval; with a compliance
+C_i they add min_p ((p - lambda_i)^2 / (2 rho_i) + C_i p^2 / 2 + p u_i) to phi with its sign turned, which for a spring
+(bilateral, rho_i = inf) is the energy u_i^2 / (2 C_i) that it takes up (``alm_system``).
 
 What is judged after each Newton step, and returned, are p and v_p.
 
@@ -362,7 +364,7 @@ def _judge(rows, islands, island, velocity, workspace, settings):
 @subkernel
 def _allowed(rows, islands, island, penalty, by_row):
     """The error of v that is small beside what the outer step moves."""
-    moved = gap_of_multipliers(rows.block_row, islands, island, penalty, by_row.weight, by_row.multiplier, rows.impulse)
+    moved = gap_of_multipliers(rows, islands, island, penalty, by_row.weight, by_row.multiplier)
     return _RATIO_INNER * moved
 
 

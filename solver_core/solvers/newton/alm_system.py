@@ -6,9 +6,14 @@ the shift s_i of contacts' normal rows
     z_i = lambda_i - rho_i (u_i + s_i n),     p_i = P(z_i),     D_i = rho_i dP(z_i),        weight_i = 1 / mean W_ii
 
 P projects on the contact's cone (``cone``), with s = 0 it may be Coulomb's law as it stands instead, or on the constant
-bounds of a row. A friction row without the normal row
-right before it (and its twin right behind) has the bound of the last multiplier of its normal row. Rows with W_ii <= 0
-keep their impulse.
+bounds of a row. With the compliance C of a row p itself is part of its speed, p = P(lambda - rho (u + C p)), so
+
+    z = (lambda - rho u) / (1 + rho C),     D = rho / (1 + rho C) dP(z),                u = J v + bias without C p
+
+and where rho C >= 1 the multiplier is left out, z = -u / C, D = dP(z) / C: that is the limit of an infinite penalty,
+which is exact at once, no stiffer than the penalty of a rigid row, and takes no outer step. A friction row without the
+normal row right before it (and its twin right behind) has the bound of the last multiplier of its normal row. Rows with
+W_ii <= 0 keep their impulse.
 
 All functions run over the blocks of one island and cost O(rows).
 """
@@ -259,8 +264,8 @@ def project_rows(rows, islands, island, group, model, slip, penalty, by_row, ste
         row, end = rows.block_row[block], rows.block_row[block + 1]
         while row < end:
             rho = penalty * weight[row]
-            z0 = multiplier[row] - rho * (speed[row] + step * change[row])
             if group[row] == 3:
+                z0 = multiplier[row] - rho * (speed[row] + step * change[row])
                 z1 = multiplier[row + 1] - rho * (speed[row + 1] + step * change[row + 1])
                 z2 = multiplier[row + 2] - rho * (speed[row + 2] + step * change[row + 2])
                 if slip > 0.0:
@@ -277,11 +282,35 @@ def project_rows(rows, islands, island, group, model, slip, penalty, by_row, ste
                 row += 3
             else:
                 lower, upper = _bounds(rows.normal_row, rows.friction, rows.lower, rows.upper, multiplier, row)
+                share, rho = with_compliance(rho, rows.compliance[row])
+                z0 = share * multiplier[row] - rho * (speed[row] + step * change[row])
                 p0 = min(upper, max(lower, z0)) if rho > 0.0 else multiplier[row]
                 total += (p0 - rows.impulse[row]) * change[row]
                 projected[row] = p0
                 row += 1
     return total
+
+
+@subkernel
+def with_compliance(rho, compliance):
+    """A row's factor on its multiplier and on its speed, z = factor lambda - penalty u.
+
+    Parameters
+    ----------
+    rho : float
+        Penalty [kg].
+    compliance : float
+        [1/kg]
+
+    Returns
+    -------
+    tuple of (float, float)
+        1 and ``rho`` without compliance; 0 and 1 / compliance where the penalty is above that.
+    """
+    if rho * compliance >= 1.0:
+        return 0.0, 1.0 / compliance
+    factor = 1.0 / (1.0 + rho * compliance)
+    return factor, factor * rho
 
 
 @subkernel
@@ -321,11 +350,11 @@ def fill_stiffness(rows, islands, island, group, model, penalty, by_row, factore
         row, end = rows.block_row[block], rows.block_row[block + 1]
         while row < end:
             rho = penalty * weight[row]
-            z0 = multiplier[row] - rho * (speed[row] + shift[row])
             difference = 0.0
             size = 1
             if group[row] == 3:
                 size = 3
+                z0 = multiplier[row] - rho * (speed[row] + shift[row])
                 z1 = multiplier[row + 1] - rho * speed[row + 1]
                 z2 = multiplier[row + 2] - rho * speed[row + 2]
                 fill_cone_derivative(model, rows.friction[row + 1], z0, z1, z2, rho, stiffness, row)
@@ -334,6 +363,8 @@ def fill_stiffness(rows, islands, island, group, model, penalty, by_row, factore
                         difference = max(difference, abs(stiffness[k, m] - factored[k, m]))
             else:
                 lower, upper = _bounds(rows.normal_row, rows.friction, rows.lower, rows.upper, multiplier, row)
+                share, rho = with_compliance(rho, rows.compliance[row])
+                z0 = share * multiplier[row] - rho * speed[row]
                 stiffness[row, 0] = rho if lower <= z0 <= upper and lower < upper else 0.0
                 difference = abs(stiffness[row, 0] - factored[row, 0])
             if difference > _RATIO_CHANGED * rho:
@@ -398,22 +429,23 @@ def largest_term(rows, islands, island, velocity):
 
 
 @subkernel
-def gap_of_multipliers(block_row, islands, island, penalty, weight, multiplier, impulse):
-    """sqrt(sum |lambda - p|^2 / rho) [sqrt(J)]: by how much the outer step has moved.
+def gap_of_multipliers(rows, islands, island, penalty, weight, multiplier):
+    """sqrt(sum |lambda - p|^2 / rho) [sqrt(J)]: by how much the outer step has moved; without rows that need no lambda.
 
     Parameters
     ----------
-    block_row, islands, island
-        Read.
+    rows, islands, island
+        Read; ``impulse`` holds p.
     penalty : float
         c.
-    weight, multiplier, impulse : float64 [row_capacity]
+    weight, multiplier : float64 [row_capacity]
         Read.
     """
     total = 0.0
     for index in range(islands.block_first[island], islands.block_first[island + 1]):
         block = islands.block_order[index]
-        for row in range(block_row[block], block_row[block + 1]):
-            if weight[row] > 0.0:
-                total += (multiplier[row] - impulse[row]) ** 2 / (penalty * weight[row])
+        for row in range(rows.block_row[block], rows.block_row[block + 1]):
+            rho = penalty * weight[row]
+            if rho > 0.0 and rho * rows.compliance[row] < 1.0:
+                total += (multiplier[row] - rows.impulse[row]) ** 2 / rho
     return math.sqrt(total)

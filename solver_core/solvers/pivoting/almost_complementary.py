@@ -142,8 +142,8 @@ def fill_speeds(place, jacobian, velocity, index, speed):
 
     Parameters
     ----------
-    place : int64 [row_count, 2]
-    jacobian : float64 [row_count, 12]
+    place : int64 [row_count, PLACES]
+    jacobian : float64 [row_count, COLUMNS]
         Of ``Groups`` (read).
     velocity : float64 [any, velocity_count]
         Read.
@@ -153,7 +153,7 @@ def fill_speeds(place, jacobian, velocity, index, speed):
         Written.
     """
     for row in range(jacobian.shape[0]):
-        speed[row] = base_speed(jacobian, row, place[row, 0], place[row, 1], velocity, index)
+        speed[row] = base_speed(jacobian, row, place, velocity, index)
 
 
 @subkernel

@@ -74,14 +74,14 @@ def _fill_border(size, each, angle, place, jacobian, label, star, inverse, borde
     for i in range(count):
         entry = direct_entry(each, stride, pair, label[Z, i])
         if slot == NORMAL:
-            entry += base_speed(jacobian, normal, place[normal, 0], place[normal, 1], star, i)
+            entry += base_speed(jacobian, normal, place, star, i)
         elif slot < stride - 1:
             cosine, sine = angle[0, slot - 1], angle[1, slot - 1]
             if local >= 0:
                 cosine, sine = cosine - angle[0, local], sine - angle[1, local]
-            entry += cosine * base_speed(jacobian, tangent, place[tangent, 0], place[tangent, 1], star, i)
+            entry += cosine * base_speed(jacobian, tangent, place, star, i)
             if sine != 0.0:
-                entry += sine * base_speed(jacobian, tangent + 1, place[tangent, 0], place[tangent, 1], star, i)
+                entry += sine * base_speed(jacobian, tangent + 1, place, star, i)
         for k in range(count):
             border[k] += entry * inverse[i, k]
 
@@ -212,13 +212,13 @@ def _release(groups, basis, group):
     solution, border, spare = basis.solution, basis.border, basis.spare
     size, x, stride = basis.size[0], each[group]["local"], angle.shape[1] + 2
     first, z0_pair, row = group * stride, each.size * stride, each[group]["tangent_row"]
-    cosine, sine, place_a, place_b = angle[0, x], angle[1, x], groups.place[row, 0], groups.place[row, 1]
+    cosine, sine = angle[0, x], angle[1, x]
     # phi_x = border . z and lambda = -spare . z, where z solves for a unit right-hand side of one of K's rows
     for index in range(size):
         pair = label[Z, index]
-        slip = cosine * base_speed(jacobian, row, place_a, place_b, basis.star, index)
+        slip = cosine * base_speed(jacobian, row, groups.place, basis.star, index)
         if sine != 0.0:
-            slip += sine * base_speed(jacobian, row + 1, place_a, place_b, basis.star, index)
+            slip += sine * base_speed(jacobian, row + 1, groups.place, basis.star, index)
         border[index], spare[index] = 0.0, slip
         if pair == z0_pair:
             border[index] = each[group]["cover_cone"]

@@ -1,7 +1,7 @@
 """Bilateral rows of an island, which the direct solvers eliminate.
 
-Bilateral rows B (u_B = 0) are eliminated: with S = W_BB their impulses are r_B = -S^-1 (b_B + J_B M^-1 J_C' r_C), so
-the responses of all other rows become
+Bilateral rows B (u_B = 0) are eliminated: with S = W_BB, compliances included, their impulses are r_B = -S^-1 (b_B +
+J_B M^-1 J_C' r_C), so the responses of all other rows become
 
     M^-1 J_C' <- M^-1 J_C' - M^-1 J_B' S^-1 J_B M^-1 J_C'      (and likewise the free velocity)
 
@@ -18,6 +18,8 @@ from ...problem.residuals import row_velocity
 
 # A bilateral row whose pivot has lost this share of W_ii is implied by the others (twelve of double's sixteen digits).
 _TOLERANCE_RANK = 1e-12
+# Of a row: bodies, and a velocity of its own; six columns for each body, and one for that.
+PLACES, COLUMNS = 3, 13
 # Row of arrays that have only one. As a plain 0 it would be a type of its own, and compile its callees once more.
 FIRST = np.int64(0)
 
@@ -29,12 +31,13 @@ class Bilateral(NamedTuple):
     ----------
     block, row : int64 [count]
         Of the island.
-    place : int64 [count, 2]
+    place : int64 [count, PLACES]
         As in ``Groups``.
-    jacobian : float64 [count, 12]
+    jacobian : float64 [count, COLUMNS]
     response : float64 [count, velocity_count]
     factor : float64 [count, count]
         Lower triangle of the Cholesky factor of W_BB.
+    compliance : float64 [count]
     """
 
     block: np.ndarray
@@ -43,23 +46,25 @@ class Bilateral(NamedTuple):
     jacobian: np.ndarray
     response: np.ndarray
     factor: np.ndarray
+    compliance: np.ndarray
 
 
 @subkernel
-def base_speed(jacobian, row, place_a, place_b, velocities, index):
+def base_speed(jacobian, row, place, velocities, index):
     """J v of one row, v = velocities[index] over the island's velocities.
 
     Parameters
     ----------
-    jacobian : float64 [row_count, 12]
+    jacobian : float64 [row_count, COLUMNS]
         Read.
     row : int
-    place_a, place_b : int
-        First velocity of each body; -1 if nothing pushes it.
+    place : int64 [row_count, PLACES]
+        As of ``Groups`` (read).
     velocities : float64 [any, velocity_count]
         Read.
     index : int
     """
+    place_a, place_b, own = place[row, 0], place[row, 1], place[row, 2]
     speed = 0.0
     if place_a >= 0:
         for column in range(6):
@@ -67,6 +72,8 @@ def base_speed(jacobian, row, place_a, place_b, velocities, index):
     if place_b >= 0:
         for column in range(6):
             speed += jacobian[row, 6 + column] * velocities[index, place_b + column]
+    if own >= 0:
+        speed += jacobian[row, 12] * velocities[index, own]
     return speed
 
 
@@ -77,7 +84,8 @@ def factor_bilateral(rows):
     matrix = np.empty((count, count))
     for i in range(count):
         for j in range(count):
-            matrix[i, j] = base_speed(rows.jacobian, i, rows.place[i, 0], rows.place[i, 1], rows.response, j)
+            matrix[i, j] = base_speed(rows.jacobian, i, rows.place, rows.response, j)
+        matrix[i, i] += rows.compliance[i]
     original = np.empty(count)
     for i in range(count):
         original[i] = matrix[i, i]
@@ -106,16 +114,19 @@ def factor_bilateral(rows):
     kept = Bilateral(
         block=np.empty(rank, np.int64),
         row=np.empty(rank, np.int64),
-        place=np.empty((rank, 2), np.int64),
-        jacobian=np.empty((rank, 12)),
+        place=np.empty((rank, PLACES), np.int64),
+        jacobian=np.empty((rank, COLUMNS)),
         response=np.empty((rank, velocities)),
         factor=np.zeros((rank, rank)),
+        compliance=np.empty(rank),
     )
     for i in range(rank):
         source = order[i]
         kept.block[i], kept.row[i] = rows.block[source], rows.row[source]
-        kept.place[i, 0], kept.place[i, 1] = rows.place[source, 0], rows.place[source, 1]
-        for column in range(12):
+        kept.compliance[i] = rows.compliance[source]
+        for body in range(PLACES):
+            kept.place[i, body] = rows.place[source, body]
+        for column in range(COLUMNS):
             kept.jacobian[i, column] = rows.jacobian[source, column]
         for column in range(velocities):
             kept.response[i, column] = rows.response[source, column]
@@ -162,7 +173,7 @@ def project_response(bilateral, response, row):
     count = bilateral.row.size
     impulse = np.empty(count)
     for i in range(count):
-        impulse[i] = base_speed(bilateral.jacobian, i, bilateral.place[i, 0], bilateral.place[i, 1], response, row)
+        impulse[i] = base_speed(bilateral.jacobian, i, bilateral.place, response, row)
     solve_bilateral(bilateral, impulse)
     for i in range(count):
         for column in range(response.shape[1]):
@@ -171,7 +182,7 @@ def project_response(bilateral, response, row):
 
 @subkernel(allocates=True)
 def bilateral_speeds(rows, bilateral, velocity):
-    """u of the kept bilateral rows [m/s].
+    """u of the kept bilateral rows [m/s], without what their compliance adds.
 
     Parameters
     ----------
@@ -208,8 +219,7 @@ def meet_bilateral(rows, free_velocity, bilateral, shift):
     """
     impulse = bilateral_speeds(rows, bilateral, free_velocity)
     for i in range(impulse.size):
-        place_a, place_b = bilateral.place[i, 0], bilateral.place[i, 1]
-        impulse[i] += base_speed(bilateral.jacobian, i, place_a, place_b, shift, FIRST)
+        impulse[i] += base_speed(bilateral.jacobian, i, bilateral.place, shift, FIRST)
     solve_bilateral(bilateral, impulse)
     for i in range(impulse.size):
         for column in range(shift.shape[1]):

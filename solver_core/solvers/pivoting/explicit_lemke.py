@@ -8,6 +8,7 @@ import numpy as np
 
 from ...problem.problem import Status, kernel_settings
 from ...problem.residuals import explicit_scale, residual_of_delassus
+from .bilateral import COLUMNS, PLACES
 from .lemke_island import MOST_DOUBLES, doubles_needed, solve_groups_along_path
 from .lemke_path import LIMIT, RAY
 from .polyhedral import friction_directions
@@ -102,9 +103,7 @@ def groups_of_delassus(delassus, directions) -> Groups:
     approach = np.where(np.arange(count) % 3 == 0, -speed, np.abs(speed))
     unit = np.max(approach, initial=0.0) or 1.0
     each = np.zeros(len(contacts), GROUP)
-    for name in ("place_b", "local"):
-        each[name] = -1
-    each["place_a"] = 6 * (3 * np.arange(len(contacts)) // 6)
+    each["local"] = -1
     each["normal_row"] = 3 * np.arange(len(contacts))
     each["friction"] = delassus.friction[contacts]
     slides = each["friction"] > 0.0
@@ -112,9 +111,9 @@ def groups_of_delassus(delassus, directions) -> Groups:
     each["directions"] = np.where(slides, directions, 0)
     for name in ("cover_normal", "cover_slip", "cover_cone"):
         each[name] = 1.0
-    place = np.full((count, 2), -1, np.int64)
+    place = np.full((count, PLACES), -1, np.int64)
     place[:, 0] = 6 * (np.arange(count) // 6)
-    jacobian = np.zeros((count, 12))
+    jacobian = np.zeros((count, COLUMNS))
     jacobian[np.arange(count), np.arange(count) % 6] = weight
     response = np.zeros((count + 1, width))
     response[:count, :count] = (delassus.matrix.toarray()[np.ix_(rows, rows)] * weight).T

@@ -12,6 +12,7 @@ from ..shared.directions import copy_impulses
 from ..shared.status import begin_solve, fail, status_of
 from ..shared.sweep import apply_impulses
 from .almost_complementary import VALUE, Z, allocate_basis, inverse_capacity
+from .bilateral import COLUMNS
 from .lemke_path import LIMIT, RAY, SOLVED, follow_path, refine_solution
 from .polyhedral_groups import gather_groups, measure_island, write_impulses
 
@@ -180,8 +181,8 @@ def doubles_needed(counts, directions):
     """
     velocities, groups, rows, bilateral = counts
     capacity = inverse_capacity(velocities, groups * (directions + 2))
-    joints = bilateral * (2 * bilateral + velocities + 12)
-    return rows * (velocities + 12) + joints + capacity * (capacity + velocities) + 10 * groups * (directions + 2)
+    joints = bilateral * (2 * bilateral + velocities + COLUMNS)
+    return rows * (velocities + COLUMNS) + joints + capacity * (capacity + velocities) + 10 * groups * (directions + 2)
 
 
 @subkernel

@@ -10,10 +10,11 @@ Contacts have both, with cap = 0 and K directions d_j = (cos, sin)(2 pi j / K); 
 A motor or limit, lower <= r <= upper, is r = lower + phi with K = 1, cap = upper - lower and no theta: lambda is then
 the speed against which it is saturated. Rows with lower = upper push the free velocity and are gone.
 
-Bilateral rows are eliminated (``bilateral``).
+Bilateral rows are eliminated (``bilateral``). Any other row with a compliance C has a velocity of its own, which its
+impulse r pushes to C r and which adds to its u. So C is part of J M^-1 J' here, and what W's rank is stays right.
 
 Responses are kept dense, one row over all velocities of the island, because the elimination fills them; Jacobians keep
-their twelve columns. Memory: (6 m + 12) doubles a row for m bodies.
+their columns. Memory: (6 m + 13) doubles a row for m bodies.
 
 Source: Lloyd 2004, eq. 8. The two kinds of bounded rows and the elimination are not in the paper.
 """
@@ -27,7 +28,9 @@ from ...compiled.kernel import borrowed, subkernel
 from ...problem.residuals import row_velocity
 from ..shared.sweep import apply_impulses
 from .bilateral import (
+    COLUMNS,
     FIRST,
+    PLACES,
     Bilateral,
     base_speed,
     bilateral_speeds,
@@ -42,7 +45,6 @@ _SKIPPED, _CONTACT, _ONE_SIDED, _BOUNDED, _FIXED, _BILATERAL = range(6)
 
 
 # One group in scaled units.
-#   place_a, place_b         first of the six velocities of the two bodies among the island's, -1 if nothing pushes it
 #   normal_row, tangent_row  scaled row of theta, first of the scaled rows of phi; -1 without
 #   directions               K, 0 without friction
 #   friction, cap            mu, and cap of gamma
@@ -51,7 +53,7 @@ _SKIPPED, _CONTACT, _ONE_SIDED, _BOUNDED, _FIXED, _BILATERAL = range(6)
 #   local                    direction that is eliminated together with lambda, or -1
 #   cover_normal, cover_slip, cover_cone    covering vector of nu, of all sigma and of gamma
 GROUP = np.dtype(
-    [(name, np.int64) for name in "place_a place_b normal_row tangent_row directions included local".split()]
+    [(name, np.int64) for name in "normal_row tangent_row directions included local".split()]
     + [(name, np.float64) for name in "friction cap cover_normal cover_slip cover_cone".split()],
     align=True,
 )
@@ -65,9 +67,10 @@ class Groups(NamedTuple):
     each : GROUP [group_count]
     angle : float64 [2, K of the settings]
         Cosines and sines of the directions.
-    place : int64 [row_count, 2]
-        ``place_a`` and ``place_b`` of each scaled row.
-    jacobian : float64 [row_count, 12]
+    place : int64 [row_count, PLACES]
+        Of each scaled row: first of the six velocities of its two bodies among the island's, and its own velocity; -1
+        where nothing pushes a body, or the row has none.
+    jacobian : float64 [row_count, COLUMNS]
         Scaled.
     response : float64 [row_count + 1, velocity_count]
         Scaled, without the bilateral rows' freedom. The last row lets a motor have a second tangent, times sin 0.
@@ -111,7 +114,7 @@ def measure_island(rows, islands, island, body_place):
         body_place[rows.body_a[block]] = -1
         body_place[rows.body_b[block]] = -1
     diagonal, normal_row, lower, upper, friction = rows.diagonal, rows.normal_row, rows.lower, rows.upper, rows.friction
-    velocities, groups, scaled, bilateral = 0, 0, 0, 0
+    velocities, groups, scaled, bilateral, compliant = 0, 0, 0, 0, 0
     for index in range(first, end):
         block = islands.block_order[index]
         for side in range(0, 12, 6):
@@ -131,7 +134,10 @@ def measure_island(rows, islands, island, body_place):
             elif kind != _SKIPPED and kind != _FIXED:
                 groups += 1
                 scaled += 1
-    return velocities, groups, scaled, bilateral
+                if rows.compliance[row] > 0.0:
+                    compliant += 1
+    # those of rows come after the bodies'
+    return velocities + compliant, groups, scaled, bilateral
 
 
 @subkernel
@@ -191,10 +197,11 @@ def gather_groups(rows, islands, island, free_velocity, body_place, counts, dire
     everything = Bilateral(
         block=np.empty(bilateral_count, np.int64),
         row=np.empty(bilateral_count, np.int64),
-        place=np.empty((bilateral_count, 2), np.int64),
-        jacobian=np.empty((bilateral_count, 12)),
+        place=np.full((bilateral_count, PLACES), -1, np.int64),
+        jacobian=np.zeros((bilateral_count, COLUMNS)),
         response=np.zeros((bilateral_count, velocities)),
         factor=np.empty((bilateral_count, bilateral_count)),
+        compliance=np.empty(bilateral_count),
     )
     shift = np.zeros((1, velocities))
     _sort_rows(rows, islands, island, body_place, borrowed(groups), borrowed(everything), borrowed(shift))
@@ -224,8 +231,8 @@ def _allocate_groups(velocities, group_count, row_count, directions):
     return Groups(
         each=each,
         angle=angle,
-        place=np.empty((row_count, 2), np.int64),
-        jacobian=np.empty((row_count, 12)),
+        place=np.full((row_count, PLACES), -1, np.int64),
+        jacobian=np.zeros((row_count, COLUMNS)),
         response=np.zeros((row_count + 1, velocities)),
         free_speed=np.zeros(row_count),
         factor=np.zeros(row_count),
@@ -240,7 +247,7 @@ def _sort_rows(rows, islands, island, body_place, groups, bilateral, shift):
     each = groups.each
     diagonal, normal_row, friction = rows.diagonal, rows.normal_row, rows.friction
     lower_bound, upper_bound = rows.lower, rows.upper
-    group, scaled, joint = 0, 0, 0
+    group, scaled, joint, own = 0, 0, 0, groups.response.shape[1]
     for index in range(islands.block_first[island], islands.block_first[island + 1]):
         block = islands.block_order[index]
         place_a, place_b = body_place[rows.body_a[block]], body_place[rows.body_b[block]]
@@ -253,12 +260,12 @@ def _sort_rows(rows, islands, island, body_place, groups, bilateral, shift):
             elif kind == _BILATERAL:
                 bilateral.block[joint], bilateral.row[joint] = block, row
                 bilateral.place[joint, 0], bilateral.place[joint, 1] = place_a, place_b
+                bilateral.compliance[joint] = rows.compliance[row]
                 for column in range(12):
                     bilateral.jacobian[joint, column] = rows.jacobian[row, column]
                 _add_response(rows.response, row, place_a, place_b, 1.0, bilateral.response[joint])
                 joint += 1
             elif kind != _SKIPPED:
-                each[group]["place_a"], each[group]["place_b"] = place_a, place_b
                 each[group]["friction"], each[group]["cap"] = 0.0, 0.0
                 # a row with an upper bound alone is one with a lower bound, mirrored
                 sign, offset, count = 1.0, lower, 1
@@ -276,6 +283,12 @@ def _sort_rows(rows, islands, island, body_place, groups, bilateral, shift):
                 if offset != 0.0:
                     _add_response(rows.response, row, place_a, place_b, offset, shift[0])
                 groups.offset[scaled] = offset
+                if kind != _CONTACT and rows.compliance[row] > 0.0:
+                    own -= 1
+                    groups.place[scaled, 2] = own
+                    groups.jacobian[scaled, 12] = sign
+                    groups.response[scaled, own] = sign * rows.compliance[row]
+                    shift[0, own] = offset * rows.compliance[row]
                 for part in range(count):
                     groups.row[scaled] = row + part
                     groups.place[scaled, 0], groups.place[scaled, 1] = place_a, place_b
@@ -310,7 +323,7 @@ def _scale_groups(rows, islands, island, free_velocity, groups, shift):
         for row in range(first, end):
             groups.factor[row] *= weight
             groups.free_speed[row] *= weight
-            for column in range(12):
+            for column in range(COLUMNS):
                 groups.jacobian[row, column] *= weight
             for column in range(groups.response.shape[1]):
                 groups.response[row, column] *= weight
@@ -347,12 +360,11 @@ def _free_speeds(rows, islands, island, free_velocity, groups, shift):
             first, end = _scaled_rows(groups.each, group)
             if not rows.block_row[block] <= groups.row[first] < rows.block_row[block + 1]:
                 break
-            place_a, place_b = groups.each[group]["place_a"], groups.each[group]["place_b"]
             for scaled in range(first, end):
                 row = groups.row[scaled]
                 groups.free_speed[scaled] = groups.factor[scaled] * row_velocity(
                     rows.jacobian, row, rows.bias[row], free_velocity, a, b
-                ) + base_speed(groups.jacobian, scaled, place_a, place_b, shift, FIRST)
+                ) + base_speed(groups.jacobian, scaled, groups.place, shift, FIRST)
             group += 1
 
 
@@ -395,6 +407,8 @@ def write_impulses(rows, islands, island, free_velocity, velocity, groups, bilat
         # the second time is a step of iterative refinement
         for _ in range(2):
             impulse = bilateral_speeds(rows, bilateral, velocity)
+            for i in range(impulse.size):
+                impulse[i] += bilateral.compliance[i] * rows.impulse[bilateral.row[i]]
             solve_bilateral(bilateral, impulse)
             for i in range(impulse.size):
                 rows.impulse[bilateral.row[i]] -= impulse[i]

@@ -2,7 +2,7 @@
 
 For each row in turn, with the velocities kept up to date (matrix-free: no W is ever formed),
 
-    u = J_i v + bias_i,   x = r_i - step u / W_ii + memory e_i,
+    u = J_i v + bias_i + C_i r_i,   x = r_i - step u / W_ii + memory e_i,
     r_i <- clip(x, bounds),   e_i <- x - r_i,   v <- v + M^-1 J_i' (change of r_i).
 
 Gauss-Seidel has step 1, over-relaxation another step; the modulus-based methods (amgs) also remember what the bounds
@@ -15,7 +15,7 @@ M^-1 on J', which would not be a Gauss-Seidel step of W.)
 
 from ...compiled.kernel import subkernel
 from ...problem.friction import project_friction, visit_friction
-from ...problem.residuals import is_friction_pair, project_impulse
+from ...problem.residuals import is_friction_pair, is_of_contact, project_impulse
 from ...problem.rows import BOX_FRICTION
 
 # Motion that comes from rounding alone (sideways, of a straight stack) dies down from sweep to sweep, to numbers below
@@ -71,7 +71,7 @@ def sweep_rows(rows, order, first, end, velocity, change, step, memory, excess):
     Returns
     -------
     largest : float
-        max W_ii |change_i| [m/s]: the natural map of each row at the moment when the sweep came to it.
+        max (W_ii - C_i) |change_i| [m/s]: the natural map of each row at the moment when the sweep came to it.
     merit : float
         sum of W_ii change_i^2 [J]; the squared gradient of Silcowitz-Hansen et al. in the metric diag(W), in which
         heavy and light bodies count alike.
@@ -82,13 +82,15 @@ def sweep_rows(rows, order, first, end, velocity, change, step, memory, excess):
         block = order[index]
         a, b = rows.body_a[block], rows.body_b[block]
         va, vb = _velocity_of(velocity, a), _velocity_of(velocity, b)
-        for row in range(rows.block_row[block], rows.block_row[block + 1]):
+        last = rows.block_row[block + 1]
+        for row in range(rows.block_row[block], last):
             weight = rows.diagonal[row]
             impulse = rows.impulse[row]
             if weight <= 0.0 or (memory == 0.0 and _is_open(rows.normal_row[row], impulse, rows.impulse)):
                 change[row] = 0.0
                 continue
-            speed = _speed(rows.jacobian[row], va, vb) + rows.bias[row]
+            compliance = 0.0 if is_of_contact(rows.normal_row, row, last) else rows.compliance[row]
+            speed = _speed(rows.jacobian[row], va, vb) + rows.bias[row] + compliance * impulse
             # the division does not wait for the speed
             wanted = impulse - (step / weight) * speed
             if memory != 0.0:
@@ -106,7 +108,7 @@ def sweep_rows(rows, order, first, end, velocity, change, step, memory, excess):
             va, vb = _pushed(rows.response[row], delta, va, vb)
             error = weight * delta
             merit += error * delta
-            largest = max(largest, abs(error))
+            largest = max(largest, abs(error - compliance * delta))
         _set_velocity(velocity, a, va)
         _set_velocity(velocity, b, vb)
     return largest, merit
@@ -141,6 +143,7 @@ def sweep_contacts(rows, order, first, end, velocity, change, step, model, direc
             weight = rows.diagonal[row]
             impulse = rows.impulse[row]
             wanted = impulse
+            compliance = 0.0
             if is_friction_pair(rows.normal_row, row, last):
                 second, second_weight = rows.impulse[row + 1], rows.diagonal[row + 1]
                 bound = rows.friction[row] * max(rows.impulse[rows.normal_row[row]], 0.0)
@@ -175,7 +178,9 @@ def sweep_contacts(rows, order, first, end, velocity, change, step, model, direc
                 rows_done = 2
             else:
                 if weight > 0.0:
-                    speed = _speed(rows.jacobian[row], va, vb) + rows.bias[row]
+                    if not is_of_contact(rows.normal_row, row, last):
+                        compliance = rows.compliance[row]
+                    speed = _speed(rows.jacobian[row], va, vb) + rows.bias[row] + compliance * impulse
                     wanted = project_impulse(
                         impulse - (step / weight) * speed,
                         row,
@@ -192,7 +197,7 @@ def sweep_contacts(rows, order, first, end, velocity, change, step, model, direc
                 va, vb = _pushed(rows.response[row], delta, va, vb)
                 rows.impulse[row] = wanted
                 merit += weight * delta * delta
-                largest = max(largest, weight * abs(delta))
+                largest = max(largest, (weight - compliance) * abs(delta))
             row += rows_done
         _set_velocity(velocity, a, va)
         _set_velocity(velocity, b, vb)

@@ -81,6 +81,24 @@ def mixed_problem(seed, friction=0.5):
     return problem
 
 
+def make_compliant(problem, compliance):
+    """Give the rows of a problem these compliances [row_count], in place."""
+    rows = problem.rows
+    rows.diagonal[:] += compliance - rows.compliance
+    rows.compliance[:] = compliance
+    return problem
+
+
+def compliant_problem(seed, friction=0.5, lowest=-6.0, highest=6.0):
+    """``mixed_problem`` whose rows have compliances from 10^lowest to 10^highest times their W_ii, a third none."""
+    problem = mixed_problem(seed, friction)
+    rows = problem.rows
+    rng = np.random.default_rng(seed + 2000)
+    share = 10.0 ** rng.uniform(lowest, highest, len(rows.diagonal)) * (rng.uniform(size=len(rows.diagonal)) > 0.3)
+    share[30:] = 0.0
+    return make_compliant(problem, share * rows.diagonal)
+
+
 def dense_form(problem):
     """W, b and the bounds' description of a problem, from its rows: independent of the matrix-free kernels."""
     rows = problem.rows
@@ -92,7 +110,8 @@ def dense_form(problem):
             for body, columns in ((rows.body_a[block], slice(0, 6)), (rows.body_b[block], slice(6, 12))):
                 jacobian[row, 6 * body : 6 * body + 6] += rows.jacobian[row, columns]
                 response[row, 6 * body : 6 * body + 6] += rows.response[row, columns]
-    return jacobian @ response.T, jacobian @ problem.free_velocity.ravel() + rows.bias[:count]
+    matrix = jacobian @ response.T + np.diag(rows.compliance[:count])
+    return matrix, jacobian @ problem.free_velocity.ravel() + rows.bias[:count]
 
 
 def clip_row(problem, row, r, value):
@@ -126,7 +145,7 @@ def project_friction_reference(friction, bound, point, directions=8):
 
 
 def natural_map_reference(problem, r, friction="box", directions=8):
-    """Largest |W_ii (r_i - clip(r_i - u_i / W_ii))| over the rows.
+    """Largest |(W_ii - C_i) (r_i - clip(r_i - u_i / W_ii))| over the rows.
 
     In cone and polyhedral friction the two friction rows of a contact count as one, with the larger W_ii.
     """
@@ -147,7 +166,8 @@ def natural_map_reference(problem, r, friction="box", directions=8):
             )
             row += 2
         else:
-            errors.append(weights[row] * abs(r[row] - clip_row(problem, row, r, r[row] - u[row] / weights[row])))
+            missing = r[row] - clip_row(problem, row, r, r[row] - u[row] / weights[row])
+            errors.append((weights[row] - rows.compliance[row]) * abs(missing))
             row += 1
     return max(errors)
 
