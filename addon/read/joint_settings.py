@@ -70,7 +70,7 @@ class JointSettings:
     notes: tuple[tuple[str, str], ...]
 
 
-def read_joint_settings(constraint, extras, distance: float) -> JointSettings:
+def read_joint_settings(constraint, extras, distance: float, *, swapped: bool = False) -> JointSettings:
     """What a constraint and Cairn's extras of it say.
 
     Parameters
@@ -81,10 +81,12 @@ def read_joint_settings(constraint, extras, distance: float) -> JointSettings:
         None where Cairn is not registered.
     distance : float
         Of a rope's two ends at the start [m].
+    swapped : bool
+        The core gets its second object as the first: all coordinates change their sign.
     """
     if extras is not None and extras.kind != "BLENDER":
         return JointSettings(_own_joint(extras, distance), extras.kind, (), ())
-    reader = _SettingsReader(constraint, extras)
+    reader = _SettingsReader(constraint, extras, swapped)
     return JointSettings(reader.joint(), constraint.type, tuple(reader.drives), tuple(reader.notes))
 
 
@@ -102,8 +104,8 @@ def _own_joint(extras, distance):
 class _SettingsReader:
     """Reads the axes of one constraint, with notes on what is odd about them."""
 
-    def __init__(self, constraint, extras):
-        self.constraint, self.extras = constraint, extras
+    def __init__(self, constraint, extras, swapped):
+        self.constraint, self.extras, self.swapped = constraint, extras, swapped
         self.drives: list[JointDrive] = []
         self.notes: list[tuple[str, str]] = []
 
@@ -125,7 +127,7 @@ class _SettingsReader:
         return core.Generic(linear=(axes[0], axes[1], axes[2]), angular=(axes[3], axes[4], axes[5]))
 
     def _axis(self, axis):
-        sign = axis_sign(self.constraint.type, axis)
+        sign = axis_sign(self.constraint.type, axis) * (-1.0 if self.swapped else 1.0)
         lower, upper = self._limits(axis, sign)
         read = core.Axis(lower=lower, upper=upper, spring=self._spring(axis), motor=self._motor(axis, sign))
         return read if lower == upper else replace(read, friction=self._friction(axis))

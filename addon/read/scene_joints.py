@@ -79,10 +79,10 @@ class JointReader:
         ends = self._ends(ob, constraint)
         if ends is None:
             return
-        if constraint.disable_collisions and None not in ends:
-            # As in Blender, also while the constraint is switched off.
-            builder.exclude_pair(*ends)
         if not (constraint.enabled or keyed):
+            if constraint.disable_collisions and None not in ends:
+                # In Blender a constraint that is switched off does this all the same.
+                builder.exclude_pair(*ends)
             return
         try:
             matrix = finite_matrix(ob.evaluated_get(self.depsgraph), "at the start")
@@ -102,10 +102,12 @@ class JointReader:
             "collide": not constraint.disable_collisions,
         }
         try:
-            settings = read_joint_settings(constraint, _extras_of(ob), float(np.linalg.norm(anchor - position)))
+            length = float(np.linalg.norm(anchor - position))
+            settings = read_joint_settings(constraint, _extras_of(ob), length, swapped=ends[0] is None)
             if settings.kind == "ROPE":
                 arguments["anchor_b"] = anchor
-            index = builder.add_joint(settings.joint, *ends, **arguments)
+            # Of a joint of the core only the second end may be the world.
+            index = builder.add_joint(settings.joint, *(ends[::-1] if ends[0] is None else ends), **arguments)
         except ValueError as error:  # the core's own refusals, of a joint or of where it stands
             self._note(ob, f"{str(error).removeprefix(f'{ob.name}: ')}; it is left out")
             return

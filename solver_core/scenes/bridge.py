@@ -59,7 +59,7 @@ def bridge(count: int = 40, slack: float = 0.03, mass: float = 100.0) -> Scene:
         bodies=[_bank(1, -edge), _bank(2, edge), *planks, box],
         joints=joints,
         frame_count=192,
-        camera=(0.35 * span, -1.15 * span, _HEIGHT + 0.3 * span),
+        camera=(0.3 * span, -1.3 * span, _HEIGHT + 0.32 * span),
         target=(0.0, 0.0, _HEIGHT - 0.09 * span),
         linear_damping=0.04,
         angular_damping=0.1,

@@ -56,8 +56,8 @@ def car(mass: float = 800.0, speed: float = 5.5) -> Scene:
         bodies=[floor(30.0), *_bumps(), *_boxes(), body, *wheels],
         joints=joints,
         frame_count=144,
-        camera=(9.5, 17.5, 4.6),
-        target=(0.0, 6.8, 0.6),
+        camera=(11.5, 17.0, 5.4),
+        target=(0.0, 7.6, 0.2),
         angular_damping=0.02,
     )
 

@@ -49,7 +49,8 @@ class SceneJoint:
     ----------
     joint : object
         One of the core's joints, such as ``Hinge``.
-    first, second : str or None
+    first : str
+    second : str or None
         Names of its bodies; None is the world.
     position, orientation : tuple of float
         The joint's frame in the world.
@@ -61,7 +62,7 @@ class SceneJoint:
 
     name: str
     joint: Any
-    first: str | None
+    first: str
     second: str | None
     position: tuple[float, float, float]
     orientation: tuple[float, float, float, float] = (1.0, 0.0, 0.0, 0.0)
@@ -118,12 +119,12 @@ class Scene:
                 linear_velocity=body.linear_velocity,
                 angular_velocity=body.angular_velocity,
             )
-        index = {body.name: number for number, body in enumerate(self.bodies)} | {None: None}
+        index = {body.name: number for number, body in enumerate(self.bodies)}
         for joint in self.joints:
             builder.add_joint(
                 joint.joint,
                 index[joint.first],
-                index[joint.second],
+                None if joint.second is None else index[joint.second],
                 name=joint.name,
                 position=joint.position,
                 orientation=joint.orientation,

@@ -62,8 +62,8 @@ def wrecking_ball(links: int = 20, ball_mass: float = 1200.0, angle: float = 62.
         bodies=[replace(floor(24.0), friction=0.8), *_crane(hook), *brick_wall(7, 10), *chain, ball],
         joints=joints,
         frame_count=120,
-        camera=(15.0, -8.0, 5.6),
-        target=(0.0, -1.6, 3.4),
+        camera=(17.5, -10.0, 6.0),
+        target=(-0.6, -1.4, 3.9),
     )
 
 
