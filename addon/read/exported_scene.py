@@ -1,7 +1,7 @@
 """What reading a scene gives: the model, its objects, and what drives them from outside in a frame."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -79,6 +79,12 @@ class ExportedJoint:
         Type of the constraint in Blender ("HINGE"), or the kind that Cairn puts in its place ("ROPE").
     first, second : str or None
         Names of its objects; None is the world.
+    joint : object
+        Of the core, such as ``Hinge``. Where ``first`` is None, it joins the second object to the world.
+    position, orientation : tuple of float
+        Its frame in the world at the start.
+    breaking_load : float or None
+        Force [N], and torque [N m], that it bears; None: it never breaks.
     enabled, enabled_changes : bool
         At the start; and whether it is animated.
     drives : tuple of JointDrive
@@ -90,6 +96,10 @@ class ExportedJoint:
     kind: str
     first: str | None
     second: str | None
+    joint: Any
+    position: tuple[float, ...]
+    orientation: tuple[float, ...]
+    breaking_load: float | None
     enabled: bool
     enabled_changes: bool
     drives: tuple[JointDrive, ...]

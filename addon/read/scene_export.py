@@ -149,8 +149,7 @@ class _SceneReader:
         sample = sample_without_bodies(self.scene, self.depsgraph, self.start, partial)
         for body, ob in zip(bodies, objects, strict=True):
             sample.kind[body.index] = kind_at(ob.evaluated_get(self.depsgraph).rigid_body, body)
-        owners = self.survey.owners | {self.scene.name_full: self.scene}
-        fingerprint = _fingerprint(partial, sample, owners, joints.digest())
+        fingerprint = _fingerprint(partial, sample, self.survey.owners | {self.scene.name_full: self.scene})
         return SceneExport(**{**vars(partial), "default_sample": sample, "fingerprint": fingerprint})
 
     def _collect_objects(self) -> list:
@@ -344,10 +343,11 @@ def _sleep(settings) -> dict:
     }
 
 
-def _fingerprint(export: SceneExport, sample: FrameSample, owners, joints: bytes) -> str:
-    digest = hashlib.sha256(joints)
+def _fingerprint(export: SceneExport, sample: FrameSample, owners) -> str:
+    digest = hashlib.sha256()
     digest.update(repr((export.model.names, export.frame_start, export.frame_end, export.frame_rate)).encode())
     digest.update(repr([(body.moves, body.follows, body.flags_change) for body in export.bodies]).encode())
+    digest.update(repr(export.joints).encode())
     _hash_arrays(digest, export.model.arrays)
     _hash_arrays(digest, export.model.hulls)
     _hash_arrays(digest, export.model.meshes)

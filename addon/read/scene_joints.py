@@ -4,7 +4,6 @@ A joint's frame is the constraint object's pose at the start, without its scale.
 left out with a note that names the constraint; nothing here stops a bake.
 """
 
-import hashlib
 from dataclasses import dataclass, field
 
 import bpy
@@ -61,17 +60,12 @@ class JointReader:
     survey: AnimationSurvey
     joints: list[ExportedJoint] = field(default_factory=list)
     notes: list[Note] = field(default_factory=list)
-    _read: list = field(default_factory=list)
 
     def add_joints(self, builder: ModelBuilder) -> None:
         """Read every constraint of the world's collection."""
         for ob in self.world.constraints.all_objects if self.world.constraints else ():
             if ob.rigid_body_constraint is not None:
                 self._add(builder, ob)
-
-    def digest(self) -> bytes:
-        """Bytes that change when anything changes that was read."""
-        return hashlib.sha256(repr(self._read).encode()).digest()
 
     def _add(self, builder, ob):
         constraint = ob.evaluated_get(self.depsgraph).rigid_body_constraint
@@ -111,17 +105,29 @@ class JointReader:
         except ValueError as error:  # the core's own refusals, of a joint or of where it stands
             self._note(ob, f"{str(error).removeprefix(f'{ob.name}: ')}; it is left out")
             return
-        self._keep(ob, index, constraint, settings, keyed, ends, arguments)
+        self._keep(ob, index, constraint, settings, arguments)
 
-    def _keep(self, ob, index, constraint, settings: JointSettings, keyed, ends, arguments):
+    def _keep(self, ob, index, constraint, settings: JointSettings, arguments):
         paths = animated_paths(ob)
         if paths:
             self.survey.owners[ob.name_full] = ob
-        drives = tuple(drive for drive in settings.drives if not paths.isdisjoint({drive.path, "*"}))
         names = [None if target is None else target.name for target in (constraint.object1, constraint.object2)]
-        enabled = bool(constraint.enabled)
-        self.joints.append(ExportedJoint(ob.name, index, settings.kind, *names, enabled, keyed, drives))
-        self._read.append((ends, settings.joint, [repr(value) for value in arguments.values()]))
+        self.joints.append(
+            ExportedJoint(
+                object_name=ob.name,
+                index=index,
+                kind=settings.kind,
+                first=names[0],
+                second=names[1],
+                joint=settings.joint,
+                position=tuple(arguments["position"].tolist()),
+                orientation=tuple(arguments["orientation"].tolist()),
+                breaking_load=arguments["breaking_force"],
+                enabled=arguments["enabled"],
+                enabled_changes=not paths.isdisjoint({_ENABLED, "*"}),
+                drives=tuple(drive for drive in settings.drives if not paths.isdisjoint({drive.path, "*"})),
+            )
+        )
         self.notes += [Note(level, ob.name, text) for level, text in settings.notes]
         self._note_what_differs(ob, constraint, names, paths)
 

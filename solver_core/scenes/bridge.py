@@ -2,6 +2,8 @@
 
 import math
 
+import numpy as np
+
 from ..geometry.rotations import from_rotation_vector
 from ..geometry.shapes import Box
 from ..model.joints.point import Point
@@ -47,10 +49,11 @@ def bridge(count: int = 40, slack: float = 0.03, mass: float = 100.0) -> Scene:
     edge = 0.5 * span + 0.5 * (_PITCH - _PLANK_LENGTH)
     box = SceneBody(
         name="Box",
-        shape=Box((0.35, 0.35, 0.35)),
+        shape=Box((0.4, 0.4, 0.3)),
         mass=mass,
-        position=(0.12 * span, 0.1, _HEIGHT + 2.0),
-        orientation=floats(from_rotation_vector((0.35, 0.25, 0.4))),
+        position=(0.06 * span, 0.08, _HEIGHT + 0.9),
+        orientation=floats(from_rotation_vector(np.array([0.12, 0.1, 0.4]))),
+        friction=0.9,
         color=(0.78, 0.28, 0.16),
     )
     return Scene(
@@ -76,6 +79,7 @@ def _plank(number, start, end):
         mass=_PLANK_MASS,
         position=position,
         orientation=orientation,
+        friction=0.9,
         color=(0.62 * shade, 0.42 * shade, 0.22 * shade),
     )
 

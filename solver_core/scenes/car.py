@@ -57,7 +57,7 @@ def car(mass: float = 800.0, speed: float = 5.5) -> Scene:
         joints=joints,
         frame_count=144,
         camera=(11.5, 17.0, 5.4),
-        target=(0.0, 7.6, 0.2),
+        target=(0.0, 7.2, 0.2),
         angular_damping=0.02,
     )
 

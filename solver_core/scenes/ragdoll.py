@@ -79,8 +79,8 @@ def ragdoll(steps: int = 12, lean: float = 16.0) -> Scene:
         bodies=[floor(), *_stairs(steps), *bodies],
         joints=joints,
         frame_count=144,
-        camera=(5.4, run + 1.9, height + 1.3),
-        target=(0.0, 0.42 * run, 0.5 * height + 0.55),
+        camera=(6.0, run + 2.1, height + 1.3),
+        target=(0.0, 0.42 * run, 0.5 * height + 0.75),
         linear_damping=0.04,
         angular_damping=0.1,
     )
