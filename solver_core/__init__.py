@@ -19,6 +19,22 @@ _HOME = {
     "Model": "model.model",
     "ModelBuilder": "model.builder",
     "ModelError": "model.builder",
+    "Axis": "model.joints.axis",
+    "Spring": "model.joints.axis",
+    "Motor": "model.joints.axis",
+    "FREE": "model.joints.axis",
+    "LOCKED": "model.joints.axis",
+    "Fixed": "model.joints.fixed",
+    "Point": "model.joints.point",
+    "Hinge": "model.joints.hinge",
+    "Slider": "model.joints.slider",
+    "Piston": "model.joints.piston",
+    "Generic": "model.joints.generic",
+    "MotorJoint": "model.joints.motor_joint",
+    "Rope": "model.joints.rope",
+    "Gear": "model.joints.gear",
+    "RackAndPinion": "model.joints.gear",
+    "ConeTwist": "model.joints.cone_twist",
     "FrameInput": "options",
     "FrameReport": "report",
     "Simulation": "simulation",
@@ -49,6 +65,22 @@ if TYPE_CHECKING:
     from .geometry.triangle_mesh import TriangleMesh as TriangleMesh
     from .model.builder import ModelBuilder as ModelBuilder
     from .model.builder import ModelError as ModelError
+    from .model.joints.axis import FREE as FREE
+    from .model.joints.axis import LOCKED as LOCKED
+    from .model.joints.axis import Axis as Axis
+    from .model.joints.axis import Motor as Motor
+    from .model.joints.axis import Spring as Spring
+    from .model.joints.cone_twist import ConeTwist as ConeTwist
+    from .model.joints.fixed import Fixed as Fixed
+    from .model.joints.gear import Gear as Gear
+    from .model.joints.gear import RackAndPinion as RackAndPinion
+    from .model.joints.generic import Generic as Generic
+    from .model.joints.hinge import Hinge as Hinge
+    from .model.joints.motor_joint import MotorJoint as MotorJoint
+    from .model.joints.piston import Piston as Piston
+    from .model.joints.point import Point as Point
+    from .model.joints.rope import Rope as Rope
+    from .model.joints.slider import Slider as Slider
     from .model.model import BodyKind as BodyKind
     from .model.model import Model as Model
     from .options import FrameInput as FrameInput

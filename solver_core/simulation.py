@@ -12,6 +12,7 @@ from .checkpoint import Checkpoint
 from .collision.pair_dispatch import needed_pair_kernels
 from .compiled.kernel import direct_call
 from .compiled.views import write_numbers
+from .constraints.joints.joint_state import allocate_joint_state
 from .dynamics import shape_parameters
 from .dynamics.allocation import (
     allocate_collision,
@@ -87,7 +88,8 @@ class Simulation:
         self._acting = self.state._replace(kind=self.state.kind.copy())
         self._collision = allocate_collision(model)
         self._method = find_method(self.options.method, self.options.friction)
-        self._problem = allocate_problem(self._collision, model.body_count, self._method)
+        self._joint_state = allocate_joint_state(model.arrays.joints)
+        self._problem = allocate_problem(self._collision, model.arrays.joints, model.body_count, self._method)
         self._settings = allocate_settings(self.options.solver_settings(), self._gravity)
         self._step_settings = None
         self._sweeps_at_rest = int(isinstance(self._problem.solver, SweepWorkspace))
@@ -174,6 +176,7 @@ class Simulation:
             self._acting,
             self._sleep,
             self._collision,
+            self._joint_state,
             self._settings_of_step(1.0 / self.options.frame_rate),
         )
         return ContactProblem(rows, free_velocity)
@@ -220,6 +223,7 @@ class Simulation:
             "bodies": _bytes((self.state, self._acting.kind, self._motion, self._sleep, collision.workspace)),
             "pairs and contacts": _bytes((collision.pairs, collision.contacts)),
             "rows": _bytes(problem._replace(solver=())),
+            "joints": _bytes(self._joint_state),
             "solver": _bytes(problem.solver),
             "threads": sum(_bytes(worker.pair_runs.own_contacts) for worker in workers)
             + sum(
@@ -248,6 +252,7 @@ class Simulation:
                     self._motion,
                     self._sleep,
                     self._collision,
+                    self._joint_state,
                     self._problem,
                 )
             ),
@@ -261,7 +266,7 @@ class Simulation:
         ValueError
             The checkpoint has another number of bodies.
         """
-        state, gravity, kind, motion, sleep, collision, problem = copy.deepcopy(checkpoint.arrays)
+        state, gravity, kind, motion, sleep, collision, joint_state, problem = copy.deepcopy(checkpoint.arrays)
         if len(kind) != self.model.body_count:
             raise ValueError(f"the checkpoint has {len(kind)} bodies; the model has {self.model.body_count}")
         self.frame = checkpoint.frame
@@ -270,6 +275,7 @@ class Simulation:
         self._settings = self._settings._replace(gravity=gravity)
         self._acting = state._replace(kind=kind)
         self._motion, self._sleep, self._collision, self._problem = motion, sleep, collision, problem
+        self._joint_state = joint_state
         self._workers = None
 
     def _start_asleep(self):
@@ -399,7 +405,9 @@ class Simulation:
             self._collision = grow_collision(self._collision)
             self._fallbacks += self._take_fallbacks()
             earlier = self._problem
-            self._problem = allocate_problem(self._collision, self.model.body_count, self._method)
+            self._problem = allocate_problem(
+                self._collision, self.model.arrays.joints, self.model.body_count, self._method
+            )
             if may_partition(earlier):
                 self._problem = with_domains(self._problem)
             self._method.carry(earlier.solver, self._problem.solver)
@@ -408,7 +416,8 @@ class Simulation:
     def _gather_arrays(self):
         """Put the arrays and kernels of a frame together, as they are from now on."""
         kinds, options = self.model.arrays.shapes.kind, self.options
-        key = options.method, options.friction, self._worker_count > 1, *needed_pair_kernels(kinds)
+        has_joints = self.model.joint_count > 0
+        key = options.method, options.friction, self._worker_count > 1, has_joints, *needed_pair_kernels(kinds)
         tables = _tables_of_kernels.get(key) or empty_tables()
         members = StepMembers(
             model=self.model.arrays,
@@ -422,6 +431,7 @@ class Simulation:
             sharing=allocate_sharing(self._worker_count),
             pair_runs=allocate_pair_runs(self._collision, self._worker_count),
             solves=allocate_solves(self.model.body_count),
+            joint_state=self._joint_state,
             problem=self._problem,
         )
         if key not in _tables_of_kernels:

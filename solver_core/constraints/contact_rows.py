@@ -64,6 +64,8 @@ class ContactRowArrays(NamedTuple):
         Whether the block pushed in the position solve; written by ``restitution``.
     block_order : int64 [block_capacity]
         Workspace of ``restitution``: an island's blocks, which need not all be contacts.
+    joint_impulse : float64 [joint_row_count]
+        Impulses that the rows behind those of contacts have had in impacts [N s].
     """
 
     velocity_bias: np.ndarray
@@ -72,10 +74,11 @@ class ContactRowArrays(NamedTuple):
     bounce_speed: np.ndarray
     pushes: np.ndarray
     block_order: np.ndarray
+    joint_impulse: np.ndarray
 
 
-def allocate_contact_rows(contact_capacity: int, block_capacity: int) -> ContactRowArrays:
-    """Room for this many contacts, among this many blocks of rows."""
+def allocate_contact_rows(contact_capacity: int, block_capacity: int, joint_rows: int = 0) -> ContactRowArrays:
+    """Room for this many contacts, among this many blocks, and for the rows of joints."""
     return ContactRowArrays(
         velocity_bias=np.zeros(contact_capacity),
         surface_speed=np.zeros(contact_capacity),
@@ -83,6 +86,7 @@ def allocate_contact_rows(contact_capacity: int, block_capacity: int) -> Contact
         bounce_speed=np.zeros(contact_capacity),
         pushes=np.zeros(block_capacity, np.bool_),
         block_order=np.zeros(block_capacity, np.int64),
+        joint_impulse=np.zeros(joint_rows),
     )
 
 

@@ -129,7 +129,7 @@ def set_approach_bias(islands, island, rows, contact_count, contact_rows):
 
 
 @subkernel
-def restart_from_velocities(islands, island, rows, velocity, free_velocity):
+def restart_from_velocities(islands, island, rows, contact_count, contact_rows, velocity, free_velocity, share):
     """Let the next solve start from the present velocities: they become the free ones, and impulses become 0.
 
     Parameters
@@ -138,8 +138,13 @@ def restart_from_velocities(islands, island, rows, velocity, free_velocity):
         Read.
     rows : RowArrays
         Written: impulse of the island's blocks, to 0.
+    contact_count : int
+    contact_rows : ContactRowArrays
+        Written: joint_impulse.
     velocity, free_velocity : float64 [body_count, 6]
         Read; written.
+    share : float
+        Of the impulses that the velocities have.
     """
     for index in range(islands.body_first[island], islands.body_first[island + 1]):
         body = islands.body_order[index]
@@ -147,6 +152,9 @@ def restart_from_velocities(islands, island, rows, velocity, free_velocity):
             free_velocity[body, i] = velocity[body, i]
     for index in range(islands.block_first[island], islands.block_first[island + 1]):
         block = islands.block_order[index]
+        if block >= contact_count:
+            for row in range(rows.block_row[block], rows.block_row[block + 1]):
+                contact_rows.joint_impulse[row - rows.block_row[contact_count]] += share * rows.impulse[row]
         rows.impulse[rows.block_row[block] : rows.block_row[block + 1]] = 0.0
 
 
@@ -214,7 +222,7 @@ def select_impacts(islands, island, last, rows, contact_count, contact_rows, vel
 
 
 @subkernel
-def end_impact(islands, island, rows, velocity, free_velocity, surplus):
+def end_impact(islands, island, rows, contact_count, contact_rows, velocity, free_velocity, surplus):
     """Make the velocities after an impact the free ones of the next, without having gained energy.
 
     Parameters
@@ -223,6 +231,8 @@ def end_impact(islands, island, rows, velocity, free_velocity, surplus):
         Read.
     rows : RowArrays
         Read: jacobian; written: impulse of the island's blocks, to 0.
+    contact_count, contact_rows
+        As of ``restart_from_velocities``.
     velocity, free_velocity : float64 [body_count, 6]
         After and before the impact; written.
     surplus : float
@@ -254,7 +264,7 @@ def end_impact(islands, island, rows, velocity, free_velocity, surplus):
         for i in range(6):
             before = free_velocity[body, i]
             velocity[body, i] = before + share * (velocity[body, i] - before)
-    restart_from_velocities(islands, island, rows, velocity, free_velocity)
+    restart_from_velocities(islands, island, rows, contact_count, contact_rows, velocity, free_velocity, share)
     return surplus + share * (work + share * gain)
 
 

@@ -121,6 +121,69 @@ def move_rows_along(islands, island, rows, contacts, state, motion, h, keeps_imp
 
 
 @subkernel
+def move_contact_rows(islands, island, rows, contacts, state, motion, h, change):
+    """Measure the contacts' rows of an island with joints with the inertia, and from where, its bodies will be.
+
+    As ``move_rows_along``, but impulses and velocities are left to the caller.
+
+    Parameters
+    ----------
+    islands, island, contacts, state, motion, h
+        As of ``move_rows_along``.
+    rows : RowArrays
+        Written: jacobian, response and diagonal of the contacts; body_mass of the island's bodies.
+    change : int64
+        Of ``set_velocity_bias``.
+    """
+    jacobian, response, diagonal = rows.jacobian, rows.response, rows.diagonal
+    inverse_mass, inverse_inertia = motion.inverse_mass, motion.inverse_inertia
+    for index in range(islands.block_first[island], islands.block_first[island + 1]):
+        block = islands.block_order[index]
+        if block >= contacts.count[0]:
+            continue
+        a, b = rows.body_a[block], rows.body_b[block]
+        if change == SAME or _has_toi_offset(contacts, block):
+            arms = arms_of(contacts, block, state.position, a, b)
+        elif change == RECOVERS:
+            arms = _carried_arms(
+                contacts, block, state.position, motion.position_velocity, motion.can_be_pushed, a, b, h
+            )
+        else:
+            arms = _moved_arms(contacts, block, state.position, motion.position_velocity, a, b, h)
+        side_a, side_b = side_of(inverse_mass, inverse_inertia, a), side_of(inverse_mass, inverse_inertia, b)
+        for row in range(rows.block_row[block], rows.block_row[block + 1]):
+            direction = jacobian[row, 6], jacobian[row, 7], jacobian[row, 8]
+            diagonal[row] = fill_row(jacobian[row], response[row], direction, arms, side_a, side_b)
+    for index in range(islands.body_first[island], islands.body_first[island + 1]):
+        body = islands.body_order[index]
+        fill_inertia(inverse_inertia[body], rows.body_mass[body])
+
+
+@subkernel
+def push_by_contacts(islands, island, rows, contacts, velocity, factor):
+    """Add what the contacts' impulses do to the velocities of an island, times a factor.
+
+    Parameters
+    ----------
+    islands, island, rows, contacts
+        Read.
+    velocity : float64 [body_count, 6]
+        Written.
+    factor : float
+    """
+    for index in range(islands.block_first[island], islands.block_first[island + 1]):
+        block = islands.block_order[index]
+        if block >= contacts.count[0]:
+            continue
+        a, b = rows.body_a[block], rows.body_b[block]
+        for row in range(rows.block_row[block], rows.block_row[block + 1]):
+            impulse = factor * rows.impulse[row]
+            for column in range(6):
+                velocity[a, column] += rows.response[row, column] * impulse
+                velocity[b, column] += rows.response[row, 6 + column] * impulse
+
+
+@subkernel
 def _has_toi_offset(contacts, contact):
     """Whether a contact was made at a later time of impact: its arms are those of that moment."""
     offset = contacts.toi_offset[contact]

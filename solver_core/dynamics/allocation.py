@@ -6,6 +6,8 @@ from ..collision.allocation import allocate_collision_workspace
 from ..collision.data.contact_arrays import STATUS_OK, allocate_contacts, allocate_pairs, grown
 from ..compiled.views import StepArrays, arrays_of
 from ..constraints.contact_rows import ROWS_PER_CONTACT, allocate_contact_rows
+from ..constraints.joints.joint_state import allocate_joint_state
+from ..model.joints.joint_arrays import JointArrays
 from ..parallel.work_queue import QUEUE
 from ..parallel.workers import contexts_of, empty_contexts
 from ..problem.rows import SolverSettings, allocate_islands, allocate_rows
@@ -67,7 +69,8 @@ def allocate_members(model, state, collision, kernels, method=None, worker_count
         sharing=allocate_sharing(worker_count),
         pair_runs=allocate_pair_runs(collision, worker_count),
         solves=allocate_solves(body_count),
-        problem=allocate_problem(collision, body_count, method),
+        joint_state=allocate_joint_state(model.joints),
+        problem=allocate_problem(collision, model.joints, body_count, method),
     )
 
 
@@ -164,25 +167,25 @@ def grow_collision(collision: CollisionArrays) -> CollisionArrays:
     )
 
 
-def allocate_problem(collision: CollisionArrays, body_count: int, method) -> ProblemArrays:
+def allocate_problem(collision: CollisionArrays, joints: JointArrays, body_count: int, method) -> ProblemArrays:
     """Rows, islands and the solver's memory, if there is one.
 
     Parameters
     ----------
     collision : CollisionArrays
         There are as many contacts as it has room for.
+    joints : JointArrays
     body_count : int
     method : Method or None
     """
     contact_capacity = len(collision.contacts[0].shape_a)
-    # Each block of rows is a contact so far.
-    block_capacity = contact_capacity
-    row_capacity = ROWS_PER_CONTACT * contact_capacity
+    block_capacity = contact_capacity + joints.joint_count
+    row_capacity = ROWS_PER_CONTACT * contact_capacity + joints.row_count
     solver = method.allocate(row_capacity, body_count, 0) if method else ()
     sweep = sweeping_workspace(solver) or allocate_sweep_workspace(row_capacity if method else 0, body_count)
     return ProblemArrays(
         rows=allocate_rows(block_capacity, row_capacity, body_count),
-        contact_rows=allocate_contact_rows(contact_capacity, block_capacity),
+        contact_rows=allocate_contact_rows(contact_capacity, block_capacity, joints.row_count),
         step_rules=allocate_step_rules(contact_capacity, body_count),
         islands=allocate_islands(block_capacity, body_count),
         parent=np.zeros(body_count, np.int64),
@@ -201,9 +204,10 @@ def may_partition(problem: ProblemArrays) -> bool:
 
 def with_domains(problem: ProblemArrays) -> ProblemArrays:
     """The same arrays with room for the domains of large islands, which others do without."""
-    contact_capacity, row_capacity = len(problem.rows.body_a), len(problem.rows.diagonal)
-    sweep = with_room_for_domains(problem.sweep, contact_capacity, row_capacity)
-    graph = allocate_contact_graph(contact_capacity, len(problem.parent))
+    block_capacity, row_capacity = len(problem.rows.body_a), len(problem.rows.diagonal)
+    contact_capacity = len(problem.contact_rows.velocity_bias)
+    sweep = with_room_for_domains(problem.sweep, block_capacity, row_capacity)
+    graph = allocate_contact_graph(block_capacity, len(problem.parent))
     return problem._replace(
         graph=graph,
         sweep=sweep,

@@ -9,11 +9,21 @@ from ..compiled.views import StepArrays
 from ..parallel.workers import run_workers
 from .contact_generation import find_pair_contacts, join_runs
 from .island_solve import SOLVER_OUTCOME
+from .joint_stages import (
+    run_build_joint_rows,
+    run_correct_joints,
+    run_end_joints,
+    run_move_joint_rows,
+    run_wake_joined,
+)
 from .position_solve import solve_positions
 from .stage_names import (
     APPLY_FORCES,
     BROAD_PHASE,
+    BUILD_JOINT_ROWS,
     BUILD_ROWS,
+    CORRECT_JOINTS,
+    END_JOINTS,
     FALLBACK_SWEEPS,
     FIND_ISLANDS,
     HELP_WITH_DOMAINS,
@@ -21,12 +31,14 @@ from .stage_names import (
     JOIN_CONTACTS,
     KERNEL_NAMES,
     MATCH_CONTACTS,
+    MOVE_JOINT_ROWS,
     NARROW_PHASE,
     RUN_WORKERS,
     SMALL_STEPS,
     SOLVE_ISLAND,
     SOLVE_POSITIONS,
     SOLVE_VELOCITIES,
+    WAKE_JOINED,
 )
 from .stages import (
     run_apply_forces,
@@ -62,7 +74,7 @@ def stages_to_compile(members: StepMembers, shape_kinds, method, worker_count: i
     """
     arrays, stages = StepArrays(seen_by_stages(members)), members.kernels.stages
     kernels = {
-        **_first_stages(arrays),
+        **_first_stages(arrays, members),
         FIND_ISLANDS: (run_find_islands, types.none, (arrays,)),
         SOLVE_POSITIONS: (solve_positions, types.none, (arrays, 0)),
         SOLVE_VELOCITIES: (solve_velocities, types.none, (arrays, 0)),
@@ -71,6 +83,10 @@ def stages_to_compile(members: StepMembers, shape_kinds, method, worker_count: i
         FALLBACK_SWEEPS: (run_fallback_sweeps, SOLVER_OUTCOME, (arrays, 0, 0, 0)),
         SMALL_STEPS: (run_small_steps, SOLVER_OUTCOME, (arrays, 0)),
     }
+    if _has_joints(members):
+        kernels[CORRECT_JOINTS] = run_correct_joints, types.int64, (arrays, 0)
+        kernels[MOVE_JOINT_ROWS] = run_move_joint_rows, types.none, (arrays, 0, 0)
+        kernels[END_JOINTS] = run_end_joints, types.none, (arrays,)
     if worker_count > 1:
         kernels[JOIN_CONTACTS] = join_runs, types.none, (arrays, 0)
         kernels[HELP_WITH_DOMAINS] = run_help, types.none, (arrays, 0)
@@ -91,16 +107,25 @@ def detection_to_compile(members: StepMembers, shape_kinds) -> list[Compilation]
 
 def first_stages_to_compile(members: StepMembers, shape_kinds) -> list[Compilation]:
     """What a substep calls up to its rows; parameters as of ``stages_to_compile``."""
-    kernels = _first_stages(StepArrays(seen_by_stages(members)))
+    kernels = _first_stages(StepArrays(seen_by_stages(members)), members)
     return detection_to_compile(members, shape_kinds) + _compilations(kernels, members.kernels.stages)
 
 
-def _first_stages(arrays) -> dict:
-    return {
+def _first_stages(arrays, members) -> dict:
+    kernels = {
         APPLY_FORCES: (run_apply_forces, types.none, (arrays,)),
         MATCH_CONTACTS: (run_match_contacts, types.none, (arrays,)),
         BUILD_ROWS: (run_build_rows, types.none, (arrays,)),
     }
+    if _has_joints(members):
+        kernels[BUILD_JOINT_ROWS] = run_build_joint_rows, types.none, (arrays,)
+        kernels[WAKE_JOINED] = run_wake_joined, types.int64, (arrays,)
+    return kernels
+
+
+def _has_joints(members) -> bool:
+    """Whether the model has joints; without, nothing of theirs is compiled."""
+    return len(members.model.joints.body_a) > 0
 
 
 def _compilations(kernels, stages) -> list[Compilation]:

@@ -13,6 +13,8 @@ The loop ends with a solution that asks for no pass, or after MAX_END_POSE_PASSE
 taken. If a pass wakes bodies, that pass is repeated.
 """
 
+import numpy as np
+
 from ..collision.ccd_recheck import recheck_swept_pairs
 from ..collision.data.contact_arrays import STATUS_OK
 from ..collision.data.contact_matching import take_previous_pass_impulses
@@ -32,7 +34,7 @@ from ..compiled.views import numbers_of, views_of
 from .contact_generation import are_end_poses_clear, make_contacts
 from .frame_record import end_stage, record_solves, restore_solve_quality, solve_quality
 from .integration import reach_farther
-from .island_solve import FIRST_PASS, NEW_PAIRS, SAME_PAIRS, SAME_ROWS
+from .island_solve import FIRST_PASS, NEW_PAIRS, SAME_CONTACTS, SAME_PAIRS, SAME_ROWS
 from .position_update import choose_position_velocities
 from .sharing import call_stage, run_task, share_islands
 from .sleeping import wake_near_driven, wake_touched
@@ -41,12 +43,18 @@ from .solve_flags import keep_solve_flags, start_solve_flags
 from .stage_names import (
     APPLY_FORCES,
     BROAD_PHASE,
+    BUILD_JOINT_ROWS,
     BUILD_ROWS,
+    CORRECT_JOINTS,
     FIND_ISLANDS,
     MATCH_CONTACTS,
     NARROW_PHASE,
     SOLVE_POSITIONS,
+    WAKE_JOINED,
 )
+
+# Most corrections of the joints in a pass.
+_MAX_CORRECTIONS = 12
 
 # How ``find_contacts`` ends: with contacts; with bodies that have woken, so that forces and contacts are to be found
 # anew; with a buffer that is full.
@@ -92,6 +100,8 @@ def detect_and_solve_positions(arrays):
         may_keep_pairs = _solve_positions(members, passes, kind)
         _choose_position_velocities(members)
         take_mean_velocities(motion.small_steps, motion.position_velocity)
+        if members.problem.rows.count[0] > collision.contacts[collision.roles.present[0]].count[0]:
+            _correct_joints(arrays, members, earlier)
         end_stage(record, SOLVE_POSITIONS)
         if _is_last_pass(members, passes, may_keep_pairs):
             end_stage(record, NARROW_PHASE)
@@ -152,6 +162,12 @@ def find_contacts(arrays, passes_before, kind):
         return FULL
     if wake_touched(contacts, state.kind, sleep):
         return WOKEN
+    if (
+        sleep.sleeping_count[0] > 0
+        and model.joints.body_a.size > 0
+        and call_for_count(members.kernels.stages, WAKE_JOINED, arrays) > 0
+    ):
+        return WOKEN
     end_stage(record, NARROW_PHASE)
     return FOUND
 
@@ -175,6 +191,8 @@ def build_rows(arrays, passes_before):
         take_previous_pass_impulses(collision.pairs[present], collision.contacts[present], members.problem.rows)
     end_stage(record, MATCH_CONTACTS)
     call_stage(stages, BUILD_ROWS, arrays)
+    if members.model.joints.body_a.size > 0:
+        call_stage(stages, BUILD_JOINT_ROWS, arrays)
     end_stage(record, BUILD_ROWS)
 
 
@@ -219,6 +237,31 @@ def _solve_positions(members, passes_done, kind):
         if not may_keep_pairs or solves.swept_only[0] == 0:
             return may_keep_pairs
         solves.pass_kind[0] = SAME_ROWS
+
+
+@subkernel(inline=True)
+def _correct_joints(arrays, members, earlier):
+    """Newton's iterations on what the joints really are where the solution leads (``constraints.joints``).
+
+    Parameters
+    ----------
+    arrays : StepArrays
+    members : StepMembers
+    earlier : tuple
+        Of ``solve_quality``: only the last solves count.
+    """
+    solves, stages = members.solves, members.kernels.stages
+    is_first = np.int64(1)
+    for correction in range(_MAX_CORRECTIONS + 1):
+        due = call_for_count(stages, CORRECT_JOINTS, arrays, is_first)
+        if due == 0 or correction == _MAX_CORRECTIONS:
+            return
+        restore_solve_quality(members.record, earlier)
+        kind = solves.pass_kind[0]
+        solves.pass_kind[0] = SAME_CONTACTS
+        solve_islands(members, SOLVE_POSITIONS)
+        solves.pass_kind[0] = kind
+        is_first = np.int64(0)
 
 
 @subkernel(inline=True)

@@ -281,6 +281,35 @@ def _orientations(orientation, turning, inertia, h):
 
 
 @subkernel
+def place_at_end(model, state, motion, h, body, position, orientation):
+    """Where ``integrate_poses`` will move a body.
+
+    Parameters
+    ----------
+    model, state
+        Read.
+    motion : MotionArrays
+        Read: position_velocity.
+    h : float
+        [s].
+    body : int64
+    position, orientation : float64 [body_count, 3], [body_count, 4]
+        The body's is written.
+    """
+    own, velocity = orientation[body], motion.position_velocity[body]
+    for entry in range(4):
+        own[entry] = state.orientation[body, entry]
+    moves = state.kind[body] != STATIC
+    for axis in range(3):
+        position[body, axis] = state.position[body, axis] + (h * velocity[axis] if moves else 0.0)
+    if state.kind[body] == KINEMATIC:
+        _turn(own, velocity, h)
+    elif moves:
+        _, after = _orientations(own, velocity, model.inertia[body], h)
+        _store(own, after)
+
+
+@subkernel
 def _keep_momentum(velocity, inertia, before, after):
     """Change an angular velocity so that the angular momentum stays the same from one orientation to another."""
     i0, i1, i2 = inertia

@@ -14,7 +14,7 @@ from ..compiled.kernel import subkernel
 from ..compiled.views import arrays_at, numbers_of, views_of
 from ..problem.problem import CONVERGED_RELATIVE
 from ..problem.residuals import row_velocity
-from .islands import rests_on_something
+from .islands import has_joints, rests_on_something
 from .small_step_motion import CREDIT_START, CREDIT_TO_TRY, credit_of, note_overlaps, was_solved_by_method
 from .solve_flags import has_deep_contacts, has_flagged_body
 from .stage_names import FALLBACK_SWEEPS, SMALL_STEPS, SOLVE_ISLAND
@@ -24,8 +24,8 @@ SOLVER_OUTCOME = types.Tuple((types.int64, types.int64, types.float64, types.flo
 _call_solver = caller(SOLVER_OUTCOME)
 
 # The detection pass that the rows are of: the first of a substep, another one, one at the same pairs as the previous;
-# or the same rows once more, for the islands that the first pass has only swept.
-FIRST_PASS, NEW_PAIRS, SAME_PAIRS, SAME_ROWS = map(np.int64, range(4))
+# or the same rows once more, for the islands that the first pass has only swept; or for those whose joints were off.
+FIRST_PASS, NEW_PAIRS, SAME_PAIRS, SAME_ROWS, SAME_CONTACTS = map(np.int64, range(5))
 # How an island is solved: not at all, by a few sweeps, by sweeps as long as they change it roughly, by the method, in
 # small steps.
 NOTHING, FEW_SWEEPS, SWEEPS, METHOD, IN_SMALL_STEPS = map(np.int64, range(5))
@@ -40,6 +40,9 @@ _RATIO_WORSE = 10.0
 # From this many contacts on an island that was left unsolved gets sweeps for its velocities.
 _CONTACTS_TO_SWEEP = 500
 
+
+# Islands with joints are solved to this share of the tolerance.
+_FACTOR_EXACT = 1e-4
 
 # In motion islands of more contacts than these are not tried: Newton's method either ends soon there or not at all.
 _FEW_CONTACTS = 24
@@ -69,7 +72,8 @@ def iterations_of_method(members, rows, islands, island):
     """
     first, end = islands.block_first[island], islands.block_first[island + 1]
     most = members.settings.solver.max_iterations[0]
-    if numbers_of(members.settings.step).small_steps == 0:
+    contact_count = members.collision.contacts[members.collision.roles.present[0]].count[0]
+    if numbers_of(members.settings.step).small_steps == 0 or has_joints(rows, islands, island, contact_count):
         return most
     credit = credit_of(islands, island, members.motion.small_steps)
     if credit < CREDIT_TO_TRY:
@@ -185,6 +189,35 @@ def solve_island(arrays, stages, island, effort, iterations):
     most = _SWEEPS_BEFORE_CONTACTS if effort == FEW_SWEEPS else _SWEEPS_MOST
     least = _SWEEPS_BEFORE_CONTACTS if effort == FEW_SWEEPS else _SWEEPS_AFTER_FAILURE
     return _call_solver(stages, FALLBACK_SWEEPS, arrays, island, least, most)
+
+
+@subkernel
+def solve_exactly(arrays, stages, island, iterations):
+    """Solve an island that has joints: by the method, to far below its tolerance, which Newton's last steps reach.
+
+    Parameters
+    ----------
+    arrays : StepArrays
+        Impulses and velocities written.
+    stages : table of kernels
+    island, iterations : int64
+
+    Returns
+    -------
+    tuple
+        As of ``solve_island``; converged where the residual is within the tolerance.
+    """
+    members = views_of(arrays)
+    settings = members.settings.solver
+    tolerance, waits = settings.tolerance[0], settings.waits[0]
+    if numbers_of(members.settings.step).sweeps_at_rest == 0:
+        settings.tolerance[0] = _FACTOR_EXACT * tolerance
+    settings.waits[0] = 0
+    status, done, residual, scale, worst_block = solve_island(arrays, stages, island, METHOD, iterations)
+    settings.tolerance[0], settings.waits[0] = tolerance, waits
+    if residual <= max(tolerance * scale, settings.absolute_tolerance[0]):
+        status = np.int64(CONVERGED_RELATIVE)
+    return status, done, residual, scale, worst_block
 
 
 @subkernel

@@ -26,6 +26,25 @@ def rests_on_something(rows, islands, island, can_be_pushed):
     return False
 
 
+@subkernel
+def has_joints(rows, islands, island, contact_count):
+    """Whether an island has blocks that are no contacts.
+
+    Parameters
+    ----------
+    rows, islands, island
+        Read.
+    contact_count : int64
+        Blocks from this one on are joints.
+    """
+    if rows.count[0] == contact_count:
+        return False
+    for index in range(islands.block_first[island], islands.block_first[island + 1]):
+        if islands.block_order[index] >= contact_count:
+            return True
+    return False
+
+
 @kernel(inline=True)
 def find_islands(rows, can_be_pushed, islands, parent, label):
     """Sort blocks and bodies into islands.

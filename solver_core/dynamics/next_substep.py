@@ -93,13 +93,13 @@ def present_contacts(model, state, collision, step: StepSettings):
     return members.collision.contacts[members.collision.roles.present[0]]
 
 
-def next_rows(model, gravity, state, sleep, collision, step: StepSettings):
+def next_rows(model, gravity, state, sleep, collision, joint_state, step: StepSettings):
     """The rows with which the next substep begins.
 
     Parameters
     ----------
     model : Model
-    gravity, state, sleep, collision, step
+    gravity, state, sleep, collision, joint_state, step
         Of the frame (read).
 
     Returns
@@ -108,9 +108,11 @@ def next_rows(model, gravity, state, sleep, collision, step: StepSettings):
         ``impulse`` holds the warm start.
     free_velocity : float64 [body_count, 6]
     """
-    state, sleep, collision = copy.deepcopy((state, sleep, collision))
+    state, sleep, collision, joint_state = copy.deepcopy((state, sleep, collision, joint_state))
     members = allocate_members(model.arrays, state, collision, empty_tables())
-    members = members._replace(sleep=sleep, settings=members.settings._replace(gravity=gravity))
+    members = members._replace(
+        sleep=sleep, joint_state=joint_state, settings=members.settings._replace(gravity=gravity)
+    )
     write_numbers(members.settings.step, step)
     members = _run(begin_substep, first_stages_to_compile, members)
     return members.problem.rows, members.motion.free_velocity
@@ -128,5 +130,5 @@ def _run(begin, to_compile, members):
         members = members._replace(
             collision=collision,
             pair_runs=allocate_pair_runs(collision, 1),
-            problem=allocate_problem(collision, len(members.state.kind), None),
+            problem=allocate_problem(collision, members.model.joints, len(members.state.kind), None),
         )

@@ -19,14 +19,17 @@ from .island_solve import (
     IN_SMALL_STEPS,
     ITERATIONS_IN_MOTION,
     NOTHING,
+    SAME_CONTACTS,
     SAME_ROWS,
     effort_for_positions,
     forget_outcome,
     is_worse_than_nothing,
     iterations_of_method,
     note_outcome,
+    solve_exactly,
     solve_island,
 )
+from .islands import has_joints
 from .sharing import begin_islands, help_others
 from .small_step_motion import (
     earn_credit,
@@ -62,6 +65,10 @@ def solve_positions(arrays, worker):
         if island >= islands.count[0]:
             break
         worked = True
+        if solves.pass_kind[0] == SAME_CONTACTS and not members.joint_state.is_due[island]:
+            # its outcome stands
+            solves.iterations[island] = 0
+            continue
         forget_outcome(solves, island)
         _solve_island(arrays, members, rows, islands, island)
     help_others(arrays, members, worker, worked)
@@ -71,6 +78,10 @@ def solve_positions(arrays, worker):
 def _solve_island(arrays, members, rows, islands, island):
     solves, flags, small_steps = members.solves, members.motion.solve_flags, members.motion.small_steps
     step = numbers_of(members.settings.step)
+    contact_count = members.collision.contacts[members.collision.roles.present[0]].count[0]
+    if has_joints(rows, islands, island, contact_count):
+        _solve_jointed_island(arrays, members, rows, islands, island)
+        return
     has_small_steps = step.small_steps > 0
     if has_small_steps and solves.pass_kind[0] == SAME_ROWS:
         return
@@ -109,6 +120,22 @@ def _solve_island(arrays, members, rows, islands, island):
     if has_small_steps:
         note_solved_by_method(islands, island, small_steps, not is_unsolved)
     note_solved(islands, island, flags, is_unsolved)
+    note_outcome(solves, island, rows, outcome, step.gravity_norm * step.h)
+
+
+@subkernel(inline=True)
+def _solve_jointed_island(arrays, members, rows, islands, island):
+    """By the method, whatever the last substep was: what is only swept falls apart."""
+    solves, most_iterations = members.solves, members.settings.solver.max_iterations[0]
+    if solves.pass_kind[0] == SAME_ROWS:
+        return
+    _apply_impulses(rows, islands, island, members.motion.free_velocity, members.state.velocity)
+    outcome = solve_exactly(arrays, members.kernels.stages, island, most_iterations)
+    if is_worse_than_nothing(outcome):
+        forget_impulses(islands, island, rows, members.motion.free_velocity, members.state.velocity)
+        outcome = solve_exactly(arrays, members.kernels.stages, island, most_iterations)
+    step = numbers_of(members.settings.step)
+    note_solved(islands, island, members.motion.solve_flags, outcome[0] > CONVERGED_RELATIVE)
     note_outcome(solves, island, rows, outcome, step.gravity_norm * step.h)
 
 

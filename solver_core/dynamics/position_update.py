@@ -75,6 +75,8 @@ class StepRuleArrays(NamedTuple):
         Bodies that do not fall, in the order in which that was found; once more where they went on from MEAN to END.
     place : int64 [body_count]
         A body's last place in the queue; -1 where it has none.
+    never_means : bool [body_count]
+        Bodies that joints hold: they fall, or go by END.
     """
 
     step_rule: np.ndarray
@@ -82,6 +84,7 @@ class StepRuleArrays(NamedTuple):
     next_link: np.ndarray
     queue: np.ndarray
     place: np.ndarray
+    never_means: np.ndarray
 
 
 def allocate_step_rules(contact_capacity: int, body_count: int) -> StepRuleArrays:
@@ -92,6 +95,7 @@ def allocate_step_rules(contact_capacity: int, body_count: int) -> StepRuleArray
         next_link=np.zeros(2 * contact_capacity, np.int64),
         queue=np.zeros(2 * body_count, np.int64),
         place=np.zeros(body_count, np.int64),
+        never_means=np.zeros(body_count, np.bool_),
     )
 
 
@@ -159,7 +163,7 @@ def choose_position_velocities(
                         gravity_speed,
                         h,
                     )
-                    _write_position_velocities(step_rule, free_velocity, velocity, gravity, h, other, position_velocity)
+                    write_position_velocity(step_rule, free_velocity, velocity, gravity, h, other, position_velocity)
                     queue[found], place[other] = other, found
                     found += 1
                 link = next_link[link]
@@ -214,7 +218,7 @@ def _begin(islands, motion, step_rules, size, velocity, gravity, gravity_speed, 
             for index in range(body_first[island], body_first[island + 1]):
                 step_rule[body_order[index]] = END
     for body in range(step_rule.size):
-        _write_position_velocities(step_rule, free_velocity, velocity, gravity, h, body, position_velocity)
+        write_position_velocity(step_rule, free_velocity, velocity, gravity, h, body, position_velocity)
     return is_done
 
 
@@ -309,6 +313,8 @@ def _rule_of_pushed(
 ):
     """Step rule with which a body begins that does not fall."""
     free, now, mass = free_velocity[body], velocity[body], rows.body_mass[body]
+    if step_rules.never_means[body]:
+        return END
     if _rests(size[body], free, now, gravity, gravity_speed, h):
         return END
     if _gain_by_turn(mass, free, now, h) > _RATIO_WORK * mass[0, 0] * gravity_speed**2:
@@ -321,8 +327,23 @@ def _rule_of_pushed(
 
 
 @subkernel
-def _write_position_velocities(step_rule, free_velocity, velocity, gravity, h, body, position_velocity):
-    """The velocity that moves a body, by its step rule."""
+def write_position_velocity(step_rule, free_velocity, velocity, gravity, h, body, position_velocity):
+    """Write the velocity that moves a body, by its step rule.
+
+    Parameters
+    ----------
+    step_rule : int64 [body_count]
+        Read.
+    free_velocity, velocity : float64 [body_count, 6]
+        Read.
+    gravity : float64 [3]
+        [m/s^2] (read).
+    h : float
+        [s].
+    body : int64
+    position_velocity : float64 [body_count, 6]
+        Written.
+    """
     free, now, own = free_velocity[body], velocity[body], position_velocity[body]
     for axis in range(3):
         own[axis], own[3 + axis] = now[axis], now[3 + axis]

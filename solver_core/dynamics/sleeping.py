@@ -23,6 +23,7 @@ import numpy as np
 
 from ..compiled.kernel import subkernel
 from ..geometry.rotation_kernels import multiply
+from ..model.joints.joint_arrays import WORLD
 from ..model.model import BodyKind, Model
 from ..model.state import DYNAMIC, KINEMATIC, STATIC
 
@@ -255,6 +256,44 @@ def wake_touched(contacts, kind, sleep):
         if group[sleeper] >= 0:
             _wake(group[sleeper], kind, sleep)
             woken = True
+    return woken
+
+
+@subkernel
+def wake_joined(model, joint_state, state, sleep, h):
+    """Wake the islands that a joint ties to a body that is awake, or driven.
+
+    Parameters
+    ----------
+    model : ModelArrays
+        Read.
+    joint_state : JointStateArrays
+        Read: enabled, broken.
+    state : StateArrays
+        Read; kind written.
+    sleep : SleepArrays
+        Read and written.
+    h : float
+        [s].
+
+    Returns
+    -------
+    bool
+        Whether any island has woken.
+    """
+    woken = False
+    joints, group = model.joints, sleep.group
+    for joint in range(joints.body_a.size):
+        a, b = joints.body_a[joint], joints.body_b[joint]
+        if b == WORLD or not joint_state.enabled[joint] or joint_state.broken[joint]:
+            continue
+        for sleeper, other in ((a, b), (b, a)):
+            moves = state.kind[other] == DYNAMIC or _is_driven(
+                state.kind, state.velocity, state.position, model.size, h, other
+            )
+            if group[sleeper] >= 0 and moves:
+                _wake(group[sleeper], state.kind, sleep)
+                woken = True
     return woken
 
 

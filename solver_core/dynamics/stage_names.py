@@ -27,6 +27,11 @@ _CALLED_BY_STAGES = (
     "small_steps",
     "help_with_domains",
     "run_workers",
+    "build_joint_rows",
+    "correct_joints",
+    "move_joint_rows",
+    "end_joints",
+    "wake_joined",
 )
 
 KERNEL_NAMES = STAGES + _CALLED_BY_STAGES
@@ -34,3 +39,4 @@ KERNEL_NAMES = STAGES + _CALLED_BY_STAGES
 APPLY_FORCES, BROAD_PHASE, NARROW_PHASE, MATCH_CONTACTS, BUILD_ROWS = map(np.int64, range(5))
 FIND_ISLANDS, SOLVE_POSITIONS, SOLVE_VELOCITIES, INTEGRATE, FALL_ASLEEP = map(np.int64, range(5, 10))
 JOIN_CONTACTS, SOLVE_ISLAND, FALLBACK_SWEEPS, SMALL_STEPS, HELP_WITH_DOMAINS, RUN_WORKERS = map(np.int64, range(10, 16))
+BUILD_JOINT_ROWS, CORRECT_JOINTS, MOVE_JOINT_ROWS, END_JOINTS, WAKE_JOINED = map(np.int64, range(16, 21))

@@ -17,7 +17,7 @@ from .frame_record import end_stage, record_contacts, start_clock
 from .integration import measure_motion
 from .sharing import call_stage
 from .sleeping import fall_asleep, forget_changes
-from .stage_names import APPLY_FORCES, FALL_ASLEEP, INTEGRATE, SOLVE_POSITIONS, SOLVE_VELOCITIES
+from .stage_names import APPLY_FORCES, END_JOINTS, FALL_ASLEEP, INTEGRATE, SOLVE_POSITIONS, SOLVE_VELOCITIES
 
 
 @kernel
@@ -55,6 +55,8 @@ def advance_frame(arrays):
         end_stage(record, SOLVE_POSITIONS)
 
         solve_islands(members, SOLVE_VELOCITIES)
+        if model.joints.body_a.size > 0:
+            call_stage(stages, END_JOINTS, arrays)
 
         call_stage(stages, INTEGRATE, arrays)
         end_stage(record, INTEGRATE)

@@ -11,6 +11,7 @@ import numpy as np
 from ..collision.data.contact_arrays import ContactArrays
 from ..collision.data.workspace import CollisionWorkspace
 from ..constraints.contact_rows import ContactRowArrays
+from ..constraints.joints.joint_state import JointStateArrays
 from ..model.state import StateArrays
 from ..problem.rows import IslandArrays, IslandProblem, RowArrays, SolverSettings
 from ..solvers.batches.domain_partition import ContactGraph
@@ -273,6 +274,8 @@ class StepMembers(NamedTuple):
     sharing : SharingArrays
     pair_runs : PairRunArrays
     solves : IslandSolveArrays
+    joint_state : JointStateArrays
+        Carried from frame to frame.
     problem : ProblemArrays
     solver_input : IslandProblem
         What the method gets; empty until it is gathered (``with_solver_input``), and then ``problem.solver`` is.
@@ -289,6 +292,7 @@ class StepMembers(NamedTuple):
     sharing: SharingArrays
     pair_runs: PairRunArrays
     solves: IslandSolveArrays
+    joint_state: JointStateArrays
     problem: ProblemArrays
     solver_input: IslandProblem | tuple = ()
 

@@ -8,19 +8,25 @@ motion is the answer.
 
 import math
 
+import numpy as np
+
 from ..compiled.kernel import entry, subkernel
 from ..compiled.views import numbers_of, views_of, whole
 from ..constraints import restitution
 from ..constraints.velocity_rows import (
+    BOUNCES,
     RECOVERS,
     SAME,
     forget_impulses,
     gains_energy,
     kinetic_energy,
+    move_contact_rows,
     move_rows_along,
+    push_by_contacts,
     set_velocity_bias,
 )
 from ..parallel.workers import take_next
+from ..solvers.shared.sweep import apply_impulses
 from .integration import take_turn_energy, turn_ahead, turn_back
 from .island_solve import (
     METHOD,
@@ -29,10 +35,13 @@ from .island_solve import (
     is_worse_than_nothing,
     iterations_of_method,
     note_outcome,
+    solve_exactly,
     solve_island,
 )
-from .sharing import begin_islands, help_others
+from .islands import has_joints
+from .sharing import begin_islands, call_stage, help_others
 from .small_step_motion import moves_in_small_steps
+from .stage_names import MOVE_JOINT_ROWS
 
 
 @entry
@@ -69,6 +78,9 @@ def _solve_island(arrays, members, rows, islands, island):
     h = numbers_of(members.settings.step).h
     least_scale = h * numbers_of(members.settings.step).gravity_norm
     change = set_velocity_bias(islands, island, rows, contacts, members.problem.contact_rows)
+    if has_joints(rows, islands, island, contacts.count[0]):
+        _solve_jointed_island(arrays, members, rows, islands, island, change)
+        return
     if change == SAME:
         return
     most_iterations = iterations_of_method(members, rows, islands, island)
@@ -93,6 +105,44 @@ def _solve_island(arrays, members, rows, islands, island):
     note_outcome(members.solves, island, rows, outcome, least_scale)
 
 
+@subkernel
+def _solve_jointed_island(arrays, members, rows, islands, island, change):
+    """The velocities of an island with joints, whether they differ from the motion elsewhere or not (RATTLE).
+
+    Impulses are those of the whole substep. What those of the position solve have given the bodies stays; but of
+    contacts that have taken overlaps out they are taken anew (``move_rows_along``).
+    """
+    motion, state, model, solver = members.motion, members.state, members.model, members.settings.solver
+    contacts = members.collision.contacts[members.collision.roles.present[0]]
+    step, stages = numbers_of(members.settings.step), members.kernels.stages
+    free_velocity, velocity, most_iterations = motion.free_velocity, state.velocity, solver.max_iterations[0]
+    bounces, allowed_energy = change == BOUNCES or change == BOUNCES + RECOVERS, math.inf
+    if bounces:
+        allowed_energy = restitution.allowed_energy(
+            islands, island, rows, contacts, motion, velocity, members.settings.gravity, step.h
+        )
+    else:
+        push_by_contacts(islands, island, rows, contacts, velocity, -1.0)
+    turn_ahead(islands, island, model, state, motion, step.h)
+    move_contact_rows(islands, island, rows, contacts, state, motion, step.h, change)
+    if bounces:
+        push_by_contacts(islands, island, rows, contacts, velocity, -1.0)
+    call_stage(stages, MOVE_JOINT_ROWS, arrays, island, np.int64(1 if bounces else 0))
+    for index in range(islands.body_first[island], islands.body_first[island + 1]):
+        body = islands.body_order[index]
+        for column in range(6):
+            free_velocity[body, column] = velocity[body, column]
+    apply_impulses(rows, islands, island, free_velocity, velocity)
+    if bounces:
+        _solve_impacts(arrays, members, rows, islands, island, allowed_energy, most_iterations)
+    outcome = solve_exactly(arrays, stages, island, most_iterations)
+    if is_worse_than_nothing(outcome):
+        forget_impulses(islands, island, rows, free_velocity, velocity)
+        outcome = solve_exactly(arrays, stages, island, most_iterations)
+    turn_back(islands, island, model, state, motion, step.h)
+    note_outcome(members.solves, island, rows, outcome, step.gravity_norm * step.h)
+
+
 @subkernel(inline=True)
 def _solve_impacts(arrays, members, rows, islands, island, allowed_energy, most_iterations):
     """Solve the impacts of an island one after the other (``constraints.restitution``)."""
@@ -106,7 +156,9 @@ def _solve_impacts(arrays, members, rows, islands, island, allowed_energy, most_
     threshold = restitution.impact_threshold(fastest, step.h * step.gravity_norm)
     restitution.set_approach_bias(islands, island, rows, contact_count, contact_rows)
     note_outcome(solves, island, rows, solve_island(arrays, stages, island, METHOD, most_iterations), least_scale)
-    restitution.restart_from_velocities(islands, island, rows, velocity, free_velocity)
+    restitution.restart_from_velocities(
+        islands, island, rows, contact_count, contact_rows, velocity, free_velocity, 1.0
+    )
     surplus = kinetic_energy(islands, island, rows, velocity) - allowed_energy
     for impact in range(restitution.MAX_IMPACTS):
         if not restitution.select_impacts(
@@ -114,7 +166,9 @@ def _solve_impacts(arrays, members, rows, islands, island, allowed_energy, most_
         ):
             break
         note_outcome(solves, island, rows, solve_island(arrays, stages, island, METHOD, most_iterations), least_scale)
-        surplus = restitution.end_impact(islands, island, rows, velocity, free_velocity, surplus)
+        surplus = restitution.end_impact(
+            islands, island, rows, contact_count, contact_rows, velocity, free_velocity, surplus
+        )
     restitution.end_impacts(islands, island, last, rows, contact_count, contact_rows)
 
 

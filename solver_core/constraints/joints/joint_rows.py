@@ -34,7 +34,11 @@ _RATIO_RECOVERY_MOST = 0.01
 # A coordinate is where it is to be within this share of the joint's size.
 _RATIO_EXACT = 1e-9
 # A limit is touched within this share.
-_RATIO_AT_LIMIT = 1e-7
+RATIO_AT_LIMIT = 1e-7
+# Joints that end this far off contradict each other, or something holds them: the next substep begins afresh.
+_RATIO_CONFLICT = 1e-5
+# Compliance of rows that hold, as a share of their W_ii.
+RATIO_COMPLIANCE = 1e-9
 # An error must come down by this factor in a correction, or there are no more.
 _RATIO_GAIN = 0.5
 # A servo slows down by this share of what its largest force could.
@@ -42,7 +46,7 @@ _SHARE_BRAKING = 0.8
 
 
 @kernel
-def build_joint_rows(joints, joint_state, state, motion, falls, gravity, h, rows):
+def build_joint_rows(joints, joint_state, state, motion, gravity, h, rows):
     """Add a block of rows for each joint that acts.
 
     Parameters
@@ -53,8 +57,6 @@ def build_joint_rows(joints, joint_state, state, motion, falls, gravity, h, rows
         Read: what the last substep left. Written: block, rules, angle, side, start, aim.
     state, motion
         Read.
-    falls : bool [body_count]
-        Bodies that are expected to fall (read).
     gravity : float64 [3]
         [m/s^2] (read).
     h : float
@@ -64,7 +66,8 @@ def build_joint_rows(joints, joint_state, state, motion, falls, gravity, h, rows
     """
     joints, joint_state, state, motion = borrowed(joints), borrowed(joint_state), borrowed(state), borrowed(motion)
     rows = borrowed(rows)
-    block, row = rows.count[0], rows.count[1]
+    first_block = rows.count[0]
+    block, row = first_block, rows.count[1]
     for joint in range(joints.body_a.size):
         joint_state.block[joint] = -1
         a, b = joints.body_a[joint], joints.body_b[joint]
@@ -72,19 +75,20 @@ def build_joint_rows(joints, joint_state, state, motion, falls, gravity, h, rows
         if not moves or not joint_state.enabled[joint] or joint_state.broken[joint]:
             continue
         joint_state.block[joint] = block
+        joint_state.joint_of_block[block - first_block] = joint
         rows.block_row[block] = row
         rows.body_a[block], rows.body_b[block] = a, a if b == WORLD else b
-        joint_state.rules[joint] = _rules_of(a, b, motion, falls)
+        joint_state.rules[joint] = _rules_of(a, b, motion, joint_state.falls)
         first = joints.row_first[joint]
         for index in range(first, joints.row_first[joint + 1]):
-            value, one, two = _fill_row(
+            value, one, two = fill_joint_row(
                 joints, joint_state, joint, index, state.position, state.orientation, motion, rows, row
             )
             joint_state.angle[index, 0], joint_state.angle[index, 1] = one, two
             if joints.role[index] == RANGE:
-                ahead = value + h * row_speed(rows, row, block, motion.free_velocity) / _scale_of(joints, joint, index)
+                ahead = value + h * row_speed(rows, row, block, motion.free_velocity) / scale_of(joints, joint, index)
                 _choose_side(joints, joint_state, index, ahead)
-                _turn_to_side(joint_state.side[index], rows, row)
+                turn_to_side(joint_state.side[index], rows, row)
             _begin_row(joints, joint_state, joint, index, value, gravity, h, motion, rows, row, block)
             row += 1
         block += 1
@@ -100,24 +104,26 @@ def _rules_of(a, b, motion, falls):
 
 
 @subkernel
-def _share(rules, a, b, can_be_pushed):
+def share_of(rules, a, b, can_be_pushed):
     """Share of a substep's impulses that belongs to the position solve."""
     all_fall = (not can_be_pushed[a] or rules % 2 == 1) and (b == WORLD or not can_be_pushed[b] or rules >= 2)
     return 0.5 if all_fall else 1.0
 
 
 @subkernel
-def _scale_of(joints, joint, index):
+def scale_of(joints, joint, index):
     """What the coordinate is multiplied with [m/rad or 1]."""
     return joints.size[joint] if is_angle(joints.kind[index]) else 1.0
 
 
 @subkernel
-def _fill_row(joints, joint_state, joint, index, position, orientation, motion, rows, row):
+def fill_joint_row(joints, joint_state, joint, index, position, orientation, motion, rows, row):
     """Jacobian, response and diagonal of a row at these poses; returns its coordinate [m or rad] and two numbers."""
     a, b = joints.body_a[joint], joints.body_b[joint]
-    value, first, second, push, share, turn_a, turn_b = _measure(joints, joint_state, joint, index, position, orientation)
-    scale = _scale_of(joints, joint, index)
+    value, first, second, push, share, turn_a, turn_b = _measure(
+        joints, joint_state, joint, index, position, orientation
+    )
+    scale = scale_of(joints, joint, index)
     p0, p1, p2 = push
     m0, m1, m2 = turn_a
     jacobian, response = rows.jacobian[row], rows.response[row]
@@ -208,7 +214,7 @@ def _choose_side(joints, joint_state, index, ahead):
 
 
 @subkernel
-def _turn_to_side(side, rows, row):
+def turn_to_side(side, rows, row):
     """Let a row measure the distance from its limit."""
     if side < 0.0:
         for column in range(12):
@@ -217,9 +223,9 @@ def _turn_to_side(side, rows, row):
 
 
 @subkernel
-def _error_of(joints, joint_state, joint, index, value):
+def error_of(joints, joint_state, joint, index, value):
     """What the row is about [m]: the distance from where it is locked, from its limit, or from a spring's rest."""
-    role, scale = joints.role[index], _scale_of(joints, joint, index)
+    role, scale = joints.role[index], scale_of(joints, joint, index)
     if role == HOLD:
         return scale * (value - joints.lower[index])
     if role == RANGE:
@@ -244,7 +250,7 @@ def _aim_of(role, error, size):
 def _begin_row(joints, joint_state, joint, index, value, gravity, h, motion, rows, row, block):
     """Bias, bounds, compliance and the first impulse of a row of the position solve."""
     role, size = joints.role[index], joints.size[joint]
-    error = _error_of(joints, joint_state, joint, index, value)
+    error = error_of(joints, joint_state, joint, index, value)
     aim = _aim_of(role, error, size)
     joint_state.start[index], joint_state.aim[index], joint_state.given[index] = error, aim, 0.0
     if role == RANGE and not joint_state.impulse[index] > 0.0:
@@ -252,13 +258,12 @@ def _begin_row(joints, joint_state, joint, index, value, gravity, h, motion, row
     if role == MOTOR and not math.isnan(joint_state.target_position[index]):
         _aim_servo(joints, joint_state, joint, index, value, h, rows.diagonal[row])
     rows.normal_row[row], rows.friction[row] = -1, 0.0
-    share = _share(joint_state.rules[joint], joints.body_a[joint], joints.body_b[joint], motion.can_be_pushed)
+    share = share_of(joint_state.rules[joint], joints.body_a[joint], joints.body_b[joint], motion.can_be_pushed)
     _set_bounds(joints, joint, index, share * h, rows, row)
     rows.impulse[row] = min(rows.upper[row], max(rows.lower[row], joint_state.impulse[index]))
     shift = _fall_speed(joint_state.rules[joint], gravity, h, rows, row)
     rows.bias[row] = _linear_bias(joints, joint_state, joint, index, h) + joint_state.correction[index] - shift
-    if role == SPRING:
-        rows.compliance[row] = 1.0 / (share * h * _spring_rate(joints, joint, index, h))
+    _set_compliance(joints, joint, index, share, h, rows, row)
 
 
 @subkernel
@@ -276,14 +281,14 @@ def _fall_speed(rules, gravity, h, rows, row):
 @subkernel
 def _spring_rate(joints, joint, index, h):
     """The force of a spring per speed along the substep [N s/m], for the row in metres."""
-    scale = _scale_of(joints, joint, index)
+    scale = scale_of(joints, joint, index)
     return (0.5 * h * joints.stiffness[index] + joints.damping[index]) / (scale * scale)
 
 
 @subkernel
 def _linear_bias(joints, joint_state, joint, index, h):
     """Bias of a row as if J were the same along the substep, and no body fell [m/s]."""
-    role, scale = joints.role[index], _scale_of(joints, joint, index)
+    role, scale = joints.role[index], scale_of(joints, joint, index)
     if role == HOLD or role == RANGE:
         return (joint_state.start[index] - joint_state.aim[index]) / h
     if role == SPRING:
@@ -296,20 +301,36 @@ def _linear_bias(joints, joint_state, joint, index, h):
 
 @subkernel
 def _set_bounds(joints, joint, index, duration, rows, row):
-    """Bounds of a row's impulse over ``duration`` [s]; no compliance."""
+    """Bounds of a row's impulse over ``duration`` [s]."""
     role = joints.role[index]
-    rows.lower[row], rows.upper[row], rows.compliance[row] = -math.inf, math.inf, 0.0
+    rows.lower[row], rows.upper[row] = -math.inf, math.inf
     if role == RANGE:
         rows.lower[row] = 0.0
     elif role == MOTOR or role == FRICTION:
-        most = joints.largest[index] * duration / _scale_of(joints, joint, index)
+        most = joints.largest[index] * duration / scale_of(joints, joint, index)
         rows.lower[row], rows.upper[row] = -most, most
+
+
+@subkernel
+def _set_compliance(joints, joint, index, share, h, rows, row):
+    """Compliance of a row of the position solve; its diagonal is W_ii alone before.
+
+    Rows that hold have next to none, which makes the impulses of redundant joints unique.
+    """
+    role = joints.role[index]
+    compliance = 0.0
+    if role == SPRING:
+        compliance = 1.0 / (share * h * _spring_rate(joints, joint, index, h))
+    elif role == HOLD or role == RANGE:
+        compliance = RATIO_COMPLIANCE * rows.diagonal[row]
+    rows.compliance[row] = compliance
+    rows.diagonal[row] += compliance
 
 
 @subkernel
 def _aim_servo(joints, joint_state, joint, index, value, h, diagonal):
     """The speed of a servo: there at the substep's end, but no faster than from where it can still brake."""
-    scale = _scale_of(joints, joint, index)
+    scale = scale_of(joints, joint, index)
     way = joint_state.target_position[index] - value
     acceleration = joints.largest[index] * diagonal / (scale * scale)
     fastest = math.sqrt(2.0 * _SHARE_BRAKING * acceleration * abs(way))
@@ -317,7 +338,7 @@ def _aim_servo(joints, joint_state, joint, index, value, h, diagonal):
 
 
 @kernel
-def correct_joint_rows(joints, joint_state, state, motion, islands, island_of, falls, gravity, h, rows, is_first):
+def correct_joint_rows(joints, joint_state, state, motion, islands, gravity, h, rows, is_first):
     """Measure the joints at the poses to which the position solve leads, and correct their rows' biases.
 
     Newton's method with the Jacobian of the substep's start: the error x(t + h) is to change by its negative, so
@@ -331,10 +352,6 @@ def correct_joint_rows(joints, joint_state, state, motion, islands, island_of, f
         Read: end poses. Written: correction, rules, is_due, error, opening.
     state, motion, islands
         Read; ``state.velocity`` is the solution.
-    island_of : int64 [body_count]
-        Island of each body that can be pushed (read).
-    falls : bool [body_count]
-        Bodies that do fall (read).
     gravity, h
         [m/s^2], [s].
     rows : RowArrays
@@ -358,17 +375,16 @@ def correct_joint_rows(joints, joint_state, state, motion, islands, island_of, f
         block = joint_state.block[joint]
         if block < 0:
             continue
-        a, b = joints.body_a[joint], joints.body_b[joint]
-        island = island_of[a] if motion.can_be_pushed[a] else island_of[b]
-        rules = _rules_of(a, b, motion, falls)
+        a, b, island = joints.body_a[joint], joints.body_b[joint], joint_state.island[joint]
+        rules = _rules_of(a, b, motion, joint_state.falls)
         changed = rules != joint_state.rules[joint]
         joint_state.rules[joint] = rules
-        share = _share(rules, a, b, motion.can_be_pushed)
+        share = share_of(rules, a, b, motion.can_be_pushed)
         first, row = joints.row_first[joint], rows.block_row[block]
         worst = math.inf if changed else 0.0
         for index in range(first, joints.row_first[joint + 1]):
             value, _, _, _, _, _, _ = _measure(joints, joint_state, joint, index, position, orientation)
-            error = _error_of(joints, joint_state, joint, index, value)
+            error = error_of(joints, joint_state, joint, index, value)
             _correct_row(joints, joint_state, joint, index, error, share, gravity, h, rows, row, block, state.velocity)
             off = _distance_off(joints, joint_state, index, error, rows.impulse[row])
             worst = max(worst, off / joints.size[joint])
@@ -381,6 +397,49 @@ def correct_joint_rows(joints, joint_state, state, motion, islands, island_of, f
         joint_state.error[island] = worst
         due += 1 if joint_state.is_due[island] else 0
     return due
+
+
+@kernel
+def store_joint_impulses(joints, joint_state, rows):
+    """Keep what the position solve has found, for the next one to begin with.
+
+    Parameters
+    ----------
+    joints, rows
+        Read.
+    joint_state : JointStateArrays
+        Read: error. Written: impulse, correction.
+    """
+    for joint in range(joints.body_a.size):
+        block = joint_state.block[joint]
+        if block < 0:
+            continue
+        row = rows.block_row[block]
+        for index in range(joints.row_first[joint], joints.row_first[joint + 1]):
+            joint_state.impulse[index] = rows.impulse[row]
+            if joint_state.error[joint_state.island[joint]] > _RATIO_CONFLICT:
+                joint_state.correction[index] = 0.0
+            row += 1
+
+
+@kernel
+def find_joint_islands(joint_state, islands, first_block):
+    """Note which island each joint is in.
+
+    Parameters
+    ----------
+    joint_state : JointStateArrays
+        Written: island.
+    islands : IslandArrays
+        Read.
+    first_block : int64
+        Blocks from this one on are joints.
+    """
+    for island in range(islands.count[0]):
+        for place in range(islands.block_first[island], islands.block_first[island + 1]):
+            block = islands.block_order[place]
+            if block >= first_block:
+                joint_state.island[joint_state.joint_of_block[block - first_block]] = island
 
 
 @subkernel
@@ -400,31 +459,13 @@ def _correct_row(joints, joint_state, joint, index, error, share, gravity, h, ro
     linear = _linear_bias(joints, joint_state, joint, index, h)
     _set_bounds(joints, joint, index, share * h, rows, row)
     if role == HOLD or role == RANGE:
-        rows.bias[row] = (error - joint_state.aim[index]) / h - speed
+        # what the row gives way is no error of the joint
+        rows.bias[row] = (error - joint_state.aim[index]) / h - speed - rows.compliance[row] * rows.impulse[row]
     elif role == SPRING:
         rows.bias[row] = linear + (error - joint_state.start[index]) / h - speed
-        rows.compliance[row] = 1.0 / (share * h * _spring_rate(joints, joint, index, h))
+        rows.diagonal[row] -= rows.compliance[row]
+        _set_compliance(joints, joint, index, share, h, rows, row)
     else:
         rows.bias[row] = linear - shift
     rows.impulse[row] = min(rows.upper[row], max(rows.lower[row], rows.impulse[row]))
     joint_state.correction[index] = rows.bias[row] - linear + shift
-
-
-@kernel
-def store_joint_impulses(joints, joint_state, rows):
-    """Keep the impulses of the position solve.
-
-    Parameters
-    ----------
-    joints, rows
-        Read.
-    joint_state : JointStateArrays
-        Written: impulse.
-    """
-    for joint in range(joints.body_a.size):
-        block = joint_state.block[joint]
-        if block >= 0:
-            row = rows.block_row[block]
-            for index in range(joints.row_first[joint], joints.row_first[joint + 1]):
-                joint_state.impulse[index] = rows.impulse[row]
-                row += 1

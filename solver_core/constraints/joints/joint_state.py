@@ -29,12 +29,16 @@ class JointStateArrays(NamedTuple):
         Of a substep: error of the coordinate at its start, and where it is to be at its end [m].
     given : float64 [joint_row_count]
         Impulses that bodies got besides those of the velocity solve's rows [N s].
-    block : int64 [joint_count]
-        The joint's block of rows; -1 where it has none.
+    block, island : int64 [joint_count]
+        The joint's block of rows; -1 where it has none; and its island.
+    joint_of_block : int64 [joint_count]
+        The joints of the blocks behind the contacts.
     rules : int64 [joint_count]
         Which of its bodies its rows took for falling: 1 for a, 2 for b.
     end_position, end_orientation : float64 [body_count, 3], [body_count, 4]
         Poses at the substep's end, of bodies with joints; empty without any.
+    falls : bool [body_count]
+        Bodies that fell in the last position solve; empty without joints.
     is_due : bool [body_count]
         By island: its joints are to be corrected.
     worst, error : float64 [body_count]
@@ -58,9 +62,12 @@ class JointStateArrays(NamedTuple):
     aim: np.ndarray
     given: np.ndarray
     block: np.ndarray
+    island: np.ndarray
+    joint_of_block: np.ndarray
     rules: np.ndarray
     end_position: np.ndarray
     end_orientation: np.ndarray
+    falls: np.ndarray
     is_due: np.ndarray
     worst: np.ndarray
     error: np.ndarray
@@ -86,9 +93,12 @@ def allocate_joint_state(joints: JointArrays) -> JointStateArrays:
         aim=np.zeros(rows),
         given=np.zeros(rows),
         block=np.full(count, -1, np.int64),
+        island=np.zeros(count, np.int64),
+        joint_of_block=np.zeros(count, np.int64),
         rules=np.zeros(count, np.int64),
         end_position=np.zeros((bodies, 3)),
         end_orientation=np.zeros((bodies, 4)),
+        falls=np.ones(bodies, np.bool_),
         is_due=np.zeros(bodies, np.bool_),
         worst=np.zeros(bodies),
         error=np.zeros(bodies),

@@ -94,10 +94,6 @@ class Axis:
         return self.lower < self.upper and not (math.isinf(self.lower) and math.isinf(self.upper))
 
 
-FREE = Axis()
-LOCKED = Axis(lower=0.0, upper=0.0)
-
-
 def check_axis(name: str, axis) -> None:
     """Raise unless an ``Axis`` was given."""
     if not isinstance(axis, Axis):
@@ -120,3 +116,7 @@ def _check(what, value, *, lower=-math.inf, lower_open=False, may_be_infinite=Fa
     if not math.isfinite(value) or value < lower or (lower_open and value == lower):
         allowed = "finite" if math.isinf(lower) else f"finite and {'above' if lower_open else 'at least'} {lower:g}"
         raise ModelError(f"{what} is {value:g}; it must be {allowed}")
+
+
+FREE = Axis()
+LOCKED = Axis(lower=0.0, upper=0.0)
