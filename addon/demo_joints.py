@@ -55,7 +55,7 @@ def add_joint(scene: bpy.types.Scene, description, objects: dict[str, bpy.types.
     if type(description.joint) in _KINDS:
         _set_kind(ob, description.joint)
     else:
-        _set_type(constraint, description.joint, ob.cairn.joint)
+        _set_type(ob, description.joint)
     return ob
 
 
@@ -72,7 +72,8 @@ def _set_kind(ob, joint):
         extras.rack_radius = joint.radius
 
 
-def _set_type(constraint, joint, extras):
+def _set_type(ob, joint):
+    constraint = ob.rigid_body_constraint
     constraint.type = _TYPES[type(joint)]
     axes = _axes(joint)
     if any(axis.spring is not None for axis in axes.values()):
@@ -81,9 +82,9 @@ def _set_type(constraint, joint, extras):
         sign = axis_sign(constraint.type, number)
         _set_range(constraint, number, axis, sign)
         _set_spring(constraint, number, axis.spring)
-        _set_motor(constraint, extras, number, axis.motor, sign)
+        _set_motor(ob, number, axis.motor, sign)
         if axis.friction:
-            setattr(extras, "friction_force" if number < 3 else "friction_torque", axis.friction)
+            setattr(ob.cairn.joint, "friction_force" if number < 3 else "friction_torque", axis.friction)
 
 
 def _axes(joint) -> dict:
@@ -118,13 +119,15 @@ def _set_spring(constraint, number, spring):
     setattr(constraint, f"spring_damping_{name}", spring.damping)
 
 
-def _set_motor(constraint, extras, number, motor, sign):
+def _set_motor(ob, number, motor, sign):
     if motor is None:
         return
     word, target, largest = (
         ("lin", "servo_position", "servo_force") if number < 3 else ("ang", "servo_angle", "servo_torque")
     )
+    constraint = ob.rigid_body_constraint
     if motor.position is not None:
+        extras = ob.cairn.joint
         setattr(extras, f"use_servo_{word}", True)
         setattr(extras, target, sign * motor.position)
         setattr(extras, largest, motor.largest)

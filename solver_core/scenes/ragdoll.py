@@ -42,7 +42,7 @@ def ragdoll(steps: int = 12, lean: float = 16.0) -> Scene:
     """
     turn = rotations.from_rotation_vector(np.array([-math.radians(lean), 0.0, 0.0]))
     # It leans about its toes, which stand at the edge.
-    toes = np.array([0.0, 0.16, 0.0])
+    toes = np.array([0.0, 0.18, 0.0])
     base = np.array([0.0, -0.02, steps * _RISE + 0.002])
 
     def placed(point):
