@@ -75,7 +75,8 @@ def break_notes(breaks: list[JointBreak]) -> list[Note]:
     rest = breaks[NAMED_BREAKS:]
     if rest:
         frames = f"frames {rest[0].frame} to {rest[-1].frame}" if len(rest) > 1 else f"frame {rest[0].frame}"
-        text = f"{len(rest):,} more joints broke, at {frames}; the report names them (cairn bake --report)"
+        more = f"{len(rest):,} more joint{'s' if len(rest) > 1 else ''}"
+        text = f"{more} broke, at {frames}; the report names {'them' if len(rest) > 1 else 'it'} (cairn bake --report)"
         notes.append(Note("info", None, text))
     return notes
 
