@@ -14,6 +14,7 @@ from .joint_stages import (
     run_correct_joints,
     run_end_joints,
     run_move_joint_rows,
+    run_prepare_joints,
     run_wake_joined,
 )
 from .position_solve import solve_positions
@@ -33,6 +34,7 @@ from .stage_names import (
     MATCH_CONTACTS,
     MOVE_JOINT_ROWS,
     NARROW_PHASE,
+    PREPARE_JOINTS,
     RUN_WORKERS,
     SMALL_STEPS,
     SOLVE_ISLAND,
@@ -84,7 +86,7 @@ def stages_to_compile(members: StepMembers, shape_kinds, method, worker_count: i
         SMALL_STEPS: (run_small_steps, SOLVER_OUTCOME, (arrays, 0)),
     }
     if _has_joints(members):
-        kernels[CORRECT_JOINTS] = run_correct_joints, types.int64, (arrays, 0)
+        kernels[CORRECT_JOINTS] = run_correct_joints, types.int64, (arrays, 0, 0)
         kernels[MOVE_JOINT_ROWS] = run_move_joint_rows, types.none, (arrays, 0, 0)
         kernels[END_JOINTS] = run_end_joints, types.none, (arrays,)
     if worker_count > 1:
@@ -118,6 +120,7 @@ def _first_stages(arrays, members) -> dict:
         BUILD_ROWS: (run_build_rows, types.none, (arrays,)),
     }
     if _has_joints(members):
+        kernels[PREPARE_JOINTS] = run_prepare_joints, types.none, (arrays,)
         kernels[BUILD_JOINT_ROWS] = run_build_joint_rows, types.none, (arrays,)
         kernels[WAKE_JOINED] = run_wake_joined, types.int64, (arrays,)
     return kernels

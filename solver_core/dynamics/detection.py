@@ -49,6 +49,7 @@ from .stage_names import (
     FIND_ISLANDS,
     MATCH_CONTACTS,
     NARROW_PHASE,
+    PREPARE_JOINTS,
     SOLVE_POSITIONS,
     WAKE_JOINED,
 )
@@ -190,6 +191,8 @@ def build_rows(arrays, passes_before):
     if passes_before > 0:
         take_previous_pass_impulses(collision.pairs[present], collision.contacts[present], members.problem.rows)
     end_stage(record, MATCH_CONTACTS)
+    if members.model.joints.body_a.size > 0:
+        call_stage(stages, PREPARE_JOINTS, arrays)
     call_stage(stages, BUILD_ROWS, arrays)
     if members.model.joints.body_a.size > 0:
         call_stage(stages, BUILD_JOINT_ROWS, arrays)
@@ -253,8 +256,8 @@ def _correct_joints(arrays, members, earlier):
     solves, stages = members.solves, members.kernels.stages
     is_first = np.int64(1)
     for correction in range(_MAX_CORRECTIONS + 1):
-        due = call_for_count(stages, CORRECT_JOINTS, arrays, is_first)
-        if due == 0 or correction == _MAX_CORRECTIONS:
+        is_last = np.int64(1 if correction == _MAX_CORRECTIONS else 0)
+        if call_for_count(stages, CORRECT_JOINTS, arrays, is_first, is_last) == 0:
             return
         restore_solve_quality(members.record, earlier)
         kind = solves.pass_kind[0]

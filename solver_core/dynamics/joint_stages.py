@@ -2,56 +2,90 @@
 
 import numpy as np
 
-from ..compiled.kernel import entry
-from ..compiled.views import numbers_of, views_of, whole
+from ..compiled.kernel import entry, subkernel
+from ..compiled.views import numbers_of, views_of
+from ..constraints.contact_rows import fill_inertia
+from ..constraints.joints.joint_motion import (
+    add_stiffness,
+    clear_stiffness,
+    keep_own,
+    place_between,
+    restore_own,
+    stiffen_body,
+)
 from ..constraints.joints.joint_rows import (
+    acts,
     build_joint_rows,
-    correct_joint_rows,
+    fill_position_row,
+    find_due_islands,
+    find_held_bodies,
     find_joint_islands,
+    respond_anew,
     store_joint_impulses,
 )
 from ..constraints.joints.joint_velocity import end_joints, move_joint_rows
 from .integration import place_at_end
-from .position_update import FALLS, write_position_velocity
+from .position_update import END, write_position_velocity
 from .sleeping import wake_joined
+
+
+@entry
+def run_prepare_joints(arrays):
+    """Guess how the bodies of joints will move: as they do at the substep's start, under the forces of the last one.
+
+    Parameters
+    ----------
+    arrays : StepArrays
+        Written: joint_state; the inertia that the solve takes these bodies to have.
+    """
+    members = views_of(arrays)
+    model, motion, joint_state = members.model, members.motion, members.joint_state
+    joints, settings = model.joints, members.settings
+    h, gravity, step_rules = numbers_of(settings.step).h, settings.gravity, members.problem.step_rules
+    find_held_bodies(joints, joint_state, motion.can_be_pushed)
+    for body in range(joints.is_jointed.size):
+        step_rules.is_held[body], step_rules.ring[body] = joint_state.is_held[body], joint_state.ring[body]
+        if not joints.is_jointed[body]:
+            continue
+        free, guess = motion.free_velocity[body], joint_state.guess[body]
+        falls = h if joint_state.is_held[body] else 0.0
+        for axis in range(3):
+            guess[axis], guess[3 + axis] = free[axis] - falls * gravity[axis], free[3 + axis]
+        for column in range(6):
+            motion.position_velocity[body, column] = guess[column]
+        place_at_end(model, members.state, motion, h, body, joint_state.end_position, joint_state.end_orientation)
+        place_between(members.state, joint_state, body)
+        clear_stiffness(joint_state, body)
+    for joint in range(joints.body_a.size):
+        if acts(joints, joint_state, joint, motion.can_be_pushed):
+            add_stiffness(joints, joint_state, joint, joint_state.impulse, joints.row_first[joint])
+    for body in range(joints.is_jointed.size):
+        if joint_state.is_held[body]:
+            keep_own(joint_state, motion, body)
+            stiffen_body(joint_state, motion, body, h)
 
 
 @entry
 def run_build_joint_rows(arrays):
     """Add the joints' rows behind those of the contacts."""
     members = views_of(arrays)
-    joints, joint_state, problem = members.model.joints, members.joint_state, members.problem
-    settings, never_means = members.settings, members.problem.step_rules.never_means
-    build_joint_rows(
-        whole(joints),
-        whole(joint_state),
-        whole(members.state),
-        members.motion,
-        settings.gravity,
-        numbers_of(settings.step).h,
-        whole(problem.rows),
-    )
+    joint_state, problem, h = members.joint_state, members.problem, numbers_of(members.settings.step).h
+    build_joint_rows(members.model.joints, joint_state, members.state, members.motion, h, problem.rows)
     for row in range(joint_state.impulse.size):
         problem.contact_rows.joint_impulse[row] = 0.0
-    for body in range(never_means.size):
-        never_means[body] = False
-    for joint in range(joints.body_a.size):
-        if joint_state.block[joint] >= 0:
-            for body in (joints.body_a[joint], joints.body_b[joint]):
-                if body >= 0:
-                    never_means[body] = True
 
 
 @entry
-def run_correct_joints(arrays, is_first):
+def run_correct_joints(arrays, is_first, is_last):
     """Measure the joints where the position solve leads, and correct their rows.
 
     Parameters
     ----------
     arrays : StepArrays
-        Written: the joints' rows and state; the position velocities of islands that were solved again.
-    is_first : int64
-        1: nothing has been corrected yet.
+        Written: the joints' rows and state; the position velocities of islands that were solved again; what the next
+        solve takes bodies for. If there is none, bodies are again what they are.
+    is_first, is_last : int64
+        1: nothing has been corrected yet; there will be no other solve.
 
     Returns
     -------
@@ -60,42 +94,78 @@ def run_correct_joints(arrays, is_first):
     """
     members = views_of(arrays)
     model, state, motion, joint_state = members.model, members.state, members.motion, members.joint_state
-    joints, problem, settings = model.joints, members.problem, members.settings
-    h, islands, step_rule = numbers_of(settings.step).h, problem.islands, problem.step_rules.step_rule
+    joints, problem, rows, islands = model.joints, members.problem, members.problem.rows, members.problem.islands
+    h, contacts = numbers_of(members.settings.step).h, members.collision.contacts[members.collision.roles.present[0]]
+    _move_bodies(members, is_first == 1)
     if is_first == 1:
-        contacts = members.collision.contacts[members.collision.roles.present[0]]
         find_joint_islands(joint_state, islands, contacts.count[0])
-        for body in range(step_rule.size):
-            joint_state.falls[body] = step_rule[body] == FALLS
-    else:
+    due = find_due_islands(joints, joint_state, state, model.size, islands, h, rows, is_first == 1)
+    store_joint_impulses(joints, joint_state, rows)
+    if due == 0 or is_last == 1:
+        for body in range(joints.is_jointed.size):
+            if joint_state.is_held[body]:
+                restore_own(joint_state, motion, rows, body)
+        return np.int64(0)
+    for island in range(islands.count[0]):
+        if joint_state.is_due[island]:
+            _stiffen_island(members, island, h)
+            respond_anew(islands, island, contacts.count[0], motion, rows)
+            for place in range(islands.block_first[island], islands.block_first[island + 1]):
+                block = islands.block_order[place]
+                if block >= contacts.count[0]:
+                    joint, row = joint_state.joint_of_block[block - contacts.count[0]], rows.block_row[block]
+                    for index in range(joints.row_first[joint], joints.row_first[joint + 1]):
+                        fill_position_row(joints, joint_state, joint, index, motion, h, rows, row, block)
+                        row += 1
+    return due
+
+
+@subkernel
+def _move_bodies(members, is_first):
+    """Where the bodies of joints go by the last solve, and the rules by which they do."""
+    model, motion, joint_state = members.model, members.motion, members.joint_state
+    islands, step_rule = members.problem.islands, members.problem.step_rules.step_rule
+    gravity, h = members.settings.gravity, numbers_of(members.settings.step).h
+    if not is_first:
         for island in range(islands.count[0]):
             if joint_state.is_due[island]:
                 for place in range(islands.body_first[island], islands.body_first[island + 1]):
+                    body, own_velocity = islands.body_order[place], motion.free_velocity
+                    if joint_state.is_held[body]:
+                        own_velocity = joint_state.own_velocity
                     write_position_velocity(
-                        step_rule,
-                        motion.free_velocity,
-                        state.velocity,
-                        settings.gravity,
-                        h,
-                        islands.body_order[place],
-                        motion.position_velocity,
+                        step_rule, own_velocity, members.state.velocity, gravity, h, body, motion.position_velocity
                     )
-    for body in range(joints.is_jointed.size):
-        if joints.is_jointed[body]:
-            place_at_end(model, state, motion, h, body, joint_state.end_position, joint_state.end_orientation)
-    due = correct_joint_rows(
-        whole(joints),
-        whole(joint_state),
-        whole(state),
-        motion,
-        islands,
-        settings.gravity,
-        h,
-        whole(problem.rows),
-        is_first == 1,
-    )
-    store_joint_impulses(joints, joint_state, problem.rows)
-    return due
+    for body in range(model.joints.is_jointed.size):
+        if model.joints.is_jointed[body]:
+            if joint_state.is_held[body]:
+                joint_state.share[body] = 1.0 if step_rule[body] == END else 0.5
+            place_at_end(model, members.state, motion, h, body, joint_state.end_position, joint_state.end_orientation)
+
+
+@subkernel
+def _stiffen_island(members, island, h):
+    """What the next solve of an island takes its bodies for, at the velocities of the last one."""
+    joints, motion, joint_state = members.model.joints, members.motion, members.joint_state
+    islands, rows, velocity = members.problem.islands, members.problem.rows, members.state.velocity
+    contacts = members.collision.contacts[members.collision.roles.present[0]]
+    for place in range(islands.body_first[island], islands.body_first[island + 1]):
+        body = islands.body_order[place]
+        if joint_state.is_held[body]:
+            for column in range(6):
+                joint_state.guess[body, column] = velocity[body, column]
+            place_between(members.state, joint_state, body)
+            clear_stiffness(joint_state, body)
+    for place in range(islands.block_first[island], islands.block_first[island + 1]):
+        block = islands.block_order[place]
+        if block >= contacts.count[0]:
+            joint = joint_state.joint_of_block[block - contacts.count[0]]
+            add_stiffness(joints, joint_state, joint, rows.impulse, rows.block_row[block])
+    for place in range(islands.body_first[island], islands.body_first[island + 1]):
+        body = islands.body_order[place]
+        if joint_state.is_held[body]:
+            stiffen_body(joint_state, motion, body, h)
+            fill_inertia(motion.inverse_inertia[body], rows.body_mass[body])
 
 
 @entry
@@ -111,14 +181,14 @@ def run_move_joint_rows(arrays, island, bounces):
     members = views_of(arrays)
     contacts = members.collision.contacts[members.collision.roles.present[0]]
     move_joint_rows(
-        whole(members.model.joints),
-        whole(members.joint_state),
+        members.model.joints,
+        members.joint_state,
         members.motion,
         members.problem.islands,
         island,
         contacts.count[0],
         numbers_of(members.settings.step).h,
-        whole(members.problem.rows),
+        members.problem.rows,
         members.state.velocity,
         bounces == 1,
     )

@@ -75,8 +75,10 @@ class StepRuleArrays(NamedTuple):
         Bodies that do not fall, in the order in which that was found; once more where they went on from MEAN to END.
     place : int64 [body_count]
         A body's last place in the queue; -1 where it has none.
-    never_means : bool [body_count]
-        Bodies that joints hold: they fall, or go by END.
+    is_held : bool [body_count]
+        Bodies that joints hold never fall: they begin with the mean.
+    ring : int64 [body_count]
+        The next body of those that joints connect, which all go by one rule.
     """
 
     step_rule: np.ndarray
@@ -84,7 +86,8 @@ class StepRuleArrays(NamedTuple):
     next_link: np.ndarray
     queue: np.ndarray
     place: np.ndarray
-    never_means: np.ndarray
+    is_held: np.ndarray
+    ring: np.ndarray
 
 
 def allocate_step_rules(contact_capacity: int, body_count: int) -> StepRuleArrays:
@@ -95,7 +98,8 @@ def allocate_step_rules(contact_capacity: int, body_count: int) -> StepRuleArray
         next_link=np.zeros(2 * contact_capacity, np.int64),
         queue=np.zeros(2 * body_count, np.int64),
         place=np.zeros(body_count, np.int64),
-        never_means=np.zeros(body_count, np.bool_),
+        is_held=np.zeros(body_count, np.bool_),
+        ring=np.arange(body_count),
     )
 
 
@@ -140,6 +144,8 @@ def choose_position_velocities(
     while done < found:
         for index in range(done, found):
             _move_to_end(step_rule, position_velocity, velocity, queue[index])
+        if done == 0:
+            found = _add_held(step_rules, found)
         # What pushes on something that does not fall does not fall either.
         spread = done
         while spread < found:
@@ -195,7 +201,30 @@ def _find_astray(rows, contacts, motion, step_rules, size, velocity, gravity_spe
                     if step_rule[body] != END and place[body] < end:
                         queue[found], place[body] = body, found
                         found += 1
+                        found = _add_ring(step_rules, body, end, found)
             link = step_rules.next_link[link]
+    return found
+
+
+@subkernel
+def _add_held(step_rules, found):
+    """Add the bodies that joints hold to the queue, as they do not fall; returns where it ends then."""
+    for body in range(step_rules.is_held.size):
+        if step_rules.is_held[body] and step_rules.step_rule[body] == MEAN and step_rules.place[body] < 0:
+            step_rules.queue[found], step_rules.place[body] = body, found
+            found += 1
+    return found
+
+
+@subkernel
+def _add_ring(step_rules, body, end, found):
+    """Add those to the queue that joints connect with a body that is to go by END; returns where it ends then."""
+    other = step_rules.ring[body]
+    while other != body:
+        if step_rules.step_rule[other] != END and step_rules.place[other] < end:
+            step_rules.queue[found], step_rules.place[other] = other, found
+            found += 1
+        other = step_rules.ring[other]
     return found
 
 
@@ -205,7 +234,9 @@ def _begin(islands, motion, step_rules, size, velocity, gravity, gravity_speed, 
     step_rule, can_be_pushed, free_velocity = step_rules.step_rule, motion.can_be_pushed, motion.free_velocity
     body_first, body_order, position_velocity = islands.body_first, islands.body_order, motion.position_velocity
     for body in range(step_rule.size):
-        step_rule[body] = FALLS if can_be_pushed[body] else END
+        step_rule[body] = END
+        if can_be_pushed[body]:
+            step_rule[body] = MEAN if step_rules.is_held[body] else FALLS
     is_done = True
     for island in range(islands.count[0]):
         rests = True
@@ -313,8 +344,6 @@ def _rule_of_pushed(
 ):
     """Step rule with which a body begins that does not fall."""
     free, now, mass = free_velocity[body], velocity[body], rows.body_mass[body]
-    if step_rules.never_means[body]:
-        return END
     if _rests(size[body], free, now, gravity, gravity_speed, h):
         return END
     if _gain_by_turn(mass, free, now, h) > _RATIO_WORK * mass[0, 0] * gravity_speed**2:

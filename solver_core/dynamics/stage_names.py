@@ -27,6 +27,7 @@ _CALLED_BY_STAGES = (
     "small_steps",
     "help_with_domains",
     "run_workers",
+    "prepare_joints",
     "build_joint_rows",
     "correct_joints",
     "move_joint_rows",
@@ -39,4 +40,5 @@ KERNEL_NAMES = STAGES + _CALLED_BY_STAGES
 APPLY_FORCES, BROAD_PHASE, NARROW_PHASE, MATCH_CONTACTS, BUILD_ROWS = map(np.int64, range(5))
 FIND_ISLANDS, SOLVE_POSITIONS, SOLVE_VELOCITIES, INTEGRATE, FALL_ASLEEP = map(np.int64, range(5, 10))
 JOIN_CONTACTS, SOLVE_ISLAND, FALLBACK_SWEEPS, SMALL_STEPS, HELP_WITH_DOMAINS, RUN_WORKERS = map(np.int64, range(10, 16))
-BUILD_JOINT_ROWS, CORRECT_JOINTS, MOVE_JOINT_ROWS, END_JOINTS, WAKE_JOINED = map(np.int64, range(16, 21))
+PREPARE_JOINTS, BUILD_JOINT_ROWS, CORRECT_JOINTS = map(np.int64, range(16, 19))
+MOVE_JOINT_ROWS, END_JOINTS, WAKE_JOINED = map(np.int64, range(19, 22))

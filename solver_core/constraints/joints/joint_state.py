@@ -23,26 +23,35 @@ class JointStateArrays(NamedTuple):
         Of the last position solve [N s].
     change : float64 [joint_row_count]
         What the last velocity solve has added to it [N s].
-    correction : float64 [joint_row_count]
-        What the bias of the last position solve was more than the linear one, so that the joint held [m/s].
     start, aim : float64 [joint_row_count]
-        Of a substep: error of the coordinate at its start, and where it is to be at its end [m].
+        Of a substep: error of the coordinate at its start, and where it is to be at its end [m]; of a servo the start
+        is the coordinate.
     given : float64 [joint_row_count]
         Impulses that bodies got besides those of the velocity solve's rows [N s].
     block, island : int64 [joint_count]
         The joint's block of rows; -1 where it has none; and its island.
     joint_of_block : int64 [joint_count]
         The joints of the blocks behind the contacts.
-    rules : int64 [joint_count]
-        Which of its bodies its rows took for falling: 1 for a, 2 for b.
+    is_held : bool [body_count]
+        Whether a joint that acts holds the body; like all of bodies or islands below, empty without joints.
+    ring, lowest : int64 [body_count]
+        The next body of those that joints connect; a body that leads to the lowest of them.
+    share : float64 [body_count]
+        1/2 of bodies that move by the mean of their velocities and 1 of those that go by END, as they last did.
     end_position, end_orientation : float64 [body_count, 3], [body_count, 4]
-        Poses at the substep's end, of bodies with joints; empty without any.
-    falls : bool [body_count]
-        Bodies that fell in the last position solve; empty without joints.
+        Poses at the substep's end.
+    pose_position, pose_orientation : float64 [body_count, 3], [body_count, 4]
+        Poses at which forces act in the position solve.
+    guess : float64 [body_count, 6]
+        Velocities at which these poses, and stiffnesses, were taken.
+    stiffness : float64 [body_count, 6]
+        Of the body's turns, by the forces at it [N m s]: xx, yy, zz, yz, xz, xy.
+    own_inertia, own_velocity : float64 [body_count, 9], [body_count, 6]
+        The body's own inverse inertia and free velocity, where the solve has others.
     is_due : bool [body_count]
         By island: its joints are to be corrected.
     worst, error : float64 [body_count]
-        By island: the largest error of its joints, as a share of their sizes, and that of the correction before.
+        By island: the largest error of its joints or of its motion, over what is allowed, and that of the correction before.
     opening : float64 [joint_count, 2]
         How far held coordinates are off [m, rad].
     force : float64 [joint_count, 6]
@@ -57,17 +66,24 @@ class JointStateArrays(NamedTuple):
     side: np.ndarray
     impulse: np.ndarray
     change: np.ndarray
-    correction: np.ndarray
     start: np.ndarray
     aim: np.ndarray
     given: np.ndarray
     block: np.ndarray
     island: np.ndarray
     joint_of_block: np.ndarray
-    rules: np.ndarray
+    is_held: np.ndarray
+    ring: np.ndarray
+    lowest: np.ndarray
+    share: np.ndarray
     end_position: np.ndarray
     end_orientation: np.ndarray
-    falls: np.ndarray
+    pose_position: np.ndarray
+    pose_orientation: np.ndarray
+    guess: np.ndarray
+    stiffness: np.ndarray
+    own_inertia: np.ndarray
+    own_velocity: np.ndarray
     is_due: np.ndarray
     worst: np.ndarray
     error: np.ndarray
@@ -88,17 +104,24 @@ def allocate_joint_state(joints: JointArrays) -> JointStateArrays:
         side=np.ones(rows),
         impulse=np.zeros(rows),
         change=np.zeros(rows),
-        correction=np.zeros(rows),
         start=np.zeros(rows),
         aim=np.zeros(rows),
         given=np.zeros(rows),
         block=np.full(count, -1, np.int64),
         island=np.zeros(count, np.int64),
         joint_of_block=np.zeros(count, np.int64),
-        rules=np.zeros(count, np.int64),
+        is_held=np.zeros(bodies, np.bool_),
+        ring=np.arange(bodies),
+        lowest=np.arange(bodies),
+        share=np.full(bodies, 0.5),
         end_position=np.zeros((bodies, 3)),
         end_orientation=np.zeros((bodies, 4)),
-        falls=np.ones(bodies, np.bool_),
+        pose_position=np.zeros((bodies, 3)),
+        pose_orientation=np.zeros((bodies, 4)),
+        guess=np.zeros((bodies, 6)),
+        stiffness=np.zeros((bodies, 6)),
+        own_inertia=np.zeros((bodies, 9)),
+        own_velocity=np.zeros((bodies, 6)),
         is_due=np.zeros(bodies, np.bool_),
         worst=np.zeros(bodies),
         error=np.zeros(bodies),

@@ -1,32 +1,28 @@
-"""The joints' rows in the velocity solve, which is RATTLE's second half, and what they have borne at its end.
+"""The joints' rows in the velocity solve, and what they have borne at its end.
 
 Rows are those of the poses at the substep's end. Impulses are those of the whole substep: what the position solve gave
 the bodies stays, and what is added makes the velocities fit the joints,
 
     hold: J v = 0;   range: J v >= 0 where the limit is touched;   motor: J v = target;   friction: J v = 0
 
-with the bounds of the whole substep. A spring's impulse is known: that of the position solve over its share.
+with the bounds of the whole substep. A spring's impulse is that of the position solve.
 
 Where bodies bounce, impacts come first, and these take no time: forces have their impulses before.
 """
 
 import math
 
-from ...compiled.kernel import borrowed, kernel, subkernel
+from ...compiled.kernel import subkernel
 from ...model.joints.joint_arrays import FRICTION, HOLD, MOTOR, RANGE, SPRING, WORLD
 from .coordinate_geometry import frame_of
-from .joint_rows import (
-    RATIO_AT_LIMIT,
-    RATIO_COMPLIANCE,
-    error_of,
-    fill_joint_row,
-    scale_of,
-    share_of,
-    turn_to_side,
-)
+from .joint_rows import RATIO_COMPLIANCE
+from .row_measures import error_of, fill_joint_row, scale_of, turn_to_side
+
+# A limit is touched within this share of the joint's size.
+_RATIO_AT_LIMIT = 1e-7
 
 
-@kernel
+@subkernel
 def move_joint_rows(joints, joint_state, motion, islands, island, first_block, h, rows, velocity, bounces):
     """Make the rows of an island's joints those of the velocity solve.
 
@@ -51,7 +47,6 @@ def move_joint_rows(joints, joint_state, motion, islands, island, first_block, h
     bounces : bool
         Whether there are impacts.
     """
-    joints, joint_state, motion, rows = borrowed(joints), borrowed(joint_state), borrowed(motion), borrowed(rows)
     position, orientation = joint_state.end_position, joint_state.end_orientation
     for place in range(islands.block_first[island], islands.block_first[island + 1]):
         block = islands.block_order[place]
@@ -59,13 +54,12 @@ def move_joint_rows(joints, joint_state, motion, islands, island, first_block, h
             continue
         joint = joint_state.joint_of_block[block - first_block]
         row = rows.block_row[block]
-        share = share_of(joint_state.rules[joint], joints.body_a[joint], joints.body_b[joint], motion.can_be_pushed)
         for index in range(joints.row_first[joint], joints.row_first[joint + 1]):
             value, _, _ = fill_joint_row(joints, joint_state, joint, index, position, orientation, motion, rows, row)
             if joints.role[index] == RANGE:
                 turn_to_side(joint_state.side[index], rows, row)
             error = error_of(joints, joint_state, joint, index, value)
-            _set_terms(joints, joint_state, joint, index, error, share, h, rows, row, bounces)
+            _set_terms(joints, joint_state, joint, index, error, h, rows, row, bounces)
             taken = joint_state.impulse[index] - joint_state.given[index]
             _push(rows, row, block, -taken, velocity)
             row += 1
@@ -81,7 +75,7 @@ def _push(rows, row, block, impulse, velocity):
 
 
 @subkernel
-def _set_terms(joints, joint_state, joint, index, error, share, h, rows, row, bounces):
+def _set_terms(joints, joint_state, joint, index, error, h, rows, row, bounces):
     """Bias, bounds, compliance, the impulse that the solve begins with, and what is given besides."""
     role, scale = joints.role[index], scale_of(joints, joint, index)
     impulse = joint_state.impulse[index]
@@ -90,10 +84,10 @@ def _set_terms(joints, joint_state, joint, index, error, share, h, rows, row, bo
     if role == HOLD or role == RANGE:
         compliance = RATIO_COMPLIANCE * rows.diagonal[row]
         if role == RANGE:
-            touches = impulse > 0.0 or error <= RATIO_AT_LIMIT * joints.size[joint]
+            touches = impulse > 0.0 or error <= _RATIO_AT_LIMIT * joints.size[joint]
             lower, upper = 0.0, math.inf if touches else 0.0
     elif role == SPRING:
-        start = lower = upper = impulse / share
+        start = lower = upper = impulse
     else:
         most = joints.largest[index] * h / scale
         lower, upper = -most, most
@@ -111,7 +105,7 @@ def _set_terms(joints, joint_state, joint, index, error, share, h, rows, row, bo
     rows.impulse[row] = start
 
 
-@kernel
+@subkernel
 def end_joints(joints, joint_state, h, rows, taken, first_row):
     """Note what the joints have borne in a substep, and break those that bore too much.
 
