@@ -205,19 +205,14 @@ def solve_exactly(arrays, stages, island, iterations):
     Returns
     -------
     tuple
-        As of ``solve_island``; converged where the residual is within the tolerance.
+        As of ``solve_island``.
     """
-    members = views_of(arrays)
-    settings = members.settings.solver
-    tolerance, waits = settings.tolerance[0], settings.waits[0]
-    if numbers_of(members.settings.step).sweeps_at_rest == 0:
-        settings.tolerance[0] = _FACTOR_EXACT * tolerance
-    settings.waits[0] = 0
-    status, done, residual, scale, worst_block = solve_island(arrays, stages, island, METHOD, iterations)
-    settings.tolerance[0], settings.waits[0] = tolerance, waits
-    if residual <= max(tolerance * scale, settings.absolute_tolerance[0]):
-        status = np.int64(CONVERGED_RELATIVE)
-    return status, done, residual, scale, worst_block
+    # each worker has settings of its own
+    settings = views_of(arrays).settings.solver
+    settings.exactly[0] = _FACTOR_EXACT
+    outcome = solve_island(arrays, stages, island, METHOD, iterations)
+    settings.exactly[0] = 0.0
+    return outcome
 
 
 @subkernel

@@ -134,6 +134,9 @@ class SolverSettings(NamedTuple):
         Of the random strategy.
     waits : int
         1: after a failure the default method does without its exact method for a while; 0: the caller sees to that.
+    exactly : float
+        With a number above 0 the default method begins with its exact method, and Newton's solves on to this share of
+        the tolerance, if rounding allows: joints have no sweeps to end in.
     """
 
     tolerance: float = 1e-6
@@ -149,6 +152,7 @@ class SolverSettings(NamedTuple):
     warm_start_sweeps: int = 0
     seed: int = 0
     waits: int = 1
+    exactly: float = 0.0
 
 
 class IslandProblem(NamedTuple):

@@ -199,9 +199,16 @@ def _solve_cascade(rows, islands, island, free_velocity, velocity, workspace, se
     # not a literal, for which Numba would compile the callees a second time
     iterations = np.int64(0)
     rests, due, allowed = _what_is_due(rows, islands, island, velocity, memory, residual, scale, target, is_large)
+    if settings.exactly > 0.0:
+        allowed = settings.exactly * target
     if residual <= allowed or settings.max_iterations == 0:
         return status_of(residual, target, settings.absolute_tolerance), iterations, residual, scale, worst_block
     copy_impulses(rows.block_row, islands, island, rows.impulse, workspace.kept)
+    if settings.exactly > 0.0:
+        status, iterations, residual, worst_block = solve_or_sweep_on(
+            rows, islands, island, free_velocity, velocity, workspace, settings, target, settings.max_iterations, 0, 0.0
+        )
+        return status, iterations, residual, scale, worst_block
     if rests:
         iterations, residual, worst_block = solve_at_rest(
             rows, islands, island, free_velocity, velocity, workspace, settings, due, target

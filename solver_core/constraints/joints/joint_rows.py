@@ -40,7 +40,7 @@ _RATIO_RECOVERY_MOST = 0.01
 _RATIO_EXACT = 1e-9
 _RATIO_MOVED = 1e-6
 # Compliance of rows that hold, as a share of their W_ii: it makes the impulses of redundant joints unique.
-RATIO_COMPLIANCE = 1e-9
+RATIO_COMPLIANCE = 1e-8
 # An error must come down by this factor in a correction, or there are no more.
 _RATIO_GAIN = 0.5
 # A servo slows down by this share of what its largest force could.

@@ -46,12 +46,14 @@ from ..shared.status import begin_solve, fail, status_of
 from .alm_explicit import solve_alm_explicit
 from .alm_hessian import assemble, dot_bodies, multiply_mass
 from .alm_linear import iterate_gmres, iterate_gradients, solve_with_factor
-from .alm_penalty import GROWTH_FAST, RATIO_SLOW, growth_of_penalty, raise_penalty
+from .alm_penalty import EPSILON, GROWTH_FAST, RATIO_SLOW, growth_of_penalty, raise_penalty
 from .alm_system import (
     fill_slip_stiffness,
     fill_stiffness,
     gap_of_multipliers,
     group_rows,
+    has_contacts,
+    largest_speed,
     largest_term,
     measure_speeds,
     project_rows,
@@ -97,6 +99,8 @@ _RATIO_CHANGED = 1.0 / 16.0
 _RATIO_SAME = 1e-9
 # What a Newton step costs beside its factorisation, in visits of a contact by a sweep.
 _VISITS_A_STEP, _VISITS_A_GROUP, _VISITS_A_BODY = 100.0, 10.0, 20.0
+# Speeds are known to this multiple of their rounding where the penalty is high enough for joints.
+_FACTOR_ROUNDING = 1e8
 # The solver gives up after this many Newton steps in which the residual has not come down by this factor.
 _MAX_STALLED = 60
 _RATIO_PROGRESS = 0.5
@@ -120,12 +124,18 @@ def solve_alm_newton(rows, islands, island, free_velocity, velocity, workspace, 
     scale, target, residual, worst_block = begin_solve(rows, islands, island, free_velocity, velocity, settings)
     if not scale < math.inf:
         return fail(rows, islands, island, free_velocity, velocity)
+    asked = target
+    if settings.exactly > 0.0:
+        rounding = _FACTOR_ROUNDING * EPSILON * largest_speed(rows, islands, island, velocity)
+        target = min(target, max(settings.exactly * target, rounding))
     if residual <= target or settings.max_iterations == 0:
-        return status_of(residual, target, settings.absolute_tolerance), 0, residual, scale, worst_block
+        return status_of(residual, asked, settings.absolute_tolerance), 0, residual, scale, worst_block
     _prepare(rows, islands, island, velocity, workspace, residual)
     progress, by_row, by_body = workspace.progress, workspace.by_row, workspace.by_body
     progress.scale[0] = scale
     penalty = _PENALTY_COLD if residual > _RATIO_WARM * scale else _PENALTY_WARM
+    if settings.exactly > 0.0 and not has_contacts(rows.block_row, islands, island, workspace.group):
+        penalty = raise_penalty(penalty, math.inf, target, largest_speed(rows, islands, island, velocity))
     # not the literal False, for which Numba would compile the callee a second time
     model, near, failed = settings.friction, residual <= target, False
     direct = _has_factor(workspace.graph, workspace.elimination)
@@ -172,7 +182,7 @@ def solve_alm_newton(rows, islands, island, free_velocity, velocity, workspace, 
         copy_impulses(rows.block_row, islands, island, by_row.best, rows.impulse)
         set_velocities(rows, islands, island, workspace.group, free_velocity, velocity)
         residual, worst_block = natural_map(rows, islands, island, velocity, settings)
-    status = status_of(residual, target, settings.absolute_tolerance)
+    status = status_of(residual, asked, settings.absolute_tolerance)
     if status == MAX_ITERATIONS and progress.steps[0] < settings.max_iterations:
         status = STAGNATED
     return status, progress.steps[0], residual, scale, worst_block

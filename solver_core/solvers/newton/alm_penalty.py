@@ -8,7 +8,7 @@ from ...compiled.kernel import subkernel
 _PENALTY_LEAST_LIMIT = 1e4
 _PENALTY_MOST = 1e12
 _RATIO_ROUNDING = 0.1
-_EPSILON = 2.2e-16
+EPSILON = 2.2e-16
 _SMALLEST = 1e-300
 # Growth of the penalty after an outer step that took one, up to three, or more Newton steps; the first also after two
 # that brought the residual down by less than this factor.
@@ -59,6 +59,6 @@ def raise_penalty(penalty, growth, target, largest_term):
     -------
     float
     """
-    rounding = max(_EPSILON * largest_term, _SMALLEST)
+    rounding = max(EPSILON * largest_term, _SMALLEST)
     limit = max(_PENALTY_LEAST_LIMIT, min(_RATIO_ROUNDING * target / rounding, _PENALTY_MOST))
     return max(penalty, min(limit, growth * penalty))

@@ -429,6 +429,47 @@ def largest_term(rows, islands, island, velocity):
 
 
 @subkernel
+def largest_speed(rows, islands, island, velocity):
+    """As ``largest_term``, of all rows.
+
+    Parameters
+    ----------
+    rows, islands, island
+        Read.
+    velocity : float64 [body_count, 6]
+        Read.
+    """
+    largest = 0.0
+    for index in range(islands.block_first[island], islands.block_first[island + 1]):
+        block = islands.block_order[index]
+        a, b = rows.body_a[block], rows.body_b[block]
+        for row in range(rows.block_row[block], rows.block_row[block + 1]):
+            total = 0.0
+            for column in range(6):
+                total += abs(rows.jacobian[row, column] * velocity[a, column])
+                total += abs(rows.jacobian[row, 6 + column] * velocity[b, column])
+            largest = max(largest, total)
+    return largest
+
+
+@subkernel
+def has_contacts(block_row, islands, island, group):
+    """Whether there are contacts in an island.
+
+    Parameters
+    ----------
+    block_row, islands, island
+        Read.
+    group : int64 [row_capacity]
+        Read; of ``group_rows``.
+    """
+    for index in range(islands.block_first[island], islands.block_first[island + 1]):
+        if group[block_row[islands.block_order[index]]] == 3:
+            return True
+    return False
+
+
+@subkernel
 def gap_of_multipliers(rows, islands, island, penalty, weight, multiplier):
     """sqrt(sum |lambda - p|^2 / rho) [sqrt(J)]: by how much the outer step has moved; without rows that need no lambda.
 

@@ -30,4 +30,5 @@ def with_ends(settings, tolerance, absolute_tolerance, limit):
         settings.warm_start_sweeps,
         settings.seed,
         settings.waits,
+        settings.exactly,
     )
