@@ -55,9 +55,9 @@ def car(mass: float = 800.0, speed: float = 5.5) -> Scene:
         title="A car with springs and motors drives over bumps into boxes",
         bodies=[floor(30.0), *_bumps(), *_boxes(), body, *wheels],
         joints=joints,
-        frame_count=144,
-        camera=(11.5, 17.0, 5.4),
-        target=(0.0, 7.2, 0.2),
+        frame_count=118,
+        camera=(13.0, 19.5, 6.4),
+        target=(0.0, 9.4, 0.0),
         angular_damping=0.02,
     )
 
@@ -109,7 +109,7 @@ def _boxes():
             name=f"Carton.{row + 1}.{place + 1}",
             shape=Box((half, half, half)),
             mass=4.0,
-            position=((place - 0.5 * (5 - row % 2)) * 2.02 * half + half, 13.0, half * (2 * row + 1)),
+            position=((place - 0.5 * (5 - row % 2)) * 2.02 * half + half, 12.0, half * (2 * row + 1)),
             color=(0.72, 0.56, 0.36) if (row + place) % 2 else (0.66, 0.5, 0.3),
         )
         for row in range(4)

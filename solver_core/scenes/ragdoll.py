@@ -56,7 +56,7 @@ def ragdoll(steps: int = 12, lean: float = 16.0) -> Scene:
             mass=part.mass,
             position=placed(part.place),
             orientation=floats(turn),
-            friction=0.75,
+            friction=0.45,
             color=part.color,
         )
         for name, part in parts.items()
