@@ -122,6 +122,12 @@ class FrameInput:
         By body, or body and part, whose shape is one of these and that is not dynamic: the same shape as large as it
         is at the end of the frame, and where in the user frame. It grows at constant rates, and pushes with its
         surface. Without it a shape stays as it is.
+    joint_enabled : bool [joint_count], optional
+        Which joints act from this frame on. A broken joint stays broken.
+    motor_velocity, motor_position : float64 [joint_count, 6], optional
+        Of the motors of each joint's axes (along x, y, z, about x, y, z): the speed [m/s, rad/s], or where a servo is
+        to be at the end of the frame [m, rad]. NaN leaves a motor as it was; axes without a motor are not read. A
+        position makes a motor a servo.
     """
 
     duration: float | None = None
@@ -131,3 +137,6 @@ class FrameInput:
     orientation: np.ndarray | None = None
     vertices: dict | None = None
     shapes: dict | None = None
+    joint_enabled: np.ndarray | None = None
+    motor_velocity: np.ndarray | None = None
+    motor_position: np.ndarray | None = None

@@ -1,9 +1,32 @@
 """What a frame reports to whoever advances it."""
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
+
+import numpy as np
 
 from .dynamics.frame_record import FrameRecord, counts_of
 from .dynamics.stage_names import STAGES
+
+
+@dataclass(slots=True)
+class JointReport:
+    """The joints at the end of a frame.
+
+    Attributes
+    ----------
+    error_linear, error_angular : float64 [joint_count]
+        How far the axes that they hold are off [m], [rad].
+    force, torque : float64 [joint_count, 3]
+        On body b (on the world, with the sign of what the world gets), at the joint, in world axes, in the last substep
+        [N], [N m].
+    broken : bool [joint_count]
+    """
+
+    error_linear: np.ndarray
+    error_angular: np.ndarray
+    force: np.ndarray
+    torque: np.ndarray
+    broken: np.ndarray
 
 
 @dataclass(slots=True)
@@ -40,6 +63,12 @@ class FrameReport:
         Of the dynamic bodies at the frame's end [J].
     nanoseconds : list of int
         Time of each of ``STAGES``.
+    joints : JointReport or None
+        None without joints.
+    joint_error : float
+        How far the worst joint is open [m].
+    broke : list of str
+        Joints that broke in this frame.
     """
 
     frame: int
@@ -58,6 +87,9 @@ class FrameReport:
     kinetic_energy: float
     potential_energy: float
     nanoseconds: list[int]
+    joints: JointReport | None = None
+    joint_error: float = 0.0
+    broke: list[str] = field(default_factory=list)
 
     @property
     def seconds(self) -> dict[str, float]:
@@ -66,7 +98,7 @@ class FrameReport:
 
     def as_dict(self) -> dict:
         """Plain values, for JSON."""
-        names = [entry.name for entry in fields(self) if entry.name != "nanoseconds"]
+        names = [entry.name for entry in fields(self) if entry.name not in ("nanoseconds", "joints")]
         return {name: getattr(self, name) for name in names} | {"seconds": self.seconds}
 
 
@@ -83,7 +115,9 @@ def frame_report(record: FrameRecord, names, frame: int, fallbacks: int) -> Fram
     fallbacks : int
     """
     # The second body stands on the first, where one of them is a floor.
-    worst = [names[body] for body in record.worst_bodies[::-1].tolist() if body >= 0]
+    bodies = record.worst_bodies[::-1].tolist()
+    # A joint to the world names its body twice.
+    worst = [names[body] for body in dict.fromkeys(bodies) if body >= 0]
     kinetic, potential = record.energy.tolist()
     substeps, detection_passes, contacts, islands, sleeping, iterations, missed, in_small_steps = counts_of(record)
     return FrameReport(
@@ -103,4 +137,20 @@ def frame_report(record: FrameRecord, names, frame: int, fallbacks: int) -> Fram
         kinetic_energy=kinetic,
         potential_energy=potential,
         nanoseconds=record.nanoseconds.tolist(),
+    )
+
+
+def joint_report(joint_state) -> JointReport:
+    """The joints as their state has them.
+
+    Parameters
+    ----------
+    joint_state : JointStateArrays
+    """
+    return JointReport(
+        error_linear=joint_state.opening[:, 0].copy(),
+        error_angular=joint_state.opening[:, 1].copy(),
+        force=joint_state.force[:, :3].copy(),
+        torque=joint_state.force[:, 3:].copy(),
+        broken=joint_state.broken.copy(),
     )

@@ -29,6 +29,7 @@ from .dynamics.allocation import (
 from .dynamics.compilation import empty_tables, stages_to_compile
 from .dynamics.frame_record import allocate_record, clear_record
 from .dynamics.integration import allocate_motion
+from .dynamics.joint_input import change_joints, exclude_joined
 from .dynamics.next_substep import contacts_at, next_rows, present_contacts
 from .dynamics.sleeping import allocate_sleep, groups_that_touch, put_to_sleep, wake_all, wake_groups_of
 from .dynamics.step import advance_frame
@@ -40,7 +41,7 @@ from .model.state import copy_state
 from .options import FrameInput, SimulationOptions
 from .parallel.workers import threads, worker_count
 from .problem.problem import ContactProblem
-from .report import FrameReport, frame_report
+from .report import FrameReport, frame_report, joint_report
 from .solvers.batches.domain_partition import BLOCKS_TO_PARTITION
 from .solvers.batches.sweep_workspace import SweepWorkspace
 from .solvers.registry import find_method
@@ -89,6 +90,11 @@ class Simulation:
         self._collision = allocate_collision(model)
         self._method = find_method(self.options.method, self.options.friction)
         self._joint_state = allocate_joint_state(model.arrays.joints)
+        self._broken = self._joint_state.broken.copy()
+        self._arrays = model.arrays
+        if model.joint_count:
+            self._arrays = model.arrays._replace(excluded_pairs=model.arrays.excluded_pairs.copy())
+            exclude_joined(model.arrays, self._arrays, self._joint_state)
         self._problem = allocate_problem(self._collision, model.arrays.joints, model.body_count, self._method)
         self._settings = allocate_settings(self.options.solver_settings(), self._gravity)
         self._step_settings = None
@@ -131,6 +137,8 @@ class Simulation:
             self._change_gravity(frame_input.gravity)
         if frame_input.kind is not None:
             self._change_kinds(frame_input.kind)
+        if self.model.joint_count:
+            self._change_joints(frame_input)
         clear_record(self._record)
         self._fallbacks = 0
         target = self._kinematic_target(frame_input)
@@ -207,6 +215,11 @@ class Simulation:
         """Which bodies sleep, bool [body_count]."""
         return self._sleep.group >= 0
 
+    @property
+    def joint_count(self) -> int:
+        """Number of joints."""
+        return self.model.joint_count
+
     def wake(self) -> None:
         """Wake all bodies, also those that started asleep."""
         wake_all(self._sleep, self._acting.kind)
@@ -234,9 +247,9 @@ class Simulation:
         }
 
     def digest(self) -> str:
-        """SHA-256 of poses, velocities and kinds, to the bit."""
+        """SHA-256 of poses, velocities and kinds, and of which joints act, to the bit."""
         digest = hashlib.sha256()
-        for array in self.state:
+        for array in (*self.state, self._joint_state.enabled, self._joint_state.broken):
             digest.update(np.ascontiguousarray(array).tobytes())
         return digest.hexdigest()
 
@@ -275,7 +288,9 @@ class Simulation:
         self._settings = self._settings._replace(gravity=gravity)
         self._acting = state._replace(kind=kind)
         self._motion, self._sleep, self._collision, self._problem = motion, sleep, collision, problem
-        self._joint_state = joint_state
+        self._joint_state, self._broken = joint_state, joint_state.broken.copy()
+        if self.model.joint_count:
+            exclude_joined(self.model.arrays, self._arrays, joint_state)
         self._workers = None
 
     def _start_asleep(self):
@@ -299,6 +314,14 @@ class Simulation:
         if not np.all(np.isfinite(array)):
             raise ValueError(f"{what} holds NaN or infinity")
         return array
+
+    def _change_joints(self, frame_input):
+        """What is keyed of joints; wakes the bodies of those that change."""
+        bodies = change_joints(self.model.arrays.joints, self._joint_state, frame_input)
+        if bodies.any():
+            wake_groups_of(self._sleep, self._acting.kind, bodies)
+        if frame_input.joint_enabled is not None:
+            exclude_joined(self.model.arrays, self._arrays, self._joint_state)
 
     def _change_kinds(self, kind):
         """A body that stood still keeps its pose and has no velocity; a kinematic one keeps its velocity."""
@@ -420,7 +443,7 @@ class Simulation:
         key = options.method, options.friction, self._worker_count > 1, has_joints, *needed_pair_kernels(kinds)
         tables = _tables_of_kernels.get(key) or empty_tables()
         members = StepMembers(
-            model=self.model.arrays,
+            model=self._arrays,
             state=self._acting,
             motion=self._motion,
             sleep=self._sleep,
@@ -483,7 +506,20 @@ class Simulation:
         lost = int(self._record.not_finite[0])
         if lost >= 0:
             raise SimulationError(f"{self.model.names[lost]}: its motion is no longer finite in frame {self.frame}")
-        return frame_report(self._record, self.model.names, self.frame, self._fallbacks + self._take_fallbacks())
+        report = frame_report(self._record, self.model.names, self.frame, self._fallbacks + self._take_fallbacks())
+        if self.model.joint_count:
+            self._report_joints(report)
+        return report
+
+    def _report_joints(self, report):
+        """Add the joints to a report; bodies whose joint broke may collide from the next frame on."""
+        joints = report.joints = joint_report(self._joint_state)
+        report.joint_error = float(joints.error_linear.max())
+        names = self.model.joint_names
+        report.broke = [names[joint] for joint in np.flatnonzero(joints.broken & ~self._broken)]
+        if report.broke:
+            self._broken = joints.broken.copy()
+            exclude_joined(self.model.arrays, self._arrays, self._joint_state)
 
 
 def _norm(vector) -> float:

@@ -34,6 +34,25 @@ class Trajectory:
         self._store(position, orientation)
         self.reports.append(report)
 
+    @property
+    def joint_force(self) -> np.ndarray | None:
+        """Forces of the joints on their bodies b, float64 [frame_count, joint_count, 3] [N]; None without joints."""
+        return self._of_joints("force")
+
+    @property
+    def joint_torque(self) -> np.ndarray | None:
+        """Likewise their torques [N m]."""
+        return self._of_joints("torque")
+
+    @property
+    def joint_broken(self) -> np.ndarray | None:
+        """Which joints were broken at the end of each frame, bool [frame_count, joint_count]; None without joints."""
+        return self._of_joints("broken")
+
+    def _of_joints(self, name):
+        joints = [report.joints for report in self.reports]
+        return None if not joints or joints[0] is None else np.stack([getattr(joint, name) for joint in joints])
+
     def _store(self, position, orientation):
         if self._count == len(self._position):
             self._position = np.concatenate([self._position, np.empty_like(self._position)])

@@ -42,6 +42,8 @@ def run_prepare_joints(arrays):
     model, motion, joint_state = members.model, members.motion, members.joint_state
     joints, settings = model.joints, members.settings
     h, gravity, step_rules = numbers_of(settings.step).h, settings.gravity, members.problem.step_rules
+    left = numbers_of(settings.step).substeps - members.record.substeps[0]
+    joint_state.time_left[0] = h * max(left, 1)
     find_held_bodies(joints, joint_state, motion.can_be_pushed)
     for body in range(joints.is_jointed.size):
         step_rules.is_held[body], step_rules.ring[body] = joint_state.is_held[body], joint_state.ring[body]
@@ -94,7 +96,7 @@ def run_correct_joints(arrays, is_first, is_last):
     """
     members = views_of(arrays)
     model, state, motion, joint_state = members.model, members.state, members.motion, members.joint_state
-    joints, problem, rows, islands = model.joints, members.problem, members.problem.rows, members.problem.islands
+    joints, _problem, rows, islands = model.joints, members.problem, members.problem.rows, members.problem.islands
     h, contacts = numbers_of(members.settings.step).h, members.collision.contacts[members.collision.roles.present[0]]
     _move_bodies(members, is_first == 1)
     if is_first == 1:

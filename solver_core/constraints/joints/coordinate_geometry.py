@@ -155,7 +155,7 @@ def value_of(kind, factor, numbers, last):
     tuple of three float
     """
     first, second = numbers
-    if kind == TWIST or kind == EULER or kind == GEAR or kind == RACK:
+    if kind in (TWIST, EULER, GEAR, RACK):
         first = next_angle(first, last[0])
     if kind == GEAR:
         second = next_angle(second, last[1])
@@ -168,7 +168,7 @@ def value_of(kind, factor, numbers, last):
 @subkernel
 def is_angle(kind):
     """Whether a coordinate is an angle."""
-    return kind == TURN or kind == ALIGN or kind == TWIST or kind == EULER or kind == SWING or kind == GEAR
+    return kind in (TURN, ALIGN, TWIST, EULER, SWING, GEAR)
 
 
 @subkernel

@@ -1,4 +1,4 @@
-"""The motion of bodies that joints hold, as the position solve takes it: where forces act, and how stiff that makes them.
+"""The motion of bodies that joints hold, as the position solve takes it: where forces act, and how stiff they are.
 
 The forces of joints act where the bodies are at the middle of the substep (of those that go by END: at its end), and
 these poses depend on the solution. Under a force f at the arm r of a body a turn by e changes the torque r x f by -K e,

@@ -175,7 +175,7 @@ def fill_position_row(joints, joint_state, joint, index, motion, h, rows, row, b
     share, diagonal = share_of_step(joints, joint_state, joint, motion.can_be_pushed), rows.diagonal[row]
     speed = row_speed(rows, row, block, joint_state.guess)
     lower, upper, compliance, bias = -math.inf, math.inf, 0.0, 0.0
-    if role == HOLD or role == RANGE:
+    if role in (HOLD, RANGE):
         lower = 0.0 if role == RANGE else lower
         compliance = RATIO_COMPLIANCE * diagonal
         # what the row gives way is no error of the joint
@@ -191,7 +191,7 @@ def fill_position_row(joints, joint_state, joint, index, motion, h, rows, row, b
         lower = -upper
         if role == MOTOR:
             if not math.isnan(joint_state.target_position[index]):
-                _aim_servo(joints, joint_state, index, h, diagonal / (scale * scale))
+                _aim_servo(joints, joint_state, index, diagonal / (scale * scale))
             bias = -scale * joint_state.target_speed[index]
     rows.bias[row], rows.lower[row], rows.upper[row], rows.compliance[row] = bias, lower, upper, compliance
     rows.diagonal[row] = diagonal + compliance
@@ -208,11 +208,14 @@ def end_error(joints, joint_state, joint, index):
 
 
 @subkernel
-def _aim_servo(joints, joint_state, index, h, inverse_inertia):
-    """The speed of a servo: there at the substep's end, but no faster than from where it can still brake."""
+def _aim_servo(joints, joint_state, index, inverse_inertia):
+    """The speed of a servo: there at the frame's end, but no faster than from where it can still brake."""
     way = joint_state.target_position[index] - joint_state.start[index]
+    if way == 0.0:
+        joint_state.target_speed[index] = 0.0
+        return
     fastest = math.sqrt(2.0 * _SHARE_BRAKING * joints.largest[index] * inverse_inertia * abs(way))
-    joint_state.target_speed[index] = math.copysign(min(abs(way) / h, fastest), way)
+    joint_state.target_speed[index] = math.copysign(min(abs(way) / joint_state.time_left[0], fastest), way)
 
 
 @subkernel

@@ -26,6 +26,8 @@ class JointStateArrays(NamedTuple):
     start, aim : float64 [joint_row_count]
         Of a substep: error of the coordinate at its start, and where it is to be at its end [m]; of a servo the start
         is the coordinate.
+    time_left : float64 [1]
+        Until the end of the frame, when servos are to be where they are aimed at [s].
     given : float64 [joint_row_count]
         Impulses that bodies got besides those of the velocity solve's rows [N s].
     block, island : int64 [joint_count]
@@ -51,7 +53,8 @@ class JointStateArrays(NamedTuple):
     is_due : bool [body_count]
         By island: its joints are to be corrected.
     worst, error : float64 [body_count]
-        By island: the largest error of its joints or of its motion, over what is allowed, and that of the correction before.
+        By island: the largest error of its joints or of its motion, over what is allowed; and that of the correction
+        before.
     opening : float64 [joint_count, 2]
         How far held coordinates are off [m, rad].
     force : float64 [joint_count, 6]
@@ -68,6 +71,7 @@ class JointStateArrays(NamedTuple):
     change: np.ndarray
     start: np.ndarray
     aim: np.ndarray
+    time_left: np.ndarray
     given: np.ndarray
     block: np.ndarray
     island: np.ndarray
@@ -106,6 +110,7 @@ def allocate_joint_state(joints: JointArrays) -> JointStateArrays:
         change=np.zeros(rows),
         start=np.zeros(rows),
         aim=np.zeros(rows),
+        time_left=np.ones(1),
         given=np.zeros(rows),
         block=np.full(count, -1, np.int64),
         island=np.zeros(count, np.int64),

@@ -81,7 +81,7 @@ def _set_terms(joints, joint_state, joint, index, error, h, rows, row, bounces):
     impulse = joint_state.impulse[index]
     start = impulse + joint_state.change[index]
     bias, lower, upper, compliance, given = 0.0, -math.inf, math.inf, 0.0, 0.0
-    if role == HOLD or role == RANGE:
+    if role in (HOLD, RANGE):
         compliance = RATIO_COMPLIANCE * rows.diagonal[row]
         if role == RANGE:
             touches = impulse > 0.0 or error <= _RATIO_AT_LIMIT * joints.size[joint]
@@ -94,9 +94,9 @@ def _set_terms(joints, joint_state, joint, index, error, h, rows, row, bounces):
         if role == MOTOR:
             bias = -scale * joint_state.target_speed[index]
     start = min(upper, max(lower, start))
-    if bounces and (role == SPRING or ((role == MOTOR or role == FRICTION) and math.isfinite(upper))):
+    if bounces and (role == SPRING or ((role in (MOTOR, FRICTION)) and math.isfinite(upper))):
         given, start, lower, upper = start, 0.0, 0.0, 0.0
-    if role == HOLD or role == RANGE:
+    if role in (HOLD, RANGE):
         # what the row gives way is no velocity of the joint
         bias = -compliance * start
     joint_state.given[index] = given

@@ -39,7 +39,7 @@ class Motor:
     velocity : float
         Of frame B as seen from frame A [m/s] or [rad/s].
     position : float, optional
-        A servo: it drives the coordinate there, and slows down in time to stop there.
+        A servo: it drives the coordinate there by the end of a frame, if its force allows, and slows down in time.
     largest : float
         Force [N] or torque [N m].
     """
