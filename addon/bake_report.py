@@ -25,6 +25,7 @@ def report_dictionary(
     export: SceneExport, trajectory: "Trajectory", settings: BakeSettings, totals: dict[str, Any]
 ) -> dict[str, Any]:
     """A bake's report, as ``cairn bake --report`` writes it."""
+    names = [joint.object_name for joint in export.joints]
     asked = replace(settings, start=export.frame_start, end=export.frame_end)
     return {
         "cairn": __version__,
@@ -32,10 +33,10 @@ def report_dictionary(
         "scene": bpy.data.filepath,
         "options": {**asdict(asked), "frame_rate": export.frame_rate},
         "notes": [{"level": note.level, "object": note.object_name, "text": note.text} for note in export.notes],
-        "joints": [joint.object_name for joint in export.joints],
+        "joints": names,
         "breaks": [vars(broken) for broken in breaks_of(export, trajectory)],
         "frames": [
-            {**report.as_dict(), "frame": export.frame_start + report.frame, **frame_joints(report)}
+            {**report.as_dict(), "frame": export.frame_start + report.frame, **frame_joints(report, names)}
             for report in trajectory.reports
         ],
         "totals": totals,

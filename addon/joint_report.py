@@ -36,17 +36,19 @@ class JointBreak:
     torque: float
 
 
-def frame_joints(report: "FrameReport") -> dict[str, Any]:
-    """The joints of one frame, as the report has them: a number a joint, in the order of the report's ``joints``."""
+def frame_joints(report: "FrameReport", names: list[str]) -> dict[str, Any]:
+    """The joints of one frame, as the report has them: a number a joint, in the order of ``names``."""
     joints = report.joints
     if joints is None:
         return {}
+    # A broken joint bears nothing, but in the frame in which it broke it did.
+    bears = ~joints.broken | np.isin(names, report.broke)
     return {
         "joints": {
-            "error": _rounded(joints.error_linear),
-            "error_angle": _rounded(joints.error_angular),
-            "force": _rounded(np.linalg.norm(joints.force, axis=1)),
-            "torque": _rounded(np.linalg.norm(joints.torque, axis=1)),
+            "error": _rounded(np.where(joints.broken, 0.0, joints.error_linear)),
+            "error_angle": _rounded(np.where(joints.broken, 0.0, joints.error_angular)),
+            "force": _rounded(np.where(bears, np.linalg.norm(joints.force, axis=1), 0.0)),
+            "torque": _rounded(np.where(bears, np.linalg.norm(joints.torque, axis=1), 0.0)),
         }
     }
 
