@@ -155,7 +155,7 @@ def blocks_of_impacts(rows, islands, contact_rows, velocity, free_velocity, chos
 @pytest.mark.parametrize(("impulse", "expected"), [(1.0, [0, 1, 2, 3]), (0.0, [1, 2, 3])])
 def test_blocks_that_are_no_contacts_take_part_in_each_impact(impulse, expected):
     """One contact of two bodies that approach, and three rows of other kinds: only the contact may be left out."""
-    rows, contact_rows = allocate_rows(4, 6, 2), allocate_contact_rows(1, 4)
+    rows, contact_rows = allocate_rows(4, 6, 2), allocate_contact_rows(1, 4, 3)
     rows.count[:], rows.block_row[:], rows.body_b[:] = (4, 6), (0, 3, 4, 5, 6), 1
     rows.jacobian[0, 0], rows.jacobian[0, 6], rows.impulse[0] = -1.0, 1.0, impulse
     islands, velocity, chosen = single_island(rows, 2), np.zeros((2, 6)), np.full(4, -1)

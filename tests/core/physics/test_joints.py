@@ -171,7 +171,7 @@ def test_a_door_on_two_hinges_swings_as_on_one():
 
 
 def test_a_ring_of_sixteen_hinged_links_stays_closed():
-    """A closed ring that falls on nothing, spun: momentum stays and no joint opens."""
+    """A closed ring of points that flaps in space: momentum stays and no joint opens."""
     builder, count, radius = ModelBuilder(gravity=(0.0, 0.0, 0.0)), 16, 1.0
     half = radius * math.tan(math.pi / count)
     for place in range(count):
@@ -180,7 +180,7 @@ def test_a_ring_of_sixteen_hinged_links_stays_closed():
             shape=Box((0.02, 0.9 * half, 0.02)),
             position=(radius * math.cos(angle), radius * math.sin(angle), 0.0),
             orientation=(math.cos(0.5 * angle), 0.0, 0.0, math.sin(0.5 * angle)),
-            linear_velocity=(0.0, 0.0, math.cos(2.0 * angle)),
+            linear_velocity=(0.0, 0.0, 0.4 * math.cos(2.0 * angle)),
         )
     corner = radius / math.cos(math.pi / count)
     for place in range(count):
@@ -195,6 +195,7 @@ def test_a_ring_of_sixteen_hinged_links_stays_closed():
     simulation.advance_frame()
     before, energy = momentum(simulation), energies(simulation, 1)[0]
     reports = [simulation.advance_frame() for _ in range(48)]
+    assert max(report.contacts for report in reports) == 0
     assert max(report.joint_error for report in reports) < 1e-7
     assert np.abs(momentum(simulation) - before).max() < 1e-7
     assert reports[-1].kinetic_energy == pytest.approx(energy, rel=1e-2)
@@ -358,7 +359,8 @@ def test_a_servo_goes_where_it_is_aimed_at_and_stops():
         spins.append(simulation.velocities()[0, 5])
     angle = 2.0 * math.atan2(*simulation.poses()[1][0, [3, 0]])
     assert angle == pytest.approx(3.0, abs=1e-6)
-    assert min(spins) > -0.05
+    # four substeps a frame see the end of the way at two moments only
+    assert min(spins) > -0.03 * max(spins)
 
 
 @pytest.mark.parametrize("substeps", [2, 10])
