@@ -5,7 +5,7 @@ import math
 import bpy
 import numpy as np
 import pytest
-from joint_scenes import cube, joint
+from joint_scenes import add_constraint, cube, joint
 from scene_maker import quaternion_matrix
 
 from cairn.addon import cli
@@ -176,8 +176,7 @@ def test_the_frame_is_the_objects_pose_without_its_scale(maker, pair, place, tmp
 def test_a_body_may_be_the_constraint_object_itself(maker, pair):
     """The hinge stands where that body stands."""
     body = pair[1]
-    with bpy.context.temp_override(object=body, active_object=body, selected_objects=[body]):
-        bpy.ops.rigidbody.constraint_add(type="HINGE")
+    add_constraint(body, "HINGE")
     body.rigid_body_constraint.object1, body.rigid_body_constraint.object2 = pair
     found = only(maker)
     assert (found.object_name, found.position) == ("Body", pytest.approx((0, 0, 3)))

@@ -12,8 +12,7 @@ TURNS = {"x": (0.0, 0.0, 0.0), "y": (0.0, 0.0, 0.5 * np.pi), "z": (0.0, -0.5 * n
 def joint(maker, name, first, second, *, kind="POINT", extras=None, **values):
     """An empty made a rigid-body constraint by Blender's operator; values are the constraint's or the object's."""
     ob = maker.object(name)
-    with bpy.context.temp_override(object=ob, active_object=ob, selected_objects=[ob]):
-        bpy.ops.rigidbody.constraint_add(type=kind)
+    add_constraint(ob, kind)
     constraint = ob.rigid_body_constraint
     constraint.object1, constraint.object2 = first, second
     for key, value in values.items():
@@ -21,6 +20,12 @@ def joint(maker, name, first, second, *, kind="POINT", extras=None, **values):
     for key, value in (extras or {}).items():
         setattr(ob.cairn.joint, key, value)
     return ob
+
+
+def add_constraint(ob, kind):
+    """Make an object a constraint, as the active one: Blender 5.0 crashes where the context says which one it is."""
+    bpy.context.view_layer.objects.active = ob
+    bpy.ops.rigidbody.constraint_add(type=kind)
 
 
 def cube(maker, name="Body", **values):
