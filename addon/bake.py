@@ -321,10 +321,11 @@ class _Bake:
         return self.samples[frame - self.export.frame_start - 1]
 
     def _release_poses(self, frame):
-        """Forget the poses that a frame was driven by; what the keyframes need of its sample stays."""
+        """Forget the poses and joints that a frame was driven by; what the keyframes need of its sample stays."""
         if self.export.samples_needed:
             sample = self._sample_of(frame)
-            self.samples[frame - self.export.frame_start - 1] = replace(sample, position=None, orientation=None)
+            driven = dict.fromkeys(("position", "orientation", "joint_enabled", "motor_velocity", "motor_position"))
+            self.samples[frame - self.export.frame_start - 1] = replace(sample, **driven)
 
     def _sample_up_to(self, frame):
         """Evaluate animated frames ahead, one slice of time per step, until frame ``frame`` is known."""
