@@ -17,6 +17,7 @@ FALLS, J d = J v and the solution says so (u_n = -gap / h <= 0 where it pushes, 
 tested, and so is whether d leads the bodies into each other. As many bodies as possible fall, and most of the others
 begin with the mean:
 
+- what joints hold does not fall, and bodies that joints connect go by one rule,
 - what pushes on something that does not fall does not fall either,
 - what the mean leads into others, or along which a contact would do work, goes by END, and so does the other body,
 - what sticks to something driven goes by END: that has its new velocity from the substep's start,
@@ -139,13 +140,13 @@ def choose_position_velocities(
     free_velocity, position_velocity = motion.free_velocity, motion.position_velocity
     if _begin(islands, motion, step_rules, size, velocity, gravity, gravity_speed, h):
         return
-    found = _link_runs(body_a, body_b, contacts.count[0], step_rules)
+    # The first ones go by END or, held by joints, by the mean; those of later rounds are to go by END.
+    found = _add_held(step_rules, _link_runs(body_a, body_b, contacts.count[0], step_rules))
     done = 0
     while done < found:
-        for index in range(done, found):
-            _move_to_end(step_rule, position_velocity, velocity, queue[index])
-        if done == 0:
-            found = _add_held(step_rules, found)
+        if done > 0:
+            for index in range(done, found):
+                _move_to_end(step_rule, position_velocity, velocity, queue[index])
         # What pushes on something that does not fall does not fall either.
         spread = done
         while spread < found:

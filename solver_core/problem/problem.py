@@ -38,6 +38,7 @@ class Status(IntEnum):
     RAY_TERMINATION = 7
     CAPACITY = 8
     FAILED = 9
+    CONFLICTING = 10
 
     @property
     def word(self) -> str:
@@ -59,6 +60,7 @@ MAX_ITERATIONS = int(Status.MAX_ITERATIONS)
 RAY_TERMINATION = int(Status.RAY_TERMINATION)
 CAPACITY = int(Status.CAPACITY)
 FAILED = int(Status.FAILED)
+CONFLICTING = int(Status.CONFLICTING)
 
 
 class ProblemError(ValueError):

@@ -37,6 +37,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..compiled.kernel import bind, inlined, subkernel
+from ..problem.problem import CONFLICTING
 from ..problem.residuals import natural_map, problem_scale
 from .active_subdomain import SubdomainArrays, allocate_subdomain, solve_subdomains, suits_subdomains, sweep_hits
 from .batches.sweep_workspace import SweepWorkspace, allocate_sweep_workspace
@@ -349,7 +350,8 @@ def _solve_or_sweep_on(
     )
     iterations += done
     last_wait = note_success(islands, island, workspace.memory)
-    if residual > target:
+    # rows that contradict each other are as good as solved
+    if residual > target and status != CONFLICTING:
         note_failure(islands, island, workspace.memory, last_wait, closeness)
         workspace.fallbacks[0] += 1
         copy_impulses(rows.block_row, islands, island, rows.impulse, workspace.kept)

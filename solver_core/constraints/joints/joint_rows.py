@@ -39,8 +39,6 @@ _RATIO_RECOVERY_MOST = 0.01
 # forces were taken where the difference moves a body by less than the next share of its size.
 _RATIO_EXACT = 1e-9
 _RATIO_MOVED = 1e-6
-# Compliance of rows that hold, as a share of their W_ii: it makes the impulses of redundant joints unique.
-RATIO_COMPLIANCE = 1e-8
 # An error must come down by this factor in a correction, or there are no more.
 _RATIO_GAIN = 0.5
 # A servo slows down by this share of what its largest force could.
@@ -177,9 +175,7 @@ def fill_position_row(joints, joint_state, joint, index, motion, h, rows, row, b
     lower, upper, compliance, bias = -math.inf, math.inf, 0.0, 0.0
     if role in (HOLD, RANGE):
         lower = 0.0 if role == RANGE else lower
-        compliance = RATIO_COMPLIANCE * diagonal
-        # what the row gives way is no error of the joint
-        bias = (error - joint_state.aim[index]) / (h * share) - speed - compliance * rows.impulse[row]
+        bias = (error - joint_state.aim[index]) / (h * share) - speed
     elif role == SPRING:
         square = scale * scale
         rate = (0.5 * h * joints.stiffness[index] + joints.damping[index]) / square

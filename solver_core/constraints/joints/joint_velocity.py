@@ -13,9 +13,8 @@ Where bodies bounce, impacts come first, and these take no time: forces have the
 import math
 
 from ...compiled.kernel import subkernel
-from ...model.joints.joint_arrays import FRICTION, HOLD, MOTOR, RANGE, SPRING, WORLD
+from ...model.joints.joint_arrays import FRICTION, MOTOR, RANGE, SPRING, WORLD
 from .coordinate_geometry import frame_of
-from .joint_rows import RATIO_COMPLIANCE
 from .row_measures import error_of, fill_joint_row, scale_of, turn_to_side
 
 # A limit is touched within this share of the joint's size.
@@ -76,19 +75,17 @@ def _push(rows, row, block, impulse, velocity):
 
 @subkernel
 def _set_terms(joints, joint_state, joint, index, error, h, rows, row, bounces):
-    """Bias, bounds, compliance, the impulse that the solve begins with, and what is given besides."""
+    """Bias, bounds, the impulse that the solve begins with, and what is given besides."""
     role, scale = joints.role[index], scale_of(joints, joint, index)
     impulse = joint_state.impulse[index]
     start = impulse + joint_state.change[index]
-    bias, lower, upper, compliance, given = 0.0, -math.inf, math.inf, 0.0, 0.0
-    if role in (HOLD, RANGE):
-        compliance = RATIO_COMPLIANCE * rows.diagonal[row]
-        if role == RANGE:
-            touches = impulse > 0.0 or error <= _RATIO_AT_LIMIT * joints.size[joint]
-            lower, upper = 0.0, math.inf if touches else 0.0
+    bias, lower, upper, given = 0.0, -math.inf, math.inf, 0.0
+    if role == RANGE:
+        touches = impulse > 0.0 or error <= _RATIO_AT_LIMIT * joints.size[joint]
+        lower, upper = 0.0, math.inf if touches else 0.0
     elif role == SPRING:
         start = lower = upper = impulse
-    else:
+    elif role in (MOTOR, FRICTION):
         most = joints.largest[index] * h / scale
         lower, upper = -most, most
         if role == MOTOR:
@@ -96,12 +93,8 @@ def _set_terms(joints, joint_state, joint, index, error, h, rows, row, bounces):
     start = min(upper, max(lower, start))
     if bounces and (role == SPRING or ((role in (MOTOR, FRICTION)) and math.isfinite(upper))):
         given, start, lower, upper = start, 0.0, 0.0, 0.0
-    if role in (HOLD, RANGE):
-        # what the row gives way is no velocity of the joint
-        bias = -compliance * start
     joint_state.given[index] = given
-    rows.bias[row], rows.lower[row], rows.upper[row], rows.compliance[row] = bias, lower, upper, compliance
-    rows.diagonal[row] += compliance
+    rows.bias[row], rows.lower[row], rows.upper[row], rows.compliance[row] = bias, lower, upper, 0.0
     rows.impulse[row] = start
 
 

@@ -84,4 +84,5 @@ def turns(angular: tuple[Axis, Axis, Axis]) -> list[Coordinate]:
 
 def about_only(axis: int, given: Axis) -> list[Coordinate]:
     """The three turns where only that about ``axis`` is not locked."""
-    return turns(tuple(given if other == axis else LOCKED for other in range(3)))
+    x, y, z = (given if other == axis else LOCKED for other in range(3))
+    return turns((x, y, z))

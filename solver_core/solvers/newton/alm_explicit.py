@@ -6,12 +6,13 @@ F is semismooth. With D the derivative of P at its argument, block by block, a s
 
     J dr = -F,      J = I - D (I - diag(rho) W)
 
-by damped least squares, since W may be rank-deficient (forces are not unique then, velocities are), and is not taken
-to be symmetric. Norms are taken in diag(rho)^-1, and steps are halved until |F| falls. Far from a solution that may end
-in a local minimum of |F|: sweeps of nncg come first, and again, more of them, where Newton's method gets no further.
+damped, and where that does not do by damped least squares, since W may be rank-deficient (forces are not unique then,
+velocities are), and is not taken to be symmetric. Norms are taken in diag(rho)^-1, and steps are halved until |F|
+falls. Far from a solution that may end in a local minimum of |F|: sweeps of nncg come first, and again, more of them,
+where Newton's method gets no further.
 
-Cost of a Newton step: a dense factorisation of n x n. Ends with ``round_off`` where doubles allow no more; the best
-iterate is returned.
+Cost of a Newton step: a dense factorisation over the closed contacts. Ends with ``round_off`` where doubles allow no
+more; the best iterate is returned.
 
 Sources: Alart and Curnier 1991; Acary, Bremond and Huber 2018, which compares this form with others.
 """
@@ -28,10 +29,12 @@ from .cone import project_contacts
 _FIRST_SWEEPS = 50
 _FACTOR_SWEEPS = 4
 _MAX_ROUNDS = 5
+# Sweeps of a round at most, times the entries of W: a second or two.
+_MOST_PRODUCTS = 1e9
 # Newton steps in a round.
 _STEPS_PER_ROUND = 30
-# Damping of least squares; J scaled is of the order 1.
-_DAMPING = 1e-10
+# Damping; J scaled is of the order 1. Steps of refinement, which take from a solution what the damping did to it.
+_DAMPING, _REFINEMENTS = 1e-10, 2
 # A step must bring |F| down by this share of its length, which may be halved so often.
 _RATIO_DECREASE = 1e-3
 _MAX_HALVINGS = 12
@@ -62,7 +65,7 @@ def solve_alm_explicit(delassus, start, friction, options):
     for _ in range(_MAX_ROUNDS):
         if search.is_over():
             break
-        search.sweep(sweeps)
+        search.sweep(int(min(sweeps, max(_MOST_PRODUCTS / max(delassus.matrix.nnz, 1), _FIRST_SWEEPS))))
         search.take_steps()
         sweeps *= _FACTOR_SWEEPS
     return search.r, search.status(), search.steps, search.residual, search.scale, search.worst_contact, search.history
@@ -129,18 +132,28 @@ class _NewtonSearch:
         for _ in range(_STEPS_PER_ROUND):
             if self.is_over():
                 return
-            direction = self._direction(error, derivative)
-            size, step = np.linalg.norm(error / self.root), 1.0
-            for _ in range(_MAX_HALVINGS):
-                error, derivative = self._error(r + step * direction)
-                if np.linalg.norm(error / self.root) <= (1.0 - _RATIO_DECREASE * step) * size:
+            size, taken = np.linalg.norm(error / self.root), None
+            for by_least_squares in (False, True):
+                direction = self._direction(error, derivative, by_least_squares)
+                taken = self._halve(r, direction, size)
+                if taken is not None:
                     break
-                step *= 0.5
-            else:
+            if taken is None:
                 return
+            step, error, derivative = taken
             r += step * direction
             self.steps += 1
             self.history.append(self.judge(r))
+
+    def _halve(self, r, direction, size):
+        """The longest of the steps 1, 1/2, ... that brings |F| down from ``size``: (step, F, D), or None."""
+        step = 1.0
+        for _ in range(_MAX_HALVINGS):
+            error, derivative = self._error(r + step * direction)
+            if np.linalg.norm(error / self.root) <= (1.0 - _RATIO_DECREASE * step) * size:
+                return step, error, derivative
+            step *= 0.5
+        return None
 
     def _error(self, r):
         """F, and D block by block [contacts, 3, 3]."""
@@ -149,14 +162,34 @@ class _NewtonSearch:
         project_contacts(self.settings.friction, False, self.arrays.friction, argument, projected, derivative)
         return np.where(self.rho > 0.0, r - projected, 0.0), derivative.reshape(-1, 3, 3)
 
-    def _direction(self, error, derivative):
-        """Damped least-squares solution of J dr = -F."""
+    def _direction(self, error, derivative, by_least_squares):
+        """Solution of J dr = -F; open contacts, whose rows of J are those of I, first."""
         size = len(error)
-        inner = np.eye(size) - self.rho[:, None] * self.matrix
-        product = np.einsum("cij,cjk->cik", derivative, inner.reshape(-1, 3, size)).reshape(size, size)
-        jacobian = np.where(self.rho[:, None] > 0.0, np.eye(size) - product, np.eye(size))
-        jacobian *= self.root[None, :] / self.root[:, None]
-        normal = jacobian.T @ jacobian
-        normal[np.diag_indices(size)] += _DAMPING
-        factor = scipy.linalg.cho_factor(normal, check_finite=False)
-        return -self.root * scipy.linalg.cho_solve(factor, jacobian.T @ (error / self.root), check_finite=False)
+        closed = np.repeat(derivative.any(axis=(1, 2)) & (self.rho[0::3] > 0.0), 3)
+        direction = -error
+        contacts = closed[0::3]
+        inner = np.eye(size)[closed] - self.rho[closed, None] * self.matrix[closed]
+        product = np.einsum("cij,cjk->cik", derivative[contacts], inner.reshape(-1, 3, size)).reshape(-1, size)
+        rest = product[:, ~closed] @ direction[~closed] - error[closed]
+        jacobian = np.eye(len(rest)) - product[:, closed]
+        root = self.root[closed]
+        jacobian *= root[None, :] / root[:, None]
+        if by_least_squares:
+            normal = jacobian.T @ jacobian + _DAMPING * np.eye(len(rest))
+            factor = scipy.linalg.cho_factor(normal, check_finite=False)
+            direction[closed] = root * scipy.linalg.cho_solve(factor, jacobian.T @ (rest / root), check_finite=False)
+        else:
+            direction[closed] = root * _solve_damped(jacobian, rest / root)
+        return direction
+
+
+def _solve_damped(jacobian, right):
+    """Solution of a system that may be singular, damped, and refined where that took something away.
+
+    Loses half as many digits as least squares where W is ill-conditioned, and all where the system has no solution.
+    """
+    factor = scipy.linalg.lu_factor(jacobian + _DAMPING * np.eye(len(right)), check_finite=False)
+    found = scipy.linalg.lu_solve(factor, right, check_finite=False)
+    for _ in range(_REFINEMENTS):
+        found += scipy.linalg.lu_solve(factor, right - jacobian @ found, check_finite=False)
+    return found

@@ -78,6 +78,67 @@ def assemble(rows, islands, island, group, graph, elimination, factor, whole, st
 
 
 @subkernel
+def assemble_asymmetric(rows, islands, island, group, graph, elimination, factor, stiffness, turned):
+    """H of an asymmetric D into ``factor``, to be factorised by ``block_lu``.
+
+    Parameters
+    ----------
+    rows, islands, island, group, graph, elimination
+        Read.
+    factor : BlockLu
+        Written.
+    stiffness, turned : float64 [row_capacity, 3]
+        D, read; D' of each contact, written.
+    """
+    diagonal, lower, upper, position = factor.diagonal, factor.lower, factor.upper, elimination.position
+    jacobian = rows.jacobian
+    count = graph.count[0]
+    for body in range(count):
+        start = BLOCK * position[body]
+        mass = rows.body_mass[graph.body[body]]
+        for m in range(6):
+            for r in range(6):
+                diagonal[start + 6 * m + r] = mass[m, r]
+    for entry in range(BLOCK * elimination.column_start[count]):
+        lower[entry] = 0.0
+        upper[entry] = 0.0
+    first = islands.block_first[island]
+    for index in range(first, islands.block_first[island + 1]):
+        block = islands.block_order[index]
+        row, end = rows.block_row[block], rows.block_row[block + 1]
+        a, b = graph.local[rows.body_a[block]], graph.local[rows.body_b[block]]
+        position_a = position[a] if a >= 0 else -1
+        position_b = position[b] if b >= 0 else -1
+        edge = graph.block_edge[index - first]
+        target = BLOCK * elimination.edge_block[edge] if edge >= 0 else -1
+        later, earlier = (6, 0) if position_b > position_a else (0, 6)
+        while row < end:
+            here, there = 12 * row, 12 * row + 6
+            size = group[row]
+            if stiffness[row, 0] > 0.0 and size == 3:
+                for k in range(3):
+                    for m in range(3):
+                        turned[row + k, m] = stiffness[row + m, k]
+                # ``add_contact`` adds J_r' D' J_c where D is not symmetric
+                if a >= 0:
+                    add_contact(diagonal, BLOCK * position_a, jacobian, here, jacobian, here, turned, 3 * row)
+                if b >= 0:
+                    add_contact(diagonal, BLOCK * position_b, jacobian, there, jacobian, there, turned, 3 * row)
+                if target >= 0:
+                    add_contact(lower, target, jacobian, here + later, jacobian, here + earlier, turned, 3 * row)
+                    add_contact(upper, target, jacobian, here + later, jacobian, here + earlier, stiffness, 3 * row)
+            elif stiffness[row, 0] > 0.0:
+                if a >= 0:
+                    add_row(diagonal, BLOCK * position_a, jacobian, here, jacobian, here, stiffness, 3 * row)
+                if b >= 0:
+                    add_row(diagonal, BLOCK * position_b, jacobian, there, jacobian, there, stiffness, 3 * row)
+                if target >= 0:
+                    add_row(lower, target, jacobian, here + later, jacobian, here + earlier, stiffness, 3 * row)
+                    add_row(upper, target, jacobian, here + later, jacobian, here + earlier, stiffness, 3 * row)
+            row += size
+
+
+@subkernel
 def multiply_mass(bodies, body_mass, vector, product):
     """product = M vector on these bodies.
 

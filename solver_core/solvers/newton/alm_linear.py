@@ -4,6 +4,7 @@ The factor is that of H itself, of an H a little different (an older one, or the
 terms), or of the diagonal blocks of H only. By itself it solves; with what differs
 
     GMRES(k)              on L^-1 H L^-T, in the norm that L gives; H may be asymmetric; k basis vectors, no restart
+    L U                   of an asymmetric H, where those steps do not do
     conjugate gradients   on H with (L L')^-1 as preconditioner, for the diagonal blocks: many steps, little memory
 
 Sources: Saad and Schultz 1986; Hestenes and Stiefel 1952.
@@ -15,7 +16,8 @@ import numpy as np
 
 from ...compiled.kernel import subkernel
 from ..linear_algebra.block_cholesky import solve_lower, solve_upper
-from .alm_hessian import dot_bodies, multiply_hessian
+from ..linear_algebra.block_lu import factorize_lu, solve_lu
+from .alm_hessian import assemble_asymmetric, dot_bodies, multiply_hessian
 from .alm_workspace import MAX_STEPS_GMRES
 
 # Conjugate gradients stop at this share of the first residual.
@@ -40,6 +42,30 @@ def solve_with_factor(bodies, workspace):
     solve_lower(count, column_start, row, factor, x)
     solve_upper(count, column_start, row, factor, x)
     _scatter(bodies, elimination.order, x, by_body.direction)
+
+
+@subkernel
+def solve_asymmetric(rows, islands, island, workspace):
+    """dv = -H^-1 g with a factor L U of H itself.
+
+    Parameters
+    ----------
+    rows, islands, island
+        Read.
+    workspace : AlmWorkspace
+        ``stiffness`` is read; ``by_body.direction`` and what belongs to the factor are written.
+    """
+    graph, elimination, factor, x = workspace.graph, workspace.elimination, workspace.asymmetric, workspace.solution
+    count, column_start, row = graph.count[0], elimination.column_start, elimination.row
+    bodies = graph.body[:count]
+    assemble_asymmetric(
+        rows, islands, island, workspace.group, graph, elimination, factor, workspace.stiffness, workspace.turned
+    )
+    factorize_lu(count, column_start, row, factor)
+    _gather(bodies, elimination.order, workspace.by_body.gradient, -1.0, x)
+    solve_lu(count, column_start, row, factor, x)
+    _scatter(bodies, elimination.order, x, workspace.by_body.direction)
+    workspace.progress.factorisations[0] += 1
 
 
 @subkernel

@@ -17,9 +17,10 @@ C_i they add min_p ((p - lambda_i)^2 / (2 rho_i) + C_i p^2 / 2 + p u_i) to phi w
 
 What is judged after each Newton step, and returned, are p and v_p.
 
-The penalty c runs along a continuation: from a cold start it is low and rises from outer step to outer step, the faster
-the fewer Newton steps the last one took; a warm start begins high. The outer error shrinks the more a step the higher c
-is, and heavy loads on light bodies need a high one; but far from the solution a high c makes the inner problems hard.
+Islands with joints: see ``alm_bilateral``. The penalty c runs along a continuation: from a cold start it is low and
+rises from outer step to outer step, the faster the fewer Newton steps the last one took; a warm start begins high. The
+outer error shrinks the more a step the higher c is, and heavy loads on light bodies need a high one; but far from the
+solution a high c makes the inner problems hard.
 
 H has the graph of the bodies (``body_graph``) and is factorised (``block_cholesky``). While the penalty stays and only
 few contacts change their D, the old factor serves on. Where the factor would not fit, conjugate gradients run with the
@@ -35,7 +36,7 @@ Acary, Cadoux, Lemarechal and Malick 2011 (fixed point in s); Castro et al. 2022
 import math
 
 from ...compiled.kernel import kernel, subkernel
-from ...problem.problem import MAX_ITERATIONS, STAGNATED
+from ...problem.problem import CONFLICTING, MAX_ITERATIONS, STAGNATED
 from ...problem.residuals import natural_map
 from ..linear_algebra.block_cholesky import factorize
 from ..linear_algebra.body_graph import build_body_graph
@@ -43,16 +44,16 @@ from ..linear_algebra.elimination import find_elimination
 from ..registry import Method, register
 from ..shared.directions import copy_impulses
 from ..shared.status import begin_solve, fail, status_of
+from .alm_bilateral import PENALTY_BILATERAL, take_conflicts_out
 from .alm_explicit import solve_alm_explicit
 from .alm_hessian import assemble, dot_bodies, multiply_mass
-from .alm_linear import iterate_gmres, iterate_gradients, solve_with_factor
+from .alm_linear import iterate_gmres, iterate_gradients, solve_asymmetric, solve_with_factor
 from .alm_penalty import EPSILON, GROWTH_FAST, RATIO_SLOW, growth_of_penalty, raise_penalty
 from .alm_system import (
     fill_slip_stiffness,
     fill_stiffness,
     gap_of_multipliers,
     group_rows,
-    has_contacts,
     largest_speed,
     largest_term,
     measure_speeds,
@@ -99,8 +100,8 @@ _RATIO_CHANGED = 1.0 / 16.0
 _RATIO_SAME = 1e-9
 # What a Newton step costs beside its factorisation, in visits of a contact by a sweep.
 _VISITS_A_STEP, _VISITS_A_GROUP, _VISITS_A_BODY = 100.0, 10.0, 20.0
-# Speeds are known to this multiple of their rounding where the penalty is high enough for joints.
-_FACTOR_ROUNDING = 1e8
+# What solves exactly ends where the residual is this multiple of the speeds' rounding.
+_FACTOR_ROUNDING = 1e3
 # The solver gives up after this many Newton steps in which the residual has not come down by this factor.
 _MAX_STALLED = 60
 _RATIO_PROGRESS = 0.5
@@ -134,8 +135,6 @@ def solve_alm_newton(rows, islands, island, free_velocity, velocity, workspace, 
     progress, by_row, by_body = workspace.progress, workspace.by_row, workspace.by_body
     progress.scale[0] = scale
     penalty = _PENALTY_COLD if residual > _RATIO_WARM * scale else _PENALTY_WARM
-    if settings.exactly > 0.0 and not has_contacts(rows.block_row, islands, island, workspace.group):
-        penalty = raise_penalty(penalty, math.inf, target, largest_speed(rows, islands, island, velocity))
     # not the literal False, for which Numba would compile the callee a second time
     model, near, failed = settings.friction, residual <= target, False
     direct = _has_factor(workspace.graph, workspace.elimination)
@@ -175,15 +174,22 @@ def solve_alm_newton(rows, islands, island, free_velocity, velocity, workspace, 
                 foretells = began_near or still or not direct or earlier_penalty < 0.0
                 growth = growth_of_penalty(inner_steps, residual, progress.last[0], target, foretells)
             if growth > 1.0:
-                largest = largest_term(rows, islands, island, by_body.velocity)
+                # where each outer step begins at the impulses' own velocity rounding does not add up
+                largest = largest_term(rows, islands, island, by_body.velocity) if progress.singles[0] == 0 else 0.0
                 penalty = raise_penalty(penalty, growth, target, largest)
     residual, worst_block = progress.last[0], progress.worst_block[0]
     if residual > progress.least[0]:
         copy_impulses(rows.block_row, islands, island, by_row.best, rows.impulse)
         set_velocities(rows, islands, island, workspace.group, free_velocity, velocity)
         residual, worst_block = natural_map(rows, islands, island, velocity, settings)
+    solved = residual <= asked
+    if progress.conflicts[0] > 0:
+        copy_impulses(rows.block_row, islands, island, by_row.bias, rows.bias)
+        residual, worst_block = natural_map(rows, islands, island, velocity, settings)
     status = status_of(residual, asked, settings.absolute_tolerance)
-    if status == MAX_ITERATIONS and progress.steps[0] < settings.max_iterations:
+    if solved and status == MAX_ITERATIONS:
+        status = CONFLICTING
+    elif status == MAX_ITERATIONS and progress.steps[0] < settings.max_iterations:
         status = STAGNATED
     return status, progress.steps[0], residual, scale, worst_block
 
@@ -214,7 +220,11 @@ def _prepare(rows, islands, island, velocity, workspace, residual):
     progress.factored_penalty[0], progress.forcing[0] = 0.0, _FORCING
     if not build_body_graph(rows, islands, island, workspace.graph):
         find_elimination(workspace.graph, workspace.elimination)
-    progress.groups[0] = group_rows(rows, islands, island, workspace.group, workspace.by_row.weight)
+    stiff = PENALTY_BILATERAL if _has_factor(workspace.graph, workspace.elimination) else 0.0
+    groups, singles = group_rows(rows, islands, island, workspace.group, workspace.by_row.weight, stiff)
+    progress.groups[0], progress.singles[0], progress.conflicts[0], progress.splits[0] = groups, singles, 0, 0
+    if singles > 0:
+        copy_impulses(rows.block_row, islands, island, rows.bias, workspace.by_row.bias)
     copy_impulses(rows.block_row, islands, island, rows.impulse, workspace.by_row.best)
     for index in range(islands.block_first[island], islands.block_first[island + 1]):
         block = islands.block_order[index]
@@ -243,6 +253,8 @@ def _minimise_energy(rows, islands, island, free_velocity, velocity, workspace, 
     progress, by_row, by_body = workspace.progress, workspace.by_row, workspace.by_body
     bodies = workspace.graph.body[: workspace.graph.count[0]]
     while True:
+        if begun and progress.singles[0] > 0:
+            take_conflicts_out(rows, islands, island, workspace, target)
         set_velocities(rows, islands, island, workspace.group, free_velocity, velocity)
         error = _measure_gradient(bodies, rows.body_mass, by_body, velocity)
         if begun:
@@ -271,7 +283,7 @@ def _step_as_impulses_say(rows, islands, island, free_velocity, velocity, worksp
     noise = _FACTOR_NOISE * residual
     bodies = workspace.graph.body[: workspace.graph.count[0]]
     copy_impulses(rows.block_row, islands, island, by_row.speed, by_row.trial)
-    settle_speeds(rows.block_row, islands, island, group, noise, by_row.multiplier, by_row.speed)
+    settle_speeds(rows, islands, island, group, noise, by_row.multiplier, by_row.speed)
     shift_contacts(rows, islands, island, group, model, by_row.speed, by_row.shift)
     project_rows(rows, islands, island, group, model, slip, penalty, by_row, 0.0, rows.impulse)
     fill_stiffness(rows, islands, island, group, model, penalty, by_row, workspace.factored, workspace.stiffness)
@@ -374,7 +386,7 @@ def _judge(rows, islands, island, velocity, workspace, settings):
 @subkernel
 def _allowed(rows, islands, island, penalty, by_row):
     """The error of v that is small beside what the outer step moves."""
-    moved = gap_of_multipliers(rows, islands, island, penalty, by_row.weight, by_row.multiplier)
+    moved = gap_of_multipliers(rows, islands, island, penalty, by_row)
     return _RATIO_INNER * moved
 
 
@@ -423,10 +435,15 @@ def _find_direction(rows, islands, island, workspace, model, penalty, slip):
     asymmetric = slip > 0.0 and fill_slip_stiffness(rows, islands, island, group, model, penalty, by_row, stiffness)
     if not direct and not asymmetric:
         iterate_gradients(rows, islands, island, workspace)
+    elif asymmetric and progress.splits[0] == 1:
+        solve_asymmetric(rows, islands, island, workspace)
     elif asymmetric or largest > _RATIO_SAME:
         if not iterate_gmres(rows, islands, island, workspace, progress.forcing[0]):
             # the factor is too far from H: the next step has its own
             progress.factored_penalty[0] = 0.0
+            if asymmetric and direct and progress.singles[0] > 0:
+                solve_asymmetric(rows, islands, island, workspace)
+                progress.splits[0] = 1
     else:
         bodies = graph.body[: graph.count[0]]
         solve_with_factor(bodies, workspace)

@@ -36,7 +36,7 @@ _RATIO_CHANGED = 0.05
 
 
 @subkernel
-def group_rows(rows, islands, island, group, weight):
+def group_rows(rows, islands, island, group, weight, stiff):
     """Find the contacts among the rows, and weigh them.
 
     Parameters
@@ -47,14 +47,16 @@ def group_rows(rows, islands, island, group, weight):
         Written: 3 at the normal row of a contact whose two friction rows follow, 1 at rows for themselves. Asking here
         once and not in each pass makes those several times faster.
     weight : float64 [row_capacity]
-        Written: 1 / mean W_ii of the group, 0 where it moves nothing.
+        Written: 1 / mean W_ii of the group, 0 where it moves nothing; - ``stiff`` / W_ii of bilateral rows.
+    stiff : float
+        Penalty of bilateral rows, which stays as it is; 0 where it is that of all rows.
 
     Returns
     -------
-    int
-        Groups.
+    tuple of (int, int)
+        Groups, and single rows among them.
     """
-    groups = 0
+    groups, singles = 0, 0
     diagonal, normal_row = rows.diagonal, rows.normal_row
     for index in range(islands.block_first[island], islands.block_first[island + 1]):
         block = islands.block_order[index]
@@ -70,8 +72,26 @@ def group_rows(rows, islands, island, group, weight):
             else:
                 group[row] = 1
                 weight[row] = 1.0 / diagonal[row] if diagonal[row] > 0.0 else 0.0
+                is_bilateral = normal_row[row] < 0 and rows.lower[row] == -math.inf and rows.upper[row] == math.inf
+                if is_bilateral and stiff > 0.0:
+                    weight[row] *= -stiff
+                singles += 1
                 row += 1
-    return groups
+    return groups, singles
+
+
+@subkernel
+def penalty_of(penalty, weight):
+    """rho of a row [kg].
+
+    Parameters
+    ----------
+    penalty : float
+        c.
+    weight : float
+        Of ``RowVectors``.
+    """
+    return penalty * weight if weight >= 0.0 else -weight
 
 
 @subkernel
@@ -164,18 +184,19 @@ def shift_contacts(rows, islands, island, group, model, speed, shift):
                 shift[row] = value
                 row += 3
             else:
-                shift[row] = 0.0
                 row += 1
     return largest
 
 
 @subkernel
-def settle_speeds(block_row, islands, island, group, noise, multiplier, speed):
+def settle_speeds(rows, islands, island, group, noise, multiplier, speed):
     """Speeds of contacts that go with their impulses: up to ``noise`` none where one pushes, else that of opening.
+
+    Likewise of rows with constant bounds: none between the bounds, else the speed that keeps the impulse at its bound.
 
     Parameters
     ----------
-    block_row, islands, island
+    rows, islands, island
         Read.
     group : int64 [row_capacity]
         Read; of ``group_rows``.
@@ -186,7 +207,7 @@ def settle_speeds(block_row, islands, island, group, noise, multiplier, speed):
     """
     for index in range(islands.block_first[island], islands.block_first[island + 1]):
         block = islands.block_order[index]
-        row, end = block_row[block], block_row[block + 1]
+        row, end = rows.block_row[block], rows.block_row[block + 1]
         while row < end:
             if group[row] == 3:
                 if multiplier[row] > 0.0:
@@ -196,12 +217,22 @@ def settle_speeds(block_row, islands, island, group, noise, multiplier, speed):
                         speed[row + 1], speed[row + 2] = 0.0, 0.0
                 elif speed[row] >= -noise:
                     speed[row], speed[row + 1], speed[row + 2] = max(speed[row], noise), 0.0, 0.0
+            elif rows.lower[row] == -math.inf and rows.upper[row] == math.inf:
+                pass
+            elif multiplier[row] <= rows.lower[row]:
+                if speed[row] >= -noise:
+                    speed[row] = max(speed[row], noise)
+            elif multiplier[row] >= rows.upper[row]:
+                if speed[row] <= noise:
+                    speed[row] = min(speed[row], -noise)
+            elif abs(speed[row]) <= noise:
+                speed[row] = 0.0
             row += group[row]
 
 
 @subkernel
 def subtract_stiffness(block_row, islands, island, group, stiffness, speed, origin, impulse):
-    """``impulse`` -= D (speed - origin) of the contacts; other rows have both the same.
+    """``impulse`` -= D (speed - origin).
 
     Parameters
     ----------
@@ -226,6 +257,8 @@ def subtract_stiffness(block_row, islands, island, group, stiffness, speed, orig
                 )
                 for k in range(row, row + 3):
                     impulse[k] -= stiffness[k, 0] * u0 + stiffness[k, 1] * u1 + stiffness[k, 2] * u2
+            elif speed[row] != origin[row]:
+                impulse[row] -= stiffness[row, 0] * (speed[row] - origin[row])
             row += group[row]
 
 
@@ -282,7 +315,7 @@ def project_rows(rows, islands, island, group, model, slip, penalty, by_row, ste
                 row += 3
             else:
                 lower, upper = _bounds(rows.normal_row, rows.friction, rows.lower, rows.upper, multiplier, row)
-                share, rho = with_compliance(rho, rows.compliance[row])
+                share, rho = with_compliance(penalty_of(penalty, weight[row]), rows.compliance[row])
                 z0 = share * multiplier[row] - rho * (speed[row] + step * change[row])
                 p0 = min(upper, max(lower, z0)) if rho > 0.0 else multiplier[row]
                 total += (p0 - rows.impulse[row]) * change[row]
@@ -363,7 +396,7 @@ def fill_stiffness(rows, islands, island, group, model, penalty, by_row, factore
                         difference = max(difference, abs(stiffness[k, m] - factored[k, m]))
             else:
                 lower, upper = _bounds(rows.normal_row, rows.friction, rows.lower, rows.upper, multiplier, row)
-                share, rho = with_compliance(rho, rows.compliance[row])
+                share, rho = with_compliance(penalty_of(penalty, weight[row]), rows.compliance[row])
                 z0 = share * multiplier[row] - rho * speed[row]
                 stiffness[row, 0] = rho if lower <= z0 <= upper and lower < upper else 0.0
                 difference = abs(stiffness[row, 0] - factored[row, 0])
@@ -453,25 +486,10 @@ def largest_speed(rows, islands, island, velocity):
 
 
 @subkernel
-def has_contacts(block_row, islands, island, group):
-    """Whether there are contacts in an island.
+def gap_of_multipliers(rows, islands, island, penalty, by_row):
+    """sqrt(sum |lambda - p|^2 / rho) [sqrt(J)]: by how much the outer step has moved.
 
-    Parameters
-    ----------
-    block_row, islands, island
-        Read.
-    group : int64 [row_capacity]
-        Read; of ``group_rows``.
-    """
-    for index in range(islands.block_first[island], islands.block_first[island + 1]):
-        if group[block_row[islands.block_order[index]]] == 3:
-            return True
-    return False
-
-
-@subkernel
-def gap_of_multipliers(rows, islands, island, penalty, weight, multiplier):
-    """sqrt(sum |lambda - p|^2 / rho) [sqrt(J)]: by how much the outer step has moved; without rows that need no lambda.
+    Without rows that need no lambda.
 
     Parameters
     ----------
@@ -479,14 +497,15 @@ def gap_of_multipliers(rows, islands, island, penalty, weight, multiplier):
         Read; ``impulse`` holds p.
     penalty : float
         c.
-    weight, multiplier : float64 [row_capacity]
+    by_row : RowVectors
         Read.
     """
+    multiplier, weight = by_row.multiplier, by_row.weight
     total = 0.0
     for index in range(islands.block_first[island], islands.block_first[island + 1]):
         block = islands.block_order[index]
         for row in range(rows.block_row[block], rows.block_row[block + 1]):
-            rho = penalty * weight[row]
+            rho = penalty_of(penalty, weight[row])
             if rho > 0.0 and rho * rows.compliance[row] < 1.0:
                 total += (multiplier[row] - rows.impulse[row]) ** 2 / rho
     return math.sqrt(total)

@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..linear_algebra.block_cholesky import BlockFactor, allocate_block_factor
+from ..linear_algebra.block_lu import BlockLu, allocate_block_lu
 from ..linear_algebra.body_graph import BodyGraph, allocate_body_graph
 from ..linear_algebra.elimination import Elimination, allocate_elimination
 
@@ -24,13 +25,15 @@ class RowVectors(NamedTuple):
     multiplier
         lambda [N s].
     weight
-        1 / mean W_ii of the row's group [kg]; 0 if it moves nothing.
+        1 / mean W_ii of the row's group [kg]; 0 if it moves nothing; minus its penalty if that is constant.
     shift
-        s, at normal rows of contacts [m/s].
+        s, at normal rows of contacts; at bilateral rows what of u no velocity can take away [m/s].
     speed, change
         u = J v + bias, and J dv [m/s].
     trial, kept, best
         p of a trial step, p before a step, and the impulses with the smallest residual [N s].
+    bias
+        Of ``rows``, as it was given [m/s].
     """
 
     multiplier: np.ndarray
@@ -41,6 +44,7 @@ class RowVectors(NamedTuple):
     trial: np.ndarray
     kept: np.ndarray
     best: np.ndarray
+    bias: np.ndarray
 
 
 class BodyVectors(NamedTuple):
@@ -77,6 +81,12 @@ class Progress(NamedTuple):
     worst_block : int64 [1]
     groups : int64 [1]
         Contacts and single rows of the island.
+    singles : int64 [1]
+        Single rows of the island.
+    splits : int64 [1]
+        1 where GMRES has failed once, and H is split into L U from there on.
+    conflicts : int64 [1]
+        Times that a conflict was taken out.
     last, least, milestone : float64 [1]
         Residual of the last iterate, of the best one, and where ``stalled`` was last reset [m/s].
     factored_penalty : float64 [1]
@@ -96,6 +106,9 @@ class Progress(NamedTuple):
     stalled: np.ndarray
     worst_block: np.ndarray
     groups: np.ndarray
+    singles: np.ndarray
+    splits: np.ndarray
+    conflicts: np.ndarray
     last: np.ndarray
     least: np.ndarray
     milestone: np.ndarray
@@ -105,7 +118,17 @@ class Progress(NamedTuple):
     work: np.ndarray
 
 
-_COUNTS = ("factorisations", "linear_steps", "steps", "stalled", "worst_block", "groups")
+_COUNTS = (
+    "factorisations",
+    "linear_steps",
+    "steps",
+    "stalled",
+    "worst_block",
+    "groups",
+    "singles",
+    "splits",
+    "conflicts",
+)
 
 
 class AlmWorkspace(NamedTuple):
@@ -119,8 +142,10 @@ class AlmWorkspace(NamedTuple):
     by_row : RowVectors
     group : int64 [row_capacity]
         Rows of the contact that begins here.
-    stiffness, factored : float64 [row_capacity, 3]
-        D now, and as it was factorised.
+    asymmetric : BlockLu
+        Of H by Coulomb's law as it stands.
+    stiffness, factored, turned : float64 [row_capacity, 3]
+        D now, and as it was factorised; D'.
     by_body : BodyVectors
     solution : float64 [6 body_capacity]
         Right-hand side and solution by position.
@@ -137,8 +162,10 @@ class AlmWorkspace(NamedTuple):
     factor: BlockFactor
     by_row: RowVectors
     group: np.ndarray
+    asymmetric: BlockLu
     stiffness: np.ndarray
     factored: np.ndarray
+    turned: np.ndarray
     by_body: BodyVectors
     solution: np.ndarray
     basis: np.ndarray
@@ -155,8 +182,10 @@ def allocate_alm_workspace(row_capacity: int, body_capacity: int, history: int =
         factor=allocate_block_factor(body_capacity),
         by_row=RowVectors(*(np.zeros(row_capacity) for _ in RowVectors._fields)),
         group=np.zeros(row_capacity, np.int64),
+        asymmetric=allocate_block_lu(body_capacity),
         stiffness=np.zeros((row_capacity, 3)),
         factored=np.zeros((row_capacity, 3)),
+        turned=np.zeros((row_capacity, 3)),
         by_body=BodyVectors(*(np.zeros((body_capacity, 6)) for _ in BodyVectors._fields)),
         solution=np.zeros(6 * body_capacity),
         basis=np.zeros(6 * body_capacity * (MAX_STEPS_GMRES + 1)),

@@ -109,8 +109,9 @@ def sweep_rows(rows, order, first, end, velocity, change, step, memory, excess):
             error = weight * delta
             merit += error * delta
             largest = max(largest, abs(error - compliance * delta))
-        _set_velocity(velocity, a, va)
+        # a last: a block that names one body twice has columns for a only
         _set_velocity(velocity, b, vb)
+        _set_velocity(velocity, a, va)
     return largest, merit
 
 
@@ -199,8 +200,9 @@ def sweep_contacts(rows, order, first, end, velocity, change, step, model, direc
                 merit += weight * delta * delta
                 largest = max(largest, (weight - compliance) * abs(delta))
             row += rows_done
-        _set_velocity(velocity, a, va)
+        # a last: a block that names one body twice has columns for a only
         _set_velocity(velocity, b, vb)
+        _set_velocity(velocity, a, va)
     return largest, merit
 
 

@@ -232,7 +232,7 @@ def system_at(rows, islands, workspace, model, penalty, velocity, vector, produc
     """Projected impulses, H in the factor's place and H times a vector, at these velocities."""
     build_body_graph(rows, islands, 0, workspace.graph)
     find_elimination(workspace.graph, workspace.elimination)
-    group_rows(rows, islands, 0, workspace.group, workspace.by_row.weight)
+    group_rows(rows, islands, 0, workspace.group, workspace.by_row.weight, 0.0)
     measure_speeds(rows, islands, 0, workspace.group, velocity, 1.0, workspace.by_row.speed)
     project_rows(rows, islands, 0, workspace.group, model, 0.0, penalty, workspace.by_row, 0.0, projected)
     fill_stiffness(
@@ -549,8 +549,8 @@ def test_the_last_two_steps_gain_four_digits(make):
 @kernel
 def settle(rows, islands, workspace, noise, speed, settled, impulse):
     """Settle speeds, and subtract the stiffness times what was settled."""
-    group_rows(rows, islands, 0, workspace.group, workspace.by_row.weight)
-    settle_speeds(rows.block_row, islands, 0, workspace.group, noise, workspace.by_row.multiplier, settled)
+    group_rows(rows, islands, 0, workspace.group, workspace.by_row.weight, 0.0)
+    settle_speeds(rows, islands, 0, workspace.group, noise, workspace.by_row.multiplier, settled)
     subtract_stiffness(rows.block_row, islands, 0, workspace.group, workspace.stiffness, speed, settled, impulse)
 
 

@@ -15,11 +15,14 @@ from contact_problems import (
     random_problem,
 )
 
+from cairn.solver_core.compiled.kernel import kernel
 from cairn.solver_core.problem.problem import ContactProblem, ProblemError, SolverOptions, Status
 from cairn.solver_core.problem.rows import allocate_rows, single_island
 from cairn.solver_core.solve import solve_contacts
 from cairn.solver_core.solvers.active_subdomain import allocate_subdomain, cut_subdomain
-from cairn.solver_core.solvers.registry import METHODS, find_method
+from cairn.solver_core.solvers.batches.sweep_workspace import allocate_sweep_workspace
+from cairn.solver_core.solvers.registry import METHODS, find_method, kernel_settings_of
+from cairn.solver_core.solvers.small_steps import SmallStepInput, allocate_small_steps, take_small_steps
 
 TOLERANCE = 1e-10
 PAIRS = [(method, friction) for method in METHODS for friction in find_method(method).frictions]
@@ -206,6 +209,48 @@ def test_subdomain_copies_compliances():
     count = subdomain.rows.count[1]
     assert count == 60
     assert np.array_equal(subdomain.rows.compliance[:count], rows.compliance)
+
+
+@kernel(allocates=True)
+def take_steps(rows, islands, given, velocity, mean_velocity, workspace, sweep, settings, n):
+    """One island, in n small steps."""
+    pace = 0.1, n, 1.0, True, True
+    return take_small_steps(
+        rows, islands, np.int64(0), given, velocity, mean_velocity, workspace, sweep, settings, pace
+    )
+
+
+@pytest.mark.parametrize("n", [1, 3, 8])
+def test_small_steps_keep_a_spring_as_stiff(n):
+    """Each step bears the n-th part of the impulse against n times the compliance, which is put back."""
+    compliance, weight, bias, speed, forced = 0.7, 0.5, 0.4, -1.0, 0.3
+    problem = body_on_row(-np.inf, np.inf, compliance, weight, bias, speed)
+    rows, free = problem.rows, problem.free_velocity.copy()
+    free[1, 0] += forced
+    none = np.zeros(0)
+    given = SmallStepInput(np.zeros(1, np.int64), none, none, none, none, problem.free_velocity, free, np.zeros((2, 3)))
+    velocity, mean_velocity = np.zeros((2, 6)), np.zeros((2, 6))
+    settings = kernel_settings_of(find_method("nncg", "cone"), SolverOptions(), "cone")
+    take_steps(
+        rows,
+        single_island(rows, 2),
+        given,
+        velocity,
+        mean_velocity,
+        allocate_small_steps(1, 2, False),
+        allocate_sweep_workspace(1, 2, 0),
+        settings,
+        n,
+    )
+    expected, mean, give = speed, 0.0, weight / (n * compliance)
+    for _ in range(n):
+        expected = (expected + forced / n - give * bias) / (1.0 + give)
+        mean += expected / n
+    assert velocity[1, 0] == pytest.approx(expected, rel=1e-12)
+    assert mean_velocity[1, 0] == pytest.approx(mean, rel=1e-12)
+    assert rows.impulse[0] == pytest.approx(-(expected + bias) / compliance, rel=1e-12)
+    assert rows.compliance[0] == pytest.approx(compliance, rel=1e-15)
+    assert rows.diagonal[0] == pytest.approx(weight + compliance, rel=1e-15)
 
 
 @pytest.mark.parametrize("method", ["nncg", "alm_newton", "fischer_newton", "lemke_reduced", "staggered"])

@@ -6,7 +6,10 @@ from contact_problems import dense_form, natural_map_reference, random_problem
 
 from cairn.solver_core.problem.problem import ContactProblem, Delassus, SolverOptions, Status
 from cairn.solver_core.problem.residuals import cone_natural_map, project_on_cones
+from cairn.solver_core.scenes.stacks import stack
+from cairn.solver_core.simulation import Simulation
 from cairn.solver_core.solve import solve_contacts
+from cairn.solver_core.solvers.pivoting.polyhedral import delassus_of
 from cairn.solver_core.solvers.registry import METHODS, find_method
 
 TOLERANCE = 1e-10
@@ -168,3 +171,14 @@ def test_iteration_limit_is_reported():
     result = solve(ContactProblem(None, None, random_delassus(5)), "pgs", "cone", max_iterations=1)
     assert result.status is Status.MAX_ITERATIONS
     assert len(result.history) == 1
+
+
+@pytest.mark.parametrize("load", [1e3, 1e7])
+def test_newton_on_an_ill_conditioned_matrix(load):
+    """A stack of ten with a heavy top: rank 60 of 120, and loads that differ by millions."""
+    simulation = Simulation(stack(10, top_mass=load).build_model())
+    matrix, b, mu = delassus_of(simulation.contact_problem())
+    problem = ContactProblem.from_delassus(matrix, b, mu)
+    result = solve_contacts(problem, "alm_newton", "cone", options=SolverOptions(tolerance=1e-7))
+    assert result.status.converged
+    assert result.iterations <= 20
