@@ -17,6 +17,7 @@ import bpy
 from .. import __version__
 from . import runtime
 from .bake_report import duration_text, report_dictionary, summary_sentence, totals_of
+from .joint_report import break_notes, breaks_of
 from .read import concave_shapes, lead_in
 from .read.exported_scene import FrameSample, SceneExport
 from .read.frame_samples import sample_frame, simulation_paused
@@ -155,6 +156,7 @@ def bake_frames(scene: bpy.types.Scene, settings: BakeSettings) -> "Generator[Ba
     yield from bake.simulate()
     if not bake.trajectory.reports:  # stopped before the first frame
         return bake.result()
+    bake.note_breaks()
     return (yield from bake.write())
 
 
@@ -264,6 +266,10 @@ class _Bake:
         """Add what overlaps at the start to the notes; needs compiled kernels."""
         self.export.notes.extend(starting_overlaps(self.export.model))
 
+    def note_breaks(self):
+        """Add which joints broke to the notes, before all else: it is what happened, and the rest was known before."""
+        self.export.notes[:0] = break_notes(breaks_of(self.export, self.trajectory))
+
     def compile(self):
         """Load Numba and the kernels; those that are in no cache yet are compiled."""
         start, part, bar = time.perf_counter(), "load", self._bar_of_preparation()
@@ -315,10 +321,11 @@ class _Bake:
         return self.samples[frame - self.export.frame_start - 1]
 
     def _release_poses(self, frame):
-        """Forget the poses that a frame was driven by; what the keyframes need of its sample stays."""
+        """Forget the poses and joints that a frame was driven by; what the keyframes need of its sample stays."""
         if self.export.samples_needed:
             sample = self._sample_of(frame)
-            self.samples[frame - self.export.frame_start - 1] = replace(sample, position=None, orientation=None)
+            driven = dict.fromkeys(("position", "orientation", "joint_enabled", "motor_velocity", "motor_position"))
+            self.samples[frame - self.export.frame_start - 1] = replace(sample, **driven)
 
     def _sample_up_to(self, frame):
         """Evaluate animated frames ahead, one slice of time per step, until frame ``frame`` is known."""

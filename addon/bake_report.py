@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any
 import bpy
 
 from .. import __version__
+from .joint_kinds import joint_counts
+from .joint_report import breaks_of, frame_joints
 from .read.exported_scene import ExportedBody, SceneExport
 from .settings import BakeSettings
 
@@ -23,6 +25,7 @@ def report_dictionary(
     export: SceneExport, trajectory: "Trajectory", settings: BakeSettings, totals: dict[str, Any]
 ) -> dict[str, Any]:
     """A bake's report, as ``cairn bake --report`` writes it."""
+    names = [joint.object_name for joint in export.joints]
     asked = replace(settings, start=export.frame_start, end=export.frame_end)
     return {
         "cairn": __version__,
@@ -30,7 +33,12 @@ def report_dictionary(
         "scene": bpy.data.filepath,
         "options": {**asdict(asked), "frame_rate": export.frame_rate},
         "notes": [{"level": note.level, "object": note.object_name, "text": note.text} for note in export.notes],
-        "frames": [{**report.as_dict(), "frame": export.frame_start + report.frame} for report in trajectory.reports],
+        "joints": names,
+        "breaks": [vars(broken) for broken in breaks_of(export, trajectory)],
+        "frames": [
+            {**report.as_dict(), "frame": export.frame_start + report.frame, **frame_joints(report, names)}
+            for report in trajectory.reports
+        ],
         "totals": totals,
     }
 
@@ -59,6 +67,7 @@ def totals_of(
         "frames": len(reports),
         "bodies": export.model.body_count,
         "moving": sum(body.moves for body in export.bodies),
+        "joints": joint_counts(joint.kind for joint in export.joints),
         "seconds": seconds,
         "seconds_by_part": dict(seconds_by_part),
         "seconds_by_stage": stages,

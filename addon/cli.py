@@ -19,6 +19,7 @@ import bpy
 from .. import __version__
 from .cli_info import info_dictionary, info_lines, named
 from .cli_output import Progress, blender_lines_dropped, blender_lines_on_stderr, check_writable, save_blend, write_json
+from .joint_report import JointBreak, break_notes
 from .read.scene_export import export_scene
 from .read.scene_notes import Note, grouped_notes, starting_overlaps
 from .read.scene_poses import SceneError
@@ -306,9 +307,12 @@ def finish_bake(result, source, output, report_path, *, quiet=False) -> int:
 
 
 def _warn(result, quiet):
-    """Say a bake's warnings once, a line each; the report and ``info`` have them in any case, and what else to know."""
+    """Say what broke and what a bake warns of, a line each; the report has all of it, and what else to know."""
     if quiet:
         return
+    for note in break_notes([JointBreak(**entry) for entry in result.report["breaks"]]):
+        line = note.text if note.object_name is None else f"{note.object_name} {note.text}"
+        print(f"cairn: {line}", file=sys.stderr, flush=True)
     notes = [Note(note["level"], note["object"], note["text"]) for note in result.report["notes"]]
     for level, text, names in grouped_notes(notes):
         if level == "warning":

@@ -6,6 +6,7 @@ from typing import Any
 import bpy
 
 from .. import __version__
+from .joint_kinds import joint_counts, joints_sentence
 from .read.exported_scene import SceneExport
 from .read.scene_notes import grouped_notes
 
@@ -24,6 +25,7 @@ def info_dictionary(export: SceneExport, source: Path) -> dict[str, Any]:
         "frame_rate": export.frame_rate,
         "gravity": export.model.gravity.tolist(),
         "bodies": [_body_dictionary(export, body) for body in export.bodies],
+        "joints": [_joint_dictionary(joint) for joint in export.joints],
         "notes": [{"level": note.level, "object": note.object_name, "text": note.text} for note in export.notes],
         "fingerprint": export.fingerprint,
     }
@@ -46,6 +48,17 @@ def _body_dictionary(export, body) -> dict:
     }
 
 
+def _joint_dictionary(joint) -> dict:
+    return {
+        "name": joint.object_name,
+        "kind": joint.kind,
+        "first": joint.first,
+        "second": joint.second,
+        "enabled": joint.enabled,
+        "animated": joint.is_sampled,
+    }
+
+
 def info_lines(export: SceneExport, source: Path) -> list[str]:
     """What ``cairn info`` prints."""
     entries = [_body_dictionary(export, body) for body in export.bodies]
@@ -55,8 +68,10 @@ def info_lines(export: SceneExport, source: Path) -> list[str]:
     lines = [
         f"{source}: {len(entries)} {'body' if len(entries) == 1 else 'bodies'} ({', '.join(counts)}{at_first})",
         f"frames {export.frame_start} to {export.frame_end}: {frames} to simulate at {export.frame_rate:g} per second",
-        "",
     ]
+    if export.joints:
+        lines.append(joints_sentence(joint_counts(joint.kind for joint in export.joints)))
+    lines.append("")
     width = max(len(entry["name"]) for entry in entries)
     for entry in entries:
         mass = f"{entry['mass']:10.4g} kg" if entry["moves"] else 13 * " "

@@ -3,6 +3,7 @@
 import json
 import math
 import os
+import re
 import shutil
 import sys
 import tempfile
@@ -17,6 +18,7 @@ import bpy
 # Time between two updates of the line on a terminal, and between two lines elsewhere [s].
 _SECONDS_TERMINAL = 0.2
 _SECONDS_LOG = 5.0
+_LIST_OF_NUMBERS = re.compile(r"\[\n\s+[-+.\deE]+(?:,\s+[-+.\deE]+)*\s+\]")
 
 
 class Progress:
@@ -106,6 +108,8 @@ def write_json(path: Path, content: dict) -> None:
     """Write a report at ``path``: complete, or not at all."""
     with _beside(path, ".json") as temporary:
         text = json.dumps(_without_nan(content), indent=1, allow_nan=False)
+        # A line for each list of numbers, not for each number: a frame has four a joint.
+        text = _LIST_OF_NUMBERS.sub(lambda found: " ".join(found.group().split()), text)
         temporary.write_text(text + "\n", encoding="utf-8")
 
 

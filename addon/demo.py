@@ -17,6 +17,7 @@ from ..solver_core.geometry.triangle_mesh import TriangleMesh
 from ..solver_core.model.compound import Compound
 from ..solver_core.model.model import BodyKind
 from .cli_output import save_blend, write_json
+from .demo_joints import add_joint
 from .pictures import PictureError, render_strip, telling_frames
 from .runtime import coacd_command
 from .write.fcurves import LINEAR
@@ -122,8 +123,11 @@ def build_scene(description):
     scene.rigidbody_world.point_cache.frame_start = scene.frame_start
     scene.rigidbody_world.point_cache.frame_end = scene.frame_end
     meshes, materials = {}, {}
-    for body in description.bodies:
-        _add_body(scene, description, body, meshes, materials)
+    objects = {body.name: _add_body(scene, description, body, meshes, materials) for body in description.bodies}
+    if description.joints:
+        scene.rigidbody_world.constraints = bpy.data.collections.new("RigidBodyConstraints")
+    for joint in description.joints:
+        add_joint(scene, joint, objects)
     _add_camera(scene, description)
     _add_light(scene)
     _set_view(scene)
@@ -157,6 +161,7 @@ def _add_body(scene, description, body, meshes, materials):
         _key_lead_in(ob, body, description.frame_rate)
     if body.kind == BodyKind.KINEMATIC and _has_velocity(body):
         _key_drive(scene, ob, body, description)
+    return ob
 
 
 def _add_object(scene, description, body, meshes, materials):

@@ -118,16 +118,16 @@ def _measure(case):
     export = export_scene(scene)
     times = {"Bullet": [], "Bullet, careful": [], "Cairn": []}
     motions = {}
-    _Cairn(export).play(2)  # compiles
+    CairnMotion(export).play(2)  # compiles
     for _ in range(case.repetitions):
-        times["Bullet"].append(_time_of_bullet(scene, DEFAULTS))
-        simulated = _Cairn(export)
+        times["Bullet"].append(time_of_bullet(scene, DEFAULTS))
+        simulated = CairnMotion(export)
         times["Cairn"].append(simulated.play(case.frames))
         motions["Cairn"] = simulated.motion
-    motions["Bullet"] = _motion_of_bullet(scene, export, DEFAULTS)
+    motions["Bullet"] = motion_of_bullet(scene, export, DEFAULTS)
     if case.careful:
-        times["Bullet, careful"].append(_time_of_bullet(scene, CAREFUL))
-        motions["Bullet, careful"] = _motion_of_bullet(scene, export, CAREFUL)
+        times["Bullet, careful"].append(time_of_bullet(scene, CAREFUL))
+        motions["Bullet, careful"] = motion_of_bullet(scene, export, CAREFUL)
     row = {"scene": case.name, "bodies": int(_moving(export).sum())}
     for name in times:
         ours = name == "Cairn"
@@ -174,7 +174,7 @@ def _blender_scene(case):
     return scene
 
 
-class _Cairn:
+class CairnMotion:
     """One simulation of an exported scene.
 
     Attributes
@@ -204,7 +204,7 @@ class _Cairn:
         return seconds
 
 
-def _time_of_bullet(scene, settings):
+def time_of_bullet(scene, settings):
     """Processor time of the simulation: of a first playback less that of a second one [s]."""
     _forget_cache(scene, settings)
     return _time_of_playback(scene) - _time_of_playback(scene)
@@ -217,7 +217,7 @@ def _time_of_playback(scene):
     return process_time() - started
 
 
-def _motion_of_bullet(scene, export, settings):
+def motion_of_bullet(scene, export, settings):
     """Poses of all bodies at the start and after every frame, as the list of (position, orientation)."""
     world = scene.rigidbody_world
     if (world.substeps_per_frame, world.solver_iterations) != settings:

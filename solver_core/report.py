@@ -18,7 +18,7 @@ class JointReport:
         How far the axes that they hold are off [m], [rad].
     force, torque : float64 [joint_count, 3]
         On body b (on the world, with the sign of what the world gets), at the joint, in world axes, in the last substep
-        [N], [N m].
+        [N], [N m]; of a broken joint in the one in which it broke.
     broken : bool [joint_count]
     """
 

@@ -1,12 +1,13 @@
 """What reading a scene gives: the model, its objects, and what drives them from outside in a frame."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ...solver_core.model.model import Model
 from .growing_compounds import GrowingPart
+from .joint_settings import JointDrive
 from .scene_notes import Note
 
 if TYPE_CHECKING:  # it loads Numba
@@ -65,6 +66,51 @@ class ExportedBody:
 
 
 @dataclass(frozen=True)
+class ExportedJoint:
+    """One joint of the model.
+
+    Attributes
+    ----------
+    object_name : str
+        Of the object that has the rigid body constraint.
+    index : int
+        Row in the model's joints.
+    kind : str
+        Type of the constraint in Blender ("HINGE"), or the kind that Cairn puts in its place ("ROPE").
+    first, second : str or None
+        Names of its objects; None is the world.
+    joint : object
+        Of the core, such as ``Hinge``. Where ``first`` is None, it joins the second object to the world.
+    position, orientation : tuple of float
+        Its frame in the world at the start.
+    breaking_load : float or None
+        Force [N], and torque [N m], that it bears; None: it never breaks.
+    enabled, enabled_changes : bool
+        At the start; and whether it is animated.
+    drives : tuple of JointDrive
+        Speeds of motors and targets that are animated.
+    """
+
+    object_name: str
+    index: int
+    kind: str
+    first: str | None
+    second: str | None
+    joint: Any
+    position: tuple[float, ...]
+    orientation: tuple[float, ...]
+    breaking_load: float | None
+    enabled: bool
+    enabled_changes: bool
+    drives: tuple[JointDrive, ...]
+
+    @property
+    def is_sampled(self) -> bool:
+        """Whether something of it is read in every frame."""
+        return self.enabled_changes or self.drives != ()
+
+
+@dataclass(frozen=True)
 class FrameSample:
     """What is given from outside for the step that ends at ``frame``.
 
@@ -87,6 +133,11 @@ class FrameSample:
         By body that deforms, or body and part: its vertices in the user frame at ``frame``.
     shapes : dict of int or (int, int) to Sphere, Capsule, Cylinder or Cone
         By body that grows, or body and part: its shape in the user frame at ``frame``.
+    joint_enabled : bool [joint_count], or None
+        None where no joint is switched on or off by keys.
+    motor_velocity, motor_position : float64 [joint_count, 6], or None
+        Animated speeds [m/s, rad/s] and targets [m, rad] of x, y, z, rx, ry, rz in the core's coordinates; NaN: as
+        before. None where there are none.
     """
 
     frame: int
@@ -99,6 +150,9 @@ class FrameSample:
     matrix_world: dict
     vertices: dict
     shapes: dict
+    joint_enabled: np.ndarray | None = None
+    motor_velocity: np.ndarray | None = None
+    motor_position: np.ndarray | None = None
 
     @property
     def frame_input(self) -> "FrameInput":
@@ -113,6 +167,9 @@ class FrameSample:
             orientation=self.orientation,
             vertices=self.vertices,
             shapes=self.shapes,
+            joint_enabled=self.joint_enabled,
+            motor_velocity=self.motor_velocity,
+            motor_position=self.motor_position,
         )
 
 
@@ -124,6 +181,8 @@ class SceneExport:
     ----------
     model : Model
     bodies : list of ExportedBody
+        In the model's order.
+    joints : list of ExportedJoint
         In the model's order.
     frame_start, frame_end : int
         ``frame_start`` is the start pose; the first simulated frame follows it.
@@ -143,6 +202,7 @@ class SceneExport:
 
     model: Model
     bodies: list[ExportedBody]
+    joints: list[ExportedJoint]
     frame_start: int
     frame_end: int
     frame_rate: float

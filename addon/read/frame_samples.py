@@ -5,6 +5,7 @@ All of it is read from the evaluated scene while Blender's own simulation is off
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 
 import bpy
 import numpy as np
@@ -54,7 +55,27 @@ def sample_frame(scene: bpy.types.Scene, export: SceneExport, frame: int) -> Fra
             vertices, shapes = sample_growing(depsgraph, frame, ob, children, body.growing_parts, *pose)
             sample.vertices.update({(body.index, part): points for part, points in vertices.items()})
             sample.shapes.update({(body.index, part): shape for part, shape in shapes.items()})
-    return sample
+    return _with_joints(sample, scene, depsgraph, export)
+
+
+def _with_joints(sample, scene, depsgraph, export) -> FrameSample:
+    """The sample, with what is animated of the joints: the settings of a step are those of its last frame."""
+    if not any(joint.is_sampled for joint in export.joints):
+        return sample
+    enabled = np.array([joint.enabled for joint in export.joints])
+    velocity, position = (np.full((len(export.joints), 6), np.nan) for _ in range(2))
+    for joint in export.joints:
+        if not joint.is_sampled:
+            continue
+        ob = scene.rigidbody_world.constraints.all_objects.get(joint.object_name)
+        if ob is None or ob.rigid_body_constraint is None:
+            raise SceneError(joint.object_name, "is no longer a rigid body constraint of this scene; bake again")
+        evaluated = ob.evaluated_get(depsgraph)
+        enabled[joint.index] = evaluated.rigid_body_constraint.enabled
+        for drive in joint.drives:
+            target = position if drive.is_position else velocity
+            target[joint.index, drive.axis] = drive.sign * evaluated.path_resolve(drive.path)
+    return replace(sample, joint_enabled=enabled, motor_velocity=velocity, motor_position=position)
 
 
 @contextmanager

@@ -5,6 +5,7 @@ import contextlib
 from ...solver_core.diagnostics import boxes_overlap
 from .. import runtime
 from ..bake import compile_progress
+from ..joint_kinds import joint_counts
 from ..write import earlier_animation, keyframes
 from .scene_export import export_scene
 from .scene_notes import NO_OVERLAPS, starting_overlaps
@@ -44,5 +45,9 @@ def check_scene(scene, settings, find_overlaps):
     notes = [
         {"level": note.level, "object": note.object_name, "text": note.text} for note in [*overlaps, *export.notes]
     ]
-    moving = sum(body.moves for body in export.bodies)
-    return {"notes": notes, "totals": {"bodies": len(export.bodies), "moving": moving}}
+    totals = {
+        "bodies": len(export.bodies),
+        "moving": sum(body.moves for body in export.bodies),
+        "joints": joint_counts(joint.kind for joint in export.joints),
+    }
+    return {"notes": notes, "totals": totals}

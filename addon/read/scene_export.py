@@ -23,6 +23,7 @@ from .exported_scene import ExportedBody, FrameSample, SceneExport
 from .frame_samples import evaluate_frame, gravity_of, is_sampled, kind_at, sample_without_bodies, simulation_paused
 from .growing_compounds import links_to, read_growing
 from .scene_animation import AnimationSurvey, animated_paths, curves_digest, flag_values, flags_animated, scale_animated
+from .scene_joints import JointReader
 from .scene_notes import Note, body_notes, range_notes, scene_notes
 from .scene_poses import (
     RATIO_ZERO_SCALE,
@@ -111,8 +112,8 @@ class _SceneReader:
         scene = self.depsgraph.scene_eval
         builder = ModelBuilder(gravity=gravity_of(scene, scene.rigidbody_world))
         bodies = [self._add_body(builder, ob) for ob in objects]
-        for pair in self._pairs_without_collisions():
-            builder.exclude_pair(*pair)
+        joints = self._joint_reader()
+        joints.add_joints(builder)
         model = builder.build()
         frames = range(self.start, self.end + 1)
         for ob, body in zip(objects, bodies, strict=True):
@@ -120,19 +121,27 @@ class _SceneReader:
             if not body.deforming_vertices and self._shapes_may_change(ob):
                 text = "its mesh changes during the animation: the shape keeps the start frame's"
                 self.notes.append(Note("warning", ob.name, text))
+        self.notes += joints.notes
         self.notes += scene_notes(self.scene, objects, any(self.moves.values()))
-        return self._finished(model, bodies, objects)
+        return self._finished(model, bodies, objects, joints)
 
-    def _finished(self, model, bodies, objects) -> SceneExport:
+    def _joint_reader(self) -> JointReader:
+        parts = {ob.name_full for ob in self.world.collection.all_objects if self._is_compound_part(ob)}
+        return JointReader(self.scene, self.world, self.depsgraph, self.index, self.moves, parts, self.survey)
+
+    def _finished(self, model, bodies, objects, joints) -> SceneExport:
         render = self.scene.render
         partial = SceneExport(
             model=model,
             bodies=bodies,
+            joints=joints.joints,
             frame_start=self.start,
             frame_end=self.end,
             frame_rate=render.fps / render.fps_base,
             notes=self.notes,
-            samples_needed=self._scene_animated() or any(map(is_sampled, bodies)),
+            samples_needed=self._scene_animated()
+            or any(map(is_sampled, bodies))
+            or any(joint.is_sampled for joint in joints.joints),
             default_sample=None,
             pending=list(self.shapes.concave.pending.values()),
             fingerprint="",
@@ -306,16 +315,6 @@ class _SceneReader:
                 if child.rigid_body.collision_shape == "COMPOUND":
                     yield from self._animated_parts(child)
 
-    def _pairs_without_collisions(self):
-        """Bodies that a rigid-body constraint joins with Disable Collisions on, as it is by default."""
-        for ob in self.world.constraints.all_objects if self.world.constraints else ():
-            joint = ob.evaluated_get(self.depsgraph).rigid_body_constraint
-            if joint is None or not (joint.enabled and joint.disable_collisions):
-                continue
-            names = {body.name_full for body in (joint.object1, joint.object2) if body is not None}
-            if len(names) == 2 and names <= self.index.keys():
-                yield tuple(self.index[name] for name in names)
-
     def _scene_animated(self) -> bool:
         paths = animated_paths(self.scene)
         return any(
@@ -348,6 +347,7 @@ def _fingerprint(export: SceneExport, sample: FrameSample, owners) -> str:
     digest = hashlib.sha256()
     digest.update(repr((export.model.names, export.frame_start, export.frame_end, export.frame_rate)).encode())
     digest.update(repr([(body.moves, body.follows, body.flags_change) for body in export.bodies]).encode())
+    digest.update(repr(export.joints).encode())
     _hash_arrays(digest, export.model.arrays)
     _hash_arrays(digest, export.model.hulls)
     _hash_arrays(digest, export.model.meshes)

@@ -150,9 +150,9 @@ def _center_note(body, model):
 
 
 def scene_notes(scene, objects, anything_moves) -> list[Note]:
-    """Notes about the world, joints, force fields and objects that take no part."""
+    """Notes about the world, force fields and objects that take no part."""
     world = scene.rigidbody_world
-    notes = [*_joint_notes(world), *_field_notes(scene, world), *_outsider_notes(scene, world, objects)]
+    notes = [*_constraint_notes(scene, world), *_field_notes(scene, world), *_outsider_notes(scene, world, objects)]
     if not anything_moves:
         notes.append(Note("warning", None, "no body moves: all are passive, animated or have Dynamic off"))
     if scene.render.frame_map_old != scene.render.frame_map_new:
@@ -222,13 +222,15 @@ def starting_overlaps(model) -> list[Note]:
     return notes
 
 
-def _joint_notes(world):
-    for ob in world.constraints.all_objects if world.constraints else ():
-        joint = ob.rigid_body_constraint
-        if joint is not None and joint.enabled:
-            label = joint.bl_rna.properties["type"].enum_items[joint.type].name
-            passing = ", and pass through each other" if joint.disable_collisions else ""
-            yield Note("warning", ob.name, f"{label} joint is not yet supported: its bodies move without it{passing}")
+def _constraint_notes(scene, world):
+    members = {ob.name_full for ob in world.constraints.all_objects} if world.constraints else set()
+    for ob in scene.objects:
+        if ob.rigid_body_constraint is not None and ob.name_full not in members:
+            yield Note(
+                "info",
+                ob.name,
+                "is not in the Rigid Body World's collection of constraints: it takes no part, as in Blender",
+            )
 
 
 def _field_notes(scene, world):

@@ -308,6 +308,7 @@ def remember_check(context, scene_name, report):
             "scene": scene_name,
             "bodies": report["totals"]["bodies"],
             "moving": report["totals"]["moving"],
+            "joints": report["totals"]["joints"],
             "notes": grouped_notes(notes),
         }
     )

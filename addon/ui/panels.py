@@ -11,6 +11,7 @@ import bpy
 from bl_ui.utils import PresetPanel
 from bpy.app.translations import pgettext_iface as iface_
 
+from ..joint_kinds import OPEN_AXES, SERVO_AXES, joints_sentence
 from ..settings import friction_mismatch
 from . import operators
 from .operators import is_baked, scene_bodies, sentence
@@ -94,6 +95,65 @@ class _Parts:
         column.prop(context.object.cairn, "concavity")
         column.prop(context.object.cairn, "maximal_parts")
         column.prop(context.object.cairn, "repair_resolution")
+
+
+class _Joint:
+    """What Blender's rigid body constraints lack."""
+
+    bl_label = "Cairn"
+
+    @classmethod
+    def poll(cls, context):
+        return context.object is not None and context.object.rigid_body_constraint is not None
+
+    def draw(self, context):
+        layout = self.layout
+        layout.use_property_split = True
+        constraint, extras = context.object.rigid_body_constraint, context.object.cairn.joint
+        column = layout.column()
+        column.enabled = operators.running is None
+        column.active = constraint.enabled
+        column.prop(extras, "kind")
+        if extras.kind == "BLENDER":
+            draw_axes(column, constraint.type, extras)
+        else:
+            draw_kind(column, extras)
+
+
+def draw_axes(column, kind, extras):
+    """Friction and servos of the axes that a type of constraint leaves free."""
+    free = OPEN_AXES.get(kind, ())
+    for word, axes, target, friction, largest in (
+        ("lin", range(3), "servo_position", "friction_force", "servo_force"),
+        ("ang", range(3, 6), "servo_angle", "friction_torque", "servo_torque"),
+    ):
+        if kind != "MOTOR" and not set(axes).isdisjoint(free):
+            column.prop(extras, friction)
+        if not set(axes).isdisjoint(SERVO_AXES.get(kind, ())):
+            column.prop(extras, f"use_servo_{word}")
+            servo = column.column(align=True)
+            servo.active = getattr(extras, f"use_servo_{word}")
+            servo.prop(extras, target)
+            servo.prop(extras, largest)
+    if not free:
+        label(column, iface_("Nothing more for this type"), "INFO")
+
+
+def draw_kind(column, extras):
+    """Settings of a kind that Blender lacks."""
+    if extras.kind == "CONE_TWIST":
+        column.prop(extras, "cone_angle")
+        column.prop(extras, "twist_angle")
+    elif extras.kind == "ROPE":
+        column.prop(extras, "rope_end")
+        column.prop(extras, "use_rope_length")
+        length = column.column()
+        length.active = extras.use_rope_length
+        length.prop(extras, "rope_length")
+    elif extras.kind == "GEAR":
+        column.prop(extras, "gear_ratio")
+    else:
+        column.prop(extras, "rack_radius")
 
 
 def draw_settings(layout, context):
@@ -186,6 +246,9 @@ def draw_notes(layout, context):
     text = iface_("{:,d} rigid bodies, {:,d} of them move").format(check["bodies"], check["moving"])
     column = layout.column(align=True)
     column.label(text=text, icon="RIGID_BODY", translate=False)
+    joints = joints_sentence(check.get("joints", {}))
+    for i, line in enumerate(wrapped(context, joints, 3)):
+        column.label(text=line, icon="BLANK1" if i else "RIGID_BODY_CONSTRAINT", translate=False)
     if not check["notes"]:
         column.label(text="Nothing is ignored", icon="CHECKMARK")
     for level, note, names in check["notes"][:LINES_OF_NOTES]:
@@ -241,6 +304,18 @@ class PHYSICS_PT_cairn_parts(_Parts, bpy.types.Panel):
     bl_parent_id = "PHYSICS_PT_rigid_body"
 
 
+class PHYSICS_PT_cairn_joint(_Joint, bpy.types.Panel):
+    bl_space_type = "PROPERTIES"
+    bl_region_type = "WINDOW"
+    bl_context = "physics"
+    bl_parent_id = "PHYSICS_PT_rigid_body_constraint"
+
+
+class VIEW3D_PT_cairn_joint(_Joint, _InSidebar, bpy.types.Panel):
+    bl_label = "Joint"
+    bl_parent_id = "VIEW3D_PT_cairn"
+
+
 class VIEW3D_PT_cairn_parts(_Parts, _InSidebar, bpy.types.Panel):
     bl_parent_id = "VIEW3D_PT_cairn"
 
@@ -255,8 +330,10 @@ CLASSES = (
     SCENE_PT_cairn_check,
     VIEW3D_PT_cairn,
     VIEW3D_PT_cairn_parts,
+    VIEW3D_PT_cairn_joint,
     VIEW3D_PT_cairn_check,
     PHYSICS_PT_cairn_parts,
+    PHYSICS_PT_cairn_joint,
 )
 
 

@@ -15,6 +15,7 @@ from bpy.props import (
     StringProperty,
 )
 
+from ..joint_kinds import JOINT_KINDS
 from ..settings import FRICTION_MODELS, METHODS, QUALITIES, BakeSettings
 
 # Of a library override only such properties are saved: without this, the bake of a file opened again is not known.
@@ -139,6 +140,122 @@ class CairnScene(bpy.types.PropertyGroup):
     )
 
 
+class CairnJoint(bpy.types.PropertyGroup):
+    """What Blender's rigid body constraints lack."""
+
+    kind: EnumProperty(
+        name="Kind",
+        description="What the constraint is for Cairn in place of its type; Blender itself simulates its type",
+        items=JOINT_KINDS,
+        default="BLENDER",
+        override=OVERRIDABLE,
+    )
+    friction_force: FloatProperty(
+        name="Friction Force",
+        description="Largest force [N] with which the joint resists sliding along its free axes",
+        default=0.0,
+        min=0.0,
+        override=OVERRIDABLE,
+    )
+    friction_torque: FloatProperty(
+        name="Friction Torque",
+        description="Largest torque [N m] with which the joint resists turning about its free axes",
+        default=0.0,
+        min=0.0,
+        override=OVERRIDABLE,
+    )
+    use_servo_lin: BoolProperty(
+        name="Linear Servo",
+        description="Drive the joint to a position, which may be keyed",
+        default=False,
+        override=OVERRIDABLE,
+    )
+    servo_position: FloatProperty(
+        name="Position",
+        description="Where the servo drives the joint to, counted as its limits are; 0 is the start",
+        default=0.0,
+        subtype="DISTANCE",
+        override=OVERRIDABLE,
+    )
+    servo_force: FloatProperty(
+        name="Largest Force", description="Largest force of the servo [N]", default=100.0, min=0.0, override=OVERRIDABLE
+    )
+    use_servo_ang: BoolProperty(
+        name="Angular Servo",
+        description="Drive the joint to an angle, which may be keyed",
+        default=False,
+        override=OVERRIDABLE,
+    )
+    servo_angle: FloatProperty(
+        name="Angle",
+        description="Where the servo turns the joint to, counted as its limits are; 0 is the start",
+        default=0.0,
+        subtype="ANGLE",
+        override=OVERRIDABLE,
+    )
+    servo_torque: FloatProperty(
+        name="Largest Torque",
+        description="Largest torque of the servo [N m]",
+        default=100.0,
+        min=0.0,
+        override=OVERRIDABLE,
+    )
+    cone_angle: FloatProperty(
+        name="Cone",
+        description="Half the opening angle of the cone in which the second object's Z axis may swing",
+        default=0.785398,
+        min=0.0,
+        max=3.14159,
+        subtype="ANGLE",
+        override=OVERRIDABLE,
+    )
+    twist_angle: FloatProperty(
+        name="Twist",
+        description="How far the second object may twist about its Z axis, either way",
+        default=0.349066,
+        min=0.0,
+        max=3.14159,
+        subtype="ANGLE",
+        override=OVERRIDABLE,
+    )
+    use_rope_length: BoolProperty(
+        name="Custom Length",
+        description="Give the rope a length of its own instead of the distance of its ends at the start",
+        default=False,
+        override=OVERRIDABLE,
+    )
+    rope_length: FloatProperty(
+        name="Length",
+        description="Largest distance of the rope's two ends",
+        default=1.0,
+        min=0.0,
+        subtype="DISTANCE",
+        override=OVERRIDABLE,
+    )
+    rope_end: PointerProperty(
+        name="Far End",
+        description="Object at whose origin the rope is tied to the second object; without it, at the second object's "
+        "own origin. The near end is the constraint itself",
+        type=bpy.types.Object,
+        override=OVERRIDABLE,
+    )
+    gear_ratio: FloatProperty(
+        name="Ratio",
+        description="Teeth of the second object over teeth of the first; negative where one meshes inside the other, "
+        "so that both turn the same way",
+        default=1.0,
+        override=OVERRIDABLE,
+    )
+    rack_radius: FloatProperty(
+        name="Radius",
+        description="Radius of the pinion, the first object, which turns about the Z axis; the rack, the second one, "
+        "moves along X. Negative where the rack lies on the side of Y",
+        default=0.5,
+        subtype="DISTANCE",
+        override=OVERRIDABLE,
+    )
+
+
 class CairnObject(bpy.types.PropertyGroup):
     """How an object's shape is made, and what Delete Bake needs to put it back as it was."""
 
@@ -188,6 +305,9 @@ class CairnObject(bpy.types.PropertyGroup):
     earlier_slot: IntProperty(
         name="Earlier Slot", description="Handle of the earlier action's slot", options={"HIDDEN"}, override=OVERRIDABLE
     )
+    joint: PointerProperty(
+        name="Joint", description="What Blender's rigid body constraints lack", type=CairnJoint, override=OVERRIDABLE
+    )
     earlier_state: StringProperty(
         name="Earlier State",
         description="Transform, constraints and drivers that the bake has switched off, as JSON",
@@ -204,7 +324,7 @@ class CairnWindowManager(bpy.types.PropertyGroup):
     check: StringProperty(name="Check", description="What the next bake would simulate, as JSON")
 
 
-CLASSES = (CairnScene, CairnObject, CairnWindowManager)
+CLASSES = (CairnScene, CairnJoint, CairnObject, CairnWindowManager)
 OWNERS = (
     (bpy.types.Scene, CairnScene, "Cairn settings and bake"),
     (bpy.types.Object, CairnObject, "Cairn's bookkeeping of a bake"),

@@ -6,16 +6,21 @@ A scene is data; ``Scene.build_model`` turns it into a model, the add-on turns i
 from .arch import arch
 from .balls import ball_pool, cradle
 from .boulders import boulders
+from .bridge import bridge
+from .car import car
 from .cards import card_house
 from .chain import chain
 from .dominoes import dominoes
+from .drawbridge import drawbridge
 from .gears import gears
 from .pile import pile
 from .pyramid import pyramid
-from .scene import Scene, SceneBody
+from .ragdoll import ragdoll
+from .scene import Scene, SceneBody, SceneJoint
 from .spinning import tops, tumbling_handle
 from .stacks import heavy_stack, stack
 from .wall import standing_wall, wall
+from .wrecking_ball import wrecking_ball
 
 # name -> function without arguments that makes the scene
 SCENES = {
@@ -35,26 +40,37 @@ SCENES = {
     "tumbling": tumbling_handle,
     "gears": gears,
     "boulders": boulders,
+    "bridge": bridge,
+    "wrecking_ball": wrecking_ball,
+    "ragdoll": ragdoll,
+    "drawbridge": drawbridge,
+    "car": car,
 }
 
 __all__ = [
     "SCENES",
     "Scene",
     "SceneBody",
+    "SceneJoint",
     "arch",
     "ball_pool",
     "boulders",
+    "bridge",
+    "car",
     "card_house",
     "chain",
     "cradle",
     "dominoes",
+    "drawbridge",
     "gears",
     "heavy_stack",
     "pile",
     "pyramid",
+    "ragdoll",
     "stack",
     "standing_wall",
     "tops",
     "tumbling_handle",
     "wall",
+    "wrecking_ball",
 ]

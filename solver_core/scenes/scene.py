@@ -1,6 +1,7 @@
 """What a ready-made scene consists of."""
 
 from dataclasses import dataclass, field
+from typing import Any
 
 from ..model.builder import ModelBuilder
 from ..model.model import BodyKind, Model
@@ -40,6 +41,35 @@ class SceneBody:
     part_colors: tuple | None = None
 
 
+@dataclass(frozen=True, kw_only=True)
+class SceneJoint:
+    """One joint; units and meaning as in ``ModelBuilder.add_joint``.
+
+    Attributes
+    ----------
+    joint : object
+        One of the core's joints, such as ``Hinge``.
+    first : str
+    second : str or None
+        Names of its bodies; None is the world.
+    position, orientation : tuple of float
+        The joint's frame in the world.
+    breaking_load : float, optional
+        Force [N], and torque [N m], that it bears; Blender knows one number for both.
+    collide : bool
+        Whether its two bodies may touch.
+    """
+
+    name: str
+    joint: Any
+    first: str
+    second: str | None
+    position: tuple[float, float, float]
+    orientation: tuple[float, float, float, float] = (1.0, 0.0, 0.0, 0.0)
+    breaking_load: float | None = None
+    collide: bool = False
+
+
 @dataclass(frozen=True)
 class Scene:
     """A scene as data.
@@ -48,6 +78,7 @@ class Scene:
     ----------
     name, title : str
     bodies : list of SceneBody
+    joints : list of SceneJoint
     frame_count : int
         Frames that show what it is about.
     frame_rate : float
@@ -68,6 +99,7 @@ class Scene:
     gravity: tuple[float, float, float] = (0.0, 0.0, -9.81)
     linear_damping: float = field(default=0.0)
     angular_damping: float = field(default=0.0)
+    joints: list[SceneJoint] = field(default_factory=list)
 
     def build_model(self) -> Model:
         """The scene as a model."""
@@ -86,6 +118,19 @@ class Scene:
                 angular_damping=self.angular_damping,
                 linear_velocity=body.linear_velocity,
                 angular_velocity=body.angular_velocity,
+            )
+        index = {body.name: number for number, body in enumerate(self.bodies)}
+        for joint in self.joints:
+            builder.add_joint(
+                joint.joint,
+                index[joint.first],
+                None if joint.second is None else index[joint.second],
+                name=joint.name,
+                position=joint.position,
+                orientation=joint.orientation,
+                breaking_force=joint.breaking_load,
+                breaking_torque=joint.breaking_load,
+                collide=joint.collide,
             )
         return builder.build()
 

@@ -33,7 +33,7 @@ def wall(columns: int = 9, courses: int = 12, ball_speed: float = 9.0) -> Scene:
     return Scene(
         name="wall",
         title="A brick wall hit by a heavy ball",
-        bodies=[floor(), *_bricks(columns, courses), ball],
+        bodies=[floor(), *brick_wall(columns, courses), ball],
         frame_count=72,
         camera=(6.4, -8.2, 3.6),
         target=(0.0, 0.6, 1.1),
@@ -51,14 +51,15 @@ def standing_wall(columns: int = 14, courses: int = 12) -> Scene:
     return Scene(
         name="bricks",
         title="A brick wall that stands",
-        bodies=[floor(), *_bricks(columns, courses)],
+        bodies=[floor(), *brick_wall(columns, courses)],
         frame_count=120,
         camera=(6.4, -9.8, 3.6),
         target=(0.0, 0.0, 1.4),
     )
 
 
-def _bricks(columns: int, courses: int) -> list[SceneBody]:
+def brick_wall(columns: int, courses: int) -> list[SceneBody]:
+    """Bricks in running bond, along x above the origin."""
     bricks = []
     for course in range(courses):
         bricks += _course(course, columns)

@@ -10,6 +10,7 @@ import sys
 
 import bpy
 import pytest
+from joint_scenes import joint
 
 from cairn.addon import bake, cli
 from cairn.addon.settings import BakeSettings
@@ -128,18 +129,15 @@ def test_loading_is_one_line(shot, capsys):
 def test_bake_says_warnings_once(shot, maker, capsys):
     """A line for each on stderr, objects with the same one together; not with --quiet, but always in the report."""
     for name in ("Hinge", "Pin"):
-        joint = maker.object(name)
-        maker.world.constraints = maker.world.constraints or bpy.data.collections.new("Constraints")
-        maker.world.constraints.objects.link(joint)
-        joint.rigid_body_constraint.type = "HINGE"
+        joint(maker, name, maker.scene.objects["Ball"], None, kind="HINGE")
     maker.scene.render.frame_map_new = 50
     maker.save(shot)
     report = shot.with_name("report.json")
     _, out, lines = run(capsys, "bake", shot, "--report", report)
     assert "warning:" not in out
     assert sorted(line for line in lines if line.startswith("cairn: warning")) == [
-        "cairn: warning: Hinge, Pin: Hinge joint is not yet supported: its bodies move without it, and pass through "
-        "each other",
+        "cairn: warning: Hinge, Pin: ties its body to the world, as one of its objects is empty; Blender ignores such "
+        "a constraint: set both objects, or switch it off",
         "cairn: warning: Time Remapping is not supported: set Old and New to the same value",
     ]
     assert sum(note["level"] == "warning" for note in json.loads(report.read_text())["notes"]) == 3

@@ -54,6 +54,7 @@ def zoo() -> Scene:
 @pytest.mark.parametrize("make", [zoo, *scenes.SCENES.values()])
 def test_blenders_scene_is_the_described_one(make):
     """Exported from Blender, masses, inertias, places and surfaces are those of the description's own model."""
+    cli.ensure_registered()
     description = make()
     if any(body.mesh is not None for body in description.bodies):
         pytest.importorskip("coacd")
@@ -73,6 +74,32 @@ def test_blenders_scene_is_the_described_one(make):
     assert model.gravity == pytest.approx(expected.gravity)
     assert export.frame_rate == pytest.approx(description.frame_rate)
     assert [note.text for note in export.notes if note.level == "warning"] == []
+    assert_same_joints(export, description)
+
+
+def assert_same_joints(export, description):
+    """Joints, their frames and their loads come back from Blender's constraints as they were described."""
+    found = {joint.object_name: joint for joint in export.joints}
+    assert len(found) == len(description.joints)
+    for joint in description.joints:
+        ours = found[joint.name]
+        assert (ours.first, ours.second) == (joint.first, joint.second)
+        assert ours.position == pytest.approx(joint.position, abs=SINGLE)
+        truth, turn = quaternion_matrix(joint.orientation), quaternion_matrix(ours.orientation)
+        assert turn == pytest.approx(truth, abs=SINGLE)
+        assert ours.breaking_load == (None if joint.breaking_load is None else pytest.approx(joint.breaking_load))
+        for given, expected in zip(numbers(ours.joint), numbers(joint.joint), strict=True):
+            assert given == pytest.approx(expected, rel=SINGLE, abs=SINGLE), joint.name
+
+
+def numbers(joint):
+    """Ranges, springs, motors and friction of all coordinates of a joint."""
+    for coordinate in joint.coordinates():
+        given = coordinate.range
+        yield from (float(coordinate.kind), float(coordinate.axis), given.lower, given.upper, given.friction)
+        yield from dataclasses.astuple(given.spring) if given.spring is not None else ()
+        if given.motor is not None:
+            yield from (given.motor.velocity, given.motor.largest, given.motor.position or 0.0)
 
 
 def test_concave_demos_need_coacd(tmp_path, monkeypatch, capsys):

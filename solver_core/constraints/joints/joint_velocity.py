@@ -125,6 +125,9 @@ def end_joints(joints, joint_state, h, rows, taken, first_row):
     for joint in range(joints.body_a.size):
         block = joint_state.block[joint]
         force = joint_state.force[joint]
+        if joint_state.broken[joint]:
+            # what it bore as it broke stays: that is asked for at the frame's end
+            continue
         for axis in range(6):
             force[axis] = 0.0
         if block < 0:

@@ -307,16 +307,9 @@ def test_notes_name_what_is_not_followed(maker):
     assert any("Animated off" in text for text in texts(export, "Moved", "info"))
 
 
-def test_joints_fields_and_outsiders_are_listed(maker):
-    """Joints and force fields without effect, bodies and objects that take no part."""
+def test_fields_and_outsiders_are_listed(maker):
+    """Force fields without effect, bodies and objects that take no part."""
     maker.body()
-    maker.world.constraints = bpy.data.collections.new("Joints")
-    joint = maker.object("Joint")
-    maker.world.constraints.objects.link(joint)
-    bpy.context.view_layer.objects.active = joint
-    if joint.rigid_body_constraint is None:
-        bpy.ops.rigidbody.constraint_add(type="HINGE")
-    joint.rigid_body_constraint.type = "HINGE"
     bpy.ops.object.effector_add(type="WIND")
     bpy.context.object.name = "Wind"
     outsider = maker.body("Outsider")
@@ -324,7 +317,6 @@ def test_joints_fields_and_outsiders_are_listed(maker):
     maker.world.collection.objects.link(maker.object("Empty"))
     export = export_scene(maker.scene)
     assert export.model.names == ("Body",)
-    assert any("Hinge joint" in text for text in texts(export, "Joint", "warning"))
     assert any("force field" in text for text in texts(export, "Wind", "warning"))
     assert any("no rigid body" in text for text in texts(export, "Empty"))
     if outsider.rigid_body is not None:

@@ -9,9 +9,11 @@ from types import SimpleNamespace
 
 import bpy
 import pytest
+from joint_scenes import joint
 
 import cairn
 from cairn.addon import settings as bake_settings
+from cairn.addon.joint_kinds import JOINT_KINDS
 from cairn.addon.settings import BakeSettings
 from cairn.addon.ui import operators, panels, preferences, presets, properties
 from cairn.solver_core.options import SimulationOptions
@@ -198,6 +200,59 @@ def test_panels_draw_in_every_state(registered):
     bpy.context.window_manager.cairn.error_object = "Box"
     assert "Select Box" in draw_all()["VIEW3D_PT_cairn"]
     bpy.context.window_manager.cairn.error = ""
+
+
+def drawn_joint(panel, ob):
+    """Texts of the panel of a constraint; None if it is not shown."""
+    context = SimpleNamespace(object=ob, region=SimpleNamespace(width=400))
+    if not panel.poll(context):
+        return None
+    layout = Layout()
+    panel.draw(SimpleNamespace(layout=layout), context)
+    return layout.texts
+
+
+JOINT_PANELS = {
+    "FIXED": ["kind", "Nothing more for this type"],
+    "POINT": ["kind", "Nothing more for this type"],
+    "HINGE": ["kind", "friction_torque", "use_servo_ang", "servo_angle", "servo_torque"],
+    "SLIDER": ["kind", "friction_force", "use_servo_lin", "servo_position", "servo_force"],
+    "GENERIC": ["kind", "friction_force", "friction_torque"],
+    "GENERIC_SPRING": ["kind", "friction_force", "friction_torque"],
+    "MOTOR": [
+        "kind",
+        *("use_servo_lin", "servo_position", "servo_force"),
+        *("use_servo_ang", "servo_angle", "servo_torque"),
+    ],
+    "CONE_TWIST": ["kind", "cone_angle", "twist_angle"],
+    "ROPE": ["kind", "rope_end", "use_rope_length", "rope_length"],
+    "GEAR": ["kind", "gear_ratio"],
+    "RACK_AND_PINION": ["kind", "rack_radius"],
+}
+
+
+@pytest.mark.parametrize("kind", JOINT_PANELS)
+@pytest.mark.parametrize("panel", [panels.PHYSICS_PT_cairn_joint, panels.VIEW3D_PT_cairn_joint])
+def test_the_panel_of_a_joint_shows_what_counts(registered, panel, kind):
+    """Only what has an effect on the constraint's type, or on the kind that takes its place."""
+    body = registered.body()
+    assert drawn_joint(panel, body) is None
+    ob = joint(registered, "Joint", body, None)
+    if kind in {name for name, _, _ in JOINT_KINDS}:
+        ob.cairn.joint.kind = kind
+    else:
+        ob.rigid_body_constraint.type = kind
+    assert drawn_joint(panel, ob) == JOINT_PANELS[kind]
+
+
+def test_the_check_counts_joints_by_kind(registered):
+    """Blender's types, and Cairn's in their place."""
+    first, second = registered.body("First", shape="BOX"), registered.body("Second", shape="BOX", location=(3, 0, 0))
+    for number, kind in enumerate(("HINGE", "POINT", "HINGE", "GENERIC_SPRING")):
+        joint(registered, f"Joint{number}", first, second, kind=kind)
+    joint(registered, "Rope", first, second, extras={"kind": "ROPE"})
+    bpy.ops.cairn.check_scene()
+    assert "5 joints: 1 Point, 2 Hinge, 1 Generic Spring, 1 Rope" in " ".join(draw_all()["VIEW3D_PT_cairn_check"])
 
 
 def test_without_a_world_the_sidebar_offers_one():

@@ -9,10 +9,12 @@ from cairn.solver_core.options import SimulationOptions
 from cairn.solver_core.scenes import SCENES, arch, boulders, chain, dominoes, pile
 from cairn.solver_core.scenes.boulders import ground_height
 from cairn.solver_core.scenes.cards import card_house
+from cairn.solver_core.scenes.hanging import hanging_nodes
 from cairn.solver_core.simulation import Simulation
 
 MOVING = ("wall", "pile", "chain", "boulders", "dominoes", "cradle", "ball_pool", "tops", "tumbling", "gears")
-STANDING = [name for name in SCENES if name not in MOVING]
+JOINTED = ("bridge", "wrecking_ball", "ragdoll", "drawbridge", "car")
+STANDING = [name for name in SCENES if name not in MOVING + JOINTED]
 
 
 @pytest.mark.parametrize("name", STANDING)
@@ -126,3 +128,41 @@ def test_tops_spin_on():
     assert upright == pytest.approx(np.full(2, np.cos(np.radians(18.0))), abs=0.02)
     assert np.abs(position[1:3, 2]).max() < 5e-3
     assert np.abs(position[1:3, 1]).max() < 0.1
+
+
+@pytest.mark.parametrize("name", JOINTED)
+def test_jointed_bodies_start_apart_from_all_others(name):
+    """Bodies overlap only where a joint holds them together, and every joint starts within its own range."""
+    scene = SCENES[name]()
+    simulation = Simulation(scene.build_model(), SimulationOptions())
+    assert simulation.overlaps() == []
+    for joint in scene.joints:
+        for coordinate in joint.joint.coordinates():
+            given = coordinate.range
+            assert given.lower > given.upper or given.lower <= 0.0 <= given.upper, joint.name
+
+
+@pytest.mark.parametrize("name", JOINTED)
+def test_joints_are_where_their_bodies_are(name):
+    """No joint is farther from the middle of either of its bodies than that body reaches."""
+    scene = SCENES[name]()
+    bodies = {body.name: body for body in scene.bodies}
+    for joint in scene.joints:
+        for end in (joint.first, joint.second):
+            body = bodies[end]
+            center = body.shape.mass_properties().center
+            middle = body.position + rotations.rotate(np.array(body.orientation), np.asarray(center, float))
+            assert np.linalg.norm(joint.position - middle) < 0.75 * body.shape.size, (joint.name, end)
+
+
+@pytest.mark.parametrize(("last", "length"), [((4.0, 0.0, 0.0), 0.5), ((3.0, 2.0, 1.5), 0.5), ((1.0, 0.0, -3.0), 0.5)])
+def test_hanging_nodes_are_in_equilibrium(last, length):
+    """Links are equally long, the ends are where they were asked for, and each joint bears its share of the weight."""
+    nodes = hanging_nodes((0.0, 0.0, 0.0), last, 12, length)
+    links = np.diff(nodes, axis=0)
+    assert np.linalg.norm(links, axis=1) == pytest.approx(length)
+    assert nodes[[0, -1]] == pytest.approx(np.array([(0.0, 0.0, 0.0), last]), abs=1e-9)
+    # torque balance of a link about its middle: the mean of the forces at its two ends lies along it
+    slope = links[:, 2] / np.linalg.norm(links[:, :2], axis=1)
+    assert np.diff(slope, n=2) == pytest.approx(0.0, abs=1e-8)
+    assert np.all(np.diff(slope) > 0.0)

@@ -1,0 +1,87 @@
+"""What a bake says of its joints: how far each is open and what it bears in every frame, and which broke, when."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .read.exported_scene import SceneExport
+from .read.scene_notes import Note
+
+if TYPE_CHECKING:  # they load Numba
+    from ..solver_core import FrameReport, Trajectory
+
+# Of each number of a report: more would only make files longer.
+_DIGITS = 4
+# Broken joints that are named one by one; a wall of glue breaks in hundreds of places.
+NAMED_BREAKS = 20
+
+
+@dataclass(frozen=True)
+class JointBreak:
+    """A joint that broke.
+
+    Attributes
+    ----------
+    joint : str
+    frame : int
+        Of the scene, at whose end it was broken.
+    force, torque : float
+        What it bore in the substep in which it broke [N], [N m].
+    """
+
+    joint: str
+    frame: int
+    force: float
+    torque: float
+
+
+def frame_joints(report: "FrameReport", names: list[str]) -> dict[str, Any]:
+    """The joints of one frame, as the report has them: a number a joint, in the order of ``names``."""
+    joints = report.joints
+    if joints is None:
+        return {}
+    # A broken joint bears nothing, but in the frame in which it broke it did.
+    bears = ~joints.broken | np.isin(names, report.broke)
+    return {
+        "joints": {
+            "error": _rounded(np.where(joints.broken, 0.0, joints.error_linear)),
+            "error_angle": _rounded(np.where(joints.broken, 0.0, joints.error_angular)),
+            "force": _rounded(np.where(bears, np.linalg.norm(joints.force, axis=1), 0.0)),
+            "torque": _rounded(np.where(bears, np.linalg.norm(joints.torque, axis=1), 0.0)),
+        }
+    }
+
+
+def breaks_of(export: SceneExport, trajectory: "Trajectory") -> list[JointBreak]:
+    """Joints that broke, in the order in which they did."""
+    breaks = []
+    before = np.zeros(len(export.joints), bool)
+    for report in trajectory.reports:
+        if report.joints is None:
+            continue
+        for row in np.flatnonzero(report.joints.broken & ~before):
+            force, torque = (np.linalg.norm(load[row]) for load in (report.joints.force, report.joints.torque))
+            frame = export.frame_start + report.frame
+            breaks.append(JointBreak(export.joints[row].object_name, frame, float(force), float(torque)))
+        before = np.array(report.joints.broken)
+    return breaks
+
+
+def break_notes(breaks: list[JointBreak]) -> list[Note]:
+    """Notes that say which joints broke, when and under what load."""
+    notes = [
+        Note("info", entry.joint, f"broke at frame {entry.frame}, under {entry.force:.3g} N and {entry.torque:.3g} N m")
+        for entry in breaks[:NAMED_BREAKS]
+    ]
+    rest = breaks[NAMED_BREAKS:]
+    if rest:
+        frames = f"frames {rest[0].frame} to {rest[-1].frame}" if len(rest) > 1 else f"frame {rest[0].frame}"
+        more = f"{len(rest):,} more joint{'s' if len(rest) > 1 else ''}"
+        text = f"{more} broke, at {frames}; the report names {'them' if len(rest) > 1 else 'it'} (cairn bake --report)"
+        notes.append(Note("info", None, text))
+    return notes
+
+
+def _rounded(values) -> list[float]:
+    return [float(f"{value:.{_DIGITS}g}") for value in values]
