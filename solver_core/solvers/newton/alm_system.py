@@ -225,7 +225,7 @@ def settle_speeds(rows, islands, island, group, noise, multiplier, speed):
             elif multiplier[row] >= rows.upper[row]:
                 if speed[row] <= noise:
                     speed[row] = min(speed[row], -noise)
-            elif abs(speed[row]) <= noise:
+            elif abs(speed[row]) <= noise and (rows.lower[row] > -math.inf or rows.upper[row] < math.inf):
                 speed[row] = 0.0
             row += group[row]
 

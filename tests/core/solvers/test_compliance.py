@@ -132,10 +132,10 @@ def test_methods_agree_with_friction(method, friction, seed):
 )
 def test_little_compliance_is_none(method, friction):
     """Velocities tend to those of rigid rows, in proportion to the compliance."""
-    rigid = solve(mixed_problem(3), method, friction)
+    rigid = solve(mixed_problem(6), method, friction)
     distances = []
     for share in (1e-3, 1e-5, 1e-7):
-        problem = mixed_problem(3)
+        problem = mixed_problem(6)
         compliance = np.where(np.arange(60) < 30, share * problem.rows.diagonal, 0.0)
         found = solve(make_compliant(problem, compliance), method, friction)
         assert found.status.converged
