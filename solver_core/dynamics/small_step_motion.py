@@ -18,6 +18,8 @@ CREDIT_START, CREDIT_MOST = 3000.0, 1000.0
 # What a series of solves that brings a body to rest begins with; less than the second is not worth a try. Of a success
 # at rest this share is charged: the next solves will succeed, too, and each is nearer to rest and cheaper.
 CREDIT_OF_REST, CREDIT_TO_TRY, SHARE_OF_SUCCESS = 500.0, 40.0, 0.1
+# The largest debt that a failure leaves: a heap that could rest by now is not to wait for seconds.
+_CREDIT_DEBT = 500.0
 # What each substep adds: the sweeps of small steps, and as much as this many visits of a contact take.
 _CREDIT_SWEEPS, _CREDIT_VISITS = 8.0, 500.0
 
@@ -116,9 +118,10 @@ def credit_of(islands, island, small_steps):
 
 @subkernel
 def spend_credit(islands, island, small_steps, sweeps):
-    """Take what a solve by the method has cost."""
+    """Take what a solve by the method has cost, down to the largest debt."""
     for index in range(islands.body_first[island], islands.body_first[island + 1]):
-        small_steps.credit[islands.body_order[index]] -= sweeps
+        body = islands.body_order[index]
+        small_steps.credit[body] = max(small_steps.credit[body] - sweeps, -_CREDIT_DEBT)
 
 
 @subkernel

@@ -39,6 +39,8 @@ _RATIO_RECOVERY = 0.1
 RATIO_FASTEST_RECOVERY = 0.02
 # ... and down to this share: what rests would tremble for the last of it.
 _RATIO_LEFT_OVERLAP = 1e-4
+# What something driven pushes gets no faster than this multiple of what there was: levers and wedges make faster.
+_RATIO_FASTEST = 3.0
 # The first sweep of a step is repeated while it changes gaps by more than this share of the smallest body, up to so
 # many times.
 _RATIO_LEFT, _MOST_SWEEPS = 1e-3, 8
@@ -63,8 +65,6 @@ class SmallStepArrays(NamedTuple):
         Whether a contact has pushed in any step; only of those that bounce.
     before : float64 [body_capacity, 6]
         Velocities before a step's impulses, and then what these have changed [m/s, rad/s].
-    starts : float64 [body_capacity, 6]
-        Sum of the velocities that the steps start with [m/s, rad/s].
     laid_gap, laid_speed, laid_push : float64 [8 vector_capacity]
         Those of contacts in batches, lane by lane.
     """
@@ -74,7 +74,6 @@ class SmallStepArrays(NamedTuple):
     push_speed: np.ndarray
     pushed: np.ndarray
     before: np.ndarray
-    starts: np.ndarray
     laid_gap: np.ndarray
     laid_speed: np.ndarray
     laid_push: np.ndarray
@@ -89,7 +88,6 @@ def allocate_small_steps(block_capacity: int, body_capacity: int, has_domains: b
         push_speed=np.zeros(block_capacity),
         pushed=np.zeros(block_capacity, np.bool_),
         before=np.zeros((body_capacity, 6)),
-        starts=np.zeros((body_capacity, 6)),
         laid_gap=np.zeros(lanes),
         laid_speed=np.zeros(lanes),
         laid_push=np.zeros(lanes),
@@ -165,13 +163,15 @@ def take_small_steps(rows, islands, island, given, velocity, mean_velocity, work
     lay_rows(rows, islands, island, velocity, sweep)
     if is_partitioned(islands, island):
         _lay_gaps(islands, island, sweep, workspace)
+    driven_speed = 0.0
+    if is_driven:
+        driven_speed = _fastest_there_is(rows, islands, island, given, velocity, workspace, fastest)
     largest, sweeps = 0.0, n
     for _ in range(n):
         for index in range(bodies[0], bodies[1]):
             body = islands.body_order[index]
             for column in range(6):
                 forced = (given.free_velocity[body, column] - given.start_velocity[body, column]) / n
-                workspace.starts[body, column] += velocity[body, column]
                 begin = velocity[body, column] + forced
                 velocity[body, column] = begin + workspace.before[body, column]
                 workspace.before[body, column] = begin
@@ -208,7 +208,9 @@ def take_small_steps(rows, islands, island, given, velocity, mean_velocity, work
     if not is_supported:
         _keep_angular_momentum(rows, islands, island, given, velocity, mean_velocity, h)
     elif not is_driven:
-        _take_gain(rows, islands, island, given, velocity, workspace.starts, n)
+        _pay_for_lifts(rows, islands, island, given, velocity, mean_velocity, h)
+    else:
+        _limit_speeds(islands, island, velocity, mean_velocity, _RATIO_FASTEST * driven_speed)
     scale = _speed_taken(islands, island, given.free_velocity, velocity)
     target = max(max(settings.tolerance, RATIO_ROUGH) * scale, settings.absolute_tolerance)
     return status_of(largest, target, settings.absolute_tolerance), sweeps, largest, scale, np.int64(0)
@@ -298,11 +300,11 @@ def _cross(one, other):
 
 
 @subkernel
-def _take_gain(rows, islands, island, given, velocity, starts, n):
-    """Take from the velocities what energy the sweeps have added, which start from earlier impulses.
+def _pay_for_lifts(rows, islands, island, given, velocity, mean_velocity, h):
+    """Take from the velocities what energy taking overlaps out has added, as far as they have it.
 
-    Contacts work on the relaxed velocities v_i only; taking overlaps out gives back what sinking has cost. Forces add
-    w = (v_free - v_start) / n a step, and so the energy w . M (v_i + w / 2); contacts may but take.
+    The forces' work is p . d with their impulse p = M (v_free - v_start) and the way d. What is left of the change of
+    the energy is the contacts' work, which is never above 0.
     """
     kinetic = gained = 0.0
     for index in range(islands.body_first[island], islands.body_first[island + 1]):
@@ -310,10 +312,9 @@ def _take_gain(rows, islands, island, given, velocity, starts, n):
         for i in range(6):
             for j in range(6):
                 mass, forced = rows.body_mass[body, i, j], given.free_velocity[body, j] - given.start_velocity[body, j]
-                push = given.free_velocity[body, i] - given.start_velocity[body, i]
                 kinetic += 0.5 * velocity[body, i] * mass * velocity[body, j]
                 gained -= 0.5 * given.start_velocity[body, i] * mass * given.start_velocity[body, j]
-                gained -= (starts[body, i] + 0.5 * push) * mass * forced / n
+                gained -= mean_velocity[body, i] * mass * forced
     gained += kinetic
     if not gained > 0.0:
         return
@@ -321,6 +322,45 @@ def _take_gain(rows, islands, island, given, velocity, starts, n):
     for index in range(islands.body_first[island], islands.body_first[island + 1]):
         for column in range(6):
             velocity[islands.body_order[index], column] *= share
+
+
+@subkernel
+def _fastest_there_is(rows, islands, island, given, velocity, workspace, fastest):
+    """The largest speed that an island's motion begins with: of bodies, driven surfaces, bounces, recovery [m/s]."""
+    square = fastest * fastest
+    for index in range(islands.body_first[island], islands.body_first[island + 1]):
+        body, start, free = islands.body_order[index], 0.0, 0.0
+        for axis in range(3):
+            start += given.start_velocity[body, axis] ** 2
+            free += given.free_velocity[body, axis] ** 2
+        square = max(square, start, free)
+    for index in range(islands.block_first[island], islands.block_first[island + 1]):
+        block = islands.block_order[index]
+        if block >= given.contact_count[0]:
+            continue
+        square = max(square, given.bounce_speed[block] ** 2, workspace.kept_speed[block] ** 2)
+        for side in range(2):
+            body, surface = (rows.body_b[block], 0.0) if side else (rows.body_a[block], 0.0)
+            if rows.body_mass[body, 0, 0] == 0.0:
+                for row in range(rows.block_row[block], rows.block_row[block + 1]):
+                    speed = 0.0
+                    for column in range(6):
+                        speed += rows.jacobian[row, 6 * side + column] * velocity[body, column]
+                    surface += speed * speed
+                square = max(square, surface)
+    return math.sqrt(square)
+
+
+@subkernel
+def _limit_speeds(islands, island, velocity, mean_velocity, most):
+    """Slow bodies that are faster than ``most`` [m/s]: what is driven pinches them, and impulses grow without end."""
+    for index in range(islands.body_first[island], islands.body_first[island + 1]):
+        body = islands.body_order[index]
+        for own in (velocity[body], mean_velocity[body]):
+            speed = math.sqrt(own[0] ** 2 + own[1] ** 2 + own[2] ** 2)
+            if speed > most:
+                for column in range(6):
+                    own[column] *= most / speed
 
 
 @subkernel
@@ -343,7 +383,7 @@ def _begin(rows, islands, island, given, velocity, mean_velocity, workspace, sha
         body = islands.body_order[index]
         for column in range(6):
             velocity[body, column] = given.start_velocity[body, column]
-            mean_velocity[body, column] = before[body, column] = workspace.starts[body, column] = 0.0
+            mean_velocity[body, column] = before[body, column] = 0.0
     for index in range(islands.block_first[island], islands.block_first[island + 1]):
         block = islands.block_order[index]
         if block < given.contact_count[0]:
