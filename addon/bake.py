@@ -25,7 +25,7 @@ from .read.scene_export import export_scene
 from .read.scene_notes import Note, starting_overlaps
 from .read.scene_poses import SceneError
 from .settings import BakeSettings, friction_mismatch
-from .write import earlier_animation, keyframes
+from .write import earlier_animation, keyframes, since_bake
 
 if TYPE_CHECKING:  # they load Numba
     from ..solver_core import FrameReport, Trajectory
@@ -219,6 +219,7 @@ class _Bake:
         if mismatch:
             raise SceneError(None, mismatch)
         scene = self.scene
+        since_bake.settle(scene)
         with self._timed("export"), earlier_animation.earlier_animation(scene):
             self.export = export_scene(
                 scene, frame_start=self.settings.start, frame_end=self.settings.end, decompose=False

@@ -17,6 +17,7 @@ from bpy.props import (
 
 from ..joint_kinds import JOINT_KINDS
 from ..settings import FRICTION_MODELS, METHODS, QUALITIES, BakeSettings
+from ..write import since_bake
 
 # Of a library override only such properties are saved: without this, the bake of a file opened again is not known.
 OVERRIDABLE = {"LIBRARY_OVERRIDABLE"}
@@ -314,6 +315,18 @@ class CairnObject(bpy.types.PropertyGroup):
         options={"HIDDEN"},
         override=OVERRIDABLE,
     )
+    owner_name: StringProperty(
+        name="Owner",
+        description="Name of the object that was baked; a copy of it has another, and starts from where it is",
+        options={"HIDDEN"},
+        override=OVERRIDABLE,
+    )
+    owner_session: StringProperty(
+        name="Owner in This Session",
+        description="Number of the object that was baked in the present session, which survives renaming",
+        options={"HIDDEN"},
+        override=OVERRIDABLE,
+    )
 
 
 class CairnWindowManager(bpy.types.PropertyGroup):
@@ -345,16 +358,55 @@ def _make_overrides_comparable(*_):
             _ = override.reference.cairn
 
 
+@persistent
+def _remember_owners_by_name(*_):
+    """On saving: numbers of a session are not those of the next one, and opening would put copies where the bake is."""
+    for scene in bpy.data.scenes:
+        since_bake.settle(scene)
+    for obj in bpy.data.objects:
+        if obj.cairn.is_baked and obj.is_editable and obj.cairn.owner_session == str(obj.session_uid):
+            obj.cairn.owner_name = obj.name
+
+
+@persistent
+def _remember_owners_by_session(*_):
+    """On opening a file: by names, and forget the numbers of another session, which somebody else may have now."""
+    for obj in bpy.data.objects:
+        if obj.cairn.is_baked and obj.is_editable:
+            owned = obj.cairn.owner_name == obj.name
+            obj.cairn.owner_session = str(obj.session_uid) if owned else ""
+
+
+@persistent
+def _remember_imported_owners(imported, *_):
+    """On appending: an object whose name is taken gets another one, and is the baked object all the same."""
+    for item in imported.import_items:
+        obj = item.id
+        baked = isinstance(obj, bpy.types.Object) and obj.is_editable and obj.cairn.is_baked
+        if baked and obj.cairn.owner_name == item.name:
+            obj.cairn.owner_name, obj.cairn.owner_session = obj.name, str(obj.session_uid)
+
+
+HANDLERS = (
+    ("save_pre", _make_overrides_comparable),
+    ("save_pre", _remember_owners_by_name),
+    ("load_post", _remember_owners_by_session),
+    ("blend_import_post", _remember_imported_owners),
+)
+
+
 def register():
     for cls in CLASSES:
         bpy.utils.register_class(cls)
     for owner, group, description in OWNERS:
         owner.cairn = PointerProperty(name="Cairn", description=description, type=group, override=OVERRIDABLE)
-    bpy.app.handlers.save_pre.append(_make_overrides_comparable)
+    for occasion, handler in HANDLERS:
+        getattr(bpy.app.handlers, occasion).append(handler)
 
 
 def unregister():
-    bpy.app.handlers.save_pre.remove(_make_overrides_comparable)
+    for occasion, handler in HANDLERS:
+        getattr(bpy.app.handlers, occasion).remove(handler)
     for owner, _, _ in OWNERS:
         del owner.cairn
     for cls in reversed(CLASSES):

@@ -53,7 +53,7 @@ def test_failure_half_way_leaves_nothing_registered(monkeypatch):
 
 
 def test_no_handlers_and_no_timers_are_left_to_run():
-    """Frame handlers are what crashes renders; Cairn has none. What is to be saved is looked at once, on saving."""
+    """Frame handlers are what crashes renders; Cairn has none. Bookkeeping is looked at with files."""
 
     def handlers_of_cairn():
         handlers = {name: getattr(bpy.app.handlers, name) for name in dir(bpy.app.handlers)}
@@ -65,7 +65,12 @@ def test_no_handlers_and_no_timers_are_left_to_run():
             if "cairn" in getattr(handler, "__module__", "")
         ]
 
-    assert handlers_of_cairn() == [("save_pre", "_make_overrides_comparable")]
+    assert handlers_of_cairn() == [
+        ("blend_import_post", "_remember_imported_owners"),
+        ("load_post", "_remember_owners_by_session"),
+        ("save_pre", "_make_overrides_comparable"),
+        ("save_pre", "_remember_owners_by_name"),
+    ]
     cairn.unregister()
     try:
         assert handlers_of_cairn() == []
