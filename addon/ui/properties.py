@@ -47,8 +47,8 @@ class CairnScene(bpy.types.PropertyGroup):
         default=BakeSettings.quality,
     )
     friction: EnumProperty(
-        name="Friction",
-        description="Model of friction at a contact",
+        name="Friction Model",
+        description="How friction acts at a contact; how strong it is, is the Friction of the bodies",
         items=FRICTION_MODELS,
         default=BakeSettings.friction,
     )
@@ -123,6 +123,14 @@ class CairnScene(bpy.types.PropertyGroup):
     worst_frame: IntProperty(name="Worst Frame", description="Frame of the largest remaining error", options={"HIDDEN"})
     fingerprint: StringProperty(
         name="Fingerprint", description="Hash of all physical settings that the bake has read", options={"HIDDEN"}
+    )
+    has_warnings: BoolProperty(
+        name="Has Warnings", description="The last bake had warnings, or has failed", options={"HIDDEN"}
+    )
+    ingredients: StringProperty(
+        name="Ingredients",
+        description="What the bake was made from, in numbers: says later what has changed since",
+        options={"HIDDEN"},
     )
     version: StringProperty(name="Version", description="Version of Cairn that made the bake", options={"HIDDEN"})
     report: StringProperty(
@@ -334,7 +342,11 @@ class CairnWindowManager(bpy.types.PropertyGroup):
 
     error: StringProperty(name="Error", description="Why the last bake did not work")
     error_object: StringProperty(name="Object", description="Object that the error is about")
+    error_digest: StringProperty(name="Scene of the Error", description="The scene that the error is about, in numbers")
     check: StringProperty(name="Check", description="What the next bake would simulate, as JSON")
+    status: StringProperty(
+        name="Status", description="What the scene has been found to be since its last change, as JSON"
+    )
 
 
 CLASSES = (CairnScene, CairnJoint, CairnObject, CairnWindowManager)

@@ -18,6 +18,23 @@ from . import earlier_animation as earlier
 # Number of objects whose poses become keys together: bounds the memory, and is one tick of the progress.
 CHUNK = 64
 DYNAMIC = 2  # BodyKind.DYNAMIC of the core
+# Properties of CairnScene that a bake sets.
+FACTS = (
+    "is_baked",
+    "baked_start",
+    "baked_end",
+    "requested_end",
+    "summary",
+    "worst_object",
+    "worst_frame",
+    "has_warnings",
+    "fingerprint",
+    "ingredients",
+    "version",
+    "report",
+    "world_was_enabled",
+    "world_collection",
+)
 
 
 @dataclasses.dataclass
@@ -127,8 +144,7 @@ def delete_bake(scene):
     made = [earlier.take_off(obj) for obj in objects]
     earlier.remove_unused([action for action in made if action is not None])
     earlier.switch_world_on(scene)
-    for fact in ("is_baked", "baked_start", "baked_end", "requested_end", "summary", "worst_object", "worst_frame",
-                 "fingerprint", "version", "report", "world_was_enabled", "world_collection"):  # fmt: skip
+    for fact in FACTS:
         scene.cairn.property_unset(fact)
     refresh(scene)
     return len(objects)
