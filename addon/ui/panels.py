@@ -181,6 +181,7 @@ def draw_settings(layout, context):
     column = layout.column()
     column.enabled = operators.running is None
     quality = column.row()
+    quality.use_property_split = False  # the three words need the panel's width
     quality.active = settings.method == "auto"
     quality.prop(settings, "quality", expand=True)
     column.prop(settings, "substeps")

@@ -46,3 +46,25 @@ def test_bake_in_the_window_is_one_step_of_undo(blender, scene, tmp_path):
     assert abs(seen["height"] - 1.5) < 1e-3  # on the lower box, which lies on the floor
     if folder := os.environ.get("CAIRN_PICTURES"):
         shutil.copy(picture, folder)
+
+
+def test_the_loop_of_an_animator(blender, scene, tmp_path):
+    """Bake, move, duplicate, look, bake again, undo, delete: nothing that the user has done is lost."""
+    seen = blender.script("loop_in_window.py", tmp_path, blend=scene, window=True)
+    start, moved, beside = [0.0, 0.0, 2.1], [0.75, 0.0, 2.1], [0.75, 3.0, 2.1]
+    assert seen["baked"]["outdated"] == ""
+    assert seen["baked"]["upper"] == start
+    assert seen["moved"]["outdated"] == "Out of date: start pose of Upper"
+    for name in ("duplicated", "looked"):  # a look at another frame lies between them
+        assert (seen[name]["upper"], seen[name]["copy"]) == (moved, beside)
+        assert not seen[name]["copy_is_baked"]
+        assert seen[name]["outdated"] == "Out of date: start pose of Upper, 1 new body"
+    assert seen["again"]["outdated"] == ""
+    assert seen["again"]["copy_is_baked"]
+    assert seen["changed"]["outdated"] == "Out of date: friction of Lower"
+    assert any("force fields" in text for text in seen["changed"]["warnings"])
+    for name in ("again", "third", "undone", "deleted"):
+        assert (seen[name]["upper"], seen[name]["copy"]) == (moved, beside), name
+    assert (seen["undone"]["baked"], seen["deleted"]["baked"]) == (True, False)
+    if folder := os.environ.get("CAIRN_PICTURES"):
+        shutil.copytree(tmp_path, os.path.join(folder, "loop"), dirs_exist_ok=True)
