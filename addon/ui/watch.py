@@ -39,10 +39,12 @@ def _look_when_idle():
     if not _is_idle(manager):
         return PAUSE
     start = time.perf_counter()
+    before = manager.cairn.status, manager.cairn.error
     for scene in {window.scene for window in manager.windows}:
         look_at(scene, manager.cairn)
     _pause = max(PAUSE, PAUSE_FACTOR * (time.perf_counter() - start))
-    operators.redraw(bpy.context)
+    if before != (manager.cairn.status, manager.cairn.error):
+        operators.redraw(bpy.context)
     return None
 
 
@@ -55,7 +57,8 @@ def _is_idle(manager):
 def look_at(scene, session):
     """Take over what was copied and moved since the bake, and keep what the panel says of the scene now."""
     if scene.rigidbody_world is None:
-        session.status = ""
+        if session.status:
+            session.status = ""
         return
     since_bake.settle(scene)
     digest = scene_digest.scene_digest(scene)
@@ -64,7 +67,9 @@ def look_at(scene, session):
         "outdated": outdated(scene, digest),
         "notes": grouped_notes(early_notes.early_notes(scene)),
     }
-    session.status = json.dumps(status)
+    text = json.dumps(status)
+    if text != session.status:  # writing is a change, which would make it look again for ever
+        session.status = text
     forget_error(scene, session, scene_digest.packed(digest))
 
 

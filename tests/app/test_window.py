@@ -65,6 +65,8 @@ def test_the_loop_of_an_animator(blender, scene, tmp_path):
     assert any("force fields" in text for text in seen["changed"]["warnings"])
     for name in ("again", "third", "undone", "deleted"):
         assert (seen[name]["upper"], seen[name]["copy"]) == (moved, beside), name
+    assert seen["undone"]["outdated"] == "Out of date: friction of Lower"
+    assert seen["deleted"]["outdated"] == ""
     assert (seen["undone"]["baked"], seen["deleted"]["baked"]) == (True, False)
     if folder := os.environ.get("CAIRN_PICTURES"):
         shutil.copytree(tmp_path, os.path.join(folder, "loop"), dirs_exist_ok=True)

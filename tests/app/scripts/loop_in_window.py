@@ -1,6 +1,6 @@
 """In a window: the animator's loop. Bake, move at the start frame, duplicate, look, bake again, undo, delete the bake.
 
-The folder of the pictures stands after ``--``. ImageMagick takes them: where OpenGL is software, Blender's own is black.
+The folder of the pictures stands after ``--``; ImageMagick takes them.
 """
 
 import json
@@ -10,6 +10,7 @@ import sys
 import traceback
 
 import bpy
+from bl_ext.user_default.cairn.addon.ui import watch
 
 folder = sys.argv[sys.argv.index("--") + 1]
 # drawing goes on between the steps, and the panel looks at the scene a moment after a change [s]
@@ -41,6 +42,9 @@ def note(name):
     """A step that keeps what there is to see, and takes a picture."""
 
     def look():
+        if bpy.app.timers.is_registered(watch._look_when_idle):  # it comes to rest, since it only looks after changes
+            steps.insert(0, look)
+            return
         copy = bpy.data.objects.get("Upper.001")
         seen[name] = {
             "upper": place("Upper"),
@@ -107,6 +111,7 @@ def change_friction():
 def add_field():
     with in_view():
         bpy.ops.object.effector_add(type="WIND", location=(0, 0, 5))
+        bpy.ops.ed.undo_push(message="Field")
     select("Upper")
 
 
