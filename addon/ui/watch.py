@@ -26,8 +26,10 @@ _pause = PAUSE
 
 
 @persistent
-def note_change(*_):
-    """Let the timer look soon."""
+def note_change(_=None, depsgraph=None):
+    """Let the timer look soon. Blender calls this after drawing, too, when nothing has been updated."""
+    if depsgraph is not None and len(depsgraph.updates) == 0:
+        return
     if not bpy.app.background and not bpy.app.timers.is_registered(_look_when_idle):
         bpy.app.timers.register(_look_when_idle, first_interval=_pause)
 

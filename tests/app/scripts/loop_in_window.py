@@ -15,7 +15,9 @@ from bl_ext.user_default.cairn.addon.ui import watch
 folder = sys.argv[sys.argv.index("--") + 1]
 # drawing goes on between the steps, and the panel looks at the scene a moment after a change [s]
 PAUSE = 1.5
-seen = {}
+# Rounds that the tour waits altogether for the panel's looks.
+WAITS = 12
+seen, waits = {}, []
 
 
 def view():
@@ -42,7 +44,8 @@ def note(name):
     """A step that keeps what there is to see, and takes a picture."""
 
     def look():
-        if bpy.app.timers.is_registered(watch._look_when_idle):  # it comes to rest, since it only looks after changes
+        if bpy.app.timers.is_registered(watch._look_when_idle) and len(waits) < WAITS:
+            waits.append(name)
             steps.insert(0, look)
             return
         copy = bpy.data.objects.get("Upper.001")
