@@ -7,9 +7,9 @@ import atexit
 import bpy
 
 from . import cli
-from .ui import operators, panels, preferences, presets, properties
+from .ui import operators, panels, preferences, presets, properties, watch
 
-_MODULES = (properties, preferences, presets, operators, panels, cli)
+_MODULES = (properties, preferences, presets, operators, panels, watch, cli)
 _registered = False
 
 

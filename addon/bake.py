@@ -21,11 +21,12 @@ from .joint_report import break_notes, breaks_of
 from .read import concave_shapes, lead_in
 from .read.exported_scene import FrameSample, SceneExport
 from .read.frame_samples import sample_frame, simulation_paused
+from .read.scene_digest import packed, scene_digest
 from .read.scene_export import export_scene
 from .read.scene_notes import Note, starting_overlaps
 from .read.scene_poses import SceneError
 from .settings import BakeSettings, friction_mismatch
-from .write import earlier_animation, keyframes
+from .write import earlier_animation, keyframes, since_bake
 
 if TYPE_CHECKING:  # they load Numba
     from ..solver_core import FrameReport, Trajectory
@@ -160,6 +161,15 @@ def bake_frames(scene: bpy.types.Scene, settings: BakeSettings) -> "Generator[Ba
     return (yield from bake.write())
 
 
+def reading_error(scene: bpy.types.Scene, settings: BakeSettings) -> SceneError | None:
+    """Why a bake would refuse the scene, found by reading it; None if it would not. The scene is as it was."""
+    try:
+        _Bake(scene.name, settings).read_scene()
+    except SceneError as error:
+        return error
+    return None
+
+
 class _Bake:
     """The state of a bake between two steps."""
 
@@ -219,6 +229,7 @@ class _Bake:
         if mismatch:
             raise SceneError(None, mismatch)
         scene = self.scene
+        since_bake.settle(scene)
         with self._timed("export"), earlier_animation.earlier_animation(scene):
             self.export = export_scene(
                 scene, frame_start=self.settings.start, frame_end=self.settings.end, decompose=False
@@ -391,7 +402,9 @@ class _Bake:
         facts = self.scene.cairn
         facts.requested_end = self.export.frame_end
         facts.summary = result.summary
+        facts.has_warnings = self.error is not None or any(note.level == "warning" for note in self.export.notes)
         facts.fingerprint = self.export.fingerprint
+        facts.ingredients = packed(scene_digest(self.scene))
         facts.version = __version__
         facts.report = json.dumps({key: value for key, value in result.report.items() if key != "frames"})
         worst = result.report["totals"]["worst"]

@@ -6,7 +6,7 @@ from ...solver_core.diagnostics import boxes_overlap
 from .. import runtime
 from ..bake import compile_progress
 from ..joint_kinds import joint_counts
-from ..write import earlier_animation, keyframes
+from ..write import earlier_animation, keyframes, since_bake
 from .scene_export import export_scene
 from .scene_notes import NO_OVERLAPS, starting_overlaps
 
@@ -24,6 +24,7 @@ def check_scene(scene, settings, find_overlaps):
     find_overlaps : bool
         Also look for bodies that overlap at the start.
     """
+    since_bake.settle(scene)
     try:
         with earlier_animation.earlier_animation(scene):
             export = export_scene(scene, frame_start=settings.start, frame_end=settings.end, decompose=False)

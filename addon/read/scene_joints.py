@@ -67,6 +67,12 @@ class JointReader:
             if ob.rigid_body_constraint is not None:
                 self._add(builder, ob)
 
+    def note_without_effect(self) -> None:
+        """Add the notes on constraints that are no joints, without reading the others."""
+        for ob in self.world.constraints.all_objects if self.world.constraints else ():
+            if ob.rigid_body_constraint is not None:
+                self._ends(ob, ob.rigid_body_constraint)
+
     def _add(self, builder, ob):
         constraint = ob.evaluated_get(self.depsgraph).rigid_body_constraint
         keyed = not animated_paths(ob).isdisjoint({_ENABLED, "*"})

@@ -152,7 +152,7 @@ def _center_note(body, model):
 def scene_notes(scene, objects, anything_moves) -> list[Note]:
     """Notes about the world, force fields and objects that take no part."""
     world = scene.rigidbody_world
-    notes = [*_constraint_notes(scene, world), *_field_notes(scene, world), *_outsider_notes(scene, world, objects)]
+    notes = [*_constraint_notes(scene, world), *field_notes(scene, world), *_outsider_notes(scene, world, objects)]
     if not anything_moves:
         notes.append(Note("warning", None, "no body moves: all are passive, animated or have Dynamic off"))
     if scene.render.frame_map_old != scene.render.frame_map_new:
@@ -233,7 +233,8 @@ def _constraint_notes(scene, world):
             )
 
 
-def _field_notes(scene, world):
+def field_notes(scene, world):
+    """Notes on force fields, which have no effect."""
     if world.effector_weights.all == 0.0:
         return
     for ob in scene.objects:

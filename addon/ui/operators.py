@@ -15,7 +15,9 @@ import bpy
 from bpy.props import BoolProperty, StringProperty
 
 from ..bake import BakeStopped, bake_frames
+from ..read.early_notes import nothing_to_bake
 from ..read.scene_check import check_scene
+from ..read.scene_digest import packed, scene_digest
 from ..read.scene_notes import NO_OVERLAPS, Note, grouped_notes
 from ..read.scene_poses import SceneError
 from ..runtime import RuntimeUnavailable, system_information
@@ -198,7 +200,7 @@ class _StepsOperator(_SceneOperator):
             # The whole of it is in the console; a compiler's message fills pages.
             cause = textwrap.shorten(f"{type(error).__name__}: {error}", 200)
             error = RuntimeError(f"Cairn has failed; nothing was changed. {cause}")
-        show_error(context, error)
+        show_error(context, error, self._scene_name)
         self.report({"ERROR"}, one_line(error))
         return {"CANCELLED"}
 
@@ -217,6 +219,15 @@ class CAIRN_OT_bake(_StepsOperator, bpy.types.Operator):
     def description(cls, context, properties):
         return cls.bl_description + (". The present bake is replaced" if context.scene.cairn.is_baked else "")
 
+    @classmethod
+    def poll(cls, context):
+        if not super().poll(context):
+            return False
+        reason = nothing_to_bake(context.scene)
+        if reason:
+            cls.poll_message_set(reason)
+        return not reason
+
     _task = "A bake"
     _hint = "ESC stops and keeps the frames so far"
 
@@ -228,9 +239,10 @@ class CAIRN_OT_bake(_StepsOperator, bpy.types.Operator):
             self.report({"INFO"}, "Stopped before the first frame; nothing was changed")
             return {"CANCELLED"}
         if result.error:
-            show_error(context, SceneError(None, result.error))
+            show_error(context, SceneError(None, result.error), self._scene_name)
         remember_check(context, self._scene_name, result.report)
-        self.report({"ERROR" if result.error else "INFO"}, result.summary)
+        warned = any(note["level"] == "warning" for note in result.report["notes"])
+        self.report({"ERROR" if result.error else "WARNING" if warned else "INFO"}, result.summary)
         return {"FINISHED"}
 
 
@@ -421,11 +433,13 @@ def sentence(text):
     return text[:1].upper() + text[1:]
 
 
-def show_error(context, error):
-    """Keep an error in the panel until it is cleared or the next bake begins."""
-    session = context.window_manager.cairn
+def show_error(context, error, scene_name):
+    """Keep an error in the panel until it is cleared, the next bake begins or its cause is gone (watch.py)."""
+    session, scene = context.window_manager.cairn, bpy.data.scenes.get(scene_name)
     session.error = one_line(error)
     session.error_object = getattr(error, "object_name", None) or ""
+    about_scene = isinstance(error, SceneError) and scene is not None and scene.rigidbody_world is not None
+    session.error_digest = packed(scene_digest(scene)) if about_scene else ""
 
 
 def redraw(context):

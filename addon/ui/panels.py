@@ -12,6 +12,7 @@ from bl_ui.utils import PresetPanel
 from bpy.app.translations import pgettext_iface as iface_
 
 from ..joint_kinds import OPEN_AXES, SERVO_AXES, joints_sentence
+from ..read.early_notes import nothing_to_bake
 from ..settings import friction_mismatch
 from . import operators
 from .operators import is_baked, scene_bodies, sentence
@@ -59,6 +60,23 @@ class _Bake:
         draw_bake(layout, context)
         draw_error(layout, context)
         draw_summary(layout, context)
+
+
+class _Solver:
+    """The solver and its limits, for those who compare methods."""
+
+    bl_label = "Solver"
+    bl_options = {"DEFAULT_CLOSED"}
+
+    @classmethod
+    def poll(cls, context):
+        return context.scene.rigidbody_world is not None
+
+    def draw(self, context):
+        layout = self.layout
+        layout.use_property_split = True
+        layout.use_property_decorate = False
+        draw_solver(layout, context)
 
 
 class _Check:
@@ -157,25 +175,16 @@ def draw_kind(column, extras):
 
 
 def draw_settings(layout, context):
+    """What animators choose for every shot; the rest is in the sub-panel Solver."""
     scene = context.scene
     settings = scene.cairn
     column = layout.column()
     column.enabled = operators.running is None
     quality = column.row()
+    quality.use_property_split = False  # the three words need the panel's width
     quality.active = settings.method == "auto"
     quality.prop(settings, "quality", expand=True)
-    column.prop(settings, "method")
-    column.prop(settings, "friction")
-    mismatch = friction_mismatch(settings.method, settings.friction)
-    if mismatch:
-        warning = column.column(align=True)
-        warning.alert = True
-        for i, line in enumerate(wrapped(context, mismatch, 8)):
-            warning.label(text=line, icon="BLANK1" if i else "ERROR", translate=False)
     column.prop(settings, "substeps")
-    column.prop(settings, "tolerance")
-    column.prop(settings, "max_iterations")
-    column.prop(settings, "threads")
 
     column = layout.column(align=True)
     column.enabled = operators.running is None
@@ -183,6 +192,27 @@ def draw_settings(layout, context):
     owner = settings if settings.use_custom_range else scene.rigidbody_world.point_cache
     column.prop(owner, "frame_start", text="Simulation Start")
     column.prop(owner, "frame_end", text="End")
+    draw_mismatch(layout, context)
+
+
+def draw_solver(layout, context):
+    """How contacts are solved: closed, since the defaults suit almost every scene."""
+    settings = context.scene.cairn
+    column = layout.column()
+    column.enabled = operators.running is None
+    for name in ("method", "friction", "tolerance", "max_iterations", "threads"):
+        column.prop(settings, name)
+
+
+def draw_mismatch(layout, context):
+    """Say that solver and friction model do not go together: a bake would refuse them."""
+    settings = context.scene.cairn
+    mismatch = friction_mismatch(settings.method, settings.friction)
+    if mismatch:
+        warning = layout.column(align=True)
+        warning.alert = True
+        for i, line in enumerate(wrapped(context, mismatch, 8)):
+            warning.label(text=line, icon="BLANK1" if i else "ERROR", translate=False)
 
 
 def draw_bake(layout, context):
@@ -194,13 +224,49 @@ def draw_bake(layout, context):
         return
     bodies = scene_bodies(scene)
     count = len(bodies.objects) if bodies is not None else 0
-    if not is_baked(context):
-        label(layout, iface_("{:,d} rigid bodies").format(count) if count else iface_("No rigid bodies yet"), "INFO")
+    reason = nothing_to_bake(scene)
+    if count and not is_baked(context):
+        label(layout, iface_("{:,d} rigid bodies").format(count), "INFO")
+    status = status_of(context)
+    draw_lines(layout, context, reason, "INFO")
+    if reason:
+        row = layout.row(align=True)
+        row.operator("rigidbody.objects_add", text="Add Active").type = "ACTIVE"
+        row.operator("rigidbody.objects_add", text="Add Passive").type = "PASSIVE"
+    draw_grouped(layout, context, status.get("notes", ()))
+    outdated = status.get("outdated", "")
+    draw_lines(layout, context, outdated, "FILE_REFRESH")
     row = layout.row(align=True)
     row.scale_y = 1.4
-    row.operator("cairn.bake", text="Bake Again" if is_baked(context) else "Bake", icon="REC")
+    button = row.row(align=True)
+    button.alert = bool(outdated)
+    button.operator("cairn.bake", text="Bake Again" if is_baked(context) else "Bake", icon="REC")
     if is_baked(context):
         row.operator("cairn.delete_bake", text="", icon="TRASH")
+
+
+def status_of(context):
+    """What was found of the present scene after its last change (watch.py)."""
+    status = json.loads(context.window_manager.cairn.status or "{}")
+    return status if status.get("scene") == context.scene.name else {}
+
+
+def draw_lines(layout, context, text, icon):
+    """A text of several lines behind an icon; nothing for no text."""
+    column = layout.column(align=True)
+    for i, line in enumerate(wrapped(context, text, 3)):
+        column.label(text=line, icon="BLANK1" if i else icon, translate=False)
+
+
+def draw_grouped(layout, context, notes):
+    """Grouped notes, each with its first object's name."""
+    for level, note, names in notes[:LINES_OF_NOTES]:
+        if names:
+            others = iface_(" and {:,d} more").format(len(names) - 1) if len(names) > 1 else ""
+            note = f"{names[0]}{others}: {note}"
+        else:
+            note = sentence(note)
+        draw_lines(layout, context, note, "ERROR" if level == "warning" else "INFO")
 
 
 def draw_error(layout, context):
@@ -229,7 +295,7 @@ def draw_summary(layout, context):
     text = iface_("Frames {:d}-{:d}").format(facts.baked_start, facts.baked_end)
     if facts.baked_end < facts.requested_end:
         text = iface_("Frames {:d}-{:d} of {:d}").format(facts.baked_start, facts.baked_end, facts.requested_end)
-    column.label(text=text, icon="CHECKMARK", translate=False)
+    column.label(text=text, icon="ERROR" if facts.has_warnings else "CHECKMARK", translate=False)
     for line in wrapped(context, facts.summary, 3):
         column.label(text=line, icon="BLANK1", translate=False)
     if facts.worst_object:
@@ -251,15 +317,7 @@ def draw_notes(layout, context):
         column.label(text=line, icon="BLANK1" if i else "RIGID_BODY_CONSTRAINT", translate=False)
     if not check["notes"]:
         column.label(text="Nothing is ignored", icon="CHECKMARK")
-    for level, note, names in check["notes"][:LINES_OF_NOTES]:
-        if names:
-            others = iface_(" and {:,d} more").format(len(names) - 1) if len(names) > 1 else ""
-            note = f"{names[0]}{others}: {note}"
-        else:
-            note = sentence(note)
-        for i, line in enumerate(wrapped(context, note, 3)):
-            icon = "BLANK1" if i else "ERROR" if level == "warning" else "INFO"
-            column.label(text=line, icon=icon, translate=False)
+    draw_grouped(column, context, check["notes"])
     hidden = len(check["notes"]) - LINES_OF_NOTES
     if hidden > 0:
         column.label(text=iface_("{:d} more; see cairn info").format(hidden), translate=False)
@@ -287,6 +345,10 @@ class SCENE_PT_cairn(_Bake, _InScene, bpy.types.Panel):
         return context.scene is not None and context.scene.rigidbody_world is not None
 
 
+class SCENE_PT_cairn_solver(_Solver, _InScene, bpy.types.Panel):
+    bl_parent_id = "SCENE_PT_cairn"
+
+
 class SCENE_PT_cairn_check(_Check, _InScene, bpy.types.Panel):
     bl_parent_id = "SCENE_PT_cairn"
 
@@ -295,6 +357,10 @@ class VIEW3D_PT_cairn(_Bake, _InSidebar, bpy.types.Panel):
     @classmethod
     def poll(cls, context):
         return context.scene is not None
+
+
+class VIEW3D_PT_cairn_solver(_Solver, _InSidebar, bpy.types.Panel):
+    bl_parent_id = "VIEW3D_PT_cairn"
 
 
 class PHYSICS_PT_cairn_parts(_Parts, bpy.types.Panel):
@@ -327,11 +393,13 @@ class VIEW3D_PT_cairn_check(_Check, _InSidebar, bpy.types.Panel):
 CLASSES = (
     CAIRN_PT_presets,
     SCENE_PT_cairn,
+    SCENE_PT_cairn_solver,
     SCENE_PT_cairn_check,
     VIEW3D_PT_cairn,
     VIEW3D_PT_cairn_parts,
     VIEW3D_PT_cairn_joint,
     VIEW3D_PT_cairn_check,
+    VIEW3D_PT_cairn_solver,
     PHYSICS_PT_cairn_parts,
     PHYSICS_PT_cairn_joint,
 )

@@ -17,6 +17,7 @@ from bpy.props import (
 
 from ..joint_kinds import JOINT_KINDS
 from ..settings import FRICTION_MODELS, METHODS, QUALITIES, BakeSettings
+from ..write import since_bake
 
 # Of a library override only such properties are saved: without this, the bake of a file opened again is not known.
 OVERRIDABLE = {"LIBRARY_OVERRIDABLE"}
@@ -46,8 +47,8 @@ class CairnScene(bpy.types.PropertyGroup):
         default=BakeSettings.quality,
     )
     friction: EnumProperty(
-        name="Friction",
-        description="Model of friction at a contact",
+        name="Friction Model",
+        description="How friction acts at a contact; how strong it is, is the Friction of the bodies",
         items=FRICTION_MODELS,
         default=BakeSettings.friction,
     )
@@ -122,6 +123,14 @@ class CairnScene(bpy.types.PropertyGroup):
     worst_frame: IntProperty(name="Worst Frame", description="Frame of the largest remaining error", options={"HIDDEN"})
     fingerprint: StringProperty(
         name="Fingerprint", description="Hash of all physical settings that the bake has read", options={"HIDDEN"}
+    )
+    has_warnings: BoolProperty(
+        name="Has Warnings", description="The last bake had warnings, or has failed", options={"HIDDEN"}
+    )
+    ingredients: StringProperty(
+        name="Ingredients",
+        description="What the bake was made from, in numbers: says later what has changed since",
+        options={"HIDDEN"},
     )
     version: StringProperty(name="Version", description="Version of Cairn that made the bake", options={"HIDDEN"})
     report: StringProperty(
@@ -314,6 +323,18 @@ class CairnObject(bpy.types.PropertyGroup):
         options={"HIDDEN"},
         override=OVERRIDABLE,
     )
+    owner_name: StringProperty(
+        name="Owner",
+        description="Name of the object that was baked; a copy of it has another, and starts from where it is",
+        options={"HIDDEN"},
+        override=OVERRIDABLE,
+    )
+    owner_session: StringProperty(
+        name="Owner in This Session",
+        description="Number of the object that was baked in the present session, which survives renaming",
+        options={"HIDDEN"},
+        override=OVERRIDABLE,
+    )
 
 
 class CairnWindowManager(bpy.types.PropertyGroup):
@@ -321,7 +342,11 @@ class CairnWindowManager(bpy.types.PropertyGroup):
 
     error: StringProperty(name="Error", description="Why the last bake did not work")
     error_object: StringProperty(name="Object", description="Object that the error is about")
+    error_digest: StringProperty(name="Scene of the Error", description="The scene that the error is about, in numbers")
     check: StringProperty(name="Check", description="What the next bake would simulate, as JSON")
+    status: StringProperty(
+        name="Status", description="What the scene has been found to be since its last change, as JSON"
+    )
 
 
 CLASSES = (CairnScene, CairnJoint, CairnObject, CairnWindowManager)
@@ -345,16 +370,55 @@ def _make_overrides_comparable(*_):
             _ = override.reference.cairn
 
 
+@persistent
+def _remember_owners_by_name(*_):
+    """On saving: numbers of a session are not those of the next one, and opening would put copies where the bake is."""
+    for scene in bpy.data.scenes:
+        since_bake.settle(scene)
+    for obj in bpy.data.objects:
+        if obj.cairn.is_baked and obj.is_editable and obj.cairn.owner_session == str(obj.session_uid):
+            obj.cairn.owner_name = obj.name
+
+
+@persistent
+def _remember_owners_by_session(*_):
+    """On opening a file: by names, and forget the numbers of another session, which somebody else may have now."""
+    for obj in bpy.data.objects:
+        if obj.cairn.is_baked and obj.is_editable:
+            owned = obj.cairn.owner_name == obj.name
+            obj.cairn.owner_session = str(obj.session_uid) if owned else ""
+
+
+@persistent
+def _remember_imported_owners(imported, *_):
+    """On appending: an object whose name is taken gets another one, and is the baked object all the same."""
+    for item in imported.import_items:
+        obj = item.id
+        baked = isinstance(obj, bpy.types.Object) and obj.is_editable and obj.cairn.is_baked
+        if baked and obj.cairn.owner_name == item.name:
+            obj.cairn.owner_name, obj.cairn.owner_session = obj.name, str(obj.session_uid)
+
+
+HANDLERS = (
+    ("save_pre", _make_overrides_comparable),
+    ("save_pre", _remember_owners_by_name),
+    ("load_post", _remember_owners_by_session),
+    ("blend_import_post", _remember_imported_owners),
+)
+
+
 def register():
     for cls in CLASSES:
         bpy.utils.register_class(cls)
     for owner, group, description in OWNERS:
         owner.cairn = PointerProperty(name="Cairn", description=description, type=group, override=OVERRIDABLE)
-    bpy.app.handlers.save_pre.append(_make_overrides_comparable)
+    for occasion, handler in HANDLERS:
+        getattr(bpy.app.handlers, occasion).append(handler)
 
 
 def unregister():
-    bpy.app.handlers.save_pre.remove(_make_overrides_comparable)
+    for occasion, handler in HANDLERS:
+        getattr(bpy.app.handlers, occasion).remove(handler)
     for owner, _, _ in OWNERS:
         del owner.cairn
     for cls in reversed(CLASSES):

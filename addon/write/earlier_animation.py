@@ -18,6 +18,8 @@ from .channels import rotation_path
 # Marks an action that a bake has made; a custom property survives the copies that Duplicate Objects makes.
 MARK = "cairn"
 ROTATION_PATHS = ("rotation_quaternion", "rotation_euler", "rotation_axis_angle")
+# Properties of CairnObject that a bake sets.
+BOOKKEEPING = ("is_baked", "earlier_action", "earlier_slot", "earlier_state", "owner_name", "owner_session")
 
 
 def is_bake_action(action):
@@ -45,6 +47,7 @@ class Kept:
     drivers: list  # [path, index] of those that the bake has muted
     blending: list  # the action's blend type, influence and extrapolation above NLA tracks
     digests: dict  # "path|index" of each channel that the bake has copied -> digest at the bake
+    start: dict | None = None  # first frame of the bake's keys and {path: values} there (since_bake.start_of_bake)
 
     @classmethod
     def of(cls, obj):
@@ -99,6 +102,22 @@ def earlier_action(obj):
     return (None, None) if data is None else (data.action, data.action_slot)
 
 
+def owns_bake(obj):
+    """Whether a baked object's bookkeeping is its own; if not, it is a copy of the object that was baked.
+
+    Both are asked: a name changes by renaming, a session's number by opening the file (``remember_owners``).
+    """
+    book = obj.cairn
+    if not book.owner_name:  # of a bake before owners were noted
+        return True
+    return book.owner_name == obj.name or book.owner_session == str(obj.session_uid)
+
+
+def claim_bake(obj):
+    """Note an object as the owner of its bookkeeping."""
+    obj.cairn.owner_name, obj.cairn.owner_session = obj.name, str(obj.session_uid)
+
+
 def _is_replaced(obj):
     """Whether the user has given a baked object another action in the place of the bake's."""
     data = obj.animation_data
@@ -129,12 +148,7 @@ class Snapshot:
             transform={path: tuple(getattr(obj, path)) for path in ("location", *ROTATION_PATHS)},
             constraints=[constraint.mute for constraint in obj.constraints],
             drivers={fcurves.key_of(curve): curve.mute for curve in data.drivers} if data else {},
-            bookkeeping=(
-                obj.cairn.is_baked,
-                obj.cairn.earlier_action,
-                obj.cairn.earlier_slot,
-                obj.cairn.earlier_state,
-            ),
+            bookkeeping=tuple(getattr(obj.cairn, name) for name in BOOKKEEPING),
         )
 
     def put_back(self, obj):
@@ -149,8 +163,8 @@ class Snapshot:
             setattr(obj, path, values)
         for constraint, mute in zip(obj.constraints, self.constraints, strict=True):
             constraint.mute = mute
-        book = obj.cairn
-        book.is_baked, book.earlier_action, book.earlier_slot, book.earlier_state = self.bookkeeping
+        for name, value in zip(BOOKKEEPING, self.bookkeeping, strict=True):
+            setattr(obj.cairn, name, value)
 
 
 def assign(obj, action, slot):
@@ -304,8 +318,26 @@ def switch_world_on(scene):
 
 
 def baked_objects(scene):
-    """Objects of a scene that carry a bake, and may be changed."""
-    return [obj for obj in scene.objects if obj.cairn.is_baked and obj.is_editable]
+    """Objects of a scene that carry a bake of their own, and may be changed."""
+    return [obj for obj in scene.objects if obj.cairn.is_baked and obj.is_editable and owns_bake(obj)]
+
+
+def take_off(obj):
+    """Put a baked object as it was, and return the action that the bake had made (None if the user has replaced it)."""
+    keep_edits(obj)
+    data = obj.animation_data
+    made = data.action if data is not None and is_bake_action(data.action) else None
+    give_back(obj)
+    for name in BOOKKEEPING:
+        obj.cairn.property_unset(name)
+    return made
+
+
+def remove_unused(actions):
+    """Delete actions that nothing uses: a user who has put one to another use keeps it."""
+    import bpy
+
+    bpy.data.batch_remove({action for action in actions if action.users == 0})
 
 
 @contextlib.contextmanager

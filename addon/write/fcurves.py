@@ -106,6 +106,21 @@ class Keys:
         curve.update()
 
 
+def without_repeats(frames, values):
+    """Keys without those that repeat both neighbours to the bit: straight lines between the others pass through them.
+
+    Returns
+    -------
+    frames, values : array [n], float32 [n]
+    """
+    frames, values = np.asarray(frames), np.asarray(values, np.float32)
+    bits = values.view(np.int32)
+    repeats = np.zeros(len(bits), bool)
+    repeats[1:-1] = (bits[1:-1] == bits[:-2]) & (bits[1:-1] == bits[2:])
+    repeats &= bits != np.iinfo(np.int32).min  # between two keys of -0 a curve gives 0
+    return frames[~repeats], values[~repeats]
+
+
 def write_linear(curve, frames, values):
     """Keys joined by straight lines, with as few calls as possible: this is what a bake spends its writing on."""
     count = len(frames)

@@ -12,12 +12,29 @@ import numpy as np
 from mathutils import Euler
 
 from ..read.scene_poses import SceneError
-from . import channels, fcurves
+from . import channels, fcurves, since_bake
 from . import earlier_animation as earlier
 
 # Number of objects whose poses become keys together: bounds the memory, and is one tick of the progress.
 CHUNK = 64
 DYNAMIC = 2  # BodyKind.DYNAMIC of the core
+# Properties of CairnScene that a bake sets.
+FACTS = (
+    "is_baked",
+    "baked_start",
+    "baked_end",
+    "requested_end",
+    "summary",
+    "worst_object",
+    "worst_frame",
+    "has_warnings",
+    "fingerprint",
+    "ingredients",
+    "version",
+    "report",
+    "world_was_enabled",
+    "world_collection",
+)
 
 
 @dataclasses.dataclass
@@ -90,6 +107,7 @@ def write_steps(scene, export, trajectory, samples=(), lead_in=None):
     scene_name = scene.name
     moving = [body for body in export.bodies if body.moves]
     check_writable(scene, [body.object_name for body in moving])
+    since_bake.settle(scene)
     for obj in earlier.baked_objects(scene):
         earlier.keep_edits(obj)
     poses = _Poses(export, trajectory, samples)
@@ -105,7 +123,7 @@ def write_steps(scene, export, trajectory, samples=(), lead_in=None):
         check_writable(scene, actions)
         _attach(scene, actions)
     except BaseException:
-        _remove_unused([bpy.data.actions[name] for name in actions.values() if name in bpy.data.actions])
+        earlier.remove_unused([bpy.data.actions[name] for name in actions.values() if name in bpy.data.actions])
         raise
     scene.cairn.is_baked = True
     scene.cairn.baked_start = export.frame_start
@@ -121,12 +139,12 @@ def delete_bake(scene):
     int
         Number of objects that were given back.
     """
+    since_bake.settle(scene)
     objects = earlier.baked_objects(scene)
-    made = [_take_off(obj) for obj in objects]
-    _remove_unused([action for action in made if action is not None])
+    made = [earlier.take_off(obj) for obj in objects]
+    earlier.remove_unused([action for action in made if action is not None])
     earlier.switch_world_on(scene)
-    for fact in ("is_baked", "baked_start", "baked_end", "requested_end", "summary", "worst_object", "worst_frame",
-                 "fingerprint", "version", "report", "world_was_enabled", "world_collection"):  # fmt: skip
+    for fact in FACTS:
         scene.cairn.property_unset(fact)
     refresh(scene)
     return len(objects)
@@ -144,11 +162,6 @@ def _objects_by_name(scene):
 def refresh(scene):
     """Evaluate the present frame, so that the window shows what the keys say."""
     scene.frame_set(scene.frame_current, subframe=scene.frame_subframe)
-
-
-def _remove_unused(actions):
-    """Delete actions that nothing uses: a user who has put one to another use keeps it."""
-    bpy.data.batch_remove([action for action in actions if action.users == 0])
 
 
 # World matrices of the bake
@@ -373,9 +386,9 @@ def _write_channel(bag, group, path, frames, values, leads):
         curve = fcurves.new_curve(bag, path, index, group)
         lead, handle = leads.get((path, index), (None, None))
         if not lead:
-            fcurves.write_linear(curve, frames, values[:, index])
+            fcurves.write_linear(curve, *fcurves.without_repeats(frames, values[:, index]))
             continue
-        baked = fcurves.Keys.linear(frames, values[:, index])
+        baked = fcurves.Keys.linear(*fcurves.without_repeats(frames, values[:, index]))
         if handle is not None:
             baked.fields["handle_left_type"][0] = baked.fields["handle_right_type"][0] = fcurves.FREE
             baked.fields["handle_left"][0] = baked.fields["co"][0] + handle
@@ -400,7 +413,7 @@ def _attach(scene, actions):
     snapshots = [(obj, earlier.Snapshot.of(obj)) for obj in touched.values()]
     world = earlier.World.of(scene)
     try:
-        made = [_take_off(obj) for obj in touched.values() if obj.cairn.is_baked]
+        made = [earlier.take_off(obj) for obj in touched.values() if obj.cairn.is_baked]
         earlier.switch_world_on(scene)
         for name, action_name in actions.items():
             _put_on(objects[name], bpy.data.actions[action_name])
@@ -410,7 +423,7 @@ def _attach(scene, actions):
             snapshot.put_back(obj)
         world.put_back(scene)
         raise
-    _remove_unused([action for action in made if action is not None])
+    earlier.remove_unused([action for action in made if action is not None])
     for name, action_name in actions.items():  # the names may have been taken by the bake before
         bpy.data.actions[action_name].name = f"{name} Cairn"
 
@@ -431,19 +444,10 @@ def _put_on(obj, action):
     book = obj.cairn
     book.earlier_action = user_action
     book.earlier_slot = user_slot.handle if user_slot is not None else 0
+    kept.start = since_bake.start_of_bake(obj, kept, fcurves.channelbag(action, slot))
     kept.write(obj)
+    earlier.claim_bake(obj)
     book.is_baked = True
     earlier.assign(obj, action, slot)
     earlier.set_blending(obj.animation_data, ["REPLACE", 1.0, "HOLD"])
     earlier.mute_what_acts(obj, kept)
-
-
-def _take_off(obj):
-    """Put a baked object as it was, and return the action that the bake had made (None if the user has replaced it)."""
-    earlier.keep_edits(obj)
-    data = obj.animation_data
-    made = data.action if data is not None and earlier.is_bake_action(data.action) else None
-    earlier.give_back(obj)
-    for name in ("is_baked", "earlier_action", "earlier_slot", "earlier_state"):
-        obj.cairn.property_unset(name)
-    return made

@@ -298,8 +298,15 @@ def test_modal_bake_equals_the_one_in_the_background(stack, harness):
     harness.assert_cleaned_up()
     bpy.ops.cairn.bake()
     assert json.loads(stack.scene.cairn.report)["totals"]["digest"] == modal
-    assert harness.reports[0][0] == {"INFO"}
+    assert harness.reports[0][0] == {"WARNING"}  # the cache ends before the scene does
     assert harness.reports[0][1].startswith("Baked 25 frames")
+    assert stack.scene.cairn.has_warnings
+
+
+def test_a_bake_without_warnings_ends_in_a_tick(stack):
+    stack.scene.frame_end = 25
+    assert bpy.ops.cairn.bake() == {"FINISHED"}
+    assert not stack.scene.cairn.has_warnings
 
 
 def test_progress_is_shown_while_it_runs(harness):

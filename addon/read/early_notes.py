@@ -1,0 +1,69 @@
+"""What can be said before a bake without reading the scene for one: quick enough to be looked at after each change."""
+
+from .scene_animation import AnimationSurvey, flags_animated
+from .scene_joints import JointReader
+from .scene_notes import Note, field_notes
+
+
+def early_notes(scene) -> list[Note]:
+    """Warnings of a scene that would stand there after a bake too; nothing is evaluated."""
+    world = scene.rigidbody_world
+    if world is None:
+        return []
+    collection = scene.cairn.world_collection or world.collection
+    bodies = [ob for ob in collection.all_objects if ob.rigid_body is not None] if collection is not None else []
+    notes = [*field_notes(scene, world), *_without_shape(bodies), *_joint_notes(scene, world, bodies)]
+    return [note for note in notes if note.level == "warning"]
+
+
+def nothing_to_bake(scene) -> str:
+    """Why there is nothing to bake; empty if there is. Stops at the first body that moves."""
+    world = scene.rigidbody_world
+    if world is None:
+        return "This scene has no rigid body world"
+    collection = scene.cairn.world_collection or world.collection
+    if collection is None:
+        return "The Rigid Body World has no collection; choose one in Scene > Rigid Body World"
+    found = False
+    for ob in collection.all_objects:
+        if ob.rigid_body is not None:
+            found = True
+            if may_move(ob):
+                return ""
+    if not found:
+        return "No rigid bodies yet; select meshes and add Active and Passive ones"
+    return "No rigid body is Active and Dynamic; nothing would move"
+
+
+def may_move(ob) -> bool:
+    """Whether a body may be moved by simulation in some frame."""
+    body = ob.rigid_body
+    return body.type == "ACTIVE" and ((body.enabled and not body.kinematic) or flags_animated(ob))
+
+
+def _without_shape(bodies):
+    for ob in bodies:
+        has_children = ob.rigid_body.collision_shape == "COMPOUND" and ob.children
+        if ob.type == "MESH" and not ob.modifiers and not has_children and len(ob.data.polygons) == 0:
+            yield Note("warning", ob.name, "its mesh has no faces to make a shape of")
+
+
+def _joint_notes(scene, world, bodies):
+    parts = {ob.name_full for ob in bodies if _is_part(ob)}
+    whole = [ob for ob in bodies if ob.name_full not in parts]
+    reader = JointReader(
+        scene,
+        world,
+        None,
+        {ob.name_full: index for index, ob in enumerate(whole)},
+        {ob.name_full: may_move(ob) for ob in whole},
+        parts,
+        AnimationSurvey(),
+    )
+    reader.note_without_effect()
+    return reader.notes
+
+
+def _is_part(ob) -> bool:
+    parent = ob.parent
+    return parent is not None and parent.rigid_body is not None and parent.rigid_body.collision_shape == "COMPOUND"

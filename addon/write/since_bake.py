@@ -1,0 +1,155 @@
+"""What the user has copied and moved since a bake: a copy starts where it is, a moved body starts where it was put.
+
+Duplicate Objects copies a bake's bookkeeping too, which says where the *original* stood. So the bookkeeping names its
+owner: by session, which survives renaming, and by name, which survives saving. ``settle`` frees copies of the bake.
+
+A body that the user moves (or keys) at the frame at which the bake starts differs there from the key that the bake
+wrote. ``settle`` makes that the body's start pose: in the bookkeeping, and as the value of the bake's first key, so
+that it is seen at that frame again although the rest of the bake is out of date.
+"""
+
+import bpy
+import numpy as np
+
+from . import earlier_animation as earlier
+from . import fcurves
+
+
+def settle(scene):
+    """Free copies of the bake they were copied with, and let moved bodies start where they are.
+
+    Returns
+    -------
+    changed : bool
+        Whether there were any.
+    """
+    freed = _free_copies(scene)
+    moved = [obj for obj in earlier.baked_objects(scene) if _take_over_start(scene, obj)]
+    return bool(freed or moved)
+
+
+def needs_settling(scene):
+    """Whether ``settle`` would do anything; changes nothing."""
+    return bool(_copies(scene)) or any(
+        _new_start(scene, obj, earlier.Kept.read(obj)) for obj in earlier.baked_objects(scene)
+    )
+
+
+# Copies
+
+
+def _copies(scene):
+    return [obj for obj in scene.objects if obj.cairn.is_baked and obj.is_editable and not earlier.owns_bake(obj)]
+
+
+def _free_copies(scene):
+    """Take the bake off copies of baked objects, which stay where they are; the original's animation is theirs too."""
+    copies = _copies(scene)
+    if copies and _is_copied_as_a_whole(scene, copies):
+        for obj in copies:
+            earlier.claim_bake(obj)
+        return []
+    made = []
+    for obj in copies:
+        transform = {path: tuple(getattr(obj, path)) for path in ("location", *earlier.ROTATION_PATHS)}
+        made.append(earlier.take_off(obj))
+        for path, values in transform.items():
+            setattr(obj, path, values)
+    earlier.remove_unused([action for action in made if action is not None])
+    return copies
+
+
+def _is_copied_as_a_whole(scene, copies):
+    """Whether the scene is a full copy of a baked one: its objects own the copied bake, and play it."""
+    if not scene.cairn.is_baked or earlier.baked_objects(scene):
+        return False
+    owners = {obj.cairn.owner_name for obj in copies}
+    return all(name in bpy.data.objects and name not in scene.objects for name in owners)
+
+
+# Moved bodies
+
+
+def start_of_bake(obj, kept, bag):
+    """What ``Kept.start`` holds of an object whose bake is in ``bag``: its first frame and the values there.
+
+    None where something else than the object's own channels says where it starts: keys, drivers, constraints, strips.
+    """
+    data = obj.animation_data
+    if kept.constraints or kept.drivers or (data is not None and any(track.strips for track in data.nla_tracks)):
+        return None
+    own = fcurves.curves_of(fcurves.channelbag(*earlier.earlier_action(obj)))
+    if any(earlier.is_own(path, obj.rotation_mode) for path, _ in own):
+        return None
+    start = {"frame": None, "channels": {}}
+    for (path, index), curve in sorted(fcurves.curves_of(bag).items()):
+        if earlier.is_own(path, obj.rotation_mode):
+            start["frame"], value = curve.keyframe_points[0].co
+            start["channels"].setdefault(path, []).insert(index, value)
+    return start
+
+
+def _take_over_start(scene, obj):
+    """Make the pose that a body has been given at the bake's start frame its start pose; says whether there was one."""
+    kept = earlier.Kept.read(obj)
+    new = _new_start(scene, obj, kept)
+    if not new:
+        return False
+    curves = _bake_curves(obj)
+    for path, values in new.items():
+        for index, value in enumerate(values):
+            _set_first_key(curves[path, index], kept.start["frame"], value)
+        kept.start["channels"][path] = values
+        if path == "location":
+            kept.location = values
+        elif len(values) == len(kept.rotation):
+            kept.rotation = values
+    kept.write(obj)
+    return True
+
+
+def _new_start(scene, obj, kept):
+    """Channels that differ at the start frame from what the bake wrote there, {path: values}; empty if none does."""
+    curves = _bake_curves(obj)
+    if kept.start is None or not curves:
+        return {}
+    shown, new = _shows_frame(scene, obj, kept.start["frame"]), {}
+    for path, baked in kept.start["channels"].items():
+        own = [curves.get((path, index)) for index in range(len(baked))]
+        if any(curve is None or curve.mute for curve in own):  # the user has taken the motion into their own hands
+            return {}
+        values = list(getattr(obj, path)) if shown else [curve.evaluate(kept.start["frame"]) for curve in own]
+        if values != baked:
+            new[path] = values
+    return new
+
+
+def _bake_curves(obj):
+    data = obj.animation_data
+    if data is None or not earlier.is_bake_action(data.action):
+        return {}
+    return fcurves.curves_of(fcurves.channelbag(data.action, data.action_slot))
+
+
+def _shows_frame(scene, obj, frame):
+    """Whether an object's channels are those of a frame; what is hidden keeps those that it had when it was hidden."""
+    if scene.frame_current != frame or scene.frame_subframe != 0.0:
+        return False
+    layers = [layer for layer in scene.view_layers if layer.objects.get(obj.name) == obj]
+    if not any(obj.visible_get(view_layer=layer) for layer in layers):
+        return False
+    # A script may have set the frame without evaluating it.
+    graphs = [layer.depsgraph for layer in layers if layer.depsgraph is not None]
+    return all(graph.scene_eval.frame_current == frame for graph in graphs)
+
+
+def _set_first_key(curve, frame, value):
+    """Change a curve at ``frame`` alone; from the next frame on it does what it did."""
+    keys = fcurves.Keys.of(curve)
+    times = keys.fields["co"][:, 0]
+    row = int(np.searchsorted(times, frame + 1e-3))
+    before = keys.rows(0, int(np.searchsorted(times, frame - 1e-3)))
+    changed = before + fcurves.Keys.linear([frame], [value])
+    if row < len(keys) and times[row] > frame + 1 + 1e-3:  # keys of a body at rest are left out
+        changed = changed + fcurves.Keys.linear([frame + 1], [curve.evaluate(frame + 1)])
+    (changed + keys.rows(row, len(keys))).write(curve)

@@ -1,0 +1,191 @@
+"""What the panel says by itself after a change: out of date and why, warnings, errors whose cause is gone.
+
+The timer that looks runs in a window only; here the look is called.
+"""
+
+import json
+
+import bpy
+import pytest
+
+import cairn
+from cairn.addon.read.early_notes import nothing_to_bake
+from cairn.addon.ui import operators, panels, watch
+from cairn.addon.write import keyframes
+
+
+@pytest.fixture
+def stack(maker):
+    """Three boxes on a floor, 10 frames."""
+    cairn.register()
+    maker.world.point_cache.frame_end = maker.scene.frame_end = 10
+    maker.body("Floor", shape="BOX", type="PASSIVE", location=(0, 0, -0.5), scale=(10, 10, 1))
+    for i in range(3):
+        maker.body(f"Box{i}", shape="BOX", location=(0, 0, 0.5 + i))
+    session = bpy.context.window_manager.cairn
+    session.error = session.error_object = session.error_digest = session.check = session.status = ""
+    yield maker
+    operators.running = None
+
+
+def look(scene):
+    """What the panel would say a moment from now."""
+    session = bpy.context.window_manager.cairn
+    watch.look_at(scene, session)
+    return json.loads(session.status)
+
+
+def _change_friction(maker):
+    for i in range(3):
+        maker.scene.objects[f"Box{i}"].rigid_body.friction = 0.25
+
+
+def _change_one_mass(maker):
+    maker.scene.objects["Box1"].rigid_body.mass = 7
+
+
+def _move_the_floor(maker):
+    maker.scene.objects["Floor"].location.z -= 0.25
+
+
+def _move_at_the_start(maker):
+    maker.scene.frame_set(1)
+    maker.scene.objects["Box2"].location.x += 0.25
+
+
+def _scale(maker):
+    maker.scene.objects["Box2"].scale.x = 2
+
+
+def _edit_mesh(maker):
+    maker.scene.objects["Box0"].data.vertices[0].co.x -= 0.5
+
+
+def _key(maker):
+    maker.key(maker.scene.objects["Floor"], "location", {1: (0, 0, -0.5), 9: (0, 0, 0)})
+
+
+def _gravity(maker):
+    maker.scene.gravity.z = -1
+
+
+def _substeps(maker):
+    maker.scene.cairn.substeps = 8
+
+
+def _range(maker):
+    maker.world.point_cache.frame_end = 12
+
+
+def _new_body(maker):
+    maker.body("New", shape="BOX", location=(5, 0, 0.5))
+
+
+def _copy(maker):
+    copy = maker.scene.objects["Box1"].copy()
+    maker.scene.collection.objects.link(copy)
+
+
+def _remove(maker):
+    bpy.data.objects.remove(maker.scene.objects["Box2"])
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (_change_friction, "friction of 3 bodies"),
+        (_change_one_mass, "mass of Box1"),
+        (_move_the_floor, "start pose of Floor"),
+        (_move_at_the_start, "start pose of Box2"),
+        (_scale, "start pose of Box2"),
+        (_edit_mesh, "shape of Box0"),
+        (_key, "animation of Floor, start pose of Floor"),
+        (_gravity, "gravity"),
+        (_substeps, "substeps"),
+        (_range, "range"),
+        (_new_body, "1 new body"),
+        (_copy, "1 new body"),
+        (_remove, "1 removed body"),
+    ],
+)
+def test_a_bake_that_is_out_of_date_says_why(stack, change, words):
+    bpy.ops.cairn.bake()
+    assert look(stack.scene)["outdated"] == ""
+    change(stack)
+    assert look(stack.scene)["outdated"] == f"Out of date: {words}"
+    bpy.ops.cairn.bake()
+    assert look(stack.scene)["outdated"] == ""
+
+
+def test_playing_and_saving_do_not_make_a_bake_out_of_date(stack, tmp_path):
+    """Neither do keys on channels that the bake leaves alone."""
+    bpy.ops.cairn.bake()
+    for frame in (1, 4, 10):
+        stack.scene.frame_set(frame)
+        assert look(stack.scene)["outdated"] == ""
+    stack.scene.objects["Box0"].keyframe_insert("hide_render", frame=3)
+    stack.scene.cairn.threads = 1
+    stack.reopen(tmp_path / "baked.blend")
+    assert look(stack.scene)["outdated"] == ""
+    stack.scene.frame_set(7)
+    assert look(stack.scene)["outdated"] == ""
+    keyframes.delete_bake(stack.scene)
+    assert look(stack.scene)["outdated"] == ""
+
+
+def test_keyed_bodies_are_not_out_of_date_at_other_frames(stack):
+    """Their channels are the present frame's."""
+    stack.key(stack.scene.objects["Floor"], "location", {1: (0, 0, -0.5), 9: (0, 0, 0)})
+    stack.scene.objects["Box2"].driver_add("location", 0).driver.expression = "frame / 10"
+    bpy.ops.cairn.bake()
+    for frame in (1, 4, 10):
+        stack.scene.frame_set(frame)
+        assert look(stack.scene)["outdated"] == ""
+
+
+def test_warnings_stand_there_before_a_bake(stack):
+    """Fields, bodies without a shape and constraints without effect; the panel shows them without a click."""
+    assert look(stack.scene)["notes"] == []
+    field = stack.object("Wind")
+    bpy.context.view_layer.objects.active = field
+    bpy.ops.object.forcefield_toggle()
+    stack.scene.objects["Box2"].data.clear_geometry()
+    joint = stack.object("Hinge")
+    bpy.context.view_layer.objects.active = joint
+    bpy.ops.rigidbody.constraint_add(type="HINGE")
+    constraint = joint.rigid_body_constraint
+    constraint.object1 = constraint.object2 = stack.scene.objects["Box0"]
+    found = {names[0]: text for level, text, names in look(stack.scene)["notes"] if level == "warning"}
+    assert "force fields" in found["Wind"]
+    assert "no faces" in found["Box2"]
+    assert "with itself" in found["Hinge"]
+
+
+def test_an_error_goes_when_its_cause_goes(stack):
+    """Not when something else changes."""
+    session = bpy.context.window_manager.cairn
+    stack.scene.objects["Box1"].scale.y = 0
+    with pytest.raises(RuntimeError):
+        bpy.ops.cairn.bake()
+    look(stack.scene)
+    assert session.error_object == "Box1"
+    stack.scene.objects["Box0"].location.x = 5
+    look(stack.scene)
+    assert session.error_object == "Box1"
+    stack.scene.objects["Box1"].scale.y = 1
+    look(stack.scene)
+    assert session.error == session.error_object == ""
+
+
+def test_bake_says_why_there_is_nothing_to_bake(stack):
+    assert nothing_to_bake(stack.scene) == ""
+    for i in range(3):
+        stack.scene.objects[f"Box{i}"].rigid_body.enabled = False
+    assert "Active and Dynamic" in nothing_to_bake(stack.scene)
+    with pytest.raises(RuntimeError, match="Active and Dynamic"):
+        bpy.ops.cairn.bake()
+    stack.scene.objects["Box0"].rigid_body.enabled = True
+    assert panels.nothing_to_bake(stack.scene) == ""
+    for ob in list(stack.scene.objects):
+        bpy.data.objects.remove(ob)
+    assert "No rigid bodies yet" in nothing_to_bake(stack.scene)
