@@ -285,7 +285,9 @@ class _Bake:
         """Load Numba and the kernels; those that are in no cache yet are compiled."""
         start, part, bar = time.perf_counter(), "load", self._bar_of_preparation()
         model = self.export.model
-        kernels = runtime.compile_kernels(self.options, model.arrays.shapes.kind, model.body_count)
+        kernels = runtime.compile_kernels(
+            self.options, model.arrays.shapes.kind, model.body_count, model.joint_count > 0
+        )
         with contextlib.closing(kernels):
             for done, total, _name in kernels:
                 part = "compile" if total else part

@@ -132,7 +132,12 @@ def _unavailable(name, error, trouble):
 
 
 def compile_kernels(
-    options: dict, shape_kinds: Iterable[int], body_count: int = 1, *, time_slice: float = COMPILE_SLICE
+    options: dict,
+    shape_kinds: Iterable[int],
+    body_count: int = 1,
+    joints: bool = False,
+    *,
+    time_slice: float = COMPILE_SLICE,
 ) -> Generator[tuple[int, int, str], None, None]:
     """Compile or load all kernels that a bake with these options needs, as a generator of (done, total, name).
 
@@ -148,6 +153,8 @@ def compile_kernels(
         That the model has (``ShapeArrays.kind``).
     body_count : int
         Of the model.
+    joints : bool
+        Whether the model has any.
     """
 
     def steps():
@@ -157,8 +164,8 @@ def compile_kernels(
 
         chosen = SimulationOptions(**options)
         lanes = worker_count(chosen.threads, body_count)
-        compiled = _are_compiled(chosen.method, chosen.friction, shape_kinds, lanes)
-        return compiled, warm_up_steps(chosen, shape_kinds, body_count)
+        compiled = _are_compiled(chosen.method, chosen.friction, shape_kinds, lanes, joints)
+        return compiled, warm_up_steps(chosen, shape_kinds, body_count, joints)
 
     return _in_slices(steps, time_slice)
 
@@ -171,16 +178,16 @@ def compile_contacts(
     def steps():
         from ..solver_core.warm_up import contact_steps
 
-        return _are_compiled("", "", shape_kinds, 1), contact_steps(shape_kinds)
+        return _are_compiled("", "", shape_kinds, 1, False), contact_steps(shape_kinds)
 
     return _in_slices(steps, time_slice)
 
 
-def _are_compiled(method, friction, shape_kinds, lanes):
+def _are_compiled(method, friction, shape_kinds, lanes, joints):
     """Whether all kernels that are needed are in the cache, which takes some hundredths of a second to tell."""
     from ..solver_core.compile_plan import what_to_compile
 
-    compilations = what_to_compile(method, friction, [int(kind) for kind in shape_kinds], lanes)
+    compilations = what_to_compile(method, friction, [int(kind) for kind in shape_kinds], lanes, joints)
     return all(compilation.is_cached() for compilation in compilations)
 
 

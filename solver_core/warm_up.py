@@ -18,6 +18,7 @@ def warm_up(
     progress: Callable[[int, int, str], object] | None = None,
     shape_kinds: Iterable[int] = (ShapeKind.BOX,),
     body_count: int = 1,
+    joints: bool = False,
 ) -> None:
     """Compile, or load from the cache, all kernels that a simulation with these options calls.
 
@@ -30,13 +31,17 @@ def warm_up(
         That the model has (``ShapeArrays.kind``).
     body_count : int
         Of the model: with many, several threads share the work.
+    joints : bool
+        Whether the model has any.
     """
-    for done, total, name in warm_up_steps(options or SimulationOptions(), shape_kinds, body_count):
+    for done, total, name in warm_up_steps(options or SimulationOptions(), shape_kinds, body_count, joints):
         if progress is not None:
             progress(done, total, name)
 
 
-def warm_up_steps(options: SimulationOptions, shape_kinds: Iterable[int], body_count: int = 1) -> Iterator[Step]:
+def warm_up_steps(
+    options: SimulationOptions, shape_kinds: Iterable[int], body_count: int = 1, joints: bool = False
+) -> Iterator[Step]:
     """``warm_up`` as a generator. Children (``compile_processes``) compile what is in no cache yet, if they can.
 
     Yields
@@ -45,12 +50,12 @@ def warm_up_steps(options: SimulationOptions, shape_kinds: Iterable[int], body_c
         Kernels done so far, kernels in all, and the one that comes next or takes longest. Closing the generator stops.
     """
     workers = worker_count(options.threads, body_count)
-    yield from _compile((options.method, options.friction, [int(kind) for kind in shape_kinds], workers))
+    yield from _compile((options.method, options.friction, [int(kind) for kind in shape_kinds], workers, joints))
 
 
 def contact_steps(shape_kinds: Iterable[int]) -> Iterator[Step]:
     """As ``warm_up_steps``, of what ``Simulation.overlaps`` calls before the first frame."""
-    yield from _compile(("", "", [int(kind) for kind in shape_kinds], 1))
+    yield from _compile(("", "", [int(kind) for kind in shape_kinds], 1, False))
 
 
 def _compile(task):

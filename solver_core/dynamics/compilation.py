@@ -120,7 +120,7 @@ def _first_stages(arrays, members) -> dict:
         BUILD_ROWS: (run_build_rows, types.none, (arrays,)),
     }
     if _has_joints(members):
-        kernels[PREPARE_JOINTS] = run_prepare_joints, types.none, (arrays,)
+        kernels[PREPARE_JOINTS] = run_prepare_joints, types.none, (arrays, 0)
         kernels[BUILD_JOINT_ROWS] = run_build_joint_rows, types.none, (arrays,)
         kernels[WAKE_JOINED] = run_wake_joined, types.int64, (arrays,)
     return kernels

@@ -99,9 +99,12 @@ def detect_and_solve_positions(arrays):
         # Each pass solves the same substep anew, so only the residual of the final one is reported.
         restore_solve_quality(record, earlier)
         may_keep_pairs = _solve_positions(members, passes, kind)
+        has_joint_rows = members.problem.rows.count[0] > collision.contacts[collision.roles.present[0]].count[0]
+        if has_joint_rows:
+            _take_own_velocities(members)
         _choose_position_velocities(members)
         take_mean_velocities(motion.small_steps, motion.position_velocity)
-        if members.problem.rows.count[0] > collision.contacts[collision.roles.present[0]].count[0]:
+        if has_joint_rows:
             _correct_joints(arrays, members, earlier)
         end_stage(record, SOLVE_POSITIONS)
         if _is_last_pass(members, passes, may_keep_pairs):
@@ -192,7 +195,7 @@ def build_rows(arrays, passes_before):
         take_previous_pass_impulses(collision.pairs[present], collision.contacts[present], members.problem.rows)
     end_stage(record, MATCH_CONTACTS)
     if members.model.joints.body_a.size > 0:
-        call_stage(stages, PREPARE_JOINTS, arrays)
+        call_stage(stages, PREPARE_JOINTS, arrays, np.int64(passes_before))
     call_stage(stages, BUILD_ROWS, arrays)
     if members.model.joints.body_a.size > 0:
         call_stage(stages, BUILD_JOINT_ROWS, arrays)
@@ -265,6 +268,16 @@ def _correct_joints(arrays, members, earlier):
         solve_islands(members, SOLVE_POSITIONS)
         solves.pass_kind[0] = kind
         is_first = np.int64(0)
+
+
+@subkernel
+def _take_own_velocities(members):
+    """Give the bodies of joints the free velocities back that are their own: solves take them for stiffer."""
+    joint_state, free_velocity = members.joint_state, members.motion.free_velocity
+    for body in range(joint_state.is_held.size):
+        if joint_state.is_held[body]:
+            for column in range(6):
+                free_velocity[body, column] = joint_state.own_velocity[body, column]
 
 
 @subkernel(inline=True)

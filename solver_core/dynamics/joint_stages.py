@@ -8,7 +8,9 @@ from ..constraints.contact_rows import fill_inertia
 from ..constraints.joints.joint_motion import (
     add_stiffness,
     clear_stiffness,
+    guess_velocity,
     keep_own,
+    note_gain,
     place_between,
     restore_own,
     stiffen_body,
@@ -30,13 +32,15 @@ from .sleeping import wake_joined
 
 
 @entry
-def run_prepare_joints(arrays):
-    """Guess how the bodies of joints will move: as they do at the substep's start, under the forces of the last one.
+def run_prepare_joints(arrays, passes_before):
+    """Guess how the bodies of joints will move: by the forces of the last substep, or as the last pass has found.
 
     Parameters
     ----------
     arrays : StepArrays
         Written: joint_state; the inertia that the solve takes these bodies to have.
+    passes_before : int64
+        Detection passes of this substep before this one.
     """
     members = views_of(arrays)
     model, motion, joint_state = members.model, members.motion, members.joint_state
@@ -44,17 +48,19 @@ def run_prepare_joints(arrays):
     h, gravity, step_rules = numbers_of(settings.step).h, settings.gravity, members.problem.step_rules
     left = numbers_of(settings.step).substeps - members.record.substeps[0]
     joint_state.time_left[0] = h * max(left, 1)
-    find_held_bodies(joints, joint_state, motion.can_be_pushed)
+    falls = h * gravity[0], h * gravity[1], h * gravity[2]
+    knows_all = find_held_bodies(joints, joint_state, motion.can_be_pushed)
     for body in range(joints.is_jointed.size):
         step_rules.is_held[body], step_rules.ring[body] = joint_state.is_held[body], joint_state.ring[body]
         if not joints.is_jointed[body]:
             continue
-        free, guess = motion.free_velocity[body], joint_state.guess[body]
-        falls = h if joint_state.is_held[body] else 0.0
-        for axis in range(3):
-            guess[axis], guess[3 + axis] = free[axis] - falls * gravity[axis], free[3 + axis]
+        if passes_before == 0 or not knows_all:
+            guess_velocity(joint_state, motion, body, falls)
+        share = joint_state.share[body] if joint_state.is_held[body] else 1.0
         for column in range(6):
-            motion.position_velocity[body, column] = guess[column]
+            start = motion.free_velocity[body, column] - (falls[column] if column < 3 else 0.0)
+            guess = joint_state.guess[body, column]
+            motion.position_velocity[body, column] = guess if share == 1.0 else 0.5 * (start + guess)
         place_at_end(model, members.state, motion, h, body, joint_state.end_position, joint_state.end_orientation)
         place_between(members.state, joint_state, body)
         clear_stiffness(joint_state, body)
@@ -107,6 +113,8 @@ def run_correct_joints(arrays, is_first, is_last):
         for body in range(joints.is_jointed.size):
             if joint_state.is_held[body]:
                 restore_own(joint_state, motion, rows, body)
+                for column in range(6):
+                    joint_state.guess[body, column] = state.velocity[body, column]
         return np.int64(0)
     for island in range(islands.count[0]):
         if joint_state.is_due[island]:
@@ -209,6 +217,9 @@ def run_end_joints(arrays):
         members.problem.contact_rows.joint_impulse,
         np.int64(3) * contacts.count[0],
     )
+    h, gravity = numbers_of(members.settings.step).h, members.settings.gravity
+    for body in range(members.model.joints.is_jointed.size):
+        note_gain(members.joint_state, body, (h * gravity[0], h * gravity[1], h * gravity[2]))
 
 
 @entry

@@ -142,6 +142,25 @@ def test_only_shapes_that_the_model_has_are_compiled():
     assert named[1] - named[0] == {"narrow_phase: balls"}
 
 
+def test_stages_of_joints_are_compiled_where_there_are_some(monkeypatch):
+    """All six, and no others besides; without joints none of them."""
+    monkeypatch.setattr(compile_processes, "child_count", lambda: 0)
+    monkeypatch.setattr(function_tables.Compilation, "compile", lambda compilation: None)
+    named = [
+        {name for _, _, name in runtime.compile_kernels(OPTIONS, [ShapeKind.BOX], 1, joints, time_slice=-1.0)}
+        for joints in (False, True)
+    ]
+    assert named[1] - named[0] == {
+        "prepare_joints",
+        "build_joint_rows",
+        "correct_joints",
+        "move_joint_rows",
+        "end_joints",
+        "wake_joined",
+    }
+    assert named[0] < named[1]
+
+
 @pytest.mark.parametrize("missing", [(), ("frame",)])
 def test_only_what_is_compiled_is_counted(monkeypatch, missing):
     """Where all kernels are in the cache, and only loaded, there is no total; one that is missing makes it a count."""

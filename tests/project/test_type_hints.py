@@ -12,7 +12,8 @@ def public_callables():
     for name in core.__all__:
         value = getattr(core, name)
         if not inspect.isclass(value):
-            yield name, value
+            if callable(value):  # and no constant
+                yield name, value
             continue
         for key, member in vars(value).items():
             member = member.fget if isinstance(member, property) else getattr(member, "__func__", member)

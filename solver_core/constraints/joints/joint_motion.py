@@ -25,6 +25,8 @@ from .row_measures import measure_row
 
 # Sweeps of Jacobi's method for the eigenvalues of a 3 x 3 matrix; it converges quadratically.
 _SWEEPS_JACOBI = 6
+# A velocity goes on to change as it did where two changes differ by less than the root of this share.
+_RATIO_STEADY = 0.1
 # Entries off the diagonal below this share of those on it are none.
 _RATIO_DIAGONAL = 1e-30
 
@@ -63,6 +65,54 @@ def place_between(state, joint_state, body):
         square += between[entry] * between[entry]
     for entry in range(4):
         between[entry] /= math.sqrt(square)
+
+
+@subkernel
+def guess_velocity(joint_state, motion, body, falls):
+    """Guess the velocity of a body at the substep's end: the forces of the last substep act on.
+
+    Parameters
+    ----------
+    joint_state : JointStateArrays
+        Read: is_held, gain. Written: guess.
+    motion : MotionArrays
+        Read: free_velocity.
+    body : int64
+    falls : tuple of 3 floats
+        What gravity gives in the substep [m/s].
+    """
+    free, guess = motion.free_velocity[body], joint_state.guess[body]
+    for column in range(6):
+        guess[column] = free[column]
+        if joint_state.is_held[body]:
+            guess[column] += joint_state.gain[body, column] - (falls[column] if column < 3 else 0.0)
+
+
+@subkernel
+def note_gain(joint_state, body, falls):
+    """Note by how much a body's velocity has changed in a substep, and whether that tells of the next one.
+
+    Parameters
+    ----------
+    joint_state : JointStateArrays
+        Read: is_held, guess, which is the solution now, own_velocity. Written: gain, last_gain.
+    body : int64
+    falls : tuple of 3 floats
+        As of ``guess_velocity``.
+    """
+    gain, last = joint_state.gain[body], joint_state.last_gain[body]
+    for first in range(0, 6, 3):
+        change, square = 0.0, 0.0
+        for axis in range(3):
+            column = first + axis
+            gain[column] = joint_state.guess[body, column] - joint_state.own_velocity[body, column]
+            gain[column] += falls[axis] if first == 0 else 0.0
+            change += (gain[column] - last[column]) ** 2
+            square += gain[column] ** 2
+            last[column] = gain[column]
+        if not (joint_state.is_held[body] and change <= _RATIO_STEADY * square):
+            for axis in range(3):
+                gain[first + axis] = 0.0
 
 
 @subkernel

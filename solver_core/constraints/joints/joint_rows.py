@@ -366,9 +366,16 @@ def find_held_bodies(joints, joint_state, can_be_pushed):
         Written: is_held, ring, lowest.
     can_be_pushed : bool [body_count]
         Read.
+
+    Returns
+    -------
+    bool
+        Whether joints hold as many as they did the last time.
     """
     is_held, ring, lowest = joint_state.is_held, joint_state.ring, joint_state.lowest
+    before, count = 0, 0
     for body in range(is_held.size):
+        before += 1 if is_held[body] else 0
         is_held[body], ring[body], lowest[body] = False, body, body
     for joint in range(joints.body_a.size):
         if not acts(joints, joint_state, joint, can_be_pushed):
@@ -384,6 +391,9 @@ def find_held_bodies(joints, joint_state, can_be_pushed):
                 lowest[max(one, other)] = min(one, other)
                 # two rings become one where two of their links change places
                 ring[a], ring[b] = ring[b], ring[a]
+    for body in range(is_held.size):
+        count += 1 if is_held[body] else 0
+    return count == before
 
 
 @subkernel

@@ -48,6 +48,8 @@ class JointStateArrays(NamedTuple):
         Velocities at which these poses, and stiffnesses, were taken.
     stiffness : float64 [body_count, 6]
         Of the body's turns, by the forces at it [N m s]: xx, yy, zz, yz, xz, xy.
+    gain, last_gain : float64 [body_count, 6]
+        By how much a body's velocity is guessed to change in a substep, and by how much it has in the last one.
     own_inertia, own_velocity : float64 [body_count, 9], [body_count, 6]
         The body's own inverse inertia and free velocity, where the solve has others.
     is_due : bool [body_count]
@@ -86,6 +88,8 @@ class JointStateArrays(NamedTuple):
     pose_orientation: np.ndarray
     guess: np.ndarray
     stiffness: np.ndarray
+    gain: np.ndarray
+    last_gain: np.ndarray
     own_inertia: np.ndarray
     own_velocity: np.ndarray
     is_due: np.ndarray
@@ -125,6 +129,8 @@ def allocate_joint_state(joints: JointArrays) -> JointStateArrays:
         pose_orientation=np.zeros((bodies, 4)),
         guess=np.zeros((bodies, 6)),
         stiffness=np.zeros((bodies, 6)),
+        gain=np.zeros((bodies, 6)),
+        last_gain=np.zeros((bodies, 6)),
         own_inertia=np.zeros((bodies, 9)),
         own_velocity=np.zeros((bodies, 6)),
         is_due=np.zeros(bodies, np.bool_),

@@ -1,0 +1,206 @@
+"""Closed linkages, impacts and long or heavy chains of joints, against conservation laws and closed forms."""
+
+import math
+
+import numpy as np
+import pytest
+
+from cairn.solver_core.geometry.shapes import Box, Sphere
+from cairn.solver_core.model.builder import ModelBuilder
+from cairn.solver_core.model.joints.axis import Axis
+from cairn.solver_core.model.joints.fixed import Fixed
+from cairn.solver_core.model.joints.hinge import Hinge
+from cairn.solver_core.model.joints.point import Point
+from cairn.solver_core.model.joints.slider import Slider
+from cairn.solver_core.model.model import BodyKind
+from cairn.solver_core.options import SimulationOptions
+from cairn.solver_core.simulation import Simulation
+
+G = 9.81
+# The joint's z axis along y of the world.
+ABOUT_Y = (math.sqrt(0.5), -math.sqrt(0.5), 0.0, 0.0)
+
+
+def simulate(builder, **options):
+    """A simulation in which nobody sleeps."""
+    return Simulation(builder.build(), SimulationOptions(sleeping=False, **options))
+
+
+def play(simulation, frames):
+    """Energy after each frame [J], the largest opening of a joint [m], and the poses of the bodies."""
+    energy, opening, places = [], 0.0, []
+    for _ in range(frames):
+        report = simulation.advance_frame()
+        energy.append(report.kinetic_energy + report.potential_energy)
+        opening = max(opening, report.joint_error)
+        places.append(simulation.poses()[0])
+    return np.array(energy), opening, np.array(places)
+
+
+def turn_to(axis):
+    """The quaternion that turns z to an axis of the world, given as (axis number, sign)."""
+    number, sign = axis
+    if number == 2:
+        return (1.0, 0.0, 0.0, 0.0) if sign > 0 else (0.0, 1.0, 0.0, 0.0)
+    half = math.sqrt(0.5)
+    return (half, 0.0, sign * half, 0.0) if number == 0 else (half, -sign * half, 0.0, 0.0)
+
+
+def add_rod(builder, number, start, end, velocity=(0.0, 0.0, 0.0), spin=(0.0, 0.0, 0.0)):
+    """A thin rod of a kilogram a metre between two points, along an axis of the world, that collides with nothing."""
+    start, end = np.array(start, float), np.array(end, float)
+    half = np.maximum(0.5 * np.abs(end - start), 0.02)
+    return builder.add_body(
+        shape=Box(tuple(half)),
+        mass=float(np.linalg.norm(end - start)),
+        position=0.5 * (start + end),
+        linear_velocity=velocity,
+        angular_velocity=spin,
+        collision_mask=1 << number,
+    )
+
+
+def test_a_four_bar_parallelogram_goes_through_its_singular_position():
+    """Where all bars lie in one line the linkage may fold either way: nothing opens, and energy stays."""
+    builder, speed = ModelBuilder(), 1.0
+    for place in (0.0, 1.0):
+        add_rod(builder, int(2 * place), (place, 0.0, 0.0), (place, 0.0, 1.0), (0.5 * speed, 0, 0), (0.0, speed, 0.0))
+    coupler = add_rod(builder, 1, (0.0, 0.0, 1.0), (1.0, 0.0, 1.0), (speed, 0.0, 0.0))
+    for crank in (0, 1):
+        builder.add_joint(Hinge(), crank, position=(crank, 0.0, 0.0), orientation=ABOUT_Y)
+        builder.add_joint(Hinge(), crank, coupler, position=(crank, 0.0, 1.0), orientation=ABOUT_Y)
+    simulation = simulate(builder, substeps=8)
+    start = simulation.poses()[0]
+    energy, opening, places = play(simulation, 240)
+    assert opening < 1e-6
+    # two cranks and the coupler fall by one and two metres and 1 m
+    fall = 4.0 * G
+    assert np.diff(energy).max() < 1e-6 * fall
+    assert np.ptp(energy) < 1e-3 * fall
+    # it went round: the cranks were on both sides and below
+    assert places[:, 0, 0].min() < -0.4
+    assert places[:, 0, 0].max() > 0.4
+    assert places[:, 0, 2].min() < -0.4
+    assert np.abs(places[:, :, 1] - start[:, 1]).max() < 1e-6
+
+
+def test_the_linkage_of_bricard_moves_though_six_hinges_seem_too_many():
+    """Six hinges and five rods leave one way to move: none opens in ten seconds, and energy stays."""
+    builder = ModelBuilder()
+    corners = np.array([(0, 0, 0), (1, 0, 0), (1, -1, 0), (1, -1, 1), (0, -1, 1), (0, 0, 1)], float)
+    for number in range(5):
+        add_rod(builder, number, corners[number], corners[number + 1])
+    for number in range(6):
+        before = corners[number] - corners[number - 1]
+        after = corners[(number + 1) % 6] - corners[number]
+        axis = np.cross(before, after)
+        along = int(np.argmax(np.abs(axis)))
+        ends = (0,) if number == 0 else ((4,) if number == 5 else (number - 1, number))
+        builder.add_joint(Hinge(), *ends, position=corners[number], orientation=turn_to((along, np.sign(axis[along]))))
+    simulation = simulate(builder, substeps=8)
+    start = simulation.poses()[0]
+    potential = G * start[:, 2].sum()
+    energy, opening, places = play(simulation, 240)
+    assert opening < 1e-6
+    assert np.abs(places - start).max() > 0.3
+    assert np.diff(energy).max() < 1e-4 * G
+    assert energy == pytest.approx(potential, abs=1e-2 * G)
+
+
+@pytest.mark.parametrize("restitution", [0.0, 0.5, 1.0])
+def test_a_rod_on_a_hinge_bounces_off_a_wall(restitution):
+    """It swings against a ball at its lowest point: the speed of its end is turned by the restitution."""
+    builder = ModelBuilder(gravity=(0.0, 0.0, 0.0))
+    builder.add_body(
+        shape=Box((0.04, 0.04, 0.5)), position=(0.0, 0.0, -0.5), restitution=1.0, friction=0.0,
+        linear_velocity=(0.5, 0.0, 0.0), angular_velocity=(0.0, -1.0, 0.0),
+    )  # fmt: skip
+    builder.add_body(
+        shape=Sphere(0.1), kind=BodyKind.STATIC, position=(0.4, 0.0, -0.8), restitution=restitution, friction=0.0
+    )
+    builder.add_joint(Hinge(), 0, position=(0.0, 0.0, 0.0), orientation=ABOUT_Y)
+    simulation = simulate(builder)
+    assert simulation.velocities()[0, 4] == pytest.approx(-1.0)
+    _, opening, _ = play(simulation, 24)
+    assert opening < 1e-8
+    assert simulation.velocities()[0, 4] == pytest.approx(restitution, abs=1e-4)
+
+
+@pytest.mark.parametrize("restitution", [0.5, 1.0])
+def test_two_balls_that_are_fixed_to_each_other_bounce_as_one(restitution):
+    """One of them hits: j = (1 + e) v / (1 / m + d^2 / I), as of one rigid body."""
+    builder, radius = ModelBuilder(gravity=(0.0, 0.0, 0.0)), 0.1
+    for place in (-0.5, 0.5):
+        builder.add_body(
+            shape=Sphere(radius), position=(place, 0.0, 0.2), linear_velocity=(0.0, 0.0, -1.0),
+            restitution=1.0, friction=0.0,
+        )  # fmt: skip
+    builder.add_body(
+        shape=Sphere(radius), kind=BodyKind.STATIC, position=(0.5, 0.0, -0.2), restitution=restitution, friction=0.0
+    )
+    builder.add_joint(Fixed(), 0, 1, position=(0.0, 0.0, 0.2))
+    simulation = simulate(builder)
+    _, opening, _ = play(simulation, 12)
+    inertia = 2.0 * (0.4 * radius**2 + 0.25)
+    impulse = (1.0 + restitution) / (0.5 + 0.25 / inertia)
+    velocity = simulation.velocities()
+    assert opening < 1e-8
+    # rows are those of the substep's end, by when the pair has turned by 0.02: a share of 2e-4 of the arm squared
+    assert velocity[:2, 2].mean() == pytest.approx(-1.0 + 0.5 * impulse, abs=5e-4 * impulse)
+    assert abs(velocity[0, 4]) == pytest.approx(0.5 * impulse / inertia, rel=1e-3)
+
+
+def test_a_pendulum_of_two_links_hits_and_energy_never_grows():
+    """A chain of two links swings against a ball again and again, at a restitution of 0.8."""
+    builder = ModelBuilder()
+    for place in range(2):
+        builder.add_body(shape=Box((0.4, 0.05, 0.05)), position=(place + 0.5, 0.0, 0.0), restitution=0.8, friction=0.0)
+    builder.add_body(
+        shape=Sphere(0.2), kind=BodyKind.STATIC, position=(-0.35, 0.0, -1.5), restitution=1.0, friction=0.0
+    )
+    builder.add_joint(Hinge(), 0, position=(0.0, 0.0, 0.0), orientation=ABOUT_Y)
+    builder.add_joint(Hinge(), 0, 1, position=(1.0, 0.0, 0.0), orientation=ABOUT_Y)
+    energy, opening, _ = play(simulate(builder), 120)
+    assert opening < 1e-6
+    assert np.diff(energy).max() < 1e-3 * G
+    assert energy[-1] < -0.1 * G
+
+
+def heavy_chain(links, length, load):
+    """Links of a kilogram, let go level with a load at their end."""
+    builder = ModelBuilder()
+    for place in range(links):
+        builder.add_body(
+            shape=Box((0.43 * length, 0.1 * length, 0.1 * length)), position=((place + 0.5) * length, 0, 0)
+        )
+    builder.add_body(shape=Sphere(length), mass=load, position=((links + 1.1) * length, 0.0, 0.0))
+    for place in range(links + 1):
+        ends = (place, None) if place == 0 else (place - 1, place)
+        builder.add_joint(Point(), *ends, position=(place * length, 0.0, 0.0))
+    return builder
+
+
+@pytest.mark.parametrize("load", [50_000.0, 1e6])
+def test_a_chain_of_fifty_under_a_very_heavy_load_stays_closed(load):
+    """To 1e-6 of its length, for a second and a half."""
+    simulation = simulate(heavy_chain(50, 0.3, load))
+    _, opening, _ = play(simulation, 36)
+    assert opening < 1e-6 * 50 * 0.3
+
+
+def test_a_chain_of_sliders_gains_no_energy():
+    """Rapier's ten prismatic joints, along two diagonals in turn, with limits that the boxes fall to and stay at."""
+    builder, half = ModelBuilder(), math.radians(22.5)
+    builder.add_body(shape=Box((0.4, 0.4, 0.4)), kind=BodyKind.STATIC)
+    for place in range(10):
+        builder.add_body(shape=Box((0.4, 0.4, 0.4)), position=(0.0, place + 1.0, 0.0))
+        # the frame's x axis 45 degrees below and above level, in the plane of x and z
+        turn = (math.cos(half), 0.0, (1.0 if place % 2 == 0 else -1.0) * math.sin(half), 0.0)
+        builder.add_joint(
+            Slider(Axis(lower=-2.0, upper=2.0)), place, place + 1, position=(0.0, place + 0.5, 0.0), orientation=turn
+        )
+    simulation = simulate(builder)
+    energy, opening, _ = play(simulation, 480)
+    assert opening < 1e-5 * 0.4
+    assert np.diff(energy).max() < 1e-6 * 10.0 * G
+    assert np.abs(simulation.velocities()).max() < 1e-3
