@@ -115,8 +115,11 @@ def without_repeats(frames, values):
     """
     frames, values = np.asarray(frames), np.asarray(values, np.float32)
     bits = values.view(np.int32)
+    same = bits[1:] == bits[:-1]
+    if not same.any():
+        return frames, values
     repeats = np.zeros(len(bits), bool)
-    repeats[1:-1] = (bits[1:-1] == bits[:-2]) & (bits[1:-1] == bits[2:])
+    repeats[1:-1] = same[:-1] & same[1:]
     repeats &= bits != np.iinfo(np.int32).min  # between two keys of -0 a curve gives 0
     return frames[~repeats], values[~repeats]
 
