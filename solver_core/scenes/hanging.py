@@ -3,7 +3,6 @@
 import math
 
 import numpy as np
-from scipy.optimize import fsolve
 
 from ..geometry.rotations import from_rotation_vector
 
@@ -22,6 +21,8 @@ def hanging_nodes(first, last, count: int, length: float) -> np.ndarray:
     length : float
         Of a link [m]; the line must be longer than the distance.
     """
+    from scipy.optimize import fsolve  # a scene can be described without SciPy
+
     first, last = np.asarray(first, float), np.asarray(last, float)
     span = math.hypot(*(last - first)[:2])
     direction = (last - first)[:2] / span
