@@ -203,8 +203,9 @@ def test_a_spring_swings_as_blenders(maker, pair, spring_type, damping, decay):
     maker.world.substeps_per_frame = 20
     bullet, ours = (matrices[5:, 0, 3] for matrices in both(maker, 140))
     (expected, bullet_ratio), (period, ratio) = swing(bullet), swing(ours)
-    assert period == pytest.approx(expected, rel=0.01)
-    assert ratio == pytest.approx(bullet_ratio, abs=0.02)
+    # Bullet's swing differs from run to run in Blender 5.0: it may even grow by a tenth.
+    assert period == pytest.approx(expected, rel=0.05)
+    assert ratio == pytest.approx(bullet_ratio, abs=0.15)
     assert period == pytest.approx(48.0 * math.pi / math.sqrt(10.0 - 0.25 * damping**2 * (decay < 1.0)), rel=3e-3)
     assert ratio == pytest.approx(decay, abs=0.02)
 
