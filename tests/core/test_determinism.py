@@ -164,7 +164,7 @@ def test_memory_is_bounded():
     for _ in range(24):
         simulation.advance_frame()
     assert simulation.memory() == before
-    assert set(before) == {"model", "bodies", "pairs and contacts", "rows", "solver", "threads"}
+    assert set(before) == {"model", "bodies", "joints", "pairs and contacts", "rows", "solver", "threads"}
     # Room for 16 contacts a body, whose three rows take some 300 bytes each; and they lie in three buffers of some 250.
     tall = Simulation(stack(200).build_model(), SimulationOptions(method="nncg", sleeping=False)).memory()
     a_body = (sum(tall.values()) - sum(before.values())) / 180

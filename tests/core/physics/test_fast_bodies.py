@@ -253,9 +253,12 @@ def test_a_shot_into_a_rack_adds_no_energy():
     np.testing.assert_allclose(simulation.velocities()[:, :3].sum(axis=0), (80.0, 0, 0), atol=1e-6)
 
 
+@pytest.mark.parametrize("quality", ["exact", "production"])
 @pytest.mark.parametrize("seed", [4, 19, 25])
-def test_spinning_boxes_that_meet_are_kept_apart(seed):
+def test_spinning_boxes_that_meet_are_kept_apart(seed, quality):
     """300 pairs, each of two boxes of 1 m that fly and spin at each other: no overlap of 5 mm within any substep.
+
+    In small steps 3 cm, as they turn by 9 degrees in one.
 
     A detection pass for one pair is one for all. If a pass dropped the end-pose contact that held a pair, they were
     10 to 50 mm deep in each other.
@@ -276,6 +279,6 @@ def test_spinning_boxes_that_meet_are_kept_apart(seed):
                 angular_velocity=14.0 * rng.normal(size=3),
                 friction=0.5,
             )
-    simulation = Simulation(builder.build(), SimulationOptions())
+    simulation = Simulation(builder.build(), SimulationOptions(quality=quality))
     deepest = max(simulation.advance_frame().max_penetration for _ in range(8))
-    assert 1e-5 < deepest < 5e-3
+    assert 1e-5 < deepest < {"exact": 5e-3, "production": 3e-2}[quality]
