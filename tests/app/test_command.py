@@ -20,7 +20,7 @@ def test_baked_file_plays_in_a_blender_without_cairn(baked, plain_blender):
     motion = plain_blender.script("read_motion.py", blend=baked[0])
     assert set(motion) == {"Lower", "Upper"}
     for body, rest in (("Lower", 0.5), ("Upper", 1.5)):
-        assert min(motion[body]["keys"]) >= 48
+        assert min(motion[body]["keys"]) >= 2  # keys that repeat both neighbours are left out
         assert motion[body]["poses"][-1][HEIGHT] == pytest.approx(rest, abs=1e-4)
     fall = motion["Upper"]["poses"][0][HEIGHT] - motion["Upper"]["poses"][5][HEIGHT]
     time = 5 / 24
