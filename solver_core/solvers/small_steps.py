@@ -7,14 +7,19 @@ directions over the substep; only their gaps change. With J the rows, v the velo
 step is
 
     v <- v + (v_free - v_start) / n + M^-1 J' r      forces, and the impulses of the step before as a start
-    one sweep with      u_n >= -gap / tau            gaps may close, not more
-                        u_n >= min(-c gap / tau, w)  overlaps are taken out by the share c, no faster than w
+    two sweeps with     u_n >= -gap / tau or 0       gaps may close, not more; overlaps do not grow
     d <- d + tau v,     gap <- gap + tau u_n
-    one sweep with      u_n >= -gap / tau or 0       the speed that took out overlaps is taken back: it adds no energy
 
-(the second sweep is the relaxation of the soft step in Catto's Solver2D, 2024). Overlaps are targets with a bounded
-speed, so those that contradict each other keep no solve from ending. After the last step contacts that bounce get
-``_BOUNCE_SWEEPS`` sweeps with u_n >= e w.
+and after the last one overlaps are taken out softly, by velocities w that move the bodies and are forgotten:
+
+    one sweep from w = 0 over the normal rows with   w_n >= min(-c gap / h, fastest) or -gap / h,      d <- d + h w
+
+Overlaps are targets with a bounded speed, so those that contradict each other keep no solve from ending; and as their
+impulses are no start of the next step's, they keep no body from coming to rest. (With the recovery in the first sweep
+of each step, and a second one without it to take its speed back, as in the soft step of Catto's Solver2D, 2024, hard
+contacts that are sixfold redundant never came to rest: on frozen rows the speeds grew to what gravity gives in a
+substep. With w apart from v they fall to rounding. Friction on w, or w in every small step, brought that back.)
+After the last step contacts that bounce get ``_BOUNCE_SWEEPS`` sweeps with u_n >= e w.
 
 Rows with a compliance C bear their force in n parts r / n, and have n C for that long: u = J v + bias + n C (r / n).
 
@@ -27,23 +32,22 @@ from typing import NamedTuple
 import numpy as np
 
 from ..compiled.kernel import subkernel
-from ..compiled.simd import WIDTH, load, select, spread, store
-from .batches.batched_sweep import speeds_along_normals
+from ..compiled.simd import WIDTH, any_of, load, select, spread, store
+from .batches.batched_sweep import part_batches, speeds_along_normals
 from .batches.partitioned_sweep import is_partitioned, lay_rows, sweep_island, take_impulses
 from .batches.simd_batches import BIAS, NUMBERS, laid_row_capacity
 from .shared.status import status_of
 
-# Share of an overlap that is taken out in a small step.
-_RATIO_RECOVERY = 0.1
-# ... but no more than this share of the smallest body in a substep.
+# Share of an overlap that is taken out in a substep ...
+_RATIO_RECOVERY = 0.3
+# ... but no more than this share of the smallest body ...
 RATIO_FASTEST_RECOVERY = 0.02
 # ... and down to this share: what rests would tremble for the last of it.
-_RATIO_LEFT_OVERLAP = 1e-4
+_RATIO_LEFT_OVERLAP = 5e-4
 # What something driven pushes gets no faster than this multiple of what there was: levers and wedges make faster.
 _RATIO_FASTEST = 3.0
-# The first sweep of a step is repeated while it changes gaps by more than this share of the smallest body, up to so
-# many times.
-_RATIO_LEFT, _MOST_SWEEPS = 1e-3, 8
+# Sweeps of a small step; more while they change gaps by more than this share of the smallest body, up to so many.
+_SWEEPS, _RATIO_LEFT, _MOST_SWEEPS = 2, 1e-3, 8
 _BOUNCE_SWEEPS = 2
 # Bodies that fly about need no smaller residual than this share of the scale; a larger one means a hit.
 RATIO_ROUGH = 1e-2
@@ -64,7 +68,8 @@ class SmallStepArrays(NamedTuple):
     pushed : bool [block_capacity]
         Whether a contact has pushed in any step; only of those that bounce.
     before : float64 [body_capacity, 6]
-        Velocities before a step's impulses, and then what these have changed [m/s, rad/s].
+        Velocities before a step's impulses, and then what these have changed; at last those that take out overlaps
+        [m/s, rad/s]. 0 for bodies that cannot be pushed.
     laid_gap, laid_speed, laid_push : float64 [8 vector_capacity]
         Those of contacts in batches, lane by lane.
     """
@@ -166,7 +171,7 @@ def take_small_steps(rows, islands, island, given, velocity, mean_velocity, work
     driven_speed = 0.0
     if is_driven:
         driven_speed = _fastest_there_is(rows, islands, island, given, velocity, workspace, fastest)
-    largest, sweeps = 0.0, n
+    largest, sweeps = 0.0, 0
     for _ in range(n):
         for index in range(bodies[0], bodies[1]):
             body = islands.body_order[index]
@@ -175,25 +180,18 @@ def take_small_steps(rows, islands, island, given, velocity, mean_velocity, work
                 begin = velocity[body, column] + forced
                 velocity[body, column] = begin + workspace.before[body, column]
                 workspace.before[body, column] = begin
-        _set_bias(
-            rows, islands, island, given, workspace, sweep, 1.0 / tau, _RATIO_RECOVERY / tau, fastest, allowed, 1.0
-        )
-        for _ in range(_MOST_SWEEPS):
+        _set_bias(rows, islands, island, given, workspace, sweep, 1.0 / tau, 0.0, fastest, allowed, 0.0)
+        for done in range(1, _MOST_SWEEPS + 1):
             largest, _ = sweep_island(rows, islands, island, velocity, sweep, settings, 1.0, 0.0)
             sweeps += 1
-            if largest * tau <= _RATIO_LEFT * size:
+            if done >= _SWEEPS and largest * tau <= _RATIO_LEFT * size:
                 break
         for index in range(bodies[0], bodies[1]):
             body = islands.body_order[index]
             for column in range(6):
                 mean_velocity[body, column] += velocity[body, column] / n
-        _advance_gaps(rows, islands, island, given, velocity, workspace, sweep, tau)
-        _set_bias(rows, islands, island, given, workspace, sweep, 1.0 / tau, 0.0, fastest, allowed, 0.0)
-        sweep_island(rows, islands, island, velocity, sweep, settings, 1.0, 0.0)
-        for index in range(bodies[0], bodies[1]):
-            body = islands.body_order[index]
-            for column in range(6):
                 workspace.before[body, column] = velocity[body, column] - workspace.before[body, column]
+        _advance_gaps(rows, islands, island, given, velocity, workspace, sweep, tau)
         if bounces:
             take_impulses(rows, islands, island, sweep)
             _note_pushes(rows, islands, island, given, workspace)
@@ -205,6 +203,10 @@ def take_small_steps(rows, islands, island, given, velocity, mean_velocity, work
         for row in range(rows.block_row[block], rows.block_row[block + 1]):
             rows.impulse[row] *= n
     _multiply_compliance(rows, islands, island, given.contact_count[0], 1.0 / n)
+    if _has_overlaps(islands, island, given, workspace, sweep, allowed):
+        _set_bias(rows, islands, island, given, workspace, sweep, 1.0 / h, _RATIO_RECOVERY / h, fastest, allowed, 1.0)
+        _take_out_overlaps(rows, islands, island, given, mean_velocity, workspace, sweep)
+        sweeps += 1
     if not is_supported:
         _keep_angular_momentum(rows, islands, island, given, velocity, mean_velocity, h)
     elif not is_driven:
@@ -446,38 +448,112 @@ def _wanted_speed(gap, closing, recovery, fastest, allowed):
 
 
 @subkernel
-def _set_bias(rows, islands, island, given, workspace, sweep, closing, recovery, fastest, allowed, push):
+def _set_bias(rows, islands, island, given, workspace, sweep, closing, recovery, fastest, allowed, apart):
     """Biases of the normal rows of a sweep: gaps close by ``closing``, overlaps are taken out by ``recovery`` [1/s].
 
-    ``push`` is 1 where contacts part at their ``push_speed``, else 0.
+    ``apart`` is 1 for velocities that only take out overlaps: to these belongs a contact's ``push_speed``, and no
+    surface's own speed; else 0.
     """
     if not is_partitioned(islands, island):
         for index in range(islands.block_first[island], islands.block_first[island + 1]):
             block = islands.block_order[index]
             if block < given.contact_count[0]:
                 wanted = _wanted_speed(workspace.gap[block], closing, recovery, fastest, allowed)
-                wanted -= push * workspace.push_speed[block]
-                rows.bias[rows.block_row[block]] = workspace.kept_speed[block] + wanted
+                wanted += (1.0 - apart) * workspace.kept_speed[block] - apart * workspace.push_speed[block]
+                rows.bias[rows.block_row[block]] = wanted
         return
     laid, batches = sweep.domains.rows, sweep.domains.batches
     first, end = islands.domain_first[island], islands.domain_first[island + 1]
     zero, least, fast, slow = spread(0.0), spread(-fastest), spread(closing), spread(recovery)
-    slack = spread(allowed)
-    pushes = spread(push)
+    slack, kept, pushed = spread(allowed), spread(1.0 - apart), spread(apart)
     for vector in _vectors(batches, first, end):
-        gap = load(workspace.laid_gap, WIDTH * vector)
+        place = WIDTH * vector
+        gap = load(workspace.laid_gap, place)
         out = slow * (gap + slack)
         out = select(out > zero, zero, select(out < least, least, out))
         wanted = select(gap > zero, fast * gap, out)
-        wanted = wanted - pushes * load(workspace.laid_push, WIDTH * vector)
-        store(batches.numbers, WIDTH * (NUMBERS * vector + BIAS), load(workspace.laid_speed, WIDTH * vector) + wanted)
+        wanted = wanted + kept * load(workspace.laid_speed, place) - pushed * load(workspace.laid_push, place)
+        store(batches.numbers, WIDTH * (NUMBERS * vector + BIAS), wanted)
     for domain in range(first, end):
         for index in range(batches.domain_loose[domain], islands.domain_block[domain, 1]):
             block = islands.block_order[index]
             if block < given.contact_count[0]:
                 wanted = _wanted_speed(workspace.gap[block], closing, recovery, fastest, allowed)
-                wanted -= push * workspace.push_speed[block]
-                laid.bias[laid.block_row[index]] = workspace.kept_speed[block] + wanted
+                wanted += (1.0 - apart) * workspace.kept_speed[block] - apart * workspace.push_speed[block]
+                laid.bias[laid.block_row[index]] = wanted
+                rows.bias[rows.block_row[block]] = wanted
+
+
+@subkernel
+def _has_overlaps(islands, island, given, workspace, sweep, allowed):
+    """Whether some contact of an island is to be pushed apart."""
+    if not is_partitioned(islands, island):
+        for index in range(islands.block_first[island], islands.block_first[island + 1]):
+            if _overlaps(islands.block_order[index], given, workspace, allowed):
+                return True
+        return False
+    batches = sweep.domains.batches
+    first, end = islands.domain_first[island], islands.domain_first[island + 1]
+    zero, least = spread(0.0), spread(-allowed)
+    for vector in _vectors(batches, first, end):
+        place = WIDTH * vector
+        if any_of(load(workspace.laid_gap, place) < least) or any_of(load(workspace.laid_push, place) > zero):
+            return True
+    for domain in range(first, end):
+        for index in range(batches.domain_loose[domain], islands.domain_block[domain, 1]):
+            if _overlaps(islands.block_order[index], given, workspace, allowed):
+                return True
+    return False
+
+
+@subkernel
+def _overlaps(block, given, workspace, allowed):
+    is_contact = block < given.contact_count[0]
+    return is_contact and (workspace.gap[block] < -allowed or workspace.push_speed[block] > 0.0)
+
+
+@subkernel
+def _take_out_overlaps(rows, islands, island, given, mean_velocity, workspace, sweep):
+    """One sweep of the normal rows from w = 0, which is added to what moves the bodies."""
+    apart = workspace.before
+    for index in range(islands.body_first[island], islands.body_first[island + 1]):
+        for column in range(6):
+            apart[islands.body_order[index], column] = 0.0
+    if is_partitioned(islands, island):
+        batches = sweep.domains.batches
+        for domain in range(islands.domain_first[island], islands.domain_first[island + 1]):
+            part_batches(batches, domain, apart)
+            for index in range(batches.domain_loose[domain], islands.domain_block[domain, 1]):
+                _part(rows, islands.block_order[index], given, apart)
+    else:
+        for index in range(islands.block_first[island], islands.block_first[island + 1]):
+            _part(rows, islands.block_order[index], given, apart)
+    for index in range(islands.body_first[island], islands.body_first[island + 1]):
+        body = islands.body_order[index]
+        for column in range(6):
+            mean_velocity[body, column] += apart[body, column]
+
+
+@subkernel
+def _part(rows, block, given, velocity):
+    """Push the bodies of a contact apart until its normal row holds."""
+    row, a, b = rows.block_row[block], rows.body_a[block], rows.body_b[block]
+    if block >= given.contact_count[0] or not rows.diagonal[row] > 0.0:
+        return
+    impulse = -(_speed_along(rows, row, a, b, velocity) + rows.bias[row]) / rows.diagonal[row]
+    if impulse > 0.0:
+        for column in range(6):
+            velocity[a, column] += impulse * rows.response[row, column]
+            velocity[b, column] += impulse * rows.response[row, 6 + column]
+
+
+@subkernel
+def _speed_along(rows, row, a, b, velocity):
+    """J v of a row."""
+    speed = 0.0
+    for column in range(6):
+        speed += rows.jacobian[row, column] * velocity[a, column] + rows.jacobian[row, 6 + column] * velocity[b, column]
+    return speed
 
 
 @subkernel
@@ -504,10 +580,8 @@ def _advance_gaps(rows, islands, island, given, velocity, workspace, sweep, tau)
 def _advance_gap(rows, block, given, velocity, workspace, tau):
     if block >= given.contact_count[0]:
         return
-    row, a, b = rows.block_row[block], rows.body_a[block], rows.body_b[block]
-    speed = workspace.kept_speed[block]
-    for column in range(6):
-        speed += rows.jacobian[row, column] * velocity[a, column] + rows.jacobian[row, 6 + column] * velocity[b, column]
+    a, b = rows.body_a[block], rows.body_b[block]
+    speed = workspace.kept_speed[block] + _speed_along(rows, rows.block_row[block], a, b, velocity)
     workspace.gap[block] += tau * speed
 
 

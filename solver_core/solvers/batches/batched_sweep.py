@@ -281,6 +281,35 @@ def speeds_along_normals(batches, batch, vector, velocity):
 
 
 @subkernel
+def part_batches(batches, domain, velocity):
+    """Push the bodies of each contact of a domain's batches apart until its normal row holds, as a sweep from zero.
+
+    Parameters
+    ----------
+    batches, domain
+        Read.
+    velocity : float64 [body_count, 6]
+        Written.
+    """
+    zero, numbers = spread(0.0), batches.numbers
+    for batch in range(batches.domain_batch[domain], batches.domain_batch[domain + 1]):
+        bodies_a, bodies_b = _velocities_of(batches.body[batch, 0]), _velocities_of(batches.body[batch, 1])
+        inverse_a, inverse_b = _inverse_mass(batches, 2 * batch), _inverse_mass(batches, 2 * batch + 1)
+        va, vb = _gather_velocity(velocity, bodies_a), _gather_velocity(velocity, bodies_b)
+        for vector in range(batches.batch_vector[batch], batches.batch_vector[batch + 1]):
+            at = NUMBERS * WIDTH * vector
+            arm_a, arm_b = _three(numbers, at, ARM_A), _three(numbers, at, ARM_B)
+            normal = _three(numbers, at, _NORMAL_ROW)
+            speed = _dot(normal, _slip(arm_a, arm_b, va, vb)) + _number(numbers, at, BIAS)
+            impulse = zero - _number(numbers, at, INVERSE_NORMAL) * speed
+            impulse = select(impulse > zero, impulse, zero)
+            push = normal[0] * impulse, normal[1] * impulse, normal[2] * impulse
+            va, vb = _pulled(arm_a, inverse_a, push, va), _pushed(arm_b, inverse_b, push, vb)
+        _scatter_velocity(velocity, bodies_a, va)
+        _scatter_velocity(velocity, bodies_b, vb)
+
+
+@subkernel
 def _fetch_vector(numbers, at, impulse, change, row):
     for which in range(NUMBERS):
         fetch(numbers, at + WIDTH * which)
