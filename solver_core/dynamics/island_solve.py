@@ -17,7 +17,13 @@ from ..compiled.views import arrays_at, numbers_of, views_of
 from ..problem.problem import CONVERGED_RELATIVE
 from ..problem.residuals import row_velocity
 from .islands import rests_on_something
-from .small_step_motion import CREDIT_OF_REST, CREDIT_TO_TRY, credit_of, was_solved_by_method
+from .small_step_motion import (
+    CREDIT_OF_REST,
+    CREDIT_TO_TRY,
+    change_of_last_sweep,
+    credit_of,
+    was_solved_by_method,
+)
 from .solve_flags import has_deep_contacts, has_flagged_body
 from .stage_names import FALLBACK_SWEEPS, SMALL_STEPS, SOLVE_ISLAND
 
@@ -56,6 +62,9 @@ _BUDGET_OF_REST, _BUDGET_AGAIN = 2500.0, 200.0
 _RATIO_CALM, _RATIO_CALM_SIZE = 0.5, 1e-4
 # ... but not those that overlap by more than this share of a size: they have to move.
 _RATIO_DEEP = 1e-2
+# An island in small steps is tried once their last sweep changes speeds by less than this share of that of gravity
+# (and of the other): of such starts nearly all were solved, of others half.
+_RATIO_SETTLED = 1e-2
 
 
 @subkernel
@@ -93,17 +102,21 @@ def budget_of_method(members, rows, islands, island):
     if not rests_on_something(rows, islands, island, members.motion.can_be_pushed):
         return in_motion, np.bool_(False)
     step, velocity, size = numbers_of(members.settings.step), members.motion.start_velocity, members.model.size
-    allowed = _RATIO_CALM * step.gravity_norm * step.h
+    allowed, smallest = _RATIO_CALM * step.gravity_norm * step.h, math.inf
     for index in range(first, end):
         block = islands.block_order[index]
         a, b = rows.body_a[block], rows.body_b[block]
         smaller = min(size[a], size[b])
+        smallest = min(smallest, smaller)
         if block < contacts.count[0] and contacts.gap[block] < -_RATIO_DEEP * smaller:
             return in_motion, np.bool_(False)
         calm = allowed + _RATIO_CALM_SIZE * smaller / step.h
         for row in range(rows.block_row[block], rows.block_row[block + 1]):
             if abs(row_velocity(rows.jacobian, row, 0.0, velocity, a, b)) > calm:
                 return in_motion, np.bool_(False)
+    still = step.gravity_norm * step.h + _RATIO_CALM_SIZE * smallest / step.h
+    if not was_solved and change_of_last_sweep(islands, island, members.motion.small_steps) > _RATIO_SETTLED * still:
+        return in_motion, np.bool_(True)
     # A series: small steps in between would set in motion again what one solve has stopped.
     begins = credit >= CREDIT_OF_REST or (was_solved and credit >= CREDIT_TO_TRY)
     return max(credit, _BUDGET_OF_REST) if begins else again, np.bool_(True)

@@ -152,7 +152,7 @@ def _keep_overlaps(members, rows, islands, island):
 @subkernel(inline=True)
 def _move_in_small_steps(arrays, members, rows, islands, island):
     outcome = solve_island(arrays, members.kernels.stages, island, IN_SMALL_STEPS, 0.0)
-    use_small_steps(islands, island, members.motion.small_steps)
+    use_small_steps(islands, island, members.motion.small_steps, outcome[2])
     note_solved_by_method(islands, island, members.motion.small_steps, np.bool_(False))
     # They aim at no tolerance, so they miss none.
     members.solves.iterations[island] += outcome[1]

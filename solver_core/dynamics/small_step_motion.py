@@ -40,6 +40,8 @@ class SmallStepMotion(NamedTuple):
         The last solve of the body's island was one by the method, and reached its tolerance.
     credit : float64 [body_count]
         Sweeps that may be spent on the body's island.
+    unsettled : float64 [body_count]
+        By how much the last sweep of the last small steps of the body's island changed a speed [m/s].
     """
 
     is_used: np.ndarray
@@ -47,6 +49,7 @@ class SmallStepMotion(NamedTuple):
     keeps_overlaps: np.ndarray
     was_solved: np.ndarray
     credit: np.ndarray
+    unsettled: np.ndarray
 
 
 def allocate_small_step_motion(body_count: int) -> SmallStepMotion:
@@ -57,6 +60,7 @@ def allocate_small_step_motion(body_count: int) -> SmallStepMotion:
         keeps_overlaps=np.zeros(body_count, np.bool_),
         was_solved=np.zeros(body_count, np.bool_),
         credit=np.full(body_count, CREDIT_START),
+        unsettled=np.zeros(body_count),
     )
 
 
@@ -68,11 +72,21 @@ def forget_small_steps(small_steps):
 
 
 @subkernel
-def use_small_steps(islands, island, small_steps):
-    """Note that an island moves in small steps."""
+def use_small_steps(islands, island, small_steps, change):
+    """Note that an island moves in small steps, and by how much their last sweep changed a speed [m/s]."""
     for index in range(islands.body_first[island], islands.body_first[island + 1]):
         body = islands.body_order[index]
         small_steps.is_used[body] = small_steps.keeps_overlaps[body] = True
+        small_steps.unsettled[body] = change
+
+
+@subkernel
+def change_of_last_sweep(islands, island, small_steps):
+    """The largest ``SmallStepMotion.unsettled`` of an island's bodies [m/s]."""
+    change = 0.0
+    for index in range(islands.body_first[island], islands.body_first[island + 1]):
+        change = max(change, small_steps.unsettled[islands.body_order[index]])
+    return change
 
 
 @subkernel

@@ -205,7 +205,7 @@ def take_small_steps(rows, islands, island, given, velocity, mean_velocity, work
     _multiply_compliance(rows, islands, island, given.contact_count[0], 1.0 / n)
     if _has_overlaps(islands, island, given, workspace, sweep, allowed):
         _set_bias(rows, islands, island, given, workspace, sweep, 1.0 / h, _RATIO_RECOVERY / h, fastest, allowed, 1.0)
-        _take_out_overlaps(rows, islands, island, given, mean_velocity, workspace, sweep)
+        _take_out_overlaps(rows, islands, island, given, mean_velocity, workspace, sweep, is_supported)
         sweeps += 1
     if not is_supported:
         _keep_angular_momentum(rows, islands, island, given, velocity, mean_velocity, h)
@@ -513,8 +513,12 @@ def _overlaps(block, given, workspace, allowed):
 
 
 @subkernel
-def _take_out_overlaps(rows, islands, island, given, mean_velocity, workspace, sweep):
-    """One sweep of the normal rows from w = 0, which is added to what moves the bodies."""
+def _take_out_overlaps(rows, islands, island, given, mean_velocity, workspace, sweep, as_equals):
+    """One sweep of the normal rows from w = 0, which is added to what moves the bodies.
+
+    One sweep lifts nothing heavy off something light. Where the island rests on something, and momentum is not kept
+    anyway, all bodies are therefore taken as equally heavy (``as_equals``).
+    """
     apart = workspace.before
     for index in range(islands.body_first[island], islands.body_first[island + 1]):
         for column in range(6):
@@ -522,12 +526,12 @@ def _take_out_overlaps(rows, islands, island, given, mean_velocity, workspace, s
     if is_partitioned(islands, island):
         batches = sweep.domains.batches
         for domain in range(islands.domain_first[island], islands.domain_first[island + 1]):
-            part_batches(batches, domain, apart)
+            part_batches(batches, domain, apart, as_equals)
             for index in range(batches.domain_loose[domain], islands.domain_block[domain, 1]):
-                _part(rows, islands.block_order[index], given, apart)
+                _part(rows, islands.block_order[index], given, apart, as_equals)
     else:
         for index in range(islands.block_first[island], islands.block_first[island + 1]):
-            _part(rows, islands.block_order[index], given, apart)
+            _part(rows, islands.block_order[index], given, apart, as_equals)
     for index in range(islands.body_first[island], islands.body_first[island + 1]):
         body = islands.body_order[index]
         for column in range(6):
@@ -535,16 +539,24 @@ def _take_out_overlaps(rows, islands, island, given, mean_velocity, workspace, s
 
 
 @subkernel
-def _part(rows, block, given, velocity):
+def _part(rows, block, given, velocity, as_equals):
     """Push the bodies of a contact apart until its normal row holds."""
-    row, a, b = rows.block_row[block], rows.body_a[block], rows.body_b[block]
-    if block >= given.contact_count[0] or not rows.diagonal[row] > 0.0:
+    if block >= given.contact_count[0]:
         return
-    impulse = -(_speed_along(rows, row, a, b, velocity) + rows.bias[row]) / rows.diagonal[row]
-    if impulse > 0.0:
+    row, a, b = rows.block_row[block], rows.body_a[block], rows.body_b[block]
+    mass_a, mass_b = 1.0, 1.0
+    if as_equals:
+        mass_a, mass_b = rows.body_mass[a, 0, 0], rows.body_mass[b, 0, 0]
+    weight = 0.0
+    for column in range(6):
+        weight += mass_a * rows.jacobian[row, column] * rows.response[row, column]
+        weight += mass_b * rows.jacobian[row, 6 + column] * rows.response[row, 6 + column]
+    speed = _speed_along(rows, row, a, b, velocity) + rows.bias[row]
+    if weight > 0.0 and speed < 0.0:
+        impulse = -speed / weight
         for column in range(6):
-            velocity[a, column] += impulse * rows.response[row, column]
-            velocity[b, column] += impulse * rows.response[row, 6 + column]
+            velocity[a, column] += impulse * mass_a * rows.response[row, column]
+            velocity[b, column] += impulse * mass_b * rows.response[row, 6 + column]
 
 
 @subkernel

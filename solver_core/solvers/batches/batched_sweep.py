@@ -281,7 +281,7 @@ def speeds_along_normals(batches, batch, vector, velocity):
 
 
 @subkernel
-def part_batches(batches, domain, velocity):
+def part_batches(batches, domain, velocity, as_equals):
     """Push the bodies of each contact of a domain's batches apart until its normal row holds, as a sweep from zero.
 
     Parameters
@@ -290,23 +290,51 @@ def part_batches(batches, domain, velocity):
         Read.
     velocity : float64 [body_count, 6]
         Written.
+    as_equals : bool
+        As if all bodies had the same mass, and inertias to match.
     """
-    zero, numbers = spread(0.0), batches.numbers
+    zero, one, numbers = spread(0.0), spread(1.0), batches.numbers
     for batch in range(batches.domain_batch[domain], batches.domain_batch[domain + 1]):
         bodies_a, bodies_b = _velocities_of(batches.body[batch, 0]), _velocities_of(batches.body[batch, 1])
         inverse_a, inverse_b = _inverse_mass(batches, 2 * batch), _inverse_mass(batches, 2 * batch + 1)
+        if as_equals:
+            inverse_a, inverse_b = _of_unit_mass(inverse_a, zero, one), _of_unit_mass(inverse_b, zero, one)
         va, vb = _gather_velocity(velocity, bodies_a), _gather_velocity(velocity, bodies_b)
         for vector in range(batches.batch_vector[batch], batches.batch_vector[batch + 1]):
             at = NUMBERS * WIDTH * vector
             arm_a, arm_b = _three(numbers, at, ARM_A), _three(numbers, at, ARM_B)
             normal = _three(numbers, at, _NORMAL_ROW)
+            weight = _weight(arm_a, inverse_a, normal) + _weight(arm_b, inverse_b, normal)
             speed = _dot(normal, _slip(arm_a, arm_b, va, vb)) + _number(numbers, at, BIAS)
-            impulse = zero - _number(numbers, at, INVERSE_NORMAL) * speed
-            impulse = select(impulse > zero, impulse, zero)
+            impulse = zero - speed / select(weight > zero, weight, one)
+            impulse = select(impulse > zero, select(weight > zero, impulse, zero), zero)
             push = normal[0] * impulse, normal[1] * impulse, normal[2] * impulse
             va, vb = _pulled(arm_a, inverse_a, push, va), _pushed(arm_b, inverse_b, push, vb)
         _scatter_velocity(velocity, bodies_a, va)
         _scatter_velocity(velocity, bodies_b, vb)
+
+
+@subkernel
+def _of_unit_mass(inverse, zero, one):
+    """M^-1 of bodies of the same shape and a mass of 1 kg; 0 stays 0."""
+    mass = select(inverse[0] > zero, one / select(inverse[0] > zero, inverse[0], one), zero)
+    return (
+        mass * inverse[0],
+        mass * inverse[1],
+        mass * inverse[2],
+        mass * inverse[3],
+        mass * inverse[4],
+        mass * inverse[5],
+        mass * inverse[6],
+    )
+
+
+@subkernel
+def _weight(arm, inverse, normal):
+    """J M^-1 J' of one body: how fast its contact point moves along the normal after a unit impulse."""
+    u = _answer(arm, inverse, normal)
+    turn = _cross((u[3], u[4], u[5]), arm)
+    return normal[0] * (u[0] + turn[0]) + normal[1] * (u[1] + turn[1]) + normal[2] * (u[2] + turn[2])
 
 
 @subkernel
