@@ -48,6 +48,8 @@ _RATIO_LEFT_OVERLAP = 5e-4
 _RATIO_FASTEST = 3.0
 # Sweeps of a small step; more while they change gaps by more than this share of the smallest body, up to so many.
 _SWEEPS, _RATIO_LEFT, _MOST_SWEEPS = 2, 1e-3, 8
+# Sweeps that take out overlaps.
+_SWEEPS_APART = 4
 _BOUNCE_SWEEPS = 2
 # Bodies that fly about need no smaller residual than this share of the scale; a larger one means a hit.
 RATIO_ROUGH = 1e-2
@@ -67,10 +69,12 @@ class SmallStepArrays(NamedTuple):
         Speed at which a contact parts until the substep's end, not to be led into what the rows do not see [m/s].
     pushed : bool [block_capacity]
         Whether a contact has pushed in any step; only of those that bounce.
+    apart_impulse : float64 [block_capacity]
+        Impulses that take out overlaps; they push nothing else.
     before : float64 [body_capacity, 6]
         Velocities before a step's impulses, and then what these have changed; at last those that take out overlaps
         [m/s, rad/s]. 0 for bodies that cannot be pushed.
-    laid_gap, laid_speed, laid_push : float64 [8 vector_capacity]
+    laid_gap, laid_speed, laid_push, laid_apart : float64 [8 vector_capacity]
         Those of contacts in batches, lane by lane.
     """
 
@@ -78,10 +82,12 @@ class SmallStepArrays(NamedTuple):
     kept_speed: np.ndarray
     push_speed: np.ndarray
     pushed: np.ndarray
+    apart_impulse: np.ndarray
     before: np.ndarray
     laid_gap: np.ndarray
     laid_speed: np.ndarray
     laid_push: np.ndarray
+    laid_apart: np.ndarray
 
 
 def allocate_small_steps(block_capacity: int, body_capacity: int, has_domains: bool) -> SmallStepArrays:
@@ -92,10 +98,12 @@ def allocate_small_steps(block_capacity: int, body_capacity: int, has_domains: b
         kept_speed=np.zeros(block_capacity),
         push_speed=np.zeros(block_capacity),
         pushed=np.zeros(block_capacity, np.bool_),
+        apart_impulse=np.zeros(block_capacity),
         before=np.zeros((body_capacity, 6)),
         laid_gap=np.zeros(lanes),
         laid_speed=np.zeros(lanes),
         laid_push=np.zeros(lanes),
+        laid_apart=np.zeros(lanes),
     )
 
 
@@ -206,7 +214,7 @@ def take_small_steps(rows, islands, island, given, velocity, mean_velocity, work
     if _has_overlaps(islands, island, given, workspace, sweep, allowed):
         _set_bias(rows, islands, island, given, workspace, sweep, 1.0 / h, _RATIO_RECOVERY / h, fastest, allowed, 1.0)
         _take_out_overlaps(rows, islands, island, given, mean_velocity, workspace, sweep, is_supported)
-        sweeps += 1
+        sweeps += _SWEEPS_APART
     if not is_supported:
         _keep_angular_momentum(rows, islands, island, given, velocity, mean_velocity, h)
     elif not is_driven:
@@ -514,24 +522,31 @@ def _overlaps(block, given, workspace, allowed):
 
 @subkernel
 def _take_out_overlaps(rows, islands, island, given, mean_velocity, workspace, sweep, as_equals):
-    """One sweep of the normal rows from w = 0, which is added to what moves the bodies.
+    """Sweeps of the normal rows from w = 0, which is added to what moves the bodies.
 
-    One sweep lifts nothing heavy off something light. Where the island rests on something, and momentum is not kept
+    A few sweeps lift nothing heavy off something light. Where the island rests on something, and momentum is not kept
     anyway, all bodies are therefore taken as equally heavy (``as_equals``).
     """
     apart = workspace.before
     for index in range(islands.body_first[island], islands.body_first[island + 1]):
         for column in range(6):
             apart[islands.body_order[index], column] = 0.0
+    for index in range(islands.block_first[island], islands.block_first[island + 1]):
+        workspace.apart_impulse[islands.block_order[index]] = 0.0
     if is_partitioned(islands, island):
         batches = sweep.domains.batches
-        for domain in range(islands.domain_first[island], islands.domain_first[island + 1]):
-            part_batches(batches, domain, apart, as_equals)
-            for index in range(batches.domain_loose[domain], islands.domain_block[domain, 1]):
-                _part(rows, islands.block_order[index], given, apart, as_equals)
+        first, end = islands.domain_first[island], islands.domain_first[island + 1]
+        for vector in _vectors(batches, first, end):
+            store(workspace.laid_apart, WIDTH * vector, spread(0.0))
+        for _ in range(_SWEEPS_APART):
+            for domain in range(first, end):
+                part_batches(batches, domain, workspace.laid_apart, apart, as_equals)
+                for index in range(batches.domain_loose[domain], islands.domain_block[domain, 1]):
+                    _part(rows, islands.block_order[index], given, workspace.apart_impulse, apart, as_equals)
     else:
-        for index in range(islands.block_first[island], islands.block_first[island + 1]):
-            _part(rows, islands.block_order[index], given, apart, as_equals)
+        for _ in range(_SWEEPS_APART):
+            for index in range(islands.block_first[island], islands.block_first[island + 1]):
+                _part(rows, islands.block_order[index], given, workspace.apart_impulse, apart, as_equals)
     for index in range(islands.body_first[island], islands.body_first[island + 1]):
         body = islands.body_order[index]
         for column in range(6):
@@ -539,8 +554,8 @@ def _take_out_overlaps(rows, islands, island, given, mean_velocity, workspace, s
 
 
 @subkernel
-def _part(rows, block, given, velocity, as_equals):
-    """Push the bodies of a contact apart until its normal row holds."""
+def _part(rows, block, given, impulse, velocity, as_equals):
+    """Visit the normal row of a contact."""
     if block >= given.contact_count[0]:
         return
     row, a, b = rows.block_row[block], rows.body_a[block], rows.body_b[block]
@@ -552,11 +567,13 @@ def _part(rows, block, given, velocity, as_equals):
         weight += mass_a * rows.jacobian[row, column] * rows.response[row, column]
         weight += mass_b * rows.jacobian[row, 6 + column] * rows.response[row, 6 + column]
     speed = _speed_along(rows, row, a, b, velocity) + rows.bias[row]
-    if weight > 0.0 and speed < 0.0:
-        impulse = -speed / weight
+    if weight > 0.0:
+        wanted = max(impulse[block] - speed / weight, 0.0)
+        delta = wanted - impulse[block]
+        impulse[block] = wanted
         for column in range(6):
-            velocity[a, column] += impulse * mass_a * rows.response[row, column]
-            velocity[b, column] += impulse * mass_b * rows.response[row, 6 + column]
+            velocity[a, column] += delta * mass_a * rows.response[row, column]
+            velocity[b, column] += delta * mass_b * rows.response[row, 6 + column]
 
 
 @subkernel

@@ -281,13 +281,15 @@ def speeds_along_normals(batches, batch, vector, velocity):
 
 
 @subkernel
-def part_batches(batches, domain, velocity, as_equals):
-    """Push the bodies of each contact of a domain's batches apart until its normal row holds, as a sweep from zero.
+def part_batches(batches, domain, impulse, velocity, as_equals):
+    """Sweep once over the normal rows of a domain's batches.
 
     Parameters
     ----------
     batches, domain
         Read.
+    impulse : float64 [8 vector_count]
+        Written, lane by lane.
     velocity : float64 [body_count, 6]
         Written.
     as_equals : bool
@@ -306,9 +308,12 @@ def part_batches(batches, domain, velocity, as_equals):
             normal = _three(numbers, at, _NORMAL_ROW)
             weight = _weight(arm_a, inverse_a, normal) + _weight(arm_b, inverse_b, normal)
             speed = _dot(normal, _slip(arm_a, arm_b, va, vb)) + _number(numbers, at, BIAS)
-            impulse = zero - speed / select(weight > zero, weight, one)
-            impulse = select(impulse > zero, select(weight > zero, impulse, zero), zero)
-            push = normal[0] * impulse, normal[1] * impulse, normal[2] * impulse
+            present = load(impulse, WIDTH * vector)
+            wanted = present - speed / select(weight > zero, weight, one)
+            wanted = select(wanted > zero, select(weight > zero, wanted, zero), zero)
+            store(impulse, WIDTH * vector, wanted)
+            delta = wanted - present
+            push = normal[0] * delta, normal[1] * delta, normal[2] * delta
             va, vb = _pulled(arm_a, inverse_a, push, va), _pushed(arm_b, inverse_b, push, vb)
         _scatter_velocity(velocity, bodies_a, va)
         _scatter_velocity(velocity, bodies_b, vb)
