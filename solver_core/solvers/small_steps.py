@@ -48,8 +48,8 @@ _RATIO_LEFT_OVERLAP = 5e-4
 _RATIO_FASTEST = 3.0
 # Sweeps of a small step; more while they change gaps by more than this share of the smallest body, up to so many.
 _SWEEPS, _RATIO_LEFT, _MOST_SWEEPS = 2, 1e-3, 8
-# Sweeps that take out overlaps.
-_SWEEPS_APART = 4
+# Sweeps that take out overlaps, until they change places by less than this share of the smallest body.
+_MOST_SWEEPS_APART, _RATIO_LEFT_APART = 16, 1e-4
 _BOUNCE_SWEEPS = 2
 # Bodies that fly about need no smaller residual than this share of the scale; a larger one means a hit.
 RATIO_ROUGH = 1e-2
@@ -213,8 +213,10 @@ def take_small_steps(rows, islands, island, given, velocity, mean_velocity, work
     _multiply_compliance(rows, islands, island, given.contact_count[0], 1.0 / n)
     if _has_overlaps(islands, island, given, workspace, sweep, allowed):
         _set_bias(rows, islands, island, given, workspace, sweep, 1.0 / h, _RATIO_RECOVERY / h, fastest, allowed, 1.0)
-        _take_out_overlaps(rows, islands, island, given, mean_velocity, workspace, sweep, is_supported)
-        sweeps += _SWEEPS_APART
+        enough = _RATIO_LEFT_APART * size / h
+        sweeps += _take_out_overlaps(
+            rows, islands, island, given, mean_velocity, workspace, sweep, is_supported, enough
+        )
     if not is_supported:
         _keep_angular_momentum(rows, islands, island, given, velocity, mean_velocity, h)
     elif not is_driven:
@@ -521,11 +523,12 @@ def _overlaps(block, given, workspace, allowed):
 
 
 @subkernel
-def _take_out_overlaps(rows, islands, island, given, mean_velocity, workspace, sweep, as_equals):
+def _take_out_overlaps(rows, islands, island, given, mean_velocity, workspace, sweep, as_equals, enough):
     """Sweeps of the normal rows from w = 0, which is added to what moves the bodies.
 
     A few sweeps lift nothing heavy off something light. Where the island rests on something, and momentum is not kept
-    anyway, all bodies are therefore taken as equally heavy (``as_equals``).
+    anyway, all bodies are therefore taken as equally heavy (``as_equals``). Returns the sweeps that it took until they
+    changed speeds by no more than ``enough`` [m/s].
     """
     apart = workspace.before
     for index in range(islands.body_first[island], islands.body_first[island + 1]):
@@ -535,29 +538,40 @@ def _take_out_overlaps(rows, islands, island, given, mean_velocity, workspace, s
         workspace.apart_impulse[islands.block_order[index]] = 0.0
     if is_partitioned(islands, island):
         batches = sweep.domains.batches
-        first, end = islands.domain_first[island], islands.domain_first[island + 1]
-        for vector in _vectors(batches, first, end):
+        for vector in _vectors(batches, islands.domain_first[island], islands.domain_first[island + 1]):
             store(workspace.laid_apart, WIDTH * vector, spread(0.0))
-        for _ in range(_SWEEPS_APART):
-            for domain in range(first, end):
-                part_batches(batches, domain, workspace.laid_apart, apart, as_equals)
-                for index in range(batches.domain_loose[domain], islands.domain_block[domain, 1]):
-                    _part(rows, islands.block_order[index], given, workspace.apart_impulse, apart, as_equals)
-    else:
-        for _ in range(_SWEEPS_APART):
-            for index in range(islands.block_first[island], islands.block_first[island + 1]):
-                _part(rows, islands.block_order[index], given, workspace.apart_impulse, apart, as_equals)
+    sweeps, largest = 0, math.inf
+    while sweeps < _MOST_SWEEPS_APART and largest > enough:
+        largest = _sweep_apart(rows, islands, island, given, workspace, sweep, as_equals)
+        sweeps += 1
     for index in range(islands.body_first[island], islands.body_first[island + 1]):
         body = islands.body_order[index]
         for column in range(6):
             mean_velocity[body, column] += apart[body, column]
+    return sweeps
+
+
+@subkernel
+def _sweep_apart(rows, islands, island, given, workspace, sweep, as_equals):
+    """One of these sweeps; returns the largest change of a speed [m/s]."""
+    impulse, apart, largest = workspace.apart_impulse, workspace.before, 0.0
+    if is_partitioned(islands, island):
+        batches = sweep.domains.batches
+        for domain in range(islands.domain_first[island], islands.domain_first[island + 1]):
+            largest = max(largest, part_batches(batches, domain, workspace.laid_apart, apart, as_equals))
+            for index in range(batches.domain_loose[domain], islands.domain_block[domain, 1]):
+                largest = max(largest, _part(rows, islands.block_order[index], given, impulse, apart, as_equals))
+        return largest
+    for index in range(islands.block_first[island], islands.block_first[island + 1]):
+        largest = max(largest, _part(rows, islands.block_order[index], given, impulse, apart, as_equals))
+    return largest
 
 
 @subkernel
 def _part(rows, block, given, impulse, velocity, as_equals):
-    """Visit the normal row of a contact."""
+    """Visit the normal row of a contact; returns the change of its speed [m/s]."""
     if block >= given.contact_count[0]:
-        return
+        return 0.0
     row, a, b = rows.block_row[block], rows.body_a[block], rows.body_b[block]
     mass_a, mass_b = 1.0, 1.0
     if as_equals:
@@ -567,13 +581,15 @@ def _part(rows, block, given, impulse, velocity, as_equals):
         weight += mass_a * rows.jacobian[row, column] * rows.response[row, column]
         weight += mass_b * rows.jacobian[row, 6 + column] * rows.response[row, 6 + column]
     speed = _speed_along(rows, row, a, b, velocity) + rows.bias[row]
-    if weight > 0.0:
-        wanted = max(impulse[block] - speed / weight, 0.0)
-        delta = wanted - impulse[block]
-        impulse[block] = wanted
-        for column in range(6):
-            velocity[a, column] += delta * mass_a * rows.response[row, column]
-            velocity[b, column] += delta * mass_b * rows.response[row, 6 + column]
+    if not weight > 0.0:
+        return 0.0
+    wanted = max(impulse[block] - speed / weight, 0.0)
+    delta = wanted - impulse[block]
+    impulse[block] = wanted
+    for column in range(6):
+        velocity[a, column] += delta * mass_a * rows.response[row, column]
+        velocity[b, column] += delta * mass_b * rows.response[row, 6 + column]
+    return abs(weight * delta)
 
 
 @subkernel

@@ -294,8 +294,14 @@ def part_batches(batches, domain, impulse, velocity, as_equals):
         Written.
     as_equals : bool
         As if all bodies had the same mass, and inertias to match.
+
+    Returns
+    -------
+    float
+        Largest change of a speed [m/s].
     """
     zero, one, numbers = spread(0.0), spread(1.0), batches.numbers
+    largest = zero
     for batch in range(batches.domain_batch[domain], batches.domain_batch[domain + 1]):
         bodies_a, bodies_b = _velocities_of(batches.body[batch, 0]), _velocities_of(batches.body[batch, 1])
         inverse_a, inverse_b = _inverse_mass(batches, 2 * batch), _inverse_mass(batches, 2 * batch + 1)
@@ -313,10 +319,15 @@ def part_batches(batches, domain, impulse, velocity, as_equals):
             wanted = select(wanted > zero, select(weight > zero, wanted, zero), zero)
             store(impulse, WIDTH * vector, wanted)
             delta = wanted - present
+            largest = _larger(size(weight * delta), largest)
             push = normal[0] * delta, normal[1] * delta, normal[2] * delta
             va, vb = _pulled(arm_a, inverse_a, push, va), _pushed(arm_b, inverse_b, push, vb)
         _scatter_velocity(velocity, bodies_a, va)
         _scatter_velocity(velocity, bodies_b, vb)
+    greatest = 0.0
+    for lane in range(WIDTH):
+        greatest = max(greatest, number_at(largest, lane))
+    return greatest
 
 
 @subkernel
