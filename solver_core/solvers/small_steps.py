@@ -37,6 +37,13 @@ from .batches.batched_sweep import part_batches, speeds_along_normals
 from .batches.partitioned_sweep import is_partitioned, lay_rows, sweep_island, take_impulses
 from .batches.simd_batches import BIAS, NUMBERS, laid_row_capacity
 from .shared.status import status_of
+from .small_step_balance import (
+    fastest_there_is,
+    keep_angular_momentum,
+    limit_speeds,
+    pay_for_lifts,
+    speed_taken,
+)
 
 # Share of an overlap that is taken out in a substep ...
 _RATIO_RECOVERY = 0.3
@@ -44,8 +51,6 @@ _RATIO_RECOVERY = 0.3
 RATIO_FASTEST_RECOVERY = 0.02
 # ... and down to this share: what rests would tremble for the last of it.
 _RATIO_LEFT_OVERLAP = 5e-4
-# What something driven pushes gets no faster than this multiple of what there was: levers and wedges make faster.
-_RATIO_FASTEST = 3.0
 # Sweeps of a small step; more while they change gaps by more than this share of the smallest body, up to so many.
 _SWEEPS, _RATIO_LEFT, _MOST_SWEEPS = 2, 1e-3, 8
 # Sweeps that take out overlaps, until they change places by less than this share of the smallest body.
@@ -176,9 +181,9 @@ def take_small_steps(rows, islands, island, given, velocity, mean_velocity, work
     lay_rows(rows, islands, island, velocity, sweep)
     if is_partitioned(islands, island):
         _lay_gaps(islands, island, sweep, workspace)
-    driven_speed = 0.0
+    speeds = 0.0, 0.0
     if is_driven:
-        driven_speed = _fastest_there_is(rows, islands, island, given, velocity, workspace, fastest)
+        speeds = fastest_there_is(rows, islands, island, given, velocity, workspace, fastest)
     largest, sweeps = 0.0, 0
     for _ in range(n):
         for index in range(bodies[0], bodies[1]):
@@ -218,173 +223,14 @@ def take_small_steps(rows, islands, island, given, velocity, mean_velocity, work
             rows, islands, island, given, mean_velocity, workspace, sweep, is_supported, enough
         )
     if not is_supported:
-        _keep_angular_momentum(rows, islands, island, given, velocity, mean_velocity, h)
+        keep_angular_momentum(rows, islands, island, given, velocity, mean_velocity, h)
     elif not is_driven:
-        _pay_for_lifts(rows, islands, island, given, velocity, mean_velocity, h)
+        pay_for_lifts(rows, islands, island, given, velocity, mean_velocity, h)
     else:
-        _limit_speeds(islands, island, velocity, mean_velocity, _RATIO_FASTEST * driven_speed)
-    scale = _speed_taken(islands, island, given.free_velocity, velocity)
+        limit_speeds(rows, islands, island, given, velocity, mean_velocity, speeds)
+    scale = speed_taken(islands, island, given.free_velocity, velocity)
     target = max(max(settings.tolerance, RATIO_ROUGH) * scale, settings.absolute_tolerance)
     return status_of(largest, target, settings.absolute_tolerance), sweeps, largest, scale, np.int64(0)
-
-
-@subkernel
-def _keep_angular_momentum(rows, islands, island, given, velocity, mean_velocity, h):
-    """Turn an island that touches nothing but itself, so that it has the angular momentum that it would have alone.
-
-    Impulses act where contacts were at the start, on bodies that have moved on since, and not along their velocities:
-    m (h d) x v is gained. Seen from the island's centre of mass uniform gravity changes nothing.
-    """
-    first, end, mass_of = islands.body_first[island], islands.body_first[island + 1], rows.body_mass
-    total = 0.0
-    center = start = going = way = 0.0, 0.0, 0.0
-    for index in range(first, end):
-        body = islands.body_order[index]
-        mass = mass_of[body, 0, 0]
-        total += mass
-        center = _added(center, mass, given.position[body])
-        start = _added(start, mass, given.free_velocity[body])
-        going = _added(going, mass, velocity[body])
-        way = _added(way, mass * h, mean_velocity[body])
-    x, y, z = center[0] / total, center[1] / total, center[2] / total
-    # missing: the angular momentum alone less the one there is; inertia of the island as it is then
-    missing = 0.0, 0.0, 0.0
-    xx = yy = zz = xy = xz = yz = 0.0
-    for index in range(first, end):
-        body = islands.body_order[index]
-        mass, place = mass_of[body, 0, 0], given.position[body]
-        free, now, moved = given.free_velocity[body], velocity[body], mean_velocity[body]
-        arm = place[0] - x, place[1] - y, place[2] - z
-        alone = free[0] - start[0] / total, free[1] - start[1] / total, free[2] - start[2] / total
-        missing = _added(missing, mass, _cross(arm, alone))
-        arm = (
-            arm[0] + h * moved[0] - way[0] / total,
-            arm[1] + h * moved[1] - way[1] / total,
-            arm[2] + h * moved[2] - way[2] / total,
-        )
-        relative = now[0] - going[0] / total, now[1] - going[1] / total, now[2] - going[2] / total
-        missing = _added(missing, -mass, _cross(arm, relative))
-        for axis in range(3):
-            change = free[3 + axis] - now[3 + axis]
-            column = mass_of[body, 3, 3 + axis], mass_of[body, 4, 3 + axis], mass_of[body, 5, 3 + axis]
-            missing = _added(missing, change, column)
-        a, b, c = arm
-        xx += mass * (b * b + c * c) + mass_of[body, 3, 3]
-        yy += mass * (a * a + c * c) + mass_of[body, 4, 4]
-        zz += mass * (a * a + b * b) + mass_of[body, 5, 5]
-        xy += mass_of[body, 3, 4] - mass * a * b
-        xz += mass_of[body, 3, 5] - mass * a * c
-        yz += mass_of[body, 4, 5] - mass * b * c
-    # the adjugate of a symmetric matrix over its determinant
-    c00, c01, c02 = yy * zz - yz * yz, xz * yz - xy * zz, xy * yz - xz * yy
-    c11, c12, c22 = xx * zz - xz * xz, xy * xz - xx * yz, xx * yy - xy * xy
-    factor = 1.0 / (xx * c00 + xy * c01 + xz * c02)
-    spin = (
-        factor * (c00 * missing[0] + c01 * missing[1] + c02 * missing[2]),
-        factor * (c01 * missing[0] + c11 * missing[1] + c12 * missing[2]),
-        factor * (c02 * missing[0] + c12 * missing[1] + c22 * missing[2]),
-    )
-    for index in range(first, end):
-        body = islands.body_order[index]
-        place, moved = given.position[body], mean_velocity[body]
-        arm = (
-            place[0] - x + h * moved[0] - way[0] / total,
-            place[1] - y + h * moved[1] - way[1] / total,
-            place[2] - z + h * moved[2] - way[2] / total,
-        )
-        turned = _cross(spin, arm)
-        for axis in range(3):
-            velocity[body, axis] += turned[axis]
-            velocity[body, 3 + axis] += spin[axis]
-
-
-@subkernel
-def _added(vector, factor, other):
-    """vector + factor other, of three numbers."""
-    return vector[0] + factor * other[0], vector[1] + factor * other[1], vector[2] + factor * other[2]
-
-
-@subkernel
-def _cross(one, other):
-    a0, a1, a2 = one
-    b0, b1, b2 = other
-    return a1 * b2 - a2 * b1, a2 * b0 - a0 * b2, a0 * b1 - a1 * b0
-
-
-@subkernel
-def _pay_for_lifts(rows, islands, island, given, velocity, mean_velocity, h):
-    """Take from the velocities what energy taking overlaps out has added, as far as they have it.
-
-    The forces' work is p . d with their impulse p = M (v_free - v_start) and the way d. What is left of the change of
-    the energy is the contacts' work, which is never above 0.
-    """
-    kinetic = gained = 0.0
-    for index in range(islands.body_first[island], islands.body_first[island + 1]):
-        body = islands.body_order[index]
-        for i in range(6):
-            for j in range(6):
-                mass, forced = rows.body_mass[body, i, j], given.free_velocity[body, j] - given.start_velocity[body, j]
-                kinetic += 0.5 * velocity[body, i] * mass * velocity[body, j]
-                gained -= 0.5 * given.start_velocity[body, i] * mass * given.start_velocity[body, j]
-                gained -= mean_velocity[body, i] * mass * forced
-    gained += kinetic
-    if not gained > 0.0:
-        return
-    share = math.sqrt(max(1.0 - gained / kinetic, 0.0)) if kinetic > 0.0 else 0.0
-    for index in range(islands.body_first[island], islands.body_first[island + 1]):
-        for column in range(6):
-            velocity[islands.body_order[index], column] *= share
-
-
-@subkernel
-def _fastest_there_is(rows, islands, island, given, velocity, workspace, fastest):
-    """The largest speed that an island's motion begins with: of bodies, driven surfaces, bounces, recovery [m/s]."""
-    square = fastest * fastest
-    for index in range(islands.body_first[island], islands.body_first[island + 1]):
-        body, start, free = islands.body_order[index], 0.0, 0.0
-        for axis in range(3):
-            start += given.start_velocity[body, axis] ** 2
-            free += given.free_velocity[body, axis] ** 2
-        square = max(square, start, free)
-    for index in range(islands.block_first[island], islands.block_first[island + 1]):
-        block = islands.block_order[index]
-        if block >= given.contact_count[0]:
-            continue
-        square = max(square, given.bounce_speed[block] ** 2, workspace.kept_speed[block] ** 2)
-        for side in range(2):
-            body, surface = (rows.body_b[block], 0.0) if side else (rows.body_a[block], 0.0)
-            if rows.body_mass[body, 0, 0] == 0.0:
-                for row in range(rows.block_row[block], rows.block_row[block + 1]):
-                    speed = 0.0
-                    for column in range(6):
-                        speed += rows.jacobian[row, 6 * side + column] * velocity[body, column]
-                    surface += speed * speed
-                square = max(square, surface)
-    return math.sqrt(square)
-
-
-@subkernel
-def _limit_speeds(islands, island, velocity, mean_velocity, most):
-    """Slow bodies that are faster than ``most`` [m/s]: what is driven pinches them, and impulses grow without end."""
-    for index in range(islands.body_first[island], islands.body_first[island + 1]):
-        body = islands.body_order[index]
-        for own in (velocity[body], mean_velocity[body]):
-            speed = math.sqrt(own[0] ** 2 + own[1] ** 2 + own[2] ** 2)
-            if speed > most:
-                for column in range(6):
-                    own[column] *= most / speed
-
-
-@subkernel
-def _speed_taken(islands, island, free_velocity, velocity):
-    """The largest change of a body's velocity by impulses [m/s], which stands for the problem's scale."""
-    square = 0.0
-    for index in range(islands.body_first[island], islands.body_first[island + 1]):
-        body, change = islands.body_order[index], 0.0
-        for axis in range(3):
-            change += (velocity[body, axis] - free_velocity[body, axis]) ** 2
-        square = max(square, change)
-    return math.sqrt(square)
 
 
 @subkernel

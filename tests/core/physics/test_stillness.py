@@ -89,7 +89,8 @@ def test_stands_at_any_size(make, factor):
 def test_a_heap_comes_to_rest(seed, quality, share):
     """A hundred boxes that fell lie still without sleep: no speed is left but rounding, and every solve succeeds."""
     simulation = Simulation(scenes.pile(100, seed).build_model(), replace(AWAKE, quality=quality))
-    for _ in range(264):
+    # when the last one topples is chance, and differs from processor to processor: twice the time that most heaps need
+    for _ in range(480):
         simulation.advance_frame()
     assert sum(simulation.advance_frame().missed for _ in range(12)) == 0
     assert np.abs(simulation.state.velocity).max() < 1e-7
