@@ -25,7 +25,7 @@ from .read.scene_digest import packed, scene_digest
 from .read.scene_export import export_scene
 from .read.scene_notes import Note, starting_overlaps
 from .read.scene_poses import SceneError
-from .settings import BakeSettings, friction_mismatch
+from .settings import BakeSettings
 from .write import earlier_animation, keyframes, since_bake
 
 if TYPE_CHECKING:  # they load Numba
@@ -225,7 +225,7 @@ class _Bake:
 
     def read_scene(self):
         """Export the scene as it is without an earlier bake."""
-        mismatch = friction_mismatch(self.settings.method, self.settings.friction)
+        mismatch = self.settings.mismatch()
         if mismatch:
             raise SceneError(None, mismatch)
         scene = self.scene

@@ -11,7 +11,7 @@ import math
 import signal
 import sys
 from collections.abc import Sequence
-from dataclasses import fields, replace
+from dataclasses import fields
 from pathlib import Path
 
 import bpy
@@ -23,7 +23,7 @@ from .joint_report import JointBreak, break_notes
 from .read.scene_export import export_scene
 from .read.scene_notes import Note, grouped_notes, starting_overlaps
 from .read.scene_poses import SceneError
-from .settings import FRICTION_MODELS, METHODS, QUALITIES, BakeSettings
+from .settings import CONJUGACIES, FRICTION_MODELS, METHODS, QUALITIES, STRATEGIES, BakeSettings
 
 DONE, FAILED, UNUSABLE, INTERRUPTED = 0, 1, 2, 130
 _COMMANDS: list = []
@@ -162,14 +162,34 @@ def _add_bake(commands):
     bake.add_argument("--quality", choices=[name for name, *_ in QUALITIES], help="of the solver auto, for what moves")
     bake.add_argument("--friction", choices=[name for name, *_ in FRICTION_MODELS], help="friction model")
     bake.add_argument("--substeps", type=_count, metavar="N", help="simulation steps per frame")
-    bake.add_argument("--tolerance", type=_tolerance, metavar="X", help="the solver's, relative, for example 1e-6")
+    bake.add_argument("--tolerance", type=_positive, metavar="X", help="the solver's, relative, for example 1e-6")
     bake.add_argument("--max-iterations", type=_count, metavar="N", help="of the solver, per step")
     bake.add_argument(
-        "--threads", type=_threads, metavar="N", help="at most; 0: one per core. Does not change the motion"
+        "--threads", type=_whole, metavar="N", help="at most; 0: one per core. Does not change the motion"
     )
+    _add_variants(bake.add_argument_group("variants of solvers", "a solver refuses those that it does not have"))
     bake.add_argument("--report", type=Path, metavar="FILE.json", help="write a report of every frame")
     bake.add_argument("--quiet", action="store_true", help="no progress, warnings and summary")
     bake.set_defaults(run=run_bake)
+
+
+def _add_variants(group):
+    group.add_argument("--corners", dest="directions", type=_corners, metavar="N", help="of the friction polygon: even")
+    group.add_argument(
+        "--relaxation", type=_relaxation, metavar="X", help="psor, amsor: factor on a step, between 0 and 2"
+    )
+    group.add_argument("--alpha", type=_positive, metavar="X", help="amgs, amsor: share of the accelerated splitting")
+    group.add_argument("--conjugacy", choices=[name for name, *_ in CONJUGACIES], help="nncg: rule of the directions")
+    group.add_argument(
+        "--line-search", action=argparse.BooleanOptionalAction, help="nncg: shorten steps until the error falls"
+    )
+    group.add_argument(
+        "--strategy", choices=[name for name, *_ in STRATEGIES], help="fischer_newton: derivative where there is none"
+    )
+    group.add_argument(
+        "--warm-start-sweeps", type=_whole, metavar="N", help="fischer_newton: sweeps before the first step"
+    )
+    group.add_argument("--seed", type=_whole, metavar="N", help="fischer_newton: of the strategy random")
 
 
 def _add_info(commands):
@@ -205,14 +225,28 @@ def _count(text) -> int:
     return number
 
 
-def _threads(text) -> int:
+def _whole(text) -> int:
     number = int(text)
     if number < 0:
         raise argparse.ArgumentTypeError(f"{text} is not 0 or more")
     return number
 
 
-def _tolerance(text) -> float:
+def _corners(text) -> int:
+    number = int(text)
+    if number < 4 or number % 2:
+        raise argparse.ArgumentTypeError(f"{text} is not an even number from 4 on")
+    return number
+
+
+def _relaxation(text) -> float:
+    number = float(text)
+    if not 0.0 < number < 2.0:
+        raise argparse.ArgumentTypeError(f"{text} is not between 0 and 2")
+    return number
+
+
+def _positive(text) -> float:
     number = float(text)
     if not (math.isfinite(number) and number > 0.0):
         raise argparse.ArgumentTypeError(f"{text} is not a number above 0")
@@ -337,9 +371,7 @@ def _run(function, *arguments):
 def _bake_settings(scene, arguments) -> BakeSettings:
     """What the scene's panel holds, with the options that were given in its place."""
     given = {field.name: getattr(arguments, field.name) for field in fields(BakeSettings)}
-    return replace(
-        BakeSettings.from_scene(scene), **{name: value for name, value in given.items() if value is not None}
-    )
+    return BakeSettings.from_scene(scene, {name: value for name, value in given.items() if value is not None})
 
 
 # Files

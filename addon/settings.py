@@ -5,7 +5,9 @@ The panel's properties, the arguments of ``cairn bake`` and the options of the c
 Loads neither bpy nor Numba.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
+from types import MappingProxyType
 from typing import Any
 
 # The registry of solvers cannot be asked here: it would load Numba. test_registration.py compares the names.
@@ -89,7 +91,22 @@ FRICTION_MODELS = (
         "Box",
         "Two independent friction directions at each contact; sliding along a diagonal meets up to 41 % more friction",
     ),
-    ("polyhedral", "Polygon", "Friction in a polygon of eight corners: for the methods that pivot, and Fischer-Newton"),
+    (
+        "polyhedral",
+        "Polygon",
+        "Friction in a polygon of Corners (Solver): for the methods that pivot, and Fischer-Newton",
+    ),
+)
+# How nncg makes its directions, and which derivative fischer_newton takes where there is none.
+CONJUGACIES = (
+    ("fletcher_reeves", "Fletcher-Reeves", "The new direction is as long as the error has changed"),
+    ("polak_ribiere", "Polak-Ribière", "The same, and forgets the old direction where the error has turned"),
+)
+STRATEGIES = (
+    ("perturbation", "Perturbation", "As if the force were a little above zero"),
+    ("zero", "Zero", "Force and speed count the same"),
+    ("random", "Random", "A random one of the derivatives around, by the Seed"),
+    ("approximation", "Differences", "Finite differences everywhere: slower"),
 )
 # Which solver knows which model; the panel warns and a bake refuses where they do not go together.
 FRICTIONS_OF = {
@@ -106,6 +123,21 @@ FRICTIONS_OF = {
     "lemke_structural": ("polyhedral",),
     "lemke_reduced": ("polyhedral",),
 }
+# Variants of the solvers: name, title, and the solvers or the model of friction that have it.
+VARIANTS = (
+    ("directions", "Corners", ("polyhedral",)),
+    ("relaxation", "Relaxation", ("psor", "amsor")),
+    ("alpha", "Alpha", ("amgs", "amsor")),
+    ("conjugacy", "Conjugacy", ("nncg",)),
+    ("line_search", "Line Search", ("nncg",)),
+    ("strategy", "Strategy", ("fischer_newton",)),
+    ("warm_start_sweeps", "Sweeps Before", ("fischer_newton",)),
+    ("seed", "Seed", ("fischer_newton",)),
+)
+VARIANT_NAMES = tuple(name for name, *_ in VARIANTS)
+# Of these a 0 in the panel is the solver's own value.
+_ZERO_IS_OWN = ("max_iterations", "relaxation", "alpha")
+_TITLES = {name: title for name, title, _ in METHODS + FRICTION_MODELS}
 
 
 def friction_mismatch(method: str, friction: str) -> str:
@@ -113,8 +145,17 @@ def friction_mismatch(method: str, friction: str) -> str:
     known = FRICTIONS_OF[method]
     if friction in known:
         return ""
-    names = {name: title for name, title, _ in METHODS + FRICTION_MODELS}
-    return f"{names[method]} does not know {names[friction]} friction; choose {' or '.join(names[k] for k in known)}"
+    choice = " or ".join(_TITLES[name] for name in known)
+    return f"{_TITLES[method]} does not know {_TITLES[friction]} friction; choose {choice}"
+
+
+def why_without(variant: str, method: str, friction: str) -> str:
+    """Whose a variant is, where this solver with this friction model has none; empty if it has."""
+    owners = next(owners for name, _, owners in VARIANTS if name == variant)
+    if method in owners or friction in owners:
+        return ""
+    kind = "friction" if owners[0] == "polyhedral" else "the solver" if len(owners) == 1 else "the solvers"
+    return f"only for {kind} {' and '.join(_TITLES[name] for name in owners)}"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -127,6 +168,8 @@ class BakeSettings:
         First frame (the start pose) and last frame; None: the range of the Rigid Body World's cache.
     method, quality, friction, substeps, tolerance, max_iterations, threads
         As in ``SimulationOptions``; ``max_iterations`` None is the method's own limit.
+    directions, relaxation, alpha, conjugacy, line_search, strategy, warm_start_sweeps, seed
+        Likewise: variants of the method; None is the method's own value.
     """
 
     start: int | None = None
@@ -138,22 +181,47 @@ class BakeSettings:
     tolerance: float = 1e-6
     max_iterations: int | None = None
     threads: int = 0
+    directions: int | None = None
+    relaxation: float | None = None
+    alpha: float | None = None
+    conjugacy: str | None = None
+    line_search: bool | None = None
+    strategy: str | None = None
+    warm_start_sweeps: int | None = None
+    seed: int | None = None
 
     @classmethod
-    def from_scene(cls, scene) -> "BakeSettings":
-        """What the panel holds."""
+    def from_scene(cls, scene, given: Mapping[str, Any] = MappingProxyType({})) -> "BakeSettings":
+        """What the panel holds, with what is ``given`` in its place; of variants those that the solver has."""
         panel = scene.cairn
-        values = {name: getattr(panel, name) for name in OPTION_NAMES}
-        # The panel holds single precision: 1e-6 is meant where 9.99999997e-07 is stored.
-        values["tolerance"] = float(f"{panel.tolerance:.6g}")
-        values["max_iterations"] = panel.max_iterations or None
+        values = {name: _plain(name, getattr(panel, name)) for name in OPTION_NAMES}
         if panel.use_custom_range:
             values |= {"start": panel.frame_start, "end": panel.frame_end}
+        values |= given
+        for name in VARIANT_NAMES:
+            if name not in given and why_without(name, values["method"], values["friction"]):
+                values[name] = None
         return cls(**values)
+
+    def mismatch(self) -> str:
+        """What does not go together; empty if all does."""
+        mismatch = friction_mismatch(self.method, self.friction)
+        for name, title, _ in VARIANTS:
+            reason = why_without(name, self.method, self.friction) if getattr(self, name) is not None else ""
+            mismatch = mismatch or (reason and f"{title} is {reason}")
+        return mismatch
 
     def options(self, frame_rate: float) -> dict[str, Any]:
         """Keyword arguments of ``SimulationOptions``."""
         return {"frame_rate": frame_rate} | {name: getattr(self, name) for name in OPTION_NAMES}
+
+
+def _plain(name, value):
+    """A value of the panel as it is meant."""
+    if name in _ZERO_IS_OWN and not value:
+        return None
+    # The panel holds single precision: 1e-6 is meant where 9.99999997e-07 is stored.
+    return float(f"{value:.6g}") if isinstance(value, float) else value
 
 
 # The settings that the panel, its presets and the core hold under the same names; the range is the bake's own.

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .problem.problem import SolverOptions
+from .problem.problem import CONTACT_OPTIONS, SolverOptions
 from .problem.rows import SolverSettings
 from .solvers.registry import METHODS, find_method, kernel_settings_of
 
@@ -42,6 +42,9 @@ class SimulationOptions:
     quality : str
         Of the default method, in a name of ``SMALL_STEPS_OF_QUALITY``: how islands of bodies in motion are moved. What
         rests, and small groups of bodies, are always solved to the tolerance; "exact" solves all else to it, too.
+    relaxation, alpha, conjugacy, line_search, strategy, warm_start_sweeps, directions, seed : optional
+        Variants of the method, as in ``SolverOptions``; None is the method's own value, and what a method or a model of
+        friction does not have must be None.
 
     Raises
     ------
@@ -60,6 +63,14 @@ class SimulationOptions:
     max_substeps: int | None = None
     threads: int = 0
     quality: str = "production"
+    relaxation: float | None = None
+    alpha: float | None = None
+    conjugacy: str | None = None
+    line_search: bool | None = None
+    strategy: str | None = None
+    warm_start_sweeps: int | None = None
+    directions: int | None = None
+    seed: int | None = None
 
     def __post_init__(self):
         if not (np.isfinite(self.frame_rate) and self.frame_rate > 0.0):
@@ -84,11 +95,12 @@ class SimulationOptions:
             raise ValueError(f"quality is {self.quality!r}; it must be one of {', '.join(SMALL_STEPS_OF_QUALITY)}")
         if self.method not in METHODS:
             raise ValueError(f"method is {self.method!r}; it must be one of {', '.join(METHODS)}")
-        find_method(self.method, self.friction)
+        self.solver_settings()
 
     def solver_settings(self) -> SolverSettings:
         """These options as the solver's kernel reads them, with the method's own values where they are open."""
-        options = SolverOptions(tolerance=self.tolerance, max_iterations=self.max_iterations)
+        variants = {name: getattr(self, name) for name in CONTACT_OPTIONS}
+        options = SolverOptions(tolerance=self.tolerance, max_iterations=self.max_iterations, **variants)
         settings = kernel_settings_of(find_method(self.method, self.friction), options, self.friction)
         # where small steps take over, bodies pay for failures (``dynamics.small_step_motion``)
         return settings._replace(waits=int(self.small_steps == 0))

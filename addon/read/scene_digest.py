@@ -11,7 +11,7 @@ import zlib
 
 import numpy as np
 
-from ..settings import OPTION_NAMES, BakeSettings
+from ..settings import OPTION_NAMES, VARIANT_NAMES, BakeSettings
 from ..write import earlier_animation as earlier
 from ..write import fcurves
 
@@ -107,9 +107,12 @@ def _scene_numbers(scene):
     world, settings = scene.rigidbody_world, BakeSettings.from_scene(scene)
     numbers = {}
     for name in OPTION_NAMES:
-        word = _WORDS_OF_OPTIONS.get(name, name)
+        word = None if name in VARIANT_NAMES else _WORDS_OF_OPTIONS.get(name, name)
         if word is not None:
             numbers[word] = _number(getattr(settings, name))
+    variants = [(name, getattr(settings, name)) for name in VARIANT_NAMES if getattr(settings, name) is not None]
+    if variants:
+        numbers["solver"] = _number((settings.method, variants))
     start = world.point_cache.frame_start if settings.start is None else settings.start
     end = world.point_cache.frame_end if settings.end is None else settings.end
     numbers["range"] = _number((start, end))

@@ -6,6 +6,7 @@ window manager (operators.py).
 
 import json
 import textwrap
+from itertools import groupby
 
 import bpy
 from bl_ui.utils import PresetPanel
@@ -13,7 +14,7 @@ from bpy.app.translations import pgettext_iface as iface_
 
 from ..joint_kinds import OPEN_AXES, SERVO_AXES, joints_sentence
 from ..read.early_notes import nothing_to_bake
-from ..settings import friction_mismatch
+from ..settings import VARIANT_NAMES, friction_mismatch, why_without
 from . import operators
 from .operators import is_baked, scene_bodies, sentence
 
@@ -202,6 +203,15 @@ def draw_solver(layout, context):
     column.enabled = operators.running is None
     for name in ("method", "friction", "tolerance", "max_iterations", "threads"):
         column.prop(settings, name)
+    # variants of the solver, greyed out with the reason where it has none
+    owned = groupby(VARIANT_NAMES, lambda name: why_without(name, settings.method, settings.friction))
+    for reason, names in owned:
+        part = layout.column(align=True)
+        part.enabled = not reason and operators.running is None
+        for name in names:
+            part.prop(settings, name)
+        for line in wrapped(context, sentence(reason), 3):
+            label(part, line)
 
 
 def draw_mismatch(layout, context):

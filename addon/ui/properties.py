@@ -16,7 +16,7 @@ from bpy.props import (
 )
 
 from ..joint_kinds import JOINT_KINDS
-from ..settings import FRICTION_MODELS, METHODS, QUALITIES, BakeSettings
+from ..settings import CONJUGACIES, FRICTION_MODELS, METHODS, QUALITIES, STRATEGIES, BakeSettings
 from ..write import since_bake
 
 # Of a library override only such properties are saved: without this, the bake of a file opened again is not known.
@@ -29,6 +29,12 @@ def _suggest_range(settings, context):
     if settings.use_custom_range and world is not None and settings.frame_end < settings.frame_start:
         settings.frame_start = world.point_cache.frame_start
         settings.frame_end = world.point_cache.frame_end
+
+
+def _make_even(settings, context):
+    """A polygon of friction has opposite corners."""
+    if settings.directions % 2:
+        settings.directions += 1
 
 
 class CairnScene(bpy.types.PropertyGroup):
@@ -88,6 +94,63 @@ class CairnScene(bpy.types.PropertyGroup):
         min=0,
         max=1024,
     )
+    directions: IntProperty(
+        name="Corners",
+        description="Corners of the polygon that stands for the friction circle, an even number: more are nearer to "
+        "the same friction in every direction, and slower",
+        default=8,
+        min=4,
+        max=64,
+        step=2,
+        update=_make_even,
+    )
+    relaxation: FloatProperty(
+        name="Relaxation",
+        description="Factor on each step of the sweeps, below 2; 0 leaves it to the solver (Over-Relaxation: 1.3, "
+        "Accelerated Over-Relaxation: 1.1)",
+        default=0.0,
+        min=0.0,
+        max=1.99,
+        precision=2,
+        step=5,
+    )
+    alpha: FloatProperty(
+        name="Alpha",
+        description="Share of the accelerated splitting: larger takes shorter steps; 0 leaves it to the solver "
+        "(Accelerated Gauss-Seidel: 0.3, Accelerated Over-Relaxation: 0.35)",
+        default=0.0,
+        min=0.0,
+        max=10.0,
+        precision=2,
+        step=5,
+    )
+    conjugacy: EnumProperty(
+        name="Conjugacy",
+        description="How much of the last direction each iteration keeps",
+        items=CONJUGACIES,
+        default="fletcher_reeves",
+    )
+    line_search: BoolProperty(
+        name="Line Search",
+        description="Shorten each step until the error falls, a sweep for each trial, instead of taking the full step",
+        default=False,
+    )
+    strategy: EnumProperty(
+        name="Strategy",
+        description="Which derivative Newton's method takes where Fischer's function has none: where a force and its "
+        "speed are both zero",
+        items=STRATEGIES,
+        default="perturbation",
+    )
+    warm_start_sweeps: IntProperty(
+        name="Sweeps Before",
+        description="Sweeps of Gauss-Seidel before Newton's method begins",
+        default=10,
+        min=0,
+        max=10000,
+        soft_max=100,
+    )
+    seed: IntProperty(name="Seed", description="Of the random numbers of the Strategy Random", default=0, min=0)
     use_custom_range: BoolProperty(
         name="Custom Range",
         description="Bake a range of its own instead of the Simulation Start and End of Rigid Body World > Cache",

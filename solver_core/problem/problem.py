@@ -303,20 +303,18 @@ class SolverOptions:
 
 _TOLERANCES = ("tolerance", "absolute_tolerance", "merit_tolerance", "decrease_tolerance", "step_tolerance")
 
-# Options that only some methods have.
-OWN_OPTIONS = (
+# Options that only some methods have: on contacts, and on a plain LCP.
+CONTACT_OPTIONS = (
     "relaxation",
     "alpha",
-    "omega",
     "conjugacy",
     "line_search",
     "strategy",
-    "linear_solver",
     "warm_start_sweeps",
-    "covering_vector",
     "directions",
     "seed",
 )
+OWN_OPTIONS = (*CONTACT_OPTIONS, "omega", "linear_solver", "covering_vector")
 
 
 def kernel_settings(options: SolverOptions, friction: str) -> SolverSettings:

@@ -279,8 +279,10 @@ def kernel_settings_of(method: Method, options: SolverOptions, friction: str) ->
     Raises
     ------
     ValueError
-        An option is set that the method does not have.
+        An option is set that the method, or the model of friction, does not have.
     """
+    if options.directions is not None and friction != "polyhedral":
+        raise ProblemError(f"directions is {options.directions}; only friction 'polyhedral' has any, not {friction!r}")
     return kernel_settings(resolve_options(method, options, method.max_iterations), friction)
 
 

@@ -143,6 +143,21 @@ def test_the_panel_gives_the_options(drop):
     assert (read.method, read.substeps, read.tolerance, read.max_iterations) == ("pgs", 7, 1e-5, None)
 
 
+def test_a_variant_of_the_panel_drives_the_bake(drop):
+    """Corners and sweeps go to the solver, the report says so, and the motion is another one; the rest is not asked."""
+    panel = drop.scene.cairn
+    panel.method, panel.friction, panel.warm_start_sweeps, panel.relaxation = "fischer_newton", "polyhedral", 0, 1.5
+    drop.scene.objects["Falling"].rotation_euler = (0.4, 0.3, 0.2)
+    digests = set()
+    for panel.directions in (4, 16):
+        result = bake_scene(drop.scene, BakeSettings.from_scene(drop.scene))
+        options, digest = result.report["options"], result.report["totals"]["digest"]
+        assert (options["directions"], options["warm_start_sweeps"]) == (panel.directions, 0)
+        assert options["relaxation"] is None
+        digests.add(digest)
+    assert len(digests) == 2
+
+
 # The report
 
 

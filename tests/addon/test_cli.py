@@ -14,6 +14,7 @@ from joint_scenes import joint
 
 from cairn.addon import bake, cli
 from cairn.addon.settings import BakeSettings
+from cairn.solver_core.options import SimulationOptions
 
 FRAMES = 6
 
@@ -258,6 +259,18 @@ def friction_the_solver_does_not_know(shot):
     return [shot, "--solver", "amgs", "--friction", "cone"], "Accelerated Gauss-Seidel does not know Cone friction"
 
 
+def variant_of_another_solver(shot):
+    return [shot, "--solver", "pgs", "--line-search"], "Line Search is only for the solver Conjugate Gradient"
+
+
+def odd_corners(shot):
+    return [shot, "--friction", "polyhedral", "--corners", "5"], "5 is not an even number from 4 on"
+
+
+def too_much_relaxation(shot):
+    return [shot, "--solver", "psor", "--relaxation", "2"], "2 is not between 0 and 2"
+
+
 def unknown_option(shot):
     return [shot, "--contacts", "file.npz"], "--contacts"
 
@@ -291,6 +304,9 @@ WRONG = [
     start_after_the_scenes_end,
     unknown_solver,
     friction_the_solver_does_not_know,
+    variant_of_another_solver,
+    odd_corners,
+    too_much_relaxation,
     unknown_option,
     no_number,
     no_substeps,
@@ -462,8 +478,35 @@ def test_options_reach_the_bake(shot, capsys, monkeypatch):
     assert run(capsys, "bake", shot)[0] == 2
     expected = {"start": 3, "end": 9, "method": "pgs", "quality": "exact", "friction": "box"}
     expected |= {"substeps": 7, "tolerance": 1e-3, "max_iterations": 50, "threads": 2}
-    assert vars(seen[0]) == expected
+    assert seen[0] == BakeSettings(**expected)
     assert seen[1] == BakeSettings.from_scene(bpy.context.scene)
+
+
+VARIANTS = (
+    (["--solver", "psor", "--relaxation", "0.9"], {"relaxation": 0.9}),
+    (["--solver", "amsor", "--friction", "box", "--alpha", "0.4"], {"alpha": 0.4, "relaxation": None}),
+    (["--solver", "nncg", "--conjugacy", "polak_ribiere", "--line-search"], {"line_search": True}),
+    (["--solver", "auto", "--friction", "polyhedral", "--corners", "12"], {"directions": 12, "conjugacy": None}),
+    (
+        "--solver fischer_newton --friction polyhedral --strategy random --warm-start-sweeps 0 --seed 7".split(),
+        {"strategy": "random", "warm_start_sweeps": 0, "seed": 7, "directions": 8},
+    ),
+)
+
+
+@pytest.mark.parametrize(("words", "expected"), VARIANTS, ids=[words[1] for words, _ in VARIANTS])
+def test_variants_reach_the_bake(shot, capsys, monkeypatch, words, expected):
+    """Of the scene's own settings those that the solver has; the core takes what comes."""
+    seen = []
+
+    def look(scene, settings, progress):
+        seen.append(settings)
+        raise bake.SceneError(None, settings.mismatch() or "seen")
+
+    monkeypatch.setattr(bake, "bake_scene", look)
+    assert run(capsys, "bake", shot, *words)[2][-1] == "cairn: seen"
+    assert {name: getattr(seen[0], name) for name in expected} == expected
+    SimulationOptions(**seen[0].options(24.0))
 
 
 # Processes

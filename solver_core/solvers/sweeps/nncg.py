@@ -192,6 +192,6 @@ register(
         source="Silcowitz-Hansen, Niebe and Erleben 2010, section 4",
         allocate=allocate_sweep_workspace,
         explicit=functools.partial(solve_explicit, conjugate=True),
-        options={"conjugacy": "fletcher_reeves", "line_search": False},
+        options={"conjugacy": "fletcher_reeves", "line_search": False, "directions": 8},
     )
 )

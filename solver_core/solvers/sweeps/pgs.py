@@ -54,6 +54,7 @@ register(
         source="Erleben 2013, section 5.2",
         allocate=allocate_sweep_workspace,
         explicit=functools.partial(solve_explicit, conjugate=False),
+        options={"directions": 8},
     )
 )
 register(
@@ -66,6 +67,6 @@ register(
         source="Erleben 2013, section 5.3",
         allocate=allocate_sweep_workspace,
         explicit=functools.partial(solve_explicit, conjugate=False),
-        options={"relaxation": _RELAXATION},
+        options={"relaxation": _RELAXATION, "directions": 8},
     )
 )

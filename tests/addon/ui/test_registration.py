@@ -97,6 +97,50 @@ def test_defaults_are_those_of_the_core():
     assert settings == BakeSettings()
 
 
+@pytest.mark.parametrize("method", METHODS)
+def test_each_solver_has_the_variants_of_the_core(method):
+    """In the panel, with the core's own values: nothing else is asked than what the method has anyway."""
+    panel = bpy.context.scene.cairn
+    panel.method = method
+    for panel.friction in bake_settings.FRICTIONS_OF[method]:
+        own = find_method(method, panel.friction).options
+        if panel.friction != "polyhedral":
+            own = {name: value for name, value in own.items() if name != "directions"}
+        settings = BakeSettings.from_scene(bpy.context.scene)
+        without = {
+            name for name in bake_settings.VARIANT_NAMES if bake_settings.why_without(name, method, panel.friction)
+        }
+        assert set(own) == set(bake_settings.VARIANT_NAMES) - without
+        asked = {name: getattr(settings, name) for name in bake_settings.VARIANT_NAMES}
+        assert all(asked[name] in (None, value) for name, value in own.items())
+        assert all(asked[name] is None for name in without)
+        assert settings.mismatch() == ""
+        SimulationOptions(**settings.options(24.0))
+
+
+def test_the_ranges_of_variants_are_those_of_the_core():
+    """The least and the largest value of the panel, and every word, are accepted; corners are an even number."""
+    panel = bpy.context.scene.cairn
+    for method, friction in (("amsor", "box"), ("nncg", "polyhedral"), ("fischer_newton", "polyhedral")):
+        panel.method, panel.friction = method, friction
+        for name in bake_settings.VARIANT_NAMES:
+            prop = panel.bl_rna.properties[name]
+            values = [item.identifier for item in getattr(prop, "enum_items", ())]
+            for value in values or ((False, True) if prop.type == "BOOLEAN" else (prop.hard_min, prop.hard_max)):
+                setattr(panel, name, value)
+                SimulationOptions(**BakeSettings.from_scene(bpy.context.scene).options(24.0))
+    panel.directions = 5
+    assert panel.directions == 6
+
+
+def test_the_tooltips_of_variants_say_what_the_solvers_take():
+    titles = {name: title for name, title, _ in bake_settings.METHODS}
+    for option in ("relaxation", "alpha"):
+        description = properties.CairnScene.bl_rna.properties[option].description
+        owners = next(owners for name, _, owners in bake_settings.VARIANTS if name == option)
+        assert all(f"{titles[name]}: {find_method(name).options[option]:g}" in description for name in owners)
+
+
 def test_the_tooltip_of_iterations_says_what_automatic_takes():
     description = properties.CairnScene.bl_rna.properties["max_iterations"].description
     assert f"(Automatic: {find_method('auto').max_iterations})" in description
@@ -137,17 +181,21 @@ def test_presets_hold_what_the_preset_menu_saves():
 class Layout:
     """Stands for a panel's layout: checks what it is asked to draw, and keeps the texts."""
 
-    def __init__(self, texts=None):
+    def __init__(self, texts=None, greyed=None):
         self.texts = [] if texts is None else texts
+        self.greyed = [] if greyed is None else greyed
+        self.enabled = True
 
     def _part(self, **arguments):
-        return Layout(self.texts)
+        return Layout(self.texts, self.greyed)
 
     row = column = box = split = _part
 
     def prop(self, data, name, **arguments):
         assert name in data.bl_rna.properties, name
         self.texts.append(name)
+        if not self.enabled:
+            self.greyed.append(name)
 
     def label(self, text="", **arguments):
         self.texts.append(text)
@@ -173,8 +221,8 @@ PANELS = [
 ]
 
 
-def drawn(panel, width=400):
-    """Texts that a panel draws; None if it is not shown."""
+def layout_of(panel, width=400):
+    """What a panel draws; None if it is not shown."""
     region = SimpleNamespace(width=width)
     names = ("scene", "view_layer", "window_manager", "preferences")
     context = SimpleNamespace(region=region, **{name: getattr(bpy.context, name) for name in names})
@@ -182,7 +230,13 @@ def drawn(panel, width=400):
         return None
     layout = Layout()
     panel.draw(SimpleNamespace(layout=layout), context)
-    return layout.texts
+    return layout
+
+
+def drawn(panel, width=400):
+    """Texts that a panel draws; None if it is not shown."""
+    layout = layout_of(panel, width)
+    return None if layout is None else layout.texts
 
 
 def draw_all():
@@ -223,10 +277,29 @@ def test_panels_draw_in_every_state(registered):
 def test_the_panel_begins_with_what_animators_choose(registered):
     """Quality, substeps and range; what is for those who compare solvers is in a closed panel of its own."""
     assert drawn(panels.VIEW3D_PT_cairn)[:5] == ["quality", "substeps", "use_custom_range", "frame_start", "frame_end"]
-    assert drawn(panels.VIEW3D_PT_cairn_solver) == ["method", "friction", "tolerance", "max_iterations", "threads"]
+    assert drawn(panels.VIEW3D_PT_cairn_solver)[:5] == ["method", "friction", "tolerance", "max_iterations", "threads"]
     assert "DEFAULT_CLOSED" in panels.VIEW3D_PT_cairn_solver.bl_options
     bpy.context.scene.cairn.method = "amgs"
     assert any("does not know Cone friction" in text for text in drawn(panels.VIEW3D_PT_cairn, width=2000))
+
+
+def test_variants_that_a_solver_has_not_are_greyed_out_with_the_reason():
+    settings = bpy.context.scene.cairn
+    greyed = layout_of(panels.VIEW3D_PT_cairn_solver).greyed
+    assert greyed == list(bake_settings.VARIANT_NAMES)
+    settings.method, settings.friction = "nncg", "polyhedral"
+    solver = layout_of(panels.VIEW3D_PT_cairn_solver, width=2000)
+    has = {"directions", "conjugacy", "line_search"}
+    assert solver.greyed == [name for name in bake_settings.VARIANT_NAMES if name not in has]
+    start = solver.texts.index("directions")
+    assert solver.texts[start:] == [
+        *("directions", "relaxation", "Only for the solvers Over-Relaxation and Accelerated Over-Relaxation"),
+        *("alpha", "Only for the solvers Accelerated Gauss-Seidel and Accelerated Over-Relaxation"),
+        *("conjugacy", "line_search"),
+        *("strategy", "warm_start_sweeps", "seed", "Only for the solver Fischer-Newton"),
+    ]
+    settings.friction = "cone"
+    assert "Only for friction Polygon" in drawn(panels.VIEW3D_PT_cairn_solver, width=2000)
 
 
 def drawn_joint(panel, ob):

@@ -73,6 +73,12 @@ def _substeps(maker):
     maker.scene.cairn.substeps = 8
 
 
+def _variant(maker):
+    maker.scene.cairn.friction = "polyhedral"
+    bpy.ops.cairn.bake()
+    maker.scene.cairn.directions = 12
+
+
 def _range(maker):
     maker.world.point_cache.frame_end = 12
 
@@ -102,6 +108,7 @@ def _remove(maker):
         (_key, "animation of Floor, start pose of Floor"),
         (_gravity, "gravity"),
         (_substeps, "substeps"),
+        (_variant, "solver"),
         (_range, "range"),
         (_new_body, "1 new body"),
         (_copy, "1 new body"),
