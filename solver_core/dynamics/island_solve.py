@@ -18,6 +18,7 @@ from ..problem.problem import CONVERGED_RELATIVE
 from ..problem.residuals import row_velocity
 from .islands import rests_on_something
 from .small_step_motion import (
+    CREDIT_MOST,
     CREDIT_OF_REST,
     CREDIT_TO_TRY,
     change_of_last_sweep,
@@ -63,9 +64,11 @@ _RATIO_CALM, _RATIO_CALM_SIZE = 0.5, 1e-4
 # ... but not those that overlap by more than this share of a size: they have to move.
 _RATIO_DEEP = 1e-2
 # An island in small steps is tried once their last sweep changes speeds by less than this share of that of gravity
-# (and of the other). At 1e-2 nearly all such starts are solved, too, but at 5 to 30 times the work: a few more frames
-# of small steps, which cost little, bring an attempt closer to where it ends.
+# (and of the other), as an attempt is cheaper the closer it is to where it ends ...
 _RATIO_SETTLED = 1e-4
+# ... and already here, at up to 30 times the work, by those that have all the credit that can be earned: sweeps settle
+# slowly in what is tall, and until then it creeps.
+_RATIO_ROUGHLY_SETTLED = 1e-2
 
 
 @subkernel
@@ -116,8 +119,10 @@ def budget_of_method(members, rows, islands, island):
             if abs(row_velocity(rows.jacobian, row, 0.0, velocity, a, b)) > calm:
                 return in_motion, np.bool_(False)
     still = step.gravity_norm * step.h + _RATIO_CALM_SIZE * smallest / step.h
-    if not was_solved and change_of_last_sweep(islands, island, members.motion.small_steps) > _RATIO_SETTLED * still:
-        return in_motion, np.bool_(True)
+    change = change_of_last_sweep(islands, island, members.motion.small_steps)
+    if not was_solved and change > _RATIO_SETTLED * still:
+        roughly = credit >= CREDIT_MOST and change <= _RATIO_ROUGHLY_SETTLED * still
+        return CREDIT_MOST if roughly else in_motion, np.bool_(True)
     # A series: small steps in between would set in motion again what one solve has stopped.
     begins = credit >= CREDIT_OF_REST or (was_solved and credit >= CREDIT_TO_TRY)
     return max(credit, _BUDGET_OF_REST) if begins else again, np.bool_(True)

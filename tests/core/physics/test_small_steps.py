@@ -52,6 +52,58 @@ def test_a_heap_overlaps_little_while_it_falls_and_is_solved_when_it_rests():
     assert np.abs(simulation.state.velocity).max() < 1e-6
 
 
+def crates(counts, pitch, seed):
+    """Boxes of 0.8 m in layers, each turned about the vertical, so that they overlap where pitches are below 1.13 m."""
+    random = np.random.default_rng(seed)
+    builder = ModelBuilder(gravity=(0.0, 0.0, -9.81))
+    builder.add_body(shape=Box((20.0, 20.0, 0.5)), position=(0, 0, -0.5), kind=BodyKind.STATIC, friction=0.6)
+    for x, y, z in np.ndindex(*counts):
+        angle = random.uniform(0.0, np.pi)
+        builder.add_body(
+            shape=Box((0.4, 0.4, 0.4)),
+            mass=random.uniform(1.0, 50.0),
+            position=(pitch * x, pitch * y, 0.4 + 0.8 * z),
+            orientation=(np.cos(angle), 0.0, 0.0, np.sin(angle)),
+            friction=0.6,
+        )
+    return builder.build()
+
+
+@pytest.mark.parametrize(("counts", "pitch"), [((3, 3, 2), 0.85), ((7, 7, 2), 0.9)], ids=["few", "in batches"])
+@pytest.mark.parametrize("seed", range(2))
+def test_crates_that_overlap_come_apart_and_rest(counts, pitch, seed):
+    """Their overlaps ask for ways that contradict each other; what is left of them keeps nothing from coming to rest."""
+    model = crates(counts, pitch, seed)
+    simulation = Simulation(model, SimulationOptions(**PRODUCTION))
+    size, depths, fastest = model.arrays.size[1:].min(), [], 0.0
+    for _ in range(144):
+        depths.append(simulation.advance_frame().max_penetration / size)
+        fastest = max(fastest, np.abs(simulation.state.velocity[:, :3]).max())
+    assert depths[0] > 0.05
+    assert max(depths[48:]) < 5e-3
+    assert fastest < 1.0
+    assert np.abs(simulation.state.velocity).max() < 1e-6
+
+
+@pytest.mark.parametrize("courses", [8, 12, 20])
+@pytest.mark.parametrize("gap", [0.006, 0.002])
+def test_a_wall_with_gaps_lands_and_rests(courses, gap):
+    """Bricks that begin some millimetres above those below: the wall is solved soon, before it creeps sideways."""
+    length, height = 0.2, 0.06
+    builder = ModelBuilder(gravity=(0.0, 0.0, -9.81))
+    builder.add_body(shape=Box((5, 5, 0.5)), position=(0, 0, -0.5), kind=BodyKind.STATIC, friction=0.8)
+    for course, place in np.ndindex(courses, 5):
+        x, z = (place + 0.3 * (course % 2)) * (length + gap), height / 2 + gap * (course + 1) + course * height
+        builder.add_body(shape=Box((length / 2, 0.05, height / 2)), mass=2.5, position=(x, 0.0, z), friction=0.5)
+    simulation = Simulation(builder.build(), SimulationOptions(**PRODUCTION))
+    for _ in range(48):
+        simulation.advance_frame()
+    before = simulation.poses()[0]
+    missed = sum(simulation.advance_frame().missed for _ in range(24))
+    assert np.abs(simulation.poses()[0] - before).max() < 1e-7
+    assert missed == 0
+
+
 @pytest.mark.parametrize("quality", SMALL_STEPS_OF_QUALITY)
 def test_quality_decides_whether_there_are_small_steps(quality):
     simulation = Simulation(cloud(0, 4.0), SimulationOptions(quality=quality, **AWAKE))
