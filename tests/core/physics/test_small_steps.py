@@ -72,7 +72,7 @@ def crates(counts, pitch, seed):
 @pytest.mark.parametrize(("counts", "pitch"), [((3, 3, 2), 0.85), ((7, 7, 2), 0.9)], ids=["few", "in batches"])
 @pytest.mark.parametrize("seed", range(2))
 def test_crates_that_overlap_come_apart_and_rest(counts, pitch, seed):
-    """Their overlaps ask for ways that contradict each other; what is left of them keeps nothing from coming to rest."""
+    """Overlaps that contradict each other; what is left of them keeps nothing from coming to rest."""
     model = crates(counts, pitch, seed)
     simulation = Simulation(model, SimulationOptions(**PRODUCTION))
     size, depths, fastest = model.arrays.size[1:].min(), [], 0.0
