@@ -1,5 +1,6 @@
 """What can be said before a bake without reading the scene for one: quick enough to be looked at after each change."""
 
+from .missing_geometry import missing_geometry
 from .scene_animation import AnimationSurvey, flags_animated
 from .scene_joints import JointReader
 from .scene_notes import Note, field_notes
@@ -12,7 +13,7 @@ def early_notes(scene) -> list[Note]:
         return []
     collection = scene.cairn.world_collection or world.collection
     bodies = [ob for ob in collection.all_objects if ob.rigid_body is not None] if collection is not None else []
-    notes = [*field_notes(scene, world), *_without_shape(bodies), *_joint_notes(scene, world, bodies)]
+    notes = [*field_notes(scene, world), *_shape_notes(bodies), *_joint_notes(scene, world, bodies)]
     return [note for note in notes if note.level == "warning"]
 
 
@@ -41,11 +42,17 @@ def may_move(ob) -> bool:
     return body.type == "ACTIVE" and ((body.enabled and not body.kinematic) or flags_animated(ob))
 
 
-def _without_shape(bodies):
+def _shape_notes(bodies):
+    """Notes on meshes without vertices or faces; modifiers might give them some, and a compound needs none."""
     for ob in bodies:
-        has_children = ob.rigid_body.collision_shape == "COMPOUND" and ob.children
-        if ob.type == "MESH" and not ob.modifiers and not has_children and len(ob.data.polygons) == 0:
-            yield Note("warning", ob.name, "its mesh has no faces to make a shape of")
+        if ob.type != "MESH" or ob.modifiers or not (may_move(ob) or any(ob.rigid_body.collision_collections)):
+            continue
+        kind = ob.rigid_body.collision_shape
+        if kind == "COMPOUND" and ob.children:
+            continue
+        text = missing_geometry(kind, len(ob.data.vertices), len(ob.data.polygons))
+        if text is not None:
+            yield Note("warning", ob.name, text)
 
 
 def _joint_notes(scene, world, bodies):

@@ -290,7 +290,9 @@ class _SceneReader:
                 shape, notes = self.shapes.read(ob, stretch, moves=moves, deforms=deforms, parts=parts)
         except MeshError as error:
             raise SceneError(ob.name, str(error)) from error
-        self.notes += [Note(level, ob.name, text) for level, text in notes]
+        if self.moves[ob.name_full] or any(ob.rigid_body.collision_collections):
+            # Else nothing meets the shape, whatever it is.
+            self.notes += [Note(level, ob.name, text) for level, text in notes]
         return shape, growing
 
     def _compound_parts(self, ob):

@@ -18,6 +18,16 @@ from ...solver_core.geometry.shapes import Box, ShapeError, Sphere
 from ...solver_core.geometry.triangle_mesh import TriangleMesh
 from ...solver_core.model.compound import Compound, placed
 from .concave_shapes import ConcaveReader, mesh_triangles
+from .missing_geometry import (
+    NO_FACES,
+    NO_FACES_YET,
+    ONE_POINT,
+    box_corners,
+    is_point,
+    margin_of,
+    missing_geometry,
+    rod_corners,
+)
 from .scene_poses import SceneError, rotation_and_stretch
 from .self_crossings import self_crossings
 
@@ -61,6 +71,10 @@ _ROUND_SHAPES = {
     "CYLINDER": ("cylinder", (0,), "Scale X"),
     "CONE": ("cone", (0, 1), "the mean of Scale X and Y"),
 }
+
+
+# Shapes that Blender sizes by the bounding box of the final mesh, whatever Source says.
+_SIZED_SHAPES = {"BOX", "SPHERE", *_ROUND_SHAPES}
 
 
 def rule_of_radius(kind) -> str:
@@ -117,22 +131,27 @@ class ShapeReader:
         """
         stretch = _rounded(stretch)
         kind = ob.rigid_body.collision_shape
-        if deforms:
-            surface, notes = self.surface(ob, np.diag(stretch), shared=False)
+        if kind == "COMPOUND" and parts:
+            return self._compound(ob, parts, moves)
+        if deforms or (not moves and self._has_faces(ob)):
+            surface, notes = self.surface(ob, np.diag(stretch), shared=not deforms)
             return surface, _childless_note(kind) + notes
+        shape, notes = self._solid(ob, kind, stretch, moves)
+        return shape, self._missing_notes(ob) + notes
+
+    def _solid(self, ob, kind, stretch, moves):
+        """Shape of a body that is no compound and no surface."""
+        points = (self._final_points(ob) if kind in _SIZED_SHAPES else self._source_points(ob)) * stretch
+        if is_point(points):
+            return self._ball_of_point(ob, points[0])
         if kind == "BOX":
             return self._box(ob, stretch, moves)
         if kind == "SPHERE":
             return self._sphere(ob, stretch)
         if kind in _ROUND_SHAPES:
             return self._round(ob, kind, stretch, moves)
-        if kind == "COMPOUND" and parts:
-            return self._compound(ob, parts, moves)
-        if kind == "MESH" and not moves:
-            return self.surface(ob, np.diag(stretch), shared=True)
-        points = self._source_points(ob) * stretch
         hull, notes = self._hull(points, moves)
-        if kind == "MESH":
+        if self._has_faces(ob):
             return self._mesh(ob, points, hull, notes)
         return hull, _childless_note(kind) + notes
 
@@ -150,17 +169,10 @@ class ShapeReader:
         The same linear map that scales a hull's points scales its faces, so a hull that grows keeps its triangles.
         """
         kind = ob.rigid_body.collision_shape
-        if kind == "MESH":
+        if self._has_faces(ob):
             return self._source_points(ob), self._source_triangles(ob)
-        points = self._source_points(ob)
-        if kind == "BOX":
-            lower, upper = _bounds(self._final_points(ob))
-            corners = [[x, y, z] for x in (0.0, 1.0) for y in (0.0, 1.0) for z in (0.0, 1.0)]
-            points = lower + np.array(corners) * (upper - lower)
-        try:
-            hull = ConvexHull.from_points(points)
-        except ShapeError as error:
-            raise MeshError(f"its mesh gives no convex hull: {error}") from error
+        points = box_corners(self._final_points(ob)) if kind == "BOX" else self._source_points(ob)
+        hull, _ = _make_hull(points, moves=False)
         loops = [hull.loops[hull.flat_face]] if hull.is_flat else hull.loops
         fans = [(loop[0], loop[i], loop[i + 1]) for loop in loops for i in range(1, len(loop) - 1)]
         return hull.vertices, np.array(fans)
@@ -197,7 +209,7 @@ class ShapeReader:
                 self._surfaces[key] = mesh
         notes = [("info", f"its mesh: {note}") for note in mesh.notes]
         _, crossings = self_crossings(mesh.vertices, mesh.triangles, "its inner faces push as well")
-        return mesh, notes + crossings
+        return mesh, self._missing_notes(ob) + notes + crossings
 
     def _compound(self, ob, parts, moves):
         """The children's shapes as parts of one body; where they are seen, and as large.
@@ -232,18 +244,18 @@ class ShapeReader:
     def _sheared_part(self, child, matrix, moves):
         """A child that an uneven scale of its parents shears is the hull of what is seen; a box stays what it is."""
         if child.rigid_body.collision_shape == "BOX":
-            lower, upper = _bounds(self._final_points(child))
-            corners = [[x, y, z] for x in (0.0, 1.0) for y in (0.0, 1.0) for z in (0.0, 1.0)]
-            return self._hull(_transformed(lower + np.array(corners) * (upper - lower), matrix), moves)
+            hull, notes = self._hull(_transformed(box_corners(self._final_points(child)), matrix), moves)
+            return hull, self._missing_notes(child) + notes
         hull, notes = self._hull(_transformed(self._source_points(child), matrix), moves)
+        notes = self._missing_notes(child) + notes
         if child.rigid_body.collision_shape != "CONVEX_HULL":
             text = "is sheared: it is the convex hull of its mesh; apply the scale of its parents to keep its shape"
             notes = [("warning", text), *notes]
         return hull, notes
 
     def _mesh(self, ob, points, hull, notes):
-        """A mesh as convex parts where it is concave; a flat one is a sheet or a plate."""
-        if any("is flat" in text for _, text in notes):
+        """A mesh as convex parts where it is concave; notes tell a flat one, which is a sheet or a plate, or a line."""
+        if notes:
             return hull, notes
         shape, mesh_notes = self.concave.read(ob, points, self._source_triangles(ob), hull)
         return shape, notes + mesh_notes
@@ -252,23 +264,17 @@ class ShapeReader:
         lower, upper = _bounds(self._final_points(ob))
         half_extents = 0.5 * (upper - lower) * np.abs(stretch)
         longest = 2.0 * half_extents.max()
-        if longest == 0.0:
-            raise MeshError("all its vertices lie in one point; a box needs a size")
         flat = half_extents < 0.5 * RATIO_FLAT * longest
-        if flat.sum() > 1:
-            raise MeshError("its mesh is a line; a box may lack one side's length, not two")
-        notes = []
+        notes, is_line = [], flat.sum() > 1
         if flat.any():
-            half_extents[flat] = 0.5 * RATIO_PLATE * longest if moves else 0.0
-            notes.append(_flat_note(longest, moves))
+            half_extents[flat] = 0.5 * RATIO_PLATE * longest if moves or is_line else 0.0
+            notes.append(_rod_note(longest) if is_line else _flat_note(longest, moves))
         return Box(half_extents=half_extents, position=0.5 * (lower + upper) * stretch), notes
 
     def _sphere(self, ob, stretch):
         lower, upper = _bounds(self._final_points(ob))
         # Blender: the largest half side before scaling, and then the scale along X.
         radius = 0.5 * (upper - lower).max() * abs(stretch[0])
-        if radius == 0.0:
-            raise MeshError("all its vertices lie in one point; a sphere needs a size")
         notes = []
         if np.ptp(np.abs(stretch)) > 0.01 * np.abs(stretch).max():
             notes.append(("info", "uneven scale on a sphere: its radius follows Scale X, as in Blender"))
@@ -284,11 +290,10 @@ class ShapeReader:
         lower, upper = _bounds(points)
         half, scale = 0.5 * (upper - lower), np.abs(stretch)
         radius, half_height = half[:2].max(), half[2]
-        if half.max() == 0.0:
-            raise MeshError(f"all its vertices lie in one point; a {word} needs a size")
-        if radius < RATIO_FLAT * half.max():
-            raise MeshError(f"its mesh is a line along its Z axis; a {word} needs a width")
         notes, factor = [], scale[list(radius_axes)].mean()
+        if radius < RATIO_FLAT * half.max():
+            radius = 0.5 * RATIO_PLATE * half_height
+            notes.append(_rod_note(2.0 * half_height * factor))
         if np.ptp(scale if kind == "CAPSULE" else scale[:2]) > 0.01 * scale.max():
             notes.append(("info", f"uneven scale on a {word}: its radius follows {rule}, as in Blender"))
         position = 0.5 * (lower + upper) * stretch
@@ -316,37 +321,55 @@ class ShapeReader:
             self._hulls[key] = _make_hull(points, moves)
         return self._hulls[key]
 
+    def _ball_of_point(self, ob, point):
+        radius = margin_of(ob.rigid_body)
+        if radius <= 0.0:
+            raise MeshError("all its vertices lie in one point and its Collision Margin is 0; give it a size")
+        return Sphere(radius=radius, position=point), [("warning", ONE_POINT)]
+
     def _final_points(self, ob) -> np.ndarray:
         """Vertices after all modifiers [point_count, 3]: what Blender's bounding box is about."""
-        return self._checked_points(ob, "FINAL")
+        points, _ = self._checked_points(ob, "FINAL")
+        return points if len(points) else box_corners(points)
 
     def _source_points(self, ob) -> np.ndarray:
-        """Vertices of the mesh that the body's Source names [point_count, 3]."""
-        return self._checked_points(ob, ob.rigid_body.mesh_source)
+        """Vertices of the mesh that the body's Source names, or corners of the box in its place [point_count, 3]."""
+        points, face_count = self._checked_points(ob, ob.rigid_body.mesh_source)
+        missing = missing_geometry(ob.rigid_body.collision_shape, len(points), face_count)
+        return points if missing is None else box_corners(self._final_points(ob))
 
     def _source_triangles(self, ob) -> np.ndarray:
         """Triangles between those vertices [triangle_count, 3]."""
         with self._source_mesh(ob, "BASE" if _is_plain(ob) else ob.rigid_body.mesh_source) as mesh:
             return mesh_triangles(mesh)
 
+    def _has_faces(self, ob) -> bool:
+        """Whether the shape is a mesh with faces: one without is its bounding box."""
+        source = ob.rigid_body.mesh_source
+        return ob.rigid_body.collision_shape == "MESH" and self._checked_points(ob, source)[1] > 0
+
+    def _missing_notes(self, ob) -> list:
+        """What stands in for vertices or faces that the mesh lacks."""
+        kind = ob.rigid_body.collision_shape
+        source = "FINAL" if kind in _SIZED_SHAPES else ob.rigid_body.mesh_source
+        points, face_count = self._checked_points(ob, source)
+        text = missing_geometry(kind, len(points), face_count)
+        if text == NO_FACES and self._checked_points(ob, "FINAL")[1]:
+            text = NO_FACES_YET
+        return [] if text is None else [("warning", text)]
+
     def _checked_points(self, ob, source):
+        """Vertices of the mesh at a stage of its evaluation, and how many faces it has."""
         # Only objects whose mesh nothing changes can share what was read.
         plain = _is_plain(ob)
         key = ob.data.name_full if plain else (ob.name_full, source)
         if key not in self._points:
             self._points[key] = self._read_points(ob, "BASE" if plain else source)
         points, face_count = self._points[key]
-        if face_count == 0:
-            hint = ""
-            if source != "FINAL" and not plain and self._read_points(ob, "FINAL")[1]:
-                hint = "before its modifiers; set Source to Final in Physics > Rigid Body > Collisions"
-            raise MeshError(
-                f"its mesh has no face {hint or '; give it faces, or remove its rigid body'}".replace(" ;", ";")
-            )
         if not np.all(np.isfinite(points)):
             bad = int(np.argmin(np.isfinite(points).all(axis=1)))
             raise MeshError(f"vertex {bad} of its mesh is at {tuple(points[bad])}; correct or delete it")
-        return points
+        return points, face_count
 
     def _read_points(self, ob, source):
         with self._source_mesh(ob, source) as mesh:
@@ -423,13 +446,18 @@ def _mesh_points(mesh: "bpy.types.Mesh"):
 
 
 def _make_hull(points, moves):
+    if is_point(points):
+        raise MeshError("all its vertices lie in one point; what is followed as a surface needs a size")
     try:
         hull = ConvexHull.from_points(points)
-        if not (moves and hull.is_flat):
-            return hull, [_flat_note(hull.size, moves)] if hull.is_flat else []
-        return ConvexHull.from_points(points, thickness=RATIO_PLATE * hull.size), [_flat_note(hull.size, moves)]
-    except ShapeError as error:
-        raise MeshError(f"its mesh gives no convex hull: {error}") from error
+    except ShapeError:
+        # Finite points, not all the same, that span no area: they lie on a line.
+        hull = ConvexHull.from_points(rod_corners(points, RATIO_PLATE))
+        return hull, [_rod_note(hull.size)]
+    if not hull.is_flat:
+        return hull, []
+    note = _flat_note(hull.size, moves)
+    return (ConvexHull.from_points(points, thickness=RATIO_PLATE * hull.size) if moves else hull), [note]
 
 
 def _childless_note(kind) -> list:
@@ -441,6 +469,10 @@ def _flat_note(longest, moves) -> tuple[str, str]:
     if moves:
         return "info", f"is flat: simulated as a plate {RATIO_PLATE * longest:.3g} thick"
     return "info", "is flat: simulated as a sheet that nothing passes from either side"
+
+
+def _rod_note(length) -> tuple[str, str]:
+    return "info", f"is a line: simulated as a rod {RATIO_PLATE * length:.3g} thick"
 
 
 def _bounds(points):

@@ -163,8 +163,8 @@ def test_children_that_move_in_their_parent_are_noted(maker):
 def test_a_part_that_gives_no_shape_names_both(maker):
     """The error names the compound, the part and the reason."""
     parent = maker.body("Parent", shape="COMPOUND")
-    maker.body("Line", data=maker.mesh([(0, 0, 0), (1, 0, 0)], []), parent=parent)
-    with pytest.raises(SceneError, match=r"Parent: its part Line: its mesh has no face"):
+    maker.body("Torn", data=maker.mesh([(0, 0, 0), (float("nan"), 0, 0)], []), parent=parent)
+    with pytest.raises(SceneError, match=r"Parent: its part Torn: vertex 1 of its mesh"):
         export_scene(maker.scene)
 
 

@@ -44,45 +44,10 @@ def break_friction(maker):
     return "friction", "nan"
 
 
-def break_no_face(maker):
-    maker.body("Bad", data=maker.mesh([], []))
-    return ("no face",)
-
-
-def break_no_face_box(maker):
-    maker.body("Bad", data=maker.mesh([], []), shape="BOX", type="PASSIVE")
-    return ("no face",)
-
-
-def break_loose_vertices(maker):
-    maker.body("Bad", data=maker.mesh([(0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1)], []))
-    return ("no face",)
-
-
-def break_faces_only_at_the_end(maker):
-    ob = maker.body("Bad", data=maker.mesh([(0, 0, 0), (1, 0, 0)], []), settings={"mesh_source": "BASE"})
-    ob.data.edges.add(1)
-    ob.data.edges[0].vertices = (0, 1)
-    screw = ob.modifiers.new("Screw", "SCREW")
-    screw.axis, screw.angle = "X", 0.0
-    screw.screw_offset, screw.use_merge_vertices = 1.0, False
-    screw.axis = "Z"
-    return ("no face", "Final")
-
-
-def break_collinear(maker):
-    maker.body("Bad", data=maker.mesh([(0, 0, 0), (1, 0, 0), (2, 0, 0)], [(0, 1, 2)]))
-    return ("hull",)
-
-
-def break_line_box(maker):
-    maker.body("Bad", data=maker.mesh([(0, 0, 0), (1, 0, 0), (2, 0, 0)], [(0, 1, 2)]), shape="BOX")
-    return ("line",)
-
-
-def break_point_sphere(maker):
-    maker.body("Bad", data=maker.mesh([(1, 1, 1)] * 3, [(0, 1, 2)]), shape="SPHERE")
-    return ("one point",)
+def break_point_without_margin(maker):
+    settings = {"use_margin": True, "collision_margin": 0.0}
+    maker.body("Bad", data=maker.mesh([(1, 1, 1)] * 3, [(0, 1, 2)]), shape="SPHERE", settings=settings)
+    return "one point", "Margin is 0"
 
 
 def break_vertex(maker):

@@ -9,7 +9,6 @@ from scene_maker import CUBE_CORNERS, quaternion_matrix
 from test_scene_export import texts
 
 from cairn.addon.read.scene_export import export_scene
-from cairn.addon.read.scene_poses import SceneError
 from cairn.solver_core.geometry.shapes import ShapeKind
 
 KINDS = {"CAPSULE": ShapeKind.CAPSULE, "CYLINDER": ShapeKind.CYLINDER, "CONE": ShapeKind.CONE}
@@ -119,12 +118,12 @@ def test_flat_ones_are_plates_that_move_and_sheets_that_do_not(maker, kind):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize(("half", "reason"), [((0, 0, 0), "in one point"), ((0, 0, 0.5), "a line along its Z axis")])
-def test_meshes_without_a_width_are_refused(maker, kind, half, reason):
-    """The object, what is wrong, and what a shape needs."""
-    add(maker, kind, np.array(half, float))
-    with pytest.raises(SceneError, match=f"Body: .*{reason}.*{kind.lower()} needs a"):
-        export_scene(maker.scene)
+def test_a_line_along_the_axis_is_a_rod(maker, kind):
+    """What lacks a width is as thick as a plate."""
+    add(maker, kind, np.array((0, 0, 0.5), float))
+    export = export_scene(maker.scene)
+    assert export.model.arrays.shapes.parameters[0, 0] == pytest.approx(0.5 * 1.0 / 200)
+    assert any("is a line: simulated as a rod 0.005 thick" in text for text in texts(export, "Body", "info"))
 
 
 def test_round_children_of_a_compound_stay_round(maker):

@@ -151,7 +151,7 @@ def test_keyed_bodies_are_not_out_of_date_at_other_frames(stack):
 
 
 def test_warnings_stand_there_before_a_bake(stack):
-    """Fields, bodies without a shape and constraints without effect; the panel shows them without a click."""
+    """Fields, meshes without vertices and constraints without effect; the panel shows them without a click."""
     assert look(stack.scene)["notes"] == []
     field = stack.object("Wind")
     bpy.context.view_layer.objects.active = field
@@ -164,7 +164,7 @@ def test_warnings_stand_there_before_a_bake(stack):
     constraint.object1 = constraint.object2 = stack.scene.objects["Box0"]
     found = {names[0]: text for level, text, names in look(stack.scene)["notes"] if level == "warning"}
     assert "force fields" in found["Wind"]
-    assert "no faces" in found["Box2"]
+    assert "no vertices" in found["Box2"]
     assert "with itself" in found["Hinge"]
 
 
