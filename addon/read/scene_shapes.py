@@ -292,7 +292,7 @@ class ShapeReader:
         radius, half_height = half[:2].max(), half[2]
         notes, factor = [], scale[list(radius_axes)].mean()
         if radius < RATIO_FLAT * half.max():
-            radius = 0.5 * RATIO_PLATE * half_height
+            radius = RATIO_PLATE * half_height
             notes.append(_rod_note(2.0 * half_height * factor))
         if np.ptp(scale if kind == "CAPSULE" else scale[:2]) > 0.01 * scale.max():
             notes.append(("info", f"uneven scale on a {word}: its radius follows {rule}, as in Blender"))
