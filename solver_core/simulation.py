@@ -1,6 +1,5 @@
 """The simulation as its users call it: one model, one set of options, frame after frame."""
 
-import copy
 import hashlib
 import math
 from typing import Any
@@ -8,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from . import diagnostics
-from .checkpoint import Checkpoint
+from .checkpoint import Carried, Checkpoint, restored, stored_arrays
 from .collision.pair_dispatch import needed_pair_kernels
 from .compiled.kernel import direct_call
 from .compiled.views import write_numbers
@@ -255,21 +254,17 @@ class Simulation:
 
     def checkpoint(self) -> "Checkpoint":
         """All that a simulation carries from frame to frame, to go on from later, to the same bits."""
-        return Checkpoint(
-            frame=self.frame,
-            arrays=copy.deepcopy(
-                (
-                    self.state,
-                    self._gravity,
-                    self._acting.kind,
-                    self._motion,
-                    self._sleep,
-                    self._collision,
-                    self._joint_state,
-                    self._problem,
-                )
-            ),
+        carried = Carried(
+            self.state,
+            self._gravity,
+            self._acting.kind,
+            self._motion,
+            self._sleep,
+            self._joint_state,
+            self._collision,
+            self._problem,
         )
+        return Checkpoint(self.frame, stored_arrays(carried, self.model, self._method))
 
     def restore(self, checkpoint: "Checkpoint") -> None:
         """Go back, or on, to a checkpoint of a simulation of the same model with the same options.
@@ -277,20 +272,19 @@ class Simulation:
         Raises
         ------
         ValueError
-            The checkpoint has another number of bodies.
+            The checkpoint is not one of this model; the simulation is as it was.
         """
-        state, gravity, kind, motion, sleep, collision, joint_state, problem = copy.deepcopy(checkpoint.arrays)
-        if len(kind) != self.model.body_count:
-            raise ValueError(f"the checkpoint has {len(kind)} bodies; the model has {self.model.body_count}")
+        carried = restored(checkpoint, self.model, self._method)
         self.frame = checkpoint.frame
-        self.state, self._gravity = state, gravity
-        self._gravity_norm = _norm(gravity)
-        self._settings = self._settings._replace(gravity=gravity)
-        self._acting = state._replace(kind=kind)
-        self._motion, self._sleep, self._collision, self._problem = motion, sleep, collision, problem
-        self._joint_state, self._broken = joint_state, joint_state.broken.copy()
+        self.state, self._gravity = carried.state, carried.gravity
+        self._gravity_norm = _norm(carried.gravity)
+        self._settings = self._settings._replace(gravity=carried.gravity)
+        self._acting = carried.state._replace(kind=carried.acting_kind)
+        self._motion, self._sleep, self._collision = carried.motion, carried.sleep, carried.collision
+        self._problem, self._joint_state = carried.problem, carried.joint_state
+        self._broken = carried.joint_state.broken.copy()
         if self.model.joint_count:
-            exclude_joined(self.model.arrays, self._arrays, joint_state)
+            exclude_joined(self.model.arrays, self._arrays, self._joint_state)
         self._workers = None
 
     def _start_asleep(self):
