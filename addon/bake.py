@@ -17,6 +17,8 @@ import bpy
 from .. import __version__
 from . import runtime
 from .bake_report import duration_text, report_dictionary, summary_sentence, totals_of
+from .checkpoints.identity import identity_of
+from .checkpoints.running import BakeCheckpoints, CheckpointPlan
 from .joint_report import break_notes, breaks_of
 from .read import concave_shapes, lead_in
 from .read.exported_scene import FrameSample, SceneExport
@@ -100,6 +102,8 @@ class BakeResult:
         As the command line writes it (``cairn bake --report``).
     stopped : bool
         Ended by the user; the frames so far are kept.
+    paused : bool
+        Ended at a checkpoint, from which another bake goes on; nothing was written (``CheckpointPlan.until``).
     error : str or None
         Why the simulation failed; the frames before are kept.
     frame_start, frame_end : int
@@ -111,16 +115,20 @@ class BakeResult:
     summary: str
     report: dict[str, Any]
     stopped: bool
+    paused: bool
     error: str | None
     frame_start: int
     frame_end: int
 
 
 def bake_scene(
-    scene: bpy.types.Scene, settings: BakeSettings, on_progress: "Callable[[BakeProgress], object] | None" = None
+    scene: bpy.types.Scene,
+    settings: BakeSettings,
+    on_progress: "Callable[[BakeProgress], object] | None" = None,
+    checkpoints: CheckpointPlan | None = None,
 ) -> "BakeResult":
     """Bake from beginning to end; ``on_progress`` is called with each BakeProgress."""
-    steps = bake_frames(scene, settings)
+    steps = bake_frames(scene, settings, checkpoints)
     while True:
         try:
             progress = next(steps)
@@ -130,7 +138,9 @@ def bake_scene(
             return end.value
 
 
-def bake_frames(scene: bpy.types.Scene, settings: BakeSettings) -> "Generator[BakeProgress, None, BakeResult]":
+def bake_frames(
+    scene: bpy.types.Scene, settings: BakeSettings, checkpoints: CheckpointPlan | None = None
+) -> "Generator[BakeProgress, None, BakeResult]":
     """Bake a scene, as a generator of BakeProgress whose return value is the BakeResult.
 
     Throwing ``BakeStopped`` in, or a KeyboardInterrupt while it runs, ends the simulation; the frames so far are
@@ -140,22 +150,24 @@ def bake_frames(scene: bpy.types.Scene, settings: BakeSettings) -> "Generator[Ba
     ----------
     scene : bpy.types.Scene
     settings : BakeSettings
+    checkpoints : CheckpointPlan, optional
+        Without, there are none.
 
     Raises
     ------
     SceneError, RuntimeUnavailable
-        Nothing has changed.
+        Nothing has changed; also if there is a checkpoint to go on from that cannot be used.
     SimulationError
         Before the first frame was done; nothing has changed. Later it ends up in ``BakeResult.error``.
     """
-    bake = _Bake(scene.name, settings)
+    bake = _Bake(scene.name, settings, checkpoints)
     yield BakeProgress("export", 0, 0, "Reading the scene")
     bake.read_scene()
     yield from bake.decompose()
     yield from bake.compile()
     bake.note_overlaps()
     yield from bake.simulate()
-    if not bake.trajectory.reports:  # stopped before the first frame
+    if bake.paused or not bake.trajectory.reports:  # or stopped before the first frame
         return bake.result()
     bake.note_breaks()
     return (yield from bake.write())
@@ -178,9 +190,10 @@ class _Bake:
     options: dict[str, Any]
     trajectory: "Trajectory"
 
-    def __init__(self, scene_name: str, settings: BakeSettings):
+    def __init__(self, scene_name: str, settings: BakeSettings, checkpoints: CheckpointPlan | None = None):
         self.scene_name = scene_name
         self.settings = settings
+        self.checkpoints = BakeCheckpoints(checkpoints)
         self.started = time.perf_counter()
         self.seconds = {
             "export": 0.0,
@@ -189,12 +202,13 @@ class _Bake:
             "compile": 0.0,
             "animation": 0.0,
             "simulate": 0.0,
+            "checkpoint": 0.0,
             "write": 0.0,
         }
         self.lead_in_names: list[str] = []
         self.lead_in: dict = {}
         self.samples: list[FrameSample] = []
-        self.stopped = False
+        self.stopped = self.paused = False
         self.error: str | None = None
         self.sample_slice = SAMPLE_SLICE
         self.bar_filled = 0.0
@@ -298,27 +312,40 @@ class _Bake:
         self.seconds[part] = time.perf_counter() - start
 
     def simulate(self):
-        """Simulate frame by frame until the end, a stop or a failure."""
+        """Simulate frame by frame until the end, a stop or a failure; first comes what a checkpoint holds already."""
         from ..solver_core.options import SimulationOptions
         from ..solver_core.simulation import Simulation, SimulationError
-        from ..solver_core.trajectory import Trajectory
 
         simulation = Simulation(self.export.model, SimulationOptions(**self.options))
-        self.trajectory = Trajectory(*simulation.poses())
+        first, end = self.export.frame_start, self.export.frame_end
+        last = self.checkpoints.last_frame(end)
+        identity = identity_of(self.scene, self.export, self.options)
+        self.trajectory = self.checkpoints.begin(simulation, identity, end - first)
         try:
-            for frame in range(self.export.frame_start + 1, self.export.frame_end + 1):
+            for frame in range(first + 1, first + 1 + self.trajectory.frame_count):
+                yield from self._sample_up_to(frame)
+                self._release_poses(frame)
+            for frame in range(first + 1 + self.trajectory.frame_count, last + 1):
                 yield from self._sample_up_to(frame)
                 with self._timed("simulate"):
                     report = simulation.advance_frame(self._sample_of(frame).frame_input)
                     self.trajectory.append(*simulation.poses(), report)
                 self._release_poses(frame)
+                self.checkpoints.note_frame(simulation, self.trajectory)
                 yield self._frame_progress(frame, report)
+            self.paused = last < end
+            self.checkpoints.finish(simulation, self.trajectory, self.paused)
         except SimulationError as error:
             if not self.trajectory.reports:
                 raise
             self.error = f"{error} (frame {self.export.frame_start + simulation.frame})"
-        except (BakeStopped, KeyboardInterrupt):
+        except BakeStopped:  # thrown in between two frames, other than a KeyboardInterrupt
             self.stopped = True
+            self.checkpoints.finish(simulation, self.trajectory)
+        except KeyboardInterrupt:
+            self.stopped = True
+        self.seconds["checkpoint"] = self.checkpoints.seconds
+        self.export.notes.extend(self.checkpoints.notes)
 
     def _frame_progress(self, frame, report):
         done, total = self.trajectory.frame_count, self.export.frame_end - self.export.frame_start
@@ -423,6 +450,7 @@ class _Bake:
             summary=summary_sentence(totals, stopped=self.stopped, error=self.error),
             report=report_dictionary(self.export, self.trajectory, self.settings, totals),
             stopped=self.stopped,
+            paused=self.paused,
             error=self.error,
             frame_start=self.export.frame_start,
             frame_end=frame_end,

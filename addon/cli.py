@@ -17,6 +17,8 @@ from pathlib import Path
 import bpy
 
 from .. import __version__
+from .checkpoints import folder as checkpoint_files
+from .cli_checkpoints import add_checkpoint_arguments, checkpoint_folder, checkpoint_plan, resume_hint, say_checkpoint
 from .cli_info import info_dictionary, info_lines, named
 from .cli_output import Progress, blender_lines_dropped, blender_lines_on_stderr, check_writable, save_blend, write_json
 from .joint_report import JointBreak, break_notes
@@ -168,6 +170,7 @@ def _add_bake(commands):
         "--threads", type=_whole, metavar="N", help="at most; 0: one per core. Does not change the motion"
     )
     _add_variants(bake.add_argument_group("variants of solvers", "a solver refuses those that it does not have"))
+    add_checkpoint_arguments(bake)
     bake.add_argument("--report", type=Path, metavar="FILE.json", help="write a report of every frame")
     bake.add_argument("--quiet", action="store_true", help="no progress, warnings and summary")
     bake.set_defaults(run=run_bake)
@@ -269,9 +272,15 @@ def run_bake(arguments) -> int:
     arguments.interruption.check()
     from .bake import bake_scene
 
-    scene = bpy.context.scene
+    scene, plan = bpy.context.scene, checkpoint_plan(arguments, output)
+    if not (arguments.resume or arguments.quiet):
+        say_checkpoint(checkpoint_folder(output))
     with Progress(quiet=arguments.quiet, check=arguments.interruption.check) as progress:
-        result = _run(bake_scene, scene, _bake_settings(scene, arguments), progress)
+        result = _run(bake_scene, scene, _bake_settings(scene, arguments), progress, plan)
+    if result.paused:
+        if not arguments.quiet:
+            print(f"cairn: stopped after frame {result.frame_end}; --resume goes on from there", flush=True)
+        return DONE
     return finish_bake(result, source, output, arguments.report, quiet=arguments.quiet)
 
 
@@ -332,9 +341,12 @@ def finish_bake(result, source, output, report_path, *, quiet=False) -> int:
         if report_path is not None:
             write_json(report_path, result.report | {"scene": str(source)})
     except OSError as error:
-        raise CommandError(f"could not save {error.filename or output}: {error.strerror or error}", FAILED) from error
+        hint = resume_hint(checkpoint_folder(output))
+        text = f"could not save {error.filename or output}: {error.strerror or error}{hint}"
+        raise CommandError(text, FAILED) from error
     if result.error:
         raise CommandError(f"{result.error}; the frames so far are in {output}", FAILED)
+    checkpoint_files.clear(checkpoint_folder(output))
     if not quiet:
         print(f"cairn: {result.summary}\ncairn: saved {output}", flush=True)
     return DONE

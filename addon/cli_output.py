@@ -18,6 +18,11 @@ import bpy
 # Time between two updates of the line on a terminal, and between two lines elsewhere [s].
 _SECONDS_TERMINAL = 0.2
 _SECONDS_LOG = 5.0
+# Compressed files end with the magic number of Zstandard's table of frames; others with an empty block of this name,
+# within so many bytes.
+_END_OF_ZSTD = b"\xb1\xea\x92\x8f"
+_END_OF_BLEND = b"ENDB"
+_TAIL = 32
 _LIST_OF_NUMBERS = re.compile(r"\[\n\s+[-+.\deE]+(?:,\s+[-+.\deE]+)*\s+\]")
 
 
@@ -102,6 +107,16 @@ def save_blend(path: Path) -> None:
                 bpy.ops.wm.save_as_mainfile(filepath=path_text, copy=True, check_existing=False)
         except RuntimeError as error:
             raise OSError(None, str(error).strip(), str(path)) from error
+        if not _is_whole(temporary):
+            raise OSError(None, "only a part of it could be written; is the disk full?", str(path))
+
+
+def _is_whole(path):
+    """Whether a .blend has its end: Blender calls a compressed one saved also where the disk was full."""
+    with path.open("rb") as file:
+        file.seek(-min(_TAIL, path.stat().st_size), os.SEEK_END)
+        tail = file.read()
+    return tail.endswith(_END_OF_ZSTD) or _END_OF_BLEND in tail
 
 
 def write_json(path: Path, content: dict) -> None:

@@ -347,7 +347,8 @@ def _sleep(settings) -> dict:
 
 def _fingerprint(export: SceneExport, sample: FrameSample, owners) -> str:
     digest = hashlib.sha256()
-    digest.update(repr((export.model.names, export.frame_start, export.frame_end, export.frame_rate)).encode())
+    # not the last frame: a bake may go on to another one
+    digest.update(repr((export.model.names, export.frame_start, export.frame_rate)).encode())
     digest.update(repr([(body.moves, body.follows, body.flags_change) for body in export.bodies]).encode())
     digest.update(repr(export.joints).encode())
     _hash_arrays(digest, export.model.arrays)

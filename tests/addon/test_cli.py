@@ -468,7 +468,7 @@ def test_options_reach_the_bake(shot, capsys, monkeypatch):
     """What is not given is the scene's."""
     seen = []
 
-    def look(scene, settings, progress):
+    def look(scene, settings, progress, checkpoints):
         seen.append(settings)
         raise bake.SceneError(None, "seen")
 

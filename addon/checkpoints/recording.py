@@ -1,0 +1,102 @@
+"""What a bake has recorded so far, as arrays: poses, velocities and reports of some frames, and back."""
+
+import json
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:  # they load Numba
+    from ...solver_core import FrameReport, Trajectory
+
+_REPORTS = "reports"
+
+
+@dataclass(frozen=True)
+class Recording:
+    """Frames of a bake; index 0 is the start pose.
+
+    Attributes
+    ----------
+    position, orientation : float64 [frame_count + 1, body_count, 3], [frame_count + 1, body_count, 4]
+        As in ``Trajectory``.
+    velocity : float64 [frame_count + 1, body_count, 6]
+        As ``Simulation.velocities`` gives them.
+    reports : list of FrameReport
+        One a frame after the start.
+    """
+
+    position: np.ndarray
+    orientation: np.ndarray
+    velocity: np.ndarray
+    reports: "list[FrameReport]"
+
+    @property
+    def frame_count(self) -> int:
+        """Frames simulated; there is one pose more."""
+        return len(self.position) - 1
+
+    def up_to(self, frame_count: int) -> "Recording":
+        """Its first frames."""
+        poses = slice(frame_count + 1)
+        return Recording(
+            self.position[poses], self.orientation[poses], self.velocity[poses], self.reports[:frame_count]
+        )
+
+    def trajectory(self) -> "Trajectory":
+        """The same as the writer of keyframes takes it, and a simulation goes on with it."""
+        from ...solver_core.trajectory import Trajectory
+
+        trajectory = Trajectory(self.position[0], self.orientation[0])
+        for frame, report in enumerate(self.reports, 1):
+            trajectory.append(self.position[frame], self.orientation[frame], report)
+        return trajectory
+
+
+def piece_of(trajectory: "Trajectory", velocities: list[np.ndarray], first: int) -> dict[str, np.ndarray]:
+    """Frames of a trajectory from ``first`` on, as arrays.
+
+    Parameters
+    ----------
+    trajectory : Trajectory
+    velocities : list of float64 [body_count, 6]
+        Of these frames.
+    first : int
+        0 for the start pose and all frames after it.
+    """
+    reports = trajectory.reports[max(first - 1, 0) :]
+    plain = [{name: getattr(report, name) for name in _plain_fields(report)} for report in reports]
+    arrays = {
+        "position": trajectory.position[first:],
+        "orientation": trajectory.orientation[first:],
+        "velocity": np.array(velocities, float),
+        _REPORTS: np.frombuffer(json.dumps(plain).encode(), np.uint8),
+    }
+    if reports and reports[0].joints is not None:
+        for entry in fields(reports[0].joints):
+            arrays[f"joints.{entry.name}"] = np.stack([getattr(report.joints, entry.name) for report in reports])
+    return arrays
+
+
+def recording_of(pieces: list[dict[str, np.ndarray]]) -> Recording:
+    """The frames of pieces that follow each other, the first of which begins with the start pose."""
+    reports = [report for piece in pieces for report in _reports_of(piece)]
+    poses = {name: np.concatenate([piece[name] for piece in pieces]) for name in ("position", "orientation", "velocity")}
+    return Recording(**poses, reports=reports)
+
+
+def _reports_of(piece) -> "list[FrameReport]":
+    from ...solver_core.report import FrameReport, JointReport
+
+    joints: dict[str, Any] = {
+        name.removeprefix("joints."): array for name, array in piece.items() if name.startswith("joints.")
+    }
+    reports = []
+    for index, plain in enumerate(json.loads(piece[_REPORTS].tobytes())):
+        of_frame = JointReport(**{name: array[index] for name, array in joints.items()}) if joints else None
+        reports.append(FrameReport(**plain, joints=of_frame))
+    return reports
+
+
+def _plain_fields(report):
+    return [entry.name for entry in fields(report) if entry.name != "joints"]

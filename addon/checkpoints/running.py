@@ -1,0 +1,212 @@
+"""A bake's checkpoints while it runs: where it begins, when the next one is due, and what is said if one fails."""
+
+import time
+import uuid
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..read.scene_notes import Note
+from . import folder as files
+from .folder import CheckpointError
+from .identity import difference
+from .recording import Recording, piece_of, recording_of
+
+if TYPE_CHECKING:  # they load Numba
+    from ...solver_core import Simulation, Trajectory
+
+# Time between two checkpoints if nothing else is asked for [s]: no more than this is computed twice.
+SECONDS = 30.0
+# To write them takes at most this share of a bake's time, however long each takes.
+LARGEST_SHARE = 0.01
+_OF_SIMULATION = "simulation."
+
+
+@dataclass(frozen=True, kw_only=True)
+class CheckpointPlan:
+    """When a bake leaves checkpoints, and what it does with those that are there.
+
+    Attributes
+    ----------
+    folder : Path
+    every_frames : int or None
+        A checkpoint after every so many frames, whatever it costs; None: by the clock.
+    every_seconds : float
+        By the clock: after so many seconds, or later if that would cost more than ``LARGEST_SHARE``.
+    resume : bool
+        Go on from the checkpoint that is there; without one, begin.
+    until : int or None
+        Stop after this frame with a checkpoint, and write nothing else.
+    keep : bool
+        The last frame has a checkpoint, too, which stays: a bake in the window may go on to another last frame.
+    """
+
+    folder: Path
+    every_frames: int | None = None
+    every_seconds: float = SECONDS
+    resume: bool = False
+    until: int | None = None
+    keep: bool = False
+
+
+class BakeCheckpoints:
+    """The checkpoints of one bake.
+
+    Parameters
+    ----------
+    plan : CheckpointPlan or None
+        None: there are none.
+    """
+
+    def __init__(self, plan: CheckpointPlan | None):
+        self.plan = plan
+        self.seconds = 0.0
+        self._bake = uuid.uuid4().hex[:8]
+        self._identity: dict[str, Any] = {}
+        self._velocities: list[np.ndarray] = []
+        self._pieces: list[str] = []
+        self._stored_frames = 0
+        self._trouble = ""
+        self._last_end = self._last_cost = 0.0
+
+    def last_frame(self, frame_end: int) -> int:
+        """The frame after which the bake ends or stops with a checkpoint."""
+        until = self.plan.until if self.plan else None
+        return frame_end if until is None else min(until, frame_end)
+
+    @property
+    def notes(self) -> list[Note]:
+        """What is to be said of the checkpoints at the end of the bake."""
+        return [Note("warning", None, self._trouble)] if self._trouble else []
+
+    def begin(self, simulation: "Simulation", identity: dict[str, Any], frame_count: int) -> "Trajectory":
+        """Where the bake goes on from: the frames that are recorded already, at least the start pose.
+
+        Parameters
+        ----------
+        simulation : Simulation
+            At its beginning; changed to the checkpoint.
+        identity : dict
+            Of ``identity_of``.
+        frame_count : int
+            How many frames the bake has.
+
+        Raises
+        ------
+        CheckpointError
+            There is a checkpoint that is damaged, or not one of this bake.
+        """
+        from ...solver_core.trajectory import Trajectory
+
+        self._identity = identity
+        self._last_end = time.perf_counter()
+        if self.plan and self.plan.resume and (self.plan.folder / files.STATE).exists():
+            return self._resume(self.plan.folder, simulation, frame_count)
+        self._velocities = [simulation.velocities()]
+        return Trajectory(*simulation.poses())
+
+    def _resume(self, folder: Path, simulation, frame_count):
+        from ...solver_core.checkpoint import Checkpoint
+
+        stored, arrays = files.read_file(folder / files.STATE)
+        reason = difference(stored["identity"], self._identity) if "identity" in stored else "it is of something else"
+        if reason:
+            raise CheckpointError(f"cannot go on from the checkpoint in {folder}: {reason}")
+        recording = read_recording(folder, stored)
+        own = {name.removeprefix(_OF_SIMULATION): array for name, array in arrays.items()}
+        try:
+            simulation.restore(Checkpoint(stored["frame"], own))
+        except ValueError as error:
+            raise CheckpointError(f"the checkpoint in {folder} does not fit: {error}") from error
+        self._bake, self._pieces, self._stored_frames = stored["bake"], stored["pieces"], stored["frame"]
+        recording = recording.up_to(frame_count)
+        self._velocities = list(recording.velocity)
+        return recording.trajectory()
+
+    def note_frame(self, simulation: "Simulation", trajectory: "Trajectory") -> None:
+        """Write a checkpoint if one is due after a frame; a failure to do so is kept for the end of the bake."""
+        if not self.plan:
+            return
+        self._velocities.append(simulation.velocities())
+        if self._is_due(self.plan, trajectory.frame_count):
+            self.write(simulation, trajectory)
+
+    def write(self, simulation: "Simulation", trajectory: "Trajectory") -> None:
+        """Write a checkpoint of the present frame, unless it is there already."""
+        if not self.plan or trajectory.frame_count <= self._stored_frames:
+            return
+        start = time.perf_counter()
+        try:
+            self._write(self.plan.folder, simulation, trajectory)
+            self._trouble = ""
+        except OSError as error:
+            reason = error.strerror or str(error)
+            self._trouble = f"no checkpoint could be written in {self.plan.folder}: {reason}"
+        self._last_end = time.perf_counter()
+        self._last_cost = self._last_end - start
+        self.seconds += self._last_cost
+
+    def finish(self, simulation: "Simulation", trajectory: "Trajectory", paused: bool = False) -> None:
+        """After the last frame: a checkpoint of it, if the bake has any or is to leave one.
+
+        Raises
+        ------
+        CheckpointError
+            The bake is to stop here, and the checkpoint could not be written.
+        """
+        if self.plan and (paused or self.plan.keep or self._pieces):
+            self.write(simulation, trajectory)
+        if paused and self._trouble:
+            raise CheckpointError(self._trouble)
+
+    def _is_due(self, plan: CheckpointPlan, frame_count):
+        if plan.every_frames is not None:
+            return frame_count - self._stored_frames >= plan.every_frames
+        pause = max(plan.every_seconds, self._last_cost / LARGEST_SHARE)
+        return time.perf_counter() - self._last_end >= pause
+
+    def _write(self, place: Path, simulation, trajectory):
+        place.mkdir(exist_ok=True)
+        if not all((place / name).exists() for name in self._pieces):  # somebody has cleared the folder
+            self._pieces, self._stored_frames = [], 0
+        first = self._stored_frames + 1 if self._pieces else 0
+        name = files.piece_name(self._bake, first)
+        piece = piece_of(trajectory, self._velocities[first:], first)
+        files.write_file(place / name, {"first": first}, piece, compress=False)
+        checkpoint = simulation.checkpoint()
+        text = {
+            "identity": self._identity,
+            "bake": self._bake,
+            "frame": checkpoint.frame,
+            "pieces": [*self._pieces, name],
+        }
+        arrays = {f"{_OF_SIMULATION}{key}": array for key, array in checkpoint.arrays.items()}
+        files.write_file(place / files.STATE, text, arrays, compress=True)
+        self._pieces, self._stored_frames = text["pieces"], checkpoint.frame
+        files.clear(place, keep=frozenset([files.STATE, *self._pieces]))
+
+
+def read_recording(folder: Path, stored: dict[str, Any]) -> Recording:
+    """All frames that a checkpoint's pieces hold.
+
+    Parameters
+    ----------
+    folder : Path
+    stored : dict
+        The text of its ``state.npz``.
+
+    Raises
+    ------
+    CheckpointError
+        A piece is missing or damaged.
+    """
+    pieces = [files.read_file(folder / name)[1] for name in stored["pieces"]]
+    try:
+        recording = recording_of(pieces)
+    except (KeyError, ValueError, TypeError) as error:
+        raise CheckpointError(f"the recording in {folder} is damaged: {error}") from error
+    if recording.frame_count != stored["frame"] or len(recording.reports) != stored["frame"]:
+        raise CheckpointError(f"the recording in {folder} is not complete; move the folder away")
+    return recording
