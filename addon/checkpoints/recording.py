@@ -81,7 +81,9 @@ def piece_of(trajectory: "Trajectory", velocities: list[np.ndarray], first: int)
 def recording_of(pieces: list[dict[str, np.ndarray]]) -> Recording:
     """The frames of pieces that follow each other, the first of which begins with the start pose."""
     reports = [report for piece in pieces for report in _reports_of(piece)]
-    poses = {name: np.concatenate([piece[name] for piece in pieces]) for name in ("position", "orientation", "velocity")}
+    poses = {
+        name: np.concatenate([piece[name] for piece in pieces]) for name in ("position", "orientation", "velocity")
+    }
     return Recording(**poses, reports=reports)
 
 
