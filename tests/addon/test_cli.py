@@ -499,7 +499,7 @@ def test_variants_reach_the_bake(shot, capsys, monkeypatch, words, expected):
     """Of the scene's own settings those that the solver has; the core takes what comes."""
     seen = []
 
-    def look(scene, settings, progress):
+    def look(scene, settings, progress, checkpoints):
         seen.append(settings)
         raise bake.SceneError(None, settings.mismatch() or "seen")
 
