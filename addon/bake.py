@@ -324,6 +324,7 @@ class _Bake:
         try:
             for frame in range(first + 1, first + 1 + self.trajectory.frame_count):
                 yield from self._sample_up_to(frame)
+                self.checkpoints.arrive(simulation, frame, self._sample_of(frame))
                 self._release_poses(frame)
             for frame in range(first + 1 + self.trajectory.frame_count, last + 1):
                 yield from self._sample_up_to(frame)

@@ -93,7 +93,8 @@ def read_text(path: Path) -> Any:
 def clear(folder: Path, keep: frozenset[str] = frozenset()) -> None:
     """Remove the files of checkpoints but those to ``keep``, and the folder if nothing is left; all else stays."""
     with suppress(OSError):
-        for path in list(folder.iterdir()):
+        # first what names the pieces: whoever is killed on the way leaves no checkpoint, rather than a broken one
+        for path in sorted(folder.iterdir(), key=lambda path: path.name != STATE):
             ours = path.name == STATE or _PIECE.fullmatch(path.name) or _TEMPORARY.fullmatch(path.name)
             if ours and path.name not in keep:
                 path.unlink()

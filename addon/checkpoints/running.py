@@ -13,6 +13,7 @@ from . import folder as files
 from .folder import CheckpointError
 from .identity import difference
 from .recording import Recording, piece_of, recording_of
+from .restart import arrive, restart
 
 if TYPE_CHECKING:  # they load Numba
     from ...solver_core import Simulation, Trajectory
@@ -37,6 +38,8 @@ class CheckpointPlan:
         By the clock: after so many seconds, or later if that would cost more than ``LARGEST_SHARE``.
     resume : bool
         Go on from the checkpoint that is there; without one, begin.
+    from_frame : int or None
+        Keep what an earlier bake has recorded up to this frame, and begin anew there (``restart``).
     until : int or None
         Stop after this frame with a checkpoint, and write nothing else.
     keep : bool
@@ -47,6 +50,7 @@ class CheckpointPlan:
     every_frames: int | None = None
     every_seconds: float = SECONDS
     resume: bool = False
+    from_frame: int | None = None
     until: int | None = None
     keep: bool = False
 
@@ -102,6 +106,8 @@ class BakeCheckpoints:
 
         self._identity = identity
         self._last_end = time.perf_counter()
+        if self.plan and self.plan.from_frame is not None:
+            return self._restart(self.plan, simulation)
         if self.plan and self.plan.resume and (self.plan.folder / files.STATE).exists():
             return self._resume(self.plan.folder, simulation, frame_count)
         self._velocities = [simulation.velocities()]
@@ -124,6 +130,35 @@ class BakeCheckpoints:
         recording = recording.up_to(frame_count)
         self._velocities = list(recording.velocity)
         return recording.trajectory()
+
+    def _restart(self, plan: CheckpointPlan, simulation):
+        """Take over what was recorded up to a frame; it is written anew with the first checkpoint."""
+        stored, _ = files.read_file(plan.folder / files.STATE)
+        first, frame = self._identity["frame_start"], plan.from_frame
+        earlier = stored["identity"]
+        if earlier["format"] != self._identity["format"] or earlier["frame_start"] != first:
+            raise CheckpointError(f"the recording in {plan.folder} begins at another frame; bake from the start")
+        if not first < frame <= first + stored["frame"]:
+            raise CheckpointError(
+                f"the bake has recorded frames {first + 1} to {first + stored['frame']}; frame {frame} is not one"
+            )
+        recording = read_recording(plan.folder, stored).up_to(frame - first)
+        recording = restart(simulation, recording, earlier["bodies"], earlier["joints"], self._identity["joints"])
+        self._velocities = list(recording.velocity)
+        return recording.trajectory()
+
+    def arrive(self, simulation: "Simulation", frame: int, sample) -> None:
+        """At the frame from which a bake begins anew, put what is animated where it is there.
+
+        Parameters
+        ----------
+        simulation : Simulation
+        frame : int
+            Of the scene.
+        sample : FrameSample
+        """
+        if self.plan and frame == self.plan.from_frame:
+            arrive(simulation, sample.frame_input)
 
     def note_frame(self, simulation: "Simulation", trajectory: "Trajectory") -> None:
         """Write a checkpoint if one is due after a frame; a failure to do so is kept for the end of the bake."""

@@ -15,6 +15,7 @@ import bpy
 from bpy.props import BoolProperty, StringProperty
 
 from ..bake import BakeStopped, bake_frames
+from ..checkpoints import in_window
 from ..read.early_notes import nothing_to_bake
 from ..read.scene_check import check_scene
 from ..read.scene_digest import packed, scene_digest
@@ -205,19 +206,8 @@ class _StepsOperator(_SceneOperator):
         return {"CANCELLED"}
 
 
-class CAIRN_OT_bake(_StepsOperator, bpy.types.Operator):
-    bl_idname = "cairn.bake"
-    bl_label = "Bake"
-    bl_description = (
-        "Simulate the scene's rigid bodies and write their motion as keyframes of location and rotation. "
-        "Unlike Bake to Keyframes, bodies stay rigid bodies, and Delete Bake brings earlier animation back"
-    )
-    # No REGISTER: the redo panel would bake again at every touch of a setting.
-    bl_options = {"UNDO"}
-
-    @classmethod
-    def description(cls, context, properties):
-        return cls.bl_description + (". The present bake is replaced" if context.scene.cairn.is_baked else "")
+class BakeOperator(_StepsOperator):
+    """What operators that bake share; they give ``_work``."""
 
     @classmethod
     def poll(cls, context):
@@ -231,9 +221,6 @@ class CAIRN_OT_bake(_StepsOperator, bpy.types.Operator):
     _task = "A bake"
     _hint = "ESC stops and keeps the frames so far"
 
-    def _work(self, scene, settings):
-        return bake_frames(scene, settings)
-
     def _conclude(self, context, result):
         if result is None or not result.reports:
             self.report({"INFO"}, "Stopped before the first frame; nothing was changed")
@@ -244,6 +231,24 @@ class CAIRN_OT_bake(_StepsOperator, bpy.types.Operator):
         warned = any(note["level"] == "warning" for note in result.report["notes"])
         self.report({"ERROR" if result.error else "WARNING" if warned else "INFO"}, result.summary)
         return {"FINISHED"}
+
+
+class CAIRN_OT_bake(BakeOperator, bpy.types.Operator):
+    bl_idname = "cairn.bake"
+    bl_label = "Bake"
+    bl_description = (
+        "Simulate the scene's rigid bodies and write their motion as keyframes of location and rotation. "
+        "Unlike Bake to Keyframes, bodies stay rigid bodies, and Delete Bake brings earlier animation back"
+    )
+    # No REGISTER: the redo panel would bake again at every touch of a setting.
+    bl_options = {"UNDO"}
+
+    @classmethod
+    def description(cls, context, properties):
+        return cls.bl_description + (". The present bake is replaced" if context.scene.cairn.is_baked else "")
+
+    def _work(self, scene, settings):
+        return bake_frames(scene, settings, in_window.plan_of(scene))
 
 
 class CAIRN_OT_delete_bake(_SceneOperator, bpy.types.Operator):

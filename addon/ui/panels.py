@@ -201,7 +201,7 @@ def draw_solver(layout, context):
     settings = context.scene.cairn
     column = layout.column()
     column.enabled = operators.running is None
-    for name in ("method", "friction", "tolerance", "max_iterations", "threads"):
+    for name in ("method", "friction", "tolerance", "max_iterations", "threads", "use_checkpoints"):
         column.prop(settings, name)
     # variants of the solver, greyed out with the reason where it has none
     owned = groupby(VARIANT_NAMES, lambda name: why_without(name, settings.method, settings.friction))
@@ -253,6 +253,21 @@ def draw_bake(layout, context):
     button.operator("cairn.bake", text="Bake Again" if is_baked(context) else "Bake", icon="REC")
     if is_baked(context):
         row.operator("cairn.delete_bake", text="", icon="TRASH")
+    draw_continue(layout, context, status.get("checkpoint", {}))
+
+
+def draw_continue(layout, context, offer):
+    """What a checkpoint allows: to go on to the end, and to keep what is before the current frame."""
+    if not offer:
+        return
+    column = layout.column(align=True)
+    if offer["fits"] and offer["frame"] < offer["end"]:
+        text = iface_("Continue to {:d}").format(offer["end"])
+        column.operator("cairn.continue_bake", text=text, icon="PLAY", translate=False)
+    if is_baked(context):
+        row = column.row(align=True)
+        row.enabled = offer["start"] < context.scene.frame_current <= offer["frame"]
+        row.operator("cairn.bake_from_current", icon="PREV_KEYFRAME")
 
 
 def status_of(context):

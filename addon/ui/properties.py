@@ -86,6 +86,12 @@ class CairnScene(bpy.types.PropertyGroup):
         max=1000000,
         soft_max=10000,
     )
+    use_checkpoints: BoolProperty(
+        name="Checkpoints",
+        description="Keep the bake in a folder beside the file, so that it can go on after ESC or a crash, and be "
+        "baked anew from any frame",
+        default=True,
+    )
     threads: IntProperty(
         name="Threads",
         description="Maximum number of threads for a bake of many bodies; 0 uses all cores of the processor. "

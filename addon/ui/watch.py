@@ -12,6 +12,7 @@ import bpy
 from bpy.app.handlers import persistent
 
 from ..bake import reading_error
+from ..checkpoints import in_window
 from ..read import early_notes, scene_digest
 from ..read.scene_notes import grouped_notes
 from ..settings import BakeSettings
@@ -73,6 +74,7 @@ def look_at(scene, session):
         "scene": scene.name,
         "outdated": outdated(scene, digest),
         "notes": grouped_notes(early_notes.early_notes(scene)),
+        "checkpoint": in_window.offer_of(scene, digest),
     }
     text = json.dumps(status)
     if text != session.status:  # writing is a change, which would make it look again for ever

@@ -345,6 +345,17 @@ def test_a_folder_that_vanishes(shot, after_frame):
     assert not place.exists()
 
 
+def test_removing_them_begins_with_what_names_the_others(shot, monkeypatch):
+    """A bake that is killed while it tidies up leaves pieces without a checkpoint, and not the other way round."""
+    out = shot.with_name("out.blend")
+    assert run("bake", shot, "-o", out, "--checkpoint", "5", "--until", 12)[0] == 0
+    removed, unlink = [], files.Path.unlink
+    monkeypatch.setattr(files.Path, "unlink", lambda path: (removed.append(path.name), unlink(path)))
+    files.clear(shot.with_name("out.checkpoint"))
+    assert removed[0] == "state.npz"
+    assert len(removed) == 4
+
+
 def test_other_files_in_the_folder_stay(shot):
     """Only what a bake itself has written is removed."""
     place = shot.with_name("mine.checkpoint")

@@ -58,7 +58,8 @@ class Harness:
             ),
         )
         own = {name: value for name, value in vars(operator).items() if callable(value) or name in {"_task", "_hint"}}
-        self.operator = _of_plain_class(operators._StepsOperator, own)
+        # the first base is the one of Cairn's, the other Blender's
+        self.operator = _of_plain_class(operator.__bases__[0], own)
         vars(self.operator).update(properties)
         self.operator.report = lambda level, text: self.reports.append((level, text))
 

@@ -1,0 +1,96 @@
+"""A bake that begins anew in the middle of an earlier one, with other settings or other bodies than that one had.
+
+What is before stays as it was recorded. From there on bodies have the poses and velocities of that frame, and joints
+that were broken are broken; contacts, sleep and what solvers remember begin afresh. Bodies are known by their names:
+new ones stand at their start until then.
+"""
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from .recording import Recording
+
+if TYPE_CHECKING:  # they load Numba
+    from ...solver_core import Simulation
+
+
+def restart(
+    simulation: "Simulation", recording: Recording, bodies: list[str], joints: list[str], own_joints
+) -> Recording:
+    """Put a simulation that has not begun where a recording ends.
+
+    Parameters
+    ----------
+    simulation : Simulation
+        Changed.
+    recording : Recording
+        Of an earlier bake, up to the frame at which the simulation begins.
+    bodies, joints : list of str
+        Names of those that were recorded.
+    own_joints : list of str
+        Names of the simulation's joints.
+
+    Returns
+    -------
+    Recording
+        The same with the bodies and joints of this simulation.
+    """
+    from ...solver_core.checkpoint import Checkpoint
+
+    recording = _with_bodies(simulation, recording, bodies)
+    recording = replace(recording, reports=[_with_joints(report, joints, own_joints) for report in recording.reports])
+    model, arrays = simulation.model, simulation.checkpoint().arrays
+    position, orientation = model.body_poses(recording.position[-1], recording.orientation[-1])
+    arrays |= {"state.position": position, "state.orientation": orientation}
+    arrays["state.velocity"] = recording.velocity[-1].copy()
+    last = recording.reports[-1]
+    if last.joints is not None:
+        arrays["joint_state.broken"] = last.joints.broken.copy()
+    simulation.restore(Checkpoint(recording.frame_count, arrays))
+    simulation.wake()
+    return recording
+
+
+def arrive(simulation: "Simulation", frame_input) -> None:
+    """Put bodies that are driven, and shapes that are animated, where they are at the frame at which it begins."""
+    frame = simulation.frame
+    simulation.advance_frame(replace(frame_input, duration=0.0))
+    simulation.frame = frame
+
+
+def _with_bodies(simulation, recording, bodies):
+    position, orientation = simulation.poses()
+    shape = (recording.frame_count + 1, 1, 1)
+    own = {
+        "position": np.tile(position, shape),
+        "orientation": np.tile(orientation, shape),
+        "velocity": np.tile(simulation.velocities(), shape),
+    }
+    columns = {name: column for column, name in enumerate(bodies)}
+    known = [index for index, name in enumerate(simulation.model.names) if name in columns]
+    recorded = [columns[simulation.model.names[index]] for index in known]
+    for name, array in own.items():
+        array[:, known] = getattr(recording, name)[:, recorded]
+    return replace(recording, **own)
+
+
+def _with_joints(report, joints, own_joints):
+    """A report with the simulation's joints, of which new ones have borne nothing."""
+    if joints == own_joints:
+        return report
+    if not own_joints:
+        return replace(report, joints=None)
+    from ...solver_core.report import JointReport
+
+    count = len(own_joints)
+    columns = {name: column for column, name in enumerate(joints)}
+    known = [index for index, name in enumerate(own_joints) if name in columns]
+    own = JointReport(
+        np.zeros(count), np.zeros(count), np.zeros((count, 3)), np.zeros((count, 3)), np.zeros(count, np.bool_)
+    )
+    for name in ("error_linear", "error_angular", "force", "torque", "broken"):
+        if known:
+            getattr(own, name)[known] = getattr(report.joints, name)[[columns[own_joints[index]] for index in known]]
+    return replace(report, joints=own)

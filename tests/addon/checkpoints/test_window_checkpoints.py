@@ -1,0 +1,197 @@
+"""What the panel offers: to continue after ESC or a crash, and to keep what is before the current frame."""
+
+import json
+
+import bpy
+import numpy as np
+import pytest
+from joint_scenes import joint
+
+import cairn
+from cairn.addon.bake import BakeStopped, bake_frames, bake_scene
+from cairn.addon.checkpoints import in_window
+from cairn.addon.checkpoints.folder import CheckpointError
+from cairn.addon.settings import BakeSettings
+from cairn.addon.ui import operators, watch
+from cairn.addon.write import keyframes
+
+FRAMES = 24
+GRAVITY = 9.81
+
+
+@pytest.fixture
+def scene(maker, tmp_path):
+    """Two boxes that fall on each other and on a plate that moves, one that flies, and a rope that breaks at once."""
+    cairn.register()
+    free = {"linear_damping": 0.0, "angular_damping": 0.0}
+    maker.body("Floor", type="PASSIVE", shape="BOX", location=(0, 0, -0.5), scale=(20, 20, 1))
+    plate = maker.body("Plate", shape="BOX", type="PASSIVE", location=(0, 0, 0.2), scale=(3, 3, 0.2))
+    maker.key(plate, "location", {1: (0, 0, 0.2), FRAMES: (1.5, 0, 0.2)})
+    for number in range(2):
+        maker.body(f"Box {number}", shape="BOX", location=(0, 0.1 * number, 0.9 + 1.05 * number))
+    maker.body("Flying", shape="BOX", location=(-5, 0, 30), rotation_euler=(0.1, 0.2, 0.3), settings=free)
+    hung = maker.body("Hung", shape="BOX", location=(5, 0, 30), settings=free)
+    joint(maker, "Rope", None, hung, location=(5, 0, 30), use_breaking=True, breaking_threshold=1e-4)
+    maker.scene.frame_end = maker.world.point_cache.frame_end = FRAMES
+    maker.save(tmp_path / "shot.blend")
+    bpy.context.window_manager.cairn.status = ""
+    return maker.scene
+
+
+def settings(scene):
+    return BakeSettings.from_scene(scene)
+
+
+def stop_at(scene, frame):
+    """A bake in the window, and ESC after a frame."""
+    steps = bake_frames(scene, settings(scene), in_window.plan_of(scene))
+    for progress in steps:
+        if progress.frame == frame:
+            break
+    try:
+        progress = steps.throw(BakeStopped())
+        while True:
+            progress = next(steps)
+    except StopIteration as end:
+        return end.value
+
+
+def crash_at(scene, frame):
+    """The same, and Blender is gone: nothing of it but the files."""
+    plan = in_window.plan_of(scene)
+    steps = bake_frames(scene, settings(scene), plan.__class__(**vars(plan) | {"every_frames": 1}))
+    for progress in steps:
+        if progress.frame == frame:
+            steps.close()
+            return
+
+
+def offer(scene):
+    watch.look_at(scene, bpy.context.window_manager.cairn)
+    return json.loads(bpy.context.window_manager.cairn.status)["checkpoint"]
+
+
+@pytest.mark.parametrize("end", [stop_at, crash_at])
+def test_a_bake_that_ended_early_continues_to_the_same_bits(scene, end):
+    """ESC or a crash at frame 9: the panel offers to continue; at the end there is nothing more to continue to."""
+    unbroken = bake_scene(scene, settings(scene)).report["totals"]["digest"]
+    keyframes.delete_bake(scene)
+    end(scene, 9)
+    assert scene.cairn.is_baked == (end is stop_at)
+    assert offer(scene) == {"frame": 9, "start": 1, "end": FRAMES, "fits": True}
+    assert bpy.ops.cairn.continue_bake() == {"FINISHED"}
+    assert json.loads(scene.cairn.report)["totals"]["digest"] == unbroken
+    assert (scene.cairn.baked_start, scene.cairn.baked_end) == (1, FRAMES)
+    assert offer(scene)["frame"] == FRAMES
+
+
+def test_a_longer_range_only_computes_what_is_new(scene):
+    scene.rigidbody_world.point_cache.frame_end = 15
+    assert bpy.ops.cairn.bake() == {"FINISHED"}
+    scene.rigidbody_world.point_cache.frame_end = FRAMES
+    assert offer(scene) == {"frame": 15, "start": 1, "end": FRAMES, "fits": True}
+    assert bpy.ops.cairn.continue_bake() == {"FINISHED"}
+    longer = json.loads(scene.cairn.report)["totals"]
+    assert bpy.ops.cairn.bake() == {"FINISHED"}
+    again = json.loads(scene.cairn.report)["totals"]
+    assert longer["digest"] == again["digest"]
+    assert longer["frames"] == again["frames"] == FRAMES - 1
+
+
+def test_a_scene_that_has_changed_does_not_continue(scene):
+    """Nothing is offered; called all the same it says what has changed, and the bake stays as it is."""
+    stop_at(scene, 9)
+    scene.objects["Box 1"].rigid_body.friction = 0.1
+    assert not offer(scene)["fits"]
+    with pytest.raises(RuntimeError, match="friction of Box 1"):
+        bpy.ops.cairn.continue_bake()
+    assert scene.cairn.baked_end == 9
+
+
+def test_without_checkpoints_nothing_is_written(scene):
+    scene.cairn.use_checkpoints = False
+    assert bpy.ops.cairn.bake() == {"FINISHED"}
+    assert not in_window.folder_of(scene).exists()
+    assert offer(scene) == {}
+
+
+def test_an_unsaved_file_keeps_them_for_the_session(maker):
+    cairn.register()
+    maker.body("Ball", shape="SPHERE", location=(0, 0, 3))
+    maker.world.point_cache.frame_end = 9
+    place = in_window.folder_of(maker.scene)
+    assert str(place).startswith(bpy.app.tempdir)
+    assert bpy.ops.cairn.bake() == {"FINISHED"}
+    assert (place / "state.npz").exists()
+
+
+# From the current frame
+
+
+def positions(scene, name):
+    heights = []
+    for frame in range(1, FRAMES + 1):
+        scene.frame_set(frame)
+        graph = bpy.context.evaluated_depsgraph_get()
+        heights.append(np.array(scene.objects[name].evaluated_get(graph).matrix_world)[:3, 3])
+    return np.array(heights)
+
+
+def bake_from(scene, frame):
+    scene.frame_set(frame)
+    return bpy.ops.cairn.bake_from_current()
+
+
+def test_what_is_before_the_current_frame_stays(scene):
+    """With other friction, a new body and one less: until frame 12 as before; what flies goes on along its parabola."""
+    assert bpy.ops.cairn.bake() == {"FINISHED"}
+    before = {name: positions(scene, name) for name in ("Box 0", "Box 1", "Flying", "Hung")}
+    scene.frame_set(1)
+    scene.objects["Box 0"].rigid_body.friction = 0.0
+    bpy.data.objects.remove(scene.objects["Box 1"])
+    new = scene.objects["Flying"].copy()
+    new.name, new.location = "New", (-8, 0, 30)
+    scene.collection.objects.link(new)
+    offer(scene)  # by now Blender would have shown the copy without the bake
+    assert bake_from(scene, 12) == {"FINISHED"}
+    after = {name: positions(scene, name) for name in ("Box 0", "Flying", "Hung", "New")}
+    for name in ("Box 0", "Flying", "Hung"):
+        assert np.array_equal(after[name][:12], before[name][:12]), name
+    time = np.arange(FRAMES) / 24
+    assert after["Flying"][:, 2] == pytest.approx(30 - 0.5 * GRAVITY * time**2, abs=1e-4)
+    # the rope stays broken
+    assert after["Hung"][:, 2] == pytest.approx(before["Hung"][:, 2], abs=1e-4)
+    assert np.abs(after["Box 0"][-1] - before["Box 0"][-1]).max() > 0.01
+    assert np.ptp(after["New"][:12], axis=0).max() < 1e-6
+    assert after["New"][-1, 2] == pytest.approx(30 - 0.5 * GRAVITY * (time[-1] - time[11]) ** 2, abs=1e-3)
+
+
+def test_the_plate_carries_on_from_where_it_is(scene):
+    """Unchanged, the motion from frame 12 on is what it was, but for contacts that are found anew."""
+    assert bpy.ops.cairn.bake() == {"FINISHED"}
+    before = positions(scene, "Box 0")
+    assert bake_from(scene, 12) == {"FINISHED"}
+    assert np.abs(positions(scene, "Box 0") - before).max() < 0.01
+
+
+def test_a_bake_from_the_middle_continues_to_the_same_bits(scene):
+    """Its own checkpoints hold what it has kept."""
+    assert bpy.ops.cairn.bake() == {"FINISHED"}
+    scene.rigidbody_world.point_cache.frame_end = 18
+    assert bake_from(scene, 12) == {"FINISHED"}
+    scene.rigidbody_world.point_cache.frame_end = FRAMES
+    assert bpy.ops.cairn.continue_bake() == {"FINISHED"}
+    continued = json.loads(scene.cairn.report)["totals"]["digest"]
+    assert bake_from(scene, 12) == {"FINISHED"}
+    assert json.loads(scene.cairn.report)["totals"]["digest"] == continued
+
+
+def test_a_frame_that_was_not_recorded(scene):
+    stop_at(scene, 9)
+    with pytest.raises(RuntimeError, match="frames 2 to 9; frame 15 is not one"):
+        bake_from(scene, 15)
+    assert scene.cairn.baked_end == 9
+    in_window.folder_of(scene).joinpath("state.npz").unlink()
+    with pytest.raises(RuntimeError, match=r"Cannot read the checkpoint .*state\.npz"):
+        bake_from(scene, 5)
+    assert issubclass(CheckpointError, operators.SceneError)
