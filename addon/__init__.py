@@ -7,9 +7,9 @@ import atexit
 import bpy
 
 from . import cli
-from .ui import continue_bake, operators, panels, preferences, presets, properties, watch
+from .ui import continue_bake, navigation, operators, panels, preferences, presets, properties, watch
 
-_MODULES = (properties, preferences, presets, operators, continue_bake, panels, watch, cli)
+_MODULES = (properties, preferences, presets, operators, continue_bake, navigation, panels, watch, cli)
 _registered = False
 
 

@@ -23,9 +23,10 @@ from .joint_report import break_notes, breaks_of
 from .read import concave_shapes, lead_in
 from .read.exported_scene import FrameSample, SceneExport
 from .read.frame_samples import sample_frame, simulation_paused
+from .read.notes import Note
 from .read.scene_digest import packed, scene_digest
 from .read.scene_export import export_scene
-from .read.scene_notes import Note, starting_overlaps
+from .read.scene_notes import starting_overlaps
 from .read.scene_poses import SceneError
 from .settings import BakeSettings
 from .write import earlier_animation, keyframes, since_bake
@@ -437,9 +438,10 @@ class _Bake:
         facts.ingredients = packed(scene_digest(self.scene))
         facts.version = __version__
         facts.report = json.dumps({key: value for key, value in result.report.items() if key != "frames"})
-        worst = result.report["totals"]["worst"]
-        facts.worst_object = worst["object"] or ""
-        facts.worst_frame = worst["frame"] or 0
+        totals = result.report["totals"]
+        # where all is within tolerance there is nothing to go to
+        facts.worst_object = (totals["worst"]["object"] or "") if totals["missed"] else ""
+        facts.worst_frame = totals["worst"]["frame"] or 0
 
     def result(self):
         """The bake as its callers get it."""

@@ -9,6 +9,7 @@ from .. import __version__
 from .joint_kinds import joint_counts
 from .joint_report import breaks_of, frame_joints
 from .read.exported_scene import ExportedBody, SceneExport
+from .read.notes import note_dictionary
 from .settings import BakeSettings
 
 if TYPE_CHECKING:  # it loads Numba
@@ -32,7 +33,7 @@ def report_dictionary(
         "blender": bpy.app.version_string,
         "scene": bpy.data.filepath,
         "options": {**asdict(asked), "frame_rate": export.frame_rate},
-        "notes": [{"level": note.level, "object": note.object_name, "text": note.text} for note in export.notes],
+        "notes": [note_dictionary(note) for note in export.notes],
         "joints": names,
         "breaks": [vars(broken) for broken in breaks_of(export, trajectory)],
         "frames": [
@@ -86,11 +87,14 @@ def totals_of(
 
 
 def _object_of(contact: str, bodies: list[ExportedBody]) -> str | None:
-    """The first object of "Cube.014 on Floor"; a name may itself hold " on "."""
-    names = {body.object_name for body in bodies}
+    """The first object of "Cube.014 on Floor" that moves; a name may itself hold " on "."""
+    moves = {body.object_name: body.moves for body in bodies}
     parts = contact.split(" on ")
-    candidates = (" on ".join(parts[:count]) for count in range(1, len(parts) + 1))
-    return next((name for name in candidates if name in names), None)
+    for count in range(1, len(parts)):
+        first, second = " on ".join(parts[:count]), " on ".join(parts[count:])
+        if first in moves and second in moves:
+            return first if moves[first] else second
+    return contact if contact in moves else None
 
 
 def summary_sentence(totals: dict[str, Any], *, stopped: bool = False, error: str | None = None) -> str:

@@ -21,9 +21,10 @@ from .checkpoints import folder as checkpoint_files
 from .cli_checkpoints import add_checkpoint_arguments, checkpoint_folder, checkpoint_plan, resume_hint, say_checkpoint
 from .cli_info import info_dictionary, info_lines, named
 from .cli_output import Progress, blender_lines_dropped, blender_lines_on_stderr, check_writable, save_blend, write_json
-from .joint_report import JointBreak, break_notes
+from .joint_report import JointBreak, break_lines
+from .read.notes import grouped_notes, note_of
 from .read.scene_export import export_scene
-from .read.scene_notes import Note, grouped_notes, starting_overlaps
+from .read.scene_notes import starting_overlaps
 from .read.scene_poses import SceneError
 from .settings import CONJUGACIES, FRICTION_MODELS, METHODS, QUALITIES, STRATEGIES, BakeSettings
 
@@ -356,11 +357,9 @@ def _warn(result, quiet):
     """Say what broke and what a bake warns of, a line each; the report has all of it, and what else to know."""
     if quiet:
         return
-    for note in break_notes([JointBreak(**entry) for entry in result.report["breaks"]]):
-        line = note.text if note.object_name is None else f"{note.object_name} {note.text}"
+    for line in break_lines([JointBreak(**entry) for entry in result.report["breaks"]]):
         print(f"cairn: {line}", file=sys.stderr, flush=True)
-    notes = [Note(note["level"], note["object"], note["text"]) for note in result.report["notes"]]
-    for level, text, names in grouped_notes(notes):
+    for level, text, names in grouped_notes(note_of(entry) for entry in result.report["notes"]):
         if level == "warning":
             print(f"cairn: warning: {named(text, names)}", file=sys.stderr, flush=True)
 

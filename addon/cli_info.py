@@ -8,7 +8,7 @@ import bpy
 from .. import __version__
 from .joint_kinds import joint_counts, joints_sentence
 from .read.exported_scene import SceneExport
-from .read.scene_notes import grouped_notes
+from .read.notes import grouped_notes, note_dictionary
 
 _KIND_WORDS = ("static", "kinematic", "dynamic")
 _SHAPE_WORDS = ("box", "sphere", "hull", "capsule", "cylinder", "cone", "mesh")
@@ -26,7 +26,7 @@ def info_dictionary(export: SceneExport, source: Path) -> dict[str, Any]:
         "gravity": export.model.gravity.tolist(),
         "bodies": [_body_dictionary(export, body) for body in export.bodies],
         "joints": [_joint_dictionary(joint) for joint in export.joints],
-        "notes": [{"level": note.level, "object": note.object_name, "text": note.text} for note in export.notes],
+        "notes": [note_dictionary(note) for note in export.notes],
         "fingerprint": export.fingerprint,
     }
 

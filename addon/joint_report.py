@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .read.exported_scene import SceneExport
-from .read.scene_notes import Note
+from .read.notes import Note
 
 if TYPE_CHECKING:  # they load Numba
     from ..solver_core import FrameReport, Trajectory
 
 # Of each number of a report: more would only make files longer.
 _DIGITS = 4
-# Broken joints that are named one by one; a wall of glue breaks in hundreds of places.
+# Broken joints that a command names one by one; a wall of glue breaks in hundreds of places.
 NAMED_BREAKS = 20
 
 
@@ -70,17 +70,21 @@ def breaks_of(export: SceneExport, trajectory: "Trajectory") -> list[JointBreak]
 
 def break_notes(breaks: list[JointBreak]) -> list[Note]:
     """Notes that say which joints broke, when and under what load."""
-    notes = [
+    return [
         Note("info", entry.joint, f"broke at frame {entry.frame}, under {entry.force:.3g} N and {entry.torque:.3g} N m")
-        for entry in breaks[:NAMED_BREAKS]
+        for entry in breaks
     ]
+
+
+def break_lines(breaks: list[JointBreak]) -> list[str]:
+    """The same as lines of a command's output: the first joints by name, the others counted."""
+    lines = [f"{note.object_name} {note.text}" for note in break_notes(breaks[:NAMED_BREAKS])]
     rest = breaks[NAMED_BREAKS:]
     if rest:
         frames = f"frames {rest[0].frame} to {rest[-1].frame}" if len(rest) > 1 else f"frame {rest[0].frame}"
         more = f"{len(rest):,} more joint{'s' if len(rest) > 1 else ''}"
-        text = f"{more} broke, at {frames}; the report names {'them' if len(rest) > 1 else 'it'} (cairn bake --report)"
-        notes.append(Note("info", None, text))
-    return notes
+        lines.append(f"{more} broke, at {frames}; the report names {'them' if len(rest) > 1 else 'it'} (--report)")
+    return lines
 
 
 def _rounded(values) -> list[float]:

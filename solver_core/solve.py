@@ -93,8 +93,8 @@ def _check_vectors(options, size) -> None:
 
 def solve_contacts(
     problem: ContactProblem,
-    method: str = "nncg",
-    friction: str = "box",
+    method: str = "auto",
+    friction: str = "cone",
     r0: ArrayLike | None = None,
     options: SolverOptions | None = None,
 ) -> ContactResult:
@@ -104,9 +104,9 @@ def solve_contacts(
     ----------
     problem : ContactProblem
     method : str
-        A name in ``solvers.registry.METHODS``.
+        A name in ``solvers.registry.METHODS``; the default is that of ``SimulationOptions``, and of a bake.
     friction : {"box", "cone", "polyhedral"}
-        Model of friction; the method must know it.
+        Model of friction; the method must know it. The default likewise.
     r0 : float64 [row_count], optional
         Impulses to start from; zero without.
     options : SolverOptions, optional

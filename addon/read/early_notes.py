@@ -1,9 +1,10 @@
 """What can be said before a bake without reading the scene for one: quick enough to be looked at after each change."""
 
 from .missing_geometry import missing_geometry
+from .notes import Note
 from .scene_animation import AnimationSurvey, flags_animated
 from .scene_joints import JointReader
-from .scene_notes import Note, field_notes
+from .scene_notes import field_notes
 
 
 def early_notes(scene) -> list[Note]:

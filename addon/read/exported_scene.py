@@ -8,7 +8,7 @@ import numpy as np
 from ...solver_core.model.model import Model
 from .growing_compounds import GrowingPart
 from .joint_settings import JointDrive
-from .scene_notes import Note
+from .notes import Note
 
 if TYPE_CHECKING:  # it loads Numba
     from ...solver_core import FrameInput

@@ -7,6 +7,7 @@ from .. import runtime
 from ..bake import compile_progress
 from ..joint_kinds import joint_counts
 from ..write import earlier_animation, keyframes, since_bake
+from .notes import note_dictionary
 from .scene_export import export_scene
 from .scene_notes import NO_OVERLAPS, starting_overlaps
 
@@ -43,9 +44,7 @@ def check_scene(scene, settings, find_overlaps):
         overlaps = starting_overlaps(export.model)
     if find_overlaps and not overlaps:
         overlaps = [NO_OVERLAPS]
-    notes = [
-        {"level": note.level, "object": note.object_name, "text": note.text} for note in [*overlaps, *export.notes]
-    ]
+    notes = [note_dictionary(note) for note in [*overlaps, *export.notes]]
     totals = {
         "bodies": len(export.bodies),
         "moving": sum(body.moves for body in export.bodies),

@@ -22,9 +22,10 @@ from .concave_shapes import ConcaveReader
 from .exported_scene import ExportedBody, FrameSample, SceneExport
 from .frame_samples import evaluate_frame, gravity_of, is_sampled, kind_at, sample_without_bodies, simulation_paused
 from .growing_compounds import links_to, read_growing
+from .notes import Note
 from .scene_animation import AnimationSurvey, animated_paths, curves_digest, flag_values, flags_animated, scale_animated
 from .scene_joints import JointReader
-from .scene_notes import Note, body_notes, range_notes, scene_notes
+from .scene_notes import body_notes, range_notes, scene_notes
 from .scene_poses import (
     RATIO_ZERO_SCALE,
     SceneError,
@@ -285,7 +286,7 @@ class _SceneReader:
                 shape, growing, notes = read_growing(self.shapes, ob, parts, self.survey, frames)
             else:
                 text = "its part {} is animated: it keeps the place that it has at the start"
-                self.notes += [Note("warning", ob.name, text.format(name)) for name in animated]
+                self.notes += [Note("warning", ob.name, text.format(name), (name,)) for name in animated]
                 moves, deforms = self.moves[ob.name_full], self._deforms(ob)
                 shape, notes = self.shapes.read(ob, stretch, moves=moves, deforms=deforms, parts=parts)
         except MeshError as error:

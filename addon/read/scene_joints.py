@@ -12,8 +12,8 @@ import numpy as np
 from ...solver_core.model.builder import ModelBuilder
 from .exported_scene import ExportedJoint
 from .joint_settings import JointSettings, read_joint_settings
+from .notes import Note
 from .scene_animation import AnimationSurvey, animated_paths
-from .scene_notes import Note
 from .scene_poses import TOLERANCE_SHEAR, SceneError, finite_matrix, rigid_pose
 
 _CONSTRAINT = "rigid_body_constraint."

@@ -1,13 +1,12 @@
 """What Cairn ignores in a scene, or does differently from Blender: one note per object and reason."""
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from ...solver_core.diagnostics import boxes_overlap
 from ...solver_core.model.model import BodyKind
 from .. import runtime
 from ..write.channels import rotation_path
+from .notes import Note
 from .scene_animation import action_curves, animated_paths, flag_values, scale_animated
 from .scene_shapes import rule_of_radius
 
@@ -18,8 +17,6 @@ RATIO_UNEVEN = 1.001
 
 # Overlaps at the start below this share of the smaller moving body's size are not mentioned.
 RATIO_OVERLAP = 0.005
-# At most this many overlaps are named, the deepest first.
-NAMED_OVERLAPS = 10
 
 # Blender's colliders ignore these curves, or read them live; here the first frame's value holds throughout.
 _SETTINGS_READ_ONCE = {
@@ -32,38 +29,10 @@ _SETTINGS_READ_ONCE = {
 }
 
 
-@dataclass(frozen=True)
-class Note:
-    """Something that the user should know before baking.
-
-    Attributes
-    ----------
-    level : {"info", "warning"}
-    object_name : str or None
-    text : str
-        Without the object's name; equal for all objects with the same reason, so that lists can group them.
-    """
-
-    level: str
-    object_name: str | None
-    text: str
-
-
 # The note of a search for overlaps that found none.
 NO_OVERLAPS = Note(
     "info", None, f"no bodies overlap at the start by more than {100.0 * RATIO_OVERLAP:g} % of their size"
 )
-
-
-def grouped_notes(notes) -> list[tuple[str, str, list[str]]]:
-    """Notes with equal text as one: (level, text, object names), warnings first, otherwise in order."""
-    groups: dict[tuple[str, str], list[str]] = {}
-    for note in notes:
-        names = groups.setdefault((note.level, note.text), [])
-        if note.object_name is not None:
-            names.append(note.object_name)
-    ordered = sorted(groups.items(), key=lambda item: item[0][0] != "warning")
-    return [(level, text, names) for (level, text), names in ordered]
 
 
 def body_notes(ob, body, model, moving_ancestor, frames) -> list[Note]:
@@ -87,7 +56,8 @@ def body_notes(ob, body, model, moving_ancestor, frames) -> list[Note]:
         texts.append(
             ("info", "is animated with Animated off: Cairn collides with what is seen, Blender with the start pose")
         )
-    return [Note(level, ob.name, text) for level, text in texts]
+    above = tuple({relative.name for relative in (ob.parent, moving_ancestor) if relative is not None})
+    return [Note(level, ob.name, text, above) for level, text in texts]
 
 
 def _unsupported_settings(ob, body):
@@ -202,9 +172,10 @@ def starting_overlaps(model) -> list[Note]:
 
     # The method does not matter; this one loads little.
     simulation = Simulation(model, SimulationOptions(method="pgs"))
-    found = [overlap for overlap in simulation.overlaps() if overlap.share > RATIO_OVERLAP]
     notes = []
-    for overlap in found[:NAMED_OVERLAPS]:
+    for overlap in simulation.overlaps():
+        if not overlap.share > RATIO_OVERLAP:
+            continue
         moving, other = overlap.body_a, overlap.body_b
         if model.initial_state.kind[moving] != BodyKind.DYNAMIC:
             moving, other = other, moving
@@ -214,11 +185,7 @@ def starting_overlaps(model) -> list[Note]:
             f"starts {overlap.depth:.3g} deep in {model.names[other]}, {share} % of the smaller "
             "one's size: they are moved apart gently"
         )
-        notes.append(Note("warning", model.names[moving], text))
-    if len(found) > NAMED_OVERLAPS:
-        notes.append(
-            Note("warning", None, f"{len(found) - NAMED_OVERLAPS:,} more pairs of bodies overlap at the start")
-        )
+        notes.append(Note("warning", model.names[moving], text, (model.names[other],)))
     return notes
 
 
@@ -261,4 +228,5 @@ def _outsider_notes(scene, world, objects):
                 "info", ob.name, "is in the Rigid Body World's collection but has no rigid body: it takes no part"
             )
         else:
-            yield Note("info", ob.name, f"is a shape of its compound parent {ob.parent.name}")
+            text = f"is a shape of its compound parent {ob.parent.name}"
+            yield Note("info", ob.name, text, (ob.parent.name,))

@@ -12,14 +12,15 @@ import textwrap
 import time
 
 import bpy
-from bpy.props import BoolProperty, StringProperty
+from bpy.props import BoolProperty
 
 from ..bake import BakeStopped, bake_frames
 from ..checkpoints import in_window
 from ..read.early_notes import nothing_to_bake
+from ..read.notes import grouped_notes, note_of
 from ..read.scene_check import check_scene
 from ..read.scene_digest import packed, scene_digest
-from ..read.scene_notes import NO_OVERLAPS, Note, grouped_notes
+from ..read.scene_notes import NO_OVERLAPS
 from ..read.scene_poses import SceneError
 from ..runtime import RuntimeUnavailable, system_information
 from ..settings import BakeSettings
@@ -136,7 +137,8 @@ class _StepsOperator(_SceneOperator):
 
     def _begin(self, context):
         global running
-        context.window_manager.cairn.error = context.window_manager.cairn.error_object = ""
+        session = context.window_manager.cairn
+        session.error = session.error_object = session.check = ""  # what an earlier bake has said
         self._scene_name = context.scene.name
         self._steps = self._work(context.scene, BakeSettings.from_scene(context.scene))
         self._stage = None
@@ -319,7 +321,7 @@ class CAIRN_OT_check_scene(_StepsOperator, bpy.types.Operator):
 
 def remember_check(context, scene_name, report):
     """Keep what the panel says of a scene: numbers and grouped notes of a bake's report."""
-    notes = [Note(note["level"], note["object"], note["text"]) for note in report["notes"]]
+    notes = [note_of(entry) for entry in report["notes"]]
     context.window_manager.cairn.check = json.dumps(
         {
             "scene": scene_name,
@@ -329,48 +331,6 @@ def remember_check(context, scene_name, report):
             "notes": grouped_notes(notes),
         }
     )
-
-
-class CAIRN_OT_select_object(bpy.types.Operator):
-    """Select this object and make it active"""
-
-    bl_idname = "cairn.select_object"
-    bl_label = "Select Object"
-    bl_options = {"UNDO", "INTERNAL"}
-
-    object_name: StringProperty(name="Object", description="Name of the object to select")
-
-    @classmethod
-    def poll(cls, context):
-        if context.mode != "OBJECT":
-            cls.poll_message_set("Switch to Object Mode first")
-            return False
-        return True
-
-    def execute(self, context):
-        if not select(context, self.object_name):
-            self.report({"WARNING"}, f"{self.object_name} is not in this view layer, or hidden")
-            return {"CANCELLED"}
-        return {"FINISHED"}
-
-
-class CAIRN_OT_go_to_worst(bpy.types.Operator):
-    """Go to the frame of the last bake's largest remaining error, and select the object at that contact"""
-
-    bl_idname = "cairn.go_to_worst"
-    bl_label = "Go to Worst Contact"
-    bl_options = {"UNDO", "INTERNAL"}
-
-    @classmethod
-    def poll(cls, context):
-        return bool(context.scene.cairn.worst_object) and running is None
-
-    def execute(self, context):
-        facts = context.scene.cairn
-        context.scene.frame_set(facts.worst_frame)
-        if context.mode == "OBJECT":
-            select(context, facts.worst_object)
-        return {"FINISHED"}
 
 
 class CAIRN_OT_clear_error(bpy.types.Operator):
@@ -407,18 +367,6 @@ def is_baked(context):
     """Whether the scene carries a bake, or the active object does (appended from a baked scene). Drawing asks this."""
     active = context.view_layer.objects.active
     return context.scene.cairn.is_baked or (active is not None and active.cairn.is_baked)
-
-
-def select(context, name):
-    """Select one object alone; False if it cannot be."""
-    obj = context.view_layer.objects.get(name)
-    if obj is None or not obj.visible_get():
-        return False
-    for other in context.selected_objects:
-        other.select_set(False)
-    obj.select_set(True)
-    context.view_layer.objects.active = obj
-    return True
 
 
 def is_expected(error):
@@ -475,8 +423,6 @@ CLASSES = (
     CAIRN_OT_bake,
     CAIRN_OT_delete_bake,
     CAIRN_OT_check_scene,
-    CAIRN_OT_select_object,
-    CAIRN_OT_go_to_worst,
     CAIRN_OT_clear_error,
     CAIRN_OT_copy_system_information,
 )

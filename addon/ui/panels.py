@@ -22,6 +22,8 @@ from .operators import is_baked, scene_bodies, sentence
 LETTER_WIDTH = 7.5
 LINES_OF_NOTES = 12
 LINES_OF_ERROR = 8
+# Words with which a note's text goes on from the name of its object.
+VERBS_OF_NOTES = ("is", "has", "starts", "joins", "broke", "may")
 
 
 class CAIRN_PT_presets(PresetPanel, bpy.types.Panel):
@@ -243,7 +245,7 @@ def draw_bake(layout, context):
         row = layout.row(align=True)
         row.operator("rigidbody.objects_add", text="Add Active").type = "ACTIVE"
         row.operator("rigidbody.objects_add", text="Add Passive").type = "PASSIVE"
-    draw_grouped(layout, context, status.get("notes", ()))
+    draw_grouped(layout, context, "status", status.get("notes", ()))
     outdated = status.get("outdated", "")
     draw_lines(layout, context, outdated, "FILE_REFRESH")
     row = layout.row(align=True)
@@ -276,22 +278,32 @@ def status_of(context):
     return status if status.get("scene") == context.scene.name else {}
 
 
-def draw_lines(layout, context, text, icon):
+def draw_lines(layout, context, text, icon, margin=3):
     """A text of several lines behind an icon; nothing for no text."""
     column = layout.column(align=True)
-    for i, line in enumerate(wrapped(context, text, 3)):
+    for i, line in enumerate(wrapped(context, text, margin)):
         column.label(text=line, icon="BLANK1" if i else icon, translate=False)
 
 
-def draw_grouped(layout, context, notes):
-    """Grouped notes, each with its first object's name."""
-    for level, note, names in notes[:LINES_OF_NOTES]:
+def draw_grouped(layout, context, source, notes):
+    """Grouped notes of a list on the window manager, each with a button that selects what it is about."""
+    for place, (level, text, names) in enumerate(notes):
+        row = layout.row()
+        draw_lines(row, context, noted(text, names), "ERROR" if level == "warning" else "INFO", 6 if names else 3)
         if names:
-            others = iface_(" and {:,d} more").format(len(names) - 1) if len(names) > 1 else ""
-            note = f"{names[0]}{others}: {note}"
-        else:
-            note = sentence(note)
-        draw_lines(layout, context, note, "ERROR" if level == "warning" else "INFO")
+            button = row.operator("cairn.select_noted", text="", icon="RESTRICT_SELECT_OFF", emboss=False)
+            button.source, button.place = source, place
+
+
+def noted(text, names):
+    """A note as a sentence with its object, or the number of them."""
+    if not names:
+        return sentence(text)
+    if len(names) == 1:
+        return f"{names[0]}: {text}"
+    # texts go on from an object's name: "is flat", or begin anew: "its origin", "force fields"
+    goes_on = text.split()[0] in VERBS_OF_NOTES
+    return iface_("Each of {:,d} objects").format(len(names)) + (" " if goes_on else ": ") + text
 
 
 def draw_error(layout, context):
@@ -342,10 +354,14 @@ def draw_notes(layout, context):
         column.label(text=line, icon="BLANK1" if i else "RIGID_BODY_CONSTRAINT", translate=False)
     if not check["notes"]:
         column.label(text="Nothing is ignored", icon="CHECKMARK")
-    draw_grouped(column, context, check["notes"])
+    session = context.window_manager.cairn
+    shown = len(check["notes"]) if session.show_all_notes else LINES_OF_NOTES
+    draw_grouped(column, context, "check", check["notes"][:shown])
     hidden = len(check["notes"]) - LINES_OF_NOTES
     if hidden > 0:
-        column.label(text=iface_("{:d} more; see cairn info").format(hidden), translate=False)
+        text = iface_("{:d} more").format(hidden)
+        icon = "DOWNARROW_HLT" if session.show_all_notes else "RIGHTARROW"
+        column.prop(session, "show_all_notes", text=text, icon=icon, toggle=True, translate=False)
 
 
 def label(layout, text, icon="NONE"):

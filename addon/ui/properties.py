@@ -412,6 +412,7 @@ class CairnWindowManager(bpy.types.PropertyGroup):
     error: StringProperty(name="Error", description="Why the last bake did not work")
     error_object: StringProperty(name="Object", description="Object that the error is about")
     error_digest: StringProperty(name="Scene of the Error", description="The scene that the error is about, in numbers")
+    show_all_notes: BoolProperty(name="All Notes", description="List all kinds of notes of the check", default=False)
     check: StringProperty(name="Check", description="What the next bake would simulate, as JSON")
     status: StringProperty(
         name="Status", description="What the scene has been found to be since its last change, as JSON"

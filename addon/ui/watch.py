@@ -14,7 +14,7 @@ from bpy.app.handlers import persistent
 from ..bake import reading_error
 from ..checkpoints import in_window
 from ..read import early_notes, scene_digest
-from ..read.scene_notes import grouped_notes
+from ..read.notes import grouped_notes
 from ..settings import BakeSettings
 from ..write import since_bake
 from . import operators

@@ -1,7 +1,11 @@
-"""The default method: the cascade of ``cascade.py``, with Newton's method (``alm_newton``) as its exact method."""
+"""The default method: the cascade of ``cascade.py``, with Newton's method (``alm_newton``) as its exact method.
+
+An explicit W goes to Newton's method at once, which sweeps by itself where it gets no further (``alm_explicit``).
+"""
 
 from ..compiled.kernel import subkernel
 from .cascade import allocate_cascade, cascade_solver
+from .newton.alm_explicit import solve_alm_explicit
 from .newton.alm_newton import solve_alm_newton
 from .newton.alm_workspace import allocate_alm_workspace
 from .registry import Method, register
@@ -28,6 +32,7 @@ register(
         max_iterations=500,
         source="docs/solvers/auto.md",
         allocate=_allocate,
+        explicit=solve_alm_explicit,
         work=work_of_auto,
         fallbacks=lambda workspace: workspace.fallbacks,
         carried=("memory",),

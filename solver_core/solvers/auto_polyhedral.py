@@ -1,14 +1,15 @@
 """``auto`` for polyhedral friction: the cascade with two exact methods, one for small islands, one for large ones.
 
 Lemke's reduced method (``lemke_reduced``) ends at an exact solution after some pivots a contact, but its cost grows
-with the cube of the active ones; Fischer-Newton's (``fischer_newton``) grows in proportion to the contacts.
+with the cube of the active ones; Fischer-Newton's (``fischer_newton``) grows in proportion to the contacts, and gets an
+explicit W at once.
 """
 
 from typing import NamedTuple
 
 from ..compiled.kernel import kernel
 from .cascade import allocate_cascade, cascade_solver
-from .fischer_newton.fischer_newton import solve_fischer_newton
+from .fischer_newton.fischer_newton import solve_explicit, solve_fischer_newton
 from .fischer_newton.fischer_state import allocate_fischer_workspace
 from .pivoting.lemke_island import MAX_PIVOTS, LemkeIslandWorkspace, allocate_lemke_island
 from .pivoting.lemke_reduced import solve_lemke_reduced
@@ -78,6 +79,7 @@ register(
         source="docs/solvers/auto.md",
         options={"directions": 8},
         allocate=_allocate,
+        explicit=solve_explicit,
         fallbacks=lambda workspace: workspace.fallbacks,
         carried=("memory",),
     ),

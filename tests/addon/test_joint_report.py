@@ -9,7 +9,8 @@ from joint_scenes import cube, joint
 
 from cairn.addon import cli
 from cairn.addon.bake import bake_scene
-from cairn.addon.joint_report import NAMED_BREAKS, JointBreak, break_notes
+from cairn.addon.joint_report import NAMED_BREAKS, JointBreak, break_lines, break_notes
+from cairn.addon.read.notes import grouped_notes
 from cairn.addon.settings import BakeSettings
 
 FRAMES = 12
@@ -113,12 +114,15 @@ def test_a_stop_before_the_end_tells_what_had_broken(hung):
 
 
 def test_many_breaks_are_summed_up():
-    """The first are named one by one; the rest are counted, with their frames."""
+    """A command names the first one by one and counts the rest, with their frames; grouped notes are one."""
     breaks = [JointBreak(f"Glue.{number}", 10 + number, 5.0, 0.25) for number in range(NAMED_BREAKS + 30)]
-    notes = break_notes(breaks)
-    assert [note.object_name for note in notes] == [*(f"Glue.{number}" for number in range(NAMED_BREAKS)), None]
-    assert notes[0].text == "broke at frame 10, under 5 N and 0.25 N m"
-    assert notes[-1].text.startswith("30 more joints broke, at frames 30 to 59")
-    assert break_notes([]) == []
-    alone = break_notes([dataclasses.replace(breaks[0])] * (NAMED_BREAKS + 1))
-    assert alone[-1].text.startswith("1 more joint broke, at frame 10")
+    lines = break_lines(breaks)
+    assert len(lines) == NAMED_BREAKS + 1
+    assert lines[1] == "Glue.1 broke at frame 11, under 5 N and 0.25 N m"
+    assert lines[-1].startswith("30 more joints broke, at frames 30 to 59")
+    assert break_lines([]) == break_notes([]) == []
+    alone = break_lines([dataclasses.replace(breaks[0])] * (NAMED_BREAKS + 1))
+    assert alone[-1].startswith("1 more joint broke, at frame 10")
+    ((level, text, names),) = grouped_notes(break_notes(breaks))
+    assert (level, text) == ("info", f"broke at frame 10 to {9 + len(breaks)}, under 5 N and 0.25 N m")
+    assert names == [entry.joint for entry in breaks]

@@ -384,8 +384,7 @@ def test_overlaps_are_listed_before_a_bake(maker):
         assert name in check
     assert "Standing" not in check
     assert check.index('"Deep"') < check.index('"Sunk"')
-    assert "0.3 deep in Floor, 30 %" in check
-    assert "0.1 deep in Floor, 10 %" in check
+    assert "0.1 to 0.3 deep in Floor, 10 to 30 %" in check
 
 
 @pytest.mark.parametrize(("height", "percent"), [(0.493, "0.7"), (0.4, "10"), (-0.5, "100")])
@@ -398,17 +397,22 @@ def test_the_share_of_an_overlap_is_written_plainly(maker, height, percent):
 
 
 def test_many_overlaps_are_counted():
-    """Ten are named and the rest is a number; without overlap there is nothing, and no kernel is asked."""
+    """They make one line with their number and depths; without overlap there is nothing, and no kernel is asked."""
+    from cairn.addon.read.notes import grouped_notes
     from cairn.addon.read.scene_notes import starting_overlaps
     from cairn.solver_core.geometry.shapes import Sphere
     from cairn.solver_core.model.builder import ModelBuilder
 
     builder = ModelBuilder()
     for number in range(13):
-        builder.add_body(shape=Sphere(0.5), position=(0.9 * number, 0, 0), name=f"Ball{number}")
+        position = 0.9 * number + 0.05 * (number > 6)
+        builder.add_body(shape=Sphere(0.5), position=(position, 0, 0), name=f"Ball{number}")
     notes = starting_overlaps(builder.build())
-    assert len(notes) == 11
-    assert notes[-1].text.startswith("2 more pairs")
+    assert len(notes) == 12
+    ((level, text, names),) = grouped_notes(notes)
+    assert (level, len(names)) == ("warning", 12)
+    assert text.startswith("starts 0.05 to 0.1 deep in Ball")
+    assert " and 11 more, 5 to 10 % of the smaller one's size" in text
     apart = ModelBuilder()
     for number in range(3):
         apart.add_body(shape=Sphere(0.5), position=(1.0 * number, 0, 0))

@@ -196,9 +196,15 @@ def test_numba_missing_is_one_line(stack, monkeypatch):
 
 
 def test_go_to_worst_goes_there(stack):
+    """To the body that moves, of the two that touch; where all is within tolerance there is nothing to go to."""
     bpy.ops.cairn.bake()
     facts = stack.scene.cairn
-    assert facts.worst_object
+    assert facts.worst_object == ""
+    assert not bpy.ops.cairn.go_to_worst.poll()
+    facts.quality, facts.max_iterations = "exact", 1
+    bpy.ops.cairn.bake()
+    assert "above tolerance" in facts.summary
+    assert facts.worst_object.startswith("Box")
     stack.scene.frame_set(1)
     assert bpy.ops.cairn.go_to_worst() == {"FINISHED"}
     assert stack.scene.frame_current == facts.worst_frame
@@ -211,6 +217,36 @@ def test_check_scene_lists_bodies_and_notes(stack):
     check = json.loads(bpy.context.window_manager.cairn.check)
     assert (check["bodies"], check["moving"]) == (4, 3)
     assert any("Box1" in names for _, _, names in check["notes"])
+
+
+def test_the_objects_of_a_note_are_selected(stack):
+    """All of a kind that can be, and none that cannot; a list that has changed meanwhile is said."""
+    for name in ("Box0", "Box2"):
+        stack.scene.objects[name].rigid_body.collision_shape = "COMPOUND"
+    bpy.ops.cairn.check_scene()
+    notes = json.loads(bpy.context.window_manager.cairn.check)["notes"]
+    place = next(place for place, (_, _, names) in enumerate(notes) if names == ["Box0", "Box2"])
+    stack.scene.objects["Floor"].select_set(True)
+    assert bpy.ops.cairn.select_noted(source="check", place=place) == {"FINISHED"}
+    assert {ob.name for ob in bpy.context.selected_objects} == {"Box0", "Box2"}
+    assert bpy.context.view_layer.objects.active.name == "Box0"
+    stack.scene.objects["Box0"].hide_set(True)
+    assert bpy.ops.cairn.select_noted(source="check", place=place) == {"FINISHED"}
+    assert {ob.name for ob in bpy.context.selected_objects} == {"Box2"}
+    stack.scene.objects["Box2"].hide_set(True)
+    assert bpy.ops.cairn.select_noted(source="check", place=place) == {"CANCELLED"}
+    assert bpy.ops.cairn.select_noted(source="check", place=99) == {"CANCELLED"}
+
+
+def test_old_notes_go_when_a_bake_begins(stack, monkeypatch):
+    session = bpy.context.window_manager.cairn
+    bpy.ops.cairn.check_scene()
+    assert json.loads(session.check)["notes"]
+    harness = Harness(stack.scene)
+    harness.begin(monkeypatch)
+    assert session.check == ""
+    harness.run()
+    assert json.loads(session.check)["notes"]
 
 
 def test_check_scene_of_a_baked_scene_is_that_of_the_unbaked(stack):

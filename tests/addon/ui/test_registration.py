@@ -2,6 +2,7 @@
 draw in every state, presets apply, and the package works under the name that Blender gives an extension.
 """
 
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -15,7 +16,7 @@ import cairn
 from cairn.addon import settings as bake_settings
 from cairn.addon.joint_kinds import JOINT_KINDS
 from cairn.addon.settings import BakeSettings
-from cairn.addon.ui import operators, panels, preferences, presets, properties
+from cairn.addon.ui import navigation, operators, panels, preferences, presets, properties
 from cairn.solver_core.options import SimulationOptions
 from cairn.solver_core.problem.rows import FRICTION_MODELS
 from cairn.solver_core.solvers.registry import METHODS, find_method
@@ -152,7 +153,7 @@ def test_everything_has_a_name_and_a_description():
             if prop.identifier not in {"rna_type", "name"}:
                 assert prop.name, prop.identifier
                 assert len(prop.description) > 10 or prop.is_hidden, prop.identifier
-    for operator in operators.CLASSES:
+    for operator in operators.CLASSES + navigation.CLASSES:
         rna = getattr(bpy.ops.cairn, operator.bl_idname.partition(".")[2]).get_rna_type()
         assert rna.name, operator
         assert len(rna.description) > 10, operator
@@ -207,7 +208,7 @@ class Layout:
     def operator(self, name, text=None, **arguments):
         module, _, function = name.partition(".")
         getattr(getattr(bpy.ops, module), function).get_rna_type()
-        self.texts.append(text or name)
+        self.texts.append(name if text is None else text)
         return SimpleNamespace()
 
 
@@ -300,6 +301,27 @@ def test_variants_that_a_solver_has_not_are_greyed_out_with_the_reason():
     ]
     settings.friction = "cone"
     assert "Only for friction Polygon" in drawn(panels.VIEW3D_PT_cairn_solver, width=2000)
+
+
+def test_notes_are_drawn_by_kind_with_a_button_each():
+    """A number of objects instead of names, a capital at the beginning; more than a dozen kinds on demand."""
+    kinds = [
+        *(("warning", "is flat: simulated as a plate 0.003 to 0.02 thick", [f"Card{i}" for i in range(90)]),),
+        *(("warning", "its origin is not its centre of mass", ["Axe", "Pan"]),),
+        *(("info", "has no shape", ["Dust"]), ("info", "the scene plays 1 to 9", [])),
+        *(("info", f"kind {chr(65 + i)}", []) for i in range(10)),
+    ]
+    session = bpy.context.window_manager.cairn
+    session.check = json.dumps({"scene": "Scene", "bodies": 93, "moving": 3, "joints": {}, "notes": kinds})
+    texts = drawn(panels.VIEW3D_PT_cairn_check, width=2000)
+    assert "Each of 90 objects is flat: simulated as a plate 0.003 to 0.02 thick" in texts
+    assert "Each of 2 objects: its origin is not its centre of mass" in texts
+    assert {"Dust: has no shape", "The scene plays 1 to 9", "Kind H"} < set(texts)
+    assert "Kind I" not in texts
+    assert len([text for text in texts if text == ""]) == 3  # buttons without a text, of the notes with objects
+    session.show_all_notes = True
+    assert "Kind J" in drawn(panels.VIEW3D_PT_cairn_check)
+    session.show_all_notes, session.check = False, ""
 
 
 def drawn_joint(panel, ob):

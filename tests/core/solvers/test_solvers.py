@@ -3,6 +3,8 @@
 What holds for every solver is asserted for each with each model of friction that it knows.
 """
 
+import inspect
+
 import numpy as np
 import pytest
 import scipy.sparse
@@ -18,6 +20,7 @@ from contact_problems import (
 )
 from scipy.optimize import nnls
 
+from cairn.solver_core.options import SimulationOptions
 from cairn.solver_core.problem.problem import ContactProblem, SolverOptions, Status
 from cairn.solver_core.problem.rows import RowArrays, single_island
 from cairn.solver_core.solve import solve_contacts
@@ -395,6 +398,20 @@ def test_motor_has_its_closed_form(method, friction, target, impulse):
     error = 2.0 * 5.0 * TOLERANCE
     assert result.r == pytest.approx([impulse, -1.4, 0.0, 8.0, 0.0, 0.0], abs=error)
     assert result.velocity[1] == pytest.approx([impulse / 2.0, 0.0, 0.0, 0.0, 0.0, 0.0], abs=error)
+
+
+def test_what_is_not_said_means_the_same_in_a_bake_and_in_a_solve():
+    """``solve_contacts`` and ``SimulationOptions`` have the same defaults; an explicit W has them too."""
+    options = SimulationOptions()
+    parameters = inspect.signature(solve_contacts).parameters
+    assert (parameters["method"].default, parameters["friction"].default) == (options.method, options.friction)
+    assert SolverOptions().tolerance == options.tolerance
+    problem = random_problem(8, 14, friction=0.5, seed=1)
+    told = solve_contacts(problem, "auto", "cone")
+    assert np.array_equal(solve_contacts(problem).r, told.r)
+    matrix, b = dense_form(problem)
+    explicit = ContactProblem.from_delassus(matrix, b, problem.rows.friction[1 : len(b) : 3])
+    assert solve_contacts(explicit).residual <= options.tolerance
 
 
 def test_unknown_names_are_one_clear_line():

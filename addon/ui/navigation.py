@@ -1,0 +1,139 @@
+"""From what the panel says to where it is: select the objects, and let a 3D view show them."""
+
+import json
+
+import bpy
+from bpy.props import EnumProperty, IntProperty, StringProperty
+
+from . import operators
+
+# Names of a note's objects that its button's tooltip lists.
+_NAMES_IN_TOOLTIP = 12
+
+
+class _GoingOperator:
+    """Operators that select objects, which Blender lets nobody do in other modes."""
+
+    bl_options = {"UNDO", "INTERNAL"}
+
+    @classmethod
+    def poll(cls, context):
+        if context.mode != "OBJECT":
+            cls.poll_message_set("Switch to Object Mode first")
+            return False
+        return True
+
+    def _go_to(self, context, names):
+        """Select and show; say which objects cannot be selected, if these are all."""
+        if not select(context, names):
+            others = f" and {len(names) - 1:,} more" if len(names) > 1 else ""
+            verb = "are" if len(names) > 1 else "is"
+            self.report({"WARNING"}, f"{names[0]}{others} {verb} not in this view layer, or hidden")
+            return {"CANCELLED"}
+        show_selected(context)
+        return {"FINISHED"}
+
+
+class CAIRN_OT_select_object(_GoingOperator, bpy.types.Operator):
+    """Select this object, make it active and show it"""
+
+    bl_idname = "cairn.select_object"
+    bl_label = "Select Object"
+
+    object_name: StringProperty(name="Object", description="Name of the object to select")
+
+    def execute(self, context):
+        return self._go_to(context, [self.object_name])
+
+
+class CAIRN_OT_select_noted(_GoingOperator, bpy.types.Operator):
+    """Select the objects that this note is about, and show them"""
+
+    bl_idname = "cairn.select_noted"
+    bl_label = "Select Objects of Note"
+
+    source: EnumProperty(
+        name="Source",
+        description="Where the note stands",
+        items=(("check", "Check", "What a check or a bake has found"), ("status", "Status", "What stands above Bake")),
+    )
+    place: IntProperty(name="Place", description="Place of the note in its list", min=0)
+
+    @classmethod
+    def description(cls, context, properties):
+        names = noted_names(context, properties.source, properties.place)
+        listed = ", ".join(names[:_NAMES_IN_TOOLTIP])
+        more = f" and {len(names) - _NAMES_IN_TOOLTIP:,} more" if len(names) > _NAMES_IN_TOOLTIP else ""
+        return f"Select {listed}{more}, and show them" if len(names) > 1 else f"Select {listed} and show it"
+
+    def execute(self, context):
+        names = noted_names(context, self.source, self.place)
+        if not names:
+            self.report({"WARNING"}, "The scene has changed meanwhile")
+            return {"CANCELLED"}
+        return self._go_to(context, names)
+
+
+class CAIRN_OT_go_to_worst(bpy.types.Operator):
+    """Go to the frame of the last bake's largest remaining error, select the object at that contact and show it"""
+
+    bl_idname = "cairn.go_to_worst"
+    bl_label = "Go to Worst Contact"
+    bl_options = {"UNDO", "INTERNAL"}
+
+    @classmethod
+    def poll(cls, context):
+        return bool(context.scene.cairn.worst_object) and operators.running is None
+
+    def execute(self, context):
+        facts = context.scene.cairn
+        context.scene.frame_set(facts.worst_frame)
+        if context.mode == "OBJECT" and select(context, [facts.worst_object]):
+            show_selected(context)
+        return {"FINISHED"}
+
+
+def noted_names(context, source, place):
+    """Objects of a note that the panel shows; none where the list has changed meanwhile."""
+    notes = json.loads(getattr(context.window_manager.cairn, source) or "{}").get("notes", [])
+    return notes[place][2] if place < len(notes) else []
+
+
+def select(context, names):
+    """Select these objects alone, those that are there and visible; False if none is."""
+    found = [context.view_layer.objects.get(name) for name in names]
+    found = [ob for ob in found if ob is not None and ob.visible_get()]
+    if not found:
+        return False
+    for other in context.selected_objects:
+        other.select_set(False)
+    for ob in found:
+        ob.select_set(True)
+    context.view_layer.objects.active = found[0]
+    return True
+
+
+def show_selected(context):
+    """Let the 3D view that is used, or else the window's largest, show what is selected; no window, no view."""
+    if bpy.app.background or context.window is None:
+        return
+    views = [area for area in context.window.screen.areas if area.type == "VIEW_3D"]
+    if not views:
+        return
+    area = context.area if context.area in views else max(views, key=lambda area: area.width * area.height)
+    region = next(region for region in area.regions if region.type == "WINDOW")
+    with context.temp_override(area=area, region=region):
+        bpy.ops.view3d.view_selected()
+
+
+CLASSES = (CAIRN_OT_select_object, CAIRN_OT_select_noted, CAIRN_OT_go_to_worst)
+
+
+def register():
+    for cls in CLASSES:
+        bpy.utils.register_class(cls)
+
+
+def unregister():
+    for cls in reversed(CLASSES):
+        bpy.utils.unregister_class(cls)
