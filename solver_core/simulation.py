@@ -2,6 +2,7 @@
 
 import hashlib
 import math
+from collections.abc import Generator
 from typing import Any
 
 import numpy as np
@@ -128,7 +129,50 @@ class Simulation:
         SimulationError
             A body's pose or velocity is no longer finite.
         """
-        frame_input = frame_input or _AS_BEFORE
+        target, shapes, step = self._begin_frame(frame_input or _AS_BEFORE)
+        self._step(step)
+        return self._end_frame(target, *shapes)
+
+    def frame_steps(self, frame_input: FrameInput | None = None) -> Generator[int, None, FrameReport]:
+        """Simulate one frame, to the same bits, as a generator that comes back after each substep but the last.
+
+        Between two of them the simulation is within the frame: the generator must be run to its end before anything
+        but ``poses`` and ``velocities`` is asked, and closed only to give the simulation up.
+
+        Parameters
+        ----------
+        frame_input : FrameInput, optional
+
+        Yields
+        ------
+        int
+            Substeps done.
+
+        Returns
+        -------
+        FrameReport
+
+        Raises
+        ------
+        ValueError, SimulationError
+            As ``advance_frame``.
+        """
+        target, shapes, step = self._begin_frame(frame_input or _AS_BEFORE)
+        for substeps in range(1, step.substeps):
+            # bodies fall asleep at the frame's end
+            self._step(step._replace(substeps=substeps, sleeping=0))
+            yield substeps
+        self._step(step)
+        return self._end_frame(target, *shapes)
+
+    def _begin_frame(self, frame_input):
+        """Take over what drives the frame.
+
+        Returns
+        -------
+        tuple
+            (target of the kinematic bodies, (meshes, shapes) at the frame's end, StepSettings).
+        """
         duration = 1.0 / self.options.frame_rate if frame_input.duration is None else float(frame_input.duration)
         if not (math.isfinite(duration) and duration >= 0.0):
             raise ValueError(f"duration is {duration}; it must be at least 0")
@@ -149,7 +193,10 @@ class Simulation:
                 self._aim_shapes(meshes, shapes, duration)
         elif target is not None:
             wake_all(self._sleep, self._acting.kind)
-        self._step(self._settings_of_step(duration))
+        return target, (meshes, shapes), self._settings_of_step(duration)
+
+    def _end_frame(self, target, meshes, shapes) -> FrameReport:
+        """Put what is driven exactly where it is to be, and report."""
         self._place_kinematic_bodies(target)
         shape_parameters.place_meshes(self._collision.workspace, meshes)
         shape_parameters.place_shapes(self._collision.workspace, shapes)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..read.scene_notes import Note
+from ..read.notes import Note
 from . import folder as files
 from .folder import CheckpointError
 from .identity import difference

@@ -16,6 +16,7 @@ from cairn.solver_core.model.model import BodyKind
 from cairn.solver_core.options import FrameInput, SimulationOptions
 from cairn.solver_core.scenes import pile, pyramid
 from cairn.solver_core.scenes.cards import card_house
+from cairn.solver_core.scenes.chain import chain
 from cairn.solver_core.scenes.stacks import stack
 from cairn.solver_core.simulation import Simulation
 from cairn.solver_core.trajectory import Trajectory
@@ -60,6 +61,46 @@ def test_a_resumed_run_is_the_unbroken_one_to_the_bit(method):
     simulation.restore(loaded(file, 30))
     assert trajectory(simulation, 15).digest() == unbroken
     assert simulation.digest() == resumed.digest()
+
+
+def frames_in_steps(simulation, frames):
+    """As ``trajectory``, with somebody who looks at the poses after each substep."""
+    path = Trajectory(*simulation.poses())
+    for _ in range(frames):
+        steps, seen = simulation.frame_steps(), []
+        while True:
+            try:
+                seen.append(next(steps))
+                simulation.poses()
+            except StopIteration as end:
+                report = end.value
+                break
+        assert seen == list(range(1, report.substeps))
+        path.append(*simulation.poses(), report)
+    return path
+
+
+@pytest.mark.parametrize(
+    ("scene", "options"),
+    [
+        (pile(30), {}),
+        (pile(30), {"quality": "exact"}),
+        (pile(30), {"substeps": 1, "max_substeps": 8}),
+        (stack(4), {}),
+        (chain(6), {}),
+    ],
+    ids=["pile", "exact", "substeps", "stack", "chain"],
+)
+def test_a_frame_in_steps_is_the_same_frame_to_the_bit(scene, options):
+    """Bodies fall asleep at the same time, too, and the reports are the same but for their times."""
+    model, options = scene.build_model(), SimulationOptions(**options)
+    at_once, in_steps = Simulation(model, options), Simulation(model, options)
+    first, second = trajectory(at_once, 40), frames_in_steps(in_steps, 40)
+    assert first.digest() == second.digest()
+    assert at_once.digest() == in_steps.digest()
+    for one, other in zip(first.reports, second.reports, strict=True):
+        assert {**one.as_dict(), "seconds": None} == {**other.as_dict(), "seconds": None}
+    assert stored(at_once.checkpoint()) == stored(in_steps.checkpoint())
 
 
 def test_a_substep_may_start_twice():
