@@ -206,6 +206,8 @@ class _SceneReader:
                 linear_damping=settings.linear_damping,
                 angular_damping=settings.angular_damping,
                 collision_mask=sum(1 << bit for bit, on in enumerate(settings.collision_collections) if on),
+                # A wave drags along what lies on it, a plane that is scaled does not, as in Blender.
+                surface_drags=self._shapes_may_change(ob),
                 **_sleep(settings),
             )
         except ModelError as error:

@@ -4,7 +4,8 @@ For a contact at the point p with normal n (from body a to body b) and a directi
 
     J = [-d, -(p - x_a) x d,  d, (p - x_b) x d],      u = J v + bias.
 
-If a mesh deforms, its surface moves by itself: d . surface_velocity is part of every bias (omitted below).
+If a mesh deforms, its surface moves by itself: d . surface_velocity is part of every bias (omitted below); of a body
+whose surface does not drag, of the normal row's alone.
 
 Two biases a normal row, for the two solves of a substep (``dynamics.step``):
 
@@ -121,7 +122,9 @@ def build_contact_rows(model, state, motion, contacts, gravity_norm, h, rows, co
         rows.body_a[contact] = a
         rows.body_b[contact] = b
         normal = contacts.normal[contact, 0], contacts.normal[contact, 1], contacts.normal[contact, 2]
-        surface_velocity = contacts.surface_velocity[contact]
+        surface_velocity = _surface_velocity(
+            contacts, contact, normal, model.surface_drags[a] and model.surface_drags[b]
+        )
         arms = arms_of(contacts, contact, position, a, b)
         slip = _slip(free_velocity, a, b, arms, surface_velocity, normal)
         tangent = _first_tangent(slip, normal, _FACTOR_SLIP * gravity_speed)
@@ -320,6 +323,16 @@ def _along(direction, vector):
     """Part of a vector along a direction."""
     d0, d1, d2 = direction
     return d0 * vector[0] + d1 * vector[1] + d2 * vector[2]
+
+
+@subkernel
+def _surface_velocity(contacts, contact, normal, drags):
+    """Velocity of b's surface less a's, beyond the bodies' own motion; its normal part alone unless it ``drags``."""
+    x, y, z = contacts.surface_velocity[contact]
+    if drags:
+        return x, y, z
+    along = normal[0] * x + normal[1] * y + normal[2] * z
+    return along * normal[0], along * normal[1], along * normal[2]
 
 
 @subkernel

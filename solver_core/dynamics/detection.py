@@ -32,6 +32,7 @@ from ..compiled.function_tables import call_for_count
 from ..compiled.kernel import subkernel
 from ..compiled.views import numbers_of, views_of
 from .contact_generation import are_end_poses_clear, make_contacts
+from .driven_motion import follow_driven
 from .frame_record import end_stage, record_solves, restore_solve_quality, solve_quality
 from .integration import reach_farther
 from .island_solve import FIRST_PASS, NEW_PAIRS, SAME_CONTACTS, SAME_PAIRS, SAME_ROWS
@@ -104,6 +105,7 @@ def detect_and_solve_positions(arrays):
             _take_own_velocities(members)
         _choose_position_velocities(members)
         take_mean_velocities(motion.small_steps, motion.position_velocity)
+        _follow_driven(members)
         if has_joint_rows:
             _correct_joints(arrays, members, earlier)
         end_stage(record, SOLVE_POSITIONS)
@@ -295,6 +297,19 @@ def _choose_position_velocities(members):
         members.settings.gravity,
         step.h * step.gravity_norm,
         step.h,
+    )
+
+
+@subkernel(inline=True)
+def _follow_driven(members):
+    follow_driven(
+        members.problem.rows,
+        members.collision.contacts[members.collision.roles.present[0]],
+        members.state,
+        members.motion,
+        members.problem.step_rules,
+        members.model.size,
+        numbers_of(members.settings.step).h,
     )
 
 

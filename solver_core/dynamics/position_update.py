@@ -34,6 +34,8 @@ order of contacts; and as a body changes twice at most, each is tested a few tim
 Where no body of an island changes its velocity, v = w, nothing of it falls: together they would get gravity's momentum.
 All go by END then, and no contact is tested. So it is in still scenes.
 
+What sticks to something driven that turns then goes along its path (``driven_motion``).
+
 This is for the motion to v. Overlaps that are taken out lift bodies, and impacts (``restitution``) change v afterwards.
 END is implicit Euler: a body that rolls through a bowl loses h |a|^2 / 2 of its energy a second and a kilogram.
 """
@@ -80,6 +82,8 @@ class StepRuleArrays(NamedTuple):
         Bodies that joints hold never fall: they begin with the mean.
     ring : int64 [body_count]
         The next body of those that joints connect, which all go by one rule.
+    carrier : int64 [body_count]
+        The driven body that turns and that the body sticks to (``driven_motion``); -1: none. Each carries itself.
     """
 
     step_rule: np.ndarray
@@ -89,6 +93,7 @@ class StepRuleArrays(NamedTuple):
     place: np.ndarray
     is_held: np.ndarray
     ring: np.ndarray
+    carrier: np.ndarray
 
 
 def allocate_step_rules(contact_capacity: int, body_count: int) -> StepRuleArrays:
@@ -101,6 +106,7 @@ def allocate_step_rules(contact_capacity: int, body_count: int) -> StepRuleArray
         place=np.zeros(body_count, np.int64),
         is_held=np.zeros(body_count, np.bool_),
         ring=np.arange(body_count),
+        carrier=np.full(body_count, -1),
     )
 
 

@@ -41,6 +41,7 @@ class _Body:
     center_of_mass: str
     sleep_speed: tuple[float, float]
     starts_asleep: bool
+    surface_drags: bool
 
 
 class ModelBuilder:
@@ -82,6 +83,7 @@ class ModelBuilder:
         center_of_mass: str = "volume",
         sleep_speed: tuple[float, float] = (np.inf, np.inf),
         starts_asleep: bool = False,
+        surface_drags: bool = True,
     ) -> int:
         """Add a body and return its index.
 
@@ -110,6 +112,9 @@ class ModelBuilder:
             Linear [m/s] and angular [rad/s] speed below which the body may fall asleep; 0: never.
         starts_asleep : bool
             It stays where it is, even in the air, until something wakes it.
+        surface_drags : bool
+            Whether a surface that deforms or grows drags along what touches it (a wave, a belt). Without it the surface
+            pushes along its normal alone: what is scaled does not take along what lies on it.
 
         Returns
         -------
@@ -156,6 +161,7 @@ class ModelBuilder:
                     _number_in(name, "sleep speed", sleep_speed[1], lower=0.0, may_be_infinite=True),
                 ),
                 starts_asleep=bool(starts_asleep),
+                surface_drags=bool(surface_drags),
             )
         )
         return len(self._bodies) - 1
@@ -293,6 +299,7 @@ class ModelBuilder:
             collision_mask=np.array([body.collision_mask for body in bodies], np.int64),
             excluded_pairs=np.array(sorted(excluded), np.int64),
             sleep_speed=np.array([body.sleep_speed for body in bodies]),
+            surface_drags=np.array([body.surface_drags for body in bodies]),
             shapes=shapes,
             joints=joints,
         )

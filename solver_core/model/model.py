@@ -75,6 +75,8 @@ class ModelArrays(NamedTuple):
         Pairs of bodies that never touch although they share a bit: ``a * body_count + b`` with a < b, ascending.
     sleep_speed : float64 [body_count, 2]
         Linear [m/s] and angular [rad/s] speed below which a body may fall asleep; 0: never.
+    surface_drags : bool [body_count]
+        Whether a surface that moves by itself drags along what touches it; else it pushes along its normal alone.
     shapes : ShapeArrays
     joints : JointArrays
     """
@@ -91,6 +93,7 @@ class ModelArrays(NamedTuple):
     collision_mask: np.ndarray
     excluded_pairs: np.ndarray
     sleep_speed: np.ndarray
+    surface_drags: np.ndarray
     shapes: ShapeArrays
     joints: JointArrays
 

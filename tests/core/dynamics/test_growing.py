@@ -136,6 +136,29 @@ def test_a_growing_top_carries_what_stands_off_its_middle_outwards():
     assert deepest < 2e-5
 
 
+@pytest.mark.parametrize("size", [lambda time: 1.0 + time, lambda time: 1.0 - 0.4 * time], ids=["grows", "shrinks"])
+def test_what_does_not_drag_pushes_along_its_normal_alone(size):
+    """As keyed scale does: the box is lifted with the top, and stays above its place on the ground."""
+    box = {"shape": Box((0.05, 0.05, 0.05)), "position": (0.5, 0.2, 1.05), "friction": 1.0}
+    simulation = start(block() | {"surface_drags": False}, box)
+    positions, _, deepest = play(simulation, 24, lambda time: (size(time), size(time), 1.0 + 0.5 * time))
+    np.testing.assert_allclose(positions[:, 1, :2], np.tile((0.5, 0.2), (25, 1)), atol=1e-5)
+    np.testing.assert_allclose(positions[:, 1, 2], 1.05 + 0.5 * np.arange(25) / RATE, atol=2e-5)
+    assert deepest < 2e-5
+
+
+def test_a_round_body_that_does_not_drag():
+    """Its side pushes outwards, and takes nothing up with its skin."""
+    cylinder = {"shape": Cylinder(1.0, 1.0, position=(0, 0, 1.0)), "kind": BodyKind.STATIC, "friction": 1.0}
+    box = {"shape": Box((0.1, 0.1, 0.1)), "position": (1.1, 0, 1.0), "friction": 1.0, "linear_velocity": (-0.5, 0, 0)}
+    simulation = start(cylinder | {"surface_drags": False}, box, gravity=(0, 0, 0))
+    _, velocities, _ = grow(
+        simulation, 6, lambda time: Cylinder(1.0 + 0.5 * time, 1.0 + time, position=(0, 0, 1.0 + time))
+    )
+    assert velocities[-1, 1, 0] == pytest.approx(0.5, abs=0.1)
+    assert np.abs(velocities[-1, 1, 1:3]).max() < 1e-6
+
+
 # A body on three feet: loads under them are unique, where those under four corners are not.
 FOOT = 0.05
 FEET = np.array([(0.2, 0.0), (-0.1, 0.15), (-0.1, -0.15)])
