@@ -107,7 +107,9 @@ def run_correct_joints(arrays, is_first, is_last):
     _move_bodies(members, is_first == 1)
     if is_first == 1:
         find_joint_islands(joint_state, islands, contacts.count[0])
-    due = find_due_islands(joints, joint_state, state, model.size, islands, h, rows, is_first == 1)
+    due = find_due_islands(
+        joints, joint_state, state, model.size, motion.can_be_pushed, islands, h, rows, is_first == 1
+    )
     store_joint_impulses(joints, joint_state, rows)
     if due == 0 or is_last == 1:
         for body in range(joints.is_jointed.size):

@@ -39,8 +39,11 @@ _RATIO_RECOVERY_MOST = 0.01
 # forces were taken where the difference moves a body by less than the next share of its size.
 _RATIO_EXACT = 1e-9
 _RATIO_MOVED = 1e-6
-# An error must come down by this factor in a correction, or there are no more.
-_RATIO_GAIN = 0.5
+# What joints give under an impulse, as a share of what one body of their mass would move.
+_RATIO_GIVE = 1e-9
+# If so many corrections in turn do not bring the least error so far down by this factor, there are no more. Newton's
+# method begins with larger ones where a chain is nearly straight between two fixed points.
+_PATIENCE, _RATIO_GAIN = 3, 0.9
 # A servo slows down by this share of what its largest force could.
 _SHARE_BRAKING = 0.8
 
@@ -175,6 +178,7 @@ def fill_position_row(joints, joint_state, joint, index, motion, h, rows, row, b
     lower, upper, compliance, bias = -math.inf, math.inf, 0.0, 0.0
     if role in (HOLD, RANGE):
         lower = 0.0 if role == RANGE else lower
+        compliance = _RATIO_GIVE * (motion.inverse_mass[rows.body_a[block]] + motion.inverse_mass[rows.body_b[block]])
         bias = (error - joint_state.aim[index]) / (h * share) - speed
     elif role == SPRING:
         square = scale * scale
@@ -235,7 +239,7 @@ def find_joint_islands(joint_state, islands, first_block):
 
 
 @subkernel
-def find_due_islands(joints, joint_state, state, size, islands, h, rows, is_first):
+def find_due_islands(joints, joint_state, state, size, can_be_pushed, islands, h, rows, is_first):
     """Find the islands whose joints are not where they are to be, or whose bodies do not move as was taken for granted.
 
     Parameters
@@ -248,6 +252,8 @@ def find_due_islands(joints, joint_state, state, size, islands, h, rows, is_firs
         Read: velocity, the solution.
     size : float64 [body_count]
         [m] (read).
+    can_be_pushed : bool [body_count]
+        Read.
     islands, rows
         Read.
     h : float
@@ -267,10 +273,13 @@ def find_due_islands(joints, joint_state, state, size, islands, h, rows, is_firs
         if block < 0:
             continue
         linear, angular, off = 0.0, 0.0, 0.0
+        share = share_of_step(joints, joint_state, joint, can_be_pushed)
         for index in range(joints.row_first[joint], joints.row_first[joint + 1]):
             error = end_error(joints, joint_state, joint, index)
-            impulse = rows.impulse[rows.block_row[block] + index - joints.row_first[joint]]
-            off = max(off, _distance_off(joints.role[index], error - joint_state.aim[index], impulse))
+            row = rows.block_row[block] + index - joints.row_first[joint]
+            impulse = rows.impulse[row]
+            give = h * share * rows.compliance[row] * impulse if joints.role[index] in (HOLD, RANGE) else 0.0
+            off = max(off, _distance_off(joints.role[index], error + give - joint_state.aim[index], impulse))
             if joints.role[index] == HOLD and is_angle(joints.kind[index]):
                 angular += (error / joints.size[joint]) ** 2
             elif joints.role[index] == HOLD:
@@ -280,9 +289,11 @@ def find_due_islands(joints, joint_state, state, size, islands, h, rows, is_firs
     due = 0
     for island in range(islands.count[0]):
         worst = joint_state.worst[island]
-        gains = is_first or not worst > _RATIO_GAIN * joint_state.error[island]
-        joint_state.is_due[island] = worst > 1.0 and gains
-        joint_state.error[island] = worst
+        if is_first or worst <= _RATIO_GAIN * joint_state.error[island]:
+            joint_state.error[island], joint_state.stale[island] = worst, 0
+        else:
+            joint_state.stale[island] += 1
+        joint_state.is_due[island] = worst > 1.0 and joint_state.stale[island] < _PATIENCE
         due += 1 if joint_state.is_due[island] else 0
     return due
 

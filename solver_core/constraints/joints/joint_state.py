@@ -55,8 +55,9 @@ class JointStateArrays(NamedTuple):
     is_due : bool [body_count]
         By island: its joints are to be corrected.
     worst, error : float64 [body_count]
-        By island: the largest error of its joints or of its motion, over what is allowed; and that of the correction
-        before.
+        By island: the largest error of its joints or of its motion, over what is allowed; and the least so far.
+    stale : int64 [body_count]
+        By island: corrections in turn without a gain.
     opening : float64 [joint_count, 2]
         How far held coordinates are off [m, rad].
     force : float64 [joint_count, 6]
@@ -95,6 +96,7 @@ class JointStateArrays(NamedTuple):
     is_due: np.ndarray
     worst: np.ndarray
     error: np.ndarray
+    stale: np.ndarray
     opening: np.ndarray
     force: np.ndarray
 
@@ -136,6 +138,7 @@ def allocate_joint_state(joints: JointArrays) -> JointStateArrays:
         is_due=np.zeros(bodies, np.bool_),
         worst=np.zeros(bodies),
         error=np.zeros(bodies),
+        stale=np.zeros(bodies, np.int64),
         opening=np.zeros((count, 2)),
         force=np.zeros((count, 6)),
     )
