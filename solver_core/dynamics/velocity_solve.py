@@ -122,12 +122,10 @@ def _solve_jointed_island(arrays, members, rows, islands, island, change):
         allowed_energy = restitution.allowed_energy(
             islands, island, rows, contacts, motion, velocity, members.settings.gravity, step.h
         )
-    else:
-        push_by_contacts(islands, island, rows, contacts, velocity, -1.0)
     turn_ahead(islands, island, model, state, motion, step.h)
     move_contact_rows(islands, island, rows, contacts, state, motion, step.h, change)
-    if bounces:
-        push_by_contacts(islands, island, rows, contacts, velocity, -1.0)
+    # at the poses of the end, as they are put back there: what turns meanwhile would else be pushed elsewhere
+    push_by_contacts(islands, island, rows, contacts, velocity, -1.0)
     call_stage(stages, MOVE_JOINT_ROWS, arrays, island, np.int64(1 if bounces else 0))
     for index in range(islands.body_first[island], islands.body_first[island + 1]):
         body = islands.body_order[index]

@@ -178,7 +178,8 @@ def fill_position_row(joints, joint_state, joint, index, motion, h, rows, row, b
     lower, upper, compliance, bias = -math.inf, math.inf, 0.0, 0.0
     if role in (HOLD, RANGE):
         lower = 0.0 if role == RANGE else lower
-        compliance = _RATIO_GIVE * (motion.inverse_mass[rows.body_a[block]] + motion.inverse_mass[rows.body_b[block]])
+        masses = motion.inverse_mass[rows.body_a[block]] + motion.inverse_mass[rows.body_b[block]]
+        compliance = _RATIO_GIVE * masses / share
         bias = (error - joint_state.aim[index]) / (h * share) - speed
     elif role == SPRING:
         square = scale * scale

@@ -82,11 +82,57 @@ def test_a_box_lands_on_a_bridge_that_stays_closed():
     reports = [simulation.advance_frame() for _ in range(96)]
     assert max(report.joint_error for report in reports) < 1e-5
     energy = np.array([report.kinetic_energy + report.potential_energy for report in reports])
-    # of what the box has to fall; the box and the planks may go by different rules for a substep
-    assert np.diff(energy).max() < 1e-3 * 20.0 * G * 0.5
+    assert np.diff(energy).max() < 1e-5 * 20.0 * G * 0.5
     ends = [0, 1, -2, -1]
     # where it still moves a little, a little of the weight
     assert reports[-1].joints.force[ends, 2].sum() == pytest.approx(-(12 * 2.0 + 20.0) * G, rel=0.05)
+
+
+def straight_bridge(planks, mass, box_mass, height):
+    """Planks of half a metre in a straight line between two piers, on two points at each gap, and a box above."""
+    builder = ModelBuilder()
+    for place in range(planks):
+        x = 0.5 * (place + 0.5 - planks / 2)
+        builder.add_body(shape=Box((0.23, 0.5, 0.03)), mass=mass, position=(x, 0.0, 0.0))
+    for place in range(planks + 1):
+        ends = (place, None) if place == 0 else ((planks - 1, None) if place == planks else (place - 1, place))
+        for side in (-0.4, 0.4):
+            builder.add_joint(Point(), *ends, position=(0.5 * (place - planks / 2), side, 0.0))
+    builder.add_body(shape=Box((0.25, 0.25, 0.25)), mass=box_mass, position=(0.05, 0.0, 0.28 + height), name="box")
+    return builder.build()
+
+
+@pytest.mark.parametrize(
+    ("planks", "mass", "box_mass", "height"), [(12, 2.0, 20.0, 0.5), (12, 2.0, 20.0, 0.0), (40, 6.0, 100.0, 1.0)]
+)
+def test_a_bridge_that_is_straight_between_two_piers_bears_a_box(planks, mass, box_mass, height):
+    """There the joints' forces have no direction that could bear anything: it sags by millimetres, and holds."""
+    simulation = Simulation(straight_bridge(planks, mass, box_mass, height), SimulationOptions(sleeping=False))
+    reports = [simulation.advance_frame() for _ in range(96)]
+    assert max(report.joint_error for report in reports) < 1e-6
+    energy = np.array([report.kinetic_energy + report.potential_energy for report in reports])
+    # the give of the joints, up to 2e-7 m, holds an energy of its own, which is not counted
+    assert np.diff(energy).max() < 0.01 * (planks * mass + box_mass) * G * 0.25
+    assert np.abs(simulation.velocities()[:, :3]).max() < 1e-6
+    assert 0.23 < simulation.poses()[0][-1, 2] < 0.281
+
+
+@pytest.mark.parametrize("quality", ["production", "exact"])
+def test_what_is_taken_out_of_the_floor_keeps_no_speed(quality):
+    """Three planks that hang together begin two centimetres deep in the floor."""
+    builder = ModelBuilder()
+    add_floor(builder)
+    for place in range(3):
+        builder.add_body(shape=Box((0.23, 0.3, 0.05)), position=(0.5 * place, 0.0, 0.03), friction=0.5)
+        if place:
+            builder.add_joint(Point(), place, place + 1, position=(0.5 * place - 0.25, 0.0, 0.03))
+    simulation = Simulation(builder.build(), SimulationOptions(sleeping=False, quality=quality))
+    fastest = 0.0
+    for _ in range(48):
+        simulation.advance_frame()
+        fastest = max(fastest, np.abs(simulation.velocities()[1:, :3]).max())
+    assert fastest < 1e-3
+    assert simulation.poses()[0][1:, 2] == pytest.approx(0.05, abs=1e-4)
 
 
 def test_a_doll_falls_and_comes_to_rest():
