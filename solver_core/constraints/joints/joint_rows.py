@@ -40,7 +40,7 @@ _RATIO_RECOVERY_MOST = 0.01
 _RATIO_EXACT = 1e-9
 _RATIO_MOVED = 1e-6
 # What joints give under an impulse, as a share of what one body of their mass would move.
-_RATIO_GIVE = 1e-9
+_RATIO_GIVE = 1e-10
 # If so many corrections in turn do not bring the least error so far down by this factor, there are no more. Newton's
 # method begins with larger ones where a chain is nearly straight between two fixed points.
 _PATIENCE, _RATIO_GAIN = 3, 0.9
