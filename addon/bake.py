@@ -16,6 +16,7 @@ import bpy
 
 from .. import __version__
 from . import runtime
+from .bake_progress import BakeProgress, Forecast, compile_progress, share_of_bar
 from .bake_report import duration_text, report_dictionary, summary_sentence, totals_of
 from .checkpoints.identity import identity_of
 from .checkpoints.running import BakeCheckpoints, CheckpointPlan
@@ -32,12 +33,14 @@ from .settings import BakeSettings
 from .write import earlier_animation, keyframes, since_bake
 
 if TYPE_CHECKING:  # they load Numba
-    from ..solver_core import FrameReport, Trajectory
+    from ..solver_core import FrameReport, Simulation, Trajectory
 
-# Animated frames are evaluated in slices, because each slice has to put the frame back at its end [s].
-SAMPLE_SLICE = 0.05
-# The same while an earlier bake is set aside: each slice makes Blender build its dependency graph anew, twice [s].
-SAMPLE_SLICE_BAKED = 0.25
+# Animated frames are evaluated in slices of so long [s]: each has to put the frame back at its end, and lets the window
+# draw the whole scene anew; with an earlier bake to set aside, Blender builds its dependency graph anew, too.
+SAMPLE_SLICE = 0.3
+# So many frames are evaluated ahead: a window redraws the scene for some time after it has changed, which would slow the
+# simulation down if they took turns at every frame; and what they say of all bodies has to be kept until then.
+FRAMES_AHEAD = 50
 # Making convex parts, and compiling, each take this share of what is left of the bar if there is any to do: both come
 # before it is known how long the frames take.
 PREPARATION_SHARE = 0.5
@@ -45,48 +48,6 @@ PREPARATION_SHARE = 0.5
 
 class BakeStopped(Exception):
     """Thrown into the generator to stop it; the frames so far are kept."""
-
-
-@dataclass(frozen=True)
-class BakeProgress:
-    """Where a bake is.
-
-    Attributes
-    ----------
-    stage : {"export", "decompose", "compile", "animation", "simulate", "write"}
-    done, total : int
-        Of this stage, and of the simulation while animation is read for it; 0 where nothing can be counted.
-    text : str
-        For the panel.
-    bar : tuple of (float, float)
-        Where this stage begins and ends on the one bar of all stages.
-    frame : int or None
-        The scene's frame that was simulated last.
-    report : FrameReport or None
-        Of that frame, once.
-    """
-
-    stage: str
-    done: int
-    total: int
-    text: str
-    bar: tuple[float, float] = (0.0, 1.0)
-    frame: int | None = None
-    report: "FrameReport | None" = None
-
-    @property
-    def factor(self) -> float:
-        """How full the bar is: it stays full while what was simulated is written."""
-        if self.stage == "write":
-            return 1.0
-        begin, end = self.bar
-        return begin + (end - begin) * self.done / self.total if self.total else begin
-
-
-def compile_progress(done: int, total: int, bar: tuple[float, float] = (0.0, 1.0)) -> "BakeProgress":
-    """Progress of ``runtime.compile_kernels``: without a total nothing is compiled, only loaded."""
-    text = f"Compiling (once), {done} of {total}" if total else "Loading the solver"
-    return BakeProgress("compile", done, total, text, bar)
 
 
 @dataclass(frozen=True)
@@ -190,6 +151,7 @@ class _Bake:
     export: SceneExport
     options: dict[str, Any]
     trajectory: "Trajectory"
+    forecast: Forecast
 
     def __init__(self, scene_name: str, settings: BakeSettings, checkpoints: CheckpointPlan | None = None):
         self.scene_name = scene_name
@@ -211,7 +173,6 @@ class _Bake:
         self.samples: list[FrameSample] = []
         self.stopped = self.paused = False
         self.error: str | None = None
-        self.sample_slice = SAMPLE_SLICE
         self.bar_filled = 0.0
 
     @property
@@ -225,10 +186,6 @@ class _Bake:
     def _bar_of_preparation(self):
         """The part of the bar that making convex parts takes, or compiling."""
         return self.bar_filled, self.bar_filled + PREPARATION_SHARE * (1.0 - self.bar_filled)
-
-    def _bar_of_frames(self):
-        """The rest of it."""
-        return self.bar_filled, 1.0
 
     @contextlib.contextmanager
     def _timed(self, stage):
@@ -258,7 +215,6 @@ class _Bake:
             self.lead_in_names = lead_in.objects_to_sample(scene, self.export)
         self.options = self.settings.options(self.export.frame_rate)
         if earlier_animation.baked_objects(scene):
-            self.sample_slice = SAMPLE_SLICE_BAKED
             keyframes.refresh(scene)
 
     def decompose(self):
@@ -267,7 +223,7 @@ class _Bake:
         if not pending:
             return
         trouble = yield from self._decompose(pending)
-        yield BakeProgress("export", 0, 0, "Reading the scene", self._bar_of_frames())
+        yield BakeProgress("export", 0, 0, "Reading the scene", self.bar_filled)
         self.read_scene()
         if trouble is not None:
             text = f"convex parts were made within Blender, which was frozen meanwhile: {trouble}"
@@ -286,7 +242,7 @@ class _Bake:
                         return end.value
                 if done < len(pending):
                     text = f"Making convex parts of {pending[done][0]}, mesh {done + 1} of {len(pending)}"
-                    yield BakeProgress("decompose", done, len(pending), text, bar)
+                    yield BakeProgress("decompose", done, len(pending), text, share_of_bar(done, len(pending), bar))
 
     def note_overlaps(self):
         """Add what overlaps at the start to the notes; needs compiled kernels."""
@@ -322,20 +278,23 @@ class _Bake:
         last = self.checkpoints.last_frame(end)
         identity = identity_of(self.scene, self.export, self.options)
         self.trajectory = self.checkpoints.begin(simulation, identity, end - first)
+        begin = first + 1 + self.trajectory.frame_count
+        self.forecast = self._forecast(begin, last)
         try:
-            for frame in range(first + 1, first + 1 + self.trajectory.frame_count):
+            for frame in range(first + 1, begin):
                 yield from self._sample_up_to(frame)
                 self.checkpoints.arrive(simulation, frame, self._sample_of(frame))
                 self._release_poses(frame)
-            for frame in range(first + 1 + self.trajectory.frame_count, last + 1):
+            for frame in range(begin, last + 1):
                 yield from self._sample_up_to(frame)
-                with self._timed("simulate"):
-                    report = simulation.advance_frame(self._sample_of(frame).frame_input)
-                    self.trajectory.append(*simulation.poses(), report)
+                report = yield from self._simulate_frame(simulation, frame)
                 self._release_poses(frame)
                 self.checkpoints.note_frame(simulation, self.trajectory)
-                yield self._frame_progress(frame, report)
-            self.paused = last < end
+                self.forecast.note("simulate")
+                yield self._progress("simulate", f"Frame {frame} of {end}", frame, report)
+                if self.stopped:
+                    break
+            self.paused = last < end and not self.stopped
             self.checkpoints.finish(simulation, self.trajectory, self.paused)
         except SimulationError as error:
             if not self.trajectory.reports:
@@ -348,14 +307,46 @@ class _Bake:
             self.stopped = True
         self.seconds["checkpoint"] = self.checkpoints.seconds
         self.export.notes.extend(self.checkpoints.notes)
+        if self.stopped or self.error:
+            self.forecast.stop()
 
-    def _frame_progress(self, frame, report):
-        done, total = self.trajectory.frame_count, self.export.frame_end - self.export.frame_start
-        text = f"Frame {frame} of {self.export.frame_end}"
-        left = self.seconds["simulate"] / done * (total - done)
-        if done >= 5:
+    def _simulate_frame(self, simulation: "Simulation", frame: int):
+        """Simulate a frame, substep by substep, since one of many bodies takes seconds; returns its report.
+
+        A stop within a frame waits for its end where there are checkpoints, which are of whole frames.
+        """
+        steps = simulation.frame_steps(self._sample_of(frame).frame_input)
+        while True:
+            try:
+                with self._timed("simulate"):
+                    next(steps)
+            except StopIteration as end:
+                report: FrameReport = end.value
+                self.trajectory.append(*simulation.poses(), report)
+                return report
+            self.forecast.note("simulate", 0)
+            try:
+                yield self._progress("simulate", f"Frame {frame} of {self.export.frame_end}", frame - 1)
+            except BakeStopped:
+                if self.checkpoints.plan is None:
+                    raise
+                self.stopped = True
+
+    def _forecast(self, begin, last):
+        """Of the frames from ``begin`` on, and what is to be read and written for them."""
+        sampled = last - self.export.frame_start if self.export.samples_needed else 0
+        sampled += len(self._lead_in_frames())
+        moving = sum(body.moves for body in self.export.bodies)
+        written = moving if last == self.export.frame_end else 0
+        return Forecast(last + 1 - begin, sampled, written, (self.bar_filled, 1.0))
+
+    def _progress(self, stage, text, frame=None, report=None, counted=None):
+        """Where the bake is, and how long it takes in all."""
+        done, total = counted or (self.trajectory.frame_count, self.export.frame_end - self.export.frame_start)
+        left = self.forecast.seconds_left
+        if left is not None:
             text += f", {duration_text(left)} left"
-        return BakeProgress("simulate", done, total, text, self._bar_of_frames(), frame, report)
+        return BakeProgress(stage, done, total, text, self.forecast.factor, frame, report)
 
     def _sample_of(self, frame):
         if not self.export.samples_needed:
@@ -370,33 +361,38 @@ class _Bake:
             self.samples[frame - self.export.frame_start - 1] = replace(sample, **driven)
 
     def _sample_up_to(self, frame):
-        """Evaluate animated frames ahead, one slice of time per step, until frame ``frame`` is known."""
+        """Evaluate animated frames ahead, one slice of time per step, until frame ``frame`` is known, and some more."""
         yield from self._sample_lead_in()
-        if not self.export.samples_needed or len(self.samples) >= frame - self.export.frame_start:
+        first, end = self.export.frame_start + 1, self.export.frame_end
+        if not self.export.samples_needed or len(self.samples) > frame - first:
             return
-        with self._evaluating() as scene:
-            start = time.perf_counter()
-            for at in range(self.export.frame_start + 1 + len(self.samples), self.export.frame_end + 1):
-                self.samples.append(sample_frame(scene, self.export, at))
-                if time.perf_counter() - start > self.sample_slice:
-                    break
-        yield self._animation_progress(at)
+        while first + len(self.samples) <= min(frame + FRAMES_AHEAD, end):
+            before = len(self.samples)
+            with self._evaluating() as scene:
+                start = time.perf_counter()
+                for at in range(first + before, end + 1):
+                    self.samples.append(sample_frame(scene, self.export, at))
+                    if time.perf_counter() - start > SAMPLE_SLICE:
+                        break
+            self.forecast.note("animation", len(self.samples) - before)
+            yield self._progress("animation", f"Reading animation, frame {at}")
 
     def _sample_lead_in(self):
         """Evaluate the frames before the bake, for objects that something else than plain F-curves moves."""
-        frames = range(self.scene.frame_start, self.export.frame_start) if self.lead_in_names else ()
+        frames = self._lead_in_frames()
         while len(self.lead_in) < len(frames):
+            before = len(self.lead_in)
             with self._evaluating() as scene:
                 start = time.perf_counter()
                 for frame in frames[len(self.lead_in) :]:
                     self.lead_in[frame] = lead_in.sample(scene, self.export, self.lead_in_names, frame)
-                    if time.perf_counter() - start > self.sample_slice:
+                    if time.perf_counter() - start > SAMPLE_SLICE:
                         break
-            yield self._animation_progress(frame)
+            self.forecast.note("animation", len(self.lead_in) - before)
+            yield self._progress("animation", f"Reading animation, frame {frame}")
 
-    def _animation_progress(self, frame):
-        done, total = self.trajectory.frame_count, self.export.frame_end - self.export.frame_start
-        return BakeProgress("animation", done, total, f"Reading animation, frame {frame}", self._bar_of_frames())
+    def _lead_in_frames(self):
+        return range(self.scene.frame_start, self.export.frame_start) if self.lead_in_names else ()
 
     @contextlib.contextmanager
     def _evaluating(self):
@@ -417,13 +413,16 @@ class _Bake:
             self.samples,
             lead_in.collect(self.lead_in_names, self.lead_in),
         )
+        written = 0
         while True:
             with self._timed("write"):
                 try:
                     done, total = next(steps)
                 except StopIteration:
                     break
-            yield BakeProgress("write", done, total, f"Writing keyframes, object {done} of {total}")
+            self.forecast.note("write", done - written)
+            written = done
+            yield self._progress("write", f"Writing keyframes, object {done:,} of {total:,}", counted=(done, total))
         # one result for both: it says how long the bake took until now
         result = self.result()
         self._store_facts(result)

@@ -4,7 +4,7 @@ import contextlib
 
 from ...solver_core.diagnostics import boxes_overlap
 from .. import runtime
-from ..bake import compile_progress
+from ..bake_progress import compile_progress
 from ..joint_kinds import joint_counts
 from ..write import earlier_animation, keyframes, since_bake
 from .notes import note_dictionary

@@ -29,6 +29,9 @@ from ..write import keyframes
 # A tick works this long [s]; the next one follows after the rest of the interval, so the window stays smooth.
 TICK_SLICE = 0.08
 TICK_INTERVAL = 0.1
+# Where a window takes longer than some ticks to draw (a second with software OpenGL), a tick works as long as drawing
+# took, but not so long that ESC is not heard within a second [s].
+LONGEST_SLICE = 0.4
 # The panel and the status bar are redrawn at most this often [s], ...
 REDRAW_INTERVAL = 0.5
 # ... and where Blender draws slowly (a second with software OpenGL), only after this many times what drawing took.
@@ -117,7 +120,7 @@ class _StepsOperator(_SceneOperator):
     def modal(self, context, event):
         if event.type in {"ESC", "RIGHTMOUSE"} and event.value == "PRESS":
             self._stopping = True
-            self._show(context, "Stopping")
+            self._show(context, "Stopping", immediately=True)
             return {"RUNNING_MODAL"}
         if event.type != "TIMER":
             # Ctrl and the wheel change the number under the mouse.
@@ -141,10 +144,11 @@ class _StepsOperator(_SceneOperator):
         session.error = session.error_object = session.check = ""  # what an earlier bake has said
         self._scene_name = context.scene.name
         self._steps = self._work(context.scene, BakeSettings.from_scene(context.scene))
-        self._stage = None
+        self._stages = set()
         self._stopping = False
         self._stop_thrown = False
         self._drawn = self._left = 0.0
+        self._ended = time.perf_counter()
         self._redraw_interval = REDRAW_INTERVAL
         running = {
             "scene": self._scene_name,
@@ -162,6 +166,8 @@ class _StepsOperator(_SceneOperator):
         if self._drawn > self._left:  # what has passed since was spent on drawing
             self._redraw_interval = max(REDRAW_INTERVAL, REDRAW_FACTOR * (start - self._drawn))
         self._left = start
+        pause = start - self._ended
+        time_slice = TICK_SLICE if pause < 2.0 * TICK_INTERVAL else min(pause, LONGEST_SLICE)
         while True:
             if self._stopping and not self._stop_thrown:
                 self._stop_thrown = True
@@ -171,20 +177,22 @@ class _StepsOperator(_SceneOperator):
                     raise StopIteration(None) from None
             else:
                 progress = next(self._steps)
-            # A stage is shown before it begins: loading Numba takes a second, and draws nothing.
-            begins = progress.stage != self._stage
-            if begins or time.perf_counter() - start > TICK_SLICE:
+            # A stage is shown before it begins: loading Numba takes a second, and draws nothing. Animation and
+            # simulation take turns, of which only the first is shown at once.
+            begins = progress.stage not in self._stages
+            if begins or time.perf_counter() - start > time_slice:
                 break
-        self._stage = progress.stage
+        self._stages.add(progress.stage)
         text = f"Stopping: {progress.text}" if self._stopping else progress.text
         self._show(context, text, progress.factor, immediately=begins)
+        self._ended = time.perf_counter()
 
     def _show(self, context, text, factor=None, immediately=False):
         """Say where the work is, in the panels and the status bar."""
         running["text"] = text
         if factor is not None:
             running["factor"] = factor
-        if time.perf_counter() - self._drawn < self._redraw_interval and not (immediately or self._stopping):
+        if time.perf_counter() - self._drawn < self._redraw_interval and not immediately:
             return
         self._drawn = time.perf_counter()
         context.workspace.status_text_set(f"Cairn: {text}        {self._hint}")

@@ -105,7 +105,8 @@ def write_steps(scene, export, trajectory, samples=(), lead_in=None):
         An object is gone, or cannot be written.
     """
     scene_name = scene.name
-    moving = [body for body in export.bodies if body.moves]
+    # in the order of their names, in which Blender keeps actions: it finds the place of each new one at once
+    moving = sorted((body for body in export.bodies if body.moves), key=lambda body: body.object_name.casefold())
     check_writable(scene, [body.object_name for body in moving])
     since_bake.settle(scene)
     for obj in earlier.baked_objects(scene):
@@ -410,13 +411,14 @@ def _attach(scene, actions):
     objects = _objects_by_name(scene)
     touched = {obj.name: obj for obj in earlier.baked_objects(scene)}
     touched.update({name: objects[name] for name in actions})
+    built = _actions_by_name(actions)
     snapshots = [(obj, earlier.Snapshot.of(obj)) for obj in touched.values()]
     world = earlier.World.of(scene)
     try:
         made = [earlier.take_off(obj) for obj in touched.values() if obj.cairn.is_baked]
         earlier.switch_world_on(scene)
-        for name, action_name in actions.items():
-            _put_on(objects[name], bpy.data.actions[action_name])
+        for name in actions:
+            _put_on(objects[name], built[name])
         earlier.switch_world_off(scene, nested=any(_has_ancestor(objects[name], actions) for name in actions))
     except BaseException:
         for obj, snapshot in snapshots:
@@ -424,8 +426,15 @@ def _attach(scene, actions):
         world.put_back(scene)
         raise
     earlier.remove_unused([action for action in made if action is not None])
-    for name, action_name in actions.items():  # the names may have been taken by the bake before
-        bpy.data.actions[action_name].name = f"{name} Cairn"
+    for name, action in built.items():  # the names may have been taken by the bake before
+        if action.name != f"{name} Cairn":
+            action.name = f"{name} Cairn"
+
+
+def _actions_by_name(actions):
+    """By object the action of each name: Blender's own search goes through all of them each time."""
+    every = {action.name: action for action in bpy.data.actions if action.library is None}
+    return {name: every[action_name] for name, action_name in actions.items()}
 
 
 def _has_ancestor(obj, names):

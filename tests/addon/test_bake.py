@@ -236,7 +236,7 @@ def test_the_bar_of_a_bake_never_runs_back(drop, monkeypatch):
     seen = []
     bake_scene(drop.scene, FAST, seen.append)
     assert [progress.stage for progress in seen].count("write") > 1
-    assert "Reading animation, frame 25" in [progress.text for progress in seen]
+    assert any(progress.text.startswith("Reading animation, frame 25") for progress in seen)
     assert {progress.text for progress in seen if progress.stage == "compile"} == {"Loading the solver"}
     factors = [progress.factor for progress in seen]
     assert factors == sorted(factors)
@@ -269,9 +269,12 @@ def test_the_bar_of_a_bake_that_prepares_never_runs_back(drop, monkeypatch):
     factors = [progress.factor for progress in seen]
     assert factors == sorted(factors)
     last = {progress.stage: progress.factor for progress in seen}
-    assert last == {"decompose": 0.25, "export": 0.5, "compile": 0.6875, "simulate": 1.0, "write": 1.0}
-    first = next(progress.factor for progress in seen if progress.stage == "simulate")
-    assert first == pytest.approx(0.75 + 0.25 / 24)
+    assert {stage: last[stage] for stage in ("decompose", "export", "compile", "write")} == {
+        **{"decompose": 0.25, "export": 0.5, "compile": 0.6875},
+        "write": 1.0,
+    }
+    assert 0.75 < last["simulate"] < 1.0  # what is left of the bar is for the keyframes
+    assert next(progress.factor for progress in seen if progress.stage == "simulate") >= 0.75
 
 
 def test_loading_is_not_called_compiling(drop):
@@ -379,14 +382,14 @@ def test_closing_at_any_stage_leaves_the_scene_unchanged(drop, stage):
 
 
 def fail_at(monkeypatch, frame):
-    advance = Simulation.advance_frame
+    steps = Simulation.frame_steps
 
     def failing(self, frame_input=None):
         if self.frame + 1 == frame:
             raise SimulationError("Falling: its motion is no longer finite")
-        return advance(self, frame_input)
+        return steps(self, frame_input)
 
-    monkeypatch.setattr(Simulation, "advance_frame", failing)
+    monkeypatch.setattr(Simulation, "frame_steps", failing)
 
 
 def test_failure_keeps_the_frames_before_it(drop, monkeypatch):

@@ -385,15 +385,15 @@ def at_frame_4(monkeypatch):
     """Calls a function just before the third frame is simulated."""
     from cairn.solver_core.simulation import Simulation
 
-    advance = Simulation.advance_frame
+    steps = Simulation.frame_steps
 
     def install(function):
-        def advance_frame(self, *arguments, **options):
+        def frame_steps(self, *arguments, **options):
             if self.frame == 2:
                 function()
-            return advance(self, *arguments, **options)
+            return steps(self, *arguments, **options)
 
-        monkeypatch.setattr(Simulation, "advance_frame", advance_frame)
+        monkeypatch.setattr(Simulation, "frame_steps", frame_steps)
 
     return install
 

@@ -266,16 +266,16 @@ def after_frame(monkeypatch):
     """Calls a function when the simulation has done so many frames."""
     from cairn.solver_core.simulation import Simulation
 
-    advance = Simulation.advance_frame
+    steps = Simulation.frame_steps
 
     def install(frame, function):
-        def advance_frame(self, *arguments, **options):
-            report = advance(self, *arguments, **options)
+        def frame_steps(self, *arguments, **options):
+            report = yield from steps(self, *arguments, **options)
             if self.frame == frame:
                 function()
             return report
 
-        monkeypatch.setattr(Simulation, "advance_frame", advance_frame)
+        monkeypatch.setattr(Simulation, "frame_steps", frame_steps)
 
     return install
 
