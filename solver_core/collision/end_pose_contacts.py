@@ -201,12 +201,12 @@ def find_mesh_contacts_at_end(arrays, pair, check):
     reach = RATIO_MARGIN * size + min(arrays.step.h * check.speed, 0.5 * size)
     take_poses(body_end[pair.body_a], body_end[pair.body_b], shape_end[pair.a], shape_end[pair.b], pose)
     first, held = pairs.last_substep_start[pair_number], pairs.last_substep_count[pair_number]
-    normals = arrays.last_substep_contacts.local_normal
+    earlier = arrays.last_substep_contacts
     if pairs.contact_count[pair_number] > 0:
         # What is led through a sheet belongs on the side on which it has been.
         first, held = pairs.contact_start[pair_number], pairs.contact_count[pair_number]
-        normals = arrays.contacts.local_normal
-    count = find_mesh_contacts(arrays, pair, reach, first, held, normals)
+        earlier = arrays.contacts
+    count = find_mesh_contacts(arrays, pair, reach, first, held, earlier)
     expected, deepest = predicted_gap(arrays, pair), least_gap(workspace.meshes.contact.gap, np.int64(0), count)
     is_clear = expected - deepest <= RATIO_PREDICTED * size
     if arrays.only_checks:

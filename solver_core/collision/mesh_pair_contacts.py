@@ -6,7 +6,7 @@ from ..compiled.function_tables import call_for_count
 from ..compiled.kernel import subkernel
 from .data.contact_buffers import remember_pose
 from .data.workspace import MESHES, RATIO_MARGIN, is_round
-from .mesh.mesh_pairs import append_mesh_contacts, exchange_poses, hold_normals, set_centers, set_path
+from .mesh.mesh_pairs import append_mesh_contacts, exchange_poses, hold_contacts, set_centers, set_path
 
 
 @subkernel(inline=True)
@@ -31,7 +31,7 @@ def make_mesh_contacts(arrays, pair, approach):
         set_path_by(arrays, pair, predicted.velocity, probe.new_path)
     remember_pose(pairs, pair_number, reach, workspace.scratch.pose)
     first, held = pairs.last_substep_start[pair_number], pairs.last_substep_count[pair_number]
-    count = find_mesh_contacts(arrays, pair, reach, first, held, arrays.last_substep_contacts.local_normal)
+    count = find_mesh_contacts(arrays, pair, reach, first, held, arrays.last_substep_contacts)
     append_contacts_of_mesh(arrays, pair, mesh_pose, count, np.bool_(False))
     kind = arrays.model.shapes.kind[pair.moving]
     pairs.is_curved[pair_number] = is_round(kind) and count > 0
@@ -39,12 +39,14 @@ def make_mesh_contacts(arrays, pair, approach):
 
 @subkernel
 def start_probe(arrays, pair):
-    """Write the centres of the other shape and of its body to the probe of the meshes, and no path."""
+    """Write the centres of the other shape and of its body to the probe of the meshes, what is up, and no path."""
     workspace, body = arrays.workspace, arrays.model.shapes.body[pair.moving]
     probe, shape_pose = workspace.meshes.probe, workspace.shape_pose
     set_centers(shape_pose[pair.moving], workspace.body_pose[body], shape_pose[pair.other], probe)
+    mesh_pose, up = shape_pose[pair.other], workspace.scratch.pose.up
     for i in range(3):
         probe.path[i], probe.new_path[i] = 0.0, 0.0
+        probe.up[i] = mesh_pose[0, i] * up[0] + mesh_pose[1, i] * up[1] + mesh_pose[2, i] * up[2]
 
 
 @subkernel
@@ -65,7 +67,7 @@ def set_path_by(arrays, pair, velocity, path):
 
 
 @subkernel
-def find_mesh_contacts(arrays, pair, reach, first, count, local_normal):
+def find_mesh_contacts(arrays, pair, reach, first, count, earlier):
     """Find the contacts of a pair with a mesh, at the relative poses in the scratch and along the path in the probe.
 
     Parameters
@@ -75,7 +77,7 @@ def find_mesh_contacts(arrays, pair, reach, first, count, local_normal):
         as shape a afterwards.
     reach : float
         Largest gap that makes a contact for a shape that does not move along its path [m].
-    first, count, local_normal : int, int, float64 [C, 3]
+    first, count, earlier : int, int, ContactArrays
         Earlier contacts of the pair, the sides of which are kept (read).
 
     Returns
@@ -88,7 +90,8 @@ def find_mesh_contacts(arrays, pair, reach, first, count, local_normal):
     if is_b:
         exchange_poses(scratch.pose)
     sign = -1.0 if is_b else 1.0
-    hold_normals(first, count, local_normal, sign, workspace.local_pose[pair.other], meshes)
+    local_point = earlier.local_b if is_b else earlier.local_a
+    hold_contacts(first, count, earlier.local_normal, local_point, sign, workspace.local_pose[pair.other], meshes)
     found = call_for_count(
         arrays.pair_kernels,
         MESHES,

@@ -40,17 +40,27 @@ def place_at_time(body_pose, local_pose, velocity, time, body_placed, shape_plac
 
 @subkernel
 def place_pair(pose_a, pose_b, pose):
-    """Pose of shape b in the frame of shape a, and the other way round."""
+    """Pose of shape b in the frame of shape a, and the other way round; and what is up there."""
     dx = pose_b[POSITION, 0] - pose_a[POSITION, 0]
     dy = pose_b[POSITION, 1] - pose_a[POSITION, 1]
     dz = pose_b[POSITION, 2] - pose_a[POSITION, 2]
+    u0, u1, u2 = pose.up[0], pose.up[1], pose.up[2]
     for i in range(3):
+        pose.up_in_a[i] = pose_a[0, i] * u0 + pose_a[1, i] * u1 + pose_a[2, i] * u2
         pose.b_in_a[POSITION, i] = pose_a[0, i] * dx + pose_a[1, i] * dy + pose_a[2, i] * dz
         pose.a_in_b[POSITION, i] = -(pose_b[0, i] * dx + pose_b[1, i] * dy + pose_b[2, i] * dz)
         for j in range(3):
             element = pose_a[0, i] * pose_b[0, j] + pose_a[1, i] * pose_b[1, j] + pose_a[2, i] * pose_b[2, j]
             pose.b_in_a[i, j] = element
             pose.a_in_b[j, i] = element
+
+
+@subkernel
+def set_up(pose, gravity):
+    """Write the direction against gravity [m/s^2] for ``place_pair``; 0 without gravity."""
+    size = math.sqrt(gravity[0] ** 2 + gravity[1] ** 2 + gravity[2] ** 2)
+    for i in range(3):
+        pose.up[i] = -gravity[i] / size if size > 0.0 else 0.0
 
 
 @subkernel

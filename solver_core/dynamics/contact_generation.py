@@ -8,6 +8,7 @@ belong.
 from ..collision.data.contact_arrays import STATUS_OK, clear_contacts, join_contacts
 from ..collision.narrow_phase import narrow_phase
 from ..collision.pair_context import NarrowPhaseArrays
+from ..collision.swept_motion import set_up
 from ..compiled.clock import now
 from ..compiled.kernel import entry, subkernel
 from ..compiled.views import numbers_of, views_of
@@ -101,6 +102,7 @@ def find_pair_contacts(arrays, worker):
         only_checks,
         members.motion.position_velocity if only_checks else workspace.predicted.velocity,
     )
+    set_up(workspace.scratch.pose, members.settings.gravity)
     length = PAIRS_A_RUN if several else pairs.count[0]
     while True:
         run = take_next(sharing.next)

@@ -23,8 +23,10 @@ RIM = 3
 AMID_FLAT = 6
 SOLID = 9
 
-# Normals of a pair's last contacts that are held, at most.
+# Last contacts of a pair that are held, at most.
 MOST_HELD = 16
+# Instead of the triangle of such a contact: it is not among those listed; it is one of a closed part.
+UNLISTED, CLOSED = -1, -2
 
 # Contacts of a pair that are held at a time; when they are full they are thinned out.
 CONTACT_ROWS = 1024
@@ -73,8 +75,12 @@ class MeshProbe(NamedTuple):
         The other shape's path in this substep, and the one that contacts lead it [m].
     center, mass_center : float64 [3]
         Of the other shape and of its body [m].
-    held : float64 [MOST_HELD, 3]
-        Normals of the pair's last contacts.
+    up : float64 [3]
+        Direction against gravity; 0 without gravity.
+    held, held_point : float64 [MOST_HELD, 3]
+        Normals of the pair's last contacts, and their points on the mesh [m].
+    held_triangle : int64 [MOST_HELD]
+        The triangles that these lie on, if they are listed and of an open part; else UNLISTED or CLOSED.
     held_count : int64 [1]
         How many these are.
     """
@@ -85,7 +91,10 @@ class MeshProbe(NamedTuple):
     new_path: np.ndarray
     center: np.ndarray
     mass_center: np.ndarray
+    up: np.ndarray
     held: np.ndarray
+    held_point: np.ndarray
+    held_triangle: np.ndarray
     held_count: np.ndarray
 
 
@@ -102,12 +111,15 @@ class MeshCandidates(NamedTuple):
         Of a walk down the tree, or from triangle to triangle.
     place : int64 [N]
         By triangle its place in the list, from 1.
+    held : int64 [N]
+        By triangle, bit by bit, which of the pair's last contacts were with the connected part that it belongs to.
     """
 
     listed: np.ndarray
     pushes_to: np.ndarray
     stack: np.ndarray
     place: np.ndarray
+    held: np.ndarray
 
 
 class MeshTables(NamedTuple):
@@ -159,7 +171,13 @@ class MeshTables(NamedTuple):
 
 def allocate_mesh_probe() -> MeshProbe:
     """Memory for what is searched for."""
-    return MeshProbe(*(np.zeros(3) for _ in range(6)), held=np.zeros((MOST_HELD, 3)), held_count=np.zeros(1, np.int64))
+    return MeshProbe(
+        *(np.zeros(3) for _ in range(7)),
+        held=np.zeros((MOST_HELD, 3)),
+        held_point=np.zeros((MOST_HELD, 3)),
+        held_triangle=np.zeros(MOST_HELD, np.int64),
+        held_count=np.zeros(1, np.int64),
+    )
 
 
 def allocate_mesh_contacts() -> MeshContacts:

@@ -97,7 +97,7 @@ class PairShape(NamedTuple):
 
 
 class PairPoses(NamedTuple):
-    """Poses of a pair's shapes, each float64 [4, 3].
+    """Poses of a pair's shapes.
 
     Attributes
     ----------
@@ -105,6 +105,8 @@ class PairPoses(NamedTuple):
         Of shape b in the frame of shape a, and of a in the frame of b.
     body_a, body_b, shape_a, shape_b : float64 [4, 3]
         In the world, where contacts are made.
+    up, up_in_a : float64 [3]
+        Direction against gravity in the world, and in the frame of shape a; 0 without gravity.
     """
 
     b_in_a: np.ndarray
@@ -113,6 +115,8 @@ class PairPoses(NamedTuple):
     body_b: np.ndarray
     shape_a: np.ndarray
     shape_b: np.ndarray
+    up: np.ndarray
+    up_in_a: np.ndarray
 
 
 class PairAxes(NamedTuple):
@@ -480,7 +484,7 @@ def allocate_pair_scratch(vertex_count: int, edge_count: int, loop_length: int) 
     corner_count = 2 * loop_length + 4
     point_count = corner_count + vertex_count
     return PairScratch(
-        pose=PairPoses(*(np.zeros((4, 3)) for _ in PairPoses._fields)),
+        pose=PairPoses(*(np.zeros(3 if name.startswith("up") else (4, 3)) for name in PairPoses._fields)),
         axes=PairAxes(*(np.zeros(1 if name.startswith("separation") else 3) for name in PairAxes._fields)),
         feature=PairFeatures(*(np.zeros(1, np.int64) for _ in PairFeatures._fields)),
         closest=ClosestPoints(*(np.zeros(3) for _ in ClosestPoints._fields)),

@@ -23,67 +23,6 @@ SINE_PARALLEL_EDGES = 1e-6
 # An axis leads to a sheet's wrong side if its cosine with the right one is below minus this; along the sheet may be.
 COSINE_WRONG_SIDE = 1e-6
 
-# A body that lay on a sheet stays on its side while its centre is not farther beyond than this share of its size.
-RATIO_BEYOND_SHEET = 0.5
-# Two faces of a sheet are the same or each other's back if the cosine of their normals is above this in size.
-COSINE_SAME_FACE = 0.5
-
-
-@subkernel
-def find_side(polytopes, a, b, size, favoured_a, favoured_b, pose, side):
-    """Write the normal of a sheet, from a to b, on the side to which it pushes; 0 if neither is a sheet.
-
-    ``favoured_a`` and ``favoured_b`` are the faces that the last contacts lay on, -1 for none.
-
-    A sheet has no inside, so the least way out may lead to either side; no axis that leads to the other one is tried.
-    It is the side on which the other's centre is. But a body that lies on a face of the sheet stays on that side while
-    its centre is hardly beyond: a thin plate that others press down must not come out below.
-
-    Returns
-    -------
-    bool
-        Whether the body lay on a face of the sheet, which decided.
-    """
-    side[0], side[1], side[2] = 0.0, 0.0, 0.0
-    flat_a, flat_b = polytopes.flat_face[a], polytopes.flat_face[b]
-    beyond = RATIO_BEYOND_SHEET * size
-    if flat_a >= 0:
-        first = polytopes.start[a, FACES]
-        last_face = first + favoured_a if favoured_a >= 0 else -1
-        sign, decided = choose_side(polytopes.plane, first + flat_a, last_face, pose.b_in_a[POSITION], beyond)
-        for i in range(3):
-            side[i] = sign * polytopes.plane[first + flat_a, i]
-        return decided
-    if flat_b >= 0:
-        first = polytopes.start[b, FACES]
-        last_face = first + favoured_b if favoured_b >= 0 else -1
-        sign, decided = choose_side(polytopes.plane, first + flat_b, last_face, pose.a_in_b[POSITION], beyond)
-        for i in range(3):
-            for j in range(3):
-                side[i] -= pose.b_in_a[i, j] * sign * polytopes.plane[first + flat_b, j]
-        return decided
-    return False
-
-
-@subkernel
-def choose_side(plane, flat_face, last_face, center, beyond):
-    """On which side (1 or -1) of a sheet's face a centre counts, and whether the last contact's face decided that."""
-    height = -plane[flat_face, 3]
-    for i in range(3):
-        height += plane[flat_face, i] * center[i]
-    sign = 1.0 if height >= 0.0 else -1.0
-    if last_face < 0:
-        return sign, False
-    cosine = 0.0
-    for i in range(3):
-        cosine += plane[flat_face, i] * plane[last_face, i]
-    if abs(cosine) < COSINE_SAME_FACE:
-        return sign, False
-    last_sign = 1.0 if cosine > 0.0 else -1.0
-    if last_sign * height < -beyond:
-        return sign, False
-    return last_sign, True
-
 
 @subkernel
 def separate_faces(polytopes, hull, other, pose, side_x, side_y, side_z, reach, favoured, favour):

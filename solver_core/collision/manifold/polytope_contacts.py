@@ -34,7 +34,8 @@ from ..data.workspace import (
 )
 from ..distance.box_separation import box_edge, separate_boxes
 from ..distance.closest_points import RATIO_TOUCHING, closest_points, into_frame
-from ..distance.hull_separation import best_face_normal, find_side, separate_faces, separate_hull_edges
+from ..distance.hull_separation import best_face_normal, separate_faces, separate_hull_edges
+from ..distance.sheet_sides import find_side
 from .face_manifold import face_manifold, move_point
 
 # Where shapes overlap, a face manifold may be deeper than the exact way out by this share of the smaller one's size.
@@ -97,7 +98,7 @@ def polytope_contacts(polytopes, a, b, size, reach, enough, maximal_points, refe
         separate_boxes(a.parameters, b.parameters, scratch.pose, axes, best, favoured_a, favoured_b, favour, enough)
     else:
         stays_on_sheet = separate_hulls(
-            polytopes, row_a, row_b, size, reach, favoured_a, favoured_b, favour, scratch.pose, axes, best
+            polytopes, a, b, size, reach, favoured_a, favoured_b, favour, scratch.pose, axes, best
         )
     faces = max(axes.separation_a[0], axes.separation_b[0])
     separation = max(faces, axes.separation_edges[0])
@@ -167,12 +168,12 @@ def separate_hulls(polytopes, a, b, size, reach, favoured_a, favoured_b, favour,
     stays_on_sheet = find_side(polytopes, a, b, size, favoured_a, favoured_b, pose, axes.side)
     x, y, z = axes.side[0], axes.side[1], axes.side[2]
     axes.separation_a[0], feature.best_a[0] = separate_faces(
-        polytopes, a, b, pose.b_in_a, x, y, z, reach, favoured_a, favour
+        polytopes, a.polytope, b.polytope, pose.b_in_a, x, y, z, reach, favoured_a, favour
     )
     if axes.separation_a[0] <= reach:
         x, y, z = into_frame(pose.b_in_a, -x, -y, -z)
         axes.separation_b[0], feature.best_b[0] = separate_faces(
-            polytopes, b, a, pose.a_in_b, x, y, z, reach, favoured_b, favour
+            polytopes, b.polytope, a.polytope, pose.a_in_b, x, y, z, reach, favoured_b, favour
         )
     return stays_on_sheet
 

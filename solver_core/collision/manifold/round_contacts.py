@@ -30,9 +30,9 @@ from ..data.workspace import (
     VERTICES,
 )
 from ..distance.closest_points import RATIO_TOUCHING, into_frame
-from ..distance.hull_separation import find_side
 from ..distance.round_separation import closest_cores, least_depth
 from ..distance.round_support import depth_inside, rounding, separate_along_faces, support_point
+from ..distance.sheet_sides import find_side
 from .round_manifold import face_of_round_manifold, line_manifold, place_ends, set_ruling
 
 # A manifold whose smallest gap is this near (share of the smaller shape's size) to the exact distance or depth has it.
@@ -87,7 +87,7 @@ def round_contacts(polytopes, a, b, size, reach, maximal_points, reference, feat
 
     favoured_a = feature if reference == FACE_OF_A else -1
     favoured_b = feature if reference == FACE_OF_B else -1
-    stays_on_sheet = find_side(polytopes, a.polytope, b.polytope, size, favoured_a, favoured_b, pose, axes.side)
+    stays_on_sheet = find_side(polytopes, a, b, size, favoured_a, favoured_b, pose, axes.side)
     is_sheet = polytopes.flat_face[a.polytope] >= 0 or polytopes.flat_face[b.polytope] >= 0
     x, y, z = axes.side[0], axes.side[1], axes.side[2]
     axes.separation_b[0] = -INFINITE

@@ -1,12 +1,18 @@
 """Contacts of a sphere with any convex shape: one point, along the line to the closest point.
 
-A sphere whose centre lies inside the other shape is pushed out through the nearest face.
+A sphere whose centre lies inside the other shape is pushed out through the nearest face. A sheet pushes to the side on
+which the centre is; against gravity if that is in the sheet or hardly below (``sheet_sides``).
 """
 
 from ...compiled.kernel import subkernel
 from ..data.workspace import BOX, CLOSEST_POINTS, FACES, INFINITE, POSITION, SPHERE, has_axis
-from ..distance.closest_points import RATIO_TOUCHING, closest_points
+from ..distance.closest_points import RATIO_TOUCHING, closest_points, into_frame
+from ..distance.sheet_sides import is_astride, is_steep
 from .round_points import round_and_point
+
+# A ball's centre is over a sheet's face, and not beside it, if the cosine between the way to it and the normal is above
+# this.
+COSINE_OVER_FACE = 0.999
 
 
 @subkernel
@@ -58,6 +64,7 @@ def sphere_contacts(polytopes, a, b, size, reach, scratch):
         elif distance == 0.0:
             distance = hull_and_point_inside(polytopes, b.polytope, pose.a_in_b, closest)
             change_roles(pose.b_in_a, closest)
+        distance = lift_astride(polytopes, a, b, 2.0 * max(radius_a, radius_b), distance, scratch)
     gap = distance - radius_a - radius_b
     if gap > reach:
         return 0
@@ -70,6 +77,36 @@ def sphere_contacts(polytopes, a, b, size, reach, scratch):
     scratch.feature.origin[0] = CLOSEST_POINTS
     scratch.feature.origin_feature[0] = -1
     return 1
+
+
+@subkernel
+def lift_astride(polytopes, a, b, thickness, distance, scratch):
+    """Turn what was found of a ball and a sheet round if the ball is astride it with its centre below.
+
+    Returns
+    -------
+    float
+        Distance of the centre, negative if it was turned [m].
+    """
+    pose, closest = scratch.pose, scratch.closest
+    sheet = a.polytope if b.kind == SPHERE else b.polytope
+    flat_face = polytopes.flat_face[sheet]
+    if flat_face < 0 or distance < 0.0 or not is_astride(distance, thickness):
+        return distance
+    plane, x, y, z = polytopes.plane[polytopes.start[sheet, FACES] + flat_face], 0.0, 0.0, 0.0
+    d0, d1, d2 = closest.direction[0], closest.direction[1], closest.direction[2]
+    rises = d0 * pose.up_in_a[0] + d1 * pose.up_in_a[1] + d2 * pose.up_in_a[2]
+    x, y, z = d0, d1, d2
+    if b.kind != SPHERE:
+        # the direction leads from the ball to the sheet
+        rises = -rises
+        x, y, z = into_frame(pose.b_in_a, d0, d1, d2)
+    is_over_face = abs(plane[0] * x + plane[1] * y + plane[2] * z) > COSINE_OVER_FACE
+    if rises >= 0.0 or is_steep(rises) or not is_over_face:
+        return distance
+    for i in range(3):
+        closest.direction[i] = -closest.direction[i]
+    return -distance
 
 
 @subkernel

@@ -86,7 +86,7 @@ def mesh_contacts(tables, number, polytopes, pair, scratch, pair_kernels):
     may_be_inside = listed == 0 and probe.held_count[0] > 0 and pair.side > 0
     if listed == 0 and not may_be_inside:
         return np.int64(0)
-    choose_sides(mesh, tables, pair, listed)
+    choose_sides(mesh, tables, polytopes, pair, scratch.pose.b_in_a, listed)
     count = np.int64(0)
     for place in range(listed):
         count, is_behind = touch_listed(mesh, tables, polytopes, pair, place, scratch, pair_kernels, count)

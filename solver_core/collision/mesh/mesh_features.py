@@ -12,18 +12,22 @@ import numpy as np
 
 from ...compiled.kernel import subkernel
 from ..data.mesh_tables import (
+    CLOSED,
     CONCAVE,
     CONVEX,
     FLAGS,
+    MOST_HELD,
     NEIGHBORS,
     RIM,
     SOLID,
+    UNLISTED,
 )
 from ..data.workspace import CAPSULE, FACES, INFINITE, POSITION, SPHERE, VERTICES, is_round
 from ..distance.closest_points import RATIO_TOUCHING
 from ..distance.shape_distance import shape_distance
+from ..distance.sheet_sides import is_astride, is_steep, thickness_along
 from .mesh_query import triangle_shape
-from .mesh_tree import closest_on_triangle
+from .mesh_tree import closest_on_triangle, nearest_triangle
 
 # A corner this far below another one along a direction (share of its distance) still counts as level with it: the
 # rounding of directions between points that nearly touch.
@@ -33,6 +37,11 @@ RATIO_LEVEL = 1e-6
 RATIO_BEYOND = 0.5
 # ... the face being one whose normal has at least this cosine with that of a last contact.
 COSINE_HELD = 0.5
+
+# In ``MeshCandidates.held``: the bits of all last contacts, as those of closed parts are not told apart; and the bit of
+# a part that the other shape is astride, and that takes it out against gravity though its centre is behind.
+_ALL_HELD = (1 << MOST_HELD) - 1
+_ASTRIDE = 1 << MOST_HELD
 
 # Where a shape counts as being, seen from a triangle: behind it; before it; and behind it, though before it where the
 # substep started (contacts of the end pose).
@@ -240,16 +249,19 @@ def where_it_lies(mesh, tables, row, side, pose, size):
         now = side * height_over(vertices, triangles, normals, row, x, y, z)
         return np.int64(GONE_THROUGH if now < -RATIO_TOUCHING * size else BEFORE)
     is_held = height >= -RATIO_BEYOND * size and side * held_side(normals, row, tables) > 0
+    is_held = is_held or tables.candidate.held[row] & _ASTRIDE != 0
     return np.int64(BEFORE if is_held else BEHIND)
 
 
 @subkernel
 def held_side(normals, row, tables):
-    """To which side of a triangle (1, -1) the pair's last contacts pushed; 0 if they do not say."""
-    probe = tables.probe
+    """To which side of a triangle (1, -1) the last contacts with its part of the mesh pushed; 0 if they do not say."""
+    probe, held = tables.probe, tables.candidate.held[row]
     best = COSINE_HELD
     side = 0
     for place in range(probe.held_count[0]):
+        if not (held >> place) & 1:
+            continue
         cosine = 0.0
         for i in range(3):
             cosine += normals[row, i] * probe.held[place, i]
@@ -260,16 +272,18 @@ def held_side(normals, row, tables):
 
 
 @subkernel
-def choose_sides(mesh, tables, pair, count):
-    """Write to which side each of ``count`` listed triangles pushes.
+def choose_sides(mesh, tables, polytopes, pair, pose, count):
+    """Write to which side each of ``count`` listed triangles pushes; ``pose`` is the other shape's in the mesh's frame.
 
     Closed parts push to the pair's side. Connected listed triangles of open parts push to the side on which the other's
-    centre is, seen from the nearest of them; or on which it was, where it is hardly beyond.
+    centre is, seen from the nearest of them; or on which it was, where it is hardly beyond, as their own last contacts
+    say, and not those with another part near by.
     """
     triangles, candidate = mesh.triangles, tables.candidate
     has_open = False
     for place in range(count):
         row = candidate.listed[place]
+        candidate.held[row] = _ALL_HELD
         if not (triangles[row, FLAGS] >> SOLID) & 1:
             candidate.pushes_to[place] = 0
             candidate.place[row] = place + 1
@@ -278,14 +292,43 @@ def choose_sides(mesh, tables, pair, count):
         candidate.pushes_to[place] = pair.side
     if not has_open:
         return
+    find_held_triangles(mesh, tables)
     for place in range(count):
         if candidate.pushes_to[place] == 0:
             together = gather_neighbors(triangles, candidate, place)
-            side = side_of_group(mesh, tables, together, pair.size)
+            hold_group(tables, together)
+            side = side_of_group(mesh, tables, polytopes, pair, pose, together)
             for member in range(together):
                 candidate.pushes_to[candidate.stack[member]] = side
     for place in range(count):
         candidate.place[candidate.listed[place]] = 0
+
+
+@subkernel
+def find_held_triangles(mesh, tables):
+    """Write on which of the listed triangles of open parts the pair's last contacts lay."""
+    candidate, probe = tables.candidate, tables.probe
+    for contact in range(probe.held_count[0]):
+        x, y, z = probe.held_point[contact, 0], probe.held_point[contact, 1], probe.held_point[contact, 2]
+        row, _ = nearest_triangle(mesh.vertices, mesh.triangles, mesh.nodes, mesh.boxes, x, y, z, candidate.stack)
+        if candidate.place[row] == 0:
+            row = np.int64(CLOSED if (mesh.triangles[row, FLAGS] >> SOLID) & 1 else UNLISTED)
+        probe.held_triangle[contact] = row
+
+
+@subkernel
+def hold_group(tables, together):
+    """Note which of the last contacts lay on the first ``together`` triangles in the stack, or on none listed."""
+    candidate, probe = tables.candidate, tables.probe
+    held = 0
+    for contact in range(probe.held_count[0]):
+        row = probe.held_triangle[contact]
+        is_here = row == UNLISTED
+        for member in range(together if row >= 0 else 0):
+            is_here = is_here or candidate.listed[candidate.stack[member]] == row
+        held |= (1 if is_here else 0) << contact
+    for member in range(together):
+        candidate.held[candidate.listed[candidate.stack[member]]] = held
 
 
 @subkernel
@@ -308,8 +351,9 @@ def gather_neighbors(triangles, candidate, first):
 
 
 @subkernel
-def side_of_group(mesh, tables, together, size):
+def side_of_group(mesh, tables, polytopes, pair, pose, together):
     """The side to which the first ``together`` triangles in the stack push."""
+    size = pair.size
     vertices, triangles, normals = mesh.vertices, mesh.triangles, mesh.normals
     candidate, probe = tables.candidate, tables.probe
     x, y, z = probe.center[0], probe.center[1], probe.center[2]
@@ -324,6 +368,13 @@ def side_of_group(mesh, tables, together, size):
     height = height_over(vertices, triangles, normals, nearest, x, y, z)
     if last != 0 and last * height >= -RATIO_BEYOND * size:
         return last
+    nx, ny, nz = normals[nearest, 0], normals[nearest, 1], normals[nearest, 2]
+    rises = nx * probe.up[0] + ny * probe.up[1] + nz * probe.up[2]
+    thickness = thickness_along(polytopes, pair.other, pose, nx, ny, nz)
+    if last == 0 and not is_steep(rises) and is_astride(height, thickness):
+        for member in range(together):
+            candidate.held[candidate.listed[candidate.stack[member]]] |= _ASTRIDE
+        return 1 if rises > 0.0 else -1
     return 1 if side_of_point(vertices, triangles, normals, nearest, x, y, z) >= 0.0 else -1
 
 

@@ -118,14 +118,31 @@ def set_centers(shape_pose, body_pose, mesh_pose, probe):
 
 
 @subkernel
-def hold_normals(first, count, local_normal, sign, local_pose, tables):
-    """Write the normals of the pair's earlier contacts, out of the mesh and in its frame, and how many they are."""
+def hold_contacts(first, count, local_normal, local_point, sign, local_pose, tables):
+    """Write the pair's earlier contacts to the probe, in the mesh's frame.
+
+    Parameters
+    ----------
+    first, count : int
+        These contacts.
+    local_normal, local_point : float64 [C, 3]
+        In the frame of the mesh's body; the points on the mesh (read).
+    sign : float
+        1 if the normals lead out of the mesh, else -1.
+    local_pose : float64 [4, 3]
+        Of the mesh in its body's frame (read).
+    tables : MeshTables
+        ``probe.held``, ``held_point`` and ``held_count`` are written.
+    """
     count, probe = min(count, MOST_HELD), tables.probe
     for place in range(count):
-        normal = local_normal[first + place]
+        normal, point = local_normal[first + place], local_point[first + place]
         for i in range(3):
-            along = local_pose[0, i] * normal[0] + local_pose[1, i] * normal[1] + local_pose[2, i] * normal[2]
-            probe.held[place, i] = sign * along
+            along, at = 0.0, 0.0
+            for j in range(3):
+                along += local_pose[j, i] * normal[j]
+                at += local_pose[j, i] * (point[j] - local_pose[POSITION, j])
+            probe.held[place, i], probe.held_point[place, i] = sign * along, at
     probe.held_count[0] = count
 
 
