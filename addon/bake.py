@@ -70,6 +70,8 @@ class BakeResult:
         Why the simulation failed; the frames before are kept.
     frame_start, frame_end : int
         What was baked.
+    export : SceneExport
+        The scene as it was read.
     """
 
     trajectory: "Trajectory"
@@ -81,6 +83,7 @@ class BakeResult:
     error: str | None
     frame_start: int
     frame_end: int
+    export: SceneExport
 
 
 def bake_scene(
@@ -456,4 +459,5 @@ class _Bake:
             error=self.error,
             frame_start=self.export.frame_start,
             frame_end=frame_end,
+            export=self.export,
         )

@@ -99,7 +99,7 @@ def check_writable(path: Path) -> None:
 
 def save_blend(path: Path) -> None:
     """Save the open file at ``path``: complete, or not at all."""
-    with _beside(path, ".blend") as temporary:
+    with beside(path, ".blend") as temporary:
         try:
             # A copy: the session's own path, and so the meaning of relative paths in it, stays.
             with blender_lines_dropped():
@@ -121,7 +121,7 @@ def _is_whole(path):
 
 def write_json(path: Path, content: dict) -> None:
     """Write a report at ``path``: complete, or not at all."""
-    with _beside(path, ".json") as temporary:
+    with beside(path, ".json") as temporary:
         text = json.dumps(_without_nan(content), indent=1, allow_nan=False)
         # A line for each list of numbers, not for each number: a frame has four a joint.
         text = _LIST_OF_NUMBERS.sub(lambda found: " ".join(found.group().split()), text)
@@ -138,7 +138,7 @@ def _without_nan(value):
 
 
 @contextmanager
-def _beside(path: Path, ending):
+def beside(path: Path, ending):
     """A temporary name in the same folder, which takes the place of ``path`` if all went well."""
     temporary = path.with_name(f".{path.stem}-{os.getpid()}{ending}")
     try:

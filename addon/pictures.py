@@ -59,6 +59,19 @@ def telling_frames(position, count: int) -> list[int]:
     return sorted({min(int(frame), last) for frame in np.searchsorted(share, wanted - 1e-9)})
 
 
+def render_picture(scene, frame: int, path: Path, progress):
+    """Render one frame of a scene as a PNG; arguments as of ``render_strip``.
+
+    Raises
+    ------
+    PictureError
+    """
+    current = scene.frame_current
+    with _engine_that_works(scene, progress):
+        _render_frame(scene, frame, path)
+    scene.frame_set(current)
+
+
 def render_strip(scene, frames, path: Path, progress):
     """Render frames of a scene and write them side by side as one PNG.
 
@@ -82,7 +95,7 @@ def render_strip(scene, frames, path: Path, progress):
             pictures.append(_render_frame(scene, frame, Path(folder) / f"{frame}.png"))
     scene.frame_set(current)
     progress.show("render", len(frames), len(frames), "Rendered")
-    _write_png(_side_by_side(pictures), path)
+    write_png(_side_by_side(pictures), path)
 
 
 @contextmanager
@@ -129,10 +142,11 @@ def _render_frame(scene, frame, path) -> np.ndarray:
         render.filepath, render.image_settings.file_format = kept
     if not path.is_file():
         raise PictureError(f"frame {frame} could not be rendered")
-    return _read_pixels(path)
+    return read_pixels(path)
 
 
-def _read_pixels(path) -> np.ndarray:
+def read_pixels(path) -> np.ndarray:
+    """Pixels of a PNG [height, width, channels], from the bottom up."""
     image = bpy.data.images.load(str(path), check_existing=False)
     try:
         width, height = image.size
@@ -150,7 +164,8 @@ def _side_by_side(pictures) -> np.ndarray:
     return np.concatenate(parts[1:], axis=1)
 
 
-def _write_png(pixels, path):
+def write_png(pixels, path):
+    """Write pixels [height, width, channels], from the bottom up, as a PNG; raises PictureError."""
     height, width, channels = pixels.shape
     image = bpy.data.images.new("strip", width, height, alpha=channels == 4)
     try:

@@ -1,0 +1,146 @@
+"""The properties that can be varied: those of the panel, of rigid bodies, and whatever an object or a scene holds."""
+
+import math
+import re
+import zlib
+
+import bpy
+import numpy as np
+
+from ..read.scene_animation import animated_paths
+from ..read.scene_poses import SceneError
+
+# Names on the command line that the panel's properties do not have themselves.
+_PANEL_NAMES = {"solver": "method", "friction_model": "friction"}
+_LAST = re.compile(r"""(?P<owner>.*?)(?:\.?(?P<name>\w+)|\[(?P<index>\d+)\]|\[(?P<quote>["'])(?P<key>.*)(?P=quote)\])$""")
+# Single precision.
+_RATIO_SAME = 1e-6
+
+
+def set_property(scene, name: str, value) -> None:
+    """Set what ``--vary`` names to a value.
+
+    Parameters
+    ----------
+    scene : bpy.types.Scene
+    name : str
+        "solver", "substeps" and others of the panel; "friction", "mass" and others of all rigid bodies;
+        "object:NAME.PROPERTY", "world:PROPERTY" or "scene:PROPERTY", where it may be a path.
+    value : float, int or str
+
+    Raises
+    ------
+    SceneError
+        There is no such property, it is keyed, or it cannot have this value.
+    """
+    prefix, colon, rest = name.partition(":")
+    if colon and prefix == "object":
+        _set_of_object(scene, name, rest, value)
+    elif colon and prefix == "world":
+        _set(scene.rigidbody_world, rest, value, name, scene, "rigidbody_world.")
+    elif colon and prefix == "scene":
+        _set(scene, rest, value, name, scene, "")
+    elif name == "friction" and isinstance(value, str):
+        _set(scene.cairn, "friction", value, name, scene, "cairn.")
+    elif name in bpy.types.RigidBodyObject.bl_rna.properties:
+        for ob in rigid_bodies(scene):
+            _set(ob.rigid_body, name, value, f"{name} of {ob.name}", ob, "rigid_body.")
+    elif _PANEL_NAMES.get(name, name) in scene.cairn.bl_rna.properties:
+        _set(scene.cairn, _PANEL_NAMES.get(name, name), value, name, scene, "cairn.")
+    else:
+        raise SceneError(
+            None,
+            f"there is no property {name!r} to vary; there are those of the panel, those of rigid bodies, and "
+            "object:NAME.PROPERTY, world:PROPERTY and scene:PROPERTY",
+        )
+
+
+def rigid_bodies(scene) -> list:
+    """Objects of the rigid body world."""
+    world = scene.rigidbody_world
+    collection = world.collection if world is not None else None
+    return [ob for ob in collection.all_objects if ob.rigid_body is not None] if collection else []
+
+
+def jitter(scene, seed: int, farthest: float) -> None:
+    """Move the starts of active bodies by up to ``farthest`` [m], each in a direction of its own.
+
+    Bodies whose place is keyed, driven, or held by constraints stay where these say.
+    """
+    for ob in rigid_bodies(scene):
+        paths = animated_paths(ob)
+        held = "*" in paths or "location" in paths or any(not constraint.mute for constraint in ob.constraints)
+        if ob.rigid_body.type != "ACTIVE" or held or not ob.is_editable:
+            continue
+        random = np.random.default_rng([seed, zlib.crc32(ob.name.encode())])
+        direction = random.normal(size=3)
+        offset = farthest * random.random() ** (1 / 3) * direction / np.linalg.norm(direction)
+        if ob.parent is not None:
+            outer = np.array(ob.matrix_world, float) @ np.linalg.inv(np.array(ob.matrix_basis, float))
+            offset = np.linalg.solve(outer[:3, :3], offset)
+        ob.location = np.array(ob.location, float) + offset
+
+
+def _set_of_object(scene, full_name, rest, value):
+    """An object's name may itself hold points: the longest one that there is counts."""
+    names = [rest[:place] for place, letter in enumerate(rest) if letter in ".["]
+    ob = next((scene.objects[name] for name in reversed(names) if name in scene.objects), None)
+    if ob is None:
+        raise SceneError(None, f"{full_name}: there is no such object in the scene")
+    path = rest[len(ob.name) :].removeprefix(".")
+    for holder, prefix in (("rigid_body", "rigid_body."), ("rigid_body_constraint", "rigid_body_constraint.")):
+        owner = getattr(ob, holder)
+        if owner is not None and path in owner.bl_rna.properties:
+            return _set(owner, path, value, full_name, ob, prefix)
+    if path in ob.cairn.joint.bl_rna.properties:
+        return _set(ob.cairn.joint, path, value, full_name, ob, "cairn.joint.")
+    return _set(ob, path, value, full_name, ob, "")
+
+
+def _set(owner, path, value, name, block, prefix):
+    """Set a property by its path below ``owner``, and look whether it has the value then."""
+    parts = _LAST.match(path)
+    if parts is None:
+        raise SceneError(None, f"{name}: {path!r} is no property")
+    keyed = animated_paths(block)
+    whole = prefix + path.partition("[")[0] if not parts["key"] else prefix + path
+    if "*" in keyed or whole in keyed:
+        raise SceneError(None, f"{name}: it is keyed or driven, which would win; remove its keys to vary it")
+    try:
+        holder = owner.path_resolve(parts["owner"]) if parts["owner"] else owner
+        read = _write(holder, parts, value)
+    except (ValueError, TypeError, AttributeError, KeyError, IndexError) as error:
+        reason = " ".join(str(error).split())
+        raise SceneError(None, f"{name}: it cannot be {value!r} ({reason})") from error
+    if not _is_same(read, value):
+        raise SceneError(None, f"{name}: it cannot be {value!r}; the nearest that it can be is {read!r}")
+
+
+def _write(holder, parts, value):
+    if parts["name"]:
+        before = getattr(holder, parts["name"])
+        setattr(holder, parts["name"], _of_kind(before, value))
+        return getattr(holder, parts["name"])
+    place = int(parts["index"]) if parts["index"] else parts["key"]
+    holder[place] = _of_kind(holder[place], value)
+    return holder[place]
+
+
+def _of_kind(before, value):
+    """A value as the kind that the property has; words for on and off."""
+    if isinstance(before, bool):
+        words = {"true": True, "on": True, "yes": True, "false": False, "off": False, "no": False, "1": True, "0": False}
+        if str(value).lower() not in words:
+            raise ValueError("it is on or off")
+        return words[str(value).lower()]
+    if isinstance(before, float) and isinstance(value, int):
+        return float(value)
+    return value
+
+
+def _is_same(read, value):
+    if isinstance(read, bool):
+        return True
+    if isinstance(read, (int, float)):
+        return isinstance(value, (int, float)) and math.isclose(read, value, rel_tol=_RATIO_SAME, abs_tol=1e-30)
+    return read == value

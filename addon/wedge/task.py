@@ -1,0 +1,131 @@
+"""One task of a wedge: the bake of one variant, with its report and its picture."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import bpy
+import numpy as np
+from mathutils import Matrix, Vector
+
+from ..bake import BakeResult, bake_scene
+from ..checkpoints.folder import clear
+from ..checkpoints.running import CheckpointPlan
+from ..cli_output import Progress, beside, save_blend, write_json
+from ..pictures import PictureError, render_picture
+from ..settings import BakeSettings
+from ..write import keyframes
+from .plan import WedgePlan
+from .targets import jitter, set_property
+from .variants import Variant
+
+# Of a variant's picture [pixels].
+WIDTH, HEIGHT = 320, 180
+# A body has moved if it went farther than this share of its size.
+RATIO_MOVED = 0.01
+
+
+def bake_variant(
+    plan: WedgePlan, variant: Variant, folder: Path, progress: Progress, until: int | None = None
+) -> BakeResult:
+    """Bake a variant of the scene that is open, from its last checkpoint on, and write what comes of it.
+
+    The motion is written first, and the report, which says that the variant is finished, last.
+
+    Parameters
+    ----------
+    plan : WedgePlan
+    variant : Variant
+    folder : Path
+        Of the wedge.
+    progress : Progress
+    until : int, optional
+        Stop after this frame, with a checkpoint alone.
+
+    Raises
+    ------
+    SceneError
+        The variant cannot be set up, or baked.
+    OSError
+    """
+    scene = bpy.context.scene
+    set_up(scene, plan, variant)
+    settings = replace(BakeSettings.from_scene(scene), threads=plan.threads)
+    for name in ("start", "end"):
+        if getattr(plan, name) is not None:
+            settings = replace(settings, **{name: getattr(plan, name)})
+    place = folder / f"{variant.name}.checkpoint"
+    checkpoints = CheckpointPlan(folder=place, resume=True, until=until)
+    result = bake_scene(scene, settings, progress, checkpoints)
+    if result.stopped or result.paused:
+        return result
+    output = plan.output(folder, variant)
+    if plan.trajectories:
+        with beside(output, ".npz") as temporary:
+            np.savez(
+                temporary,
+                names=np.array(result.export.model.names),
+                position=result.trajectory.position,
+                orientation=result.trajectory.orientation,
+                frame_start=result.frame_start,
+            )
+    else:
+        save_blend(output)
+    told = {"key": plan.key(variant), "variant": variant.text, "values": variant.values, "seed": variant.seed}
+    moving = [body.index for body in result.export.bodies if body.moves]
+    told |= _motion(result, moving)
+    if plan.pictures:
+        told["picture"] = _take_picture(scene, result, moving, folder / f"{variant.name}.png", progress)
+    write_json(folder / f"{variant.name}.json", result.report | {"scene": plan.scene, "wedge": told})
+    clear(place)
+    return result
+
+
+def set_up(scene, plan: WedgePlan, variant: Variant) -> None:
+    """Make the scene that is open the variant; an earlier bake is taken off it.
+
+    Raises
+    ------
+    SceneError
+    """
+    if scene.cairn.is_baked:
+        keyframes.delete_bake(scene)
+    for name, value in variant.values.items():
+        set_property(scene, name, value)
+    if variant.seed is not None:
+        jitter(scene, variant.seed, plan.jitter)
+
+
+def _motion(result, moving) -> dict:
+    """How many bodies moved, and how far the farthest went [m]."""
+    position = result.trajectory.position
+    way = np.linalg.norm(position[-1] - position[0], axis=1)[moving]
+    return {
+        "moved": int(np.count_nonzero(way > RATIO_MOVED * result.export.model.arrays.size[moving])),
+        "farthest": float(way.max(initial=0.0)),
+    }
+
+
+def _take_picture(scene, result, moving, path, progress) -> str:
+    """Render the last frame; returns why there is no picture, or nothing."""
+    render = scene.render
+    render.engine, render.resolution_x, render.resolution_y = "BLENDER_WORKBENCH", WIDTH, HEIGHT
+    render.resolution_percentage = 100
+    if scene.camera is None:
+        scene.camera = _camera(scene, result.trajectory.position[:, moving].reshape(-1, 3))
+    try:
+        render_picture(scene, result.frame_end, path, progress)
+    except PictureError as error:
+        return str(error)
+    return ""
+
+
+def _camera(scene, points):
+    """A camera that sees all places where bodies have been, from the front and above."""
+    camera = bpy.data.objects.new("Wedge", bpy.data.cameras.new("Wedge"))
+    scene.collection.objects.link(camera)
+    middle, reach = 0.5 * (points.min(axis=0) + points.max(axis=0)), max(np.ptp(points, axis=0).max(), 1.0)
+    direction = Vector((0.6, -1.0, 0.5)).normalized()
+    turn = direction.to_track_quat("Z", "Y").to_matrix().to_4x4()
+    camera.matrix_world = Matrix.Translation(Vector(middle) + 2.2 * reach * direction) @ turn
+    camera.data.clip_end = 100.0 * reach
+    return camera
