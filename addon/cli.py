@@ -74,16 +74,17 @@ def main(argv: Sequence[str] | None = None) -> int:
         print("cairn: interrupted; nothing was saved", file=sys.stderr)
         return INTERRUPTED
     except CommandError as error:
-        return _complain(error, error.code)
+        return complain(error, error.code)
     except (SceneError, _unavailable()) as error:
-        return _complain(error, UNUSABLE)
+        return complain(error, UNUSABLE)
 
 
 def _command_in_blender(argv) -> int:
     return main(list(argv))
 
 
-def _complain(error, code) -> int:
+def complain(error, code) -> int:
+    """Say what is wrong in one line; returns the exit code."""
     line = " ".join(str(error).split())
     print(f"cairn: {line}", file=sys.stderr, flush=True)
     return code
@@ -143,12 +144,15 @@ def _parser() -> argparse.ArgumentParser:
     _add_bake(commands)
     _add_info(commands)
     _add_demo(commands)
+    from .cli_wedge import add_wedge  # which builds on this file
+
+    add_wedge(commands)
     return parser
 
 
 def _add_bake(commands):
     bake = commands.add_parser("bake", help="simulate a scene's rigid bodies and save the motion as keyframes")
-    _add_scene(bake)
+    add_scene(bake)
     bake.add_argument(
         "-o", "--output", metavar="OUT.blend", type=Path, help="default: SCENE.cairn.blend beside the scene"
     )
@@ -164,9 +168,9 @@ def _add_bake(commands):
     )
     bake.add_argument("--quality", choices=[name for name, *_ in QUALITIES], help="of the solver auto, for what moves")
     bake.add_argument("--friction", choices=[name for name, *_ in FRICTION_MODELS], help="friction model")
-    bake.add_argument("--substeps", type=_count, metavar="N", help="simulation steps per frame")
+    bake.add_argument("--substeps", type=count, metavar="N", help="simulation steps per frame")
     bake.add_argument("--tolerance", type=_positive, metavar="X", help="the solver's, relative, for example 1e-6")
-    bake.add_argument("--max-iterations", type=_count, metavar="N", help="of the solver, per step")
+    bake.add_argument("--max-iterations", type=count, metavar="N", help="of the solver, per step")
     bake.add_argument(
         "--threads", type=_whole, metavar="N", help="at most; 0: one per core. Does not change the motion"
     )
@@ -198,7 +202,7 @@ def _add_variants(group):
 
 def _add_info(commands):
     info = commands.add_parser("info", help="what would be simulated, and what Cairn ignores")
-    _add_scene(info)
+    add_scene(info)
     info.add_argument("--json", action="store_true", help="for programs")
     info.set_defaults(run=run_info)
 
@@ -211,18 +215,20 @@ def _add_demo(commands):
     demo.set_defaults(run=run_demo)
 
 
-def _add_scene(parser):
+def add_scene(parser, optional: bool = False):
+    """Add SCENE.blend, which need not be given inside Blender, or where the command knows it otherwise."""
     in_application = not bpy.app.module
     parser.add_argument(
         "scene",
         metavar="SCENE.blend",
         type=Path,
-        nargs="?" if in_application else None,
+        nargs="?" if in_application or optional else None,
         help="default: the file that Blender has opened" if in_application else "the file to read",
     )
 
 
-def _count(text) -> int:
+def count(text) -> int:
+    """A whole number from 1 on, of an option."""
     number = int(text)
     if number < 1:
         raise argparse.ArgumentTypeError(f"{text} is not 1 or more")
@@ -264,12 +270,12 @@ def run_bake(arguments) -> int:
     """``cairn bake``: everything that can be refused is refused before the scene is simulated."""
     if arguments.start is not None and arguments.end is not None and arguments.start >= arguments.end:
         raise CommandError(f"the start frame, {arguments.start}, must lie before the end frame, {arguments.end}")
-    source = _scene_path(arguments.scene)
+    source = scene_path(arguments.scene)
     output = arguments.output or source.with_name(f"{source.stem}.cairn.blend")
     for path in (output, arguments.report):
         if path is not None:
             _refuse_unwritable(path)
-    _open(arguments.scene)
+    open_scene(arguments.scene)
     arguments.interruption.check()
     from .bake import bake_scene
 
@@ -277,7 +283,7 @@ def run_bake(arguments) -> int:
     if not (arguments.resume or arguments.quiet):
         say_checkpoint(checkpoint_folder(output))
     with Progress(quiet=arguments.quiet, check=arguments.interruption.check) as progress:
-        result = _run(bake_scene, scene, _bake_settings(scene, arguments), progress, plan)
+        result = guarded(bake_scene, scene, _bake_settings(scene, arguments), progress, plan)
     if result.paused:
         if not arguments.quiet:
             print(f"cairn: stopped after frame {result.frame_end}; --resume goes on from there", flush=True)
@@ -288,8 +294,8 @@ def run_bake(arguments) -> int:
 def run_info(arguments) -> int:
     """``cairn info``."""
     with blender_lines_on_stderr(arguments.json):
-        source = _scene_path(arguments.scene)
-        _open(arguments.scene)
+        source = scene_path(arguments.scene)
+        open_scene(arguments.scene)
         from .write.earlier_animation import earlier_animation
 
         scene = bpy.context.scene
@@ -318,7 +324,7 @@ def run_demo(arguments) -> int:
     ensure_registered()
     with Progress(quiet=arguments.quiet, check=arguments.interruption.check) as progress:
         try:
-            result, files = _run(make_demo, arguments.name, arguments.output, progress)
+            result, files = guarded(make_demo, arguments.name, arguments.output, progress)
         except DemoError as error:
             raise CommandError(str(error), FAILED) from error
     for path in files:
@@ -364,7 +370,7 @@ def _warn(result, quiet):
             print(f"cairn: warning: {named(text, names)}", file=sys.stderr, flush=True)
 
 
-def _run(function, *arguments):
+def guarded(function, *arguments):
     """Call a bake, and turn a simulation that could not even begin into exit code 1, a missing package into 2."""
     try:
         return function(*arguments)
@@ -396,7 +402,8 @@ def ensure_registered():
         register_addon()
 
 
-def _scene_path(given) -> Path:
+def scene_path(given) -> Path:
+    """The file that is given, or that Blender has opened."""
     if given is not None:
         if not given.is_file():
             raise CommandError(f"{given} is not a file" if given.exists() else f"there is no file {given}")
@@ -406,7 +413,7 @@ def _scene_path(given) -> Path:
     return Path(bpy.data.filepath)
 
 
-def _open(path):
+def open_scene(path):
     """Open a file, or stay with the one that Blender has opened."""
     ensure_registered()
     if path is None:

@@ -128,6 +128,12 @@ def write_json(path: Path, content: dict) -> None:
         temporary.write_text(text + "\n", encoding="utf-8")
 
 
+def write_text(path: Path, text: str) -> None:
+    """Write a text at ``path``: complete, or not at all."""
+    with beside(path, path.suffix) as temporary:
+        temporary.write_text(text, encoding="utf-8")
+
+
 def _without_nan(value):
     """JSON knows no NaN and no infinity: null stands for them."""
     if isinstance(value, dict):

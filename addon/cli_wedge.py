@@ -8,7 +8,18 @@ from pathlib import Path
 
 import bpy
 
-from .cli import DONE, FAILED, CommandError, add_scene, complain, count, ensure_registered, open_scene, scene_path
+from .cli import (
+    DONE,
+    FAILED,
+    CommandError,
+    add_scene,
+    complain,
+    count,
+    ensure_registered,
+    guarded,
+    open_scene,
+    scene_path,
+)
 from .cli_output import Progress, check_writable
 from .read.scene_poses import SceneError
 from .wedge import dask_engine, flamenco, openjd
@@ -16,7 +27,7 @@ from .wedge.local import TaskEnd, own_command, run_locally
 from .wedge.plan import WedgePlan, file_hash, read_plan
 from .wedge.table import write_sheet, write_table
 from .wedge.task import bake_variant, set_up
-from .wedge.variants import Variant, WedgeError, make_variants, parse_vary, read_table
+from .wedge.variants import WedgeError, make_variants, parse_vary, read_table
 
 
 def add_wedge(commands) -> None:
@@ -232,7 +243,7 @@ def _run_task(arguments) -> int:
             raise KeyboardInterrupt
 
     with Progress(quiet=arguments.quiet, check=check) as progress:
-        result = bake_variant(plan, variant, folder, progress, arguments.until)
+        result = guarded(bake_variant, plan, variant, folder, progress, arguments.until)
     if result.stopped:
         raise KeyboardInterrupt
     if result.error:
@@ -252,6 +263,3 @@ def _say(arguments, text) -> int:
     if not arguments.quiet:
         print(f"cairn: {text}", flush=True)
     return DONE
-
-
-__all__ = ["Variant", "add_wedge", "run_wedge"]

@@ -113,7 +113,7 @@ class LocalTasks:
 
     def _start(self, variant):
         self._tries[variant.number] = self._tries.get(variant.number, 0) + 1
-        errors = tempfile.TemporaryFile()
+        errors = tempfile.TemporaryFile()  # noqa: SIM115 (closed when the task has ended)
         process = subprocess.Popen(
             task_command(self.folder, variant),
             stdin=subprocess.DEVNULL,

@@ -1,12 +1,13 @@
 """A wedge as a job bundle of Open Job Description: ``template.json`` and what a farm wants beside it.
 
-A task is a variant. Bakes that are longer than ``chunk`` frames become a chain of steps, each of which bakes all variants
-up to a frame and leaves checkpoints. The last step makes the table. ``openjd-cli`` runs the bundle on one machine, and AWS
-Deadline Cloud takes it as it is.
+A task is a variant. Long bakes become a chain of steps, each of which bakes all variants up to a frame and leaves
+checkpoints. The last step makes the table. ``openjd-cli`` runs the bundle on one machine; AWS Deadline Cloud takes it
+as it is.
 
 Source: https://github.com/OpenJobDescription/openjd-specifications/wiki/2023-09-Template-Schemas
 """
 
+import itertools
 from pathlib import Path
 from typing import Any
 
@@ -63,7 +64,7 @@ def template(plan: WedgePlan, folder: Path, command: list[str], until: list[int 
         }
         steps.append(step)
     steps.append(_step("Table", [*command, "wedge", "--table", "-o", "{{Param.Folder}}"]))
-    for before, step in zip(steps, steps[1:], strict=False):
+    for before, step in itertools.pairwise(steps):
         step["dependencies"] = [{"dependsOn": before["name"]}]
     return {
         "specificationVersion": "jobtemplate-2023-09",

@@ -12,7 +12,9 @@ from ..read.scene_poses import SceneError
 
 # Names on the command line that the panel's properties do not have themselves.
 _PANEL_NAMES = {"solver": "method", "friction_model": "friction"}
-_LAST = re.compile(r"""(?P<owner>.*?)(?:\.?(?P<name>\w+)|\[(?P<index>\d+)\]|\[(?P<quote>["'])(?P<key>.*)(?P=quote)\])$""")
+_LAST = re.compile(
+    r"""(?P<owner>.*?)(?:\.?(?P<name>\w+)|\[(?P<index>\d+)\]|\[(?P<quote>["'])(?P<key>.*)(?P=quote)\])$"""
+)
 # Single precision.
 _RATIO_SAME = 1e-6
 
@@ -103,8 +105,8 @@ def _set(owner, path, value, name, block, prefix):
     if parts is None:
         raise SceneError(None, f"{name}: {path!r} is no property")
     keyed = animated_paths(block)
-    whole = prefix + path.partition("[")[0] if not parts["key"] else prefix + path
-    if "*" in keyed or whole in keyed:
+    whole = prefix + path
+    if "*" in keyed or any(whole == curve or whole.startswith((f"{curve}.", f"{curve}[")) for curve in keyed):
         raise SceneError(None, f"{name}: it is keyed or driven, which would win; remove its keys to vary it")
     try:
         holder = owner.path_resolve(parts["owner"]) if parts["owner"] else owner
@@ -119,6 +121,7 @@ def _set(owner, path, value, name, block, prefix):
 def _write(holder, parts, value):
     if parts["name"]:
         before = getattr(holder, parts["name"])
+        _check_range(holder, parts["name"], value)
         setattr(holder, parts["name"], _of_kind(before, value))
         return getattr(holder, parts["name"])
     place = int(parts["index"]) if parts["index"] else parts["key"]
@@ -126,10 +129,28 @@ def _write(holder, parts, value):
     return holder[place]
 
 
+def _check_range(holder, name, value):
+    """Blender does not keep all properties in their range when they are set."""
+    kind = holder.bl_rna.properties.get(name) if hasattr(holder, "bl_rna") else None
+    if kind is None or kind.type not in {"INT", "FLOAT"} or not isinstance(value, (int, float)):
+        return
+    if not kind.hard_min <= value <= kind.hard_max:
+        raise ValueError(f"it must be from {kind.hard_min:g} to {kind.hard_max:g}")
+
+
 def _of_kind(before, value):
     """A value as the kind that the property has; words for on and off."""
     if isinstance(before, bool):
-        words = {"true": True, "on": True, "yes": True, "false": False, "off": False, "no": False, "1": True, "0": False}
+        words = {
+            "true": True,
+            "on": True,
+            "yes": True,
+            "false": False,
+            "off": False,
+            "no": False,
+            "1": True,
+            "0": False,
+        }
         if str(value).lower() not in words:
             raise ValueError("it is on or off")
         return words[str(value).lower()]

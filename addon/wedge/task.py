@@ -111,7 +111,8 @@ def _take_picture(scene, result, moving, path, progress) -> str:
     render.engine, render.resolution_x, render.resolution_y = "BLENDER_WORKBENCH", WIDTH, HEIGHT
     render.resolution_percentage = 100
     if scene.camera is None:
-        scene.camera = _camera(scene, result.trajectory.position[:, moving].reshape(-1, 3))
+        sizes = result.export.model.arrays.size[moving]
+        scene.camera = _camera(scene, result.trajectory.position[0, moving], float(sizes.max()))
     try:
         render_picture(scene, result.frame_end, path, progress)
     except PictureError as error:
@@ -119,13 +120,13 @@ def _take_picture(scene, result, moving, path, progress) -> str:
     return ""
 
 
-def _camera(scene, points):
-    """A camera that sees all places where bodies have been, from the front and above."""
+def _camera(scene, points, size):
+    """A camera for all variants, which sees where bodies of this size begin and as much around it; from above."""
     camera = bpy.data.objects.new("Wedge", bpy.data.cameras.new("Wedge"))
     scene.collection.objects.link(camera)
-    middle, reach = 0.5 * (points.min(axis=0) + points.max(axis=0)), max(np.ptp(points, axis=0).max(), 1.0)
+    middle, reach = 0.5 * (points.min(axis=0) + points.max(axis=0)), float(np.ptp(points, axis=0).max()) + size
     direction = Vector((0.6, -1.0, 0.5)).normalized()
     turn = direction.to_track_quat("Z", "Y").to_matrix().to_4x4()
-    camera.matrix_world = Matrix.Translation(Vector(middle) + 2.2 * reach * direction) @ turn
+    camera.matrix_world = Matrix.Translation(Vector(middle.tolist()) + 3.0 * reach * direction) @ turn
     camera.data.clip_end = 100.0 * reach
     return camera

@@ -1,0 +1,99 @@
+"""Properties that can be varied: found by name, set, read back; what cannot be is said in a line."""
+
+import bpy
+import numpy as np
+import pytest
+from joint_scenes import joint
+from wedge_scenes import make_slope
+
+import cairn
+from cairn.addon.read.scene_poses import SceneError
+from cairn.addon.wedge.targets import jitter, rigid_bodies, set_property
+
+
+@pytest.fixture
+def scene(maker, tmp_path):
+    cairn.register()
+    make_slope(maker, tmp_path / "slope.blend")
+    joint(maker, "Rope", None, maker.scene.objects["Ball"], location=(0, 0, 2))
+    return maker.scene
+
+
+SET = [
+    ("solver", "nncg", lambda scene: scene.cairn.method),
+    ("substeps", 7, lambda scene: scene.cairn.substeps),
+    ("friction_model", "box", lambda scene: scene.cairn.friction),
+    ("friction", "box", lambda scene: scene.cairn.friction),
+    ("friction", 0.25, lambda scene: {body.rigid_body.friction for body in rigid_bodies(scene)}.pop()),
+    ("mass", 3, lambda scene: scene.objects["Box.001"].rigid_body.mass),
+    ("use_deactivation", "off", lambda scene: scene.objects["Ball"].rigid_body.use_deactivation),
+    ("object:Box.001.mass", 2.5, lambda scene: scene.objects["Box.001"].rigid_body.mass),
+    ("object:Box.001.location.z", 1.5, lambda scene: scene.objects["Box.001"].location.z),
+    ("object:Box.001.location[0]", 4, lambda scene: scene.objects["Box.001"].location.x),
+    ('object:Ball["glow"]', 2.5, lambda scene: scene.objects["Ball"]["glow"]),
+    ("object:Rope.breaking_threshold", 5, lambda scene: scene.objects["Rope"].rigid_body_constraint.breaking_threshold),
+    ("object:Rope.friction_torque", 5, lambda scene: scene.objects["Rope"].cairn.joint.friction_torque),
+    ("world:time_scale", 0.5, lambda scene: scene.rigidbody_world.time_scale),
+    ("scene:gravity[2]", -1.62, lambda scene: scene.gravity[2]),
+]
+
+
+@pytest.mark.parametrize(("name", "value", "read"), SET, ids=[f"{name}={value}" for name, value, _ in SET])
+def test_what_can_be_set(scene, name, value, read):
+    set_property(scene, name, value)
+    assert read(scene) == (
+        pytest.approx(value) if isinstance(value, (int, float)) else {"off": False}.get(value, value)
+    )
+
+
+REFUSED = [
+    ("magic", 1, "no property 'magic'"),
+    ("solver", "magic", "magic"),
+    ("mass", -1, "must be from 0.001"),
+    ("substeps", 2.5, "substeps"),
+    ("substeps", 0, "must be from 1"),
+    ("object:Nobody.mass", 1, "no such object"),
+    ("object:Ball.magic", 1, "magic"),
+    ("object:Ball.location[7]", 1, "location"),
+    ('object:Ball["none"]', 1, "none"),
+    ("object:Keyed.location.x", 1, "keyed"),
+    ("object:Keyed.kinematic", "on", "keyed"),
+    ("kinematic", "on", "keyed"),
+    ("use_deactivation", "perhaps", "on or off"),
+    ("scene:", 1, "no property"),
+]
+
+
+@pytest.mark.parametrize(("name", "value", "word"), REFUSED, ids=[f"{name}={value}" for name, value, _ in REFUSED])
+def test_what_cannot_be_set(scene, name, value, word):
+    with pytest.raises(SceneError) as error:
+        set_property(scene, name, value)
+    assert word in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+def test_jitter(scene):
+    """Active bodies move by at most so much, each its own way, and a seed gives the same again; keyed ones stay."""
+    outer = bpy.data.objects.new("Outer", None)
+    outer.scale, outer.rotation_euler = (2, 3, 4), (0.1, 0.2, 0.3)
+    scene.collection.objects.link(outer)
+    scene.objects["Box.001"].parent = outer
+    starts = {}
+    for seed in (1, 1, 2):
+        before = places(scene)
+        jitter(scene, seed, 0.01)
+        after = places(scene)
+        moved = {name: after[name] - before[name] for name in before}
+        for name in ("Ball", "Box.001"):
+            assert 0 < np.linalg.norm(moved[name]) <= 0.0100001
+        assert not np.allclose(moved["Ball"], moved["Box.001"])
+        assert not moved["Floor"].any()
+        assert not moved["Keyed"].any()
+        starts.setdefault(seed, []).append(moved["Ball"])
+    assert starts[1][0] == pytest.approx(starts[1][1], abs=1e-6)
+    assert not np.allclose(starts[1][0], starts[2][0])
+
+
+def places(scene):
+    bpy.context.view_layer.update()
+    return {ob.name: np.array(ob.matrix_world.translation) for ob in rigid_bodies(scene)}
