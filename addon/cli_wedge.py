@@ -3,6 +3,7 @@
 import argparse
 import math
 import os
+import shlex
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -58,6 +59,11 @@ def add_wedge(commands) -> None:
     how.add_argument("--jobs", type=count, metavar="N", help="bakes at a time; default: as many as there are cores")
     how.add_argument("--engine", default="local", metavar="ENGINE", help="local; dask, or dask:ADDRESS of a scheduler")
     how.add_argument("--emit", choices=("openjd", "flamenco"), help="write a job for a farm, and bake nothing")
+    how.add_argument(
+        "--cairn",
+        metavar="COMMAND",
+        help="how other machines call Cairn; default: as here with dask, cairn with openjd",
+    )
     how.add_argument("--chunk", type=count, metavar="N", help="with --emit: divide bakes into tasks of N frames")
     how.add_argument("--quiet", action="store_true", help="no progress and no summary")
     farm = wedge.add_argument_group("what a farm calls")
@@ -170,14 +176,21 @@ def _engine(arguments, waiting) -> Iterator[TaskEnd]:
     if name == "local" and not address:
         return run_locally(folder, list(waiting), _jobs(arguments), check)
     if name == "dask":
-        return dask_engine.run_on_dask(folder, list(waiting), _jobs(arguments), address, check)
+        return dask_engine.run_on_dask(
+            folder, list(waiting), _jobs(arguments), address, _command(arguments, own_command()), check
+        )
     raise WedgeError(f"there is no engine {arguments.engine!r}; there are local, dask and dask:ADDRESS")
+
+
+def _command(arguments, default) -> list[str]:
+    """How the machines of a farm call Cairn."""
+    return shlex.split(arguments.cairn, posix=os.name == "posix") if arguments.cairn else default
 
 
 def _emit(plan, arguments) -> int:
     folder, until = arguments.output.resolve(), _divisions(plan, arguments.chunk)
     if arguments.emit == "openjd":
-        written = openjd.write_bundle(plan, folder, own_command(), until)
+        written = openjd.write_bundle(plan, folder, _command(arguments, ["cairn"]), until)
     else:
         written = flamenco.write_job(plan, folder, until)
     for path in written:

@@ -16,9 +16,16 @@ _RETRIES = 3
 
 
 def run_on_dask(
-    folder: Path, variants: list[Variant], jobs: int, address: str, check: Callable[[], object] = lambda: None
+    folder: Path,
+    variants: list[Variant],
+    jobs: int,
+    address: str,
+    cairn: list[str],
+    check: Callable[[], object] = lambda: None,
 ) -> Iterator[TaskEnd]:
-    """As ``run_locally``; ``address`` is the scheduler's, or empty for a cluster of ``jobs`` workers of its own.
+    """As ``run_locally``; ``cairn`` is the command that runs Cairn on a worker.
+
+    ``address`` is the scheduler's, or empty for a cluster of ``jobs`` workers of its own.
 
     Raises
     ------
@@ -39,7 +46,7 @@ def run_on_dask(
         for variant in variants:
             future = client.submit(
                 subprocess.run,
-                task_command(folder.resolve(), variant),
+                task_command(cairn, folder.resolve(), variant),
                 capture_output=True,
                 text=True,
                 errors="replace",

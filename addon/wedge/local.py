@@ -53,9 +53,9 @@ def own_command() -> list[str]:
     return [bpy.app.binary_path, "-b", "--command", "cairn"]
 
 
-def task_command(folder: Path, variant: Variant) -> list[str]:
-    """The command line of one task."""
-    return [*own_command(), "wedge", "--task", str(variant.number), "-o", str(folder), "--quiet"]
+def task_command(cairn: list[str], folder: Path, variant: Variant) -> list[str]:
+    """The command line of one task; ``cairn`` is the command that runs Cairn."""
+    return [*cairn, "wedge", "--task", str(variant.number), "-o", str(folder), "--quiet"]
 
 
 class LocalTasks:
@@ -115,7 +115,7 @@ class LocalTasks:
         self._tries[variant.number] = self._tries.get(variant.number, 0) + 1
         errors = tempfile.TemporaryFile()  # noqa: SIM115 (closed when the task has ended)
         process = subprocess.Popen(
-            task_command(self.folder, variant),
+            task_command(own_command(), self.folder, variant),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=errors,
