@@ -38,8 +38,8 @@ if TYPE_CHECKING:  # they load Numba
 # Animated frames are evaluated in slices of so long [s]: each has to put the frame back at its end, and lets the window
 # draw the whole scene anew; with an earlier bake to set aside, Blender builds its dependency graph anew, too.
 SAMPLE_SLICE = 0.3
-# So many frames are evaluated ahead: a window redraws the scene for some time after it has changed, which would slow the
-# simulation down if they took turns at every frame; and what they say of all bodies has to be kept until then.
+# So many frames are evaluated ahead: a window redraws the scene for some time after it has changed, which would slow
+# the simulation down if they took turns at every frame; and what they say of all bodies has to be kept until then.
 FRAMES_AHEAD = 50
 # Making convex parts, and compiling, each take this share of what is left of the bar if there is any to do: both come
 # before it is known how long the frames take.
