@@ -16,11 +16,12 @@ import bpy
 
 from .. import __version__
 from . import runtime
-from .bake_progress import BakeProgress, Forecast, compile_progress, share_of_bar
+from .bake_progress import BakeProgress, Forecast, share_of_bar
 from .bake_report import duration_text, report_dictionary, summary_sentence, totals_of
 from .checkpoints.identity import identity_of
 from .checkpoints.running import BakeCheckpoints, CheckpointPlan
 from .joint_report import break_notes, breaks_of
+from .preparation import Preparation
 from .read import concave_shapes, lead_in
 from .read.exported_scene import FrameSample, SceneExport
 from .read.frame_samples import sample_frame, simulation_paused
@@ -258,6 +259,7 @@ class _Bake:
     def compile(self):
         """Load Numba and the kernels; those that are in no cache yet are compiled."""
         start, part, bar = time.perf_counter(), "load", self._bar_of_preparation()
+        preparation = Preparation(bar)
         model = self.export.model
         kernels = runtime.compile_kernels(
             self.options, model.arrays.shapes.kind, model.body_count, model.joint_count > 0
@@ -265,9 +267,10 @@ class _Bake:
         with contextlib.closing(kernels):
             for done, total, _name in kernels:
                 part = "compile" if total else part
-                yield compile_progress(done, total, bar)
+                yield preparation.progress(done, total)
         if part == "compile":
             self.bar_filled = bar[1]
+        self.export.notes.extend(Note("info", None, line) for line in runtime.remarks())
         # By the clock: other processes may compile between two steps.
         self.seconds[part] = time.perf_counter() - start
 

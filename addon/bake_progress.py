@@ -54,12 +54,6 @@ def share_of_bar(done: int, total: int, bar: tuple[float, float]) -> float:
     return begin + (end - begin) * done / total if total else begin
 
 
-def compile_progress(done: int, total: int, bar: tuple[float, float] = (0.0, 1.0)) -> BakeProgress:
-    """Progress of ``runtime.compile_kernels``: without a total nothing is compiled, only loaded."""
-    text = f"Compiling (once), {done} of {total}" if total else "Loading the solver"
-    return BakeProgress("compile", done, total, text, share_of_bar(done, total, bar))
-
-
 class _Work:
     """Work in units of about the same cost, and the time that it has taken so far."""
 

@@ -2,7 +2,8 @@
 
 Nothing here runs at registration. Blender unpacks the wheels of all extensions into one folder, and of a package that
 several bring, the highest version wins for all; so what is found is compared with what was bundled
-(``build_record.json``), and a difference is said in one line, with the place where the stranger lies.
+(``build_record.json``), and a difference is said in one line, with the place where the stranger lies. A bake goes on
+with another Numba that Cairn was tested with; the kernels that travel in the zip do not fit it, and are compiled.
 """
 
 import importlib
@@ -10,6 +11,7 @@ import importlib.metadata
 import json
 import os
 import sys
+import tempfile
 import time
 from collections.abc import Generator, Iterable, Sequence
 from pathlib import Path
@@ -20,6 +22,7 @@ from ..solver_core.compiled.versions import why_untested
 EXTENSION = __package__.rpartition(".")[0]  # "bl_ext.<repository>.cairn", or "cairn"
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGES = ("numba", "llvmlite", "scipy", "numpy")
+OPTIONAL_PACKAGES = ("coacd",)
 
 # A tick of the window's timer that compiles ends after the first kernel past this time [s].
 COMPILE_SLICE = 0.08
@@ -67,13 +70,37 @@ def differences(record: dict, found: dict[str, tuple[str, str] | None]) -> list[
     return lines
 
 
+def differences_here() -> list[str]:
+    """``differences`` of what this copy was bundled with and what is installed."""
+    return differences(build_record(), found_versions((*PACKAGES, *OPTIONAL_PACKAGES)))
+
+
 def cache_folder() -> Path | None:
     """Folder of compiled kernels if Cairn runs as an extension, else None (the core then decides)."""
+    return _writable_cache()[0]
+
+
+def _writable_cache() -> tuple[Path | None, str]:
+    """The folder, and one line if it had to be a temporary one, which Blender deletes when it ends."""
     if not EXTENSION.startswith("bl_ext."):
-        return None
+        return None, ""
     import bpy
 
-    return Path(bpy.utils.extension_path_user(EXTENSION, path="numba_cache", create=True))
+    try:
+        folder = Path(bpy.utils.extension_path_user(EXTENSION, path="numba_cache", create=True))
+        with tempfile.TemporaryFile(dir=folder):
+            return folder, ""
+    except OSError as error:
+        reason = f"Cairn cannot write its compiled kernels ({error}), so they are compiled anew in each session"
+        return Path(bpy.app.tempdir, "cairn-kernels"), f"{reason}; make that folder writable"
+
+
+def remarks() -> list[str]:
+    """What a bake should say of how it ran, a line each; to be called after ``prepare``."""
+    from ..solver_core.compiled import ready_made
+
+    lines = [*differences_here(), ready_made.why_unused(), _writable_cache()[1]]
+    return [line for line in lines if line]
 
 
 def parts_folder() -> Path | None:
@@ -107,13 +134,13 @@ def prepare() -> None:
     ------
     RuntimeUnavailable
     """
-    trouble = differences(build_record(), found_versions())
+    trouble = differences_here()
     for name in ("llvmlite", "numba", "scipy"):
         try:
             importlib.import_module(name)
         except Exception as error:  # a broken binary raises anything from ImportError to SystemError
             raise RuntimeUnavailable(_unavailable(name, error, trouble)) from error
-    if trouble:
+    if trouble and not _is_tested(found_versions()):
         raise RuntimeUnavailable(trouble[0])
     folder = cache_folder()
     if folder is not None:
@@ -121,6 +148,11 @@ def prepare() -> None:
 
         # The core adds a folder named by the hash of its sources.
         kernel.set_cache_folder(folder / __version__)
+
+
+def _is_tested(found) -> bool:
+    """Whether all packages are there, and Numba is one that Cairn was tested with."""
+    return all(found.values()) and not why_untested(found["numba"][0])
 
 
 def _unavailable(name, error, trouble):
@@ -138,12 +170,12 @@ def compile_kernels(
     joints: bool = False,
     *,
     time_slice: float = COMPILE_SLICE,
-) -> Generator[tuple[int, int, str], None, None]:
+) -> Generator[tuple[float, float, str], None, None]:
     """Compile or load all kernels that a bake with these options needs, as a generator of (done, total, name).
 
     It yields at once, before Numba is even imported, and then after each slice of time: while children compile, and
-    between two kernels where this process does. Where all are compiled already, and only loaded, done and total are 0.
-    Closing it ends the children.
+    between two kernels where this process does. Done and total are seconds of work for one core, roughly; where all are
+    compiled already, and only loaded, they are 0. Closing it ends the children.
 
     Parameters
     ----------
@@ -159,49 +191,49 @@ def compile_kernels(
 
     def steps():
         from ..solver_core.options import SimulationOptions
-        from ..solver_core.parallel.workers import worker_count
         from ..solver_core.warm_up import warm_up_steps
 
-        chosen = SimulationOptions(**options)
-        lanes = worker_count(chosen.threads, body_count)
-        compiled = _are_compiled(chosen.method, chosen.friction, shape_kinds, lanes, joints)
-        return compiled, warm_up_steps(chosen, shape_kinds, body_count, joints)
+        return warm_up_steps(SimulationOptions(**options), shape_kinds, body_count, joints)
 
     return _in_slices(steps, time_slice)
 
 
 def compile_contacts(
     shape_kinds: Iterable[int], *, time_slice: float = COMPILE_SLICE
-) -> Generator[tuple[int, int, str], None, None]:
+) -> Generator[tuple[float, float, str], None, None]:
     """As ``compile_kernels``, what finds the contacts of such shapes at the start."""
 
     def steps():
         from ..solver_core.warm_up import contact_steps
 
-        return _are_compiled("", "", shape_kinds, 1, False), contact_steps(shape_kinds)
+        return contact_steps(shape_kinds)
 
     return _in_slices(steps, time_slice)
 
 
-def _are_compiled(method, friction, shape_kinds, lanes, joints):
-    """Whether all kernels that are needed are in the cache, which takes some hundredths of a second to tell."""
-    from ..solver_core.compile_plan import what_to_compile
-
-    compilations = what_to_compile(method, friction, [int(kind) for kind in shape_kinds], lanes, joints)
-    return all(compilation.is_cached() for compilation in compilations)
-
-
 def _in_slices(steps, time_slice):
-    """Prepare, and take steps that are only imported then; ``steps`` also tells whether all are compiled."""
+    """Prepare, and take steps that are only imported then."""
     yield 0, 0, ""
     prepare()
     yield 0, 0, ""
     start = time.perf_counter()
-    compiled, remaining = steps()
-    for done, total, name in remaining:
+    for step in steps():
         if time.perf_counter() - start > time_slice:
-            yield (0, 0, name) if compiled else (done, total, name)
+            yield step
             start = time.perf_counter()
+
+
+def ready_made_text() -> str:
+    """Which kernels came with Cairn, and, once Numba is loaded, whether they are used."""
+    record = build_record()
+    if "kernels" not in record:
+        return "none; the solver is compiled at the first bake"
+    if "numba" in sys.modules:
+        from ..solver_core.compiled import ready_made
+
+        if reason := ready_made.why_unused():
+            return reason
+    return "for {processor} processors, {count} in all".format(**record["kernels"])
 
 
 def system_information() -> str:
@@ -223,5 +255,6 @@ def system_information() -> str:
         lines.append(text + (f" (built with {wanted})" if wanted else ""))
     coacd = found_versions(("coacd",))["coacd"]
     lines.append(f"coacd {coacd[0]} in {coacd[1]}" if coacd else f"coacd is missing; to install it: {coacd_command()}")
+    lines.append(f"Ready-made kernels: {ready_made_text()}")
     lines.append(f"Compiled kernels: {cache_folder() or 'beside the sources, or in NUMBA_CACHE_DIR'}")
     return "\n".join(lines)

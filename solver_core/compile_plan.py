@@ -1,5 +1,7 @@
 """Lists of what is compiled ahead, from what JSON can hold: the same here and in the children that compile."""
 
+import itertools
+
 import numpy as np
 
 from .compiled.function_tables import Compilation
@@ -9,12 +11,12 @@ from .dynamics.compilation import detection_to_compile, empty_tables, stages_to_
 from .dynamics.next_substep import find_present_contacts
 from .dynamics.step import advance_frame
 from .dynamics.step_data import seen_by_stages
-from .geometry.shapes import Box
+from .geometry.shapes import Box, ShapeKind
 from .model.builder import ModelBuilder
 from .model.joints.fixed import Fixed
 from .model.model import BodyKind
 from .model.state import copy_state
-from .solvers.registry import find_method
+from .solvers.registry import METHODS, find_method
 
 
 def what_to_compile(method: str, friction: str, shape_kinds, workers: int, joints: bool = False) -> list[Compilation]:
@@ -38,6 +40,21 @@ def what_to_compile(method: str, friction: str, shape_kinds, workers: int, joint
         return [*detection_to_compile(members, kinds), contacts]
     stages = stages_to_compile(members, kinds, solver, workers)
     return [*stages, contacts, Compilation("frame", advance_frame, (arrays,))]
+
+
+def everything_to_compile(methods=METHODS) -> list[Compilation]:
+    """All kernels that simulations with these methods call, for shapes and joints of any kind, with threads or without.
+
+    Each is listed once, whatever the number of simulations that call it.
+    """
+    kinds = [int(kind) for kind in ShapeKind]
+    choices = [(method, friction) for method in methods for friction in find_method(method).frictions]
+    found: dict[tuple, Compilation] = {}
+    for (method, friction), workers, joints in itertools.product([("", ""), *choices], (1, 2), (False, True)):
+        for compilation in what_to_compile(method, friction, kinds, workers, joints):
+            name = f"{method or 'contacts'} {friction} {workers} {joints}: {compilation.name}"
+            found.setdefault(compilation.identity(), compilation._replace(name=name))
+    return list(found.values())
 
 
 def _members_of_small_model(method, workers, joints):

@@ -4,18 +4,18 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import TypeAlias
 
 from .compile_plan import what_to_compile
-from .compiled.compile_processes import compile_in_children
+from .compiled.compile_processes import compile_in_children, typical_seconds
 from .geometry.shapes import ShapeKind
 from .options import SimulationOptions
 from .parallel.workers import worker_count
 
-# Kernels done so far, kernels in all, and the name of one.
-Step: TypeAlias = tuple[int, int, str]
+# Work done so far, work in all [s of a core, roughly], and the name of a kernel. What is only loaded is no work.
+Step: TypeAlias = tuple[float, float, str]
 
 
 def warm_up(
     options: SimulationOptions | None = None,
-    progress: Callable[[int, int, str], object] | None = None,
+    progress: Callable[[float, float, str], object] | None = None,
     shape_kinds: Iterable[int] = (ShapeKind.BOX,),
     body_count: int = 1,
     joints: bool = False,
@@ -46,8 +46,9 @@ def warm_up_steps(
 
     Yields
     ------
-    tuple of (int, int, str)
-        Kernels done so far, kernels in all, and the one that comes next or takes longest. Closing the generator stops.
+    tuple of (float, float, str)
+        Work done so far and work in all, as ``compile_processes.typical_seconds`` estimates it, and the kernel that
+        comes next or takes longest. Closing the generator stops.
     """
     workers = worker_count(options.threads, body_count)
     yield from _compile((options.method, options.friction, [int(kind) for kind in shape_kinds], workers, joints))
@@ -61,13 +62,15 @@ def contact_steps(shape_kinds: Iterable[int]) -> Iterator[Step]:
 def _compile(task):
     compilations = what_to_compile(*task)
     missing = [compilation.name for compilation in compilations if not compilation.is_cached()]
-    total, cached = len(compilations), len(compilations) - len(missing)
-    reached = 0
+    total = sum(typical_seconds(name) for name in missing)
+    reached = 0.0
     for done, name in compile_in_children(what_to_compile, missing, task):
-        reached = cached + done
+        reached = done
         yield reached, total, name
     # What they have done is only loaded here, in no time.
-    reached = min(reached, total - 1)
-    for done, compilation in enumerate(compilations):
+    done = 0.0
+    for compilation in compilations:
         yield max(done, reached), total, compilation.name
         compilation.compile()
+        if compilation.name in missing:
+            done += typical_seconds(compilation.name)

@@ -1,10 +1,16 @@
 """Build the zip that Blender installs, for one line of Blender and one platform.
 
     python tools/package.py --blender 5.2 --platform linux-x64 --output dist
+    python tools/package.py --review dist/cairn-0.1.0-cp313-linux-x64.zip
 
-Blender brings NumPy; Numba, llvmlite and SciPy travel in the zip as the wheels that their makers publish.
+Blender brings NumPy; Numba, llvmlite, SciPy and CoACD travel in the zip as the wheels that their makers publish.
 A compiled wheel fits one Python and one platform, and Blender changes its Python between lines, so there is
 a zip for each pair, and the manifest in it says which Blenders may install it.
+
+The kernels of all solvers travel in it too, compiled for a processor that nearly all machines have
+(``compile_kernels.py``), so that a first bake compiles nothing. That takes some minutes, and works on the zip's own
+platform and with its Python only: that of the application in ``CAIRN_BLENDER``, else the one that runs this. A zip
+for another is made without, and compiles at its first bake.
 
 The zip is made and validated by Blender's own builder: that of the application named in ``CAIRN_BLENDER``,
 else the one in the bpy module.
@@ -14,6 +20,7 @@ import argparse
 import importlib.util
 import json
 import os
+import platform
 import re
 import shutil
 import subprocess
@@ -24,11 +31,16 @@ import zipfile
 from pathlib import Path
 from typing import NamedTuple
 
+from review import broken_rules
+
 ROOT = Path(__file__).resolve().parents[1]
 
 # What Blender loads; benchmarks, their problems, tests and tools are not in the zip.
 PACKED = ("__init__.py", "__main__.py", "LICENSE", "addon", "presets", "solver_core")
 BUNDLED = ("llvmlite", "numba", "scipy")
+# Cuts concave bodies into convex parts; its makers publish no wheel for Macs with Intel's processors.
+DECOMPOSITION = "coacd"
+WITHOUT_DECOMPOSITION = ("macos-x64",)
 
 # pip's names for each of Blender's platforms: the oldest system that a wheel may ask for. Blender itself asks
 # for glibc 2.28. pip takes older macOS versions into account by itself, older glibc versions it does not.
@@ -37,6 +49,14 @@ WHEEL_PLATFORMS = {
     "windows-x64": ("win_amd64",),
     "macos-arm64": ("macosx_12_0_arm64",),
     "macos-x64": ("macosx_12_0_x86_64",),
+}
+
+# Blender's names of platforms, by those of Python.
+PLATFORMS = {
+    ("Linux", "x86_64"): "linux-x64",
+    ("Windows", "AMD64"): "windows-x64",
+    ("Darwin", "arm64"): "macos-arm64",
+    ("Darwin", "x86_64"): "macos-x64",
 }
 
 PYTHON_OF_BLENDER = {"4.5": "3.11", "5.0": "3.11", "5.1": "3.13", "5.2": "3.13"}
@@ -61,7 +81,10 @@ class PackagingError(Exception):
 
 
 def main(argv: list[str] | None = None) -> int:
-    arguments = parse_arguments(argv)
+    words = sys.argv[1:] if argv is None else argv
+    if words[:1] == ["--review"]:
+        return review(words[1:])
+    arguments = parse_arguments(words)
     try:
         archive = build(arguments)
     except PackagingError as error:
@@ -69,6 +92,23 @@ def main(argv: list[str] | None = None) -> int:
         return 1
     print(f"{archive} ({archive.stat().st_size / 1e6:.1f} MB)")
     return 0
+
+
+def review(paths: list[str]) -> int:
+    """Print what Blender's reviewers would send back of these zips; 1 if there is anything."""
+    failed = not paths
+    for path in paths:
+        try:
+            with zipfile.ZipFile(path) as archive:
+                lines = broken_rules(archive, Path(path).stat().st_size)
+        except (OSError, zipfile.BadZipFile, KeyError) as error:
+            lines = [f"cannot be read as an extension: {error}"]
+        for line in lines:
+            print(f"{path}: {line}")
+        failed = failed or bool(lines)
+    if not paths:
+        print("package: --review needs the path of a zip", file=sys.stderr)
+    return int(failed)
 
 
 def parse_arguments(argv: list[str] | None) -> argparse.Namespace:
@@ -80,6 +120,8 @@ def parse_arguments(argv: list[str] | None) -> argparse.Namespace:
     parser.add_argument(
         "--wheels", type=Path, metavar="DIR", help="keep the downloaded wheels here and use those that are here"
     )
+    parser.add_argument("--no-kernels", action="store_true", help="leave out the compiled kernels")
+    parser.add_argument("--methods", nargs="+", metavar="NAME", help="compile the kernels of these solvers only")
     arguments = parser.parse_args(argv)
     if arguments.python and not re.fullmatch(r"3\.\d+", arguments.python):
         parser.error(f"argument --python: {arguments.python!r} is not a version like 3.13")
@@ -117,6 +159,9 @@ def build(arguments: argparse.Namespace) -> Path:
             "packages": {wheel.name.split("-")[0]: wheel.name.split("-")[1] for wheel in wheels},
             "numpy": numpy_range(wheels),
         }
+        if not arguments.no_kernels and add_kernels(source / "kernels", wheels, arguments, python):
+            made = json.loads((source / "kernels" / "record.json").read_text(encoding="utf-8"))
+            record["kernels"] = {"processor": made["processor"], "count": len(made["kernels"])}
         (source / "build_record.json").write_text(json.dumps(record, indent=2) + "\n")
 
         run([*builder, "build", "--source-dir", str(source), "--output-filepath", str(archive)])
@@ -150,28 +195,72 @@ def copy_sources(target: Path) -> None:
 
 def fetch_wheels(folder: Path, *, python: str, platform: str, numpy: str) -> list[Path]:
     """Let pip find the newest wheels that agree with each other, pyproject.toml, the platform and Blender's NumPy."""
-    if not find_bundled(folder):
+    names = bundled(platform)
+    if not find_bundled(folder, names):
         platforms = [word for name in WHEEL_PLATFORMS[platform] for word in ("--platform", name)]
         # NumPy is asked for so that pip heeds its version; its own wheel stays out of the zip
         run([sys.executable, "-m", "pip", "download", "--quiet", "--disable-pip-version-check",
              "--only-binary=:all:", "--implementation", "cp", "--python-version", python, *platforms,
-             "--dest", str(folder), *bundled_requirements(), numpy])  # fmt: skip
-    wheels = find_bundled(folder)
-    if len(wheels) != len(BUNDLED):
+             "--dest", str(folder), *bundled_requirements(names), numpy])  # fmt: skip
+    wheels = find_bundled(folder, names)
+    if len(wheels) != len(names):
         found = ", ".join(wheel.name for wheel in wheels)
-        raise PackagingError(f"{folder} should hold one wheel each of {', '.join(BUNDLED)}; it has {found}")
+        raise PackagingError(f"{folder} should hold one wheel each of {', '.join(names)}; it has {found}")
     return wheels
 
 
-def bundled_requirements() -> list[str]:
+def bundled(platform: str) -> tuple[str, ...]:
+    """Names of the packages that travel in the zip of a platform."""
+    return BUNDLED if platform in WITHOUT_DECOMPOSITION else (DECOMPOSITION, *BUNDLED)
+
+
+def bundled_requirements(names: tuple[str, ...]) -> list[str]:
     """What pip is asked for: the bundled packages, with the bounds of ``pyproject.toml``."""
-    dependencies = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["dependencies"]
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    dependencies = project["dependencies"] + project["optional-dependencies"]["decomposition"]
     bounded = {re.match(r"[\w-]+", text)[0]: text for text in dependencies}
-    return [bounded.get(name, name) for name in BUNDLED]
+    return [bounded.get(name, name) for name in names]
 
 
-def find_bundled(folder: Path) -> list[Path]:
-    return sorted(wheel for name in BUNDLED for wheel in folder.glob(f"{name}-*.whl"))
+def find_bundled(folder: Path, names: tuple[str, ...]) -> list[Path]:
+    return sorted(wheel for name in names for wheel in folder.glob(f"{name}-*.whl"))
+
+
+def add_kernels(folder: Path, wheels: list[Path], arguments: argparse.Namespace, python: str) -> bool:
+    """Compile the kernels with the packages of the zip, or say why they are left out and return False."""
+    machine = PLATFORMS.get((platform.system(), platform.machine()))
+    if arguments.platform != machine:
+        reason = f"those of {arguments.platform} are compiled on such a machine"
+    elif (here := python_of_compiler()) != python:
+        reason = f"those of Python {python} are compiled with it, and this is {here}: name a Blender in CAIRN_BLENDER"
+    else:
+        with tempfile.TemporaryDirectory(prefix="cairn-packages-") as packages:
+            for wheel in wheels:
+                with zipfile.ZipFile(wheel) as archive:
+                    archive.extractall(packages)
+            words = ["--packages", packages, "--output", str(folder)]
+            run([*compiler(), *words, *(["--methods", *arguments.methods] if arguments.methods else [])])
+        return True
+    print(f"package: without kernels: {reason}", file=sys.stderr)
+    return False
+
+
+def compiler() -> list[str]:
+    """The command that compiles kernels, as words to which its own are added."""
+    script = str(ROOT / "tools" / "compile_kernels.py")
+    if application := os.environ.get("CAIRN_BLENDER"):
+        return [application, "--factory-startup", "-b", "--python-exit-code", "1", "--python", script, "--"]
+    return [sys.executable, script]
+
+
+def python_of_compiler() -> str:
+    """Python's version, as 3.13, where kernels would be compiled."""
+    application = os.environ.get("CAIRN_BLENDER")
+    if not application:
+        return "{}.{}".format(*sys.version_info)
+    asked = "import sys; print('python: {}.{}'.format(*sys.version_info))"
+    told = run([application, "--factory-startup", "-b", "--python-expr", asked])
+    return re.search(r"(?m)^python: (\d\.\d+)$", told)[1]
 
 
 def write_manifest(path: Path, *, line: PythonLine, platform: str, wheels: list[Path]) -> None:
@@ -202,12 +291,13 @@ def numpy_range(wheels: list[Path]) -> str:
     return ",".join(sign + ".".join(map(str, version)) for sign, version in limits)
 
 
-def run(command: list[str]) -> None:
-    """Run a command quietly; where it fails, its last line says why."""
+def run(command: list[str]) -> str:
+    """Run a command quietly and return what it printed; where it fails, its last line says why."""
     done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True)
     if done.returncode:
         lines = [line for line in (done.stdout + done.stderr).splitlines() if line.strip()]
         raise PackagingError(f"{Path(command[0]).name} failed: {lines[-1].strip() if lines else 'no message'}")
+    return done.stdout
 
 
 if __name__ == "__main__":

@@ -4,8 +4,8 @@ import contextlib
 
 from ...solver_core.diagnostics import boxes_overlap
 from .. import runtime
-from ..bake_progress import compile_progress
 from ..joint_kinds import joint_counts
+from ..preparation import Preparation
 from ..write import earlier_animation, keyframes, since_bake
 from .notes import note_dictionary
 from .scene_export import export_scene
@@ -32,7 +32,7 @@ def check_scene(scene, settings, find_overlaps):
     finally:
         if earlier_animation.baked_objects(scene):
             keyframes.refresh(scene)
-    overlaps = []
+    overlaps, preparation = [], Preparation()
     if find_overlaps and boxes_overlap(export.model):
         # Numba may be missing: the search says so in a note.
         with (
@@ -40,7 +40,7 @@ def check_scene(scene, settings, find_overlaps):
             contextlib.closing(runtime.compile_contacts(export.model.arrays.shapes.kind)) as kernels,
         ):
             for done, total, _name in kernels:
-                yield compile_progress(done, total)
+                yield preparation.progress(done, total)
         overlaps = starting_overlaps(export.model)
     if find_overlaps and not overlaps:
         overlaps = [NO_OVERLAPS]

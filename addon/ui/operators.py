@@ -68,7 +68,11 @@ def scene_bodies(scene):
     return scene.cairn.world_collection or (world.collection if world is not None else None)
 
 
-class _SceneOperator:
+# What ESC does while there is nothing yet that could be kept.
+HINT_BEFORE_FRAMES = "ESC stops"
+
+
+class SceneOperator:
     """Operators that change the scene need a rigid body world, Object Mode and no running bake."""
 
     @classmethod
@@ -85,11 +89,11 @@ class _SceneOperator:
         return True
 
 
-class _StepsOperator(_SceneOperator):
+class StepsOperator(SceneOperator):
     """Operators that work in steps: in a window slice by slice on a timer, without a window from beginning to end.
 
     They give ``_work(scene, settings)``, a generator of BakeProgress, ``_conclude(context, result)`` of what it returns
-    (None where it was stopped), ``_task``, what runs, and ``_hint``, what ESC does.
+    (None where it was stopped), ``_task``, what runs, and ``_hint``, what ESC does once there are frames.
     """
 
     def execute(self, context):
@@ -155,7 +159,7 @@ class _StepsOperator(_SceneOperator):
             "text": "",
             "factor": 0.0,
             "task": self._task,
-            "hint": self._hint,
+            "hint": HINT_BEFORE_FRAMES,
             "timer": None,
             "steps": self._steps,
         }
@@ -177,6 +181,8 @@ class _StepsOperator(_SceneOperator):
                     raise StopIteration(None) from None
             else:
                 progress = next(self._steps)
+            if progress.stage in ("simulate", "write"):
+                running["hint"] = self._hint
             # A stage is shown before it begins: loading Numba takes a second, and draws nothing. Animation and
             # simulation take turns, of which only the first is shown at once.
             begins = progress.stage not in self._stages
@@ -195,7 +201,8 @@ class _StepsOperator(_SceneOperator):
         if time.perf_counter() - self._drawn < self._redraw_interval and not immediately:
             return
         self._drawn = time.perf_counter()
-        context.workspace.status_text_set(f"Cairn: {text}        {self._hint}")
+        if context.workspace is not None:
+            context.workspace.status_text_set(f"Cairn: {text}        {running['hint']}")
         redraw(context)
 
     def _finish(self, context, result=None, error=None):
@@ -216,7 +223,7 @@ class _StepsOperator(_SceneOperator):
         return {"CANCELLED"}
 
 
-class BakeOperator(_StepsOperator):
+class BakeOperator(StepsOperator):
     """What operators that bake share; they give ``_work``."""
 
     @classmethod
@@ -261,7 +268,7 @@ class CAIRN_OT_bake(BakeOperator, bpy.types.Operator):
         return bake_frames(scene, settings, in_window.plan_of(scene))
 
 
-class CAIRN_OT_delete_bake(_SceneOperator, bpy.types.Operator):
+class CAIRN_OT_delete_bake(SceneOperator, bpy.types.Operator):
     bl_idname = "cairn.delete_bake"
     bl_label = "Delete Bake"
     bl_description = (
@@ -286,7 +293,7 @@ class CAIRN_OT_delete_bake(_SceneOperator, bpy.types.Operator):
         return {"FINISHED"}
 
 
-class CAIRN_OT_check_scene(_StepsOperator, bpy.types.Operator):
+class CAIRN_OT_check_scene(StepsOperator, bpy.types.Operator):
     """List what a bake would simulate, and what it ignores or does differently from Blender"""
 
     bl_idname = "cairn.check_scene"
@@ -307,7 +314,7 @@ class CAIRN_OT_check_scene(_StepsOperator, bpy.types.Operator):
         return cls.__doc__
 
     _task = "A check"
-    _hint = "ESC stops"
+    _hint = HINT_BEFORE_FRAMES
 
     def invoke(self, context, event):
         """A window shows progress if something may have to be compiled; the rest is done immediately."""
@@ -407,7 +414,7 @@ def redraw(context):
     """Redraw the regions that hold Cairn's panels; a 3D view itself may be slow to draw."""
     for window in context.window_manager.windows:
         for area in window.screen.areas:
-            shown_in = {"PROPERTIES": "WINDOW", "VIEW_3D": "UI"}.get(area.type)
+            shown_in = {"PROPERTIES": "WINDOW", "VIEW_3D": "UI", "PREFERENCES": "WINDOW"}.get(area.type)
             for region in area.regions:
                 if region.type == shown_in:
                     region.tag_redraw()

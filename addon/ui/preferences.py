@@ -1,8 +1,51 @@
-"""The extension's preferences: which packages Cairn runs with, and where its compiled kernels are."""
+"""The extension's preferences: which packages Cairn runs with, where its compiled kernels are, and *Prepare Now*."""
+
+import contextlib
 
 import bpy
 
+from ...solver_core.geometry.shapes import ShapeKind
 from .. import runtime
+from ..preparation import Preparation
+from . import operators
+
+# With so many bodies a scene uses threads.
+_MANY_BODIES = 10_000
+# The frame rate is a number that kernels are given, not one that they are compiled for.
+_FRAME_RATE = 24.0
+
+
+class CAIRN_OT_prepare(operators.StepsOperator, bpy.types.Operator):
+    """Compile all that the chosen solver may need, for shapes and joints of any kind, so that no bake waits for it"""
+
+    bl_idname = "cairn.prepare"
+    bl_label = "Prepare Now"
+    bl_options = {"INTERNAL"}
+
+    _task = "The preparation of the solver"
+    _hint = operators.HINT_BEFORE_FRAMES
+
+    @classmethod
+    def poll(cls, context):
+        if operators.running is not None:
+            cls.poll_message_set(f"{operators.running['task']} is running; ESC stops it")
+        return operators.running is None
+
+    def _work(self, scene, settings):
+        preparation, compiled = Preparation(), False
+        kernels = runtime.compile_kernels(settings.options(_FRAME_RATE), list(ShapeKind), _MANY_BODIES, joints=True)
+        with contextlib.closing(kernels):
+            for done, total, _name in kernels:
+                compiled = compiled or total > 0
+                yield preparation.progress(done, total)
+        return compiled
+
+    def _conclude(self, context, result):
+        if result is None:
+            self.report({"INFO"}, "Stopped; what was compiled so far is kept")
+            return {"CANCELLED"}
+        self.report({"INFO"}, "The solver is ready" if result else "The solver was ready already")
+        return {"FINISHED"}
 
 
 class CairnPreferences(bpy.types.AddonPreferences):
@@ -13,6 +56,9 @@ class CairnPreferences(bpy.types.AddonPreferences):
         column = layout.column(align=True)
         for line in versions():
             column.label(text=line, translate=False)
+        if operators.running is not None:
+            layout.progress(factor=operators.running["factor"], text=operators.running["text"])
+        layout.operator("cairn.prepare", icon="TIME")
         layout.operator("cairn.copy_system_information", icon="COPYDOWN")
 
 
@@ -22,18 +68,23 @@ _lines = []
 def versions():
     """Versions and the cache's folder in words; looked up once, as Blender draws all the time."""
     if not _lines:
-        record = runtime.build_record()
-        found = runtime.found_versions()
+        found = runtime.found_versions((*runtime.PACKAGES, *runtime.OPTIONAL_PACKAGES))
         _lines.append(", ".join(f"{name} {value[0] if value else 'missing'}" for name, value in found.items()))
-        _lines.extend(runtime.differences(record, found))
+        _lines.extend(runtime.differences_here())
+        _lines.append(f"Ready-made kernels: {runtime.ready_made_text()}")
         _lines.append(f"Compiled kernels: {runtime.cache_folder() or 'beside the sources, or in NUMBA_CACHE_DIR'}")
     return _lines
 
 
+CLASSES = (CAIRN_OT_prepare, CairnPreferences)
+
+
 def register():
-    bpy.utils.register_class(CairnPreferences)
+    for cls in CLASSES:
+        bpy.utils.register_class(cls)
 
 
 def unregister():
     _lines.clear()
-    bpy.utils.unregister_class(CairnPreferences)
+    for cls in reversed(CLASSES):
+        bpy.utils.unregister_class(cls)

@@ -25,9 +25,11 @@ from .data.workspace import (
 )
 from .manifold.round_contacts import round_contacts
 from .manifold.sphere_contacts import sphere_contacts
+from .mesh.mesh_motion import fit_mesh
 from .mesh.mesh_pairs import mesh_pair_contacts
 from .mesh.mesh_query import MeshPair, MeshView
 from .mesh.mesh_round import face_points_of_round, touch_round
+from .mesh.mesh_tree import build_trees, refit_trees
 
 _KERNELS = {
     SPHERES: entry(sphere_contacts),
@@ -93,6 +95,18 @@ def pair_kernels_to_compile(shape_kinds, workspace: CollisionWorkspace, pair_ker
             index=place,
         )
         for place in needed_pair_kernels(shape_kinds)
+    ]
+
+
+def mesh_kernels_to_compile(shape_kinds, workspace: CollisionWorkspace) -> list[Compilation]:
+    """What Python calls to make the tables of meshes and to deform them; nothing for models without."""
+    if not np.any(shape_kinds == MESH):
+        return []
+    meshes = workspace.meshes
+    return [
+        Compilation("trees of meshes", build_trees, (meshes,)),
+        Compilation("boxes of meshes", refit_trees, (meshes,)),
+        Compilation("deformed meshes", fit_mesh, (meshes, workspace.polytopes, 0, 0.0)),
     ]
 
 

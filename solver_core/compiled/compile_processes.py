@@ -27,17 +27,20 @@ MOST_CHILDREN = 4
 PAUSE = 0.02
 # New objects between two garbage collections in a child; Python's default is hundreds.
 _OBJECTS_TO_COLLECT = 500_000
-# Those that take longest, in that order.
-_LONGEST = (
-    "solve_island",
-    "narrow_phase",
-    "narrow_phase: meshes",
-    "narrow_phase: round shapes",
-    "frame",
-    "fallback_sweeps",
-    "solve_velocities",
-    "narrow_phase: round shapes on meshes",
-)
+# What takes longest, by the end of its name (``everything_to_compile`` writes more before it), in seconds of one core.
+_SECONDS = {
+    "solve_island": 20.0,
+    "narrow_phase": 18.0,
+    "narrow_phase: meshes": 14.0,
+    "narrow_phase: round shapes": 8.0,
+    "frame": 3.0,
+    "fallback_sweeps": 3.0,
+    "small_steps": 8.0,
+    "solve_velocities": 8.0,
+    "solve_positions": 5.0,
+    "narrow_phase: round shapes on meshes": 5.0,
+}
+_OTHER_SECONDS = 2.0
 
 log = logging.getLogger(__name__)
 
@@ -48,8 +51,16 @@ def child_count() -> int:
     return min(cores, MOST_CHILDREN) if cores > 1 else 0
 
 
+def typical_seconds(name: str) -> float:
+    """How long a core takes to compile the kernel of this name, roughly: for progress, and for what comes first."""
+    return max((seconds for end, seconds in _SECONDS.items() if name.endswith(end)), default=_OTHER_SECONDS)
+
+
 def compile_in_children(plan, names, arguments):
-    """Compile kernels side by side, as a generator of (number done, name of one at work).
+    """Compile kernels side by side, as a generator of (work done [s], name of one at work).
+
+    Work is counted in ``typical_seconds``.
+
 
     It ends when all are compiled or no child is left. Closing it ends the children.
 
@@ -70,8 +81,8 @@ def compile_in_children(plan, names, arguments):
             "arguments": arguments,
         }
     )
-    waiting = sorted(names, key=lambda name: _LONGEST.index(name) if name in _LONGEST else len(_LONGEST))
-    children, done = [], 0
+    waiting = sorted(names, key=typical_seconds, reverse=True)
+    children, done = [], 0.0
     try:
         for _ in range(min(child_count(), len(names))):
             try:
@@ -81,7 +92,9 @@ def compile_in_children(plan, names, arguments):
                 break
         while True:
             for child in children:
-                done += child.has_finished()
+                name = child.name
+                if child.has_finished():
+                    done += typical_seconds(name)
                 if child.is_idle and waiting:
                     child.compile(waiting.pop(0))
             at_work = [child.name for child in children if child.name]

@@ -94,6 +94,10 @@ class Compilation(NamedTuple):
         """Whether it can be loaded from the cache."""
         return is_cached(self.kernel, kinds_of(self.arguments))
 
+    def identity(self) -> tuple:
+        """What is compiled: the same for compilations that give the same code."""
+        return self.kernel, kinds_of(self.arguments)
+
     def compile(self) -> None:
         """Compile it, or load it from the cache, and write its address into its table if it has one."""
         if self.table is not None:

@@ -23,7 +23,6 @@ says which Numbas that was tested with.
 
 import contextlib
 import functools
-import hashlib
 import os
 import types
 from pathlib import Path
@@ -36,8 +35,7 @@ from numba.extending import intrinsic
 from . import checked_numba  # noqa: F401 - refuses a Numba that this package was not tested with
 from .cache_files import is_in_cache, share_cache
 from .linking import KernelPipeline, PartPipeline, insert_call_in_place
-
-CORE_FOLDER = Path(__file__).resolve().parents[1]
+from .sources import CORE_FOLDER, core_fingerprint
 
 _chosen_folder: Path | None = None
 
@@ -58,16 +56,6 @@ def set_cache_folder(folder) -> None:
 def chosen_folder() -> Path | None:
     """What ``set_cache_folder`` was given."""
     return _chosen_folder
-
-
-@functools.cache
-def core_fingerprint() -> str:
-    """Hash of the core's sources, 12 hexadecimal digits."""
-    digest = hashlib.sha256()
-    for source in sorted(CORE_FOLDER.rglob("*.py")):
-        digest.update(source.relative_to(CORE_FOLDER).as_posix().encode())
-        digest.update(source.read_bytes())
-    return digest.hexdigest()[:12]
 
 
 @functools.cache
@@ -195,7 +183,7 @@ def direct_call(kernel, *arguments):
 
 
 def is_cached(kernel, kinds) -> bool:
-    """Whether the code of a ``kernel`` or ``entry`` for these types can be loaded from the cache."""
+    """Whether the code of a ``kernel`` or ``entry`` for these types can be loaded, ready-made or from the cache."""
     return bool(config.DISABLE_JIT) or is_in_cache(kernel, kinds)
 
 

@@ -2,9 +2,9 @@
 
 The package builds on private parts of Numba and llvmlite, which may change with any release: ``linking`` on libraries,
 pipelines and flags; ``views`` on attributes and unboxing of types of our own; ``cache_files`` on the cache's files;
-``kernel``, ``function_tables``, ``simd``, ``atomics``, ``clock`` and ``block_intrinsics`` on code generators. So a
-Numba outside of these bounds is refused. To allow a new release, run the tests with it, and change the bounds here and
-in ``pyproject.toml``.
+``ready_made`` on what a compilation returns; ``kernel``, ``function_tables``, ``simd``, ``atomics``, ``clock`` and
+``block_intrinsics`` on code generators. So a Numba outside of these bounds is refused. To allow a new release, run the
+tests with it, and change the bounds here and in ``pyproject.toml``.
 """
 
 # Minor releases, both included.

@@ -3,7 +3,7 @@
 from numba import types
 
 from ..collision.data.workspace import PAIR_KERNELS
-from ..collision.pair_dispatch import pair_kernels_to_compile
+from ..collision.pair_dispatch import mesh_kernels_to_compile, pair_kernels_to_compile
 from ..compiled.function_tables import Compilation, empty_table
 from ..compiled.views import StepArrays
 from ..parallel.workers import run_workers
@@ -103,8 +103,11 @@ def detection_to_compile(members: StepMembers, shape_kinds) -> list[Compilation]
         BROAD_PHASE: (run_broad_phase, types.int64, (arrays,)),
         NARROW_PHASE: (find_pair_contacts, types.none, (arrays, 0)),
     }
-    pair_kernels = pair_kernels_to_compile(shape_kinds, members.collision.workspace, members.kernels.pair_kernels)
-    return pair_kernels + _compilations(kernels, members.kernels.stages)
+    workspace = members.collision.workspace
+    pair_kernels = pair_kernels_to_compile(shape_kinds, workspace, members.kernels.pair_kernels)
+    return (
+        mesh_kernels_to_compile(shape_kinds, workspace) + pair_kernels + _compilations(kernels, members.kernels.stages)
+    )
 
 
 def first_stages_to_compile(members: StepMembers, shape_kinds) -> list[Compilation]:

@@ -7,6 +7,7 @@ import json
 import subprocess
 import sys
 import types
+from itertools import pairwise
 
 import pytest
 
@@ -57,11 +58,49 @@ def test_a_numba_that_cairn_was_not_tested_with_is_one_line():
     assert runtime.differences({}, {"numba": (runtime.found_versions()["numba"][0], "/somewhere/lib")}) == []
 
 
-def test_a_stranger_among_the_packages_stops_the_bake(monkeypatch):
+def test_another_numba_that_was_tested_is_said_and_used(monkeypatch):
+    """Another extension may bring it; the bake says so in a line, and works."""
     monkeypatch.setattr(runtime, "build_record", lambda: {"packages": {"numba": "0.0.1"}})
-    with pytest.raises(runtime.RuntimeUnavailable, match=r"numba .* is not the 0\.0\.1") as error:
+    runtime.prepare()
+    (line,) = [line for line in runtime.remarks() if "0.0.1" in line]
+    assert "that Cairn was built with" in line
+    assert "\n" not in line
+
+
+def test_a_numba_that_was_not_tested_stops_the_bake(monkeypatch):
+    found = {**runtime.found_versions(), "numba": ("0.99.0", "/somewhere")}
+    monkeypatch.setattr(runtime, "found_versions", lambda: found)
+    monkeypatch.setattr(runtime, "build_record", lambda: {"packages": {"numba": "0.68.1"}})
+    with pytest.raises(runtime.RuntimeUnavailable, match=r"numba 0\.99\.0 .* is not the 0\.68\.1") as error:
         runtime.prepare()
     assert "\n" not in str(error.value)
+
+
+def test_ready_made_kernels_that_do_not_fit_are_said(monkeypatch):
+    from cairn.solver_core.compiled import ready_made
+
+    assert runtime.remarks() == []
+    monkeypatch.setattr(ready_made, "why_unused", lambda: "they are for another processor")
+    assert runtime.remarks() == ["they are for another processor"]
+
+
+def test_a_cache_that_cannot_be_written_lies_in_the_folder_of_the_session(monkeypatch, tmp_path):
+    """A file stands where the folder should be; one line says that kernels are not kept."""
+    import bpy
+
+    (tmp_path / "numba_cache").write_text("in the way")
+
+    def extension_path_user(package, *, path="", create=False):
+        (tmp_path / path).mkdir(exist_ok=True)
+        return str(tmp_path / path)
+
+    monkeypatch.setattr(runtime, "EXTENSION", "bl_ext.user_default.cairn")
+    monkeypatch.setattr(bpy.utils, "extension_path_user", extension_path_user)
+    folder = runtime.cache_folder()
+    assert folder.is_relative_to(bpy.app.tempdir)
+    (line,) = runtime.remarks()
+    assert "numba_cache" in line
+    assert "compiled anew in each session" in line
 
 
 @pytest.mark.parametrize("name", ["numba", "llvmlite", "scipy"])
@@ -100,6 +139,7 @@ def test_an_extension_keeps_its_cache_in_blenders_user_folder(monkeypatch, tmp_p
 
     def extension_path_user(package, *, path="", create=False):
         asked.append((package, path, create))
+        (tmp_path / path).mkdir(exist_ok=True)
         return str(tmp_path / path)
 
     monkeypatch.setattr(runtime, "EXTENSION", "bl_ext.user_default.cairn")
@@ -123,14 +163,19 @@ def test_compiling_shows_at_once_and_comes_to_an_end(monkeypatch):
     assert prepared == [None]
 
 
+def names_of(steps):
+    return [name for _, _, name in steps]
+
+
 def test_compiling_pauses_between_two_kernels(monkeypatch):
     """With no time a tick, every kernel that is compiled here is a step of its own, each once and in order."""
     monkeypatch.setattr(compile_processes, "child_count", lambda: 0)
     monkeypatch.setattr(function_tables.Compilation, "is_cached", lambda compilation: False)
     steps = [step for step in runtime.compile_kernels(OPTIONS, [ShapeKind.BOX], time_slice=-1.0) if step[1]]
-    assert [done for done, _, _ in steps] == list(range(len(steps)))
-    assert {total for _, total, _ in steps} == {len(steps)}
-    assert "find_contacts" in {name for _, _, name in steps}
+    assert steps[0][0] == 0.0
+    assert all(earlier < later for (earlier, *_), (later, *_) in pairwise(steps))
+    assert {total for _, total, _ in steps} == {sum(map(compile_processes.typical_seconds, names_of(steps)))}
+    assert "find_contacts" in names_of(steps)
 
 
 def test_only_shapes_that_the_model_has_are_compiled():

@@ -19,19 +19,35 @@ LOG_LINE = re.compile(r"^\d\d:\d\d\.\d+ ")
 TIMEOUT = 300
 
 
+# The solver whose kernels are in the zip that is tested.
+READY_MADE = "auto"
+
+
 class Blender:
     """One Blender with a folder of its own for settings and extensions."""
 
     def __init__(self, executable: str, resources: Path):
         self.executable = executable
         self.resources = resources
+        self.environment: dict[str, str] = {}
+
+    @property
+    def extension(self) -> Path:
+        """Where the zip is unpacked."""
+        return self.resources / "extensions" / "user_default" / "cairn"
+
+    @property
+    def kernel_files(self) -> dict[str, int]:
+        """Files of what was compiled here, and when each was written."""
+        folder = self.resources / "extensions" / ".user" / "user_default" / "cairn" / "numba_cache"
+        return {path.name: path.stat().st_mtime_ns for path in folder.rglob("*.nb?")}
 
     def run(self, *words, check: bool = True) -> subprocess.CompletedProcess:
         """Run Blender with ``words``; ``check`` demands exit code 0 and no traceback."""
         done = subprocess.run(
             [self.executable, *map(str, words)],
             cwd=ROOT,
-            env={**os.environ, "BLENDER_USER_RESOURCES": str(self.resources)},
+            env={**os.environ, "BLENDER_USER_RESOURCES": str(self.resources), **self.environment},
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
@@ -50,6 +66,13 @@ class Blender:
         marked = [line for line in done.stdout.splitlines() if line.startswith(MARK)]
         assert marked, done.stdout + done.stderr
         return json.loads(marked[-1].removeprefix(MARK))
+
+
+def installed(plain: Blender, archive: Path, resources: Path) -> Blender:
+    """A Blender with the zip installed and enabled, and with nothing else in its profile."""
+    blender = Blender(plain.executable, resources)
+    blender.run("-b", "--command", "extension", "install-file", "--repo", "user_default", "--enable", archive)
+    return blender
 
 
 def own_lines(text: str) -> list[str]:

@@ -1,10 +1,11 @@
 """The Blender that ``CAIRN_BLENDER`` names, plain, and with Cairn's zip installed in it."""
 
 import os
+import shutil
 from pathlib import Path
 
 import pytest
-from application import Blender, build_zip
+from application import READY_MADE, Blender, build_zip, installed
 
 
 @pytest.fixture(scope="session")
@@ -24,16 +25,28 @@ def application(plain_blender) -> dict:
 
 @pytest.fixture(scope="session")
 def archive(application, tmp_path_factory) -> Path:
-    words = ("--blender", application["blender"], "--python", application["python"])
+    # the kernels of one solver: to compile those of all takes minutes
+    words = ("--blender", application["blender"], "--python", application["python"], "--methods", READY_MADE)
     return build_zip(tmp_path_factory.mktemp("dist"), *words)
 
 
 @pytest.fixture(scope="session")
 def blender(plain_blender, archive, tmp_path_factory) -> Blender:
     """Blender with the zip installed and enabled."""
-    installed = Blender(plain_blender.executable, tmp_path_factory.mktemp("installed"))
-    installed.run("-b", "--command", "extension", "install-file", "--repo", "user_default", "--enable", archive)
-    return installed
+    return installed(plain_blender, archive, tmp_path_factory.mktemp("installed"))
+
+
+@pytest.fixture
+def new_blender(plain_blender, archive, tmp_path) -> Blender:
+    """The same, with an empty profile: it has never baked."""
+    return installed(plain_blender, archive, tmp_path / "new")
+
+
+@pytest.fixture
+def bare_blender(new_blender) -> Blender:
+    """The same, as if the zip had been made without kernels."""
+    shutil.rmtree(new_blender.extension / "kernels")
+    return new_blender
 
 
 @pytest.fixture(scope="session")

@@ -22,8 +22,9 @@ def package():
 
 @pytest.fixture
 def wheels(tmp_path):
-    """Stand-ins for the three wheels, with the metadata that matters."""
+    """Stand-ins for the wheels, with the metadata that matters."""
     requirements = {
+        "coacd-1.0.14": ["numpy"],
         "llvmlite-0.50.0": [],
         "numba-0.68.1": ["llvmlite<0.51,>=0.50.0dev0", "numpy<2.6,>=1.22"],
         "scipy-1.17.1": ["numpy<2.7,>=1.26.4", 'numpy<1 ; extra == "test"'],
@@ -76,7 +77,7 @@ def test_record_says_what_was_bundled(archive, package):
         "blender": "4.5",
         "platform": "windows-x64",
         "python": "3.11",
-        "packages": {"llvmlite": "0.50.0", "numba": "0.68.1", "scipy": "1.17.1"},
+        "packages": {"coacd": "1.0.14", "llvmlite": "0.50.0", "numba": "0.68.1", "scipy": "1.17.1"},
         "numpy": ">=1.26.4,<2.6",
     }
 
@@ -117,6 +118,29 @@ def test_wheels_keep_the_bounds_of_the_project(package, tmp_path, monkeypatch):
     (numba,) = (word for word in asked if word.startswith("numba"))
     assert numba in tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["dependencies"]
     assert {"llvmlite", "numpy==2.2.*"} <= set(asked)
+    assert "coacd>=1.0.14" in asked
+
+
+def test_convex_parts_are_left_out_where_there_is_no_wheel_for_them(package):
+    assert "coacd" in package.bundled("macos-arm64")
+    assert package.bundled("macos-x64") == package.BUNDLED
+
+
+def test_kernels_of_another_platform_are_left_out(archive, package):
+    """They are compiled on the platform itself; the zip works without."""
+    assert not [name for name in archive.namelist() if name.startswith("kernels/")]
+    assert "kernels" not in package.json.loads(archive.read("build_record.json"))
+
+
+def test_why_kernels_are_left_out_is_one_line(package, tmp_path, monkeypatch, capsys):
+    monkeypatch.delenv("CAIRN_BLENDER", raising=False)
+    here = package.PLATFORMS.get((package.platform.system(), package.platform.machine()))
+    for platform in package.WHEEL_PLATFORMS:
+        words = ["--blender", "5.2", "--platform", platform, "--output", str(tmp_path)]
+        assert not package.add_kernels(tmp_path / "kernels", [], package.parse_arguments(words), "2.7")
+        (line,) = capsys.readouterr().err.splitlines()
+        assert line.startswith("package: without kernels: those of ")
+        assert ("Python 2.7" if platform == here else platform) in line
 
 
 def test_failure_is_one_line(package, tmp_path, monkeypatch, capsys):

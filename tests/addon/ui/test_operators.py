@@ -13,6 +13,8 @@ import cairn
 from cairn.addon import runtime
 from cairn.addon.ui import operators
 from cairn.addon.ui.operators import CAIRN_OT_bake, CAIRN_OT_check_scene
+from cairn.addon.ui.preferences import CAIRN_OT_prepare
+from cairn.solver_core.geometry.shapes import ShapeKind
 from cairn.solver_core.simulation import Simulation, SimulationError
 
 
@@ -260,14 +262,14 @@ def test_check_scene_of_a_baked_scene_is_that_of_the_unbaked(stack):
 
 @pytest.fixture
 def sunk_check(stack, monkeypatch):
-    """A check for overlaps in a window, of which one box has some; one step a tick, and two kernels to compile."""
+    """A check for overlaps in a window, of which one box has some; one step a tick, and two minutes to compile."""
     stack.scene.objects["Box0"].location.z = 0.4
     monkeypatch.setattr(operators, "TICK_SLICE", 0.0)
 
     def compile_contacts(shape_kinds):
         yield 0, 0, ""
         for done in range(2):
-            yield done, 2, "look_at_pairs"
+            yield 120.0 * done, 240.0, "look_at_pairs"
 
     monkeypatch.setattr(runtime, "compile_contacts", compile_contacts)
     check = Harness(stack.scene, CAIRN_OT_check_scene, find_overlaps=True)
@@ -277,8 +279,8 @@ def sunk_check(stack, monkeypatch):
 
 def test_a_check_for_overlaps_shows_what_it_compiles(stack, sunk_check):
     """Kernels are compiled step by step before the window waits for anything; then the overlap is listed."""
-    sunk_check.tick_until(lambda answer: "Compiling (once), 1 of 2" in operators.running["text"])
-    assert operators.running["factor"] == 0.5
+    sunk_check.tick_until(lambda answer: "Preparing the solver, first time only, " in operators.running["text"])
+    assert 0.0 <= operators.running["factor"] < 1.0
     assert "ESC stops" in sunk_check.status
     assert "frames" not in sunk_check.status
     assert sunk_check.run() == {"FINISHED"}
@@ -309,7 +311,7 @@ def test_a_search_without_overlaps_says_so(stack):
 
 def test_escape_ends_a_check(stack, sunk_check):
     """Nothing is listed then."""
-    sunk_check.tick_until(lambda answer: "Compiling (once), 0 of 2" in operators.running["text"])
+    sunk_check.tick_until(lambda answer: "Preparing the solver" in operators.running["text"])
     sunk_check.feed("ESC")
     assert sunk_check.run() == {"CANCELLED"}
     sunk_check.assert_cleaned_up()
@@ -323,6 +325,29 @@ def test_what_has_nothing_to_compile_is_checked_at_once(stack, monkeypatch):
         stack.scene.objects[f"Box{i}"].location.z = 5.0 + 2.0 * i
     for find_overlaps in (False, True):
         assert bpy.ops.cairn.check_scene("INVOKE_DEFAULT", find_overlaps=find_overlaps) == {"FINISHED"}
+
+
+@pytest.mark.parametrize(("total", "said"), [(240.0, "The solver is ready"), (0.0, "The solver was ready already")])
+def test_prepare_now_compiles_all_that_a_scene_may_need(stack, monkeypatch, total, said):
+    """For shapes of every kind, joints and threads; it needs no rigid body world."""
+    asked = []
+
+    def compile_kernels(options, shape_kinds, body_count, joints):
+        asked.append((options["method"], set(shape_kinds), body_count > 500, joints))
+        yield 0.0, 0.0, ""
+        yield 0.0, total, "frame"
+
+    bpy.ops.rigidbody.world_remove()
+    monkeypatch.setattr(runtime, "compile_kernels", compile_kernels)
+    assert CAIRN_OT_prepare.poll(bpy.context)
+    monkeypatch.setattr(operators, "TICK_SLICE", 0.0)
+    preparing = Harness(stack.scene, CAIRN_OT_prepare)
+    preparing.begin(pytest.MonkeyPatch())
+    assert not CAIRN_OT_prepare.poll(bpy.context)
+    assert preparing.run() == {"FINISHED"}
+    preparing.assert_cleaned_up()
+    assert preparing.reports == [({"INFO"}, said)]
+    assert asked == [("auto", set(ShapeKind), True, True)]
 
 
 def test_modal_bake_equals_the_one_in_the_background(stack, harness):
@@ -348,6 +373,14 @@ def test_progress_is_shown_while_it_runs(harness):
     assert 0.0 < operators.running["factor"] < 1.0
     assert operators.running["text"].endswith(" left")
     assert "ESC" in harness.status
+
+
+def test_frames_are_spoken_of_once_there_are_some(harness):
+    """While the solver is prepared there is nothing that ESC could keep."""
+    harness.tick_until(lambda answer: "Loading the solver" in operators.running["text"])
+    assert harness.status.endswith("ESC stops")
+    harness.tick_until(lambda answer: "Frame 2 of 25" in operators.running["text"])
+    assert operators.running["hint"] == "ESC stops and keeps the frames so far"
 
 
 def test_loading_is_shown_before_it_begins(stack, monkeypatch):

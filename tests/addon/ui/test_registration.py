@@ -387,7 +387,8 @@ def test_preferences_show_versions():
     layout = Layout()
     preferences.CairnPreferences.draw(SimpleNamespace(layout=layout), bpy.context)
     assert any("numba" in text for text in layout.texts)
-    assert "cairn.copy_system_information" in layout.texts
+    assert {"cairn.prepare", "cairn.copy_system_information"} <= set(layout.texts)
+    assert any(text.startswith("Ready-made kernels: ") for text in layout.texts)
 
 
 def test_as_an_extension_under_blenders_name(tmp_path):

@@ -40,10 +40,10 @@ def press_escape():
     seen["ticks"] += 1
     running = operators().running
     assert running is not None, "the bake has ended by itself"
-    if not running["text"].startswith("Compiling (once), ") or seen["ticks"] * INTERVAL < 2.0 or not children():
+    if not running["text"].startswith("Preparing the solver, ") or seen["ticks"] * INTERVAL < 2.0 or not children():
         steps.insert(0, press_escape)
         return
-    seen["text"], seen["at_work"] = running["text"], children()
+    seen["text"], seen["hint"], seen["at_work"] = running["text"], running["hint"], children()
     window = bpy.context.window_manager.windows[0]
     for value in ("PRESS", "RELEASE"):
         window.event_simulate(type="ESC", value=value, x=window.width // 2, y=window.height // 2)

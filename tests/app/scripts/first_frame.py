@@ -1,0 +1,37 @@
+"""In the background: how long a bake takes from its beginning to its first simulated frame, and what it says.
+
+first_frame.py [METHOD FRICTION]
+"""
+
+import importlib
+import json
+import sys
+import time
+
+import bpy
+
+arguments = sys.argv[sys.argv.index("--") + 1 :]
+package = next(addon.module for addon in bpy.context.preferences.addons if addon.module.endswith(".cairn"))
+bake = importlib.import_module(f"{package}.addon.bake")
+settings = importlib.import_module(f"{package}.addon.settings")
+scene = bpy.context.scene
+if arguments:
+    scene.cairn.method, scene.cairn.friction = arguments
+texts = []
+started = time.perf_counter()
+steps = bake.bake_frames(scene, settings.BakeSettings.from_scene(scene))
+for progress in steps:
+    texts.append(progress.text)
+    if progress.stage == "simulate":
+        break
+seconds = time.perf_counter() - started
+try:
+    steps.throw(bake.BakeStopped())
+    while True:
+        next(steps)
+except StopIteration as end:
+    report = end.value.report
+notes = [note["text"] for note in report["notes"]]
+decompose = report["totals"]["seconds_by_part"]["decompose"]
+told = {"seconds": seconds, "decompose": decompose, "texts": texts, "notes": notes}
+print("cairn-test:" + json.dumps(told), flush=True)

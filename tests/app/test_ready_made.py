@@ -1,0 +1,76 @@
+"""The kernels in the zip, in the real application with an empty profile.
+
+A first bake compiles nothing, to the same bits; where they do not fit it compiles, and says so in one line.
+"""
+
+import json
+import shutil
+
+import pytest
+
+# On a machine that does much else too; an idle one takes less than two.
+SECONDS_TO_FIRST_FRAME = 10.0
+
+
+@pytest.fixture(scope="module")
+def mixed_scene(plain_blender, tmp_path_factory):
+    """Every kind of shape, a joint, and a concave mesh that moves."""
+    path = tmp_path_factory.mktemp("mixed") / "mixed.blend"
+    plain_blender.script("make_mixed_scene.py", path)
+    return path
+
+
+def test_first_bake_compiles_nothing(new_blender, mixed_scene):
+    told = new_blender.script("first_frame.py", blend=mixed_scene)
+    assert not [text for text in told["texts"] if "Preparing" in text]
+    assert not [note for note in told["notes"] if "kernels" in note]
+    assert new_blender.kernel_files == {}
+    assert told["seconds"] - told["decompose"] < SECONDS_TO_FIRST_FRAME
+
+
+def test_ring_moves_in_convex_parts(new_blender, mixed_scene):
+    """CoACD is in the zip."""
+    told = new_blender.script("first_frame.py", blend=mixed_scene)
+    assert [note for note in told["notes"] if "convex parts" in note]
+
+
+def test_same_bits_as_what_is_compiled_here(new_blender, plain_blender, scene, tmp_path):
+    motions = []
+    for is_ready_made in (True, False):
+        if not is_ready_made:
+            shutil.rmtree(new_blender.extension / "kernels")
+        output = tmp_path / f"{is_ready_made}.blend"
+        new_blender.run("-b", scene, "--command", "cairn", "bake", "-o", output)
+        motions.append(plain_blender.script("read_motion.py", blend=output))
+        assert bool(new_blender.kernel_files) != is_ready_made
+    assert motions[0] == motions[1]
+
+
+def test_another_processor_compiles_and_says_so(new_blender, scene):
+    new_blender.environment = {"NUMBA_CPU_NAME": "nehalem", "NUMBA_CPU_FEATURES": ""}
+    told = new_blender.script("first_frame.py", "pgs", "box", blend=scene)
+    assert [text for text in told["texts"] if "Preparing the solver" in text]
+    (line,) = [note for note in told["notes"] if "ready-made kernels" in note]
+    assert "NUMBA_CPU_NAME" in line
+    assert new_blender.kernel_files
+
+
+def test_damaged_kernel_is_compiled_and_named(new_blender, scene):
+    """The file of a small one, which every scene needs, is cut off."""
+    record = json.loads((new_blender.extension / "kernels" / "record.json").read_text())
+    (entry,) = [entry for entry in record["kernels"].values() if entry["kernel"].endswith("run_find_islands")]
+    kernel = new_blender.extension / "kernels" / entry["file"]
+    kernel.write_bytes(kernel.read_bytes()[:1000])
+    told = new_blender.script("first_frame.py", blend=scene)
+    (line,) = [note for note in told["notes"] if "damaged" in note]
+    assert kernel.name in line
+    assert "reinstall Cairn" in line
+
+
+def test_folder_that_cannot_be_written_is_said_and_the_bake_works(new_blender, scene):
+    folder = new_blender.resources / "extensions" / ".user" / "user_default" / "cairn"
+    folder.mkdir(parents=True)
+    (folder / "numba_cache").write_text("in the way")
+    told = new_blender.script("first_frame.py", blend=scene)
+    (line,) = [note for note in told["notes"] if "in each session" in note]
+    assert "numba_cache" in line
