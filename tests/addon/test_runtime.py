@@ -69,7 +69,7 @@ def test_another_numba_that_was_tested_is_said_and_used(monkeypatch):
 
 def test_a_numba_that_was_not_tested_stops_the_bake(monkeypatch):
     found = {**runtime.found_versions(), "numba": ("0.99.0", "/somewhere")}
-    monkeypatch.setattr(runtime, "found_versions", lambda: found)
+    monkeypatch.setattr(runtime, "found_versions", lambda names=(): found)
     monkeypatch.setattr(runtime, "build_record", lambda: {"packages": {"numba": "0.68.1"}})
     with pytest.raises(runtime.RuntimeUnavailable, match=r"numba 0\.99\.0 .* is not the 0\.68\.1") as error:
         runtime.prepare()
