@@ -11,6 +11,7 @@ from numba import config, njit
 from numba.core.errors import NumbaError
 
 from cairn.solver_core.compiled import kernel as kernel_module
+from cairn.solver_core.compiled import sources
 
 compiled_only = pytest.mark.skipif(bool(config.DISABLE_JIT), reason="plain Python counts and links nothing")
 
@@ -69,12 +70,12 @@ def test_cache_folder_is_named_by_the_sources(tmp_path, monkeypatch):
     """Another source, another folder; the folder that was chosen wins over the environment's."""
     (tmp_path / "core").mkdir()
     source = tmp_path / "core" / "solver.py"
-    monkeypatch.setattr(kernel_module, "CORE_FOLDER", tmp_path / "core")
+    monkeypatch.setattr(sources, "CORE_FOLDER", tmp_path / "core")
     fingerprints = []
     for text in ("a = 1", "a = 2", "a = 1"):
         source.write_text(text)
-        kernel_module.core_fingerprint.cache_clear()
-        fingerprints.append(kernel_module.core_fingerprint())
+        sources.core_fingerprint.cache_clear()
+        fingerprints.append(sources.core_fingerprint())
     assert fingerprints[0] == fingerprints[2] != fingerprints[1]
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "environment"))
     try:
@@ -84,7 +85,7 @@ def test_cache_folder_is_named_by_the_sources(tmp_path, monkeypatch):
         assert kernel_module.cache_folder() == tmp_path / "chosen" / f"cairn-{fingerprints[0]}"
     finally:
         kernel_module.set_cache_folder(None)
-        kernel_module.core_fingerprint.cache_clear()
+        sources.core_fingerprint.cache_clear()
 
 
 def test_numbas_own_settings_are_put_back(tmp_path):
