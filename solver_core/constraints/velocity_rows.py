@@ -4,6 +4,8 @@ The rows that moved the poses are changed in place: other biases (``contact_rows
 be; and the answer is checked for energy that it must not have.
 """
 
+import math
+
 from ..compiled.kernel import borrowed, kernel, subkernel
 from .contact_rows import arms_of, fill_inertia, fill_row, side_of
 
@@ -15,6 +17,9 @@ RECOVERS = 2
 # Energy that contacts may seem to give an island's bodies, as a share of what they have: rounding, and the tolerance of
 # the solver. More means that it has not solved the problem.
 _RATIO_ENERGY_GAIN = 1e-3
+# An impulse above this multiple of all momentum of an island balances another one, and nothing that moves: wedges and
+# arches press some ten times as hard as they weigh.
+_RATIO_OVERGROWN = 100.0
 
 
 @kernel(inline=True)
@@ -308,6 +313,44 @@ def kinetic_energy(islands, island, rows, velocity):
             for j in range(6):
                 energy += 0.5 * velocity[body, i] * mass[i, j] * velocity[body, j]
     return energy
+
+
+@subkernel
+def are_overgrown(rows, islands, island, start_velocity, free_velocity):
+    """Whether some impulse of an island is far larger than all momentum that there is.
+
+    Where overlaps contradict each other, impulses that balance each other may grow without end, and no residual tells.
+    As a start of small steps, whose rows are others, they no longer balance, and shoot bodies away.
+
+    Parameters
+    ----------
+    rows, islands, island
+        Read.
+    start_velocity, free_velocity : float64 [body_count, 6]
+        At the substep's start, and at its end without impulses; of what is driven, how it moves (read).
+    """
+    momentum, driven, total = 0.0, 0.0, 0.0
+    for index in range(islands.body_first[island], islands.body_first[island + 1]):
+        body = islands.body_order[index]
+        mass = rows.body_mass[body]
+        total += mass[0, 0]
+        for velocity in (start_velocity[body], free_velocity[body]):
+            # with spins, at the gyration radius
+            square = 0.0
+            for i in range(6):
+                for j in range(6):
+                    square += velocity[i] * mass[i, j] * velocity[j]
+            momentum += math.sqrt(mass[0, 0] * square)
+    largest = 0.0
+    for index in range(islands.block_first[island], islands.block_first[island + 1]):
+        block = islands.block_order[index]
+        for body in (rows.body_a[block], rows.body_b[block]):
+            if rows.body_mass[body, 0, 0] == 0.0:
+                for column in range(3):
+                    driven = max(driven, abs(free_velocity[body, column]))
+        for row in range(rows.block_row[block], rows.block_row[block + 1]):
+            largest = max(largest, abs(rows.impulse[row]))
+    return largest > _RATIO_OVERGROWN * (momentum + total * driven)
 
 
 @subkernel

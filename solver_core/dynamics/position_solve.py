@@ -8,7 +8,7 @@ import numpy as np
 
 from ..compiled.kernel import entry, inlined, subkernel
 from ..compiled.views import numbers_of, views_of, whole
-from ..constraints.velocity_rows import forget_impulses
+from ..constraints.velocity_rows import are_overgrown, forget_impulses
 from ..parallel.workers import take_next
 from ..problem.problem import CONVERGED_RELATIVE
 from ..solvers.shared.sweep import apply_impulses
@@ -151,6 +151,9 @@ def _keep_overlaps(members, rows, islands, island):
 
 @subkernel(inline=True)
 def _move_in_small_steps(arrays, members, rows, islands, island):
+    motion = members.motion
+    if are_overgrown(rows, islands, island, motion.start_velocity, motion.free_velocity):
+        forget_impulses(islands, island, rows, motion.free_velocity, members.state.velocity)
     outcome = solve_island(arrays, members.kernels.stages, island, IN_SMALL_STEPS, 0.0)
     use_small_steps(islands, island, members.motion.small_steps, outcome[2])
     note_solved_by_method(islands, island, members.motion.small_steps, np.bool_(False))

@@ -125,3 +125,36 @@ def test_overlaps_that_contradict_each_other_do_not_pop(seed):
     assert np.all(kinetic <= (1.0 + SLACK) * allowed + 1e-9)
     travel = simulation.poses()[0][1:, :2] - simulation.model.initial_state.position[1:, :2]
     assert np.linalg.norm(travel, axis=1).max() <= RECOVERY_SPEED * TABLE.size * 2.0
+
+
+def prism(radius, half, sides=24):
+    """A pin about y."""
+    angles = 2.0 * np.pi * np.arange(sides) / sides
+    return ConvexHull.from_points(
+        [(radius * np.cos(angle), y, radius * np.sin(angle)) for angle in angles for y in (-half, half)]
+    )
+
+
+@pytest.mark.parametrize("overlap", [0.0005, 0.001, 0.002, 0.003, 0.007])
+@pytest.mark.parametrize("substeps", [1, 4, 16])
+def test_a_pin_too_thick_for_its_hole_is_never_thrown(overlap, substeps):
+    """Overlaps that contradict each other: an arm of 5 cm to 45 cm with a square hole of boxes about a fixed pin.
+
+    It stays or comes apart gently: a frame takes it no farther than it falls, and 1 % of its size in each substep.
+    """
+    radius, width = 0.0245, 0.05
+    hole = radius - overlap
+    wide, high = 0.5 * (width - hole), 0.5 * (width + hole)
+    frame = [Box((wide, 0.0125, width), position=(sign * high, 0, 0)) for sign in (-1, 1)]
+    frame += [Box((hole, 0.0125, wide), position=(0, 0, sign * high)) for sign in (-1, 1)]
+    builder = ModelBuilder()
+    builder.add_body(kind=BodyKind.STATIC, shape=prism(radius, 0.0126))
+    arm = Compound([*frame, Box((0.2, 0.0125, 0.05), position=(-0.25, 0, 0))])
+    builder.add_body(shape=arm, mass=1.15, friction=0.0)
+    simulation = Simulation(builder.build(), SimulationOptions(frame_rate=24, substeps=substeps))
+    place = simulation.poses()[0][1]
+    for frame_number in range(1, 9):
+        simulation.advance_frame()
+        before, place = place, simulation.poses()[0][1]
+        fall = 9.81 * frame_number / 24**2
+        assert np.linalg.norm(place - before) <= 0.01 * arm.size * substeps + fall
