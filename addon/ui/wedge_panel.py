@@ -23,7 +23,7 @@ from ..wedge.table import write_sheet, write_table
 from ..wedge.targets import jitter, rigid_bodies, set_property
 from ..wedge.variants import WedgeError, make_variants, parse_vary
 from . import operators
-from .operators import redraw, show_error
+from .operators import SceneOperator, StepsOperator, redraw, show_error
 from .panels import label
 
 # How often children are asked whether they have ended [s].
@@ -110,10 +110,10 @@ def folder_of(plan: WedgePlan) -> Path:
         number += 1
 
 
-class CAIRN_OT_wedge(operators._StepsOperator, bpy.types.Operator):
+class CAIRN_OT_wedge(StepsOperator, bpy.types.Operator):
     bl_description = (
-        "Bake all variants in child processes, from the file as it was saved last. Those that are finished are kept, and "
-        "others go on from their checkpoints"
+        "Bake all variants in child processes, from the file as it was saved last. Those that are finished are "
+        "kept, and others go on from their checkpoints"
     )
     bl_idname = "cairn.wedge"
     bl_label = "Bake Variants"
@@ -197,7 +197,7 @@ def show(plan: WedgePlan, folder: Path) -> None:
     _shown.update(file=bpy.data.filepath, folder=folder, plan=plan, icons=icons)
 
 
-class CAIRN_OT_wedge_use(operators._SceneOperator, bpy.types.Operator):
+class CAIRN_OT_wedge_use(SceneOperator, bpy.types.Operator):
     """Give this scene the values of the variant, and bake it"""
 
     bl_idname = "cairn.wedge_use"
