@@ -8,8 +8,8 @@ import shutil
 
 import pytest
 
-# On a machine that does much else too; an idle one takes less than two.
-SECONDS_TO_FIRST_FRAME = 10.0
+# Of this process, since other work on the machine makes the clock run; cutting the ring is another process's work.
+PROCESSOR_SECONDS_TO_FIRST_FRAME = 3.0
 
 
 @pytest.fixture(scope="module")
@@ -25,7 +25,7 @@ def test_first_bake_compiles_nothing(new_blender, mixed_scene):
     assert not [text for text in told["texts"] if "Preparing" in text]
     assert not [note for note in told["notes"] if "kernels" in note]
     assert new_blender.kernel_files == {}
-    assert told["seconds"] - told["decompose"] < SECONDS_TO_FIRST_FRAME
+    assert told["processor_seconds"] < PROCESSOR_SECONDS_TO_FIRST_FRAME
 
 
 def test_ring_moves_in_convex_parts(new_blender, mixed_scene):
