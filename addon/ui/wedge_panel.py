@@ -361,7 +361,9 @@ class _Wedge:
             box = grid.box()
             if icon:
                 box.template_icon(icon_value=icon, scale=_SCALE_OF_PICTURE)
-            box.label(text=f"{number}: {_shown['plan'].variant(number).text}", translate=False)
+            column = box.column(align=True)
+            for i, part in enumerate(_shown["plan"].variant(number).text.split(", ")):
+                column.label(text=part if i else f"{number}: {part}", translate=False)
             box.operator("cairn.wedge_use").number = number
         if len(_shown["icons"]) > _MOST_SHOWN:
             label(self.layout, iface_("All are in {}").format(_shown["folder"] / "sheet.png"))
