@@ -64,6 +64,7 @@ def _set_kind(ob, joint):
     extras.kind, ob.rigid_body_constraint.type = _KINDS[type(joint)]
     if isinstance(joint, ConeTwist):
         extras.cone_angle, extras.twist_angle = min(joint.swing, math.pi), min(joint.twist, math.pi)
+        extras.friction_torque = joint.friction
     elif isinstance(joint, Rope):
         extras.use_rope_length, extras.rope_length = True, joint.length
     elif isinstance(joint, Gear):

@@ -93,7 +93,7 @@ def read_joint_settings(constraint, extras, distance: float, *, swapped: bool = 
 def _own_joint(extras, distance):
     """A joint that Blender lacks."""
     if extras.kind == "CONE_TWIST":
-        return core.ConeTwist(swing=extras.cone_angle, twist=extras.twist_angle)
+        return core.ConeTwist(swing=extras.cone_angle, twist=extras.twist_angle, friction=extras.friction_torque)
     if extras.kind == "ROPE":
         return core.Rope(length=extras.rope_length if extras.use_rope_length else distance)
     if extras.kind == "GEAR":
@@ -114,7 +114,7 @@ class _SettingsReader:
         if kind == "FIXED":
             return core.Fixed()
         if kind == "POINT":
-            return core.Point()
+            return core.Point(friction=0.0 if self.extras is None else self.extras.friction_torque)
         axes = {axis: self._axis(axis) for axis in OPEN_AXES[kind]}
         if kind == "HINGE":
             return core.Hinge(axis=axes[5])
@@ -130,7 +130,9 @@ class _SettingsReader:
         sign = axis_sign(self.constraint.type, axis) * (-1.0 if self.swapped else 1.0)
         lower, upper = self._limits(axis, sign)
         read = core.Axis(lower=lower, upper=upper, spring=self._spring(axis), motor=self._motor(axis, sign))
-        return read if lower == upper else replace(read, friction=self._friction(axis))
+        if lower == upper:
+            return read
+        return replace(read, friction=self._friction(axis), limit_spring=self._limit_spring(axis))
 
     def _limits(self, axis, sign):
         """Range of the core's coordinate; infinite where Blender leaves the axis free."""
@@ -200,6 +202,14 @@ class _SettingsReader:
         if self.extras is None or self.constraint.type == "MOTOR":
             return 0.0
         return self.extras.friction_force if axis < 3 else self.extras.friction_torque
+
+    def _limit_spring(self, axis):
+        extras = self.extras
+        if extras is None or self.constraint.type == "MOTOR" or not extras.use_soft_limits:
+            return None
+        if axis < 3:
+            return core.Spring(stiffness=extras.limit_stiffness_lin, damping=extras.limit_damping_lin)
+        return core.Spring(stiffness=extras.limit_stiffness_ang, damping=extras.limit_damping_ang)
 
     def _note(self, text):
         self.notes.append(("warning", text))

@@ -142,8 +142,11 @@ class _Joint:
 
 
 def draw_axes(column, kind, extras):
-    """Friction and servos of the axes that a type of constraint leaves free."""
+    """Friction, servos and soft limits of the axes that a type of constraint leaves free."""
     free = OPEN_AXES.get(kind, ())
+    if kind == "POINT":
+        column.prop(extras, "friction_torque")
+        return
     for word, axes, target, friction, largest in (
         ("lin", range(3), "servo_position", "friction_force", "servo_force"),
         ("ang", range(3, 6), "servo_angle", "friction_torque", "servo_torque"),
@@ -156,6 +159,14 @@ def draw_axes(column, kind, extras):
             servo.active = getattr(extras, f"use_servo_{word}")
             servo.prop(extras, target)
             servo.prop(extras, largest)
+    if free and kind != "MOTOR":
+        column.prop(extras, "use_soft_limits")
+        soft = column.column(align=True)
+        soft.active = extras.use_soft_limits
+        for word, axes in (("lin", range(3)), ("ang", range(3, 6))):
+            if not set(axes).isdisjoint(free):
+                soft.prop(extras, f"limit_stiffness_{word}")
+                soft.prop(extras, f"limit_damping_{word}")
     if not free:
         label(column, iface_("Nothing more for this type"), "INFO")
 
@@ -165,6 +176,7 @@ def draw_kind(column, extras):
     if extras.kind == "CONE_TWIST":
         column.prop(extras, "cone_angle")
         column.prop(extras, "twist_angle")
+        column.prop(extras, "friction_torque")
     elif extras.kind == "ROPE":
         column.prop(extras, "rope_end")
         column.prop(extras, "use_rope_length")

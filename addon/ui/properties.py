@@ -242,6 +242,40 @@ class CairnJoint(bpy.types.PropertyGroup):
         min=0.0,
         override=OVERRIDABLE,
     )
+    use_soft_limits: BoolProperty(
+        name="Soft Limits",
+        description="Beyond its limits the joint is pushed back by a spring in place of a hard stop",
+        default=False,
+        override=OVERRIDABLE,
+    )
+    limit_stiffness_lin: FloatProperty(
+        name="Stiffness",
+        description="Force [N/m] that pushes the joint back beyond its linear limits",
+        default=1000.0,
+        min=0.0,
+        override=OVERRIDABLE,
+    )
+    limit_damping_lin: FloatProperty(
+        name="Damping",
+        description="Damping [N s/m] beyond the linear limits",
+        default=10.0,
+        min=0.0,
+        override=OVERRIDABLE,
+    )
+    limit_stiffness_ang: FloatProperty(
+        name="Angular Stiffness",
+        description="Torque [N m/rad] that turns the joint back beyond its angular limits",
+        default=100.0,
+        min=0.0,
+        override=OVERRIDABLE,
+    )
+    limit_damping_ang: FloatProperty(
+        name="Angular Damping",
+        description="Damping [N m s/rad] beyond the angular limits",
+        default=1.0,
+        min=0.0,
+        override=OVERRIDABLE,
+    )
     use_servo_lin: BoolProperty(
         name="Linear Servo",
         description="Drive the joint to a position, which may be keyed",

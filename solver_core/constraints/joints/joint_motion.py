@@ -18,7 +18,7 @@ import math
 
 from ...compiled.kernel import subkernel
 from ...model.joints.coordinates import DISTANCE, LINEAR, RACK
-from ...model.joints.joint_arrays import RANGE, WORLD
+from ...model.joints.joint_arrays import RANGE, SOFT_RANGE, WORLD
 from ..contact_rows import fill_inertia
 from .coordinate_geometry import frame_of
 from .row_measures import measure_row
@@ -147,7 +147,7 @@ def add_stiffness(joints, joint_state, joint, impulse, first):
             continue
         _, _, _, push, share, _, _ = measure_row(joints, joint_state, joint, index, position, orientation)
         size = impulse[first + index - joints.row_first[joint]]
-        if joints.role[index] == RANGE:
+        if joints.role[index] in (RANGE, SOFT_RANGE):
             size *= joint_state.side[index]
         f0, f1, f2 = size * push[0], size * push[1], size * push[2]
         p0, p1, p2, _, _, _, _ = frame_b

@@ -11,7 +11,7 @@ change of the coordinate over h,
 
     hold      x(t + h) = 0                       r free
     range     x(t + h) >= 0, of the distance from the nearer limit; r >= 0
-    spring    r = -h (k (x(t) + x(t + h)) / 2 + c y)
+    spring    r = -h (k (x(t) + x(t + h)) / 2 + c y);   soft range: the same of the distance from the limit, r >= 0
     motor     J v = target, |r| <= h largest;    friction: a motor that stands
 
 are solved by Newton's method: at the velocity v_k that the last solve had, where the coordinate ends at x_k,
@@ -26,7 +26,7 @@ the solver meanwhile: ``joint_motion``. An error that a joint has at the start i
 import math
 
 from ...compiled.kernel import subkernel
-from ...model.joints.joint_arrays import HOLD, MOTOR, RANGE, SPRING, WORLD
+from ...model.joints.joint_arrays import HOLD, MOTOR, RANGE, SOFT_RANGE, SPRING, WORLD
 from ..contact_rows import RATIO_TOUCHING
 from .coordinate_geometry import is_angle
 from .joint_motion import share_of_step
@@ -111,7 +111,7 @@ def _begin_row(joints, joint_state, joint, index, state, h):
     value, one, two, _, _, _, _ = measure_row(joints, joint_state, joint, index, state.position, state.orientation)
     joint_state.angle[index, 0], joint_state.angle[index, 1] = one, two
     joint_state.given[index] = 0.0
-    if role == RANGE:
+    if role in (RANGE, SOFT_RANGE):
         position, orientation = joint_state.end_position, joint_state.end_orientation
         ahead, _, _, _, _, _, _ = measure_row(joints, joint_state, joint, index, position, orientation)
         _choose_side(joints, joint_state, index, ahead)
@@ -170,7 +170,7 @@ def fill_position_row(joints, joint_state, joint, index, motion, h, rows, row, b
     role, scale = joints.role[index], scale_of(joints, joint, index)
     position, orientation = joint_state.pose_position, joint_state.pose_orientation
     fill_joint_row(joints, joint_state, joint, index, position, orientation, motion, rows, row)
-    if role == RANGE:
+    if role in (RANGE, SOFT_RANGE):
         turn_to_side(joint_state.side[index], rows, row)
     error = end_error(joints, joint_state, joint, index)
     share, diagonal = share_of_step(joints, joint_state, joint, motion.can_be_pushed), rows.diagonal[row]
@@ -181,12 +181,20 @@ def fill_position_row(joints, joint_state, joint, index, motion, h, rows, row, b
         masses = motion.inverse_mass[rows.body_a[block]] + motion.inverse_mass[rows.body_b[block]]
         compliance = _RATIO_GIVE * masses / share
         bias = (error - joint_state.aim[index]) / (h * share) - speed
-    elif role == SPRING:
-        square = scale * scale
-        rate = (0.5 * h * joints.stiffness[index] + joints.damping[index]) / square
-        pull = joints.stiffness[index] / square * joint_state.start[index] / rate
-        bias = (pull + (error - joint_state.start[index]) / h) / share - speed
-        compliance = 1.0 / (h * share * rate)
+    elif role in (SPRING, SOFT_RANGE):
+        start, damping = joint_state.start[index], joints.damping[index]
+        pulled = start
+        if role == SOFT_RANGE:
+            # What comes from within meets no spring before the limit: half of what it would be at the end is more than
+            # the energy that it takes in, and there is no damping yet.
+            lower, pulled, damping = 0.0, min(start, 0.5 * start), damping if start < 0.0 else 0.0
+        rate = (0.5 * h * joints.stiffness[index] + damping) / (scale * scale)
+        if rate > 0.0:
+            pull = joints.stiffness[index] / (scale * scale) * pulled / rate
+            bias = (pull + (error - start) / h) / share - speed
+            compliance = 1.0 / (h * share * rate)
+        else:
+            upper = lower
     else:
         upper = joints.largest[index] * h / scale
         lower = -upper

@@ -5,7 +5,7 @@ the bodies stays, and what is added makes the velocities fit the joints,
 
     hold: J v = 0;   range: J v >= 0 where the limit is touched;   motor: J v = target;   friction: J v = 0
 
-with the bounds of the whole substep. A spring's impulse is that of the position solve.
+with the bounds of the whole substep. The impulse of a spring, or of a soft limit, is that of the position solve.
 
 Where bodies bounce, impacts come first, and these take no time: forces have their impulses before.
 """
@@ -13,7 +13,7 @@ Where bodies bounce, impacts come first, and these take no time: forces have the
 import math
 
 from ...compiled.kernel import subkernel
-from ...model.joints.joint_arrays import FRICTION, MOTOR, RANGE, SPRING, WORLD
+from ...model.joints.joint_arrays import FRICTION, MOTOR, RANGE, SOFT_RANGE, SPRING, WORLD
 from .coordinate_geometry import frame_of
 from .row_measures import error_of, fill_joint_row, scale_of, turn_to_side
 
@@ -55,7 +55,7 @@ def move_joint_rows(joints, joint_state, motion, islands, island, first_block, h
         row = rows.block_row[block]
         for index in range(joints.row_first[joint], joints.row_first[joint + 1]):
             value, _, _ = fill_joint_row(joints, joint_state, joint, index, position, orientation, motion, rows, row)
-            if joints.role[index] == RANGE:
+            if joints.role[index] in (RANGE, SOFT_RANGE):
                 turn_to_side(joint_state.side[index], rows, row)
             error = error_of(joints, joint_state, joint, index, value)
             _set_terms(joints, joint_state, joint, index, error, h, rows, row, bounces)
@@ -83,7 +83,7 @@ def _set_terms(joints, joint_state, joint, index, error, h, rows, row, bounces):
     if role == RANGE:
         touches = impulse > 0.0 or error <= _RATIO_AT_LIMIT * joints.size[joint]
         lower, upper = 0.0, math.inf if touches else 0.0
-    elif role == SPRING:
+    elif role in (SPRING, SOFT_RANGE):
         start = lower = upper = impulse
     elif role in (MOTOR, FRICTION):
         most = joints.largest[index] * h / scale
@@ -91,7 +91,7 @@ def _set_terms(joints, joint_state, joint, index, error, h, rows, row, bounces):
         if role == MOTOR:
             bias = -scale * joint_state.target_speed[index]
     start = min(upper, max(lower, start))
-    if bounces and (role == SPRING or ((role in (MOTOR, FRICTION)) and math.isfinite(upper))):
+    if bounces and (role in (SPRING, SOFT_RANGE) or ((role in (MOTOR, FRICTION)) and math.isfinite(upper))):
         given, start, lower, upper = start, 0.0, 0.0, 0.0
     joint_state.given[index] = given
     rows.bias[row], rows.lower[row], rows.upper[row], rows.compliance[row] = bias, lower, upper, 0.0

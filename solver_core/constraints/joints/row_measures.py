@@ -1,7 +1,7 @@
 """One row of a joint, at poses that are given: its Jacobian, its coordinate, and how far that is off."""
 
 from ...compiled.kernel import subkernel
-from ...model.joints.joint_arrays import HOLD, RANGE, SPRING, WORLD
+from ...model.joints.joint_arrays import HOLD, RANGE, SOFT_RANGE, SPRING, WORLD
 from .coordinate_geometry import frame_of, is_angle, measure_coordinate, value_of
 
 
@@ -112,7 +112,7 @@ def error_of(joints, joint_state, joint, index, value):
     role, scale = joints.role[index], scale_of(joints, joint, index)
     if role == HOLD:
         return scale * (value - joints.lower[index])
-    if role == RANGE:
+    if role in (RANGE, SOFT_RANGE):
         if joint_state.side[index] > 0.0:
             return scale * (value - joints.lower[index])
         return scale * (joints.upper[index] - value)

@@ -67,6 +67,9 @@ class Axis:
     motor : Motor, optional
     friction : float
         Largest friction force [N] or torque [N m].
+    limit_spring : Spring, optional
+        Makes the limits soft: beyond one the coordinate is pushed back by this spring, never pulled; its rest is the
+        limit.
     """
 
     lower: float = -math.inf
@@ -74,6 +77,7 @@ class Axis:
     spring: Spring | None = None
     motor: Motor | None = None
     friction: float = 0.0
+    limit_spring: Spring | None = None
 
     def __post_init__(self):
         for what, value in (("lower limit", self.lower), ("upper limit", self.upper)):
@@ -81,7 +85,7 @@ class Axis:
                 raise ModelError(f"{what} is {value}; it must be a number")
         if self.lower == self.upper and math.isinf(self.lower):
             raise ModelError(f"both limits are {self.lower}; a locked axis has a finite place")
-        _check("friction", self.friction, lower=0.0, may_be_infinite=True)
+        check_friction(self.friction)
 
     @property
     def is_locked(self) -> bool:
@@ -103,6 +107,11 @@ def check_axis(name: str, axis) -> None:
 def check_length(what: str, value: float) -> None:
     """Raise unless a length is finite and above 0."""
     _check(what, value, lower=0.0, lower_open=True)
+
+
+def check_friction(value: float) -> None:
+    """Raise unless a friction force or torque is at least 0; it may be infinite."""
+    _check("friction", value, lower=0.0, may_be_infinite=True)
 
 
 def check_number(what: str, value: float) -> None:

@@ -70,6 +70,13 @@ def held_point() -> list[Coordinate]:
     return [along(axis) for axis in range(3)]
 
 
+def friction_of_turns(torque: float) -> list[Coordinate]:
+    """What resists turning about each axis of frame A with up to a torque; nothing without one."""
+    if torque == 0.0:
+        return []
+    return [Coordinate(TURN, axis, Axis(friction=torque), 3 + axis) for axis in range(3)]
+
+
 def turns(angular: tuple[Axis, Axis, Axis]) -> list[Coordinate]:
     """The three turns, in coordinates without a singularity wherever two of them are locked at 0."""
     locked = [axis for axis in range(3) if angular[axis].is_locked and angular[axis].lower == 0.0]

@@ -6,10 +6,12 @@ from typing import NamedTuple
 import numpy as np
 
 from ...geometry import rotations
+from .axis import Spring
 from .coordinates import Coordinate, Joint
 
-# What a row does: hold a coordinate where it is locked; keep it within its range; a spring; a motor; friction.
-HOLD, RANGE, SPRING, MOTOR, FRICTION = range(5)
+# What a row does: hold a coordinate where it is locked; keep it within its range; a spring; a motor; friction; push it
+# back into its range by a spring.
+HOLD, RANGE, SPRING, MOTOR, FRICTION, SOFT_RANGE = range(6)
 
 # The world, as an end of a joint.
 WORLD = -1
@@ -45,11 +47,11 @@ class JointArrays(NamedTuple):
     factor : float64 [joint_row_count]
         Of gears.
     role : int64 [joint_row_count]
-        HOLD, RANGE, SPRING, MOTOR or FRICTION.
+        HOLD, RANGE, SPRING, MOTOR, FRICTION or SOFT_RANGE.
     lower, upper : float64 [joint_row_count]
-        Range of HOLD and RANGE [m, rad].
+        Range of HOLD, RANGE and SOFT_RANGE [m, rad].
     stiffness, damping, rest : float64 [joint_row_count]
-        Of a SPRING.
+        Of a SPRING, and but for the rest of a SOFT_RANGE.
     largest : float64 [joint_row_count]
         Force of a MOTOR or of FRICTION [N, N m].
     target_speed, target_position : float64 [joint_row_count]
@@ -201,10 +203,12 @@ def _rows_of(coordinate: Coordinate) -> list[tuple]:
     if given.is_locked:
         return [(*same, HOLD, given.lower, given.upper, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)]
     rows = []
-    if given.has_limits:
+    spring, motor, soft = given.spring, given.motor, given.limit_spring
+    if given.has_limits and soft is None:
         rows.append((*same, RANGE, given.lower, given.upper, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0))
-    spring, motor = given.spring, given.motor
-    if spring is not None and (spring.stiffness > 0.0 or spring.damping > 0.0):
+    elif given.has_limits and _acts(soft):
+        rows.append((*same, SOFT_RANGE, given.lower, given.upper, soft.stiffness, soft.damping, 0.0, 0.0, 0.0, 0.0))
+    if spring is not None and _acts(spring):
         rows.append((*same, SPRING, 0.0, 0.0, spring.stiffness, spring.damping, spring.rest, 0.0, 0.0, 0.0))
     if motor is not None:
         position = np.nan if motor.position is None else motor.position
@@ -212,3 +216,7 @@ def _rows_of(coordinate: Coordinate) -> list[tuple]:
     if given.friction > 0.0:
         rows.append((*same, FRICTION, 0.0, 0.0, 0.0, 0.0, 0.0, given.friction, 0.0, 0.0))
     return rows
+
+
+def _acts(spring: Spring) -> bool:
+    return spring.stiffness > 0.0 or spring.damping > 0.0

@@ -416,7 +416,17 @@ def test_a_rope_may_end_at_another_object(maker, pair):
             {"use_servo_lin": True, "servo_position": 0.5, "servo_force": 8.0},
             MotorJoint(linear=Axis(motor=Motor(position=-0.5, largest=8.0))),
         ),
-        ("POINT", {"friction_torque": 9.0, "use_servo_ang": True}, Point()),
+        ("POINT", {"friction_torque": 9.0, "use_servo_ang": True}, Point(friction=9.0)),
+        (
+            "SLIDER",
+            {"use_soft_limits": True, "limit_stiffness_lin": 50.0, "limit_damping_lin": 2.0},
+            Slider(Axis(limit_spring=Spring(stiffness=50.0, damping=2.0))),
+        ),
+        (
+            "HINGE",
+            {"use_soft_limits": True, "limit_stiffness_ang": 50.0, "limit_damping_ang": 2.0},
+            Hinge(Axis(limit_spring=Spring(stiffness=50.0, damping=2.0))),
+        ),
     ],
 )
 def test_friction_and_servos(maker, pair, kind, extras, expected):

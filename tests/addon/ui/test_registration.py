@@ -334,19 +334,31 @@ def drawn_joint(panel, ob):
     return layout.texts
 
 
+SOFT_LIN, SOFT_ANG = (
+    ("limit_stiffness_lin", "limit_damping_lin"),
+    ("limit_stiffness_ang", "limit_damping_ang"),
+)
 JOINT_PANELS = {
     "FIXED": ["kind", "Nothing more for this type"],
-    "POINT": ["kind", "Nothing more for this type"],
-    "HINGE": ["kind", "friction_torque", "use_servo_ang", "servo_angle", "servo_torque"],
-    "SLIDER": ["kind", "friction_force", "use_servo_lin", "servo_position", "servo_force"],
-    "GENERIC": ["kind", "friction_force", "friction_torque"],
-    "GENERIC_SPRING": ["kind", "friction_force", "friction_torque"],
+    "POINT": ["kind", "friction_torque"],
+    "HINGE": ["kind", "friction_torque", "use_servo_ang", "servo_angle", "servo_torque", "use_soft_limits", *SOFT_ANG],
+    "SLIDER": [
+        "kind",
+        "friction_force",
+        "use_servo_lin",
+        "servo_position",
+        "servo_force",
+        "use_soft_limits",
+        *SOFT_LIN,
+    ],
+    "GENERIC": ["kind", "friction_force", "friction_torque", "use_soft_limits", *SOFT_LIN, *SOFT_ANG],
+    "GENERIC_SPRING": ["kind", "friction_force", "friction_torque", "use_soft_limits", *SOFT_LIN, *SOFT_ANG],
     "MOTOR": [
         "kind",
         *("use_servo_lin", "servo_position", "servo_force"),
         *("use_servo_ang", "servo_angle", "servo_torque"),
     ],
-    "CONE_TWIST": ["kind", "cone_angle", "twist_angle"],
+    "CONE_TWIST": ["kind", "cone_angle", "twist_angle", "friction_torque"],
     "ROPE": ["kind", "rope_end", "use_rope_length", "rope_length"],
     "GEAR": ["kind", "gear_ratio"],
     "RACK_AND_PINION": ["kind", "rack_radius"],

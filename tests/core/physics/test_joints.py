@@ -265,6 +265,66 @@ def _height_after_a_frame(simulation):
     return simulation.poses()[0][0, 2]
 
 
+@pytest.mark.parametrize("side", [-1.0, 1.0])
+def test_a_soft_limit_gives_as_its_spring_does(side):
+    """A weight comes to rest beyond the limit by m g over the stiffness, and swings there as the damping lets it."""
+    builder = ModelBuilder(gravity=(0.0, 0.0, side * G))
+    builder.add_body(shape=CUBE, mass=2.0)
+    axis = Axis(lower=-0.2, upper=0.2, limit_spring=Spring(stiffness=1000.0, damping=60.0))
+    builder.add_joint(Slider(axis), 0, position=(0.0, 0.0, 0.0), orientation=_sloping(90.0))
+    simulation = simulate(builder)
+    report = advance(simulation, 96)
+    assert simulation.poses()[0][0, 2] == pytest.approx(side * (0.2 + 2.0 * G / 1000.0), abs=1e-9)
+    assert report.joints.force[0] == pytest.approx([0.0, 0.0, 2.0 * side * G], abs=1e-6)
+    assert report.joint_error < 1e-9
+
+
+@pytest.mark.parametrize("substeps", [4, 16])
+def test_a_soft_limit_without_damping_gives_the_speed_back(substeps):
+    """Half a swing of the spring, but for the substeps in which it begins and ends."""
+    speed, mass, stiffness = 1.5, 2.0, 800.0
+    builder = ModelBuilder(gravity=(0.0, 0.0, 0.0))
+    builder.add_body(shape=CUBE, mass=mass, linear_velocity=(speed, 0.0, 0.0))
+    axis = Axis(lower=-0.3, upper=5.0, limit_spring=Spring(stiffness=stiffness))
+    builder.add_joint(Slider(axis), 0, position=(0.0, 0.0, 0.0))
+    simulation = simulate(builder, frame_rate=24.0 * substeps, substeps=1)
+    places = []
+    for _ in range(24 * substeps):
+        report = simulation.advance_frame()
+        assert report.kinetic_energy <= 0.5 * mass * speed**2 * (1.0 + 1e-9)
+        places.append(simulation.poses()[0][0, 0])
+    assert max(places) - 0.3 == pytest.approx(speed * math.sqrt(mass / stiffness), rel=0.16 / substeps)
+    assert -simulation.velocities()[0, 0] == pytest.approx(speed, rel=0.16 / substeps)
+
+
+@pytest.mark.parametrize("joint", [Point(friction=0.02), ConeTwist(friction=0.02)], ids=["point", "cone twist"])
+def test_friction_of_a_ball_joint_stops_a_spin(joint):
+    """The spin falls by torque over inertia, ends, and stays ended."""
+    builder = ModelBuilder(gravity=(0.0, 0.0, 0.0))
+    builder.add_body(shape=Sphere(0.5), mass=1.0, angular_velocity=(0.0, 0.0, 0.3))
+    builder.add_joint(joint, 0, position=(0.0, 0.0, 0.0))
+    simulation, inertia = simulate(builder), 0.4 * 0.5**2
+    spins = [_spin_after_a_frame(simulation) for _ in range(48)]
+    times = np.arange(1, 49) / 24.0
+    assert np.array(spins) == pytest.approx(np.maximum(0.3 - 0.02 / inertia * times, 0.0), abs=1e-7)
+
+
+def _spin_after_a_frame(simulation):
+    simulation.advance_frame()
+    return simulation.velocities()[0, 5]
+
+
+@pytest.mark.parametrize(("share", "holds"), [(1.01, True), (0.9, False)])
+def test_friction_of_a_ball_joint_holds_up_to_its_torque(share, holds):
+    """An arm that stands out level from the joint stays there, or sinks."""
+    builder = ModelBuilder()
+    builder.add_body(shape=CUBE, mass=2.0, position=(0.5, 0.0, 0.0))
+    builder.add_joint(Point(friction=share * 2.0 * G * 0.5), 0, position=(0.0, 0.0, 0.0))
+    simulation = simulate(builder)
+    advance(simulation, 24)
+    assert (abs(simulation.poses()[0][0, 2]) < 1e-6) == holds
+
+
 def test_a_spring_keeps_its_period_and_its_amplitude():
     """Ten seconds of a swing of 1 Hz without damping."""
     builder = ModelBuilder(gravity=(0.0, 0.0, 0.0))
