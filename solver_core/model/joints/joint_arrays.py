@@ -206,7 +206,7 @@ def _rows_of(coordinate: Coordinate) -> list[tuple]:
     spring, motor, soft = given.spring, given.motor, given.limit_spring
     if given.has_limits and soft is None:
         rows.append((*same, RANGE, given.lower, given.upper, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0))
-    elif given.has_limits and _acts(soft):
+    elif given.has_limits and soft is not None and _acts(soft):
         rows.append((*same, SOFT_RANGE, given.lower, given.upper, soft.stiffness, soft.damping, 0.0, 0.0, 0.0, 0.0))
     if spring is not None and _acts(spring):
         rows.append((*same, SPRING, 0.0, 0.0, spring.stiffness, spring.damping, spring.rest, 0.0, 0.0, 0.0))

@@ -335,13 +335,13 @@ def drawn_joint(panel, ob):
 
 
 SOFT_LIN, SOFT_ANG = (
-    ("limit_stiffness_lin", "limit_damping_lin"),
-    ("limit_stiffness_ang", "limit_damping_ang"),
+    ("use_soft_limits", "limit_stiffness_lin", "limit_damping_lin"),
+    ("use_soft_limits", "limit_stiffness_ang", "limit_damping_ang"),
 )
 JOINT_PANELS = {
     "FIXED": ["kind", "Nothing more for this type"],
     "POINT": ["kind", "friction_torque"],
-    "HINGE": ["kind", "friction_torque", "use_servo_ang", "servo_angle", "servo_torque", "use_soft_limits", *SOFT_ANG],
+    "HINGE": ["kind", "friction_torque", "use_servo_ang", "servo_angle", "servo_torque", *SOFT_ANG],
     "SLIDER": [
         "kind",
         "friction_force",
@@ -351,8 +351,8 @@ JOINT_PANELS = {
         "use_soft_limits",
         *SOFT_LIN,
     ],
-    "GENERIC": ["kind", "friction_force", "friction_torque", "use_soft_limits", *SOFT_LIN, *SOFT_ANG],
-    "GENERIC_SPRING": ["kind", "friction_force", "friction_torque", "use_soft_limits", *SOFT_LIN, *SOFT_ANG],
+    "GENERIC": ["kind", "friction_force", "friction_torque", *SOFT_LIN, *SOFT_ANG[1:]],
+    "GENERIC_SPRING": ["kind", "friction_force", "friction_torque", *SOFT_LIN, *SOFT_ANG[1:]],
     "MOTOR": [
         "kind",
         *("use_servo_lin", "servo_position", "servo_force"),
