@@ -69,7 +69,8 @@ def plan_of(scene) -> WedgePlan:
     ------
     SceneError
     """
-    if not bpy.data.filepath or bpy.data.is_dirty:
+    # without a window Blender does not keep track of changes: 5.0 always tells of some, 5.2 never
+    if not bpy.data.filepath or (bpy.data.is_dirty and not bpy.app.background):
         raise SceneError(None, "save the file first: variants are baked from it as it was saved")
     wedge, source = scene.cairn_wedge, Path(bpy.data.filepath)
     try:
