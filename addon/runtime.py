@@ -6,6 +6,8 @@ several bring, the highest version wins for all; so what is found is compared wi
 with another Numba that Cairn was tested with; the kernels that travel in the zip do not fit it, and are compiled.
 """
 
+import contextlib
+import errno
 import importlib
 import importlib.metadata
 import json
@@ -87,12 +89,28 @@ def _writable_cache() -> tuple[Path | None, str]:
     import bpy
 
     try:
-        folder = Path(bpy.utils.extension_path_user(EXTENSION, path="numba_cache", create=True))
+        folder = Path(_user_folder("numba_cache"))
         with tempfile.TemporaryFile(dir=folder):
             return folder, ""
     except OSError as error:
         reason = f"Cairn cannot write its compiled kernels ({error}), so they are compiled anew in each session"
         return Path(bpy.app.tempdir, "cairn-kernels"), f"{reason}; make that folder writable"
+
+
+def _user_folder(name: str) -> str:
+    """A folder of the extension's own, made if it is not there.
+
+    Raises
+    ------
+    OSError
+        It cannot be made. Blender itself answers with an empty path where a file is in the way.
+    """
+    import bpy
+
+    path = bpy.utils.extension_path_user(EXTENSION, path=name, create=True)
+    if not path:
+        raise NotADirectoryError(errno.ENOTDIR, "not a folder", name)
+    return path
 
 
 def remarks() -> list[str]:
@@ -106,9 +124,9 @@ def remarks() -> list[str]:
 def parts_folder() -> Path | None:
     """Folder of the convex parts of concave meshes, or None: they are then forgotten at the end of the session."""
     if EXTENSION.startswith("bl_ext."):
-        import bpy
-
-        return Path(bpy.utils.extension_path_user(EXTENSION, path="convex_parts", create=True))
+        with contextlib.suppress(OSError):
+            return Path(_user_folder("convex_parts"))
+        return None
     # Beside the compiled kernels (solver_core/compiled/kernel.py, which would load Numba here).
     if os.environ.get("NUMBA_CACHE_DIR"):
         return Path(os.environ["NUMBA_CACHE_DIR"], "cairn-convex-parts")
