@@ -348,7 +348,6 @@ JOINT_PANELS = {
         "use_servo_lin",
         "servo_position",
         "servo_force",
-        "use_soft_limits",
         *SOFT_LIN,
     ],
     "GENERIC": ["kind", "friction_force", "friction_torque", *SOFT_LIN, *SOFT_ANG[1:]],
