@@ -24,10 +24,9 @@ def nothing_to_bake(scene) -> str:
     if world is None:
         return "This scene has no rigid body world"
     collection = scene.cairn.world_collection or world.collection
-    if collection is None:
-        return "The Rigid Body World has no collection; choose one in Scene > Rigid Body World"
     found = False
-    for ob in collection.all_objects:
+    # a new world has no collection before its first body is added
+    for ob in collection.all_objects if collection is not None else ():
         if ob.rigid_body is not None:
             found = True
             if may_move(ob):

@@ -20,6 +20,8 @@ from .operators import is_baked, scene_bodies, sentence
 
 # Average width of a letter of the panel's font at a scale of 1 [pixels].
 LETTER_WIDTH = 7.5
+# Narrower panels have no room for the longest names of properties beside their values [pixels at a scale of 1].
+WIDTH_FOR_NAMES = 260
 LINES_OF_NOTES = 12
 LINES_OF_ERROR = 8
 # Words with which a note's text goes on from the name of its object.
@@ -53,8 +55,7 @@ class _Bake:
 
     def draw(self, context):
         layout = self.layout
-        layout.use_property_split = True
-        layout.use_property_decorate = False
+        lay_out(layout, context)
         scene = context.scene
         if scene.rigidbody_world is None:
             layout.operator("rigidbody.world_add")
@@ -77,8 +78,7 @@ class _Solver:
 
     def draw(self, context):
         layout = self.layout
-        layout.use_property_split = True
-        layout.use_property_decorate = False
+        lay_out(layout, context)
         draw_solver(layout, context)
 
 
@@ -109,7 +109,7 @@ class _Parts:
 
     def draw(self, context):
         layout = self.layout
-        layout.use_property_split = True
+        lay_out(layout, context)
         column = layout.column()
         column.enabled = operators.running is None
         column.active = context.object.rigid_body.type == "ACTIVE"
@@ -129,7 +129,7 @@ class _Joint:
 
     def draw(self, context):
         layout = self.layout
-        layout.use_property_split = True
+        lay_out(layout, context)
         constraint, extras = context.object.rigid_body_constraint, context.object.cairn.joint
         column = layout.column()
         column.enabled = operators.running is None
@@ -383,11 +383,21 @@ def label(layout, text, icon="NONE"):
     row.label(text=text, icon=icon, translate=False)
 
 
+def lay_out(layout, context):
+    """Names beside values, as Blender has them; in a narrow sidebar, which would cut them, within the fields."""
+    layout.use_property_split = panel_width(context) >= WIDTH_FOR_NAMES
+    layout.use_property_decorate = False
+
+
 def wrapped(context, text, margin):
     """Lines of a text that fit into the panel; labels do not wrap by themselves."""
+    return textwrap.wrap(text, max(12, int(panel_width(context) / LETTER_WIDTH) - margin), break_on_hyphens=False)
+
+
+def panel_width(context):
+    """Width of the region that is drawn, at a scale of 1 [pixels]."""
     scale = context.preferences.system.ui_scale or 1.0  # 0 without a window
-    width = context.region.width if context.region is not None else 300
-    return textwrap.wrap(text, max(20, int(width / (LETTER_WIDTH * scale)) - margin))
+    return (context.region.width if context.region is not None else 300) / scale
 
 
 class SCENE_PT_cairn(_Bake, _InScene, bpy.types.Panel):

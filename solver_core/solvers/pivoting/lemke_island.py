@@ -18,7 +18,8 @@ from .polyhedral_groups import gather_groups, measure_island, write_impulses
 
 # An island that needs more doubles than this is refused: 512 MB.
 MOST_DOUBLES = 2**26
-# Times that a path is begun: after a ray or a spoilt basis with all friction from the start, and other noise.
+# Times that a path is begun: after a ray, a spoilt basis or an end that misses the tolerance with all friction from the
+# start, and other noise.
 _ATTEMPTS = 3
 # Pivots of all paths of a solve.
 MAX_PIVOTS = 20_000

@@ -9,8 +9,8 @@ Gauss-Seidel has step 1, over-relaxation another step; the modulus-based methods
 cut off, the excess e.
 
 Cost: 24 multiplications and additions a row and the loads of two bodies a block; O(rows).
-Source: Erleben 2013, section 5.2; Silcowitz-Hansen et al. 2010, eq. 17. (Nielsen 2009 prints the update without
-M^-1 on J', which would not be a Gauss-Seidel step of W.)
+Source: Erleben 2013, section 5.2; Silcowitz-Hansen et al. 2010, eq. 17. (Nielsen 2009 prints the update of the
+splitting A = M - N as max(0, M^-1 N r - b), with b out of reach of M^-1: docs/decisions/24-nielsen-update.md.)
 """
 
 from ...compiled.kernel import subkernel

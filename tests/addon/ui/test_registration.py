@@ -275,6 +275,13 @@ def test_panels_draw_in_every_state(registered):
     bpy.context.window_manager.cairn.error = ""
 
 
+@pytest.mark.parametrize(("width", "beside"), [(400, True), (200, False)])
+def test_names_stand_within_the_fields_of_a_narrow_sidebar(width, beside):
+    """Beside the values they would be cut."""
+    assert layout_of(panels.VIEW3D_PT_cairn, width).use_property_split == beside
+    assert layout_of(panels.VIEW3D_PT_cairn_solver, width).use_property_split == beside
+
+
 def test_the_panel_begins_with_what_animators_choose(registered):
     """Quality, substeps and range; what is for those who compare solvers is in a closed panel of its own."""
     assert drawn(panels.VIEW3D_PT_cairn)[:5] == ["quality", "substeps", "use_custom_range", "frame_start", "frame_end"]
@@ -326,7 +333,7 @@ def test_notes_are_drawn_by_kind_with_a_button_each():
 
 def drawn_joint(panel, ob):
     """Texts of the panel of a constraint; None if it is not shown."""
-    context = SimpleNamespace(object=ob, region=SimpleNamespace(width=400))
+    context = SimpleNamespace(object=ob, region=SimpleNamespace(width=400), preferences=bpy.context.preferences)
     if not panel.poll(context):
         return None
     layout = Layout()

@@ -24,7 +24,8 @@ SOLVED, RAY, LIMIT, SINGULAR = 0, 1, 2, 3
 
 # Entries of a driving column below this share of its largest are rounding.
 _TOLERANCE_PIVOT = 1e-9
-# By how much a basic variable of the scaled problem may be negative, relative to the largest: what counts as zero.
+# By how much a basic variable of the scaled problem may be negative, relative to the largest change that it has had (at
+# the start to its part of the covering vector): what counts as zero.
 _TOLERANCE_VALUE = 1e-12
 # Ratios of the lexicographic rule closer than this, relative to the largest involved, are tied.
 _TOLERANCE_TIE = 1e-11
@@ -34,7 +35,7 @@ _TOLERANCE_DRIFT = 1e-11
 # A pivot below this share of the column's largest entry is taken only from a fresh B^-1.
 _RATIO_DOUBTFUL = 1e-5
 # Covering vector of rows without a diagonal, such as the bounds of friction. What they bound then enters late, which
-# takes a third less pivots on contacts than ones do.
+# takes 30 to 45 % fewer pivots on contacts than ones do (docs/solvers/lemke.md).
 _COVER_BOUND = 0.01
 # Passes of ``solve_lemke``, each with its own covering vector.
 _ATTEMPTS = 3
