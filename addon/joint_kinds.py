@@ -30,6 +30,7 @@ JOINT_LABELS = {
     "GENERIC": "Generic",
     "GENERIC_SPRING": "Generic Spring",
     "MOTOR": "Motor",
+    "LOCKED_AXES": "Locked Axes",
 } | {name: title for name, title, _ in JOINT_KINDS[1:]}
 
 

@@ -136,6 +136,7 @@ def _body_numbers(ob, meshes):
     shape = [*_settings(body, _SHAPE_SETTINGS), *_settings(ob.cairn, _PART_SETTINGS)]
     modifiers = [(modifier.type, modifier.show_viewport) for modifier in ob.modifiers]
     numbers["shape"] = _number((shape, modifiers, _mesh_number(ob.data, meshes)))
+    numbers["locked axes"] = _number((list(ob.lock_location), list(ob.lock_rotation)))
     numbers["start pose"] = _number(_place(ob, curves))
     numbers["animation"] = _number(_keys(curves, (*_PLACE_CHANNELS, "rigid_body")))
     return numbers

@@ -22,6 +22,7 @@ from .concave_shapes import ConcaveReader
 from .exported_scene import ExportedBody, FrameSample, SceneExport
 from .frame_samples import evaluate_frame, gravity_of, is_sampled, kind_at, sample_without_bodies, simulation_paused
 from .growing_compounds import links_to, read_growing
+from .locked_axes import add_locks
 from .notes import Note
 from .scene_animation import AnimationSurvey, animated_paths, curves_digest, flag_values, flags_animated, scale_animated
 from .scene_joints import JointReader
@@ -115,6 +116,9 @@ class _SceneReader:
         bodies = [self._add_body(builder, ob) for ob in objects]
         joints = self._joint_reader()
         joints.add_joints(builder)
+        locks, lock_notes = add_locks(builder, objects, bodies)
+        joints.joints += locks
+        joints.notes += lock_notes
         model = builder.build()
         frames = range(self.start, self.end + 1)
         for ob, body in zip(objects, bodies, strict=True):

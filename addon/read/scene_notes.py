@@ -70,8 +70,6 @@ def _unsupported_settings(ob, body):
             yield f"{label} is animated: the start frame's value is used throughout"
     if not body.moves:
         return
-    if any(ob.lock_location) or any(ob.lock_rotation):
-        yield "locked location or rotation is not yet supported: it moves freely"
     if not any(settings.collision_collections):
         yield "is in no collision collection: it collides with nothing"
 
