@@ -380,12 +380,15 @@ def test_equal_notes_are_grouped(maker):
 
 
 def test_fingerprint_tells_scenes_apart(maker):
-    """Equal twice; another one when anything physical changes, keys included, but not the current frame."""
+    """Equal twice; another one when anything physical changes, keys included, but not the current frame or the end."""
     ob = maker.body()
     mover = maker.body("Mover", type="PASSIVE")
     maker.key(mover, "location", {1: (0, 0, 0), 50: (1, 0, 0)})
     seen = {export_scene(maker.scene).fingerprint}
     maker.scene.frame_set(9)
+    seen.add(export_scene(maker.scene).fingerprint)
+    # a bake of a longer range goes on where the shorter one ended
+    maker.world.point_cache.frame_end = 99
     seen.add(export_scene(maker.scene).fingerprint)
     assert len(seen) == 1
 
@@ -401,7 +404,7 @@ def test_fingerprint_tells_scenes_apart(maker):
         lambda: setattr(maker.scene, "gravity", (0, 0, -5)),
         lambda: setattr(maker.world, "time_scale", 2.0),
         lambda: setattr(maker.scene.render, "fps", 25),
-        lambda: setattr(maker.world.point_cache, "frame_end", 99),
+        lambda: setattr(maker.world.point_cache, "frame_start", 3),
         shift_key,
     ]
     for count, change in enumerate(changes, 2):
