@@ -3,6 +3,7 @@
 import os
 import re
 import shutil
+from pathlib import Path
 
 import pytest
 
@@ -47,3 +48,51 @@ def test_bake_in_the_window_is_one_step_of_undo(blender, scene, tmp_path):
     assert abs(seen["height"] - 1.5) < 1e-3  # on the lower box, which lies on the floor
     if folder := os.environ.get("CAIRN_PICTURES"):
         shutil.copy(picture, folder)
+
+
+def test_the_animators_loop(blender, tmp_path):
+    """From an empty scene: add, bake, look, move, duplicate, change, bake again, stop, go to notes, delete."""
+    pictures = Path(os.environ.get("CAIRN_PICTURES") or tmp_path)
+    seen = blender.script("animators_loop.py", pictures, window=True, window_words=["--enable-event-simulate"])
+
+    # before the bake: what is missing, and what would be ignored
+    assert not seen["bake_of_nothing"]
+    assert seen["why_not"].startswith("No rigid bodies yet")
+    assert seen["bake_of_bodies"]
+
+    # the bake: with a warning of the wind, on the floor, and nowhere wrong
+    first = seen["first"]
+    assert first["range"] == [1, 40]
+    assert first["warned"]
+    assert first["summary"].endswith("all contacts within tolerance")
+    assert (first["world"], first["worst"], first["outdated"]) == (False, "", "")
+    assert first["high"] == pytest.approx([0.0, 0.0, 1.5], abs=1e-3)
+    assert first["side"] == [3.0, 0.0, 1.5]
+
+    # a body that was moved at the start frame starts there, and a copy starts from where it is
+    assert seen["moved"][0] == [5.0, 0.0, 1.5]
+    assert seen["moved"][1] == pytest.approx([5.0, 0.0, 0.5], abs=1e-3)
+    side, side_end, copy, copy_end = seen["copied"]
+    assert [side, side_end] == seen["moved"]
+    assert copy == [8.0, 0.0, 1.5]
+    assert copy_end == pytest.approx([8.0, 0.0, 0.5], abs=1e-3)
+
+    # the bar never ran back but for the next bake, and said how long it would take
+    assert any(text.endswith(" left") for text, _ in seen["progress"])
+
+    # ESC is heard within a second, and the frames so far are kept
+    assert seen["seconds_to_answer"] < 1.0
+    start, end, requested, summary = seen["stopped"]
+    assert (start, requested) == (1, 20000)
+    assert 10 < end < 20000
+    assert summary.startswith("Stopped: baked ")
+
+    # notes and the worst contact lead to their objects
+    assert seen["noted"] == {"selected": ["Wind"], "looks_elsewhere": True}
+    assert seen["went"] == ["FINISHED"]
+    assert seen["worst"] == seen["at_worst"]
+
+    # all is as it was before the first bake, where the user has put it
+    deleted = seen["deleted"]
+    assert (deleted["baked"], deleted["world"], deleted["actions"]) == (False, True, [])
+    assert deleted["places"] == {"Low": [0.0, 0.0, 0.5], "Side": [5.0, 0.0, 1.5], "Copy": [8.0, 0.0, 1.5]}

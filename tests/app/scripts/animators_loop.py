@@ -1,0 +1,306 @@
+"""In a window: the loop that animators live in, from an empty scene. Tells after each step what is there.
+
+Pictures go to the folder after ``--``. ImageMagick takes them: where OpenGL is software, Blender's own are black.
+"""
+
+import importlib
+import json
+import os
+import subprocess
+import sys
+import time
+import traceback
+from pathlib import Path
+
+import bpy
+
+folder = Path(sys.argv[sys.argv.index("--") + 1])
+INTERVAL = 0.25
+PATIENCE = 200.0  # to compile, where nothing is compiled yet [s]
+seen = {"progress": []}
+waiting = {"since": 0.0, "shots": 0.0}
+
+
+def part_of_cairn(name):
+    """One of Cairn's modules, under the name that Blender gives it."""
+    package = next(addon.module for addon in bpy.context.preferences.addons if addon.module.endswith(".cairn"))
+    return importlib.import_module(f"{package}.addon.ui.{name}")
+
+
+def status():
+    return json.loads(bpy.context.window_manager.cairn.status or "{}")
+
+
+def view():
+    window = bpy.context.window_manager.windows[0]
+    return window, next(area for area in window.screen.areas if area.type == "VIEW_3D")
+
+
+def region(kind):
+    return next(region for region in view()[1].regions if region.type == kind)
+
+
+def in_view():
+    window, area = view()
+    return bpy.context.temp_override(window=window, area=area, region=region("WINDOW"))
+
+
+def at(frame, name):
+    """Where an object is in a frame, to a tenth of a millimetre."""
+    bpy.context.scene.frame_set(frame)
+    return [round(value, 4) for value in bpy.data.objects[name].matrix_world.translation]
+
+
+def select(*names):
+    for ob in bpy.context.view_layer.objects:
+        ob.select_set(ob.name in names)
+    bpy.context.view_layer.objects.active = bpy.data.objects[names[0]]
+
+
+def until(done):
+    """A step that comes back until ``done()`` is true; the next one follows then."""
+
+    def step():
+        if not done():
+            assert time.perf_counter() - waiting["since"] < PATIENCE, f"waited in vain for {done.__name__}: {status()}"
+            return True
+        return False
+
+    return step
+
+
+def picture(name):
+    """Two steps: time to draw, and the picture."""
+
+    def take():
+        subprocess.run(["import", "-window", "root", folder / f"{name}.png"], check=True)
+
+    def pause():
+        return time.perf_counter() - waiting["since"] < 1.2
+
+    return [pause, take]
+
+
+def bake():
+    with in_view():
+        assert bpy.ops.cairn.bake("INVOKE_DEFAULT") == {"RUNNING_MODAL"}
+
+
+def bake_has_ended():
+    running = part_of_cairn("operators").running
+    if running is not None:
+        seen["progress"].append((running["text"], running["factor"]))
+    return running is None
+
+
+BAKE = [bake, until(bake_has_ended)]
+
+
+# The tour
+
+
+def make_scene():
+    bpy.ops.wm.read_homefile(use_factory_startup=True, use_empty=True)
+
+
+def model():
+    with in_view():
+        for name, place, scale in (
+            ("Floor", (0, 0, -0.5), (20, 20, 1)),
+            ("Low", (0, 0, 0.5), (1, 1, 1)),
+            ("High", (0, 0, 1.6), (1, 1, 1)),
+            ("Side", (3, 0, 1.5), (1, 1, 1)),
+        ):
+            bpy.ops.mesh.primitive_cube_add(size=1, location=place, scale=scale)
+            bpy.context.object.name = name
+        bpy.ops.object.effector_add(type="WIND", location=(0, 0, 4))
+        bpy.context.object.name = "Wind"
+        bpy.ops.view3d.view_all()
+    view()[1].spaces.active.show_region_ui = True
+    bpy.context.scene.frame_end = 40
+
+
+def choose_tab():
+    region("UI").active_panel_category = "Cairn"
+    view()[1].tag_redraw()
+
+
+def add_world():
+    with in_view():
+        assert bpy.ops.rigidbody.world_add.poll()
+        bpy.ops.rigidbody.world_add()
+        seen["bake_of_nothing"] = bpy.ops.cairn.bake.poll()
+    seen["why_not"] = part_of_cairn("panels").nothing_to_bake(bpy.context.scene)
+
+
+def add_bodies():
+    with in_view():
+        select("Low", "High", "Side")
+        bpy.ops.rigidbody.objects_add(type="ACTIVE")
+        select("Floor")
+        bpy.ops.rigidbody.objects_add(type="PASSIVE")
+        seen["bake_of_bodies"] = bpy.ops.cairn.bake.poll()
+    bpy.context.scene.rigidbody_world.point_cache.frame_end = 40
+
+
+def wind_is_noted():
+    return any(names == ["Wind"] for _, _, names in status().get("notes", []))
+
+
+def look_at_bake():
+    facts = bpy.context.scene.cairn
+    seen["first"] = {
+        "range": [facts.baked_start, facts.baked_end],
+        "warned": facts.has_warnings,
+        "summary": facts.summary,
+        "world": bpy.context.scene.rigidbody_world.enabled,
+        "worst": facts.worst_object,
+        "outdated": status().get("outdated", ""),
+        "high": at(40, "High"),
+        "side": at(1, "Side"),
+    }
+
+
+def move():
+    bpy.context.scene.frame_set(1)
+    bpy.data.objects["Side"].location.x += 2.0
+
+
+def is_outdated_by(words):
+    def told():
+        return words in status().get("outdated", "")
+
+    return until(told)
+
+
+def look_at_move():
+    seen["moved"] = [at(frame, "Side") for frame in (1, 40)]
+    bpy.context.scene.frame_set(1)
+
+
+def duplicate():
+    select("Side")
+    with in_view():
+        bpy.ops.object.duplicate()
+    bpy.context.object.name = "Copy"
+    bpy.context.object.location.x += 3.0
+
+
+def look_at_copy():
+    seen["copied"] = [at(frame, name) for name in ("Side", "Copy") for frame in (1, 40)]
+    bpy.context.scene.frame_set(1)
+
+
+def change_friction():
+    for name in ("Low", "High", "Side"):
+        bpy.data.objects[name].rigid_body.friction = 0.1
+
+
+def begin_a_long_bake():
+    bpy.context.scene.rigidbody_world.point_cache.frame_end = 20000
+    bake()
+
+
+def is_under_way():
+    bake_has_ended()
+    return seen["progress"][-1][0].startswith("Frame ") and time.perf_counter() - waiting["since"] > 2.0
+
+
+def press_escape():
+    window = bpy.context.window_manager.windows[0]
+    for value in ("PRESS", "RELEASE"):
+        window.event_simulate(type="ESC", value=value, x=window.width // 2, y=window.height // 2)
+    seen["pressed"] = time.perf_counter()
+
+
+def has_answered():
+    running = part_of_cairn("operators").running
+    return running is None or running["text"].startswith("Stopping")
+
+
+def note_answer():
+    seen["seconds_to_answer"] = time.perf_counter() - seen.pop("pressed")
+
+
+def look_at_stop():
+    facts = bpy.context.scene.cairn
+    seen["stopped"] = [facts.baked_start, facts.baked_end, facts.requested_end, facts.summary]
+    bpy.context.scene.rigidbody_world.point_cache.frame_end = 40
+
+
+def check():
+    with in_view():
+        bpy.ops.cairn.check_scene()
+        notes = json.loads(bpy.context.window_manager.cairn.check)["notes"]
+        place = next(place for place, (_, _, names) in enumerate(notes) if names == ["Wind"])
+        space = view()[1].spaces.active.region_3d
+        before = list(space.view_location)
+        bpy.ops.cairn.select_noted(source="check", place=place)
+    seen["noted"] = {
+        "selected": [ob.name for ob in bpy.context.selected_objects],
+        "looks_elsewhere": before != list(space.view_location),
+    }
+
+
+def solve_badly():
+    settings = bpy.context.scene.cairn
+    settings.quality, settings.max_iterations = "exact", 1
+
+
+def go_to_worst():
+    facts = bpy.context.scene.cairn
+    bpy.context.scene.frame_set(1)
+    with in_view():
+        seen["went"] = list(bpy.ops.cairn.go_to_worst())
+    seen["worst"] = [facts.worst_object, facts.worst_frame]
+    seen["at_worst"] = [bpy.context.object.name, bpy.context.scene.frame_current]
+
+
+def delete():
+    bpy.context.scene.frame_set(1)
+    with in_view():
+        bpy.ops.cairn.delete_bake()
+    seen["deleted"] = {
+        "baked": bpy.context.scene.cairn.is_baked,
+        "world": bpy.context.scene.rigidbody_world.enabled,
+        "actions": [ob.name for ob in bpy.data.objects if ob.animation_data and ob.animation_data.action],
+        "places": {name: at(1, name) for name in ("Low", "Side", "Copy")},
+    }
+
+
+def leave():
+    print("cairn-test:" + json.dumps(seen), flush=True)
+    bpy.ops.wm.quit_blender()
+
+
+steps = [
+    *(make_scene, model, choose_tab, *picture("1-empty")),
+    *(add_world, add_bodies, until(wind_is_noted), *picture("2-before")),
+    *(*BAKE, look_at_bake, *picture("3-baked")),
+    *(move, is_outdated_by("start pose of Side"), *picture("4-moved"), *BAKE, look_at_move),
+    *(duplicate, is_outdated_by("1 new body"), *BAKE, look_at_copy),
+    *(change_friction, is_outdated_by("friction of 3 bodies"), *picture("5-outdated")),
+    *(begin_a_long_bake, until(is_under_way), *picture("6-running"), press_escape, until(has_answered), note_answer),
+    *(until(bake_has_ended), look_at_stop, *picture("7-stopped")),
+    *(check, *picture("8-noted"), solve_badly, *BAKE, go_to_worst, *picture("9-worst")),
+    *(delete, *picture("10-deleted"), leave),
+]
+
+
+def next_step():
+    """Play a step; one that returns true has not ended."""
+    try:
+        waiting["since"] = waiting["since"] or time.perf_counter()
+        if steps[0]():
+            return INTERVAL
+        steps.pop(0)
+        waiting["since"] = 0.0
+    except Exception:
+        # Blender would only take the timer away, and wait for a user
+        traceback.print_exc()
+        os._exit(1)
+    # quitting takes a while, in which timers go on
+    return INTERVAL if steps else None
+
+
+bpy.app.timers.register(next_step, first_interval=2.0, persistent=True)
