@@ -80,8 +80,8 @@ def test_the_animators_loop(blender, tmp_path):
     # the bar never ran back but for the next bake, and said how long it would take
     assert any(text.endswith(" left") for text, _ in seen["progress"])
 
-    # ESC is heard within a second, beside what a graphics card made of software takes to draw the window before and after
-    # it; and the frames so far are kept
+    # ESC is heard within a second, beside what software in place of a graphics card takes to draw the window before and
+    # after it; and the frames so far are kept
     assert seen["seconds_to_answer"] < 1.0 + 2.0 * seen["seconds_to_draw"], seen
     start, end, requested, summary = seen["stopped"]
     assert (start, requested) == (1, 20000)
