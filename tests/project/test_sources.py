@@ -169,3 +169,9 @@ def test_exceptions_from_the_limit_of_parameters_are_needed():
         if "PLR0913" in rules:
             functions = [node for node in ast.walk(parse(ROOT / name)) if isinstance(node, ast.FunctionDef)]
             assert max(map(parameters, functions)) > ruff["pylint"]["max-args"], name
+
+
+def test_test_files_have_names_of_their_own():
+    """Below tests there is no ``__init__.py``, so pytest imports them by name, and stops at two of one name."""
+    names = [path.name for path in (ROOT / "tests").rglob("test_*.py")]
+    assert sorted(set(names)) == sorted(names)

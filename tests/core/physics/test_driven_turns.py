@@ -82,9 +82,8 @@ def test_a_stack_on_a_turntable_keeps_its_radius(substeps, quality, tilt):
 
     places = play(builder, 4.0, speeding_up, substeps=substeps, quality=quality)
     later = places[RATE:, 1:]
-    np.testing.assert_allclose(
-        later, np.tile(later[0], (len(later), 1, 1)), rtol=0, atol=5e-4 if quality == "exact" else drift / 3
-    )
+    allowed = 5e-4 if quality == "exact" else min(drift / 3, 5e-3)
+    np.testing.assert_allclose(later, np.tile(later[0], (len(later), 1, 1)), rtol=0, atol=allowed)
 
 
 def test_what_slides_on_a_turntable_still_slides_off():
