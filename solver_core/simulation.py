@@ -193,7 +193,8 @@ class Simulation:
                 self._aim_shapes(meshes, shapes, duration)
         elif target is not None:
             wake_all(self._sleep, self._acting.kind)
-        return target, (meshes, shapes), self._settings_of_step(duration)
+        step = self._settings_of_step(duration)
+        return target, (meshes, shapes), step._replace(ends_at_rest=int(not (meshes or shapes)))
 
     def _end_frame(self, target, meshes, shapes) -> FrameReport:
         """Put what is driven exactly where it is to be, and report."""

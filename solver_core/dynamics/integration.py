@@ -58,6 +58,8 @@ class MotionArrays(NamedTuple):
         At the substep's end, with gravity and damping, without contacts.
     position_velocity : float64 [body_count, 6]
         Moves the poses (``position_update``).
+    stands : bool [body_count]
+        The body has stood still in this frame (``standstill``).
     solve_flags : SolveFlags
     small_steps : SmallStepMotion
     """
@@ -68,6 +70,7 @@ class MotionArrays(NamedTuple):
     start_velocity: np.ndarray
     free_velocity: np.ndarray
     position_velocity: np.ndarray
+    stands: np.ndarray
     solve_flags: SolveFlags
     small_steps: SmallStepMotion
 
@@ -81,6 +84,7 @@ def allocate_motion(body_count: int) -> MotionArrays:
         start_velocity=np.zeros((body_count, 6)),
         free_velocity=np.zeros((body_count, 6)),
         position_velocity=np.zeros((body_count, 6)),
+        stands=np.zeros(body_count, np.bool_),
         solve_flags=allocate_solve_flags(body_count),
         small_steps=allocate_small_step_motion(body_count),
     )

@@ -38,6 +38,7 @@ from .small_step_motion import (
     use_small_steps,
 )
 from .solve_flags import note_solved
+from .standstill import keep_velocities, keeps_standing
 
 _apply_impulses = inlined(apply_impulses)
 
@@ -68,8 +69,22 @@ def solve_positions(arrays, worker):
             solves.iterations[island] = 0
             continue
         forget_outcome(solves, island)
-        _solve_island(arrays, members, rows, islands, island)
+        stands = _keep_standing(members, rows, islands, island)
+        solves.keeps_standing[island] = stands
+        if not stands:
+            _solve_island(arrays, members, rows, islands, island)
     help_others(arrays, members, worker, worked)
+
+
+@subkernel(inline=True)
+def _keep_standing(members, rows, islands, island):
+    """Let an island stand still that has done so in this frame; returns whether it does."""
+    motion, contacts = members.motion, members.collision.contacts[members.collision.roles.present[0]]
+    if not keeps_standing(rows, islands, island, contacts, motion.free_velocity, motion.stands):
+        return False
+    keep_velocities(islands, island, motion.start_velocity, members.state.velocity)
+    note_solved(islands, island, motion.solve_flags, np.bool_(False))
+    return True
 
 
 @subkernel(inline=True)
