@@ -5,7 +5,9 @@ impulses, not its velocities. Once it has been solved in a frame with nothing mo
 their state until the frame ends, unless something joins the island that moves. The next frame measures it anew. If
 nothing at all moves in the scene, the frame ends there.
 
-An island stands still if the method has solved it and, at the substep's start and at its end and in what moves the
+Islands with joints are solved in each substep as long as anything moves, since what their joints bear is noted there.
+
+An island stands still if the method has solved it, and at the substep's start and at its end and in what moves the
 poses, no body is faster than rounding and the solver's tolerance make it. Balanced forces, so: a ball at the top of its
 flight is still for a moment, too, but not at both ends of a substep.
 """
@@ -46,6 +48,8 @@ def keeps_standing(rows, islands, island, contacts, velocity, stands):
     for index in range(islands.body_first[island], islands.body_first[island + 1]):
         if not stands[islands.body_order[index]]:
             return False
+    if has_joints(rows, islands, island, contacts.count[0]):
+        return False
     return not touches_kinematic(islands, island, rows, contacts, velocity)
 
 
@@ -114,7 +118,6 @@ def _stands(members, rows, islands, island, contacts):
             return False
     return (
         members.solves.missed[island] == 0
-        and not has_joints(rows, islands, island, contacts.count[0])
         and rests_on_something(rows, islands, island, motion.can_be_pushed)
         and not touches_kinematic(islands, island, rows, contacts, members.state.velocity)
     )
