@@ -42,8 +42,8 @@ from .small_step_motion import (
 from .solve_flags import note_solved
 from .standstill import keep_velocities, keeps_standing
 
-# A solve brings an island nearer to rest if it leaves at most this share of its energy, or no more than at this share of
-# the speed that gravity gives in a substep.
+# A solve brings an island nearer to rest if it leaves at most this share of its energy, or no more than at this share
+# of the speed that gravity gives in a substep.
 _SHARE_CALMER, _RATIO_STILL = 0.9, 1e-3
 _apply_impulses = inlined(apply_impulses)
 
@@ -160,7 +160,7 @@ def _solve_jointed_island(arrays, members, rows, islands, island):
 
 @subkernel
 def _is_calmer(members, rows, islands, island):
-    """Whether a solve has brought an island nearer to rest: by a tenth of its energy, or it rests all but for rounding."""
+    """Whether a solve has brought an island nearer to rest, by a tenth of its energy, or all but to rest."""
     step = numbers_of(members.settings.step)
     mass = 0.0
     for index in range(islands.body_first[island], islands.body_first[island + 1]):

@@ -86,10 +86,10 @@ def note_standing(members, step):
         if not _stands(members, rows, islands, island, contacts):
             for index in range(islands.body_first[island], islands.body_first[island + 1]):
                 stands[islands.body_order[index]] = False
+    all_stand = True
     for body in range(len(stands)):
-        if not stands[body] and _moves(state, body):
-            return False
-    return True
+        all_stand = all_stand and (stands[body] or not _moves(state, body))
+    return all_stand
 
 
 @subkernel
@@ -126,9 +126,7 @@ def _stands(members, rows, islands, island, contacts):
 @subkernel
 def _moves(state, body):
     """Whether a body that does not stand still moves, or may begin to."""
-    if state.kind[body] == DYNAMIC:
-        return True
+    is_driven = False
     for column in range(6):
-        if state.kind[body] != STATIC and state.velocity[body, column] != 0.0:
-            return True
-    return False
+        is_driven = is_driven or state.velocity[body, column] != 0.0
+    return state.kind[body] == DYNAMIC or (state.kind[body] != STATIC and is_driven)

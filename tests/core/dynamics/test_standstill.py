@@ -39,7 +39,7 @@ def simulate(builder, **options):
 
 @pytest.mark.parametrize("quality", ["production", "exact"])
 def test_still_scenes_take_one_pass_a_frame(quality):
-    """A stack, solved: three of four substeps would repeat the first, and after ten seconds it stands where it stood."""
+    """Three of four substeps would repeat the first, and after ten seconds a stack stands where it stood."""
     builder = builder_with_floor()
     add_stack(builder, 5)
     simulation = simulate(builder, quality=quality)
