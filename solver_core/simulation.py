@@ -193,7 +193,10 @@ class Simulation:
                 self._aim_shapes(meshes, shapes, duration)
         elif target is not None:
             wake_all(self._sleep, self._acting.kind)
-        return target, (meshes, shapes), self._settings_of_step(duration)
+        step, is_driven = self._settings_of_step(duration), bool(meshes or shapes)
+        if frame_input.motor_position is not None or frame_input.motor_velocity is not None:
+            is_driven = True
+        return target, (meshes, shapes), step._replace(ends_at_rest=int(not is_driven))
 
     def _end_frame(self, target, meshes, shapes) -> FrameReport:
         """Put what is driven exactly where it is to be, and report."""

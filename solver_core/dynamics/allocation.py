@@ -134,6 +134,7 @@ def allocate_solves(body_count: int) -> IslandSolveArrays:
         missed=np.zeros(body_count, np.int64),
         in_small_steps=np.zeros(body_count, np.int64),
         budget=np.zeros(body_count),
+        keeps_standing=np.zeros(body_count, np.bool_),
         worst_a=np.zeros(body_count, np.int64),
         worst_b=np.zeros(body_count, np.int64),
         residual=np.zeros(body_count),

@@ -36,6 +36,8 @@ class FrameRecord(NamedTuple):
         The largest of these solves, relative to its problem's scale.
     worst_bodies : int64 [2]
         The bodies of the contact where that was; -1 without one.
+    stands : int64 [1]
+        1: nothing moves any more in this frame.
     not_finite : int64 [1]
         The first body whose motion is no longer finite; -1 without one.
     penetration : float64 [1]
@@ -56,6 +58,7 @@ class FrameRecord(NamedTuple):
     in_small_steps: np.ndarray
     residual: np.ndarray
     worst_bodies: np.ndarray
+    stands: np.ndarray
     not_finite: np.ndarray
     penetration: np.ndarray
     energy: np.ndarray

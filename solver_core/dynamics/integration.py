@@ -34,6 +34,8 @@ _ANGLE_PLAIN = 1e-3
 # A body may gain this share of its size in a substep before contacts are searched for again: half of the margin within
 # which they are searched for in any case.
 _RATIO_OUT_OF_SIGHT = 0.005
+# ... and what moves in small steps this one: half of the margin and of what it may overlap by the substep's end.
+_RATIO_COARSE_OUT_OF_SIGHT = 0.009
 # Bodies are taken to change by this much more than they have, since what they meet then pushes them again.
 _FACTOR_SURPLUS = 1.5
 # From the centre of mass to the farthest point, as a share of the size: half the diagonal of a cube.
@@ -58,6 +60,8 @@ class MotionArrays(NamedTuple):
         At the substep's end, with gravity and damping, without contacts.
     position_velocity : float64 [body_count, 6]
         Moves the poses (``position_update``).
+    stands : bool [body_count]
+        The body has stood still in this frame (``standstill``).
     solve_flags : SolveFlags
     small_steps : SmallStepMotion
     """
@@ -68,6 +72,7 @@ class MotionArrays(NamedTuple):
     start_velocity: np.ndarray
     free_velocity: np.ndarray
     position_velocity: np.ndarray
+    stands: np.ndarray
     solve_flags: SolveFlags
     small_steps: SmallStepMotion
 
@@ -81,6 +86,7 @@ def allocate_motion(body_count: int) -> MotionArrays:
         start_velocity=np.zeros((body_count, 6)),
         free_velocity=np.zeros((body_count, 6)),
         position_velocity=np.zeros((body_count, 6)),
+        stands=np.zeros(body_count, np.bool_),
         solve_flags=allocate_solve_flags(body_count),
         small_steps=allocate_small_step_motion(body_count),
     )
@@ -185,7 +191,8 @@ def reach_farther(size, motion, velocity, gravity_norm, h, surplus):
         gained = h * (
             _speed(now, linear) - _speed(start, linear) + lever * (_speed(now, angular) - _speed(start, angular))
         )
-        allowed = surplus[body] + gravity_norm * h * h + _RATIO_OUT_OF_SIGHT * size[body]
+        ratio = _RATIO_COARSE_OUT_OF_SIGHT if motion.small_steps.is_used[body] else _RATIO_OUT_OF_SIGHT
+        allowed = surplus[body] + gravity_norm * h * h + ratio * size[body]
         out_of_sight = out_of_sight or gained > allowed
     if out_of_sight:
         for body in range(size.size):

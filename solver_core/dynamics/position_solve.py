@@ -8,7 +8,7 @@ import numpy as np
 
 from ..compiled.kernel import entry, inlined, subkernel
 from ..compiled.views import numbers_of, views_of, whole
-from ..constraints.velocity_rows import are_overgrown, forget_impulses
+from ..constraints.velocity_rows import are_overgrown, forget_impulses, kinetic_energy
 from ..parallel.workers import take_next
 from ..problem.problem import CONVERGED_RELATIVE
 from ..solvers.shared.sweep import apply_impulses
@@ -30,7 +30,9 @@ from .island_solve import (
 from .islands import has_joints
 from .sharing import begin_islands, help_others
 from .small_step_motion import (
+    CREDIT_TO_TRY,
     SHARE_OF_SUCCESS,
+    credit_of,
     earn_credit,
     keeps_overlaps,
     note_solved_by_method,
@@ -38,7 +40,11 @@ from .small_step_motion import (
     use_small_steps,
 )
 from .solve_flags import note_solved
+from .standstill import keep_velocities, keeps_standing
 
+# A solve brings an island nearer to rest if it leaves at most this share of its energy, or no more than at this share
+# of the speed that gravity gives in a substep.
+_SHARE_CALMER, _RATIO_STILL = 0.9, 1e-3
 _apply_impulses = inlined(apply_impulses)
 
 
@@ -68,8 +74,22 @@ def solve_positions(arrays, worker):
             solves.iterations[island] = 0
             continue
         forget_outcome(solves, island)
-        _solve_island(arrays, members, rows, islands, island)
+        stands = _keep_standing(members, rows, islands, island)
+        solves.keeps_standing[island] = stands
+        if not stands:
+            _solve_island(arrays, members, rows, islands, island)
     help_others(arrays, members, worker, worked)
+
+
+@subkernel(inline=True)
+def _keep_standing(members, rows, islands, island):
+    """Let an island stand still that has done so in this frame; returns whether it does."""
+    motion, contacts = members.motion, members.collision.contacts[members.collision.roles.present[0]]
+    if not keeps_standing(rows, islands, island, contacts, motion.free_velocity, motion.stands):
+        return False
+    keep_velocities(islands, island, motion.start_velocity, members.state.velocity)
+    note_solved(islands, island, motion.solve_flags, np.bool_(False))
+    return True
 
 
 @subkernel(inline=True)
@@ -107,8 +127,9 @@ def _solve_island(arrays, members, rows, islands, island):
         forget_impulses(islands, island, rows, members.motion.free_velocity, members.state.velocity)
         if not has_small_steps:
             outcome = solve_island(arrays, members.kernels.stages, island, effort, budget)
+    comes_to_rest = not is_unsolved and rests and _is_calmer(members, rows, islands, island)
     if has_small_steps:
-        share = SHARE_OF_SUCCESS if rests and not is_unsolved else 1.0
+        share = SHARE_OF_SUCCESS if comes_to_rest else 1.0
         spend_credit(islands, island, small_steps, share * members.solver_input.work[0])
     if has_small_steps and is_unsolved:
         # The impulses are no solution, but a better start than those of the last substep.
@@ -116,7 +137,7 @@ def _solve_island(arrays, members, rows, islands, island):
         _move_in_small_steps(arrays, members, rows, islands, island)
         return
     if has_small_steps:
-        note_solved_by_method(islands, island, small_steps, not is_unsolved)
+        note_solved_by_method(islands, island, small_steps, comes_to_rest or _may_go_on(islands, island, small_steps))
     note_solved(islands, island, flags, is_unsolved)
     note_outcome(solves, island, rows, outcome, step.gravity_norm * step.h)
 
@@ -135,6 +156,24 @@ def _solve_jointed_island(arrays, members, rows, islands, island):
     step = numbers_of(members.settings.step)
     note_solved(islands, island, members.motion.solve_flags, outcome[0] > CONVERGED_RELATIVE)
     note_outcome(solves, island, rows, outcome, step.gravity_norm * step.h)
+
+
+@subkernel
+def _is_calmer(members, rows, islands, island):
+    """Whether a solve has brought an island nearer to rest, by a tenth of its energy, or all but to rest."""
+    step = numbers_of(members.settings.step)
+    mass = 0.0
+    for index in range(islands.body_first[island], islands.body_first[island + 1]):
+        mass += rows.body_mass[islands.body_order[index], 0, 0]
+    before = kinetic_energy(islands, island, rows, members.motion.start_velocity)
+    after = kinetic_energy(islands, island, rows, members.state.velocity)
+    return after <= _SHARE_CALMER * before + 0.5 * mass * (_RATIO_STILL * step.gravity_norm * step.h) ** 2
+
+
+@subkernel
+def _may_go_on(islands, island, small_steps):
+    """Whether an island can pay for another solve that brings it no nearer to rest."""
+    return credit_of(islands, island, small_steps) >= CREDIT_TO_TRY
 
 
 @subkernel

@@ -18,6 +18,7 @@ from .integration import measure_motion
 from .sharing import call_stage
 from .sleeping import fall_asleep, forget_changes
 from .stage_names import APPLY_FORCES, END_JOINTS, FALL_ASLEEP, INTEGRATE, SOLVE_POSITIONS, SOLVE_VELOCITIES
+from .standstill import forget_standing, note_standing
 
 
 @kernel
@@ -41,7 +42,13 @@ def advance_frame(arrays):
     problem, record, stages = members.problem, members.record, members.kernels.stages
     step = numbers_of(members.settings.step)
     start_clock(record)
+    if record.substeps[0] == 0:
+        forget_standing(members.motion.stands)
     while record.substeps[0] < step.substeps:
+        if record.stands[0] == 1:
+            # what is left of the frame would repeat the last substep
+            record.substeps[0] = step.substeps
+            break
         call_stage(stages, APPLY_FORCES, arrays)
         end_stage(record, APPLY_FORCES)
 
@@ -58,12 +65,14 @@ def advance_frame(arrays):
         if model.joints.body_a.size > 0:
             call_stage(stages, END_JOINTS, arrays)
 
+        all_stand = note_standing(members, step)
         call_stage(stages, INTEGRATE, arrays)
         end_stage(record, INTEGRATE)
 
         record_contacts(record, contacts, problem.islands)
         finish_detection(members)
         record.substeps[0] += 1
+        record.stands[0] = 1 if all_stand and step.ends_at_rest else 0
 
     if step.sleeping:
         fall_asleep(

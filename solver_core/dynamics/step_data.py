@@ -41,6 +41,8 @@ class StepSettings(NamedTuple):
         1: the method solves also what rests by sweeps.
     small_steps : int
         In a substep of an island in motion (``island_solve``); 0: the method solves all islands.
+    ends_at_rest : int
+        1: the frame ends where nothing moves (``standstill``); 0: something may yet, as a mesh that deforms.
     """
 
     substeps: int
@@ -50,6 +52,7 @@ class StepSettings(NamedTuple):
     sleeping: int = 0
     sweeps_at_rest: int = 0
     small_steps: int = 0
+    ends_at_rest: int = 0
 
 
 class FrameSettings(NamedTuple):
@@ -200,6 +203,8 @@ class IslandSolveArrays(NamedTuple):
         By island: 1 where it moved in small steps.
     budget : float64 [body_count]
         By island: what each of this substep's solves by the method may cost, in sweeps over the island.
+    keeps_standing : bool [body_count]
+        By island: it stands still, as it did before in this frame, and is not solved (``standstill``).
     worst_a, worst_b : int64 [body_count]
         The bodies of the block with the largest residual; -1 without one.
     residual : float64 [body_count]
@@ -213,6 +218,7 @@ class IslandSolveArrays(NamedTuple):
     missed: np.ndarray
     in_small_steps: np.ndarray
     budget: np.ndarray
+    keeps_standing: np.ndarray
     worst_a: np.ndarray
     worst_b: np.ndarray
     residual: np.ndarray

@@ -64,7 +64,8 @@ def solve_velocities(arrays, worker):
             break
         worked = True
         forget_outcome(solves, island)
-        _solve_island(arrays, members, rows, islands, island)
+        if not solves.keeps_standing[island]:
+            _solve_island(arrays, members, rows, islands, island)
     help_others(arrays, members, worker, worked)
 
 

@@ -1,0 +1,177 @@
+"""What stands still is solved once a frame, and answers to whatever moves all the same."""
+
+import numpy as np
+import pytest
+
+from cairn.solver_core import (
+    BodyKind,
+    Box,
+    FrameInput,
+    ModelBuilder,
+    Point,
+    Simulation,
+    SimulationOptions,
+    Sphere,
+)
+
+SUBSTEPS = 4
+G = 9.81
+
+
+def builder_with_floor():
+    builder = ModelBuilder(gravity=(0.0, 0.0, -G))
+    builder.add_body(
+        name="floor", kind=BodyKind.STATIC, shape=Box(half_extents=(20.0, 20.0, 0.5)), position=(0.0, 0.0, -0.5)
+    )
+    return builder
+
+
+def add_stack(builder, count, x=0.0, y=0.0):
+    for number in range(count):
+        builder.add_body(
+            name=f"box {x} {number}", shape=Box(half_extents=(0.5, 0.5, 0.5)), mass=1.0, position=(x, y, 0.5 + number)
+        )
+
+
+def simulate(builder, **options):
+    return Simulation(builder.build(), SimulationOptions(substeps=SUBSTEPS, sleeping=False, **options))
+
+
+@pytest.mark.parametrize("quality", ["production", "exact"])
+def test_still_scenes_take_one_pass_a_frame(quality):
+    """Three of four substeps would repeat the first, and after ten seconds a stack stands where it stood."""
+    builder = builder_with_floor()
+    add_stack(builder, 5)
+    simulation = simulate(builder, quality=quality)
+    start = simulation.poses()[0]
+    reports = [simulation.advance_frame() for _ in range(240)]
+    assert all(report.substeps == SUBSTEPS for report in reports)
+    assert all(report.detection_passes == 1 for report in reports[5:])
+    assert np.abs(simulation.poses()[0] - start).max() <= 1e-8
+
+
+def test_what_falls_beside_a_still_stack_falls_as_alone():
+    """Free flight beside what stands is the exact parabola, substep by substep."""
+    builder = builder_with_floor()
+    add_stack(builder, 3)
+    builder.add_body(name="ball", shape=Sphere(0.2), mass=1.0, position=(6.0, 0.0, 15.0))
+    simulation = simulate(builder)
+    for _ in range(24):
+        report = simulation.advance_frame()
+    assert report.detection_passes >= SUBSTEPS
+    assert simulation.poses()[0][4, 2] == pytest.approx(15.0 - 0.5 * G, abs=1e-9)
+
+
+def test_a_hit_in_the_middle_of_a_frame_moves_what_stood():
+    """A ball meets a still stack in whichever substep it does; momentum goes over to the box that it hits."""
+    builder = builder_with_floor()
+    add_stack(builder, 1)
+    speed = 4.0
+    # gap of two frames and a half: the first substeps of the third frame find nothing that moves beside the box
+    gap = 2.6 * speed / 24.0
+    builder.add_body(
+        name="ball",
+        shape=Sphere(0.3),
+        mass=1.0,
+        friction=0.0,
+        position=(-0.8 - gap, 0.0, 0.5),
+        linear_velocity=(speed, 0.0, 0.0),
+    )
+    simulation = simulate(builder)
+    for _ in range(2):
+        simulation.advance_frame()
+    assert np.abs(simulation.velocities()[1]).max() < 1e-6
+    simulation.advance_frame()
+    box, ball = simulation.velocities()[1:3]
+    # without a bounce both go on together, slowed by the friction on the floor for less than a frame
+    assert box[0] > 0.5 * speed - 0.5 * G / 24.0 - 1e-6
+    assert ball[0] <= box[0] + 1e-6
+
+
+@pytest.mark.parametrize("quality", ["production", "exact"])
+def test_a_ball_at_the_top_of_its_flight_does_not_stay_there(quality):
+    """It is still for a moment while it touches a wall; a substep later it falls."""
+    builder = ModelBuilder(gravity=(0.0, 0.0, -G))
+    builder.add_body(
+        name="wall", kind=BodyKind.STATIC, shape=Box(half_extents=(0.5, 20.0, 20.0)), position=(-0.5, 0.0, 0.0)
+    )
+    # still at the end of the first substep exactly
+    h = 1.0 / (24.0 * SUBSTEPS)
+    builder.add_body(
+        name="ball",
+        shape=Sphere(0.5),
+        mass=1.0,
+        friction=0.0,
+        position=(0.5, 0.0, 0.0),
+        linear_velocity=(0.0, 0.0, G * h),
+    )
+    simulation = simulate(builder, quality=quality)
+    simulation.advance_frame()
+    time = 1.0 / 24.0
+    assert simulation.velocities()[1, 2] == pytest.approx(G * h - G * time, abs=1e-9)
+
+
+def test_a_driven_floor_carries_what_stood_on_it():
+    """A tray that begins to move takes along at once what stood on it for a second."""
+    builder = ModelBuilder(gravity=(0.0, 0.0, -G))
+    builder.add_body(
+        name="tray", kind=BodyKind.KINEMATIC, shape=Box(half_extents=(5.0, 5.0, 0.5)), position=(0.0, 0.0, -0.5)
+    )
+    add_stack(builder, 2)
+    simulation = simulate(builder)
+    for _ in range(24):
+        simulation.advance_frame()
+    position, orientation = simulation.poses()
+    speed = 0.05
+    for frame in range(12):
+        position[0, 0] = speed * (frame + 1) / 24.0
+        report = simulation.advance_frame(FrameInput(position=position, orientation=orientation))
+        assert report.detection_passes >= SUBSTEPS
+    assert simulation.poses()[0][1:, 0] == pytest.approx(speed * 0.5, abs=1e-3)
+
+
+def test_gravity_that_turns_moves_what_stood():
+    """At the next frame's first substep already."""
+    builder = builder_with_floor()
+    add_stack(builder, 2)
+    simulation = simulate(builder)
+    for _ in range(12):
+        simulation.advance_frame()
+    simulation.advance_frame(FrameInput(gravity=(0.0, 0.0, 1.0)))
+    assert simulation.velocities()[1:, 2] == pytest.approx(1.0 / 24.0, abs=1e-6)
+
+
+def test_substep_by_substep_gives_the_same_bits():
+    """Also where a frame ends at rest after its first substep."""
+    whole, parts = builder_with_floor(), builder_with_floor()
+    for builder in (whole, parts):
+        add_stack(builder, 4)
+    whole, parts = simulate(whole), simulate(parts)
+    for _ in range(12):
+        whole.advance_frame()
+        for _ in parts.frame_steps():
+            pass
+    assert whole.digest() == parts.digest()
+
+
+def test_what_hangs_still_ends_the_frame_too():
+    """A chain at rest: what its joints bear is its weight."""
+    builder = ModelBuilder(gravity=(0.0, 0.0, -G))
+    ceiling = builder.add_body(
+        name="ceiling", kind=BodyKind.STATIC, shape=Box(half_extents=(1.0, 1.0, 0.1)), position=(0.0, 0.0, 0.1)
+    )
+    above, links = ceiling, 5
+    for number in range(links):
+        link = builder.add_body(
+            name=f"link {number}",
+            shape=Box(half_extents=(0.05, 0.05, 0.2)),
+            mass=1.0,
+            position=(0.0, 0.0, -0.5 * number - 0.3),
+        )
+        builder.add_joint(Point(), above, link, position=(0.0, 0.0, -0.5 * number - 0.05))
+        above = link
+    simulation = simulate(builder)
+    for _ in range(24):
+        report = simulation.advance_frame()
+    assert report.detection_passes == 1
+    assert np.linalg.norm(report.joints.force, axis=1) == pytest.approx(G * np.arange(links, 0, -1), rel=1e-6)
