@@ -20,7 +20,7 @@ from ..read.scene_poses import SceneError
 from ..wedge.local import LocalTasks
 from ..wedge.plan import WedgePlan, file_hash, read_plan
 from ..wedge.table import write_sheet, write_table
-from ..wedge.targets import jitter, rigid_bodies, set_property
+from ..wedge.targets import jitter, rigid_bodies, set_properties
 from ..wedge.variants import WedgeError, make_variants, parse_vary
 from . import operators
 from .operators import SceneOperator, StepsOperator, redraw, show_error
@@ -224,8 +224,7 @@ def use_variant(scene, plan: WedgePlan, number: int) -> None:
     variant = plan.variant(number)
     if scene.cairn.is_baked:
         operators.keyframes.delete_bake(scene)
-    for name, value in variant.values.items():
-        set_property(scene, name, value)
+    set_properties(scene, variant.values)
     for name, location in json.loads(scene.cairn_wedge.before_jitter or "{}").items():
         if name in scene.objects:
             scene.objects[name].location = location

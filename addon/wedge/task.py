@@ -15,7 +15,7 @@ from ..pictures import PictureError, render_picture
 from ..settings import BakeSettings
 from ..write import keyframes
 from .plan import WedgePlan
-from .targets import jitter, set_property
+from .targets import jitter, set_properties
 from .variants import Variant
 
 # Of a variant's picture [pixels].
@@ -89,8 +89,7 @@ def set_up(scene, plan: WedgePlan, variant: Variant) -> None:
     """
     if scene.cairn.is_baked:
         keyframes.delete_bake(scene)
-    for name, value in variant.values.items():
-        set_property(scene, name, value)
+    set_properties(scene, variant.values)
     if variant.seed is not None:
         jitter(scene, variant.seed, plan.jitter)
 
