@@ -169,7 +169,8 @@ def bake_variants(scene):
                 done += 1
                 if end.code != 0:
                     failed.append(end)
-            yield BakeProgress("wedge", done, total, f"Variant {done} of {total}", done / total)
+            share = (done + tasks.under_way) / total
+            yield BakeProgress("wedge", done, total, f"{done} of {total} variants, {share:.0%}", share)
             time.sleep(_PAUSE)
     except (BakeStopped, KeyboardInterrupt):
         stopped = True
@@ -375,7 +376,8 @@ def _button_text(wedge) -> str:
         counts = [len(parse_vary(f"{entry.path}={entry.values}")[1]) for entry in wedge.entries]
     except WedgeError:
         return iface_("Bake Variants")
-    return iface_("Bake {:,d} Variants").format(math.prod(counts) * (wedge.seeds or 1))
+    total = math.prod(counts) * (wedge.seeds or 1)
+    return iface_("Bake {:,d} Variants").format(total) if total > 1 else iface_("Bake Variants")
 
 
 class SCENE_PT_cairn_wedge(_Wedge, bpy.types.Panel):

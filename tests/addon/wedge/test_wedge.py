@@ -10,11 +10,15 @@ import time
 import bpy
 import numpy as np
 import pytest
+from bpy_extras.object_utils import world_to_camera_view
 from command_line import run, start
+from mathutils import Vector
 from wedge_scenes import digests, make_slope
 
 from cairn.addon.bake import bake_scene
 from cairn.addon.settings import BakeSettings
+from cairn.addon.wedge import task
+from cairn.addon.wedge.local import _Running
 
 VARY = ["--vary", "friction=0.2,0.9", "--vary", "object:Ball.mass=1,5", "--jobs", "2"]
 
@@ -160,6 +164,41 @@ def test_a_variant_that_fails(slope, monkeypatch):
     assert "1 of 2 variants are baked" in said
     assert "variant 2 (object:Box.001.scale.x 0) has failed: Box.001: " in lines[-1]
     assert [row["finished"] for row in rows(folder)] == ["yes", "no"]
+
+
+def test_how_far_a_task_is_and_what_it_died_of(tmp_path):
+    """From its frames, wherever it began; an error of Python is told by its last line, a signal by none."""
+    lines = tmp_path / "lines"
+    task = _Running(None, None, lines)
+    lines.write_text("")
+    assert (task.share(), task.said()) == (0.0, "")
+    lines.write_text("cairn: Frame 101 of 201\ncairn: Frame 151 of 201, 3 s left\n")
+    assert task.share() == pytest.approx(0.5)
+    lines.write_text("cairn: Frame 1 of 2\ncairn: Box: it is sheared\nError: Not freed memory blocks: 3\n")
+    assert task.said() == "Box: it is sheared"
+    lines.write_text("cairn: Frame 1 of 2\nTraceback (most recent call last):\n  here: there\nOSError: no\nquit\n")
+    assert task.said() == "OSError: no"
+
+
+def test_the_picture_shows_where_bodies_fall_to(maker, tmp_path):
+    """Of a scene without a camera: the start, and the ground below it, also below another body."""
+    import cairn
+
+    cairn.register()
+    maker.body("Floor", type="PASSIVE", shape="BOX", location=(0, 0, -0.5), scale=(20, 20, 1))
+    for height in (2.0, 6.0):
+        maker.body(f"At {height}", shape="BOX", location=(0, 0, height))
+    bpy.context.view_layer.update()
+    starts = np.array([[0.0, 0.0, 2.0], [0.0, 0.0, 6.0], [100.0, 0.0, 2.0]])
+    grounds = task._grounds(maker.scene, starts, 1.0, {"At 2.0", "At 6.0"})
+    assert grounds == pytest.approx(np.zeros((2, 3)), abs=1e-5)
+    camera = task._camera(maker.scene, np.concatenate([starts[:2], grounds]), 1.0)
+    bpy.context.view_layer.update()
+    for corner in ((0.5, 0.5, 0.0), (-0.5, -0.5, 0.0), (0.5, -0.5, 6.5)):
+        x, y, depth = world_to_camera_view(maker.scene, camera, Vector(corner))
+        assert depth > 0
+        assert 0 < x < 1
+        assert 0 < y < 1
 
 
 WRONG = [
