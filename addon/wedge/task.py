@@ -120,6 +120,9 @@ def _take_picture(scene, result, moving, path, progress) -> str:
         model, starts = result.export.model, result.trajectory.position[0, moving]
         size, names = float(model.arrays.size[moving].max()), {model.names[index] for index in moving}
         scene.camera = _camera(scene, np.concatenate([starts, _grounds(scene, starts, size, names)]), size)
+    bodies = [scene.objects[body.object_name] for body in result.export.bodies if body.moves]
+    if not any(ob.material_slots for ob in bodies):
+        scene.display.shading.color_type = "RANDOM"  # all of one grey, bodies could not be told apart
     try:
         render_picture(scene, result.frame_end, path, progress)
     except PictureError as error:

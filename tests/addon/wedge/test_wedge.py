@@ -1,6 +1,7 @@
 """``cairn wedge`` on this machine: the same bits as single bakes, a table, a sheet, and going on after kills."""
 
 import csv
+import itertools
 import json
 import os
 import signal
@@ -116,6 +117,36 @@ def test_after_a_kill_of_parent_and_child(slope, singles):
     assert len(digests(folder)) < 4
     assert run(*arguments)[0] == 0
     assert digests(folder) == singles
+
+
+@pytest.mark.nightly
+@pytest.mark.skipif(sys.platform == "win32", reason="there is no SIGKILL")
+def test_24_variants_on_two_processes(slope):
+    """One child is killed, then the parent; called again it leaves what 24 single bakes leave, with table and sheet."""
+    folder = slope.parent / "wedge"
+    frictions, masses, solvers = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6), (1, 5), ("auto", "nncg")
+    vary = ["--vary", "friction=0.1:0.6:6", "--vary", "object:Ball.mass=1,5", "--vary", "solver=auto,nncg"]
+    arguments = ["wedge", slope, *vary, "-o", folder, "--jobs", 2]
+    parent = start(*arguments)
+    os.kill(wait_for(lambda: processes_below(parent.pid))[0], signal.SIGKILL)
+    wait_for(lambda: len(digests(folder)) >= 3)
+    parent.kill()
+    parent.communicate()
+    assert len(digests(folder)) < 24
+    assert run(*arguments)[0] == 0
+
+    singles = {}
+    for number, (friction, mass, solver) in enumerate(itertools.product(frictions, masses, solvers), 1):
+        bpy.ops.wm.open_mainfile(filepath=str(slope), load_ui=False)
+        scene = bpy.context.scene
+        scene.cairn.method = solver
+        for body in ("Floor", "Ball", "Box.001", "Keyed"):
+            scene.objects[body].rigid_body.friction = friction
+        scene.objects["Ball"].rigid_body.mass = mass
+        singles[number] = bake_scene(scene, BakeSettings.from_scene(scene)).report["totals"]["digest"]
+    assert digests(folder) == singles
+    assert [row["digest"] for row in rows(folder)] == list(singles.values())
+    assert (folder / "sheet.png").is_file()
 
 
 def wait_for(condition, seconds=60.0):
