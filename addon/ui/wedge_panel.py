@@ -204,7 +204,7 @@ class CAIRN_OT_wedge_use(SceneOperator, bpy.types.Operator):
 
     bl_idname = "cairn.wedge_use"
     bl_label = "Use This One"
-    bl_options = {"UNDO"}
+    bl_options = {"INTERNAL"}  # the bake that it starts makes the step of Undo, for the values, too
 
     number: IntProperty(name="Variant", description="Number of the variant", min=1)
 
@@ -217,7 +217,9 @@ class CAIRN_OT_wedge_use(SceneOperator, bpy.types.Operator):
         except (SceneError, WedgeError) as error:
             self.report({"ERROR"}, str(error))
             return {"CANCELLED"}
-        return bpy.ops.cairn.bake("EXEC_DEFAULT" if bpy.app.background else "INVOKE_DEFAULT")
+        result = bpy.ops.cairn.bake("EXEC_DEFAULT" if bpy.app.background else "INVOKE_DEFAULT")
+        # the bake goes on by itself; Blender would keep an operator for ever that says so and has no timer
+        return {"FINISHED"} if result == {"RUNNING_MODAL"} else result
 
 
 def use_variant(scene, plan: WedgePlan, number: int) -> None:

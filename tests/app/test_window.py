@@ -112,6 +112,7 @@ def test_wedge_from_a_right_click_to_the_variant_that_is_taken(blender, scene, t
     assert [text for text, _ in seen["progress"] if text.startswith("0 of 2 variants")]
     assert Path(seen["folder"]) == tmp_path / "shot.wedge"
     assert seen["icons"] == {"1": True, "2": True}
+    assert seen["used"] == ["FINISHED"]
     report = json.loads((tmp_path / "shot.wedge" / "v0002.json").read_text())
     assert seen["taken"] == {"baked": True, "substeps": 8, "digest": report["totals"]["digest"]}
     assert seen["undone"] == {"baked": False, "substeps": 4, "digest": ""}
