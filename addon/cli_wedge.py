@@ -97,7 +97,10 @@ def run_wedge(arguments) -> int:
     except WedgeError as error:
         raise CommandError(str(error)) from error
     except OSError as error:
-        raise CommandError(f"{error.filename or arguments.output}: {error.strerror or error}", FAILED) from error
+        # a file that is still to take its place has a name that says nothing
+        named = error.filename and not Path(error.filename).name.startswith(".")
+        place = error.filename if named else arguments.output
+        raise CommandError(f"{place}: {error.strerror or error}", FAILED) from error
 
 
 def _refuse_what_would_be_ignored(arguments):
