@@ -415,7 +415,10 @@ def test_no_interval(shot, given):
 
 @pytest.mark.nightly
 def test_what_checkpoints_of_1000_bodies_take(maker, tmp_path):
-    """At most 2 % of the bake's time and 2 MB, beside the frames that are recorded: a block of boxes falls apart."""
+    """At most 2 MB, beside the frames that are recorded, and 2 % of the time to the first one: a block of boxes falls.
+
+    Those after it keep to a hundredth by the clock (the test of that); a shorter bake has none, so here one is forced.
+    """
     random_state = np.random.default_rng(2)
     maker.body("Floor", type="PASSIVE", shape="BOX", location=(0, 0, -0.5), scale=(60, 60, 1))
     for number, place in enumerate(np.ndindex(10, 10, 10)):
@@ -432,4 +435,4 @@ def test_what_checkpoints_of_1000_bodies_take(maker, tmp_path):
     options = ["--checkpoint", "2s", "--report", report, "--quiet"]
     assert run("bake", shot, "-o", tmp_path / "out.blend", *options)[0] == 0
     parts = json.loads(report.read_text())["totals"]["seconds_by_part"]
-    assert 0 < parts["checkpoint"] <= 0.02 * sum(parts.values()), parts
+    assert 0 < parts["checkpoint"] <= 0.02 * running.SECONDS, parts
