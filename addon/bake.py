@@ -372,11 +372,14 @@ class _Bake:
         first, end = self.export.frame_start + 1, self.export.frame_end
         if not self.export.samples_needed or len(self.samples) > frame - first:
             return
-        while first + len(self.samples) <= min(frame + FRAMES_AHEAD, end):
+        simulated = frame - first
+        last = min(frame + min(FRAMES_AHEAD, simulated), end)
+        farthest = last if simulated < FRAMES_AHEAD else end
+        while first + len(self.samples) <= last:
             before = len(self.samples)
             with self._evaluating() as scene:
                 start = time.perf_counter()
-                for at in range(first + before, end + 1):
+                for at in range(first + before, farthest + 1):
                     self.samples.append(sample_frame(scene, self.export, at))
                     if time.perf_counter() - start > SAMPLE_SLICE:
                         break

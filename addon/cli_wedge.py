@@ -56,7 +56,12 @@ def add_wedge(commands) -> None:
     where.add_argument("--trajectories", action="store_true", help="write poses (.npz), no .blend")
     where.add_argument("--no-pictures", action="store_true", help="no pictures and no contact sheet")
     how = wedge.add_argument_group("how")
-    how.add_argument("--jobs", type=count, metavar="N", help="bakes at a time; default: as many as there are cores")
+    how.add_argument(
+        "--jobs",
+        type=count,
+        metavar="N",
+        help="bakes at a time; default: as many as there are cores; with --emit one, of all cores",
+    )
     how.add_argument("--engine", default="local", metavar="ENGINE", help="local; dask, or dask:ADDRESS of a scheduler")
     how.add_argument("--emit", choices=("openjd", "flamenco"), help="write a job for a farm, and bake nothing")
     how.add_argument(
@@ -82,6 +87,7 @@ def _length(text) -> float:
 
 def run_wedge(arguments) -> int:
     """``cairn wedge``."""
+    _refuse_what_would_be_ignored(arguments)
     try:
         if arguments.task is not None:
             return _run_task(arguments)
@@ -91,7 +97,39 @@ def run_wedge(arguments) -> int:
     except WedgeError as error:
         raise CommandError(str(error)) from error
     except OSError as error:
-        raise CommandError(f"{error.filename or arguments.output}: {error.strerror or error}", FAILED) from error
+        # a file that is still to take its place has a name that says nothing
+        named = error.filename and not Path(error.filename).name.startswith(".")
+        place = error.filename if named else arguments.output
+        raise CommandError(f"{place}: {error.strerror or error}", FAILED) from error
+
+
+def _refuse_what_would_be_ignored(arguments):
+    """An option that does nothing beside another one is a mistake, which is said before hours are spent."""
+    what_to_vary = ("vary", "zip", "table_of_variants", "seeds", "jitter", "start", "end")
+    where_and_how = ("replace", "trajectories", "no_pictures", "jobs", "emit", "cairn", "chunk")
+    for name, others in (
+        ("task", (*what_to_vary, *where_and_how, "table")),
+        ("table", (*what_to_vary, *where_and_how, "until")),
+        ("table_of_variants", ("vary", "zip", "seeds")),
+        ("emit", ("until",)),
+    ):
+        idle = next((other for other in others if getattr(arguments, other)), None)
+        if getattr(arguments, name) and idle:
+            raise CommandError(f"{_option(name)} makes no use of {_option(idle)}; leave one of them away")
+    for name, needed in (("until", "task"), ("chunk", "emit"), ("zip", "vary")):
+        if getattr(arguments, name) and not getattr(arguments, needed):
+            raise CommandError(f"{_option(name)} is of use with {_option(needed)} only")
+    engine, _, address = arguments.engine.partition(":")
+    if arguments.emit and engine != "local":
+        raise CommandError("--emit bakes nothing, so it makes no use of --engine; leave one of them away")
+    if engine not in {"local", "dask"} or (engine == "local" and address):
+        raise CommandError(f"there is no engine {arguments.engine!r}; there are local, dask and dask:ADDRESS")
+    if arguments.start is not None and arguments.end is not None and arguments.start >= arguments.end:
+        raise CommandError(f"the start frame, {arguments.start}, must lie before the end frame, {arguments.end}")
+
+
+def _option(name) -> str:
+    return f"--{name.replace('_', '-')}"
 
 
 # All of it
@@ -126,8 +164,6 @@ def _run_all(arguments) -> int:
 
 
 def _plan(arguments, source) -> WedgePlan:
-    if arguments.table_of_variants and (arguments.vary or arguments.seeds):
-        raise WedgeError("--table-of-variants says all; leave --vary and --seeds away")
     if arguments.table_of_variants:
         variants = read_table(arguments.table_of_variants)
     else:
@@ -138,7 +174,8 @@ def _plan(arguments, source) -> WedgePlan:
     seeded = any(variant.seed is not None for variant in variants)
     if seeded != (arguments.jitter is not None):
         raise WedgeError("--seeds and --jitter go together: how many random starts, and how far apart")
-    jobs = _jobs(arguments)
+    # a machine of a farm has one task at a time, which may use all its cores, unless --jobs says how many there are
+    all_cores = arguments.emit and not arguments.jobs
     return WedgePlan(
         scene=str(source.resolve()),
         scene_hash=file_hash(source),
@@ -146,7 +183,7 @@ def _plan(arguments, source) -> WedgePlan:
         jitter=arguments.jitter or 0.0,
         start=arguments.start,
         end=arguments.end,
-        threads=max(1, (os.cpu_count() or 1) // jobs),
+        threads=0 if all_cores else max(1, (os.cpu_count() or 1) // _jobs(arguments)),
         trajectories=arguments.trajectories,
         pictures=not arguments.no_pictures,
     )
@@ -173,13 +210,11 @@ def _keep_apart(plan, folder, replaces):
 def _engine(arguments, waiting) -> Iterator[TaskEnd]:
     name, _, address = arguments.engine.partition(":")
     folder, check = arguments.output, arguments.interruption.check
-    if name == "local" and not address:
+    if name == "local":
         return run_locally(folder, list(waiting), _jobs(arguments), check)
-    if name == "dask":
-        return dask_engine.run_on_dask(
-            folder, list(waiting), _jobs(arguments), address, _command(arguments, own_command()), check
-        )
-    raise WedgeError(f"there is no engine {arguments.engine!r}; there are local, dask and dask:ADDRESS")
+    return dask_engine.run_on_dask(
+        folder, list(waiting), _jobs(arguments), address, _command(arguments, own_command()), check
+    )
 
 
 def _command(arguments, default) -> list[str]:

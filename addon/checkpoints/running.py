@@ -119,7 +119,9 @@ class BakeCheckpoints:
         stored, arrays = files.read_file(folder / files.STATE)
         reason = difference(stored["identity"], self._identity) if "identity" in stored else "it is of something else"
         if reason:
-            raise CheckpointError(f"cannot go on from the checkpoint in {folder}: {reason}")
+            raise CheckpointError(
+                f"cannot go on from the checkpoint in {folder}: {reason}; bake anew without resuming, or move it away"
+            )
         recording = read_recording(folder, stored)
         own = {name.removeprefix(_OF_SIMULATION): array for name, array in arrays.items()}
         try:

@@ -20,7 +20,7 @@ from ..read.scene_poses import SceneError
 from ..wedge.local import LocalTasks
 from ..wedge.plan import WedgePlan, file_hash, read_plan
 from ..wedge.table import write_sheet, write_table
-from ..wedge.targets import jitter, rigid_bodies, set_property
+from ..wedge.targets import jitter, rigid_bodies, set_properties
 from ..wedge.variants import WedgeError, make_variants, parse_vary
 from . import operators
 from .operators import SceneOperator, StepsOperator, redraw, show_error
@@ -169,7 +169,8 @@ def bake_variants(scene):
                 done += 1
                 if end.code != 0:
                     failed.append(end)
-            yield BakeProgress("wedge", done, total, f"Variant {done} of {total}", done / total)
+            share = (done + tasks.under_way) / total
+            yield BakeProgress("wedge", done, total, f"{done} of {total} variants, {share:.0%}", share)
             time.sleep(_PAUSE)
     except (BakeStopped, KeyboardInterrupt):
         stopped = True
@@ -203,7 +204,7 @@ class CAIRN_OT_wedge_use(SceneOperator, bpy.types.Operator):
 
     bl_idname = "cairn.wedge_use"
     bl_label = "Use This One"
-    bl_options = {"UNDO"}
+    bl_options = {"INTERNAL"}  # the bake that it starts makes the step of Undo, for the values, too
 
     number: IntProperty(name="Variant", description="Number of the variant", min=1)
 
@@ -216,7 +217,9 @@ class CAIRN_OT_wedge_use(SceneOperator, bpy.types.Operator):
         except (SceneError, WedgeError) as error:
             self.report({"ERROR"}, str(error))
             return {"CANCELLED"}
-        return bpy.ops.cairn.bake("EXEC_DEFAULT" if bpy.app.background else "INVOKE_DEFAULT")
+        result = bpy.ops.cairn.bake("EXEC_DEFAULT" if bpy.app.background else "INVOKE_DEFAULT")
+        # the bake goes on by itself; Blender would keep an operator for ever that says so and has no timer
+        return {"FINISHED"} if result == {"RUNNING_MODAL"} else result
 
 
 def use_variant(scene, plan: WedgePlan, number: int) -> None:
@@ -224,8 +227,7 @@ def use_variant(scene, plan: WedgePlan, number: int) -> None:
     variant = plan.variant(number)
     if scene.cairn.is_baked:
         operators.keyframes.delete_bake(scene)
-    for name, value in variant.values.items():
-        set_property(scene, name, value)
+    set_properties(scene, variant.values)
     for name, location in json.loads(scene.cairn_wedge.before_jitter or "{}").items():
         if name in scene.objects:
             scene.objects[name].location = location
@@ -376,7 +378,8 @@ def _button_text(wedge) -> str:
         counts = [len(parse_vary(f"{entry.path}={entry.values}")[1]) for entry in wedge.entries]
     except WedgeError:
         return iface_("Bake Variants")
-    return iface_("Bake {:,d} Variants").format(math.prod(counts) * (wedge.seeds or 1))
+    total = math.prod(counts) * (wedge.seeds or 1)
+    return iface_("Bake {:,d} Variants").format(total) if total > 1 else iface_("Bake Variants")
 
 
 class SCENE_PT_cairn_wedge(_Wedge, bpy.types.Panel):

@@ -46,7 +46,7 @@ def run_on_dask(
         for variant in variants:
             future = client.submit(
                 subprocess.run,
-                task_command(cairn, folder.resolve(), variant),
+                [*task_command(cairn, folder.resolve(), variant), "--quiet"],
                 capture_output=True,
                 text=True,
                 errors="replace",

@@ -1,15 +1,15 @@
 """Tasks on this machine: child processes, so many at a time."""
 
 import os
+import re
 import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
-from typing import IO
 
 import bpy
 
@@ -18,7 +18,12 @@ from .variants import Variant
 # A task that dies of a signal or a crash is tried so often; one that says what is wrong is not tried again.
 TRIES = 2
 _USAGE = 2
+# Codes from here on, and negative ones, are those of signals.
+_SIGNALS = 128
 _PAUSE = 0.1
+# The last line of a traceback.
+_OWN_ERROR = re.compile(r"\w[\w.]*: ")
+_FRAME = re.compile(rb"^cairn: Frame (\d+) of (\d+)", re.MULTILINE)
 
 
 @dataclass
@@ -31,7 +36,7 @@ class TaskEnd:
     code : int
         Exit code; negative: the signal.
     said : str
-        The last line on stderr.
+        What it has said is wrong, a line; empty where a signal has ended it.
     """
 
     variant: Variant
@@ -43,7 +48,28 @@ class TaskEnd:
 class _Running:
     variant: Variant
     process: subprocess.Popen
-    errors: IO[bytes] = field(repr=False)
+    lines: Path
+
+    def share(self) -> float:
+        """How much of the bake is done, by what it has said last."""
+        found = [(int(frame), int(end)) for frame, end in _FRAME.findall(self.lines.read_bytes())]
+        if not found:
+            return 0.0
+        (first, _), (last, end) = found[0], found[-1]
+        return (last - first) / max(end - first, 1)
+
+    def said(self) -> str:
+        """Its last word; where it has died of an error of Python, that."""
+        before, fault, after = self.lines.read_bytes().decode(errors="replace").rpartition("Traceback ")
+        lines = (after if fault else before or after).splitlines()
+        own = [line for line in lines if _OWN_ERROR.match(line)] if fault else []
+        own = own or [line for line in lines if line.startswith("cairn: ")] or lines
+        return own[-1].removeprefix("cairn: ") if own else ""
+
+    def forget(self) -> None:
+        """Once it has ended."""
+        with suppress(OSError):
+            self.lines.unlink()
 
 
 def own_command() -> list[str]:
@@ -55,7 +81,7 @@ def own_command() -> list[str]:
 
 def task_command(cairn: list[str], folder: Path, variant: Variant) -> list[str]:
     """The command line of one task; ``cairn`` is the command that runs Cairn."""
-    return [*cairn, "wedge", "--task", str(variant.number), "-o", str(folder), "--quiet"]
+    return [*cairn, "wedge", "--task", str(variant.number), "-o", str(folder)]
 
 
 class LocalTasks:
@@ -84,7 +110,8 @@ class LocalTasks:
             if code is None:
                 continue
             self._running.remove(task)
-            end = TaskEnd(task.variant, code, _last_line(task.errors))
+            end = TaskEnd(task.variant, code, task.said() if 0 <= code < _SIGNALS else "")
+            task.forget()
             if code not in (0, _USAGE) and self._tries[task.variant.number] < TRIES:
                 self.waiting.insert(0, task.variant)
             else:
@@ -92,6 +119,11 @@ class LocalTasks:
         while self.waiting and len(self._running) < self.jobs:
             self._start(self.waiting.pop(0))
         return ended
+
+    @property
+    def under_way(self) -> float:
+        """How many bakes those are that run, each counted as far as it is."""
+        return sum(task.share() for task in self._running)
 
     @property
     def is_done(self) -> bool:
@@ -108,20 +140,22 @@ class LocalTasks:
             if task.process.poll() is None:
                 task.process.kill()
                 task.process.wait()
-            task.errors.close()
+            task.forget()
         self._running, self.waiting = [], []
 
     def _start(self, variant):
         self._tries[variant.number] = self._tries.get(variant.number, 0) + 1
-        errors = tempfile.TemporaryFile()  # noqa: SIM115 (closed when the task has ended)
-        process = subprocess.Popen(
-            task_command(own_command(), self.folder, variant),
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=errors,
-            start_new_session=os.name == "posix",  # Ctrl-C is for the parent, which ends them
-        )
-        self._running.append(_Running(variant, process, errors))
+        # a file, since nobody would empty a pipe; by name, since a file that is shared has one place for both ends
+        descriptor, name = tempfile.mkstemp(prefix="cairn-wedge-")
+        with open(descriptor, "wb") as errors:
+            process = subprocess.Popen(
+                task_command(own_command(), self.folder, variant),
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=errors,
+                start_new_session=os.name == "posix",  # Ctrl-C is for the parent, which ends them
+            )
+        self._running.append(_Running(variant, process, Path(name)))
 
 
 def run_locally(
@@ -147,11 +181,3 @@ def run_locally(
             time.sleep(_PAUSE)
     finally:
         tasks.stop()
-
-
-def _last_line(file) -> str:
-    with file:
-        file.seek(0)
-        lines = file.read().decode(errors="replace").splitlines()
-    own = [line for line in lines if line.startswith("cairn: ")] or lines
-    return own[-1].removeprefix("cairn: ") if own else ""

@@ -12,11 +12,31 @@ from ..read.scene_poses import SceneError
 
 # Names on the command line that the panel's properties do not have themselves.
 _PANEL_NAMES = {"solver": "method", "friction_model": "friction"}
+# Of a body's shape, in the panel of its rigid body.
+_SHAPE_NAMES = ("concavity", "maximal_parts", "repair_resolution")
+# Of the panel, but of no use here.
+_NOT_VARIED = {
+    "seed": "random starts are --seeds N --jitter X; that of the solver's strategy is scene:cairn.seed",
+    "threads": "it does not change the motion, and the variants share the cores",
+    "use_checkpoints": "each variant has them",
+}
+_OWN_RANGE = ("frame_start", "frame_end")
 _LAST = re.compile(
     r"""(?P<owner>.*?)(?:\.?(?P<name>\w+)|\[(?P<index>\d+)\]|\[(?P<quote>["'])(?P<key>.*)(?P=quote)\])$"""
 )
 # Single precision.
 _RATIO_SAME = 1e-6
+
+
+def set_properties(scene, values: dict) -> None:
+    """Set all that a variant varies: first what is of all bodies, so that what is of one object stays.
+
+    Raises
+    ------
+    SceneError
+    """
+    for name, value in sorted(values.items(), key=lambda item: item[0].startswith("object:")):
+        set_property(scene, name, value)
 
 
 def set_property(scene, name: str, value) -> None:
@@ -44,17 +64,34 @@ def set_property(scene, name: str, value) -> None:
         _set(scene, rest, value, name, scene, "")
     elif name == "friction" and isinstance(value, str):
         _set(scene.cairn, "friction", value, name, scene, "cairn.")
-    elif name in bpy.types.RigidBodyObject.bl_rna.properties:
+    elif _holds(bpy.types.RigidBodyObject, name):
         for ob in rigid_bodies(scene):
             _set(ob.rigid_body, name, value, f"{name} of {ob.name}", ob, "rigid_body.")
-    elif _PANEL_NAMES.get(name, name) in scene.cairn.bl_rna.properties:
-        _set(scene.cairn, _PANEL_NAMES.get(name, name), value, name, scene, "cairn.")
+    elif name in _SHAPE_NAMES:
+        for ob in rigid_bodies(scene):
+            _set(ob.cairn, name, value, f"{name} of {ob.name}", ob, "cairn.")
+    elif _holds(scene.cairn, _PANEL_NAMES.get(name, name)):
+        _set_of_panel(scene, name, value)
     else:
         raise SceneError(
             None,
             f"there is no property {name!r} to vary; there are those of the panel, those of rigid bodies, and "
             "object:NAME.PROPERTY, world:PROPERTY and scene:PROPERTY",
         )
+
+
+def _holds(owner, path) -> bool:
+    """Whether a path begins with a property of this owner that its panel shows."""
+    found = owner.bl_rna.properties.get(re.split(r"[.\[]", path, maxsplit=1)[0])
+    return found is not None and not found.is_hidden and found.identifier not in {"name", "rna_type"}
+
+
+def _set_of_panel(scene, name, value):
+    if name in _NOT_VARIED:
+        raise SceneError(None, f"{name} is not varied: {_NOT_VARIED[name]}")
+    if name in _OWN_RANGE and not scene.cairn.use_custom_range:
+        raise SceneError(None, f"{name} is not used in this scene; vary use_custom_range=on before it, too")
+    _set(scene.cairn, _PANEL_NAMES.get(name, name), value, name, scene, "cairn.")
 
 
 def rigid_bodies(scene) -> list:
@@ -67,8 +104,11 @@ def rigid_bodies(scene) -> list:
 def jitter(scene, seed: int, farthest: float) -> None:
     """Move the starts of active bodies by up to ``farthest`` [m], each in a direction of its own.
 
-    Bodies whose place is keyed, driven, or held by constraints stay where these say.
+    Bodies whose place is keyed, driven, or held by constraints stay where these say. Parents are taken as they are at
+    the first frame, where Blender's own simulation has moved nothing: whatever frame is shown, a seed gives one start.
     """
+    shown, panel, cache = scene.frame_current, scene.cairn, scene.rigidbody_world.point_cache
+    scene.frame_set(panel.frame_start if panel.use_custom_range else cache.frame_start)
     for ob in rigid_bodies(scene):
         paths = animated_paths(ob)
         held = "*" in paths or "location" in paths or any(not constraint.mute for constraint in ob.constraints)
@@ -81,6 +121,7 @@ def jitter(scene, seed: int, farthest: float) -> None:
             outer = np.array(ob.matrix_world, float) @ np.linalg.inv(np.array(ob.matrix_basis, float))
             offset = np.linalg.solve(outer[:3, :3], offset)
         ob.location = np.array(ob.location, float) + offset
+    scene.frame_set(shown)
 
 
 def _set_of_object(scene, full_name, rest, value):
@@ -90,12 +131,16 @@ def _set_of_object(scene, full_name, rest, value):
     if ob is None:
         raise SceneError(None, f"{full_name}: there is no such object in the scene")
     path = rest[len(ob.name) :].removeprefix(".")
-    for holder, prefix in (("rigid_body", "rigid_body."), ("rigid_body_constraint", "rigid_body_constraint.")):
+    for holder in ("rigid_body", "rigid_body_constraint"):
         owner = getattr(ob, holder)
-        if owner is not None and path in owner.bl_rna.properties:
-            return _set(owner, path, value, full_name, ob, prefix)
-    if path in ob.cairn.joint.bl_rna.properties:
+        if owner is not None and _holds(owner, path):
+            return _set(owner, path, value, full_name, ob, f"{holder}.")
+    if ob.rigid_body is not None and path in _SHAPE_NAMES:
+        return _set(ob.cairn, path, value, full_name, ob, "cairn.")
+    if ob.rigid_body_constraint is not None and _holds(ob.cairn.joint, path):
         return _set(ob.cairn.joint, path, value, full_name, ob, "cairn.joint.")
+    if path == "name":
+        raise SceneError(None, f"{full_name}: a name does not move anything")
     return _set(ob, path, value, full_name, ob, "")
 
 
@@ -112,7 +157,7 @@ def _set(owner, path, value, name, block, prefix):
         holder = owner.path_resolve(parts["owner"]) if parts["owner"] else owner
         read = _write(holder, parts, value)
     except (ValueError, TypeError, AttributeError, KeyError, IndexError) as error:
-        reason = " ".join(str(error).split())
+        reason = " ".join(str(error).split()).removeprefix("bpy_struct: item.attr = val: ")
         raise SceneError(None, f"{name}: it cannot be {value!r} ({reason})") from error
     if not _is_same(read, value):
         raise SceneError(None, f"{name}: it cannot be {value!r}; the nearest that it can be is {read!r}")
@@ -156,6 +201,10 @@ def _of_kind(before, value):
         return words[str(value).lower()]
     if isinstance(before, float) and isinstance(value, int):
         return float(value)
+    if isinstance(before, int) and isinstance(value, float):
+        if not value.is_integer():
+            raise ValueError("it is a whole number")
+        return int(value)
     return value
 
 

@@ -23,6 +23,7 @@ import numba
 from numba.core import compiler, config, itanium_mangler, types, typing
 from numba.core.environment import Environment
 from numba.core.funcdesc import PythonFunctionDescriptor
+from numba.core.runtime.nrt import rtsys
 from numba.core.typed_passes import _reload_parfors
 
 from .sources import CORE_FOLDER, core_fingerprint
@@ -123,6 +124,7 @@ def load(function, kinds, context):
     if found is None:
         return None
     entry, code = found
+    rtsys.initialize(context)  # of memory, for kernels that make arrays
     if entry["threads"]:
         _reload_parfors()  # its code calls Numba's threads, which must be there before it is linked
     names = [entry["symbol"]]

@@ -146,17 +146,18 @@ def groups_that_touch(model: Model, body_a, body_b) -> np.ndarray:
     int64 [body_count]
         The lowest body of each one's group; -1 for bodies that start awake.
     """
-    from scipy.sparse import coo_array
-    from scipy.sparse.csgraph import connected_components
-
     asleep = model.starts_asleep & (model.initial_state.kind == BodyKind.DYNAMIC)
     joined = asleep[body_a] & asleep[body_b]
-    count = model.body_count
-    edges = coo_array((np.ones(np.count_nonzero(joined)), (body_a[joined], body_b[joined])), shape=(count, count))
-    _, label = connected_components(edges, directed=False)
-    lowest = np.full(count, count)
-    np.minimum.at(lowest, label, np.arange(count))
-    return np.where(asleep, lowest[label], -1)
+    first, second = body_a[joined], body_b[joined]
+    lowest = np.arange(model.body_count)
+    while not np.array_equal(lowest[first], lowest[second]):
+        lower = np.minimum(lowest[first], lowest[second])
+        # for the bodies themselves, and for those that stand for their groups
+        for body in (first, second):
+            np.minimum.at(lowest, lowest[body], lower)
+            np.minimum.at(lowest, body, lower)
+        lowest = lowest[lowest]
+    return np.where(asleep, lowest, -1)
 
 
 # What the step does

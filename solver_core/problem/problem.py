@@ -12,8 +12,7 @@ from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
-import scipy.sparse
-import scipy.sparse.linalg
+import scipy  # its parts are loaded where they are first used
 from numpy.typing import ArrayLike
 
 from .rows import FRICTION_MODELS, RowArrays, SolverSettings
@@ -95,9 +94,11 @@ class LCP:
     factors: "tuple[scipy.sparse.csr_array, scipy.sparse.csr_array] | None"
 
     def __init__(self, A: Any, b: ArrayLike):
+        from scipy.sparse.linalg import LinearOperator
+
         self.b = _finite_array("b", b, 1)
         self.factors = None
-        if isinstance(A, scipy.sparse.linalg.LinearOperator):
+        if isinstance(A, LinearOperator):
             self.A = A
         elif scipy.sparse.issparse(A):
             self.A = _finite_sparse("A", A)
@@ -190,7 +191,7 @@ class LCP:
         return np.ascontiguousarray(A.toarray() if scipy.sparse.issparse(A) else A)
 
     @cached_property
-    def sparse(self) -> scipy.sparse.csr_array:
+    def sparse(self) -> "scipy.sparse.csr_array":
         """A in compressed rows."""
         A = self.explicit
         return A if scipy.sparse.issparse(A) else scipy.sparse.csr_array(A)
@@ -400,7 +401,7 @@ class Delassus:
     friction : float64 [contacts]
     """
 
-    matrix: scipy.sparse.csr_array
+    matrix: "scipy.sparse.csr_array"
     b: np.ndarray
     friction: np.ndarray
 
@@ -484,7 +485,7 @@ def _finite_array(name, value, dimensions, least=-np.inf) -> np.ndarray:
     return array
 
 
-def _finite_sparse(name, value) -> scipy.sparse.csr_array:
+def _finite_sparse(name, value) -> "scipy.sparse.csr_array":
     if np.iscomplexobj(value):
         raise ProblemError(f"{name} is complex; it must be real")
     matrix = scipy.sparse.csr_array(value, dtype=float)

@@ -1,5 +1,6 @@
 """What an animator sees and presses: the panel in the sidebar and the bake by timer, in a window on an X screen."""
 
+import json
 import os
 import re
 import shutil
@@ -97,3 +98,21 @@ def test_the_animators_loop(blender, tmp_path):
     deleted = seen["deleted"]
     assert (deleted["baked"], deleted["world"], deleted["actions"]) == (False, True, [])
     assert deleted["places"] == {"Low": [0.0, 0.0, 0.5], "Side": [5.0, 0.0, 1.5], "Copy": [8.0, 0.0, 1.5]}
+
+
+def test_wedge_from_a_right_click_to_the_variant_that_is_taken(blender, scene, tmp_path):
+    """Bakes in child processes, pictures in the panel, and the bits of the variant; Undo takes it back in one step."""
+    shot = tmp_path / "shot.blend"
+    shutil.copy(scene, shot)
+    pictures = Path(os.environ.get("CAIRN_PICTURES") or tmp_path)
+    events = ["--enable-event-simulate"]
+    seen = blender.script("wedge_in_window.py", pictures, blend=shot, window=True, window_words=events)
+    assert seen["entries"] == [["substeps", "4,8"]]
+    assert seen["started"] == ["RUNNING_MODAL"]
+    assert [text for text, _ in seen["progress"] if text.startswith("0 of 2 variants")]
+    assert Path(seen["folder"]) == tmp_path / "shot.wedge"
+    assert seen["icons"] == {"1": True, "2": True}
+    assert seen["used"] == ["FINISHED"]
+    report = json.loads((tmp_path / "shot.wedge" / "v0002.json").read_text())
+    assert seen["taken"] == {"baked": True, "substeps": 8, "digest": report["totals"]["digest"]}
+    assert seen["undone"] == {"baked": False, "substeps": 4, "digest": ""}

@@ -18,7 +18,7 @@ Sources: Alart and Curnier 1991; Acary, Bremond and Huber 2018, which compares t
 """
 
 import numpy as np
-import scipy.linalg
+import scipy  # its parts are loaded where they are first used
 
 from ...problem.problem import Status, kernel_settings
 from ...problem.residuals import explicit_natural_map, explicit_scale

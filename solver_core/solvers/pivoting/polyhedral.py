@@ -20,7 +20,7 @@ Source: Lloyd 2004, eq. 8; Erleben 2013, eq. 27.
 """
 
 import numpy as np
-import scipy.sparse
+import scipy  # its parts are loaded where they are first used
 
 from ...problem.problem import LCP
 
@@ -124,7 +124,7 @@ def delassus_of(problem):
     return (jacobian @ response.T).toarray(), q, rows.friction[1:count:3].copy()
 
 
-def _impulse_map(contacts, directions) -> scipy.sparse.csr_array:
+def _impulse_map(contacts, directions) -> "scipy.sparse.csr_array":
     """T: (theta, phi) -> r."""
     contact = np.arange(contacts)
     normal = scipy.sparse.csr_array((np.ones(contacts), (3 * contact, contact)), shape=(3 * contacts, contacts))
@@ -133,7 +133,7 @@ def _impulse_map(contacts, directions) -> scipy.sparse.csr_array:
     return scipy.sparse.csr_array(scipy.sparse.hstack([normal, tangential]))
 
 
-def _lambda_columns(contacts, directions) -> scipy.sparse.csr_array:
+def _lambda_columns(contacts, directions) -> "scipy.sparse.csr_array":
     """Columns of lambda in the rows of nu and sigma: no rows of nu, and E."""
     share = scipy.sparse.kron(scipy.sparse.eye_array(contacts), np.ones((directions, 1)))
     return scipy.sparse.csr_array(scipy.sparse.vstack([scipy.sparse.csr_array((contacts, contacts)), share]))

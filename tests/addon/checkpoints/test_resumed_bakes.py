@@ -411,3 +411,28 @@ def test_no_interval(shot, given):
     code, _, lines = run("bake", shot, f"--checkpoint={given}")
     assert (code, len(lines)) == (2, 1)
     assert "--checkpoint" in lines[0]
+
+
+@pytest.mark.nightly
+def test_what_checkpoints_of_1000_bodies_take(maker, tmp_path):
+    """At most 2 MB, beside the frames that are recorded, and 2 % of the time to the first one: a block of boxes falls.
+
+    Those after it keep to a hundredth by the clock (the test of that); a shorter bake has none, so here one is forced.
+    """
+    random_state = np.random.default_rng(2)
+    maker.body("Floor", type="PASSIVE", shape="BOX", location=(0, 0, -0.5), scale=(60, 60, 1))
+    for number, place in enumerate(np.ndindex(10, 10, 10)):
+        start = 1.3 * np.array(place) + (-6.0, -6.0, 0.7) + 0.1 * random_state.random(3)
+        maker.body(f"Box {number}", shape="BOX", location=start, rotation_euler=0.3 * random_state.random(3))
+    maker.scene.frame_end = maker.world.point_cache.frame_end = 80
+    shot = maker.save(tmp_path / "shot.blend")
+    report = tmp_path / "report.json"
+    stop = ["--until", 60, "--checkpoint", "10"]
+    assert run("bake", shot, "-o", tmp_path / "out.blend", *stop, "--quiet")[0] == 0
+    sizes = {path.name: path.stat().st_size for path in (tmp_path / "out.checkpoint").iterdir()}
+    assert sizes.pop("state.npz") <= 2e6
+    assert sum(sizes.values()) <= 60 * 0.12e6
+    options = ["--checkpoint", "2s", "--report", report, "--quiet"]
+    assert run("bake", shot, "-o", tmp_path / "out.blend", *options)[0] == 0
+    parts = json.loads(report.read_text())["totals"]["seconds_by_part"]
+    assert 0 < parts["checkpoint"] <= 0.02 * running.SECONDS, parts

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from command_line import run
+from flamenco_manager import compiled_tasks
 from wedge_scenes import digests, make_slope
 
 import cairn
@@ -139,27 +140,6 @@ def test_the_steps_of_an_openjd_job(slope):
 
 # Flamenco
 
-_MANAGER = """
-const jobs = [];
-const author = {
-    Task: (name, type) => ({
-        name, type, commands: [], before: [],
-        addCommand(command) { this.commands.push(command); },
-        addDependency(task) { this.before.push(task.name); },
-    }),
-    Command: (name, parameters) => ({ name, parameters }),
-};
-const given = JSON.parse(require("fs").readFileSync(process.argv[2], "utf-8"));
-const tasks = [];
-const job = { ...given, addTask(task) { tasks.push(task); } };
-for (const setting of JOB_TYPE.settings)
-    if (setting.required && !(setting.key in job.settings)) throw new Error("no " + setting.key);
-for (const key in job.settings)
-    if (!JOB_TYPE.settings.some((setting) => setting.key === key)) throw new Error("unknown " + key);
-compileJob(job);
-console.log(JSON.stringify(tasks));
-"""
-
 # Stands for Blender: takes the blend-file and what follows --command, and runs Cairn's command line on it.
 _BLENDER = """
 import sys
@@ -180,26 +160,13 @@ def test_flamenco_compiles_the_job_and_its_tasks_run(slope, local, tmp_path):
     assert run("wedge", slope, *VARY, "-o", folder, "--emit", "flamenco", "--chunk", 40)[0] == 0
     job = json.loads((folder / "flamenco_job.json").read_text())
     assert job["type"] == flamenco.JOB_TYPE
-    script = tmp_path / "compile.js"
-    script.write_text((folder / "cairn_wedge.js").read_text(encoding="utf-8") + _MANAGER, encoding="utf-8")
-    compiled = subprocess.run(
-        ["node", str(script), str(folder / "flamenco_job.json")], capture_output=True, text=True, check=False
-    )
-    assert compiled.returncode == 0, compiled.stderr
-    tasks = json.loads(compiled.stdout)
+    tasks = compiled_tasks(folder, tmp_path)
     assert len(tasks) == 2 * 4 + 1
-    blender, done = tmp_path / "blender.py", set()
+    blender = tmp_path / "blender.py"
     blender.write_text(_BLENDER)
     for task in tasks:
-        assert done.issuperset(task["before"])
-        (command,) = task["commands"]
-        assert command["name"] == "blender-render"
-        told = command["parameters"]
-        words = [told["exe"], told["exeArgs"], *told["argsBefore"], told["blendfile"], *told["args"]]
-        assert words[:2] == ["{blender}", "{blenderArgs}"]
-        called = [sys.executable, str(blender), "-b", "-y", *words[2:]]
+        called = [sys.executable, str(blender), *task["words"]]
         ended = subprocess.run(called, capture_output=True, text=True, timeout=300, check=False)
         assert ended.returncode == 0, ended.stderr
-        done.add(task["name"])
     assert digests(folder) == local
     assert (folder / "table.csv").is_file()

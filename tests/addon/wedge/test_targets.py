@@ -8,7 +8,7 @@ from wedge_scenes import make_slope
 
 import cairn
 from cairn.addon.read.scene_poses import SceneError
-from cairn.addon.wedge.targets import jitter, rigid_bodies, set_property
+from cairn.addon.wedge.targets import jitter, rigid_bodies, set_properties, set_property
 
 
 @pytest.fixture
@@ -19,9 +19,22 @@ def scene(maker, tmp_path):
     return maker.scene
 
 
+def ball(scene):
+    return scene.objects["Ball"].rigid_body
+
+
 SET = [
     ("solver", "nncg", lambda scene: scene.cairn.method),
     ("substeps", 7, lambda scene: scene.cairn.substeps),
+    ("substeps", 6.0, lambda scene: scene.cairn.substeps),
+    ("concavity", 0.2, lambda scene: scene.objects["Ball"].cairn.concavity),
+    ("object:Ball.maximal_parts", 3, lambda scene: scene.objects["Ball"].cairn.maximal_parts),
+    ("collision_collections[2]", "on", lambda scene: scene.objects["Ball"].rigid_body.collision_collections[2]),
+    (
+        "object:Ball.collision_collections[3]",
+        "on",
+        lambda scene: scene.objects["Ball"].rigid_body.collision_collections[3],
+    ),
     ("friction_model", "box", lambda scene: scene.cairn.friction),
     ("friction", "box", lambda scene: scene.cairn.friction),
     ("friction", 0.25, lambda scene: {body.rigid_body.friction for body in rigid_bodies(scene)}.pop()),
@@ -42,7 +55,7 @@ SET = [
 def test_what_can_be_set(scene, name, value, read):
     set_property(scene, name, value)
     assert read(scene) == (
-        pytest.approx(value) if isinstance(value, (int, float)) else {"off": False}.get(value, value)
+        pytest.approx(value) if isinstance(value, (int, float)) else {"off": False, "on": True}.get(value, value)
     )
 
 
@@ -50,7 +63,12 @@ REFUSED = [
     ("magic", 1, "no property 'magic'"),
     ("solver", "magic", "magic"),
     ("mass", -1, "must be from 0.001"),
-    ("substeps", 2.5, "substeps"),
+    ("substeps", 2.5, "a whole number"),
+    ("seed", 1, "--seeds"),
+    ("threads", 1, "does not change the motion"),
+    ("frame_end", 20, "use_custom_range"),
+    ("is_baked", "on", "no property"),
+    ("object:Ball.name", "x", "name"),
     ("substeps", 0, "must be from 1"),
     ("object:Nobody.mass", 1, "no such object"),
     ("object:Ball.magic", 1, "magic"),
@@ -70,6 +88,32 @@ def test_what_cannot_be_set(scene, name, value, word):
         set_property(scene, name, value)
     assert word in str(error.value)
     assert "\n" not in str(error.value)
+
+
+def test_one_object_wins_over_all(scene):
+    """Whatever the order in which they are given."""
+    set_properties(scene, {"object:Ball.friction": 0.9, "friction": 0.1})
+    assert scene.objects["Ball"].rigid_body.friction == pytest.approx(0.9)
+    assert scene.objects["Floor"].rigid_body.friction == pytest.approx(0.1)
+
+
+def test_jitter_does_not_depend_on_the_frame_that_is_shown(scene, maker):
+    """A parent that turns and grows is taken as it is at the start."""
+    outer = bpy.data.objects.new("Outer", None)
+    scene.collection.objects.link(outer)
+    maker.key(outer, "rotation_euler", {1: (0, 0, 0), 10: (0, 0, 1.5)})
+    maker.key(outer, "scale", {1: (1, 1, 1), 10: (4, 4, 4)})
+    scene.objects["Box.001"].parent = outer
+    start = np.array(scene.objects["Box.001"].location)
+    moved = []
+    for frame in (1, 10):
+        scene.frame_set(frame)
+        scene.objects["Box.001"].location = start
+        jitter(scene, 1, 0.1)
+        assert scene.frame_current == frame
+        moved.append(np.array(scene.objects["Box.001"].location) - start)
+    assert np.array_equal(*moved)
+    assert 0 < np.linalg.norm(moved[0]) <= 0.1000001
 
 
 def test_jitter(scene):

@@ -1,6 +1,7 @@
 """``cairn wedge`` on this machine: the same bits as single bakes, a table, a sheet, and going on after kills."""
 
 import csv
+import itertools
 import json
 import os
 import signal
@@ -10,11 +11,15 @@ import time
 import bpy
 import numpy as np
 import pytest
+from bpy_extras.object_utils import world_to_camera_view
 from command_line import run, start
+from mathutils import Vector
 from wedge_scenes import digests, make_slope
 
 from cairn.addon.bake import bake_scene
 from cairn.addon.settings import BakeSettings
+from cairn.addon.wedge import task
+from cairn.addon.wedge.local import _Running
 
 VARY = ["--vary", "friction=0.2,0.9", "--vary", "object:Ball.mass=1,5", "--jobs", "2"]
 
@@ -114,6 +119,36 @@ def test_after_a_kill_of_parent_and_child(slope, singles):
     assert digests(folder) == singles
 
 
+@pytest.mark.nightly
+@pytest.mark.skipif(sys.platform == "win32", reason="there is no SIGKILL")
+def test_24_variants_on_two_processes(slope):
+    """One child is killed, then the parent; called again it leaves what 24 single bakes leave, with table and sheet."""
+    folder = slope.parent / "wedge"
+    frictions, masses, solvers = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6), (1, 5), ("auto", "nncg")
+    vary = ["--vary", "friction=0.1:0.6:6", "--vary", "object:Ball.mass=1,5", "--vary", "solver=auto,nncg"]
+    arguments = ["wedge", slope, *vary, "-o", folder, "--jobs", 2]
+    parent = start(*arguments)
+    os.kill(wait_for(lambda: processes_below(parent.pid))[0], signal.SIGKILL)
+    wait_for(lambda: len(digests(folder)) >= 3)
+    parent.kill()
+    parent.communicate()
+    assert len(digests(folder)) < 24
+    assert run(*arguments)[0] == 0
+
+    singles = {}
+    for number, (friction, mass, solver) in enumerate(itertools.product(frictions, masses, solvers), 1):
+        bpy.ops.wm.open_mainfile(filepath=str(slope), load_ui=False)
+        scene = bpy.context.scene
+        scene.cairn.method = solver
+        for body in ("Floor", "Ball", "Box.001", "Keyed"):
+            scene.objects[body].rigid_body.friction = friction
+        scene.objects["Ball"].rigid_body.mass = mass
+        singles[number] = bake_scene(scene, BakeSettings.from_scene(scene)).report["totals"]["digest"]
+    assert digests(folder) == singles
+    assert [row["digest"] for row in rows(folder)] == list(singles.values())
+    assert (folder / "sheet.png").is_file()
+
+
 def wait_for(condition, seconds=60.0):
     end = time.monotonic() + seconds
     while time.monotonic() < end:
@@ -162,6 +197,41 @@ def test_a_variant_that_fails(slope, monkeypatch):
     assert [row["finished"] for row in rows(folder)] == ["yes", "no"]
 
 
+def test_how_far_a_task_is_and_what_it_died_of(tmp_path):
+    """From its frames, wherever it began; an error of Python is told by its last line, a signal by none."""
+    lines = tmp_path / "lines"
+    task = _Running(None, None, lines)
+    lines.write_text("")
+    assert (task.share(), task.said()) == (0.0, "")
+    lines.write_text("cairn: Frame 101 of 201\ncairn: Frame 151 of 201, 3 s left\n")
+    assert task.share() == pytest.approx(0.5)
+    lines.write_text("cairn: Frame 1 of 2\ncairn: Box: it is sheared\nError: Not freed memory blocks: 3\n")
+    assert task.said() == "Box: it is sheared"
+    lines.write_text("cairn: Frame 1 of 2\nTraceback (most recent call last):\n  here: there\nOSError: no\nquit\n")
+    assert task.said() == "OSError: no"
+
+
+def test_the_picture_shows_where_bodies_fall_to(maker, tmp_path):
+    """Of a scene without a camera: the start, and the ground below it, also below another body."""
+    import cairn
+
+    cairn.register()
+    maker.body("Floor", type="PASSIVE", shape="BOX", location=(0, 0, -0.5), scale=(20, 20, 1))
+    for height in (2.0, 6.0):
+        maker.body(f"At {height}", shape="BOX", location=(0, 0, height))
+    bpy.context.view_layer.update()
+    starts = np.array([[0.0, 0.0, 2.0], [0.0, 0.0, 6.0], [100.0, 0.0, 2.0]])
+    grounds = task._grounds(maker.scene, starts, 1.0, {"At 2.0", "At 6.0"})
+    assert grounds == pytest.approx(np.zeros((2, 3)), abs=1e-5)
+    camera = task._camera(maker.scene, np.concatenate([starts[:2], grounds]), 1.0)
+    bpy.context.view_layer.update()
+    for corner in ((0.5, 0.5, 0.0), (-0.5, -0.5, 0.0), (0.5, -0.5, 6.5)):
+        x, y, depth = world_to_camera_view(maker.scene, camera, Vector(corner))
+        assert depth > 0
+        assert 0 < x < 1
+        assert 0 < y < 1
+
+
 WRONG = [
     ([], "nothing varies"),
     (["--vary", "magic=1"], "no property 'magic'"),
@@ -173,6 +243,12 @@ WRONG = [
     (["--table-of-variants", "none.csv"], "none.csv"),
     (["--task", "1"], "no wedge"),
     (["--table"], "no wedge"),
+    (["--task", "1", "--vary", "friction=1"], "--task makes no use of --vary"),
+    (["--table-of-variants", "none.csv", "--zip"], "no use of --zip"),
+    (["--vary", "friction=1", "--chunk", "5"], "with --emit only"),
+    (["--vary", "friction=1", "--until", "5"], "with --task only"),
+    (["--vary", "friction=1", "--emit", "openjd", "--engine", "dask"], "no use of --engine"),
+    (["--vary", "friction=1", "--start", "5", "--end", "5"], "before the end frame"),
 ]
 
 
@@ -184,7 +260,7 @@ def test_wrong_usage(slope, options, word):
     assert code in (1, 2)
     assert (said, len(lines)) == ("", 1)
     assert word in lines[0]
-    assert not list(folder.glob("v*")) if folder.exists() else True
+    assert not folder.exists()
 
 
 def test_another_wedge_in_the_folder(slope):

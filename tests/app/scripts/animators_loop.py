@@ -1,48 +1,31 @@
 """In a window: the loop that animators live in, from an empty scene. Tells after each step what is there.
 
-Pictures go to the folder after ``--``. ImageMagick takes them: where OpenGL is software, Blender's own are black.
+Pictures go to the folder after ``--``.
 """
 
-import importlib
 import json
-import os
-import subprocess
 import sys
 import time
-import traceback
 from pathlib import Path
 
 import bpy
 
-folder = Path(sys.argv[sys.argv.index("--") + 1])
-INTERVAL = 0.25
-PATIENCE = 200.0  # to compile, where nothing is compiled yet [s]
-seen = {"progress": []}
-waiting = {"since": 0.0, "shots": 0.0}
-
-
-def part_of_cairn(name):
-    """One of Cairn's modules, under the name that Blender gives it."""
-    package = next(addon.module for addon in bpy.context.preferences.addons if addon.module.endswith(".cairn"))
-    return importlib.import_module(f"{package}.addon.ui.{name}")
-
-
-def status():
-    return json.loads(bpy.context.window_manager.cairn.status or "{}")
-
-
-def view():
-    window = bpy.context.window_manager.windows[0]
-    return window, next(area for area in window.screen.areas if area.type == "VIEW_3D")
-
-
-def region(kind):
-    return next(region for region in view()[1].regions if region.type == kind)
-
-
-def in_view():
-    window, area = view()
-    return bpy.context.temp_override(window=window, area=area, region=region("WINDOW"))
+sys.path.insert(0, str(Path(__file__).parent))
+from tour import (
+    choose_tab,
+    in_view,
+    leave,
+    nothing_runs,
+    part_of_cairn,
+    picture,
+    play,
+    press,
+    seen,
+    status,
+    until,
+    view,
+    waiting,
+)
 
 
 def at(frame, name):
@@ -57,43 +40,12 @@ def select(*names):
     bpy.context.view_layer.objects.active = bpy.data.objects[names[0]]
 
 
-def until(done):
-    """A step that comes back until ``done()`` is true; the next one follows then."""
-
-    def step():
-        if not done():
-            assert time.perf_counter() - waiting["since"] < PATIENCE, f"waited in vain for {done.__name__}: {status()}"
-            return True
-        return False
-
-    return step
-
-
-def picture(name):
-    """Two steps: time to draw, and the picture."""
-
-    def take():
-        subprocess.run(["import", "-window", "root", folder / f"{name}.png"], check=True)
-
-    def pause():
-        return time.perf_counter() - waiting["since"] < 1.2
-
-    return [pause, take]
-
-
 def bake():
     with in_view():
         assert bpy.ops.cairn.bake("INVOKE_DEFAULT") == {"RUNNING_MODAL"}
 
 
-def bake_has_ended():
-    running = part_of_cairn("operators").running
-    if running is not None:
-        seen["progress"].append((running["text"], running["factor"]))
-    return running is None
-
-
-BAKE = [bake, until(bake_has_ended)]
+BAKE = [bake, until(nothing_runs)]
 
 
 # The tour
@@ -118,11 +70,6 @@ def model():
         bpy.ops.view3d.view_all()
     view()[1].spaces.active.show_region_ui = True
     bpy.context.scene.frame_end = 40
-
-
-def choose_tab():
-    region("UI").active_panel_category = "Cairn"
-    view()[1].tag_redraw()
 
 
 def add_world():
@@ -205,14 +152,12 @@ def begin_a_long_bake():
 
 
 def is_under_way():
-    bake_has_ended()
+    nothing_runs()
     return seen["progress"][-1][0].startswith("Frame ") and time.perf_counter() - waiting["since"] > 2.0
 
 
 def press_escape():
-    window = bpy.context.window_manager.windows[0]
-    for value in ("PRESS", "RELEASE"):
-        window.event_simulate(type="ESC", value=value, x=window.width // 2, y=window.height // 2)
+    press("ESC")
     seen["pressed"] = time.perf_counter()
 
 
@@ -271,39 +216,24 @@ def delete():
     }
 
 
-def leave():
-    print("cairn-test:" + json.dumps(seen), flush=True)
-    bpy.ops.wm.quit_blender()
-
-
-steps = [
-    *(make_scene, model, choose_tab, *picture("1-empty")),
-    *(add_world, add_bodies, until(wind_is_noted), *picture("2-before")),
-    *(*BAKE, look_at_bake, *picture("3-baked")),
-    *(move, is_outdated_by("start pose of Side"), *picture("4-moved"), *BAKE, look_at_move),
-    *(duplicate, is_outdated_by("1 new body"), *BAKE, look_at_copy),
-    *(change_friction, is_outdated_by("friction of 3 bodies"), *picture("5-outdated")),
-    *(begin_a_long_bake, until(is_under_way), *picture("6-running"), press_escape, until(has_answered), note_answer),
-    *(until(bake_has_ended), look_at_stop, *picture("7-stopped")),
-    *(check, *picture("8-noted"), solve_badly, *BAKE, go_to_worst, *picture("9-worst")),
-    *(delete, *picture("10-deleted"), leave),
-]
-
-
-def next_step():
-    """Play a step; one that returns true has not ended."""
-    try:
-        waiting["since"] = waiting["since"] or time.perf_counter()
-        if steps[0]():
-            return INTERVAL
-        steps.pop(0)
-        waiting["since"] = 0.0
-    except Exception:
-        # Blender would only take the timer away, and wait for a user
-        traceback.print_exc()
-        os._exit(1)
-    # quitting takes a while, in which timers go on
-    return INTERVAL if steps else None
-
-
-bpy.app.timers.register(next_step, first_interval=2.0, persistent=True)
+play(
+    [
+        *(make_scene, model, choose_tab, *picture("1-empty")),
+        *(add_world, add_bodies, until(wind_is_noted), *picture("2-before")),
+        *(*BAKE, look_at_bake, *picture("3-baked")),
+        *(move, is_outdated_by("start pose of Side"), *picture("4-moved"), *BAKE, look_at_move),
+        *(duplicate, is_outdated_by("1 new body"), *BAKE, look_at_copy),
+        *(change_friction, is_outdated_by("friction of 3 bodies"), *picture("5-outdated")),
+        *(
+            begin_a_long_bake,
+            until(is_under_way),
+            *picture("6-running"),
+            press_escape,
+            until(has_answered),
+            note_answer,
+        ),
+        *(until(nothing_runs), look_at_stop, *picture("7-stopped")),
+        *(check, *picture("8-noted"), solve_badly, *BAKE, go_to_worst, *picture("9-worst")),
+        *(delete, *picture("10-deleted"), leave),
+    ]
+)

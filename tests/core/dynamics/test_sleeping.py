@@ -4,7 +4,10 @@ import math
 
 import numpy as np
 import pytest
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
 
+from cairn.solver_core.dynamics.sleeping import groups_that_touch
 from cairn.solver_core.geometry import rotations
 from cairn.solver_core.geometry.shapes import Box, Sphere
 from cairn.solver_core.model.builder import ModelBuilder
@@ -232,6 +235,24 @@ def test_what_starts_asleep_hangs_in_the_air_until_it_is_hit():
     assert heights[:2].max() < 4.0
     assert heights[2] == 5.0
     assert simulation.sleeping[3]
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_groups_that_touch_are_connected_components(seed):
+    """Compared with SciPy's, for random contacts among bodies some of which are awake."""
+    random, count = np.random.default_rng(seed), 60
+    builder = ModelBuilder()
+    asleep = random.random(count) < 0.9
+    for starts_asleep in asleep:
+        builder.add_body(shape=CUBE, starts_asleep=bool(starts_asleep))
+    body_a, body_b = random.integers(0, count, (2, 50))
+    groups = groups_that_touch(builder.build(), body_a, body_b)
+    joined = asleep[body_a] & asleep[body_b]
+    edges = coo_array((np.ones(joined.sum()), (body_a[joined], body_b[joined])), shape=(count, count))
+    _, label = connected_components(edges, directed=False)
+    for body in range(count):
+        others = np.flatnonzero(label == label[body])
+        assert groups[body] == (others[0] if asleep[body] else -1)
 
 
 def test_what_starts_asleep_can_be_woken_from_outside():

@@ -30,7 +30,7 @@ Source: Erleben 2013, section 5.5; Fischer 1992.
 """
 
 import numpy as np
-import scipy.sparse
+import scipy  # its parts are loaded where they are first used
 
 from ....problem.residuals import fischer_burmeister
 from ...registry import LcpMethod, register

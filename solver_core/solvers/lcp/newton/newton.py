@@ -23,7 +23,7 @@ x hardly changed (eqs. 108, 109); where no direction makes a step: ``round_off``
 from typing import NamedTuple, Protocol
 
 import numpy as np
-import scipy.sparse
+import scipy  # its parts are loaded where they are first used
 
 from ....problem.problem import LCP, ProblemError, SolverOptions, Status
 from ...registry import find_lcp_method
