@@ -39,7 +39,7 @@ HALF, BAND, GAP = (420, 340), 58, 4
 STRIDE = 2
 # The last picture of a clip stays so long [ms].
 HOLD = 1500
-LOOP_QUALITY, GALLERY_QUALITY = 62, 80
+LOOP_QUALITY, GALLERY_QUALITY = 88, 80
 LARGEST_LOOP = 3_000_000  # [bytes]
 SAMPLES = "8"
 INK, QUIET, PAPER = (30, 34, 40), (95, 102, 112), (250, 250, 248)

@@ -58,7 +58,7 @@ class CAIRN_OT_add_demo(bpy.types.Operator):
 
 
 def show(context, scene):
-    """Let the window show the scene, and its 3D view what the scene's camera sees, with the Cairn tab open."""
+    """Let the window show the scene, and its 3D view what the scene's camera sees, with the sidebar beside it."""
     if context.window is None:
         return
     context.window.scene = scene
