@@ -163,7 +163,7 @@ def look_at_bake():
 
 
 def step_10():
-    look(5.0)
+    look(9.0)
     with tour.in_view():
         bpy.ops.view3d.camera_to_view()
     scene = bpy.context.scene
