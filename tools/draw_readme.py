@@ -126,7 +126,9 @@ def _frames(blend, folder, clip, numbers, *, bake):
         print(clip.name, bake_scene(scene, BakeSettings.from_scene(scene)).summary, flush=True)
     else:
         world = scene.rigidbody_world
-        print(clip.name, f"Bullet: {world.substeps_per_frame} substeps, {world.solver_iterations} iterations", flush=True)
+        print(
+            clip.name, f"Bullet: {world.substeps_per_frame} substeps, {world.solver_iterations} iterations", flush=True
+        )
     # Blender simulates a frame only right after the one before it
     for number in range(numbers[0], numbers[-1] + 1):
         scene.frame_set(number)
@@ -216,7 +218,11 @@ def _table(numbers):
         else:
             lines.append("| " + " | ".join(pictures) + " |")
         lines.append("| " + " | ".join(words) + " |")
-    lines += ["", "| | bodies | most contacts | time a frame | worst overlap | worst residual |", "|---|---|---|---|---|---|"]
+    lines += [
+        "",
+        "| | bodies | most contacts | time a frame | worst overlap | worst residual |",
+        "|---|---|---|---|---|---|",
+    ]
     for exhibit, said in zip(EXHIBITS, numbers, strict=True):
         lines.append(f"| `{exhibit.name}` | " + " | ".join(said.values()) + " |")
     return "\n".join(["", *lines, "", ""])
