@@ -5,12 +5,13 @@
     python tools/draw_readme.py gallery    docs/images/gallery/*.webp, and the table between the README's marks
 
 The loop plays one file twice: as Blender's own simulation plays it when its frames are stepped through, with Blender's
-defaults, and after a bake with Cairn's defaults. Nothing is set for either but what the ready-made scene is made of. The
-numbers of the gallery are those of the bakes' reports; times are of one thread, as processor time, so that other work on
-the machine counts little. Both commands take some minutes, most of them for rendering.
+defaults, and after a bake with Cairn's defaults. Nothing is set for either but what the ready-made scene is made of.
+The numbers of the gallery are those of the bakes' reports; times are of one thread, as processor time, so that other
+work on the machine counts little. Both commands take some minutes, most of them for rendering.
 """
 
 import argparse
+import itertools
 import sys
 import tempfile
 import time
@@ -202,7 +203,7 @@ def _exhibit(exhibit, path):
 
 def _seconds_of(stage, spent):
     """Processor time between the messages of a stage and the next message [s]."""
-    pairs = zip(spent, spent[1:], strict=False)
+    pairs = itertools.pairwise(spent)
     return sum(after - before for (name, before), (_, after) in pairs if name == stage)
 
 

@@ -48,7 +48,7 @@ def play():
 
 
 def has_played():
-    return tour.window().scene.frame_current > 10
+    return tour.window().scene.frame_current > 3
 
 
 def stop():
