@@ -84,6 +84,7 @@ class VIEW3D_MT_cairn_add(bpy.types.Menu):
 
 def draw_in_add(menu, context):
     """At the end of the 3D view's *Add* menu."""
+    menu.layout.separator()
     menu.layout.menu(VIEW3D_MT_cairn_add.bl_idname, icon="RIGID_BODY")
 
 
