@@ -156,6 +156,8 @@ def is_baked():
 def look_at_bake():
     scene = bpy.context.scene
     seen["start"] = highest()
+    scene.frame_set(25)
+    seen["settled"] = highest()
     scene.frame_set(LAST)
     seen["end"] = highest()
     seen["summary"], seen["warned"] = scene.cairn.summary, scene.cairn.has_warnings
