@@ -26,7 +26,7 @@ def test_the_guide_leads_to_a_house_that_stands(blender, tmp_path):
     seen = blender.script("guide.py", tmp_path, window=True)
     assert seen["bodies"] == 8
     assert seen["start"] == pytest.approx(1.442, abs=1e-3)
-    # the gaps that the typed numbers leave close: some 0.7 mm below each storey, and as much between two cards that lean
+    # the gaps that the typed numbers leave close: some 0.7 mm below each storey and between two cards
     assert 0.0 < seen["start"] - seen["settled"] < 4e-3
     assert seen["end"] == pytest.approx(seen["settled"], abs=1e-4)
     assert not seen["warned"]
