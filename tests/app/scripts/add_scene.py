@@ -1,6 +1,6 @@
 """In a window: a scene of Add > Cairn beside the user's own, baked and played; Undo brings the user's scene back.
 
-The path of a picture stands after ``--``.
+Tells what is there after each step.
 """
 
 import sys
@@ -11,7 +11,6 @@ import bpy
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 import tour
 
-picture = Path(sys.argv[sys.argv.index("--") + 1])
 seen = {}
 
 
@@ -65,7 +64,7 @@ def undo():
 
 tour.play(
     [
-        *(begin, add, tour.choose_tab, bake, tour.until(is_baked), *tour.picture(picture)),
+        *(begin, add, tour.choose_tab, bake, tour.until(is_baked)),
         *(play, tour.until(has_played), stop, undo),
     ],
     seen,
