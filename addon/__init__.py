@@ -7,9 +7,32 @@ import atexit
 import bpy
 
 from . import cli
-from .ui import continue_bake, navigation, operators, panels, preferences, presets, properties, watch, wedge_panel
+from .ui import (
+    add_menu,
+    continue_bake,
+    navigation,
+    operators,
+    panels,
+    preferences,
+    presets,
+    properties,
+    watch,
+    wedge_panel,
+)
 
-_MODULES = (properties, preferences, presets, operators, continue_bake, navigation, panels, wedge_panel, watch, cli)
+_MODULES = (
+    properties,
+    preferences,
+    presets,
+    operators,
+    continue_bake,
+    navigation,
+    panels,
+    wedge_panel,
+    add_menu,
+    watch,
+    cli,
+)
 _registered = False
 
 

@@ -57,6 +57,20 @@ def demo_names() -> list[str]:
     return sorted(SCENES)
 
 
+def description_of(name: str):
+    """The scene of that name as data, a ``solver_core.scenes.Scene``."""
+    from ..solver_core.scenes import SCENES
+
+    return SCENES[name]()
+
+
+def missing_for(description) -> str:
+    """What a bake of the scene lacks here, and how to get it; empty if it lacks nothing."""
+    if coacd_version() is None and any(body.mesh is not None for body in description.bodies):
+        return f"its concave bodies need CoACD; install it with: {coacd_command()}"
+    return ""
+
+
 def make_demo(name: str, folder: Path, progress):
     """Build a scene, bake it, and write ``<name>.blend``, ``.json`` and ``.png`` into ``folder``.
 
@@ -77,13 +91,13 @@ def make_demo(name: str, folder: Path, progress):
     ------
     DemoError
     """
-    from ..solver_core.scenes import SCENES
     from .bake import bake_scene
     from .settings import BakeSettings
 
-    description = SCENES[name]()
-    if coacd_version() is None and any(body.mesh is not None for body in description.bodies):
-        raise DemoError(f"the demo {name} has concave bodies, which need CoACD; install it with: {coacd_command()}")
+    description = description_of(name)
+    remedy = missing_for(description)
+    if remedy:
+        raise DemoError(f"the demo {name} lacks something: {remedy}")
     progress.show("build", 0, 0, f"{description.title}: {len(description.bodies)} bodies")
     scene = build_scene(description)
     result = bake_scene(scene, BakeSettings.from_scene(scene), progress)
@@ -116,10 +130,16 @@ def build_scene(description):
     bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
     scene = bpy.context.scene
     scene.name = description.title
+    fill_scene(scene, description)
+    return scene
+
+
+def fill_scene(scene, description):
+    """Make an empty scene, of any file, the one that is described: a world, bodies, joints, camera, light and view."""
     _set_time_and_gravity(scene, description)
-    collection = bpy.data.collections.new("RigidBodyWorld")
-    bpy.ops.rigidbody.world_add()
-    scene.rigidbody_world.collection = collection
+    with bpy.context.temp_override(scene=scene):
+        bpy.ops.rigidbody.world_add()
+    scene.rigidbody_world.collection = bpy.data.collections.new("RigidBodyWorld")
     scene.rigidbody_world.point_cache.frame_start = scene.frame_start
     scene.rigidbody_world.point_cache.frame_end = scene.frame_end
     meshes, materials = {}, {}
@@ -131,7 +151,6 @@ def build_scene(description):
     _add_camera(scene, description)
     _add_light(scene)
     _set_view(scene)
-    return scene
 
 
 def _set_time_and_gravity(scene, description):

@@ -122,10 +122,24 @@ def parse_arguments(argv: list[str] | None) -> argparse.Namespace:
     )
     parser.add_argument("--no-kernels", action="store_true", help="leave out the compiled kernels")
     parser.add_argument("--methods", nargs="+", metavar="NAME", help="compile the kernels of these solvers only")
+    parser.add_argument(
+        "--website",
+        metavar="URL",
+        default=own_website(),
+        help="where the documentation is, for the link in the preferences; a GitHub workflow knows its own",
+    )
     arguments = parser.parse_args(argv)
+    if arguments.website and not re.fullmatch(r"https?://[^\s\"\\\\]+", arguments.website):
+        parser.error(f"argument --website: {arguments.website!r} is not an address like https://...")
     if arguments.python and not re.fullmatch(r"3\.\d+", arguments.python):
         parser.error(f"argument --python: {arguments.python!r} is not a version like 3.13")
     return arguments
+
+
+def own_website() -> str:
+    """The repository that a GitHub workflow runs for, forks included; empty anywhere else."""
+    repository = os.environ.get("GITHUB_REPOSITORY")
+    return f"{os.environ.get('GITHUB_SERVER_URL', 'https://github.com')}/{repository}" if repository else ""
 
 
 def build(arguments: argparse.Namespace) -> Path:
@@ -150,7 +164,8 @@ def build(arguments: argparse.Namespace) -> Path:
         (source / "wheels").mkdir()
         for wheel in wheels:
             shutil.copy2(wheel, source / "wheels")
-        write_manifest(source / "blender_manifest.toml", line=line, platform=arguments.platform, wheels=wheels)
+        manifest = source / "blender_manifest.toml"
+        write_manifest(manifest, line=line, platform=arguments.platform, wheels=wheels, website=arguments.website)
         record = {
             "cairn": version,
             "blender": arguments.blender,
@@ -263,12 +278,14 @@ def python_of_compiler() -> str:
     return re.search(r"(?m)^python: (\d\.\d+)$", told)[1]
 
 
-def write_manifest(path: Path, *, line: PythonLine, platform: str, wheels: list[Path]) -> None:
+def write_manifest(path: Path, *, line: PythonLine, platform: str, wheels: list[Path], website: str) -> None:
     """Fill in what holds for this zip only."""
     text = re.sub(r"(?m)^blender_version_min = .*\n", "", path.read_text())
     built = [f'blender_version_min = "{line.blender_min}"']
     if line.blender_max:
         built.append(f'blender_version_max = "{line.blender_max}"')
+    if website:
+        built.append(f'website = "{website}"')
     built.append(f'platforms = ["{platform}"]')
     built.append("wheels = [")
     built += [f'    "./wheels/{wheel.name}",' for wheel in wheels]

@@ -1,6 +1,10 @@
-"""The extension's preferences: which packages Cairn runs with, where its compiled kernels are, and *Prepare Now*."""
+"""The extension's preferences: the documentation, which packages Cairn runs with, where its compiled kernels are, and
+*Prepare Now*.
+"""
 
 import contextlib
+import functools
+import tomllib
 
 import bpy
 
@@ -53,6 +57,10 @@ class CairnPreferences(bpy.types.AddonPreferences):
 
     def draw(self, context):
         layout = self.layout
+        if documentation():
+            layout.operator("wm.url_open", text="Documentation", icon="HELP").url = documentation()
+        else:
+            layout.label(text="Documentation: docs/guide in the repository that this zip was made from", icon="HELP")
         column = layout.column(align=True)
         for line in versions():
             column.label(text=line, translate=False)
@@ -63,6 +71,17 @@ class CairnPreferences(bpy.types.AddonPreferences):
 
 
 _lines = []
+
+
+@functools.cache
+def documentation():
+    """Where the documentation is: the zip's website, in a copy of the repository the guide there; empty if neither.
+
+    Looked up once, as Blender draws all the time.
+    """
+    manifest = tomllib.loads((runtime.ROOT / "blender_manifest.toml").read_text(encoding="utf-8"))
+    guide = runtime.ROOT / "docs" / "guide" / "README.md"
+    return manifest.get("website") or (guide.as_uri() if guide.is_file() else "")
 
 
 def versions():

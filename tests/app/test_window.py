@@ -12,7 +12,7 @@ pytestmark = pytest.mark.skipif(not os.environ.get("DISPLAY"), reason="there is 
 
 
 def test_panel_is_in_the_sidebar(blender, scene, tmp_path):
-    """Take the picture that the user guide shows; set CAIRN_PICTURES to a folder to keep it."""
+    """Take a picture of it, too; set CAIRN_PICTURES to a folder to keep it."""
     picture = tmp_path / "panel.png"
     shown = blender.script("show_panel.py", picture, blend=scene, window=True)
     # Blender takes a tab's name only where a panel of that tab was drawn

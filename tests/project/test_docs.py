@@ -12,6 +12,7 @@ PAGES_ON_CODE = [page for page in PAGES if page.name != "CONTRIBUTING.md"]
 # Where a path in backquotes may begin: what is said of the core, its solvers or the add-on leaves that folder out.
 STARTS = [ROOT, ROOT / "solver_core", ROOT / "solver_core" / "solvers", ROOT / "addon"]
 MOST_WORDS_OF_ARCHITECTURE = 2000
+LARGEST_PICTURE = 3_000_000  # [bytes]
 
 
 def anchors(page: Path) -> set[str]:
@@ -40,6 +41,20 @@ def test_names_code_that_is_there(page):
     for path in re.findall(r"`(\w[\w./*-]*/[\w./*-]*)`", page.read_text(encoding="utf-8")):
         if path.endswith((".py", "/")):
             assert any(list(start.glob(path)) for start in STARTS), path
+
+
+def test_every_picture_is_shown_and_small():
+    """A page loads within seconds, and no picture is left behind that nothing shows."""
+    pictures = {path for folder in ("images", "guide") for path in (ROOT / "docs" / folder).rglob("*.*")}
+    pictures = {path for path in pictures if path.suffix != ".md"}
+    assert pictures
+    shown = set()
+    for page in PAGES:
+        links = re.findall(r"!\[[^]]*\]\(([^)\s]+)\)", page.read_text(encoding="utf-8"))
+        shown |= {(page.parent / link).resolve() for link in links}
+    assert pictures - shown == set()
+    for path in pictures:
+        assert path.stat().st_size < LARGEST_PICTURE, path
 
 
 def test_architecture_stays_short():

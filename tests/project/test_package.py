@@ -63,6 +63,22 @@ def test_zip_names_its_wheels_platform_and_blenders(archive, wheels):
     assert manifest["permissions"]["files"]
 
 
+def test_zip_of_a_fork_leads_to_the_fork(package, tmp_path, monkeypatch):
+    """In a GitHub workflow the link in the preferences is that of the repository that it runs for."""
+    words = ["--blender", "5.2", "--platform", "linux-x64", "--output", "dist"]
+    monkeypatch.delenv("GITHUB_REPOSITORY", raising=False)
+    assert package.parse_arguments(words).website == ""
+    monkeypatch.setenv("GITHUB_REPOSITORY", "somebody/cairn")
+    monkeypatch.setenv("GITHUB_SERVER_URL", "https://example.org")
+    website = package.parse_arguments(words).website
+    manifest = tmp_path / "blender_manifest.toml"
+    line = package.PYTHON_LINES["3.13"]
+    for written, expected in ((website, "https://example.org/somebody/cairn"), ("", None)):
+        manifest.write_text((ROOT / "blender_manifest.toml").read_text())
+        package.write_manifest(manifest, line=line, platform="linux-x64", wheels=[], website=written)
+        assert tomllib.loads(manifest.read_text()).get("website") == expected
+
+
 def test_zip_holds_what_blender_loads_and_nothing_else(archive):
     tops = {name.split("/")[0] for name in archive.namelist()}
     files = {"__init__.py", "__main__.py", "LICENSE", "blender_manifest.toml", "build_record.json"}
@@ -100,6 +116,7 @@ def test_every_blender_is_inside_the_range_of_its_zip(package, blender):
         ["--blender", "5.2", "--platform", "amiga", "--output", "dist"],
         ["--blender", "5.2", "--platform", "linux-x64", "--output", "dist", "--python", "cp313"],
         ["--blender", "5.2", "--platform", "linux-x64"],
+        ["--blender", "5.2", "--platform", "linux-x64", "--output", "dist", "--website", 'x" y'],
     ],
 )
 def test_wrong_words_are_refused(package, words, capsys):

@@ -401,6 +401,27 @@ def test_without_a_world_the_sidebar_offers_one():
     assert drawn(panels.SCENE_PT_cairn) is None  # the panel above it has the button
 
 
+def drawn_preferences():
+    preferences.documentation.cache_clear()
+    layout = Layout()
+    preferences.CairnPreferences.draw(SimpleNamespace(layout=layout), bpy.context)
+    return layout.texts
+
+
+def test_preferences_lead_to_the_documentation(tmp_path, monkeypatch):
+    """To the website of the zip, else to the guide beside the sources; where there is neither, a line says so."""
+    assert "Documentation" in drawn_preferences()
+    assert preferences.documentation().endswith("/docs/guide/README.md")
+    monkeypatch.setattr(preferences.runtime, "ROOT", tmp_path)
+    manifest = tmp_path / "blender_manifest.toml"
+    manifest.write_text('id = "cairn"\n')
+    assert any(text.startswith("Documentation: docs/guide in the repository") for text in drawn_preferences())
+    manifest.write_text('website = "https://example.org/cairn"\n')
+    assert "Documentation" in drawn_preferences()
+    assert preferences.documentation() == "https://example.org/cairn"
+    preferences.documentation.cache_clear()
+
+
 def test_preferences_show_versions():
     layout = Layout()
     preferences.CairnPreferences.draw(SimpleNamespace(layout=layout), bpy.context)

@@ -12,18 +12,17 @@ import bpy
 
 sys.path.insert(0, str(Path(__file__).parent))
 from tour import (
+    area,
     choose_tab,
     in_view,
-    leave,
     nothing_runs,
     part_of_cairn,
-    picture,
+    picture_here,
     play,
     press,
     seen,
     status,
     until,
-    view,
     waiting,
 )
 
@@ -68,7 +67,7 @@ def model():
         bpy.ops.object.effector_add(type="WIND", location=(0, 0, 4))
         bpy.context.object.name = "Wind"
         bpy.ops.view3d.view_all()
-    view()[1].spaces.active.show_region_ui = True
+    area("VIEW_3D").spaces.active.show_region_ui = True
     bpy.context.scene.frame_end = 40
 
 
@@ -181,7 +180,7 @@ def check():
         bpy.ops.cairn.check_scene()
         notes = json.loads(bpy.context.window_manager.cairn.check)["notes"]
         place = next(place for place, (_, _, names) in enumerate(notes) if names == ["Wind"])
-        space = view()[1].spaces.active.region_3d
+        space = area("VIEW_3D").spaces.active.region_3d
         before = list(space.view_location)
         bpy.ops.cairn.select_noted(source="check", place=place)
     seen["noted"] = {
@@ -218,22 +217,22 @@ def delete():
 
 play(
     [
-        *(make_scene, model, choose_tab, *picture("1-empty")),
-        *(add_world, add_bodies, until(wind_is_noted), *picture("2-before")),
-        *(*BAKE, look_at_bake, *picture("3-baked")),
-        *(move, is_outdated_by("start pose of Side"), *picture("4-moved"), *BAKE, look_at_move),
+        *(make_scene, model, choose_tab, *picture_here("1-empty")),
+        *(add_world, add_bodies, until(wind_is_noted), *picture_here("2-before")),
+        *(*BAKE, look_at_bake, *picture_here("3-baked")),
+        *(move, is_outdated_by("start pose of Side"), *picture_here("4-moved"), *BAKE, look_at_move),
         *(duplicate, is_outdated_by("1 new body"), *BAKE, look_at_copy),
-        *(change_friction, is_outdated_by("friction of 3 bodies"), *picture("5-outdated")),
+        *(change_friction, is_outdated_by("friction of 3 bodies"), *picture_here("5-outdated")),
         *(
             begin_a_long_bake,
             until(is_under_way),
-            *picture("6-running"),
+            *picture_here("6-running"),
             press_escape,
             until(has_answered),
             note_answer,
         ),
-        *(until(nothing_runs), look_at_stop, *picture("7-stopped")),
-        *(check, *picture("8-noted"), solve_badly, *BAKE, go_to_worst, *picture("9-worst")),
-        *(delete, *picture("10-deleted"), leave),
+        *(until(nothing_runs), look_at_stop, *picture_here("7-stopped")),
+        *(check, *picture_here("8-noted"), solve_badly, *BAKE, go_to_worst, *picture_here("9-worst")),
+        *(delete, *picture_here("10-deleted")),
     ]
 )

@@ -1,7 +1,7 @@
-"""What scripts share that play steps in a window, one after the other, as a user's hands would.
+"""Play steps in a window, one after the other, as a user's hands would. For scripts that Blender runs.
 
-A script that is in the folder of this one imports it after ``sys.path.insert``. Pictures go to the folder after ``--``.
-ImageMagick takes them: where OpenGL is software, Blender's own are black.
+A step is a function without arguments; one that returns true has not ended and is called again. ImageMagick takes the
+pictures: where OpenGL is software, Blender's own are black.
 """
 
 import importlib
@@ -15,12 +15,12 @@ from pathlib import Path
 
 import bpy
 
-folder = Path(sys.argv[sys.argv.index("--") + 1])
 INTERVAL = 0.25
 PATIENCE = 200.0  # to compile, where nothing is compiled yet [s]
-# What a script tells at its end.
-seen = {"progress": []}
+TIME_TO_DRAW = 1.2  # a picture taken too early shows a half-drawn window [s]
+# When the present step began, and what a script tells at its end.
 waiting = {"since": 0.0}
+seen = {"progress": []}
 
 
 def part_of_cairn(name):
@@ -33,57 +33,28 @@ def status():
     return json.loads(bpy.context.window_manager.cairn.status or "{}")
 
 
-def view():
-    window = bpy.context.window_manager.windows[0]
-    return window, next(area for area in window.screen.areas if area.type == "VIEW_3D")
+def window():
+    return bpy.context.window_manager.windows[0]
 
 
-def region(kind):
-    return next(region for region in view()[1].regions if region.type == kind)
+def area(kind):
+    return next(area for area in window().screen.areas if area.type == kind)
+
+
+def region(kind, owner="VIEW_3D"):
+    return next(region for region in area(owner).regions if region.type == kind)
 
 
 def in_view():
-    window, area = view()
-    return bpy.context.temp_override(window=window, area=area, region=region("WINDOW"))
-
-
-def choose_tab():
-    region("UI").active_panel_category = "Cairn"
-    view()[1].tag_redraw()
+    """As if the mouse were in the 3D view."""
+    return bpy.context.temp_override(window=window(), area=area("VIEW_3D"), region=region("WINDOW"))
 
 
 def press(key, x=None, y=None):
     """Press and release a key or a button of the mouse, in the middle of the window or at a place."""
-    window = bpy.context.window_manager.windows[0]
-    x, y = (window.width // 2, window.height // 2) if x is None else (x, y)
+    x, y = (window().width // 2, window().height // 2) if x is None else (x, y)
     for value in ("PRESS", "RELEASE"):
-        window.event_simulate(type=key, value=value, x=x, y=y)
-
-
-def until(done):
-    """A step that comes back until ``done()`` is true; the next one follows then."""
-
-    def step():
-        if not done():
-            assert time.perf_counter() - waiting["since"] < PATIENCE, f"waited in vain for {done.__name__}: {status()}"
-            return True
-        return False
-
-    return step
-
-
-def pause(seconds=1.2):
-    """A step that takes so long: Blender draws meanwhile."""
-    return lambda: time.perf_counter() - waiting["since"] < seconds
-
-
-def picture(name):
-    """Two steps: time to draw, and the picture."""
-
-    def take():
-        subprocess.run(["import", "-window", "root", folder / f"{name}.png"], check=True)
-
-    return [pause(), take]
+        window().event_simulate(type=key, value=value, x=x, y=y)
 
 
 def nothing_runs():
@@ -94,13 +65,54 @@ def nothing_runs():
     return running is None
 
 
-def leave():
-    print("cairn-test:" + json.dumps(seen), flush=True)
-    bpy.ops.wm.quit_blender()
+def pause(seconds=TIME_TO_DRAW):
+    """A step that takes so long: Blender draws meanwhile."""
+    return lambda: time.perf_counter() - waiting["since"] < seconds
 
 
-def play(steps):
-    """Play steps; one that returns true has not ended."""
+def until(done):
+    """A step that ends when ``done()`` is true."""
+
+    def step():
+        if done():
+            return False
+        assert time.perf_counter() - waiting["since"] < PATIENCE, f"waited in vain for {done.__name__}: {status()}"
+        return True
+
+    return step
+
+
+def choose_tab(name="Cairn"):
+    """A tab of the 3D view's sidebar, which must have been drawn before."""
+    region("UI").active_panel_category = name
+    area("VIEW_3D").tag_redraw()
+
+
+def drawn():
+    """A step that gives the window time to draw."""
+    for part in window().screen.areas:
+        part.tag_redraw()
+    return time.perf_counter() - waiting["since"] < TIME_TO_DRAW
+
+
+def picture(path: Path, width=None):
+    """Two steps: time to draw, and the picture of the window, made narrower if a width is given [pixels]."""
+
+    def take():
+        smaller = ["-resize", str(width)] if width else []
+        subprocess.run(["import", "-window", "root", *smaller, "-quality", "80", path], check=True)
+
+    return [drawn, take]
+
+
+def picture_here(name):
+    """Two steps as of ``picture``, to the folder after ``--`` in the command."""
+    return picture(Path(sys.argv[sys.argv.index("--") + 1]) / f"{name}.png")
+
+
+def play(steps, told=seen):
+    """Play the steps, print for the test what is told, and quit."""
+    steps = list(steps)
 
     def next_step():
         try:
@@ -109,6 +121,9 @@ def play(steps):
                 return INTERVAL
             steps.pop(0)
             waiting["since"] = 0.0
+            if not steps:
+                print("cairn-test:" + json.dumps(told), flush=True)
+                bpy.ops.wm.quit_blender()
         except Exception:
             # Blender would only take the timer away, and wait for a user
             traceback.print_exc()

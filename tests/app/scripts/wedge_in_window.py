@@ -11,18 +11,18 @@ import bpy
 
 sys.path.insert(0, str(Path(__file__).parent))
 from tour import (
+    area,
     choose_tab,
     in_view,
-    leave,
     nothing_runs,
     part_of_cairn,
-    picture,
+    picture_here,
     play,
     press,
     region,
     seen,
     until,
-    view,
+    window,
 )
 
 # Between two places at which the mouse looks for the property [pixels].
@@ -36,7 +36,7 @@ def open_sidebar():
     bpy.utils.unregister_class(panel)
     panel.bl_options = set()
     bpy.utils.register_class(panel)
-    view()[1].spaces.active.show_region_ui = True
+    area("VIEW_3D").spaces.active.show_region_ui = True
 
 
 def watch_menus():
@@ -52,10 +52,10 @@ def watch_menus():
 
 def right_click():
     look["y"] -= STEP
-    window, sidebar = view()[0], region("UI")
+    sidebar = region("UI")
     look["x"] = sidebar.x + int(0.6 * sidebar.width)
     assert look["y"] > sidebar.y, "the property is not there"
-    window.event_simulate(type="MOUSEMOVE", value="NOTHING", x=look["x"], y=look["y"])
+    window().event_simulate(type="MOUSEMOVE", value="NOTHING", x=look["x"], y=look["y"])
     press("RIGHTMOUSE", look["x"], look["y"])
 
 
@@ -122,10 +122,16 @@ def undo():
 
 play(
     [
-        *(open_sidebar, choose_tab, *picture("wedge-1-empty"), watch_menus),
-        *(find_property, *picture("wedge-2-menu"), choose_last_entry, until(has_entry), look_at_entry),
-        *(*picture("wedge-3-property"), bake_variants, until(nothing_runs), look_at_variants),
-        *(*picture("wedge-4-variants"), use_second, until(nothing_runs), look_at_bake, *picture("wedge-5-taken")),
-        *(undo, leave),
+        *(open_sidebar, choose_tab, *picture_here("wedge-1-empty"), watch_menus),
+        *(find_property, *picture_here("wedge-2-menu"), choose_last_entry, until(has_entry), look_at_entry),
+        *(*picture_here("wedge-3-property"), bake_variants, until(nothing_runs), look_at_variants),
+        *(
+            *picture_here("wedge-4-variants"),
+            use_second,
+            until(nothing_runs),
+            look_at_bake,
+            *picture_here("wedge-5-taken"),
+        ),
+        *(undo),
     ]
 )
