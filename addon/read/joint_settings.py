@@ -207,8 +207,8 @@ class _SettingsReader:
             damping = self._older_damping(axis, damping)
             if path.format("damping") in self.animated:
                 self._note(
-                    f"Spring Damping of its {axis_words(axis)} is animated: the start frame's value is used throughout; "
-                    "choose the Spring Type Blender 2.8"
+                    f"its {axis_words(axis)} damping is animated: the start frame's value is used throughout; choose "
+                    "the Spring Type Blender 2.8"
                 )
         else:
             self.drives.append(JointDrive(path.format("damping"), axis, "spring_damping"))

@@ -13,8 +13,8 @@ inertia, both as its own joint leaves them. It stops in n substeps after
     n = the least with n (n + 1) / 2 >= c,     w' = |r| / n + a h (n - 1) / 2
 
 This is the time-optimal control of a double integrator in discrete time (Han 2009, "From PID to active disturbance
-rejection control", IEEE Trans. Ind. Electron. 56). Where the force is ample, it is there at the end of the frame, and no
-sooner: over m substeps, of which the last one stops it, w' = r / (m - 1).
+rejection control", IEEE Trans. Ind. Electron. 56). Where the force is ample, it is there at the end of the frame, and
+no sooner: over m substeps, of which the last one stops it, w' = r / (m - 1).
 """
 
 import math

@@ -183,9 +183,7 @@ def angle_between(first, second):
     return (first - second + math.pi) % (2.0 * math.pi) - math.pi
 
 
-@pytest.mark.parametrize(
-    ("substeps", "most"), [(8, 2e-2), pytest.param(64, HIGH, marks=pytest.mark.nightly)]
-)
+@pytest.mark.parametrize(("substeps", "most"), [(8, 2e-2), pytest.param(64, HIGH, marks=pytest.mark.nightly)])
 def test_andrews_squeezer_ends_where_it_should(substeps, most):
     """After 0.03 s and two and a half turns of its crank: all seven angles, and the crank's speed."""
     simulation, opening = simulate(squeezer(), frame_rate=1000.0, substeps=substeps), 0.0

@@ -1,0 +1,87 @@
+"""A walker on spoked wheels that motors turn, over a bridge that hangs."""
+
+import math
+
+import numpy as np
+
+from ..geometry import rotations
+from ..geometry.round_shapes import Capsule
+from ..geometry.shapes import Box
+from ..model.compound import Compound
+from ..model.joints.axis import Axis, Motor
+from ..model.joints.hinge import Hinge
+from ..model.joints.motor_joint import MotorJoint
+from .bridge import BANK_LEVEL, hanging_planks
+from .hanging import floats
+from .scene import Scene, SceneBody, SceneJoint
+
+_REACH, _FOOT_RADIUS, _LEGS = 0.32, 0.045, 6  # of a leg from its hip [m]
+_HALF_BASE, _HALF_TRACK = 0.4, 0.42  # from hip to hip [m]
+_SPEED, _TORQUE = 0.85, 90.0  # of walking [m/s], of each motor [N m]
+_CALM = 60  # frames for the bridge to come to rest
+# A hinge's z axis, and a motor's x axis, along y.
+_ABOUT_Y = rotations.from_rotation_vector(np.array([-0.5 * math.pi, 0.0, 0.0]))
+_X_TO_Y = rotations.from_rotation_vector(np.array([0.0, 0.0, 0.5 * math.pi]))
+
+
+def walker(count: int = 18, slack: float = 0.03) -> Scene:
+    """It starts on one bank and walks along x to the other.
+
+    Parameters
+    ----------
+    count : int
+        Planks.
+    slack : float
+        By how much the line of planks is longer than the way between the banks, as a share of the line.
+    """
+    bodies, joints, span = hanging_planks(count, slack)
+    # its front legs are a step away from the edge
+    place = np.array([-0.5 * span - _HALF_BASE - _REACH - 0.15, 0.0, BANK_LEVEL + _REACH * math.cos(math.pi / _LEGS)])
+    place[2] += _FOOT_RADIUS
+    body = SceneBody(
+        name="Walker",
+        shape=Box((0.6, 0.24, 0.09)),
+        mass=40.0,
+        position=floats(place),
+        color=(0.75, 0.45, 0.15),
+    )
+    legs, ties = [], []
+    for name, x, y in (("FL", 1, 1), ("FR", 1, -1), ("RL", -1, 1), ("RR", -1, -1)):
+        hip = place + [x * _HALF_BASE, y * _HALF_TRACK, 0.0]
+        leg, own = _legs(name, hip)
+        legs.append(leg)
+        ties += own
+    way = span + 2.0 * (_HALF_BASE + _REACH) + 0.6
+    return Scene(
+        name="walker",
+        title="A walker crosses a hanging bridge",
+        bodies=[*bodies, body, *legs],
+        joints=[*joints, *ties],
+        frame_count=round(24.0 * way / _SPEED) + _CALM,
+        camera=(0.25 * span, -1.45 * span, BANK_LEVEL + 0.35 * span),
+        target=(0.0, 0.0, BANK_LEVEL - 0.08 * span),
+        linear_damping=0.04,
+        angular_damping=0.3,
+    )
+
+
+def _legs(name, hip):
+    """Six legs on a hip, its hinge and its motor."""
+    angles = (0.5 + np.arange(_LEGS // 2)) * 2.0 * math.pi / _LEGS
+    turns = [floats(rotations.from_rotation_vector(np.array([0.0, angle, 0.0]))) for angle in angles]
+    spokes = [Capsule(_FOOT_RADIUS, _REACH, orientation=turn) for turn in turns]
+    legs = SceneBody(
+        name=f"Legs.{name}",
+        shape=Compound(spokes),
+        mass=5.0,
+        position=floats(hip),
+        friction=1.0,
+        color=(0.25, 0.3, 0.36),
+        part_colors=((0.25, 0.3, 0.36), (0.25, 0.3, 0.36), (0.6, 0.62, 0.65)),
+    )
+    motor = MotorJoint(angular=Axis(motor=Motor(velocity=_SPEED / _REACH, largest=_TORQUE)))
+    tie = {"first": "Walker", "second": legs.name, "position": floats(hip)}
+    return legs, [
+        SceneJoint(name=f"Hip.{name}", joint=Hinge(), orientation=floats(_ABOUT_Y), **tie),
+        SceneJoint(name=f"Motor.{name}", joint=motor, orientation=floats(_X_TO_Y), **tie),
+    ]
