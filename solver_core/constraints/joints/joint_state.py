@@ -25,6 +25,9 @@ class JointStateArrays(NamedTuple):
         Largest force and torque [N, N m], likewise.
     coupling : float64 [joint_row_count, 6]
         Of a servo's joint: rows of a Cholesky factor, of what is held and of the servo.
+    push : float64 [joint_row_count, 3]
+        Of servos: where it last was, by how much what pushes it changed its speed in a substep there, and how that
+        changes with the way; NaN, 0, 0 at first.
     angle : float64 [joint_row_count, 2]
         Numbers of the coordinates at the substep's start, counted beyond full turns (``value_of``).
     side : float64 [joint_row_count]
@@ -85,6 +88,7 @@ class JointStateArrays(NamedTuple):
     largest: np.ndarray
     breaking: np.ndarray
     coupling: np.ndarray
+    push: np.ndarray
     angle: np.ndarray
     side: np.ndarray
     impulse: np.ndarray
@@ -134,6 +138,7 @@ def allocate_joint_state(joints: JointArrays) -> JointStateArrays:
         largest=joints.largest.copy(),
         breaking=joints.breaking.copy(),
         coupling=np.zeros((rows, 6)),
+        push=np.tile([np.nan, 0.0, 0.0], (rows, 1)),
         angle=np.zeros((rows, 2)),
         side=np.ones(rows),
         impulse=np.zeros(rows),

@@ -26,6 +26,8 @@ from .row_measures import row_speed, scale_of
 
 # What is left of a row's inverse mass below this share is rounding: its joint does not let it move at all.
 _RATIO_HELD = 1e-9
+# A way from which on a change of what pushes is measured [m or rad].
+_LEAST_WAY = 1e-6
 # Column of the factor that is the right side: the joint of a servo holds no more than five coordinates.
 _GAIN = 5
 
@@ -39,7 +41,8 @@ def aim_servos(joints, joint_state, joint, motion, h, rows, block):
     joints : JointArrays
         Read.
     joint_state : JointStateArrays
-        Read: start, target_position, target_rate, largest, time_left, own_velocity. Written: target_speed, coupling.
+        Read: start, target_position, target_rate, largest, time_left, own_velocity. Written: target_speed,
+        coupling, push.
     joint : int64
     motion : MotionArrays
         Read: start_velocity, free_velocity.
@@ -60,9 +63,21 @@ def aim_servos(joints, joint_state, joint, motion, h, rows, block):
         most = joint_state.largest[index] * h * inverse_inertia / (scale * scale) if inverse_inertia > 0.0 else 0.0
         rate, left = joint_state.target_rate[index], joint_state.time_left[0]
         way = joint_state.target_position[index] - rate * left - joint_state.start[index]
-        speed = rate + _speed_towards(way, speed - rate, most, pushed / scale, share, left, h)
+        pushed = _on_the_way(joint_state.push[index], joint_state.start[index], pushed / scale, way)
+        speed = rate + _speed_towards(way, speed - rate, most, pushed, share, left, h)
         joint_state.target_speed[index] = speed
         rows.bias[row] = -scale * speed
+
+
+@subkernel
+def _on_the_way(push, place, pushed, way):
+    """What pushes a servo from here to where it is aimed at, in the mean, if it changes with the way as it last did."""
+    if math.isnan(push[0]):
+        push[0], push[1], push[2] = place, pushed, 0.0
+    elif abs(place - push[0]) > _LEAST_WAY:
+        push[2] = (pushed - push[1]) / (place - push[0])
+        push[0], push[1] = place, pushed
+    return pushed + 0.5 * push[2] * way
 
 
 @subkernel
