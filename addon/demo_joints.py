@@ -85,6 +85,8 @@ def _set_kind(ob, joint):
 def _set_type(ob, joint):
     constraint = ob.rigid_body_constraint
     constraint.type = _TYPES[type(joint)]
+    if isinstance(joint, Point):
+        ob.cairn.joint.friction_torque = joint.friction
     axes = _axes(joint)
     if any(axis.spring is not None for axis in axes.values()):
         constraint.type = "GENERIC_SPRING"

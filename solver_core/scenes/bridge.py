@@ -53,7 +53,7 @@ def bridge(count: int = 40, slack: float = 0.03, mass: float = 100.0) -> Scene:
     )
 
 
-def hanging_planks(count: int, slack: float) -> tuple[list[SceneBody], list[SceneJoint], float]:
+def hanging_planks(count: int, slack: float, friction: float = 0.0) -> tuple[list[SceneBody], list[SceneJoint], float]:
     """Two banks and the planks between them at rest, their ties, and how far the banks' outermost pivots are apart [m].
 
     Parameters
@@ -62,6 +62,8 @@ def hanging_planks(count: int, slack: float) -> tuple[list[SceneBody], list[Scen
         Planks.
     slack : float
         By how much the line of planks is longer than the way between the banks, as a share of the line.
+    friction : float
+        Of each tie [N m].
     """
     span = count * _PITCH * (1.0 - slack)
     level = BANK_LEVEL - 0.5 * _PLANK_THICKNESS
@@ -71,7 +73,7 @@ def hanging_planks(count: int, slack: float) -> tuple[list[SceneBody], list[Scen
     joints = [
         SceneJoint(
             name=f"Tie.{number + 1:02d}.{side}",
-            joint=Point(),
+            joint=Point(friction=friction),
             first=names[number],
             second=names[number + 1],
             position=(float(node[0]), y, float(node[2])),

@@ -35,6 +35,7 @@ _PIVOT = _AXLE[2] + _PIN_CIRCLE / math.cos(_PIN_ANGLE)
 _ROD, _BOB_RADIUS, _BOB_MASS = 0.9, 0.13, 3.0
 _BEHIND = 0.075  # of the pendulum behind the wheel's middle [m]
 _TORQUE, _FASTEST = 0.15, 30.0  # of the drive [N m], [rad/s]
+_WHEEL_START = 14.0  # so that a tooth is near the pin that reaches in at the start [degrees]
 _RATIO = 12.0  # of the wheel to a hand, and of that to the other
 # A hinge's z axis, and a motor's x axis, along y: they turn clockwise for who looks along y.
 _ABOUT_Y = rotations.from_rotation_vector(np.array([-0.5 * math.pi, 0.0, 0.0]))
@@ -66,6 +67,7 @@ def clock(swing: float = 8.0) -> Scene:
         shape=escape_wheel(),
         mass=0.2,
         position=_AXLE,
+        orientation=floats(rotations.from_rotation_vector(np.array([0.0, math.radians(_WHEEL_START), 0.0]))),
         friction=0.2,
         color=_BRASS,
         part_colors=(_BRASS, (0.7, 0.15, 0.1), *[_BRASS] * (TEETH - 1)),

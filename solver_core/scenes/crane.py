@@ -20,11 +20,11 @@ _BOOM, _BOOM_HALF_WIDTH = 8.0, 0.16
 _LINK_RADIUS, _LINK_MASS = 0.05, 3.0
 _LOAD = (0.7, 0.7, 0.5)  # half of each side [m]
 _START, _UP, _DOWN = 5.0, 30.0, 12.5  # of the boom, above level [degrees]
-_TURN = 100.0  # from where it takes the load to where it sets it down [degrees]
+_TURN = 70.0  # from where it takes the load to where it sets it down [degrees]
 _PLATFORM = (1.5, 1.5, 0.6)
-# Turning takes 1.43 times the period of what hangs there. After a turn that begins and ends gently it then hangs still.
-_LIFT, _SWING, _LOWER = (12, 108), (100, 272), (276, 372)  # frames from which to which it does so
-_FRAMES = 400
+# Frames from which to which it lifts, turns and lowers. What hangs there swings once in 5 s.
+_LIFT, _SWING, _LOWER = (12, 132), (132, 342), (352, 430)
+_FRAMES = 460
 # The joint's z axis against y, so that a positive angle lifts the boom.
 _UPWARDS = rotations.from_rotation_vector(np.array([0.5 * math.pi, 0.0, 0.0]))
 _YELLOW, _GREY, _IRON = (0.85, 0.65, 0.15), (0.42, 0.44, 0.47), (0.35, 0.37, 0.4)
