@@ -6,6 +6,8 @@ import numpy as np
 
 from ..geometry.rotations import from_rotation_vector
 from ..geometry.shapes import Box
+from ..model.joints.axis import FREE, Axis, Spring
+from ..model.joints.generic import Generic
 from ..model.joints.point import Point
 from ..model.model import BodyKind
 from .hanging import floats, hanging_nodes, link_pose
@@ -53,7 +55,7 @@ def bridge(count: int = 40, slack: float = 0.03, mass: float = 100.0) -> Scene:
     )
 
 
-def hanging_planks(count: int, slack: float, friction: float = 0.0) -> tuple[list[SceneBody], list[SceneJoint], float]:
+def hanging_planks(count: int, slack: float, damping: float = 0.0) -> tuple[list[SceneBody], list[SceneJoint], float]:
     """Two banks and the planks between them at rest, their ties, and how far the banks' outermost pivots are apart [m].
 
     Parameters
@@ -62,8 +64,8 @@ def hanging_planks(count: int, slack: float, friction: float = 0.0) -> tuple[lis
         Planks.
     slack : float
         By how much the line of planks is longer than the way between the banks, as a share of the line.
-    friction : float
-        Of each tie [N m].
+    damping : float
+        Of the turns of neighbours against each other [N m s/rad].
     """
     span = count * _PITCH * (1.0 - slack)
     level = BANK_LEVEL - 0.5 * _PLANK_THICKNESS
@@ -73,7 +75,7 @@ def hanging_planks(count: int, slack: float, friction: float = 0.0) -> tuple[lis
     joints = [
         SceneJoint(
             name=f"Tie.{number + 1:02d}.{side}",
-            joint=Point(friction=friction),
+            joint=Point(),
             first=names[number],
             second=names[number + 1],
             position=(float(node[0]), y, float(node[2])),
@@ -81,8 +83,21 @@ def hanging_planks(count: int, slack: float, friction: float = 0.0) -> tuple[lis
         for number, node in enumerate(nodes)
         for side, y in (("L", -0.5 * _PLANK_WIDTH), ("R", 0.5 * _PLANK_WIDTH))
     ]
+    if damping:
+        joints += [_damper(number, names, node, damping) for number, node in enumerate(nodes)]
     edge = 0.5 * span + 0.5 * (_PITCH - _PLANK_LENGTH)
     return [_bank(1, -edge), _bank(2, edge), *planks], joints, span
+
+
+def _damper(number, names, node, damping):
+    bends = Axis(spring=Spring(stiffness=0.0, damping=damping))
+    return SceneJoint(
+        name=f"Damper.{number + 1:02d}",
+        joint=Generic(angular=(FREE, bends, FREE)),
+        first=names[number],
+        second=names[number + 1],
+        position=floats(node),
+    )
 
 
 def _plank(number, start, end):

@@ -86,8 +86,8 @@ def clock(swing: float = 8.0) -> Scene:
         bodies=[back, wheel, pendulum, *hands],
         joints=_joints(),
         frame_count=288,
-        camera=(0.75, -3.3, 1.5),
-        target=(0.0, 0.0, 1.13),
+        camera=(0.5, -2.5, 1.35),
+        target=(0.0, 0.0, 1.1),
         angular_damping=0.05,
     )
 

@@ -21,7 +21,7 @@ _HALF_BASE, _HALF_TRACK = 0.4, 0.42  # from hip to hip [m]
 _STEP = 2.0 * (_REACH + _FOOT_RADIUS) * math.sin(math.pi / _LEGS) / (2.0 * math.pi / _LEGS)
 _SPEED, _TORQUE = 0.9, 150.0  # of walking [m/s], of each servo [N m]
 _BEGINNING, _CALM = 12, 72  # frames before it walks, and for the bridge to come to rest
-_ROPE_FRICTION = 2.0  # of the planks' ties [N m]
+_DAMPING = 6.0  # of the planks' turns against each other [N m s/rad]
 # A hinge's z axis, and a servo's x axis, along y.
 _ABOUT_Y = rotations.from_rotation_vector(np.array([-0.5 * math.pi, 0.0, 0.0]))
 _X_TO_Y = rotations.from_rotation_vector(np.array([0.0, 0.0, 0.5 * math.pi]))
@@ -37,7 +37,7 @@ def walker(count: int = 18, slack: float = 0.03) -> Scene:
     slack : float
         By how much the line of planks is longer than the way between the banks, as a share of the line.
     """
-    bodies, joints, span = hanging_planks(count, slack, friction=_ROPE_FRICTION)
+    bodies, joints, span = hanging_planks(count, slack, damping=_DAMPING)
     # its legs are less than a step away from the edge at the start, and more at the end
     away = 0.5 * span + _HALF_BASE + _REACH + 0.15
     way = 2.0 * away + 0.3
