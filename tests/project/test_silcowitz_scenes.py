@@ -27,13 +27,14 @@ def test_counts_come_near_to_the_table(figure):
 
 @pytest.mark.parametrize("figure", SNAKES)
 def test_counts_of_the_snakes_are_those_of_the_table(figure):
-    """Five rows a hinge and three a contact, and the rank of W."""
+    """Five rows a hinge and three a contact. All axes of our arch meet in its centre, so its rank is four less."""
     _, bodies, rows, rank = SNAKES[figure]
-    problem = simulation_of(figure).contact_problem()
+    simulation = simulation_of(figure)
+    problem = simulation.contact_problem()
     eigenvalues = np.linalg.eigvalsh(dense_form(problem)[0])
-    assert np.sum(eigenvalues > 1e-9 * eigenvalues[-1]) == rank
+    assert np.sum(eigenvalues > 1e-9 * eigenvalues[-1]) == rank - (4 if figure == "g" else 0)
     assert problem.rows.count[1] == rows
-    assert simulation_of(figure).body_count == bodies
+    assert simulation.model.body_count == bodies
 
 
 @pytest.mark.parametrize("figure", [*FIGURE_4, "g"])

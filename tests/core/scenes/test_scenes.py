@@ -233,7 +233,8 @@ def test_a_walker_crosses_a_bridge_that_comes_to_rest():
     places, turns, velocities = led(scene, scene.frame_count, "Walker", *planks)
     start, end = places[0, 0], places[-1, 0]
     assert end[0] == pytest.approx(-start[0], abs=0.4)
-    assert end[2] == pytest.approx(start[2], abs=0.01)
+    # on the tips of its legs, or on two of each
+    assert start[2] - 0.01 < end[2] < start[2] + 0.06
     assert abs(end[1]) < 0.1
     assert turns[-1, 0] == pytest.approx([1.0, 0.0, 0.0, 0.0], abs=0.02)
     assert places[:, 0, 2].min() < start[2] - 0.2
