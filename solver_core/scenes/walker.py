@@ -63,7 +63,7 @@ def walker(count: int = 18, slack: float = 0.03) -> Scene:
         bodies=[*bodies, body, *legs],
         joints=[*joints, *ties],
         frame_count=_BEGINNING + walks + _CALM,
-        camera=(0.25 * span, -1.45 * span, BANK_LEVEL + 0.35 * span),
+        camera=(0.15 * span, -2.5 * span, BANK_LEVEL + 0.55 * span),
         target=(0.0, 0.0, BANK_LEVEL - 0.08 * span),
         linear_damping=0.04,
         angular_damping=0.3,
