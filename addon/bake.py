@@ -363,8 +363,8 @@ class _Bake:
         """Forget the poses and joints that a frame was driven by; what the keyframes need of its sample stays."""
         if self.export.samples_needed:
             sample = self._sample_of(frame)
-            driven = dict.fromkeys(("position", "orientation", "joint_enabled", "motor_velocity", "motor_position"))
-            self.samples[frame - self.export.frame_start - 1] = replace(sample, **driven)
+            driven = dict.fromkeys(("position", "orientation", "joint_enabled"))
+            self.samples[frame - self.export.frame_start - 1] = replace(sample, **driven, joint_values={})
 
     def _sample_up_to(self, frame):
         """Evaluate animated frames ahead, one slice of time per step, until frame ``frame`` is known, and some more."""

@@ -147,7 +147,7 @@ def fill_scene(scene, description):
     if description.joints:
         scene.rigidbody_world.constraints = bpy.data.collections.new("RigidBodyConstraints")
     for joint in description.joints:
-        add_joint(scene, joint, objects)
+        add_joint(scene, joint, objects, FRAME_START + (LEAD_IN if _has_lead_in(description) else 0))
     _add_camera(scene, description)
     _add_light(scene)
     _set_view(scene)

@@ -3,10 +3,13 @@
 import math
 
 import bpy
+import numpy as np
 
 from ..solver_core import ConeTwist, Fixed, Gear, Generic, Hinge, MotorJoint, Piston, Point, RackAndPinion, Rope, Slider
 from .joint_kinds import OPEN_AXES
 from .read.joint_settings import AXIS_NAMES, axis_sign
+from .read.scene_animation import action_curves
+from .write.fcurves import LINEAR
 
 _TYPES = {
     Fixed: "FIXED",
@@ -28,7 +31,9 @@ _KINDS = {
 _EMPTY_SIZE = 0.12
 
 
-def add_joint(scene: bpy.types.Scene, description, objects: dict[str, bpy.types.Object]) -> bpy.types.Object:
+def add_joint(
+    scene: bpy.types.Scene, description, objects: dict[str, bpy.types.Object], frame_start: int
+) -> bpy.types.Object:
     """An empty with a constraint that is the described joint.
 
     Parameters
@@ -38,6 +43,8 @@ def add_joint(scene: bpy.types.Scene, description, objects: dict[str, bpy.types.
     description : solver_core.scenes.SceneJoint
     objects : dict
         The scene's bodies by their names in the description.
+    frame_start : int
+        Which is frame 0 of the description.
     """
     ob = bpy.data.objects.new(description.name, None)
     ob.empty_display_type, ob.empty_display_size = "ARROWS", _EMPTY_SIZE
@@ -56,6 +63,8 @@ def add_joint(scene: bpy.types.Scene, description, objects: dict[str, bpy.types.
         _set_kind(ob, description.joint)
     else:
         _set_type(ob, description.joint)
+    if description.targets:
+        _key_servo(ob, description, frame_start)
     return ob
 
 
@@ -76,6 +85,8 @@ def _set_kind(ob, joint):
 def _set_type(ob, joint):
     constraint = ob.rigid_body_constraint
     constraint.type = _TYPES[type(joint)]
+    if isinstance(joint, Point):
+        ob.cairn.joint.friction_torque = joint.friction
     axes = _axes(joint)
     if any(axis.spring is not None for axis in axes.values()):
         constraint.type = "GENERIC_SPRING"
@@ -136,3 +147,17 @@ def _set_motor(ob, number, motor, sign):
         setattr(constraint, f"use_motor_{word}", True)
         setattr(constraint, f"motor_{word}_target_velocity", sign * motor.velocity)
         setattr(constraint, f"motor_{word}_max_impulse", motor.largest)
+
+
+def _key_servo(ob, description, frame_start):
+    """Lead its servo along straight lines."""
+    number, _ = next(item for item in _axes(description.joint).items() if item[1].motor is not None)
+    name = "servo_position" if number < 3 else "servo_angle"
+    sign = axis_sign(ob.rigid_body_constraint.type, number)
+    for frame, place in description.targets:
+        setattr(ob.cairn.joint, name, sign * place)
+        ob.keyframe_insert(f"cairn.joint.{name}", frame=frame_start + frame)
+    for curve in action_curves(ob):
+        curve.keyframe_points.foreach_set("interpolation", np.full(len(curve.keyframe_points), LINEAR, np.int32))
+        curve.update()
+    setattr(ob.cairn.joint, name, sign * description.targets[0][1])

@@ -16,15 +16,12 @@ from cairn.solver_core.scenes.wall import standing_wall
 from cairn.solver_core.simulation import Simulation
 from cairn.solver_core.solve import solve_contacts
 
-from ._snakes import hanging_snake, standing_arch
-from .problems.silcowitz import FIGURE_4
+from .problems.silcowitz import FIGURE_4, SNAKES
 from .report import Claim, Report
 
 _FRAME_RATE = 60.0
 _INTERACTIVE, _LONG = 150, 5_000
 _GRAVITY = 9.81
-# figure -> (rows, rank of W) of table 1, for the two scenes with hinges
-_SNAKES = {"g": (standing_arch, 42, 36), "i": (hanging_snake, 30, 30)}
 _STRUCTURED = ("f", "g", "h", "i")
 # A merit below this share of the first one is what rounding leaves: 1e-12 of the first change, squared.
 _ROUNDING = 1e-24
@@ -67,10 +64,7 @@ def run(quick, plots) -> Report:
 
 def _scene_problem(figure):
     """The contact problem of one scene, and the paper's numbers of rows and rank."""
-    if figure in _SNAKES:
-        make, rows, rank = _SNAKES[figure]
-        return make(_GRAVITY / _FRAME_RATE), rows, rank
-    make, _, rows, rank = FIGURE_4[figure]
+    make, _, rows, rank = (FIGURE_4 | SNAKES)[figure]
     simulation = Simulation(make().build_model(), SimulationOptions(frame_rate=_FRAME_RATE, substeps=1))
     return simulation.contact_problem(), rows, rank
 

@@ -140,6 +140,11 @@ class FrameInput:
         Of the motors of each joint's axes (along x, y, z, about x, y, z): the speed [m/s, rad/s], or where a servo is
         to be at the end of the frame [m, rad]. NaN leaves a motor as it was; axes without a motor are not read. A
         position makes a motor a servo.
+    motor_largest, joint_friction, spring_stiffness, spring_damping : float64 [joint_count, 6], optional
+        Likewise: the largest force or torque of motors, and of friction; stiffness and damping of springs. NaN leaves
+        a value as it was; axes that have no motor, friction or spring are not read.
+    joint_breaking : float64 [joint_count, 2], optional
+        Largest force [N] and torque [N m] that each joint bears, infinite where it never breaks; NaN: as it was.
     """
 
     duration: float | None = None
@@ -152,3 +157,8 @@ class FrameInput:
     joint_enabled: np.ndarray | None = None
     motor_velocity: np.ndarray | None = None
     motor_position: np.ndarray | None = None
+    motor_largest: np.ndarray | None = None
+    joint_friction: np.ndarray | None = None
+    spring_stiffness: np.ndarray | None = None
+    spring_damping: np.ndarray | None = None
+    joint_breaking: np.ndarray | None = None

@@ -181,7 +181,7 @@ class Simulation:
         if frame_input.kind is not None:
             self._change_kinds(frame_input.kind)
         if self.model.joint_count:
-            self._change_joints(frame_input)
+            self._change_joints(frame_input, duration)
         clear_record(self._record)
         self._fallbacks = 0
         target = self._kinematic_target(frame_input)
@@ -359,9 +359,9 @@ class Simulation:
             raise ValueError(f"{what} holds NaN or infinity")
         return array
 
-    def _change_joints(self, frame_input):
+    def _change_joints(self, frame_input, duration):
         """What is keyed of joints; wakes the bodies of those that change."""
-        bodies = change_joints(self.model.arrays.joints, self._joint_state, frame_input)
+        bodies = change_joints(self.model.arrays.joints, self._joint_state, frame_input, duration)
         if bodies.any():
             wake_groups_of(self._sleep, self._acting.kind, bodies)
         if frame_input.joint_enabled is not None:

@@ -1,6 +1,6 @@
 """What reading a scene gives: the model, its objects, and what drives them from outside in a frame."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -88,7 +88,9 @@ class ExportedJoint:
     enabled, enabled_changes : bool
         At the start; and whether it is animated.
     drives : tuple of JointDrive
-        Speeds of motors and targets that are animated.
+        Numbers of its axes that are animated: of motors, servos, springs and friction.
+    breaking_changes : bool
+        Whether its threshold is animated.
     """
 
     object_name: str
@@ -103,11 +105,12 @@ class ExportedJoint:
     enabled: bool
     enabled_changes: bool
     drives: tuple[JointDrive, ...]
+    breaking_changes: bool = False
 
     @property
     def is_sampled(self) -> bool:
         """Whether something of it is read in every frame."""
-        return self.enabled_changes or self.drives != ()
+        return self.enabled_changes or self.drives != () or self.breaking_changes
 
 
 @dataclass(frozen=True)
@@ -134,10 +137,9 @@ class FrameSample:
     shapes : dict of int or (int, int) to Sphere, Capsule, Cylinder or Cone
         By body that grows, or body and part: its shape in the user frame at ``frame``.
     joint_enabled : bool [joint_count], or None
-        None where no joint is switched on or off by keys.
-    motor_velocity, motor_position : float64 [joint_count, 6], or None
-        Animated speeds [m/s, rad/s] and targets [m, rad] of x, y, z, rx, ry, rz in the core's coordinates; NaN: as
-        before. None where there are none.
+        None where nothing of joints is animated.
+    joint_values : dict of str to float64 [joint_count, 6 or 2]
+        What else of joints is animated, by fields of ``FrameInput``, in the core's coordinates; NaN: as before.
     """
 
     frame: int
@@ -151,8 +153,7 @@ class FrameSample:
     vertices: dict
     shapes: dict
     joint_enabled: np.ndarray | None = None
-    motor_velocity: np.ndarray | None = None
-    motor_position: np.ndarray | None = None
+    joint_values: dict = field(default_factory=dict)
 
     @property
     def frame_input(self) -> "FrameInput":
@@ -168,8 +169,7 @@ class FrameSample:
             vertices=self.vertices,
             shapes=self.shapes,
             joint_enabled=self.joint_enabled,
-            motor_velocity=self.motor_velocity,
-            motor_position=self.motor_position,
+            **self.joint_values,
         )
 
 

@@ -14,6 +14,7 @@ from ...solver_core.geometry import rotations
 from ...solver_core.model.model import BodyKind
 from .exported_scene import ExportedBody, FrameSample, SceneExport
 from .growing_compounds import sample_growing
+from .scene_joints import breaking_load
 from .scene_poses import SceneError, finite_matrix, parents_part, rigid_pose, rotation_and_stretch
 from .scene_shapes import MeshError, ShapeReader
 
@@ -63,7 +64,10 @@ def _with_joints(sample, scene, depsgraph, export) -> FrameSample:
     if not any(joint.is_sampled for joint in export.joints):
         return sample
     enabled = np.array([joint.enabled for joint in export.joints])
-    velocity, position = (np.full((len(export.joints), 6), np.nan) for _ in range(2))
+    names = {drive.value for joint in export.joints for drive in joint.drives}
+    values = {name: np.full((len(export.joints), 6), np.nan) for name in sorted(names)}
+    if any(joint.breaking_changes for joint in export.joints):
+        values["joint_breaking"] = np.full((len(export.joints), 2), np.nan)
     for joint in export.joints:
         if not joint.is_sampled:
             continue
@@ -73,9 +77,11 @@ def _with_joints(sample, scene, depsgraph, export) -> FrameSample:
         evaluated = ob.evaluated_get(depsgraph)
         enabled[joint.index] = evaluated.rigid_body_constraint.enabled
         for drive in joint.drives:
-            target = position if drive.is_position else velocity
-            target[joint.index, drive.axis] = drive.sign * evaluated.path_resolve(drive.path)
-    return replace(sample, joint_enabled=enabled, motor_velocity=velocity, motor_position=position)
+            values[drive.value][joint.index, drive.axis] = drive.read(evaluated)
+        if joint.breaking_changes:
+            load = breaking_load(depsgraph.scene_eval, evaluated.rigid_body_constraint)
+            values["joint_breaking"][joint.index] = load
+    return replace(sample, joint_enabled=enabled, joint_values=values)
 
 
 @contextmanager

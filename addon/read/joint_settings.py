@@ -23,7 +23,13 @@ _SIGNS = {
     "GENERIC_SPRING": (1.0, -1.0),
     "MOTOR": (-1.0, -1.0),
 }
+_CONSTRAINT, _EXTRAS = "rigid_body_constraint.", "cairn.joint."
+_FRICTION_FORCE, _FRICTION_TORQUE = _EXTRAS + "friction_force", _EXTRAS + "friction_torque"
 AXIS_NAMES = ("lin_x", "lin_y", "lin_z", "ang_x", "ang_y", "ang_z")
+# Fields of FrameInput that hold no negative numbers.
+_NEVER_NEGATIVE = ("motor_largest", "joint_friction", "spring_stiffness", "spring_damping")
+# A friction that keys are to change has a row from the start on [N, N m].
+_SMALL_FRICTION = 1e-12
 # Damping from which on Blender's older springs brake only. Below it they hardly lose any of their swing.
 _BRAKING = 1.0
 
@@ -38,16 +44,38 @@ class JointDrive:
         Of the property, from the object on.
     axis : int
         Among x, y, z, rx, ry, rz.
+    value : str
+        What it is to the core: a field of ``FrameInput`` that has a number for each axis.
     sign : float
         Of Blender's coordinate in the core's.
-    is_position : bool
-        A servo's target; else a motor's velocity.
+    switch : str
+        Path of the property that switches it on, where that may be animated as well: off, the value is 0.
     """
 
     path: str
     axis: int
-    sign: float
-    is_position: bool
+    value: str
+    sign: float = 1.0
+    switch: str = ""
+
+    @property
+    def paths(self) -> frozenset[str]:
+        """Of the properties whose animation changes the value."""
+        return frozenset(path for path in (self.path, self.switch) if path)
+
+    def read(self, ob) -> float:
+        """The value of an evaluated object; NaN, which leaves it as it was, where the core has no use for the number.
+
+        Parameters
+        ----------
+        ob : bpy.types.Object
+        """
+        number = float(ob.path_resolve(self.path))
+        if self.switch and not ob.path_resolve(self.switch):
+            return 0.0
+        if not math.isfinite(number) or (number < 0.0 and self.value in _NEVER_NEGATIVE):
+            return math.nan
+        return self.sign * number
 
 
 @dataclass(frozen=True)
@@ -70,7 +98,9 @@ class JointSettings:
     notes: tuple[tuple[str, str], ...]
 
 
-def read_joint_settings(constraint, extras, distance: float, *, swapped: bool = False) -> JointSettings:
+def read_joint_settings(
+    constraint, extras, distance: float, *, swapped: bool = False, animated=frozenset()
+) -> JointSettings:
     """What a constraint and Cairn's extras of it say.
 
     Parameters
@@ -83,17 +113,22 @@ def read_joint_settings(constraint, extras, distance: float, *, swapped: bool = 
         Of a rope's two ends at the start [m].
     swapped : bool
         The core gets its second object as the first: all coordinates change their sign.
+    animated : frozenset of str
+        Paths of the object's properties that are; "*" where they cannot be told.
     """
     if extras is not None and extras.kind != "BLENDER":
-        return JointSettings(_own_joint(extras, distance), extras.kind, (), ())
-    reader = _SettingsReader(constraint, extras, swapped)
+        turns = tuple(JointDrive(_FRICTION_TORQUE, axis, "joint_friction") for axis in range(3, 6))
+        drives = turns if extras.kind == "CONE_TWIST" else ()
+        return JointSettings(_own_joint(extras, distance, animated), extras.kind, drives, ())
+    reader = _SettingsReader(constraint, extras, swapped, animated)
     return JointSettings(reader.joint(), constraint.type, tuple(reader.drives), tuple(reader.notes))
 
 
-def _own_joint(extras, distance):
+def _own_joint(extras, distance, animated):
     """A joint that Blender lacks."""
     if extras.kind == "CONE_TWIST":
-        return core.ConeTwist(swing=extras.cone_angle, twist=extras.twist_angle, friction=extras.friction_torque)
+        friction = _keyed_friction(extras.friction_torque, _FRICTION_TORQUE, animated)
+        return core.ConeTwist(swing=extras.cone_angle, twist=extras.twist_angle, friction=friction)
     if extras.kind == "ROPE":
         return core.Rope(length=extras.rope_length if extras.use_rope_length else distance)
     if extras.kind == "GEAR":
@@ -101,11 +136,15 @@ def _own_joint(extras, distance):
     return core.RackAndPinion(radius=extras.rack_radius)
 
 
+def _keyed_friction(friction, path, animated):
+    return friction if animated.isdisjoint({path, "*"}) else max(friction, _SMALL_FRICTION)
+
+
 class _SettingsReader:
     """Reads the axes of one constraint, with notes on what is odd about them."""
 
-    def __init__(self, constraint, extras, swapped):
-        self.constraint, self.extras, self.swapped = constraint, extras, swapped
+    def __init__(self, constraint, extras, swapped, animated):
+        self.constraint, self.extras, self.swapped, self.animated = constraint, extras, swapped, animated
         self.drives: list[JointDrive] = []
         self.notes: list[tuple[str, str]] = []
 
@@ -114,7 +153,7 @@ class _SettingsReader:
         if kind == "FIXED":
             return core.Fixed()
         if kind == "POINT":
-            return core.Point(friction=0.0 if self.extras is None else self.extras.friction_torque)
+            return core.Point(friction=max(self._friction(axis) for axis in range(3, 6)))
         axes = {axis: self._axis(axis) for axis in OPEN_AXES[kind]}
         if kind == "HINGE":
             return core.Hinge(axis=axes[5])
@@ -162,8 +201,17 @@ class _SettingsReader:
             if not (math.isfinite(value) and value >= 0.0):
                 self._note(f"its {axis_words(axis)} {word} is {value:g}: it has no spring there; set 0 or more")
                 return None
+        path = f"{_CONSTRAINT}spring_{{}}_{name}"
+        self.drives.append(JointDrive(path.format("stiffness"), axis, "spring_stiffness"))
         if constraint.spring_type == "SPRING1":
             damping = self._older_damping(axis, damping)
+            if path.format("damping") in self.animated:
+                self._note(
+                    f"its {axis_words(axis)} damping is animated: the start frame's value is used throughout; choose "
+                    "the Spring Type Blender 2.8"
+                )
+        else:
+            self.drives.append(JointDrive(path.format("damping"), axis, "spring_damping"))
         return core.Spring(stiffness=stiffness, damping=damping)
 
     def _older_damping(self, axis, damping):
@@ -181,10 +229,15 @@ class _SettingsReader:
         word = AXIS_NAMES[axis][:3]
         if extras is not None and axis in SERVO_AXES.get(constraint.type, ()) and getattr(extras, f"use_servo_{word}"):
             target = "servo_position" if word == "lin" else "servo_angle"
-            self.drives.append(JointDrive(f"cairn.joint.{target}", axis, sign, True))
-            largest = extras.servo_force if word == "lin" else extras.servo_torque
-            return core.Motor(position=sign * getattr(extras, target), largest=largest)
-        if constraint.type != "MOTOR" or not getattr(constraint, f"use_motor_{word}"):
+            strength = "servo_force" if word == "lin" else "servo_torque"
+            self.drives.append(JointDrive(f"{_EXTRAS}{target}", axis, "motor_position", sign))
+            self.drives.append(JointDrive(f"{_EXTRAS}{strength}", axis, "motor_largest"))
+            return core.Motor(position=sign * getattr(extras, target), largest=getattr(extras, strength))
+        switch = f"use_motor_{word}"
+        may_run = constraint.type == "MOTOR" and (
+            getattr(constraint, switch) or _CONSTRAINT + switch in self.animated or "*" in self.animated
+        )
+        if not may_run:
             return None
         path = f"motor_{word}_target_velocity"
         velocity, largest = getattr(constraint, path), getattr(constraint, f"motor_{word}_max_impulse")
@@ -195,13 +248,17 @@ class _SettingsReader:
                 "set numbers, the second 0 or more"
             )
             return None
-        self.drives.append(JointDrive(f"rigid_body_constraint.{path}", axis, sign, False))
-        return core.Motor(velocity=sign * velocity, largest=largest)
+        self.drives.append(JointDrive(_CONSTRAINT + path, axis, "motor_velocity", sign))
+        strength = f"{_CONSTRAINT}motor_{word}_max_impulse"
+        self.drives.append(JointDrive(strength, axis, "motor_largest", switch=_CONSTRAINT + switch))
+        return core.Motor(velocity=sign * velocity, largest=largest if getattr(constraint, switch) else 0.0)
 
     def _friction(self, axis):
         if self.extras is None or self.constraint.type == "MOTOR":
             return 0.0
-        return self.extras.friction_force if axis < 3 else self.extras.friction_torque
+        path = _FRICTION_FORCE if axis < 3 else _FRICTION_TORQUE
+        self.drives.append(JointDrive(path, axis, "joint_friction"))
+        return _keyed_friction(getattr(self.extras, path.removeprefix(_EXTRAS)), path, self.animated)
 
     def _limit_spring(self, axis):
         extras = self.extras

@@ -4,6 +4,7 @@ A joint's frame is the constraint object's pose at the start, without its scale.
 left out with a note that names the constraint; nothing here stops a bake.
 """
 
+import math
 from dataclasses import dataclass, field
 
 import bpy
@@ -18,20 +19,9 @@ from .scene_poses import TOLERANCE_SHEAR, SceneError, finite_matrix, rigid_pose
 
 _CONSTRAINT = "rigid_body_constraint."
 _ENABLED = _CONSTRAINT + "enabled"
-# Settings whose curves Blender follows, and Cairn only at the start; what else is keyed, Blender reads once as well.
-_FOLLOWED_BY_BLENDER = {
-    "use_motor_lin": "Linear Motor",
-    "use_motor_ang": "Angular Motor",
-    "motor_lin_max_impulse": "Max Impulse",
-    "motor_ang_max_impulse": "Max Impulse",
-    "use_breaking": "Breakable",
-    "breaking_threshold": "Breaking Threshold",
-} | {
-    f"spring_{word}_{prefix}{axis}": f"Spring {word.capitalize()}"
-    for word in ("stiffness", "damping")
-    for prefix in ("", "ang_")
-    for axis in "xyz"
-}
+_BREAKING = frozenset({_CONSTRAINT + "use_breaking", _CONSTRAINT + "breaking_threshold"})
+# How the names of settings begin whose animation is followed, or that nothing comes of where it is not.
+_FOLLOWED = ("enabled", "use_breaking", "breaking_threshold", "motor_", "use_motor_", "spring_", "friction_", "servo_")
 
 
 @dataclass
@@ -103,7 +93,9 @@ class JointReader:
         }
         try:
             length = float(np.linalg.norm(anchor - position))
-            settings = read_joint_settings(constraint, _extras_of(ob), length, swapped=ends[0] is None)
+            settings = read_joint_settings(
+                constraint, _extras_of(ob), length, swapped=ends[0] is None, animated=animated_paths(ob)
+            )
             if settings.kind == "ROPE":
                 arguments["anchor_b"] = anchor
             # Of a joint of the core only the second end may be the world.
@@ -131,7 +123,8 @@ class JointReader:
                 breaking_load=arguments["breaking_force"],
                 enabled=arguments["enabled"],
                 enabled_changes=not paths.isdisjoint({_ENABLED, "*"}),
-                drives=tuple(drive for drive in settings.drives if not paths.isdisjoint({drive.path, "*"})),
+                drives=tuple(drive for drive in settings.drives if not paths.isdisjoint(drive.paths | {"*"})),
+                breaking_changes=not paths.isdisjoint(_BREAKING | {"*"}),
             )
         )
         self.notes += [Note(level, ob.name, text) for level, text in settings.notes]
@@ -146,8 +139,11 @@ class JointReader:
             )
         if constraint.use_override_solver_iterations:
             self._note(ob, "its own Solver Iterations are not used; Cairn solves all joints to its tolerance", "info")
-        for label in sorted({label for path, label in _FOLLOWED_BY_BLENDER.items() if _CONSTRAINT + path in paths}):
-            self._note(ob, f"{label} is animated: the start frame's value is used throughout")
+        for prefix, owner in ((_CONSTRAINT, constraint), ("cairn.joint.", _extras_of(ob))):
+            settings = {path.removeprefix(prefix).split("[")[0] for path in paths if path.startswith(prefix)}
+            labels = {_label(owner, name) for name in settings if not name.startswith(_FOLLOWED)}
+            for label in sorted(label for label in labels if label):
+                self._note(ob, f"{label} is animated: the start frame's value is used throughout")
 
     def _ends(self, ob, constraint):
         """The two bodies, None for the world; or None where it is no joint, with a note unless Blender says nothing."""
@@ -202,23 +198,39 @@ class JointReader:
         return np.array(target.evaluated_get(self.depsgraph).matrix_world, float)[:3, 3]
 
     def _breaking_load(self, ob, constraint):
-        """Force [N] and torque [N m] at which it breaks, or None.
-
-        Blender's threshold is an impulse within one of Blender's own substeps; divided by its time it is a load,
-        whatever Cairn's substeps are.
-        """
-        if not constraint.use_breaking:
-            return None
+        """Force [N] and torque [N m] at which it breaks, or None."""
         threshold = constraint.breaking_threshold
-        if not threshold >= 0.0:
+        if constraint.use_breaking and not threshold >= 0.0:
             self._note(ob, f"its Breaking Threshold is {threshold:g}: it never breaks; set 0 or more")
-            return None
-        render, world = self.scene.render, self.depsgraph.scene_eval.rigidbody_world
-        substep = world.time_scale * render.fps_base / (render.fps * world.substeps_per_frame)
-        return threshold / substep if substep > 0.0 else None
+        load = breaking_load(self.depsgraph.scene_eval, constraint)
+        return load if math.isfinite(load) else None
 
     def _note(self, ob, text, level="warning"):
         self.notes.append(Note(level, ob.name, text))
+
+
+def breaking_load(scene, constraint) -> float:
+    """Force [N] and torque [N m] at which a constraint breaks; infinite where it never does.
+
+    Blender's threshold is an impulse within one of Blender's own substeps; divided by its time it is a load, whatever
+    Cairn's substeps are.
+
+    Parameters
+    ----------
+    scene : bpy.types.Scene
+    constraint : bpy.types.RigidBodyConstraint
+        Both evaluated.
+    """
+    world, render = scene.rigidbody_world, scene.render
+    substep = world.time_scale * render.fps_base / (render.fps * world.substeps_per_frame)
+    threshold = constraint.breaking_threshold
+    return threshold / substep if constraint.use_breaking and threshold >= 0.0 and substep > 0.0 else math.inf
+
+
+def _label(owner, name):
+    """What a setting is called in the panels, or None where there is no such one."""
+    setting = None if owner is None else owner.bl_rna.properties.get(name)
+    return None if setting is None else setting.name
 
 
 def _extras_of(ob):

@@ -1,4 +1,4 @@
-"""The resting scenes on which nncg was published, as far as they are made of bodies alone.
+"""The scenes on which nncg was published.
 
 Silcowitz-Hansen, Niebe and Erleben 2010, figure 4, shows them in pictures; table 1 counts bodies, rows and ranks. From
 the ranks follows how many bodies move; sizes and places are chosen here so that the numbers of rows come near.
@@ -12,6 +12,7 @@ from cairn.solver_core.geometry.hulls import ConvexHull
 from cairn.solver_core.geometry.shapes import Box
 from cairn.solver_core.model.model import BodyKind
 from cairn.solver_core.scenes.scene import Scene, SceneBody, floor
+from cairn.solver_core.scenes.snakes import hanging_snake, standing_snake
 
 # Below the angle of friction, 27 degrees, and where a stack of three would tip over, 18 degrees.
 _SLOPE_DEGREES = 15.0
@@ -84,6 +85,9 @@ FIGURE_4 = {
     "f": (small_stack, 9, 51, 24),
     "h": (heavy_on_light, 15, 168, 62),
 }
+
+# The two with hinges, likewise.
+SNAKES = {"g": (standing_snake, 7, 42, 36), "i": (hanging_snake, 7, 30, 30)}
 
 
 def _boxes(places) -> list[SceneBody]:

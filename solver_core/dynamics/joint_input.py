@@ -2,22 +2,25 @@
 
 import numpy as np
 
-from ..model.joints.joint_arrays import MOTOR, WORLD, JointArrays
+from ..model.joints.joint_arrays import FRICTION, MOTOR, SPRING, WORLD, JointArrays
 from ..model.model import ModelArrays
 
 # More than any key of a pair.
 _NO_PAIR = np.iinfo(np.int64).max
 
 
-def change_joints(joints: JointArrays, joint_state, frame_input) -> np.ndarray:
-    """Switch joints on and off, and aim motors; returns the bodies of the joints that are not as they were.
+def change_joints(joints: JointArrays, joint_state, frame_input, duration: float) -> np.ndarray:
+    """Switch joints on and off, aim motors, and change what is keyed; returns the bodies of the joints that changed.
 
     Parameters
     ----------
     joints : JointArrays
     joint_state : JointStateArrays
-        Written: enabled, target_speed, target_position.
+        Written: enabled; target_speed, target_position, target_rate, last_rate; spring_stiffness, spring_damping,
+        largest, breaking.
     frame_input : FrameInput
+    duration : float
+        Of the frame [s].
 
     Returns
     -------
@@ -26,7 +29,7 @@ def change_joints(joints: JointArrays, joint_state, frame_input) -> np.ndarray:
     Raises
     ------
     ValueError
-        An array has the wrong shape, or holds infinity.
+        An array has the wrong shape, or holds infinity or a negative number where there is none.
     """
     changed = np.zeros(joints.joint_count, bool)
     if frame_input.joint_enabled is not None:
@@ -38,27 +41,58 @@ def change_joints(joints: JointArrays, joint_state, frame_input) -> np.ndarray:
             rows = slice(joints.row_first[joint], joints.row_first[joint + 1])
             joint_state.impulse[rows] = joint_state.change[rows] = 0.0
         joint_state.enabled[:] = enabled
-    joint_of_row = np.repeat(np.arange(joints.joint_count), np.diff(joints.row_first))
-    motors = np.flatnonzero(joints.role == MOTOR)
-    for name, targets in (
-        ("motor_velocity", joint_state.target_speed),
-        ("motor_position", joint_state.target_position),
+    before = joint_state.target_position.copy()
+    for name, targets, role in (
+        ("motor_velocity", joint_state.target_speed, MOTOR),
+        ("motor_position", joint_state.target_position, MOTOR),
+        ("motor_largest", joint_state.largest, MOTOR),
+        ("joint_friction", joint_state.largest, FRICTION),
+        ("spring_stiffness", joint_state.spring_stiffness, SPRING),
+        ("spring_damping", joint_state.spring_damping, SPRING),
     ):
         given = getattr(frame_input, name)
-        if given is None:
-            continue
-        given = np.asarray(given, float)
-        _check_shape(name, given, (joints.joint_count, 6))
-        if np.isinf(given).any():
-            raise ValueError(f"{name} holds infinity")
-        wanted = given[joint_of_row[motors], joints.number[motors]]
-        new = ~np.isnan(wanted) & (wanted != targets[motors])
-        targets[motors[new]] = wanted[new]
-        changed[joint_of_row[motors[new]]] = True
+        if given is not None:
+            changed |= _take_over(joints, name, np.asarray(given, float), targets, role)
+    if frame_input.joint_breaking is not None:
+        load = np.asarray(frame_input.joint_breaking, float)
+        _check_shape("joint_breaking", load, (joints.joint_count, 2))
+        if (load < 0.0).any():
+            raise ValueError("joint_breaking holds a negative number")
+        joint_state.breaking[~np.isnan(load)] = load[~np.isnan(load)]
+    _find_rates(joint_state, before, duration)
     bodies = np.zeros(len(joints.is_jointed), bool)
     bodies[joints.body_a[changed]] = True
     bodies[joints.body_b[changed & (joints.body_b != WORLD)]] = True
     return bodies
+
+
+def _take_over(joints, name, given, values, role):
+    """Write the numbers of axes [joint_count, 6] to the rows of this role; returns whose were others."""
+    _check_shape(name, given, (joints.joint_count, 6))
+    if name in ("motor_velocity", "motor_position", "spring_stiffness", "spring_damping") and np.isinf(given).any():
+        raise ValueError(f"{name} holds infinity")
+    if name not in ("motor_velocity", "motor_position") and (given < 0.0).any():
+        raise ValueError(f"{name} holds a negative number")
+    joint_of_row = np.repeat(np.arange(joints.joint_count), np.diff(joints.row_first))
+    rows = np.flatnonzero(joints.role == role)
+    wanted = given[joint_of_row[rows], joints.number[rows]]
+    new = ~np.isnan(wanted) & (wanted != values[rows])
+    values[rows[new]] = wanted[new]
+    changed = np.zeros(joints.joint_count, bool)
+    changed[joint_of_row[rows[new]]] = True
+    return changed
+
+
+def _find_rates(joint_state, before, duration):
+    """How fast the places that servos are aimed at go on: as in this frame and the last one, the slower of the two.
+
+    A place that jumps, or that begins to move, goes on at no rate: a servo comes to rest there.
+    """
+    moved = joint_state.target_position - before
+    rate = np.where(np.isnan(moved), 0.0, moved) / duration if duration > 0.0 else np.zeros_like(moved)
+    last = joint_state.last_rate
+    joint_state.target_rate[:] = np.where(rate * last > 0.0, np.sign(rate) * np.minimum(abs(rate), abs(last)), 0.0)
+    joint_state.last_rate[:] = rate
 
 
 def exclude_joined(arrays: ModelArrays, own: ModelArrays, joint_state) -> None:

@@ -10,6 +10,8 @@ from .bridge import bridge
 from .car import car
 from .cards import card_house
 from .chain import chain
+from .clock import clock
+from .crane import crane
 from .dominoes import dominoes
 from .drawbridge import drawbridge
 from .gears import gears
@@ -17,8 +19,10 @@ from .pile import pile
 from .pyramid import pyramid
 from .ragdoll import ragdoll
 from .scene import Scene, SceneBody, SceneJoint
+from .snakes import hanging_snake, standing_snake
 from .spinning import tops, tumbling_handle
 from .stacks import heavy_stack, stack
+from .walker import walker
 from .wall import standing_wall, wall
 from .wrecking_ball import wrecking_ball
 
@@ -45,6 +49,11 @@ SCENES = {
     "ragdoll": ragdoll,
     "drawbridge": drawbridge,
     "car": car,
+    "clock": clock,
+    "crane": crane,
+    "walker": walker,
+    "standing_snake": standing_snake,
+    "hanging_snake": hanging_snake,
 }
 
 __all__ = [
@@ -59,18 +68,23 @@ __all__ = [
     "car",
     "card_house",
     "chain",
+    "clock",
     "cradle",
+    "crane",
     "dominoes",
     "drawbridge",
     "gears",
+    "hanging_snake",
     "heavy_stack",
     "pile",
     "pyramid",
     "ragdoll",
     "stack",
+    "standing_snake",
     "standing_wall",
     "tops",
     "tumbling_handle",
+    "walker",
     "wall",
     "wrecking_ball",
 ]

@@ -1,7 +1,10 @@
 """What a ready-made scene consists of."""
 
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any
+
+import numpy as np
 
 from ..model.builder import ModelBuilder
 from ..model.model import BodyKind, Model
@@ -58,6 +61,8 @@ class SceneJoint:
         Force [N], and torque [N m], that it bears; Blender knows one number for both.
     collide : bool
         Whether its two bodies may touch.
+    targets : tuple of (int, float)
+        Where its servo is led: frame, from 0, and angle or way; on straight lines between.
     """
 
     name: str
@@ -68,6 +73,12 @@ class SceneJoint:
     orientation: tuple[float, float, float, float] = (1.0, 0.0, 0.0, 0.0)
     breaking_load: float | None = None
     collide: bool = False
+    targets: tuple[tuple[int, float], ...] = ()
+
+    def target_at(self, frame: int) -> float:
+        """Where its servo is to be at the end of a frame, counted from 1."""
+        frames, places = zip(*self.targets, strict=True)
+        return float(np.interp(frame, frames, places))
 
 
 @dataclass(frozen=True)
@@ -133,6 +144,36 @@ class Scene:
                 collide=joint.collide,
             )
         return builder.build()
+
+    def servo_targets(self, frame: int) -> np.ndarray | None:
+        """Where servos are led in a frame, counted from 1: ``FrameInput.motor_position``; None without any."""
+        if not any(joint.targets for joint in self.joints):
+            return None
+        places = np.full((len(self.joints), 6), np.nan)
+        for number, joint in enumerate(self.joints):
+            if joint.targets:
+                axis = next(found.number for found in joint.joint.coordinates() if found.range.motor is not None)
+                places[number, axis] = joint.target_at(frame)
+        return places
+
+
+def smooth_targets(keys, step: int = 2) -> tuple[tuple[int, float], ...]:
+    """Targets of a servo that starts and stops gently between keys: with 3 s^2 - 2 s^3.
+
+    Parameters
+    ----------
+    keys : sequence of (int, float)
+        Frames, and places.
+    step : int
+        Frames from target to target.
+    """
+    found = [keys[0]]
+    for (start, first), (end, last) in pairwise(keys):
+        for frame in range(start + step, end, step):
+            share = (frame - start) / (end - start)
+            found.append((frame, first + (last - first) * share * share * (3.0 - 2.0 * share)))
+        found.append((end, last))
+    return tuple(found)
 
 
 def floor(half_width: float = 20.0) -> SceneBody:

@@ -77,6 +77,22 @@ def test_blenders_scene_is_the_described_one(make):
     assert_same_joints(export, description)
 
 
+@pytest.mark.parametrize("name", ["crane", "walker"])
+def test_servos_are_keyed(name):
+    """In every frame they are aimed at where the description leads them."""
+    cli.ensure_registered()
+    description = scenes.SCENES[name]()
+    scene = demo.build_scene(description)
+    export = export_scene(scene)
+    rows = [joint.object_name for joint in export.joints]
+    order = [[joint.name for joint in description.joints].index(row) for row in rows]
+    with simulation_paused(scene):
+        for frame in (1, 13, 100, description.frame_count):
+            found = sample_frame(scene, export, demo.FRAME_START + frame).joint_values["motor_position"]
+            expected = description.servo_targets(frame)[order]
+            assert found == pytest.approx(expected, rel=SINGLE, abs=SINGLE, nan_ok=True)
+
+
 def assert_same_joints(export, description):
     """Joints, their frames and their loads come back from Blender's constraints as they were described."""
     found = {joint.object_name: joint for joint in export.joints}

@@ -31,6 +31,7 @@ from ..contact_rows import RATIO_TOUCHING
 from .coordinate_geometry import is_angle
 from .joint_motion import share_of_step
 from .row_measures import error_of, fill_joint_row, measure_row, respond, row_speed, scale_of, turn_to_side
+from .servo import aim_servos
 
 # Share of an error that is taken out in a substep, and the most of it, as a share of the joint's size.
 _FACTOR_RECOVERY = 0.2
@@ -44,8 +45,6 @@ _RATIO_GIVE = 1e-10
 # If so many corrections in turn do not bring the least error so far down by this factor, there are no more. Newton's
 # method begins with larger ones where a chain is nearly straight between two fixed points.
 _PATIENCE, _RATIO_GAIN = 3, 0.9
-# A servo slows down by this share of what its largest force could.
-_SHARE_BRAKING = 0.8
 
 
 @subkernel
@@ -74,7 +73,7 @@ def build_joint_rows(joints, joint_state, state, motion, h, rows):
     joints : JointArrays
         Read.
     joint_state : JointStateArrays
-        Read: what the last substep left; poses; guess. Written: block, angle, side, start, aim.
+        Read: what the last substep left; poses; guess. Written: block, angle, side, start, aim; target_speed of servos.
     state, motion
         Read.
     h : float
@@ -99,6 +98,7 @@ def build_joint_rows(joints, joint_state, state, motion, h, rows):
             rows.impulse[row] = joint_state.impulse[index]
             fill_position_row(joints, joint_state, joint, index, motion, h, rows, row, block)
             row += 1
+        aim_servos(joints, joint_state, joint, motion, h, rows, block)
         block += 1
         rows.block_row[block] = row
     rows.count[0], rows.count[1] = block, row
@@ -116,7 +116,7 @@ def _begin_row(joints, joint_state, joint, index, state, h):
         ahead, _, _, _, _, _, _ = measure_row(joints, joint_state, joint, index, position, orientation)
         _choose_side(joints, joint_state, index, ahead)
     if role == MOTOR and not math.isnan(joint_state.target_position[index]):
-        # the angle that was kept is that of the start: the servo's speed needs the row's mass, so it comes later
+        # its speed needs the masses of all rows of the joint, so it comes when these are there
         joint_state.start[index] = value
         return
     error = error_of(joints, joint_state, joint, index, value)
@@ -152,7 +152,7 @@ def fill_position_row(joints, joint_state, joint, index, motion, h, rows, row, b
     joints : JointArrays
         Read.
     joint_state : JointStateArrays
-        Read: end poses, poses, guess, start, aim. Written: target_speed of servos.
+        Read: end poses, poses, guess, start, aim, target_speed.
     joint, index : int64
     motion : MotionArrays
         Read: inertia as the solve takes it.
@@ -182,25 +182,23 @@ def fill_position_row(joints, joint_state, joint, index, motion, h, rows, row, b
         compliance = _RATIO_GIVE * masses / share
         bias = (error - joint_state.aim[index]) / (h * share) - speed
     elif role in (SPRING, SOFT_RANGE):
-        start, damping = joint_state.start[index], joints.damping[index]
+        start, damping = joint_state.start[index], joint_state.spring_damping[index]
         pulled = start
         if role == SOFT_RANGE:
             # What comes from within meets no spring before the limit: half of what it would be at the end is more than
             # the energy that it takes in, and there is no damping yet.
             lower, pulled, damping = 0.0, min(start, 0.5 * start), damping if start < 0.0 else 0.0
-        rate = (0.5 * h * joints.stiffness[index] + damping) / (scale * scale)
+        rate = (0.5 * h * joint_state.spring_stiffness[index] + damping) / (scale * scale)
         if rate > 0.0:
-            pull = joints.stiffness[index] / (scale * scale) * pulled / rate
+            pull = joint_state.spring_stiffness[index] / (scale * scale) * pulled / rate
             bias = (pull + (error - start) / h) / share - speed
             compliance = 1.0 / (h * share * rate)
         else:
-            upper = lower
+            lower = upper = 0.0
     else:
-        upper = joints.largest[index] * h / scale
+        upper = joint_state.largest[index] * h / scale
         lower = -upper
         if role == MOTOR:
-            if not math.isnan(joint_state.target_position[index]):
-                _aim_servo(joints, joint_state, index, diagonal / (scale * scale))
             bias = -scale * joint_state.target_speed[index]
     rows.bias[row], rows.lower[row], rows.upper[row], rows.compliance[row] = bias, lower, upper, compliance
     rows.diagonal[row] = diagonal + compliance
@@ -214,17 +212,6 @@ def end_error(joints, joint_state, joint, index):
     position, orientation = joint_state.end_position, joint_state.end_orientation
     value, _, _, _, _, _, _ = measure_row(joints, joint_state, joint, index, position, orientation)
     return error_of(joints, joint_state, joint, index, value)
-
-
-@subkernel
-def _aim_servo(joints, joint_state, index, inverse_inertia):
-    """The speed of a servo: there at the frame's end, but no faster than from where it can still brake."""
-    way = joint_state.target_position[index] - joint_state.start[index]
-    if way == 0.0:
-        joint_state.target_speed[index] = 0.0
-        return
-    fastest = math.sqrt(2.0 * _SHARE_BRAKING * joints.largest[index] * inverse_inertia * abs(way))
-    joint_state.target_speed[index] = math.copysign(min(abs(way) / joint_state.time_left[0], fastest), way)
 
 
 @subkernel

@@ -14,7 +14,20 @@ class JointStateArrays(NamedTuple):
     ----------
     enabled, broken : bool [joint_count]
     target_speed, target_position : float64 [joint_row_count]
-        Of motors; the position is NaN where it is no servo.
+        Of motors; the position is NaN where it is no servo, and the speed of one is what it sets itself.
+    target_rate, last_rate : float64 [joint_row_count]
+        Of servos: how fast the position goes on in this frame [m/s, rad/s], and how fast it went in the last one.
+    spring_stiffness, spring_damping : float64 [joint_row_count]
+        Of springs and soft ranges, as ``JointArrays`` has them at the start.
+    largest : float64 [joint_row_count]
+        Force of a motor or of friction [N, N m], likewise.
+    breaking : float64 [joint_count, 2]
+        Largest force and torque [N, N m], likewise.
+    coupling : float64 [joint_row_count, 6]
+        Of a servo's joint: rows of a Cholesky factor, of what is held and of the servo.
+    push : float64 [joint_row_count, 3]
+        Of servos: where it last was, by how much what pushes it changed its speed in a substep there, and how that
+        changes with the way; NaN, 0, 0 at first.
     angle : float64 [joint_row_count, 2]
         Numbers of the coordinates at the substep's start, counted beyond full turns (``value_of``).
     side : float64 [joint_row_count]
@@ -68,6 +81,14 @@ class JointStateArrays(NamedTuple):
     broken: np.ndarray
     target_speed: np.ndarray
     target_position: np.ndarray
+    target_rate: np.ndarray
+    last_rate: np.ndarray
+    spring_stiffness: np.ndarray
+    spring_damping: np.ndarray
+    largest: np.ndarray
+    breaking: np.ndarray
+    coupling: np.ndarray
+    push: np.ndarray
     angle: np.ndarray
     side: np.ndarray
     impulse: np.ndarray
@@ -110,6 +131,14 @@ def allocate_joint_state(joints: JointArrays) -> JointStateArrays:
         broken=np.zeros(count, np.bool_),
         target_speed=joints.target_speed.copy(),
         target_position=joints.target_position.copy(),
+        target_rate=np.zeros(rows),
+        last_rate=np.zeros(rows),
+        spring_stiffness=joints.stiffness.copy(),
+        spring_damping=joints.damping.copy(),
+        largest=joints.largest.copy(),
+        breaking=joints.breaking.copy(),
+        coupling=np.zeros((rows, 6)),
+        push=np.tile([np.nan, 0.0, 0.0], (rows, 1)),
         angle=np.zeros((rows, 2)),
         side=np.ones(rows),
         impulse=np.zeros(rows),

@@ -86,7 +86,7 @@ def _set_terms(joints, joint_state, joint, index, error, h, rows, row, bounces):
     elif role in (SPRING, SOFT_RANGE):
         start = lower = upper = impulse
     elif role in (MOTOR, FRICTION):
-        most = joints.largest[index] * h / scale
+        most = joint_state.largest[index] * h / scale
         lower, upper = -most, most
         if role == MOTOR:
             bias = -scale * joint_state.target_speed[index]
@@ -140,7 +140,7 @@ def end_joints(joints, joint_state, h, rows, taken, first_row):
             row += 1
         linear = math.sqrt(force[0] ** 2 + force[1] ** 2 + force[2] ** 2)
         angular = math.sqrt(force[3] ** 2 + force[4] ** 2 + force[5] ** 2)
-        if linear > joints.breaking[joint, 0] or angular > joints.breaking[joint, 1]:
+        if linear > joint_state.breaking[joint, 0] or angular > joint_state.breaking[joint, 1]:
             joint_state.broken[joint] = any_breaks = True
     return any_breaks
 

@@ -208,7 +208,7 @@ def _rows_of(coordinate: Coordinate) -> list[tuple]:
         rows.append((*same, RANGE, given.lower, given.upper, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0))
     elif given.has_limits and soft is not None and _acts(soft):
         rows.append((*same, SOFT_RANGE, given.lower, given.upper, soft.stiffness, soft.damping, 0.0, 0.0, 0.0, 0.0))
-    if spring is not None and _acts(spring):
+    if spring is not None:  # one of no stiffness may get some from keys
         rows.append((*same, SPRING, 0.0, 0.0, spring.stiffness, spring.damping, spring.rest, 0.0, 0.0, 0.0))
     if motor is not None:
         position = np.nan if motor.position is None else motor.position

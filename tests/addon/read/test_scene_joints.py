@@ -466,22 +466,91 @@ def test_keyed_speeds_and_targets_are_followed(maker, pair):
     rows = {found.object_name: found.index for found in export.joints}
     expected = np.full((2, 6), np.nan)
     expected[rows["Motor"], 3] = -3.0
-    assert sample.motor_velocity == pytest.approx(expected, nan_ok=True)
+    assert sample.joint_values["motor_velocity"] == pytest.approx(expected, nan_ok=True)
     expected = np.full((2, 6), np.nan)
     expected[rows["Servo"], 5] = -0.5
-    assert sample.motor_position == pytest.approx(expected, nan_ok=True)
+    assert sample.joint_values["motor_position"] == pytest.approx(expected, nan_ok=True)
 
 
-@pytest.mark.parametrize(
-    ("path", "label"), [("spring_stiffness_x", "Spring Stiffness"), ("breaking_threshold", "Breaking Threshold")]
-)
+# Path of what is keyed to 2 and 3, what else the constraint has, and axes and values of the core at frame 5.
+FOLLOWED = [
+    ("rigid_body_constraint.spring_stiffness_x", {"kind": "GENERIC_SPRING", "use_spring_x": True},
+     "spring_stiffness", [0], 3.0),
+    ("rigid_body_constraint.spring_damping_ang_z", {"kind": "GENERIC_SPRING", "use_spring_ang_z": True},
+     "spring_damping", [5], 3.0),
+    ("rigid_body_constraint.motor_ang_max_impulse", {"kind": "MOTOR", "use_motor_ang": True},
+     "motor_largest", [3], 3.0),
+    ("cairn.joint.servo_force", {"kind": "SLIDER", "extras": {"use_servo_lin": True}}, "motor_largest", [0], 3.0),
+    ("cairn.joint.friction_torque", {"kind": "POINT"}, "joint_friction", [3, 4, 5], 3.0),
+    ("cairn.joint.friction_torque", {"kind": "POINT", "extras": {"kind": "CONE_TWIST"}},
+     "joint_friction", [3, 4, 5], 3.0),
+    ("cairn.joint.friction_force", {"kind": "PISTON"}, "joint_friction", [0], 3.0),
+    ("rigid_body_constraint.breaking_threshold", {"kind": "POINT", "use_breaking": True}, "joint_breaking", [0, 1],
+     3.0 * 24.0 * 10.0),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("path", "settings", "name", "axes", "value"), FOLLOWED)
+def test_keyed_numbers_are_followed(maker, pair, path, settings, name, axes, value):
+    """Springs, largest forces, friction and thresholds, with no note; they have rows from the start on."""
+    ob = joint(maker, "Joint", *pair, **settings)
+    owner, setting = (ob.cairn.joint if path.startswith("cairn") else ob.rigid_body_constraint), path.split(".")[-1]
+    for frame, number in ((1, 0.0), (4, 2.0), (5, 3.0)):
+        setattr(owner, setting, number)
+        ob.keyframe_insert(path, frame=frame)
+    export, (sample,) = sampled(maker, (5,))
+    expected = np.full((1, 2 if name == "joint_breaking" else 6), np.nan)
+    expected[0, axes] = value
+    assert sample.joint_values[name] == pytest.approx(expected, nan_ok=True)
+    assert [note.text for note in export.notes if note.object_name == "Joint"] == []
+    arrays = export.model.arrays.joints
+    roles = {"spring_stiffness": 2, "spring_damping": 2, "motor_largest": 3, "joint_friction": 4}
+    rows = arrays.number[arrays.role == roles.get(name)].tolist()
+    assert rows == ([] if name == "joint_breaking" else axes)
+
+
+def test_switches_of_motors_and_breaking_are_followed(maker, pair):
+    """Off: no force, and no load that breaks; also where they are off at the start."""
+    ob = joint(maker, "Joint", *pair, kind="MOTOR", motor_ang_max_impulse=2.0, breaking_threshold=0.5)
+    for name in ("use_motor_ang", "use_breaking"):
+        maker.key(ob, f"rigid_body_constraint.{name}", {1: False, 4: True, 6: False})
+    export, samples = sampled(maker, (2, 4, 6))
+    assert [sample.joint_values["motor_largest"][0, 3] for sample in samples] == [0.0, 2.0, 0.0]
+    assert [sample.joint_values["joint_breaking"][0, 0] for sample in samples] == pytest.approx([np.inf, 120.0, np.inf])
+    assert export.joints[0].joint.angular.motor.largest == 0.0
+
+
+def test_keys_that_are_no_numbers_leave_a_value_as_it_was(maker, pair):
+    """A driver may give what a slider would not."""
+    ob = joint(maker, "Joint", *pair, kind="GENERIC_SPRING", use_spring_x=True)
+    driver = ob.driver_add("rigid_body_constraint.spring_stiffness_x").driver
+    driver.expression = "-1.0 if frame > 3 else 5.0"
+    _, samples = sampled(maker, (2, 5))
+    stiffness = [sample.joint_values["spring_stiffness"][0, 0] for sample in samples]
+    assert stiffness[0] == 5.0
+    assert np.isnan(stiffness[1]) or stiffness[1] >= 0.0
+
+
+# Settings that are those of the start, as they are called in the panel.
+READ_ONCE = [
+    ("rigid_body_constraint.limit_lin_x_upper", "Upper X Limit"),
+    ("rigid_body_constraint.use_spring_x", "X Spring"),
+    ("cairn.joint.limit_stiffness_lin", "Stiffness"),
+]
+
+
+@pytest.mark.parametrize(("path", "label"), READ_ONCE)
 def test_other_animated_settings_are_those_of_the_start(maker, pair, path, label):
-    """A note says so where Blender follows the curve; limits Blender reads once, too."""
-    ob = joint(maker, "Joint", *pair, kind="GENERIC_SPRING", use_breaking=True)
-    maker.key(ob, f"rigid_body_constraint.{path}", {1: 1.0, 5: 3.0})
-    maker.key(ob, "rigid_body_constraint.limit_lin_x_upper", {1: 1.0, 5: 3.0})
+    """A note says so; Blender reads its limits and switches of springs once, too."""
+    ob = joint(maker, "Joint", *pair, kind="GENERIC_SPRING")
+    owner, setting = (ob.cairn.joint if path.startswith("cairn") else ob.rigid_body_constraint), path.split(".")[-1]
+    for frame in (1, 5):
+        setattr(owner, setting, bool(frame == 5) if setting.startswith("use_") else float(frame))
+        ob.keyframe_insert(path, frame=frame)
     notes = [note.text for note in read(maker).notes if note.object_name == "Joint"]
-    assert notes == [f"{label} is animated: the start frame's value is used throughout"]
+    found = (ob.cairn.joint if path.startswith("cairn") else ob.rigid_body_constraint).bl_rna.properties[setting].name
+    assert notes == [f"{found} is animated: the start frame's value is used throughout"]
+    assert label.split()[0] in found
 
 
 def test_joints_belong_to_the_fingerprint(maker, pair):

@@ -405,24 +405,6 @@ def test_a_keyed_motor_changes_its_speed():
     assert difference == pytest.approx([0.5, 0.0, 0.0, 2.0, 0.0, 0.0], abs=1e-6)
 
 
-def test_a_servo_goes_where_it_is_aimed_at_and_stops():
-    """With a limited torque it brakes in time, and with any it follows what is keyed."""
-    builder = ModelBuilder(gravity=(0.0, 0.0, 0.0))
-    builder.add_body(shape=CUBE, mass=2.0)
-    inertia = 2.0 * (0.2**2 + 0.2**2) / 12.0
-    motor = Motor(position=-3.0, largest=10.0 * inertia)
-    builder.add_joint(Hinge(Axis(motor=motor)), 0, position=(0.0, 0.0, 0.0))
-    simulation = simulate(builder)
-    spins = []
-    for _ in range(60):
-        simulation.advance_frame()
-        spins.append(simulation.velocities()[0, 5])
-    angle = 2.0 * math.atan2(*simulation.poses()[1][0, [3, 0]])
-    assert angle == pytest.approx(3.0, abs=1e-6)
-    # four substeps a frame see the end of the way at two moments only
-    assert min(spins) > -0.03 * max(spins)
-
-
 @pytest.mark.parametrize("substeps", [2, 10])
 def test_a_joint_breaks_when_it_bears_more_than_it_can(substeps):
     """A kilogram at rest: 9.80 N break, 9.82 N hold, at any number of substeps; it falls from then on."""

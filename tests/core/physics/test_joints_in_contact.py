@@ -227,10 +227,11 @@ def test_a_joint_that_is_switched_off_lets_go():
         ("lemke_reduced", "polyhedral", "fischer_newton"),
     ],
 )
-def test_every_solver_agrees_on_a_bridge(method, friction, reference):
-    """The first problem of a substep with the box on the bridge: all velocities to 1e-5."""
-    simulation = Simulation(bridge(planks=4).build(), SimulationOptions(sleeping=False))
-    for _ in range(24):
+@pytest.mark.parametrize(("make", "frames"), [(lambda: bridge(planks=4), 24), (doll, 13)], ids=["bridge", "doll"])
+def test_every_solver_agrees_on_joints_in_contact(make, frames, method, friction, reference):
+    """The first problem of a substep with the box on the bridge, or as the doll lands: all velocities to 1e-5."""
+    simulation = Simulation(make().build(), SimulationOptions(sleeping=False))
+    for _ in range(frames):
         simulation.advance_frame()
     problem = simulation.contact_problem()
     assert problem.rows.count[0] > simulation.joint_count

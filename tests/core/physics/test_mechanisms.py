@@ -7,11 +7,9 @@ import pytest
 
 from cairn.solver_core.geometry.shapes import Box, Sphere
 from cairn.solver_core.model.builder import ModelBuilder
-from cairn.solver_core.model.joints.axis import Axis
 from cairn.solver_core.model.joints.fixed import Fixed
 from cairn.solver_core.model.joints.hinge import Hinge
 from cairn.solver_core.model.joints.point import Point
-from cairn.solver_core.model.joints.slider import Slider
 from cairn.solver_core.model.model import BodyKind
 from cairn.solver_core.options import SimulationOptions
 from cairn.solver_core.simulation import Simulation
@@ -186,21 +184,3 @@ def test_a_chain_of_fifty_under_a_very_heavy_load_stays_closed(load):
     simulation = simulate(heavy_chain(50, 0.3, load))
     _, opening, _ = play(simulation, 36)
     assert opening < 1e-6 * 50 * 0.3
-
-
-def test_a_chain_of_sliders_gains_no_energy():
-    """Rapier's ten prismatic joints, along two diagonals in turn, with limits that the boxes fall to and stay at."""
-    builder, half = ModelBuilder(), math.radians(22.5)
-    builder.add_body(shape=Box((0.4, 0.4, 0.4)), kind=BodyKind.STATIC)
-    for place in range(10):
-        builder.add_body(shape=Box((0.4, 0.4, 0.4)), position=(0.0, place + 1.0, 0.0))
-        # the frame's x axis 45 degrees below and above level, in the plane of x and z
-        turn = (math.cos(half), 0.0, (1.0 if place % 2 == 0 else -1.0) * math.sin(half), 0.0)
-        builder.add_joint(
-            Slider(Axis(lower=-2.0, upper=2.0)), place, place + 1, position=(0.0, place + 0.5, 0.0), orientation=turn
-        )
-    simulation = simulate(builder)
-    energy, opening, _ = play(simulation, 480)
-    assert opening < 1e-5 * 0.4
-    assert np.diff(energy).max() < 1e-6 * 10.0 * G
-    assert np.abs(simulation.velocities()).max() < 1e-3
