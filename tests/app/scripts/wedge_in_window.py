@@ -132,6 +132,6 @@ play(
             look_at_bake,
             *picture_here("wedge-5-taken"),
         ),
-        *(undo),
+        undo,
     ]
 )
