@@ -70,7 +70,7 @@ class CairnScene(bpy.types.PropertyGroup):
     max_substeps: IntProperty(
         name="At Most",
         description="Frames in which something small or fast moves get more substeps, up to this number: a coin of "
-        "24 mm gets 9 at 24 frames a second; what is larger than 10 cm, or rests, needs no more than 4. "
+        "24 mm asks for 18 at 24 frames a second; what is larger than 10 cm, or rests, asks for no more than 4. "
         "With 1 all frames have Substeps",
         default=BakeSettings.max_substeps,
         min=1,

@@ -15,11 +15,11 @@ without contacts, and at its end, and d the one that moves it:
   where recovery is what the island's overlaps may ask for, one pair behind the other, as in a stack: of each its depth
   or ``RATIO_RECOVERY`` of the size, and in full what the substep itself would lead into. An island that is beyond gets
   d = e + share (d - e). As both e and d keep contacts apart, so does what is between.
-- *Squeezing.* A wedge of an angle a multiplies the speed of what drives it by 1 / sin a; friction in between would hold
-  what is squeezed, and a real drive would stop. A body whose contacts push against each other, now or in the last
-  substep, in an island that something driven touches, gets no faster than that, or than the fastest body was. Until it
-  is free it overlaps. (In the last substep, because impulses that had balanced each other throw it where it comes
-  free.) What is pushed from one side only, as a ball on a lever, may get faster.
+- *Speed beside what is driven.* A wedge of an angle a multiplies the speed of what drives it by 1 / sin a, without an
+  end where a real drive would stop; and impulses between what is infinitely strong, which had balanced each other,
+  throw a body where it comes free. So in an island that something driven touches, a body that gets more energy than it
+  would have without contacts gets no faster than what drives, a bounce, or the fastest body was; until it is free it
+  overlaps. Nor does recovery move it faster, or faster than what gravity gives in a substep.
 
 What joints hold is not bounded here: their corrections are positions.
 """
@@ -37,25 +37,22 @@ RATIO_RECOVERY = 0.02
 _RATIO_NOTHING = 1e-3
 # Turns count at this share of the size.
 _FACTOR_LEVER = 0.5
-# Pushes are against each other where their sum is below this share of the sum of their amounts: of two that is half the
-# angle between the surfaces, 40 degrees.
-_RATIO_SQUEEZED = 0.64
 
 
 @kernel(inline=True)
-def bound_motion(rows, islands, contacts, last_contacts, contact_rows, state, motion, step_rules, size, h):
+def bound_motion(rows, islands, contacts, contact_rows, state, motion, step_rules, size, h):
     """Bound velocities, and the ways of the bodies.
 
     Parameters
     ----------
-    rows, islands, contacts, last_contacts, contact_rows
-        Of the substep, and contacts of the last one (read).
+    rows, islands, contacts, contact_rows
+        Of the substep (read).
     state : StateArrays
         Written: velocity.
     motion : MotionArrays
         Read: start_velocity, free_velocity, solve_flags. Written: position_velocity.
     step_rules : StepRuleArrays
-        Read: is_held. Written: pushes, was_squeezed.
+        Read: is_held.
     size : float64 [body_count]
         [m] (read).
     h : float
@@ -68,10 +65,8 @@ def bound_motion(rows, islands, contacts, last_contacts, contact_rows, state, mo
         borrowed(contact_rows),
     )
     state, motion, step_rules = borrowed(state), borrowed(motion), borrowed(step_rules)
-    velocity, is_held, pushes = state.velocity, step_rules.is_held, step_rules.pushes
+    velocity, is_held = state.velocity, step_rules.is_held
     is_driven = _something_moves_by_itself(state, motion, contacts)
-    if is_driven:
-        _find_squeezed(last_contacts, step_rules.was_squeezed, pushes)
     for island in range(islands.count[0]):
         first, end = islands.body_first[island], islands.body_first[island + 1]
         if islands.block_first[island] == islands.block_first[island + 1] or first == end:
@@ -82,7 +77,7 @@ def bound_motion(rows, islands, contacts, last_contacts, contact_rows, state, mo
             _bound_energy(rows, islands, island, contacts, motion, velocity)
         _bound_ways(islands, island, contacts, motion, velocity, size, h)
         if is_driven and touches_kinematic(islands, island, rows, contacts, velocity):
-            _bound_squeezed(islands, island, contacts, contact_rows, state, motion, step_rules)
+            _bound_speeds(rows, islands, island, contacts, contact_rows, state, motion)
 
 
 @subkernel
@@ -169,41 +164,41 @@ def _recovery(islands, island, contacts, motion, size):
 
 
 @subkernel
-def _find_squeezed(contacts, was_squeezed, pushes):
-    """Write which bodies the contacts of the last substep squeeze; leaves no pushes."""
-    pushes[:, :] = 0.0
-    for contact in range(contacts.count[0]):
-        _add_push(contacts, contact, pushes)
-    for body in range(was_squeezed.size):
-        was_squeezed[body] = _is_squeezed(pushes[body])
-    pushes[:, :] = 0.0
-
-
-@subkernel
-def _is_squeezed(push):
-    x, y, z, total = push
-    return x * x + y * y + z * z < (_RATIO_SQUEEZED * total) ** 2
-
-
-@subkernel
-def _bound_squeezed(islands, island, contacts, contact_rows, state, motion, step_rules):
+def _bound_speeds(rows, islands, island, contacts, contact_rows, state, motion):
     first, end = islands.body_first[island], islands.body_first[island + 1]
-    square, pushes = 0.0, step_rules.pushes
+    square = forced = 0.0
     for index in range(first, end):
         body = islands.body_order[index]
-        for velocity in (motion.start_velocity[body], motion.free_velocity[body]):
-            square = max(square, velocity[0] ** 2 + velocity[1] ** 2 + velocity[2] ** 2)
+        # at the start: with what gravity adds each time, they would grow from substep to substep
+        square = max(square, _square_of(motion.start_velocity[body]))
+        forced = max(forced, _apart(motion.start_velocity[body], motion.free_velocity[body], 0.0))
     for index in range(islands.block_first[island], islands.block_first[island + 1]):
         contact = islands.block_order[index]
         if contact < contacts.count[0]:
             square = max(square, _driven_speed(contacts, state, motion, contact) ** 2)
             square = max(square, contact_rows.bounce_speed[contact] ** 2)
-            _add_push(contacts, contact, pushes)
     for index in range(first, end):
         body = islands.body_order[index]
-        if step_rules.was_squeezed[body] or _is_squeezed(pushes[body]):
-            _limit(state.velocity[body], square)
-            _limit(motion.position_velocity[body], square)
+        own, way = state.velocity[body], motion.position_velocity[body]
+        mass = rows.body_mass[body]
+        if _square_of(own) > square and _energy(mass, own) > _energy(mass, motion.free_velocity[body]):
+            _limit(own, square)
+        _limit(way, max(square, _square_of(own), forced * forced))
+
+
+@subkernel
+def _square_of(velocity):
+    return velocity[0] ** 2 + velocity[1] ** 2 + velocity[2] ** 2
+
+
+@subkernel
+def _energy(mass, velocity):
+    """Twice the kinetic energy of a body [J]."""
+    energy = 0.0
+    for i in range(6):
+        for j in range(6):
+            energy += velocity[i] * mass[i, j] * velocity[j]
+    return energy
 
 
 @subkernel
@@ -226,25 +221,9 @@ def _driven_speed(contacts, state, motion, contact):
 
 
 @subkernel
-def _add_push(contacts, contact, pushes):
-    """Add a contact's push to those on its bodies: their sum, and that of their amounts [N s]."""
-    a, b = contacts.body_a[contact], contacts.body_b[contact]
-    amount = 0.0
-    for axis in range(3):
-        amount += contacts.normal[contact, axis] * contacts.impulse[contact, axis]
-    if amount <= 0.0:
-        return
-    for axis in range(3):
-        pushes[a, axis] -= amount * contacts.normal[contact, axis]
-        pushes[b, axis] += amount * contacts.normal[contact, axis]
-    pushes[a, 3] += amount
-    pushes[b, 3] += amount
-
-
-@subkernel
 def _limit(velocity, square):
     """Slow a body to a speed, of which the square is given."""
-    own = velocity[0] ** 2 + velocity[1] ** 2 + velocity[2] ** 2
+    own = _square_of(velocity)
     if own > square:
         share = math.sqrt(square / own)
         for column in range(6):

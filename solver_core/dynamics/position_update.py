@@ -84,10 +84,6 @@ class StepRuleArrays(NamedTuple):
         The next body of those that joints connect, which all go by one rule.
     carrier : int64 [body_count]
         The driven body that turns and that the body sticks to (``driven_motion``); -1: none. Each carries itself.
-    pushes : float64 [body_count, 4]
-        Workspace of ``motion_bounds``: the sum of what contacts push a body by, and of their amounts [N s].
-    was_squeezed : bool [body_count]
-        Likewise: whether contacts of the last substep push the body against each other.
     """
 
     step_rule: np.ndarray
@@ -98,8 +94,6 @@ class StepRuleArrays(NamedTuple):
     is_held: np.ndarray
     ring: np.ndarray
     carrier: np.ndarray
-    pushes: np.ndarray
-    was_squeezed: np.ndarray
 
 
 def allocate_step_rules(contact_capacity: int, body_count: int) -> StepRuleArrays:
@@ -113,8 +107,6 @@ def allocate_step_rules(contact_capacity: int, body_count: int) -> StepRuleArray
         is_held=np.zeros(body_count, np.bool_),
         ring=np.arange(body_count),
         carrier=np.full(body_count, -1),
-        pushes=np.zeros((body_count, 4)),
-        was_squeezed=np.zeros(body_count, np.bool_),
     )
 
 

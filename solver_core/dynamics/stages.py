@@ -190,12 +190,10 @@ def run_integrate(arrays):
     """Stage ``integrate``: bodies, within their bounds, meshes that deform and shapes that grow."""
     members = views_of(arrays)
     problem, workspace, h = members.problem, members.collision.workspace, numbers_of(members.settings.step).h
-    contacts, roles = members.collision.contacts, members.collision.roles
     bound_motion(
         problem.rows,
         problem.islands,
-        contacts[roles.present[0]],
-        contacts[roles.last_substep[0]],
+        members.collision.contacts[members.collision.roles.present[0]],
         problem.contact_rows,
         members.state,
         members.motion,

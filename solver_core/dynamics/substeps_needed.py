@@ -3,11 +3,10 @@
 Two rules, of which the one that asks for more counts:
 
 - *Travel.* No body moves by more than half of its size in a substep, or turns by more than half a radian.
-- *Fall.* Gravity g and the size s of a body have a time of their own, sqrt(s / g), in which it falls by half its size,
-  tips over, or rocks. What lands, rocks or rolls on an edge goes by implicit Euler (``position_update``), which loses
-  h g^2 / 2 of g s a second: half of its energy in s / (g h), so what is small dies too soon. At
-  ``STEPS_A_FALL`` steps in that time it keeps its motion for ``STEPS_A_FALL`` times that time. A tenth of a metre needs
-  4 substeps at 24 frames a second, a coin of 24 mm needs 9; lengths above a tenth of a metre need no more than 4.
+- *Fall.* What lands, rocks or rolls on an edge goes by implicit Euler (``position_update``), which takes h g^2 / 2 a
+  second and a kilogram, of an energy of g s / 2 or so for a body of the size s: so the motion is gone in s / (g h),
+  whatever it would be in nature. That time is to be ``SECONDS_KEPT`` at least. A tenth of a metre has it with 4
+  substeps at 24 frames a second, a coin of 24 mm with 18; what is larger needs fewer.
 
 A body that rests, or hardly moves (slower than by a fall through a two-hundredth of its size), asks for nothing.
 """
@@ -18,8 +17,8 @@ from ..model.model import BodyKind
 
 # How far a body goes in a substep, as a share of its size, and how far it turns [rad].
 _TRAVEL_A_SUBSTEP, _TURN_A_SUBSTEP = 0.5, 0.5
-# Substeps in the time sqrt(size / gravity).
-STEPS_A_FALL = 10.0
+# How long a body is to keep its motion at least [s]: shorter than a second is seen to be wrong.
+SECONDS_KEPT = 1.0
 # A body moves if it is faster than this share of sqrt(gravity size).
 _RATIO_MOVES = 0.1
 
@@ -52,5 +51,5 @@ def substeps_needed(kind, velocity, size, gravity_norm: float, duration: float) 
         np.hypot(speed, 0.5 * sizes * spin) > _RATIO_MOVES * np.sqrt(gravity_norm * sizes)
     )
     if falls.any():
-        rates.append(STEPS_A_FALL * float(np.sqrt(gravity_norm / sizes[falls].min())))
+        rates.append(SECONDS_KEPT * gravity_norm / float(sizes[falls].min()))
     return max(int(np.ceil(duration * max(rates))), 1)

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from cairn.solver_core.dynamics.substeps_needed import STEPS_A_FALL, substeps_needed
+from cairn.solver_core.dynamics.substeps_needed import SECONDS_KEPT, substeps_needed
 from cairn.solver_core.model.model import BodyKind
 
 GRAVITY, FRAME = 9.81, 1.0 / 24.0
@@ -26,11 +26,11 @@ def test_what_is_larger_than_ten_centimetres_needs_no_more_than_four(size, speed
 
 
 def test_a_small_body_that_moves_needs_more():
-    """Ten steps in sqrt(size / gravity); the coin of 24 mm nine a frame; by its spin alone, too."""
-    assert needed(0.024, speed=0.1) == math.ceil(FRAME * STEPS_A_FALL * math.sqrt(GRAVITY / 0.024)) == 9
-    assert needed(0.024, spin=10.0) == 9
+    """So that implicit Euler takes a second to stop it: the coin of 24 mm 18 a frame; by its spin alone, too."""
+    assert needed(0.024, speed=0.1) == math.ceil(FRAME * GRAVITY * SECONDS_KEPT / 0.024) == 18
+    assert needed(0.024, spin=10.0) == 18
     # a world scaled with its gravity is the same world
-    assert needed(2.4, speed=10.0, gravity=100.0 * GRAVITY) == 9
+    assert needed(2.4, speed=10.0, gravity=100.0 * GRAVITY) == 18
 
 
 def test_what_rests_or_cannot_fall_needs_none_of_its_own():
