@@ -250,7 +250,7 @@ class _Bake:
 
     def note_overlaps(self):
         """Add what overlaps at the start to the notes; needs compiled kernels."""
-        self.export.notes.extend(starting_overlaps(self.export.model))
+        self.export.notes.extend(starting_overlaps(self.export.model, self.export.surfaces))
 
     def note_breaks(self):
         """Add which joints broke to the notes, before all else: it is what happened, and the rest was known before."""

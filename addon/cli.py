@@ -168,7 +168,8 @@ def _add_bake(commands):
     )
     bake.add_argument("--quality", choices=[name for name, *_ in QUALITIES], help="of the solver auto, for what moves")
     bake.add_argument("--friction", choices=[name for name, *_ in FRICTION_MODELS], help="friction model")
-    bake.add_argument("--substeps", type=count, metavar="N", help="simulation steps per frame")
+    bake.add_argument("--substeps", type=count, metavar="N", help="simulation steps per frame, at least")
+    bake.add_argument("--max-substeps", type=count, metavar="N", help="at most, where something small or fast moves")
     bake.add_argument("--tolerance", type=_positive, metavar="X", help="the solver's, relative, for example 1e-6")
     bake.add_argument("--max-iterations", type=count, metavar="N", help="of the solver, per step")
     bake.add_argument(
@@ -301,7 +302,7 @@ def run_info(arguments) -> int:
         scene = bpy.context.scene
         with earlier_animation(scene):
             export = export_scene(scene)
-        export.notes.extend(starting_overlaps(export.model))
+        export.notes.extend(starting_overlaps(export.model, export.surfaces))
     if arguments.json:
         print(json.dumps(info_dictionary(export, source), indent=1))
     else:

@@ -168,6 +168,8 @@ class BakeSettings:
         First frame (the start pose) and last frame; None: the range of the Rigid Body World's cache.
     method, quality, friction, substeps, tolerance, max_iterations, threads
         As in ``SimulationOptions``; ``max_iterations`` None is the method's own limit.
+    max_substeps : int
+        Likewise; below ``substeps`` it is ``substeps``, so that all frames have as many.
     directions, relaxation, alpha, conjugacy, line_search, strategy, warm_start_sweeps, seed
         Likewise: variants of the method; None is the method's own value.
     """
@@ -178,6 +180,7 @@ class BakeSettings:
     quality: str = "production"
     friction: str = "cone"
     substeps: int = 4
+    max_substeps: int = 16
     tolerance: float = 1e-6
     max_iterations: int | None = None
     threads: int = 0
@@ -213,7 +216,8 @@ class BakeSettings:
 
     def options(self, frame_rate: float) -> dict[str, Any]:
         """Keyword arguments of ``SimulationOptions``."""
-        return {"frame_rate": frame_rate} | {name: getattr(self, name) for name in OPTION_NAMES}
+        options = {"frame_rate": frame_rate} | {name: getattr(self, name) for name in OPTION_NAMES}
+        return options | {"max_substeps": max(self.substeps, self.max_substeps)}
 
 
 def _plain(name, value):

@@ -35,7 +35,8 @@ class SimulationOptions:
     sleeping : bool
         Islands at rest fall asleep (``dynamics.sleeping``) and cost next to nothing until something wakes them.
     max_substeps : int or None
-        With a number above ``substeps`` a frame gets as many substeps as its fastest body needs, up to this one.
+        With a number above ``substeps`` a frame gets as many substeps as its fastest body and its smallest body that
+        moves need, up to this one (``dynamics/substeps_needed``).
     threads : int
         Most threads that a scene of many bodies uses; 0: as many as the processor has cores. The result is the same
         to the bit with any number of them.

@@ -34,6 +34,7 @@ from .dynamics.next_substep import contacts_at, next_rows, present_contacts
 from .dynamics.sleeping import allocate_sleep, groups_that_touch, put_to_sleep, wake_all, wake_groups_of
 from .dynamics.step import advance_frame
 from .dynamics.step_data import StepMembers, StepSettings
+from .dynamics.substeps_needed import substeps_needed
 from .geometry import rotations
 from .geometry.shapes import ShapeKind
 from .model.model import BodyKind, Model
@@ -45,9 +46,6 @@ from .report import FrameReport, frame_report, joint_report
 from .solvers.batches.domain_partition import BLOCKS_TO_PARTITION
 from .solvers.batches.sweep_workspace import SweepWorkspace
 from .solvers.registry import find_method
-
-# With adaptive substeps: how far a body goes in one, as a share of its size, and how far it turns [rad].
-_TRAVEL_A_SUBSTEP, _TURN_A_SUBSTEP = 0.5, 0.5
 
 # Tables of kernels that simulations of this process have called, by what they depend on: to look the kernels up takes
 # some ten milliseconds.
@@ -523,16 +521,13 @@ class Simulation:
         )
 
     def _substeps(self, duration) -> int:
-        """Enough substeps that no body moves more than half its size in one, or turns by more than half a radian."""
+        """As many as the bodies need now, within the options' bounds."""
         lowest, highest = self.options.substeps, self.options.max_substeps
         if highest is None or highest == lowest:
             return lowest
-        moving = self.state.kind != BodyKind.STATIC.value
-        velocity = self.state.velocity[moving]
-        speed = np.linalg.norm(velocity[:, :3], axis=1) / self.model.arrays.size[moving]
-        spin = np.linalg.norm(velocity[:, 3:], axis=1)
-        needed = duration * max(speed.max(initial=0.0) / _TRAVEL_A_SUBSTEP, spin.max(initial=0.0) / _TURN_A_SUBSTEP)
-        return int(np.clip(np.ceil(needed), lowest, highest))
+        state, size = self.state, self.model.arrays.size
+        needed = substeps_needed(state.kind, state.velocity, size, self._gravity_norm, duration)
+        return min(max(needed, lowest), highest)
 
     def _take_fallbacks(self) -> int:
         """Fallbacks since the last call."""

@@ -96,6 +96,11 @@ class ConcaveReader:
     waits: bool
     pending: dict = field(default_factory=dict)
     _shapes: dict = field(default_factory=dict)
+    _surfaces: dict = field(default_factory=dict)
+
+    def surface_of(self, shape):
+        """Vertices and triangles, in the user frame, of the mesh that a shape's convex parts stand for; or None."""
+        return self._surfaces.get(id(shape))
 
     def read(self, ob, points, triangles, hull):
         """Shape of a mesh whose convex hull has a volume.
@@ -149,7 +154,10 @@ class ConcaveReader:
             notes.append(("info", f"its mass is that of its convex parts, because its mesh {why}"))
         count = f"{len(hulls)} convex parts" if len(hulls) > 1 else "1 convex part"
         notes.append(("info", f"is concave: simulated as {count}"))
-        return Compound(hulls, properties), notes
+        compound = Compound(hulls, properties)
+        # the shape stays in ``_shapes``, so its id stays its own
+        self._surfaces[id(compound)] = solid.vertices, solid.triangles
+        return compound, notes
 
     def _parts(self, name, decomposition):
         """Parts of a mesh, or None if they are pending."""

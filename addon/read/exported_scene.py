@@ -196,6 +196,8 @@ class SceneExport:
     pending : list of (str, Decomposition)
         Concave meshes, by the name of an object that has one, that stand as their hulls until they are decomposed
         (``concave_shapes.decompose``): export again then.
+    surfaces : dict of int to StartSurface or None
+        By body: what its shape really looks like, where that is known (``surfaces``).
     fingerprint : str
         Hash of everything physical that was read.
     """
@@ -210,4 +212,5 @@ class SceneExport:
     samples_needed: bool
     default_sample: FrameSample
     pending: list
+    surfaces: dict
     fingerprint: str

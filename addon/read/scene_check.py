@@ -41,7 +41,7 @@ def check_scene(scene, settings, find_overlaps):
         ):
             for done, total, _name in kernels:
                 yield preparation.progress(done, total)
-        overlaps = starting_overlaps(export.model)
+        overlaps = starting_overlaps(export.model, export.surfaces)
     if find_overlaps and not overlaps:
         overlaps = [NO_OVERLAPS]
     notes = [note_dictionary(note) for note in [*overlaps, *export.notes]]

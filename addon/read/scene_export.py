@@ -105,6 +105,7 @@ class _SceneReader:
 
     def export(self) -> SceneExport:
         self.depsgraph = evaluate_frame(self.scene, self.start)
+        self.surfaces: dict = {}
         self.shapes = ShapeReader(self.depsgraph, ConcaveReader(waits=self.decompose))
         objects = self._collect_objects()
         self.moves = {ob.name_full: self._moves(ob) for ob in objects}
@@ -149,6 +150,7 @@ class _SceneReader:
             or any(joint.is_sampled for joint in joints.joints),
             default_sample=None,
             pending=list(self.shapes.concave.pending.values()),
+            surfaces=self.surfaces,
             fingerprint="",
         )
         sample = sample_without_bodies(self.scene, self.depsgraph, self.start, partial)
@@ -195,6 +197,7 @@ class _SceneReader:
         body = self._exported_body(ob, evaluated, matrix, rotation)
         shape, growing_parts = self._shape(ob, stretch, rotation, matrix)
         body = replace(body, grows=self._grows(ob, shape), growing_parts=growing_parts)
+        self.surfaces[body.index] = self.shapes.surface_of(shape)
         # Reading a shape may evaluate anew, which would leave earlier references behind.
         settings = ob.evaluated_get(self.depsgraph).rigid_body
         try:

@@ -1,5 +1,8 @@
 """What Cairn ignores in a scene, or does differently from Blender: one note per object and reason."""
 
+from collections.abc import Mapping
+from types import MappingProxyType
+
 import numpy as np
 
 from ...solver_core.diagnostics import boxes_overlap
@@ -9,6 +12,7 @@ from ..write.channels import rotation_path
 from .notes import Note
 from .scene_animation import action_curves, animated_paths, flag_values, scale_animated
 from .scene_shapes import rule_of_radius
+from .surfaces import parts_fill_play
 
 # Distance of the centre of mass from the origin, as a share of the shape's size, above which a note says so.
 RATIO_OFF_CENTER = 0.02
@@ -154,9 +158,10 @@ def range_notes(scene, frames) -> list[Note]:
     return [Note("info", None, text)]
 
 
-def starting_overlaps(model) -> list[Note]:
+def starting_overlaps(model, surfaces: Mapping = MappingProxyType({})) -> list[Note]:
     """Notes about bodies that overlap at the start, the worst first.
 
+    ``surfaces`` as in ``SceneExport``: with them a note tells if only the convex parts overlap, not the meshes.
     Loads Numba and the collision kernels, unless all bounding boxes are apart.
     """
     if not boxes_overlap(model):
@@ -179,6 +184,13 @@ def starting_overlaps(model) -> list[Note]:
             moving, other = other, moving
         percent = 100.0 * overlap.share
         share = f"{percent:.2g}" if percent < 10.0 else f"{percent:.0f}"  # 100 in two digits would be 1e+02
+        if parts_fill_play(surfaces, model, (moving, other)):
+            text = (
+                f"starts {overlap.depth:.3g} deep in {model.names[other]}, by its convex parts only: the meshes do not "
+                "touch, but parts fill hollows. A smaller Concavity makes finer ones"
+            )
+            notes.append(Note("warning", model.names[moving], text, (model.names[other],)))
+            continue
         text = (
             f"starts {overlap.depth:.3g} deep in {model.names[other]}, {share} % of the smaller "
             "one's size: they are moved apart gently"

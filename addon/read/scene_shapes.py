@@ -30,6 +30,7 @@ from .missing_geometry import (
 )
 from .scene_poses import SceneError, rotation_and_stretch
 from .self_crossings import self_crossings
+from .surfaces import StartSurface, surface_of
 
 # A side below this share of the longest counts as no thickness: coordinates are float32, so 1e-7 is noise, and the
 # thinnest sheets that people model (paper, 0.1 mm on 30 cm) are 3e-4. Dimensionless, nominal 1e-5.
@@ -102,6 +103,13 @@ class ShapeReader:
     _hulls: dict = field(default_factory=dict)
     _surfaces: dict = field(default_factory=dict)
     _points: dict = field(default_factory=dict)
+
+    def surface_of(self, shape):
+        """What a shape really looks like at the start, where that is known (``surfaces``)."""
+        mesh = self.concave.surface_of(shape) if self.concave else None
+        if mesh is not None:
+            return StartSurface(*mesh, is_in_parts=True)
+        return surface_of(shape)
 
     def read(self, ob, stretch, *, moves, deforms=False, parts=()):
         """Shape of an object with a rigid body.

@@ -199,7 +199,9 @@ def draw_settings(layout, context):
     quality.use_property_split = False  # the three words need the panel's width
     quality.active = settings.method == "auto"
     quality.prop(settings, "quality", expand=True)
-    column.prop(settings, "substeps")
+    steps = column.column(align=True)
+    steps.prop(settings, "substeps")
+    steps.prop(settings, "max_substeps")
 
     column = layout.column(align=True)
     column.enabled = operators.running is None

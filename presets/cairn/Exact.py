@@ -6,6 +6,7 @@ settings.method = "auto"
 settings.quality = "exact"
 settings.friction = "cone"
 settings.substeps = 10
+settings.max_substeps = 40
 settings.tolerance = 1e-9
 settings.max_iterations = 2000
 settings.directions = 8

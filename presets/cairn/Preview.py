@@ -6,6 +6,7 @@ settings.method = "auto"
 settings.quality = "preview"
 settings.friction = "cone"
 settings.substeps = 2
+settings.max_substeps = 4
 settings.tolerance = 1e-4
 settings.max_iterations = 200
 settings.directions = 8

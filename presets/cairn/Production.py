@@ -6,6 +6,7 @@ settings.method = "auto"
 settings.quality = "production"
 settings.friction = "cone"
 settings.substeps = 4
+settings.max_substeps = 16
 settings.tolerance = 1e-6
 settings.max_iterations = 0
 settings.directions = 8

@@ -25,6 +25,7 @@ from ..solvers.fallback_sweeps import sweep_as_fallback
 from ..solvers.small_steps import SmallStepInput, take_small_steps
 from .integration import apply_forces, integrate_poses
 from .islands import find_islands, rests_on_something
+from .motion_bounds import bound_motion
 
 
 @entry
@@ -186,9 +187,20 @@ def run_small_steps(arrays, island):
 
 @entry
 def run_integrate(arrays):
-    """Stage ``integrate``: bodies, meshes that deform and shapes that grow."""
+    """Stage ``integrate``: bodies, within their bounds, meshes that deform and shapes that grow."""
     members = views_of(arrays)
-    workspace, h = members.collision.workspace, numbers_of(members.settings.step).h
+    problem, workspace, h = members.problem, members.collision.workspace, numbers_of(members.settings.step).h
+    bound_motion(
+        problem.rows,
+        problem.islands,
+        members.collision.contacts[members.collision.roles.present[0]],
+        problem.contact_rows,
+        members.state,
+        members.motion,
+        problem.step_rules,
+        members.model.size,
+        h,
+    )
     integrate_poses(members.model, members.state, members.motion, h)
     move_meshes(workspace.meshes, workspace.polytopes, h)
     grow_shapes(workspace.shape_parameters, workspace.local_pose, h)

@@ -470,10 +470,11 @@ def test_options_reach_the_bake(shot, capsys, monkeypatch):
 
     monkeypatch.setattr(bake, "bake_scene", look)
     options = "--start 3 --end 9 --solver pgs --quality exact --friction box --substeps 7 --tolerance 1e-3"
-    assert run(capsys, "bake", shot, *options.split(), "--max-iterations", "50", "--threads", "2")[0] == 2
+    limits = ("--max-substeps", "9", "--max-iterations", "50", "--threads", "2")
+    assert run(capsys, "bake", shot, *options.split(), *limits)[0] == 2
     assert run(capsys, "bake", shot)[0] == 2
     expected = {"start": 3, "end": 9, "method": "pgs", "quality": "exact", "friction": "box"}
-    expected |= {"substeps": 7, "tolerance": 1e-3, "max_iterations": 50, "threads": 2}
+    expected |= {"substeps": 7, "max_substeps": 9, "tolerance": 1e-3, "max_iterations": 50, "threads": 2}
     assert seen[0] == BakeSettings(**expected)
     assert seen[1] == BakeSettings.from_scene(bpy.context.scene)
 

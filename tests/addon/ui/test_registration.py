@@ -284,7 +284,8 @@ def test_names_stand_within_the_fields_of_a_narrow_sidebar(width, beside):
 
 def test_the_panel_begins_with_what_animators_choose(registered):
     """Quality, substeps and range; what is for those who compare solvers is in a closed panel of its own."""
-    assert drawn(panels.VIEW3D_PT_cairn)[:5] == ["quality", "substeps", "use_custom_range", "frame_start", "frame_end"]
+    assert drawn(panels.VIEW3D_PT_cairn)[:4] == ["quality", "substeps", "max_substeps", "use_custom_range"]
+    assert drawn(panels.VIEW3D_PT_cairn)[4:6] == ["frame_start", "frame_end"]
     assert drawn(panels.VIEW3D_PT_cairn_solver)[:5] == ["method", "friction", "tolerance", "max_iterations", "threads"]
     assert "DEFAULT_CLOSED" in panels.VIEW3D_PT_cairn_solver.bl_options
     bpy.context.scene.cairn.method = "amgs"

@@ -1,0 +1,55 @@
+"""How many substeps a frame needs, by what moves in it.
+
+Two rules, of which the one that asks for more counts:
+
+- *Travel.* No body moves by more than half of its size in a substep, or turns by more than half a radian.
+- *Fall.* What lands, rocks or rolls on an edge goes by implicit Euler (``position_update``), which takes h g^2 / 2 a
+  second and a kilogram, of an energy of g s / 2 or so for a body of the size s: so the motion is gone in s / (g h),
+  whatever it would be in nature. That time is to be ``SECONDS_KEPT`` at least. A tenth of a metre has it with 4
+  substeps at 24 frames a second, a coin of 24 mm with 18; what is larger needs fewer.
+
+A body that rests, or hardly moves (slower than by a fall through a two-hundredth of its size), asks for nothing.
+"""
+
+import numpy as np
+
+from ..model.model import BodyKind
+
+# How far a body goes in a substep, as a share of its size, and how far it turns [rad].
+_TRAVEL_A_SUBSTEP, _TURN_A_SUBSTEP = 0.5, 0.5
+# How long a body is to keep its motion at least [s]: shorter than a second is seen to be wrong.
+SECONDS_KEPT = 1.0
+# A body moves if it is faster than this share of sqrt(gravity size).
+_RATIO_MOVES = 0.1
+
+
+def substeps_needed(kind, velocity, size, gravity_norm: float, duration: float) -> int:
+    """Substeps of a frame.
+
+    Parameters
+    ----------
+    kind : int64 [body_count]
+        ``BodyKind``.
+    velocity : float64 [body_count, 6]
+        [m/s, rad/s].
+    size : float64 [body_count]
+        [m].
+    gravity_norm, duration : float
+        [m/s^2], [s].
+
+    Returns
+    -------
+    int
+        At least 1.
+    """
+    moving = kind != BodyKind.STATIC.value
+    speed = np.linalg.norm(velocity[moving, :3], axis=1)
+    spin = np.linalg.norm(velocity[moving, 3:], axis=1)
+    sizes = size[moving]
+    rates = [(speed / sizes).max(initial=0.0) / _TRAVEL_A_SUBSTEP, spin.max(initial=0.0) / _TURN_A_SUBSTEP]
+    falls = (kind[moving] == BodyKind.DYNAMIC.value) & (
+        np.hypot(speed, 0.5 * sizes * spin) > _RATIO_MOVES * np.sqrt(gravity_norm * sizes)
+    )
+    if falls.any():
+        rates.append(SECONDS_KEPT * gravity_norm / float(sizes[falls].min()))
+    return max(int(np.ceil(duration * max(rates))), 1)
