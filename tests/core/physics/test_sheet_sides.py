@@ -108,3 +108,34 @@ def test_a_thin_plate_under_a_sheet_stays_there(sheet):
 def test_an_upright_sheet_pushes_to_the_centres_side(sheet, sign):
     """It has no upper side."""
     assert sign * settle(sheet, SLAB, sign * 0.005, upright=True) > 0.02
+
+
+def hourglass(segments=32):
+    """Two open cones, the lower one upside down, that meet in a neck of radius 0.16 at the origin; one mesh."""
+    angles = 2 * np.pi * np.arange(segments) / segments
+    rings = [(0.8, -0.8), (0.16, 0.0), (0.8, 0.8)]
+    vertices = [(r * np.cos(angle), r * np.sin(angle), z) for r, z in rings for angle in angles]
+    triangles = []
+    for ring in (0, segments):
+        for step in range(segments):
+            a, b = ring + step, ring + (step + 1) % segments
+            triangles += [(a, b, b + segments), (a, b + segments, a + segments)]
+    return TriangleMesh(np.array(vertices), np.array(triangles))
+
+
+@pytest.mark.parametrize("substeps", [1, 4, 16])
+def test_a_marble_falls_through_the_neck_of_an_hourglass(substeps):
+    """What touched one wall of the neck stays within the others, too, and is not taken to their other side."""
+    rng = np.random.default_rng(7)
+    glass = hourglass()
+    for _ in range(8):
+        builder = ModelBuilder()
+        builder.add_body(kind=BodyKind.STATIC, shape=glass)
+        velocity = rng.uniform((-3.0, -1.5, -3.0), (0.0, 1.5, -1.0))
+        builder.add_body(shape=Sphere(0.07), position=(0.125, 0.014, 0.071), linear_velocity=velocity)
+        simulation = Simulation(builder.build(), SimulationOptions(frame_rate=24, substeps=substeps))
+        for _ in range(12):
+            simulation.advance_frame()
+            x, y, z = simulation.poses()[0][1]
+            assert np.hypot(x, y) < 0.16 + 0.8 * abs(z) or z < -0.8
+        assert z < -0.8
