@@ -399,7 +399,8 @@ def side_of_group(mesh, tables, polytopes, pair, pose, together):
     nx, ny, nz = normals[nearest, 0], normals[nearest, 1], normals[nearest, 2]
     rises = nx * probe.up[0] + ny * probe.up[1] + nz * probe.up[2]
     thickness = thickness_along(polytopes, pair.other, pose, nx, ny, nz)
-    if last == 0 and not is_steep(rises) and is_astride(height, thickness):
+    # by how far it is from the sheet itself: beside an edge the nearest triangle's plane may be nearer
+    if last == 0 and not is_steep(rises) and is_astride(least**0.5, thickness):
         for member in range(together):
             candidate.held[candidate.listed[candidate.stack[member]]] |= _ASTRIDE
         return 1 if rises > 0.0 else -1
