@@ -128,7 +128,7 @@ def show_selected(context):
 
 
 def show_around(context, ob):
-    """Let the same view show an object and what is beside it: the view's direction stays, its middle and distance not."""
+    """Let the same view show an object with what is beside it, from the direction it looks from."""
     area, region = _view(context)
     if area is None:
         return

@@ -13,14 +13,13 @@ from pathlib import Path
 import bpy
 import numpy as np
 
-sys.path[:0] = [str(Path(__file__).parent / folder) for folder in ("support", "library")]
-
-from all_scenes import SCENES
-from mathutils import Vector
-from playing import joint_gap, opened_again, overlaps, play_bullet, play_cairn
-
 import cairn
 from cairn.addon.pictures import GAP, read_pixels, telling_frames, write_png
+
+sys.path[:0] = [str(Path(__file__).parent / folder) for folder in ("support", "library")]
+from all_scenes import SCENES  # noqa: E402
+from mathutils import Vector  # noqa: E402
+from playing import joint_gap, opened_again, overlaps, play_bullet, play_cairn  # noqa: E402
 
 _PICTURES = 7
 _WIDTH, _HEIGHT = 260, 220

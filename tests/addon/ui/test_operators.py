@@ -212,7 +212,7 @@ def test_go_to_worst_goes_there(stack):
 
 
 def test_what_is_shown_around_is_as_large_as_the_object_looks(stack):
-    """Middle and diagonal of the bounding box in the world, of scaled and turned objects with origins elsewhere, too."""
+    """Middle and diagonal of the bounding box in the world, of scaled and turned objects, too."""
     box = stack.scene.objects["Box1"]
     box.data.transform(Matrix.Translation((2.0, 0.0, 0.0)))
     box.location, box.scale, box.rotation_euler = (1.0, 2.0, 3.0), (1.0, 2.0, 2.0), (0.0, 0.0, np.pi / 2)

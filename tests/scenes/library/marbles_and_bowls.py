@@ -21,7 +21,7 @@ def marble_run_of_open_rails():
     _open_box("Cup", (1.5, 0, 0.0), (0.6, 0.9, 0.5))
     for index in range(5):
         make.body(
-            make.ball(f"Marble.{index}", (-1.0 + 0.26 * index, 0.02 * index, 2.95), 0.12),
+            make.ball(f"Marble.{index}", (-1.0 + 0.26 * index, 0.002 * index, 2.85 - 0.027 * index), 0.12),
             shape="SPHERE",
             mass=0.1,
         )

@@ -54,7 +54,10 @@ def wall_in_cells_starts_when_hit():
     return [stays("Shard", 0.001, until=18), moves("Shard", 0.3), nothing_below(0, slack=0.04), no_faster_than(25)]
 
 
-@played()
+@played(
+    fails="small steps of a jointed island that breaks in the hit move bricks by 2.5 m in a frame (20 m/s after it); "
+    "with the quality Exact, or 16 substeps, none is faster than 12 m/s"
+)
 def glued_wall_breaks():
     """Bricks glued to their neighbours by fixed constraints with a breaking threshold; a heavy ball breaks a hole."""
     make.new_file(frames=(1, 80))
