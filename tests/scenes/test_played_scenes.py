@@ -29,7 +29,7 @@ def test_what_must_be_true(scene):
 
 
 @pytest.mark.nightly
-@pytest.mark.parametrize("scene", list(_parameters()))
+@pytest.mark.parametrize("scene", SCENES.values(), ids=SCENES.keys())
 def test_overlaps_and_joints_are_no_worse_than_bullets(scene):
     plays = []
     for play_by in (play_cairn, play_bullet):

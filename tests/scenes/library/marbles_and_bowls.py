@@ -247,7 +247,7 @@ def monkeys_into_a_crate():
             first = make.body(make.monkey("Monkey.00", at, 0.9))
         else:
             make.copy_of(first, f"Monkey.{index:02}", at, turn)
-    return [nothing_below(0, slack=0.03), ends_within("Monkey", (-1.7, -1.7, 0), (1.7, 1.7, 2.5)), no_faster_than(17.5)]
+    return [nothing_below(0, slack=0.03), ends_within("Monkey", (-1.7, -1.7, 0), (1.7, 1.7, 2.5)), no_faster_than(20)]
 
 
 @played()
