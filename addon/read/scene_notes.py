@@ -222,12 +222,13 @@ def field_notes(scene, world):
 def _outsider_notes(scene, world, objects):
     taking_part = {ob.name_full for ob in objects}
     members = {ob.name_full for ob in world.collection.all_objects}
+    in_scene = {ob.name for ob in scene.objects}
     for ob in scene.objects:
         if ob.rigid_body is not None and ob.name_full not in members:
             yield Note("info", ob.name, "is not in the Rigid Body World's collection: it takes no part, as in Blender")
     for ob in world.collection.all_objects:
         if ob.name_full in taking_part:
-            if scene.objects.get(ob.name) is None:
+            if ob.name not in in_scene:
                 yield Note(
                     "info",
                     ob.name,

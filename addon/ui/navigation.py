@@ -4,11 +4,16 @@ import json
 
 import bpy
 from bpy.props import EnumProperty, IntProperty, StringProperty
+from mathutils import Vector
 
 from . import operators
 
 # Names of a note's objects that its button's tooltip lists.
 _NAMES_IN_TOOLTIP = 12
+# A contact is shown from so far away: this many times the object's size fit into the 3D view's narrower side.
+_SIZES_SHOWN = 5.0
+# Width that a perspective 3D view shows at its distance, over that distance, is this over its lens [mm].
+_VIEW_SENSOR = 72.0
 
 
 class _GoingOperator:
@@ -89,7 +94,7 @@ class CAIRN_OT_go_to_worst(bpy.types.Operator):
         facts = context.scene.cairn
         context.scene.frame_set(facts.worst_frame)
         if context.mode == "OBJECT" and select(context, [facts.worst_object]):
-            show_selected(context)
+            show_around(context, context.view_layer.objects.active)
         return {"FINISHED"}
 
 
@@ -115,15 +120,45 @@ def select(context, names):
 
 def show_selected(context):
     """Let the 3D view that is used, or else the window's largest, show what is selected; no window, no view."""
-    if bpy.app.background or context.window is None:
+    area, region = _view(context)
+    if area is None:
         return
-    views = [area for area in context.window.screen.areas if area.type == "VIEW_3D"]
-    if not views:
-        return
-    area = context.area if context.area in views else max(views, key=lambda area: area.width * area.height)
-    region = next(region for region in area.regions if region.type == "WINDOW")
     with context.temp_override(area=area, region=region):
         bpy.ops.view3d.view_selected()
+
+
+def show_around(context, ob):
+    """Let the same view show an object with what is beside it, from the direction it looks from."""
+    area, region = _view(context)
+    if area is None:
+        return
+    space, middle, size = area.spaces.active, *middle_and_size(ob.evaluated_get(context.evaluated_depsgraph_get()))
+    view = space.region_3d
+    if view.view_perspective == "CAMERA":
+        view.view_perspective = "PERSP"
+    view.view_location = middle
+    # the lens' width belongs to the wider side, so that the narrower one shows less
+    narrower = min(region.width, region.height) / max(region.width, region.height)
+    view.view_distance = _SIZES_SHOWN * size * space.lens / _VIEW_SENSOR / narrower
+
+
+def middle_and_size(ob):
+    """Middle of an evaluated object's bounding box in the world, and the diagonal of that [m]."""
+    corners = [ob.matrix_world @ Vector(corner) for corner in ob.bound_box]
+    low = Vector([min(corner[axis] for corner in corners) for axis in range(3)])
+    high = Vector([max(corner[axis] for corner in corners) for axis in range(3)])
+    return 0.5 * (low + high), (high - low).length
+
+
+def _view(context):
+    """The 3D view that is used, or else the window's largest, and its region; no window, no view."""
+    if bpy.app.background or context.window is None:
+        return None, None
+    views = [area for area in context.window.screen.areas if area.type == "VIEW_3D"]
+    if not views:
+        return None, None
+    area = context.area if context.area in views else max(views, key=lambda area: area.width * area.height)
+    return area, next(region for region in area.regions if region.type == "WINDOW")
 
 
 CLASSES = (CAIRN_OT_select_object, CAIRN_OT_select_noted, CAIRN_OT_go_to_worst)

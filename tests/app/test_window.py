@@ -93,6 +93,9 @@ def test_the_animators_loop(blender, tmp_path):
     assert seen["noted"] == {"selected": ["Wind"], "looks_elsewhere": True}
     assert seen["went"] == ["FINISHED"]
     assert seen["worst"] == seen["at_worst"]
+    # ... which is in the middle of the view, with room around it
+    assert seen["worst_view"]["beside"] < 0.5
+    assert seen["worst_view"]["distance"] > 3.0
 
     # all is as it was before the first bake, where the user has put it
     deleted = seen["deleted"]

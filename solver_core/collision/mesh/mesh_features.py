@@ -248,23 +248,49 @@ def where_it_lies(mesh, tables, row, side, pose, size):
         x, y, z = pose[POSITION, 0], pose[POSITION, 1], pose[POSITION, 2]
         now = side * height_over(vertices, triangles, normals, row, x, y, z)
         return np.int64(GONE_THROUGH if now < -RATIO_TOUCHING * size else BEFORE)
-    is_held = height >= -RATIO_BEYOND * size and side * held_side(normals, row, tables) > 0
+    is_held = height >= -RATIO_BEYOND * size and side * held_side(mesh, row, tables) > 0
     is_held = is_held or tables.candidate.held[row] & _ASTRIDE != 0
     return np.int64(BEFORE if is_held else BEHIND)
 
 
 @subkernel
-def held_side(normals, row, tables):
-    """To which side of a triangle (1, -1) the last contacts with its part of the mesh pushed; 0 if they do not say."""
-    probe, held = tables.probe, tables.candidate.held[row]
+def held_side(mesh, row, tables):
+    """To which side of a triangle (1, -1) the last contacts with its part of the mesh pushed; 0 if they do not say.
+
+    A part has one side all over. So a contact that pushed to the one side of the triangle it lay on does not speak for
+    one that it would push to the other side of: that is a wall across from it, as in a pipe or an hourglass.
+    """
+    normals, probe, held = mesh.normals, tables.probe, tables.candidate.held[row]
+    is_open = not (mesh.triangles[row, FLAGS] >> SOLID) & 1
     best = COSINE_HELD
     side = 0
     for place in range(probe.held_count[0]):
         if not (held >> place) & 1:
             continue
-        cosine = 0.0
+        cosine, own = 0.0, 0.0
+        touched = probe.held_triangle[place] if is_open else np.int64(UNLISTED)
         for i in range(3):
             cosine += normals[row, i] * probe.held[place, i]
+            own += (normals[touched, i] if touched >= 0 else normals[row, i]) * probe.held[place, i]
+        if abs(cosine) > best and cosine * own > 0.0:
+            best = abs(cosine)
+            side = 1 if cosine > 0.0 else -1
+    return side
+
+
+@subkernel
+def held_side_of_part(mesh, row, tables):
+    """To which side of its own triangle the clearest of the last contacts with a triangle's open part pushed, or 0."""
+    normals, probe, held = mesh.normals, tables.probe, tables.candidate.held[row]
+    best = COSINE_HELD
+    side = 0
+    for place in range(probe.held_count[0]):
+        touched = probe.held_triangle[place]
+        if touched < 0 or not (held >> place) & 1:
+            continue
+        cosine = 0.0
+        for i in range(3):
+            cosine += normals[touched, i] * probe.held[place, i]
         if abs(cosine) > best:
             best = abs(cosine)
             side = 1 if cosine > 0.0 else -1
@@ -364,14 +390,17 @@ def side_of_group(mesh, tables, polytopes, pair, pose, together):
         square = (x - p) ** 2 + (y - q) ** 2 + (z - r) ** 2
         if square < least:
             least, nearest = square, row
-    last = held_side(normals, nearest, tables)
+    last = held_side(mesh, nearest, tables)
+    if last == 0:
+        last = held_side_of_part(mesh, nearest, tables)
     height = height_over(vertices, triangles, normals, nearest, x, y, z)
     if last != 0 and last * height >= -RATIO_BEYOND * size:
         return last
     nx, ny, nz = normals[nearest, 0], normals[nearest, 1], normals[nearest, 2]
     rises = nx * probe.up[0] + ny * probe.up[1] + nz * probe.up[2]
     thickness = thickness_along(polytopes, pair.other, pose, nx, ny, nz)
-    if last == 0 and not is_steep(rises) and is_astride(height, thickness):
+    # by how far it is from the sheet itself: beside an edge the nearest triangle's plane may be nearer
+    if last == 0 and not is_steep(rises) and is_astride(least**0.5, thickness):
         for member in range(together):
             candidate.held[candidate.listed[candidate.stack[member]]] |= _ASTRIDE
         return 1 if rises > 0.0 else -1

@@ -7,11 +7,13 @@ import json
 from types import SimpleNamespace
 
 import bpy
+import numpy as np
 import pytest
+from mathutils import Matrix
 
 import cairn
 from cairn.addon import runtime
-from cairn.addon.ui import operators
+from cairn.addon.ui import navigation, operators
 from cairn.addon.ui.operators import CAIRN_OT_bake, CAIRN_OT_check_scene
 from cairn.addon.ui.preferences import CAIRN_OT_prepare
 from cairn.solver_core.geometry.shapes import ShapeKind
@@ -207,6 +209,17 @@ def test_go_to_worst_goes_there(stack):
     assert bpy.ops.cairn.go_to_worst() == {"FINISHED"}
     assert stack.scene.frame_current == facts.worst_frame
     assert bpy.context.view_layer.objects.active.name == facts.worst_object
+
+
+def test_what_is_shown_around_is_as_large_as_the_object_looks(stack):
+    """Middle and diagonal of the bounding box in the world, of scaled and turned objects, too."""
+    box = stack.scene.objects["Box1"]
+    box.data.transform(Matrix.Translation((2.0, 0.0, 0.0)))
+    box.location, box.scale, box.rotation_euler = (1.0, 2.0, 3.0), (1.0, 2.0, 2.0), (0.0, 0.0, np.pi / 2)
+    graph = bpy.context.evaluated_depsgraph_get()
+    middle, size = navigation.middle_and_size(box.evaluated_get(graph))
+    np.testing.assert_allclose(middle, (1.0, 4.0, 3.0), atol=1e-5)
+    assert size == pytest.approx(3.0, rel=1e-5)
 
 
 def test_check_scene_lists_bodies_and_notes(stack):

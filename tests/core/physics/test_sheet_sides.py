@@ -108,3 +108,34 @@ def test_a_thin_plate_under_a_sheet_stays_there(sheet):
 def test_an_upright_sheet_pushes_to_the_centres_side(sheet, sign):
     """It has no upper side."""
     assert sign * settle(sheet, SLAB, sign * 0.005, upright=True) > 0.02
+
+
+def hourglass(segments=32):
+    """A glass with a floor and a neck of radius 0.16, open above, as one mesh."""
+    rings = [(0.8, 0.0), (0.8, 0.7), (0.16, 1.5), (0.8, 2.3), (0.8, 3.4)]
+    angles = 2 * np.pi * np.arange(segments) / segments
+    vertices = [(0.0, 0.0, 0.0)] + [(r * np.cos(angle), r * np.sin(angle), z) for r, z in rings for angle in angles]
+    triangles = [(0, 1 + (step + 1) % segments, 1 + step) for step in range(segments)]
+    for ring in range(len(rings) - 1):
+        for step in range(segments):
+            a, b = (1 + ring * segments + place % segments for place in (step, step + 1))
+            triangles += [(a, b, b + segments), (a, b + segments, a + segments)]
+    return TriangleMesh(np.array(vertices), np.array(triangles))
+
+
+@pytest.mark.parametrize("seed", [4, 5, 6])
+def test_marbles_run_through_an_hourglass(seed):
+    """In the neck, pressed from all around, none is taken to the other side of a wall that it has not touched yet."""
+    rng = np.random.default_rng(seed)
+    builder = ModelBuilder()
+    builder.add_body(kind=BodyKind.STATIC, shape=hourglass())
+    for place in range(20):
+        angle, radius = rng.uniform(0.0, 2 * np.pi), rng.uniform(0.0, 0.45)
+        position = (radius * np.cos(angle), radius * np.sin(angle), 2.3 + 0.06 * place)
+        builder.add_body(shape=Sphere(0.07), mass=0.01, position=position, friction=0.2)
+    simulation = Simulation(builder.build(), SimulationOptions(frame_rate=24))
+    for _ in range(72):
+        simulation.advance_frame()
+        positions = simulation.poses()[0][1:]
+        assert np.hypot(positions[:, 0], positions[:, 1]).max() < 0.8
+        assert positions[:, 2].min() > 0.0

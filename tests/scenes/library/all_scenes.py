@@ -1,0 +1,9 @@
+"""All scenes, by name: importing the modules adds them."""
+
+import marbles_and_bowls  # noqa: F401
+import mechanisms  # noqa: F401
+import stacks_and_dominoes  # noqa: F401
+import things_that_break  # noqa: F401
+from played_scenes import SCENES
+
+__all__ = ["SCENES"]
