@@ -21,8 +21,7 @@ last sweeps   Conjugate gradients from there, up to the limit: heaps in the midd
               far. Counts as a fallback in the report.
 
 If the exact method fails, the next solves of these bodies do without it, twice as many after each failure, or until the
-bodies have calmed down (``SolveMemory``); and then it gets twice as many steps, so that what needs them is not locked
-out, at the same cost on average. Sweeps alone then do what they can in a share of the limit: bodies that fly
+bodies have calmed down (``SolveMemory``). Sweeps alone then do what they can in a share of the limit: bodies that fly
 about need no more, and are solved anew in the next substep.
 
 The exact method does not begin where the first sweeps ended: sweeps spoil the start for Newton's method (a cold stack
@@ -51,7 +50,6 @@ from .solve_memory import (
     SolveMemory,
     allocate_solve_memory,
     count_down_wait,
-    largest_value,
     note_failure,
     note_success,
     swap_values,
@@ -247,8 +245,7 @@ def _solve_cascade(rows, islands, island, free_velocity, velocity, workspace, se
     iterations += done
     steps = settings.max_iterations - iterations
     if settings.waits > 0:
-        patience = max(largest_value(islands, island, memory.last_wait) // 2, np.int64(1))
-        steps = min(steps, patience * (_STEPS_SETTLED if settled else _STEPS_RESTLESS))
+        steps = min(steps, _STEPS_SETTLED if settled else _STEPS_RESTLESS)
     if residual > target and wait > 0:
         workspace.fallbacks[0] += 1
         status, iterations, residual, worst_block = _soften_hits(
