@@ -6,9 +6,10 @@ import numpy as np
 
 from ..compiled.kernel import subkernel
 
-# Solves without the exact method after it has failed, at first and at most; but it is tried again once the start is
-# closer by this power of two than it was at the failure.
-_WAIT_LEAST, _WAIT_MOST = 4, 256
+# Solves without the exact method after it has failed, at first and at most: sixteen of them cost as much as the failed
+# one, so waiting longer would save less than half. It is tried again once the start is closer by this power of two than
+# it was at the failure.
+_WAIT_LEAST, _WAIT_MOST = 4, 16
 _POWER_CALMED = 4
 # After subdomains have failed, the next 0, 1, 3, 7 and at most this many solves do without them, the more often they
 # have failed in turn, the more. The exact method on a whole island takes twenty times as long and is tried only then.
