@@ -202,7 +202,7 @@ def go_to_worst():
     seen["worst"] = [facts.worst_object, facts.worst_frame]
     seen["at_worst"] = [bpy.context.object.name, bpy.context.scene.frame_current]
     there = bpy.context.object
-    space = view()[1].spaces.active.region_3d
+    space = area("VIEW_3D").spaces.active.region_3d
     seen["worst_view"] = {
         "beside": (space.view_location - there.matrix_world.translation).length / there.dimensions.length,
         "distance": space.view_distance / there.dimensions.length,
