@@ -33,6 +33,10 @@ DEMO_GROUPS = (
         ("ragdoll", "Figure on Stairs", "A figure whose joints have a person's limits tumbles down the stairs"),
         ("drawbridge", "Drawbridge", "A drawbridge falls into its chains, and a ball rolls over it"),
         ("car", "Car over Bumps", "A car with motors and sprung wheels drives over bumps into boxes"),
+        ("clock", "Clock", "A pendulum and a pair of pallets let a wheel go on tooth by tooth"),
+        ("crane", "Crane", "Servos lift a load on a chain, turn, and set it down"),
+        ("standing_snake", "Arch of Hinged Links", "Six hinged links stand as an arch"),
+        ("hanging_snake", "Swinging Links", "Six hinged links are let go, and swing and fold"),
     ),
 )
 DEMOS = tuple(demo for group in DEMO_GROUPS for demo in group)
