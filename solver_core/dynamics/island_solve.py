@@ -51,7 +51,7 @@ _CONTACTS_TO_SWEEP = 500
 
 
 # Islands with joints are solved to this share of the tolerance.
-_FACTOR_EXACT = 1e-4
+FACTOR_EXACT = 1e-4
 
 # In motion islands of more contacts than these are not tried: Newton's method either ends soon there or not at all.
 _FEW_CONTACTS = 24
@@ -238,7 +238,7 @@ def solve_exactly(arrays, stages, island):
     """
     # each worker has settings of its own
     settings = views_of(arrays).settings.solver
-    settings.exactly[0] = _FACTOR_EXACT
+    settings.exactly[0] = FACTOR_EXACT
     outcome = solve_island(arrays, stages, island, METHOD, math.inf)
     settings.exactly[0] = 0.0
     return outcome
