@@ -35,7 +35,7 @@ from .contact_generation import are_end_poses_clear, make_contacts
 from .driven_motion import follow_driven
 from .frame_record import end_stage, record_solves, restore_solve_quality, solve_quality
 from .integration import reach_farther
-from .island_solve import FIRST_PASS, NEW_PAIRS, SAME_CONTACTS, SAME_PAIRS, SAME_ROWS
+from .island_solve import FIRST_PASS, NEW_PAIRS, SAME_CONTACTS, SAME_IMPULSES, SAME_PAIRS, SAME_ROWS
 from .position_update import choose_position_velocities
 from .sharing import call_stage, run_task, share_islands
 from .sleeping import wake_near_driven, wake_touched
@@ -266,7 +266,7 @@ def _correct_joints(arrays, members, earlier):
             return
         restore_solve_quality(members.record, earlier)
         kind = solves.pass_kind[0]
-        solves.pass_kind[0] = SAME_CONTACTS
+        solves.pass_kind[0] = SAME_CONTACTS if correction == 0 else SAME_IMPULSES
         solve_islands(members, SOLVE_POSITIONS)
         solves.pass_kind[0] = kind
         is_first = np.int64(0)
@@ -333,7 +333,7 @@ def _is_last_pass(members, passes_done, may_keep_pairs):
     # What moves in small steps may overlap more, which the next substep takes out.
     small_steps, is_coarse = members.motion.small_steps, workspace.predicted.is_coarse
     for body in range(len(small_steps.is_used)):
-        is_coarse[body] = small_steps.is_used[body]
+        is_coarse[body] = small_steps.is_used[body] or small_steps.is_swept[body]
     place_end_poses(shape_body, position_velocity, h, workspace)
     return are_end_poses_clear(members, pairs)
 

@@ -4,6 +4,8 @@ What moves is another problem in the next substep, so its contacts need no more 
 exact all the same (``solvers.joint_elimination``).
 """
 
+import numpy as np
+
 from ..compiled.function_tables import caller
 from ..compiled.kernel import entry, subkernel
 from ..compiled.views import numbers_of, views_of, whole
@@ -11,17 +13,27 @@ from ..constraints.velocity_rows import forget_impulses
 from ..problem.problem import FAILED
 from ..solvers.joint_elimination import solve_with_joints_eliminated
 from ..solvers.shared.sweep import apply_impulses
-from .island_solve import FACTOR_EXACT, SOLVER_OUTCOME, is_worse_than_nothing, note_outcome, solve_exactly
+from .island_solve import (
+    FACTOR_EXACT,
+    SAME_IMPULSES,
+    SOLVER_OUTCOME,
+    is_worse_than_nothing,
+    note_outcome,
+    solve_exactly,
+)
+from .small_step_motion import note_swept
 from .stage_names import SOLVE_JOINTED
 
 # A body moves that is faster than this share of what gravity gives in a substep.
 _RATIO_MOVES = 0.5
+# Sweeps over contacts at most.
+_MOST_SWEEPS = np.int64(40)
 
 _call_solver = caller(SOLVER_OUTCOME)
 
 
 @entry
-def run_solve_jointed(arrays, island):
+def run_solve_jointed(arrays, island, sweeps):
     """Solve an island with its joints eliminated; returns what a solver returns.
 
     Parameters
@@ -29,6 +41,8 @@ def run_solve_jointed(arrays, island):
     arrays : StepArrays
         Impulses and velocities of the island are written.
     island : int64
+    sweeps : int64
+        At most; 0: contacts keep their impulses.
     """
     members = views_of(arrays)
     problem, step = members.problem, numbers_of(members.settings.step)
@@ -40,8 +54,8 @@ def run_solve_jointed(arrays, island):
         members.state.velocity,
         problem.jointed,
         numbers_of(members.settings.solver),
-        FACTOR_EXACT,
-        step.gravity_norm * step.h,
+        (FACTOR_EXACT, step.gravity_norm * step.h),
+        sweeps,
     )
 
 
@@ -67,8 +81,9 @@ def solve_jointed(arrays, members, rows, islands, island):
     """
     free_velocity, velocity, stages = members.motion.free_velocity, members.state.velocity, members.kernels.stages
     step = numbers_of(members.settings.step)
+    sweeps = np.int64(0) if members.solves.pass_kind[0] == SAME_IMPULSES else _MOST_SWEEPS
     if step.small_steps > 0 and _moves(members, islands, island, _RATIO_MOVES * step.gravity_norm * step.h):
-        outcome = _call_solver(stages, SOLVE_JOINTED, arrays, island)
+        outcome = _call_solver(stages, SOLVE_JOINTED, arrays, island, sweeps)
         if outcome[0] != FAILED and not is_worse_than_nothing(outcome):
             return outcome, True
         apply_impulses(rows, islands, island, free_velocity, velocity)
@@ -97,6 +112,7 @@ def note_jointed(members, rows, islands, island, outcome, is_swept):
         # sweeps aim at no tolerance, so they miss none
         solves.iterations[island] += outcome[1]
         solves.in_small_steps[island] = 1
+        note_swept(islands, island, members.motion.small_steps)
         return
     note_outcome(solves, island, rows, outcome, step.gravity_norm * step.h)
 

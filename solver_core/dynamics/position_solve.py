@@ -63,7 +63,7 @@ def solve_positions(arrays, worker):
         if island >= islands.count[0]:
             break
         worked = True
-        if solves.pass_kind[0] == SAME_CONTACTS and not members.joint_state.is_due[island]:
+        if solves.pass_kind[0] >= SAME_CONTACTS and not members.joint_state.is_due[island]:
             # its outcome stands
             solves.iterations[island] = 0
             continue

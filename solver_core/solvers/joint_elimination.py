@@ -44,8 +44,10 @@ from .newton.alm_system import group_rows, largest_speed, measure_speeds, set_ve
 from .newton.alm_workspace import AlmWorkspace, allocate_alm_workspace
 from .shared.status import fail, status_of
 
-# Sweeps end when one changes speeds by less than this share of the scale; at most so many.
-_RATIO_SWEEPS, _MOST_SWEEPS = 1e-3, 40
+# Sweeps end when one changes speeds by less than this share of the scale.
+_RATIO_SWEEPS = 1e-3
+# Before the sweeps the joints may be off by this share of that.
+_SHARE_BEFORE_SWEEPS = 1e-2
 # A row is visited where it is off by more than this share of that.
 _SHARE_OFF = 0.25
 # Newton steps on the joints at most; more than three are conflicts.
@@ -126,7 +128,7 @@ def allocate_jointed(block_capacity: int, row_capacity: int, body_count: int, jo
 
 
 @subkernel
-def solve_with_joints_eliminated(rows, islands, island, free_velocity, velocity, workspace, settings, exactly, least):
+def solve_with_joints_eliminated(rows, islands, island, free_velocity, velocity, workspace, settings, aims, sweeps):
     """Solve an island in motion.
 
     Parameters
@@ -134,10 +136,10 @@ def solve_with_joints_eliminated(rows, islands, island, free_velocity, velocity,
     rows, islands, island, free_velocity, velocity, settings
         As of every contact solver (``registry.Method``).
     workspace : JointedArrays
-    exactly : float
-        The joints' share of the tolerance.
-    least : float
-        What gravity gives in a substep: the scale is not below that [m/s].
+    aims : tuple of two float
+        The joints' share of the tolerance; what gravity gives in a substep: the sweeps' scale is not below that [m/s].
+    sweeps : int
+        At most; 0: contacts keep their impulses, and limits that push hold.
 
     Returns
     -------
@@ -148,25 +150,29 @@ def solve_with_joints_eliminated(rows, islands, island, free_velocity, velocity,
     scale = problem_scale(rows, islands, island, free_velocity)
     if not scale < math.inf:
         return fail(rows, islands, island, free_velocity, velocity)
+    exactly, least = aims
     rounding = _FACTOR_ROUNDING * EPSILON * largest_speed(rows, islands, island, velocity)
     target = max(exactly * max(settings.tolerance * scale, settings.absolute_tolerance), rounding)
-    if not _begin(rows, islands, island, workspace):
+    if not _begin(rows, islands, island, workspace, sweeps == 0):
         return FAILED, 0, math.inf, scale, -1
-    _solve_joints(rows, islands, island, free_velocity, velocity, workspace, target)
     enough = _RATIO_SWEEPS * max(scale, least)
-    sweeps, largest, total = 0, math.inf, 0.0
-    while largest > enough and sweeps < _MOST_SWEEPS:
+    done, largest, total = 0, math.inf, 0.0
+    first_target = target if sweeps == 0 else max(target, _SHARE_BEFORE_SWEEPS * enough)
+    left = _solve_joints(rows, islands, island, free_velocity, velocity, workspace, first_target)
+    while largest > enough and done < sweeps:
         largest = _sweep(rows, islands, island, velocity, workspace, settings, _SHARE_OFF * enough)
         if largest < 0.0:
-            return FAILED, sweeps, math.inf, scale, -1
+            return FAILED, done, math.inf, scale, -1
         total += largest
-        sweeps += 1
-    if total > 0.0:
+        done += 1
+    if total > 0.0 or left > target:
         _solve_joints(rows, islands, island, free_velocity, velocity, workspace, target)
+    if sweeps == 0:
+        _let_limits_go(rows, workspace, velocity)
     residual, worst_block = natural_map(rows, islands, island, velocity, settings)
     # not the sweeps' aim, but what is reported as missed
     asked = max(settings.tolerance * scale, settings.absolute_tolerance)
-    return status_of(residual, asked, settings.absolute_tolerance), sweeps, residual, scale, worst_block
+    return status_of(residual, asked, settings.absolute_tolerance), done, residual, scale, worst_block
 
 
 @subkernel
@@ -175,7 +181,28 @@ def _is_bilateral(rows, row):
 
 
 @subkernel
-def _begin(rows, islands, island, workspace):
+def _limits(rows, row):
+    """Whether a row is that of a limit that pushes."""
+    is_one_sided = rows.normal_row[row] < 0 and rows.lower[row] == 0.0 and rows.upper[row] == math.inf
+    return is_one_sided and rows.impulse[row] > 0.0
+
+
+@subkernel
+def _let_limits_go(rows, workspace, velocity):
+    """Take off the impulses of limits that would pull."""
+    joints, pulls = workspace.islands, False
+    for index in range(joints.block_first[1]):
+        block = joints.block_order[index]
+        for row in range(rows.block_row[block], rows.block_row[block + 1]):
+            if rows.impulse[row] < 0.0 and rows.normal_row[row] < 0 and rows.lower[row] == 0.0:
+                rows.impulse[row] = 0.0
+                pulls = True
+    if pulls:
+        set_velocities(rows, joints, np.int64(0), workspace.alm.group, workspace.base, velocity)
+
+
+@subkernel
+def _begin(rows, islands, island, workspace, limits_hold):
     """Find the joints, and factorise H; returns whether there is room for the factor."""
     part, joints, alm = workspace.part, workspace.islands, workspace.alm
     first_row = workspace.first
@@ -189,7 +216,7 @@ def _begin(rows, islands, island, workspace):
         holds = False
         for row in range(rows.block_row[block], rows.block_row[block + 1]):
             first_row[row] = -1
-            holds = holds or _is_bilateral(rows, row)
+            holds = holds or _is_bilateral(rows, row) or (limits_hold and _limits(rows, row))
         if holds:
             joints.block_order[blocks] = block
             blocks += 1
@@ -214,6 +241,8 @@ def _begin(rows, islands, island, workspace):
         for row in range(rows.block_row[block], rows.block_row[block + 1]):
             alm.stiffness[row, 0] = 0.0
             by_row.bias[row] = rows.bias[row]
+            if limits_hold and by_row.weight[row] > 0.0 and _limits(rows, row):
+                by_row.weight[row] *= -PENALTY_BILATERAL
             if by_row.weight[row] < 0.0:
                 _, rho = with_compliance(-by_row.weight[row], rows.compliance[row])
                 alm.stiffness[row, 0] = rho
@@ -258,7 +287,10 @@ def _find_parts(rows, joints, workspace):
 
 @subkernel
 def _solve_joints(rows, islands, island, free_velocity, velocity, workspace, target):
-    """Find the impulses of the rows that hold, for those of the others as they are; and the velocities."""
+    """Find the impulses of the rows that hold, for those of the others as they are, and the velocities.
+
+    Returns by how much they were off the last time that they were measured [m/s].
+    """
     joints, alm, base, part = workspace.islands, workspace.alm, workspace.base, workspace.part
     by_row, by_body, number = alm.by_row, alm.by_body, np.int64(0)
     bodies = alm.graph.body[: alm.graph.count[0]]
@@ -283,10 +315,11 @@ def _solve_joints(rows, islands, island, free_velocity, velocity, workspace, tar
                     if part[b] >= 0:
                         base[b, column] += rows.response[row, 6 + column] * impulse
     set_velocities(rows, joints, number, alm.group, base, velocity)
-    alm.progress.conflicts[0] = 0
+    alm.progress.conflicts[0], left = 0, 0.0
     for step in range(_MOST_STEPS):
         measure_speeds(rows, joints, number, alm.group, velocity, 1.0, by_row.speed)
-        if _push_off(rows, joints, bodies, alm) <= target:
+        left = _push_off(rows, joints, bodies, alm)
+        if left <= target:
             break
         solve_with_factor(bodies, alm)
         measure_speeds(rows, joints, number, alm.group, by_body.direction, 0.0, by_row.change)
@@ -299,6 +332,7 @@ def _solve_joints(rows, islands, island, free_velocity, velocity, workspace, tar
             block = joints.block_order[index]
             for row in range(rows.block_row[block], rows.block_row[block + 1]):
                 rows.bias[row] = by_row.bias[row]
+    return left
 
 
 @subkernel
