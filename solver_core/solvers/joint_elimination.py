@@ -213,10 +213,12 @@ def _begin(rows, islands, island, workspace, limits_hold):
     blocks = 0
     for index in range(islands.block_first[island], islands.block_first[island + 1]):
         block = islands.block_order[index]
-        holds = False
+        holds, is_contact = False, False
         for row in range(rows.block_row[block], rows.block_row[block + 1]):
             first_row[row] = -1
+            is_contact = is_contact or rows.normal_row[row] >= 0
             holds = holds or _is_bilateral(rows, row) or (limits_hold and _limits(rows, row))
+        holds = holds and not is_contact
         if holds:
             joints.block_order[blocks] = block
             blocks += 1
@@ -577,7 +579,8 @@ def _solve_part(workspace, part):
     diagonal, inverse, blocks, sums = factor.diagonal, factor.inverse, factor.blocks, factor.sums
     for index in range(first, end):
         at = SIZE * of[index]
-        if _is_zero(x, at):
+        largest = max(abs(x[at]), abs(x[at + 1]), abs(x[at + 2]), abs(x[at + 3]), abs(x[at + 4]), abs(x[at + 5]))
+        if largest == 0.0:
             continue
         start = BLOCK * of[index]
         for m in range(6):
@@ -603,11 +606,3 @@ def _solve_part(workspace, part):
             for r in range(m + 1, SIZE):
                 value -= diagonal[start + SIZE * m + r] * x[at + r]
             x[at + m] = value * inverse[at + m]
-
-
-@subkernel
-def _is_zero(x, at):
-    for column in range(6):
-        if x[at + column] != 0.0:
-            return False
-    return True
