@@ -93,6 +93,10 @@ def detect_and_solve_positions(arrays):
             call_stage(members.kernels.stages, APPLY_FORCES, arrays)
             kind = FIRST_PASS if passes == 0 else NEW_PAIRS
             continue
+        if passes > 0 and _touches_nothing(members):
+            _take_solution_again(members)
+            record.detection_passes[0] += passes + 1
+            return True
         build_rows(arrays, passes)
         call_stage(members.kernels.stages, FIND_ISLANDS, arrays)
         end_stage(record, FIND_ISLANDS)
@@ -118,6 +122,26 @@ def detect_and_solve_positions(arrays):
         swap_pass_buffers(collision.roles)
         kind = SAME_PAIRS if may_keep_pairs else NEW_PAIRS
         end_stage(record, NARROW_PHASE)
+
+
+@subkernel
+def _touches_nothing(members):
+    """Whether there is no contact, nor was in the last pass, but joints: then the solution stands."""
+    contacts, roles = members.collision.contacts, members.collision.roles
+    if contacts[roles.present[0]].count[0] > 0 or contacts[roles.previous_pass[0]].count[0] > 0:
+        return False
+    return members.problem.rows.count[0] > 0
+
+
+@subkernel
+def _take_solution_again(members):
+    """Set the velocities to those that the last pass has found, where only joints act."""
+    velocity, guess, is_held = members.state.velocity, members.joint_state.guess, members.joint_state.is_held
+    _copy_velocities(members.motion.free_velocity, velocity)
+    for body in range(is_held.size):
+        if is_held[body]:
+            for column in range(6):
+                velocity[body, column] = guess[body, column]
 
 
 @subkernel(inline=True)

@@ -82,7 +82,13 @@ def solve_jointed(arrays, members, rows, islands, island):
     free_velocity, velocity, stages = members.motion.free_velocity, members.state.velocity, members.kernels.stages
     step = numbers_of(members.settings.step)
     sweeps = np.int64(0) if members.solves.pass_kind[0] == SAME_IMPULSES else _MOST_SWEEPS
-    if step.small_steps > 0 and _moves(members, islands, island, _RATIO_MOVES * step.gravity_norm * step.h):
+    # where Newton's method on the joints gets no farther with contacts as they are, it is not for these
+    is_stale = members.solves.pass_kind[0] >= SAME_CONTACTS and members.joint_state.stale[island] > 0
+    if (
+        step.small_steps > 0
+        and not is_stale
+        and _moves(members, islands, island, _RATIO_MOVES * step.gravity_norm * step.h)
+    ):
         outcome = _call_solver(stages, SOLVE_JOINTED, arrays, island, sweeps)
         if outcome[0] != FAILED and not is_worse_than_nothing(outcome):
             return outcome, True

@@ -54,6 +54,8 @@ _SHARE_OFF = 0.25
 _MOST_STEPS = 8
 # The joints are solved where the residual is this multiple of the speeds' rounding.
 _FACTOR_ROUNDING = 1e3
+# Rounds in which limits change that are taken to push or not, and an impulse that says so [N s].
+_MOST_ROUNDS, _LEAST_IMPULSE = 4, 1e-30
 # Most numbers of all responses.
 _MOST_NUMBERS = 1 << 20
 
@@ -167,8 +169,11 @@ def solve_with_joints_eliminated(rows, islands, island, free_velocity, velocity,
         done += 1
     if total > 0.0 or left > target:
         _solve_joints(rows, islands, island, free_velocity, velocity, workspace, target)
-    if sweeps == 0:
-        _let_limits_go(rows, workspace, velocity)
+    rounds = 0
+    while sweeps == 0 and rounds < _MOST_ROUNDS and _change_limits(rows, workspace, velocity, target):
+        _begin(rows, islands, island, workspace, True)
+        _solve_joints(rows, islands, island, free_velocity, velocity, workspace, target)
+        rounds += 1
     residual, worst_block = natural_map(rows, islands, island, velocity, settings)
     # not the sweeps' aim, but what is reported as missed
     asked = max(settings.tolerance * scale, settings.absolute_tolerance)
@@ -188,17 +193,24 @@ def _limits(rows, row):
 
 
 @subkernel
-def _let_limits_go(rows, workspace, velocity):
-    """Take off the impulses of limits that would pull."""
-    joints, pulls = workspace.islands, False
+def _change_limits(rows, workspace, velocity, target):
+    """Let limits go that would pull, and let those push that bodies pass; returns whether there was any."""
+    joints, by_row, changed = workspace.islands, workspace.alm.by_row, False
     for index in range(joints.block_first[1]):
         block = joints.block_order[index]
+        a, b = rows.body_a[block], rows.body_b[block]
         for row in range(rows.block_row[block], rows.block_row[block + 1]):
-            if rows.impulse[row] < 0.0 and rows.normal_row[row] < 0 and rows.lower[row] == 0.0:
+            if rows.normal_row[row] >= 0 or rows.lower[row] != 0.0 or rows.upper[row] != math.inf:
+                continue
+            if rows.impulse[row] < 0.0:
                 rows.impulse[row] = 0.0
-                pulls = True
-    if pulls:
-        set_velocities(rows, joints, np.int64(0), workspace.alm.group, workspace.base, velocity)
+                changed = True
+            elif by_row.weight[row] > 0.0:
+                speed = row_velocity(rows.jacobian, row, rows.bias[row], velocity, a, b)
+                if speed < -target:
+                    rows.impulse[row] = _LEAST_IMPULSE
+                    changed = True
+    return changed
 
 
 @subkernel

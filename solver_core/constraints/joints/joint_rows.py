@@ -95,6 +95,7 @@ def build_joint_rows(joints, joint_state, state, motion, h, rows):
         rows.body_a[block], rows.body_b[block] = a, a if b == WORLD else b
         for index in range(joints.row_first[joint], joints.row_first[joint + 1]):
             _begin_row(joints, joint_state, joint, index, state, h)
+            joint_state.end_error[index] = end_error(joints, joint_state, joint, index)
             rows.normal_row[row], rows.friction[row] = -1, 0.0
             rows.impulse[row] = joint_state.impulse[index]
             fill_position_row(joints, joint_state, joint, index, motion, h, rows, row, block)
@@ -152,7 +153,7 @@ def fill_position_row(joints, joint_state, joint, index, motion, h, rows, row, b
     joints : JointArrays
         Read.
     joint_state : JointStateArrays
-        Read: end poses, poses, guess, start, aim. Written: target_speed of servos.
+        Read: end_error, poses, guess, start, aim. Written: target_speed of servos.
     joint, index : int64
     motion : MotionArrays
         Read: inertia as the solve takes it.
@@ -172,7 +173,7 @@ def fill_position_row(joints, joint_state, joint, index, motion, h, rows, row, b
     fill_joint_row(joints, joint_state, joint, index, position, orientation, motion, rows, row)
     if role in (RANGE, SOFT_RANGE):
         turn_to_side(joint_state.side[index], rows, row)
-    error = end_error(joints, joint_state, joint, index)
+    error = joint_state.end_error[index]
     share, diagonal = share_of_step(joints, joint_state, joint, motion.can_be_pushed), rows.diagonal[row]
     speed = row_speed(rows, row, block, joint_state.guess)
     lower, upper, compliance, bias = -math.inf, math.inf, 0.0, 0.0
@@ -256,7 +257,7 @@ def find_due_islands(joints, joint_state, state, size, can_be_pushed, islands, h
     joints : JointArrays
         Read.
     joint_state : JointStateArrays
-        Read: end poses, guess. Written: is_due, error, opening.
+        Read: end poses, guess. Written: is_due, error, opening, end_error.
     state : StateArrays
         Read: velocity, the solution.
     size : float64 [body_count]
@@ -284,7 +285,7 @@ def find_due_islands(joints, joint_state, state, size, can_be_pushed, islands, h
         linear, angular, off = 0.0, 0.0, 0.0
         share = share_of_step(joints, joint_state, joint, can_be_pushed)
         for index in range(joints.row_first[joint], joints.row_first[joint + 1]):
-            error = end_error(joints, joint_state, joint, index)
+            error = joint_state.end_error[index] = end_error(joints, joint_state, joint, index)
             row = rows.block_row[block] + index - joints.row_first[joint]
             impulse = rows.impulse[row]
             give = h * share * rows.compliance[row] * impulse if joints.role[index] in (HOLD, RANGE) else 0.0

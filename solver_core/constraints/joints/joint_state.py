@@ -26,6 +26,8 @@ class JointStateArrays(NamedTuple):
     start, aim : float64 [joint_row_count]
         Of a substep: error of the coordinate at its start, and where it is to be at its end [m]; of a servo the start
         is the coordinate.
+    end_error : float64 [joint_row_count]
+        Of the coordinate at the end poses [m].
     time_left : float64 [1]
         Until the end of the frame, when servos are to be where they are aimed at [s].
     given : float64 [joint_row_count]
@@ -74,6 +76,7 @@ class JointStateArrays(NamedTuple):
     change: np.ndarray
     start: np.ndarray
     aim: np.ndarray
+    end_error: np.ndarray
     time_left: np.ndarray
     given: np.ndarray
     block: np.ndarray
@@ -116,6 +119,7 @@ def allocate_joint_state(joints: JointArrays) -> JointStateArrays:
         change=np.zeros(rows),
         start=np.zeros(rows),
         aim=np.zeros(rows),
+        end_error=np.zeros(rows),
         time_left=np.ones(1),
         given=np.zeros(rows),
         block=np.full(count, -1, np.int64),
