@@ -15,6 +15,7 @@ from ..solvers.joint_elimination import solve_with_joints_eliminated
 from ..solvers.shared.sweep import apply_impulses
 from .island_solve import (
     FACTOR_EXACT,
+    SAME_CONTACTS,
     SAME_IMPULSES,
     SOLVER_OUTCOME,
     is_worse_than_nothing,
