@@ -81,15 +81,9 @@ def solve_jointed(arrays, members, rows, islands, island):
         Whether contacts were only swept.
     """
     free_velocity, velocity, stages = members.motion.free_velocity, members.state.velocity, members.kernels.stages
-    step = numbers_of(members.settings.step)
     sweeps = np.int64(0) if members.solves.pass_kind[0] == SAME_IMPULSES else _MOST_SWEEPS
-    # where Newton's method on the joints gets no farther with contacts as they are, it is not for these
-    is_stale = members.solves.pass_kind[0] >= SAME_CONTACTS and members.joint_state.stale[island] > 0
-    if (
-        step.small_steps > 0
-        and not is_stale
-        and _moves(members, islands, island, _RATIO_MOVES * step.gravity_norm * step.h)
-    ):
+    is_exact = members.solves.pass_kind[0] >= SAME_CONTACTS and members.joint_state.is_exact[island]
+    if not is_exact and _suits_sweeps(members, islands, island):
         outcome = _call_solver(stages, SOLVE_JOINTED, arrays, island, sweeps)
         if outcome[0] != FAILED and not is_worse_than_nothing(outcome):
             return outcome, True
@@ -122,6 +116,17 @@ def note_jointed(members, rows, islands, island, outcome, is_swept):
         note_swept(islands, island, members.motion.small_steps)
         return
     note_outcome(solves, island, rows, outcome, step.gravity_norm * step.h)
+
+
+@subkernel
+def _suits_sweeps(members, islands, island):
+    """Whether an island touches something, and a body of it moves."""
+    step = numbers_of(members.settings.step)
+    contact_count = members.collision.contacts[members.collision.roles.present[0]].count[0]
+    # contacts come first
+    if step.small_steps == 0 or islands.block_order[islands.block_first[island]] >= contact_count:
+        return False
+    return _moves(members, islands, island, _RATIO_MOVES * step.gravity_norm * step.h)
 
 
 @subkernel

@@ -56,6 +56,8 @@ _MOST_STEPS = 8
 _FACTOR_ROUNDING = 1e3
 # Rounds in which limits change that are taken to push or not, and an impulse that says so [N s].
 _MOST_ROUNDS, _LEAST_IMPULSE = 4, 1e-30
+# Joints that are off by more than this many targets are left to others: they contradict each other.
+_FACTOR_UNSOLVED = 1e3
 # Most numbers of all responses.
 _MOST_NUMBERS = 1 << 20
 
@@ -147,7 +149,7 @@ def solve_with_joints_eliminated(rows, islands, island, free_velocity, velocity,
     -------
     tuple
         (status, sweeps, residual [m/s], scale [m/s], worst block); FAILED without room for the factor or a response,
-        and then impulses are somewhere.
+        or where the joints are not solved, and then impulses are somewhere.
     """
     scale = problem_scale(rows, islands, island, free_velocity)
     if not scale < math.inf:
@@ -168,12 +170,14 @@ def solve_with_joints_eliminated(rows, islands, island, free_velocity, velocity,
         total += largest
         done += 1
     if total > 0.0 or left > target:
-        _solve_joints(rows, islands, island, free_velocity, velocity, workspace, target)
+        left = _solve_joints(rows, islands, island, free_velocity, velocity, workspace, target)
     rounds = 0
     while sweeps == 0 and rounds < _MOST_ROUNDS and _change_limits(rows, workspace, velocity, target):
         _begin(rows, islands, island, workspace, True)
-        _solve_joints(rows, islands, island, free_velocity, velocity, workspace, target)
+        left = _solve_joints(rows, islands, island, free_velocity, velocity, workspace, target)
         rounds += 1
+    if not left <= _FACTOR_UNSOLVED * target:
+        return FAILED, done, math.inf, scale, -1
     residual, worst_block = natural_map(rows, islands, island, velocity, settings)
     # not the sweeps' aim, but what is reported as missed
     asked = max(settings.tolerance * scale, settings.absolute_tolerance)

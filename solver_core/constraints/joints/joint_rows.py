@@ -249,7 +249,7 @@ def find_joint_islands(joint_state, islands, first_block):
 
 
 @subkernel
-def find_due_islands(joints, joint_state, state, size, can_be_pushed, islands, h, rows, is_first):
+def find_due_islands(joints, joint_state, state, size, can_be_pushed, islands, h, rows, is_first, is_swept):
     """Find the islands whose joints are not where they are to be, or whose bodies do not move as was taken for granted.
 
     Parameters
@@ -257,7 +257,7 @@ def find_due_islands(joints, joint_state, state, size, can_be_pushed, islands, h
     joints : JointArrays
         Read.
     joint_state : JointStateArrays
-        Read: end poses, guess. Written: is_due, error, opening, end_error.
+        Read: end poses, guess. Written: is_due, is_exact, error, opening, end_error.
     state : StateArrays
         Read: velocity, the solution.
     size : float64 [body_count]
@@ -270,6 +270,8 @@ def find_due_islands(joints, joint_state, state, size, can_be_pushed, islands, h
         [s]
     is_first : bool
         Whether there has been no correction yet.
+    is_swept : bool [body_count]
+        Bodies of whose islands contacts are only swept (read).
 
     Returns
     -------
@@ -303,6 +305,11 @@ def find_due_islands(joints, joint_state, state, size, can_be_pushed, islands, h
             joint_state.error[island], joint_state.stale[island] = worst, 0
         else:
             joint_state.stale[island] += 1
+        joint_state.is_exact[island] = joint_state.is_exact[island] and not is_first
+        is_around_sweeps = is_swept[islands.body_order[islands.body_first[island]]] and not joint_state.is_exact[island]
+        if is_around_sweeps and joint_state.stale[island] == _PATIENCE:
+            joint_state.is_exact[island] = True
+            joint_state.error[island], joint_state.stale[island] = worst, 0
         joint_state.is_due[island] = worst > 1.0 and joint_state.stale[island] < _PATIENCE
         due += 1 if joint_state.is_due[island] else 0
     return due

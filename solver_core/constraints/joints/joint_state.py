@@ -60,6 +60,8 @@ class JointStateArrays(NamedTuple):
         By island: the largest error of its joints or of its motion, over what is allowed; and the least so far.
     stale : int64 [body_count]
         By island: corrections in turn without a gain.
+    is_exact : bool [body_count]
+        By island: corrections around swept contacts gained nothing, so contacts are solved, too, in this pass.
     opening : float64 [joint_count, 2]
         How far held coordinates are off [m, rad].
     force : float64 [joint_count, 6]
@@ -100,6 +102,7 @@ class JointStateArrays(NamedTuple):
     worst: np.ndarray
     error: np.ndarray
     stale: np.ndarray
+    is_exact: np.ndarray
     opening: np.ndarray
     force: np.ndarray
 
@@ -143,6 +146,7 @@ def allocate_joint_state(joints: JointArrays) -> JointStateArrays:
         worst=np.zeros(bodies),
         error=np.zeros(bodies),
         stale=np.zeros(bodies, np.int64),
+        is_exact=np.zeros(bodies, np.bool_),
         opening=np.zeros((count, 2)),
         force=np.zeros((count, 6)),
     )
