@@ -41,7 +41,7 @@ def test_joints_hold_where_a_load_on_light_links_hits_what_stands(mass, links, b
     simulation, reports = played(model, "production", 72)
     energy = np.array([report.kinetic_energy + report.potential_energy for report in reports])
     assert sum(report.in_small_steps for report in reports) > 0
-    assert simulation.poses()[0][-1, 0] > 0.5, "nothing was hit"
+    assert simulation.poses()[0][-bricks:, 0].max() > 0.5, "nothing was hit"
     assert max(report.joint_error for report in reports) < 1e-7
     assert np.diff(energy).max() < 1e-4 * energy[0]
     assert max(report.max_penetration for report in reports) < 0.02
