@@ -20,6 +20,7 @@ from ..solvers.batches.sweep_workspace import (
     with_room_for_domains,
     with_sweeping_workspace,
 )
+from ..solvers.joint_elimination import allocate_jointed
 from ..solvers.small_steps import allocate_small_steps
 from . import sharing
 from .contact_generation import PAIRS_A_RUN
@@ -195,8 +196,14 @@ def allocate_problem(collision: CollisionArrays, joints: JointArrays, body_count
         graph=allocate_contact_graph(0, 0),
         sweep=sweep,
         small_steps=allocate_small_steps(contact_capacity if method else 0, body_count, False),
+        jointed=_jointed(joints, block_capacity, row_capacity, body_count, method),
         solver=solver,
     )
+
+
+def _jointed(joints, block_capacity, row_capacity, body_count, method):
+    jointed_bodies = int(joints.is_jointed.sum()) if method else 0
+    return allocate_jointed(block_capacity, row_capacity, body_count, jointed_bodies)
 
 
 def may_partition(problem: ProblemArrays) -> bool:
@@ -266,6 +273,7 @@ def members_of_worker(first: StepMembers, method, worker: int) -> StepMembers:
             islands=problem.islands._replace(block_first=problem.islands.block_first.copy()),
             solver=with_sweeping_workspace(method.sharing(problem.solver, solver), sweep),
             sweep=sweep,
+            jointed=_jointed(first.model.joints, len(problem.rows.body_a), *size, method),
         ),
         pair_runs=pair_runs,
     )

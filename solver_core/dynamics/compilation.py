@@ -17,6 +17,7 @@ from .joint_stages import (
     run_prepare_joints,
     run_wake_joined,
 )
+from .jointed_solve import run_solve_jointed
 from .position_solve import solve_positions
 from .stage_names import (
     APPLY_FORCES,
@@ -38,6 +39,7 @@ from .stage_names import (
     RUN_WORKERS,
     SMALL_STEPS,
     SOLVE_ISLAND,
+    SOLVE_JOINTED,
     SOLVE_POSITIONS,
     SOLVE_VELOCITIES,
     WAKE_JOINED,
@@ -88,6 +90,7 @@ def stages_to_compile(members: StepMembers, shape_kinds, method, worker_count: i
     if _has_joints(members):
         kernels[CORRECT_JOINTS] = run_correct_joints, types.int64, (arrays, 0, 0)
         kernels[MOVE_JOINT_ROWS] = run_move_joint_rows, types.none, (arrays, 0, 0)
+        kernels[SOLVE_JOINTED] = run_solve_jointed, SOLVER_OUTCOME, (arrays, 0, 0)
         kernels[END_JOINTS] = run_end_joints, types.none, (arrays,)
     if worker_count > 1:
         kernels[JOIN_CONTACTS] = join_runs, types.none, (arrays, 0)

@@ -35,7 +35,7 @@ from .contact_generation import are_end_poses_clear, make_contacts
 from .driven_motion import follow_driven
 from .frame_record import end_stage, record_solves, restore_solve_quality, solve_quality
 from .integration import reach_farther
-from .island_solve import FIRST_PASS, NEW_PAIRS, SAME_CONTACTS, SAME_PAIRS, SAME_ROWS
+from .island_solve import FIRST_PASS, NEW_PAIRS, SAME_CONTACTS, SAME_IMPULSES, SAME_PAIRS, SAME_ROWS
 from .position_update import choose_position_velocities
 from .sharing import call_stage, run_task, share_islands
 from .sleeping import wake_near_driven, wake_touched
@@ -93,6 +93,10 @@ def detect_and_solve_positions(arrays):
             call_stage(members.kernels.stages, APPLY_FORCES, arrays)
             kind = FIRST_PASS if passes == 0 else NEW_PAIRS
             continue
+        if passes > 0 and _touches_nothing(members):
+            _take_solution_again(members)
+            record.detection_passes[0] += passes + 1
+            return True
         build_rows(arrays, passes)
         call_stage(members.kernels.stages, FIND_ISLANDS, arrays)
         end_stage(record, FIND_ISLANDS)
@@ -118,6 +122,26 @@ def detect_and_solve_positions(arrays):
         swap_pass_buffers(collision.roles)
         kind = SAME_PAIRS if may_keep_pairs else NEW_PAIRS
         end_stage(record, NARROW_PHASE)
+
+
+@subkernel
+def _touches_nothing(members):
+    """Whether there is no contact, nor was in the last pass, but joints: then the solution stands."""
+    contacts, roles = members.collision.contacts, members.collision.roles
+    if contacts[roles.present[0]].count[0] > 0 or contacts[roles.previous_pass[0]].count[0] > 0:
+        return False
+    return members.problem.rows.count[0] > 0
+
+
+@subkernel
+def _take_solution_again(members):
+    """Set the velocities to those that the last pass has found, where only joints act."""
+    velocity, guess, is_held = members.state.velocity, members.joint_state.guess, members.joint_state.is_held
+    _copy_velocities(members.motion.free_velocity, velocity)
+    for body in range(is_held.size):
+        if is_held[body]:
+            for column in range(6):
+                velocity[body, column] = guess[body, column]
 
 
 @subkernel(inline=True)
@@ -266,7 +290,7 @@ def _correct_joints(arrays, members, earlier):
             return
         restore_solve_quality(members.record, earlier)
         kind = solves.pass_kind[0]
-        solves.pass_kind[0] = SAME_CONTACTS
+        solves.pass_kind[0] = SAME_CONTACTS if correction == 0 else SAME_IMPULSES
         solve_islands(members, SOLVE_POSITIONS)
         solves.pass_kind[0] = kind
         is_first = np.int64(0)
@@ -333,7 +357,7 @@ def _is_last_pass(members, passes_done, may_keep_pairs):
     # What moves in small steps may overlap more, which the next substep takes out.
     small_steps, is_coarse = members.motion.small_steps, workspace.predicted.is_coarse
     for body in range(len(small_steps.is_used)):
-        is_coarse[body] = small_steps.is_used[body]
+        is_coarse[body] = small_steps.is_used[body] or small_steps.is_swept[body]
     place_end_poses(shape_body, position_velocity, h, workspace)
     return are_end_poses_clear(members, pairs)
 

@@ -33,8 +33,9 @@ SOLVER_OUTCOME = types.Tuple((types.int64, types.int64, types.float64, types.flo
 _call_solver = caller(SOLVER_OUTCOME)
 
 # The detection pass that the rows are of: the first of a substep, another one, one at the same pairs as the previous;
-# or the same rows once more, for the islands that the first pass has only swept; or for those whose joints were off.
-FIRST_PASS, NEW_PAIRS, SAME_PAIRS, SAME_ROWS, SAME_CONTACTS = map(np.int64, range(5))
+# or the same rows once more, for the islands that the first pass has only swept; or for those whose joints were off,
+# and are off once more: then contacts in motion keep their impulses.
+FIRST_PASS, NEW_PAIRS, SAME_PAIRS, SAME_ROWS, SAME_CONTACTS, SAME_IMPULSES = map(np.int64, range(6))
 # How an island is solved: not at all, by a few sweeps, by sweeps as long as they change it roughly, by the method, in
 # small steps.
 NOTHING, FEW_SWEEPS, SWEEPS, METHOD, IN_SMALL_STEPS = map(np.int64, range(5))
@@ -51,7 +52,7 @@ _CONTACTS_TO_SWEEP = 500
 
 
 # Islands with joints are solved to this share of the tolerance.
-_FACTOR_EXACT = 1e-4
+FACTOR_EXACT = 1e-4
 
 # In motion islands of more contacts than these are not tried: Newton's method either ends soon there or not at all.
 _FEW_CONTACTS = 24
@@ -238,7 +239,7 @@ def solve_exactly(arrays, stages, island):
     """
     # each worker has settings of its own
     settings = views_of(arrays).settings.solver
-    settings.exactly[0] = _FACTOR_EXACT
+    settings.exactly[0] = FACTOR_EXACT
     outcome = solve_island(arrays, stages, island, METHOD, math.inf)
     settings.exactly[0] = 0.0
     return outcome

@@ -108,7 +108,16 @@ def run_correct_joints(arrays, is_first, is_last):
     if is_first == 1:
         find_joint_islands(joint_state, islands, contacts.count[0])
     due = find_due_islands(
-        joints, joint_state, state, model.size, motion.can_be_pushed, islands, h, rows, is_first == 1
+        joints,
+        joint_state,
+        state,
+        model.size,
+        motion.can_be_pushed,
+        islands,
+        h,
+        rows,
+        is_first == 1,
+        motion.small_steps.is_swept,
     )
     store_joint_impulses(joints, joint_state, rows)
     if due == 0 or is_last == 1:

@@ -24,10 +24,10 @@ from .island_solve import (
     forget_outcome,
     is_worse_than_nothing,
     note_outcome,
-    solve_exactly,
     solve_island,
 )
 from .islands import has_joints
+from .jointed_solve import note_jointed, solve_jointed
 from .sharing import begin_islands, help_others
 from .small_step_motion import (
     CREDIT_TO_TRY,
@@ -69,7 +69,7 @@ def solve_positions(arrays, worker):
         if island >= islands.count[0]:
             break
         worked = True
-        if solves.pass_kind[0] == SAME_CONTACTS and not members.joint_state.is_due[island]:
+        if solves.pass_kind[0] >= SAME_CONTACTS and not members.joint_state.is_due[island]:
             # its outcome stands
             solves.iterations[island] = 0
             continue
@@ -149,13 +149,10 @@ def _solve_jointed_island(arrays, members, rows, islands, island):
     if solves.pass_kind[0] == SAME_ROWS:
         return
     _apply_impulses(rows, islands, island, members.motion.free_velocity, members.state.velocity)
-    outcome = solve_exactly(arrays, members.kernels.stages, island)
-    if is_worse_than_nothing(outcome):
-        forget_impulses(islands, island, rows, members.motion.free_velocity, members.state.velocity)
-        outcome = solve_exactly(arrays, members.kernels.stages, island)
-    step = numbers_of(members.settings.step)
-    note_solved(islands, island, members.motion.solve_flags, outcome[0] > CONVERGED_RELATIVE)
-    note_outcome(solves, island, rows, outcome, step.gravity_norm * step.h)
+    outcome, is_swept = solve_jointed(arrays, members, rows, islands, island)
+    note_jointed(members, rows, islands, island, outcome, is_swept)
+    if not is_swept:
+        note_solved(islands, island, members.motion.solve_flags, outcome[0] > CONVERGED_RELATIVE)
 
 
 @subkernel

@@ -31,6 +31,8 @@ class SmallStepMotion(NamedTuple):
     ----------
     is_used : bool [body_count]
         In this detection pass the body's island moves in small steps.
+    is_swept : bool [body_count]
+        In this pass the contacts of the body's island, which has joints, are only swept (``jointed_solve``).
     mean_velocity : float64 [body_count, 6]
         Of such bodies over the substep: what moves the poses.
     keeps_overlaps : bool [body_count]
@@ -45,6 +47,7 @@ class SmallStepMotion(NamedTuple):
     """
 
     is_used: np.ndarray
+    is_swept: np.ndarray
     mean_velocity: np.ndarray
     keeps_overlaps: np.ndarray
     was_solved: np.ndarray
@@ -56,6 +59,7 @@ def allocate_small_step_motion(body_count: int) -> SmallStepMotion:
     """Bodies that have not moved yet."""
     return SmallStepMotion(
         is_used=np.zeros(body_count, np.bool_),
+        is_swept=np.zeros(body_count, np.bool_),
         mean_velocity=np.zeros((body_count, 6)),
         keeps_overlaps=np.zeros(body_count, np.bool_),
         was_solved=np.zeros(body_count, np.bool_),
@@ -68,7 +72,7 @@ def allocate_small_step_motion(body_count: int) -> SmallStepMotion:
 def forget_small_steps(small_steps):
     """Begin a detection pass: nothing has moved in small steps."""
     for body in range(len(small_steps.is_used)):
-        small_steps.is_used[body] = False
+        small_steps.is_used[body] = small_steps.is_swept[body] = False
 
 
 @subkernel
@@ -78,6 +82,13 @@ def use_small_steps(islands, island, small_steps, change):
         body = islands.body_order[index]
         small_steps.is_used[body] = small_steps.keeps_overlaps[body] = True
         small_steps.unsettled[body] = change
+
+
+@subkernel
+def note_swept(islands, island, small_steps):
+    """Note that the contacts of an island with joints are only swept."""
+    for index in range(islands.body_first[island], islands.body_first[island + 1]):
+        small_steps.is_swept[islands.body_order[index]] = True
 
 
 @subkernel

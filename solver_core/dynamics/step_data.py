@@ -16,6 +16,7 @@ from ..model.state import StateArrays
 from ..problem.rows import IslandArrays, IslandProblem, RowArrays, SolverSettings
 from ..solvers.batches.domain_partition import ContactGraph
 from ..solvers.batches.sweep_workspace import DomainJobs, SweepWorkspace
+from ..solvers.joint_elimination import JointedArrays
 from ..solvers.small_steps import SmallStepArrays
 from .frame_record import FrameRecord
 from .integration import MotionArrays
@@ -240,6 +241,7 @@ class ProblemArrays(NamedTuple):
     sweep : SweepWorkspace
         The one within ``solver``, or one beside it.
     small_steps : SmallStepArrays
+    jointed : JointedArrays
     solver : workspace of the method
         Empty where nothing is solved.
     """
@@ -253,6 +255,7 @@ class ProblemArrays(NamedTuple):
     graph: ContactGraph
     sweep: SweepWorkspace
     small_steps: SmallStepArrays
+    jointed: JointedArrays
     solver: tuple
 
 

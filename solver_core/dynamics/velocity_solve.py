@@ -34,10 +34,10 @@ from .island_solve import (
     forget_outcome,
     is_worse_than_nothing,
     note_outcome,
-    solve_exactly,
     solve_island,
 )
 from .islands import has_joints
+from .jointed_solve import note_jointed, solve_jointed
 from .sharing import begin_islands, call_stage, help_others
 from .small_step_motion import SHARE_OF_SUCCESS, moves_in_small_steps, spend_credit
 from .stage_names import MOVE_JOINT_ROWS
@@ -135,12 +135,9 @@ def _solve_jointed_island(arrays, members, rows, islands, island, change):
     apply_impulses(rows, islands, island, free_velocity, velocity)
     if bounces:
         _solve_impacts(arrays, members, rows, islands, island, allowed_energy, math.inf)
-    outcome = solve_exactly(arrays, stages, island)
-    if is_worse_than_nothing(outcome):
-        forget_impulses(islands, island, rows, free_velocity, velocity)
-        outcome = solve_exactly(arrays, stages, island)
+    outcome, is_swept = solve_jointed(arrays, members, rows, islands, island)
     turn_back(islands, island, model, state, motion, step.h)
-    note_outcome(members.solves, island, rows, outcome, step.gravity_norm * step.h)
+    note_jointed(members, rows, islands, island, outcome, is_swept)
 
 
 @subkernel(inline=True)

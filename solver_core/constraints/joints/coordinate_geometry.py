@@ -50,8 +50,20 @@ def frame_of(body, local_position, local_orientation, position, orientation):
 
 
 @subkernel
-def _axis_of(frame, axis):
-    """An axis of a frame in the world."""
+def axis_of(frame, axis):
+    """An axis of a frame in the world.
+
+    Parameters
+    ----------
+    frame : tuple of seven float
+        Of ``frame_of``.
+    axis : int64
+        0, 1 or 2.
+
+    Returns
+    -------
+    tuple of three float
+    """
     _, _, _, w, x, y, z = frame
     if axis == 0:
         return rotate(w, x, y, z, 1.0, 0.0, 0.0)
@@ -196,7 +208,7 @@ def measure_coordinate(kind, axis, about, factor, frame_a, frame_b, start, cente
     """
     nothing = (0.0, 0.0, 0.0)
     if kind == LINEAR:
-        e = _axis_of(frame_a, axis)
+        e = axis_of(frame_a, axis)
         numbers = _dot(e, _from_to(frame_a, frame_b)), 0.0
         return numbers, e, 1.0, _cross(e, _arm(center_a, frame_b)), _cross(_arm(center_b, frame_b), e)
     if kind == DISTANCE:
@@ -205,13 +217,13 @@ def measure_coordinate(kind, axis, about, factor, frame_a, frame_b, start, cente
         e = _times(1.0 / distance, between) if distance > _NOWHERE else (0.0, 0.0, 1.0)
         return (distance, 0.0), e, 1.0, _cross(e, _arm(center_a, frame_a)), _cross(_arm(center_b, frame_b), e)
     if kind == GEAR:
-        rate_a = _twist_rate(_axis_of(start, axis), _axis_of(frame_a, axis))
-        rate_b = _times(factor, _twist_rate(_axis_of(start, axis), _axis_of(frame_b, axis)))
+        rate_a = _twist_rate(axis_of(start, axis), axis_of(frame_a, axis))
+        rate_b = _times(factor, _twist_rate(axis_of(start, axis), axis_of(frame_b, axis)))
         numbers = _angle_about(_turn_between(start, frame_a), axis), _angle_about(_turn_between(start, frame_b), axis)
         return numbers, nothing, 0.0, rate_a, rate_b
     if kind == RACK:
-        e = _axis_of(start, 0)
-        rate = _times(-factor, _twist_rate(_axis_of(start, 2), _axis_of(frame_a, 2)))
+        e = axis_of(start, 0)
+        rate = _times(-factor, _twist_rate(axis_of(start, 2), axis_of(frame_a, 2)))
         numbers = _angle_about(_turn_between(start, frame_a), 2), _dot(e, _from_to(start, frame_b))
         return numbers, e, 0.0, rate, _cross(_arm(center_b, frame_b), e)
     angle, rate = _measure_angle(kind, axis, about, frame_a, frame_b)
@@ -226,22 +238,22 @@ def _measure_angle(kind, axis, about, frame_a, frame_b):
         sine = math.sqrt(x * x + y * y + z * z)
         factor = 2.0 if sine < _NOWHERE else 2.0 * math.atan2(sine, abs(w)) / sine
         factor = factor if w >= 0.0 else -factor
-        return factor * (x if axis == 0 else (y if axis == 1 else z)), _axis_of(frame_a, axis)
+        return factor * (x if axis == 0 else (y if axis == 1 else z)), axis_of(frame_a, axis)
     if kind == ALIGN:
-        one, other, e = _axis_of(frame_a, about), _axis_of(frame_b, about), _axis_of(frame_a, axis)
+        one, other, e = axis_of(frame_a, about), axis_of(frame_b, about), axis_of(frame_a, axis)
         normal = _cross(one, other)
         sine, cosine = math.sqrt(_dot(normal, normal)), _dot(one, other)
         factor = 1.0 if sine < _NOWHERE else math.atan2(sine, cosine) / sine
         return factor * _dot(e, normal), e
     if kind == SWING:
-        one, other = _axis_of(frame_a, 2), _axis_of(frame_b, 2)
+        one, other = axis_of(frame_a, 2), axis_of(frame_b, 2)
         normal = _cross(one, other)
         sine = math.sqrt(_dot(normal, normal))
-        e = _times(1.0 / sine, normal) if sine > _NOWHERE else _axis_of(frame_a, 0)
+        e = _times(1.0 / sine, normal) if sine > _NOWHERE else axis_of(frame_a, 0)
         return math.atan2(sine, _dot(one, other)), e
     if kind == TWIST:
         angle = _angle_about(_turn_between(frame_a, frame_b), axis)
-        return angle, _twist_rate(_axis_of(frame_a, axis), _axis_of(frame_b, axis))
+        return angle, _twist_rate(axis_of(frame_a, axis), axis_of(frame_b, axis))
     return _measure_euler(axis, frame_a, frame_b)
 
 
@@ -251,8 +263,8 @@ def _measure_euler(axis, frame_a, frame_b):
 
     With h the part of x_B across z_A, as a unit vector.
     """
-    x, y, z = _axis_of(frame_a, 0), _axis_of(frame_a, 1), _axis_of(frame_a, 2)
-    x_of_b, y_of_b, z_of_b = _axis_of(frame_b, 0), _axis_of(frame_b, 1), _axis_of(frame_b, 2)
+    x, y, z = axis_of(frame_a, 0), axis_of(frame_a, 1), axis_of(frame_a, 2)
+    x_of_b, y_of_b, z_of_b = axis_of(frame_b, 0), axis_of(frame_b, 1), axis_of(frame_b, 2)
     third = math.atan2(_dot(y, x_of_b), _dot(x, x_of_b))
     second = -math.asin(min(1.0, max(-1.0, _dot(z, x_of_b))))
     h = _sum(_times(math.cos(third), x), _times(math.sin(third), y))

@@ -20,7 +20,7 @@ from ...compiled.kernel import subkernel
 from ...model.joints.coordinates import DISTANCE, LINEAR, RACK
 from ...model.joints.joint_arrays import RANGE, SOFT_RANGE, WORLD
 from ..contact_rows import fill_inertia
-from .coordinate_geometry import frame_of
+from .coordinate_geometry import axis_of, frame_of
 from .row_measures import measure_row
 
 # Sweeps of Jacobi's method for the eigenvalues of a 3 x 3 matrix; it converges quadratically.
@@ -29,6 +29,8 @@ _SWEEPS_JACOBI = 6
 _RATIO_STEADY = 0.1
 # Entries off the diagonal below this share of those on it are none.
 _RATIO_DIAGONAL = 1e-30
+# ... and where all are below this share of the largest on it, the matrix is diagonal.
+_RATIO_DONE = 1e-20
 
 
 @subkernel
@@ -145,7 +147,10 @@ def add_stiffness(joints, joint_state, joint, impulse, first):
         kind = joints.kind[index]
         if kind != LINEAR and kind != DISTANCE and kind != RACK:
             continue
-        _, _, _, push, share, _, _ = measure_row(joints, joint_state, joint, index, position, orientation)
+        if kind == LINEAR:
+            push, share = axis_of(frame_a, joints.axis[index]), 1.0
+        else:
+            _, _, _, push, share, _, _ = measure_row(joints, joint_state, joint, index, position, orientation)
         size = impulse[first + index - joints.row_first[joint]]
         if joints.role[index] in (RANGE, SOFT_RANGE):
             size *= joint_state.side[index]
@@ -254,6 +259,8 @@ def _positive_part(given):
     a, b, c, d, e, f = given
     u0, u1, u2 = (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)
     for _ in range(_SWEEPS_JACOBI):
+        if max(abs(d), abs(e), abs(f)) <= _RATIO_DONE * max(abs(a), abs(b), abs(c)):
+            break
         cosine, sine = _rotation(a, b, f)
         a, b = (
             a * cosine**2 + b * sine**2 - 2.0 * f * cosine * sine,

@@ -94,6 +94,7 @@ def build_joint_rows(joints, joint_state, state, motion, h, rows):
         rows.body_a[block], rows.body_b[block] = a, a if b == WORLD else b
         for index in range(joints.row_first[joint], joints.row_first[joint + 1]):
             _begin_row(joints, joint_state, joint, index, state, h)
+            joint_state.end_error[index] = end_error(joints, joint_state, joint, index)
             rows.normal_row[row], rows.friction[row] = -1, 0.0
             rows.impulse[row] = joint_state.impulse[index]
             fill_position_row(joints, joint_state, joint, index, motion, h, rows, row, block)
@@ -152,7 +153,7 @@ def fill_position_row(joints, joint_state, joint, index, motion, h, rows, row, b
     joints : JointArrays
         Read.
     joint_state : JointStateArrays
-        Read: end poses, poses, guess, start, aim, target_speed.
+        Read: end_error, end poses, poses, guess, start, aim, target_speed.
     joint, index : int64
     motion : MotionArrays
         Read: inertia as the solve takes it.
@@ -172,7 +173,7 @@ def fill_position_row(joints, joint_state, joint, index, motion, h, rows, row, b
     fill_joint_row(joints, joint_state, joint, index, position, orientation, motion, rows, row)
     if role in (RANGE, SOFT_RANGE):
         turn_to_side(joint_state.side[index], rows, row)
-    error = end_error(joints, joint_state, joint, index)
+    error = joint_state.end_error[index]
     share, diagonal = share_of_step(joints, joint_state, joint, motion.can_be_pushed), rows.diagonal[row]
     speed = row_speed(rows, row, block, joint_state.guess)
     lower, upper, compliance, bias = -math.inf, math.inf, 0.0, 0.0
@@ -235,7 +236,7 @@ def find_joint_islands(joint_state, islands, first_block):
 
 
 @subkernel
-def find_due_islands(joints, joint_state, state, size, can_be_pushed, islands, h, rows, is_first):
+def find_due_islands(joints, joint_state, state, size, can_be_pushed, islands, h, rows, is_first, is_swept):
     """Find the islands whose joints are not where they are to be, or whose bodies do not move as was taken for granted.
 
     Parameters
@@ -243,7 +244,7 @@ def find_due_islands(joints, joint_state, state, size, can_be_pushed, islands, h
     joints : JointArrays
         Read.
     joint_state : JointStateArrays
-        Read: end poses, guess. Written: is_due, error, opening.
+        Read: end poses, guess. Written: is_due, is_exact, error, opening, end_error.
     state : StateArrays
         Read: velocity, the solution.
     size : float64 [body_count]
@@ -256,6 +257,8 @@ def find_due_islands(joints, joint_state, state, size, can_be_pushed, islands, h
         [s]
     is_first : bool
         Whether there has been no correction yet.
+    is_swept : bool [body_count]
+        Bodies of whose islands contacts are only swept (read).
 
     Returns
     -------
@@ -271,7 +274,7 @@ def find_due_islands(joints, joint_state, state, size, can_be_pushed, islands, h
         linear, angular, off = 0.0, 0.0, 0.0
         share = share_of_step(joints, joint_state, joint, can_be_pushed)
         for index in range(joints.row_first[joint], joints.row_first[joint + 1]):
-            error = end_error(joints, joint_state, joint, index)
+            error = joint_state.end_error[index] = end_error(joints, joint_state, joint, index)
             row = rows.block_row[block] + index - joints.row_first[joint]
             impulse = rows.impulse[row]
             give = h * share * rows.compliance[row] * impulse if joints.role[index] in (HOLD, RANGE) else 0.0
@@ -289,6 +292,11 @@ def find_due_islands(joints, joint_state, state, size, can_be_pushed, islands, h
             joint_state.error[island], joint_state.stale[island] = worst, 0
         else:
             joint_state.stale[island] += 1
+        joint_state.is_exact[island] = joint_state.is_exact[island] and not is_first
+        is_around_sweeps = is_swept[islands.body_order[islands.body_first[island]]] and not joint_state.is_exact[island]
+        if is_around_sweeps and joint_state.stale[island] == _PATIENCE:
+            joint_state.is_exact[island] = True
+            joint_state.error[island], joint_state.stale[island] = worst, 0
         joint_state.is_due[island] = worst > 1.0 and joint_state.stale[island] < _PATIENCE
         due += 1 if joint_state.is_due[island] else 0
     return due

@@ -39,6 +39,8 @@ class JointStateArrays(NamedTuple):
     start, aim : float64 [joint_row_count]
         Of a substep: error of the coordinate at its start, and where it is to be at its end [m]; of a servo the start
         is the coordinate.
+    end_error : float64 [joint_row_count]
+        Of the coordinate at the end poses [m].
     time_left : float64 [1]
         Until the end of the frame, when servos are to be where they are aimed at [s].
     given : float64 [joint_row_count]
@@ -71,6 +73,8 @@ class JointStateArrays(NamedTuple):
         By island: the largest error of its joints or of its motion, over what is allowed; and the least so far.
     stale : int64 [body_count]
         By island: corrections in turn without a gain.
+    is_exact : bool [body_count]
+        By island: corrections around swept contacts gained nothing, so contacts are solved, too, in this pass.
     opening : float64 [joint_count, 2]
         How far held coordinates are off [m, rad].
     force : float64 [joint_count, 6]
@@ -95,6 +99,7 @@ class JointStateArrays(NamedTuple):
     change: np.ndarray
     start: np.ndarray
     aim: np.ndarray
+    end_error: np.ndarray
     time_left: np.ndarray
     given: np.ndarray
     block: np.ndarray
@@ -118,6 +123,7 @@ class JointStateArrays(NamedTuple):
     worst: np.ndarray
     error: np.ndarray
     stale: np.ndarray
+    is_exact: np.ndarray
     opening: np.ndarray
     force: np.ndarray
 
@@ -145,6 +151,7 @@ def allocate_joint_state(joints: JointArrays) -> JointStateArrays:
         change=np.zeros(rows),
         start=np.zeros(rows),
         aim=np.zeros(rows),
+        end_error=np.zeros(rows),
         time_left=np.ones(1),
         given=np.zeros(rows),
         block=np.full(count, -1, np.int64),
@@ -168,6 +175,7 @@ def allocate_joint_state(joints: JointArrays) -> JointStateArrays:
         worst=np.zeros(bodies),
         error=np.zeros(bodies),
         stale=np.zeros(bodies, np.int64),
+        is_exact=np.zeros(bodies, np.bool_),
         opening=np.zeros((count, 2)),
         force=np.zeros((count, 6)),
     )

@@ -1,0 +1,144 @@
+"""How an island with joints is solved: exactly where it rests, by sweeps around exact joints where it moves.
+
+What moves is another problem in the next substep, so its contacts need no more than the motion needs; its joints are
+exact all the same (``solvers.joint_elimination``).
+"""
+
+import numpy as np
+
+from ..compiled.function_tables import caller
+from ..compiled.kernel import entry, subkernel
+from ..compiled.views import numbers_of, views_of, whole
+from ..constraints.velocity_rows import forget_impulses
+from ..problem.problem import FAILED
+from ..solvers.joint_elimination import solve_with_joints_eliminated
+from ..solvers.shared.sweep import apply_impulses
+from .island_solve import (
+    FACTOR_EXACT,
+    SAME_CONTACTS,
+    SAME_IMPULSES,
+    SOLVER_OUTCOME,
+    is_worse_than_nothing,
+    note_outcome,
+    solve_exactly,
+)
+from .small_step_motion import note_swept
+from .stage_names import SOLVE_JOINTED
+
+# A body moves that is faster than what gravity gives in so many substeps: what comes to rest is solved exactly.
+_SUBSTEPS_OF_FALL = 2.0
+# Sweeps over contacts at most.
+_MOST_SWEEPS = np.int64(40)
+
+_call_solver = caller(SOLVER_OUTCOME)
+
+
+@entry
+def run_solve_jointed(arrays, island, sweeps):
+    """Solve an island with its joints eliminated; returns what a solver returns.
+
+    Parameters
+    ----------
+    arrays : StepArrays
+        Impulses and velocities of the island are written.
+    island : int64
+    sweeps : int64
+        At most; 0: contacts keep their impulses.
+    """
+    members = views_of(arrays)
+    problem, step = members.problem, numbers_of(members.settings.step)
+    return solve_with_joints_eliminated(
+        whole(problem.rows),
+        whole(problem.islands),
+        island,
+        members.motion.free_velocity,
+        members.state.velocity,
+        problem.jointed,
+        numbers_of(members.settings.solver),
+        (FACTOR_EXACT, step.gravity_norm * step.h),
+        sweeps,
+    )
+
+
+@subkernel
+def solve_jointed(arrays, members, rows, islands, island):
+    """Solve an island with joints from its present impulses and velocities.
+
+    Parameters
+    ----------
+    arrays : StepArrays
+        Impulses and velocities written.
+    members : StepMembers
+        Its views.
+    rows, islands, island
+        Read.
+
+    Returns
+    -------
+    outcome : tuple
+        As of a solver.
+    is_swept : bool
+        Whether contacts were only swept.
+    """
+    free_velocity, velocity, stages = members.motion.free_velocity, members.state.velocity, members.kernels.stages
+    sweeps = np.int64(0) if members.solves.pass_kind[0] == SAME_IMPULSES else _MOST_SWEEPS
+    is_exact = members.solves.pass_kind[0] >= SAME_CONTACTS and members.joint_state.is_exact[island]
+    if not is_exact and _suits_sweeps(members, islands, island):
+        outcome = _call_solver(stages, SOLVE_JOINTED, arrays, island, sweeps)
+        if outcome[0] != FAILED and not is_worse_than_nothing(outcome):
+            return outcome, True
+        apply_impulses(rows, islands, island, free_velocity, velocity)
+    outcome = solve_exactly(arrays, stages, island)
+    if is_worse_than_nothing(outcome):
+        forget_impulses(islands, island, rows, free_velocity, velocity)
+        outcome = solve_exactly(arrays, stages, island)
+    return outcome, False
+
+
+@subkernel
+def note_jointed(members, rows, islands, island, outcome, is_swept):
+    """Add an outcome of ``solve_jointed`` to the island's.
+
+    Parameters
+    ----------
+    members : StepMembers
+        Written: solves.
+    rows, islands, island
+        Read.
+    outcome, is_swept
+        Of ``solve_jointed``.
+    """
+    solves, step = members.solves, numbers_of(members.settings.step)
+    if is_swept:
+        # sweeps aim at no tolerance, so they miss none
+        solves.iterations[island] += outcome[1]
+        solves.in_small_steps[island] = 1
+        note_swept(islands, island, members.motion.small_steps)
+        return
+    note_outcome(solves, island, rows, outcome, step.gravity_norm * step.h)
+
+
+@subkernel
+def _suits_sweeps(members, islands, island):
+    """Whether an island touches something, and a body of it moves."""
+    step = numbers_of(members.settings.step)
+    contact_count = members.collision.contacts[members.collision.roles.present[0]].count[0]
+    # contacts come first
+    if step.small_steps == 0 or islands.block_order[islands.block_first[island]] >= contact_count:
+        return False
+    return _moves(members, islands, island, _SUBSTEPS_OF_FALL * step.gravity_norm * step.h)
+
+
+@subkernel
+def _moves(members, islands, island, speed):
+    """Whether some body of an island is faster than this at the substep's start [m/s]."""
+    velocity, size = members.motion.start_velocity, members.model.size
+    for index in range(islands.body_first[island], islands.body_first[island + 1]):
+        body = islands.body_order[index]
+        square, turning = 0.0, 0.0
+        for axis in range(3):
+            square += velocity[body, axis] ** 2
+            turning += velocity[body, 3 + axis] ** 2
+        if square + size[body] ** 2 * turning > speed * speed:
+            return True
+    return False

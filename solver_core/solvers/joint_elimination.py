@@ -1,0 +1,624 @@
+"""Islands with joints in motion: the joints solved exactly within, and sweeps over what else there is.
+
+Sweeps do not converge across joints that bear heavy loads, and Newton's method finds the states of contacts and limits
+step by step, at the price of a factorisation each. But what a joint holds needs no search. With B the rows that hold
+(bilateral ones, springs with them) and U the others (contacts, limits, motors, friction),
+
+    H = M + J_B' D J_B,    v moves by H^-1 J_i' where row i of U pushes
+
+is to rounding the response of bodies that the joints hold together (D: the penalty of ``alm_bilateral``). H is
+factorised once a solve, of trees in linear time. So
+
+1. the joints are solved for the present impulses of U,
+2. projected Gauss-Seidel sweeps over U, with these responses and their W_ii, change U's impulses,
+3. the joints are solved again, to the same error as elsewhere.
+
+A sweep visits only rows that are off by more than a share of what the sweeps aim at, and responses are made when first
+needed: limits that nothing touches, and contacts that are open, cost one product each. Bodies outside of joints respond
+by themselves.
+
+Responses are as exact as H (rounding grows with D), which is enough to sweep by; step 3 makes up for it.
+
+Sources: Baraff 1996 (linear time for trees); Silcowitz-Hansen et al. 2010 (sweeps).
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from ..compiled.kernel import subkernel
+from ..problem.friction import visit_friction
+from ..problem.problem import FAILED
+from ..problem.residuals import natural_map, problem_scale, project_impulse, row_velocity
+from ..problem.rows import BOX_FRICTION, IslandArrays, allocate_islands
+from .linear_algebra.block_cholesky import factorize
+from .linear_algebra.block_products import BLOCK, SIZE, add_products, subtract_image
+from .linear_algebra.body_graph import build_body_graph
+from .linear_algebra.elimination import find_elimination
+from .newton.alm_bilateral import PENALTY_BILATERAL, take_conflicts_out
+from .newton.alm_hessian import assemble
+from .newton.alm_linear import solve_with_factor
+from .newton.alm_penalty import EPSILON
+from .newton.alm_system import group_rows, largest_speed, measure_speeds, set_velocities, with_compliance
+from .newton.alm_workspace import AlmWorkspace, allocate_alm_workspace
+from .shared.status import fail, status_of
+
+# Sweeps end when one changes speeds by less than this share of the scale.
+_RATIO_SWEEPS = 1e-3
+# Before the sweeps the joints may be off by this share of that.
+_SHARE_BEFORE_SWEEPS = 1e-2
+# A row is visited where it is off by more than this share of that.
+_SHARE_OFF = 0.25
+# Newton steps on the joints at most; more than three are conflicts.
+_MOST_STEPS = 8
+# The joints are solved where the residual is this multiple of the speeds' rounding.
+_FACTOR_ROUNDING = 1e3
+# Rounds in which limits change that are taken to push or not, and an impulse that says so [N s].
+_MOST_ROUNDS, _LEAST_IMPULSE = 4, 1e-30
+# Joints that are off by more than this many targets are left to others: they contradict each other.
+_FACTOR_UNSOLVED = 1e3
+# Most numbers of all responses.
+_MOST_NUMBERS = 1 << 20
+
+_ROWS = 3
+
+
+class JointedArrays(NamedTuple):
+    """Memory of ``solve_with_joints_eliminated``; contents mean nothing between calls, but for graph and elimination.
+
+    Attributes
+    ----------
+    islands : IslandArrays
+        One island: the blocks with rows that hold, and their bodies.
+    alm : AlmWorkspace
+        Graph, factor, and vectors by row and body.
+    base : float64 [body_count, 6]
+        Velocities without the impulses of these blocks.
+    part : int64 [body_count]
+        Which bodies joints hold together: a number for each lot of the island; -1 for bodies without joints.
+    part_first : int64 [body_count + 1]
+    part_position, part_body : int64 [body_count]
+        The positions of a part's bodies in the elimination, ascending, and these bodies.
+    part_of_position : int64 [body_count]
+    first : int64 [row_capacity]
+        Where a row's response begins; -1 where there is none yet.
+    diagonal, coupling : float64 [row_capacity]
+        W_ii of a row with a response, and W between it and the next one.
+    response : float64 [any]
+        Of the part of body a, and of that of body b where that is another one.
+    used : int64 [1]
+        Numbers of ``response`` that are in use.
+    x : float64 [6 body_count]
+        A right-hand side; zero between calls.
+    """
+
+    islands: IslandArrays
+    alm: AlmWorkspace
+    base: np.ndarray
+    part: np.ndarray
+    part_first: np.ndarray
+    part_position: np.ndarray
+    part_body: np.ndarray
+    part_of_position: np.ndarray
+    first: np.ndarray
+    diagonal: np.ndarray
+    coupling: np.ndarray
+    response: np.ndarray
+    used: np.ndarray
+    x: np.ndarray
+
+
+def allocate_jointed(block_capacity: int, row_capacity: int, body_count: int, jointed_bodies: int) -> JointedArrays:
+    """Room for this many blocks, rows and bodies, of which joints hold so many; none where that is 0."""
+    if jointed_bodies == 0:
+        block_capacity = row_capacity = body_count = 0
+    return JointedArrays(
+        islands=allocate_islands(block_capacity, body_count),
+        alm=allocate_alm_workspace(row_capacity, body_count),
+        base=np.zeros((body_count, 6)),
+        part=np.zeros(body_count, np.int64),
+        part_first=np.zeros(body_count + 1, np.int64),
+        part_position=np.zeros(body_count, np.int64),
+        part_body=np.zeros(body_count, np.int64),
+        part_of_position=np.zeros(body_count, np.int64),
+        first=np.zeros(row_capacity, np.int64),
+        diagonal=np.zeros(row_capacity),
+        coupling=np.zeros(row_capacity),
+        response=np.zeros(min(_MOST_NUMBERS, SIZE * jointed_bodies * row_capacity)),
+        used=np.zeros(1, np.int64),
+        x=np.zeros(SIZE * body_count),
+    )
+
+
+@subkernel
+def solve_with_joints_eliminated(rows, islands, island, free_velocity, velocity, workspace, settings, aims, sweeps):
+    """Solve an island in motion.
+
+    Parameters
+    ----------
+    rows, islands, island, free_velocity, velocity, settings
+        As of every contact solver (``registry.Method``).
+    workspace : JointedArrays
+    aims : tuple of two float
+        The joints' share of the tolerance; what gravity gives in a substep: the sweeps' scale is not below that [m/s].
+    sweeps : int
+        At most; 0: contacts keep their impulses, and limits that push hold.
+
+    Returns
+    -------
+    tuple
+        (status, sweeps, residual [m/s], scale [m/s], worst block); FAILED without room for the factor or a response,
+        or where the joints are not solved, and then impulses are somewhere.
+    """
+    scale = problem_scale(rows, islands, island, free_velocity)
+    if not scale < math.inf:
+        return fail(rows, islands, island, free_velocity, velocity)
+    exactly, least = aims
+    rounding = _FACTOR_ROUNDING * EPSILON * largest_speed(rows, islands, island, velocity)
+    target = max(exactly * max(settings.tolerance * scale, settings.absolute_tolerance), rounding)
+    if not _begin(rows, islands, island, workspace, sweeps == 0):
+        return FAILED, 0, math.inf, scale, -1
+    enough = _RATIO_SWEEPS * max(scale, least)
+    done, largest, total = 0, math.inf, 0.0
+    first_target = target if sweeps == 0 else max(target, _SHARE_BEFORE_SWEEPS * enough)
+    left = _solve_joints(rows, islands, island, free_velocity, velocity, workspace, first_target)
+    while largest > enough and done < sweeps:
+        largest = _sweep(rows, islands, island, velocity, workspace, settings, _SHARE_OFF * enough)
+        if largest < 0.0:
+            return FAILED, done, math.inf, scale, -1
+        total += largest
+        done += 1
+    if total > 0.0 or left > target:
+        left = _solve_joints(rows, islands, island, free_velocity, velocity, workspace, target)
+    rounds = 0
+    while sweeps == 0 and rounds < _MOST_ROUNDS and _change_limits(rows, workspace, velocity, target):
+        _begin(rows, islands, island, workspace, True)
+        left = _solve_joints(rows, islands, island, free_velocity, velocity, workspace, target)
+        rounds += 1
+    if not left <= _FACTOR_UNSOLVED * target:
+        return FAILED, done, math.inf, scale, -1
+    residual, worst_block = natural_map(rows, islands, island, velocity, settings)
+    # not the sweeps' aim, but what is reported as missed
+    asked = max(settings.tolerance * scale, settings.absolute_tolerance)
+    return status_of(residual, asked, settings.absolute_tolerance), done, residual, scale, worst_block
+
+
+@subkernel
+def _is_bilateral(rows, row):
+    return rows.normal_row[row] < 0 and rows.lower[row] == -math.inf and rows.upper[row] == math.inf
+
+
+@subkernel
+def _limits(rows, row):
+    """Whether a row is that of a limit that pushes."""
+    is_one_sided = rows.normal_row[row] < 0 and rows.lower[row] == 0.0 and rows.upper[row] == math.inf
+    return is_one_sided and rows.impulse[row] > 0.0
+
+
+@subkernel
+def _change_limits(rows, workspace, velocity, target):
+    """Let limits go that would pull, and let those push that bodies pass; returns whether there was any."""
+    joints, by_row, changed = workspace.islands, workspace.alm.by_row, False
+    for index in range(joints.block_first[1]):
+        block = joints.block_order[index]
+        a, b = rows.body_a[block], rows.body_b[block]
+        for row in range(rows.block_row[block], rows.block_row[block + 1]):
+            if rows.normal_row[row] >= 0 or rows.lower[row] != 0.0 or rows.upper[row] != math.inf:
+                continue
+            if rows.impulse[row] < 0.0:
+                rows.impulse[row] = 0.0
+                changed = True
+            elif by_row.weight[row] > 0.0:
+                speed = row_velocity(rows.jacobian, row, rows.bias[row], velocity, a, b)
+                if speed < -target:
+                    rows.impulse[row] = _LEAST_IMPULSE
+                    changed = True
+    return changed
+
+
+@subkernel
+def _begin(rows, islands, island, workspace, limits_hold):
+    """Find the joints, and factorise H; returns whether there is room for the factor."""
+    part, joints, alm = workspace.part, workspace.islands, workspace.alm
+    first_row = workspace.first
+    workspace.used[0] = 0
+    for index in range(islands.block_first[island], islands.block_first[island + 1]):
+        block = islands.block_order[index]
+        part[rows.body_a[block]] = part[rows.body_b[block]] = -1
+    blocks = 0
+    for index in range(islands.block_first[island], islands.block_first[island + 1]):
+        block = islands.block_order[index]
+        holds, is_contact = False, False
+        for row in range(rows.block_row[block], rows.block_row[block + 1]):
+            first_row[row] = -1
+            is_contact = is_contact or rows.normal_row[row] >= 0
+            holds = holds or _is_bilateral(rows, row) or (limits_hold and _limits(rows, row))
+        holds = holds and not is_contact
+        if holds:
+            joints.block_order[blocks] = block
+            blocks += 1
+            part[rows.body_a[block]] = part[rows.body_b[block]] = 0
+    bodies = 0
+    for index in range(islands.body_first[island], islands.body_first[island + 1]):
+        body = islands.body_order[index]
+        if part[body] == 0:
+            joints.body_order[bodies] = body
+            bodies += 1
+    joints.count[0], joints.block_first[0], joints.body_first[0] = 1, 0, 0
+    joints.block_first[1], joints.body_first[1] = blocks, bodies
+    graph, elimination, by_row = alm.graph, alm.elimination, alm.by_row
+    number = np.int64(0)
+    if not build_body_graph(rows, joints, number, graph):
+        find_elimination(graph, elimination)
+    if elimination.column_start[graph.count[0]] == 0 and graph.count[1] > 0:
+        return False
+    group_rows(rows, joints, number, alm.group, by_row.weight, PENALTY_BILATERAL)
+    for index in range(blocks):
+        block = joints.block_order[index]
+        for row in range(rows.block_row[block], rows.block_row[block + 1]):
+            alm.stiffness[row, 0] = 0.0
+            by_row.bias[row] = rows.bias[row]
+            if limits_hold and by_row.weight[row] > 0.0 and _limits(rows, row):
+                by_row.weight[row] *= -PENALTY_BILATERAL
+            if by_row.weight[row] < 0.0:
+                _, rho = with_compliance(-by_row.weight[row], rows.compliance[row])
+                alm.stiffness[row, 0] = rho
+    assemble(rows, joints, number, alm.group, graph, elimination, alm.factor, True, alm.stiffness, alm.factored)
+    factorize(graph.count[0], elimination.column_start, elimination.row, alm.factor)
+    _find_parts(rows, joints, workspace)
+    return True
+
+
+@subkernel
+def _find_parts(rows, joints, workspace):
+    """Sort the bodies of joints into lots, by the trees of the elimination."""
+    graph, elimination = workspace.alm.graph, workspace.alm.elimination
+    part, of_position, first = workspace.part, workspace.part_of_position, workspace.part_first
+    count, start, row = graph.count[0], elimination.column_start, elimination.row
+    for index in range(joints.block_first[1]):
+        block = joints.block_order[index]
+        # also those that cannot be pushed
+        part[rows.body_a[block]] = part[rows.body_b[block]] = -1
+    parts = 0
+    first[0] = 0
+    for position in range(count - 1, -1, -1):
+        if start[position] < start[position + 1]:
+            of_position[position] = of_position[row[start[position]]]
+        else:
+            of_position[position] = parts
+            parts += 1
+            first[parts] = 0
+        first[of_position[position] + 1] += 1
+    total = 0
+    for number in range(parts):
+        size = first[number + 1]
+        first[number + 1] = total
+        total += size
+    for position in range(count):
+        number, body = of_position[position], graph.body[elimination.order[position]]
+        place = first[number + 1]
+        workspace.part_position[place], workspace.part_body[place] = position, body
+        part[body] = number
+        first[number + 1] += 1
+
+
+@subkernel
+def _solve_joints(rows, islands, island, free_velocity, velocity, workspace, target):
+    """Find the impulses of the rows that hold, for those of the others as they are, and the velocities.
+
+    Returns by how much they were off the last time that they were measured [m/s].
+    """
+    joints, alm, base, part = workspace.islands, workspace.alm, workspace.base, workspace.part
+    by_row, by_body, number = alm.by_row, alm.by_body, np.int64(0)
+    bodies = alm.graph.body[: alm.graph.count[0]]
+    for body in bodies:
+        for column in range(6):
+            base[body, column] = free_velocity[body, column]
+    joint = 0
+    for index in range(islands.block_first[island], islands.block_first[island + 1]):
+        block = islands.block_order[index]
+        if joint < joints.block_first[1] and joints.block_order[joint] == block:
+            joint += 1
+            continue
+        a, b = rows.body_a[block], rows.body_b[block]
+        if part[a] < 0 and part[b] < 0:
+            continue
+        for row in range(rows.block_row[block], rows.block_row[block + 1]):
+            impulse = rows.impulse[row]
+            if impulse != 0.0:
+                for column in range(6):
+                    if part[a] >= 0:
+                        base[a, column] += rows.response[row, column] * impulse
+                    if part[b] >= 0:
+                        base[b, column] += rows.response[row, 6 + column] * impulse
+    set_velocities(rows, joints, number, alm.group, base, velocity)
+    alm.progress.conflicts[0], left = 0, 0.0
+    for step in range(_MOST_STEPS):
+        measure_speeds(rows, joints, number, alm.group, velocity, 1.0, by_row.speed)
+        left = _push_off(rows, joints, bodies, alm)
+        if left <= target:
+            break
+        solve_with_factor(bodies, alm)
+        measure_speeds(rows, joints, number, alm.group, by_body.direction, 0.0, by_row.change)
+        _take_step(rows, joints, alm)
+        if step > 0:
+            take_conflicts_out(rows, joints, number, alm, target)
+        set_velocities(rows, joints, number, alm.group, base, velocity)
+    if alm.progress.conflicts[0] > 0:
+        for index in range(joints.block_first[1]):
+            block = joints.block_order[index]
+            for row in range(rows.block_row[block], rows.block_row[block + 1]):
+                rows.bias[row] = by_row.bias[row]
+    return left
+
+
+@subkernel
+def _push_off(rows, joints, bodies, alm):
+    """The gradient J' D u of what the rows that hold are off; returns the largest [m/s]."""
+    weight, speed, gradient, local = alm.by_row.weight, alm.by_row.speed, alm.by_body.gradient, alm.graph.local
+    for body in bodies:
+        for column in range(6):
+            gradient[body, column] = 0.0
+    largest = 0.0
+    for index in range(joints.block_first[1]):
+        block = joints.block_order[index]
+        a, b = rows.body_a[block], rows.body_b[block]
+        pushed_a, pushed_b = local[a] >= 0, local[b] >= 0
+        for row in range(rows.block_row[block], rows.block_row[block + 1]):
+            if weight[row] < 0.0:
+                compliance, impulse = rows.compliance[row], rows.impulse[row]
+                share, rho = with_compliance(-weight[row], compliance)
+                off = abs(speed[row] + compliance * impulse)
+                largest = max(largest, (1.0 - compliance / rows.diagonal[row]) * off)
+                # what the impulse is at this velocity, less what it is
+                push = impulse - (share * impulse - rho * speed[row])
+                for column in range(6):
+                    if pushed_a:
+                        gradient[a, column] += rows.jacobian[row, column] * push
+                    if pushed_b:
+                        gradient[b, column] += rows.jacobian[row, 6 + column] * push
+    return largest
+
+
+@subkernel
+def _take_step(rows, joints, alm):
+    """The impulses of the rows that hold at the velocities of the Newton step, and speeds there."""
+    weight, speed, change, multiplier = alm.by_row.weight, alm.by_row.speed, alm.by_row.change, alm.by_row.multiplier
+    for index in range(joints.block_first[1]):
+        block = joints.block_order[index]
+        for row in range(rows.block_row[block], rows.block_row[block + 1]):
+            multiplier[row] = rows.impulse[row]
+            if weight[row] < 0.0:
+                share, rho = with_compliance(-weight[row], rows.compliance[row])
+                speed[row] += change[row]
+                rows.impulse[row] = share * multiplier[row] - rho * speed[row]
+
+
+@subkernel
+def _sweep(rows, islands, island, velocity, workspace, settings, allowed):
+    """Sweep once over the rows that do not hold; returns the largest change [m/s], or -1 without room."""
+    joints, part = workspace.islands, workspace.part
+    model, directions, largest, joint = settings.friction, settings.directions, 0.0, 0
+    for index in range(islands.block_first[island], islands.block_first[island + 1]):
+        block = islands.block_order[index]
+        holds = joint < joints.block_first[1] and joints.block_order[joint] == block
+        joint += 1 if holds else 0
+        a, b = rows.body_a[block], rows.body_b[block]
+        row, end = rows.block_row[block], rows.block_row[block + 1]
+        while row < end:
+            is_pair = row + 1 < end and rows.normal_row[row] >= 0 and rows.normal_row[row] == rows.normal_row[row + 1]
+            if is_pair and model != BOX_FRICTION:
+                error = _visit_friction(
+                    rows, velocity, workspace, row, a, b, part[a], part[b], model, directions, allowed
+                )
+                row += 2
+            elif holds and _is_bilateral(rows, row):
+                error = 0.0
+                row += 1
+            else:
+                error = _visit_row(rows, velocity, workspace, row, a, b, part[a], part[b], allowed)
+                row += 1
+            if error < 0.0:
+                return -1.0
+            largest = max(largest, error)
+    return largest
+
+
+@subkernel(inline=True)
+def _visit_row(rows, velocity, workspace, row, a, b, part_a, part_b, allowed):
+    """Let the impulse of one row be that at which all others stay; returns by how much it changes its speed [m/s]."""
+    impulse, compliance, weight = rows.impulse[row], rows.compliance[row], rows.diagonal[row]
+    normal = rows.normal_row[row]
+    if weight <= 0.0 or (normal >= 0 and impulse == 0.0 and rows.impulse[normal] <= 0.0):
+        return 0.0
+    speed = row_velocity(rows.jacobian, row, rows.bias[row], velocity, a, b) + compliance * impulse
+    wanted = _projected(rows, row, impulse - speed / weight)
+    if weight * abs(wanted - impulse) <= allowed:
+        return 0.0
+    if part_a >= 0 or part_b >= 0:
+        if workspace.first[row] < 0 and not _respond(
+            rows.jacobian, rows.response, workspace, row, np.int64(1), a, b, part_a, part_b
+        ):
+            return -1.0
+        weight = workspace.diagonal[row] + compliance
+        if weight <= 0.0:
+            return 0.0
+        wanted = _projected(rows, row, impulse - speed / weight)
+    _push(rows.response, velocity, workspace, row, wanted - impulse, a, b, part_a, part_b)
+    rows.impulse[row] = wanted
+    return (weight - compliance) * abs(wanted - impulse)
+
+
+@subkernel(inline=True)
+def _projected(rows, row, wanted):
+    return project_impulse(wanted, row, rows.lower, rows.upper, rows.normal_row, rows.friction, rows.impulse)
+
+
+@subkernel(inline=True)
+def _visit_friction(rows, velocity, workspace, row, a, b, part_a, part_b, model, directions, allowed):
+    """As ``_visit_row``, of the two friction rows of a contact."""
+    first, second = rows.impulse[row], rows.impulse[row + 1]
+    bound = rows.friction[row] * max(rows.impulse[rows.normal_row[row]], 0.0)
+    if bound == 0.0 and first == 0.0 and second == 0.0:
+        return 0.0
+    weight_1, weight_2, coupling = rows.diagonal[row], rows.diagonal[row + 1], 0.0
+    if max(weight_1, weight_2) <= 0.0:
+        return 0.0
+    speed_1 = row_velocity(rows.jacobian, row, rows.bias[row], velocity, a, b)
+    speed_2 = row_velocity(rows.jacobian, row + 1, rows.bias[row + 1], velocity, a, b)
+    is_held = part_a >= 0 or part_b >= 0
+    if is_held:
+        if workspace.first[row] < 0 and not _respond(
+            rows.jacobian, rows.response, workspace, row, np.int64(2), a, b, part_a, part_b
+        ):
+            return -1.0
+        weight_1, weight_2, coupling = workspace.diagonal[row], workspace.diagonal[row + 1], workspace.coupling[row]
+    else:
+        for column in range(12):
+            coupling += rows.jacobian[row, column] * rows.response[row + 1, column]
+    new_1, new_2 = 0.0, 0.0
+    if bound > 0.0 and max(weight_1, weight_2) > 0.0:
+        new_1, new_2 = visit_friction(
+            model, directions, bound, weight_1, coupling, coupling, weight_2, speed_1, speed_2, first, second
+        )
+    error = max(weight_1 * abs(new_1 - first), weight_2 * abs(new_2 - second))
+    if error <= allowed and bound > 0.0:
+        return 0.0
+    _push(rows.response, velocity, workspace, row, new_1 - first, a, b, part_a, part_b)
+    _push(rows.response, velocity, workspace, row + 1, new_2 - second, a, b, part_a, part_b)
+    rows.impulse[row], rows.impulse[row + 1] = new_1, new_2
+    return error
+
+
+@subkernel
+def _push(own_response, velocity, workspace, row, delta, a, b, part_a, part_b):
+    """Add what a change of a row's impulse does to all velocities."""
+    if delta == 0.0:
+        return
+    place = workspace.first[row]
+    if part_a >= 0:
+        place = _push_part(velocity, workspace, part_a, place, delta)
+    else:
+        for column in range(6):
+            velocity[a, column] += own_response[row, column] * delta
+    if part_b < 0:
+        for column in range(6):
+            velocity[b, column] += own_response[row, 6 + column] * delta
+    elif part_b != part_a:
+        _push_part(velocity, workspace, part_b, place, delta)
+
+
+@subkernel
+def _push_part(velocity, workspace, part, place, delta):
+    """Add ``delta`` times a response, from ``place`` on, to the velocities of a part; returns the place behind it."""
+    response, part_body = workspace.response, workspace.part_body
+    for index in range(workspace.part_first[part], workspace.part_first[part + 1]):
+        body = part_body[index]
+        for column in range(6):
+            velocity[body, column] += response[place + column] * delta
+        place += 6
+    return place
+
+
+@subkernel
+def _respond(jacobian, own_response, workspace, row, count, a, b, part_a, part_b):
+    """Find H^-1 J' of some rows of a block, and their W; returns whether there was room."""
+    first, x, position = workspace.part_first, workspace.x, workspace.alm.elimination.position
+    local = workspace.alm.graph.local
+    numbers = 0
+    if part_a >= 0:
+        numbers += SIZE * (first[part_a + 1] - first[part_a])
+    if part_b >= 0 and part_b != part_a:
+        numbers += SIZE * (first[part_b + 1] - first[part_b])
+    if workspace.used[0] + count * numbers > workspace.response.size:
+        return False
+    place_a = SIZE * position[local[a]] if part_a >= 0 else 0
+    place_b = SIZE * position[local[b]] if part_b >= 0 else 0
+    for k in range(row, row + count):
+        workspace.first[k] = place = workspace.used[0]
+        workspace.used[0] += numbers
+        total, coupling = 0.0, 0.0
+        if part_a >= 0:
+            for column in range(6):
+                x[place_a + column] = jacobian[k, column]
+            if part_b == part_a:
+                for column in range(6):
+                    x[place_b + column] += jacobian[k, 6 + column]
+            _solve_part(workspace, part_a)
+            for column in range(6):
+                total += jacobian[k, column] * x[place_a + column]
+                coupling += jacobian[row + count - 1, column] * x[place_a + column]
+                if part_b == part_a:
+                    total += jacobian[k, 6 + column] * x[place_b + column]
+                    coupling += jacobian[row + count - 1, 6 + column] * x[place_b + column]
+            place = _keep_response(workspace, part_a, place)
+        else:
+            for column in range(6):
+                total += jacobian[k, column] * own_response[k, column]
+                coupling += jacobian[row + count - 1, column] * own_response[k, column]
+        if part_b < 0:
+            for column in range(6):
+                total += jacobian[k, 6 + column] * own_response[k, 6 + column]
+                coupling += jacobian[row + count - 1, 6 + column] * own_response[k, 6 + column]
+        elif part_b != part_a:
+            for column in range(6):
+                x[place_b + column] = jacobian[k, 6 + column]
+            _solve_part(workspace, part_b)
+            for column in range(6):
+                total += jacobian[k, 6 + column] * x[place_b + column]
+                coupling += jacobian[row + count - 1, 6 + column] * x[place_b + column]
+            _keep_response(workspace, part_b, place)
+        workspace.diagonal[k], workspace.coupling[k] = total, coupling
+    return True
+
+
+@subkernel
+def _keep_response(workspace, part, place):
+    """Copy x of a part's bodies to a response, and clear it; returns the place behind."""
+    x, response = workspace.x, workspace.response
+    for index in range(workspace.part_first[part], workspace.part_first[part + 1]):
+        start = SIZE * workspace.part_position[index]
+        for column in range(6):
+            response[place + column] = x[start + column]
+            x[start + column] = 0.0
+        place += 6
+    return place
+
+
+@subkernel
+def _solve_part(workspace, part):
+    """x <- (L L')^-1 x among the bodies of one part; before the first that is not zero there is nothing to do."""
+    elimination, factor, x = workspace.alm.elimination, workspace.alm.factor, workspace.x
+    first, end, of = workspace.part_first[part], workspace.part_first[part + 1], workspace.part_position
+    column_start, row = elimination.column_start, elimination.row
+    diagonal, inverse, blocks, sums = factor.diagonal, factor.inverse, factor.blocks, factor.sums
+    for index in range(first, end):
+        at = SIZE * of[index]
+        largest = max(abs(x[at]), abs(x[at + 1]), abs(x[at + 2]), abs(x[at + 3]), abs(x[at + 4]), abs(x[at + 5]))
+        if largest == 0.0:
+            continue
+        start = BLOCK * of[index]
+        for m in range(6):
+            value = x[at + m] * inverse[at + m]
+            x[at + m] = value
+            for r in range(m + 1, 6):
+                x[at + r] -= diagonal[start + 6 * m + r] * value
+        for block in range(column_start[of[index]], column_start[of[index] + 1]):
+            subtract_image(x, SIZE * row[block], blocks, BLOCK * block, x, at)
+    for index in range(end - 1, first - 1, -1):
+        at, start = SIZE * of[index], BLOCK * of[index]
+        begin, last = column_start[of[index]], column_start[of[index] + 1]
+        if begin < last:
+            for m in range(BLOCK):
+                sums[m] = 0.0
+            for block in range(begin, last):
+                add_products(sums, 0, blocks, BLOCK * block, x, SIZE * row[block])
+            for m in range(SIZE):
+                s = SIZE * m
+                x[at + m] -= (sums[s] + sums[s + 1]) + (sums[s + 2] + sums[s + 3]) + (sums[s + 4] + sums[s + 5])
+        for m in range(SIZE - 1, -1, -1):
+            value = x[at + m]
+            for r in range(m + 1, SIZE):
+                value -= diagonal[start + SIZE * m + r] * x[at + r]
+            x[at + m] = value * inverse[at + m]
