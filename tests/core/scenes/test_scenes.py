@@ -220,7 +220,8 @@ def test_a_crane_lifts_a_load_and_sets_it_down():
     assert load[:, 2].max() > ground + 3.0
     assert load[-1, 2] == pytest.approx(level + ground, abs=1e-4)
     assert np.linalg.norm(load[-1, :2] - platform.position[:2]) < 0.7
-    assert np.abs(velocities[-1]).max() < 1e-6
+    # the chain above them swings on, and what moves is swept only to a thousandth of what a substep changes
+    assert np.abs(velocities[-1]).max() < 1e-4
     # the boom is where its servos were led
     lean = np.arcsin((places[-1, 1, 2] - 6.0) / 4.0)
     assert np.degrees(lean) == pytest.approx(12.5, abs=1e-3)
