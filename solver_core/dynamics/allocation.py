@@ -20,7 +20,7 @@ from ..solvers.batches.sweep_workspace import (
     with_room_for_domains,
     with_sweeping_workspace,
 )
-from ..solvers.joint_elimination import allocate_jointed
+from ..solvers.jointed_arrays import allocate_jointed
 from ..solvers.small_steps import allocate_small_steps
 from . import sharing
 from .contact_generation import PAIRS_A_RUN

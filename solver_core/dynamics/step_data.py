@@ -16,7 +16,7 @@ from ..model.state import StateArrays
 from ..problem.rows import IslandArrays, IslandProblem, RowArrays, SolverSettings
 from ..solvers.batches.domain_partition import ContactGraph
 from ..solvers.batches.sweep_workspace import DomainJobs, SweepWorkspace
-from ..solvers.joint_elimination import JointedArrays
+from ..solvers.jointed_arrays import JointedArrays
 from ..solvers.small_steps import SmallStepArrays
 from .frame_record import FrameRecord
 from .integration import MotionArrays

@@ -1,0 +1,79 @@
+"""Memory to solve islands with joints, which are eliminated (``joint_elimination``)."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ..problem.rows import IslandArrays, allocate_islands
+from .linear_algebra.block_products import SIZE
+from .newton.alm_workspace import AlmWorkspace, allocate_alm_workspace
+
+# Most numbers of all responses.
+_MOST_NUMBERS = 1 << 20
+
+
+class JointedArrays(NamedTuple):
+    """Memory of ``solve_with_joints_eliminated``; contents mean nothing between calls, but for graph and elimination.
+
+    Attributes
+    ----------
+    islands : IslandArrays
+        One island: the blocks with rows that hold, and their bodies.
+    alm : AlmWorkspace
+        Graph, factor, and vectors by row and body.
+    base : float64 [body_count, 6]
+        Velocities without the impulses of these blocks.
+    part : int64 [body_count]
+        Which bodies joints hold together: a number for each lot of the island; -1 for bodies without joints.
+    part_first : int64 [body_count + 1]
+    part_position, part_body : int64 [body_count]
+        The positions of a part's bodies in the elimination, ascending, and these bodies.
+    part_of_position : int64 [body_count]
+    first : int64 [row_capacity]
+        Where a row's response begins; -1 where there is none yet.
+    diagonal, coupling : float64 [row_capacity]
+        W_ii of a row with a response, and W between it and the next one.
+    response : float64 [any]
+        Of the part of body a, and of that of body b where that is another one.
+    used : int64 [1]
+        Numbers of ``response`` that are in use.
+    x : float64 [6 body_count]
+        A right-hand side; zero between calls.
+    """
+
+    islands: IslandArrays
+    alm: AlmWorkspace
+    base: np.ndarray
+    part: np.ndarray
+    part_first: np.ndarray
+    part_position: np.ndarray
+    part_body: np.ndarray
+    part_of_position: np.ndarray
+    first: np.ndarray
+    diagonal: np.ndarray
+    coupling: np.ndarray
+    response: np.ndarray
+    used: np.ndarray
+    x: np.ndarray
+
+
+def allocate_jointed(block_capacity: int, row_capacity: int, body_count: int, jointed_bodies: int) -> JointedArrays:
+    """Room for this many blocks, rows and bodies, of which joints hold so many; none where that is 0."""
+    if jointed_bodies == 0:
+        block_capacity = row_capacity = body_count = 0
+    return JointedArrays(
+        islands=allocate_islands(block_capacity, body_count),
+        alm=allocate_alm_workspace(row_capacity, body_count),
+        base=np.zeros((body_count, 6)),
+        part=np.zeros(body_count, np.int64),
+        part_first=np.zeros(body_count + 1, np.int64),
+        part_position=np.zeros(body_count, np.int64),
+        part_body=np.zeros(body_count, np.int64),
+        part_of_position=np.zeros(body_count, np.int64),
+        first=np.zeros(row_capacity, np.int64),
+        diagonal=np.zeros(row_capacity),
+        coupling=np.zeros(row_capacity),
+        response=np.zeros(min(_MOST_NUMBERS, SIZE * jointed_bodies * row_capacity)),
+        used=np.zeros(1, np.int64),
+        x=np.zeros(SIZE * body_count),
+    )
