@@ -2,7 +2,7 @@
 
 Some problems have no solution: overlaps that contradict each other (a pin too thick for its hole), or a body between
 something driven and something fixed, both infinitely strong. Solvers return their best iterate then, by which bodies
-would be thrown. Three bounds hold always; with s, f and e a body's velocities at the substep's start, at its end
+would be thrown. Two bounds hold always; with s, f and e a body's velocities at the substep's start, at its end
 without contacts, and at its end, and d the one that moves it:
 
 - *Energy.* Contacts take energy. An island that was left unsolved and touches nothing driven gets no more kinetic
@@ -15,11 +15,6 @@ without contacts, and at its end, and d the one that moves it:
   where recovery is what the island's overlaps may ask for, one pair behind the other, as in a stack: of each its depth
   or ``RATIO_RECOVERY`` of the size, and in full what the substep itself would lead into. An island that is beyond gets
   d = e + share (d - e). As both e and d keep contacts apart, so does what is between.
-- *Speed beside what is driven.* A wedge of an angle a multiplies the speed of what drives it by 1 / sin a, without an
-  end where a real drive would stop; and impulses between what is infinitely strong, which had balanced each other,
-  throw a body where it comes free. So in an island that something driven touches, a body that gets more energy than it
-  would have without contacts gets no faster than what drives, a bounce, or the fastest body was; until it is free it
-  overlaps. Nor does recovery move it faster, or faster than what gravity gives in a substep.
 
 What joints hold is not bounded here: their corrections are positions.
 """
@@ -40,12 +35,12 @@ _FACTOR_LEVER = 0.5
 
 
 @kernel(inline=True)
-def bound_motion(rows, islands, contacts, contact_rows, state, motion, step_rules, size, h):
+def bound_motion(rows, islands, contacts, state, motion, step_rules, size, h):
     """Bound velocities, and the ways of the bodies.
 
     Parameters
     ----------
-    rows, islands, contacts, contact_rows
+    rows, islands, contacts
         Of the substep (read).
     state : StateArrays
         Written: velocity.
@@ -58,15 +53,9 @@ def bound_motion(rows, islands, contacts, contact_rows, state, motion, step_rule
     h : float
         [s].
     """
-    rows, islands, contacts, contact_rows = (
-        borrowed(rows),
-        borrowed(islands),
-        borrowed(contacts),
-        borrowed(contact_rows),
-    )
+    rows, islands, contacts = borrowed(rows), borrowed(islands), borrowed(contacts)
     state, motion, step_rules = borrowed(state), borrowed(motion), borrowed(step_rules)
     velocity, is_held = state.velocity, step_rules.is_held
-    is_driven = _something_moves_by_itself(state, motion, contacts)
     for island in range(islands.count[0]):
         first, end = islands.body_first[island], islands.body_first[island + 1]
         if islands.block_first[island] == islands.block_first[island + 1] or first == end:
@@ -76,23 +65,7 @@ def bound_motion(rows, islands, contacts, contact_rows, state, motion, step_rule
         if has_flagged_body(islands, island, motion.solve_flags.is_unsolved):
             _bound_energy(rows, islands, island, contacts, motion, velocity)
         _bound_ways(islands, island, contacts, motion, velocity, size, h)
-        if is_driven and touches_kinematic(islands, island, rows, contacts, velocity):
-            _bound_speeds(rows, islands, island, contacts, contact_rows, state, motion)
 
-
-@subkernel
-def _something_moves_by_itself(state, motion, contacts):
-    """Whether some body that cannot be pushed moves, or some surface."""
-    for body in range(state.kind.size):
-        if not motion.can_be_pushed[body]:
-            for column in range(6):
-                if state.velocity[body, column] != 0.0:
-                    return True
-    for contact in range(contacts.count[0]):
-        for axis in range(3):
-            if contacts.surface_velocity[contact, axis] != 0.0:
-                return True
-    return False
 
 
 @subkernel
@@ -161,70 +134,3 @@ def _recovery(islands, island, contacts, motion, size):
         asked = min(depth, RATIO_RECOVERY * size_that_moves(size, motion.can_be_pushed, a, b))
         deepest = max(deepest, asked + max(unrelaxed, 0.0))
     return total + deepest
-
-
-@subkernel
-def _bound_speeds(rows, islands, island, contacts, contact_rows, state, motion):
-    first, end = islands.body_first[island], islands.body_first[island + 1]
-    square = forced = 0.0
-    for index in range(first, end):
-        body = islands.body_order[index]
-        # at the start: with what gravity adds each time, they would grow from substep to substep
-        square = max(square, _square_of(motion.start_velocity[body]))
-        forced = max(forced, _apart(motion.start_velocity[body], motion.free_velocity[body], 0.0))
-    for index in range(islands.block_first[island], islands.block_first[island + 1]):
-        contact = islands.block_order[index]
-        if contact < contacts.count[0]:
-            square = max(square, _driven_speed(contacts, state, motion, contact) ** 2)
-            square = max(square, contact_rows.bounce_speed[contact] ** 2)
-    for index in range(first, end):
-        body = islands.body_order[index]
-        own, way = state.velocity[body], motion.position_velocity[body]
-        mass = rows.body_mass[body]
-        if _square_of(own) > square and _energy(mass, own) > _energy(mass, motion.free_velocity[body]):
-            _limit(own, square)
-        _limit(way, max(square, _square_of(own), forced * forced))
-
-
-@subkernel
-def _square_of(velocity):
-    return velocity[0] ** 2 + velocity[1] ** 2 + velocity[2] ** 2
-
-
-@subkernel
-def _energy(mass, velocity):
-    """Twice the kinetic energy of a body [J]."""
-    energy = 0.0
-    for i in range(6):
-        for j in range(6):
-            energy += velocity[i] * mass[i, j] * velocity[j]
-    return energy
-
-
-@subkernel
-def _driven_speed(contacts, state, motion, contact):
-    """How fast the sides of a contact that cannot be pushed move there [m/s]."""
-    square = 0.0
-    for body in (contacts.body_a[contact], contacts.body_b[contact]):
-        if not motion.can_be_pushed[body]:
-            own, place = state.velocity[body], state.position[body]
-            x, y, z = contacts.position[contact]
-            x, y, z = x - place[0], y - place[1], z - place[2]
-            square = max(
-                square,
-                (own[0] + own[4] * z - own[5] * y) ** 2
-                + (own[1] + own[5] * x - own[3] * z) ** 2
-                + (own[2] + own[3] * y - own[4] * x) ** 2,
-            )
-    x, y, z = contacts.surface_velocity[contact]
-    return math.sqrt(square) + math.sqrt(x * x + y * y + z * z)
-
-
-@subkernel
-def _limit(velocity, square):
-    """Slow a body to a speed, of which the square is given."""
-    own = _square_of(velocity)
-    if own > square:
-        share = math.sqrt(square / own)
-        for column in range(6):
-            velocity[column] *= share

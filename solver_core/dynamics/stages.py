@@ -194,7 +194,6 @@ def run_integrate(arrays):
         problem.rows,
         problem.islands,
         members.collision.contacts[members.collision.roles.present[0]],
-        problem.contact_rows,
         members.state,
         members.motion,
         problem.step_rules,

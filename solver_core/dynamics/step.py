@@ -18,7 +18,7 @@ from .integration import measure_motion
 from .sharing import call_stage
 from .sleeping import fall_asleep, forget_changes
 from .stage_names import APPLY_FORCES, END_JOINTS, FALL_ASLEEP, INTEGRATE, SOLVE_POSITIONS, SOLVE_VELOCITIES
-from .standstill import forget_standing, note_standing
+from .standstill import count_broken, forget_standing, note_standing
 
 
 @kernel
@@ -62,10 +62,15 @@ def advance_frame(arrays):
         end_stage(record, SOLVE_POSITIONS)
 
         solve_islands(members, SOLVE_VELOCITIES)
+        broken = count_broken(members.joint_state)
         if model.joints.body_a.size > 0:
             call_stage(stages, END_JOINTS, arrays)
 
         all_stand = note_standing(members, step)
+        if count_broken(members.joint_state) > broken:
+            # what they held is about to move
+            forget_standing(members.motion.stands)
+            all_stand = False
         call_stage(stages, INTEGRATE, arrays)
         end_stage(record, INTEGRATE)
 
