@@ -67,7 +67,6 @@ def bound_motion(rows, islands, contacts, state, motion, step_rules, size, h):
         _bound_ways(islands, island, contacts, motion, velocity, size, h)
 
 
-
 @subkernel
 def _bound_energy(rows, islands, island, contacts, motion, velocity):
     if touches_kinematic(islands, island, rows, contacts, velocity):
