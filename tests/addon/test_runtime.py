@@ -182,7 +182,7 @@ def test_only_shapes_that_the_model_has_are_compiled():
 
 
 def test_stages_of_joints_are_compiled_where_there_are_some(monkeypatch):
-    """All six, and no others besides; without joints none of them."""
+    """All seven, and no others besides; without joints none of them."""
     monkeypatch.setattr(compile_processes, "child_count", lambda: 0)
     monkeypatch.setattr(function_tables.Compilation, "compile", lambda compilation: None)
     named = [
@@ -195,6 +195,7 @@ def test_stages_of_joints_are_compiled_where_there_are_some(monkeypatch):
         "correct_joints",
         "move_joint_rows",
         "end_joints",
+        "solve_jointed",
         "wake_joined",
     }
     assert named[0] < named[1]
