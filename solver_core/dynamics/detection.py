@@ -4,8 +4,9 @@ Contacts are searched for as far as bodies may come by the velocities that they 
 leads a body farther or elsewhere, it may meet what it was not near. So there are several passes a substep:
 
 1. The first pass takes the pairs of the broad phase, and contacts along the motion that the start predicts.
-2. If the solution takes a body farther than that (``reach_farther``) towards what is no pair yet (``find_unseen_pair``),
-   or together with what it would have passed (``recheck_swept_pairs``), the next pass takes new pairs.
+2. If the solution takes a body farther than that (``reach_farther``), towards what is no pair yet
+   (``find_unseen_pair``), or together with what it would have passed (``recheck_swept_pairs``), the next pass takes
+   new pairs.
 3. Else, if it drives shapes into each other by the substep's end, the next pass takes the same pairs, and makes
    contacts also at these end poses.
 

@@ -20,9 +20,9 @@ CREDIT_START, CREDIT_MOST = 3000.0, 1000.0
 CREDIT_OF_REST, CREDIT_TO_TRY, SHARE_OF_SUCCESS = 500.0, 40.0, 0.1
 # The largest debt that a failure leaves: a heap that could rest by now is not to wait for seconds.
 _CREDIT_DEBT = 500.0
-# What an attempt in motion may cost: about as much as the small steps that it replaces, since it is good for this substep
-# only. What succeeds takes less (19 in 20 below 30 sweeps, and the rest above 200). Failures may cost a tenth of that:
-# this much is added in each substep, up to two failures.
+# What an attempt in motion may cost: about as much as the small steps that it replaces, since it is good for this
+# substep only. What succeeds takes less (19 in 20 below 30 sweeps, and the rest above 200). Failures may cost a tenth
+# of that: this much is added in each substep, up to two failures.
 BUDGET_IN_MOTION = 40.0
 _WASTE_EARNED, _WASTE_MOST = 4.0, 80.0
 # What each substep adds: the sweeps of small steps, and as much as this many visits of a contact take.
