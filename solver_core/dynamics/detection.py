@@ -274,6 +274,9 @@ def _miss_something(arrays, members):
     velocity, step, predicted = members.state.velocity, numbers_of(members.settings.step), workspace.predicted
     pairs = members.collision.pairs[members.collision.roles.present[0]]
     is_farther = reach_farther(members.model.size, motion, velocity, step.gravity_norm, step.h, predicted.surplus)
+    if is_farther and members.model.joints.body_a.size > 0:
+        # the corrections of joints are still to come, and lead bodies elsewhere
+        return True
     if is_farther:
         _copy_velocities(velocity, predicted.velocity)
         take_mean_velocities(motion.small_steps, predicted.velocity)
