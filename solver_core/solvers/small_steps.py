@@ -52,7 +52,7 @@ RATIO_FASTEST_RECOVERY = 0.02
 # ... and down to this share: what rests would tremble for the last of it.
 _RATIO_LEFT_OVERLAP = 5e-4
 # Sweeps of a small step; more while they change gaps by more than this share of the smallest body, up to so many.
-_SWEEPS, _RATIO_LEFT, _MOST_SWEEPS = 2, 1e-3, 8
+_SWEEPS, _RATIO_LEFT, _MOST_SWEEPS = 2, 1e-3, 16
 # Sweeps that take out overlaps, until they change places by less than this share of the smallest body.
 _MOST_SWEEPS_APART, _RATIO_LEFT_APART = 16, 1e-4
 _BOUNCE_SWEEPS = 2
