@@ -22,7 +22,7 @@ def recheck_swept_pairs(model, state, start_velocity, step, pairs, workspace, is
         As ``narrow_phase`` left them (read).
     is_farther : bool
         Whether bodies go farther than their velocities at the start could tell: then pairs without contacts may have
-        become fast enough to pass each other.
+        become fast enough to pass each other, and a body may meet other triangles of a mesh.
 
     Returns
     -------
@@ -52,6 +52,8 @@ def recheck_swept_pairs(model, state, start_velocity, step, pairs, workspace, is
                 continue
         if with_mesh:
             # Which triangles it meets then is found out when contacts are made.
+            if is_farther:
+                return True
             speed = closest_approach(velocity[body_a], velocity[body_b], radius_a, radius_b)
             if step.h * speed > RATIO_FAST * pair.size:
                 return True
