@@ -82,7 +82,13 @@ def solve_jointed(arrays, members, rows, islands, island):
     """
     free_velocity, velocity, stages = members.motion.free_velocity, members.state.velocity, members.kernels.stages
     sweeps = np.int64(0) if members.solves.pass_kind[0] == SAME_IMPULSES else _MOST_SWEEPS
-    is_exact = members.solves.pass_kind[0] >= SAME_CONTACTS and members.joint_state.is_exact[island]
+    pass_kind, joint_state = members.solves.pass_kind[0], members.joint_state
+    if pass_kind == SAME_IMPULSES and joint_state.is_projected[island]:
+        outcome = _call_solver(stages, SOLVE_JOINTED, arrays, island, np.int64(0))
+        if outcome[0] != FAILED:
+            return outcome, members.motion.small_steps.is_swept[islands.body_order[islands.body_first[island]]]
+        apply_impulses(rows, islands, island, free_velocity, velocity)
+    is_exact = pass_kind >= SAME_CONTACTS and joint_state.is_exact[island]
     if not is_exact and _suits_sweeps(members, islands, island):
         outcome = _call_solver(stages, SOLVE_JOINTED, arrays, island, sweeps)
         if outcome[0] != FAILED and not is_worse_than_nothing(outcome):

@@ -45,6 +45,11 @@ _RATIO_GIVE = 1e-10
 # If so many corrections in turn do not bring the least error so far down by this factor, there are no more. Newton's
 # method begins with larger ones where a chain is nearly straight between two fixed points.
 _PATIENCE, _RATIO_GAIN = 3, 0.9
+# Joints that are open by more than this share of their size when Newton's method ends are closed by projection.
+_RATIO_OPEN = 1e-7
+# What to do with a solution: nothing, to keep it, or to take the one that was kept in its place.
+USE, KEEP, TAKE_KEPT = range(3)
+USE_EXACT = False
 
 
 @subkernel
@@ -236,7 +241,7 @@ def find_joint_islands(joint_state, islands, first_block):
 
 
 @subkernel
-def find_due_islands(joints, joint_state, state, size, can_be_pushed, islands, h, rows, is_first, is_swept):
+def find_due_islands(joints, joint_state, state, size, can_be_pushed, islands, h, rows, is_first, is_swept, ends):
     """Find the islands whose joints are not where they are to be, or whose bodies do not move as was taken for granted.
 
     Parameters
@@ -244,7 +249,7 @@ def find_due_islands(joints, joint_state, state, size, can_be_pushed, islands, h
     joints : JointArrays
         Read.
     joint_state : JointStateArrays
-        Read: end poses, guess. Written: is_due, is_exact, error, opening, end_error.
+        Read: end poses, guess. Written: is_due, is_exact, is_projected, state_kept, errors, opening.
     state : StateArrays
         Read: velocity, the solution.
     size : float64 [body_count]
@@ -259,6 +264,8 @@ def find_due_islands(joints, joint_state, state, size, can_be_pushed, islands, h
         Whether there has been no correction yet.
     is_swept : bool [body_count]
         Bodies of whose islands contacts are only swept (read).
+    ends : bool
+        Whether there are no more corrections by Newton's method.
 
     Returns
     -------
@@ -266,7 +273,7 @@ def find_due_islands(joints, joint_state, state, size, can_be_pushed, islands, h
         How many there are.
     """
     for island in range(islands.count[0]):
-        joint_state.worst[island] = _motion_off(joint_state, state.velocity, size, islands, island, h)
+        joint_state.off[island] = 0.0
     for joint in range(joints.body_a.size):
         block, island = joint_state.block[joint], joint_state.island[joint]
         if block < 0:
@@ -284,19 +291,34 @@ def find_due_islands(joints, joint_state, state, size, can_be_pushed, islands, h
             elif joints.role[index] == HOLD:
                 linear += error * error
         joint_state.opening[joint, 0], joint_state.opening[joint, 1] = math.sqrt(linear), math.sqrt(angular)
-        joint_state.worst[island] = max(joint_state.worst[island], off / (_RATIO_EXACT * joints.size[joint]))
+        joint_state.off[island] = max(joint_state.off[island], off / (_RATIO_EXACT * joints.size[joint]))
     due = 0
     for island in range(islands.count[0]):
-        worst = joint_state.worst[island]
+        joint_state.is_exact[island] = joint_state.is_exact[island] and not is_first
+        joint_state.is_projected[island] = joint_state.is_projected[island] and not is_first
+        worst = joint_state.off[island]
+        if not joint_state.is_projected[island]:
+            worst = max(worst, _motion_off(joint_state, state.velocity, size, islands, island, h))
         if is_first or worst <= _RATIO_GAIN * joint_state.error[island]:
             joint_state.error[island], joint_state.stale[island] = worst, 0
         else:
             joint_state.stale[island] += 1
-        joint_state.is_exact[island] = joint_state.is_exact[island] and not is_first
+        joint_state.state_kept[island] = USE
+        if not joint_state.is_projected[island] and (is_first or worst < joint_state.least[island]):
+            joint_state.least[island], joint_state.state_kept[island] = worst, KEEP
         is_around_sweeps = is_swept[islands.body_order[islands.body_first[island]]] and not joint_state.is_exact[island]
-        if is_around_sweeps and joint_state.stale[island] == _PATIENCE:
+        is_stale = joint_state.stale[island] == _PATIENCE
+        if is_around_sweeps and is_stale and USE_EXACT:
             joint_state.is_exact[island] = True
             joint_state.error[island], joint_state.stale[island] = worst, 0
+        elif (is_stale or ends) and not joint_state.is_projected[island]:
+            joint_state.is_projected[island] = joint_state.off[island] > _RATIO_OPEN / _RATIO_EXACT
+            if joint_state.is_projected[island]:
+                joint_state.error[island], joint_state.stale[island] = math.inf, 0
+                if joint_state.state_kept[island] == USE:
+                    joint_state.state_kept[island] = TAKE_KEPT
+            else:
+                joint_state.stale[island] = _PATIENCE
         joint_state.is_due[island] = worst > 1.0 and joint_state.stale[island] < _PATIENCE
         due += 1 if joint_state.is_due[island] else 0
     return due
