@@ -8,6 +8,7 @@ with another Numba that Cairn was tested with; the kernels that travel in the zi
 
 import contextlib
 import errno
+import functools
 import importlib
 import importlib.metadata
 import json
@@ -42,15 +43,19 @@ def build_record() -> dict:
 
 def found_versions(names: Sequence[str] = PACKAGES) -> dict[str, tuple[str, str] | None]:
     """Installed versions and places of packages, without loading them: {name: (version, folder) or None}."""
-    found: dict[str, tuple[str, str] | None] = {}
-    for name in names:
-        try:
-            distribution = importlib.metadata.distribution(name)
-        except importlib.metadata.PackageNotFoundError:
-            found[name] = None
-        else:
-            found[name] = distribution.version, str(Path(str(distribution.locate_file(name))))
-    return found
+    return {name: _found_before(name) if name in sys.modules else _found(name) for name in names}
+
+
+def _found(name: str) -> tuple[str, str] | None:
+    try:
+        distribution = importlib.metadata.distribution(name)
+    except importlib.metadata.PackageNotFoundError:
+        return None
+    return distribution.version, str(Path(str(distribution.locate_file(name))))
+
+
+# What is loaded stays as it is; to read the versions takes some ten milliseconds, and a bake asks three times.
+_found_before = functools.cache(_found)
 
 
 def differences(record: dict, found: dict[str, tuple[str, str] | None]) -> list[str]:

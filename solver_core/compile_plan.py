@@ -8,9 +8,11 @@ from .compiled.function_tables import Compilation
 from .compiled.views import StepArrays
 from .dynamics.allocation import allocate_collision, allocate_members
 from .dynamics.compilation import detection_to_compile, empty_tables, stages_to_compile
+from .dynamics.frame_poses import aim_driven, find_driven_poses, place_driven, write_user_poses
 from .dynamics.next_substep import find_present_contacts
 from .dynamics.step import advance_frame
 from .dynamics.step_data import seen_by_stages
+from .dynamics.substeps_needed import substeps_needed
 from .geometry.shapes import Box, ShapeKind
 from .model.builder import ModelBuilder
 from .model.joints.fixed import Fixed
@@ -39,7 +41,7 @@ def what_to_compile(method: str, friction: str, shape_kinds, workers: int, joint
     if solver is None:
         return [*detection_to_compile(members, kinds), contacts]
     stages = stages_to_compile(members, kinds, solver, workers)
-    return [*stages, contacts, Compilation("frame", advance_frame, (arrays,))]
+    return [*stages, contacts, Compilation("frame", advance_frame, (arrays,)), *_around_the_frame(members)]
 
 
 def everything_to_compile(methods=METHODS) -> list[Compilation]:
@@ -55,6 +57,20 @@ def everything_to_compile(methods=METHODS) -> list[Compilation]:
             name = f"{method or 'contacts'} {friction} {workers} {joints}: {compilation.name}"
             found.setdefault(compilation.identity(), compilation._replace(name=name))
     return list(found.values())
+
+
+def _around_the_frame(members) -> list[Compilation]:
+    """What ``Simulation`` calls before and after a frame's kernel."""
+    state = members.state
+    kind, position, orientation, velocity = state.kind, state.position, state.orientation, state.velocity
+    poses = position, orientation
+    return [
+        Compilation("substeps", substeps_needed, (kind, velocity, members.model.size, 0.0, 0.0)),
+        Compilation("driven_poses", find_driven_poses, (kind, *poses, *poses)),
+        Compilation("aim", aim_driven, (kind, *poses, velocity, *poses, 0.0)),
+        Compilation("place", place_driven, (kind, *poses, *poses)),
+        Compilation("user_poses", write_user_poses, (*poses, *poses, *poses)),
+    ]
 
 
 def _members_of_small_model(method, workers, joints):

@@ -27,6 +27,7 @@ from .dynamics.allocation import (
     with_domains,
 )
 from .dynamics.compilation import empty_tables, stages_to_compile
+from .dynamics.frame_poses import aim_driven, find_driven_poses, place_driven, write_user_poses
 from .dynamics.frame_record import allocate_record, clear_record
 from .dynamics.integration import allocate_motion
 from .dynamics.joint_input import change_joints, exclude_joined
@@ -35,7 +36,6 @@ from .dynamics.sleeping import allocate_sleep, groups_that_touch, put_to_sleep, 
 from .dynamics.step import advance_frame
 from .dynamics.step_data import StepMembers, StepSettings
 from .dynamics.substeps_needed import substeps_needed
-from .geometry import rotations
 from .geometry.shapes import ShapeKind
 from .model.model import BodyKind, Model
 from .model.state import copy_state
@@ -50,6 +50,10 @@ from .solvers.registry import find_method
 # Tables of kernels that simulations of this process have called, by what they depend on: to look the kernels up takes
 # some ten milliseconds.
 _tables_of_kernels: dict[tuple, Any] = {}
+
+# After a frame that took less [s], ``frame_steps`` takes all substeps of the next one at once: to come back after each
+# takes longer than those of a few bodies.
+SECONDS_AT_ONCE = 0.02
 
 
 class SimulationError(RuntimeError):
@@ -106,6 +110,8 @@ class Simulation:
         # kinds of all bodies where none of them is driven
         self._undriven_kinds = b""
         self._gravity_norm = _norm(self._gravity)
+        # that the last frame took; nothing is known of the first one
+        self._seconds = math.inf
         if model.starts_asleep.any():
             self._start_asleep()
 
@@ -134,8 +140,9 @@ class Simulation:
     def frame_steps(self, frame_input: FrameInput | None = None) -> Generator[int, None, FrameReport]:
         """Simulate one frame, to the same bits, as a generator that comes back after each substep but the last.
 
-        Between two of them the simulation is within the frame: the generator must be run to its end before anything
-        but ``poses`` and ``velocities`` is asked, and closed only to give the simulation up.
+        After a frame that was over in no time (``SECONDS_AT_ONCE``) it does not come back at all. Between two of them
+        the simulation is within the frame: the generator must be run to its end before anything but ``poses`` and
+        ``velocities`` is asked, and closed only to give the simulation up.
 
         Parameters
         ----------
@@ -156,7 +163,7 @@ class Simulation:
             As ``advance_frame``.
         """
         target, shapes, step = self._begin_frame(frame_input or _AS_BEFORE)
-        for substeps in range(1, step.substeps):
+        for substeps in range(1, step.substeps if self._seconds > SECONDS_AT_ONCE else 1):
             # bodies fall asleep at the frame's end
             self._step(step._replace(substeps=substeps, sleeping=0))
             yield substeps
@@ -203,6 +210,7 @@ class Simulation:
         shape_parameters.place_shapes(self._collision.workspace, shapes)
         self.frame += 1
         report = self._report()
+        self._seconds = 1e-9 * sum(report.nanoseconds)
         if report.contacts >= BLOCKS_TO_PARTITION and not may_partition(self._problem):
             self._problem, self._workers = with_domains(self._problem), None
         return report
@@ -215,7 +223,12 @@ class Simulation:
         position, orientation : float64 [body_count, 3], [body_count, 4]
             [m]; unit quaternions (w, x, y, z).
         """
-        return self.model.user_poses(self.state.position, self.state.orientation)
+        model, state = self.model, self.state
+        position, orientation = np.empty_like(state.position), np.empty_like(state.orientation)
+        write_user_poses(
+            model.frame_position, model.frame_orientation, state.position, state.orientation, position, orientation
+        )
+        return position, orientation
 
     def contact_problem(self) -> ContactProblem:
         """The problem that the next frame's first position solve starts with, for ``solve_contacts`` or one's own code.
@@ -391,7 +404,7 @@ class Simulation:
         Returns
         -------
         tuple or None
-            (kinematic [body_count], position, orientation) of the body frames at the frame's end.
+            (position, orientation) of all body frames at the frame's end; those of kinematic bodies count.
         """
         if frame_input.position is None:
             return None
@@ -399,40 +412,29 @@ class Simulation:
         kinds = self.state.kind.tobytes()
         if kinds == self._undriven_kinds:
             return None
-        kinematic = self.state.kind == BodyKind.KINEMATIC.value
-        if not kinematic.any():
+        if BodyKind.KINEMATIC.value not in self.state.kind:
             self._undriven_kinds = kinds
             return None
-        count = self.model.body_count
+        count, model = self.model.body_count, self.model
         position = np.array(frame_input.position, float)
         orientation = np.array(frame_input.orientation, float)
         if position.shape != (count, 3) or orientation.shape != (count, 4):
             raise ValueError(f"position and orientation must have the shapes ({count}, 3) and ({count}, 4)")
-        lost = kinematic & ~(np.isfinite(position).all(axis=1) & np.isfinite(orientation).all(axis=1))
-        if lost.any():
-            raise ValueError(f"the pose given for {self.model.names[np.argmax(lost)]} holds NaN or infinity")
-        present_position, present_orientation = self.poses()
-        position[~kinematic] = present_position[~kinematic]
-        orientation[~kinematic] = present_orientation[~kinematic]
-        orientation /= np.linalg.norm(orientation, axis=1, keepdims=True)
-        return kinematic, *self.model.body_poses(position, orientation)
+        lost = find_driven_poses(self.state.kind, model.frame_position, model.frame_orientation, position, orientation)
+        if lost >= 0:
+            raise ValueError(f"the pose given for {model.names[lost]} holds NaN or infinity")
+        return position, orientation
 
     def _aim_kinematic_bodies(self, target, duration):
         """Give kinematic bodies the constant velocities that take them to their target in ``duration``."""
-        if target is None:
-            return
-        kinematic, position, orientation = target
-        turn = rotations.multiply(orientation, rotations.conjugate(self.state.orientation))
-        self.state.velocity[kinematic, :3] = ((position - self.state.position) / duration)[kinematic]
-        self.state.velocity[kinematic, 3:] = (rotations.to_rotation_vector(turn) / duration)[kinematic]
+        if target is not None:
+            state = self.state
+            aim_driven(state.kind, state.position, state.orientation, state.velocity, *target, duration)
 
     def _place_kinematic_bodies(self, target):
         """Put driven bodies exactly where they are to be, so that rounding never parts them from their animation."""
-        if target is None:
-            return
-        kinematic, position, orientation = target
-        self.state.position[kinematic] = position[kinematic]
-        self.state.orientation[kinematic] = orientation[kinematic]
+        if target is not None:
+            place_driven(self.state.kind, self.state.position, self.state.orientation, *target)
 
     def _aim_shapes(self, meshes, shapes, duration):
         """Let meshes deform and round shapes grow to their targets in ``duration``, and wake what is near."""

@@ -182,8 +182,12 @@ def sample_without_bodies(scene, depsgraph, frame, export) -> FrameSample:
     evaluated = depsgraph.scene_eval
     render = evaluated.render
     model = export.model
-    position = np.array([body.rigid_start[:3, 3] for body in export.bodies])
-    orientation = np.array([rotations.from_matrix(body.rigid_start[:3, :3]) for body in export.bodies])
+    start = export.default_sample
+    if start is None:  # this is it
+        position = np.array([body.rigid_start[:3, 3] for body in export.bodies])
+        orientation = np.array([rotations.from_matrix(body.rigid_start[:3, :3]) for body in export.bodies])
+    else:
+        position, orientation = start.position.copy(), start.orientation.copy()
     return FrameSample(
         frame=frame,
         duration=evaluated.rigidbody_world.time_scale * render.fps_base / render.fps,

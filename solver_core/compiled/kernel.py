@@ -184,7 +184,8 @@ def direct_call(kernel, *arguments):
 
 def is_cached(kernel, kinds) -> bool:
     """Whether the code of a ``kernel`` or ``entry`` for these types can be loaded, ready-made or from the cache."""
-    return bool(config.DISABLE_JIT) or is_in_cache(kernel, kinds)
+    # what this process has loaded already is not looked for on the disk again
+    return bool(config.DISABLE_JIT) or kinds in kernel.overloads or is_in_cache(kernel, kinds)
 
 
 def _without_owner(context, builder, kind, value):

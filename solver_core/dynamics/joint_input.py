@@ -7,6 +7,15 @@ from ..model.model import ModelArrays
 
 # More than any key of a pair.
 _NO_PAIR = np.iinfo(np.int64).max
+# Numbers of axes in a frame's input: where the state of the joints has them, and of rows of which role.
+_NUMBERS = {
+    "motor_velocity": ("target_speed", MOTOR),
+    "motor_position": ("target_position", MOTOR),
+    "motor_largest": ("largest", MOTOR),
+    "joint_friction": ("largest", FRICTION),
+    "spring_stiffness": ("spring_stiffness", SPRING),
+    "spring_damping": ("spring_damping", SPRING),
+}
 
 
 def change_joints(joints: JointArrays, joint_state, frame_input, duration: float) -> np.ndarray:
@@ -31,6 +40,8 @@ def change_joints(joints: JointArrays, joint_state, frame_input, duration: float
     ValueError
         An array has the wrong shape, or holds infinity or a negative number where there is none.
     """
+    if _changes_nothing(joint_state, frame_input):
+        return np.zeros(len(joints.is_jointed), bool)
     changed = np.zeros(joints.joint_count, bool)
     if frame_input.joint_enabled is not None:
         enabled = np.asarray(frame_input.joint_enabled, bool)
@@ -42,17 +53,10 @@ def change_joints(joints: JointArrays, joint_state, frame_input, duration: float
             joint_state.impulse[rows] = joint_state.change[rows] = 0.0
         joint_state.enabled[:] = enabled
     before = joint_state.target_position.copy()
-    for name, targets, role in (
-        ("motor_velocity", joint_state.target_speed, MOTOR),
-        ("motor_position", joint_state.target_position, MOTOR),
-        ("motor_largest", joint_state.largest, MOTOR),
-        ("joint_friction", joint_state.largest, FRICTION),
-        ("spring_stiffness", joint_state.spring_stiffness, SPRING),
-        ("spring_damping", joint_state.spring_damping, SPRING),
-    ):
+    for name, (field, role) in _NUMBERS.items():
         given = getattr(frame_input, name)
         if given is not None:
-            changed |= _take_over(joints, name, np.asarray(given, float), targets, role)
+            changed |= _take_over(joints, name, np.asarray(given, float), getattr(joint_state, field), role)
     if frame_input.joint_breaking is not None:
         load = np.asarray(frame_input.joint_breaking, float)
         _check_shape("joint_breaking", load, (joints.joint_count, 2))
@@ -64,6 +68,12 @@ def change_joints(joints: JointArrays, joint_state, frame_input, duration: float
     bodies[joints.body_a[changed]] = True
     bodies[joints.body_b[changed & (joints.body_b != WORLD)]] = True
     return bodies
+
+
+def _changes_nothing(joint_state, frame_input) -> bool:
+    """Whether nothing is keyed in this frame, and no servo's place has moved in the last one."""
+    is_given = any(getattr(frame_input, name) is not None for name in ("joint_enabled", "joint_breaking", *_NUMBERS))
+    return not is_given and not joint_state.last_rate.any()
 
 
 def _take_over(joints, name, given, values, role):

@@ -11,9 +11,10 @@ Two rules, of which the one that asks for more counts:
 A body that rests, or hardly moves (slower than by a fall through a two-hundredth of its size), asks for nothing.
 """
 
-import numpy as np
+import math
 
-from ..model.model import BodyKind
+from ..compiled.kernel import kernel, subkernel
+from ..model.state import DYNAMIC, STATIC
 
 # How far a body goes in a substep, as a share of its size, and how far it turns [rad].
 _TRAVEL_A_SUBSTEP, _TURN_A_SUBSTEP = 0.5, 0.5
@@ -23,7 +24,8 @@ SECONDS_KEPT = 1.0
 _RATIO_MOVES = 0.1
 
 
-def substeps_needed(kind, velocity, size, gravity_norm: float, duration: float) -> int:
+@kernel
+def substeps_needed(kind, velocity, size, gravity_norm, duration):
     """Substeps of a frame.
 
     Parameters
@@ -42,14 +44,19 @@ def substeps_needed(kind, velocity, size, gravity_norm: float, duration: float) 
     int
         At least 1.
     """
-    moving = kind != BodyKind.STATIC.value
-    speed = np.linalg.norm(velocity[moving, :3], axis=1)
-    spin = np.linalg.norm(velocity[moving, 3:], axis=1)
-    sizes = size[moving]
-    rates = [(speed / sizes).max(initial=0.0) / _TRAVEL_A_SUBSTEP, spin.max(initial=0.0) / _TURN_A_SUBSTEP]
-    falls = (kind[moving] == BodyKind.DYNAMIC.value) & (
-        np.hypot(speed, 0.5 * sizes * spin) > _RATIO_MOVES * np.sqrt(gravity_norm * sizes)
-    )
-    if falls.any():
-        rates.append(SECONDS_KEPT * gravity_norm / float(sizes[falls].min()))
-    return max(int(np.ceil(duration * max(rates))), 1)
+    rate, smallest = 0.0, math.inf
+    for body in range(len(kind)):
+        if kind[body] == STATIC:
+            continue
+        speed = _norm(velocity[body, 0], velocity[body, 1], velocity[body, 2])
+        spin = _norm(velocity[body, 3], velocity[body, 4], velocity[body, 5])
+        rate = max(rate, speed / size[body] / _TRAVEL_A_SUBSTEP, spin / _TURN_A_SUBSTEP)
+        fastest = math.hypot(speed, 0.5 * size[body] * spin)
+        if kind[body] == DYNAMIC and fastest > _RATIO_MOVES * math.sqrt(gravity_norm * size[body]):
+            smallest = min(smallest, size[body])
+    return max(math.ceil(duration * max(rate, SECONDS_KEPT * gravity_norm / smallest)), 1)
+
+
+@subkernel
+def _norm(x, y, z):
+    return math.sqrt(x * x + y * y + z * z)

@@ -44,15 +44,30 @@ class Blender:
 
     def run(self, *words, check: bool = True) -> subprocess.CompletedProcess:
         """Run Blender with ``words``; ``check`` demands exit code 0 and no traceback."""
-        done = subprocess.run(
+        return self.ended(self.start(*words), check=check)
+
+    def start(self, *words) -> subprocess.Popen:
+        """Start Blender with ``words``, beside others."""
+        return subprocess.Popen(
             [self.executable, *map(str, words)],
             cwd=ROOT,
             env={**os.environ, "BLENDER_USER_RESOURCES": str(self.resources), **self.environment},
             stdin=subprocess.DEVNULL,
-            capture_output=True,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
             text=True,
-            timeout=TIMEOUT,
         )
+
+    @staticmethod
+    def ended(process: subprocess.Popen, check: bool = True) -> subprocess.CompletedProcess:
+        """Wait until it ends, for so long at most; ``check`` as of ``run``."""
+        try:
+            output, errors = process.communicate(timeout=TIMEOUT)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.communicate()
+            raise
+        done = subprocess.CompletedProcess(process.args, process.returncode, output, errors)
         if check:
             assert done.returncode == 0, done.stdout + done.stderr
             assert "Traceback" not in done.stdout + done.stderr, done.stdout + done.stderr

@@ -74,3 +74,19 @@ def test_folder_that_cannot_be_written_is_said_and_the_bake_works(new_blender, s
     told = new_blender.script("first_frame.py", blend=scene)
     (line,) = [note for note in told["notes"] if "in each session" in note]
     assert "numba_cache" in line
+
+
+@pytest.mark.nightly
+def test_two_blenders_that_compile_at_once_bake_the_same(bare_blender, scene, tmp_path):
+    """Both compile into one folder, and neither spoils what the other keeps."""
+    reports = [tmp_path / "1.json", tmp_path / "2.json"]
+    bake = ("-b", scene, "--command", "cairn", "bake")
+    started = [bare_blender.start(*bake, "-o", path.with_suffix(".blend"), "--report", path) for path in reports]
+    for process in started:
+        bare_blender.ended(process)
+    digests = {json.loads(path.read_text())["totals"]["digest"] for path in reports}
+    assert len(digests) == 1
+    kept = bare_blender.kernel_files
+    assert kept
+    bare_blender.run(*bake, "-o", tmp_path / "3.blend")
+    assert bare_blender.kernel_files == kept

@@ -7,6 +7,7 @@ import shutil
 from pathlib import Path
 
 import pytest
+from application import Blender
 
 pytestmark = pytest.mark.skipif(not os.environ.get("DISPLAY"), reason="there is no X screen: DISPLAY is not set")
 
@@ -119,3 +120,14 @@ def test_wedge_from_a_right_click_to_the_variant_that_is_taken(blender, scene, t
     report = json.loads((tmp_path / "shot.wedge" / "v0002.json").read_text())
     assert seen["taken"] == {"baked": True, "substeps": 8, "digest": report["totals"]["digest"]}
     assert seen["undone"] == {"baked": False, "substeps": 4, "digest": ""}
+
+
+@pytest.mark.nightly
+def test_from_the_zip_to_a_baked_house_of_cards(plain_blender, archive, tmp_path):
+    """What README says, in an empty profile: install from disk, Add > Cairn, Bake; it takes minutes at most."""
+    new = Blender(plain_blender.executable, tmp_path / "empty")
+    seen = new.script("first_minutes.py", archive, window=True)
+    assert seen["summary"].endswith("all contacts within tolerance")
+    assert seen["frames"] == 121
+    assert abs(seen["fallen"]) < 1e-4
+    assert seen["seconds"]["baked"] < 180.0

@@ -1,7 +1,9 @@
 """The zip in the real application: validated, installed, enabled, switched off and on."""
 
+import zipfile
+
 import pytest
-from application import LOG_LINE, build_zip
+from application import LOG_LINE, Blender, build_zip, this_platform
 
 
 def lines_of(done):
@@ -23,6 +25,19 @@ def test_zip_of_another_line_is_refused_by_blender_itself(plain_blender, applica
     # Blender says so, and goes on to exit with 0
     assert "maximum version (5.1.0)" in done.stdout
     assert not list(plain_blender.resources.rglob("cairn"))
+
+
+def test_zip_of_another_platform_is_refused_by_blender_itself(plain_blender, archive, tmp_path):
+    """The manifest names the platform of the wheels and kernels."""
+    here, other = this_platform(), "windows-arm64"
+    with zipfile.ZipFile(archive) as source, zipfile.ZipFile(tmp_path / "other.zip", "w") as target:
+        for name in ("__init__.py", "blender_manifest.toml"):
+            target.writestr(name, source.read(name).replace(f'["{here}"]'.encode(), f'["{other}"]'.encode()))
+    plain = Blender(plain_blender.executable, tmp_path / "empty")
+    install = ("-b", "--command", "extension", "install-file", "--repo", "user_default", "--enable")
+    done = plain.run(*install, tmp_path / "other.zip", check=False)
+    assert f"This platform ({here}) isn't one of ({other})" in done.stdout
+    assert not list(plain.resources.rglob("cairn"))
 
 
 def test_enabled_extension_loads_neither_numba_nor_scipy(blender):

@@ -13,6 +13,7 @@ from cairn.solver_core import (
     SimulationOptions,
     Sphere,
 )
+from cairn.solver_core import simulation as simulation_module
 
 SUBSTEPS = 4
 G = 9.81
@@ -141,17 +142,30 @@ def test_gravity_that_turns_moves_what_stood():
     assert simulation.velocities()[1:, 2] == pytest.approx(1.0 / 24.0, abs=1e-6)
 
 
-def test_substep_by_substep_gives_the_same_bits():
+def test_substep_by_substep_gives_the_same_bits(monkeypatch):
     """Also where a frame ends at rest after its first substep."""
+    monkeypatch.setattr(simulation_module, "SECONDS_AT_ONCE", 0.0)
     whole, parts = builder_with_floor(), builder_with_floor()
     for builder in (whole, parts):
         add_stack(builder, 4)
     whole, parts = simulate(whole), simulate(parts)
     for _ in range(12):
         whole.advance_frame()
-        for _ in parts.frame_steps():
-            pass
+        assert list(parts.frame_steps()) == [1, 2, 3]
     assert whole.digest() == parts.digest()
+
+
+def test_after_a_quick_frame_the_next_one_is_taken_at_once():
+    """To come back after each substep takes longer than those of a few bodies; a frame that lasted is not quick."""
+    builder = builder_with_floor()
+    add_stack(builder, 2)
+    simulation = simulate(builder)
+    assert list(simulation.frame_steps()) == [1, 2, 3]
+    simulation._seconds = 0.5 * simulation_module.SECONDS_AT_ONCE
+    assert list(simulation.frame_steps()) == []
+    simulation._seconds = 2.0 * simulation_module.SECONDS_AT_ONCE
+    assert list(simulation.frame_steps()) == [1, 2, 3]
+    assert simulation.frame == 3
 
 
 def test_what_hangs_still_ends_the_frame_too():

@@ -140,8 +140,8 @@ def books_on_a_shelf_that_collapses():
 
 
 @played(
-    fails="what stands on the keyed block and on its two neighbours loads the keyed one alone, so that it drags the "
-    "storeys above along with all their weight times its friction"
+    fails="what stands on the keyed block and on its two neighbours loads the keyed one alone at rest, and small steps "
+    "leave it there as the block is pulled, so that the storeys above go along; in the quality Exact the tower stands"
 )
 def blocks_game_with_one_pulled_out():
     """A tower of three blocks a storey; a waxed one in the middle is keyed out of it and let go. The tower stands."""
