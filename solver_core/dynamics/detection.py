@@ -56,7 +56,7 @@ from .stage_names import (
 )
 
 # Most corrections of the joints in a pass, by Newton's method and then by projection.
-_MAX_CORRECTIONS, _MAX_PROJECTIONS = 12, 6
+_MAX_CORRECTIONS, _MAX_PROJECTIONS = 12, 24
 
 # How ``find_contacts`` ends: with contacts; with bodies that have woken, so that forces and contacts are to be found
 # anew; with a buffer that is full.

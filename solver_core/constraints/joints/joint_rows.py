@@ -319,7 +319,7 @@ def find_due_islands(joints, joint_state, state, size, can_be_pushed, islands, h
                     joint_state.state_kept[island] = TAKE_KEPT
             else:
                 joint_state.stale[island] = _PATIENCE
-        joint_state.is_due[island] = worst > 1.0 and joint_state.stale[island] < _PATIENCE
+        joint_state.is_due[island] = worst > 1.0 and (joint_state.stale[island] < _PATIENCE or joint_state.is_projected[island])
         due += 1 if joint_state.is_due[island] else 0
     return due
 
