@@ -120,7 +120,6 @@ def run_correct_joints(arrays, is_first, ends, is_last):
         h,
         rows,
         is_first == 1,
-        motion.small_steps.is_swept,
         ends == 1,
     )
     for island in range(islands.count[0]):
@@ -260,9 +259,9 @@ def _stiffen_island(members, island, h):
 def _place_island_at_end(members, island):
     """Let the forces of joints act at the end poses of the last solve, on bodies as they are.
 
-    Newton's method may miss the substep's equations where a hit changes velocities by much. What joints promise are poses
-    at which they close, and the nearest of these, as masses weigh it, are found by forces that act there: each
-    correction squares the error, as far as joints may close at all.
+    Newton's method may miss the substep's equations where a hit changes velocities by much. What joints promise are
+    poses at which they close. Forces that act there find some that are near, as masses weigh it, and where the error is
+    small each correction squares it.
     """
     motion, joint_state = members.motion, members.joint_state
     islands, velocity = members.problem.islands, members.state.velocity
@@ -275,8 +274,8 @@ def _place_island_at_end(members, island):
             joint_state.guess[body, column] = velocity[body, column]
         for axis in range(3):
             joint_state.pose_position[body, axis] = joint_state.end_position[body, axis]
-        for entry in range(4):
-            joint_state.pose_orientation[body, entry] = joint_state.end_orientation[body, entry]
+        for part in range(4):
+            joint_state.pose_orientation[body, part] = joint_state.end_orientation[body, part]
 
 
 @subkernel

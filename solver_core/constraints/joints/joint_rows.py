@@ -45,11 +45,12 @@ _RATIO_GIVE = 1e-10
 # If so many corrections in turn do not bring the least error so far down by this factor, there are no more. Newton's
 # method begins with larger ones where a chain is nearly straight between two fixed points.
 _PATIENCE, _RATIO_GAIN = 3, 0.9
+# Likewise by projection, whose first steps may lead astray where links are light.
+_PATIENCE_PROJECTION = 12
 # Joints that are open by more than this share of their size when Newton's method ends are closed by projection.
 _RATIO_OPEN = 1e-7
 # What to do with a solution: nothing, to keep it, or to take the one that was kept in its place.
 USE, KEEP, TAKE_KEPT = range(3)
-USE_EXACT = False
 
 
 @subkernel
@@ -241,7 +242,7 @@ def find_joint_islands(joint_state, islands, first_block):
 
 
 @subkernel
-def find_due_islands(joints, joint_state, state, size, can_be_pushed, islands, h, rows, is_first, is_swept, ends):
+def find_due_islands(joints, joint_state, state, size, can_be_pushed, islands, h, rows, is_first, ends):
     """Find the islands whose joints are not where they are to be, or whose bodies do not move as was taken for granted.
 
     Parameters
@@ -249,7 +250,7 @@ def find_due_islands(joints, joint_state, state, size, can_be_pushed, islands, h
     joints : JointArrays
         Read.
     joint_state : JointStateArrays
-        Read: end poses, guess. Written: is_due, is_exact, is_projected, state_kept, errors, opening.
+        Read: end poses, guess. Written: is_due, is_projected, state_kept, errors, opening.
     state : StateArrays
         Read: velocity, the solution.
     size : float64 [body_count]
@@ -262,8 +263,6 @@ def find_due_islands(joints, joint_state, state, size, can_be_pushed, islands, h
         [s]
     is_first : bool
         Whether there has been no correction yet.
-    is_swept : bool [body_count]
-        Bodies of whose islands contacts are only swept (read).
     ends : bool
         Whether there are no more corrections by Newton's method.
 
@@ -294,7 +293,6 @@ def find_due_islands(joints, joint_state, state, size, can_be_pushed, islands, h
         joint_state.off[island] = max(joint_state.off[island], off / (_RATIO_EXACT * joints.size[joint]))
     due = 0
     for island in range(islands.count[0]):
-        joint_state.is_exact[island] = joint_state.is_exact[island] and not is_first
         joint_state.is_projected[island] = joint_state.is_projected[island] and not is_first
         worst = joint_state.off[island]
         if not joint_state.is_projected[island]:
@@ -306,12 +304,7 @@ def find_due_islands(joints, joint_state, state, size, can_be_pushed, islands, h
         joint_state.state_kept[island] = USE
         if not joint_state.is_projected[island] and (is_first or worst < joint_state.least[island]):
             joint_state.least[island], joint_state.state_kept[island] = worst, KEEP
-        is_around_sweeps = is_swept[islands.body_order[islands.body_first[island]]] and not joint_state.is_exact[island]
-        is_stale = joint_state.stale[island] == _PATIENCE
-        if is_around_sweeps and is_stale and USE_EXACT:
-            joint_state.is_exact[island] = True
-            joint_state.error[island], joint_state.stale[island] = worst, 0
-        elif (is_stale or ends) and not joint_state.is_projected[island]:
+        if not joint_state.is_projected[island] and (ends or joint_state.stale[island] == _PATIENCE):
             joint_state.is_projected[island] = joint_state.off[island] > _RATIO_OPEN / _RATIO_EXACT
             if joint_state.is_projected[island]:
                 joint_state.error[island], joint_state.stale[island] = math.inf, 0
@@ -319,7 +312,8 @@ def find_due_islands(joints, joint_state, state, size, can_be_pushed, islands, h
                     joint_state.state_kept[island] = TAKE_KEPT
             else:
                 joint_state.stale[island] = _PATIENCE
-        joint_state.is_due[island] = worst > 1.0 and (joint_state.stale[island] < _PATIENCE or joint_state.is_projected[island])
+        patience = _PATIENCE_PROJECTION if joint_state.is_projected[island] else _PATIENCE
+        joint_state.is_due[island] = worst > 1.0 and joint_state.stale[island] < patience
         due += 1 if joint_state.is_due[island] else 0
     return due
 

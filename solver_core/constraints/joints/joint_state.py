@@ -78,8 +78,6 @@ class JointStateArrays(NamedTuple):
         By island: what to do with the last solution (``joint_rows``).
     stale : int64 [body_count]
         By island: corrections in turn without a gain.
-    is_exact : bool [body_count]
-        By island: corrections around swept contacts gained nothing, so contacts are solved, too, in this pass.
     is_projected : bool [body_count]
         By island: Newton's method has left its joints open, so the bodies are put where they close.
     opening : float64 [joint_count, 2]
@@ -132,7 +130,6 @@ class JointStateArrays(NamedTuple):
     least: np.ndarray
     state_kept: np.ndarray
     stale: np.ndarray
-    is_exact: np.ndarray
     is_projected: np.ndarray
     opening: np.ndarray
     force: np.ndarray
@@ -187,7 +184,6 @@ def allocate_joint_state(joints: JointArrays) -> JointStateArrays:
         least=np.zeros(bodies),
         state_kept=np.zeros(bodies, np.int64),
         stale=np.zeros(bodies, np.int64),
-        is_exact=np.zeros(bodies, np.bool_),
         is_projected=np.zeros(bodies, np.bool_),
         opening=np.zeros((count, 2)),
         force=np.zeros((count, 6)),
