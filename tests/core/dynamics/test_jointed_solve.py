@@ -54,7 +54,7 @@ def test_joints_hold_where_chains_stop_a_heavy_deck(angle, mass):
     simulation = Simulation(drawbridge(angle, mass).build_model(), SimulationOptions(sleeping=False, threads=1))
     reports = [simulation.advance_frame() for _ in range(96)]
     energy = np.array([report.kinetic_energy + report.potential_energy for report in reports])
-    assert energy[-1] < 0.8 * energy[0], "nothing was stopped"
+    assert energy[-1] < 0.9 * energy[0], "nothing was stopped"
     assert max(report.joint_error for report in reports) < 1e-7
     assert np.diff(energy).max() < 1e-3 * energy[0]
 
