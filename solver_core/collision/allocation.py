@@ -109,6 +109,7 @@ def _no_prediction(body_count, shape_count) -> PredictedMotion:
     return PredictedMotion(
         detection_pass=np.zeros(1, np.int64),
         velocity=np.zeros((body_count, 6)),
+        is_looked_along=np.zeros(1, np.bool_),
         surplus=np.zeros(body_count),
         is_deep=np.zeros(body_count, np.bool_),
         is_coarse=np.zeros(body_count, np.bool_),

@@ -6,6 +6,8 @@ The pairs are found in a tree of bounding boxes (``aabb_tree``), kept from subst
 end and does not depend on the tree's shape: a repeated frame gives the same bits.
 """
 
+import numpy as np
+
 from ..compiled.kernel import kernel, subkernel
 from ..model.state import DYNAMIC
 from .data.contact_arrays import STATUS_CAPACITY, STATUS_OK
@@ -39,7 +41,9 @@ def broad_phase(model, state, step, pairs, workspace):
     tree = workspace.tree
     place_bodies(state.position, state.orientation, workspace.body_pose)
     place_shapes(shapes.body, workspace.body_pose, workspace.local_pose, workspace.shape_pose)
-    bound_shapes(shapes, state, step, workspace)
+    # Not a plain number: Numba would compile what it is passed to once for each literal.
+    all_slack = np.float64(1.0)
+    bound_shapes(shapes, state.kind, state.velocity, step.h, step.gravity_norm * step.h * step.h, all_slack, workspace)
     mark_active(shapes.body, state.kind, tree.is_active)
     update_tree(tree)
     found = find_overlapping_leaves(tree, pairs.scratch)
@@ -47,12 +51,63 @@ def broad_phase(model, state, step, pairs, workspace):
     if found > len(pairs.shape_a):
         pairs.count[0] = 0
         return STATUS_CAPACITY
-    found = keep_colliding(
-        shapes.body, model.collision_mask, model.excluded_pairs, tree.bounds, tree.margin, pairs.scratch, found
-    )
+    found = keep_colliding(model, shapes.body, tree.bounds, tree.margin, all_slack, pairs.scratch, found)
     pairs.count[0] = found
     sort_pairs(pairs.scratch, found, pairs.shape_a, pairs.shape_b, tree.bucket)
     return STATUS_OK
+
+
+@subkernel(inline=True)
+def find_unseen_pair(model, body_kind, velocity, h, pairs, workspace):
+    """Whether a solution leads shapes towards each other that are no pair yet.
+
+    Their bounds along the motion that it gives overlap: as in ``broad_phase``, but without slack for what is not known
+    there.
+
+    Parameters
+    ----------
+    model : ModelArrays
+        (read)
+    body_kind : int64 [B]
+        (read)
+    velocity : float64 [B, 6]
+        That moves the bodies through the substep (read).
+    h : float
+        [s].
+    pairs : PairArrays
+        As ``broad_phase`` found them (read); scratch written.
+    workspace : CollisionWorkspace
+        Poses read, tree written.
+
+    Returns
+    -------
+    bool
+    """
+    shapes, tree = model.shapes, workspace.tree
+    no_slack = np.float64(0.0)
+    bound_shapes(shapes, body_kind, velocity, h, no_slack, no_slack, workspace)
+    update_tree(tree)
+    found = find_overlapping_leaves(tree, pairs.scratch)
+    if found > len(pairs.shape_a):
+        return True
+    found = keep_colliding(model, shapes.body, tree.bounds, tree.margin, no_slack, pairs.scratch, found)
+    for pair_number in range(found):
+        if not is_pair(pairs, pairs.scratch[0, pair_number], pairs.scratch[1, pair_number]):
+            return True
+    return False
+
+
+@subkernel
+def is_pair(pairs, a, b):
+    """Whether two shapes are in a list of pairs, by bisection."""
+    low, high = np.int64(0), pairs.count[0]
+    while low < high:
+        middle = (low + high) // 2
+        if pairs.shape_a[middle] < a or (pairs.shape_a[middle] == a and pairs.shape_b[middle] < b):
+            low = middle + 1
+        else:
+            high = middle
+    return low < pairs.count[0] and pairs.shape_a[low] == a and pairs.shape_b[low] == b
 
 
 @subkernel
@@ -92,24 +147,33 @@ def place_shapes(body_of, body_pose, local_pose, shape_pose):
 
 
 @subkernel(inline=True)
-def bound_shapes(shapes, state, step, workspace):
+def bound_shapes(shapes, body_kind, velocity, h, fall, slack_share, workspace):
     """Write the bounds of every shape along the substep.
 
-    That is the box of the shape at the start, moved along by the velocity, and larger all around by what spin, growth
-    and gravity may add: a dynamic body's speed may grow by g h before it moves, even from rest.
+    That is the box of the shape at the start, moved along by the velocity, and larger all around by what spin, growth,
+    gravity and other bodies may add: a dynamic body's speed may grow by g h before it moves, even from rest.
 
     Parameters
     ----------
-    shapes, state, step
-        As of ``broad_phase``; of the model (read).
+    shapes : ShapeArrays
+        Of the model (read).
+    body_kind : int64 [B]
+        (read)
+    velocity : float64 [B, 6]
+        (read)
+    h : float
+        [s].
+    fall : float
+        How far a body may go by gravity alone [m].
+    slack_share : float
+        Share of the surplus that counts: 1, or 0 where the velocities are those after the contacts.
     workspace : CollisionWorkspace
         Poses read, ``tree.bounds`` written.
     """
     bounds, local_pose, shape_pose = workspace.tree.bounds, workspace.local_pose, workspace.shape_pose
     shape_parameters, surplus = workspace.shape_parameters, workspace.predicted.surplus
     parameters, surface_speed = shape_parameters.parameters, shape_parameters.surface_speed
-    extent, polytope, velocity = workspace.polytopes.bounds, workspace.polytope, state.velocity
-    h, fall = step.h, step.gravity_norm * step.h * step.h
+    extent, polytope = workspace.polytopes.bounds, workspace.polytope
     for shape in range(len(bounds)):
         body = shapes.body[shape]
         kind = shapes.kind[shape]
@@ -120,7 +184,8 @@ def bound_shapes(shapes, state, step, workspace):
             offset += local_pose[shape, POSITION, i] ** 2
         # Bodies turn about their centre of mass. A ball that turns about its own centre sweeps nothing.
         radius = offset**0.5 + (0.0 if is_sphere else shape_parameters.bounding_radius[shape])
-        slack = spin**0.5 * radius * h + (fall if state.kind[body] == DYNAMIC else 0.0) + surplus[body]
+        slack = spin**0.5 * radius * h + (fall if body_kind[body] == DYNAMIC else 0.0)
+        slack += slack_share * surplus[body]
         slack += h * surface_speed[shape]
         for i in range(3):
             center = shape_pose[shape, POSITION, i]
@@ -162,19 +227,20 @@ def mark_active(body_of, body_kind, is_active):
 
 
 @subkernel
-def keep_colliding(body_of, collision_mask, excluded_pairs, bounds, margin, found_pairs, found):
+def keep_colliding(model, body_of, bounds, margin, margin_share, found_pairs, found):
     """Drop pairs that may not touch, and those beyond the margin of the pair; return how many are left.
 
     Shapes of one body may not touch, nor those of bodies that share no mask bit, nor those of excluded pairs of bodies.
 
     In the tree every shape has its own margin around it. The margin of a pair is that of the smaller shape: a large
-    floor does not collect what flies above it.
+    floor does not collect what flies above it. Of that a share counts.
     """
+    collision_mask, excluded_pairs = model.collision_mask, model.excluded_pairs
     kept = 0
     for pair_number in range(found):
         one, two = found_pairs[0, pair_number], found_pairs[1, pair_number]
         a, b = body_of[one], body_of[two]
-        allowed = 2.0 * min(margin[one], margin[two])
+        allowed = 2.0 * margin_share * min(margin[one], margin[two])
         is_near = a != b and (collision_mask[a] & collision_mask[b]) != 0
         for i in range(3):
             is_near = is_near and bounds[one, 0, i] - bounds[two, 1, i] <= allowed

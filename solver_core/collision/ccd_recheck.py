@@ -9,7 +9,7 @@ from .time_of_impact import SEPARATED_BY_CCD, advance_to_impact, sweep_slack
 
 
 @subkernel(inline=True)
-def recheck_swept_pairs(model, state, start_velocity, step, pairs, workspace):
+def recheck_swept_pairs(model, state, start_velocity, step, pairs, workspace, is_farther):
     """Whether shapes that were separated by CCD meet after all by the velocities after the solve, or may.
 
     Parameters
@@ -20,6 +20,9 @@ def recheck_swept_pairs(model, state, start_velocity, step, pairs, workspace):
         (read)
     pairs : PairArrays
         As ``narrow_phase`` left them (read).
+    is_farther : bool
+        Whether bodies go farther than their velocities at the start could tell: then pairs without contacts may have
+        become fast enough to pass each other, and a body may meet other triangles of a mesh.
 
     Returns
     -------
@@ -30,7 +33,9 @@ def recheck_swept_pairs(model, state, start_velocity, step, pairs, workspace):
     for pair_number in range(pairs.count[0]):
         a, b = pairs.shape_a[pair_number], pairs.shape_b[pair_number]
         with_mesh = shapes.kind[a] == MESH or shapes.kind[b] == MESH
-        if pairs.reach[pair_number] != SEPARATED_BY_CCD and not with_mesh:
+        is_separated = pairs.reach[pair_number] == SEPARATED_BY_CCD
+        is_unfollowed = is_farther and not is_separated and pairs.contact_count[pair_number] == 0
+        if not (is_separated or is_unfollowed or with_mesh):
             continue
         pair = describe_pair(model, state, workspace, pairs, pair_number)
         body_a, body_b = pair.body_a, pair.body_b
@@ -41,8 +46,14 @@ def recheck_swept_pairs(model, state, start_velocity, step, pairs, workspace):
         changed += velocity_change_bound(start_velocity[body_b], velocity[body_b], radius_b)
         if step.h * changed <= slack:
             continue
+        if is_unfollowed and not with_mesh:
+            speed = closest_approach(velocity[body_a], velocity[body_b], radius_a, radius_b)
+            if step.h * speed <= RATIO_FAST * pair.size:
+                continue
         if with_mesh:
             # Which triangles it meets then is found out when contacts are made.
+            if is_farther:
+                return True
             speed = closest_approach(velocity[body_a], velocity[body_b], radius_a, radius_b)
             if step.h * speed > RATIO_FAST * pair.size:
                 return True

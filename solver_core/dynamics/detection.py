@@ -4,8 +4,9 @@ Contacts are searched for as far as bodies may come by the velocities that they 
 leads a body farther or elsewhere, it may meet what it was not near. So there are several passes a substep:
 
 1. The first pass takes the pairs of the broad phase, and contacts along the motion that the start predicts.
-2. If the solution takes a body farther than that, or together with what it would have passed (``reach_farther``,
-   ``recheck_swept_pairs``), the next pass takes new pairs.
+2. If the solution takes a body farther than that (``reach_farther``), towards what is no pair yet
+   (``find_unseen_pair``), or together with what it would have passed (``recheck_swept_pairs``), the next pass takes
+   new pairs.
 3. Else, if it drives shapes into each other by the substep's end, the next pass takes the same pairs, and makes
    contacts also at these end poses.
 
@@ -103,7 +104,7 @@ def detect_and_solve_positions(arrays):
         passes += 1
         # Each pass solves the same substep anew, so only the residual of the final one is reported.
         restore_solve_quality(record, earlier)
-        may_keep_pairs = _solve_positions(members, passes, kind)
+        may_keep_pairs = _solve_positions(arrays, members, passes, kind)
         has_joint_rows = members.problem.rows.count[0] > collision.contacts[collision.roles.present[0]].count[0]
         if has_joint_rows:
             _take_own_velocities(members)
@@ -245,15 +246,13 @@ def solve_islands(members, stage):
 
 
 @subkernel(inline=True)
-def _solve_positions(members, passes_done, kind):
+def _solve_positions(arrays, members, passes_done, kind):
     """Solve for positions; returns whether the next pass may keep the pairs: none are missing, or no more are sought.
 
     Where some islands have only been swept, they are solved from there if no pairs are missing.
     """
-    motion, solves, workspace = members.motion, members.solves, members.collision.workspace
-    pairs = members.collision.pairs[members.collision.roles.present[0]]
-    velocity, step = members.state.velocity, numbers_of(members.settings.step)
-    _copy_velocities(motion.free_velocity, velocity)
+    motion, solves = members.motion, members.solves
+    _copy_velocities(motion.free_velocity, members.state.velocity)
     solves.pass_kind[0] = kind
     while True:
         solves.swept_only[0] = 0
@@ -261,14 +260,35 @@ def _solve_positions(members, passes_done, kind):
             forget_small_steps(motion.small_steps)
         solve_islands(members, SOLVE_POSITIONS)
         # A body that is hit goes farther than its first velocity could tell, or another way.
-        may_keep_pairs = passes_done >= MAX_PASSES or not (
-            reach_farther(members.model.size, motion, velocity, step.gravity_norm, step.h, workspace.predicted.surplus)
-            or recheck_swept_pairs(members.model, members.state, motion.start_velocity, step, pairs, workspace)
-        )
+        may_keep_pairs = passes_done >= MAX_PASSES or not _miss_something(arrays, members)
         end_stage(members.record, NARROW_PHASE)
         if not may_keep_pairs or solves.swept_only[0] == 0:
             return may_keep_pairs
         solves.pass_kind[0] = SAME_ROWS
+
+
+@subkernel(inline=True)
+def _miss_something(arrays, members):
+    """Whether the solution leads bodies to what the pairs and contacts of the pass say nothing of."""
+    motion, workspace = members.motion, members.collision.workspace
+    velocity, step, predicted = members.state.velocity, numbers_of(members.settings.step), workspace.predicted
+    pairs = members.collision.pairs[members.collision.roles.present[0]]
+    is_farther, is_fast = reach_farther(
+        members.model.size, motion, velocity, step.gravity_norm, step.h, predicted.surplus
+    )
+    if is_fast or (is_farther and members.model.joints.body_a.size > 0):
+        # What is fast meets contacts elsewhere than where they were made; and the corrections of joints are still to
+        # come, and lead bodies elsewhere.
+        return True
+    if is_farther:
+        _copy_velocities(velocity, predicted.velocity)
+        take_mean_velocities(motion.small_steps, predicted.velocity)
+        predicted.is_looked_along[0] = True
+        status = call_for_count(members.kernels.stages, BROAD_PHASE, arrays)
+        predicted.is_looked_along[0] = False
+        if status != STATUS_OK:
+            return True
+    return recheck_swept_pairs(members.model, members.state, motion.start_velocity, step, pairs, workspace, is_farther)
 
 
 @subkernel(inline=True)

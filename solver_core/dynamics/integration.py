@@ -18,6 +18,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..collision.distance.shape_distance import RATIO_FAST
 from ..compiled.kernel import kernel, subkernel
 from ..geometry.rotation_kernels import from_rotation_vector, multiply, rotate, rotate_back
 from ..model.state import DYNAMIC, KINEMATIC, STATIC
@@ -177,10 +178,12 @@ def reach_farther(size, motion, velocity, gravity_norm, h, surplus):
 
     Returns
     -------
-    bool
-        Whether a body goes out of sight, so that contacts have to be looked for again.
+    out_of_sight : bool
+        Whether a body goes farther than contacts were looked for.
+    is_fast : bool
+        Whether one goes so much farther that it may pass what it meets.
     """
-    out_of_sight = False
+    out_of_sight, is_fast = False, False
     # Not plain numbers: Numba would compile what they are passed to once for each literal.
     linear, angular = np.int64(0), np.int64(3)
     for body in range(size.size):
@@ -194,6 +197,7 @@ def reach_farther(size, motion, velocity, gravity_norm, h, surplus):
         ratio = _RATIO_COARSE_OUT_OF_SIGHT if motion.small_steps.is_used[body] else _RATIO_OUT_OF_SIGHT
         allowed = surplus[body] + gravity_norm * h * h + ratio * size[body]
         out_of_sight = out_of_sight or gained > allowed
+        is_fast = is_fast or gained > surplus[body] + RATIO_FAST * size[body]
     if out_of_sight:
         for body in range(size.size):
             if motion.can_be_pushed[body]:
@@ -201,7 +205,7 @@ def reach_farther(size, motion, velocity, gravity_norm, h, surplus):
                 lever = _FACTOR_LEVER * size[body]
                 changed = h * (_speed_between(start, now, linear) + lever * _speed_between(start, now, angular))
                 surplus[body] = max(surplus[body], _FACTOR_SURPLUS * changed)
-    return out_of_sight
+    return out_of_sight, is_fast
 
 
 @subkernel

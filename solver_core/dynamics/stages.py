@@ -10,7 +10,8 @@ import math
 
 import numpy as np
 
-from ..collision.broad_phase import broad_phase
+from ..collision.broad_phase import broad_phase, find_unseen_pair
+from ..collision.data.contact_arrays import STATUS_OK, STATUS_UNSEEN_PAIR
 from ..collision.data.contact_matching import match_contacts
 from ..collision.mesh.mesh_motion import move_meshes
 from ..collision.scaled_shapes import grow_shapes
@@ -38,11 +39,15 @@ def run_apply_forces(arrays):
 
 @entry
 def run_broad_phase(arrays):
-    """Stage ``broad_phase``; returns its status."""
+    """Stage ``broad_phase``; returns its status. Or whether a solution leads shapes together that are no pair."""
     members = views_of(arrays)
-    collision = members.collision
-    pairs = collision.pairs[collision.roles.present[0]]
-    return broad_phase(members.model, members.state, numbers_of(members.settings.step), pairs, collision.workspace)
+    collision, step = members.collision, numbers_of(members.settings.step)
+    pairs, predicted = collision.pairs[collision.roles.present[0]], collision.workspace.predicted
+    if predicted.is_looked_along[0]:
+        kind, velocity = members.state.kind, predicted.velocity
+        is_missing = find_unseen_pair(members.model, kind, velocity, step.h, pairs, collision.workspace)
+        return STATUS_UNSEEN_PAIR if is_missing else STATUS_OK
+    return broad_phase(members.model, members.state, step, pairs, collision.workspace)
 
 
 @entry

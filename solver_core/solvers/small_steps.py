@@ -51,8 +51,11 @@ _RATIO_RECOVERY = 0.3
 RATIO_FASTEST_RECOVERY = 0.02
 # ... and down to this share: what rests would tremble for the last of it.
 _RATIO_LEFT_OVERLAP = 5e-4
-# Sweeps of a small step; more while they change gaps by more than this share of the smallest body, up to so many.
-_SWEEPS, _RATIO_LEFT, _MOST_SWEEPS = 2, 1e-3, 8
+# Sweeps of a small step; more while they change gaps by more than this share of the smallest body, up to so many ...
+_SWEEPS, _RATIO_LEFT, _MOST_SWEEPS = 2, 1e-3, 16
+# ... and up to so many visits of a contact while by more than this share: what is light between heavy bodies would be
+# led through one.
+_RATIO_LEFT_OF_HIT, _MOST_VISITS_OF_HIT = 5e-3, 4000
 # Sweeps that take out overlaps, until they change places by less than this share of the smallest body.
 _MOST_SWEEPS_APART, _RATIO_LEFT_APART = 16, 1e-4
 _BOUNCE_SWEEPS = 2
@@ -184,6 +187,8 @@ def take_small_steps(rows, islands, island, given, velocity, mean_velocity, work
     speeds = 0.0, 0.0
     if is_driven:
         speeds = fastest_there_is(rows, islands, island, given, velocity, workspace, fastest)
+    block_count = islands.block_first[island + 1] - islands.block_first[island]
+    most_sweeps = max(_MOST_SWEEPS, _MOST_VISITS_OF_HIT // max(block_count, 1))
     largest, sweeps = 0.0, 0
     for _ in range(n):
         for index in range(bodies[0], bodies[1]):
@@ -194,10 +199,11 @@ def take_small_steps(rows, islands, island, given, velocity, mean_velocity, work
                 velocity[body, column] = begin + workspace.before[body, column]
                 workspace.before[body, column] = begin
         _set_bias(rows, islands, island, given, workspace, sweep, 1.0 / tau, 0.0, fastest, allowed, 0.0)
-        for done in range(1, _MOST_SWEEPS + 1):
+        for done in range(1, most_sweeps + 1):
             largest, _ = sweep_island(rows, islands, island, velocity, sweep, settings, 1.0, 0.0)
             sweeps += 1
-            if done >= _SWEEPS and largest * tau <= _RATIO_LEFT * size:
+            left = _RATIO_LEFT if done < _MOST_SWEEPS else _RATIO_LEFT_OF_HIT
+            if done >= _SWEEPS and largest * tau <= left * size:
                 break
         for index in range(bodies[0], bodies[1]):
             body = islands.body_order[index]

@@ -16,6 +16,8 @@ STATUS_OK = 0
 STATUS_CAPACITY = 1
 # The solution of the last detection pass leads shapes into each other that its rows do not keep apart.
 STATUS_UNFORESEEN_OVERLAP = 2
+# Shapes may meet that are no pair.
+STATUS_UNSEEN_PAIR = 3
 
 
 class ContactArrays(NamedTuple):

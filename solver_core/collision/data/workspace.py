@@ -423,7 +423,9 @@ class PredictedMotion(NamedTuple):
     detection_pass : int64 [1]
         Number of the present pass, from 0; in pass 0 ``velocity`` means nothing.
     velocity : float64 [B, 6]
-        Position-update velocity of the previous pass's solution [m/s, rad/s].
+        Position-update velocity of the previous pass's solution [m/s, rad/s]; once the pass is solved, of this one's.
+    is_looked_along : bool [1]
+        Whether the broad phase is to look for pairs that are missing along ``velocity``, and for nothing else.
     surplus : float64 [B]
         How much farther than by its velocity at the start the body may go, because others push it [m].
     is_deep : bool [B]
@@ -436,6 +438,7 @@ class PredictedMotion(NamedTuple):
 
     detection_pass: np.ndarray
     velocity: np.ndarray
+    is_looked_along: np.ndarray
     surplus: np.ndarray
     is_deep: np.ndarray
     is_coarse: np.ndarray

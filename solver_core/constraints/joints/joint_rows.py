@@ -49,6 +49,9 @@ _PATIENCE, _RATIO_GAIN = 3, 0.9
 _PATIENCE_PROJECTION = 12
 # Joints that are open by more than this share of their size when Newton's method ends are closed by projection.
 _RATIO_OPEN = 1e-7
+# Joints that are open by more than this share of their size when a substep starts are closed by and by (``aim``), and not
+# by projection: they were set up so, or cannot close.
+_RATIO_STARTS_OPEN = 1e-5
 # What to do with a solution: nothing, to keep it, or to take the one that was kept in its place.
 USE, KEEP, TAKE_KEPT = range(3)
 
@@ -250,7 +253,7 @@ def find_due_islands(joints, joint_state, state, size, can_be_pushed, islands, h
     joints : JointArrays
         Read.
     joint_state : JointStateArrays
-        Read: end poses, guess. Written: is_due, is_projected, state_kept, errors, opening.
+        Read: end poses, guess, start. Written: is_due, starts_open, is_projected, state_kept, errors, opening.
     state : StateArrays
         Read: velocity, the solution.
     size : float64 [body_count]
@@ -273,6 +276,7 @@ def find_due_islands(joints, joint_state, state, size, can_be_pushed, islands, h
     """
     for island in range(islands.count[0]):
         joint_state.off[island] = 0.0
+        joint_state.starts_open[island] = False
     for joint in range(joints.body_a.size):
         block, island = joint_state.block[joint], joint_state.island[joint]
         if block < 0:
@@ -285,6 +289,8 @@ def find_due_islands(joints, joint_state, state, size, can_be_pushed, islands, h
             impulse = rows.impulse[row]
             give = h * share * rows.compliance[row] * impulse if joints.role[index] in (HOLD, RANGE) else 0.0
             off = max(off, _distance_off(joints.role[index], error + give - joint_state.aim[index], impulse))
+            if joints.role[index] == HOLD and abs(joint_state.start[index]) > _RATIO_STARTS_OPEN * joints.size[joint]:
+                joint_state.starts_open[island] = True
             if joints.role[index] == HOLD and is_angle(joints.kind[index]):
                 angular += (error / joints.size[joint]) ** 2
             elif joints.role[index] == HOLD:
@@ -305,7 +311,8 @@ def find_due_islands(joints, joint_state, state, size, can_be_pushed, islands, h
         if not joint_state.is_projected[island] and (is_first or worst < joint_state.least[island]):
             joint_state.least[island], joint_state.state_kept[island] = worst, KEEP
         if not joint_state.is_projected[island] and (ends or joint_state.stale[island] == _PATIENCE):
-            joint_state.is_projected[island] = joint_state.off[island] > _RATIO_OPEN / _RATIO_EXACT
+            is_open = joint_state.off[island] > _RATIO_OPEN / _RATIO_EXACT
+            joint_state.is_projected[island] = is_open and not joint_state.starts_open[island]
             if joint_state.is_projected[island]:
                 joint_state.error[island], joint_state.stale[island] = math.inf, 0
                 if joint_state.state_kept[island] == USE:

@@ -78,6 +78,8 @@ class JointStateArrays(NamedTuple):
         By island: what to do with the last solution (``joint_rows``).
     stale : int64 [body_count]
         By island: corrections in turn without a gain.
+    starts_open : bool [body_count]
+        By island: joints are open at the substep's start, so they close by and by.
     is_projected : bool [body_count]
         By island: Newton's method has left its joints open, so the bodies are put where they close.
     opening : float64 [joint_count, 2]
@@ -130,6 +132,7 @@ class JointStateArrays(NamedTuple):
     least: np.ndarray
     state_kept: np.ndarray
     stale: np.ndarray
+    starts_open: np.ndarray
     is_projected: np.ndarray
     opening: np.ndarray
     force: np.ndarray
@@ -184,6 +187,7 @@ def allocate_joint_state(joints: JointArrays) -> JointStateArrays:
         least=np.zeros(bodies),
         state_kept=np.zeros(bodies, np.int64),
         stale=np.zeros(bodies, np.int64),
+        starts_open=np.zeros(bodies, np.bool_),
         is_projected=np.zeros(bodies, np.bool_),
         opening=np.zeros((count, 2)),
         force=np.zeros((count, 6)),
