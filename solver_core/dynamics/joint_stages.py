@@ -25,6 +25,7 @@ from ..constraints.joints.joint_rows import (
     find_due_islands,
     find_held_bodies,
     find_joint_islands,
+    note_opening,
     respond_anew,
     store_joint_impulses,
 )
@@ -121,6 +122,7 @@ def run_correct_joints(arrays, is_first, ends, is_last):
         rows,
         is_first == 1,
         ends == 1,
+        is_last == 1,
     )
     for island in range(islands.count[0]):
         if joint_state.state_kept[island] == KEEP:
@@ -228,6 +230,7 @@ def _take_kept_solution(members, island):
             joint = joint_state.joint_of_block[block - contacts.count[0]]
             for index in range(joints.row_first[joint], joints.row_first[joint + 1]):
                 joint_state.end_error[index] = end_error(joints, joint_state, joint, index)
+            note_opening(joints, joint_state, joint)
 
 
 @subkernel

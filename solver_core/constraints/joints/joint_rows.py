@@ -245,7 +245,7 @@ def find_joint_islands(joint_state, islands, first_block):
 
 
 @subkernel
-def find_due_islands(joints, joint_state, state, size, can_be_pushed, islands, h, rows, is_first, ends):
+def find_due_islands(joints, joint_state, state, size, can_be_pushed, islands, h, rows, is_first, ends, is_last):
     """Find the islands whose joints are not where they are to be, or whose bodies do not move as was taken for granted.
 
     Parameters
@@ -268,6 +268,8 @@ def find_due_islands(joints, joint_state, state, size, can_be_pushed, islands, h
         Whether there has been no correction yet.
     ends : bool
         Whether there are no more corrections by Newton's method.
+    is_last : bool
+        Whether there are no more corrections at all.
 
     Returns
     -------
@@ -281,7 +283,7 @@ def find_due_islands(joints, joint_state, state, size, can_be_pushed, islands, h
         block, island = joint_state.block[joint], joint_state.island[joint]
         if block < 0:
             continue
-        linear, angular, off = 0.0, 0.0, 0.0
+        off = 0.0
         share = share_of_step(joints, joint_state, joint, can_be_pushed)
         for index in range(joints.row_first[joint], joints.row_first[joint + 1]):
             error = joint_state.end_error[index] = end_error(joints, joint_state, joint, index)
@@ -291,11 +293,7 @@ def find_due_islands(joints, joint_state, state, size, can_be_pushed, islands, h
             off = max(off, _distance_off(joints.role[index], error + give - joint_state.aim[index], impulse))
             if joints.role[index] == HOLD and abs(joint_state.start[index]) > _RATIO_STARTS_OPEN * joints.size[joint]:
                 joint_state.starts_open[island] = True
-            if joints.role[index] == HOLD and is_angle(joints.kind[index]):
-                angular += (error / joints.size[joint]) ** 2
-            elif joints.role[index] == HOLD:
-                linear += error * error
-        joint_state.opening[joint, 0], joint_state.opening[joint, 1] = math.sqrt(linear), math.sqrt(angular)
+        note_opening(joints, joint_state, joint)
         joint_state.off[island] = max(joint_state.off[island], off / (_RATIO_EXACT * joints.size[joint]))
     due = 0
     for island in range(islands.count[0]):
@@ -321,8 +319,34 @@ def find_due_islands(joints, joint_state, state, size, can_be_pushed, islands, h
                 joint_state.stale[island] = _PATIENCE
         patience = _PATIENCE_PROJECTION if joint_state.is_projected[island] else _PATIENCE
         joint_state.is_due[island] = worst > 1.0 and joint_state.stale[island] < patience
+        has_failed = joint_state.is_projected[island] and (is_last or not joint_state.is_due[island])
+        if has_failed and joint_state.error[island] < math.inf and worst > _RATIO_OPEN / _RATIO_EXACT:
+            # no poses close them, or none was found
+            joint_state.state_kept[island] = TAKE_KEPT
         due += 1 if joint_state.is_due[island] else 0
     return due
+
+
+@subkernel
+def note_opening(joints, joint_state, joint):
+    """Note how far a joint is open, by the errors of its rows at the end poses.
+
+    Parameters
+    ----------
+    joints : JointArrays
+        Read.
+    joint_state : JointStateArrays
+        Read: end_error. Written: opening.
+    joint : int64
+    """
+    linear, angular = 0.0, 0.0
+    for index in range(joints.row_first[joint], joints.row_first[joint + 1]):
+        error = joint_state.end_error[index]
+        if joints.role[index] == HOLD and is_angle(joints.kind[index]):
+            angular += (error / joints.size[joint]) ** 2
+        elif joints.role[index] == HOLD:
+            linear += error * error
+    joint_state.opening[joint, 0], joint_state.opening[joint, 1] = math.sqrt(linear), math.sqrt(angular)
 
 
 @subkernel
