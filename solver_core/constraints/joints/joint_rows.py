@@ -49,7 +49,9 @@ _PATIENCE, _RATIO_GAIN = 3, 0.9
 _PATIENCE_PROJECTION = 12
 # Joints that are open by more than this share of their size when Newton's method ends are closed by projection.
 _RATIO_OPEN = 1e-7
-# Joints that are open by more than this share of their size when a substep starts are closed by and by (``aim``), and not
+# Projection that leaves them open by more than this share of what Newton's method does has failed.
+_RATIO_WORTH = 0.1
+# Joints that are open by more than this share of their size when a substep starts are closed by and by (``aim``), not
 # by projection: they were set up so, or cannot close.
 _RATIO_STARTS_OPEN = 1e-5
 # What to do with a solution: nothing, to keep it, or to take the one that was kept in its place.
@@ -320,7 +322,7 @@ def find_due_islands(joints, joint_state, state, size, can_be_pushed, islands, h
         patience = _PATIENCE_PROJECTION if joint_state.is_projected[island] else _PATIENCE
         joint_state.is_due[island] = worst > 1.0 and joint_state.stale[island] < patience
         has_failed = joint_state.is_projected[island] and (is_last or not joint_state.is_due[island])
-        if has_failed and joint_state.error[island] < math.inf and worst > _RATIO_OPEN / _RATIO_EXACT:
+        if has_failed and joint_state.error[island] < math.inf and worst > _RATIO_WORTH * joint_state.least[island]:
             # no poses close them, or none was found
             joint_state.state_kept[island] = TAKE_KEPT
         due += 1 if joint_state.is_due[island] else 0
