@@ -56,8 +56,8 @@ from .stage_names import (
     WAKE_JOINED,
 )
 
-# Most corrections of the joints in a pass.
-_MAX_CORRECTIONS = 12
+# Most corrections of the joints in a pass, by Newton's method and then by projection.
+_MAX_CORRECTIONS, _MAX_PROJECTIONS = 12, 24
 
 # How ``find_contacts`` ends: with contacts; with bodies that have woken, so that forces and contacts are to be found
 # anew; with a buffer that is full.
@@ -295,6 +295,8 @@ def _miss_something(arrays, members):
 def _correct_joints(arrays, members, earlier):
     """Newton's iterations on what the joints really are where the solution leads (``constraints.joints``).
 
+    Where these leave joints open, the bodies are put where they close (``joint_stages``).
+
     Parameters
     ----------
     arrays : StepArrays
@@ -304,9 +306,10 @@ def _correct_joints(arrays, members, earlier):
     """
     solves, stages = members.solves, members.kernels.stages
     is_first = np.int64(1)
-    for correction in range(_MAX_CORRECTIONS + 1):
-        is_last = np.int64(1 if correction == _MAX_CORRECTIONS else 0)
-        if call_for_count(stages, CORRECT_JOINTS, arrays, is_first, is_last) == 0:
+    most = _MAX_CORRECTIONS + _MAX_PROJECTIONS
+    for correction in range(most + 1):
+        ends, is_last = np.int64(1 if correction >= _MAX_CORRECTIONS else 0), np.int64(1 if correction == most else 0)
+        if call_for_count(stages, CORRECT_JOINTS, arrays, is_first, ends, is_last) == 0:
             return
         restore_solve_quality(members.record, earlier)
         kind = solves.pass_kind[0]

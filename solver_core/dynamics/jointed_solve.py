@@ -15,7 +15,6 @@ from ..solvers.joint_elimination import solve_with_joints_eliminated
 from ..solvers.shared.sweep import apply_impulses
 from .island_solve import (
     FACTOR_EXACT,
-    SAME_CONTACTS,
     SAME_IMPULSES,
     SOLVER_OUTCOME,
     is_worse_than_nothing,
@@ -81,9 +80,15 @@ def solve_jointed(arrays, members, rows, islands, island):
         Whether contacts were only swept.
     """
     free_velocity, velocity, stages = members.motion.free_velocity, members.state.velocity, members.kernels.stages
-    sweeps = np.int64(0) if members.solves.pass_kind[0] == SAME_IMPULSES else _MOST_SWEEPS
-    is_exact = members.solves.pass_kind[0] >= SAME_CONTACTS and members.joint_state.is_exact[island]
-    if not is_exact and _suits_sweeps(members, islands, island):
+    keeps_impulses = members.solves.pass_kind[0] == SAME_IMPULSES
+    sweeps = np.int64(0) if keeps_impulses else _MOST_SWEEPS
+    if keeps_impulses and members.joint_state.is_projected[island]:
+        # what contacts do is settled, also where all was solved exactly
+        outcome = _call_solver(stages, SOLVE_JOINTED, arrays, island, sweeps)
+        if outcome[0] != FAILED:
+            return outcome, members.motion.small_steps.is_swept[islands.body_order[islands.body_first[island]]]
+        apply_impulses(rows, islands, island, free_velocity, velocity)
+    if _suits_sweeps(members, islands, island):
         outcome = _call_solver(stages, SOLVE_JOINTED, arrays, island, sweeps)
         if outcome[0] != FAILED and not is_worse_than_nothing(outcome):
             return outcome, True

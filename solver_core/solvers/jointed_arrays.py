@@ -15,6 +15,8 @@ _MOST_NUMBERS = 1 << 20
 class JointedArrays(NamedTuple):
     """Memory of ``solve_with_joints_eliminated``; contents mean nothing between calls, but for graph and elimination.
 
+    What is kept is the memory of corrections of joints, in the course of a detection pass.
+
     Attributes
     ----------
     islands : IslandArrays
@@ -39,6 +41,10 @@ class JointedArrays(NamedTuple):
         Numbers of ``response`` that are in use.
     x : float64 [6 body_count]
         A right-hand side; zero between calls.
+    kept_velocity : float64 [body_count, 6]
+        Of the correction that has left an island's joints least off.
+    kept_impulse : float64 [row_capacity]
+        Likewise, of all rows of the island.
     """
 
     islands: IslandArrays
@@ -55,6 +61,8 @@ class JointedArrays(NamedTuple):
     response: np.ndarray
     used: np.ndarray
     x: np.ndarray
+    kept_velocity: np.ndarray
+    kept_impulse: np.ndarray
 
 
 def allocate_jointed(block_capacity: int, row_capacity: int, body_count: int, jointed_bodies: int) -> JointedArrays:
@@ -76,4 +84,6 @@ def allocate_jointed(block_capacity: int, row_capacity: int, body_count: int, jo
         response=np.zeros(min(_MOST_NUMBERS, SIZE * jointed_bodies * row_capacity)),
         used=np.zeros(1, np.int64),
         x=np.zeros(SIZE * body_count),
+        kept_velocity=np.zeros((body_count, 6)),
+        kept_impulse=np.zeros(row_capacity),
     )

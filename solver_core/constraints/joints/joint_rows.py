@@ -45,6 +45,17 @@ _RATIO_GIVE = 1e-10
 # If so many corrections in turn do not bring the least error so far down by this factor, there are no more. Newton's
 # method begins with larger ones where a chain is nearly straight between two fixed points.
 _PATIENCE, _RATIO_GAIN = 3, 0.9
+# Likewise by projection, whose first steps may lead astray where links are light.
+_PATIENCE_PROJECTION = 12
+# Joints that are open by more than this share of their size when Newton's method ends are closed by projection.
+_RATIO_OPEN = 1e-7
+# Projection that leaves them open by more than this share of what Newton's method does has failed.
+_RATIO_WORTH = 0.1
+# Joints that are open by more than this share of their size when a substep starts are closed by and by (``aim``), not
+# by projection: they were set up so, or cannot close.
+_RATIO_STARTS_OPEN = 1e-5
+# What to do with a solution: nothing, to keep it, or to take the one that was kept in its place.
+USE, KEEP, TAKE_KEPT = range(3)
 
 
 @subkernel
@@ -236,7 +247,7 @@ def find_joint_islands(joint_state, islands, first_block):
 
 
 @subkernel
-def find_due_islands(joints, joint_state, state, size, can_be_pushed, islands, h, rows, is_first, is_swept):
+def find_due_islands(joints, joint_state, state, size, can_be_pushed, islands, h, rows, is_first, ends, is_last):
     """Find the islands whose joints are not where they are to be, or whose bodies do not move as was taken for granted.
 
     Parameters
@@ -244,7 +255,7 @@ def find_due_islands(joints, joint_state, state, size, can_be_pushed, islands, h
     joints : JointArrays
         Read.
     joint_state : JointStateArrays
-        Read: end poses, guess. Written: is_due, is_exact, error, opening, end_error.
+        Read: end poses, guess, start. Written: is_due, starts_open, is_projected, state_kept, errors, opening.
     state : StateArrays
         Read: velocity, the solution.
     size : float64 [body_count]
@@ -257,8 +268,10 @@ def find_due_islands(joints, joint_state, state, size, can_be_pushed, islands, h
         [s]
     is_first : bool
         Whether there has been no correction yet.
-    is_swept : bool [body_count]
-        Bodies of whose islands contacts are only swept (read).
+    ends : bool
+        Whether there are no more corrections by Newton's method.
+    is_last : bool
+        Whether there are no more corrections at all.
 
     Returns
     -------
@@ -266,12 +279,13 @@ def find_due_islands(joints, joint_state, state, size, can_be_pushed, islands, h
         How many there are.
     """
     for island in range(islands.count[0]):
-        joint_state.worst[island] = _motion_off(joint_state, state.velocity, size, islands, island, h)
+        joint_state.off[island] = 0.0
+        joint_state.starts_open[island] = False
     for joint in range(joints.body_a.size):
         block, island = joint_state.block[joint], joint_state.island[joint]
         if block < 0:
             continue
-        linear, angular, off = 0.0, 0.0, 0.0
+        off = 0.0
         share = share_of_step(joints, joint_state, joint, can_be_pushed)
         for index in range(joints.row_first[joint], joints.row_first[joint + 1]):
             error = joint_state.end_error[index] = end_error(joints, joint_state, joint, index)
@@ -279,27 +293,62 @@ def find_due_islands(joints, joint_state, state, size, can_be_pushed, islands, h
             impulse = rows.impulse[row]
             give = h * share * rows.compliance[row] * impulse if joints.role[index] in (HOLD, RANGE) else 0.0
             off = max(off, _distance_off(joints.role[index], error + give - joint_state.aim[index], impulse))
-            if joints.role[index] == HOLD and is_angle(joints.kind[index]):
-                angular += (error / joints.size[joint]) ** 2
-            elif joints.role[index] == HOLD:
-                linear += error * error
-        joint_state.opening[joint, 0], joint_state.opening[joint, 1] = math.sqrt(linear), math.sqrt(angular)
-        joint_state.worst[island] = max(joint_state.worst[island], off / (_RATIO_EXACT * joints.size[joint]))
+            if joints.role[index] == HOLD and abs(joint_state.start[index]) > _RATIO_STARTS_OPEN * joints.size[joint]:
+                joint_state.starts_open[island] = True
+        note_opening(joints, joint_state, joint)
+        joint_state.off[island] = max(joint_state.off[island], off / (_RATIO_EXACT * joints.size[joint]))
     due = 0
     for island in range(islands.count[0]):
-        worst = joint_state.worst[island]
+        joint_state.is_projected[island] = joint_state.is_projected[island] and not is_first
+        worst = joint_state.off[island]
+        if not joint_state.is_projected[island]:
+            worst = max(worst, _motion_off(joint_state, state.velocity, size, islands, island, h))
         if is_first or worst <= _RATIO_GAIN * joint_state.error[island]:
             joint_state.error[island], joint_state.stale[island] = worst, 0
         else:
             joint_state.stale[island] += 1
-        joint_state.is_exact[island] = joint_state.is_exact[island] and not is_first
-        is_around_sweeps = is_swept[islands.body_order[islands.body_first[island]]] and not joint_state.is_exact[island]
-        if is_around_sweeps and joint_state.stale[island] == _PATIENCE:
-            joint_state.is_exact[island] = True
-            joint_state.error[island], joint_state.stale[island] = worst, 0
-        joint_state.is_due[island] = worst > 1.0 and joint_state.stale[island] < _PATIENCE
+        joint_state.state_kept[island] = USE
+        if not joint_state.is_projected[island] and (is_first or worst < joint_state.least[island]):
+            joint_state.least[island], joint_state.state_kept[island] = worst, KEEP
+        if not joint_state.is_projected[island] and (ends or joint_state.stale[island] == _PATIENCE):
+            is_open = joint_state.off[island] > _RATIO_OPEN / _RATIO_EXACT
+            joint_state.is_projected[island] = is_open and not joint_state.starts_open[island]
+            if joint_state.is_projected[island]:
+                joint_state.error[island], joint_state.stale[island] = math.inf, 0
+                if joint_state.state_kept[island] == USE:
+                    joint_state.state_kept[island] = TAKE_KEPT
+            else:
+                joint_state.stale[island] = _PATIENCE
+        patience = _PATIENCE_PROJECTION if joint_state.is_projected[island] else _PATIENCE
+        joint_state.is_due[island] = worst > 1.0 and joint_state.stale[island] < patience
+        has_failed = joint_state.is_projected[island] and (is_last or not joint_state.is_due[island])
+        if has_failed and joint_state.error[island] < math.inf and worst > _RATIO_WORTH * joint_state.least[island]:
+            # no poses close them, or none was found
+            joint_state.state_kept[island] = TAKE_KEPT
         due += 1 if joint_state.is_due[island] else 0
     return due
+
+
+@subkernel
+def note_opening(joints, joint_state, joint):
+    """Note how far a joint is open, by the errors of its rows at the end poses.
+
+    Parameters
+    ----------
+    joints : JointArrays
+        Read.
+    joint_state : JointStateArrays
+        Read: end_error. Written: opening.
+    joint : int64
+    """
+    linear, angular = 0.0, 0.0
+    for index in range(joints.row_first[joint], joints.row_first[joint + 1]):
+        error = joint_state.end_error[index]
+        if joints.role[index] == HOLD and is_angle(joints.kind[index]):
+            angular += (error / joints.size[joint]) ** 2
+        elif joints.role[index] == HOLD:
+            linear += error * error
+    joint_state.opening[joint, 0], joint_state.opening[joint, 1] = math.sqrt(linear), math.sqrt(angular)
 
 
 @subkernel
