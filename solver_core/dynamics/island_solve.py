@@ -18,13 +18,11 @@ from ..problem.problem import CONVERGED_RELATIVE
 from ..problem.residuals import row_velocity
 from .islands import rests_on_something
 from .small_step_motion import (
-    BUDGET_IN_MOTION,
     CREDIT_MOST,
     CREDIT_OF_REST,
     CREDIT_TO_TRY,
     change_of_last_sweep,
     credit_of,
-    may_try_in_motion,
     was_solved_by_method,
 )
 from .solve_flags import has_deep_contacts, has_flagged_body
@@ -60,7 +58,7 @@ FACTOR_EXACT = 1e-4
 _FEW_CONTACTS = 24
 # What the method may cost at least where bodies come to rest, in advance of what they earn; and without credit where
 # the last solve has succeeded [sweeps].
-_BUDGET_OF_REST, BUDGET_AGAIN = 2500.0, 200.0
+_BUDGET_OF_REST, _BUDGET_AGAIN = 2500.0, 200.0
 # Surfaces that slide or approach by less than this share of the speed that gravity gives in a substep, or by this share
 # of a body's size a substep, are about to rest ...
 _RATIO_CALM, _RATIO_CALM_SIZE = 0.5, 1e-4
@@ -102,10 +100,10 @@ def budget_of_method(members, rows, islands, island):
     credit = credit_of(islands, island, members.motion.small_steps)
     was_solved = was_solved_by_method(islands, island, members.motion.small_steps)
     # what the method has solved is mostly solved by the same impulses
-    again = BUDGET_AGAIN if was_solved else 0.0
+    again = _BUDGET_AGAIN if was_solved else 0.0
     in_motion = 0.0
-    if end - first <= _FEW_CONTACTS and may_try_in_motion(islands, island, members.motion.small_steps):
-        in_motion = BUDGET_IN_MOTION
+    if end - first <= _FEW_CONTACTS:
+        in_motion = credit - CREDIT_OF_REST if credit - CREDIT_OF_REST >= CREDIT_TO_TRY else again
     if not rests_on_something(rows, islands, island, members.motion.can_be_pushed):
         return in_motion, np.bool_(False)
     step, velocity, size = numbers_of(members.settings.step), members.motion.start_velocity, members.model.size

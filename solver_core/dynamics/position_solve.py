@@ -30,14 +30,12 @@ from .islands import has_joints
 from .jointed_solve import note_jointed, solve_jointed
 from .sharing import begin_islands, help_others
 from .small_step_motion import (
-    BUDGET_IN_MOTION,
     CREDIT_TO_TRY,
     SHARE_OF_SUCCESS,
     credit_of,
     earn_credit,
     keeps_overlaps,
     note_solved_by_method,
-    note_waste,
     spend_credit,
     use_small_steps,
 )
@@ -130,11 +128,9 @@ def _solve_island(arrays, members, rows, islands, island):
         if not has_small_steps:
             outcome = solve_island(arrays, members.kernels.stages, island, effort, budget)
     comes_to_rest = not is_unsolved and rests and _is_calmer(members, rows, islands, island)
-    if has_small_steps and budget != BUDGET_IN_MOTION:
+    if has_small_steps:
         share = SHARE_OF_SUCCESS if comes_to_rest else 1.0
         spend_credit(islands, island, small_steps, share * members.solver_input.work[0])
-    elif has_small_steps and is_unsolved:
-        note_waste(islands, island, small_steps, members.solver_input.work[0])
     if has_small_steps and is_unsolved:
         # The impulses are no solution, but a better start than those of the last substep.
         solves.iterations[island] += outcome[1]

@@ -20,13 +20,8 @@ CREDIT_START, CREDIT_MOST = 3000.0, 1000.0
 CREDIT_OF_REST, CREDIT_TO_TRY, SHARE_OF_SUCCESS = 500.0, 40.0, 0.1
 # The largest debt that a failure leaves: a heap that could rest by now is not to wait for seconds.
 _CREDIT_DEBT = 500.0
-# What an attempt in motion may cost: about as much as the small steps that it replaces, since it is good for this
-# substep only. What succeeds takes less (19 in 20 below 30 sweeps, and the rest above 200). Failures may cost a tenth
-# of that: this much is added in each substep, up to two failures.
-BUDGET_IN_MOTION = 40.0
-_WASTE_EARNED, _WASTE_MOST = 4.0, 80.0
 # What each substep adds: the sweeps of small steps, and as much as this many visits of a contact take.
-_CREDIT_SWEEPS, _CREDIT_VISITS = 8.0, 100.0
+_CREDIT_SWEEPS, _CREDIT_VISITS = 8.0, 500.0
 
 
 class SmallStepMotion(NamedTuple):
@@ -47,8 +42,6 @@ class SmallStepMotion(NamedTuple):
         The last solve of the body's island was one by the method, and reached its tolerance.
     credit : float64 [body_count]
         Sweeps that may be spent on the body's island.
-    may_waste : float64 [body_count]
-        Sweeps that attempts in motion may still spend without success.
     unsettled : float64 [body_count]
         By how much the last sweep of the last small steps of the body's island changed a speed [m/s].
     """
@@ -59,7 +52,6 @@ class SmallStepMotion(NamedTuple):
     keeps_overlaps: np.ndarray
     was_solved: np.ndarray
     credit: np.ndarray
-    may_waste: np.ndarray
     unsettled: np.ndarray
 
 
@@ -72,7 +64,6 @@ def allocate_small_step_motion(body_count: int) -> SmallStepMotion:
         keeps_overlaps=np.zeros(body_count, np.bool_),
         was_solved=np.zeros(body_count, np.bool_),
         credit=np.full(body_count, CREDIT_START),
-        may_waste=np.full(body_count, _WASTE_MOST),
         unsettled=np.zeros(body_count),
     )
 
@@ -151,23 +142,6 @@ def credit_of(islands, island, small_steps):
 
 
 @subkernel
-def may_try_in_motion(islands, island, small_steps):
-    """Whether another failure of an attempt in motion is allowed to all bodies of an island."""
-    for index in range(islands.body_first[island], islands.body_first[island + 1]):
-        if small_steps.may_waste[islands.body_order[index]] < BUDGET_IN_MOTION:
-            return False
-    return True
-
-
-@subkernel
-def note_waste(islands, island, small_steps, sweeps):
-    """Take what an attempt in motion has cost that failed."""
-    for index in range(islands.body_first[island], islands.body_first[island + 1]):
-        body = islands.body_order[index]
-        small_steps.may_waste[body] = max(small_steps.may_waste[body] - sweeps, 0.0)
-
-
-@subkernel
 def spend_credit(islands, island, small_steps, sweeps):
     """Take what a solve by the method has cost, down to the largest debt."""
     for index in range(islands.body_first[island], islands.body_first[island + 1]):
@@ -183,7 +157,6 @@ def earn_credit(islands, island, small_steps):
     for index in range(islands.body_first[island], islands.body_first[island + 1]):
         body = islands.body_order[index]
         small_steps.credit[body] = max(small_steps.credit[body], min(small_steps.credit[body] + earned, CREDIT_MOST))
-        small_steps.may_waste[body] = min(small_steps.may_waste[body] + _WASTE_EARNED, _WASTE_MOST)
 
 
 @subkernel

@@ -29,7 +29,6 @@ from ..parallel.workers import take_next
 from ..solvers.shared.sweep import apply_impulses
 from .integration import take_turn_energy, turn_ahead, turn_back
 from .island_solve import (
-    BUDGET_AGAIN,
     METHOD,
     effort_for_velocities,
     forget_outcome,
@@ -84,8 +83,7 @@ def _solve_island(arrays, members, rows, islands, island):
         return
     if change == SAME:
         return
-    # a bounce is done with once it is solved, so an attempt in motion may cost more here
-    budget = max(members.solves.budget[island], BUDGET_AGAIN)
+    budget = members.solves.budget[island]
     bounces, allowed_energy = change != RECOVERS, math.inf
     if bounces:
         gravity = members.settings.gravity

@@ -269,6 +269,17 @@ def test_a_thin_plate_is_not_pressed_through_a_sheet(side):
     assert (side * path[-1, 2, 2]) > 0.29
 
 
+@pytest.mark.parametrize("height", [0.05, 0.1, 0.2, 0.4])
+def test_a_box_lands_where_it_falls(height):
+    """Onto another one of its size, and not a little to the side."""
+    builder = ModelBuilder()
+    builder.add_body(shape=Box((10.0, 10.0, 0.5)), kind=BodyKind.STATIC, position=(0.0, 0.0, -0.5))
+    for place in (0.5, 1.5 + height):
+        builder.add_body(shape=Box((0.5, 0.5, 0.5)), position=(0.0, 0.0, place))
+    path = run(Simulation(builder.build(), SimulationOptions()), 36)
+    assert path[-1, 2] == pytest.approx([0.0, 0.0, 1.5], abs=1e-4)
+
+
 @pytest.mark.parametrize("substeps", [1, 4])
 def test_a_body_that_is_hit_does_not_pass_the_floor(substeps):
     """A heavy ball knocks a hovering box down: in the same substep the box reaches a floor that it was not near."""
