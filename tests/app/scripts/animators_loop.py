@@ -146,7 +146,7 @@ def begin_a_long_bake():
     began = time.perf_counter()
     bpy.ops.wm.redraw_timer(type="DRAW_WIN_SWAP", iterations=3)
     seen["seconds_to_draw"] = (time.perf_counter() - began) / 3.0
-    bpy.context.scene.rigidbody_world.point_cache.frame_end = 20000
+    bpy.context.scene.rigidbody_world.point_cache.frame_end = 500000
     bake()
 
 
