@@ -269,6 +269,26 @@ def test_a_thin_plate_is_not_pressed_through_a_sheet(side):
     assert (side * path[-1, 2, 2]) > 0.29
 
 
+@pytest.mark.parametrize("seed", range(8))
+def test_what_a_heavy_ball_hits_does_not_pass_the_floor(seed):
+    """Towers of boxes and balls from 5 cm to 2 m, under a ball of up to 1,000 times their mass."""
+    rng = np.random.default_rng(seed)
+    size, mass = 10.0 ** rng.uniform(-1.3, 0.3), 10.0 ** rng.uniform(0.0, 3.0)
+    builder = ModelBuilder()
+    builder.add_body(shape=Box((40.0 * size, 40.0 * size, 0.0)), kind=BodyKind.STATIC)
+    height, count = 2.5 * size, int(rng.integers(1, 4))
+    for _ in range(count):
+        place = (*rng.normal(0.0, 0.05 * size, 2), height)
+        builder.add_body(shape=rng.choice([Box((0.4 * size,) * 3), Sphere(0.4 * size)]), position=place)
+        height += 1.3 * size * rng.uniform(0.8, 1.5)
+    speed = 10.0 ** rng.uniform(0.3, 2.0) * np.sqrt(size)
+    place = (0.0, 0.0, height + size)
+    builder.add_body(shape=Sphere(0.8 * size), mass=mass, position=place, linear_velocity=(0.0, 0.0, -speed))
+    path = run(Simulation(builder.build(), SimulationOptions(substeps=int(rng.choice([1, 2, 4, 8])))), 20)
+    hit = path[:, 1 : 1 + count]
+    assert hit[np.abs(hit[..., :2]).max(axis=-1) < 35.0 * size][:, 2].min() > 0.2 * size
+
+
 @pytest.mark.parametrize("height", [0.05, 0.1, 0.2, 0.4])
 def test_a_box_lands_where_it_falls(height):
     """Onto another one of its size, and not a little to the side."""
