@@ -21,6 +21,7 @@ from .small_step_motion import (
     CREDIT_MOST,
     CREDIT_OF_REST,
     CREDIT_TO_TRY,
+    PRICE_OF_FAILURE,
     change_of_last_sweep,
     credit_of,
     was_solved_by_method,
@@ -62,8 +63,9 @@ _BUDGET_OF_REST, _BUDGET_AGAIN = 2500.0, 200.0
 # Surfaces that slide or approach by less than this share of the speed that gravity gives in a substep, or by this share
 # of a body's size a substep, are about to rest ...
 _RATIO_CALM, _RATIO_CALM_SIZE = 0.5, 1e-4
-# ... but not those that overlap by more than this share of a size: they have to move.
-_RATIO_DEEP = 1e-2
+# ... but not those that overlap by more than this share of a size: they have to move. What is in motion and overlaps by
+# more than the second moves in small steps, which take it out.
+_RATIO_DEEP, _RATIO_DEEP_IN_MOTION = 1e-2, 2e-3
 # An island in small steps is tried once their last sweep changes speeds by less than this share of that of gravity
 # (and of the other), as an attempt is cheaper the closer it is to where it ends ...
 _RATIO_SETTLED = 1e-4
@@ -101,10 +103,11 @@ def budget_of_method(members, rows, islands, island):
     was_solved = was_solved_by_method(islands, island, members.motion.small_steps)
     # what the method has solved is mostly solved by the same impulses
     again = _BUDGET_AGAIN if was_solved else 0.0
-    in_motion = 0.0
-    if end - first <= _FEW_CONTACTS:
-        in_motion = credit - CREDIT_OF_REST if credit - CREDIT_OF_REST >= CREDIT_TO_TRY else again
-    if not rests_on_something(rows, islands, island, members.motion.can_be_pushed):
+    in_motion, overlap = 0.0, _deepest_overlap(rows, islands, island, contacts, members.model.size)
+    if end - first <= _FEW_CONTACTS and overlap <= _RATIO_DEEP_IN_MOTION:
+        may_cost = (credit - CREDIT_OF_REST) / PRICE_OF_FAILURE
+        in_motion = may_cost if may_cost >= CREDIT_TO_TRY else again
+    if overlap > _RATIO_DEEP or not rests_on_something(rows, islands, island, members.motion.can_be_pushed):
         return in_motion, np.bool_(False)
     step, velocity, size = numbers_of(members.settings.step), members.motion.start_velocity, members.model.size
     allowed, smallest = _RATIO_CALM * step.gravity_norm * step.h, math.inf
@@ -113,8 +116,6 @@ def budget_of_method(members, rows, islands, island):
         a, b = rows.body_a[block], rows.body_b[block]
         smaller = min(size[a], size[b])
         smallest = min(smallest, smaller)
-        if block < contacts.count[0] and contacts.gap[block] < -_RATIO_DEEP * smaller:
-            return in_motion, np.bool_(False)
         calm = allowed + _RATIO_CALM_SIZE * smaller / step.h
         for row in range(rows.block_row[block], rows.block_row[block + 1]):
             if abs(row_velocity(rows.jacobian, row, 0.0, velocity, a, b)) > calm:
@@ -127,6 +128,18 @@ def budget_of_method(members, rows, islands, island):
     # A series: small steps in between would set in motion again what one solve has stopped.
     begins = credit >= CREDIT_OF_REST or (was_solved and credit >= CREDIT_TO_TRY)
     return max(credit, _BUDGET_OF_REST) if begins else again, np.bool_(True)
+
+
+@subkernel
+def _deepest_overlap(rows, islands, island, contacts, size):
+    """The deepest overlap of an island's contacts, as a share of the smaller body's size."""
+    deepest = 0.0
+    for index in range(islands.block_first[island], islands.block_first[island + 1]):
+        block = islands.block_order[index]
+        if block < contacts.count[0] and contacts.gap[block] < 0.0:
+            smaller = min(size[rows.body_a[block]], size[rows.body_b[block]])
+            deepest = max(deepest, -contacts.gap[block] / smaller)
+    return deepest
 
 
 @subkernel

@@ -18,6 +18,9 @@ CREDIT_START, CREDIT_MOST = 3000.0, 1000.0
 # What a series of solves that brings a body to rest begins with; less than the second is not worth a try. Of a success
 # at rest this share is charged: the next solves will succeed, too, and each is nearer to rest and cheaper.
 CREDIT_OF_REST, CREDIT_TO_TRY, SHARE_OF_SUCCESS = 500.0, 40.0, 0.1
+# What fails in motion is charged so many times its cost: it leaves nothing, so attempts that fail cost at most this
+# part of the small steps that follow them.
+PRICE_OF_FAILURE = 4.0
 # The largest debt that a failure leaves: a heap that could rest by now is not to wait for seconds.
 _CREDIT_DEBT = 500.0
 # What each substep adds: the sweeps of small steps, and as much as this many visits of a contact take.
