@@ -34,8 +34,9 @@ import numpy as np
 from ..compiled.kernel import subkernel
 from ..compiled.simd import WIDTH, any_of, load, select, spread, store
 from .batches.batched_sweep import part_batches, speeds_along_normals
-from .batches.partitioned_sweep import is_partitioned, lay_rows, sweep_island, take_impulses
+from .batches.partitioned_sweep import follow_direction, is_partitioned, lay_rows, sweep_island, take_impulses
 from .batches.simd_batches import BIAS, NUMBERS, laid_row_capacity
+from .shared.directions import remember_velocity
 from .shared.status import status_of
 from .small_step_balance import (
     fastest_there_is,
@@ -199,12 +200,21 @@ def take_small_steps(rows, islands, island, given, velocity, mean_velocity, work
                 velocity[body, column] = begin + workspace.before[body, column]
                 workspace.before[body, column] = begin
         _set_bias(rows, islands, island, given, workspace, sweep, 1.0 / tau, 0.0, fastest, allowed, 0.0)
+        last_merit = 0.0
         for done in range(1, most_sweeps + 1):
-            largest, _ = sweep_island(rows, islands, island, velocity, sweep, settings, 1.0, 0.0)
+            largest, merit = sweep_island(rows, islands, island, velocity, sweep, settings, 1.0, 0.0)
             sweeps += 1
             left = _RATIO_LEFT if done < _MOST_SWEEPS else _RATIO_LEFT_OF_HIT
-            if done >= _SWEEPS and largest * tau <= left * size:
+            if done < _SWEEPS:
+                continue
+            if largest * tau <= left * size or done == most_sweeps:
                 break
+            if done > _SWEEPS:
+                beta = merit / last_merit if last_merit > 0.0 else 0.0
+                follow_direction(rows, islands, island, velocity, sweep, beta if beta <= 1.0 else -1.0)
+                last_merit = merit
+            else:
+                remember_velocity(islands.body_order, bodies[0], bodies[1], velocity, sweep)
         for index in range(bodies[0], bodies[1]):
             body = islands.body_order[index]
             for column in range(6):
