@@ -59,13 +59,16 @@ FACTOR_EXACT = 1e-4
 _FEW_CONTACTS = 24
 # What the method may cost at least where bodies come to rest, in advance of what they earn; and without credit where
 # the last solve has succeeded [sweeps].
-_BUDGET_OF_REST, _BUDGET_AGAIN = 2500.0, 200.0
+_BUDGET_OF_REST, BUDGET_AGAIN = 2500.0, 200.0
 # Surfaces that slide or approach by less than this share of the speed that gravity gives in a substep, or by this share
 # of a body's size a substep, are about to rest ...
 _RATIO_CALM, _RATIO_CALM_SIZE = 0.5, 1e-4
-# ... but not those that overlap by more than this share of a size: they have to move. What is in motion and overlaps by
-# more than the second moves in small steps, which take it out.
+# ... but not those that overlap by more than this share of a size: they have to move. What is in motion, or rolls, and
+# overlaps by more than the second moves in small steps, which take it out; the method leaves overlaps. And bodies that
+# turn against each other by an angle are led into each other by half its square: a cone would sink as it rolls.
 _RATIO_DEEP, _RATIO_DEEP_IN_MOTION = 1e-2, 2e-3
+# Bodies that turn against each other by more than this in a substep roll [rad].
+_TURN_OF_ROLLING = 1e-2
 # An island in small steps is tried once their last sweep changes speeds by less than this share of that of gravity
 # (and of the other), as an attempt is cheaper the closer it is to where it ends ...
 _RATIO_SETTLED = 1e-4
@@ -102,14 +105,16 @@ def budget_of_method(members, rows, islands, island):
     credit = credit_of(islands, island, members.motion.small_steps)
     was_solved = was_solved_by_method(islands, island, members.motion.small_steps)
     # what the method has solved is mostly solved by the same impulses
-    again = _BUDGET_AGAIN if was_solved else 0.0
-    in_motion, overlap = 0.0, _deepest_overlap(rows, islands, island, contacts, members.model.size)
+    again = BUDGET_AGAIN if was_solved else 0.0
+    step, velocity, size = numbers_of(members.settings.step), members.motion.start_velocity, members.model.size
+    overlap, rolling = _deepest_overlaps(rows, islands, island, contacts, size, velocity, _TURN_OF_ROLLING / step.h)
+    in_motion = 0.0
     if end - first <= _FEW_CONTACTS and overlap <= _RATIO_DEEP_IN_MOTION:
         may_cost = (credit - CREDIT_OF_REST) / PRICE_OF_FAILURE
         in_motion = may_cost if may_cost >= CREDIT_TO_TRY else again
-    if overlap > _RATIO_DEEP or not rests_on_something(rows, islands, island, members.motion.can_be_pushed):
+    has_to_move = overlap > _RATIO_DEEP or rolling > _RATIO_DEEP_IN_MOTION
+    if has_to_move or not rests_on_something(rows, islands, island, members.motion.can_be_pushed):
         return in_motion, np.bool_(False)
-    step, velocity, size = numbers_of(members.settings.step), members.motion.start_velocity, members.model.size
     allowed, smallest = _RATIO_CALM * step.gravity_norm * step.h, math.inf
     for index in range(first, end):
         block = islands.block_order[index]
@@ -131,15 +136,23 @@ def budget_of_method(members, rows, islands, island):
 
 
 @subkernel
-def _deepest_overlap(rows, islands, island, contacts, size):
-    """The deepest overlap of an island's contacts, as a share of the smaller body's size."""
-    deepest = 0.0
+def _deepest_overlaps(rows, islands, island, contacts, size, velocity, spin):
+    """The deepest overlap of an island's contacts, and of those whose bodies turn against each other faster than this.
+
+    Both as shares of the smaller body's size.
+    """
+    deepest = rolling = 0.0
     for index in range(islands.block_first[island], islands.block_first[island + 1]):
         block = islands.block_order[index]
         if block < contacts.count[0] and contacts.gap[block] < 0.0:
-            smaller = min(size[rows.body_a[block]], size[rows.body_b[block]])
-            deepest = max(deepest, -contacts.gap[block] / smaller)
-    return deepest
+            a, b = rows.body_a[block], rows.body_b[block]
+            overlap, square = -contacts.gap[block] / min(size[a], size[b]), 0.0
+            for axis in range(3, 6):
+                square += (velocity[b, axis] - velocity[a, axis]) ** 2
+            deepest = max(deepest, overlap)
+            if square > spin * spin:
+                rolling = max(rolling, overlap)
+    return deepest, rolling
 
 
 @subkernel

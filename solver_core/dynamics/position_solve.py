@@ -4,8 +4,6 @@ The answer moves the poses (``position_update``, ``integration``). It is found i
 pass (``detection``).
 """
 
-import math
-
 import numpy as np
 
 from ..compiled.kernel import entry, inlined, subkernel
@@ -48,8 +46,6 @@ from .standstill import keep_velocities, keeps_standing
 # A solve brings an island nearer to rest if it leaves at most this share of its energy, or no more than at this share
 # of the speed that gravity gives in a substep.
 _SHARE_CALMER, _RATIO_STILL = 0.9, 1e-3
-# Bodies that turn against each other by more than this in a substep roll [rad].
-_TURN_OF_ROLLING = 1e-2
 _apply_impulses = inlined(apply_impulses)
 
 
@@ -188,22 +184,13 @@ def _may_go_on(islands, island, small_steps):
 
 @subkernel
 def _keep_overlaps(members, rows, islands, island):
-    """Ask of overlaps that they do not grow, which is always possible, and not that they are taken out.
-
-    Bodies that turn against each other by an angle lead what is round into each other by half its square: what rolls
-    would sink, substep by substep. So these overlaps are taken out as ever.
-    """
+    """Ask of overlaps that they do not grow, which is always possible, and not that they are taken out."""
     contact_count = members.collision.contacts[members.collision.roles.present[0]].count[0]
     velocity_bias = members.problem.contact_rows.velocity_bias
-    velocity, h = members.motion.start_velocity, numbers_of(members.settings.step).h
     for index in range(islands.block_first[island], islands.block_first[island + 1]):
         block = islands.block_order[index]
         if block < contact_count:
-            row, turn = rows.block_row[block], 0.0
-            for axis in range(3, 6):
-                turn += (velocity[rows.body_b[block], axis] - velocity[rows.body_a[block], axis]) ** 2
-            if h * math.sqrt(turn) > _TURN_OF_ROLLING:
-                continue
+            row = rows.block_row[block]
             rows.bias[row] = max(rows.bias[row], velocity_bias[block])
 
 

@@ -29,6 +29,7 @@ from ..parallel.workers import take_next
 from ..solvers.shared.sweep import apply_impulses
 from .integration import take_turn_energy, turn_ahead, turn_back
 from .island_solve import (
+    BUDGET_AGAIN,
     METHOD,
     effort_for_velocities,
     forget_outcome,
@@ -83,7 +84,8 @@ def _solve_island(arrays, members, rows, islands, island):
         return
     if change == SAME:
         return
-    budget = members.solves.budget[island]
+    # What the poses were solved for is worth its velocities, though an attempt in motion may cost less.
+    budget = max(members.solves.budget[island], BUDGET_AGAIN)
     bounces, allowed_energy = change != RECOVERS, math.inf
     if bounces:
         gravity = members.settings.gravity
