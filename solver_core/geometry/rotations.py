@@ -49,35 +49,25 @@ def matrix(q):
 
 
 def from_matrix(rotation):
-    """Quaternion with w >= 0 of one proper rotation matrix [3, 3].
+    """Quaternions with w >= 0 [..., 4] of proper rotation matrices [..., 3, 3].
 
     Of the four components the largest is found first, so that nothing small is divided by (Shepperd 1978).
     """
     m = np.asarray(rotation, float)
-    squares = 0.25 * np.array(
-        [
-            1.0 + m[0, 0] + m[1, 1] + m[2, 2],
-            1.0 + m[0, 0] - m[1, 1] - m[2, 2],
-            1.0 - m[0, 0] + m[1, 1] - m[2, 2],
-            1.0 - m[0, 0] - m[1, 1] + m[2, 2],
-        ]
-    )
-    # products[i, j] = 4 q_i q_j off the diagonal
-    products = np.array(
-        [
-            [0.0, m[2, 1] - m[1, 2], m[0, 2] - m[2, 0], m[1, 0] - m[0, 1]],
-            [0.0, 0.0, m[1, 0] + m[0, 1], m[2, 0] + m[0, 2]],
-            [0.0, 0.0, 0.0, m[2, 1] + m[1, 2]],
-            [0.0, 0.0, 0.0, 0.0],
-        ]
-    )
-    products += products.T
-    largest = int(np.argmax(squares))
-    component = np.sqrt(squares[largest])
-    q = products[largest] / (4.0 * component)
-    q[largest] = component
-    q /= np.linalg.norm(q)
-    return -q if q[0] < 0.0 else q
+    x, y, z = m[..., 0, 0], m[..., 1, 1], m[..., 2, 2]
+    squares = 0.25 * np.stack([1.0 + x + y + z, 1.0 + x - y - z, 1.0 - x + y - z, 1.0 - x - y + z], axis=-1)
+    # products[..., i, j] = 4 q_i q_j off the diagonal
+    products = np.zeros((*m.shape[:-2], 4, 4))
+    for i in range(3):
+        j, k = (i + 1) % 3, (i + 2) % 3
+        products[..., 0, 1 + i] = products[..., 1 + i, 0] = m[..., k, j] - m[..., j, k]
+        products[..., 1 + i, 1 + j] = products[..., 1 + j, 1 + i] = m[..., j, i] + m[..., i, j]
+    largest = np.argmax(squares, axis=-1)[..., None]
+    component = np.sqrt(np.take_along_axis(squares, largest, axis=-1))
+    q = np.take_along_axis(products, largest[..., None], axis=-2)[..., 0, :] / (4.0 * component)
+    np.put_along_axis(q, largest, component, axis=-1)
+    q /= np.linalg.norm(q, axis=-1, keepdims=True)
+    return np.where(q[..., :1] < 0.0, -q, q)
 
 
 def from_rotation_vector(vector):
