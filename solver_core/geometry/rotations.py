@@ -53,21 +53,20 @@ def from_matrix(rotation):
 
     Of the four components the largest is found first, so that nothing small is divided by (Shepperd 1978).
     """
-    m = np.asarray(rotation, float)
-    x, y, z = m[..., 0, 0], m[..., 1, 1], m[..., 2, 2]
-    squares = 0.25 * np.stack([1.0 + x + y + z, 1.0 + x - y - z, 1.0 - x + y - z, 1.0 - x - y + z], axis=-1)
-    # products[..., i, j] = 4 q_i q_j off the diagonal
-    products = np.zeros((*m.shape[:-2], 4, 4))
+    m = np.asarray(rotation, float).reshape(-1, 3, 3)
+    trace = m[:, 0, 0] + m[:, 1, 1] + m[:, 2, 2]
+    # products[:, i, j] = 4 q_i q_j
+    products = np.empty((len(m), 4, 4))
+    products[:, 0, 0] = 1.0 + trace
     for i in range(3):
         j, k = (i + 1) % 3, (i + 2) % 3
-        products[..., 0, 1 + i] = products[..., 1 + i, 0] = m[..., k, j] - m[..., j, k]
-        products[..., 1 + i, 1 + j] = products[..., 1 + j, 1 + i] = m[..., j, i] + m[..., i, j]
-    largest = np.argmax(squares, axis=-1)[..., None]
-    component = np.sqrt(np.take_along_axis(squares, largest, axis=-1))
-    q = np.take_along_axis(products, largest[..., None], axis=-2)[..., 0, :] / (4.0 * component)
-    np.put_along_axis(q, largest, component, axis=-1)
-    q /= np.linalg.norm(q, axis=-1, keepdims=True)
-    return np.where(q[..., :1] < 0.0, -q, q)
+        products[:, 1 + i, 1 + i] = 1.0 - trace + 2.0 * m[:, i, i]
+        products[:, 0, 1 + i] = products[:, 1 + i, 0] = m[:, k, j] - m[:, j, k]
+        products[:, 1 + i, 1 + j] = products[:, 1 + j, 1 + i] = m[:, j, i] + m[:, i, j]
+    largest = products.diagonal(axis1=1, axis2=2).argmax(axis=1)
+    q = products[np.arange(len(m)), largest]
+    q *= np.where(q[:, 0] < 0.0, -1.0, 1.0)[:, None] / np.sqrt(np.sum(q * q, axis=1))[:, None]
+    return q.reshape(*np.shape(rotation)[:-2], 4)
 
 
 def from_rotation_vector(vector):
