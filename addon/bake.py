@@ -427,7 +427,8 @@ class _Bake:
             with self._timed("write"):
                 try:
                     done, total = next(steps)
-                except StopIteration:
+                except StopIteration as end:
+                    replaced = end.value
                     break
             self.forecast.note("write", done - written)
             written = done
@@ -435,6 +436,10 @@ class _Bake:
         # one result for both: it says how long the bake took until now
         result = self.result()
         self._store_facts(result)
+        if replaced:
+            with contextlib.suppress(BakeStopped):  # all is there
+                yield self._progress("write", "Removing the bake before", counted=(written, written))
+            keyframes.remove_replaced(replaced)
         return result
 
     def _store_facts(self, result):

@@ -120,7 +120,7 @@ class ConcaveReader:
         shape : ConvexHull or Compound
         notes : list of (str, str)
         """
-        settings = _settings_of(ob)
+        settings = settings_of(ob)
         key = points.tobytes(), triangles.tobytes(), settings
         if key not in self._shapes:
             self._shapes[key] = self._make(ob.name, points, triangles, hull, settings)
@@ -177,7 +177,7 @@ class ConcaveReader:
         return cache().find(decomposition)
 
 
-def _settings_of(ob) -> DecompositionSettings:
+def settings_of(ob) -> DecompositionSettings:
     """What the panel holds; the defaults where Cairn is not registered."""
     values = getattr(ob, "cairn", None)
     if values is None:

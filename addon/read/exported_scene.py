@@ -9,6 +9,7 @@ from ...solver_core.model.model import Model
 from .growing_compounds import GrowingPart
 from .joint_settings import JointDrive
 from .notes import Note
+from .surfaces import StartSurfaces
 
 if TYPE_CHECKING:  # it loads Numba
     from ...solver_core import FrameInput
@@ -196,8 +197,8 @@ class SceneExport:
     pending : list of (str, Decomposition)
         Concave meshes, by the name of an object that has one, that stand as their hulls until they are decomposed
         (``concave_shapes.decompose``): export again then.
-    surfaces : dict of int to StartSurface or None
-        By body: what its shape really looks like, where that is known (``surfaces``).
+    surfaces : StartSurfaces
+        What the bodies' shapes really look like.
     fingerprint : str
         Hash of everything physical that was read.
     """
@@ -212,5 +213,5 @@ class SceneExport:
     samples_needed: bool
     default_sample: FrameSample
     pending: list
-    surfaces: dict
+    surfaces: StartSurfaces
     fingerprint: str

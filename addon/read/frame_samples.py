@@ -15,7 +15,7 @@ from ...solver_core.model.model import BodyKind
 from .exported_scene import ExportedBody, FrameSample, SceneExport
 from .growing_compounds import sample_growing
 from .scene_joints import breaking_load
-from .scene_poses import SceneError, finite_matrix, parents_part, rigid_pose, rotation_and_stretch
+from .scene_poses import SceneError, finite_matrices, parents_part, rigid_poses, rotation_and_stretch
 from .scene_shapes import MeshError, ShapeReader
 
 
@@ -31,32 +31,44 @@ def sample_frame(scene: bpy.types.Scene, export: SceneExport, frame: int) -> Fra
     """
     depsgraph = evaluate_frame(scene, frame)
     sample = sample_without_bodies(scene, depsgraph, frame, export)
-    for body in export.bodies:
-        if not is_sampled(body):
-            continue
-        ob = find_object(scene, body.object_name)
-        if ob is None or ob.rigid_body is None:
-            raise SceneError(body.object_name, "is no longer a rigid body of this scene; bake again")
-        evaluated = ob.evaluated_get(depsgraph)
-        sample.kind[body.index] = kind_at(evaluated.rigid_body, body)
-        matrix = finite_matrix(evaluated, f"at frame {frame}")
-        if body.follows:
-            sample.position[body.index], sample.orientation[body.index] = rigid_pose(matrix)
+    bodies = [body for body in export.bodies if is_sampled(body)]
+    objects = [_object_of(scene, body) for body in bodies]
+    evaluated = [ob.evaluated_get(depsgraph) for ob in objects]
+    matrices = finite_matrices(evaluated, f"at frame {frame}")
+    rows = [row for row, body in enumerate(bodies) if body.follows]
+    following = [bodies[row].index for row in rows]
+    sample.position[following], sample.orientation[following] = rigid_poses(matrices[rows])
+    for body, shown, matrix in zip(bodies, evaluated, matrices, strict=True):
+        sample.kind[body.index] = kind_at(shown.rigid_body, body)
         if body.parent_animated:
-            sample.parent_matrix[body.object_name] = parents_part(evaluated)
+            sample.parent_matrix[body.object_name] = parents_part(shown)
         if body.carries_bodies:
-            sample.matrix_world[body.object_name] = matrix
-        if body.deforming_vertices:
-            sample.vertices[body.index] = _vertices_at(ob, matrix, depsgraph, frame, body)
-        if body.grows:
-            sample.shapes[body.index] = _shape_at(ob, matrix, depsgraph, frame, body)
-        if body.growing_parts:
-            children = [find_object(scene, part.object_name) for part in body.growing_parts]
-            pose = sample.position[body.index], sample.orientation[body.index]
-            vertices, shapes = sample_growing(depsgraph, frame, ob, children, body.growing_parts, *pose)
-            sample.vertices.update({(body.index, part): points for part, points in vertices.items()})
-            sample.shapes.update({(body.index, part): shape for part, shape in shapes.items()})
+            sample.matrix_world[body.object_name] = matrix.copy()
+    # Last, since reading a shape may evaluate anew, which would leave earlier references behind.
+    for body, ob, matrix in zip(bodies, objects, matrices, strict=True):
+        _sample_shape(sample, scene, depsgraph, body, ob, matrix)
     return _with_joints(sample, scene, depsgraph, export)
+
+
+def _object_of(scene, body):
+    ob = find_object(scene, body.object_name)
+    if ob is None or ob.rigid_body is None:
+        raise SceneError(body.object_name, "is no longer a rigid body of this scene; bake again")
+    return ob
+
+
+def _sample_shape(sample, scene, depsgraph, body, ob, matrix):
+    """Read what changes its form or size."""
+    if body.deforming_vertices:
+        sample.vertices[body.index] = _vertices_at(ob, matrix, depsgraph, sample.frame, body)
+    if body.grows:
+        sample.shapes[body.index] = _shape_at(ob, matrix, depsgraph, sample.frame, body)
+    if body.growing_parts:
+        children = [find_object(scene, part.object_name) for part in body.growing_parts]
+        pose = sample.position[body.index], sample.orientation[body.index]
+        vertices, shapes = sample_growing(depsgraph, sample.frame, ob, children, body.growing_parts, *pose)
+        sample.vertices.update({(body.index, part): points for part, points in vertices.items()})
+        sample.shapes.update({(body.index, part): shape for part, shape in shapes.items()})
 
 
 def _with_joints(sample, scene, depsgraph, export) -> FrameSample:
@@ -184,8 +196,8 @@ def sample_without_bodies(scene, depsgraph, frame, export) -> FrameSample:
     model = export.model
     start = export.default_sample
     if start is None:  # this is it
-        position = np.array([body.rigid_start[:3, 3] for body in export.bodies])
-        orientation = np.array([rotations.from_matrix(body.rigid_start[:3, :3]) for body in export.bodies])
+        rigid = np.array([body.rigid_start for body in export.bodies])
+        position, orientation = rigid[:, :3, 3].copy(), rotations.from_matrix(rigid[:, :3, :3])
     else:
         position, orientation = start.position.copy(), start.orientation.copy()
     return FrameSample(

@@ -16,7 +16,7 @@ from ...solver_core.geometry import rotations
 from ...solver_core.geometry.shapes import Sphere
 from ...solver_core.model.compound import Compound
 from .scene_animation import scale_animated, scales_evenly
-from .scene_poses import SceneError, finite_matrix, rigid_matrix, rotation_and_stretch
+from .scene_poses import SceneError, finite_matrix, rigid_matrices, rotation_and_stretch
 from .scene_shapes import ROUND_SHAPES, MeshError, ShapeReader
 
 # Three unlike factors, and a turn about no axis of symmetry (w, x, y, z).
@@ -154,7 +154,7 @@ def sample_growing(depsgraph, frame, compound, children, parts, position, orient
     ------
     SceneError
     """
-    to_user = np.linalg.inv(rigid_matrix(rotations.matrix(orientation), position))
+    to_user = np.linalg.inv(rigid_matrices(rotations.matrix(orientation), position))
     reader, vertices, shapes = ShapeReader(depsgraph), {}, {}
     for number, (part, child) in enumerate(zip(parts, children, strict=True)):
         name = part.object_name

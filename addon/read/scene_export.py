@@ -30,12 +30,14 @@ from .scene_notes import body_notes, range_notes, scene_notes
 from .scene_poses import (
     RATIO_ZERO_SCALE,
     SceneError,
+    finite_matrices,
     finite_matrix,
     parents_part,
-    rigid_matrix,
-    rotation_and_stretch,
+    rigid_matrices,
+    rotations_and_stretches,
 )
 from .scene_shapes import ROUND_SHAPES, MeshError, ShapeReader
+from .surfaces import StartSurfaces
 
 
 def export_scene(
@@ -105,7 +107,7 @@ class _SceneReader:
 
     def export(self) -> SceneExport:
         self.depsgraph = evaluate_frame(self.scene, self.start)
-        self.surfaces: dict = {}
+        self.surfaces = StartSurfaces()
         self.shapes = ShapeReader(self.depsgraph, ConcaveReader(waits=self.decompose))
         objects = self._collect_objects()
         self.moves = {ob.name_full: self._moves(ob) for ob in objects}
@@ -114,7 +116,7 @@ class _SceneReader:
         self.carriers = {ancestor.name_full for ancestor in ancestors if ancestor is not None}
         scene = self.depsgraph.scene_eval
         builder = ModelBuilder(gravity=gravity_of(scene, scene.rigidbody_world))
-        bodies = [self._add_body(builder, ob) for ob in objects]
+        bodies = [self._add_body(builder, *start) for start in zip(objects, *self._start_poses(objects), strict=True)]
         joints = self._joint_reader()
         joints.add_joints(builder)
         locks, lock_notes = add_locks(builder, objects, bodies)
@@ -178,26 +180,46 @@ class _SceneReader:
         """Whether the body is dynamic in any simulated frame."""
         if ob.rigid_body.type != "ACTIVE":
             return False
+        if not flags_animated(ob):
+            return ob.rigid_body.enabled and not ob.rigid_body.kinematic
         frames = np.arange(self.start + 1, self.end + 1)
         enabled, kinematic = flag_values(ob, "enabled", frames), flag_values(ob, "kinematic", frames)
         if enabled is None or kinematic is None:
             return True
         return bool(np.any(enabled & ~kinematic))
 
-    def _add_body(self, builder, ob) -> ExportedBody:
+    def _start_poses(self, objects):
+        """Of each object at the start: world matrix, its rigid part, that one's quaternion, stretch, parents' part."""
+        evaluated = [ob.evaluated_get(self.depsgraph) for ob in objects]
+        matrices = finite_matrices(evaluated, f"at frame {self.start}")
+        rotation, stretch = rotations_and_stretches(matrices, [ob.name for ob in objects])
+        rigid = rigid_matrices(rotation, matrices[:, :3, 3])
+        return matrices, rigid, rotations.from_matrix(rotation), stretch, self._parents_parts(objects, evaluated)
+
+    def _parents_parts(self, objects, evaluated):
+        """Parents' parts of the world matrices of bodies that move [n, 4, 4]."""
+        parts = np.tile(np.eye(4), (len(objects), 1, 1))
+        children = [row for row, ob in enumerate(objects) if ob.parent is not None and self.moves[ob.name_full]]
+        if not children:
+            return parts
+        parts[children] = [parents_part(evaluated[row]) for row in children]
+        for row in children:
+            if not np.all(np.isfinite(parts[row])) or np.linalg.cond(parts[row, :3, :3]) > 1.0 / RATIO_ZERO_SCALE:
+                ob = objects[row]
+                raise SceneError(ob.name, f"its parent {ob.parent.name} has zero scale; a child there cannot be keyed")
+        return parts
+
+    def _add_body(self, builder, ob, matrix, rigid, orientation, stretch, parents_part_start) -> ExportedBody:
         name = ob.name
-        evaluated = ob.evaluated_get(self.depsgraph)
-        matrix = finite_matrix(evaluated, f"at frame {self.start}")
-        rotation, stretch = rotation_and_stretch(matrix, name)
         moves = self.moves[ob.name_full]
         if moves and ob.library is not None:
             raise SceneError(
                 name, f"is linked from {ob.library.filepath} and cannot be keyed; make it local or an override"
             )
-        body = self._exported_body(ob, evaluated, matrix, rotation)
-        shape, growing_parts = self._shape(ob, stretch, rotation, matrix)
+        body = self._exported_body(ob, matrix, rigid, parents_part_start)
+        shape, growing_parts = self._shape(ob, stretch, rigid)
         body = replace(body, grows=self._grows(ob, shape), growing_parts=growing_parts)
-        self.surfaces[body.index] = self.shapes.surface_of(shape)
+        self.surfaces.add(body.index, shape, self.shapes.concave.surface_of(shape))
         # Reading a shape may evaluate anew, which would leave earlier references behind.
         settings = ob.evaluated_get(self.depsgraph).rigid_body
         try:
@@ -207,7 +229,7 @@ class _SceneReader:
                 mass=_mass(name, settings, moves),
                 kind=BodyKind(kind_at(settings, body)),
                 position=matrix[:3, 3],
-                orientation=rotations.from_matrix(rotation),
+                orientation=orientation,
                 friction=settings.friction,
                 restitution=settings.restitution,
                 linear_damping=settings.linear_damping,
@@ -221,7 +243,7 @@ class _SceneReader:
             raise SceneError(name, str(error).removeprefix(f"{name}: ")) from error
         return body
 
-    def _exported_body(self, ob, evaluated, matrix, rotation) -> ExportedBody:
+    def _exported_body(self, ob, matrix, rigid, parents_part_start) -> ExportedBody:
         moves, may_move = self.moves[ob.name_full], self.survey.may_move(ob)
         return ExportedBody(
             object_name=ob.name,
@@ -232,8 +254,8 @@ class _SceneReader:
             flags_change=flags_animated(ob) and ob.rigid_body.type == "ACTIVE",
             passive=ob.rigid_body.type == "PASSIVE",
             matrix_world_start=matrix,
-            rigid_start=rigid_matrix(rotation, matrix[:3, 3]),
-            parent_matrix_start=self._parents_part(ob, evaluated),
+            rigid_start=rigid,
+            parent_matrix_start=parents_part_start,
             parent_animated=moves and self.survey.parent_may_move(ob),
             deforming_vertices=len(self.shapes.vertices(ob, np.ones(3))) if self._deforms(ob) else 0,
             grows=False,
@@ -267,14 +289,6 @@ class _SceneReader:
         """Whether the mesh of the body, or of a part of the compound, may change in time."""
         return any(self.survey.shape_may_change(part) for part in list(self._compound_parts(ob)) or [ob])
 
-    def _parents_part(self, ob, evaluated):
-        if not self.moves[ob.name_full]:
-            return np.eye(4)
-        matrix = parents_part(evaluated)
-        if not np.all(np.isfinite(matrix)) or np.linalg.cond(matrix[:3, :3]) > 1.0 / RATIO_ZERO_SCALE:
-            raise SceneError(ob.name, f"its parent {ob.parent.name} has zero scale; a child there cannot be keyed")
-        return matrix
-
     def _moving_ancestor(self, ob):
         """The nearest parent that moves by simulation, or None."""
         parent = ob.parent
@@ -282,11 +296,11 @@ class _SceneReader:
             parent = parent.parent
         return parent
 
-    def _shape(self, ob, stretch, rotation, matrix):
+    def _shape(self, ob, stretch, rigid):
         """The body's shape, and of a compound that grows all of its parts."""
-        to_user, parts, growing = np.linalg.inv(rigid_matrix(rotation, matrix[:3, 3])), [], ()
+        parts, growing = [], ()
         for child in self._compound_parts(ob):
-            parts.append((child, to_user @ finite_matrix(child.evaluated_get(self.depsgraph), "")))
+            parts.append((child, np.linalg.inv(rigid) @ finite_matrix(child.evaluated_get(self.depsgraph), "")))
         # Asked in any case: the survey keeps whose keys it has met.
         animated = list(self._animated_parts(ob))
         try:

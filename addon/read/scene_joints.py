@@ -15,7 +15,7 @@ from .exported_scene import ExportedJoint
 from .joint_settings import JointSettings, read_joint_settings
 from .notes import Note
 from .scene_animation import AnimationSurvey, animated_paths
-from .scene_poses import TOLERANCE_SHEAR, SceneError, finite_matrix, rigid_pose
+from .scene_poses import TOLERANCE_SHEAR, SceneError, finite_matrix, rigid_poses
 
 _CONSTRAINT = "rigid_body_constraint."
 _ENABLED = _CONSTRAINT + "enabled"
@@ -186,7 +186,7 @@ class JointReader:
                     "it is sheared by its parent's scale: the nearest axes at right angles are used; "
                     "apply the scale of its parent, or clear the parent and keep the transform",
                 )
-        position, orientation = rigid_pose(matrix)
+        position, orientation = rigid_poses(matrix)
         return np.array(position), np.asarray(orientation, float)
 
     def _far_end(self, ob, constraint, position):

@@ -1,8 +1,5 @@
 """What Cairn ignores in a scene, or does differently from Blender: one note per object and reason."""
 
-from collections.abc import Mapping
-from types import MappingProxyType
-
 import numpy as np
 
 from ...solver_core.diagnostics import boxes_overlap
@@ -12,7 +9,7 @@ from ..write.channels import rotation_path
 from .notes import Note
 from .scene_animation import action_curves, animated_paths, flag_values, scale_animated
 from .scene_shapes import rule_of_radius
-from .surfaces import parts_fill_play
+from .surfaces import StartSurfaces, parts_fill_play
 
 # Distance of the centre of mass from the origin, as a share of the shape's size, above which a note says so.
 RATIO_OFF_CENTER = 0.02
@@ -158,7 +155,7 @@ def range_notes(scene, frames) -> list[Note]:
     return [Note("info", None, text)]
 
 
-def starting_overlaps(model, surfaces: Mapping = MappingProxyType({})) -> list[Note]:
+def starting_overlaps(model, surfaces: StartSurfaces | None = None) -> list[Note]:
     """Notes about bodies that overlap at the start, the worst first.
 
     ``surfaces`` as in ``SceneExport``: with them a note tells if only the convex parts overlap, not the meshes.
@@ -184,7 +181,7 @@ def starting_overlaps(model, surfaces: Mapping = MappingProxyType({})) -> list[N
             moving, other = other, moving
         percent = 100.0 * overlap.share
         share = f"{percent:.2g}" if percent < 10.0 else f"{percent:.0f}"  # 100 in two digits would be 1e+02
-        if parts_fill_play(surfaces, model, (moving, other)):
+        if surfaces is not None and parts_fill_play(surfaces, model, (moving, other)):
             text = (
                 f"starts {overlap.depth:.3g} deep in {model.names[other]}, by its convex parts only: the meshes do not "
                 "touch, but parts fill hollows. A smaller Concavity makes finer ones"

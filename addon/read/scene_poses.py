@@ -32,68 +32,113 @@ class SceneError(ValueError):
         super().__init__(message if object_name is None else f"{object_name}: {message}")
 
 
+def finite_matrices(evaluated, when) -> np.ndarray:
+    """World matrices of evaluated objects [n, 4, 4]; a SceneError names the first one that is not finite."""
+    numbers = (value for ob in evaluated for row in ob.matrix_world for value in row)
+    matrices = np.fromiter(numbers, float, 16 * len(evaluated)).reshape(-1, 4, 4)
+    finite = np.isfinite(matrices).all(axis=(1, 2))
+    if not finite.all():
+        raise _not_finite(evaluated[int(np.argmin(finite))], when)
+    return matrices
+
+
 def finite_matrix(evaluated, when) -> np.ndarray:
-    matrix = np.array(evaluated.matrix_world, float)
-    if np.all(np.isfinite(matrix)):
-        return matrix
+    """The same of one object [4, 4]."""
+    return finite_matrices([evaluated], when)[0]
+
+
+def _not_finite(evaluated, when) -> SceneError:
     for channel in ("location", "rotation_euler", "rotation_quaternion", "rotation_axis_angle", "scale"):
         values = tuple(getattr(evaluated, channel))
         if not np.all(np.isfinite(values)):
             bad = ", ".join(f"{value:g}" for value in values)
-            raise SceneError(
-                evaluated.name,
-                f"its {channel} is ({bad}) {when}; correct it, or the driver that sets it".replace("  ", " "),
-            )
-    raise SceneError(
+            text = f"its {channel} is ({bad}) {when}; correct it, or the driver that sets it"
+            return SceneError(evaluated.name, text.replace("  ", " "))
+    return SceneError(
         evaluated.name, f"its world matrix is not finite {when}; look at its parents, constraints and delta transforms"
     )
 
 
+def rotations_and_stretches(matrices, names):
+    """Split 3 x 3 parts into proper rotations and the scales along their axes, negative if mirrored.
+
+    Parameters
+    ----------
+    matrices : float64 [n, 3 or 4, 3 or 4]
+        Finite.
+    names : sequence of str
+        Of the objects.
+
+    Returns
+    -------
+    rotation, stretch : float64 [n, 3, 3], [n, 3]
+
+    Raises
+    ------
+    SceneError
+        Names the first object with an axis of no length, or with shear.
+    """
+    axes = np.asarray(matrices)[:, :3, :3]
+    scale = np.linalg.norm(axes, axis=1)
+    largest = scale.max(axis=1)
+    flat = scale.min(axis=1) <= RATIO_ZERO_SCALE * largest
+    directions = axes / np.where(flat[:, None], 1.0, scale)[:, None, :]
+    products = np.abs(np.swapaxes(directions, 1, 2) @ directions)
+    cosine = products[:, (0, 0, 1), (1, 2, 2)].max(axis=1)
+    bad = flat | (cosine > TOLERANCE_SHEAR)
+    if bad.any():
+        first = int(np.argmax(bad))
+        raise _not_rigid(names[first], scale[first], flat[first], cosine[first])
+    mirror = np.where(np.linalg.det(directions) < 0.0, -1.0, 1.0)[:, None]
+    return _nearest_rotations(directions * mirror[..., None]), scale * mirror
+
+
+def _not_rigid(name, scale, is_flat, cosine) -> SceneError:
+    if is_flat:
+        axis = int(np.argmin(scale))
+        return SceneError(name, f"its scale along {'XYZ'[axis]} is {scale[axis]:g}; set a scale other than 0")
+    angle = np.degrees(np.arccos(min(cosine, 1.0)))
+    return SceneError(
+        name,
+        f"it is sheared: two of its axes meet at {angle:.2f} degrees instead of 90; "
+        "apply the scale of its parent, or clear the parent and keep the transform",
+    )
+
+
 def rotation_and_stretch(matrix, name):
-    """Split the 3 x 3 part into a proper rotation and the scale along its axes, negative if mirrored."""
-    axes = matrix[:3, :3]
-    scale = np.linalg.norm(axes, axis=0)
-    if scale.max() == 0.0 or scale.min() <= RATIO_ZERO_SCALE * scale.max():
-        axis = "XYZ"[int(np.argmin(scale))]
-        raise SceneError(name, f"its scale along {axis} is {scale.min():g}; set a scale other than 0")
-    directions = axes / scale
-    products = directions.T @ directions
-    cosine = np.abs(products - np.diag(np.diag(products))).max()
-    if cosine > TOLERANCE_SHEAR:
-        angle = np.degrees(np.arccos(min(cosine, 1.0)))
-        raise SceneError(
-            name,
-            f"it is sheared: two of its axes meet at {angle:.2f} degrees instead of 90; "
-            "apply the scale of its parent, or clear the parent and keep the transform",
-        )
-    if np.linalg.det(directions) < 0.0:
-        directions, scale = -directions, -scale
-    return _nearest_rotation(directions), scale
+    """The same of one object: rotation [3, 3] and stretch [3]."""
+    rotation, stretch = rotations_and_stretches(matrix[None], [name])
+    return rotation[0], stretch[0]
 
 
-def rigid_pose(matrix):
-    """Position and orientation of a pose that may have scale, mirror and (at later frames) a little shear."""
-    axes = matrix[:3, :3]
-    scale = np.linalg.norm(axes, axis=0)
+def rigid_poses(matrices):
+    """Positions and orientations of poses [..., 4, 4] that may have scale, mirror and (at later frames) a little shear.
+
+    Returns
+    -------
+    position, orientation : float64 [..., 3], [..., 4]
+    """
+    axes = matrices[..., :3, :3]
+    scale = np.linalg.norm(axes, axis=-2, keepdims=True)
     directions = axes / np.where(scale > 0.0, scale, 1.0)
-    if np.linalg.det(directions) < 0.0:
-        directions = -directions
-    return matrix[:3, 3], rotations.from_matrix(_nearest_rotation(directions))
+    mirror = np.where(np.linalg.det(directions) < 0.0, -1.0, 1.0)[..., None, None]
+    return matrices[..., :3, 3], rotations.from_matrix(_nearest_rotations(directions * mirror))
 
 
-def _nearest_rotation(directions) -> np.ndarray:
-    """The rotation nearest to a float32 matrix: exact axes stay exact."""
-    if np.array_equal(np.abs(directions).sum(axis=0), np.ones(3)) and set(np.unique(np.abs(directions))) <= {0.0, 1.0}:
-        return directions + 0.0
+def _nearest_rotations(directions) -> np.ndarray:
+    """The rotations nearest to float32 matrices [..., 3, 3]: exact axes stay exact."""
+    size = np.abs(directions)
+    exact = (size.sum(axis=-2) == 1.0).all(axis=-1) & ((size == 0.0) | (size == 1.0)).all(axis=(-2, -1))
     left, _, right = np.linalg.svd(directions)
-    rotation = left @ right
-    return rotation if np.linalg.det(rotation) > 0.0 else left @ np.diag([1.0, 1.0, -1.0]) @ right
+    left[..., 2] *= np.where(np.linalg.det(left @ right) > 0.0, 1.0, -1.0)[..., None]
+    return np.where(exact[..., None, None], directions, left @ right) + 0.0
 
 
-def rigid_matrix(rotation, position) -> np.ndarray:
-    matrix = np.eye(4)
-    matrix[:3, :3], matrix[:3, 3] = rotation, position
-    return matrix
+def rigid_matrices(rotation, position) -> np.ndarray:
+    """Matrices [..., 4, 4] of rotations [..., 3, 3] and positions [..., 3]."""
+    matrices = np.zeros((*rotation.shape[:-2], 4, 4))
+    matrices[..., :3, :3], matrices[..., :3, 3], matrices[..., 3, 3] = rotation, position, 1.0
+    return matrices
 
 
 def parents_part(evaluated) -> np.ndarray:

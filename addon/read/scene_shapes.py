@@ -17,7 +17,7 @@ from ...solver_core.geometry.round_shapes import Capsule, Cone, Cylinder
 from ...solver_core.geometry.shapes import Box, ShapeError, Sphere
 from ...solver_core.geometry.triangle_mesh import TriangleMesh
 from ...solver_core.model.compound import Compound, placed
-from .concave_shapes import ConcaveReader, mesh_triangles
+from .concave_shapes import ConcaveReader, mesh_triangles, settings_of
 from .missing_geometry import (
     NO_FACES,
     NO_FACES_YET,
@@ -30,7 +30,6 @@ from .missing_geometry import (
 )
 from .scene_poses import SceneError, rotation_and_stretch
 from .self_crossings import self_crossings
-from .surfaces import StartSurface, surface_of
 
 # A side below this share of the longest counts as no thickness: coordinates are float32, so 1e-7 is noise, and the
 # thinnest sheets that people model (paper, 0.1 mm on 30 cm) are 3e-4. Dimensionless, nominal 1e-5.
@@ -89,7 +88,7 @@ class MeshError(ValueError):
 
 @dataclass
 class ShapeReader:
-    """Reads shapes of objects in one evaluated frame; equal hulls are made once.
+    """Reads shapes of objects in one evaluated frame; those of one mesh and one scale are made once.
 
     Attributes
     ----------
@@ -100,16 +99,10 @@ class ShapeReader:
 
     depsgraph: bpy.types.Depsgraph
     concave: ConcaveReader | None = None
+    _shapes: dict = field(default_factory=dict)
     _hulls: dict = field(default_factory=dict)
     _surfaces: dict = field(default_factory=dict)
     _points: dict = field(default_factory=dict)
-
-    def surface_of(self, shape):
-        """What a shape really looks like at the start, where that is known (``surfaces``)."""
-        mesh = self.concave.surface_of(shape) if self.concave else None
-        if mesh is not None:
-            return StartSurface(*mesh, is_in_parts=True)
-        return surface_of(shape)
 
     def read(self, ob, stretch, *, moves, deforms=False, parts=()):
         """Shape of an object with a rigid body.
@@ -141,6 +134,15 @@ class ShapeReader:
         kind = ob.rigid_body.collision_shape
         if kind == "COMPOUND" and parts:
             return self._compound(ob, parts, moves)
+        key = None if deforms else _key_of_shape(ob, kind, stretch, moves)
+        if key is None:
+            return self._read(ob, kind, stretch, moves, deforms)
+        if key not in self._shapes:
+            self._shapes[key] = self._read(ob, kind, stretch, moves, deforms)
+        return self._shapes[key]
+
+    def _read(self, ob, kind, stretch, moves, deforms):
+        """Shape and notes of a body that is no compound of others."""
         if deforms or (not moves and self._has_faces(ob)):
             surface, notes = self.surface(ob, np.diag(stretch), shared=not deforms)
             return surface, _childless_note(kind) + notes
@@ -415,6 +417,15 @@ class ShapeReader:
 def _is_plain(ob) -> bool:
     """Whether nothing changes the object's mesh."""
     return ob.type == "MESH" and not ob.modifiers and ob.data.shape_keys is None
+
+
+def _key_of_shape(ob, kind, stretch, moves):
+    """What bodies that have the same shape share; None where more than their mesh and settings counts."""
+    if not _is_plain(ob):
+        return None
+    settings = ob.rigid_body
+    in_parts = settings_of(ob) if kind == "MESH" and moves else None
+    return ob.data.name_full, kind, settings.mesh_source, margin_of(settings), in_parts, stretch.tobytes(), moves
 
 
 @contextmanager

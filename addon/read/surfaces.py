@@ -15,6 +15,37 @@ from ...solver_core.geometry.hulls import ConvexHull
 from ...solver_core.geometry.shapes import Box
 
 
+class StartSurfaces:
+    """The surfaces of a scene's bodies, each found when it is asked for: few bodies overlap at the start."""
+
+    def __init__(self):
+        self._shapes = {}
+        self._meshes = {}
+        self._found = {}
+
+    def add(self, body, shape, mesh=None) -> None:
+        """Add a body.
+
+        Parameters
+        ----------
+        body : int
+        shape : any shape
+        mesh : (float64 [vertex_count, 3], int64 [triangle_count, 3]), optional
+            What convex parts stand for.
+        """
+        self._shapes[body] = shape
+        if mesh is not None:
+            self._meshes[body] = mesh
+
+    def get(self, body) -> "StartSurface | None":
+        """What a body really looks like at the start, where that is known."""
+        if body not in self._found:
+            mesh = self._meshes.get(body)
+            known = surface_of(self._shapes.get(body)) if mesh is None else StartSurface(*mesh, is_in_parts=True)
+            self._found[body] = known
+        return self._found[body]
+
+
 class StartSurface(NamedTuple):
     """A closed surface in the user frame of its body.
 
@@ -51,7 +82,7 @@ def parts_fill_play(surfaces, model, bodies) -> bool:
 
     Parameters
     ----------
-    surfaces : dict of int to StartSurface or None
+    surfaces : StartSurfaces
     model : Model
     bodies : (int, int)
     """

@@ -1,4 +1,4 @@
-"""World matrices -> values of an object's location and rotation channels. NumPy only.
+"""World matrices -> values of an object's location and rotation channels, without Blender.
 
 An object's world matrix is ``W = P B`` with the parents' part ``P`` and the basis ``B = T(location + delta) D R S``
 (D: delta rotation, R: rotation channels, S: scale). Only location and R are free to a bake, so
@@ -10,6 +10,8 @@ to the frame before is taken, so that what is seen between two frames (motion bl
 """
 
 import numpy as np
+
+from ...solver_core.geometry import rotations
 
 # Below this cosine of the middle angle the outer two Euler angles turn about one axis; only their sum is known.
 GIMBAL_COSINE = 1e-6
@@ -37,26 +39,6 @@ def quaternion_matrices(quaternion):
     return matrices
 
 
-def matrix_quaternions(rotation):
-    """Unit quaternions [..., 4] of rotation matrices [..., 3, 3], of either sign.
-
-    Of the four components the largest is found first, so that nothing small is divided by (Shepperd 1978).
-    """
-    m = np.asarray(rotation, float)
-    trace = m[..., 0, 0] + m[..., 1, 1] + m[..., 2, 2]
-    # outer[i, j] = 4 q_i q_j
-    outer = np.empty((*m.shape[:-2], 4, 4))
-    outer[..., 0, 0] = 1 + trace
-    for i in range(3):
-        j, k = (i + 1) % 3, (i + 2) % 3
-        outer[..., 1 + i, 1 + i] = 1 - trace + 2 * m[..., i, i]
-        outer[..., 0, 1 + i] = outer[..., 1 + i, 0] = m[..., k, j] - m[..., j, k]
-        outer[..., 1 + i, 1 + j] = outer[..., 1 + j, 1 + i] = m[..., j, i] + m[..., i, j]
-    largest = np.argmax(np.diagonal(outer, axis1=-2, axis2=-1), axis=-1)
-    quaternion = np.take_along_axis(outer, largest[..., None, None], axis=-2)[..., 0, :]
-    return quaternion / np.linalg.norm(quaternion, axis=-1, keepdims=True)
-
-
 def nearest_rotations(matrices):
     """Turn matrices [..., 3, 3] that may hold some shear into rotations (polar decomposition)."""
     shear = np.abs(np.swapaxes(matrices, -1, -2) @ matrices - np.eye(3)).max(axis=(-2, -1))
@@ -65,9 +47,9 @@ def nearest_rotations(matrices):
         return matrices
     left, _, right = np.linalg.svd(matrices[skewed])
     left[..., :, 2] *= np.linalg.det(left @ right)[..., None]  # a rotation, not a mirror
-    rotations = matrices.copy()
-    rotations[skewed] = left @ right
-    return rotations
+    nearest = matrices.copy()
+    nearest[skewed] = left @ right
+    return nearest
 
 
 def split_scale(basis, signs):
@@ -92,7 +74,7 @@ def continuous_quaternions(rotation, hint, first):
     first : array [n] of int
         First frame that is used, as an index.
     """
-    q = matrix_quaternions(rotation)
+    q = rotations.from_matrix(rotation)
     steps = np.where(np.sum(q[:, 1:] * q[:, :-1], axis=-1) < 0, -1.0, 1.0)
     signs = np.concatenate([np.ones((len(q), 1)), np.cumprod(steps, axis=1)], axis=1)
     q *= signs[..., None]
@@ -106,7 +88,7 @@ def continuous_axis_angles(rotation, hint, first):
 
     The axis goes on where the rotation passes through none, and the angle counts full turns.
     """
-    quaternion = matrix_quaternions(rotation)
+    quaternion = rotations.from_matrix(rotation)
     sine = np.linalg.norm(quaternion[..., 1:], axis=-1)
     angle = 2 * np.arctan2(sine, quaternion[..., 0])
     channels = np.empty((*angle.shape, 4))

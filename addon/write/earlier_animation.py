@@ -333,6 +333,20 @@ def take_off(obj):
     return made
 
 
+def remove_actions(objects):
+    """Delete the actions that a bake has made for objects, as far as nothing else uses them.
+
+    They are still in use: Blender looks for each in all that it has still to tell its window, and giving an object back
+    is something to tell.
+    """
+    import bpy
+
+    for obj in objects:
+        keep_edits(obj)
+    actions = {obj.animation_data.action for obj in objects if obj.animation_data is not None}
+    bpy.data.batch_remove({action for action in actions if is_bake_action(action) and action.users == 1})
+
+
 def remove_unused(actions):
     """Delete actions that nothing uses: a user who has put one to another use keeps it."""
     import bpy

@@ -77,8 +77,13 @@ def check_writable(scene, object_names):
 
 def write_trajectory(scene, export, trajectory, samples=(), lead_in=None):
     """Write a trajectory as keyframes; see ``write_steps``."""
-    for _ in write_steps(scene, export, trajectory, samples, lead_in):
-        pass
+    steps = write_steps(scene, export, trajectory, samples, lead_in)
+    while True:
+        try:
+            next(steps)
+        except StopIteration as end:
+            remove_replaced(end.value)
+            return
 
 
 def write_steps(scene, export, trajectory, samples=(), lead_in=None):
@@ -98,6 +103,11 @@ def write_steps(scene, export, trajectory, samples=(), lead_in=None):
         What was animated in each frame of the trajectory; empty if nothing was.
     lead_in : dict of str to LeadIn, optional
         Evaluated motion before ``export.frame_start``, for objects that need it.
+
+    Returns
+    -------
+    dict of str to str
+        What is left for ``remove_replaced``.
 
     Raises
     ------
@@ -122,7 +132,7 @@ def write_steps(scene, export, trajectory, samples=(), lead_in=None):
             yield min(start + CHUNK, len(moving)), len(moving)
         scene = bpy.data.scenes[scene_name]
         check_writable(scene, actions)
-        _attach(scene, actions)
+        replaced = _attach(scene, actions)
     except BaseException:
         earlier.remove_unused([bpy.data.actions[name] for name in actions.values() if name in bpy.data.actions])
         raise
@@ -130,6 +140,27 @@ def write_steps(scene, export, trajectory, samples=(), lead_in=None):
     scene.cairn.baked_start = export.frame_start
     scene.cairn.baked_end = export.frame_start + trajectory.frame_count
     refresh(scene)
+    return replaced
+
+
+def remove_replaced(replaced):
+    """Remove the actions of the bake before, and give the new ones their names.
+
+    In a window this should be done a step after the others: Blender looks for a removed action in all that it has still
+    to tell its window, which after ``write_steps`` is something of each object.
+
+    Parameters
+    ----------
+    replaced : dict of str to str
+        What ``write_steps`` returns: by the old action's name the new one's, empty if there is none.
+    """
+    every = _actions_by_name()
+    pairs = [(every[old], every.get(new)) for old, new in replaced.items() if old in every and every[old].users == 0]
+    names = [old.name for old, _ in pairs]
+    earlier.remove_unused([old for old, _ in pairs])
+    for name, (_, new) in zip(names, pairs, strict=True):
+        if new is not None:
+            new.name = name
 
 
 def delete_bake(scene):
@@ -142,8 +173,9 @@ def delete_bake(scene):
     """
     since_bake.settle(scene)
     objects = earlier.baked_objects(scene)
-    made = [earlier.take_off(obj) for obj in objects]
-    earlier.remove_unused([action for action in made if action is not None])
+    earlier.remove_actions(objects)
+    for obj in objects:
+        earlier.take_off(obj)
     earlier.switch_world_on(scene)
     for fact in FACTS:
         scene.cairn.property_unset(fact)
@@ -407,34 +439,30 @@ def _version():
 
 
 def _attach(scene, actions):
-    """Give the built actions to their objects, all or none."""
+    """Give the built actions to their objects, all or none; returns what they replace, for ``remove_replaced``."""
     objects = _objects_by_name(scene)
     touched = {obj.name: obj for obj in earlier.baked_objects(scene)}
     touched.update({name: objects[name] for name in actions})
-    built = _actions_by_name(actions)
+    every = _actions_by_name()
     snapshots = [(obj, earlier.Snapshot.of(obj)) for obj in touched.values()]
     world = earlier.World.of(scene)
     try:
-        made = [earlier.take_off(obj) for obj in touched.values() if obj.cairn.is_baked]
+        made = {obj.name: earlier.take_off(obj) for obj in touched.values() if obj.cairn.is_baked}
         earlier.switch_world_on(scene)
         for name in actions:
-            _put_on(objects[name], built[name])
+            _put_on(objects[name], every[actions[name]])
         earlier.switch_world_off(scene, nested=any(_has_ancestor(objects[name], actions) for name in actions))
     except BaseException:
         for obj, snapshot in snapshots:
             snapshot.put_back(obj)
         world.put_back(scene)
         raise
-    earlier.remove_unused([action for action in made if action is not None])
-    for name, action in built.items():  # the names may have been taken by the bake before
-        if action.name != f"{name} Cairn":
-            action.name = f"{name} Cairn"
+    return {action.name: actions.get(name, "") for name, action in made.items() if action is not None}
 
 
-def _actions_by_name(actions):
-    """By object the action of each name: Blender's own search goes through all of them each time."""
-    every = {action.name: action for action in bpy.data.actions if action.library is None}
-    return {name: every[action_name] for name, action_name in actions.items()}
+def _actions_by_name():
+    """Local actions: Blender's own search for a name goes through all of them each time."""
+    return {action.name: action for action in bpy.data.actions if action.library is None}
 
 
 def _has_ancestor(obj, names):

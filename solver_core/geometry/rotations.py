@@ -49,35 +49,24 @@ def matrix(q):
 
 
 def from_matrix(rotation):
-    """Quaternion with w >= 0 of one proper rotation matrix [3, 3].
+    """Quaternions with w >= 0 [..., 4] of proper rotation matrices [..., 3, 3].
 
     Of the four components the largest is found first, so that nothing small is divided by (Shepperd 1978).
     """
-    m = np.asarray(rotation, float)
-    squares = 0.25 * np.array(
-        [
-            1.0 + m[0, 0] + m[1, 1] + m[2, 2],
-            1.0 + m[0, 0] - m[1, 1] - m[2, 2],
-            1.0 - m[0, 0] + m[1, 1] - m[2, 2],
-            1.0 - m[0, 0] - m[1, 1] + m[2, 2],
-        ]
-    )
-    # products[i, j] = 4 q_i q_j off the diagonal
-    products = np.array(
-        [
-            [0.0, m[2, 1] - m[1, 2], m[0, 2] - m[2, 0], m[1, 0] - m[0, 1]],
-            [0.0, 0.0, m[1, 0] + m[0, 1], m[2, 0] + m[0, 2]],
-            [0.0, 0.0, 0.0, m[2, 1] + m[1, 2]],
-            [0.0, 0.0, 0.0, 0.0],
-        ]
-    )
-    products += products.T
-    largest = int(np.argmax(squares))
-    component = np.sqrt(squares[largest])
-    q = products[largest] / (4.0 * component)
-    q[largest] = component
-    q /= np.linalg.norm(q)
-    return -q if q[0] < 0.0 else q
+    m = np.asarray(rotation, float).reshape(-1, 3, 3)
+    trace = m[:, 0, 0] + m[:, 1, 1] + m[:, 2, 2]
+    # products[:, i, j] = 4 q_i q_j
+    products = np.empty((len(m), 4, 4))
+    products[:, 0, 0] = 1.0 + trace
+    for i in range(3):
+        j, k = (i + 1) % 3, (i + 2) % 3
+        products[:, 1 + i, 1 + i] = 1.0 - trace + 2.0 * m[:, i, i]
+        products[:, 0, 1 + i] = products[:, 1 + i, 0] = m[:, k, j] - m[:, j, k]
+        products[:, 1 + i, 1 + j] = products[:, 1 + j, 1 + i] = m[:, j, i] + m[:, i, j]
+    largest = products.diagonal(axis1=1, axis2=2).argmax(axis=1)
+    q = products[np.arange(len(m)), largest]
+    q *= np.where(q[:, 0] < 0.0, -1.0, 1.0)[:, None] / np.sqrt(np.sum(q * q, axis=1))[:, None]
+    return q.reshape(*np.shape(rotation)[:-2], 4)
 
 
 def from_rotation_vector(vector):

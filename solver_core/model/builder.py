@@ -1,5 +1,6 @@
 """Bodies as the caller describes them -> a ``Model``: what is given is checked here, and nowhere below."""
 
+import math
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -15,7 +16,7 @@ from .compound import Compound, PartShape
 from .errors import ModelError
 from .joints.coordinates import Joint
 from .joints.joint_arrays import WORLD, PlacedJoint, pack_joints
-from .mass_properties import principal_frame
+from .mass_properties import principal_frames
 from .model import BodyKind, Model, ModelArrays, ShapeArrays, body_poses
 from .state import StateArrays
 
@@ -266,11 +267,8 @@ class ModelBuilder:
         if not self._bodies:
             raise ModelError("the scene has no body")
         bodies = self._bodies
-        principal = [_principal_frame(body) for body in bodies]
-        centers = np.array([center for center, _, _ in principal])
-        axes = np.array([quaternion for _, quaternion, _ in principal])
-        inertia = np.array([moments for _, _, moments in principal])
         mass = np.array([body.mass for body in bodies])
+        centers, axes, inertia, size = _principal_frames(bodies, mass)
         shapes, hulls, meshes = _pack_shapes(bodies, centers, axes)
         frame_orientation = rotations.conjugate(axes)
         frame_position = -rotations.rotate(frame_orientation, centers)
@@ -280,7 +278,6 @@ class ModelBuilder:
             frame_position,
             frame_orientation,
         )
-        size = np.array([body.shape.size for body in bodies], float)
         joints = pack_joints(self._joints, position, orientation, size)
         excluded = {a * len(bodies) + b for a, b in self._excluded_pairs}
         # A joint holds its pair apart as long as it is whole, unless the pair is excluded anyway.
@@ -327,17 +324,27 @@ def _is_mesh(shape) -> bool:
     return any(part.kind == ShapeKind.MESH for part in (shape.parts if isinstance(shape, Compound) else (shape,)))
 
 
-def _principal_frame(body: _Body):
-    """Centre of mass and principal axes in the user frame, and the principal moments [kg m^2]."""
-    properties = body.shape.mass_properties()
-    if properties.volume == 0.0:
-        # A sheet: never dynamic, so its inertia is never used; a solid sphere of its size keeps the numbers finite.
-        moments = np.full(3, 0.1 * body.mass * body.shape.size**2)
-        return np.asarray(properties.center, float), rotations.IDENTITY.copy(), moments
-    center, axes, moments = principal_frame(properties, body.mass, about_origin=body.center_of_mass == "origin")
-    if moments.min() <= 0.0:
-        raise ModelError(f"{body.name}: the shape's inertia is {moments}; it must be positive about every axis")
-    return center, axes, moments
+def _principal_frames(bodies: list[_Body], mass: np.ndarray):
+    """Centres of mass and principal axes in the user frames, principal moments [kg m^2], and sizes [m]."""
+    # Shapes that bodies share are measured once.
+    shapes = {id(body.shape): body.shape for body in bodies}
+    measured = {key: (shape.mass_properties(), shape.size) for key, shape in shapes.items()}
+    properties = [measured[id(body.shape)][0] for body in bodies]
+    size = np.array([measured[id(body.shape)][1] for body in bodies], float)
+    centers = np.array([known.center for known in properties], float)
+    axes = np.tile(rotations.IDENTITY, (len(bodies), 1))
+    # A sheet is never dynamic, so its inertia is never used; a solid sphere of its size keeps the numbers finite.
+    inertia = np.repeat((0.1 * mass * size**2)[:, None], 3, axis=1)
+    solid = np.flatnonzero([known.volume != 0.0 for known in properties])
+    about_origin = np.array([bodies[index].center_of_mass == "origin" for index in solid], bool)
+    of_solids = principal_frames([properties[index] for index in solid], mass[solid], about_origin)
+    centers[solid], axes[solid], inertia[solid] = of_solids
+    lowest = inertia.min(axis=1)
+    if lowest.min() <= 0.0:
+        bad = int(np.argmax(lowest <= 0.0))
+        text = f"the shape's inertia is {inertia[bad]}; it must be positive about every axis"
+        raise ModelError(f"{bodies[bad].name}: {text}")
+    return centers, axes, inertia, size
 
 
 def _pack_shapes(bodies, centers, axes) -> tuple[ShapeArrays, HullArrays, MeshArrays]:
@@ -349,7 +356,8 @@ def _pack_shapes(bodies, centers, axes) -> tuple[ShapeArrays, HullArrays, MeshAr
         owners.extend([index] * len(parts))
         shapes.extend(parts)
     owner = np.array(owners, np.int64)
-    # Shapes that bodies share are in the tables once.
+    # Shapes that bodies share are in the tables once, and measured once.
+    radius = {key: shape.bounding_radius for key, shape in {id(shape): shape for shape in shapes}.items()}
     hulls: dict[int, ConvexHull] = {}
     meshes: dict[int, TriangleMesh] = {}
     for shape in shapes:
@@ -367,7 +375,7 @@ def _pack_shapes(bodies, centers, axes) -> tuple[ShapeArrays, HullArrays, MeshAr
             orientation=rotations.multiply(to_body, np.array([shape.orientation for shape in shapes], float)),
             parameters=np.array([shape.parameters for shape in shapes], float),
             hull=np.array([table_row.get(id(shape), -1) for shape in shapes], np.int64),
-            bounding_radius=np.array([shape.bounding_radius for shape in shapes]),
+            bounding_radius=np.array([radius[id(shape)] for shape in shapes]),
         ),
         pack_hulls(hulls.values()),
         pack_meshes(meshes.values()),
@@ -382,14 +390,15 @@ def _finite_vector(name, what, value, length) -> np.ndarray:
         vector = np.array(value, float)
     except (TypeError, ValueError):
         vector = np.empty(0)
-    if vector.shape != (length,) or not np.all(np.isfinite(vector)):
+    # Number by number: of so few NumPy takes longer.
+    if vector.shape != (length,) or not all(map(math.isfinite, vector.tolist())):
         raise ModelError(f"{name}: {what} is {value!r}; it must be {length} finite numbers")
     return vector
 
 
 def _unit_quaternion(name, value) -> np.ndarray:
     quaternion = _finite_vector(name, "orientation", value, 4)
-    length = np.linalg.norm(quaternion)
+    length = math.sqrt(quaternion @ quaternion)
     if length == 0.0:
         raise ModelError(f"{name}: orientation is zero; it must be a quaternion (w, x, y, z)")
     return quaternion / length
@@ -404,9 +413,9 @@ def _number_in(name, what, value, *, lower, upper=np.inf, lower_open=False, may_
     number = float(value)
     if may_be_infinite and number == np.inf:
         return number
-    if not np.isfinite(number) or number > upper or number < lower or (lower_open and number == lower):
+    if not math.isfinite(number) or number > upper or number < lower or (lower_open and number == lower):
         allowed = f"above {lower:g}" if lower_open else f"at least {lower:g}"
-        if np.isfinite(upper):
+        if math.isfinite(upper):
             allowed = f"from {lower:g} to {upper:g}"
         raise ModelError(f"{name}: {what} is {number:g}; it must be finite and {allowed}")
     return number

@@ -1,5 +1,7 @@
 """Centre of mass, principal axes and principal moments of bodies; mass properties of joined and of moved shapes."""
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -11,41 +13,43 @@ from ..geometry.volume_integrals import MassProperties
 _RATIO_DIAGONAL = 1e-12
 
 
-def principal_frame(
-    properties: MassProperties, mass: float, *, about_origin: bool = False
+def principal_frames(
+    properties: Sequence[MassProperties], mass: np.ndarray, about_origin: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Where the body frame lies in the user frame, and the inertia about its axes.
+    """Where body frames lie in the user frames, and the inertia about their axes.
 
     Parameters
     ----------
-    properties : MassProperties
-        Of the body's shape, with a volume.
-    mass : float
+    properties : sequence of MassProperties
+        Of the bodies' shapes, with a volume.
+    mass : float64 [body_count]
         [kg]
-    about_origin : bool
+    about_origin : bool [body_count]
         The centre of mass is the user frame's origin, whatever the shape says.
 
     Returns
     -------
-    center : float64 [3]
+    center : float64 [body_count, 3]
         Centre of mass [m].
-    axes : float64 [4]
-        The principal axes as a unit quaternion (w, x, y, z).
-    moments : float64 [3]
+    axes : float64 [body_count, 4]
+        The principal axes as unit quaternions (w, x, y, z).
+    moments : float64 [body_count, 3]
         Principal moments of inertia [kg m^2]; all above 0 if the shape's inertia can be that of a body.
     """
-    center = np.asarray(properties.center, float)
-    tensor = np.asarray(properties.inertia, float) * (mass / properties.volume)
-    if about_origin:
-        tensor = tensor + mass * _parallel_axis(center)
-        center = np.zeros(3)
-    off_diagonal = np.abs(tensor - np.diag(np.diag(tensor))).max()
-    if off_diagonal <= _RATIO_DIAGONAL * np.trace(tensor):
-        return center, rotations.IDENTITY.copy(), np.diag(tensor).copy()
-    moments, axes = np.linalg.eigh(tensor)
-    if np.linalg.det(axes) < 0.0:
-        axes[:, 0] = -axes[:, 0]
-    return center, rotations.from_matrix(axes), moments
+    center = np.array([of_shape.center for of_shape in properties], float).reshape(-1, 3)
+    density = mass / np.array([of_shape.volume for of_shape in properties])
+    tensor = np.array([of_shape.inertia for of_shape in properties], float).reshape(-1, 3, 3) * density[:, None, None]
+    tensor = np.where(about_origin[:, None, None], tensor + mass[:, None, None] * _parallel_axis(center), tensor)
+    center = np.where(about_origin[:, None], 0.0, center)
+    moments = np.diagonal(tensor, axis1=1, axis2=2).copy()
+    axes = np.tile(rotations.IDENTITY, (len(center), 1))
+    off_diagonal = np.abs(tensor * (1.0 - np.eye(3))).max(axis=(1, 2))
+    turned = off_diagonal > _RATIO_DIAGONAL * moments.sum(axis=1)
+    if turned.any():
+        moments[turned], vectors = np.linalg.eigh(tensor[turned])
+        vectors[:, :, 0] *= np.where(np.linalg.det(vectors) < 0.0, -1.0, 1.0)[:, None]
+        axes[turned] = rotations.from_matrix(vectors)
+    return center, axes, moments
 
 
 def sum_of_parts(parts: list[MassProperties]) -> MassProperties:
@@ -67,5 +71,6 @@ def moved(properties: MassProperties, position: ArrayLike, orientation: ArrayLik
 
 
 def _parallel_axis(arm):
-    """What an inertia gains about a point that is ``arm`` [3] away from the centre, for the mass 1 (Steiner)."""
-    return arm @ arm * np.eye(3) - np.outer(arm, arm)
+    """What inertias gain about points that are ``arm`` [..., 3] away from the centre, for the mass 1 (Steiner)."""
+    square = np.sum(arm * arm, axis=-1)[..., None, None]
+    return square * np.eye(3) - arm[..., :, None] * arm[..., None, :]

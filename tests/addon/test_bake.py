@@ -314,9 +314,25 @@ def test_an_earlier_bake_is_seen_until_the_new_one_is_done(drop):
     before, shown = visible_state(drop.scene), world_at(drop.scene, "Lying", 12)
     steps = bake_frames(drop.scene, BakeSettings(start=1, end=12))
     for progress in steps:
+        if progress.text.startswith("Removing the bake before"):
+            break
         assert visible_state(drop.scene) == before, progress.text
         evaluated = drop.scene.objects["Lying"].evaluated_get(bpy.context.view_layer.depsgraph)
         assert np.array(evaluated.matrix_world) == pytest.approx(shown, abs=1e-6), progress.text
+    assert drop.scene.cairn.baked_end == 12
+
+
+def test_esc_after_the_last_key_stops_nothing(drop):
+    """All that is left then are the actions of the bake before."""
+    bake_scene(drop.scene, FAST)
+    names = sorted(action.name for action in bpy.data.actions)
+    steps = bake_frames(drop.scene, BakeSettings(start=1, end=12))
+    next(progress for progress in steps if progress.text.startswith("Removing the bake before"))
+    assert len(bpy.data.actions) == 2 * len(names)
+    with pytest.raises(StopIteration) as end:
+        steps.throw(BakeStopped())
+    assert end.value.value.frame_end == drop.scene.cairn.baked_end == 12
+    assert sorted(action.name for action in bpy.data.actions) == names
 
 
 def test_a_file_saved_during_a_bake_never_says_baking(drop, tmp_path):

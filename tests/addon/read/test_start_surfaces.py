@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from cairn.addon.read.scene_notes import starting_overlaps
-from cairn.addon.read.surfaces import StartSurface, are_apart, parts_fill_play, surface_of
+from cairn.addon.read.surfaces import StartSurfaces, are_apart, parts_fill_play, surface_of
 from cairn.solver_core import Box, ConvexHull, ModelBuilder, Sphere
 from cairn.solver_core.model.compound import Compound
 
@@ -60,7 +60,9 @@ def ring_on_pin(radius):
     turn = (np.cos(0.4), np.sin(0.4), 0.0, 0.0)
     builder.add_body(name="Ring", shape=filled_ring(1.0, 1.5), position=(3, 1, 2), orientation=turn)
     builder.add_body(name="Pin", shape=pin(radius), position=(3, 1, 2), orientation=turn)
-    surfaces = {0: StartSurface(*ring(1.0, 1.5), is_in_parts=True), 1: surface_of(pin(radius))}
+    surfaces = StartSurfaces()
+    surfaces.add(0, filled_ring(1.0, 1.5), ring(1.0, 1.5))
+    surfaces.add(1, pin(radius))
     return builder.build(), surfaces
 
 
@@ -69,7 +71,7 @@ def test_the_check_says_whether_meshes_or_parts_overlap(radius, only_parts):
     """In any pose; and without known surfaces it does not guess."""
     model, surfaces = ring_on_pin(radius)
     assert parts_fill_play(surfaces, model, (0, 1)) is parts_fill_play(surfaces, model, (1, 0)) is only_parts
-    assert not parts_fill_play({0: surfaces[0], 1: None}, model, (0, 1))
+    assert not parts_fill_play(StartSurfaces(), model, (0, 1))
     (note,) = starting_overlaps(model, surfaces)
     assert ("by its convex parts only" in note.text) is only_parts
     assert "moved apart gently" in starting_overlaps(model)[0].text
