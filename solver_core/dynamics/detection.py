@@ -37,6 +37,7 @@ from .driven_motion import follow_driven
 from .frame_record import end_stage, record_solves, restore_solve_quality, solve_quality
 from .integration import reach_farther
 from .island_solve import FIRST_PASS, NEW_PAIRS, SAME_CONTACTS, SAME_IMPULSES, SAME_PAIRS, SAME_ROWS
+from .joint_corrections import MOST_CORRECTIONS
 from .position_update import choose_position_velocities
 from .sharing import call_stage, run_task, share_islands
 from .sleeping import wake_near_driven, wake_touched
@@ -55,9 +56,6 @@ from .stage_names import (
     SOLVE_POSITIONS,
     WAKE_JOINED,
 )
-
-# Most corrections of the joints in a pass, by Newton's method and then by projection.
-_MAX_CORRECTIONS, _MAX_PROJECTIONS = 12, 24
 
 # How ``find_contacts`` ends: with contacts; with bodies that have woken, so that forces and contacts are to be found
 # anew; with a buffer that is full.
@@ -293,9 +291,7 @@ def _miss_something(arrays, members):
 
 @subkernel(inline=True)
 def _correct_joints(arrays, members, earlier):
-    """Newton's iterations on what the joints really are where the solution leads (``constraints.joints``).
-
-    Where these leave joints open, the bodies are put where they close (``joint_stages``).
+    """Correct the joints where the solution leads (``joint_corrections``).
 
     Parameters
     ----------
@@ -305,18 +301,14 @@ def _correct_joints(arrays, members, earlier):
         Of ``solve_quality``: only the last solves count.
     """
     solves, stages = members.solves, members.kernels.stages
-    is_first = np.int64(1)
-    most = _MAX_CORRECTIONS + _MAX_PROJECTIONS
-    for correction in range(most + 1):
-        ends, is_last = np.int64(1 if correction >= _MAX_CORRECTIONS else 0), np.int64(1 if correction == most else 0)
-        if call_for_count(stages, CORRECT_JOINTS, arrays, is_first, ends, is_last) == 0:
+    for correction in range(MOST_CORRECTIONS + 1):
+        if call_for_count(stages, CORRECT_JOINTS, arrays, np.int64(correction)) == 0:
             return
         restore_solve_quality(members.record, earlier)
         kind = solves.pass_kind[0]
         solves.pass_kind[0] = SAME_CONTACTS if correction == 0 else SAME_IMPULSES
         solve_islands(members, SOLVE_POSITIONS)
         solves.pass_kind[0] = kind
-        is_first = np.int64(0)
 
 
 @subkernel

@@ -4,6 +4,8 @@ What moves is another problem in the next substep, so its contacts need no more 
 exact all the same (``solvers.joint_elimination``).
 """
 
+import math
+
 import numpy as np
 
 from ..compiled.function_tables import caller
@@ -21,6 +23,7 @@ from .island_solve import (
     note_outcome,
     solve_exactly,
 )
+from .joint_corrections import PROJECTION, START
 from .small_step_motion import note_swept
 from .stage_names import SOLVE_JOINTED
 
@@ -61,7 +64,7 @@ def run_solve_jointed(arrays, island, sweeps):
 
 @subkernel
 def solve_jointed(arrays, members, rows, islands, island):
-    """Solve an island with joints from its present impulses and velocities.
+    """Solve an island with joints from its present impulses.
 
     Parameters
     ----------
@@ -75,29 +78,66 @@ def solve_jointed(arrays, members, rows, islands, island):
     Returns
     -------
     outcome : tuple
-        As of a solver.
+        As of a solver; FAILED, without impulses, where there was none that is a number.
     is_swept : bool
         Whether contacts were only swept.
     """
-    free_velocity, velocity, stages = members.motion.free_velocity, members.state.velocity, members.kernels.stages
-    keeps_impulses = members.solves.pass_kind[0] == SAME_IMPULSES
+    outcome, is_swept = _solve(arrays, members, rows, islands, island)
+    if not _are_finite(rows, islands, island):
+        scale, worst_block = outcome[3], islands.block_order[islands.block_first[island]]
+        outcome = FAILED, outcome[1], math.inf, scale, worst_block
+        _restart(members, rows, islands, island)
+    return outcome, is_swept
+
+
+@subkernel
+def _solve(arrays, members, rows, islands, island):
+    stages, way = members.kernels.stages, members.joint_state.way[island]
+    keeps_impulses = members.solves.pass_kind[0] == SAME_IMPULSES and way != START
     sweeps = np.int64(0) if keeps_impulses else _MOST_SWEEPS
-    if keeps_impulses and members.joint_state.is_projected[island]:
+    _restart(members, rows, islands, island)
+    if keeps_impulses and way == PROJECTION:
         # what contacts do is settled, also where all was solved exactly
         outcome = _call_solver(stages, SOLVE_JOINTED, arrays, island, sweeps)
         if outcome[0] != FAILED:
             return outcome, members.motion.small_steps.is_swept[islands.body_order[islands.body_first[island]]]
-        apply_impulses(rows, islands, island, free_velocity, velocity)
+        _restart(members, rows, islands, island)
     if _suits_sweeps(members, islands, island):
         outcome = _call_solver(stages, SOLVE_JOINTED, arrays, island, sweeps)
         if outcome[0] != FAILED and not is_worse_than_nothing(outcome):
             return outcome, True
-        apply_impulses(rows, islands, island, free_velocity, velocity)
+        _restart(members, rows, islands, island)
     outcome = solve_exactly(arrays, stages, island)
     if is_worse_than_nothing(outcome):
-        forget_impulses(islands, island, rows, free_velocity, velocity)
+        forget_impulses(islands, island, rows, members.motion.free_velocity, members.state.velocity)
         outcome = solve_exactly(arrays, stages, island)
     return outcome, False
+
+
+@subkernel
+def _restart(members, rows, islands, island):
+    """Let velocities be those of the impulses; and there be no impulses where some are no numbers."""
+    free_velocity, velocity = members.motion.free_velocity, members.state.velocity
+    if not _are_finite(rows, islands, island):
+        for place in range(islands.block_first[island], islands.block_first[island + 1]):
+            block = islands.block_order[place]
+            for row in range(rows.block_row[block], rows.block_row[block + 1]):
+                rows.impulse[row] = 0.0
+            # also of what cannot be pushed
+            for body in (rows.body_a[block], rows.body_b[block]):
+                for column in range(6):
+                    velocity[body, column] = free_velocity[body, column]
+    apply_impulses(rows, islands, island, free_velocity, velocity)
+
+
+@subkernel
+def _are_finite(rows, islands, island):
+    for place in range(islands.block_first[island], islands.block_first[island + 1]):
+        block = islands.block_order[place]
+        for row in range(rows.block_row[block], rows.block_row[block + 1]):
+            if not abs(rows.impulse[row]) < math.inf:
+                return False
+    return True
 
 
 @subkernel

@@ -13,6 +13,7 @@ import numpy as np
 from ..compiled.kernel import entry, subkernel
 from ..compiled.views import numbers_of, views_of, whole
 from ..constraints import restitution
+from ..constraints.joints.joint_velocity import keep_joint_impulses
 from ..constraints.velocity_rows import (
     BOUNCES,
     RECOVERS,
@@ -26,6 +27,7 @@ from ..constraints.velocity_rows import (
     set_velocity_bias,
 )
 from ..parallel.workers import take_next
+from ..problem.problem import CONVERGED_RELATIVE
 from ..solvers.shared.sweep import apply_impulses
 from .integration import take_turn_energy, turn_ahead, turn_back
 from .island_solve import (
@@ -121,10 +123,14 @@ def _solve_jointed_island(arrays, members, rows, islands, island, change):
     step, stages = numbers_of(members.settings.step), members.kernels.stages
     free_velocity, velocity = motion.free_velocity, state.velocity
     bounces, allowed_energy = change == BOUNCES or change == BOUNCES + RECOVERS, math.inf
+    energy = kinetic_energy(islands, island, rows, velocity)
     if bounces:
         allowed_energy = restitution.allowed_energy(
             islands, island, rows, contacts, motion, velocity, members.settings.gravity, step.h
         )
+        energy = max(energy, allowed_energy)
+    before = members.problem.jointed.kept_velocity
+    _copy_velocities(islands, island, velocity, before)
     turn_ahead(islands, island, model, state, motion, step.h)
     move_contact_rows(islands, island, rows, contacts, state, motion, step.h, change)
     # at the poses of the end, as they are put back there: what turns meanwhile would else be pushed elsewhere
@@ -134,12 +140,25 @@ def _solve_jointed_island(arrays, members, rows, islands, island, change):
         body = islands.body_order[index]
         for column in range(6):
             free_velocity[body, column] = velocity[body, column]
-    apply_impulses(rows, islands, island, free_velocity, velocity)
     if bounces:
+        apply_impulses(rows, islands, island, free_velocity, velocity)
         _solve_impacts(arrays, members, rows, islands, island, allowed_energy, math.inf)
     outcome, is_swept = solve_jointed(arrays, members, rows, islands, island)
+    is_unsolved = outcome[0] > CONVERGED_RELATIVE and not is_swept
+    if is_unsolved and not kinetic_energy(islands, island, rows, velocity) <= energy:
+        # no solution is better than one that makes energy
+        _copy_velocities(islands, island, before, velocity)
+        keep_joint_impulses(members.model.joints, members.joint_state, islands, island, contacts.count[0], rows)
     turn_back(islands, island, model, state, motion, step.h)
     note_jointed(members, rows, islands, island, outcome, is_swept)
+
+
+@subkernel
+def _copy_velocities(islands, island, source, target):
+    for index in range(islands.body_first[island], islands.body_first[island + 1]):
+        body = islands.body_order[index]
+        for column in range(6):
+            target[body, column] = source[body, column]
 
 
 @subkernel(inline=True)

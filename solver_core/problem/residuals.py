@@ -99,7 +99,7 @@ def natural_map(rows, islands, island, velocity, settings):
     Returns
     -------
     residual : float
-        [m/s].
+        [m/s]; infinite where impulses or velocities are no numbers.
     worst_block : int
         Where it is largest; -1 where there is no block.
     """
@@ -163,8 +163,9 @@ def _block_error(rows, block, velocity, settings):
                 step = (speed + compliance * impulse[row]) / weight
                 error = (weight - compliance) * abs(impulse[row] - min(upper, max(lower, impulse[row] - step)))
             row += 1
-        if error > largest:
-            largest = error
+        if not error <= largest:
+            # of what is no number comparisons say nothing
+            largest = error if error < math.inf else math.inf
     return largest
 
 

@@ -299,7 +299,8 @@ def _push_off(rows, joints, bodies, alm):
                 compliance, impulse = rows.compliance[row], rows.impulse[row]
                 share, rho = with_compliance(-weight[row], compliance)
                 off = abs(speed[row] + compliance * impulse)
-                largest = max(largest, (1.0 - compliance / rows.diagonal[row]) * off)
+                # what is no number is not to be dropped
+                largest = max(largest, (1.0 - compliance / rows.diagonal[row]) * off if off < math.inf else math.inf)
                 # what the impulse is at this velocity, less what it is
                 push = impulse - (share * impulse - rho * speed[row])
                 for column in range(6):

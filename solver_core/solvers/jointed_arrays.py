@@ -45,6 +45,8 @@ class JointedArrays(NamedTuple):
         Of the correction that has left an island's joints least off.
     kept_impulse : float64 [row_capacity]
         Likewise, of all rows of the island.
+    kept_rule : int64 [body_count]
+        The step rules of these velocities.
     """
 
     islands: IslandArrays
@@ -63,6 +65,7 @@ class JointedArrays(NamedTuple):
     x: np.ndarray
     kept_velocity: np.ndarray
     kept_impulse: np.ndarray
+    kept_rule: np.ndarray
 
 
 def allocate_jointed(block_capacity: int, row_capacity: int, body_count: int, jointed_bodies: int) -> JointedArrays:
@@ -86,4 +89,5 @@ def allocate_jointed(block_capacity: int, row_capacity: int, body_count: int, jo
         x=np.zeros(SIZE * body_count),
         kept_velocity=np.zeros((body_count, 6)),
         kept_impulse=np.zeros(row_capacity),
+        kept_rule=np.zeros(body_count, np.int64),
     )

@@ -195,8 +195,8 @@ def stiffen_body(joint_state, motion, body, h):
     stiffness, own, inverse = joint_state.stiffness[body], joint_state.own_inertia[body], motion.inverse_inertia[body]
     factor = joint_state.share[body] ** 2 * h
     k = _positive_part(stiffness)
-    a, b, c, d, e, f = _inverse_of(own[0], own[4], own[8], own[5], own[2], own[1])
-    a, b, c, d, e, f = _inverse_of(
+    a, b, c, d, e, f = inverse_of(own[0], own[4], own[8], own[5], own[2], own[1])
+    a, b, c, d, e, f = inverse_of(
         a + factor * k[0],
         b + factor * k[1],
         c + factor * k[2],
@@ -238,7 +238,7 @@ def restore_own(joint_state, motion, rows, body):
 
 
 @subkernel
-def _inverse_of(a, b, c, d, e, f):
+def inverse_of(a, b, c, d, e, f):
     """Inverse of a symmetric matrix given as xx, yy, zz, yz, xz, xy, likewise."""
     c0, c1, c2 = b * c - d * d, d * e - c * f, d * f - b * e
     factor = 1.0 / (a * c0 + f * c1 + e * c2)

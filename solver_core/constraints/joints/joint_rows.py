@@ -36,26 +36,15 @@ from .servo import aim_servos
 # Share of an error that is taken out in a substep, and the most of it, as a share of the joint's size.
 _FACTOR_RECOVERY = 0.2
 _RATIO_RECOVERY_MOST = 0.01
-# A coordinate is where it is to be within this share of the joint's size, and velocities are those at which the joints'
-# forces were taken where the difference moves a body by less than the next share of its size.
-_RATIO_EXACT = 1e-9
-_RATIO_MOVED = 1e-6
+# Likewise where joints are solved by the rows of the start, which leaves them open by more.
+_RATIO_RECOVERY_FROM_START = 0.1
+# A coordinate is where it is to be within this share of the joint's size.
+RATIO_EXACT = 1e-9
 # What joints give under an impulse, as a share of what one body of their mass would move.
 _RATIO_GIVE = 1e-10
-# If so many corrections in turn do not bring the least error so far down by this factor, there are no more. Newton's
-# method begins with larger ones where a chain is nearly straight between two fixed points.
-_PATIENCE, _RATIO_GAIN = 3, 0.9
-# Likewise by projection, whose first steps may lead astray where links are light.
-_PATIENCE_PROJECTION = 12
-# Joints that are open by more than this share of their size when Newton's method ends are closed by projection.
-_RATIO_OPEN = 1e-7
-# Projection that leaves them open by more than this share of what Newton's method does has failed.
-_RATIO_WORTH = 0.1
-# Joints that are open by more than this share of their size when a substep starts are closed by and by (``aim``), not
-# by projection: they were set up so, or cannot close.
+# Joints that are open by more than this share of their size when a substep starts are closed by and by (``aim``): they
+# were set up so, or cannot close.
 _RATIO_STARTS_OPEN = 1e-5
-# What to do with a solution: nothing, to keep it, or to take the one that was kept in its place.
-USE, KEEP, TAKE_KEPT = range(3)
 
 
 @subkernel
@@ -108,7 +97,7 @@ def build_joint_rows(joints, joint_state, state, motion, h, rows):
             joint_state.end_error[index] = end_error(joints, joint_state, joint, index)
             rows.normal_row[row], rows.friction[row] = -1, 0.0
             rows.impulse[row] = joint_state.impulse[index]
-            fill_position_row(joints, joint_state, joint, index, motion, h, rows, row, block)
+            fill_position_row(joints, joint_state, joint, index, motion, h, rows, row, block, False)
             row += 1
         aim_servos(joints, joint_state, joint, motion, h, rows, block)
         block += 1
@@ -132,7 +121,7 @@ def _begin_row(joints, joint_state, joint, index, state, h):
         joint_state.start[index] = value
         return
     error = error_of(joints, joint_state, joint, index, value)
-    joint_state.start[index], joint_state.aim[index] = error, _aim_of(role, error, size)
+    joint_state.start[index], joint_state.aim[index] = error, _aim_of(role, error, size, _RATIO_RECOVERY_MOST)
 
 
 @subkernel
@@ -147,16 +136,16 @@ def _choose_side(joints, joint_state, index, ahead):
 
 
 @subkernel
-def _aim_of(role, error, size):
+def _aim_of(role, error, size, most):
     """The error that a coordinate is to have at the substep's end: most of a large one stays for now."""
     if (role != HOLD and role != RANGE) or abs(error) <= RATIO_TOUCHING * size or (role == RANGE and error > 0.0):
         return 0.0
-    taken = min(_FACTOR_RECOVERY * abs(error), _RATIO_RECOVERY_MOST * size)
+    taken = min(_FACTOR_RECOVERY * abs(error), most * size)
     return error - math.copysign(taken, error)
 
 
 @subkernel
-def fill_position_row(joints, joint_state, joint, index, motion, h, rows, row, block):
+def fill_position_row(joints, joint_state, joint, index, motion, h, rows, row, block, from_start):
     """A row of the position solve, by what the last solve, or the guess, has led to.
 
     Parameters
@@ -164,7 +153,7 @@ def fill_position_row(joints, joint_state, joint, index, motion, h, rows, row, b
     joints : JointArrays
         Read.
     joint_state : JointStateArrays
-        Read: end_error, end poses, poses, guess, start, aim, target_speed.
+        Read: end_error, end poses, poses, guess, start, aim, target_speed. Written: aim, from the start.
     joint, index : int64
     motion : MotionArrays
         Read: inertia as the solve takes it.
@@ -173,20 +162,20 @@ def fill_position_row(joints, joint_state, joint, index, motion, h, rows, row, b
     rows : RowArrays
         Written: all of the row; its impulse, within new bounds.
     row, block : int64
-
-    Returns
-    -------
-    float
-        The row's error at the end [m].
+    from_start : bool
+        The row is that of the substep's start instead: it asks nothing of what the last solve has led to.
     """
     role, scale = joints.role[index], scale_of(joints, joint, index)
     position, orientation = joint_state.pose_position, joint_state.pose_orientation
     fill_joint_row(joints, joint_state, joint, index, position, orientation, motion, rows, row)
     if role in (RANGE, SOFT_RANGE):
         turn_to_side(joint_state.side[index], rows, row)
-    error = joint_state.end_error[index]
+    error, speed = joint_state.start[index], 0.0
+    if from_start:
+        joint_state.aim[index] = _aim_of(role, error, joints.size[joint], _RATIO_RECOVERY_FROM_START)
+    else:
+        error, speed = joint_state.end_error[index], row_speed(rows, row, block, joint_state.guess)
     share, diagonal = share_of_step(joints, joint_state, joint, motion.can_be_pushed), rows.diagonal[row]
-    speed = row_speed(rows, row, block, joint_state.guess)
     lower, upper, compliance, bias = -math.inf, math.inf, 0.0, 0.0
     if role in (HOLD, RANGE):
         lower = 0.0 if role == RANGE else lower
@@ -215,7 +204,6 @@ def fill_position_row(joints, joint_state, joint, index, motion, h, rows, row, b
     rows.bias[row], rows.lower[row], rows.upper[row], rows.compliance[row] = bias, lower, upper, compliance
     rows.diagonal[row] = diagonal + compliance
     rows.impulse[row] = min(upper, max(lower, rows.impulse[row]))
-    return error
 
 
 @subkernel
@@ -247,36 +235,21 @@ def find_joint_islands(joint_state, islands, first_block):
 
 
 @subkernel
-def find_due_islands(joints, joint_state, state, size, can_be_pushed, islands, h, rows, is_first, ends, is_last):
-    """Find the islands whose joints are not where they are to be, or whose bodies do not move as was taken for granted.
+def measure_errors(joints, joint_state, can_be_pushed, islands, h, rows):
+    """Find how far the joints of each island are from where they are to be.
 
     Parameters
     ----------
     joints : JointArrays
         Read.
     joint_state : JointStateArrays
-        Read: end poses, guess, start. Written: is_due, starts_open, is_projected, state_kept, errors, opening.
-    state : StateArrays
-        Read: velocity, the solution.
-    size : float64 [body_count]
-        [m] (read).
+        Read: end poses, start, aim, block, island. Written: end_error, off, starts_open, opening.
     can_be_pushed : bool [body_count]
         Read.
     islands, rows
         Read.
     h : float
         [s]
-    is_first : bool
-        Whether there has been no correction yet.
-    ends : bool
-        Whether there are no more corrections by Newton's method.
-    is_last : bool
-        Whether there are no more corrections at all.
-
-    Returns
-    -------
-    int64
-        How many there are.
     """
     for island in range(islands.count[0]):
         joint_state.off[island] = 0.0
@@ -292,41 +265,13 @@ def find_due_islands(joints, joint_state, state, size, can_be_pushed, islands, h
             row = rows.block_row[block] + index - joints.row_first[joint]
             impulse = rows.impulse[row]
             give = h * share * rows.compliance[row] * impulse if joints.role[index] in (HOLD, RANGE) else 0.0
-            off = max(off, _distance_off(joints.role[index], error + give - joint_state.aim[index], impulse))
+            row_off = _distance_off(joints.role[index], error + give - joint_state.aim[index], impulse)
+            # what is no number is as far off as can be
+            off = max(off, row_off if row_off < math.inf else math.inf)
             if joints.role[index] == HOLD and abs(joint_state.start[index]) > _RATIO_STARTS_OPEN * joints.size[joint]:
                 joint_state.starts_open[island] = True
         note_opening(joints, joint_state, joint)
-        joint_state.off[island] = max(joint_state.off[island], off / (_RATIO_EXACT * joints.size[joint]))
-    due = 0
-    for island in range(islands.count[0]):
-        joint_state.is_projected[island] = joint_state.is_projected[island] and not is_first
-        worst = joint_state.off[island]
-        if not joint_state.is_projected[island]:
-            worst = max(worst, _motion_off(joint_state, state.velocity, size, islands, island, h))
-        if is_first or worst <= _RATIO_GAIN * joint_state.error[island]:
-            joint_state.error[island], joint_state.stale[island] = worst, 0
-        else:
-            joint_state.stale[island] += 1
-        joint_state.state_kept[island] = USE
-        if not joint_state.is_projected[island] and (is_first or worst < joint_state.least[island]):
-            joint_state.least[island], joint_state.state_kept[island] = worst, KEEP
-        if not joint_state.is_projected[island] and (ends or joint_state.stale[island] == _PATIENCE):
-            is_open = joint_state.off[island] > _RATIO_OPEN / _RATIO_EXACT
-            joint_state.is_projected[island] = is_open and not joint_state.starts_open[island]
-            if joint_state.is_projected[island]:
-                joint_state.error[island], joint_state.stale[island] = math.inf, 0
-                if joint_state.state_kept[island] == USE:
-                    joint_state.state_kept[island] = TAKE_KEPT
-            else:
-                joint_state.stale[island] = _PATIENCE
-        patience = _PATIENCE_PROJECTION if joint_state.is_projected[island] else _PATIENCE
-        joint_state.is_due[island] = worst > 1.0 and joint_state.stale[island] < patience
-        has_failed = joint_state.is_projected[island] and (is_last or not joint_state.is_due[island])
-        if has_failed and joint_state.error[island] < math.inf and worst > _RATIO_WORTH * joint_state.least[island]:
-            # no poses close them, or none was found
-            joint_state.state_kept[island] = TAKE_KEPT
-        due += 1 if joint_state.is_due[island] else 0
-    return due
+        joint_state.off[island] = max(joint_state.off[island], off / (RATIO_EXACT * joints.size[joint]))
 
 
 @subkernel
@@ -349,22 +294,6 @@ def note_opening(joints, joint_state, joint):
         elif joints.role[index] == HOLD:
             linear += error * error
     joint_state.opening[joint, 0], joint_state.opening[joint, 1] = math.sqrt(linear), math.sqrt(angular)
-
-
-@subkernel
-def _motion_off(joint_state, velocity, size, islands, island, h):
-    """How much farther bodies of joints move than was taken for granted, over what is allowed."""
-    largest = 0.0
-    for place in range(islands.body_first[island], islands.body_first[island + 1]):
-        body = islands.body_order[place]
-        if joint_state.is_held[body]:
-            linear, angular = 0.0, 0.0
-            for axis in range(3):
-                linear += (velocity[body, axis] - joint_state.guess[body, axis]) ** 2
-                angular += (velocity[body, 3 + axis] - joint_state.guess[body, 3 + axis]) ** 2
-            moved = h * (math.sqrt(linear) / size[body] + math.sqrt(angular))
-            largest = max(largest, moved / _RATIO_MOVED)
-    return largest
 
 
 @subkernel

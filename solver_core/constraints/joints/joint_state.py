@@ -69,19 +69,19 @@ class JointStateArrays(NamedTuple):
         The body's own inverse inertia and free velocity, where the solve has others.
     is_due : bool [body_count]
         By island: its joints are to be corrected.
+    way : int64 [body_count]
+        By island: how its joints are corrected now (``dynamics.joint_corrections``).
     off, error : float64 [body_count]
         By island: the largest error of its joints, over what is allowed; and the least of that and its motion's since
         the way in which it is solved has changed.
-    least : float64 [body_count]
-        By island: the least such error of all corrections by Newton's method.
-    state_kept : int64 [body_count]
-        By island: what to do with the last solution (``joint_rows``).
+    least, least_off : float64 [body_count]
+        By island: the least such error of all corrections by Newton's method, and what joints were off there; infinite
+        where there is none.
     stale : int64 [body_count]
         By island: corrections in turn without a gain.
-    starts_open : bool [body_count]
-        By island: joints are open at the substep's start, so they close by and by.
-    is_projected : bool [body_count]
-        By island: Newton's method has left its joints open, so the bodies are put where they close.
+    starts_open, stands : bool [body_count]
+        By island: joints are open at the substep's start, so they close by and by; what Newton's method has found
+        makes no energy.
     opening : float64 [joint_count, 2]
         How far held coordinates are off [m, rad].
     force : float64 [joint_count, 6]
@@ -127,13 +127,14 @@ class JointStateArrays(NamedTuple):
     own_inertia: np.ndarray
     own_velocity: np.ndarray
     is_due: np.ndarray
+    way: np.ndarray
     off: np.ndarray
     error: np.ndarray
     least: np.ndarray
-    state_kept: np.ndarray
+    least_off: np.ndarray
     stale: np.ndarray
     starts_open: np.ndarray
-    is_projected: np.ndarray
+    stands: np.ndarray
     opening: np.ndarray
     force: np.ndarray
 
@@ -182,13 +183,14 @@ def allocate_joint_state(joints: JointArrays) -> JointStateArrays:
         own_inertia=np.zeros((bodies, 9)),
         own_velocity=np.zeros((bodies, 6)),
         is_due=np.zeros(bodies, np.bool_),
+        way=np.zeros(bodies, np.int64),
         off=np.zeros(bodies),
         error=np.zeros(bodies),
         least=np.zeros(bodies),
-        state_kept=np.zeros(bodies, np.int64),
+        least_off=np.zeros(bodies),
         stale=np.zeros(bodies, np.int64),
         starts_open=np.zeros(bodies, np.bool_),
-        is_projected=np.zeros(bodies, np.bool_),
+        stands=np.zeros(bodies, np.bool_),
         opening=np.zeros((count, 2)),
         force=np.zeros((count, 6)),
     )

@@ -65,6 +65,28 @@ def move_joint_rows(joints, joint_state, motion, islands, island, first_block, h
 
 
 @subkernel
+def keep_joint_impulses(joints, joint_state, islands, island, first_block, rows):
+    """Let the velocity solve have added nothing to what the joints of an island bear.
+
+    Parameters
+    ----------
+    joints, joint_state, islands, island
+        Read.
+    first_block : int64
+        Blocks from this one on are joints.
+    rows : RowArrays
+        Written: impulse.
+    """
+    for place in range(islands.block_first[island], islands.block_first[island + 1]):
+        block = islands.block_order[place]
+        if block >= first_block:
+            joint, row = joint_state.joint_of_block[block - first_block], rows.block_row[block]
+            for index in range(joints.row_first[joint], joints.row_first[joint + 1]):
+                rows.impulse[row] = joint_state.impulse[index] - joint_state.given[index]
+                row += 1
+
+
+@subkernel
 def _push(rows, row, block, impulse, velocity):
     """Add what an impulse of a row does to the bodies' velocities."""
     a, b = rows.body_a[block], rows.body_b[block]

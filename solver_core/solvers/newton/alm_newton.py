@@ -180,6 +180,8 @@ def solve_alm_newton(rows, islands, island, free_velocity, velocity, workspace, 
     residual, worst_block = progress.last[0], progress.worst_block[0]
     if residual > progress.least[0]:
         copy_impulses(rows.block_row, islands, island, by_row.best, rows.impulse)
+        if not residual < math.inf:
+            _restore_unpushed(rows, islands, island, workspace.graph.local, by_body.velocity, velocity)
         set_velocities(rows, islands, island, workspace.group, free_velocity, velocity)
         residual, worst_block = natural_map(rows, islands, island, velocity, settings)
     solved = residual <= asked
@@ -202,7 +204,19 @@ def _is_over(progress, settings, target):
         or progress.steps[0] >= settings.max_iterations
         or progress.work[0] >= progress.most_work[0]
         or progress.stalled[0] >= _MAX_STALLED
+        or not progress.last[0] < math.inf
     )
+
+
+@subkernel
+def _restore_unpushed(rows, islands, island, local, before, velocity):
+    """Give bodies that cannot be pushed their velocities back: an impulse that is no number moves them, too."""
+    for index in range(islands.block_first[island], islands.block_first[island + 1]):
+        block = islands.block_order[index]
+        for body in (rows.body_a[block], rows.body_b[block]):
+            if local[body] < 0:
+                for column in range(6):
+                    velocity[body, column] = before[body, column]
 
 
 @subkernel
@@ -236,6 +250,9 @@ def _prepare(rows, islands, island, velocity, workspace, settings, residual):
                 # bodies that cannot be pushed stay as they are in every direction
                 by_body.direction[body, column] = 0.0
                 by_body.search[body, column] = 0.0
+        for row in range(rows.block_row[block], rows.block_row[block + 1]):
+            # no step has been taken; what an earlier solve has left may be no number
+            workspace.by_row.change[row] = 0.0
 
 
 @subkernel
