@@ -57,6 +57,8 @@ _SWEEPS, _RATIO_LEFT, _MOST_SWEEPS = 2, 1e-3, 16
 # ... and up to so many visits of a contact while by more than this share: what is light between heavy bodies would be
 # led through one.
 _RATIO_LEFT_OF_HIT, _MOST_VISITS_OF_HIT = 5e-3, 4000
+# Plain sweeps after those by conjugate gradients.
+_PLAIN_SWEEPS = 2
 # Sweeps that take out overlaps, until they change places by less than this share of the smallest body.
 _MOST_SWEEPS_APART, _RATIO_LEFT_APART = 16, 1e-4
 _BOUNCE_SWEEPS = 2
@@ -200,21 +202,8 @@ def take_small_steps(rows, islands, island, given, velocity, mean_velocity, work
                 velocity[body, column] = begin + workspace.before[body, column]
                 workspace.before[body, column] = begin
         _set_bias(rows, islands, island, given, workspace, sweep, 1.0 / tau, 0.0, fastest, allowed, 0.0)
-        last_merit = 0.0
-        for done in range(1, most_sweeps + 1):
-            largest, merit = sweep_island(rows, islands, island, velocity, sweep, settings, 1.0, 0.0)
-            sweeps += 1
-            left = _RATIO_LEFT if done < _MOST_SWEEPS else _RATIO_LEFT_OF_HIT
-            if done < _SWEEPS:
-                continue
-            if largest * tau <= left * size or done == most_sweeps:
-                break
-            if done > _SWEEPS:
-                beta = merit / last_merit if last_merit > 0.0 else 0.0
-                follow_direction(rows, islands, island, velocity, sweep, beta if beta <= 1.0 else -1.0)
-                last_merit = merit
-            else:
-                remember_velocity(islands.body_order, bodies[0], bodies[1], velocity, sweep)
+        largest, done = _sweep(rows, islands, island, velocity, sweep, settings, tau, size, most_sweeps)
+        sweeps += done
         for index in range(bodies[0], bodies[1]):
             body = islands.body_order[index]
             for column in range(6):
@@ -247,6 +236,40 @@ def take_small_steps(rows, islands, island, given, velocity, mean_velocity, work
     scale = speed_taken(islands, island, given.free_velocity, velocity)
     target = max(max(settings.tolerance, RATIO_ROUGH) * scale, settings.absolute_tolerance)
     return status_of(largest, target, settings.absolute_tolerance), sweeps, largest, scale, np.int64(0)
+
+
+@subkernel
+def _sweep(rows, islands, island, velocity, sweep, settings, tau, size, most_sweeps):
+    """The sweeps of a small step; returns the last one's largest change of a speed [m/s], and how many there were.
+
+    From the second one on by conjugate gradients (Silcowitz-Hansen, Niebe and Erleben 2010), as in ``nncg``: what is
+    light between heavy bodies takes hundreds of plain sweeps. What these gradients add may add energy, too, so the last
+    sweeps are plain.
+    """
+    first_body, end_body = islands.body_first[island], islands.body_first[island + 1]
+    last_merit, largest, left = 0.0, math.inf, math.inf
+    done, plain = np.int64(0), np.int64(0)
+    while True:
+        largest, merit = sweep_island(rows, islands, island, velocity, sweep, settings, 1.0, 0.0)
+        done += 1
+        if done < _SWEEPS:
+            continue
+        left = _RATIO_LEFT if done < _MOST_SWEEPS else _RATIO_LEFT_OF_HIT
+        if largest * tau <= left * size or done >= most_sweeps:
+            plain += 1
+            if done == _SWEEPS or plain > _PLAIN_SWEEPS:
+                return largest, done
+            continue
+        if done == _SWEEPS:
+            remember_velocity(islands.body_order, first_body, end_body, velocity, sweep)
+            continue
+        if plain > 0:
+            plain, last_merit = np.int64(0), 0.0
+            remember_velocity(islands.body_order, first_body, end_body, velocity, sweep)
+            continue
+        beta = merit / last_merit if last_merit > 0.0 else 0.0
+        follow_direction(rows, islands, island, velocity, sweep, beta if beta <= 1.0 else -1.0)
+        last_merit = merit
 
 
 @subkernel
