@@ -135,7 +135,7 @@ def _is_to_go_on(members, island, correction):
     if joint_state.stale[island] == 0 and off < math.inf:
         joint_state.stale[island] = 1
         return True
-    if off == math.inf:
+    if off == math.inf or makes_energy(members, island, True):
         _let_go(members, island)
     elif joint_state.stands[island] and joint_state.least_off[island] <= _RATIO_WORTH * off:
         _take_kept_solution(members, island)
@@ -164,7 +164,8 @@ def _is_to_go_on_by_newton(members, island, correction):
             _keep_solution(members, island)
         else:
             _take_kept_solution(members, island)
-    joint_state.stands[island] = joint_state.least[island] < math.inf and not makes_energy(members, island, is_open)
+    was_open = is_open or joint_state.starts_open[island]
+    joint_state.stands[island] = joint_state.least[island] < math.inf and not makes_energy(members, island, was_open)
     if joint_state.stands[island] and not is_open:
         return False
     joint_state.way[island], joint_state.stale[island] = START, 0
@@ -385,7 +386,7 @@ def _place_island_at_start(members, island, h):
 
 @subkernel
 def _let_go(members, island):
-    """Let an island's bodies fall: there was no solution that is a number."""
+    """Let an island's bodies fall: there was no solution that is a number, or does not make energy."""
     _forget_impulses(members, island)
     apply_impulses(
         members.problem.rows, members.problem.islands, island, members.motion.free_velocity, members.state.velocity
