@@ -1,4 +1,4 @@
-"""Jointed scenes drawn at random: whatever is asked of joints, the motion is finite, and what only falls makes no energy."""
+"""Jointed scenes drawn at random: the motion is finite, and what only falls makes no energy."""
 
 import numpy as np
 import pytest
