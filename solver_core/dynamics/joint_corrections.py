@@ -33,6 +33,7 @@ from ..constraints.joints.joint_rows import (
 )
 from ..solvers.shared.sweep import apply_impulses
 from .integration import place_at_end
+from .islands import has_joints
 from .joint_energy import is_finite, makes_energy
 from .position_update import END, write_position_velocity
 
@@ -82,7 +83,7 @@ def correct_joints(members, correction):
     for island in range(islands.count[0]):
         if correction == 0:
             joint_state.way[island] = NEWTON
-            joint_state.is_due[island] = islands.block_order[islands.block_first[island + 1] - 1] >= contacts.count[0]
+            joint_state.is_due[island] = has_joints(rows, islands, island, contacts.count[0])
         if joint_state.is_due[island]:
             joint_state.is_due[island] = _is_to_go_on(members, island, correction)
         due += 1 if joint_state.is_due[island] else 0
