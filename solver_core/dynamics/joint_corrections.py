@@ -33,6 +33,7 @@ from ..constraints.joints.joint_rows import (
 )
 from ..solvers.shared.sweep import apply_impulses
 from .integration import place_at_end
+from .islands import has_joints
 from .joint_energy import is_finite, makes_energy
 from .position_update import END, write_position_velocity
 
@@ -82,7 +83,7 @@ def correct_joints(members, correction):
     for island in range(islands.count[0]):
         if correction == 0:
             joint_state.way[island] = NEWTON
-            joint_state.is_due[island] = islands.block_order[islands.block_first[island + 1] - 1] >= contacts.count[0]
+            joint_state.is_due[island] = has_joints(rows, islands, island, contacts.count[0])
         if joint_state.is_due[island]:
             joint_state.is_due[island] = _is_to_go_on(members, island, correction)
         due += 1 if joint_state.is_due[island] else 0
@@ -135,7 +136,7 @@ def _is_to_go_on(members, island, correction):
     if joint_state.stale[island] == 0 and off < math.inf:
         joint_state.stale[island] = 1
         return True
-    if off == math.inf:
+    if off == math.inf or makes_energy(members, island, True):
         _let_go(members, island)
     elif joint_state.stands[island] and joint_state.least_off[island] <= _RATIO_WORTH * off:
         _take_kept_solution(members, island)
@@ -164,7 +165,8 @@ def _is_to_go_on_by_newton(members, island, correction):
             _keep_solution(members, island)
         else:
             _take_kept_solution(members, island)
-    joint_state.stands[island] = joint_state.least[island] < math.inf and not makes_energy(members, island, is_open)
+    was_open = is_open or joint_state.starts_open[island]
+    joint_state.stands[island] = joint_state.least[island] < math.inf and not makes_energy(members, island, was_open)
     if joint_state.stands[island] and not is_open:
         return False
     joint_state.way[island], joint_state.stale[island] = START, 0
@@ -385,7 +387,7 @@ def _place_island_at_start(members, island, h):
 
 @subkernel
 def _let_go(members, island):
-    """Let an island's bodies fall: there was no solution that is a number."""
+    """Let an island's bodies fall: there was no solution that is a number, or does not make energy."""
     _forget_impulses(members, island)
     apply_impulses(
         members.problem.rows, members.problem.islands, island, members.motion.free_velocity, members.state.velocity

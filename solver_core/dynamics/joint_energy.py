@@ -27,23 +27,26 @@ def makes_energy(members, island, is_open):
         Read.
     island : int64
     is_open : bool
-        Joints have not closed. Then impulses are anything, and so is what they say of the work that was done.
+        Joints are open before or after. Then impulses are anything, and so is what they say of the work that was done:
+        all may move at twice the speed that joints ask for.
     """
     gravity, h = members.settings.gravity, numbers_of(members.settings.step).h
     motion, islands, velocity = members.motion, members.problem.islands, members.state.velocity
     falls = h * gravity[0], h * gravity[1], h * gravity[2]
-    before = after = fall = 0.0
+    before = after = fall = total = 0.0
     for place in range(islands.body_first[island], islands.body_first[island + 1]):
         body = islands.body_order[place]
         mass, inertia = 1.0 / motion.inverse_mass[body], _inertia(members, body)
         before += _energy(mass, inertia, _start_velocity(members, body, falls))
         after += _energy(mass, inertia, velocity[body])
         way = motion.position_velocity[body]
+        total += mass
         fall += mass * (falls[0] * way[0] + falls[1] * way[1] + falls[2] * way[2])
     allowed = (1.0 + _SHARE_OF_ERROR) * (before + abs(fall))
     if after <= allowed:
         return False
-    return is_open or not after <= allowed + _given(members, island, h)
+    given = 2.0 * total * _speed_asked(members, island, h) ** 2 if is_open else _given(members, island, h)
+    return not after <= allowed + given
 
 
 @subkernel
@@ -119,6 +122,31 @@ def _given(members, island, h):
                     total += abs(impulse * (joint_state.aim[index] - joint_state.start[index])) / h
             total += max(0.0, impulse * pushed)
     return total
+
+
+@subkernel
+def _speed_asked(members, island, h):
+    """The largest speed that joints of an island ask for: of driven bodies, and to close [m/s]."""
+    joints, joint_state, rows = members.model.joints, members.joint_state, members.problem.rows
+    islands, can_be_pushed = members.problem.islands, members.motion.can_be_pushed
+    contact_count = members.collision.contacts[members.collision.roles.present[0]].count[0]
+    largest = 0.0
+    for place in range(islands.block_first[island], islands.block_first[island + 1]):
+        block = islands.block_order[place]
+        if block < contact_count:
+            continue
+        a, b, row = rows.body_a[block], rows.body_b[block], rows.block_row[block]
+        joint = joint_state.joint_of_block[block - contact_count]
+        for index in range(joints.row_first[joint], joints.row_first[joint + 1]):
+            asked = 0.0
+            for body, column in ((a, 0), (b, 6)):
+                if not can_be_pushed[body]:
+                    asked += abs(_speed(members, rows.jacobian[row], body, column))
+            if joints.role[index] in (HOLD, RANGE):
+                asked += abs(joint_state.aim[index] - joint_state.start[index]) / h
+            largest = max(largest, asked)
+            row += 1
+    return largest
 
 
 @subkernel
