@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from cairn.solver_core import BodyKind, Box, ModelBuilder, Simulation, SimulationOptions, diagnostics, scenes
+from cairn.solver_core import BodyKind, Box, Cone, ModelBuilder, Simulation, SimulationOptions, diagnostics, scenes
 from cairn.solver_core.options import SMALL_STEPS_OF_QUALITY
 
 AWAKE = {"sleeping": False, "threads": 1}
@@ -137,6 +137,47 @@ def test_what_flies_keeps_its_momentum(seed):
             checked += 1
         before = after
     assert checked >= 10
+
+
+@pytest.mark.parametrize("seed", [3, 5, 6])
+def test_what_flies_gains_no_energy(seed):
+    """Masses over three orders: the sweeps of a hit end before they have converged."""
+    random = np.random.default_rng(seed)
+    builder = ModelBuilder(gravity=(0.0, 0.0, 0.0))
+    for place in np.ndindex(4, 5, 2):
+        position = 1.3 * (np.array(place) - (1.5, 2.0, 0.5))
+        builder.add_body(
+            shape=Box((0.5, 0.4, 0.3)),
+            orientation=unit(random.normal(size=4)),
+            mass=1e3 ** random.uniform(),
+            position=position,
+            linear_velocity=-4.0 * position + (1.0, 2.0, 3.0),
+            friction=0.6,
+        )
+    simulation = Simulation(builder.build(), SimulationOptions(frame_rate=96.0, substeps=1, **PRODUCTION))
+    energies = np.array([simulation.advance_frame().kinetic_energy for _ in range(96)])
+    assert (np.diff(energies) < 1e-6 * energies[:-1]).all()
+    assert energies[-1] < 0.5 * energies[0]
+
+
+@pytest.mark.parametrize(
+    ("lift", "spin"), [(0.02, (15, 0, 0)), (0.06, (15, 0, 0)), (0.02, (15, 0, 5)), (0.06, (15, 0, 5))]
+)
+def test_a_cone_does_not_sink_as_it_rolls(lift, spin):
+    """It is round, and turns by a tenth of a radian a substep: no row of a substep tells where its side will be."""
+    builder = ModelBuilder(gravity=(0.0, 0.0, -9.81))
+    builder.add_body(shape=Box((5, 5, 0.5)), position=(0, 0, -0.5), kind=BodyKind.STATIC, friction=0.9)
+    tilt = 0.5 * (0.5 * np.pi + np.arctan2(0.02, 0.03))
+    builder.add_body(
+        shape=Cone(0.02, 0.03),
+        position=(0, 0, lift),
+        orientation=(np.cos(tilt), 0, np.sin(tilt), 0),
+        angular_velocity=spin,
+        friction=0.9,
+    )
+    simulation = Simulation(builder.build(), SimulationOptions(**PRODUCTION))
+    depths = [simulation.advance_frame().max_penetration for _ in range(96)]
+    assert max(depths[24:]) < 5e-3 * 0.04
 
 
 @pytest.mark.parametrize("quality", SMALL_STEPS_OF_QUALITY)
