@@ -24,6 +24,7 @@ from .small_step_motion import (
     PRICE_OF_FAILURE,
     change_of_last_sweep,
     credit_of,
+    keeps_overlaps,
     was_solved_by_method,
 )
 from .solve_flags import has_deep_contacts, has_flagged_body
@@ -63,9 +64,10 @@ _BUDGET_OF_REST, BUDGET_AGAIN = 2500.0, 200.0
 # Surfaces that slide or approach by less than this share of the speed that gravity gives in a substep, or by this share
 # of a body's size a substep, are about to rest ...
 _RATIO_CALM, _RATIO_CALM_SIZE = 0.5, 1e-4
-# ... but not those that overlap by more than this share of a size: they have to move. What is in motion, or rolls, and
-# overlaps by more than the second moves in small steps, which take it out; the method leaves overlaps. And bodies that
-# turn against each other by an angle are led into each other by half its square: a cone would sink as it rolls.
+# ... but not those that overlap by more than this share of a size: they have to move. The method leaves the overlaps of
+# what has moved in small steps. So if that is in motion, or rolls, and overlaps by more than the second, small steps go
+# on, and take it out: bodies that turn against each other by an angle are led into each other by half its square, and a
+# cone would sink as it rolls.
 _RATIO_DEEP, _RATIO_DEEP_IN_MOTION = 1e-2, 2e-3
 # Bodies that turn against each other by more than this in a substep roll [rad].
 _TURN_OF_ROLLING = 1e-2
@@ -108,11 +110,11 @@ def budget_of_method(members, rows, islands, island):
     again = BUDGET_AGAIN if was_solved else 0.0
     step, velocity, size = numbers_of(members.settings.step), members.motion.start_velocity, members.model.size
     overlap, rolling = _deepest_overlaps(rows, islands, island, contacts, size, velocity, _TURN_OF_ROLLING / step.h)
-    in_motion = 0.0
-    if end - first <= _FEW_CONTACTS and overlap <= _RATIO_DEEP_IN_MOTION:
+    in_motion, keeps = 0.0, keeps_overlaps(islands, island, members.motion.small_steps)
+    if end - first <= _FEW_CONTACTS and not (keeps and overlap > _RATIO_DEEP_IN_MOTION):
         may_cost = (credit - CREDIT_OF_REST) / PRICE_OF_FAILURE
         in_motion = may_cost if may_cost >= CREDIT_TO_TRY else again
-    has_to_move = overlap > _RATIO_DEEP or rolling > _RATIO_DEEP_IN_MOTION
+    has_to_move = overlap > _RATIO_DEEP or (keeps and rolling > _RATIO_DEEP_IN_MOTION)
     if has_to_move or not rests_on_something(rows, islands, island, members.motion.can_be_pushed):
         return in_motion, np.bool_(False)
     allowed, smallest = _RATIO_CALM * step.gravity_norm * step.h, math.inf

@@ -192,6 +192,7 @@ def take_small_steps(rows, islands, island, given, velocity, mean_velocity, work
         speeds = fastest_there_is(rows, islands, island, given, velocity, workspace, fastest)
     block_count = islands.block_first[island + 1] - islands.block_first[island]
     most_sweeps = max(_MOST_SWEEPS, _MOST_VISITS_OF_HIT // max(block_count, 1))
+    pays = is_supported and not is_driven
     largest, sweeps = 0.0, 0
     for _ in range(n):
         for index in range(bodies[0], bodies[1]):
@@ -202,7 +203,7 @@ def take_small_steps(rows, islands, island, given, velocity, mean_velocity, work
                 velocity[body, column] = begin + workspace.before[body, column]
                 workspace.before[body, column] = begin
         _set_bias(rows, islands, island, given, workspace, sweep, 1.0 / tau, 0.0, fastest, allowed, 0.0)
-        largest, done = _sweep(rows, islands, island, velocity, sweep, settings, tau, size, most_sweeps)
+        largest, done = _sweep(rows, islands, island, velocity, sweep, settings, tau, size, most_sweeps, pays)
         sweeps += done
         for index in range(bodies[0], bodies[1]):
             body = islands.body_order[index]
@@ -239,12 +240,12 @@ def take_small_steps(rows, islands, island, given, velocity, mean_velocity, work
 
 
 @subkernel
-def _sweep(rows, islands, island, velocity, sweep, settings, tau, size, most_sweeps):
+def _sweep(rows, islands, island, velocity, sweep, settings, tau, size, most_sweeps, pays):
     """The sweeps of a small step; returns the last one's largest change of a speed [m/s], and how many there were.
 
     From the second one on by conjugate gradients (Silcowitz-Hansen, Niebe and Erleben 2010), as in ``nncg``: what is
-    light between heavy bodies takes hundreds of plain sweeps. What these gradients add may add energy, too, so the last
-    sweeps are plain.
+    light between heavy bodies takes hundreds of plain sweeps. What has not converged may have more energy, so the last
+    sweeps are plain, and all are where the island does not pay for what it gains (``pay_for_lifts``).
     """
     first_body, end_body = islands.body_first[island], islands.body_first[island + 1]
     last_merit, largest, left = 0.0, math.inf, math.inf
@@ -257,8 +258,10 @@ def _sweep(rows, islands, island, velocity, sweep, settings, tau, size, most_swe
         left = _RATIO_LEFT if done < _MOST_SWEEPS else _RATIO_LEFT_OF_HIT
         if largest * tau <= left * size or done >= most_sweeps:
             plain += 1
-            if done == _SWEEPS or plain > _PLAIN_SWEEPS:
+            if done == _SWEEPS or plain > _PLAIN_SWEEPS or not pays:
                 return largest, done
+            continue
+        if not pays:
             continue
         if done == _SWEEPS:
             remember_velocity(islands.body_order, first_body, end_body, velocity, sweep)
