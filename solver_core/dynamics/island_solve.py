@@ -65,9 +65,9 @@ _BUDGET_OF_REST, BUDGET_AGAIN = 2500.0, 200.0
 # of a body's size a substep, are about to rest ...
 _RATIO_CALM, _RATIO_CALM_SIZE = 0.5, 1e-4
 # ... but not those that overlap by more than this share of a size: they have to move. The method leaves the overlaps of
-# what has moved in small steps. So if that is in motion, or rolls, and overlaps by more than the second, small steps go
-# on, and take it out: bodies that turn against each other by an angle are led into each other by half its square, and a
-# cone would sink as it rolls.
+# what has moved in small steps. So if that is in motion and overlaps by more than the second, small steps go on, and take
+# it out. So they do whatever rolls: bodies that turn against each other by an angle are led into each other by half its
+# square, and a cone would sink faster than the method takes it out.
 _RATIO_DEEP, _RATIO_DEEP_IN_MOTION = 1e-2, 2e-3
 # Bodies that turn against each other by more than this in a substep roll [rad].
 _TURN_OF_ROLLING = 1e-2
@@ -111,10 +111,10 @@ def budget_of_method(members, rows, islands, island):
     step, velocity, size = numbers_of(members.settings.step), members.motion.start_velocity, members.model.size
     overlap, rolling = _deepest_overlaps(rows, islands, island, contacts, size, velocity, _TURN_OF_ROLLING / step.h)
     in_motion, keeps = 0.0, keeps_overlaps(islands, island, members.motion.small_steps)
-    if end - first <= _FEW_CONTACTS and not (keeps and overlap > _RATIO_DEEP_IN_MOTION):
+    if end - first <= _FEW_CONTACTS and max(rolling, overlap if keeps else 0.0) <= _RATIO_DEEP_IN_MOTION:
         may_cost = (credit - CREDIT_OF_REST) / PRICE_OF_FAILURE
         in_motion = may_cost if may_cost >= CREDIT_TO_TRY else again
-    has_to_move = overlap > _RATIO_DEEP or (keeps and rolling > _RATIO_DEEP_IN_MOTION)
+    has_to_move = overlap > _RATIO_DEEP or rolling > _RATIO_DEEP_IN_MOTION
     if has_to_move or not rests_on_something(rows, islands, island, members.motion.can_be_pushed):
         return in_motion, np.bool_(False)
     allowed, smallest = _RATIO_CALM * step.gravity_norm * step.h, math.inf
