@@ -65,9 +65,9 @@ _BUDGET_OF_REST, BUDGET_AGAIN = 2500.0, 200.0
 # of a body's size a substep, are about to rest ...
 _RATIO_CALM, _RATIO_CALM_SIZE = 0.5, 1e-4
 # ... but not those that overlap by more than this share of a size: they have to move. The method leaves the overlaps of
-# what has moved in small steps. So if that is in motion and overlaps by more than the second, small steps go on, and take
-# it out. So they do whatever rolls: bodies that turn against each other by an angle are led into each other by half its
-# square, and a cone would sink faster than the method takes it out.
+# what has moved in small steps. So if that is in motion and overlaps by more than the second, small steps go on, and
+# take it out. So they do where bodies roll: as these turn against each other by an angle they are led into each other
+# by half its square, and a cone would sink faster than the method takes it out.
 _RATIO_DEEP, _RATIO_DEEP_IN_MOTION = 1e-2, 2e-3
 # Bodies that turn against each other by more than this in a substep roll [rad].
 _TURN_OF_ROLLING = 1e-2
