@@ -15,7 +15,10 @@ def letters_fall_on_the_floor():
     make.floor()
     for index, text in enumerate("CAIRN"):
         make.body(make.letter(f"Letter.{index}", text, (0.8 * index - 2, 0, 1 + 0.3 * index)))
-    return [nothing_below(0, slack=0.02), no_faster_than(9), rests_from(95, within=0.05)]
+    # the C stands on its rim and rocks to and fro, for ten seconds and more
+    rocks = rests_from(95, "Letter.0", within=0.25)
+    rest = [rests_from(95, f"Letter.{index}", within=0.05) for index in range(1, 5)]
+    return [nothing_below(0, slack=0.02), no_faster_than(9), rocks, *rest]
 
 
 @played()
