@@ -8,7 +8,8 @@ small each correction squares it.
 
 START: where no poses close the joints, the equations have no solution, and what Newton's method ends at is one of
 nothing; and poses that close them may be others than those that the bodies come to. What always has a solution, by
-least squares, and never makes energy, are the rows at the poses where the substep starts, with bodies that move by END.
+least squares, and makes no energy where it is solved, are the rows at the poses where the substep starts, with bodies
+that move by END.
 Joints open by what such a step misses of their curves, and close by and by. It is taken where the former are not finite
 or make energy (``joint_energy``), and where they leave joints open, unless by less than a tenth of what this does.
 """

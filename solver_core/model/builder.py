@@ -122,14 +122,8 @@ class ModelBuilder:
         int
         """
         name = f"body {len(self._bodies)}" if name is None else str(name)
-        if not isinstance(shape, _SHAPES):
-            allowed = ", ".join(kind.__name__ for kind in _SHAPES)
-            raise ModelError(f"{name}: shape is {shape!r}; it must be one of {allowed}")
         kind = BodyKind(kind)
-        if _is_mesh(shape) and kind is BodyKind.DYNAMIC:
-            raise ModelError(f"{name}: the shape is a mesh; a dynamic body needs convex parts or the convex hull")
-        if shape.is_flat and kind is BodyKind.DYNAMIC:
-            raise ModelError(f"{name}: the shape is flat and has no volume; a dynamic body needs a thickness")
+        _check_shape(name, shape, kind)
         if center_of_mass not in ("volume", "origin"):
             raise ModelError(f"{name}: center_of_mass is {center_of_mass!r}; it must be 'volume' or 'origin'")
         quaternion = _unit_quaternion(name, orientation)
@@ -317,6 +311,17 @@ class ModelBuilder:
             starts_asleep=np.array([body.starts_asleep for body in bodies]),
             joint_names=tuple(joint.name for joint in self._joints),
         )
+
+
+def _check_shape(name, shape, kind):
+    """Raise ModelError unless it is a shape, and one that a body of this kind may have."""
+    if not isinstance(shape, _SHAPES):
+        allowed = ", ".join(shape_class.__name__ for shape_class in _SHAPES)
+        raise ModelError(f"{name}: shape is {shape!r}; it must be one of {allowed}")
+    if _is_mesh(shape) and kind is BodyKind.DYNAMIC:
+        raise ModelError(f"{name}: the shape is a mesh; a dynamic body needs convex parts or the convex hull")
+    if shape.is_flat and kind is BodyKind.DYNAMIC:
+        raise ModelError(f"{name}: the shape is flat and has no volume; a dynamic body needs a thickness")
 
 
 def _is_mesh(shape) -> bool:

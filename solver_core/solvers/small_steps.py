@@ -243,7 +243,7 @@ def take_small_steps(rows, islands, island, given, velocity, mean_velocity, work
 def _sweep(rows, islands, island, velocity, sweep, settings, tau, size, most_sweeps, pays):
     """The sweeps of a small step; returns the last one's largest change of a speed [m/s], and how many there were.
 
-    From the second one on by conjugate gradients (Silcowitz-Hansen, Niebe and Erleben 2010), as in ``nncg``: what is
+    From the third one on by conjugate gradients (Silcowitz-Hansen, Niebe and Erleben 2010), as in ``nncg``: what is
     light between heavy bodies takes hundreds of plain sweeps. What has not converged may have more energy, so the last
     sweeps are plain, and all are where the island does not pay for what it gains (``pay_for_lifts``).
     """
