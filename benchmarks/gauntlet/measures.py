@@ -1,5 +1,7 @@
 """Playing a scene by both engines in alternation, and judging the motions alike, from poses and velocities alone."""
 
+import gc
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 import numpy as np
@@ -35,6 +37,9 @@ class Motion:
 def play(scene, engines, frames) -> list[Motion]:
     """Play a scene by several engines, ten frames each in turn.
 
+    Python's garbage collector waits meanwhile: it takes 60 ms for what Numba holds, in whichever frame it happens to be
+    due, and what Rapier is charged is without the interpreter's time in any case.
+
     Parameters
     ----------
     scene : Scene
@@ -53,14 +58,27 @@ def play(scene, engines, frames) -> list[Motion]:
     for motion in motions:
         motion.position[0], motion.orientation[0] = scene.poses()
         motion.velocity[0] = [(*body.velocity, *body.spin) for body in scene.bodies]
-    for first in range(0, frames, _TURN):
-        last = min(first + _TURN, frames)
-        for engine, motion in zip(engines, motions, strict=True):
-            if np.isfinite(motion.position[first]).all():
-                motion.seconds[first:last], states = engine.play(last - first)
-                for frame, state in enumerate(states, first + 1):
-                    motion.position[frame], motion.orientation[frame], motion.velocity[frame] = state
+    with _without_collector():
+        for first in range(0, frames, _TURN):
+            last = min(first + _TURN, frames)
+            for engine, motion in zip(engines, motions, strict=True):
+                if np.isfinite(motion.position[first]).all():
+                    motion.seconds[first:last], states = engine.play(last - first)
+                    for frame, state in enumerate(states, first + 1):
+                        motion.position[frame], motion.orientation[frame], motion.velocity[frame] = state
     return motions
+
+
+@contextmanager
+def _without_collector():
+    """Let the garbage collector rest, if it is not off in any case."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
 
 
 class Judge:

@@ -156,14 +156,14 @@ def allocate_collision(model) -> CollisionArrays:
 
 
 def grow_collision(collision: CollisionArrays) -> CollisionArrays:
-    """Buffers with half as much room again as the last pass needed, with the same contents."""
+    """Buffers with twice the room that the last pass needed, with the same contents."""
     present = collision.roles.present[0]
     pairs, contacts = collision.pairs[present], collision.contacts[present]
     pair_capacity, contact_capacity = len(pairs.shape_a), len(contacts.shape_a)
     if pairs.needed[0] > pair_capacity:
-        pair_capacity = 3 * int(pairs.needed[0]) // 2
+        pair_capacity = 2 * int(pairs.needed[0])
     if contacts.needed[0] > contact_capacity:
-        contact_capacity = 3 * int(contacts.needed[0]) // 2
+        contact_capacity = 2 * int(contacts.needed[0])
     return collision._replace(
         pairs=tuple(grown(buffer, pair_capacity) for buffer in collision.pairs),
         contacts=tuple(grown(buffer, contact_capacity) for buffer in collision.contacts),
