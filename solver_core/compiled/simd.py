@@ -10,7 +10,8 @@ Where kernels run as plain Python the vectors are arrays.
 
     load, store             WIDTH adjacent numbers of an array, from an index on (arrays of any shape count as flat)
     fetch                   prefetch numbers; the index may lie beyond the array's end
-    gather, scatter         one number at each of WIDTH indices; of equal indices the first lane's number is stored
+    gather_rows             ROW adjacent numbers at each of WIDTH indices, as ROW vectors
+    scatter_rows            puts them back; of equal indices the first lane's numbers are stored
     spread                  the same number in every lane
     select                  lane by lane: the second where the first is true, else the third
     root, size              square root; absolute value
@@ -25,8 +26,8 @@ from numba import config, types
 from numba.core import cgutils
 from numba.extending import intrinsic, lower_builtin, models, register_model, type_callable
 
-# Lanes of a vector.
-WIDTH = 8
+# Lanes of a vector; numbers that ``gather_rows`` reads in a row, which are those of a velocity.
+WIDTH, ROW = 8, 6
 
 _NUMBERS = ir.VectorType(ir.DoubleType(), WIDTH)
 _FLAGS = ir.VectorType(ir.IntType(1), WIDTH)
@@ -139,31 +140,66 @@ def _fetch(typing_context, array, place):
     return types.none(array, types.int64), codegen
 
 
+def _parts(builder, context, kind, array, place, first, count):
+    """Pointer to ``count`` numbers of the row at ``place``, from its entry ``first`` on."""
+    data = context.make_array(kind)(context, builder, array).data
+    pointer = builder.gep(builder.gep(data, [place]), [_INT32(first)])
+    return builder.bitcast(pointer, ir.VectorType(ir.DoubleType(), count).as_pointer())
+
+
+def _shuffle(builder, one, two, lanes):
+    """A vector of these lanes of two vectors; those of the second are counted on."""
+    return builder.shuffle_vector(one, two, ir.Constant(ir.VectorType(_INT32, len(lanes)), [_INT32(i) for i in lanes]))
+
+
+def _turn_quarters(builder, rows):
+    """Four vectors [row i | row i + 4], of four numbers each, to the four columns; or back again."""
+    low, high = [0, 8, 2, 10, 4, 12, 6, 14], [1, 9, 3, 11, 5, 13, 7, 15]
+    pairs = [_shuffle(builder, rows[i], rows[i + 1], which) for i in (0, 2) for which in (low, high)]
+    low, high = [0, 1, 8, 9, 4, 5, 12, 13], [2, 3, 10, 11, 6, 7, 14, 15]
+    return [_shuffle(builder, pairs[i], pairs[i + 2], which) for which in (low, high) for i in (0, 1)]
+
+
+def _turn_pairs(builder, one, two):
+    """The even lanes of two vectors in turn, and the odd ones; or back again."""
+    low, high = [0, 8, 2, 10, 4, 12, 6, 14], [1, 9, 3, 11, 5, 13, 7, 15]
+    return _shuffle(builder, one, two, low), _shuffle(builder, one, two, high)
+
+
 @intrinsic
-def _gather(typing_context, array, places, offset):
+def _gather_rows(typing_context, array, places):
     def codegen(context, builder, signature, values):
-        data = context.make_array(signature.args[0])(context, builder, values[0]).data
-        data = builder.gep(data, [values[2]])
-        result = ir.Constant(_NUMBERS, ir.Undefined)
-        for lane in range(WIDTH):
-            number = builder.load(builder.gep(data, [builder.extract_value(values[1], lane)]))
-            result = builder.insert_element(result, number, _INT32(lane))
-        return result
+        def part(lane, first, count):
+            place = builder.extract_value(values[1], lane)
+            return builder.load(_parts(builder, context, signature.args[0], values[0], place, first, count), align=8)
 
-    return _vector(array, places, types.int64), codegen
+        quarters = [_shuffle(builder, part(i, 0, 4), part(i + 4, 0, 4), range(8)) for i in range(4)]
+        ends = []
+        for first in (0, 1):
+            halves = [_shuffle(builder, part(i, 4, 2), part(i + 2, 4, 2), range(4)) for i in (first, first + 4)]
+            ends.append(_shuffle(builder, *halves, range(8)))
+        columns = *_turn_quarters(builder, quarters), *_turn_pairs(builder, *ends)
+        return cgutils.pack_array(builder, columns)
+
+    return types.UniTuple(_vector, ROW)(array, places), codegen
 
 
 @intrinsic
-def _scatter(typing_context, array, places, offset, value):
+def _scatter_rows(typing_context, array, places, rows):
     def codegen(context, builder, signature, values):
-        data = context.make_array(signature.args[0])(context, builder, values[0]).data
-        data = builder.gep(data, [values[2]])
+        columns = [builder.extract_value(values[2], i) for i in range(ROW)]
+        quarters = _turn_quarters(builder, columns[:4])
+        ends = _turn_pairs(builder, *columns[4:])
         for lane in reversed(range(WIDTH)):
-            number = builder.extract_element(values[3], _INT32(lane))
-            builder.store(number, builder.gep(data, [builder.extract_value(values[1], lane)]))
+            place, half = builder.extract_value(values[1], lane), 4 * (lane // 4)
+            quarter = _shuffle(builder, quarters[lane % 4], quarters[lane % 4], range(half, half + 4))
+            pair = _shuffle(builder, ends[lane % 2], ends[lane % 2], range(lane // 2 * 2, lane // 2 * 2 + 2))
+            for part, first in ((quarter, 0), (pair, 4)):
+                pointer = _parts(builder, context, signature.args[0], values[0], place, first, part.type.count)
+                builder.store(part, pointer, align=8)
         return context.get_dummy_value()
 
-    return types.none(array, places, types.int64, _vector), codegen
+    return types.none(array, places, rows), codegen
 
 
 @intrinsic
@@ -230,11 +266,12 @@ class _Plain:
     def fetch(array, place):
         pass
 
-    def gather(array, places, offset):
-        return array.reshape(-1)[np.add(places, offset)]
+    def gather_rows(array, places):
+        return tuple(array.reshape(-1)[np.add(places, offset)] for offset in range(ROW))
 
-    def scatter(array, places, offset, value):
-        array.reshape(-1)[np.add(places, offset)[::-1]] = value[::-1]
+    def scatter_rows(array, places, rows):
+        for place, row in reversed(list(zip(places, zip(*rows, strict=True), strict=True))):
+            array.reshape(-1)[place : place + ROW] = row
 
     def spread(number):
         return np.full(WIDTH, number)
@@ -244,9 +281,10 @@ class _Plain:
 
 
 if config.DISABLE_JIT:
-    load, store, gather, scatter = _Plain.load, _Plain.store, _Plain.gather, _Plain.scatter
+    load, store, gather_rows, scatter_rows = _Plain.load, _Plain.store, _Plain.gather_rows, _Plain.scatter_rows
     spread, number_at, fetch = _Plain.spread, _Plain.number_at, _Plain.fetch
     select, root, size, any_of = np.where, np.sqrt, np.abs, np.any
 else:
-    load, store, gather, scatter, spread, fetch = _load, _store, _gather, _scatter, _spread, _fetch
+    load, store, spread, fetch = _load, _store, _spread, _fetch
+    gather_rows, scatter_rows = _gather_rows, _scatter_rows
     select, root, size, any_of, number_at = _select, _root, _size, _any_of, _number_at

@@ -14,7 +14,20 @@ the processor's last cache or from memory, and that is what a sweep waits for.
 import numpy as np
 
 from ...compiled.kernel import subkernel
-from ...compiled.simd import WIDTH, any_of, fetch, gather, load, number_at, root, scatter, select, size, spread, store
+from ...compiled.simd import (
+    WIDTH,
+    any_of,
+    fetch,
+    gather_rows,
+    load,
+    number_at,
+    root,
+    scatter_rows,
+    select,
+    size,
+    spread,
+    store,
+)
 from ...problem.friction import FACTOR_FREE, RATIO_NEAR, SECULAR_STEPS, SINGULAR
 from ..shared.sweep import TINY
 from .simd_batches import (
@@ -201,7 +214,7 @@ def sweep_batches(batches, domain, impulse, velocity, change, step):
         first_vector, end_vector = batches.batch_vector[batch], batches.batch_vector[batch + 1]
         bodies_a, bodies_b = _velocities_of(batches.body[batch, 0]), _velocities_of(batches.body[batch, 1])
         inverse_a, inverse_b = _inverse_mass(batches, 2 * batch), _inverse_mass(batches, 2 * batch + 1)
-        va, vb = _gather_velocity(velocity, bodies_a), _gather_velocity(velocity, bodies_b)
+        va, vb = gather_rows(velocity, bodies_a), gather_rows(velocity, bodies_b)
         for vector in range(first_vector, end_vector):
             at = NUMBERS * WIDTH * vector
             _fetch_vector(numbers, at + _AHEAD * NUMBERS * WIDTH, impulse, change, row + _AHEAD * _ROWS * WIDTH)
@@ -249,8 +262,8 @@ def sweep_batches(batches, domain, impulse, velocity, change, step):
             store(change, row + WIDTH, delta_1)
             store(change, row + 2 * WIDTH, delta_2)
             row += _ROWS * WIDTH
-        _scatter_velocity(velocity, bodies_a, va)
-        _scatter_velocity(velocity, bodies_b, vb)
+        scatter_rows(velocity, bodies_a, va)
+        scatter_rows(velocity, bodies_b, vb)
     total, greatest = 0.0, 0.0
     for lane in range(WIDTH):
         total += number_at(merit, lane)
@@ -274,8 +287,8 @@ def speeds_along_normals(batches, batch, vector, velocity):
     SIMD vector
     """
     numbers, at = batches.numbers, NUMBERS * WIDTH * vector
-    va = _gather_velocity(velocity, _velocities_of(batches.body[batch, 0]))
-    vb = _gather_velocity(velocity, _velocities_of(batches.body[batch, 1]))
+    va = gather_rows(velocity, _velocities_of(batches.body[batch, 0]))
+    vb = gather_rows(velocity, _velocities_of(batches.body[batch, 1]))
     slip = _slip(_three(numbers, at, ARM_A), _three(numbers, at, ARM_B), va, vb)
     return _dot(_three(numbers, at, _NORMAL_ROW), slip)
 
@@ -307,7 +320,7 @@ def part_batches(batches, domain, impulse, velocity, as_equals):
         inverse_a, inverse_b = _inverse_mass(batches, 2 * batch), _inverse_mass(batches, 2 * batch + 1)
         if as_equals:
             inverse_a, inverse_b = _of_unit_mass(inverse_a, zero, one), _of_unit_mass(inverse_b, zero, one)
-        va, vb = _gather_velocity(velocity, bodies_a), _gather_velocity(velocity, bodies_b)
+        va, vb = gather_rows(velocity, bodies_a), gather_rows(velocity, bodies_b)
         for vector in range(batches.batch_vector[batch], batches.batch_vector[batch + 1]):
             at = NUMBERS * WIDTH * vector
             arm_a, arm_b = _three(numbers, at, ARM_A), _three(numbers, at, ARM_B)
@@ -322,8 +335,8 @@ def part_batches(batches, domain, impulse, velocity, as_equals):
             largest = _larger(size(weight * delta), largest)
             push = normal[0] * delta, normal[1] * delta, normal[2] * delta
             va, vb = _pulled(arm_a, inverse_a, push, va), _pushed(arm_b, inverse_b, push, vb)
-        _scatter_velocity(velocity, bodies_a, va)
-        _scatter_velocity(velocity, bodies_b, vb)
+        scatter_rows(velocity, bodies_a, va)
+        scatter_rows(velocity, bodies_b, vb)
     greatest = 0.0
     for lane in range(WIDTH):
         greatest = max(greatest, number_at(largest, lane))
@@ -419,28 +432,6 @@ def _velocities_of(body):
         6 * body[6],
         6 * body[7],
     )
-
-
-@subkernel
-def _gather_velocity(velocity, places):
-    return (
-        gather(velocity, places, 0),
-        gather(velocity, places, 1),
-        gather(velocity, places, 2),
-        gather(velocity, places, 3),
-        gather(velocity, places, 4),
-        gather(velocity, places, 5),
-    )
-
-
-@subkernel
-def _scatter_velocity(velocity, places, value):
-    scatter(velocity, places, 0, value[0])
-    scatter(velocity, places, 1, value[1])
-    scatter(velocity, places, 2, value[2])
-    scatter(velocity, places, 3, value[3])
-    scatter(velocity, places, 4, value[4])
-    scatter(velocity, places, 5, value[5])
 
 
 @subkernel

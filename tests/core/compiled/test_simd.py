@@ -11,14 +11,15 @@ from numba import config
 from cairn.solver_core.compiled import simd
 from cairn.solver_core.compiled.kernel import kernel
 from cairn.solver_core.compiled.simd import (
+    ROW,
     WIDTH,
     any_of,
     fetch,
-    gather,
+    gather_rows,
     load,
     number_at,
     root,
-    scatter,
+    scatter_rows,
     select,
     size,
     spread,
@@ -47,9 +48,11 @@ def combine(first, second, out):
 
 @kernel
 def move(source, places, target):
-    """Gather from ``source``, and scatter twice that to ``target``."""
+    """Gather rows from ``source``, and scatter them to ``target``, where each number is its column's multiple."""
     where = (places[0], places[1], places[2], places[3], places[4], places[5], places[6], places[7])
-    scatter(target, where, 1, spread(2.0) * gather(source, where, 2))
+    a, b, c, d, e, f = gather_rows(source, where)
+    b, c, d = spread(2.0) * b, spread(3.0) * c, spread(4.0) * d
+    scatter_rows(target, where, (a, b, c, d, spread(5.0) * e, spread(6.0) * f))
 
 
 def check(seed):
@@ -83,13 +86,14 @@ def test_operations(seed):
 
 
 def test_of_equal_places_the_first_stays():
-    """Reads any entry, two rows of a matrix as one run of numbers."""
+    """Rows may begin at any entry of a matrix, overlap, and end with its last one; what is beside them is not touched."""
     source = np.arange(40.0).reshape(4, 10)
     target = np.full((4, 10), -1.0)
-    places = np.array([30, 7, 7, 12, 0, 30, 21, 7])
+    places = np.array([30, 7, 7, 12, 0, 34, 21, 10])
     move(source, places, target)
-    flat = np.full(40, -1.0)
-    flat[places[::-1] + 1] = 2.0 * (places[::-1] + 2.0)
+    flat, columns = np.full(40, -1.0), np.arange(ROW)
+    for place in places[::-1]:
+        flat[place + columns] = (columns + 1.0) * (place + columns)
     assert np.array_equal(target.ravel(), flat)
 
 
