@@ -111,6 +111,7 @@ def _no_prediction(body_count, shape_count) -> PredictedMotion:
         velocity=np.zeros((body_count, 6)),
         is_looked_along=np.zeros(1, np.bool_),
         surplus=np.zeros(body_count),
+        is_diverted=np.zeros(body_count, np.bool_),
         is_deep=np.zeros(body_count, np.bool_),
         is_coarse=np.zeros(body_count, np.bool_),
         body_pose=np.zeros((body_count, 4, 3)),

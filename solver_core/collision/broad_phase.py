@@ -12,7 +12,7 @@ from ..compiled.kernel import kernel, subkernel
 from ..model.state import DYNAMIC
 from .data.contact_arrays import STATUS_CAPACITY, STATUS_OK
 from .data.workspace import CONE, CYLINDER, POSITION, SPHERE, is_round
-from .distance.aabb_tree import find_overlapping_leaves, update_tree
+from .distance.aabb_tree import VISITS, find_overlapping_leaves, refit_tree, update_tree
 
 
 @kernel(inline=True)
@@ -62,7 +62,8 @@ def find_unseen_pair(model, body_kind, velocity, h, pairs, workspace):
     """Whether a solution leads shapes towards each other that are no pair yet.
 
     Their bounds along the motion that it gives overlap: as in ``broad_phase``, but without slack for what is not known
-    there.
+    there. One of them belongs to a body that goes elsewhere than it was looked for (``is_diverted``): what the others
+    may meet of each other has been found.
 
     Parameters
     ----------
@@ -86,8 +87,14 @@ def find_unseen_pair(model, body_kind, velocity, h, pairs, workspace):
     shapes, tree = model.shapes, workspace.tree
     no_slack = np.float64(0.0)
     bound_shapes(shapes, body_kind, velocity, h, no_slack, no_slack, workspace)
-    update_tree(tree)
+    is_diverted = workspace.predicted.is_diverted
+    for shape in range(len(tree.is_active)):
+        tree.is_active[shape] = 1 if is_diverted[shapes.body[shape]] else 0
+    refit_tree(tree.bounds, tree.margin, tree.is_active, tree.node, tree.box)
+    # how worn the tree is, a search for all pairs tells
+    visits = tree.record[VISITS]
     found = find_overlapping_leaves(tree, pairs.scratch)
+    tree.record[VISITS] = visits
     if found > len(pairs.shape_a):
         return True
     found = keep_colliding(model, shapes.body, tree.bounds, tree.margin, no_slack, pairs.scratch, found)

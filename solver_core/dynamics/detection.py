@@ -271,9 +271,7 @@ def _miss_something(arrays, members):
     motion, workspace = members.motion, members.collision.workspace
     velocity, step, predicted = members.state.velocity, numbers_of(members.settings.step), workspace.predicted
     pairs = members.collision.pairs[members.collision.roles.present[0]]
-    is_farther, is_fast = reach_farther(
-        members.model.size, motion, velocity, step.gravity_norm, step.h, predicted.surplus
-    )
+    is_farther, is_fast = reach_farther(members.model.size, motion, velocity, step.gravity_norm, step.h, predicted)
     if is_fast or (is_farther and members.model.joints.body_a.size > 0):
         # What is fast meets contacts elsewhere than where they were made; and the corrections of joints are still to
         # come, and lead bodies elsewhere.

@@ -157,7 +157,7 @@ def _rotate_inertia(inverse_moments, orientation, inverse):
 
 
 @subkernel(inline=True)
-def reach_farther(size, motion, velocity, gravity_norm, h, surplus):
+def reach_farther(size, motion, velocity, gravity_norm, h, predicted):
     """Note how much farther bodies go than their velocities at the start could tell, because others have pushed them.
 
     Contacts are searched for as far as bodies may come by the velocities that they start with. One that is hit goes
@@ -173,8 +173,8 @@ def reach_farther(size, motion, velocity, gravity_norm, h, surplus):
         After the contacts (read).
     gravity_norm, h : float
         [m/s^2], [s].
-    surplus : float64 [body_count]
-        Of ``PredictedMotion`` (read and written) [m].
+    predicted : PredictedMotion
+        ``surplus`` read and written; ``is_diverted`` written where a body goes out of sight.
 
     Returns
     -------
@@ -186,6 +186,7 @@ def reach_farther(size, motion, velocity, gravity_norm, h, surplus):
     out_of_sight, is_fast = False, False
     # Not plain numbers: Numba would compile what they are passed to once for each literal.
     linear, angular = np.int64(0), np.int64(3)
+    surplus = predicted.surplus
     for body in range(size.size):
         if not motion.can_be_pushed[body]:
             continue
@@ -194,18 +195,25 @@ def reach_farther(size, motion, velocity, gravity_norm, h, surplus):
         gained = h * (
             _speed(now, linear) - _speed(start, linear) + lever * (_speed(now, angular) - _speed(start, angular))
         )
-        ratio = _RATIO_COARSE_OUT_OF_SIGHT if motion.small_steps.is_used[body] else _RATIO_OUT_OF_SIGHT
-        allowed = surplus[body] + gravity_norm * h * h + ratio * size[body]
-        out_of_sight = out_of_sight or gained > allowed
+        out_of_sight = out_of_sight or gained > surplus[body] + _slack(size, motion, body, gravity_norm, h)
         is_fast = is_fast or gained > surplus[body] + RATIO_FAST * size[body]
     if out_of_sight:
         for body in range(size.size):
+            predicted.is_diverted[body] = False
             if motion.can_be_pushed[body]:
                 start, now = motion.start_velocity[body], velocity[body]
                 lever = _FACTOR_LEVER * size[body]
                 changed = h * (_speed_between(start, now, linear) + lever * _speed_between(start, now, angular))
+                predicted.is_diverted[body] = changed > surplus[body] + _slack(size, motion, body, gravity_norm, h)
                 surplus[body] = max(surplus[body], _FACTOR_SURPLUS * changed)
     return out_of_sight, is_fast
+
+
+@subkernel
+def _slack(size, motion, body, gravity_norm, h):
+    """How much farther a body may go before contacts are searched for again [m]."""
+    ratio = _RATIO_COARSE_OUT_OF_SIGHT if motion.small_steps.is_used[body] else _RATIO_OUT_OF_SIGHT
+    return gravity_norm * h * h + ratio * size[body]
 
 
 @subkernel

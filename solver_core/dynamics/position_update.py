@@ -31,6 +31,7 @@ Bodies only go from FALLS to MEAN and from there to END, in rounds. A round test
 last one changed, with the velocities that it left, and changes rules at its end. So the result does not depend on the
 order of contacts; and as a body changes twice at most, each is tested a few times.
 
+What moves in small steps goes as these say (``take_mean_velocities``), and is not tested.
 Where no body of an island changes its velocity, v = w, nothing of it falls: together they would get gravity's momentum.
 All go by END then, and no contact is tested. So it is in still scenes.
 
@@ -48,6 +49,7 @@ from ..collision.data.workspace import is_round
 from ..compiled.kernel import borrowed, kernel, subkernel
 from ..constraints.contact_rows import RATIO_TOUCHING, normal_speed, size_that_moves
 from ..constraints.velocity_rows import touches_driven
+from .small_step_motion import moves_in_small_steps
 
 FALLS, MEAN, END = 0, 1, 2
 
@@ -125,7 +127,7 @@ def choose_position_velocities(
     contacts : ContactArrays
         Read.
     motion : MotionArrays
-        Read: can_be_pushed, free_velocity. Written: position_velocity.
+        Read: can_be_pushed, free_velocity, small_steps. Written: position_velocity.
     step_rules : StepRuleArrays
         Written.
     size : float64 [body_count]
@@ -237,15 +239,17 @@ def _add_ring(step_rules, body, end, found):
 
 @subkernel
 def _begin(islands, motion, step_rules, size, velocity, gravity, gravity_speed, h):
-    """Let all fall but what rests; returns whether nothing is left to test."""
+    """Let all fall but what rests or moves in small steps; returns whether nothing is left to test."""
     step_rule, can_be_pushed, free_velocity = step_rules.step_rule, motion.can_be_pushed, motion.free_velocity
     body_first, body_order, position_velocity = islands.body_first, islands.body_order, motion.position_velocity
     for body in range(step_rule.size):
         step_rule[body] = END
-        if can_be_pushed[body]:
+        if can_be_pushed[body] and not motion.small_steps.is_used[body]:
             step_rule[body] = MEAN if step_rules.is_held[body] else FALLS
     is_done = True
     for island in range(islands.count[0]):
+        if moves_in_small_steps(islands, island, motion.small_steps):
+            continue
         rests = True
         for index in range(body_first[island], body_first[island + 1]):
             body = body_order[index]

@@ -33,7 +33,7 @@ import numpy as np
 
 from ..compiled.kernel import subkernel
 from ..compiled.simd import WIDTH, any_of, load, select, spread, store
-from .batches.batched_sweep import part_batches, speeds_along_normals
+from .batches.batched_sweep import advance_laid_gaps, part_batches
 from .batches.partitioned_sweep import follow_direction, is_partitioned, lay_rows, sweep_island, take_impulses
 from .batches.simd_batches import BIAS, NUMBERS, laid_row_capacity
 from .shared.directions import remember_velocity
@@ -498,12 +498,8 @@ def _advance_gaps(rows, islands, island, given, velocity, workspace, sweep, tau)
         return
     batches = sweep.domains.batches
     first, end = islands.domain_first[island], islands.domain_first[island + 1]
-    taus = spread(tau)
     for batch in range(batches.domain_batch[first], batches.domain_batch[end]):
-        for vector in range(batches.batch_vector[batch], batches.batch_vector[batch + 1]):
-            place = WIDTH * vector
-            speed = speeds_along_normals(batches, batch, vector, velocity) + load(workspace.laid_speed, place)
-            store(workspace.laid_gap, place, load(workspace.laid_gap, place) + taus * speed)
+        advance_laid_gaps(batches, batch, velocity, tau, workspace.laid_speed, workspace.laid_gap)
     for domain in range(first, end):
         for index in range(batches.domain_loose[domain], islands.domain_block[domain, 1]):
             _advance_gap(rows, islands.block_order[index], given, velocity, workspace, tau)

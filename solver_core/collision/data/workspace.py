@@ -428,6 +428,8 @@ class PredictedMotion(NamedTuple):
         Whether the broad phase is to look for pairs that are missing along ``velocity``, and for nothing else.
     surplus : float64 [B]
         How much farther than by its velocity at the start the body may go, because others push it [m].
+    is_diverted : bool [B]
+        Whether the solution leads the body elsewhere than its pairs were looked for.
     is_deep : bool [B]
         Whether the body has overlapped another one so deeply in this substep that its predicted end pose means nothing.
     is_coarse : bool [B]
@@ -440,6 +442,7 @@ class PredictedMotion(NamedTuple):
     velocity: np.ndarray
     is_looked_along: np.ndarray
     surplus: np.ndarray
+    is_diverted: np.ndarray
     is_deep: np.ndarray
     is_coarse: np.ndarray
     body_pose: np.ndarray

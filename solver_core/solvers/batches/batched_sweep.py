@@ -272,25 +272,28 @@ def sweep_batches(batches, domain, impulse, velocity, change, step):
 
 
 @subkernel
-def speeds_along_normals(batches, batch, vector, velocity):
-    """J v of the normal rows of the eight contacts in a vector of a batch [m/s].
+def advance_laid_gaps(batches, batch, velocity, tau, surface_speed, gap):
+    """Let the gaps of a batch's contacts change for a while: gap <- gap + tau (J v + surface speed).
 
     Parameters
     ----------
-    batches, batch, vector
+    batches, batch
         Read.
     velocity : float64 [body_count, 6]
         Read.
-
-    Returns
-    -------
-    SIMD vector
+    tau : float
+        [s].
+    surface_speed, gap : float64 [8 vector_count]
+        [m/s], [m], lane by lane; the latter written.
     """
-    numbers, at = batches.numbers, NUMBERS * WIDTH * vector
+    numbers, taus = batches.numbers, spread(tau)
     va = gather_rows(velocity, _velocities_of(batches.body[batch, 0]))
     vb = gather_rows(velocity, _velocities_of(batches.body[batch, 1]))
-    slip = _slip(_three(numbers, at, ARM_A), _three(numbers, at, ARM_B), va, vb)
-    return _dot(_three(numbers, at, _NORMAL_ROW), slip)
+    for vector in range(batches.batch_vector[batch], batches.batch_vector[batch + 1]):
+        at, place = NUMBERS * WIDTH * vector, WIDTH * vector
+        slip = _slip(_three(numbers, at, ARM_A), _three(numbers, at, ARM_B), va, vb)
+        speed = _dot(_three(numbers, at, _NORMAL_ROW), slip) + load(surface_speed, place)
+        store(gap, place, load(gap, place) + taus * speed)
 
 
 @subkernel
