@@ -9,6 +9,7 @@ from reference_collision import SUBSTEP, Collider, rotation, signed_distance
 from cairn.solver_core import Simulation, SimulationOptions
 from cairn.solver_core.collision.broad_phase import find_unseen_pair
 from cairn.solver_core.compiled.kernel import kernel
+from cairn.solver_core.dynamics.integration import allocate_motion, reach_farther
 from cairn.solver_core.geometry.shapes import Box, Sphere
 from cairn.solver_core.model.builder import ModelBuilder
 from cairn.solver_core.model.model import BodyKind
@@ -22,9 +23,9 @@ def _misses_a_pair(model, body_kind, velocity, h, pairs, workspace):
     return find_unseen_pair(model, body_kind, velocity, h, pairs, workspace)
 
 
-def misses_a_pair(collider, velocity):
-    """Of the pairs of the collider's last step, along these velocities."""
-    kind = collider.state.kind
+def misses_a_pair(collider, velocity, diverted=True):
+    """Of the pairs of the collider's last step, along these velocities, which divert these bodies."""
+    kind, collider.workspace.predicted.is_diverted[:] = collider.state.kind, diverted
     return _misses_a_pair(collider.model.arrays, kind, velocity, SUBSTEP, collider.pairs[0], collider.workspace)
 
 
@@ -86,9 +87,35 @@ def test_bounds_along_the_motion_decide(speed, is_missing):
     velocity = np.zeros((2, 6))
     velocity[0, 0] = speed
     assert misses_a_pair(collider, velocity) == is_missing
+    for diverted in ([True, False], [False, True]):
+        assert misses_a_pair(collider, velocity, diverted) == is_missing
+    # what goes where it was looked for meets nothing unforeseen
+    assert not misses_a_pair(collider, velocity, diverted=False)
     # what cannot collide is never missing
     collider.model.arrays.collision_mask[:] = 1, 2
     assert not misses_a_pair(collider, velocity)
+
+
+@kernel
+def _reach(size, motion, velocity, gravity_norm, h, predicted):
+    return reach_farther(size, motion, velocity, gravity_norm, h, predicted)
+
+
+def test_what_turns_round_is_diverted_as_what_is_pushed_on():
+    """Bodies of 1 m at 8 m/s: one goes on, one comes back, one is slowed a little, one pushed; and one is driven."""
+    motion = allocate_motion(5)
+    motion.can_be_pushed[:4] = True
+    motion.start_velocity[:, 0] = 8.0
+    velocity = np.zeros((5, 6))
+    velocity[:, 0] = 8.0, -8.0, 7.7, 16.0, 30.0
+    predicted = heap(np.random.default_rng(0), 5, 1.0).step().workspace.predicted
+    for pushed, expected in ((16.0, [False, True, False, True, False]), (8.0, None)):
+        velocity[3, 0], predicted.surplus[:] = pushed, 0.0
+        out_of_sight, is_fast = _reach(np.ones(5), motion, velocity, 9.81, SUBSTEP, predicted)
+        assert out_of_sight == (expected is not None)
+        assert not is_fast
+        if expected:
+            assert predicted.is_diverted.tolist() == expected
 
 
 def heap_that_falls(seed):

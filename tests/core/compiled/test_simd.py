@@ -86,7 +86,7 @@ def test_operations(seed):
 
 
 def test_of_equal_places_the_first_stays():
-    """Rows may begin at any entry of a matrix, overlap, and end with its last one; what is beside them is not touched."""
+    """Rows may begin at any entry, overlap, and end with the last one; what is beside them is not touched."""
     source = np.arange(40.0).reshape(4, 10)
     target = np.full((4, 10), -1.0)
     places = np.array([30, 7, 7, 12, 0, 34, 21, 10])
