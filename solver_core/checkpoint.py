@@ -181,6 +181,7 @@ def _whole_arrays(carried, method):
     for name in _WORKSPACE:
         yield from _named(f"shapes.{name}", getattr(workspace, name))
     yield "shapes.bounds", workspace.tree.bounds
+    yield "surplus", workspace.predicted.surplus
     for name in method.carried:
         yield from _named(f"solver.{name}", getattr(carried.problem.solver, name))
 

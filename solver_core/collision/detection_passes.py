@@ -17,15 +17,21 @@ RATIO_UNFORESEEN_OVERLAP = 8e-4
 # ... and by this one where bodies are not solved for exactly; there, no more passes than these check that.
 RATIO_COARSE_OVERLAP = 8e-3
 MAX_COARSE_PASSES = 3
+# Share of the surplus that a body needed in a substep which the next one begins with; less than the second is none [m].
+_SHARE_OF_SURPLUS, _LEAST_SURPLUS = 0.5, 1e-6
 
 
 @subkernel
 def start_pass(predicted, detection_pass):
-    """Note the number of the pass; in the first one of a substep there is no surplus and no deep overlap yet."""
+    """Note the number of the pass; in the first one of a substep there is no deep overlap yet, and surplus is a guess.
+
+    What is pushed about in a heap was so in the last substep: half of what it needed then saves every third pass.
+    """
     predicted.detection_pass[0] = detection_pass
     if detection_pass == 0:
         for body in range(len(predicted.surplus)):
-            predicted.surplus[body] = 0.0
+            guess = _SHARE_OF_SURPLUS * predicted.surplus[body]
+            predicted.surplus[body] = guess if guess > _LEAST_SURPLUS else 0.0
             predicted.is_deep[body] = predicted.is_coarse[body] = False
 
 

@@ -427,7 +427,8 @@ class PredictedMotion(NamedTuple):
     is_looked_along : bool [1]
         Whether the broad phase is to look for pairs that are missing along ``velocity``, and for nothing else.
     surplus : float64 [B]
-        How much farther than by its velocity at the start the body may go, because others push it [m].
+        How much farther than by its velocity at the start the body may go, because others push it [m]; a part of it
+        is kept for the next substep.
     is_diverted : bool [B]
         Whether the solution leads the body elsewhere than its pairs were looked for.
     is_deep : bool [B]
