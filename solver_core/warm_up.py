@@ -12,6 +12,9 @@ from .parallel.workers import worker_count
 # Work done so far, work in all [s of a core, roughly], and the name of a kernel. What is only loaded is no work.
 Step: TypeAlias = tuple[float, float, str]
 
+# Tasks that are done in this process: looking again costs a small bake some ten milliseconds.
+_done_tasks: set[tuple] = set()
+
 
 def warm_up(
     options: SimulationOptions | None = None,
@@ -60,6 +63,10 @@ def contact_steps(shape_kinds: Iterable[int]) -> Iterator[Step]:
 
 
 def _compile(task):
+    method, friction, kinds, workers, joints = task
+    key = method, friction, frozenset(kinds), workers, joints
+    if key in _done_tasks:
+        return
     compilations = what_to_compile(*task)
     missing = [compilation.name for compilation in compilations if not compilation.is_cached()]
     total = sum(typical_seconds(name) for name in missing)
@@ -74,3 +81,4 @@ def _compile(task):
         compilation.compile()
         if compilation.name in missing:
             done += typical_seconds(compilation.name)
+    _done_tasks.add(key)

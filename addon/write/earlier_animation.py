@@ -351,7 +351,13 @@ def remove_unused(actions):
     """Delete actions that nothing uses: a user who has put one to another use keeps it."""
     import bpy
 
-    bpy.data.batch_remove({action for action in actions if action.users == 0})
+    unused = {action for action in actions if action.users == 0}
+    if not bpy.app.background:
+        bpy.data.batch_remove(unused)
+        return
+    # Nothing shows them, and nobody is to be told: looking for that takes seconds for thousands.
+    for action in unused:
+        bpy.data.actions.remove(action, do_unlink=False, do_ui_user=False)
 
 
 @contextlib.contextmanager

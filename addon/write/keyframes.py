@@ -173,13 +173,15 @@ def delete_bake(scene):
     """
     since_bake.settle(scene)
     objects = earlier.baked_objects(scene)
-    earlier.remove_actions(objects)
-    for obj in objects:
-        earlier.take_off(obj)
+    if not bpy.app.background:
+        earlier.remove_actions(objects)
+    made = {earlier.take_off(obj) for obj in objects} - {None}
     earlier.switch_world_on(scene)
     for fact in FACTS:
         scene.cairn.property_unset(fact)
     refresh(scene)
+    if bpy.app.background:  # no longer in use, they are gone at once
+        earlier.remove_unused(made)
     return len(objects)
 
 

@@ -64,8 +64,7 @@ def plan_end_pose_check(arrays, pair):
     )
     is_due = only_checks or predicted.detection_pass[0] > 0
     if pair.with_mesh:
-        is_turning = h * spin_of(velocity[arrays.model.shapes.body[pair.other]]) > RATIO_UNFORESEEN_OVERLAP
-        is_due = is_due and is_turning and not pair.is_moving_surface
+        is_due = is_due and turns_far(arrays, pair, velocity) and not pair.is_moving_surface
     is_due = is_due and not (predicted.is_deep[pair.body_a] or predicted.is_deep[pair.body_b])
     if only_checks and _is_coarse(arrays, pair):
         is_due = is_due and predicted.detection_pass[0] < MAX_COARSE_PASSES - 1
@@ -81,6 +80,15 @@ def plan_end_pose_check(arrays, pair):
             closest = closest_approach(velocity[pair.body_a], velocity[pair.body_b], radius_a, radius_b)
             approach = h * closest + reach_at_end(arrays, pair)
     return EndPoseCheck(is_due, is_held, speed, approach)
+
+
+@subkernel
+def turns_far(arrays, pair, velocity):
+    """Whether a mesh turns, or what meets it by so much that its points leave their tangents by an overlap."""
+    body, h = arrays.model.shapes.body, arrays.step.h
+    turn = h * spin_of(velocity[body[pair.moving]])
+    is_off_tangent = 0.5 * turn * turn * pair.moving_radius > allowed_overlap(arrays, pair)
+    return is_off_tangent or h * spin_of(velocity[body[pair.other]]) > RATIO_UNFORESEEN_OVERLAP
 
 
 @subkernel

@@ -51,11 +51,11 @@ class StepArrays:
         self.members = members
         if config.DISABLE_JIT:
             return
-        words = []
-        structure = _write_words(members, words)
+        words, structures = [], {}
+        structure = _write_words(members, words, structures)
         self._words = np.array(words, np.int64)
         if seen is not None:
-            members, structure = seen, _write_words(seen, [])
+            members, structure = seen, _structure_of(seen, structures)
         # Both are read by Numba at each call.
         self.address = self._words.ctypes.data
         self._numba_type_ = _known_types.get(structure)
@@ -63,16 +63,29 @@ class StepArrays:
             self._numba_type_ = _known_types[structure] = StepArraysType(typeof(members))
 
 
-def _write_words(members, words) -> tuple:
-    """Append where the arrays in nested tuples are, in order; returns what their type depends on."""
+def _write_words(members, words, structures) -> tuple:
+    """Append where the arrays in nested tuples are, in order; returns what their type depends on.
+
+    That of each tuple is written to ``structures``, by the tuple's identity.
+    """
     if not isinstance(members, np.ndarray):
-        return type(members), *[_write_words(member, words) for member in members]
+        structure = type(members), *[_write_words(member, words, structures) for member in members]
+        structures[id(members)] = structure
+        return structure
     if not members.flags.carray:
         raise TypeError(f"an array of a step with the shape {members.shape} is not contiguous or cannot be written")
     # As ``ctypes.data``, which takes a tenth of a millisecond for thirty arrays; an empty one has no buffer.
     words.append(addressof(c_char.from_buffer(members)) if members.size else members.ctypes.data)
     words.extend(members.shape)
     return members.dtype.char, members.ndim
+
+
+def _structure_of(members, structures) -> tuple:
+    """What ``_write_words`` returns, of tuples that are mostly among those that it has seen."""
+    if isinstance(members, np.ndarray):
+        return members.dtype.char, members.ndim
+    known = structures.get(id(members))
+    return known or (type(members), *[_structure_of(member, structures) for member in members])
 
 
 class StepArraysType(types.Type):

@@ -5,8 +5,9 @@ something driven and something fixed, both infinitely strong. Solvers return the
 would be thrown. Two bounds hold always; with s, f and e a body's velocities at the substep's start, at its end
 without contacts, and at its end, and d the one that moves it:
 
-- *Energy.* Contacts take energy. An island that was left unsolved and touches nothing driven gets no more kinetic
-  energy than it had at the start, or would have without contacts.
+- *Energy.* Contacts take energy, and what is driven gives its own speed. An island that was left unsolved gets no more
+  kinetic energy than it had at the start, or would have without contacts, and would have at the speed of the fastest
+  driven point that it touches.
 - *Way.* The step rules, a hit within the substep, and the path of what turns make d differ from e by no more than
   velocities change in the island; the rest is recovery. So
 
@@ -23,7 +24,7 @@ import math
 
 from ..compiled.kernel import borrowed, kernel, subkernel
 from ..constraints.contact_rows import size_that_moves
-from ..constraints.velocity_rows import kinetic_energy, touches_kinematic
+from ..constraints.velocity_rows import kinetic_energy, touches_driven
 from .solve_flags import has_flagged_body
 
 # Most of an overlap that a substep takes out, as a share of the size: as small steps do; the method takes half of it.
@@ -63,24 +64,56 @@ def bound_motion(rows, islands, contacts, state, motion, step_rules, size, h):
         if is_held[islands.body_order[first]]:
             continue
         if has_flagged_body(islands, island, motion.solve_flags.is_unsolved):
-            _bound_energy(rows, islands, island, contacts, motion, velocity)
+            _bound_energy(rows, islands, island, contacts, motion, state)
         _bound_ways(islands, island, contacts, motion, velocity, size, h)
 
 
 @subkernel
-def _bound_energy(rows, islands, island, contacts, motion, velocity):
-    if touches_kinematic(islands, island, rows, contacts, velocity):
-        return
+def _bound_energy(rows, islands, island, contacts, motion, state):
+    velocity = state.velocity
     allowed = max(
         kinetic_energy(islands, island, rows, motion.start_velocity),
         kinetic_energy(islands, island, rows, motion.free_velocity),
     )
+    allowed += 0.5 * _mass(islands, island, rows) * _driven_speed(islands, island, rows, contacts, state) ** 2
     now = kinetic_energy(islands, island, rows, velocity)
     if now > allowed:
         share = math.sqrt(allowed / now)
         for index in range(islands.body_first[island], islands.body_first[island + 1]):
             for column in range(6):
                 velocity[islands.body_order[index], column] *= share
+
+
+@subkernel
+def _mass(islands, island, rows):
+    mass = 0.0
+    for index in range(islands.body_first[island], islands.body_first[island + 1]):
+        mass += rows.body_mass[islands.body_order[index], 0, 0]
+    return mass
+
+
+@subkernel
+def _driven_speed(islands, island, rows, contacts, state):
+    """Speed of the fastest point of a driven surface that an island touches [m/s]; infinite where a joint drives it."""
+    fastest = 0.0
+    for index in range(islands.block_first[island], islands.block_first[island + 1]):
+        block = islands.block_order[index]
+        if not touches_driven(rows, contacts, state.velocity, block):
+            continue
+        if block >= contacts.count[0]:
+            return math.inf
+        at = contacts.position[block]
+        for body in (rows.body_a[block], rows.body_b[block]):
+            if rows.body_mass[body, 0, 0] > 0.0:
+                continue
+            square, velocity, center = 0.0, state.velocity[body], state.position[body]
+            for axis in range(3):
+                one, two = (axis + 1) % 3, (axis + 2) % 3
+                speed = velocity[axis] + velocity[3 + one] * (at[two] - center[two])
+                speed -= velocity[3 + two] * (at[one] - center[one])
+                square += (abs(speed) + abs(contacts.surface_velocity[block, axis])) ** 2
+            fastest = max(fastest, math.sqrt(square))
+    return fastest
 
 
 @subkernel

@@ -26,7 +26,7 @@ from ..data.mesh_tables import (
     FLAGS,
     SOLID,
 )
-from ..data.workspace import BOX, HULL, INFINITE, POSITION, RATIO_MARGIN, ROUND_ON_MESH, SPHERE, has_axis
+from ..data.workspace import INFINITE, POSITION, RATIO_MARGIN, ROUND_ON_MESH, SPHERE, has_axis, is_round
 from ..distance.closest_points import RATIO_TOUCHING, into_frame
 from ..distance.shape_distance import MOST_STEPS, NO_IMPACT, RATIO_FAST, depth_of_point
 from .mesh_creases import hold_over_creases
@@ -102,7 +102,7 @@ def mesh_contacts(tables, number, polytopes, pair, scratch, pair_kernels):
     if may_be_inside:
         count = push_out(mesh, tables, polytopes, pair, listed, reach, scratch, pair_kernels, count)
     count = thin_out(contact, count, pair.maximal_points, size)
-    if other.kind in (BOX, HULL) and not is_swept:
+    if is_round(other.kind) or not is_swept:
         fresh = hold_over_creases(mesh, tables, pair, listed, scratch, count)
         if fresh > count:
             count = thin_out(contact, fresh, pair.maximal_points, size)

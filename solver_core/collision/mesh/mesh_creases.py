@@ -4,11 +4,16 @@ A triangle's face gives contacts of what lies over it. A corner that slides down
 on its other side yet, and would be found there only once it is in it: by its path times the sine of the bend. So it may
 not pass that triangle's plane either. That is the surface's law, and not only the plane's, as the mesh under the corner
 is above that plane too: to get below it, the corner would have to leave what is under it in another direction.
+
+Of a round shape the point that lies over one triangle is not the one that meets the next. What rolls into a crease is
+lowest there elsewhere on the same circle about its axis (of a ball: on it), and that point is held.
 """
 
 from ...compiled.kernel import subkernel
 from ..data.mesh_tables import CONTACT_ROWS
-from ..distance.closest_points import RATIO_TOUCHING
+from ..data.workspace import CAPSULE, CONE, POSITION, has_axis, is_round
+from ..distance.closest_points import RATIO_TOUCHING, into_frame
+from ..distance.round_support import rounding
 from .mesh_features import BEHIND, where_it_lies
 from .mesh_manifold import COSINE_SAME_CONTACT, keep_contact
 
@@ -43,7 +48,7 @@ def hold_over_creases(mesh, tables, pair, listed, scratch, count):
     """
     triangles, normals, contact, probe = mesh.triangles, mesh.normals, tables.contact, tables.probe
     touching = RATIO_TOUCHING * pair.size
-    fresh = count
+    fresh, is_curved = count, is_round(pair.other.kind)
     for place in range(listed):
         triangle, side = tables.candidate.listed[place], tables.candidate.pushes_to[place]
         base = triangles[triangle, 0]
@@ -52,29 +57,74 @@ def hold_over_creases(mesh, tables, pair, listed, scratch, count):
         farthest = pair.slack + closing(probe, nx, ny, nz)
         is_seen = False
         for row in range(count):
-            on_mesh, on_other, normal = contact.on_mesh[row], contact.on_other[row], contact.normal[row]
-            gap = nx * on_other[0] + ny * on_other[1] + nz * on_other[2] - offset
+            on_mesh, normal = contact.on_mesh[row], contact.normal[row]
+            x, y, z = contact.on_other[row, 0], contact.on_other[row, 1], contact.on_other[row, 2]
+            if is_curved:
+                x, y, z = lowest_on_circle(pair.other, scratch.pose, (x, y, z), (nx, ny, nz))
+            gap = nx * x + ny * y + nz * z - offset
             # In a crease what is not over a triangle is nearer to the other.
             if gap > farthest or gap < contact.gap[row] - touching or fresh == CONTACT_ROWS:
                 continue
-            # The mesh under the point, over the triangle's plane.
+            foot = x - gap * nx, y - gap * ny, z - gap * nz
+            # The mesh under the point, over the triangle's plane; and that plane is in the mesh there.
             height = nx * on_mesh[0] + ny * on_mesh[1] + nz * on_mesh[2] - offset
             cosine = nx * normal[0] + ny * normal[1] + nz * normal[2]
-            if height < 0.0 or cosine > 1.0 - COSINE_SAME_CONTACT:
+            sunk = 0.0
+            for i in range(3):
+                sunk += normal[i] * (on_mesh[i] - foot[i])
+            if height < 0.0 or sunk < -touching or cosine > 1.0 - COSINE_SAME_CONTACT:
                 continue
             beside = contact.triangle[row]
             if not (share_corner(triangles, triangle, beside) and is_over_face(normals, beside, normal)):
                 continue
-            x, y, z = on_other[0], on_other[1], on_other[2]
             if not may_come_over(mesh, pair, triangle, side, (nx, ny, nz), (x, y, z), probe):
                 continue
             if not is_seen:
                 if where_it_lies(mesh, tables, triangle, side, scratch.pose.b_in_a, pair.size) == BEHIND:
                     break
                 is_seen = True
-            foot = x - gap * nx, y - gap * ny, z - gap * nz
             fresh = keep_contact(contact, fresh, triangle, foot, (x, y, z), gap, (nx, ny, nz))
     return fresh
+
+
+@subkernel
+def lowest_on_circle(shape, pose, point, normal):
+    """What of a round shape lies lowest along a normal, on the circle about its axis that a point of it is on.
+
+    Parameters
+    ----------
+    shape : PairShape
+        (read)
+    pose : PairPoses
+        It is shape b, the mesh a (read).
+    point, normal : tuple of 3 float
+        In the mesh's frame.
+
+    Returns
+    -------
+    x, y, z : float
+        In the mesh's frame [m].
+    """
+    r, parameters = pose.b_in_a, shape.parameters
+    p, q, s = into_frame(r, -normal[0], -normal[1], -normal[2])
+    u, v, w = 0.0, 0.0, 0.0
+    if has_axis(shape.kind):
+        half = parameters[1]
+        for i in range(3):
+            w += r[i, 2] * (point[i] - r[POSITION, i])
+        w = min(max(w, -half), half)
+        across = (p * p + q * q) ** 0.5
+        if shape.kind != CAPSULE and across > 0.0:
+            # A cone's circles shrink towards its apex.
+            radius = parameters[0] * (0.5 * (half - w) / half if shape.kind == CONE else 1.0)
+            u, v = radius * p / across, radius * q / across
+    radius = rounding(shape)
+    u, v, w = u + radius * p, v + radius * q, w + radius * s
+    return (
+        r[POSITION, 0] + r[0, 0] * u + r[0, 1] * v + r[0, 2] * w,
+        r[POSITION, 1] + r[1, 0] * u + r[1, 1] * v + r[1, 2] * w,
+        r[POSITION, 2] + r[2, 0] * u + r[2, 1] * v + r[2, 2] * w,
+    )
 
 
 @subkernel

@@ -135,6 +135,7 @@ def test_all_is_compiled_here_that_children_leave(monkeypatch, given_up):
         if not given_up:
             yield 1, "c"
 
+    monkeypatch.setattr(warm_up, "_done_tasks", set())
     monkeypatch.setattr(warm_up, "what_to_compile", lambda *arguments: kernels)
     monkeypatch.setattr(warm_up, "compile_in_children", compile_in_children)
     options = SimulationOptions(method="pgs", friction="box")
@@ -148,9 +149,23 @@ def test_all_is_compiled_here_that_children_leave(monkeypatch, given_up):
 def test_when_all_is_cached_no_child_is_asked(monkeypatch):
     started = []
     monkeypatch.setattr(compile_processes, "start", started.append)
+    monkeypatch.setattr(warm_up, "_done_tasks", set())
     monkeypatch.setattr(warm_up, "what_to_compile", lambda *arguments: [_Kernel("a", True)])
     warm_up.warm_up()
     assert started == []
+
+
+def test_what_is_ready_is_not_looked_for_again(monkeypatch):
+    """A second bake of the same kinds of shapes, in any order, has nothing to load; one that was stopped has."""
+    kernels = [_Kernel("a", True), _Kernel("b", True)]
+    monkeypatch.setattr(warm_up, "_done_tasks", set())
+    monkeypatch.setattr(warm_up, "what_to_compile", lambda *arguments: kernels)
+    stopped = warm_up.contact_steps([0, 1])
+    next(stopped)
+    stopped.close()
+    assert len(list(warm_up.contact_steps([0, 1]))) == 2
+    assert list(warm_up.contact_steps([1, 0, 0])) == []
+    assert len(list(warm_up.contact_steps([2]))) == 2
 
 
 def test_overlaps_call_what_is_compiled_ahead_for_them():

@@ -3,6 +3,7 @@
 import math
 import random
 
+import bpy
 import scene_objects as make
 from played_scenes import played
 from truths import always_within, ends_within, moves, no_faster_than, nothing_below, rests_from, turns
@@ -272,6 +273,82 @@ def coin_spins_and_settles():
         no_faster_than(3),
         ends_within("Coin", (-0.6, -0.6, 0), (0.6, 0.6, 0.12)),
         turns("Coin", 360, axis=1),
+    ]
+
+
+@played()
+def marbles_in_a_helix():
+    """A spiral tube, a bevelled curve of two turns, is the passive mesh; 8 marbles roll down within it."""
+    make.new_file(frames=(1, 250))
+    make.floor(80)
+    curve = bpy.data.curves.new("Helix", "CURVE")
+    curve.dimensions, curve.bevel_depth, curve.bevel_resolution = "3D", 0.22, 4
+    spline = curve.splines.new("POLY")
+    n = 64
+    spline.points.add(n)
+    for i in range(n + 1):
+        a = 4 * math.pi * i / n
+        spline.points[i].co = (1.2 * math.cos(a), 1.2 * math.sin(a), 3.2 - 2.6 * i / n, 1)
+    ob = bpy.data.objects.new("Helix", curve)
+    bpy.context.scene.collection.objects.link(ob)
+    make.passive(make.as_mesh(ob))
+    for i in range(8):
+        a = 0.2 + 0.3 * i
+        at = (1.2 * math.cos(a), 1.2 * math.sin(a), 3.2 - 2.6 * a / (4 * math.pi) - 0.06)
+        make.body(make.ball(f"Marble.{i}", at, 0.12), shape="SPHERE", mass=0.05)
+    return [nothing_below(0, slack=0.03), no_faster_than(9), ends_within("Marble", (-16, -16, 0), (16, 16, 0.4))]
+
+
+@played()
+def coins_into_a_slot():
+    """Coins of 24 mm roll on their rims down a tilted channel of two walls and drop through a slot into a tin."""
+    make.new_file(frames=(1, 120), substeps=10)
+    make.floor()
+    a = 8
+    s, c = math.sin(math.radians(a)), math.cos(math.radians(a))
+    make.passive(make.cube("Ramp", (0, 0, 0.2), (0.4, 0.012, 0.01), (0, a, 0)), "BOX")
+    for side in (-1, 1):
+        make.passive(make.cube(f"Wall{side}", (0.03, 0.0085 * side, 0.22), (0.5, 0.012, 0.06), (0, a, 0)), "BOX")
+    make.passive(make.cube("Stop", (0.265, 0, 0.18), (0.01, 0.06, 0.12)), "BOX")
+    make.passive(
+        make.lathe(
+            "Tin",
+            [(0.0, 0.0), (0.05, 0.0), (0.05, 0.1), (0.046, 0.1), (0.046, 0.004), (0.0, 0.004)],
+            (0.225, 0, 0.001),
+            24,
+        )
+    )
+    for i in range(5):
+        u = -0.18 + 0.045 * i
+        at = (u * c + 0.018 * s, 0, 0.2 - u * s + 0.0182 * c)
+        make.body(make.cylinder(f"Coin.{i}", at, 0.012, 0.002, (90, 0, 0)), shape="CYLINDER", mass=0.005, friction=0.4)
+    return [nothing_below(0, slack=0.03), no_faster_than(4), ends_within("Coin", (0.17, -0.06, 0), (0.28, 0.06, 0.12))]
+
+
+@played()
+def balls_roll_over_a_sheet_that_tips():
+    """Balls roll down the valley of a displaced grid without thickness, which keys tip the other way."""
+    make.new_file(frames=(1, 140))
+    make.floor(z=-1.0)
+    n = 24
+    flat = [(-3 + 6 * i / n, -2 + 4 * j / n) for i in range(n + 1) for j in range(n + 1)]
+    points = [(x, y, 0.06 * math.sin(3 * x) - 0.25 * math.cos(1.6 * y)) for x, y in flat]
+    corners = [(n + 1) * i + j for i in range(n) for j in range(n)]
+    faces = [(corner, corner + n + 1, corner + n + 2, corner + 1) for corner in corners]
+    sheet = make.moved_by_keys(make.mesh_object("Sheet", points, faces), "MESH")
+    make.key(
+        sheet,
+        "rotation_euler",
+        {1: make.radians(0, 9, 0), 60: make.radians(0, 9, 0), 90: make.radians(0, -9, 0)},
+        "BEZIER",
+    )
+    for i in range(4):
+        make.body(make.ball(f"Ball.{i}", (-2.3 + 0.5 * i, 0.1 * i, 0.75), 0.2 - 0.03 * i), shape="SPHERE", mass=5 - i)
+    return [
+        always_within("Ball", (None, -3, None), (None, 3, None)),
+        nothing_below(-1, slack=0.03),
+        no_faster_than(7),
+        moves("Ball.3", 3, axis=0),
     ]
 
 

@@ -17,6 +17,7 @@ from truths import (
     reaches,
     rests_from,
     stays_below,
+    turns,
 )
 
 
@@ -345,6 +346,59 @@ def cloth_like_net_of_links():
                 make.joint("POINT", knot, knots[other], at, name=f"Tie.{row}{column}", disable_collisions=True)
     make.body(make.ball("Ball", (1, 1, 2.8), 0.35), shape="SPHERE", mass=2)
     return [joints_hold(0.02), always_within("Ball", (0, 0, 0.5), (2, 2, 3)), no_faster_than(10)]
+
+
+@played()
+def broom_sweeps_a_floor():
+    """A keyed broom, a thin plate turned to the way it goes, sweeps 40 scraps of odd hulls together."""
+    make.new_file(frames=(1, 120))
+    make.floor()
+    broom = make.moved_by_keys(make.cube("Broom", (-2, 0, 0.25), (0.04, 2.2, 0.5), (0, 12, 0)), "BOX", friction=0.6)
+    make.key(broom, "location", {1: (-2, 0, 0.25), 10: (-2, 0, 0.25), 90: (1.55, 0, 0.25)}, "BEZIER")
+    for side in (-1, 1):
+        make.passive(make.cube(f"Skirting{side}", (0, 1.15 * side, 0.2), (6, 0.06, 0.4)), "BOX")
+    rng = random.Random(41)
+    for i in range(40):
+        scrap = make.icosphere(
+            f"Scrap.{i:02}", (rng.uniform(-1.7, 1.0), rng.uniform(-0.95, 0.95), 0.1 + 0.002 * i), 0.08, 1
+        )
+        for vertex in scrap.data.vertices:
+            vertex.co *= rng.uniform(0.6, 1.2)
+        make.body(scrap, mass=0.02, friction=0.5)
+    return [
+        nothing_below(0, slack=0.04),
+        no_faster_than(7),
+        ends_within("Scrap", (1.4, -1.15, 0), (None, 1.15, 0.6), all_but=1),
+    ]
+
+
+@played(view=(0.3, -1, 0.8))
+def gears_of_concave_meshes():
+    """Three gears with eight teeth, concave active meshes on hinges; keys turn the first one, and the others follow."""
+    make.new_file(frames=(1, 120))
+    teeth = 8
+
+    def gear(name, at, phase):
+        profile = []
+        for tooth in range(teeth):
+            for share, radius in ((0.0, 0.75), (0.2, 1.0), (0.42, 1.0), (0.62, 0.75)):
+                angle = 2 * math.pi * (tooth + share - 0.31) / teeth + phase
+                profile.append((radius * math.cos(angle), radius * math.sin(angle)))
+        count = len(profile)
+        points = [(x, y, z) for z in (-0.15, 0.15) for x, y in profile]
+        caps = [tuple(range(count - 1, -1, -1)), tuple(range(count, 2 * count))]
+        sides = [(i, (i + 1) % count, count + (i + 1) % count, count + i) for i in range(count)]
+        return make.mesh_object(name, points, caps + sides, at)
+
+    base = make.passive(make.cube("Base", (0, 0, -0.5), (6, 2, 0.2)), "BOX")
+    driver = make.moved_by_keys(gear("Driver", (0, 0, 0), 0), "MESH")
+    make.key(driver, "rotation_euler", {1: make.radians(0, 0, 0), 120: make.radians(0, 0, 360)})
+    for k in (1, 2):
+        wheel = make.body(
+            gear(f"Gear.{k}", (1.8 * k, 0, 0), math.pi / teeth if k % 2 else 0), shape="MESH", mass=2, friction=0.1
+        )
+        make.joint("HINGE", base, wheel, (1.8 * k, 0, 0), name=f"Axle.{k}")
+    return [joints_hold(0.01), turns("Gear.1", -300), turns("Gear.2", 300), no_faster_than(4)]
 
 
 def _wheels(chassis, tilt):

@@ -1,7 +1,9 @@
 """Dominoes, walls, towers, shelves and pins: what stands until something hits it."""
 
 import math
+import random
 
+import bpy
 import scene_objects as make
 from played_scenes import played
 from truths import (
@@ -246,6 +248,110 @@ def compound_table_laid_and_dropped():
         rests_from(90, "Table"),
         stays_below("Glass", 1.8),
     ]
+
+
+@played()
+def deck_slides_off_a_slope():
+    """A deck of 24 cards of true size (63 x 88 x 0.6 mm) slides apart down a slope."""
+    make.new_file(frames=(1, 120), substeps=10)
+    make.passive(make.plane("Slope", (0, 0, 0.2), 1.0, (0, 28, 0)))
+    make.passive(make.cube("Table", (0, 0, -0.06), (3, 3, 0.04)), "BOX")
+    first = None
+    for i in range(24):
+        a = math.radians(28)
+        up = 0.0025 + 0.0009 * i
+        at = (-0.25 * math.cos(a) + up * math.sin(a), 0, 0.2 + 0.25 * math.sin(a) + up * math.cos(a))
+        if first is None:
+            first = make.cube(f"Card.{i:02}", at, (0.063, 0.088, 0.0006), (0, 28, 0))
+            make.body(first, mass=0.002, friction=0.5)
+        else:
+            make.copy_of(first, f"Card.{i:02}", at)
+    return [nothing_below(-0.04, slack=0.03), no_faster_than(5)]
+
+
+@played()
+def shelf_of_bottles_tips():
+    """Eight lathed bottles stand on a shelf that keys tip by 40 degrees; they slide and fall on the floor."""
+    make.new_file(frames=(1, 130))
+    make.floor()
+    shelf = make.moved_by_keys(make.cube("Shelf", (0, 0, 1.2), (3, 0.7, 0.08)), "BOX")
+    make.key(
+        shelf,
+        "rotation_euler",
+        {1: make.radians(0, 0, 0), 20: make.radians(0, 0, 0), 60: make.radians(40, 0, 0)},
+        "BEZIER",
+    )
+    prof = [(0.0, 0), (0.13, 0), (0.14, 0.05), (0.14, 0.4), (0.05, 0.55), (0.05, 0.7), (0.0, 0.7)]
+    first = None
+    for i in range(8):
+        at = (-1.2 + 0.34 * i, 0.02 * (i % 3), 1.24)
+        if first is None:
+            first = make.body(make.lathe("Bottle.0", prof, at, 20), mass=0.8)
+        else:
+            make.copy_of(first, f"Bottle.{i}", at)
+    return [
+        stays("Bottle", 0.01, until=20),
+        moves("Bottle", -0.9, axis=2),
+        nothing_below(0, slack=0.03),
+        no_faster_than(10),
+    ]
+
+
+@played()
+def logs_let_go_on_a_slope():
+    """15 logs lie in a pyramid against two stakes on a slope; the stakes are keyed down and the logs roll."""
+    make.new_file(frames=(1, 120))
+    make.floor(80)
+    make.passive(make.plane("Hill", (0, 0, 1.5), 10, (0, 15, 0)))
+    a = math.radians(15)
+    for s in (-1, 1):
+        stake = make.moved_by_keys(make.cube(f"Stake{s}", (-0.4, 0.8 * s, 1.9), (0.12, 0.12, 1.2), (0, 15, 0)), "BOX")
+        make.key(stake, "location", {1: (-0.4, 0.8 * s, 1.9), 40: (-0.4, 0.8 * s, 1.9), 46: (-0.4, 0.8 * s, 0.5)})
+    for row in range(4):
+        for k in range(5 - row):
+            u = -0.75 - 0.505 * k - 0.2525 * row
+            v = 0.252 + 0.436 * row
+            at = (u * math.cos(a) + v * math.sin(a), 0.01 * k, 1.5 - u * math.sin(a) + v * math.cos(a))
+            make.body(make.cylinder(f"Log.{row}{k}", at, 0.25, 2.4, (90, 0, 0)), shape="CYLINDER", mass=20)
+    return [nothing_below(0, slack=0.03), no_faster_than(12), moves("Log", 2, axis=0)]
+
+
+@played()
+def long_thin_sticks_dropped():
+    """24 sticks, a hundred times as long as thick, fall in a heap."""
+    make.new_file(frames=(1, 140), substeps=10)
+    make.floor()
+    rng = random.Random(42)
+    first = None
+    for i in range(24):
+        at = (rng.uniform(-0.1, 0.1), rng.uniform(-0.1, 0.1), 0.15 + 0.05 * i)
+        turn = (rng.uniform(-20, 20), rng.uniform(-20, 20), rng.uniform(0, 180))
+        if first is None:
+            first = make.body(make.cylinder("Stick.00", at, 0.005, 1.0, (90, 0, 0), 8), mass=0.02, friction=0.5)
+            first.rotation_euler = make.radians(90 + turn[0], turn[1], turn[2])
+        else:
+            make.copy_of(first, f"Stick.{i:02}", at, (90 + turn[0], turn[1], turn[2]))
+    return [nothing_below(0, slack=0.005), no_faster_than(10), rests_from(130, within=0.02), stays_below("Stick", 1.5)]
+
+
+@played(view=(0.4, -1, 0.6))
+def mirrored_and_stretched_letters():
+    """Linked duplicates of a letter, mirrored by negative scales or stretched, fall on the child of a scaled empty."""
+    make.new_file(frames=(1, 130))
+    make.floor()
+    bpy.ops.object.empty_add(location=(0, 0, 1.0), rotation=make.radians(0, 0, 20))
+    root = bpy.context.object
+    root.name, root.scale = "Root", (1.3, 1.3, 1.3)
+    ramp = make.cube("Ramp", (0, 0, 0), (3, 2, 0.1), (0, 18, 0))
+    ramp.parent = root
+    make.passive(ramp, "BOX")
+    letter = make.body(make.letter("Letter.0", "R", (-0.9, -0.2, 2.3), 0.12), mass=1)
+    for i, scale in enumerate(((-1, 1, 1), (1, -1, 1), (1.5, 0.7, 1), (-0.8, 1.2, -2.0))):
+        ob = make.copy_of(
+            letter, f"Letter.{i + 1}", (-0.8 + 0.45 * (i % 2), -0.6 + 0.4 * i, 3.1 + 0.8 * i), (90, 10 * i, 30 * i)
+        )
+        ob.scale = scale
+    return [nothing_below(0, slack=0.03), no_faster_than(12), moves("Letter", -1, axis=2)]
 
 
 def _lifted(height):

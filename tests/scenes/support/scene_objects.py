@@ -26,6 +26,10 @@ def new_file(fps=24, frames=(1, 100), substeps=10, speed=1.0, gravity=None):
     scene.frame_set(frames[0])
 
 
+def radians(*degrees):
+    return tuple(math.radians(angle) for angle in degrees)
+
+
 def cube(name, at=(0, 0, 0), size=(1, 1, 1), turn=(0, 0, 0)):
     """A cube of side 1 whose scale is not applied; ``turn`` in degrees."""
     bpy.ops.mesh.primitive_cube_add(size=1, location=at, rotation=[math.radians(angle) for angle in turn])
@@ -245,6 +249,13 @@ def child_of(ob, parent, keep=True):
     if keep:
         ob.matrix_parent_inverse = parent.matrix_world.inverted()
     return ob
+
+
+def as_mesh(ob):
+    """Convert an object to a mesh, as *Object > Convert* does."""
+    _select(ob)
+    bpy.ops.object.convert(target="MESH")
+    return bpy.context.object
 
 
 def modifier(ob, kind, **settings):

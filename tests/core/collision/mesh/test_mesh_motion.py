@@ -5,6 +5,7 @@ import pytest
 from sample_meshes import box_mesh, bumps, grid_mesh, joined
 
 from cairn.solver_core.geometry.hulls import ConvexHull
+from cairn.solver_core.geometry.round_shapes import Capsule, Cylinder
 from cairn.solver_core.geometry.shapes import Box, Sphere
 from cairn.solver_core.geometry.triangle_mesh import TriangleMesh
 from cairn.solver_core.model.builder import ModelBuilder
@@ -194,6 +195,71 @@ def test_a_corner_that_slides_into_a_crease_stops_at_the_slope_behind_it(start, 
         x, _, z = (position[1] + scale * rotate(orientation[1], signs * half_extents)).T
         # What is left is what the turn of a substep leads off its tangent.
         assert (z - np.maximum(0.0, -x)).min() > -1e-4 * scale
+
+
+@pytest.mark.parametrize("substeps", [1, 4])
+def test_hulls_that_tumble_onto_a_floor_stay_above_it(substeps):
+    """Their corners leave their tangents in a substep: of 12 hulls the worst sank by 0.03 and 0.2 of its size."""
+    half = 20.0
+    corners = np.array([(-half, -half, 0.0), (half, -half, 0.0), (half, half, 0.0), (-half, half, 0.0)])
+    floor = TriangleMesh(corners, np.array([(0, 1, 2), (0, 2, 3)]))
+    for seed in range(1, 13):
+        rng = np.random.default_rng(seed)
+        points = rng.uniform(-1.0, 1.0, (12, 3)) * (0.35, 0.45, 0.07)
+        turn, spin = rng.normal(size=4), rng.normal(size=3)
+        hull = {
+            "shape": ConvexHull.from_points(points),
+            "position": (0.0, 0.0, 1.0),
+            "orientation": turn / np.linalg.norm(turn),
+            "linear_velocity": (2.0, 0.0, -3.0),
+            "angular_velocity": 10.0 * spin / np.linalg.norm(spin),
+        }
+        builder = ModelBuilder(gravity=(0.0, 0.0, -GRAVITY))
+        for body in (static(floor), hull):
+            builder.add_body(**body)
+        options = SimulationOptions(method="nncg", frame_rate=24.0, substeps=substeps, max_substeps=substeps)
+        run = Simulation(builder.build(), options)
+        for _ in range(20):
+            run.advance_frame()
+            position, orientation = run.poses()
+            assert (position[1] + rotate(orientation[1], points))[:, 2].min() > -0.01 * 0.9
+
+
+@pytest.mark.parametrize("kind", ["sphere", "capsule", "cylinder"])
+@pytest.mark.parametrize(("facets", "speed", "substeps"), [(16, 7.0, 1), (16, 3.0, 1), (16, 7.0, 4)])
+def test_what_rolls_in_a_gutter_of_flat_strips_does_not_sink_into_the_next_one(kind, facets, speed, substeps):
+    """Lengthwise a roller, or a ball, up to half its size a substep: it sank by up to 0.07 of its size."""
+    angles = np.linspace(-np.pi, 0.0, facets + 1)
+    corners = np.array([(np.cos(angle), y, np.sin(angle)) for angle in angles for y in (-1.0, 1.0)])
+    quads = np.array([[(a, a + 1, a + 3), (a, a + 3, a + 2)] for a in range(0, 2 * facets, 2)])
+    middles = 0.5 * (angles[1:] + angles[:-1])
+    normals = -np.stack([np.cos(middles), 0.0 * middles, np.sin(middles)], axis=1)
+    apothem, radius = np.cos(0.5 * np.pi / facets), 0.3
+    shape = {"sphere": Sphere(radius), "capsule": Capsule(radius, 0.25), "cylinder": Cylinder(radius, 0.25)}[kind]
+    roller = {
+        "shape": shape,
+        "position": (0.0, 0.0, 0.05 + radius - apothem),
+        "orientation": (np.sqrt(0.5), np.sqrt(0.5), 0.0, 0.0),
+        "linear_velocity": (speed, 0.0, 0.0),
+    }
+    builder = ModelBuilder(gravity=(0.0, 0.0, -GRAVITY))
+    for body in (static(TriangleMesh(corners, quads.reshape(-1, 3))), roller):
+        builder.add_body(**body)
+    options = SimulationOptions(method="nncg", frame_rate=24.0, substeps=substeps, max_substeps=substeps)
+    run = Simulation(builder.build(), options)
+    for _ in range(24):
+        run.advance_frame()
+        position, orientation = run.poses()
+        if position[1, 2] > 0.0:
+            break  # it has left the gutter
+        axis = rotate(orientation[1], np.array([(0.0, 0.0, 1.0)]))[0]
+        along = np.abs(normals @ axis)
+        reach = {
+            "sphere": radius,
+            "capsule": radius + 0.25 * along,
+            "cylinder": radius * np.sqrt(1.0 - along**2) + 0.25 * along,
+        }[kind]
+        assert (normals @ position[1] + apothem - reach).min() > -0.005 * 2.0 * radius
 
 
 @pytest.mark.parametrize("kind", ["box", "hull"])
