@@ -12,7 +12,7 @@ from ..compiled.function_tables import caller
 from ..compiled.kernel import entry, subkernel
 from ..compiled.views import numbers_of, views_of, whole
 from ..constraints.velocity_rows import forget_impulses
-from ..problem.problem import FAILED
+from ..problem.problem import CONVERGED_RELATIVE, FAILED
 from ..solvers.joint_elimination import solve_with_joints_eliminated
 from ..solvers.shared.sweep import apply_impulses
 from .island_solve import (
@@ -23,6 +23,7 @@ from .island_solve import (
     note_outcome,
     solve_exactly,
 )
+from .islands import has_contacts
 from .joint_corrections import PROJECTION, START
 from .small_step_motion import note_swept
 from .stage_names import SOLVE_JOINTED
@@ -102,6 +103,12 @@ def _solve(arrays, members, rows, islands, island):
         if outcome[0] != FAILED:
             return outcome, members.motion.small_steps.is_swept[islands.body_order[islands.body_first[island]]]
         _restart(members, rows, islands, island)
+    if _only_holds(rows, islands, island):
+        # nothing to search for but which limits push
+        outcome = _call_solver(stages, SOLVE_JOINTED, arrays, island, np.int64(0))
+        if outcome[0] <= CONVERGED_RELATIVE:
+            return outcome, False
+        _restart(members, rows, islands, island)
     if _suits_sweeps(members, islands, island):
         outcome = _call_solver(stages, SOLVE_JOINTED, arrays, island, sweeps)
         if outcome[0] != FAILED and not is_worse_than_nothing(outcome):
@@ -164,12 +171,24 @@ def note_jointed(members, rows, islands, island, outcome, is_swept):
 
 
 @subkernel
+def _only_holds(rows, islands, island):
+    """Whether all rows of an island hold, limit, or have an impulse that is given: no contacts, motors or friction."""
+    for place in range(islands.block_first[island], islands.block_first[island + 1]):
+        block = islands.block_order[place]
+        for row in range(rows.block_row[block], rows.block_row[block + 1]):
+            lower, upper = rows.lower[row], rows.upper[row]
+            is_one_sided = upper == math.inf and (lower == -math.inf or lower == 0.0)
+            if rows.normal_row[row] >= 0 or not (is_one_sided or lower == upper):
+                return False
+    return True
+
+
+@subkernel
 def _suits_sweeps(members, islands, island):
     """Whether an island touches something, and a body of it moves."""
     step = numbers_of(members.settings.step)
     contact_count = members.collision.contacts[members.collision.roles.present[0]].count[0]
-    # contacts come first
-    if step.small_steps == 0 or islands.block_order[islands.block_first[island]] >= contact_count:
+    if step.small_steps == 0 or not has_contacts(islands, island, contact_count):
         return False
     return _moves(members, islands, island, _SUBSTEPS_OF_FALL * step.gravity_norm * step.h)
 
