@@ -12,7 +12,7 @@ from ..compiled.function_tables import caller
 from ..compiled.kernel import entry, subkernel
 from ..compiled.views import numbers_of, views_of, whole
 from ..constraints.velocity_rows import forget_impulses
-from ..problem.problem import CONVERGED_RELATIVE, FAILED
+from ..problem.problem import FAILED
 from ..solvers.joint_elimination import solve_with_joints_eliminated
 from ..solvers.shared.sweep import apply_impulses
 from .island_solve import (
@@ -103,12 +103,6 @@ def _solve(arrays, members, rows, islands, island):
         if outcome[0] != FAILED:
             return outcome, members.motion.small_steps.is_swept[islands.body_order[islands.body_first[island]]]
         _restart(members, rows, islands, island)
-    if _only_holds(rows, islands, island):
-        # nothing to search for but which limits push
-        outcome = _call_solver(stages, SOLVE_JOINTED, arrays, island, np.int64(0))
-        if outcome[0] <= CONVERGED_RELATIVE:
-            return outcome, False
-        _restart(members, rows, islands, island)
     if _suits_sweeps(members, islands, island):
         outcome = _call_solver(stages, SOLVE_JOINTED, arrays, island, sweeps)
         if outcome[0] != FAILED and not is_worse_than_nothing(outcome):
@@ -168,19 +162,6 @@ def note_jointed(members, rows, islands, island, outcome, is_swept):
         note_swept(islands, island, members.motion.small_steps)
         return
     note_outcome(solves, island, rows, outcome, step.gravity_norm * step.h)
-
-
-@subkernel
-def _only_holds(rows, islands, island):
-    """Whether all rows of an island hold, limit, or have an impulse that is given: no contacts, motors or friction."""
-    for place in range(islands.block_first[island], islands.block_first[island + 1]):
-        block = islands.block_order[place]
-        for row in range(rows.block_row[block], rows.block_row[block + 1]):
-            lower, upper = rows.lower[row], rows.upper[row]
-            is_one_sided = upper == math.inf and (lower == -math.inf or lower == 0.0)
-            if rows.normal_row[row] >= 0 or not (is_one_sided or lower == upper):
-                return False
-    return True
 
 
 @subkernel
