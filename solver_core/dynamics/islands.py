@@ -45,6 +45,23 @@ def has_joints(rows, islands, island, contact_count):
     return False
 
 
+@subkernel
+def has_contacts(islands, island, contact_count):
+    """Whether an island has contacts: its blocks may be in any order (``domain_partition``).
+
+    Parameters
+    ----------
+    islands, island
+        Read.
+    contact_count : int64
+        Blocks before this one are contacts.
+    """
+    for index in range(islands.block_first[island], islands.block_first[island + 1]):
+        if islands.block_order[index] < contact_count:
+            return True
+    return False
+
+
 @kernel(inline=True)
 def find_islands(rows, can_be_pushed, islands, parent, label):
     """Sort blocks and bodies into islands.

@@ -32,6 +32,7 @@ from ..constraints.joints.joint_rows import (
     respond_anew,
     store_joint_impulses,
 )
+from ..constraints.joints.row_measures import frames_of_joint
 from ..solvers.shared.sweep import apply_impulses
 from .integration import place_at_end
 from .islands import has_joints
@@ -278,8 +279,9 @@ def _take_kept_solution(members, island):
             rows.impulse[row] = kept.kept_impulse[row]
         if block >= contacts.count[0]:
             joint = joint_state.joint_of_block[block - contacts.count[0]]
+            frames = frames_of_joint(joints, joint, joint_state.end_position, joint_state.end_orientation)
             for index in range(joints.row_first[joint], joints.row_first[joint + 1]):
-                joint_state.end_error[index] = end_error(joints, joint_state, joint, index)
+                joint_state.end_error[index] = end_error(joints, joint_state, joint, index, frames)
             note_opening(joints, joint_state, joint)
 
 
@@ -423,8 +425,9 @@ def _fill_rows(members, island):
         block = islands.block_order[place]
         if block >= contacts.count[0]:
             joint, row = joint_state.joint_of_block[block - contacts.count[0]], rows.block_row[block]
+            frames = frames_of_joint(joints, joint, joint_state.pose_position, joint_state.pose_orientation)
             for index in range(joints.row_first[joint], joints.row_first[joint + 1]):
-                fill_position_row(joints, joint_state, joint, index, motion, h, rows, row, block, way == START)
+                fill_position_row(joints, joint_state, joint, index, frames, motion, h, rows, row, block, way == START)
                 row += 1
     if way == PROJECTION:
         _start_from_solution(members, island)

@@ -23,6 +23,7 @@ from .island_solve import (
     note_outcome,
     solve_exactly,
 )
+from .islands import has_contacts
 from .joint_corrections import PROJECTION, START
 from .small_step_motion import note_swept
 from .stage_names import SOLVE_JOINTED
@@ -168,8 +169,7 @@ def _suits_sweeps(members, islands, island):
     """Whether an island touches something, and a body of it moves."""
     step = numbers_of(members.settings.step)
     contact_count = members.collision.contacts[members.collision.roles.present[0]].count[0]
-    # contacts come first
-    if step.small_steps == 0 or islands.block_order[islands.block_first[island]] >= contact_count:
+    if step.small_steps == 0 or not has_contacts(islands, island, contact_count):
         return False
     return _moves(members, islands, island, _SUBSTEPS_OF_FALL * step.gravity_norm * step.h)
 

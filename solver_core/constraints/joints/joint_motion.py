@@ -20,8 +20,8 @@ from ...compiled.kernel import subkernel
 from ...model.joints.coordinates import DISTANCE, LINEAR, RACK
 from ...model.joints.joint_arrays import RANGE, SOFT_RANGE, WORLD
 from ..contact_rows import fill_inertia
-from .coordinate_geometry import axis_of, frame_of
-from .row_measures import measure_row
+from .coordinate_geometry import axis_of
+from .row_measures import frames_of_joint, measure_row
 
 # Sweeps of Jacobi's method for the eigenvalues of a 3 x 3 matrix; it converges quadratically.
 _SWEEPS_JACOBI = 6
@@ -141,8 +141,8 @@ def add_stiffness(joints, joint_state, joint, impulse, first):
     """
     position, orientation = joint_state.pose_position, joint_state.pose_orientation
     a, b = joints.body_a[joint], joints.body_b[joint]
-    frame_a = frame_of(a, joints.position_a[joint], joints.orientation_a[joint], position, orientation)
-    frame_b = frame_of(b, joints.position_b[joint], joints.orientation_b[joint], position, orientation)
+    frames = frames_of_joint(joints, joint, position, orientation)
+    frame_a, frame_b, _, _ = frames
     for index in range(joints.row_first[joint], joints.row_first[joint + 1]):
         kind = joints.kind[index]
         if kind != LINEAR and kind != DISTANCE and kind != RACK:
@@ -150,7 +150,7 @@ def add_stiffness(joints, joint_state, joint, impulse, first):
         if kind == LINEAR:
             push, share = axis_of(frame_a, joints.axis[index]), 1.0
         else:
-            _, _, _, push, share, _, _ = measure_row(joints, joint_state, joint, index, position, orientation)
+            _, _, _, push, share, _, _ = measure_row(joints, joint_state, joint, index, frames)
         size = impulse[first + index - joints.row_first[joint]]
         if joints.role[index] in (RANGE, SOFT_RANGE):
             size *= joint_state.side[index]

@@ -30,7 +30,16 @@ from ...model.joints.joint_arrays import HOLD, MOTOR, RANGE, SOFT_RANGE, SPRING,
 from ..contact_rows import RATIO_TOUCHING
 from .coordinate_geometry import is_angle
 from .joint_motion import share_of_step
-from .row_measures import error_of, fill_joint_row, measure_row, respond, row_speed, scale_of, turn_to_side
+from .row_measures import (
+    error_of,
+    fill_joint_row,
+    frames_of_joint,
+    measure_row,
+    respond,
+    row_speed,
+    scale_of,
+    turn_to_side,
+)
 from .servo import aim_servos
 
 # Share of an error that is taken out in a substep, and the most of it, as a share of the joint's size.
@@ -92,12 +101,15 @@ def build_joint_rows(joints, joint_state, state, motion, h, rows):
         a, b = joints.body_a[joint], joints.body_b[joint]
         rows.block_row[block] = row
         rows.body_a[block], rows.body_b[block] = a, a if b == WORLD else b
+        frames_at_start = frames_of_joint(joints, joint, state.position, state.orientation)
+        frames_at_end = frames_of_joint(joints, joint, joint_state.end_position, joint_state.end_orientation)
+        frames = frames_of_joint(joints, joint, joint_state.pose_position, joint_state.pose_orientation)
         for index in range(joints.row_first[joint], joints.row_first[joint + 1]):
-            _begin_row(joints, joint_state, joint, index, state, h)
-            joint_state.end_error[index] = end_error(joints, joint_state, joint, index)
+            _begin_row(joints, joint_state, joint, index, frames_at_start, frames_at_end)
+            joint_state.end_error[index] = end_error(joints, joint_state, joint, index, frames_at_end)
             rows.normal_row[row], rows.friction[row] = -1, 0.0
             rows.impulse[row] = joint_state.impulse[index]
-            fill_position_row(joints, joint_state, joint, index, motion, h, rows, row, block, False)
+            fill_position_row(joints, joint_state, joint, index, frames, motion, h, rows, row, block, False)
             row += 1
         aim_servos(joints, joint_state, joint, motion, h, rows, block)
         block += 1
@@ -106,15 +118,14 @@ def build_joint_rows(joints, joint_state, state, motion, h, rows):
 
 
 @subkernel
-def _begin_row(joints, joint_state, joint, index, state, h):
+def _begin_row(joints, joint_state, joint, index, frames_at_start, frames_at_end):
     """Where a coordinate is at the substep's start, and where it is to be at its end."""
     role, size = joints.role[index], joints.size[joint]
-    value, one, two, _, _, _, _ = measure_row(joints, joint_state, joint, index, state.position, state.orientation)
+    value, one, two, _, _, _, _ = measure_row(joints, joint_state, joint, index, frames_at_start)
     joint_state.angle[index, 0], joint_state.angle[index, 1] = one, two
     joint_state.given[index] = 0.0
     if role in (RANGE, SOFT_RANGE):
-        position, orientation = joint_state.end_position, joint_state.end_orientation
-        ahead, _, _, _, _, _, _ = measure_row(joints, joint_state, joint, index, position, orientation)
+        ahead, _, _, _, _, _, _ = measure_row(joints, joint_state, joint, index, frames_at_end)
         _choose_side(joints, joint_state, index, ahead)
     if role == MOTOR and not math.isnan(joint_state.target_position[index]):
         # its speed needs the masses of all rows of the joint, so it comes when these are there
@@ -145,7 +156,7 @@ def _aim_of(role, error, size, most):
 
 
 @subkernel
-def fill_position_row(joints, joint_state, joint, index, motion, h, rows, row, block, from_start):
+def fill_position_row(joints, joint_state, joint, index, frames, motion, h, rows, row, block, from_start):
     """A row of the position solve, by what the last solve, or the guess, has led to.
 
     Parameters
@@ -153,8 +164,10 @@ def fill_position_row(joints, joint_state, joint, index, motion, h, rows, row, b
     joints : JointArrays
         Read.
     joint_state : JointStateArrays
-        Read: end_error, end poses, poses, guess, start, aim, target_speed. Written: aim, from the start.
+        Read: end_error, guess, start, aim, target_speed. Written: aim, from the start.
     joint, index : int64
+    frames : tuple
+        Where forces act, of ``frames_of_joint``.
     motion : MotionArrays
         Read: inertia as the solve takes it.
     h : float
@@ -166,8 +179,7 @@ def fill_position_row(joints, joint_state, joint, index, motion, h, rows, row, b
         The row is that of the substep's start instead: it asks nothing of what the last solve has led to.
     """
     role, scale = joints.role[index], scale_of(joints, joint, index)
-    position, orientation = joint_state.pose_position, joint_state.pose_orientation
-    fill_joint_row(joints, joint_state, joint, index, position, orientation, motion, rows, row)
+    fill_joint_row(joints, joint_state, joint, index, frames, motion, rows, row)
     if role in (RANGE, SOFT_RANGE):
         turn_to_side(joint_state.side[index], rows, row)
     error, speed = joint_state.start[index], 0.0
@@ -207,10 +219,9 @@ def fill_position_row(joints, joint_state, joint, index, motion, h, rows, row, b
 
 
 @subkernel
-def end_error(joints, joint_state, joint, index):
-    """The error of a row at the end poses [m]."""
-    position, orientation = joint_state.end_position, joint_state.end_orientation
-    value, _, _, _, _, _, _ = measure_row(joints, joint_state, joint, index, position, orientation)
+def end_error(joints, joint_state, joint, index, frames):
+    """The error of a row [m] at the end poses, where the joint has these ``frames``."""
+    value, _, _, _, _, _, _ = measure_row(joints, joint_state, joint, index, frames)
     return error_of(joints, joint_state, joint, index, value)
 
 
@@ -260,8 +271,9 @@ def measure_errors(joints, joint_state, can_be_pushed, islands, h, rows):
             continue
         off = 0.0
         share = share_of_step(joints, joint_state, joint, can_be_pushed)
+        frames = frames_of_joint(joints, joint, joint_state.end_position, joint_state.end_orientation)
         for index in range(joints.row_first[joint], joints.row_first[joint + 1]):
-            error = joint_state.end_error[index] = end_error(joints, joint_state, joint, index)
+            error = joint_state.end_error[index] = end_error(joints, joint_state, joint, index, frames)
             row = rows.block_row[block] + index - joints.row_first[joint]
             impulse = rows.impulse[row]
             give = h * share * rows.compliance[row] * impulse if joints.role[index] in (HOLD, RANGE) else 0.0

@@ -15,7 +15,7 @@ import math
 from ...compiled.kernel import subkernel
 from ...model.joints.joint_arrays import FRICTION, MOTOR, RANGE, SOFT_RANGE, SPRING, WORLD
 from .coordinate_geometry import frame_of
-from .row_measures import error_of, fill_joint_row, scale_of, turn_to_side
+from .row_measures import error_of, fill_joint_row, frames_of_joint, scale_of, turn_to_side
 
 # A limit is touched within this share of the joint's size.
 _RATIO_AT_LIMIT = 1e-7
@@ -52,9 +52,9 @@ def move_joint_rows(joints, joint_state, motion, islands, island, first_block, h
         if block < first_block:
             continue
         joint = joint_state.joint_of_block[block - first_block]
-        row = rows.block_row[block]
+        row, frames = rows.block_row[block], frames_of_joint(joints, joint, position, orientation)
         for index in range(joints.row_first[joint], joints.row_first[joint + 1]):
-            value, _, _ = fill_joint_row(joints, joint_state, joint, index, position, orientation, motion, rows, row)
+            value, _, _ = fill_joint_row(joints, joint_state, joint, index, frames, motion, rows, row)
             if joints.role[index] in (RANGE, SOFT_RANGE):
                 turn_to_side(joint_state.side[index], rows, row)
             error = error_of(joints, joint_state, joint, index, value)

@@ -1,4 +1,7 @@
-"""One row of a joint, at poses that are given: its Jacobian, its coordinate, and how far that is off."""
+"""One row of a joint, at poses that are given: its Jacobian, its coordinate, and how far that is off.
+
+What all rows of a joint have in common, its frames, is found once for them (``frames_of_joint``).
+"""
 
 from ...compiled.kernel import subkernel
 from ...model.joints.joint_arrays import HOLD, RANGE, SOFT_RANGE, SPRING, WORLD
@@ -12,12 +15,39 @@ def scale_of(joints, joint, index):
 
 
 @subkernel
-def fill_joint_row(joints, joint_state, joint, index, position, orientation, motion, rows, row):
-    """Jacobian, response and diagonal of a row at these poses; returns its coordinate [m or rad] and two numbers."""
+def frames_of_joint(joints, joint, position, orientation):
+    """Where a joint is at these poses.
+
+    Parameters
+    ----------
+    joints : JointArrays
+        Read.
+    joint : int64
+    position, orientation : float64 [body_count, 3], [body_count, 4]
+        Of the bodies (read).
+
+    Returns
+    -------
+    frame_a, frame_b : tuple of seven float
+        Of ``frame_of``.
+    center_a, center_b : tuple of three float
+        Of the bodies [m]; the world's is that of a.
+    """
     a, b = joints.body_a[joint], joints.body_b[joint]
-    value, first, second, push, share, turn_a, turn_b = measure_row(
-        joints, joint_state, joint, index, position, orientation
+    other = a if b == WORLD else b
+    return (
+        frame_of(a, joints.position_a[joint], joints.orientation_a[joint], position, orientation),
+        frame_of(b, joints.position_b[joint], joints.orientation_b[joint], position, orientation),
+        (position[a, 0], position[a, 1], position[a, 2]),
+        (position[other, 0], position[other, 1], position[other, 2]),
     )
+
+
+@subkernel
+def fill_joint_row(joints, joint_state, joint, index, frames, motion, rows, row):
+    """Jacobian, response and diagonal of a row at these frames; returns its coordinate [m or rad] and two numbers."""
+    a, b = joints.body_a[joint], joints.body_b[joint]
+    value, first, second, push, share, turn_a, turn_b = measure_row(joints, joint_state, joint, index, frames)
     scale = scale_of(joints, joint, index)
     p0, p1, p2 = push
     m0, m1, m2 = turn_a
@@ -55,13 +85,11 @@ def respond(motion, body, jacobian, response, first):
 
 
 @subkernel
-def measure_row(joints, joint_state, joint, index, position, orientation):
-    """A row's coordinate at these poses, its two numbers, and what ``measure_coordinate`` returns besides."""
-    a, b = joints.body_a[joint], joints.body_b[joint]
-    other = a if b == WORLD else b
-    frame_a = frame_of(a, joints.position_a[joint], joints.orientation_a[joint], position, orientation)
-    frame_b = frame_of(b, joints.position_b[joint], joints.orientation_b[joint], position, orientation)
-    start = frame_of(WORLD, joints.start_position[joint], joints.start_orientation[joint], position, orientation)
+def measure_row(joints, joint_state, joint, index, frames):
+    """A row's coordinate at these frames, its two numbers, and what ``measure_coordinate`` returns besides."""
+    frame_a, frame_b, center_a, center_b = frames
+    x, y, z = joints.start_position[joint]
+    w, i, j, k = joints.start_orientation[joint]
     kind, factor = joints.kind[index], joints.factor[index]
     numbers, push, share, turn_a, turn_b = measure_coordinate(
         kind,
@@ -70,9 +98,9 @@ def measure_row(joints, joint_state, joint, index, position, orientation):
         factor,
         frame_a,
         frame_b,
-        start,
-        (position[a, 0], position[a, 1], position[a, 2]),
-        (position[other, 0], position[other, 1], position[other, 2]),
+        (x, y, z, w, i, j, k),
+        center_a,
+        center_b,
     )
     value, first, second = value_of(kind, factor, numbers, joint_state.angle[index])
     return value, first, second, push, share, turn_a, turn_b

@@ -11,7 +11,7 @@ from cairn.solver_core.compiled.atomics import load_shared, store_shared
 from cairn.solver_core.compiled.function_tables import caller, empty_table, enter
 from cairn.solver_core.compiled.kernel import kernel
 from cairn.solver_core.compiled.views import StepArrays, views_of
-from cairn.solver_core.dynamics.islands import find_islands
+from cairn.solver_core.dynamics.islands import find_islands, has_contacts
 from cairn.solver_core.geometry.shapes import Box
 from cairn.solver_core.model.builder import ModelBuilder
 from cairn.solver_core.model.model import BodyKind
@@ -104,6 +104,21 @@ def test_parts_of_a_colour_share_no_body(seed):
     can_be_pushed = random.random(count) < random.choice([0.8, 1.0])
     pairs = random.permutation(pairs[can_be_pushed[pairs].any(axis=1)])
     assert check_parts(rows_between(pairs, int(random.integers(2, 5))), can_be_pushed) > 2
+
+
+@kernel
+def finds_contacts(islands, island, contact_count):
+    return has_contacts(islands, island, contact_count)
+
+
+def test_contacts_are_found_in_an_island_whose_first_part_has_joints_alone():
+    """A chain of 2,000 bodies, half of which are in contact: the division begins at its other end."""
+    pairs = np.stack((np.arange(1_999), np.arange(1, 2_000)), axis=1)
+    islands, _, _, _ = divided(rows_between(pairs, 1), np.ones(2_000, np.bool_))
+    contact_count = 1_000
+    assert islands.block_order[0] >= contact_count
+    assert finds_contacts(islands, 0, contact_count)
+    assert not finds_contacts(islands, 0, 0)
 
 
 def test_large_islands_have_parts_and_others_have_none():
