@@ -60,15 +60,7 @@ def keep_angular_momentum(rows, islands, island, given, velocity, mean_velocity,
         xy += mass_of[body, 3, 4] - mass * a * b
         xz += mass_of[body, 3, 5] - mass * a * c
         yz += mass_of[body, 4, 5] - mass * b * c
-    # the adjugate of a symmetric matrix over its determinant
-    c00, c01, c02 = yy * zz - yz * yz, xz * yz - xy * zz, xy * yz - xz * yy
-    c11, c12, c22 = xx * zz - xz * xz, xy * xz - xx * yz, xx * yy - xy * xy
-    factor = 1.0 / (xx * c00 + xy * c01 + xz * c02)
-    spin = (
-        factor * (c00 * missing[0] + c01 * missing[1] + c02 * missing[2]),
-        factor * (c01 * missing[0] + c11 * missing[1] + c12 * missing[2]),
-        factor * (c02 * missing[0] + c12 * missing[1] + c22 * missing[2]),
-    )
+    spin = _turned_by((xx, yy, zz, xy, xz, yz), missing)
     for index in range(first, end):
         body = islands.body_order[index]
         place, moved = given.position[body], mean_velocity[body]
@@ -81,6 +73,86 @@ def keep_angular_momentum(rows, islands, island, given, velocity, mean_velocity,
         for axis in range(3):
             velocity[body, axis] += turned[axis]
             velocity[body, 3 + axis] += spin[axis]
+
+
+@subkernel
+def keep_energy(rows, islands, island, given, velocity, mean_velocity, h):
+    """Slow what bodies of an island that touches nothing but itself do beside moving together, if that has got energy.
+
+    Sweeps that end before they have converged may give some. Seen from the island's centre of mass uniform gravity
+    gives none. Of all motions with the same momenta that of one rigid body has the least energy, and what is beside it
+    may be slowed without a change of either.
+    """
+    first, end, mass_of = islands.body_first[island], islands.body_first[island + 1], rows.body_mass
+    total = allowed = has = 0.0
+    center = free = going = 0.0, 0.0, 0.0
+    for index in range(first, end):
+        body = islands.body_order[index]
+        mass, at, moved = mass_of[body, 0, 0], given.position[body], mean_velocity[body]
+        total += mass
+        free, going = _added(free, mass, given.free_velocity[body]), _added(going, mass, velocity[body])
+        center = _added(_added(center, mass, at), mass * h, moved)
+        for i in range(6):
+            for j in range(6):
+                allowed += 0.5 * given.free_velocity[body, i] * mass_of[body, i, j] * given.free_velocity[body, j]
+                has += 0.5 * velocity[body, i] * mass_of[body, i, j] * velocity[body, j]
+    # less what they have together
+    allowed -= 0.5 * _dot(free, free) / total
+    has -= 0.5 * _dot(going, going) / total
+    if not has > allowed:
+        return
+    x, y, z = center[0] / total, center[1] / total, center[2] / total
+    u, v, w = going[0] / total, going[1] / total, going[2] / total
+    momentum = 0.0, 0.0, 0.0
+    xx = yy = zz = xy = xz = yz = 0.0
+    for index in range(first, end):
+        body = islands.body_order[index]
+        mass, at, moved, now = mass_of[body, 0, 0], given.position[body], mean_velocity[body], velocity[body]
+        a, b, c = at[0] + h * moved[0] - x, at[1] + h * moved[1] - y, at[2] + h * moved[2] - z
+        momentum = _added(momentum, mass, _cross((a, b, c), (now[0] - u, now[1] - v, now[2] - w)))
+        for axis in range(3):
+            column = mass_of[body, 3, 3 + axis], mass_of[body, 4, 3 + axis], mass_of[body, 5, 3 + axis]
+            momentum = _added(momentum, now[3 + axis], column)
+        xx += mass * (b * b + c * c) + mass_of[body, 3, 3]
+        yy += mass * (a * a + c * c) + mass_of[body, 4, 4]
+        zz += mass * (a * a + b * b) + mass_of[body, 5, 5]
+        xy += mass_of[body, 3, 4] - mass * a * b
+        xz += mass_of[body, 3, 5] - mass * a * c
+        yz += mass_of[body, 4, 5] - mass * b * c
+    spin = _turned_by((xx, yy, zz, xy, xz, yz), momentum)
+    together = 0.5 * _dot(spin, momentum)
+    if not has > together:
+        return
+    share = math.sqrt(min(max(allowed - together, 0.0) / (has - together), 1.0))
+    for index in range(first, end):
+        body = islands.body_order[index]
+        at, moved, now = given.position[body], mean_velocity[body], velocity[body]
+        arm = at[0] + h * moved[0] - x, at[1] + h * moved[1] - y, at[2] + h * moved[2] - z
+        turned, going_on = _cross(spin, arm), (u, v, w)
+        for axis in range(3):
+            both = going_on[axis] + turned[axis]
+            now[axis] = both + share * (now[axis] - both)
+            now[3 + axis] = spin[axis] + share * (now[3 + axis] - spin[axis])
+
+
+@subkernel
+def _turned_by(inertia, momentum):
+    """Angular velocity of an inertia (xx, yy, zz, xy, xz, yz) that has this angular momentum."""
+    xx, yy, zz, xy, xz, yz = inertia
+    # the adjugate of a symmetric matrix over its determinant
+    c00, c01, c02 = yy * zz - yz * yz, xz * yz - xy * zz, xy * yz - xz * yy
+    c11, c12, c22 = xx * zz - xz * xz, xy * xz - xx * yz, xx * yy - xy * xy
+    factor = 1.0 / (xx * c00 + xy * c01 + xz * c02)
+    return (
+        factor * (c00 * momentum[0] + c01 * momentum[1] + c02 * momentum[2]),
+        factor * (c01 * momentum[0] + c11 * momentum[1] + c12 * momentum[2]),
+        factor * (c02 * momentum[0] + c12 * momentum[1] + c22 * momentum[2]),
+    )
+
+
+@subkernel
+def _dot(one, other):
+    return one[0] * other[0] + one[1] * other[1] + one[2] * other[2]
 
 
 @subkernel

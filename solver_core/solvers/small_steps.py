@@ -41,6 +41,7 @@ from .shared.status import status_of
 from .small_step_balance import (
     fastest_there_is,
     keep_angular_momentum,
+    keep_energy,
     limit_speeds,
     pay_for_lifts,
     speed_taken,
@@ -230,6 +231,7 @@ def take_small_steps(rows, islands, island, given, velocity, mean_velocity, work
         )
     if not is_supported:
         keep_angular_momentum(rows, islands, island, given, velocity, mean_velocity, h)
+        keep_energy(rows, islands, island, given, velocity, mean_velocity, h)
     elif not is_driven:
         pay_for_lifts(rows, islands, island, given, velocity, mean_velocity, h)
     else:

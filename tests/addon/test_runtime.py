@@ -26,6 +26,12 @@ RECORD = {
 }
 
 
+@pytest.fixture(autouse=True)
+def nothing_is_done(monkeypatch):
+    """Each test finds a process in which nothing has been looked for."""
+    monkeypatch.setattr("cairn.solver_core.warm_up._done_tasks", set())
+
+
 def test_what_is_installed_is_found_without_loading_it():
     code = (
         "import bpy, sys; from cairn.addon import runtime\n"

@@ -139,7 +139,7 @@ def test_what_flies_keeps_its_momentum(seed):
     assert checked >= 10
 
 
-@pytest.mark.parametrize("seed", [3, 5, 6])
+@pytest.mark.parametrize("seed", [1, 3, 4, 5, 6, 23])
 def test_what_flies_gains_no_energy(seed):
     """Masses over three orders: the sweeps of a hit end before they have converged."""
     random = np.random.default_rng(seed)
