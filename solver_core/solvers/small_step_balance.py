@@ -34,7 +34,7 @@ def keep_angular_momentum(rows, islands, island, given, velocity, mean_velocity,
     x, y, z = center[0] / total, center[1] / total, center[2] / total
     # missing: the angular momentum alone less the one there is; inertia of the island as it is then
     missing = 0.0, 0.0, 0.0
-    xx = yy = zz = xy = xz = yz = 0.0
+    inertia = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
     for index in range(first, end):
         body = islands.body_order[index]
         mass, place = mass_of[body, 0, 0], given.position[body]
@@ -53,14 +53,8 @@ def keep_angular_momentum(rows, islands, island, given, velocity, mean_velocity,
             change = free[3 + axis] - now[3 + axis]
             column = mass_of[body, 3, 3 + axis], mass_of[body, 4, 3 + axis], mass_of[body, 5, 3 + axis]
             missing = _added(missing, change, column)
-        a, b, c = arm
-        xx += mass * (b * b + c * c) + mass_of[body, 3, 3]
-        yy += mass * (a * a + c * c) + mass_of[body, 4, 4]
-        zz += mass * (a * a + b * b) + mass_of[body, 5, 5]
-        xy += mass_of[body, 3, 4] - mass * a * b
-        xz += mass_of[body, 3, 5] - mass * a * c
-        yz += mass_of[body, 4, 5] - mass * b * c
-    spin = _turned_by((xx, yy, zz, xy, xz, yz), missing)
+        inertia = _with_body(inertia, mass_of[body], arm)
+    spin = _turned_by(inertia, missing)
     for index in range(first, end):
         body = islands.body_order[index]
         place, moved = given.position[body], mean_velocity[body]
@@ -104,22 +98,17 @@ def keep_energy(rows, islands, island, given, velocity, mean_velocity, h):
     x, y, z = center[0] / total, center[1] / total, center[2] / total
     u, v, w = going[0] / total, going[1] / total, going[2] / total
     momentum = 0.0, 0.0, 0.0
-    xx = yy = zz = xy = xz = yz = 0.0
+    inertia = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
     for index in range(first, end):
         body = islands.body_order[index]
         mass, at, moved, now = mass_of[body, 0, 0], given.position[body], mean_velocity[body], velocity[body]
-        a, b, c = at[0] + h * moved[0] - x, at[1] + h * moved[1] - y, at[2] + h * moved[2] - z
-        momentum = _added(momentum, mass, _cross((a, b, c), (now[0] - u, now[1] - v, now[2] - w)))
+        arm = at[0] + h * moved[0] - x, at[1] + h * moved[1] - y, at[2] + h * moved[2] - z
+        momentum = _added(momentum, mass, _cross(arm, (now[0] - u, now[1] - v, now[2] - w)))
         for axis in range(3):
             column = mass_of[body, 3, 3 + axis], mass_of[body, 4, 3 + axis], mass_of[body, 5, 3 + axis]
             momentum = _added(momentum, now[3 + axis], column)
-        xx += mass * (b * b + c * c) + mass_of[body, 3, 3]
-        yy += mass * (a * a + c * c) + mass_of[body, 4, 4]
-        zz += mass * (a * a + b * b) + mass_of[body, 5, 5]
-        xy += mass_of[body, 3, 4] - mass * a * b
-        xz += mass_of[body, 3, 5] - mass * a * c
-        yz += mass_of[body, 4, 5] - mass * b * c
-    spin = _turned_by((xx, yy, zz, xy, xz, yz), momentum)
+        inertia = _with_body(inertia, mass_of[body], arm)
+    spin = _turned_by(inertia, momentum)
     together = 0.5 * _dot(spin, momentum)
     if not has > together:
         return
@@ -133,6 +122,22 @@ def keep_energy(rows, islands, island, given, velocity, mean_velocity, h):
             both = going_on[axis] + turned[axis]
             now[axis] = both + share * (now[axis] - both)
             now[3 + axis] = spin[axis] + share * (now[3 + axis] - spin[axis])
+
+
+@subkernel
+def _with_body(inertia, mass, arm):
+    """An inertia (xx, yy, zz, xy, xz, yz) and that of one more body, of this mass matrix at the end of this arm."""
+    xx, yy, zz, xy, xz, yz = inertia
+    a, b, c = arm
+    m = mass[0, 0]
+    return (
+        xx + (m * (b * b + c * c) + mass[3, 3]),
+        yy + (m * (a * a + c * c) + mass[4, 4]),
+        zz + (m * (a * a + b * b) + mass[5, 5]),
+        xy + (mass[3, 4] - m * a * b),
+        xz + (mass[3, 5] - m * a * c),
+        yz + (mass[4, 5] - m * b * c),
+    )
 
 
 @subkernel
