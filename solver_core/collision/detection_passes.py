@@ -25,7 +25,8 @@ _SHARE_OF_SURPLUS, _LEAST_SURPLUS = 0.5, 1e-6
 def start_pass(predicted, detection_pass):
     """Note the number of the pass; in the first one of a substep there is no deep overlap yet, and surplus is a guess.
 
-    What is pushed about in a heap was so in the last substep: half of what it needed then saves every third pass.
+    What is pushed about in a heap was so in the last substep: half of what it needed then saves a fifth of the further
+    passes.
     """
     predicted.detection_pass[0] = detection_pass
     if detection_pass == 0:
