@@ -91,7 +91,7 @@ def run_find_islands(arrays):
     contacts, domains = members.collision.contacts[members.collision.roles.present[0]], problem.sweep.domains
     batchable = contacts.count[0] if settings.solver.friction[0] == CONE_FRICTION else np.int64(0)
     slow = 0.0 if step.sweeps_at_rest else RATIO_REST * step.gravity_norm * step.h
-    motion = members.state.velocity, members.model.size, slow
+    motion = members.state.velocity, members.model.size, slow, members.motion.small_steps.is_used
     partition_islands(
         rows, can_be_pushed, islands, problem.graph, domains.rows.block_row, domains.batches, batchable, motion
     )

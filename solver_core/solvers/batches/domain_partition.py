@@ -97,9 +97,10 @@ def partition_islands(rows, can_be_pushed, islands, graph, laid_row, batches, ba
         Written.
     batchable : int
         Blocks before this one may be in batches: contacts as ``build_contact_rows`` makes them, with cone friction.
-    motion : tuple of (float64 [body_count, 6], float64 [body_count], float)
-        Velocities [m/s, rad/s], sizes of the bodies [m], and the speed below which they rest [m/s]. An island at rest
-        is not partitioned unless the method solves such islands by sweeps; for such a method the speed is 0.
+    motion : tuple of (float64 [body_count, 6], float64 [body_count], float, bool [body_count])
+        Velocities [m/s, rad/s], sizes of the bodies [m], the speed below which they rest [m/s], and which bodies have
+        moved in small steps last. An island at rest is not partitioned unless it is swept all the same: because it
+        moves in small steps, or because the method solves such islands by sweeps; for such a method the speed is 0.
     """
     if len(laid_row) == 1:
         return
@@ -109,7 +110,7 @@ def partition_islands(rows, can_be_pushed, islands, graph, laid_row, batches, ba
         first = islands.domain_first[island]
         islands.domain_first[island + 1] = islands.second_domain[island] = first
         blocks = islands.block_first[island + 1] - islands.block_first[island]
-        if blocks < BLOCKS_TO_PARTITION or not _moves(islands, island, motion):
+        if blocks < BLOCKS_TO_PARTITION or not _is_swept(islands, island, motion):
             continue
         _find_neighbours(rows, can_be_pushed, islands, island, graph)
         # The body that is farthest from some body lies at the edge.
@@ -135,11 +136,13 @@ def partition_islands(rows, can_be_pushed, islands, graph, laid_row, batches, ba
 
 
 @subkernel
-def _moves(islands, island, motion):
-    """Whether some point of a body of an island, no farther from its centre than its size, is faster than at rest."""
-    velocity, size, speed = motion
+def _is_swept(islands, island, motion):
+    """Whether an island moves in small steps, or some point of a body, up to its size off, is faster than at rest."""
+    velocity, size, speed, in_small_steps = motion
     for index in range(islands.body_first[island], islands.body_first[island + 1]):
         body = islands.body_order[index]
+        if in_small_steps[body]:
+            return True
         own = velocity[body]
         square = own[0] ** 2 + own[1] ** 2 + own[2] ** 2
         turning = size[body] ** 2 * (own[3] ** 2 + own[4] ** 2 + own[5] ** 2)

@@ -44,7 +44,7 @@ def divided(rows, can_be_pushed, friction="box"):
         find_islands(rows, can_be_pushed, islands, np.zeros(body_count, np.int64), np.zeros(body_count, np.int64))
         found.append(islands)
     graph, batchable = allocate_contact_graph(block_count, body_count), block_count if friction == "cone" else 0
-    motion = np.ones((body_count, 6)), np.ones(body_count), 1e-3
+    motion = np.ones((body_count, 6)), np.ones(body_count), 1e-3, np.zeros(body_count, np.bool_)
     partition_islands(rows, can_be_pushed, found[0], graph, laid_row, batches, batchable, motion)
     return *found, laid_row, batches
 
