@@ -7,7 +7,7 @@ directions over the substep; only their gaps change. With J the rows, v the velo
 step is
 
     v <- v + (v_free - v_start) / n + M^-1 J' r      forces, and the impulses of the step before as a start
-    two sweeps with     u_n >= -gap / tau or 0       gaps may close, not more; overlaps do not grow
+    sweeps with         u_n >= -gap / tau or 0       gaps may close, not more; overlaps do not grow
     d <- d + tau v,     gap <- gap + tau u_n
 
 and after the last one overlaps are taken out softly, by velocities w that move the bodies and are forgotten:
@@ -23,7 +23,8 @@ After the last step contacts that bounce get ``_BOUNCE_SWEEPS`` sweeps with u_n 
 
 Rows with a compliance C bear their force in n parts r / n, and have n C for that long: u = J v + bias + n C (r / n).
 
-The sweeps are those of ``partitioned_sweep``: eight contacts at a time in islands that are partitioned.
+The sweeps (``small_step_sweeps``) are those of ``partitioned_sweep``: eight contacts at a time in islands that are
+partitioned, and more than two only where they change something.
 """
 
 import math
@@ -34,9 +35,15 @@ import numpy as np
 from ..compiled.kernel import subkernel
 from ..compiled.simd import WIDTH, any_of, load, select, spread, store
 from .batches.batched_sweep import advance_laid_gaps, part_batches
-from .batches.partitioned_sweep import follow_direction, is_partitioned, lay_rows, sweep_island, take_impulses
+from .batches.partitioned_sweep import (
+    is_moved,
+    is_partitioned,
+    lay_rows,
+    note_moved,
+    sweep_island,
+    take_impulses,
+)
 from .batches.simd_batches import BIAS, NUMBERS, laid_row_capacity
-from .shared.directions import remember_velocity
 from .shared.status import status_of
 from .small_step_balance import (
     fastest_there_is,
@@ -46,6 +53,7 @@ from .small_step_balance import (
     pay_for_lifts,
     speed_taken,
 )
+from .small_step_sweeps import forget_moved, sweep_until_settled
 
 # Share of an overlap that is taken out in a substep ...
 _RATIO_RECOVERY = 0.3
@@ -53,13 +61,6 @@ _RATIO_RECOVERY = 0.3
 RATIO_FASTEST_RECOVERY = 0.02
 # ... and down to this share: what rests would tremble for the last of it.
 _RATIO_LEFT_OVERLAP = 5e-4
-# Sweeps of a small step; more while they change gaps by more than this share of the smallest body, up to so many ...
-_SWEEPS, _RATIO_LEFT, _MOST_SWEEPS = 2, 1e-3, 16
-# ... and up to so many visits of a contact while by more than this share: what is light between heavy bodies would be
-# led through one.
-_RATIO_LEFT_OF_HIT, _MOST_VISITS_OF_HIT = 5e-3, 4000
-# Plain sweeps after those by conjugate gradients.
-_PLAIN_SWEEPS = 2
 # Sweeps that take out overlaps, until they change places by less than this share of the smallest body.
 _MOST_SWEEPS_APART, _RATIO_LEFT_APART = 16, 1e-4
 _BOUNCE_SWEEPS = 2
@@ -191,8 +192,6 @@ def take_small_steps(rows, islands, island, given, velocity, mean_velocity, work
     speeds = 0.0, 0.0
     if is_driven:
         speeds = fastest_there_is(rows, islands, island, given, velocity, workspace, fastest)
-    block_count = islands.block_first[island + 1] - islands.block_first[island]
-    most_sweeps = max(_MOST_SWEEPS, _MOST_VISITS_OF_HIT // max(block_count, 1))
     pays = is_supported and not is_driven
     largest, sweeps = 0.0, 0
     for _ in range(n):
@@ -204,7 +203,7 @@ def take_small_steps(rows, islands, island, given, velocity, mean_velocity, work
                 velocity[body, column] = begin + workspace.before[body, column]
                 workspace.before[body, column] = begin
         _set_bias(rows, islands, island, given, workspace, sweep, 1.0 / tau, 0.0, fastest, allowed, 0.0)
-        largest, done = _sweep(rows, islands, island, velocity, sweep, settings, tau, size, most_sweeps, pays)
+        largest, done = sweep_until_settled(rows, islands, island, velocity, sweep, settings, tau, size, pays)
         sweeps += done
         for index in range(bodies[0], bodies[1]):
             body = islands.body_order[index]
@@ -239,42 +238,6 @@ def take_small_steps(rows, islands, island, given, velocity, mean_velocity, work
     scale = speed_taken(islands, island, given.free_velocity, velocity)
     target = max(max(settings.tolerance, RATIO_ROUGH) * scale, settings.absolute_tolerance)
     return status_of(largest, target, settings.absolute_tolerance), sweeps, largest, scale, np.int64(0)
-
-
-@subkernel
-def _sweep(rows, islands, island, velocity, sweep, settings, tau, size, most_sweeps, pays):
-    """The sweeps of a small step; returns the last one's largest change of a speed [m/s], and how many there were.
-
-    From the third one on by conjugate gradients (Silcowitz-Hansen, Niebe and Erleben 2010), as in ``nncg``: what is
-    light between heavy bodies takes hundreds of plain sweeps. What has not converged may have more energy, so the last
-    sweeps are plain, and all are where the island does not pay for what it gains (``pay_for_lifts``).
-    """
-    first_body, end_body = islands.body_first[island], islands.body_first[island + 1]
-    last_merit, largest, left = 0.0, math.inf, math.inf
-    done, plain = np.int64(0), np.int64(0)
-    while True:
-        largest, merit = sweep_island(rows, islands, island, velocity, sweep, settings, 1.0, 0.0)
-        done += 1
-        if done < _SWEEPS:
-            continue
-        left = _RATIO_LEFT if done < _MOST_SWEEPS else _RATIO_LEFT_OF_HIT
-        if largest * tau <= left * size or done >= most_sweeps:
-            plain += 1
-            if done == _SWEEPS or plain > _PLAIN_SWEEPS or not pays:
-                return largest, done
-            continue
-        if not pays:
-            continue
-        if done == _SWEEPS:
-            remember_velocity(islands.body_order, first_body, end_body, velocity, sweep)
-            continue
-        if plain > 0:
-            plain, last_merit = np.int64(0), 0.0
-            remember_velocity(islands.body_order, first_body, end_body, velocity, sweep)
-            continue
-        beta = merit / last_merit if last_merit > 0.0 else 0.0
-        follow_direction(rows, islands, island, velocity, sweep, beta if beta <= 1.0 else -1.0)
-        last_merit = merit
 
 
 @subkernel
@@ -430,10 +393,12 @@ def _take_out_overlaps(rows, islands, island, given, mean_velocity, workspace, s
         batches = sweep.domains.batches
         for vector in _vectors(batches, islands.domain_first[island], islands.domain_first[island + 1]):
             store(workspace.laid_apart, WIDTH * vector, spread(0.0))
-    sweeps, largest = 0, math.inf
+        forget_moved(islands, island, sweep)
+    sweeps, largest = np.int64(0), math.inf
     while sweeps < _MOST_SWEEPS_APART and largest > enough:
-        largest = _sweep_apart(rows, islands, island, given, workspace, sweep, as_equals)
-        sweeps += 1
+        since, sweeps = sweeps, sweeps + 1
+        moved = sweep.domains.moved_in, since, sweeps, enough
+        largest = _sweep_apart(rows, islands, island, given, workspace, sweep, as_equals, moved)
     for index in range(islands.body_first[island], islands.body_first[island + 1]):
         body = islands.body_order[index]
         for column in range(6):
@@ -442,18 +407,25 @@ def _take_out_overlaps(rows, islands, island, given, mean_velocity, workspace, s
 
 
 @subkernel
-def _sweep_apart(rows, islands, island, given, workspace, sweep, as_equals):
-    """One of these sweeps; returns the largest change of a speed [m/s]."""
+def _sweep_apart(rows, islands, island, given, workspace, sweep, as_equals, moved):
+    """One of these sweeps; of a partitioned island only over contacts of which a body has been moved.
+
+    Returns the largest change of a speed [m/s].
+    """
     impulse, apart, largest = workspace.apart_impulse, workspace.before, 0.0
-    if is_partitioned(islands, island):
-        batches = sweep.domains.batches
-        for domain in range(islands.domain_first[island], islands.domain_first[island + 1]):
-            largest = max(largest, part_batches(batches, domain, workspace.laid_apart, apart, as_equals))
-            for index in range(batches.domain_loose[domain], islands.domain_block[domain, 1]):
-                largest = max(largest, _part(rows, islands.block_order[index], given, impulse, apart, as_equals))
+    if not is_partitioned(islands, island):
+        for index in range(islands.block_first[island], islands.block_first[island + 1]):
+            largest = max(largest, _part(rows, islands.block_order[index], given, impulse, apart, as_equals))
         return largest
-    for index in range(islands.block_first[island], islands.block_first[island + 1]):
-        largest = max(largest, _part(rows, islands.block_order[index], given, impulse, apart, as_equals))
+    batches, (moved_in, since, this_sweep, enough) = sweep.domains.batches, moved
+    for domain in range(islands.domain_first[island], islands.domain_first[island + 1]):
+        largest = max(largest, part_batches(batches, domain, workspace.laid_apart, apart, as_equals, moved))
+        for index in range(batches.domain_loose[domain], islands.domain_block[domain, 1]):
+            block = islands.block_order[index]
+            if is_moved(rows, block, moved_in, since):
+                change = _part(rows, block, given, impulse, apart, as_equals)
+                note_moved(rows, block, moved_in, this_sweep, change > enough)
+                largest = max(largest, change)
     return largest
 
 

@@ -186,8 +186,8 @@ def read_batches(rows, batches, domain, laid):
 
 
 @subkernel
-def sweep_batches(batches, domain, impulse, velocity, change, step):
-    """Sweep once over the batches of a domain, with cone friction.
+def sweep_batches(batches, domain, impulse, velocity, change, step, moved):
+    """Sweep once over the batches of a domain, with cone friction; or only over those of which a body has been moved.
 
     Parameters
     ----------
@@ -199,19 +199,28 @@ def sweep_batches(batches, domain, impulse, velocity, change, step):
         Written.
     step : float
         As in ``sweep_rows``.
+    moved : tuple of (int64 [body_count], int, int, float)
+        In which sweep each body has been moved last; the first sweep that counts: batches of which no body has been
+        moved since then are left out; the number of this sweep, which is written for bodies whose contacts it changes
+        by more than a speed; and that speed [m/s].
 
     Returns
     -------
     largest, merit : float
         As in ``sweep_rows``.
     """
-    zero, one, tiny = spread(0.0), spread(1.0), spread(TINY)
+    moved_in, since, this_sweep, enough = moved
+    zero, one, tiny, settled = spread(0.0), spread(1.0), spread(TINY), spread(enough)
     steps = spread(step)
     largest, merit = zero, zero
     numbers = batches.numbers
     row = batches.domain_row[domain]
     for batch in range(batches.domain_batch[domain], batches.domain_batch[domain + 1]):
         first_vector, end_vector = batches.batch_vector[batch], batches.batch_vector[batch + 1]
+        if not _is_moved(batches.body[batch], moved_in, since):
+            row += _ROWS * WIDTH * (end_vector - first_vector)
+            continue
+        most = zero
         bodies_a, bodies_b = _velocities_of(batches.body[batch, 0]), _velocities_of(batches.body[batch, 1])
         inverse_a, inverse_b = _inverse_mass(batches, 2 * batch), _inverse_mass(batches, 2 * batch + 1)
         va, vb = gather_rows(velocity, bodies_a), gather_rows(velocity, bodies_b)
@@ -232,7 +241,7 @@ def sweep_batches(batches, domain, impulse, velocity, change, step):
             store(change, row, delta)
             error = _number(numbers, at, NORMAL) * delta
             merit = merit + error * delta
-            largest = _larger(size(error), largest)
+            most = _larger(size(error), most)
             first, second = load(impulse, row + WIDTH), load(impulse, row + 2 * WIDTH)
             bound = _number(numbers, at, FRICTION) * wanted
             delta_1, delta_2 = zero, zero
@@ -258,17 +267,40 @@ def sweep_batches(batches, domain, impulse, velocity, change, step):
                 store(impulse, row + 2 * WIDTH, new_2)
                 error_1, error_2 = _number(numbers, at, FIRST) * delta_1, _number(numbers, at, SECOND) * delta_2
                 merit = merit + (error_1 * delta_1 + error_2 * delta_2)
-                largest = _larger(size(error_2), _larger(size(error_1), largest))
+                most = _larger(size(error_2), _larger(size(error_1), most))
             store(change, row + WIDTH, delta_1)
             store(change, row + 2 * WIDTH, delta_2)
             row += _ROWS * WIDTH
         scatter_rows(velocity, bodies_a, va)
         scatter_rows(velocity, bodies_b, vb)
+        if any_of(most > settled):
+            _note_moved(batches, batch, most, enough, moved_in, this_sweep)
+        largest = _larger(most, largest)
     total, greatest = 0.0, 0.0
     for lane in range(WIDTH):
         total += number_at(merit, lane)
         greatest = max(greatest, number_at(largest, lane))
     return greatest, total
+
+
+@subkernel
+def _is_moved(bodies, moved_in, since):
+    """Whether some body of a batch has been moved in this sweep or a later one."""
+    for side in range(2):
+        for lane in range(WIDTH):
+            if moved_in[bodies[side, lane]] >= since:
+                return True
+    return False
+
+
+@subkernel
+def _note_moved(batches, batch, changes, enough, moved_in, this_sweep):
+    """Note the bodies of the lanes that have changed by more than is enough; others than those cannot be pushed."""
+    for lane in range(WIDTH):
+        if number_at(changes, lane) > enough:
+            for side in range(2):
+                if batches.inverse_mass[batch, side, 0, lane] > 0.0:
+                    moved_in[batches.body[batch, side, lane]] = this_sweep
 
 
 @subkernel
@@ -297,8 +329,8 @@ def advance_laid_gaps(batches, batch, velocity, tau, surface_speed, gap):
 
 
 @subkernel
-def part_batches(batches, domain, impulse, velocity, as_equals):
-    """Sweep once over the normal rows of a domain's batches.
+def part_batches(batches, domain, impulse, velocity, as_equals, moved):
+    """Sweep once over the normal rows of a domain's batches, or of those of which a body has been moved.
 
     Parameters
     ----------
@@ -310,15 +342,21 @@ def part_batches(batches, domain, impulse, velocity, as_equals):
         Written.
     as_equals : bool
         As if all bodies had the same mass, and inertias to match.
+    moved : tuple of (int64 [body_count], int, int, float)
+        As of ``sweep_batches``.
 
     Returns
     -------
     float
         Largest change of a speed [m/s].
     """
-    zero, one, numbers = spread(0.0), spread(1.0), batches.numbers
+    moved_in, since, this_sweep, enough = moved
+    zero, one, settled, numbers = spread(0.0), spread(1.0), spread(enough), batches.numbers
     largest = zero
     for batch in range(batches.domain_batch[domain], batches.domain_batch[domain + 1]):
+        if not _is_moved(batches.body[batch], moved_in, since):
+            continue
+        most = zero
         bodies_a, bodies_b = _velocities_of(batches.body[batch, 0]), _velocities_of(batches.body[batch, 1])
         inverse_a, inverse_b = _inverse_mass(batches, 2 * batch), _inverse_mass(batches, 2 * batch + 1)
         if as_equals:
@@ -335,11 +373,14 @@ def part_batches(batches, domain, impulse, velocity, as_equals):
             wanted = select(wanted > zero, select(weight > zero, wanted, zero), zero)
             store(impulse, WIDTH * vector, wanted)
             delta = wanted - present
-            largest = _larger(size(weight * delta), largest)
+            most = _larger(size(weight * delta), most)
             push = normal[0] * delta, normal[1] * delta, normal[2] * delta
             va, vb = _pulled(arm_a, inverse_a, push, va), _pushed(arm_b, inverse_b, push, vb)
         scatter_rows(velocity, bodies_a, va)
         scatter_rows(velocity, bodies_b, vb)
+        if any_of(most > settled):
+            _note_moved(batches, batch, most, enough, moved_in, this_sweep)
+        largest = _larger(most, largest)
     greatest = 0.0
     for lane in range(WIDTH):
         greatest = max(greatest, number_at(largest, lane))

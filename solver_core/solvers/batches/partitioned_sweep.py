@@ -13,6 +13,8 @@ first take over the impulses (``take_impulses``).
 All functions here also serve islands without domains; for them ``lay_rows`` and ``take_impulses`` do nothing.
 """
 
+import math
+
 import numpy as np
 
 from ...compiled.kernel import kernel, subkernel
@@ -132,6 +134,38 @@ def sweep_island(rows, islands, island, velocity, workspace, settings, step, mem
             settings.friction,
             settings.directions,
         )
+    # all, whatever has been moved when
+    jobs, worker = workspace.domains.jobs, workspace.domains.worker[0]
+    jobs.since[worker] = jobs.this_sweep[worker] = 0
+    jobs.enough[worker] = math.inf
+    return _sweep_domains(rows, islands, island, velocity, workspace, settings, step, memory)
+
+
+@subkernel
+def sweep_moved(rows, islands, island, velocity, workspace, settings, sweep):
+    """Sweep once over those contacts of a partitioned island of which a body has been moved.
+
+    Parameters
+    ----------
+    rows, islands, island, velocity, workspace, settings
+        As of ``sweep_island``; ``workspace.domains.moved_in`` read and written.
+    sweep : tuple of (int, int, float)
+        The first sweep that counts: what no body has been moved since then is left out; with 0 nothing is. The number
+        of this sweep, above 0, which is noted for the bodies whose contacts it changes by more than a speed; and that
+        speed [m/s].
+
+    Returns
+    -------
+    float
+        ``largest`` of ``sweep_island``, of what has been visited.
+    """
+    jobs, worker = workspace.domains.jobs, workspace.domains.worker[0]
+    jobs.since[worker], jobs.this_sweep[worker], jobs.enough[worker] = sweep
+    return _sweep_domains(rows, islands, island, velocity, workspace, settings, 1.0, 0.0)[0]
+
+
+@subkernel
+def _sweep_domains(rows, islands, island, velocity, workspace, settings, step, memory):
     first, second, end = islands.domain_first[island], islands.second_domain[island], islands.domain_first[island + 1]
     domains = workspace.domains
     jobs, worker = domains.jobs, domains.worker[0]
@@ -376,12 +410,15 @@ def _do_task(rows, islands, velocity, workspace, worker, domain):
         fill_batches(rows, batches, domain, laid)
         lay_blocks(rows, islands.block_order, first, end, laid)
     elif kind == _SWEEP:
-        step, memory = jobs.step[worker], jobs.memory[worker]
-        largest, merit = sweep_batches(batches, domain, laid.impulse, velocity, change, step)
-        model, directions = jobs.friction[worker], jobs.directions[worker]
-        loose_largest, loose_merit = sweep_blocks(
-            laid, domains.order, first, end, velocity, change, step, memory, domains.excess, model, directions
-        )
+        moved = domains.moved_in, jobs.since[worker], jobs.this_sweep[worker], jobs.enough[worker]
+        largest, merit = sweep_batches(batches, domain, laid.impulse, velocity, change, jobs.step[worker], moved)
+        if jobs.this_sweep[worker] == 0:
+            loose_largest, loose_merit = _sweep_loose(laid, velocity, domains, worker, first, end)
+        else:
+            loose_largest, loose_merit = (
+                _sweep_moved_loose(rows, islands.block_order, laid, velocity, domains, worker, first, end),
+                0.0,
+            )
         domains.largest[domain], domains.merit[domain] = max(largest, loose_largest), merit + loose_merit
     elif kind == _COPY:
         for row in range(first_row, end_row):
@@ -392,6 +429,76 @@ def _do_task(rows, islands, velocity, workspace, worker, domain):
             laid.impulse, laid.diagonal, first_row, end_row, change, domains.direction, beta
         )
         _follow_in_share_of_bodies(islands, jobs.island[worker], domain, velocity, workspace, beta)
+
+
+@subkernel
+def _sweep_loose(laid, velocity, domains, worker, first, end):
+    """Sweep over the loose blocks at these places."""
+    jobs = domains.jobs
+    return sweep_blocks(
+        laid,
+        domains.order,
+        first,
+        end,
+        velocity,
+        domains.change,
+        jobs.step[worker],
+        jobs.memory[worker],
+        domains.excess,
+        jobs.friction[worker],
+        jobs.directions[worker],
+    )
+
+
+@subkernel
+def _sweep_moved_loose(rows, order, laid, velocity, domains, worker, first, end):
+    """The same, of those of which a body has been moved; and note the bodies that these move."""
+    moved_in, jobs, largest = domains.moved_in, domains.jobs, 0.0
+    for index in range(first, end):
+        if is_moved(rows, order[index], moved_in, jobs.since[worker]):
+            change, _ = _sweep_loose(laid, velocity, domains, worker, index, index + 1)
+            note_moved(rows, order[index], moved_in, jobs.this_sweep[worker], change > jobs.enough[worker])
+            largest = max(largest, change)
+    return largest
+
+
+@subkernel
+def is_moved(rows, block, moved_in, since):
+    """Whether a body of a block has been moved.
+
+    Parameters
+    ----------
+    rows : RowArrays
+        Read.
+    block : int
+    moved_in : int64 [body_count]
+        Read.
+    since : int
+        The first sweep that counts.
+    """
+    return moved_in[rows.body_a[block]] >= since or moved_in[rows.body_b[block]] >= since
+
+
+@subkernel
+def note_moved(rows, block, moved_in, sweep, changes):
+    """Note that a sweep moves the bodies of a block that can be pushed.
+
+    Parameters
+    ----------
+    rows : RowArrays
+        Read: what cannot be pushed has no mass there.
+    block : int
+    moved_in : int64 [body_count]
+        Written.
+    sweep : int
+    changes : bool
+        Whether the sweep has changed the block by more than is enough; else nothing is noted.
+    """
+    if changes:
+        if rows.body_mass[rows.body_a[block], 0, 0] > 0.0:
+            moved_in[rows.body_a[block]] = sweep
+        if rows.body_mass[rows.body_b[block], 0, 0] > 0.0:
+            moved_in[rows.body_b[block]] = sweep
 
 
 @subkernel

@@ -25,10 +25,14 @@ class DomainJobs(NamedTuple):
     island : int64 [W]
     friction, directions : int64 [W]
         Of a sweep: as in ``SolverSettings``.
+    since, this_sweep : int64 [W]
+        Of a sweep: what is visited, and the sweep's own number (``sweep_moved``).
     step, memory : float64 [W]
         Of a sweep: as in ``sweep_rows``.
     beta : float64 [W]
         Of the new direction that is to be followed.
+    enough : float64 [W]
+        Of a sweep: bodies whose contacts change by more count as moved [m/s].
     """
 
     kind: np.ndarray
@@ -36,9 +40,12 @@ class DomainJobs(NamedTuple):
     island: np.ndarray
     friction: np.ndarray
     directions: np.ndarray
+    since: np.ndarray
+    this_sweep: np.ndarray
     step: np.ndarray
     memory: np.ndarray
     beta: np.ndarray
+    enough: np.ndarray
 
 
 class DomainWorkspace(NamedTuple):
@@ -54,6 +61,8 @@ class DomainWorkspace(NamedTuple):
         Of all workers.
     largest, merit, slope : float64 [body_capacity]
         Written by each domain's task: results of ``sweep_rows``, or of ``follow_in_rows``.
+    moved_in : int64 [body_capacity]
+        In which sweep each body has been moved last (``sweep_moved``).
     rows : RowArrays
         The island's rows in the order of its domains, side by side in memory. Of rows in batches only ``impulse`` and
         ``diagonal`` are used; ``block_row`` says where the other blocks begin (``partition_islands``).
@@ -71,6 +80,7 @@ class DomainWorkspace(NamedTuple):
     largest: np.ndarray
     merit: np.ndarray
     slope: np.ndarray
+    moved_in: np.ndarray
     rows: RowArrays
     order: np.ndarray
     change: np.ndarray
@@ -132,7 +142,7 @@ def allocate_sweep_workspace(row_capacity: int, body_capacity: int, history: int
 def allocate_domain_jobs(worker_count: int) -> DomainJobs:
     """Nothing to do for this many workers."""
     return DomainJobs(
-        *(np.zeros(worker_count, np.int64) for _ in range(5)), *(np.zeros(worker_count) for _ in range(3))
+        *(np.zeros(worker_count, np.int64) for _ in range(7)), *(np.zeros(worker_count) for _ in range(4))
     )
 
 
@@ -185,6 +195,7 @@ def _allocate_domains(block_capacity, row_capacity, body_capacity) -> DomainWork
         largest=np.zeros(body_capacity),
         merit=np.zeros(body_capacity),
         slope=np.zeros(body_capacity),
+        moved_in=np.zeros(body_capacity, np.int64),
         rows=allocate_rows(block_capacity, laid_rows),
         order=np.arange(block_capacity),
         change=np.zeros(laid_rows),

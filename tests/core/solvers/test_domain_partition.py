@@ -27,6 +27,7 @@ from cairn.solver_core.solvers.batches.domain_partition import (
     allocate_contact_graph,
     partition_islands,
 )
+from cairn.solver_core.solvers.batches.partitioned_sweep import lay_rows, sweep_island, sweep_moved
 from cairn.solver_core.solvers.batches.simd_batches import allocate_batches
 from cairn.solver_core.solvers.batches.sweep_workspace import with_room_for_domains
 from cairn.solver_core.solvers.registry import find_method, kernel_settings_of
@@ -178,8 +179,8 @@ def problems():
     return [*found, with_own_arms(found[1])]
 
 
-def solve(problem, method, friction, islands, laid_row, batches, sweeps, **options):
-    """The largest island, from zero: rows, velocity and outcome."""
+def prepare(problem, method, friction, islands, laid_row, batches, sweeps, **options):
+    """The largest island, with impulses of zero: what ``solve_island`` needs, in part copied."""
     solver = find_method(method, friction)
     options = SolverOptions(tolerance=1e-14, max_iterations=sweeps, **options)
     rows = RowArrays(*problem.rows[:-1], impulse=np.zeros(len(problem.rows.impulse)))
@@ -189,8 +190,15 @@ def solve(problem, method, friction, islands, laid_row, batches, sweeps, **optio
     workspace.domains.rows.block_row[: len(laid_row)] = laid_row
     workspace = workspace._replace(domains=workspace.domains._replace(batches=batches))
     island = int(np.argmax(np.diff(islands.block_first[: islands.count[0] + 1])))
-    settings = kernel_settings_of(solver, options, friction)
-    outcome = solver.solve_island(rows, islands, island, problem.free_velocity, velocity, workspace, settings)
+    return rows, velocity, workspace, kernel_settings_of(solver, options, friction), island
+
+
+def solve(problem, method, friction, islands, *where_and_sweeps, **options):
+    """The largest island, from zero: rows, velocity and outcome."""
+    found = prepare(problem, method, friction, islands, *where_and_sweeps, **options)
+    rows, velocity, workspace, settings, island = found
+    solve_island = find_method(method, friction).solve_island
+    outcome = solve_island(rows, islands, island, problem.free_velocity, velocity, workspace, settings)
     return rows, velocity, outcome, island
 
 
@@ -226,6 +234,54 @@ def test_a_divided_island_is_swept_part_by_part(problems, which, friction):
         assert np.array_equal(rows.impulse, plain.impulse)
         assert np.array_equal(velocity, plain_velocity)
         assert outcome == plain_outcome
+
+
+@kernel
+def lay_and_sweep(rows, islands, island, velocity, workspace, settings, sweeps):
+    lay_rows(rows, islands, island, velocity, workspace)
+    for _ in range(sweeps):
+        sweep_island(rows, islands, island, velocity, workspace, settings, 1.0, 0.0)
+
+
+@kernel
+def sweep_once(rows, islands, island, velocity, workspace, settings):
+    return sweep_island(rows, islands, island, velocity, workspace, settings, 1.0, 0.0)[0]
+
+
+@kernel
+def follow(rows, islands, island, velocity, workspace, settings, enough):
+    """Sweeps over what is moved, until none is; how many."""
+    done, largest = np.int64(1), 1.0
+    while largest > enough and done < 2_000:
+        since, done = done, done + 1
+        largest = sweep_moved(rows, islands, island, velocity, workspace, settings, (since, done, enough))
+    return done
+
+
+@compiled_only
+@pytest.mark.parametrize("friction", ["cone", "polyhedral"], ids=["in batches", "all loose"])
+def test_sweeps_over_what_is_moved_leave_nothing_that_a_sweep_over_all_would_change(problems, friction):
+    """A brick in a wall is hit: the sweeps follow the hit, end, and leave what it does not reach to the bit."""
+    problem, enough = problems[0], 1e-3
+    can_be_pushed = problem.rows.body_mass[:, 0, 0] > 0.0
+    islands, _, *where = divided(problem.rows, can_be_pushed, friction)
+    rows, velocity, workspace, settings, island = prepare(problem, "pgs", friction, islands, *where, 1)
+    moved_in, given = workspace.domains.moved_in, (rows, islands, island, velocity, workspace, settings)
+    lay_and_sweep(*given, 2_000)
+    hit = len(velocity) // 2
+    velocity[hit, 2] -= 1.0
+    moved_in[hit] = 1
+    before = velocity.copy()
+    sweeps = follow(*given, enough)
+    after, reached = velocity.copy(), moved_in > 0
+    largest = sweep_once(*given)
+    assert 2 < sweeps < 2_000
+    assert 1 < reached.sum() < 0.8 * can_be_pushed.sum()
+    assert not reached[~can_be_pushed].any()
+    stays = (after == before).all(axis=1) & can_be_pushed
+    assert stays.sum() > 0.1 * can_be_pushed.sum()
+    # each of a brick's sixteen contacts may have left so much
+    assert largest < 16.0 * enough
 
 
 @compiled_only
