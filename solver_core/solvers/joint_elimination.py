@@ -114,7 +114,8 @@ def solve_with_joints_eliminated(rows, islands, island, free_velocity, velocity,
 
 
 @subkernel
-def _is_bilateral(rows, row):
+def is_bilateral(rows, row):
+    """Whether a row holds in both directions, whatever that takes."""
     return rows.normal_row[row] < 0 and rows.lower[row] == -math.inf and rows.upper[row] == math.inf
 
 
@@ -149,9 +150,44 @@ def _change_limits(rows, workspace, velocity, target):
 @subkernel
 def _begin(rows, islands, island, workspace, limits_hold):
     """Find the joints, and factorise H; returns whether there is room for the factor."""
-    part, joints, alm = workspace.part, workspace.islands, workspace.alm
-    first_row = workspace.first
+    joints, by_row = workspace.islands, workspace.alm.by_row
+    if not find_joints(rows, islands, island, workspace, limits_hold):
+        return False
     workspace.used[0] = 0
+    for index in range(islands.block_first[island], islands.block_first[island + 1]):
+        block = islands.block_order[index]
+        for row in range(rows.block_row[block], rows.block_row[block + 1]):
+            workspace.first[row] = -1
+    for index in range(joints.block_first[1]):
+        block = joints.block_order[index]
+        for row in range(rows.block_row[block], rows.block_row[block + 1]):
+            by_row.bias[row] = rows.bias[row]
+            if limits_hold and by_row.weight[row] > 0.0 and _limits(rows, row):
+                by_row.weight[row] *= -PENALTY_BILATERAL
+    factorize_joints(rows, joints, workspace.alm)
+    _find_parts(rows, joints, workspace)
+    return True
+
+
+@subkernel
+def find_joints(rows, islands, island, workspace, limits_hold):
+    """Find the joints of an island, and how to eliminate them.
+
+    Parameters
+    ----------
+    rows, islands, island
+        Read.
+    workspace : JointedArrays
+        Written: the joints as an island of their own, with graph, elimination, and weights as of ``group_rows``.
+    limits_hold : bool
+        Limits that push are rows that hold.
+
+    Returns
+    -------
+    bool
+        Whether there is room for the factor.
+    """
+    part, joints, alm = workspace.part, workspace.islands, workspace.alm
     for index in range(islands.block_first[island], islands.block_first[island + 1]):
         block = islands.block_order[index]
         part[rows.body_a[block]] = part[rows.body_b[block]] = -1
@@ -160,9 +196,8 @@ def _begin(rows, islands, island, workspace, limits_hold):
         block = islands.block_order[index]
         holds, is_contact = False, False
         for row in range(rows.block_row[block], rows.block_row[block + 1]):
-            first_row[row] = -1
             is_contact = is_contact or rows.normal_row[row] >= 0
-            holds = holds or _is_bilateral(rows, row) or (limits_hold and _limits(rows, row))
+            holds = holds or is_bilateral(rows, row) or (limits_hold and _limits(rows, row))
         holds = holds and not is_contact
         if holds:
             joints.block_order[blocks] = block
@@ -176,27 +211,36 @@ def _begin(rows, islands, island, workspace, limits_hold):
             bodies += 1
     joints.count[0], joints.block_first[0], joints.body_first[0] = 1, 0, 0
     joints.block_first[1], joints.body_first[1] = blocks, bodies
-    graph, elimination, by_row = alm.graph, alm.elimination, alm.by_row
-    number = np.int64(0)
+    graph, elimination, number = alm.graph, alm.elimination, np.int64(0)
     if not build_body_graph(rows, joints, number, graph):
         find_elimination(graph, elimination)
     if elimination.column_start[graph.count[0]] == 0 and graph.count[1] > 0:
         return False
-    group_rows(rows, joints, number, alm.group, by_row.weight, PENALTY_BILATERAL)
-    for index in range(blocks):
+    group_rows(rows, joints, number, alm.group, alm.by_row.weight, PENALTY_BILATERAL)
+    return True
+
+
+@subkernel
+def factorize_joints(rows, joints, alm):
+    """Factorise H = M + J_B' D J_B, where D is minus the weight of rows that have a negative one.
+
+    Parameters
+    ----------
+    rows, joints
+        Read; of ``find_joints``.
+    alm : AlmWorkspace
+        ``by_row.weight`` is read; stiffness and factor are written.
+    """
+    graph, elimination, weight, number = alm.graph, alm.elimination, alm.by_row.weight, np.int64(0)
+    for index in range(joints.block_first[1]):
         block = joints.block_order[index]
         for row in range(rows.block_row[block], rows.block_row[block + 1]):
             alm.stiffness[row, 0] = 0.0
-            by_row.bias[row] = rows.bias[row]
-            if limits_hold and by_row.weight[row] > 0.0 and _limits(rows, row):
-                by_row.weight[row] *= -PENALTY_BILATERAL
-            if by_row.weight[row] < 0.0:
-                _, rho = with_compliance(-by_row.weight[row], rows.compliance[row])
+            if weight[row] < 0.0:
+                _, rho = with_compliance(-weight[row], rows.compliance[row])
                 alm.stiffness[row, 0] = rho
     assemble(rows, joints, number, alm.group, graph, elimination, alm.factor, True, alm.stiffness, alm.factored)
     factorize(graph.count[0], elimination.column_start, elimination.row, alm.factor)
-    _find_parts(rows, joints, workspace)
-    return True
 
 
 @subkernel
@@ -343,7 +387,7 @@ def _sweep(rows, islands, island, velocity, workspace, settings, allowed):
                     rows, velocity, workspace, row, a, b, part[a], part[b], model, directions, allowed
                 )
                 row += 2
-            elif holds and _is_bilateral(rows, row):
+            elif holds and is_bilateral(rows, row):
                 error = 0.0
                 row += 1
             else:
