@@ -13,6 +13,10 @@ factorised once a solve, of trees in linear time. So
 2. projected Gauss-Seidel sweeps over U, with these responses and their W_ii, change U's impulses,
 3. the joints are solved again, to the same error as elsewhere.
 
+Rows whose W_ii is nothing are left as they are: of two bricks that are glued and touch, joints keep the speed,
+and where that is not what the contact asks for (an overlap that is to be taken out), its impulse would grow in each
+sweep, and push when the glue breaks.
+
 A sweep visits only rows that are off by more than a share of what the sweeps aim at, and responses are made when first
 needed: limits that nothing touches, and contacts that are open, cost one product each. Bodies outside of joints respond
 by themselves.
@@ -50,6 +54,9 @@ _SHARE_BEFORE_SWEEPS = 1e-2
 _SHARE_OFF = 0.25
 # Newton steps on the joints at most; more than three are conflicts.
 _MOST_STEPS = 8
+# What bodies that joints hold give way by is rounding of H below this share of what they would alone: joints hold the
+# row, and no impulse does anything to it.
+_RATIO_HELD = EPSILON * PENALTY_BILATERAL
 # The joints are solved where the residual is this multiple of the speeds' rounding.
 _FACTOR_ROUNDING = 1e3
 # Rounds in which limits change that are taken to push or not, and an impulse that says so [N s].
@@ -415,9 +422,9 @@ def _visit_row(rows, velocity, workspace, row, a, b, part_a, part_b, allowed):
             rows.jacobian, rows.response, workspace, row, np.int64(1), a, b, part_a, part_b
         ):
             return -1.0
-        weight = workspace.diagonal[row] + compliance
-        if weight <= 0.0:
+        if workspace.diagonal[row] <= _RATIO_HELD * weight:
             return 0.0
+        weight = workspace.diagonal[row] + compliance
         wanted = _projected(rows, row, impulse - speed / weight)
     _push(rows.response, velocity, workspace, row, wanted - impulse, a, b, part_a, part_b)
     rows.impulse[row] = wanted
@@ -447,7 +454,10 @@ def _visit_friction(rows, velocity, workspace, row, a, b, part_a, part_b, model,
             rows.jacobian, rows.response, workspace, row, np.int64(2), a, b, part_a, part_b
         ):
             return -1.0
-        weight_1, weight_2, coupling = workspace.diagonal[row], workspace.diagonal[row + 1], workspace.coupling[row]
+        held_1, held_2 = workspace.diagonal[row], workspace.diagonal[row + 1]
+        if max(held_1, held_2) <= _RATIO_HELD * max(weight_1, weight_2):
+            return 0.0
+        weight_1, weight_2, coupling = held_1, held_2, workspace.coupling[row]
     else:
         for column in range(12):
             coupling += rows.jacobian[row, column] * rows.response[row + 1, column]
