@@ -8,7 +8,7 @@ to bodies,
 has the least norm in D^-1. It depends on J_B, D and f alone, so neither on the order of joints nor on the impulses that
 a solve began with. D_i = c / (1 / m_a + 1 / m_b) is the same for all rows of two bodies (those of angles being times
 the joint's size), so what joints bear is what equal springs in their places would: three bolts in a row a third each,
-where 1 / W_ii would give the one in the middle more. With H = M + J_B' D J_B of ``joint_elimination``
+where 1 / W_ii would give the one in the middle more. With H = M + J_B' D J_B of ``joint_factor``
 
     r <- r + D J_B H^-1 (f - J_B' r),    from r = 0,
 
@@ -18,7 +18,7 @@ leaves the share 1 / (1 + rho lambda) of it in each round, of a part that moves 
 import numpy as np
 
 from ..compiled.kernel import subkernel
-from .joint_elimination import factorize_joints, find_joints, is_bilateral
+from .joint_factor import factorize_joints, find_joints, is_bilateral
 from .newton.alm_bilateral import PENALTY_BILATERAL
 from .newton.alm_linear import solve_with_factor
 from .newton.alm_system import measure_speeds
