@@ -1,8 +1,10 @@
 """What a step does for joints, by address: compiled for models that have some."""
 
+import math
+
 import numpy as np
 
-from ..compiled.kernel import entry
+from ..compiled.kernel import entry, subkernel
 from ..compiled.views import numbers_of, views_of
 from ..constraints.joints.joint_motion import (
     add_stiffness,
@@ -15,7 +17,9 @@ from ..constraints.joints.joint_motion import (
 )
 from ..constraints.joints.joint_rows import acts, build_joint_rows, find_held_bodies
 from ..constraints.joints.joint_velocity import end_joints, move_joint_rows
+from ..solvers.redundant_joints import find_least_impulses, may_be_redundant
 from .integration import place_at_end
+from .islands import has_joints
 from .joint_corrections import correct_joints
 from .sleeping import wake_joined
 
@@ -119,10 +123,19 @@ def run_move_joint_rows(arrays, island, bounces):
 
 
 @entry
-def run_end_joints(arrays):
-    """Note what the joints have borne, and break those that bore too much."""
+def run_end_joints(arrays, is_last):
+    """Note what the joints have borne, and break those that bore too much.
+
+    Parameters
+    ----------
+    arrays : StepArrays
+        Written: impulses and state of the joints.
+    is_last : int64
+        1 in the frame's last substep: what the joints bear there is reported.
+    """
     members = views_of(arrays)
     contacts = members.collision.contacts[members.collision.roles.present[0]]
+    _share_among_redundant(members, contacts.count[0], is_last == 1)
     end_joints(
         members.model.joints,
         members.joint_state,
@@ -134,6 +147,70 @@ def run_end_joints(arrays):
     h, gravity = numbers_of(members.settings.step).h, members.settings.gravity
     for body in range(members.model.joints.is_jointed.size):
         note_gain(members.joint_state, body, (h * gravity[0], h * gravity[1], h * gravity[2]))
+
+
+@subkernel
+def _share_among_redundant(members, first_block, is_reported):
+    """Let joints that could bear what others bear share it in the one way that is unique (``redundant_joints``).
+
+    In substeps that somebody asks for it: those that are reported, and all where joints may break. The next one begins
+    with these impulses, so what rows bear against each other gathers nowhere.
+    """
+    problem, rows, islands = members.problem, members.problem.rows, members.problem.islands
+    for island in range(islands.count[0]):
+        # what stands still bears what it bore
+        if members.solves.keeps_standing[island] or not has_joints(rows, islands, island, first_block):
+            continue
+        if not (is_reported or _may_break(members, island, first_block)):
+            continue
+        if may_be_redundant(rows, islands, island, problem.parent):
+            _gather_totals(members, island, first_block)
+            if find_least_impulses(rows, islands, island, problem.jointed, problem.jointed.kept_impulse):
+                _take_least_impulses(members, first_block)
+
+
+@subkernel
+def _may_break(members, island, first_block):
+    """Whether some joint of an island breaks under some load."""
+    islands, joint_state = members.problem.islands, members.joint_state
+    for place in range(islands.block_first[island], islands.block_first[island + 1]):
+        block = islands.block_order[place]
+        if block >= first_block:
+            breaking = joint_state.breaking[joint_state.joint_of_block[block - first_block]]
+            if min(breaking[0], breaking[1]) < math.inf:
+                return True
+    return False
+
+
+@subkernel
+def _gather_totals(members, island, first_block):
+    """Gather the impulses of an island's joints in the whole substep."""
+    rows, islands, joint_state = members.problem.rows, members.problem.islands, members.joint_state
+    joints, total, taken = members.model.joints, members.problem.jointed.kept_impulse, members.problem.contact_rows
+    for place in range(islands.block_first[island], islands.block_first[island + 1]):
+        block = islands.block_order[place]
+        if block < first_block:
+            continue
+        joint, row = joint_state.joint_of_block[block - first_block], rows.block_row[block]
+        for index in range(joints.row_first[joint], joints.row_first[joint + 1]):
+            impact = taken.joint_impulse[row - np.int64(3) * first_block]
+            total[row] = rows.impulse[row] + joint_state.given[index] + impact
+            row += 1
+
+
+@subkernel
+def _take_least_impulses(members, first_block):
+    """Add what least impulses differ by to those of the substep, and to those that the next one begins with."""
+    rows, joints, joint_state = members.problem.rows, members.model.joints, members.joint_state
+    shared, by_row = members.problem.jointed.islands, members.problem.jointed.alm.by_row
+    for place in range(shared.block_first[1]):
+        block = shared.block_order[place]
+        joint, row = joint_state.joint_of_block[block - first_block], rows.block_row[block]
+        for index in range(joints.row_first[joint], joints.row_first[joint + 1]):
+            if by_row.weight[row] < 0.0:
+                rows.impulse[row] += by_row.shift[row]
+                joint_state.impulse[index] += by_row.shift[row]
+            row += 1
 
 
 @entry

@@ -9,6 +9,8 @@ where overlaps were taken out or bodies bounce: how fast are they afterwards? So
 energy, and a bounce starts at the surface.
 """
 
+import numpy as np
+
 from ..compiled.kernel import kernel
 from ..compiled.views import numbers_of, views_of
 from ..constraints.contact_rows import store_contact_impulses
@@ -63,10 +65,11 @@ def advance_frame(arrays):
 
         solve_islands(members, SOLVE_VELOCITIES)
         broken = count_broken(members.joint_state)
-        if model.joints.body_a.size > 0:
-            call_stage(stages, END_JOINTS, arrays)
-
         all_stand = note_standing(members, step)
+        if model.joints.body_a.size > 0:
+            goes_on = record.substeps[0] + 1 < step.substeps and not (all_stand and step.ends_at_rest == 1)
+            call_stage(stages, END_JOINTS, arrays, np.int64(0 if goes_on else 1))
+
         if count_broken(members.joint_state) > broken:
             # what they held is about to move
             forget_standing(members.motion.stands)

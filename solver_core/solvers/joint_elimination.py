@@ -13,6 +13,10 @@ factorised once a solve, of trees in linear time. So
 2. projected Gauss-Seidel sweeps over U, with these responses and their W_ii, change U's impulses,
 3. the joints are solved again, to the same error as elsewhere.
 
+Rows whose W_ii is nothing are left as they are: of two bricks that are glued and touch, joints keep the speed,
+and where that is not what the contact asks for (an overlap that is to be taken out), its impulse would grow in each
+sweep, and push when the glue breaks.
+
 A sweep visits only rows that are off by more than a share of what the sweeps aim at, and responses are made when first
 needed: limits that nothing touches, and contacts that are open, cost one product each. Bodies outside of joints respond
 by themselves.
@@ -31,15 +35,12 @@ from ..problem.friction import visit_friction
 from ..problem.problem import FAILED
 from ..problem.residuals import natural_map, problem_scale, project_impulse, row_velocity
 from ..problem.rows import BOX_FRICTION
-from .linear_algebra.block_cholesky import factorize
+from .joint_factor import factorize_joints, find_joints, is_bilateral, is_pushing_limit
 from .linear_algebra.block_products import BLOCK, SIZE, add_products, subtract_image
-from .linear_algebra.body_graph import build_body_graph
-from .linear_algebra.elimination import find_elimination
 from .newton.alm_bilateral import PENALTY_BILATERAL, take_conflicts_out
-from .newton.alm_hessian import assemble
 from .newton.alm_linear import solve_with_factor
 from .newton.alm_penalty import EPSILON
-from .newton.alm_system import group_rows, largest_speed, measure_speeds, set_velocities, with_compliance
+from .newton.alm_system import largest_speed, measure_speeds, set_velocities, with_compliance
 from .shared.status import fail, status_of
 
 # Sweeps end when one changes speeds by less than this share of the scale.
@@ -50,6 +51,9 @@ _SHARE_BEFORE_SWEEPS = 1e-2
 _SHARE_OFF = 0.25
 # Newton steps on the joints at most; more than three are conflicts.
 _MOST_STEPS = 8
+# What bodies that joints hold give way by is rounding of H below this share of what they would alone: joints hold the
+# row, and no impulse does anything to it.
+_RATIO_HELD = EPSILON * PENALTY_BILATERAL
 # The joints are solved where the residual is this multiple of the speeds' rounding.
 _FACTOR_ROUNDING = 1e3
 # Rounds in which limits change that are taken to push or not, and an impulse that says so [N s].
@@ -114,18 +118,6 @@ def solve_with_joints_eliminated(rows, islands, island, free_velocity, velocity,
 
 
 @subkernel
-def _is_bilateral(rows, row):
-    return rows.normal_row[row] < 0 and rows.lower[row] == -math.inf and rows.upper[row] == math.inf
-
-
-@subkernel
-def _limits(rows, row):
-    """Whether a row is that of a limit that pushes."""
-    is_one_sided = rows.normal_row[row] < 0 and rows.lower[row] == 0.0 and rows.upper[row] == math.inf
-    return is_one_sided and rows.impulse[row] > 0.0
-
-
-@subkernel
 def _change_limits(rows, workspace, velocity, target):
     """Let limits go that would pull, and let those push that bodies pass; returns whether there was any."""
     joints, by_row, changed = workspace.islands, workspace.alm.by_row, False
@@ -149,52 +141,21 @@ def _change_limits(rows, workspace, velocity, target):
 @subkernel
 def _begin(rows, islands, island, workspace, limits_hold):
     """Find the joints, and factorise H; returns whether there is room for the factor."""
-    part, joints, alm = workspace.part, workspace.islands, workspace.alm
-    first_row = workspace.first
+    joints, by_row = workspace.islands, workspace.alm.by_row
+    if not find_joints(rows, islands, island, workspace, limits_hold):
+        return False
     workspace.used[0] = 0
     for index in range(islands.block_first[island], islands.block_first[island + 1]):
         block = islands.block_order[index]
-        part[rows.body_a[block]] = part[rows.body_b[block]] = -1
-    blocks = 0
-    for index in range(islands.block_first[island], islands.block_first[island + 1]):
-        block = islands.block_order[index]
-        holds, is_contact = False, False
         for row in range(rows.block_row[block], rows.block_row[block + 1]):
-            first_row[row] = -1
-            is_contact = is_contact or rows.normal_row[row] >= 0
-            holds = holds or _is_bilateral(rows, row) or (limits_hold and _limits(rows, row))
-        holds = holds and not is_contact
-        if holds:
-            joints.block_order[blocks] = block
-            blocks += 1
-            part[rows.body_a[block]] = part[rows.body_b[block]] = 0
-    bodies = 0
-    for index in range(islands.body_first[island], islands.body_first[island + 1]):
-        body = islands.body_order[index]
-        if part[body] == 0:
-            joints.body_order[bodies] = body
-            bodies += 1
-    joints.count[0], joints.block_first[0], joints.body_first[0] = 1, 0, 0
-    joints.block_first[1], joints.body_first[1] = blocks, bodies
-    graph, elimination, by_row = alm.graph, alm.elimination, alm.by_row
-    number = np.int64(0)
-    if not build_body_graph(rows, joints, number, graph):
-        find_elimination(graph, elimination)
-    if elimination.column_start[graph.count[0]] == 0 and graph.count[1] > 0:
-        return False
-    group_rows(rows, joints, number, alm.group, by_row.weight, PENALTY_BILATERAL)
-    for index in range(blocks):
+            workspace.first[row] = -1
+    for index in range(joints.block_first[1]):
         block = joints.block_order[index]
         for row in range(rows.block_row[block], rows.block_row[block + 1]):
-            alm.stiffness[row, 0] = 0.0
             by_row.bias[row] = rows.bias[row]
-            if limits_hold and by_row.weight[row] > 0.0 and _limits(rows, row):
+            if limits_hold and by_row.weight[row] > 0.0 and is_pushing_limit(rows, row):
                 by_row.weight[row] *= -PENALTY_BILATERAL
-            if by_row.weight[row] < 0.0:
-                _, rho = with_compliance(-by_row.weight[row], rows.compliance[row])
-                alm.stiffness[row, 0] = rho
-    assemble(rows, joints, number, alm.group, graph, elimination, alm.factor, True, alm.stiffness, alm.factored)
-    factorize(graph.count[0], elimination.column_start, elimination.row, alm.factor)
+    factorize_joints(rows, joints, workspace.alm)
     _find_parts(rows, joints, workspace)
     return True
 
@@ -343,7 +304,7 @@ def _sweep(rows, islands, island, velocity, workspace, settings, allowed):
                     rows, velocity, workspace, row, a, b, part[a], part[b], model, directions, allowed
                 )
                 row += 2
-            elif holds and _is_bilateral(rows, row):
+            elif holds and is_bilateral(rows, row):
                 error = 0.0
                 row += 1
             else:
@@ -371,9 +332,9 @@ def _visit_row(rows, velocity, workspace, row, a, b, part_a, part_b, allowed):
             rows.jacobian, rows.response, workspace, row, np.int64(1), a, b, part_a, part_b
         ):
             return -1.0
-        weight = workspace.diagonal[row] + compliance
-        if weight <= 0.0:
+        if workspace.diagonal[row] <= _RATIO_HELD * weight:
             return 0.0
+        weight = workspace.diagonal[row] + compliance
         wanted = _projected(rows, row, impulse - speed / weight)
     _push(rows.response, velocity, workspace, row, wanted - impulse, a, b, part_a, part_b)
     rows.impulse[row] = wanted
@@ -403,7 +364,10 @@ def _visit_friction(rows, velocity, workspace, row, a, b, part_a, part_b, model,
             rows.jacobian, rows.response, workspace, row, np.int64(2), a, b, part_a, part_b
         ):
             return -1.0
-        weight_1, weight_2, coupling = workspace.diagonal[row], workspace.diagonal[row + 1], workspace.coupling[row]
+        held_1, held_2 = workspace.diagonal[row], workspace.diagonal[row + 1]
+        if max(held_1, held_2) <= _RATIO_HELD * max(weight_1, weight_2):
+            return 0.0
+        weight_1, weight_2, coupling = held_1, held_2, workspace.coupling[row]
     else:
         for column in range(12):
             coupling += rows.jacobian[row, column] * rows.response[row + 1, column]

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from cairn.solver_core import FrameInput, Hinge, ModelBuilder, Point, Simulation, SimulationOptions
+from cairn.solver_core import Fixed, FrameInput, Hinge, ModelBuilder, Point, Simulation, SimulationOptions
 from cairn.solver_core.geometry.shapes import Box, Sphere
 from cairn.solver_core.model.joints.axis import Axis
 from cairn.solver_core.model.model import BodyKind
@@ -29,6 +29,25 @@ def swinging_ball(mass, links, bricks):
     return builder.build()
 
 
+def glued_wall(distance):
+    """Bricks that touch, each glued to its neighbours until it bears 960 N, and a heavy ball that flies at them."""
+    builder, bricks = ModelBuilder(), {}
+    builder.add_body(shape=Box((20.0, 20.0, 0.5)), kind=BodyKind.STATIC, position=(0.0, 0.0, -0.5))
+    for row in range(5):
+        for column in range(6):
+            place = (column - 2.5, 0.0, 0.25 + 0.5 * row)
+            bricks[row, column] = builder.add_body(shape=Box((0.5, 0.25, 0.25)), mass=2.0, position=place)
+    for (row, column), brick in bricks.items():
+        for other in ((row + 1, column), (row, column + 1)):
+            if other in bricks:
+                place = (0.5 * (column + other[1]) - 2.5, 0.0, 0.25 + 0.25 * (row + other[0]))
+                builder.add_joint(
+                    Fixed(), brick, bricks[other], position=place, breaking_force=960.0, breaking_torque=960.0
+                )
+    builder.add_body(shape=Sphere(0.5), mass=80.0, position=(0.0, -distance, 1.37), linear_velocity=(0.0, 15.95, -0.82))
+    return builder.build()
+
+
 def played(model, quality, frames):
     simulation = Simulation(model, SimulationOptions(quality=quality, sleeping=False, threads=1))
     reports = [simulation.advance_frame() for _ in range(frames)]
@@ -46,6 +65,22 @@ def test_joints_hold_where_a_load_on_light_links_hits_what_stands(mass, links, b
     assert max(report.joint_error for report in reports) < 1e-7
     assert np.diff(energy).max() < 1e-4 * energy[0]
     assert max(report.max_penetration for report in reports) < 0.02
+
+
+@pytest.mark.parametrize("distance", [1.5, 1.45])
+def test_what_is_glued_and_touches_does_not_burst_when_the_glue_breaks(distance):
+    """Joints keep the speed of a contact within the glue: an impulse that a sweep lets grow there pushes afterwards."""
+    model = glued_wall(distance)
+    simulation = Simulation(model, SimulationOptions(frame_rate=96.0, substeps=1, sleeping=False, threads=1))
+    reports = [simulation.advance_frame() for _ in range(12)]
+    energy = np.array([report.kinetic_energy + report.potential_energy for report in reports])
+    assert sum(len(report.broke) for report in reports) > 30
+    assert np.diff(energy).max() < 1e-3 * energy[0]
+    # the floor pushes no more than what stands on it asks for: the ball has 80 kg, the wall 60 kg
+    momentum = model.arrays.mass @ simulation.velocities()[:, :3]
+    assert abs(momentum[0]) < 5.0
+    assert momentum[2] < -0.82 * 80.0
+    assert np.abs(simulation.velocities()[:, :3]).max() < 12.0
 
 
 @pytest.mark.parametrize(("angle", "mass"), [(60.0, 300.0), (68.0, 300.0), (72.0, 1000.0)])

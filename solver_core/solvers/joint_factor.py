@@ -1,0 +1,100 @@
+"""The joints of an island as a problem of their own, and the factor of H = M + J_B' D J_B, of the rows B that hold."""
+
+import math
+
+import numpy as np
+
+from ..compiled.kernel import subkernel
+from .linear_algebra.block_cholesky import factorize
+from .linear_algebra.body_graph import build_body_graph
+from .linear_algebra.elimination import find_elimination
+from .newton.alm_bilateral import PENALTY_BILATERAL
+from .newton.alm_hessian import assemble
+from .newton.alm_system import group_rows, with_compliance
+
+
+@subkernel
+def find_joints(rows, islands, island, workspace, limits_hold):
+    """Find the joints of an island, and how to eliminate them.
+
+    Parameters
+    ----------
+    rows, islands, island
+        Read.
+    workspace : JointedArrays
+        Written: the joints as an island of their own, with graph, elimination, and weights as of ``group_rows``.
+    limits_hold : bool
+        Limits that push are rows that hold.
+
+    Returns
+    -------
+    bool
+        Whether there is room for the factor.
+    """
+    part, joints, alm = workspace.part, workspace.islands, workspace.alm
+    for index in range(islands.block_first[island], islands.block_first[island + 1]):
+        block = islands.block_order[index]
+        part[rows.body_a[block]] = part[rows.body_b[block]] = -1
+    blocks = 0
+    for index in range(islands.block_first[island], islands.block_first[island + 1]):
+        block = islands.block_order[index]
+        holds, is_contact = False, False
+        for row in range(rows.block_row[block], rows.block_row[block + 1]):
+            is_contact = is_contact or rows.normal_row[row] >= 0
+            holds = holds or is_bilateral(rows, row) or (limits_hold and is_pushing_limit(rows, row))
+        holds = holds and not is_contact
+        if holds:
+            joints.block_order[blocks] = block
+            blocks += 1
+            part[rows.body_a[block]] = part[rows.body_b[block]] = 0
+    bodies = 0
+    for index in range(islands.body_first[island], islands.body_first[island + 1]):
+        body = islands.body_order[index]
+        if part[body] == 0:
+            joints.body_order[bodies] = body
+            bodies += 1
+    joints.count[0], joints.block_first[0], joints.body_first[0] = 1, 0, 0
+    joints.block_first[1], joints.body_first[1] = blocks, bodies
+    graph, elimination, number = alm.graph, alm.elimination, np.int64(0)
+    if not build_body_graph(rows, joints, number, graph):
+        find_elimination(graph, elimination)
+    if elimination.column_start[graph.count[0]] == 0 and graph.count[1] > 0:
+        return False
+    group_rows(rows, joints, number, alm.group, alm.by_row.weight, PENALTY_BILATERAL)
+    return True
+
+
+@subkernel
+def factorize_joints(rows, joints, alm):
+    """Factorise H = M + J_B' D J_B, where D is minus the weight of rows that have a negative one.
+
+    Parameters
+    ----------
+    rows, joints
+        Read; of ``find_joints``.
+    alm : AlmWorkspace
+        ``by_row.weight`` is read; stiffness and factor are written.
+    """
+    graph, elimination, weight, number = alm.graph, alm.elimination, alm.by_row.weight, np.int64(0)
+    for index in range(joints.block_first[1]):
+        block = joints.block_order[index]
+        for row in range(rows.block_row[block], rows.block_row[block + 1]):
+            alm.stiffness[row, 0] = 0.0
+            if weight[row] < 0.0:
+                _, rho = with_compliance(-weight[row], rows.compliance[row])
+                alm.stiffness[row, 0] = rho
+    assemble(rows, joints, number, alm.group, graph, elimination, alm.factor, True, alm.stiffness, alm.factored)
+    factorize(graph.count[0], elimination.column_start, elimination.row, alm.factor)
+
+
+@subkernel
+def is_bilateral(rows, row):
+    """Whether a row holds in both directions, whatever that takes."""
+    return rows.normal_row[row] < 0 and rows.lower[row] == -math.inf and rows.upper[row] == math.inf
+
+
+@subkernel
+def is_pushing_limit(rows, row):
+    """Whether a row is that of a limit that pushes."""
+    is_one_sided = rows.normal_row[row] < 0 and rows.lower[row] == 0.0 and rows.upper[row] == math.inf
+    return is_one_sided and rows.impulse[row] > 0.0
