@@ -135,7 +135,7 @@ def words_with_bevel_fall():
         no_faster_than(9),
         nothing_below(0, slack=0.02),
         moves("Letter", -0.8, axis=1),
-        rests_from(130, "Letter", 0.02),
+        rests_from(130, "Letter"),
     ]
 
 
