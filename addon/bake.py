@@ -282,7 +282,8 @@ class _Bake:
         simulation = Simulation(self.export.model, SimulationOptions(**self.options))
         first, end = self.export.frame_start, self.export.frame_end
         last = self.checkpoints.last_frame(end)
-        identity = identity_of(self.scene, self.export, self.options)
+        # without checkpoints nobody asks whose they are
+        identity = identity_of(self.scene, self.export, self.options) if self.checkpoints.plan else {}
         self.trajectory = self.checkpoints.begin(simulation, identity, end - first)
         begin = first + 1 + self.trajectory.frame_count
         self.forecast = self._forecast(begin, last)

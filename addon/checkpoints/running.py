@@ -93,7 +93,7 @@ class BakeCheckpoints:
         simulation : Simulation
             At its beginning; changed to the checkpoint.
         identity : dict
-            Of ``identity_of``.
+            Of ``identity_of``; empty without a plan.
         frame_count : int
             How many frames the bake has.
 

@@ -192,7 +192,7 @@ class Manifold(NamedTuple):
     gap : float64 [M]
         [m]
     angle : float64 [M]
-        A key for sorting around a polygon.
+        Squared distances from the points that are kept, while vertices are chosen [m^2].
     """
 
     point_a: np.ndarray

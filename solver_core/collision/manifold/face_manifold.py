@@ -4,7 +4,8 @@ Sutherland and Hodgman's clipping (1974; Ericson 2005, section 8.3.4). The refer
 of the clipped polygon gives a contact, with its foot on the reference plane as the other surface point, so that the
 gap along the normal is exact.
 
-A hull's lowest vertex, and low ones beside the incident face, are contacts too.
+A hull's lowest vertex, and low ones beside the incident face, are contacts too. These are chosen by when they would
+land: around a rounded edge the outer vertices are higher, and a body that rested on them alone would sink between them.
 
 Reduction drops, one by one, the corner whose loss changes the polygon least (as Visvalingam and Whyatt 1993 simplify
 lines), never the deepest. That keeps area, needs no tolerance in metres, and merges corners that clipping has doubled.
@@ -33,6 +34,11 @@ RATIO_NEGLIGIBLE_CORNER = 1e-3
 # Weight of perimeter times diameter against area in what a polygon loses. Decides only where the polygon is nearly a
 # line and has no area to lose: then its ends must stay.
 WEIGHT_PERIMETER = 1e-3
+
+# Of low vertices, two this close are one contact, and heights above the deepest count from so far below it: what lies
+# less above it can act before contacts are made anew (shares of the smaller shape's size).
+RATIO_SAME_VERTEX = 1e-3
+RATIO_LEVEL = 0.002
 
 # Vertices that lie at most this share of the smaller shape's size above the lowest one are low.
 RATIO_LOW_VERTEX = 0.01
@@ -98,8 +104,9 @@ def face_manifold(
             polytopes, incident, incident_face, sides, nx, ny, nz, is_face_of_b, reach, size, scratch, count
         )
     if count > of_polygon:
-        sort_around(manifold, is_face_of_b, count, nx, ny, nz)
-    count = reduce_polygon(manifold, is_face_of_b, count, maximal_points, nx, ny, nz)
+        count = choose_vertices(manifold, is_face_of_b, count, maximal_points, size)
+    else:
+        count = reduce_polygon(manifold, is_face_of_b, count, maximal_points, nx, ny, nz)
     deepest = INFINITE
     for point in range(count):
         deepest = min(deepest, manifold.gap[point])
@@ -261,32 +268,35 @@ def add_vertex(corner, sides, nx, ny, nz, is_face_of_b, limit, tolerance, scratc
 
 
 @subkernel
-def sort_around(manifold, is_face_of_b, count, nx, ny, nz):
-    """Sort the contacts counterclockwise around their middle, by insertion."""
-    points, key = manifold.point_a if is_face_of_b else manifold.point_b, manifold.angle
-    mx, my, mz = 0.0, 0.0, 0.0
+def choose_vertices(manifold, is_face_of_b, count, maximal_points, size):
+    """Keep the deepest contact, and after it always the one that would land first if the shape turned about a kept one.
+
+    Of that one the distance from all that are kept, over its height above the deepest, is largest: of vertices at one
+    height the farthest one (Gonzalez 1985). In place, in the order in which they are chosen; returns how many are kept.
+    """
+    points, gap, apart = manifold.point_a if is_face_of_b else manifold.point_b, manifold.gap, manifold.angle
+    best = np.int64(0)
     for point in range(count):
-        mx += points[point, 0] / count
-        my += points[point, 1] / count
-        mz += points[point, 2] / count
-    # The direction of angle 0, and the one of a quarter turn.
-    ux, uy, uz = points[0, 0] - mx, points[0, 1] - my, points[0, 2] - mz
-    vx, vy, vz = ny * uz - nz * uy, nz * ux - nx * uz, nx * uy - ny * ux
-    for point in range(count):
-        x, y, z = points[point, 0] - mx, points[point, 1] - my, points[point, 2] - mz
-        across = x * vx + y * vy + z * vz
-        along = x * ux + y * uy + z * uz
-        length = abs(across) + abs(along)
-        # Grows with the angle from 0 to 4, without a trigonometric function.
-        angle = 0.0
-        if length > 0.0:
-            angle = 1.0 - along / length if across >= 0.0 else 3.0 + along / length
-        key[point] = angle
-    for point in range(1, count):
-        place = point
-        while place > 0 and key[place - 1] > key[place]:
-            swap_points(manifold, place - 1, place)
-            place -= 1
+        apart[point] = INFINITE
+        if gap[point] < gap[best]:
+            best = point
+    base, limit = gap[best] - RATIO_LEVEL * size, (RATIO_SAME_VERTEX * size) ** 2
+    kept = np.int64(0)
+    while True:
+        swap_points(manifold, kept, best)
+        kept += 1
+        most, best = 0.0, np.int64(-1)
+        for point in range(kept, count):
+            square = 0.0
+            for i in range(3):
+                square += (points[point, i] - points[kept - 1, i]) ** 2
+            apart[point] = min(apart[point], square)
+            slope = apart[point] / (gap[point] - base) ** 2
+            if apart[point] > limit and slope > most:
+                most, best = slope, point
+        if best < 0 or kept >= maximal_points:
+            break
+    return kept
 
 
 @subkernel

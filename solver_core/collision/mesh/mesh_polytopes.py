@@ -25,13 +25,13 @@ from ..manifold.face_manifold import (
     RATIO_CLIP,
     add_contact,
     add_low_vertices,
+    choose_vertices,
     face_manifold,
     most_opposed_face,
     move_point,
     place_face,
     reduce_polygon,
     side_plane,
-    sort_around,
 )
 from ..manifold.polytope_contacts import RATIO_FACE_PREFERRED, RATIO_TIE, closest_of_edges
 from .mesh_features import (
@@ -203,8 +203,8 @@ def face_points(polytopes, pair, flags, side, reach, scratch):
     of_polygon = count
     count = add_low_vertices(polytopes, other, opposed, 3, nx, ny, nz, no, reach, size, scratch, count)
     if count > of_polygon:
-        sort_around(manifold, no, count, nx, ny, nz)
-    if count > pair.maximal_points:
+        count = choose_vertices(manifold, no, count, pair.maximal_points, size)
+    elif count > pair.maximal_points:
         count = reduce_polygon(manifold, no, count, pair.maximal_points, nx, ny, nz)
     scratch.axes.normal[0], scratch.axes.normal[1], scratch.axes.normal[2] = nx, ny, nz
     return count

@@ -322,6 +322,17 @@ def test_hulls_touch_every_kind_of_floor_with_their_lowest_vertex(kind):
         np.testing.assert_allclose(manifold.normal[0], (0, 0, 1), atol=1e-9)
 
 
+def test_a_face_with_a_rounded_edge_rests_on_its_own_corners():
+    """Not on those around them, which are farther out but higher: the face would sink between them."""
+    face = np.column_stack([SQUARE[:, :2], np.zeros(4)])
+    edge = np.column_stack([1.03 * SQUARE[:, :2], np.full(4, 0.008)])
+    hull = ConvexHull.from_points(np.concatenate([face, edge, edge + (0, 0, 0.5)]))
+    for gap in (1e-4, 0.0, -1e-3):
+        lowest = hull.vertices[:, 2].min()
+        manifold = collide(Box((5, 5, 0.5)), hull, ((0, 0, -0.5), IDENTITY), ((0, 0, gap - lowest), IDENTITY))
+        np.testing.assert_allclose(np.sort(manifold.gap)[:4], gap, atol=1e-9)
+
+
 def test_needles_touch_where_they_cross():
     """Two needles of 1 : 500, crossed: one point, exact gap."""
     needle = ConvexHull.from_points(corners((1.0, 0.002, 0.002)))
