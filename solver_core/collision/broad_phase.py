@@ -99,9 +99,52 @@ def find_unseen_pair(model, body_kind, velocity, h, pairs, workspace):
         return True
     found = keep_colliding(model, shapes.body, tree.bounds, tree.margin, no_slack, pairs.scratch, found)
     for pair_number in range(found):
-        if not is_pair(pairs, pairs.scratch[0, pair_number], pairs.scratch[1, pair_number]):
+        one, two = pairs.scratch[0, pair_number], pairs.scratch[1, pair_number]
+        if not is_pair(pairs, one, two) and not _stay_apart(shapes, velocity, h, one, two, workspace):
             return True
     return False
+
+
+@subkernel
+def _stay_apart(shapes, velocity, h, one, two, workspace):
+    """Whether two shapes stay apart all through the substep, as seen along some axis of either.
+
+    Of turned boxes half of those whose bounds overlap do.
+    """
+    slack = 0.0
+    for shape in (one, two):
+        slack += _turning(shapes.body[shape], velocity, h, shape, shapes.kind[shape], workspace)
+        slack += h * workspace.shape_parameters.surface_speed[shape]
+    a, b = shapes.body[one], shapes.body[two]
+    for shape in (one, two):
+        for axis in range(3):
+            pose = workspace.shape_pose[shape]
+            x, y, z = pose[0, axis], pose[1, axis], pose[2, axis]
+            lower_1, upper_1 = _extent_along(shapes.kind[one], one, (x, y, z), workspace)
+            lower_2, upper_2 = _extent_along(shapes.kind[two], two, (x, y, z), workspace)
+            way = x * (velocity[b, 0] - velocity[a, 0]) + y * (velocity[b, 1] - velocity[a, 1])
+            way = h * (way + z * (velocity[b, 2] - velocity[a, 2]))
+            if max(lower_2 + min(way, 0.0) - upper_1, lower_1 - upper_2 - max(way, 0.0)) > slack:
+                return True
+    return False
+
+
+@subkernel
+def _extent_along(kind, shape, direction, workspace):
+    """Least and largest coordinate of a shape, or of what bounds it, along a direction."""
+    pose = workspace.shape_pose[shape]
+    x, y, z = direction
+    center = x * pose[POSITION, 0] + y * pose[POSITION, 1] + z * pose[POSITION, 2]
+    if is_round(kind):
+        cosine = x * pose[0, 2] + y * pose[1, 2] + z * pose[2, 2]
+        lower, upper = round_extent(kind, workspace.shape_parameters.parameters[shape], cosine)
+        return center + lower, center + upper
+    half, extent = 0.0, workspace.polytopes.bounds[workspace.polytope[shape]]
+    for axis in range(3):
+        share = x * pose[0, axis] + y * pose[1, axis] + z * pose[2, axis]
+        center += share * 0.5 * (extent[0, axis] + extent[1, axis])
+        half += abs(share) * 0.5 * (extent[1, axis] - extent[0, axis])
+    return center - half, center + half
 
 
 @subkernel
@@ -177,21 +220,14 @@ def bound_shapes(shapes, body_kind, velocity, h, fall, slack_share, workspace):
     workspace : CollisionWorkspace
         Poses read, ``tree.bounds`` written.
     """
-    bounds, local_pose, shape_pose = workspace.tree.bounds, workspace.local_pose, workspace.shape_pose
+    bounds, shape_pose = workspace.tree.bounds, workspace.shape_pose
     shape_parameters, surplus = workspace.shape_parameters, workspace.predicted.surplus
     parameters, surface_speed = shape_parameters.parameters, shape_parameters.surface_speed
     extent, polytope = workspace.polytopes.bounds, workspace.polytope
     for shape in range(len(bounds)):
         body = shapes.body[shape]
         kind = shapes.kind[shape]
-        is_sphere = kind == SPHERE
-        spin, offset = 0.0, 0.0
-        for i in range(3):
-            spin += velocity[body, 3 + i] ** 2
-            offset += local_pose[shape, POSITION, i] ** 2
-        # Bodies turn about their centre of mass. A ball that turns about its own centre sweeps nothing.
-        radius = offset**0.5 + (0.0 if is_sphere else shape_parameters.bounding_radius[shape])
-        slack = spin**0.5 * radius * h + (fall if body_kind[body] == DYNAMIC else 0.0)
+        slack = _turning(body, velocity, h, shape, kind, workspace) + (fall if body_kind[body] == DYNAMIC else 0.0)
         slack += slack_share * surplus[body]
         slack += h * surface_speed[shape]
         for i in range(3):
@@ -210,6 +246,20 @@ def bound_shapes(shapes, body_kind, velocity, h, fall, slack_share, workspace):
             travel = velocity[body, i] * h
             bounds[shape, 0, i] = center - half - slack + min(travel, 0.0)
             bounds[shape, 1, i] = center + half + slack + max(travel, 0.0)
+
+
+@subkernel
+def _turning(body, velocity, h, shape, kind, workspace):
+    """How far a point of a shape goes at most because its body turns [m].
+
+    Bodies turn about their centre of mass. A ball that turns about its own centre sweeps nothing.
+    """
+    spin, offset = 0.0, 0.0
+    for i in range(3):
+        spin += velocity[body, 3 + i] ** 2
+        offset += workspace.local_pose[shape, POSITION, i] ** 2
+    radius = offset**0.5 + (0.0 if kind == SPHERE else workspace.shape_parameters.bounding_radius[shape])
+    return spin**0.5 * radius * h
 
 
 @subkernel
