@@ -10,6 +10,7 @@ from cairn.solver_core import Simulation, SimulationOptions
 from cairn.solver_core.collision.broad_phase import find_unseen_pair
 from cairn.solver_core.compiled.kernel import kernel
 from cairn.solver_core.dynamics.integration import allocate_motion, reach_farther
+from cairn.solver_core.geometry.round_shapes import Capsule, Cone, Cylinder
 from cairn.solver_core.geometry.shapes import Box, Sphere
 from cairn.solver_core.model.builder import ModelBuilder
 from cairn.solver_core.model.model import BodyKind
@@ -94,6 +95,28 @@ def test_bounds_along_the_motion_decide(speed, is_missing):
     # what cannot collide is never missing
     collider.model.arrays.collision_mask[:] = 1, 2
     assert not misses_a_pair(collider, velocity)
+
+
+ROD = 0.05
+RODS = [Box((ROD, ROD, 0.5)), Cylinder(ROD, 0.5), Capsule(ROD, 0.45), Cone(ROD, 0.5)]
+
+
+@pytest.mark.parametrize(("way", "is_missing"), [(1.1, False), (1.25, True)])
+@pytest.mark.parametrize("shape", RODS, ids=lambda shape: type(shape).__name__)
+def test_rods_that_lie_askew_are_seen_along_their_own_axes(shape, way, is_missing):
+    """Two parallel rods along (1, 1, 0), 1.2 m apart: the boxes around them meet where they are still 0.1 m apart."""
+    normal, across = np.array([1.0, -1.0, 0.0]) / 2**0.5, np.array([-1.0, 1.0, 0.0]) / 2**0.5
+    turned = (0.5**0.5, *(0.5**0.5 * across))
+    places = np.zeros(3), 1.3 * normal
+    bodies = [{"shape": shape, "position": place, "orientation": turned} for place in places]
+    collider = Collider(bodies, gravity_norm=9.81).step()
+    assert collider.pair_list() == []
+    assert abs(rotation(np.array(turned))[:, 2] @ normal) < 1e-12
+    velocity = np.zeros((2, 6))
+    velocity[0, :3] = way / SUBSTEP * normal
+    assert misses_a_pair(collider, velocity) == is_missing
+    velocity[0, 3:] = 0.5 / SUBSTEP
+    assert misses_a_pair(collider, velocity)
 
 
 @kernel
