@@ -68,7 +68,7 @@ _RATIO_CALM, _RATIO_CALM_SIZE = 0.5, 1e-4
 # what has moved in small steps. So if that is in motion and overlaps by more than the second, small steps go on, and
 # take it out. So they do where bodies roll: as these turn against each other by an angle they are led into each other
 # by half its square, and a cone would sink faster than the method takes it out.
-_RATIO_DEEP, _RATIO_DEEP_IN_MOTION = 1e-2, 2e-3
+_RATIO_DEEP, _RATIO_DEEP_IN_MOTION = 5e-3, 2e-3
 # Bodies that turn against each other by more than this in a substep roll [rad].
 _TURN_OF_ROLLING = 1e-2
 # An island in small steps is tried once their last sweep changes speeds by less than this share of that of gravity

@@ -55,7 +55,9 @@ def sweep_until_settled(rows, islands, island, velocity, sweep, settings, tau, s
     last_merit, largest, left = 0.0, math.inf, math.inf
     done, plain = np.int64(0), np.int64(0)
     if is_partitioned(islands, island):
-        limits = _RATIO_LEFT * size / tau, _RATIO_LEFT_OF_HIT * size / tau, max(most_sweeps, _MOST_SWEEPS_OF_FEW)
+        # what is pinched by something driven has no solution, and gets faster with each sweep
+        most = _MOST_SWEEPS_OF_FEW if pays else _MOST_SWEEPS
+        limits = _RATIO_LEFT * size / tau, _RATIO_LEFT_OF_HIT * size / tau, most, max(most_sweeps, most)
         largest, done, moves_many = _sweep_moved(rows, islands, island, velocity, sweep, settings, limits, pays)
         if not moves_many:
             return largest, done
@@ -94,9 +96,9 @@ def _sweep_moved(rows, islands, island, velocity, sweep, settings, limits, pays)
 
     Parameters
     ----------
-    limits : tuple of (float, float, int)
-        The change of a speed that is enough, and the one that is so after ``_MOST_SWEEPS_OF_FEW`` sweeps [m/s]; most
-        sweeps.
+    limits : tuple of (float, float, int, int)
+        The change of a speed that is enough, and the one that is so after some sweeps [m/s]; how many these are, and
+        most sweeps.
 
     Returns
     -------
@@ -105,7 +107,7 @@ def _sweep_moved(rows, islands, island, velocity, sweep, settings, limits, pays)
     moves_many : bool
         There were but two, and they have moved so many bodies that conjugate gradients cost less.
     """
-    enough, enough_of_hit, most_sweeps = limits
+    enough, enough_of_hit, some_sweeps, most_sweeps = limits
     forget_moved(islands, island, sweep)
     done, largest = np.int64(0), math.inf
     while done < _SWEEPS:
@@ -118,7 +120,7 @@ def _sweep_moved(rows, islands, island, velocity, sweep, settings, limits, pays)
         if _SWEEPS_OF_ONE * moved > islands.body_first[island + 1] - islands.body_first[island]:
             return largest, done, True
     while largest > enough and done < most_sweeps:
-        if done >= _MOST_SWEEPS_OF_FEW and largest <= enough_of_hit:
+        if done >= some_sweeps and largest <= enough_of_hit:
             break
         since, done = done, done + 1
         largest = sweep_moved(rows, islands, island, velocity, sweep, settings, (since, done, enough))
