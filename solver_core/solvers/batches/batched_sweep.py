@@ -285,7 +285,7 @@ def sweep_batches(batches, domain, impulse, velocity, change, step, moved):
 
 @subkernel
 def _is_moved(bodies, moved_in, since):
-    """Whether some body of a batch has been moved in this sweep or a later one."""
+    """Whether some body of a batch has been moved since a sweep, or in it."""
     for side in range(2):
         for lane in range(WIDTH):
             if moved_in[bodies[side, lane]] >= since:
