@@ -375,8 +375,8 @@ class Simulation:
         bodies = change_joints(self.model.arrays.joints, self._joint_state, frame_input, duration)
         if bodies.any():
             wake_groups_of(self._sleep, self._acting.kind, bodies)
-        if frame_input.joint_enabled is not None:
-            exclude_joined(self.model.arrays, self._arrays, self._joint_state)
+            if frame_input.joint_enabled is not None:
+                exclude_joined(self.model.arrays, self._arrays, self._joint_state)
 
     def _change_kinds(self, kind):
         """A body that stood still keeps its pose and has no velocity; a kinematic one keeps its velocity."""

@@ -4,7 +4,7 @@ import itertools
 
 import numpy as np
 
-from ..geometry.hulls import ConvexHull, HullArrays, pack_hulls
+from ..geometry.hulls import HullArrays, pack_boxes, pack_hulls
 from .data.mesh_tables import triangle_rows
 from .data.workspace import (
     BOX,
@@ -73,19 +73,14 @@ def _polytope_tables(shapes, hulls, meshes):
     """Tables of hulls, of boxes as hulls (equal boxes once), of a point and of meshes; and the row of each shape."""
     hull_count = len(hulls.flat_face)
     polytope = np.zeros(len(shapes.kind), np.int64)
-    boxes, rows = [], {}
-    for shape, kind in enumerate(shapes.kind):
-        if kind == BOX:
-            row = rows.setdefault(tuple(shapes.parameters[shape]), len(boxes))
-            if row == len(boxes):
-                boxes.append(ConvexHull.from_box(shapes.parameters[shape]))
-            polytope[shape] = hull_count + row
-        elif kind == HULL:
-            polytope[shape] = shapes.hull[shape]
+    is_hull, is_box = shapes.kind == HULL, shapes.kind == BOX
+    boxes, row = np.unique(shapes.parameters[is_box], axis=0, return_inverse=True)
+    polytope[is_hull] = shapes.hull[is_hull]
+    polytope[is_box] = hull_count + row.reshape(-1)
     polytope[np.isin(shapes.kind, ROUND_KINDS)] = hull_count + len(boxes)
     is_mesh = shapes.kind == MESH
     polytope[is_mesh] = hull_count + len(boxes) + 1 + 2 * shapes.hull[is_mesh]
-    tables = _joined(_joined(hulls, pack_hulls(boxes)), _point_table())
+    tables = _joined(_joined(hulls, pack_boxes(boxes)), _point_table())
     for first, last in itertools.pairwise(meshes.start[:, 0]):
         vertices = meshes.vertex[first:last]
         tables = _joined(tables, triangle_rows((vertices.min(axis=0), vertices.max(axis=0))))

@@ -68,16 +68,19 @@ def _write_words(members, words, structures) -> tuple:
 
     That of each tuple is written to ``structures``, by the tuple's identity.
     """
-    if not isinstance(members, np.ndarray):
-        structure = type(members), *[_write_words(member, words, structures) for member in members]
-        structures[id(members)] = structure
-        return structure
-    if not members.flags.carray:
-        raise TypeError(f"an array of a step with the shape {members.shape} is not contiguous or cannot be written")
-    # As ``ctypes.data``, which takes a tenth of a millisecond for thirty arrays; an empty one has no buffer.
-    words.append(addressof(c_char.from_buffer(members)) if members.size else members.ctypes.data)
-    words.extend(members.shape)
-    return members.dtype.char, members.ndim
+    structure = [type(members)]
+    for member in members:
+        if not isinstance(member, np.ndarray):
+            structure.append(_write_words(member, words, structures))
+            continue
+        if not member.flags.carray:
+            raise TypeError(f"an array of a step with the shape {member.shape} is not contiguous or cannot be written")
+        # As ``ctypes.data``, which takes a tenth of a millisecond for thirty arrays; an empty one has no buffer.
+        words.append(addressof(c_char.from_buffer(member)) if member.size else member.ctypes.data)
+        words.extend(member.shape)
+        structure.append((member.dtype.char, member.ndim))
+    structures[id(members)] = tuple(structure)
+    return structures[id(members)]
 
 
 def _structure_of(members, structures) -> tuple:

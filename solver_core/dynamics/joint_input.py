@@ -5,6 +5,7 @@ import numpy as np
 from ..model.joints.joint_arrays import FRICTION, MOTOR, SPRING, WORLD, JointArrays
 from ..model.model import ModelArrays
 
+_NO_BODIES = np.zeros(0, bool)
 # More than any key of a pair.
 _NO_PAIR = np.iinfo(np.int64).max
 # Numbers of axes in a frame's input: where the state of the joints has them, and of rows of which role.
@@ -16,6 +17,7 @@ _NUMBERS = {
     "spring_stiffness": ("spring_stiffness", SPRING),
     "spring_damping": ("spring_damping", SPRING),
 }
+_KEYED = "joint_breaking", *_NUMBERS
 
 
 def change_joints(joints: JointArrays, joint_state, frame_input, duration: float) -> np.ndarray:
@@ -34,6 +36,7 @@ def change_joints(joints: JointArrays, joint_state, frame_input, duration: float
     Returns
     -------
     bool [body_count]
+        Empty where nothing is to be changed.
 
     Raises
     ------
@@ -41,7 +44,7 @@ def change_joints(joints: JointArrays, joint_state, frame_input, duration: float
         An array has the wrong shape, or holds infinity or a negative number where there is none.
     """
     if _changes_nothing(joint_state, frame_input):
-        return np.zeros(len(joints.is_jointed), bool)
+        return _NO_BODIES
     changed = np.zeros(joints.joint_count, bool)
     if frame_input.joint_enabled is not None:
         enabled = np.asarray(frame_input.joint_enabled, bool)
@@ -72,8 +75,11 @@ def change_joints(joints: JointArrays, joint_state, frame_input, duration: float
 
 def _changes_nothing(joint_state, frame_input) -> bool:
     """Whether nothing is keyed in this frame, and no servo's place has moved in the last one."""
-    is_given = any(getattr(frame_input, name) is not None for name in ("joint_enabled", "joint_breaking", *_NUMBERS))
-    return not is_given and not joint_state.last_rate.any()
+    if any(getattr(frame_input, name) is not None for name in _KEYED) or joint_state.last_rate.any():
+        return False
+    enabled = frame_input.joint_enabled
+    # As bytes: of a few joints, NumPy would take longer than the step.
+    return enabled is None or np.asarray(enabled, bool).tobytes() == joint_state.enabled.tobytes()
 
 
 def _take_over(joints, name, given, values, role):

@@ -4,6 +4,7 @@ import copy
 
 import numpy as np
 
+from ..collision.pair_dispatch import needed_pair_kernels
 from ..compiled.kernel import kernel
 from ..compiled.views import views_of, write_numbers
 from .allocation import (
@@ -19,7 +20,10 @@ from .detection import FOUND, FULL, build_rows, find_contacts
 from .island_solve import FIRST_PASS
 from .sharing import call_stage
 from .stage_names import APPLY_FORCES
-from .step_data import StepSettings
+from .step_data import KernelTables, StepSettings
+
+# Tables of kernels that have been called from here, by what they depend on, as ``Simulation`` keeps those of frames.
+_tables_of_kernels: dict[tuple, KernelTables] = {}
 
 # Of ``contacts_at``.
 _BY_ITSELF = StepSettings(substeps=1, h=1e-3, gravity_norm=0.0, maximal_points=8)
@@ -120,8 +124,7 @@ def next_rows(model, gravity, state, sleep, collision, joint_state, step: StepSe
 
 def _run(begin, to_compile, members):
     """Run a kernel of this file, with more room wherever a buffer was full; returns the members at its end."""
-    for compilation in to_compile(members, members.model.shapes.kind):
-        compilation.compile()
+    members = members._replace(kernels=_compiled_tables(to_compile, members))
     while True:
         (arrays,) = gather_arrays(members)
         if begin(arrays):
@@ -132,3 +135,14 @@ def _run(begin, to_compile, members):
             pair_runs=allocate_pair_runs(collision, 1),
             problem=allocate_problem(collision, members.model.joints, len(members.state.kind), None),
         )
+
+
+def _compiled_tables(to_compile, members) -> KernelTables:
+    """The members' own tables, filled, or those that the same kernels were in before."""
+    kinds = members.model.shapes.kind
+    key = to_compile, members.model.joints.joint_count > 0, *needed_pair_kernels(kinds)
+    if key not in _tables_of_kernels:
+        for compilation in to_compile(members, kinds):
+            compilation.compile()
+        _tables_of_kernels[key] = members.kernels
+    return _tables_of_kernels[key]

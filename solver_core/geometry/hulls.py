@@ -200,6 +200,36 @@ def pack_hulls(hulls: Iterable[ConvexHull]) -> HullArrays:
     )
 
 
+def pack_boxes(half_extents: ArrayLike) -> HullArrays:
+    """The tables of ``ConvexHull.from_box`` for many boxes at once: they differ in where vertices and planes are.
+
+    Parameters
+    ----------
+    half_extents : array-like [box_count, 3]
+        May be empty.
+
+    Returns
+    -------
+    HullArrays
+    """
+    half_extents = np.asarray(half_extents, float).reshape(-1, 3)
+    count, unit = len(half_extents), pack_hulls([ConvexHull.from_box((1.0, 1.0, 1.0))])
+    normals = np.tile(unit.plane[:, :3], (count, 1))
+    offsets = np.repeat(half_extents, 2, axis=1).reshape(-1, 1)
+    return HullArrays(
+        start=np.arange(count + 1)[:, None] * unit.start[1],
+        vertex=(half_extents[:, None] * unit.vertex).reshape(-1, 3),
+        neighbor_start=_starts(np.tile(np.diff(unit.neighbor_start), count)),
+        neighbor=np.tile(unit.neighbor, count),
+        plane=np.hstack([normals, offsets]),
+        loop_start=_starts(np.tile(np.diff(unit.loop_start), count)),
+        loop=np.tile(unit.loop, count),
+        edge=np.tile(unit.edge, (count, 1)),
+        bounds=half_extents[:, None] * unit.bounds,
+        flat_face=np.where(half_extents.min(axis=1) == 0.0, 2 * half_extents.argmin(axis=1), -1),
+    )
+
+
 # ---- polyhedron -> tables
 
 
