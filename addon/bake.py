@@ -9,7 +9,7 @@ import contextlib
 import json
 import time
 from collections.abc import Callable, Generator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import bpy
@@ -290,12 +290,14 @@ class _Bake:
         try:
             for frame in range(first + 1, begin):
                 yield from self._sample_up_to(frame)
-                self.checkpoints.arrive(simulation, frame, self._sample_of(frame))
-                self._release_poses(frame)
+                sample = self._sample_of(frame)
+                self.checkpoints.arrive(simulation, frame, sample)
+                self._release(sample)
             for frame in range(begin, last + 1):
                 yield from self._sample_up_to(frame)
-                report = yield from self._simulate_frame(simulation, frame)
-                self._release_poses(frame)
+                sample = self._sample_of(frame)
+                report = yield from self._simulate_frame(simulation, frame, sample)
+                self._release(sample)
                 self.checkpoints.note_frame(simulation, self.trajectory)
                 self.forecast.note("simulate")
                 yield self._progress("simulate", f"Frame {frame} of {end}", frame, report)
@@ -317,12 +319,17 @@ class _Bake:
         if self.stopped or self.error:
             self.forecast.stop()
 
-    def _simulate_frame(self, simulation: "Simulation", frame: int):
+    def _release(self, sample: FrameSample):
+        """Forget what has driven a frame, unless it drives all of them."""
+        if sample is not self.export.default_sample:
+            sample.release()
+
+    def _simulate_frame(self, simulation: "Simulation", frame: int, sample: FrameSample):
         """Simulate a frame, substep by substep, since one of many bodies takes seconds; returns its report.
 
         A stop within a frame waits for its end where there are checkpoints, which are of whole frames.
         """
-        steps = simulation.frame_steps(self._sample_of(frame).frame_input)
+        steps = simulation.frame_steps(sample.frame_input)
         while True:
             try:
                 with self._timed("simulate"):
@@ -359,13 +366,6 @@ class _Bake:
         if not self.export.samples_needed:
             return self.export.default_sample
         return self.samples[frame - self.export.frame_start - 1]
-
-    def _release_poses(self, frame):
-        """Forget the poses and joints that a frame was driven by; what the keyframes need of its sample stays."""
-        if self.export.samples_needed:
-            sample = self._sample_of(frame)
-            driven = dict.fromkeys(("position", "orientation", "joint_enabled"))
-            self.samples[frame - self.export.frame_start - 1] = replace(sample, **driven, joint_values={})
 
     def _sample_up_to(self, frame):
         """Evaluate animated frames ahead, one slice of time per step, until frame ``frame`` is known, and some more."""

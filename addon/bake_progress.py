@@ -16,6 +16,8 @@ SECONDS_OF_OBJECT, SECONDS_OF_KEYS = 1e-3, 4e-6
 LATEST = 0.25
 # The time left goes over to a new forecast within so long [s], so that it does not jump.
 SMOOTHING = 3.0
+# A forecast holds for so long [s]: to make one takes as long as a frame of a few bodies.
+FORECAST_EVERY = 0.02
 # Frames after which their pace is known well enough to be told.
 FIRST_FRAMES = 5
 
@@ -109,23 +111,29 @@ class Forecast:
             "write": _Work(objects, SECONDS_OF_OBJECT + SECONDS_OF_KEYS * frames),
         }
         self._bar, self._clock = bar, clock
-        self._start = self._last = clock()
+        self._start = self._last = self._told = clock()
         self._left: float | None = None
         self._filled = 0.0
 
     def note(self, stage: str, units: int = 1) -> None:
         """Say that so many units of a stage are done: all time since the last call went into it."""
-        now = self._clock()
-        seconds, self._last = now - self._last, now
-        self._works[stage].note(units, seconds)
-        if not self._is_known():
+        now, work = self._clock(), self._works[stage]
+        work.note(units, now - self._last)
+        self._last = now
+        if self._left is not None and now - self._told < FORECAST_EVERY and work.done < work.units:
             return
+        if self._is_known():
+            self._tell(now)
+
+    def _tell(self, now):
+        """Make a new forecast."""
+        since, self._told = now - self._told, now
         if all(work.done >= work.units for work in self._works.values()):
             self._left, self._filled = 0.0, 1.0
             return
         forecast = sum(work.left() for work in self._works.values())
-        expected = forecast if self._left is None else max(self._left - seconds, 0.0)
-        self._left = forecast + (expected - forecast) * math.exp(-seconds / SMOOTHING)
+        expected = forecast if self._left is None else max(self._left - since, 0.0)
+        self._left = forecast + (expected - forecast) * math.exp(-since / SMOOTHING)
         passed = now - self._start
         self._filled = max(self._filled, passed / (passed + self._left) if passed > 0.0 else 0.0)
 

@@ -62,6 +62,13 @@ def overlaps(model: Model, contacts: "ContactArrays") -> list[Overlap]:
     return [Overlap(int(a[i]), int(b[i]), float(depth[i]), float(share[i])) for i in order]
 
 
+def overlaps_at_start(model: Model) -> list[Overlap]:
+    """``overlaps`` of the bodies as a model places them."""
+    from .dynamics.next_substep import contacts_at
+
+    return overlaps(model, contacts_at(model, model.initial_state))
+
+
 def deepest_overlap(model: Model, position, orientation) -> float:
     """Depth of the deepest overlap of all pairs of bodies of which one is dynamic [m]; 0 without one.
 

@@ -114,7 +114,7 @@ class ExportedJoint:
         return self.enabled_changes or self.drives != () or self.breaking_changes
 
 
-@dataclass(frozen=True)
+@dataclass
 class FrameSample:
     """What is given from outside for the step that ends at ``frame``.
 
@@ -128,7 +128,7 @@ class FrameSample:
     kind : int64 [body_count]
         ``BodyKind`` during the step: the flags as they are at ``frame``, as in Blender.
     position, orientation : float64 [body_count, 3], [body_count, 4]
-        User-frame poses at ``frame``; they count where kind is KINEMATIC.
+        User-frame poses at ``frame``; they count where kind is KINEMATIC. Empty once released.
     parent_matrix : dict of str to float64 [4, 4]
         ``ExportedBody.parent_matrix_start`` at ``frame``, by object name, for moving bodies whose parents are animated.
     matrix_world : dict of str to float64 [4, 4]
@@ -172,6 +172,11 @@ class FrameSample:
             joint_enabled=self.joint_enabled,
             **self.joint_values,
         )
+
+    def release(self) -> None:
+        """Forget what has driven the frame; what the keyframes need stays."""
+        self.position, self.orientation, self.joint_enabled = np.zeros((0, 3)), np.zeros((0, 4)), None
+        self.vertices, self.shapes, self.joint_values = {}, {}, {}
 
 
 @dataclass(frozen=True)

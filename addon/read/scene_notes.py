@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ...solver_core.diagnostics import boxes_overlap
+from ...solver_core.diagnostics import boxes_overlap, overlaps_at_start
 from ...solver_core.model.model import BodyKind
 from .. import runtime
 from ..write.channels import rotation_path
@@ -167,13 +167,8 @@ def starting_overlaps(model, surfaces: StartSurfaces | None = None) -> list[Note
         runtime.prepare()
     except runtime.RuntimeUnavailable as error:
         return [Note("warning", None, f"overlaps at the start could not be searched for: {error}")]
-    from ...solver_core.options import SimulationOptions
-    from ...solver_core.simulation import Simulation
-
-    # The method does not matter; this one loads little.
-    simulation = Simulation(model, SimulationOptions(method="pgs"))
     notes = []
-    for overlap in simulation.overlaps():
+    for overlap in overlaps_at_start(model):
         if not overlap.share > RATIO_OVERLAP:
             continue
         moving, other = overlap.body_a, overlap.body_b

@@ -74,7 +74,7 @@ def contacts_at(model, state):
     ContactArrays
         ``count`` of them are in use.
     """
-    return present_contacts(model, state, allocate_collision(model), _BY_ITSELF)
+    return _contacts(model, state, allocate_collision(model), _BY_ITSELF)
 
 
 def present_contacts(model, state, collision, step: StepSettings):
@@ -91,7 +91,11 @@ def present_contacts(model, state, collision, step: StepSettings):
     ContactArrays
         Arrays of its own.
     """
-    members = allocate_members(model.arrays, copy.deepcopy(state), copy.deepcopy(collision), empty_tables())
+    return _contacts(model, copy.deepcopy(state), copy.deepcopy(collision), step)
+
+
+def _contacts(model, state, collision, step):
+    members = allocate_members(model.arrays, state, collision, empty_tables())
     write_numbers(members.settings.step, step)
     members = _run(find_present_contacts, detection_to_compile, members)
     return members.collision.contacts[members.collision.roles.present[0]]

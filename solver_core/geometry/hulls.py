@@ -6,6 +6,7 @@ sees one. A flat hull (a sheet: a plane as a floor, a card) is a prism of zero t
 sides have no area, and both of its faces push.
 """
 
+import functools
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
@@ -213,7 +214,7 @@ def pack_boxes(half_extents: ArrayLike) -> HullArrays:
     HullArrays
     """
     half_extents = np.asarray(half_extents, float).reshape(-1, 3)
-    count, unit = len(half_extents), pack_hulls([ConvexHull.from_box((1.0, 1.0, 1.0))])
+    count, unit = len(half_extents), _unit_box()
     normals = np.tile(unit.plane[:, :3], (count, 1))
     offsets = np.repeat(half_extents, 2, axis=1).reshape(-1, 1)
     return HullArrays(
@@ -231,6 +232,12 @@ def pack_boxes(half_extents: ArrayLike) -> HullArrays:
 
 
 # ---- polyhedron -> tables
+
+
+@functools.cache
+def _unit_box() -> HullArrays:
+    """Tables of a box of the half extents 1."""
+    return pack_hulls([ConvexHull.from_box((1.0, 1.0, 1.0))])
 
 
 def _edges_of(loops):
