@@ -15,7 +15,7 @@ from ...solver_core.geometry import rotations
 from ...solver_core.geometry.hulls import ConvexHull
 from ...solver_core.geometry.round_shapes import Capsule, Cone, Cylinder
 from ...solver_core.geometry.shapes import Box, ShapeError, Sphere
-from ...solver_core.geometry.triangle_mesh import TriangleMesh
+from ...solver_core.geometry.triangle_mesh import TriangleMesh, convex_sheet
 from ...solver_core.model.compound import Compound, placed
 from .concave_shapes import ConcaveReader, mesh_triangles, settings_of
 from .missing_geometry import (
@@ -145,7 +145,8 @@ class ShapeReader:
         """Shape and notes of a body that is no compound of others."""
         if deforms or (not moves and self._has_faces(ob)):
             surface, notes = self.surface(ob, np.diag(stretch), shared=not deforms)
-            return surface, _childless_note(kind) + notes
+            sheet = None if deforms else convex_sheet(surface)
+            return sheet or surface, _childless_note(kind) + notes
         shape, notes = self._solid(ob, kind, stretch, moves)
         return shape, self._missing_notes(ob) + notes
 

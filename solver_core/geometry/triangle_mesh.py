@@ -12,9 +12,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from .hulls import ConvexHull
 from .mesh_repair import OrientedTriangles, clean, orient
+from .polyhedra import RATIO_COPLANAR
 from .shapes import ShapeError, ShapeKind, describe
-from .volume_integrals import MassProperties, enclosed_volume, surface_area
+from .volume_integrals import MassProperties, enclosed_volume, surface_area, triangle_areas
 
 
 class TriangleMesh:
@@ -92,6 +94,29 @@ class TriangleMesh:
         if self.is_flat:
             return surface_area(corners, self.position)
         return enclosed_volume(corners[self.is_solid], self.position)
+
+
+def convex_sheet(mesh: TriangleMesh) -> ConvexHull | None:
+    """The two-sided sheet that a flat and convex mesh is, as a plane or a grid; None of any other.
+
+    Both push alike. A sheet is one face, where a mesh has triangles to be found and edges that are none.
+
+    Parameters
+    ----------
+    mesh : TriangleMesh
+    """
+    corners = mesh.vertices[mesh.triangles]
+    across = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]).sum(axis=0)
+    length = np.linalg.norm(across)
+    if length == 0.0 or np.ptp(mesh.vertices @ (across / length)) > RATIO_COPLANAR * mesh.size:
+        return None
+    hull = ConvexHull.from_points(mesh.vertices)
+    outline = hull.vertices[hull.loops[hull.flat_face]]
+    # Triangles cover it once, and nothing else: their areas add up to its own, and their borders to its border.
+    borders = np.linalg.norm(np.roll(corners, -1, axis=1) - corners, axis=2)[mesh.neighbors < 0].sum()
+    border = np.linalg.norm(np.roll(outline, -1, axis=0) - outline, axis=1).sum()
+    covered, area = triangle_areas(corners).sum(), hull.mass_properties().volume
+    return hull if np.allclose([covered / area, borders / border], 1.0, rtol=0.0, atol=RATIO_COPLANAR) else None
 
 
 class MeshArrays(NamedTuple):

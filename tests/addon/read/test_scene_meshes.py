@@ -42,6 +42,21 @@ def test_a_passive_mesh_is_its_triangles(maker, scale):
     assert not [note for note in export.notes if "Floor" in (note.object_name or "")]
 
 
+@pytest.mark.parametrize("scale", [(1, 1, 1), (2, 0.5, 3), (-1, 1, 1)])
+def test_a_passive_plane_is_a_sheet(maker, scale):
+    """Its corners alone; where it deforms it stays the triangles that it has."""
+    plane = floor(maker, scale=scale, rotation_euler=(0.4, 0.3, 0.2), location=(1, 2, 3))
+    export = export_scene(maker.scene)
+    maker.scene.frame_set(1)
+    assert export.model.arrays.shapes.kind[0] == ShapeKind.HULL
+    assert export.model.hulls.flat_face[0] >= 0
+    corners = world_vertices("Floor")[[0, 2, 6, 8]]
+    assert same_points(np.unique(model_points(export, "Floor").round(5), axis=0), corners, SINGLE)
+    wave = plane.modifiers.new("Wave", "WAVE")
+    assert wave is not None
+    assert export_scene(maker.scene).model.arrays.shapes.kind[0] == ShapeKind.MESH
+
+
 @pytest.mark.parametrize(("source", "vertices", "height"), [("BASE", 8, 1.0), ("DEFORM", 8, 2.0), ("FINAL", 16, 2.0)])
 def test_the_source_says_which_mesh(maker, source, vertices, height):
     """The mesh itself, with deforming modifiers, or with all."""

@@ -8,7 +8,8 @@ from cairn.solver_core.collision.data.mesh_tables import CONCAVE, CONVEX, FLAGS,
 from cairn.solver_core.collision.mesh.mesh_tree import allocate_mesh_tables, list_triangles
 from cairn.solver_core.compiled.kernel import kernel
 from cairn.solver_core.geometry.shapes import Box, ShapeError
-from cairn.solver_core.geometry.triangle_mesh import TriangleMesh, pack_meshes
+from cairn.solver_core.geometry import rotations
+from cairn.solver_core.geometry.triangle_mesh import TriangleMesh, convex_sheet, pack_meshes
 from cairn.solver_core.model.builder import ModelBuilder, ModelError
 from cairn.solver_core.model.model import BodyKind
 
@@ -180,3 +181,48 @@ def test_corners_on_edges_of_others_are_joined(scale):
     # Two slanted sides, two short ends, and the two halves of the base.
     assert np.count_nonzero(mesh.neighbors < 0) == 6
     assert "2 corners that lie on edges" in mesh.notes[0]
+
+
+def turned_grid(cells, kept=lambda x, y: True, rise=0.0):
+    """A grid of 4 by 4 m, turned and 30 m away, in single precision: squares by their middles, one vertex raised."""
+    side = np.linspace(-2.0, 2.0, cells + 1)
+    points = np.array([(x, y, 0.0) for x in side for y in side])
+    points[len(points) // 2, 2] = rise
+    triangles = []
+    for i in range(cells):
+        for j in range(cells):
+            if kept(side[i] + 2.0 / cells, side[j] + 2.0 / cells):
+                a = i * (cells + 1) + j
+                triangles += [(a, a + cells + 1, a + cells + 2), (a, a + cells + 2, a + 1)]
+    turn = rotations.matrix(np.array([0.8, 0.2, -0.4, 0.4]))
+    return np.float32(points @ turn.T + (30.0, 0.0, 0.0)), np.array(triangles)
+
+
+@pytest.mark.parametrize("cells", [1, 7])
+def test_a_flat_convex_mesh_is_one_sheet(cells):
+    """Of a grid the four corners are left, in two faces that look both ways along its normal."""
+    mesh = TriangleMesh(*turned_grid(cells))
+    sheet = convex_sheet(mesh)
+    assert sheet.is_flat
+    assert len(sheet.loops[sheet.flat_face]) == 4
+    assert sheet.mass_properties().volume == pytest.approx(16.0, rel=1e-5)
+    np.testing.assert_allclose(sheet.mass_properties().center, (30.0, 0.0, 0.0), atol=1e-5)
+    across = outward_areas(mesh).sum(axis=0)
+    assert abs(sheet.normals[sheet.flat_face] @ across) == pytest.approx(16.0, rel=1e-5)
+
+
+@pytest.mark.parametrize(
+    "mesh",
+    [
+        turned_grid(7, lambda x, y: abs(x) + abs(y) > 0.1),
+        turned_grid(6, lambda x, y: x < 1.0 or y < 1.0),
+        turned_grid(6, lambda x, y: x < -0.7 or x > 0.7),
+        turned_grid(4, rise=1e-3),
+        joined(turned_grid(2), (turned_grid(2)[0] + np.float32([0.0, 0.0, 8.0]), turned_grid(2)[1])),
+        box_mesh(HALF),
+    ],
+    ids=["hole", "notch", "two strips", "dented", "two planes", "box"],
+)
+def test_any_other_mesh_is_no_sheet(mesh):
+    """What is not flat, or does not fill its outline."""
+    assert convex_sheet(TriangleMesh(*mesh)) is None
