@@ -46,10 +46,10 @@ from .batches.partitioned_sweep import (
 from .batches.simd_batches import BIAS, NUMBERS, laid_row_capacity
 from .shared.status import status_of
 from .small_step_balance import (
-    fastest_there_is,
     keep_angular_momentum,
     keep_energy,
     limit_speeds,
+    most_that_drives,
     pay_for_lifts,
     speed_taken,
 )
@@ -189,9 +189,9 @@ def take_small_steps(rows, islands, island, given, velocity, mean_velocity, work
     lay_rows(rows, islands, island, velocity, sweep)
     if is_partitioned(islands, island):
         _lay_gaps(islands, island, sweep, workspace)
-    speeds = 0.0, 0.0
+    most = 0.0, 0.0, 0.0
     if is_driven:
-        speeds = fastest_there_is(rows, islands, island, given, velocity, workspace, fastest)
+        most = most_that_drives(rows, islands, island, given, velocity, workspace)
     pays = is_supported and not is_driven
     largest, sweeps = 0.0, 0
     for _ in range(n):
@@ -234,7 +234,7 @@ def take_small_steps(rows, islands, island, given, velocity, mean_velocity, work
     elif not is_driven:
         pay_for_lifts(rows, islands, island, given, velocity, mean_velocity, h)
     else:
-        limit_speeds(rows, islands, island, given, velocity, mean_velocity, speeds)
+        limit_speeds(rows, islands, island, velocity, mean_velocity, most, fastest)
     scale = speed_taken(islands, island, given.free_velocity, velocity)
     target = max(max(settings.tolerance, RATIO_ROUGH) * scale, settings.absolute_tolerance)
     return status_of(largest, target, settings.absolute_tolerance), sweeps, largest, scale, np.int64(0)
