@@ -10,7 +10,7 @@ import math
 from ..compiled.kernel import subkernel
 
 # What something driven pushes gets no faster than this multiple of its speed: levers and wedges make faster.
-RATIO_FASTEST = 3.0
+RATIO_FASTEST = 2.0
 
 
 @subkernel
@@ -204,18 +204,14 @@ def most_that_drives(rows, islands, island, given, velocity, workspace):
 
     Returns
     -------
-    energy : float
-        The largest kinetic energy of a body, at the substep's start or without contacts [J].
     driven : float
-        Speed of the fastest driven surface that is touched [m/s].
+        ``RATIO_FASTEST`` times the speed of the fastest driven surface that is touched [m/s].
+    energy : float
+        The largest kinetic energy that a body has beyond that speed, at the substep's start or without contacts [J].
     bounce : float
         The largest speed of a bounce off something driven [m/s]: such may add up.
     """
     energy = square = bounce = 0.0
-    for index in range(islands.body_first[island], islands.body_first[island + 1]):
-        body = islands.body_order[index]
-        energy = max(energy, _kinetic_energy(rows.body_mass[body], given.start_velocity[body]))
-        energy = max(energy, _kinetic_energy(rows.body_mass[body], given.free_velocity[body]))
     for index in range(islands.block_first[island], islands.block_first[island + 1]):
         block = islands.block_order[index]
         if block >= given.contact_count[0]:
@@ -231,7 +227,13 @@ def most_that_drives(rows, islands, island, given, velocity, workspace):
                     surface += speed * speed
         if surface > 0.0:
             square, bounce = max(square, surface), max(bounce, given.bounce_speed[block])
-    return energy, math.sqrt(square), bounce
+    square *= RATIO_FASTEST * RATIO_FASTEST
+    for index in range(islands.body_first[island], islands.body_first[island + 1]):
+        body = islands.body_order[index]
+        mass = rows.body_mass[body]
+        has = max(_kinetic_energy(mass, given.start_velocity[body]), _kinetic_energy(mass, given.free_velocity[body]))
+        energy = max(energy, has - 0.5 * mass[0, 0] * square)
+    return math.sqrt(square), energy, bounce
 
 
 @subkernel
@@ -240,15 +242,16 @@ def limit_speeds(rows, islands, island, velocity, mean_velocity, most, recovery)
 
     What drives is as strong as it needs to be, so between it and what stands still no speed is too large: a row of
     balls that it presses against a wall bends, and the straighter it was the faster it throws one out of it. What
-    drives with the speed V therefore gives a body no more energy than it has at ``RATIO_FASTEST`` V. Others of its
-    island give it no more than one of them has. Where that is too little, what drives goes into it, and is left by the
-    recovery of overlaps. ``most`` as of ``most_that_drives``; ``recovery`` is the largest speed of that [m/s].
+    drives with the speed V therefore makes no body faster than ``RATIO_FASTEST`` V, spin included. What a body has
+    beyond that (it fell, or was thrown) it may give to another. Where that is too little, what drives goes into what it
+    pinches, and is left by the recovery of overlaps. ``most`` as of ``most_that_drives``; ``recovery`` is the largest
+    speed of that [m/s].
     """
-    energy, driven, bounce = most
+    driven, energy, bounce = most
     for index in range(islands.body_first[island], islands.body_first[island + 1]):
         body = islands.body_order[index]
         mass = rows.body_mass[body]
-        fastest = max(math.sqrt(2.0 * energy / mass[0, 0]) + bounce, RATIO_FASTEST * driven)
+        fastest = math.sqrt(driven * driven + 2.0 * energy / mass[0, 0]) + bounce
         _limit(mass, velocity[body], fastest)
         _limit(mass, mean_velocity[body], fastest + recovery)
 
