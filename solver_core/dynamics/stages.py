@@ -186,7 +186,7 @@ def run_small_steps(arrays, island):
         problem.small_steps,
         problem.sweep,
         numbers_of(members.settings.solver),
-        (step.h, step.small_steps, smallest, is_supported, is_driven),
+        (step.h, step.small_steps, smallest, step.gravity_norm, is_supported, is_driven),
     )
 
 

@@ -9,8 +9,8 @@ import math
 
 from ..compiled.kernel import subkernel
 
-# What something driven pushes gets no faster than this multiple of what there was: levers and wedges make faster.
-RATIO_FASTEST = 3.0
+# What something driven pushes gets no faster than this multiple of its speed: levers and wedges make faster.
+RATIO_FASTEST = 2.0
 
 
 @subkernel
@@ -199,68 +199,71 @@ def pay_for_lifts(rows, islands, island, given, velocity, mean_velocity, h):
 
 
 @subkernel
-def fastest_there_is(rows, islands, island, given, velocity, workspace, fastest):
-    """The largest speed that an island's motion begins with: of bodies, driven surfaces, bounces, recovery [m/s].
+def most_that_drives(rows, islands, island, given, velocity, workspace):
+    """What an island that something driven pushes begins with, as ``limit_speeds`` needs it.
 
-    Returns it, and that of what drives alone, which is infinite where something bounces: it may give more each time.
+    Returns
+    -------
+    driven : float
+        ``RATIO_FASTEST`` times the speed of the fastest driven surface that is touched [m/s].
+    energy : float
+        The largest kinetic energy that a body has beyond that speed, at the substep's start or without contacts [J].
+    bounce : float
+        The largest speed of a bounce off something driven [m/s]: such may add up.
     """
-    square = surfaces = fastest * fastest
-    bounces = False
-    for index in range(islands.body_first[island], islands.body_first[island + 1]):
-        body, start, free = islands.body_order[index], 0.0, 0.0
-        for axis in range(3):
-            start += given.start_velocity[body, axis] ** 2
-            free += given.free_velocity[body, axis] ** 2
-        square = max(square, start, free)
+    energy = square = bounce = 0.0
     for index in range(islands.block_first[island], islands.block_first[island + 1]):
         block = islands.block_order[index]
         if block >= given.contact_count[0]:
             continue
-        surfaces = max(surfaces, workspace.kept_speed[block] ** 2)
-        square, bounces = max(square, given.bounce_speed[block] ** 2), bounces or given.bounce_speed[block] > 0.0
+        surface = workspace.kept_speed[block] ** 2
         for side in range(2):
-            body, surface = (rows.body_b[block], 0.0) if side else (rows.body_a[block], 0.0)
+            body = rows.body_b[block] if side else rows.body_a[block]
             if rows.body_mass[body, 0, 0] == 0.0:
                 for row in range(rows.block_row[block], rows.block_row[block + 1]):
                     speed = 0.0
                     for column in range(6):
                         speed += rows.jacobian[row, 6 * side + column] * velocity[body, column]
                     surface += speed * speed
-                surfaces = max(surfaces, surface)
-    return math.sqrt(max(square, surfaces)), math.inf if bounces else math.sqrt(surfaces)
+        if surface > 0.0:
+            square, bounce = max(square, surface), max(bounce, given.bounce_speed[block])
+    square *= RATIO_FASTEST * RATIO_FASTEST
+    for index in range(islands.body_first[island], islands.body_first[island + 1]):
+        body = islands.body_order[index]
+        mass = rows.body_mass[body]
+        has = max(_kinetic_energy(mass, given.start_velocity[body]), _kinetic_energy(mass, given.free_velocity[body]))
+        energy = max(energy, has - 0.5 * mass[0, 0] * square)
+    return math.sqrt(square), energy, bounce
 
 
 @subkernel
-def limit_speeds(rows, islands, island, given, velocity, mean_velocity, speeds):
-    """Slow bodies that something driven pinches, where impulses grow without end.
+def limit_speeds(rows, islands, island, velocity, mean_velocity, most, recovery):
+    """Slow bodies that something driven pinches.
 
-    Each is left at most ``RATIO_FASTEST`` times the fastest speed that there was. As that would let speeds grow from
-    substep to substep, their kinetic energy becomes no larger, either, than that of their free motion, or than that of
-    all at ``RATIO_FASTEST`` times the speed of what drives, whichever is larger. ``speeds`` as ``fastest_there_is``.
+    What drives is as strong as it needs to be, so between it and what stands still no speed is too large: a row of
+    balls that it presses against a wall bends, and the straighter it was the faster it throws one out of it. What
+    drives with the speed V therefore makes no body faster than ``RATIO_FASTEST`` V, spin included. What a body has
+    beyond that (it fell, or was thrown) it may give to another. Where that is too little, what drives goes into what it
+    pinches, and is left by the recovery of overlaps. ``most`` as of ``most_that_drives``; ``recovery`` is the largest
+    speed of that [m/s].
     """
-    most, driven = RATIO_FASTEST * speeds[0], RATIO_FASTEST * speeds[1]
+    driven, energy, bounce = most
     for index in range(islands.body_first[island], islands.body_first[island + 1]):
         body = islands.body_order[index]
-        for own in (velocity[body], mean_velocity[body]):
-            speed = math.sqrt(own[0] ** 2 + own[1] ** 2 + own[2] ** 2)
-            if speed > most:
-                for column in range(6):
-                    own[column] *= most / speed
-    if driven == math.inf:
-        return
-    now = free = allowed = 0.0
-    for index in range(islands.body_first[island], islands.body_first[island + 1]):
-        body = islands.body_order[index]
-        now += _kinetic_energy(rows.body_mass[body], velocity[body])
-        free += _kinetic_energy(rows.body_mass[body], given.free_velocity[body])
-        allowed += 0.5 * rows.body_mass[body, 0, 0] * driven * driven
-    allowed = max(allowed, free)
-    if now > allowed:
-        share = math.sqrt(allowed / now)
-        for index in range(islands.body_first[island], islands.body_first[island + 1]):
-            for column in range(6):
-                velocity[islands.body_order[index], column] *= share
-                mean_velocity[islands.body_order[index], column] *= share
+        mass = rows.body_mass[body]
+        fastest = math.sqrt(driven * driven + 2.0 * energy / mass[0, 0]) + bounce
+        _limit(mass, velocity[body], fastest)
+        _limit(mass, mean_velocity[body], fastest + recovery)
+
+
+@subkernel
+def _limit(mass, velocity, fastest):
+    """Let a body have no more energy than if all of it went so fast [m/s]."""
+    has, allowed = _kinetic_energy(mass, velocity), 0.5 * mass[0, 0] * fastest * fastest
+    if has > allowed:
+        share = math.sqrt(allowed / has)
+        for column in range(6):
+            velocity[column] *= share
 
 
 @subkernel

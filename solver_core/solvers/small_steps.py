@@ -46,10 +46,10 @@ from .batches.partitioned_sweep import (
 from .batches.simd_batches import BIAS, NUMBERS, laid_row_capacity
 from .shared.status import status_of
 from .small_step_balance import (
-    fastest_there_is,
     keep_angular_momentum,
     keep_energy,
     limit_speeds,
+    most_that_drives,
     pay_for_lifts,
     speed_taken,
 )
@@ -59,6 +59,7 @@ from .small_step_sweeps import forget_moved, sweep_until_settled
 _RATIO_RECOVERY = 0.3
 # ... but no more than this share of the smallest body ...
 RATIO_FASTEST_RECOVERY = 0.02
+# ... nor faster than a fall through half of that one would be, however short substeps are ...
 # ... and down to this share: what rests would tremble for the last of it.
 _RATIO_LEFT_OVERLAP = 5e-4
 # Sweeps that take out overlaps, until they change places by less than this share of the smallest body.
@@ -172,26 +173,28 @@ def take_small_steps(rows, islands, island, given, velocity, mean_velocity, work
     sweep : SweepWorkspace
     settings : SolverSettings
         Read: tolerances, model of friction.
-    pace : tuple of float, int, float, bool, bool
-        Length of the substep [s]; small steps in it; size of the smallest body [m]; whether the island touches
-        something that cannot be pushed, and whether that moves by itself and may push energy into it.
+    pace : tuple of float, int, float, float, bool, bool
+        Length of the substep [s]; small steps in it; size of the smallest body [m]; gravity [m/s^2]; whether the island
+        touches something that cannot be pushed, and whether that moves by itself and may push energy into it.
 
     Returns
     -------
     tuple
         (status, sweeps, largest change of the last sweep [m/s], scale [m/s], 0), as of a solver.
     """
-    h, n, size, is_supported, is_driven = pace
+    h, n, size, gravity, is_supported, is_driven = pace
     fastest, allowed = RATIO_FASTEST_RECOVERY * size / h, _RATIO_LEFT_OVERLAP * size
+    if gravity > 0.0:
+        fastest = min(fastest, math.sqrt(gravity * size))
     tau, bodies = h / n, (islands.body_first[island], islands.body_first[island + 1])
     bounces = _begin(rows, islands, island, given, velocity, mean_velocity, workspace, 1.0 / n, h)
     _multiply_compliance(rows, islands, island, given.contact_count[0], float(n))
     lay_rows(rows, islands, island, velocity, sweep)
     if is_partitioned(islands, island):
         _lay_gaps(islands, island, sweep, workspace)
-    speeds = 0.0, 0.0
+    most = 0.0, 0.0, 0.0
     if is_driven:
-        speeds = fastest_there_is(rows, islands, island, given, velocity, workspace, fastest)
+        most = most_that_drives(rows, islands, island, given, velocity, workspace)
     pays = is_supported and not is_driven
     largest, sweeps = 0.0, 0
     for _ in range(n):
@@ -226,7 +229,7 @@ def take_small_steps(rows, islands, island, given, velocity, mean_velocity, work
         _set_bias(rows, islands, island, given, workspace, sweep, 1.0 / h, _RATIO_RECOVERY / h, fastest, allowed, 1.0)
         enough = _RATIO_LEFT_APART * size / h
         sweeps += _take_out_overlaps(
-            rows, islands, island, given, mean_velocity, workspace, sweep, is_supported, enough
+            rows, islands, island, given, mean_velocity, workspace, sweep, is_supported, enough, fastest
         )
     if not is_supported:
         keep_angular_momentum(rows, islands, island, given, velocity, mean_velocity, h)
@@ -234,7 +237,7 @@ def take_small_steps(rows, islands, island, given, velocity, mean_velocity, work
     elif not is_driven:
         pay_for_lifts(rows, islands, island, given, velocity, mean_velocity, h)
     else:
-        limit_speeds(rows, islands, island, given, velocity, mean_velocity, speeds)
+        limit_speeds(rows, islands, island, velocity, mean_velocity, most, fastest)
     scale = speed_taken(islands, island, given.free_velocity, velocity)
     target = max(max(settings.tolerance, RATIO_ROUGH) * scale, settings.absolute_tolerance)
     return status_of(largest, target, settings.absolute_tolerance), sweeps, largest, scale, np.int64(0)
@@ -376,12 +379,13 @@ def _overlaps(block, given, workspace, allowed):
 
 
 @subkernel
-def _take_out_overlaps(rows, islands, island, given, mean_velocity, workspace, sweep, as_equals, enough):
+def _take_out_overlaps(rows, islands, island, given, mean_velocity, workspace, sweep, as_equals, enough, fastest):
     """Sweeps of the normal rows from w = 0, which is added to what moves the bodies.
 
     A few sweeps lift nothing heavy off something light. Where the island rests on something, and momentum is not kept
-    anyway, all bodies are therefore taken as equally heavy (``as_equals``). Returns the sweeps that it took until they
-    changed speeds by no more than ``enough`` [m/s].
+    anyway, all bodies are therefore taken as equally heavy (``as_equals``). One behind the other, as in a stack, bodies
+    go no faster than ``fastest`` each [m/s]: out of a narrow wedge none has to shoot. Returns the sweeps that it took
+    until they changed speeds by no more than ``enough`` [m/s].
     """
     apart = workspace.before
     for index in range(islands.body_first[island], islands.body_first[island + 1]):
@@ -399,11 +403,27 @@ def _take_out_overlaps(rows, islands, island, given, mean_velocity, workspace, s
         since, sweeps = sweeps, sweeps + 1
         moved = sweep.domains.moved_in, since, sweeps, enough
         largest = _sweep_apart(rows, islands, island, given, workspace, sweep, as_equals, moved)
+    share = _share_of_way_apart(islands, island, given, workspace, fastest)
     for index in range(islands.body_first[island], islands.body_first[island + 1]):
         body = islands.body_order[index]
         for column in range(6):
-            mean_velocity[body, column] += apart[body, column]
+            mean_velocity[body, column] += share * apart[body, column]
     return sweeps
+
+
+@subkernel
+def _share_of_way_apart(islands, island, given, workspace, fastest):
+    """How much of the velocities that take out overlaps is needed if bodies stand one behind the other."""
+    square, push = 0.0, 0.0
+    for index in range(islands.body_first[island], islands.body_first[island + 1]):
+        own = workspace.before[islands.body_order[index]]
+        square = max(square, own[0] ** 2 + own[1] ** 2 + own[2] ** 2)
+    for index in range(islands.block_first[island], islands.block_first[island + 1]):
+        block = islands.block_order[index]
+        if block < given.contact_count[0]:
+            push = max(push, workspace.push_speed[block])
+    needed = (islands.body_first[island + 1] - islands.body_first[island]) * (fastest + push)
+    return needed / math.sqrt(square) if square > needed * needed else 1.0
 
 
 @subkernel

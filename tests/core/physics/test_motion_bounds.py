@@ -91,3 +91,50 @@ def test_a_cone_that_turns_into_the_floor_throws_nothing(quality, seed):
         falls = np.sqrt(2.0 * GRAVITY * np.maximum(top - run.poses()[0][2:, 2], 0.0))
         speed = np.linalg.norm(run.velocities()[2:, :3], axis=1)
         assert (speed <= 2.0 * turn * RATE * np.hypot(radius, half) + falls).all()
+
+
+@pytest.mark.parametrize("substeps", [4, 16])
+def test_a_row_of_balls_that_a_press_bends_throws_none_out(substeps):
+    """Twelve balls, nearly in line with a wall: no speed out of the line would be too large for the press."""
+    speed, radius = 1.0, 0.15
+    builder = ModelBuilder(gravity=(0.0, 0.0, -GRAVITY))
+    builder.add_body(kind=BodyKind.STATIC, shape=Box((5.0, 5.0, 0.5)), position=(0.0, 0.0, -0.5), friction=0.5)
+    builder.add_body(kind=BodyKind.STATIC, shape=Box((0.5, 5.0, 2.0)), position=(3.85, 0.0, 2.0), friction=0.5)
+    press = builder.add_body(kind=BodyKind.KINEMATIC, shape=Box((0.5, 0.5, 1.0)), position=(-0.77, 0.0, 1.01))
+    for k in range(11):
+        place = (-0.1 + 0.31 * k, 0.002 * (-1) ** k, radius)
+        builder.add_body(shape=Sphere(radius), position=place, mass=0.1, friction=0.5, restitution=0.5)
+    run = Simulation(builder.build(), SimulationOptions(frame_rate=RATE, substeps=substeps))
+    fastest = 0.0
+    for frame in range(1, 25):
+        position, orientation = (poses.copy() for poses in run.poses())
+        before = position[3:]
+        position[press, 0] = -0.77 + speed * frame / RATE
+        run.advance_frame(FrameInput(position=position, orientation=orientation))
+        moved = np.linalg.norm((run.poses()[0][3:] - before)[:, :2], axis=1) * RATE
+        fastest = max(fastest, moved.max(), np.linalg.norm(run.velocities()[3:, :2], axis=1).max())
+
+    assert fastest <= 2.0 * speed + np.sqrt(GRAVITY * 2.0 * radius)
+
+
+@pytest.mark.parametrize("substeps", [4, 16, 64])
+def test_what_overlaps_both_sides_of_a_narrow_wedge_does_not_shoot_out(substeps):
+    """A ball of 0.2 m, deep in two walls that open upwards by 14 degrees."""
+    angle, radius = np.radians(7.0), 0.2
+    builder = ModelBuilder(gravity=(0.0, 0.0, -GRAVITY))
+    for side in (-1, 1):
+        normal = np.array([-side * np.cos(angle), 0.0, np.sin(angle)])
+        builder.add_body(
+            kind=BodyKind.STATIC,
+            shape=Box((0.5, 2.0, 3.0)),
+            position=(0.0, 0.0, 1.0) - normal * (0.5 + 0.6 * radius),
+            orientation=about((0, 1, 0), side * angle),
+        )
+    builder.add_body(shape=Sphere(radius), position=(0.0, 0.0, 1.0), friction=0.5)
+    run = Simulation(builder.build(), SimulationOptions(frame_rate=RATE, substeps=substeps))
+    place, fastest = run.poses()[0][2], 0.0
+    for _ in range(24):
+        run.advance_frame()
+        fastest, place = max(fastest, np.linalg.norm(run.poses()[0][2] - place) * RATE), run.poses()[0][2]
+
+    assert fastest <= np.sqrt(GRAVITY * 2.0 * radius) * (1.0 + 1e-6)
