@@ -27,7 +27,7 @@ _ABOUT_Y = rotations.from_rotation_vector(np.array([-0.5 * math.pi, 0.0, 0.0]))
 _X_TO_Y = rotations.from_rotation_vector(np.array([0.0, 0.0, 0.5 * math.pi]))
 
 
-def walker(count: int = 10, slack: float = 0.03) -> Scene:
+def walker(count: int = 16, slack: float = 0.03) -> Scene:
     """It starts on one bank and walks along x to the other.
 
     Parameters
@@ -63,8 +63,8 @@ def walker(count: int = 10, slack: float = 0.03) -> Scene:
         bodies=[*bodies, body, *legs],
         joints=[*joints, *ties],
         frame_count=_BEGINNING + walks + _CALM,
-        camera=(0.15 * span, -3.2 * span, BANK_LEVEL + 0.8 * span),
-        target=(0.0, 0.0, BANK_LEVEL - 0.08 * span),
+        camera=(0.2 * span, -1.95 * span, BANK_LEVEL + 0.55 * span),
+        target=(0.0, 0.0, BANK_LEVEL - 0.03 * span),
         linear_damping=0.04,
         angular_damping=0.3,
     )

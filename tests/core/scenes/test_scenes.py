@@ -229,7 +229,7 @@ def test_a_crane_lifts_a_load_and_sets_it_down():
 
 def test_a_walker_crosses_a_bridge_that_comes_to_rest():
     """It stands on the other bank, and neither it nor any plank moves."""
-    scene = walker()
+    scene = walker(count=10)
     planks = [body.name for body in scene.bodies if body.name.startswith("Plank")]
     places, turns, velocities = led(scene, scene.frame_count, "Walker", *planks)
     start, end = places[0, 0], places[-1, 0]
