@@ -35,6 +35,7 @@ DEMO_GROUPS = (
         ("car", "Car over Bumps", "A car with motors and sprung wheels drives over bumps into boxes"),
         ("clock", "Clock", "A pendulum and a pair of pallets let a wheel go on tooth by tooth"),
         ("crane", "Crane", "Servos lift a load on a chain, turn, and set it down"),
+        ("walker", "Walker on a Bridge", "Servos turn the legs of a walker that crosses a hanging bridge"),
         ("standing_snake", "Arch of Hinged Links", "Six hinged links stand as an arch"),
         ("hanging_snake", "Swinging Links", "Six hinged links are let go, and swing and fold"),
     ),

@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 FOLDER = Path(__file__).parent
-NOT_BENCHMARKS = ("__init__", "__main__", "report", "problems")
+NOT_BENCHMARKS = ("__init__", "__main__", "report", "problems", "rapier_joints")
 
 
 def names():

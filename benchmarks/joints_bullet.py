@@ -1,8 +1,10 @@
-"""Jointed scenes simulated by Blender's Bullet and by Cairn, in one process: how far joints open, and what it costs.
+"""Jointed scenes simulated by Blender's Bullet, by Rapier and by Cairn, in one process: how far joints open, and the
+time.
 
 Each scene becomes Blender objects with Blender's own rigid body constraints (as ``cairn demo`` makes them), and both
-simulate those, Blender at its defaults (10 substeps, 10 iterations) and Cairn at its defaults. A joint's opening is the
-distance of the two points that it holds together, from the poses after every frame; both are measured alike.
+simulate those, Blender at its defaults (10 substeps, 10 iterations) and Cairn at its defaults. Rapier plays what it has
+the same shapes and joints for (``rapier_joints``), at its defaults. A joint's opening is the
+distance of the two points that it holds together, from the poses after every frame; all are measured alike.
 """
 
 import sys
@@ -22,8 +24,11 @@ from cairn.solver_core.model.model import BodyKind
 from cairn.solver_core.scenes.scene import Scene, SceneBody, SceneJoint
 
 from .blender_bullet import DEFAULTS, CairnMotion, motion_of_bullet, time_of_bullet
+from .rapier_joints import can_play, play_in_rapier
 from .report import Claim, Report
 
+# Cairn may take so many times as long as Bullet, and as Rapier.
+_MOST_OF_BULLET, _MOST_OF_RAPIER = 1.0, 3.0
 # Largest opening of any joint at any frame [m].
 _OPENING = 1e-5
 _LINK = 0.3  # length of a chain's links [m]
@@ -144,9 +149,12 @@ def _measure(case):
         scene.objects[body.name].rigid_body.use_deactivation = False
     export = export_scene(scene)
     CairnMotion(export).play(2)  # compiles
-    bullet, ours = [], []
+    bullet, rapier, ours = [], [], []
+    has_rapier = can_play(description)
     for _ in range(case.repetitions):
         bullet.append(time_of_bullet(scene, DEFAULTS))
+        if has_rapier:
+            rapier.append(play_in_rapier(description, case.frames))
         simulated = CairnMotion(export)
         ours.append(simulated.play(case.frames))
     theirs = _openings(description, motion_of_bullet(scene, export, DEFAULTS))
@@ -164,16 +172,24 @@ def _measure(case):
         "missed": simulated.missed,
         "time, Cairn over Bullet": median(mine / his for mine, his in zip(ours, bullet, strict=True)),
     }
+    if has_rapier:
+        row["Rapier: ms"] = 1e3 * median(played.seconds for played in rapier) / case.frames
+        row["Rapier: opening"], row["Rapier: turn"] = _openings(description, rapier[0].motion)
+        row["time, Cairn over Rapier"] = median(mine / his.seconds for mine, his in zip(ours, rapier, strict=True))
     claims = [
         Claim(f"{case.name}: opening", f"{_OPENING:g}; Bullet {theirs[0]:.2g}", opening, opening <= _OPENING),
         Claim(
             f"{case.name}: time over Bullet's",
-            "1 or less",
+            f"{_MOST_OF_BULLET:g} or less",
             row["time, Cairn over Bullet"],
-            row["time, Cairn over Bullet"] <= 1.0,
+            row["time, Cairn over Bullet"] <= _MOST_OF_BULLET,
             True,
         ),
     ]
+    if has_rapier:
+        ratio = row["time, Cairn over Rapier"]
+        asked = f"{_MOST_OF_RAPIER:g} or less"
+        claims.append(Claim(f"{case.name}: time over Rapier's", asked, ratio, ratio <= _MOST_OF_RAPIER, True))
     return row, claims
 
 

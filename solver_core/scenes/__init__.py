@@ -22,6 +22,7 @@ from .scene import Scene, SceneBody, SceneJoint
 from .snakes import hanging_snake, standing_snake
 from .spinning import tops, tumbling_handle
 from .stacks import heavy_stack, stack
+from .walker import walker
 from .wall import standing_wall, wall
 from .wrecking_ball import wrecking_ball
 
@@ -50,6 +51,7 @@ SCENES = {
     "car": car,
     "clock": clock,
     "crane": crane,
+    "walker": walker,
     "standing_snake": standing_snake,
     "hanging_snake": hanging_snake,
 }
@@ -82,6 +84,7 @@ __all__ = [
     "standing_wall",
     "tops",
     "tumbling_handle",
+    "walker",
     "wall",
     "wrecking_ball",
 ]

@@ -77,7 +77,7 @@ def test_blenders_scene_is_the_described_one(make):
     assert_same_joints(export, description)
 
 
-@pytest.mark.parametrize("name", ["crane"])
+@pytest.mark.parametrize("name", ["crane", "walker"])
 def test_servos_are_keyed(name):
     """In every frame they are aimed at where the description leads them."""
     cli.ensure_registered()

@@ -6,7 +6,7 @@ from scipy.spatial import cKDTree
 
 from cairn.solver_core.geometry import rotations
 from cairn.solver_core.options import FrameInput, SimulationOptions
-from cairn.solver_core.scenes import SCENES, arch, boulders, chain, clock, crane, dominoes, pile
+from cairn.solver_core.scenes import SCENES, arch, boulders, chain, clock, crane, dominoes, pile, walker
 from cairn.solver_core.scenes.boulders import ground_height
 from cairn.solver_core.scenes.cards import card_house
 from cairn.solver_core.scenes.clock import TEETH
@@ -17,7 +17,7 @@ from cairn.solver_core.simulation import Simulation
 MOVING = ("wall", "pile", "chain", "boulders", "dominoes", "cradle", "ball_pool", "tops", "tumbling", "gears")
 JOINTED = (
     *("bridge", "wrecking_ball", "ragdoll", "drawbridge", "car"),
-    *("clock", "crane", "standing_snake", "hanging_snake"),
+    *("clock", "crane", "walker", "standing_snake", "hanging_snake"),
 )
 STANDING = [name for name in SCENES if name not in MOVING + JOINTED]
 
@@ -225,6 +225,25 @@ def test_a_crane_lifts_a_load_and_sets_it_down():
     # the boom is where its servos were led
     lean = np.arcsin((places[-1, 1, 2] - 6.0) / 4.0)
     assert np.degrees(lean) == pytest.approx(12.5, abs=1e-3)
+
+
+def test_a_walker_crosses_a_bridge_that_comes_to_rest():
+    """It stands on the other bank, and neither it nor any plank moves."""
+    scene = walker(count=10)
+    planks = [body.name for body in scene.bodies if body.name.startswith("Plank")]
+    places, turns, velocities = led(scene, scene.frame_count, "Walker", *planks)
+    start, end = places[0, 0], places[-1, 0]
+    assert end[0] == pytest.approx(-start[0], abs=0.4)
+    # on the tips of its legs, or on two of each
+    assert start[2] - 0.01 < end[2] < start[2] + 0.06
+    assert abs(end[1]) < 0.1
+    assert turns[-1, 0] == pytest.approx([1.0, 0.0, 0.0, 0.0], abs=0.02)
+    # the bridge gives way under it
+    assert places[:, 0, 2].min() < start[2] - 0.2
+    assert np.abs(velocities[60:120, 1:, 2]).max() > 0.1
+    # its servos do not throw it
+    assert np.abs(velocities[:, 0]).max() < 3.0
+    assert np.abs(velocities[-1]).max() < 2e-3
 
 
 def test_a_hanging_snake_keeps_its_energy():
