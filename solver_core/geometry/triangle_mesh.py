@@ -111,6 +111,8 @@ def convex_sheet(mesh: TriangleMesh) -> ConvexHull | None:
     if length == 0.0 or np.ptp(mesh.vertices @ (across / length)) > RATIO_COPLANAR * mesh.size:
         return None
     hull = ConvexHull.from_points(mesh.vertices)
+    if hull.flat_face is None:
+        return None
     outline = hull.vertices[hull.loops[hull.flat_face]]
     # Triangles cover it once, and nothing else: their areas add up to its own, and their borders to its border.
     borders = np.linalg.norm(np.roll(corners, -1, axis=1) - corners, axis=2)[mesh.neighbors < 0].sum()

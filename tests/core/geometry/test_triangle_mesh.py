@@ -7,8 +7,8 @@ from sample_meshes import box_mesh, grid_mesh, joined
 from cairn.solver_core.collision.data.mesh_tables import CONCAVE, CONVEX, FLAGS, FLAT, RIM
 from cairn.solver_core.collision.mesh.mesh_tree import allocate_mesh_tables, list_triangles
 from cairn.solver_core.compiled.kernel import kernel
-from cairn.solver_core.geometry.shapes import Box, ShapeError
 from cairn.solver_core.geometry import rotations
+from cairn.solver_core.geometry.shapes import Box, ShapeError
 from cairn.solver_core.geometry.triangle_mesh import TriangleMesh, convex_sheet, pack_meshes
 from cairn.solver_core.model.builder import ModelBuilder, ModelError
 from cairn.solver_core.model.model import BodyKind
