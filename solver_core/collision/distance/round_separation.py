@@ -13,7 +13,15 @@ import numpy as np
 
 from ...compiled.kernel import subkernel
 from ..data.workspace import INFINITE, POSITION, has_axis
-from .closest_points import MOST_ITERATIONS, RATIO_PROGRESS, into_frame, is_known, nearest_of_simplex, weigh_corners
+from .closest_points import (
+    MOST_ITERATIONS,
+    RATIO_PROGRESS,
+    RATIO_TOUCHING,
+    into_frame,
+    is_known,
+    nearest_of_simplex,
+    weigh_corners,
+)
 from .round_support import support_difference, towards_side, turned
 
 # Bounds of the depth that are this near to each other (share of the smaller shape's size) are equal.
@@ -59,7 +67,7 @@ def closest_cores(polytopes, a, b, reach, touching, scratch):
     x, y, z = -pose.b_in_a[POSITION, 0], -pose.b_in_a[POSITION, 1], -pose.b_in_a[POSITION, 2]
     if x * x + y * y + z * z <= touching * touching:
         x = 1.0
-    square = INFINITE
+    square, tolerance = INFINITE, RATIO_DEPTH / RATIO_TOUCHING * touching
     for _ in range(MOST_ITERATIONS):
         fresh = corners
         progress, climb_a, climb_b = support_difference(
@@ -69,7 +77,8 @@ def closest_cores(polytopes, a, b, reach, touching, scratch):
             progress = -progress
             if progress > 0.0 and progress * progress > reach * reach * square:
                 return progress / square**0.5
-            if square - progress <= RATIO_PROGRESS * square or is_known(simplex.point, fresh):
+            error = square - progress
+            if error <= RATIO_PROGRESS * square or error <= tolerance * square**0.5 or is_known(simplex.point, fresh):
                 break
         p, q, s, corners = nearest_of_simplex(simplex, corners + 1)
         if corners == 4:

@@ -18,8 +18,14 @@ DIRECTIONS = 8
 
 # Points at which a disc's rim is tested against another disc; two discs cross twice, their ellipses at most four times.
 RIM_SAMPLES = 16
-# Halvings of a piece of rim: 2 pi / 16 / 2^48 is rounding.
-HALVINGS = 48
+# Cosines and sines of their angles: to work them out took longer than all else here.
+RIM_DIRECTIONS = np.array(
+    [(np.cos(angle), np.sin(angle)) for angle in 2.0 * np.pi / RIM_SAMPLES * np.arange(RIM_SAMPLES + 1)]
+)
+# Steps of Newton's method for a crossing, or halvings where it leads astray: 2 pi / 16 / 2^48 is rounding. It ends
+# with a step (tangent of the angle) that is.
+MOST_STEPS = 48
+LAST_STEP = 1e-14
 
 # Rows of DiscRegions.disc: centre, two axes and normal of a disc; from row 4 on of the second one.
 CENTER = 0
@@ -111,8 +117,8 @@ def disc_over_polygon(regions, radius, polygon, corners, incident, reference, to
 @subkernel
 def fixed_direction(turn):
     """One of eight unit directions, an eighth of a turn apart."""
-    angle = 0.25 * np.pi * (turn % DIRECTIONS)
-    return np.cos(angle), np.sin(angle)
+    row = turn % DIRECTIONS * (RIM_SAMPLES // DIRECTIONS)
+    return RIM_DIRECTIONS[row, 0], RIM_DIRECTIONS[row, 1]
 
 
 @subkernel
@@ -285,26 +291,44 @@ def onto_second(discs, first, second, u, v, reference):
 def crossings_of_rims(radius, other, au, av, bu, bv, tu, tv, spots):
     """Write the points of a circle of ``radius`` that lie on the ellipse |M y + t| = other; return how many."""
     count = 0
-    before = beyond_rim(radius, other, au, av, bu, bv, tu, tv, 0.0)
+    before = beyond_rim(radius, other, au, av, bu, bv, tu, tv, RIM_DIRECTIONS[0, 0], RIM_DIRECTIONS[0, 1])[0] > 0.0
     for sample in range(RIM_SAMPLES):
-        low, high = 2.0 * np.pi * sample / RIM_SAMPLES, 2.0 * np.pi * (sample + 1) / RIM_SAMPLES
-        after = beyond_rim(radius, other, au, av, bu, bv, tu, tv, high)
-        if (before > 0.0) != (after > 0.0):
-            for _ in range(HALVINGS):
-                middle = 0.5 * (low + high)
-                if (beyond_rim(radius, other, au, av, bu, bv, tu, tv, middle) > 0.0) == (before > 0.0):
-                    low = middle
-                else:
-                    high = middle
-            spots[count, 0], spots[count, 1] = radius * np.cos(low), radius * np.sin(low)
-            count += 1
+        low_u, low_v = RIM_DIRECTIONS[sample, 0], RIM_DIRECTIONS[sample, 1]
+        high_u, high_v = RIM_DIRECTIONS[sample + 1, 0], RIM_DIRECTIONS[sample + 1, 1]
+        after = beyond_rim(radius, other, au, av, bu, bv, tu, tv, high_u, high_v)[0] > 0.0
+        if before == after:
+            continue
+        u, v = halfway(low_u, low_v, high_u, high_v)
+        for _ in range(MOST_STEPS):
+            beyond, slope = beyond_rim(radius, other, au, av, bu, bv, tu, tv, u, v)
+            if (beyond > 0.0) == before:
+                low_u, low_v = u, v
+            else:
+                high_u, high_v = u, v
+            step = -beyond / slope if slope != 0.0 else INFINITE
+            length = (1.0 + step * step) ** 0.5
+            u, v = (u - step * v) / length, (v + step * u) / length
+            if abs(step) <= LAST_STEP:
+                break
+            if not is_between(u, v, low_u, low_v, high_u, high_v):
+                u, v = halfway(low_u, low_v, high_u, high_v)
+        spots[count, 0], spots[count, 1] = radius * u, radius * v
+        count += 1
         before = after
     return count
 
 
 @subkernel
-def beyond_rim(radius, other, au, av, bu, bv, tu, tv, angle):
-    """Square of how far a point of the circle lies from the other disc's middle, less the square of its radius."""
-    u, v = radius * np.cos(angle), radius * np.sin(angle)
+def halfway(au, av, bu, bv):
+    """The unit direction halfway between two that are less than half a turn apart."""
+    u, v = au + bu, av + bv
+    length = (u * u + v * v) ** 0.5
+    return u / length, v / length
+
+
+@subkernel
+def beyond_rim(radius, other, au, av, bu, bv, tu, tv, du, dv):
+    """How far a circle lies beyond the other disc's rim in a direction, in squares, and the derivative by its angle."""
+    u, v = radius * du, radius * dv
     p, q = au * u + bu * v + tu, av * u + bv * v + tv
-    return p * p + q * q - other * other
+    return p * p + q * q - other * other, 2.0 * (p * (bu * u - au * v) + q * (bv * u - av * v))
