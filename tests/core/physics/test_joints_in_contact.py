@@ -221,6 +221,9 @@ def test_a_joint_that_is_switched_off_lets_go():
     [
         ("pgs", "cone", "alm_newton"),
         ("nncg", "cone", "alm_newton"),
+        ("psor", "cone", "alm_newton"),
+        ("amgs", "box", "alm_newton"),
+        ("amsor", "box", "alm_newton"),
         ("staggered", "cone", "alm_newton"),
         ("lemke", "polyhedral", "fischer_newton"),
         ("lemke_structural", "polyhedral", "fischer_newton"),
