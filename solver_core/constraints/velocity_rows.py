@@ -316,8 +316,8 @@ def kinetic_energy(islands, island, rows, velocity):
 
 
 @subkernel
-def are_overgrown(rows, islands, island, start_velocity, free_velocity):
-    """Whether some impulse of an island is far larger than all momentum that there is.
+def overgrowth(rows, islands, island, start_velocity, free_velocity):
+    """By how much an island's largest impulse is larger than 100 times all momentum that there is.
 
     Where overlaps contradict each other, impulses that balance each other may grow without end, and no residual tells.
     As a start of small steps, whose rows are others, they no longer balance, and shoot bodies away.
@@ -328,6 +328,11 @@ def are_overgrown(rows, islands, island, start_velocity, free_velocity):
         Read.
     start_velocity, free_velocity : float64 [body_count, 6]
         At the substep's start, and at its end without impulses; of what is driven, how it moves (read).
+
+    Returns
+    -------
+    float
+        The ratio of the two; 0 if it is no larger, infinite where there is no momentum.
     """
     momentum, driven, total = 0.0, 0.0, 0.0
     for index in range(islands.body_first[island], islands.body_first[island + 1]):
@@ -350,7 +355,28 @@ def are_overgrown(rows, islands, island, start_velocity, free_velocity):
                     driven = max(driven, abs(free_velocity[body, column]))
         for row in range(rows.block_row[block], rows.block_row[block + 1]):
             largest = max(largest, abs(rows.impulse[row]))
-    return largest > _RATIO_OVERGROWN * (momentum + total * driven)
+    most = _RATIO_OVERGROWN * (momentum + total * driven)
+    if not largest > most:
+        return 0.0
+    return largest / most if most > 0.0 else math.inf
+
+
+@subkernel
+def scale_impulses(islands, island, rows, factor):
+    """Multiply an island's impulses: those that balance each other still do.
+
+    Parameters
+    ----------
+    islands, island
+        Read.
+    rows : RowArrays
+        ``impulse`` written.
+    factor : float
+    """
+    for index in range(islands.block_first[island], islands.block_first[island + 1]):
+        block = islands.block_order[index]
+        for row in range(rows.block_row[block], rows.block_row[block + 1]):
+            rows.impulse[row] *= factor
 
 
 @subkernel

@@ -8,7 +8,13 @@ import numpy as np
 
 from ..compiled.kernel import entry, inlined, subkernel
 from ..compiled.views import numbers_of, views_of, whole
-from ..constraints.velocity_rows import are_overgrown, forget_impulses, kinetic_energy, touches_kinematic
+from ..constraints.velocity_rows import (
+    forget_impulses,
+    kinetic_energy,
+    overgrowth,
+    scale_impulses,
+    touches_kinematic,
+)
 from ..parallel.workers import take_next
 from ..problem.problem import CONVERGED_RELATIVE
 from ..solvers.shared.sweep import apply_impulses
@@ -46,6 +52,8 @@ from .standstill import keep_velocities, keeps_standing
 # A solve brings an island nearer to rest if it leaves at most this share of its energy, or no more than at this share
 # of the speed that gravity gives in a substep.
 _SHARE_CALMER, _RATIO_STILL = 0.9, 1e-3
+# Overgrown impulses are reduced to this share of where that begins, which is as hard as wedges and arches press.
+_SHARE_OF_OVERGROWN = 0.1
 _apply_impulses = inlined(apply_impulses)
 
 
@@ -196,8 +204,10 @@ def _keep_overlaps(members, rows, islands, island):
 @subkernel(inline=True)
 def _move_in_small_steps(arrays, members, rows, islands, island):
     motion = members.motion
-    if are_overgrown(rows, islands, island, motion.start_velocity, motion.free_velocity):
-        forget_impulses(islands, island, rows, motion.free_velocity, members.state.velocity)
+    grown = overgrowth(rows, islands, island, motion.start_velocity, motion.free_velocity)
+    if grown > 1.0:
+        # not forgotten: jaws that have closed on something hold it by what they press
+        scale_impulses(islands, island, rows, _SHARE_OF_OVERGROWN / grown)
     outcome = solve_island(arrays, members.kernels.stages, island, IN_SMALL_STEPS, 0.0)
     use_small_steps(islands, island, members.motion.small_steps, outcome[2])
     note_solved_by_method(islands, island, members.motion.small_steps, np.bool_(False))

@@ -3,7 +3,18 @@
 import numpy as np
 import pytest
 
-from cairn.solver_core import BodyKind, Box, Cone, ModelBuilder, Simulation, SimulationOptions, diagnostics, scenes
+from cairn.solver_core import (
+    BodyKind,
+    Box,
+    Cone,
+    FrameInput,
+    ModelBuilder,
+    Simulation,
+    SimulationOptions,
+    Sphere,
+    diagnostics,
+    scenes,
+)
 from cairn.solver_core.options import SMALL_STEPS_OF_QUALITY
 
 AWAKE = {"sleeping": False, "threads": 1}
@@ -196,6 +207,27 @@ def test_what_is_pinched_is_not_shot_away(quality):
         simulation.advance_frame()
         fastest = max(fastest, np.abs(simulation.state.velocity[1:-1, :3]).max())
     assert fastest < 25.0
+
+
+@pytest.mark.parametrize("quality", ["production", "exact"])
+@pytest.mark.parametrize("overlap", [0.001, 0.02])
+@pytest.mark.parametrize("shape", [Box((0.2, 0.2, 0.2)), Sphere(0.2)], ids=["box", "ball"])
+def test_jaws_that_have_closed_on_something_lift_it(shape, overlap, quality):
+    """They are driven a little into it from both sides, lift it, carry it, and hold it when they stand."""
+    builder = ModelBuilder(gravity=(0.0, 0.0, -9.81))
+    builder.add_body(kind=BodyKind.STATIC, shape=Box((5, 5, 0.5)), position=(0, 0, -0.5), friction=0.5)
+    builder.add_body(shape=shape, position=(0, 0, 0.2), mass=1, friction=0.8)
+    for side in (-1, 1):
+        builder.add_body(kind=BodyKind.KINEMATIC, shape=Box((0.15, 0.05, 0.15)), position=(0, 0.5 * side, 0.25))
+    simulation = Simulation(builder.build(), SimulationOptions(quality=quality, threads=1))
+    for frame in range(2, 101):
+        position, orientation = (poses.copy() for poses in simulation.poses())
+        apart = np.interp(frame, [1, 15], [0.5, 0.25 - overlap])
+        along, height = np.interp(frame, [40, 75], [0.0, 2.0]), np.interp(frame, [15, 40], [0.25, 1.2])
+        for jaw, side in ((2, -1), (3, 1)):
+            position[jaw] = along, side * apart, height
+        simulation.advance_frame(FrameInput(position=position, orientation=orientation))
+    np.testing.assert_allclose(simulation.poses()[0][1], (2.0, 0.0, 1.15), atol=0.03)
 
 
 def test_the_cost_of_what_never_rests_is_bounded():
