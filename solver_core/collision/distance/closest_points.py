@@ -2,15 +2,14 @@
 
 The distance of a and b is that of the origin from their Minkowski difference {x - y}. A simplex of its points is
 improved by the support point in the direction towards the origin until that brings nothing (van den Bergen 2003,
-chapter 4). The closest point of a simplex is found by trying all its corners, edges and triangles: up to 14 closed
-forms, of which degenerate ones drop out, in place of Johnson's recursion and its tolerances.
+chapter 4). The closest point of a simplex is found by trying the newest corner and all edges and triangles that it has:
+up to seven closed forms, of which degenerate ones drop out, in place of Johnson's recursion and its tolerances.
 """
 
 import numpy as np
 
 from ...compiled.kernel import subkernel
 from ..data.workspace import (
-    INFINITE,
     POSITION,
     VERTICES,
 )
@@ -174,6 +173,8 @@ def weigh_corners(simplex, corners, closest):
 def nearest_of_simplex(simplex, corners):
     """Reduce the simplex to the corners that carry its point nearest to the origin, and set their weights.
 
+    The last corner is one of them: without it, nothing is nearer than before.
+
     Returns
     -------
     x, y, z : float
@@ -183,29 +184,24 @@ def nearest_of_simplex(simplex, corners):
     """
     if corners == 4 and holds_origin(simplex.point):
         return 0.0, 0.0, 0.0, 4
-    least = INFINITE
-    x, y, z = 0.0, 0.0, 0.0
-    kept, first, second, third = 0, 0, 0, 0
+    last = corners - 1
+    x, y, z = simplex.point[last, 0], simplex.point[last, 1], simplex.point[last, 2]
+    least = x * x + y * y + z * z
+    kept, first, second, third = 1, last, 0, 0
     weight_second, weight_third = 0.0, 0.0
-    for i in range(corners):
-        p, q, r = simplex.point[i, 0], simplex.point[i, 1], simplex.point[i, 2]
+    for i in range(last):
+        share, p, q, r = nearest_of_segment(simplex.point, i, last)
         square = p * p + q * q + r * r
-        if square < least:
-            least, kept, first = square, 1, i
+        if 0.0 < share < 1.0 and square < least:
+            least, kept, first, second, weight_second = square, 2, i, last, share
             x, y, z = p, q, r
-        for j in range(i + 1, corners):
-            share, p, q, r = nearest_of_segment(simplex.point, i, j)
+        for j in range(i + 1, last):
+            share_j, share_last, p, q, r = nearest_of_triangle(simplex.point, i, j, last)
             square = p * p + q * q + r * r
-            if 0.0 < share < 1.0 and square < least:
-                least, kept, first, second, weight_second = square, 2, i, j, share
+            if share_j > 0.0 and share_last > 0.0 and share_j + share_last < 1.0 and square < least:
+                least, kept, first, second, third = square, 3, i, j, last
+                weight_second, weight_third = share_j, share_last
                 x, y, z = p, q, r
-            for k in range(j + 1, corners):
-                share_j, share_k, p, q, r = nearest_of_triangle(simplex.point, i, j, k)
-                square = p * p + q * q + r * r
-                if share_j > 0.0 and share_k > 0.0 and share_j + share_k < 1.0 and square < least:
-                    least, kept, first, second, third = square, 3, i, j, k
-                    weight_second, weight_third = share_j, share_k
-                    x, y, z = p, q, r
     if kept < 3:
         weight_third = 0.0
     if kept < 2:
