@@ -1,7 +1,7 @@
 """Shapes in a closed part of a mesh: whether it is a room for them, and the way out for those whose centre is inside.
 
-A shape that lies wholly within a closed part without touching it when the two first meet is in a room, which pushes
-inwards. Any other shape is pushed out, however deep it has come.
+A shape that lies within a closed part when the two first meet, but for what touching costs, is in a room, which pushes
+inwards (``mesh_pairs``). Any other shape is pushed out, however deep it has come.
 
 Where its centre is inside, the triangles around may push in any direction, even against each other. So one way out is
 chosen for all. Let c be the centre, and p the point of a triangle that is nearest to c; where p lies on an edge or a

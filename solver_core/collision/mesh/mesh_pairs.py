@@ -20,6 +20,10 @@ from .mesh_motion import surface_velocity
 from .mesh_query import MeshPair, ball_radius, first_row, view_of_mesh
 from .mesh_tree import list_triangles
 
+# What a shape within a closed part may reach out of it when the two first meet (share of the smaller shape's size):
+# marbles that stand on the floor of their box touch it, to the precision of those who place them.
+RATIO_OUT_OF_ROOM = 0.05
+
 # Values of PairArrays.feature for a mesh: whether closed parts push outwards, or hold a body that is within them.
 OUTSIDE = 0
 INSIDE = 1
@@ -57,27 +61,41 @@ def mesh_pair_contacts(tables, polytopes, mesh, other, size, reach, maximal_poin
         Rows of ``tables.contact``.
     """
     row, outwards = first_row(tables, polytopes, mesh), np.int64(1)
+    outside = MeshPair(row, other, size, reach, maximal_points, outwards)
+    inside = MeshPair(row, other, size, reach, maximal_points, -outwards)
     if feature < 0:
-        pair = MeshPair(row, other, size, reach, maximal_points, outwards)
-        feature = INSIDE if is_within(tables, mesh, polytopes, pair, scratch) else OUTSIDE
-    pair = MeshPair(row, other, size, reach, maximal_points, -outwards if feature == INSIDE else outwards)
+        is_inside = is_within(tables, mesh, polytopes, outside, inside, scratch, pair_kernels)
+        feature = INSIDE if is_inside else OUTSIDE
+    pair = inside if feature == INSIDE else outside
     count = mesh_contacts(tables, mesh, polytopes, pair, scratch, pair_kernels)
     scratch.feature.origin_feature[0] = feature
     return count
 
 
 @subkernel
-def is_within(tables, number, polytopes, pair, scratch):
-    """Whether a shape lies wholly within a closed part: then the part is a room for it, and pushes inwards."""
-    mesh, other, probe = view_of_mesh(tables, number), pair.other, tables.probe
-    behind, _, distance = is_behind(mesh, tables, pair.side, pair.size)
+def is_within(tables, number, polytopes, outside, inside, scratch, pair_kernels):
+    """Whether a shape lies within a closed part: then the part is a room for it, and pushes inwards.
+
+    It does where it touches nothing, or as in a room no deeper than RATIO_OUT_OF_ROOM.
+    """
+    mesh, other, probe = view_of_mesh(tables, number), outside.other, tables.probe
+    most = RATIO_OUT_OF_ROOM * outside.size
+    behind, _, distance = is_behind(mesh, tables, outside.side, outside.size)
     if not behind or distance > other.bounding_radius:
         return behind
     if other.kind == SPHERE:
+        return distance >= other.parameters[0] - most
+    if distance <= most:
         return False
     bound_path(polytopes.bounds[other.polytope], ball_radius(other), 0.0, scratch.pose.b_in_a, probe)
     listed = list_triangles(mesh.vertices, mesh.triangles, mesh.nodes, mesh.boxes, probe, tables.candidate)
-    return not touches_any(mesh, tables, polytopes, pair, listed, scratch)
+    if not touches_any(mesh, tables, polytopes, outside, listed, scratch):
+        return True
+    count = mesh_contacts(tables, number, polytopes, inside, scratch, pair_kernels)
+    for row in range(count):
+        if tables.contact.gap[row] < -most:
+            return False
+    return count > 0
 
 
 @subkernel

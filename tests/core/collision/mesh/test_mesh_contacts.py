@@ -13,6 +13,7 @@ from scipy.optimize import nnls
 
 from cairn.solver_core.collision.manifold.polytope_contacts import RATIO_FACE_PREFERRED
 from cairn.solver_core.geometry.hulls import ConvexHull
+from cairn.solver_core.geometry.round_shapes import Cylinder
 from cairn.solver_core.geometry.shapes import Box, Sphere
 from cairn.solver_core.geometry.triangle_mesh import TriangleMesh
 from cairn.solver_core.model.model import BodyKind
@@ -244,6 +245,24 @@ def test_a_closed_mesh_pushes_out_what_overlaps_it_and_keeps_in_what_is_within()
     within = touch(box, Sphere(0.5), (0.3, 0.2, -1.499))
     np.testing.assert_allclose(within.normal, [(0.0, 0.0, 1.0)], atol=1e-12)
     np.testing.assert_allclose(within.gap, [0.001], atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    "shape",
+    [Sphere(0.5), Box((0.5, 0.4, 0.3)), Cylinder(0.5, 0.4), ConvexHull.from_box((0.3, 0.4, 0.5))],
+    ids=["ball", "box", "can", "hull"],
+)
+@pytest.mark.parametrize("corner", [False, True])
+@pytest.mark.parametrize("overlap", [0.0, 0.03])
+def test_what_stands_on_the_floor_of_a_closed_box_is_kept_in(shape, corner, overlap):
+    """Touching the floor, and two walls as well, or a little in them: all contacts push into the room."""
+    box = TriangleMesh(*box_mesh((2.0, 2.0, 2.0)))
+    lower = -2.0 - shape.bounding_box()[0] - overlap
+    contacts = touch(box, shape, lower if corner else (0.3, 0.2, lower[2]))
+    assert len(contacts.gap) > 0
+    middle = -contacts.position
+    assert np.all(np.einsum("ci,ci->c", contacts.normal, middle) > 0.0)
+    np.testing.assert_allclose(contacts.gap.min(), -overlap, atol=1e-9)
 
 
 def test_very_many_triangles_under_a_box_give_few_contacts():
