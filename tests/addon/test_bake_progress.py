@@ -80,3 +80,13 @@ def test_after_a_stop_only_what_is_done_is_written(monkeypatch):
     assert bake.work("write", 50, 5.0) == pytest.approx(5.0)
     assert bake.work("write", 50, 5.0) == 0.0
     assert bake.factors[-1] == 1.0
+
+
+def test_fast_frames_share_a_forecast():
+    """Frames of a millisecond: it is made anew after 20 ms, and nothing is left at the end."""
+    bake = Bake(frames=1000, samples=0, objects=0)
+    told = [bake.work("simulate", 1, 1e-3) for _ in range(1000)]
+    assert 45 <= len(set(told[5:])) <= 52
+    assert told[499] == pytest.approx(0.5, abs=0.03)
+    assert told[-1] == 0.0
+    assert bake.forecast.factor == 1.0

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from reference_collision import rotation
 from scipy.spatial import ConvexHull as Qhull
 
-from cairn.solver_core.geometry.hulls import ConvexHull, pack_hulls
+from cairn.solver_core.geometry.hulls import ConvexHull, pack_boxes, pack_hulls
 from cairn.solver_core.geometry.shapes import Box, ShapeError, Sphere
 
 CUBE = np.array([[x, y, z] for x in (-1.0, 1.0) for y in (-1.0, 1.0) for z in (-1.0, 1.0)])
@@ -278,3 +278,13 @@ def test_degenerate_point_sets_give_a_hull_or_a_shape_error(seed):
         return
     assert_polyhedron(hull)
     assert np.isfinite(hull.mass_properties().inertia).all()
+
+
+@pytest.mark.parametrize("count", [0, 1, 6])
+def test_tables_of_many_boxes_are_those_of_their_hulls(count):
+    """To the bit, flat ones too."""
+    half_extents = np.random.default_rng(count).uniform(0.1, 2.0, (count, 3))
+    half_extents[1:3, 1] = 0.0
+    found, expected = pack_boxes(half_extents), pack_hulls([ConvexHull.from_box(half) for half in half_extents])
+    for name in expected._fields:
+        np.testing.assert_array_equal(getattr(found, name), getattr(expected, name), err_msg=name, strict=True)

@@ -135,6 +135,28 @@ def test_every_shape_that_holds_the_nearest_place_is_pushed_out(kind, name, plac
             assert (contacts.normal @ contacts.normal[leads_out].T).max(axis=1).min() >= -1e-12, case
 
 
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_reaches_out_of_a_closed_box_by_little_is_kept_in(kind):
+    """Shapes turned at random that stand in its floor by a share of their size; from a twentieth on they go out."""
+    rng, room = np.random.default_rng(len(kind)), box_mesh((3.0, 3.0, 3.0))
+    looked_at = 0
+    for _ in range(8):
+        shape = random_shape(rng, kind)
+        shape = scaled(shape, 1.0 / shape.size)
+        turn = rng.normal(size=4)
+        turn /= np.linalg.norm(turn)
+        lowest = highest(shape, np.array([(0.0, 0.0, -1.0)]) @ rotation(turn))[0]
+        for share in (0.0, 0.02, 0.04, 0.08, 0.25):
+            position = np.array([*rng.uniform(-1.0, 1.0, 2), lowest - 3.0 - share])
+            if (position + rotation(turn) @ np.asarray(shape.position, float))[2] < -3.0 + 0.06:
+                # its middle is hardly inside
+                continue
+            contacts = touch(*room, shape, (position, turn))
+            assert (contacts.normal[contacts.gap.argmin(), 2] > 0.5) == (share < 0.05), (share, contacts.normal)
+            looked_at += 1
+    assert looked_at >= 25
+
+
 @pytest.mark.parametrize(
     "shape",
     [Capsule(0.1, 1.2), Cylinder(0.1, 1.2), Box((0.1, 0.1, 1.2))],
