@@ -60,7 +60,7 @@ FACTOR_EXACT = 1e-4
 _FEW_CONTACTS = 24
 # What the method may cost at least where bodies come to rest, in advance of what they earn; and without credit where
 # the last solve has succeeded [sweeps].
-_BUDGET_OF_REST, BUDGET_AGAIN = 2500.0, 200.0
+_BUDGET_OF_REST, _BUDGET_AGAIN = 2500.0, 200.0
 # Surfaces that slide or approach by less than this share of the speed that gravity gives in a substep, or by this share
 # of a body's size a substep, are about to rest ...
 _RATIO_CALM, _RATIO_CALM_SIZE = 0.5, 1e-4
@@ -107,7 +107,7 @@ def budget_of_method(members, rows, islands, island):
     credit = credit_of(islands, island, members.motion.small_steps)
     was_solved = was_solved_by_method(islands, island, members.motion.small_steps)
     # what the method has solved is mostly solved by the same impulses
-    again = BUDGET_AGAIN if was_solved else 0.0
+    again = _BUDGET_AGAIN if was_solved else 0.0
     step, velocity, size = numbers_of(members.settings.step), members.motion.start_velocity, members.model.size
     overlap, rolling = _deepest_overlaps(rows, islands, island, contacts, size, velocity, _TURN_OF_ROLLING / step.h)
     in_motion, keeps = 0.0, keeps_overlaps(islands, island, members.motion.small_steps)

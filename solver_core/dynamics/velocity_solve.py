@@ -31,7 +31,6 @@ from ..problem.problem import CONVERGED_RELATIVE
 from ..solvers.shared.sweep import apply_impulses
 from .integration import take_turn_energy, turn_ahead, turn_back
 from .island_solve import (
-    BUDGET_AGAIN,
     METHOD,
     effort_for_velocities,
     forget_outcome,
@@ -42,7 +41,7 @@ from .island_solve import (
 from .islands import has_joints
 from .jointed_solve import note_jointed, solve_jointed
 from .sharing import begin_islands, call_stage, help_others
-from .small_step_motion import SHARE_OF_SUCCESS, moves_in_small_steps, spend_credit
+from .small_step_motion import CREDIT_START, SHARE_OF_SUCCESS, moves_in_small_steps, spend_credit
 from .stage_names import MOVE_JOINT_ROWS
 
 
@@ -86,8 +85,9 @@ def _solve_island(arrays, members, rows, islands, island):
         return
     if change == SAME:
         return
-    # What the poses were solved for is worth its velocities, though an attempt in motion may cost less.
-    budget = max(members.solves.budget[island], BUDGET_AGAIN)
+    # Each impact is a cold start, whatever the attempt at the poses was allowed to cost. What they cost
+    # is spent, so that an island whose impacts are dear moves in small steps from then on.
+    budget, spent = max(members.solves.budget[island], CREDIT_START), 0.0
     bounces, allowed_energy = change != RECOVERS, math.inf
     if bounces:
         gravity = members.settings.gravity
@@ -95,20 +95,29 @@ def _solve_island(arrays, members, rows, islands, island):
         turn_ahead(islands, island, model, state, motion, h)
     move_rows_along(islands, island, rows, contacts, state, motion, h, bounces)
     if bounces:
-        _solve_impacts(arrays, members, rows, islands, island, allowed_energy, budget)
+        spent = _solve_impacts(arrays, members, rows, islands, island, allowed_energy, budget)
     outcome = _solve_without_restitution(arrays, members, rows, islands, island, budget)
+    spent += _price(members, outcome)
     gained = not bounces and gains_energy(islands, island, rows, contacts, motion.free_velocity, state.velocity)
     if gained or is_worse_than_nothing(outcome):
         # Overlaps that contradict each other have left impulses from which there is no way back.
         forget_impulses(islands, island, rows, motion.free_velocity, state.velocity)
         outcome = solve_island(arrays, members.kernels.stages, island, METHOD, budget)
+        spent += _price(members, outcome)
     if budget < math.inf:
-        spend_credit(islands, island, motion.small_steps, SHARE_OF_SUCCESS * members.solver_input.work[0])
+        spend_credit(islands, island, motion.small_steps, spent)
     if bounces:
         turn_back(islands, island, model, state, motion, h)
     else:
         take_turn_energy(islands, island, model, state, motion, h)
     note_outcome(members.solves, island, rows, outcome, least_scale)
+
+
+@subkernel(inline=True)
+def _price(members, outcome):
+    """What a solve by the method is charged [sweeps]: all of its cost if it has missed, else a share."""
+    share = 1.0 if outcome[0] > CONVERGED_RELATIVE else SHARE_OF_SUCCESS
+    return share * members.solver_input.work[0]
 
 
 @subkernel
@@ -163,7 +172,7 @@ def _copy_velocities(islands, island, source, target):
 
 @subkernel(inline=True)
 def _solve_impacts(arrays, members, rows, islands, island, allowed_energy, budget):
-    """Solve the impacts of an island one after the other (``constraints.restitution``)."""
+    """Solve the impacts of an island one after the other (``constraints.restitution``); returns their price [sweeps]."""
     contact_rows, step = members.problem.contact_rows, numbers_of(members.settings.step)
     contacts = members.collision.contacts[members.collision.roles.present[0]]
     free_velocity, velocity, contact_count = members.motion.free_velocity, members.state.velocity, contacts.count[0]
@@ -173,7 +182,9 @@ def _solve_impacts(arrays, members, rows, islands, island, allowed_energy, budge
     fastest = restitution.begin_impacts(islands, island, rows, contact_rows, velocity, free_velocity)
     threshold = restitution.impact_threshold(fastest, step.h * step.gravity_norm)
     restitution.set_approach_bias(islands, island, rows, contact_count, contact_rows)
-    note_outcome(solves, island, rows, solve_island(arrays, stages, island, METHOD, budget), least_scale)
+    outcome = solve_island(arrays, stages, island, METHOD, budget)
+    note_outcome(solves, island, rows, outcome, least_scale)
+    spent = _price(members, outcome)
     restitution.restart_from_velocities(
         islands, island, rows, contact_count, contact_rows, velocity, free_velocity, 1.0
     )
@@ -183,11 +194,14 @@ def _solve_impacts(arrays, members, rows, islands, island, allowed_energy, budge
             islands, island, last, rows, contact_count, contact_rows, velocity, threshold, impact == 0
         ):
             break
-        note_outcome(solves, island, rows, solve_island(arrays, stages, island, METHOD, budget), least_scale)
+        outcome = solve_island(arrays, stages, island, METHOD, budget)
+        note_outcome(solves, island, rows, outcome, least_scale)
+        spent += _price(members, outcome)
         surplus = restitution.end_impact(
             islands, island, rows, contact_count, contact_rows, velocity, free_velocity, surplus
         )
     restitution.end_impacts(islands, island, last, rows, contact_count, contact_rows)
+    return spent
 
 
 @subkernel(inline=True)
