@@ -172,7 +172,7 @@ def _copy_velocities(islands, island, source, target):
 
 @subkernel(inline=True)
 def _solve_impacts(arrays, members, rows, islands, island, allowed_energy, budget):
-    """Solve the impacts of an island one after the other (``constraints.restitution``); returns their price [sweeps]."""
+    """Solve the impacts of an island one after the other (``constraints.restitution``); returns the price [sweeps]."""
     contact_rows, step = members.problem.contact_rows, numbers_of(members.settings.step)
     contacts = members.collision.contacts[members.collision.roles.present[0]]
     free_velocity, velocity, contact_count = members.motion.free_velocity, members.state.velocity, contacts.count[0]
