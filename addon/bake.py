@@ -26,7 +26,7 @@ from .read import concave_shapes, lead_in
 from .read.exported_scene import FrameSample, SceneExport
 from .read.frame_samples import sample_frame, simulation_paused
 from .read.notes import Note
-from .read.scene_digest import packed, scene_digest
+from .read.scene_digest import baked_digest, packed
 from .read.scene_export import export_scene
 from .read.scene_notes import starting_overlaps
 from .read.scene_poses import SceneError
@@ -449,7 +449,7 @@ class _Bake:
         facts.summary = result.summary
         facts.has_warnings = self.error is not None or any(note.level == "warning" for note in self.export.notes)
         facts.fingerprint = self.export.fingerprint
-        facts.ingredients = packed(scene_digest(self.scene))
+        facts.ingredients = packed(baked_digest(self.scene))
         facts.version = __version__
         facts.report = json.dumps({key: value for key, value in result.report.items() if key != "frames"})
         totals = result.report["totals"]

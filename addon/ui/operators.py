@@ -24,7 +24,7 @@ from ..read.scene_notes import NO_OVERLAPS
 from ..read.scene_poses import SceneError
 from ..runtime import RuntimeUnavailable, system_information
 from ..settings import BakeSettings
-from ..write import keyframes
+from ..write import keyframes, since_bake
 
 # A tick works this long [s]; the next one follows after the rest of the interval, so the window stays smooth.
 TICK_SLICE = 0.08
@@ -238,6 +238,10 @@ class BakeOperator(StepsOperator):
     _task = "A bake"
     _hint = "ESC stops and keeps the frames so far"
 
+    def _begin(self, context):
+        since_bake.record(context.scene)
+        super()._begin(context)
+
     def _conclude(self, context, result):
         if result is None or not result.reports:
             self.report({"INFO"}, "Stopped before the first frame; nothing was changed")
@@ -287,6 +291,7 @@ class CAIRN_OT_delete_bake(SceneOperator, bpy.types.Operator):
         return super().poll(context)
 
     def execute(self, context):
+        since_bake.record(context.scene)
         count = keyframes.delete_bake(context.scene)
         redraw(context)
         self.report({"INFO"}, f"Restored {count} object{'' if count == 1 else 's'}")
