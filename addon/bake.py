@@ -39,9 +39,10 @@ if TYPE_CHECKING:  # they load Numba
 # Animated frames are evaluated in slices of so long [s]: each has to put the frame back at its end, and lets the window
 # draw the whole scene anew; with an earlier bake to set aside, Blender builds its dependency graph anew, too.
 SAMPLE_SLICE = 0.3
-# So many frames are evaluated ahead: a window redraws the scene for some time after it has changed, which would slow
-# the simulation down if they took turns at every frame; and what they say of all bodies has to be kept until then.
-FRAMES_AHEAD = 50
+# Frames are evaluated ahead for so long [s]: a window draws its scene several times after it has changed, for smooth
+# edges, so the less often animation and simulation take turns, the better; but what frames say of all bodies is kept
+# until then.
+READ_AHEAD = 1.0
 # Making convex parts, and compiling, each take this share of what is left of the bar if there is any to do: both come
 # before it is known how long the frames take.
 PREPARATION_SHARE = 0.5
@@ -373,14 +374,15 @@ class _Bake:
         first, end = self.export.frame_start + 1, self.export.frame_end
         if not self.export.samples_needed or len(self.samples) > frame - first:
             return
-        simulated = frame - first
-        last = min(frame + min(FRAMES_AHEAD, simulated), end)
-        farthest = last if simulated < FRAMES_AHEAD else end
-        while first + len(self.samples) <= last:
+        before_reading = self.seconds["animation"]
+        while first + len(self.samples) <= end:
+            is_known = len(self.samples) > frame - first
+            if is_known and self.seconds["animation"] - before_reading > READ_AHEAD:
+                break
             before = len(self.samples)
             with self._evaluating() as scene:
                 start = time.perf_counter()
-                for at in range(first + before, farthest + 1):
+                for at in range(first + before, end + 1):
                     self.samples.append(sample_frame(scene, self.export, at))
                     if time.perf_counter() - start > SAMPLE_SLICE:
                         break

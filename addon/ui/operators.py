@@ -30,7 +30,8 @@ from ..write import keyframes, since_bake
 TICK_SLICE = 0.08
 TICK_INTERVAL = 0.1
 # Where a window takes longer than some ticks to draw (a second with software OpenGL), a tick works as long as drawing
-# took, but not so long that ESC is not heard within a second [s].
+# took, but not so long that ESC is not heard within a second [s]. Keyframes are written to the end, and make Blender
+# draw the whole window after each tick: there the drawing alone counts.
 LONGEST_SLICE = 0.4
 # The panel and the status bar are redrawn at most this often [s], ...
 REDRAW_INTERVAL = 0.5
@@ -171,7 +172,8 @@ class StepsOperator(SceneOperator):
             self._redraw_interval = max(REDRAW_INTERVAL, REDRAW_FACTOR * (start - self._drawn))
         self._left = start
         pause = start - self._ended
-        time_slice = TICK_SLICE if pause < 2.0 * TICK_INTERVAL else min(pause, LONGEST_SLICE)
+        longest = pause if "write" in self._stages else LONGEST_SLICE
+        time_slice = TICK_SLICE if pause < 2.0 * TICK_INTERVAL else min(pause, longest)
         while True:
             if self._stopping and not self._stop_thrown:
                 self._stop_thrown = True
