@@ -39,9 +39,9 @@ if TYPE_CHECKING:  # they load Numba
 # Animated frames are evaluated in slices of so long [s]: each has to put the frame back at its end, and lets the window
 # draw the whole scene anew; with an earlier bake to set aside, Blender builds its dependency graph anew, too.
 SAMPLE_SLICE = 0.3
-# Frames are evaluated ahead for so long [s]: a window draws its scene several times after it has changed, for smooth
-# edges, so the less often animation and simulation take turns, the better; but what frames say of all bodies is kept
-# until then.
+# Frames are evaluated ahead for as long as has been simulated, but not longer than this [s]: a window draws its scene
+# several times after it has changed, for smooth edges, so the less often animation and simulation take turns, the
+# better; but the first frame should be there soon, and what frames say of all bodies is kept until then.
 READ_AHEAD = 1.0
 # Making convex parts, and compiling, each take this share of what is left of the bar if there is any to do: both come
 # before it is known how long the frames take.
@@ -374,18 +374,17 @@ class _Bake:
         first, end = self.export.frame_start + 1, self.export.frame_end
         if not self.export.samples_needed or len(self.samples) > frame - first:
             return
-        before_reading = self.seconds["animation"]
-        while first + len(self.samples) <= end:
-            is_known = len(self.samples) > frame - first
-            if is_known and self.seconds["animation"] - before_reading > READ_AHEAD:
-                break
+        left = min(READ_AHEAD, self.seconds["simulate"])
+        while first + len(self.samples) <= end and (left > 0.0 or len(self.samples) <= frame - first):
             before = len(self.samples)
             with self._evaluating() as scene:
                 start = time.perf_counter()
                 for at in range(first + before, end + 1):
                     self.samples.append(sample_frame(scene, self.export, at))
-                    if time.perf_counter() - start > SAMPLE_SLICE:
+                    spent = time.perf_counter() - start
+                    if spent > SAMPLE_SLICE or (spent > left and at >= frame):
                         break
+                left -= spent
             self.forecast.note("animation", len(self.samples) - before)
             yield self._progress("animation", f"Reading animation, frame {at}")
 
