@@ -171,9 +171,7 @@ class StepsOperator(SceneOperator):
         if self._drawn > self._left:  # what has passed since was spent on drawing
             self._redraw_interval = max(REDRAW_INTERVAL, REDRAW_FACTOR * (start - self._drawn))
         self._left = start
-        pause = start - self._ended
-        longest = pause if "write" in self._stages else LONGEST_SLICE
-        time_slice = TICK_SLICE if pause < 2.0 * TICK_INTERVAL else min(pause, longest)
+        time_slice = self._slice_after(start - self._ended)
         while True:
             if self._stopping and not self._stop_thrown:
                 self._stop_thrown = True
@@ -194,6 +192,12 @@ class StepsOperator(SceneOperator):
         text = f"Stopping: {progress.text}" if self._stopping else progress.text
         self._show(context, text, progress.factor, immediately=begins)
         self._ended = time.perf_counter()
+
+    def _slice_after(self, pause):
+        """How long a tick works after a pause, which drawing the window may have taken [s]."""
+        if pause < 2.0 * TICK_INTERVAL:
+            return TICK_SLICE
+        return pause if "write" in self._stages else min(pause, LONGEST_SLICE)
 
     def _show(self, context, text, factor=None, immediately=False):
         """Say where the work is, in the panels and the status bar."""

@@ -427,6 +427,15 @@ def test_escape_before_the_first_frame_changes_nothing(stack, harness):
     assert len(bpy.data.actions) == 0
 
 
+def test_a_tick_works_as_long_as_the_window_draws(harness):
+    """But hears ESC within a second, as long as there is something to stop."""
+    operator = harness.operator
+    operator._stages = {"export", "simulate"}
+    assert [operator._slice_after(pause) for pause in (0.02, 0.3, 3.0)] == [operators.TICK_SLICE, 0.3, 0.4]
+    operator._stages.add("write")
+    assert [operator._slice_after(pause) for pause in (0.02, 0.3, 3.0)] == [operators.TICK_SLICE, 0.3, 3.0]
+
+
 def test_only_view_events_pass(harness):
     for kind in ("MIDDLEMOUSE", "WHEELUPMOUSE", "MOUSEMOVE", "NUMPAD_1"):
         assert harness.feed(kind) == {"PASS_THROUGH"}, kind
