@@ -26,7 +26,7 @@ from .read import concave_shapes, lead_in
 from .read.exported_scene import FrameSample, SceneExport
 from .read.frame_samples import sample_frame, simulation_paused
 from .read.notes import Note
-from .read.scene_digest import packed, scene_digest
+from .read.scene_digest import baked_digest, packed
 from .read.scene_export import export_scene
 from .read.scene_notes import starting_overlaps
 from .read.scene_poses import SceneError
@@ -39,9 +39,10 @@ if TYPE_CHECKING:  # they load Numba
 # Animated frames are evaluated in slices of so long [s]: each has to put the frame back at its end, and lets the window
 # draw the whole scene anew; with an earlier bake to set aside, Blender builds its dependency graph anew, too.
 SAMPLE_SLICE = 0.3
-# So many frames are evaluated ahead: a window redraws the scene for some time after it has changed, which would slow
-# the simulation down if they took turns at every frame; and what they say of all bodies has to be kept until then.
-FRAMES_AHEAD = 50
+# Frames are evaluated ahead for as long as has been simulated, but not longer than this [s]: a window draws its scene
+# several times after it has changed, for smooth edges, so the less often animation and simulation take turns, the
+# better; but the first frame should be there soon, and what frames say of all bodies is kept until then.
+READ_AHEAD = 1.0
 # Making convex parts, and compiling, each take this share of what is left of the bar if there is any to do: both come
 # before it is known how long the frames take.
 PREPARATION_SHARE = 0.5
@@ -373,17 +374,17 @@ class _Bake:
         first, end = self.export.frame_start + 1, self.export.frame_end
         if not self.export.samples_needed or len(self.samples) > frame - first:
             return
-        simulated = frame - first
-        last = min(frame + min(FRAMES_AHEAD, simulated), end)
-        farthest = last if simulated < FRAMES_AHEAD else end
-        while first + len(self.samples) <= last:
+        left = min(READ_AHEAD, self.seconds["simulate"])
+        while first + len(self.samples) <= end and (left > 0.0 or len(self.samples) <= frame - first):
             before = len(self.samples)
             with self._evaluating() as scene:
                 start = time.perf_counter()
-                for at in range(first + before, farthest + 1):
+                for at in range(first + before, end + 1):
                     self.samples.append(sample_frame(scene, self.export, at))
-                    if time.perf_counter() - start > SAMPLE_SLICE:
+                    spent = time.perf_counter() - start
+                    if spent > SAMPLE_SLICE or (spent > left and at >= frame):
                         break
+                left -= spent
             self.forecast.note("animation", len(self.samples) - before)
             yield self._progress("animation", f"Reading animation, frame {at}")
 
@@ -449,7 +450,7 @@ class _Bake:
         facts.summary = result.summary
         facts.has_warnings = self.error is not None or any(note.level == "warning" for note in self.export.notes)
         facts.fingerprint = self.export.fingerprint
-        facts.ingredients = packed(scene_digest(self.scene))
+        facts.ingredients = packed(baked_digest(self.scene))
         facts.version = __version__
         facts.report = json.dumps({key: value for key, value in result.report.items() if key != "frames"})
         totals = result.report["totals"]

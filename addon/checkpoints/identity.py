@@ -69,4 +69,9 @@ def difference(stored: dict[str, Any], own: dict[str, Any]) -> str:
 
 def scene_changes(stored: dict[str, Any], digest: dict) -> list[str]:
     """What has changed in a scene since a checkpoint, in words; a bake may go on to another last frame."""
-    return [word for word in changes(stored["digest"], digest) if word != "range"]
+    earlier = stored["digest"]
+    found = [word for word in changes(earlier, digest) if word != "range"]
+    # a new name leaves the motion as it is, but a checkpoint knows bodies by their names
+    if not found and any(earlier[group].keys() != digest[group].keys() for group in ("bodies", "joints")):
+        return ["names"]
+    return found

@@ -4,17 +4,24 @@ from .missing_geometry import missing_geometry
 from .notes import Note
 from .scene_animation import AnimationSurvey, flags_animated
 from .scene_joints import JointReader
-from .scene_notes import field_notes
+from .scene_notes import field_notes, range_notes, speed_notes
 
 
 def early_notes(scene) -> list[Note]:
-    """Warnings of a scene that would stand there after a bake too; nothing is evaluated."""
+    """Warnings of a scene that would stand there after a bake too, or for which it would not begin.
+
+    Nothing is evaluated.
+    """
     world = scene.rigidbody_world
     if world is None:
         return []
     collection = scene.cairn.world_collection or world.collection
     bodies = [ob for ob in collection.all_objects if ob.rigid_body is not None] if collection is not None else []
-    notes = [*field_notes(scene, world), *_shape_notes(bodies), *_joint_notes(scene, world, bodies)]
+    notes = [*_linked_notes(bodies), *field_notes(scene, world), *_shape_notes(bodies), *speed_notes(scene, world)]
+    if not scene.cairn.use_custom_range:
+        cache = world.point_cache
+        notes.extend(range_notes(scene, range(cache.frame_start, cache.frame_end + 1)))
+    notes.extend(_joint_notes(scene, world, bodies))
     return [note for note in notes if note.level == "warning"]
 
 
@@ -40,6 +47,14 @@ def may_move(ob) -> bool:
     """Whether a body may be moved by simulation in some frame."""
     body = ob.rigid_body
     return body.type == "ACTIVE" and ((body.enabled and not body.kinematic) or flags_animated(ob))
+
+
+def _linked_notes(bodies):
+    """Bodies that would move and cannot be keyed: all of them, where a bake names the first."""
+    for ob in bodies:
+        if not ob.is_editable and may_move(ob):
+            text = "is linked from another file and cannot be keyed; make it local or an override"
+            yield Note("warning", ob.name, text)
 
 
 def _shape_notes(bodies):

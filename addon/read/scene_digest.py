@@ -39,7 +39,10 @@ _NAMED = 3
 
 
 def scene_digest(scene) -> dict:
-    """Numbers of everything that a bake depends on: {"scene": {word: number}, "bodies" and "joints": {name: {...}}}."""
+    """Numbers of everything that a bake depends on: {"scene": {word: number}, "bodies" and "joints": {name: {...}}}.
+
+    Where a value names bodies, it is a list of its number and these names, so that a new name is no change.
+    """
     collection = scene.cairn.world_collection or scene.rigidbody_world.collection
     bodies = [ob for ob in collection.all_objects if ob.rigid_body is not None] if collection is not None else []
     constraints = scene.rigidbody_world.constraints
@@ -48,7 +51,7 @@ def scene_digest(scene) -> dict:
     return {
         "scene": _scene_numbers(scene),
         "bodies": {ob.name: _body_numbers(ob, meshes) for ob in bodies},
-        "joints": {ob.name: {"settings": _joint_number(ob)} for ob in joints},
+        "joints": {ob.name: {"settings": _joint_settings(ob)} for ob in joints},
     }
 
 
@@ -61,23 +64,61 @@ def unpacked(text) -> dict:
     return json.loads(zlib.decompress(base64.b85decode(text)))
 
 
+def baked_digest(scene) -> dict:
+    """The digest of a scene that has just been baked, with the names of what the bake has keyed."""
+    return {**scene_digest(scene), "keyed": [ob.name for ob in earlier.baked_objects(scene)]}
+
+
+def without_keys(before, scene) -> list[str]:
+    """Change in words of what the bake has keyed and what has lost these keys: by Delete Bake in another scene, say."""
+    names = [name for name in before.get("keyed", ()) if name in scene.objects]
+    lost = [name for name in names if not earlier.plays_bake(scene.objects[name])]
+    return [f"keys of {_counted(lost, 'bodies')}"] if lost else []
+
+
 def changes(before, now) -> list[str]:
     """What differs between two digests, in words: "friction of 10 bodies", "3 new bodies", "substeps"."""
     found = [word for word in now["scene"] if before["scene"].get(word) != now["scene"][word]]
+    names: dict[str, str] = {}  # present ones by those in ``before``
     for group, singular, plural in (("bodies", "body", "bodies"), ("joints", "joint", "joints")):
         old, new = before[group], now[group]
+        renamed = _renamed(old, new, names)
+        names.update(renamed)
+        present = {renamed.get(name, name): numbers for name, numbers in old.items()}
         touched: dict[str, list[str]] = {}
-        for name in new.keys() & old.keys():
-            for word, number in new[name].items():
-                if old[name].get(word) != number:
+        for name in new.keys() & present.keys():
+            for word, value in new[name].items():
+                if not _is_same(present[name].get(word), value, names):
                     touched.setdefault(word, []).append(name)
-        for word in sorted(touched):
-            names = touched[word]
-            found.append(f"{word} of {names[0] if len(names) == 1 else f'{len(names):,} {plural}'}")
-        for names, text in ((new.keys() - old.keys(), "new"), (old.keys() - new.keys(), "removed")):
-            if names:
-                found.append(f"{len(names):,} {text} {singular if len(names) == 1 else plural}")
+        found.extend(f"{word} of {_counted(touched[word], plural)}" for word in sorted(touched))
+        for gone, text in ((new.keys() - present.keys(), "new"), (present.keys() - new.keys(), "removed")):
+            if gone:
+                found.append(f"{len(gone):,} {text} {singular if len(gone) == 1 else plural}")
     return found
+
+
+def _renamed(old, new, names):
+    """Bodies or joints that were given other names, {old name: new name}: nothing else has changed of them."""
+    added, renamed = sorted(new.keys() - old.keys()), {}
+    for name in sorted(old.keys() - new.keys()):
+        words = old[name].keys()
+        for other in added:
+            if words == new[other].keys() and all(_is_same(old[name][word], new[other][word], names) for word in words):
+                renamed[name] = other
+                added.remove(other)
+                break
+    return renamed
+
+
+def _is_same(before, now, names):
+    """Whether two values of a digest agree: a number, or a number and the names of bodies, some of them renamed."""
+    if isinstance(before, int) or isinstance(now, int) or before is None:
+        return before == now
+    return before[0] == now[0] and [names.get(name, name) for name in before[1:]] == now[1:]
+
+
+def _counted(names, plural):
+    return names[0] if len(names) == 1 else f"{len(names):,} {plural}"
 
 
 def changes_sentence(found) -> str:
@@ -137,7 +178,7 @@ def _body_numbers(ob, meshes):
     modifiers = [(modifier.type, modifier.show_viewport) for modifier in ob.modifiers]
     numbers["shape"] = _number((shape, modifiers, _mesh_number(ob.data, meshes)))
     numbers["locked axes"] = _number((list(ob.lock_location), list(ob.lock_rotation)))
-    numbers["start pose"] = _number(_place(ob, curves))
+    numbers["start pose"] = [_number(_place(ob, curves)), *_carriers(ob)]
     numbers["animation"] = _number(_keys(curves, (*_PLACE_CHANNELS, "rigid_body")))
     return numbers
 
@@ -160,7 +201,15 @@ def _place(ob, curves):
     above = None
     if parent.rigid_body is None:
         above = _place(parent, fcurves.curves_of(fcurves.channelbag(*earlier.earlier_action(parent))))
-    return place, parent.name_full, [list(row) for row in ob.matrix_parent_inverse], above
+    return place, [list(row) for row in ob.matrix_parent_inverse], above
+
+
+def _carriers(ob):
+    """The next parent that is a body, which has numbers of its own: its name, if there is one."""
+    parent = ob.parent
+    while parent is not None and parent.rigid_body is None:
+        parent = parent.parent
+    return [] if parent is None else [parent.name]
 
 
 def _keys(curves, prefixes):
@@ -179,11 +228,17 @@ def _mesh_number(mesh, known):
     return known[mesh.name_full]
 
 
-def _joint_number(ob):
+def _joint_settings(ob):
+    """Number of a joint's settings, and the names of the objects that they name."""
     constraint, extras = ob.rigid_body_constraint, ob.cairn.joint
-    values = [
-        [_plain(getattr(owner, prop.identifier)) for prop in owner.bl_rna.properties if prop.identifier != "rna_type"]
-        for owner in (constraint, extras)
-    ]
+    values, names = [], []
+    for owner in (constraint, extras):
+        for prop in owner.bl_rna.properties:
+            value = getattr(owner, prop.identifier)
+            if prop.type == "POINTER":
+                names.append(value.name if value is not None and prop.identifier != "rna_type" else "")
+            else:
+                values.append(_plain(value))
     curves = fcurves.curves_of(fcurves.channelbag(*earlier.earlier_action(ob)))
-    return _number((values, _place(ob, curves), _keys(curves, (*_PLACE_CHANNELS, "rigid_body_constraint", "cairn"))))
+    number = _number((values, _place(ob, curves), _keys(curves, (*_PLACE_CHANNELS, "rigid_body_constraint", "cairn"))))
+    return [number, *names, *_carriers(ob)]

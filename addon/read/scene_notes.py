@@ -124,10 +124,7 @@ def scene_notes(scene, objects, anything_moves) -> list[Note]:
     notes = [*_constraint_notes(scene, world), *field_notes(scene, world), *_outsider_notes(scene, world, objects)]
     if not anything_moves:
         notes.append(Note("warning", None, "no body moves: all are passive, animated or have Dynamic off"))
-    if scene.render.frame_map_old != scene.render.frame_map_new:
-        notes.append(Note("warning", None, "Time Remapping is not supported: set Old and New to the same value"))
-    if world.time_scale == 0.0:
-        notes.append(Note("warning", None, "World speed is 0: nothing moves"))
+    notes.extend(speed_notes(scene, world))
     cache = world.point_cache
     if cache.is_baked or cache.use_disk_cache:
         notes.append(Note("info", None, "Blender's own baked rigid-body cache is ignored"))
@@ -139,6 +136,16 @@ def scene_notes(scene, objects, anything_moves) -> list[Note]:
             "are not used; Cairn has its own",
         )
     )
+    return notes
+
+
+def speed_notes(scene, world) -> list[Note]:
+    """Notes on how time runs."""
+    notes = []
+    if scene.render.frame_map_old != scene.render.frame_map_new:
+        notes.append(Note("warning", None, "Time Remapping is not supported: set Old and New to the same value"))
+    if world.time_scale == 0.0:
+        notes.append(Note("warning", None, "World speed is 0: nothing moves"))
     return notes
 
 

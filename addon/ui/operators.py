@@ -24,13 +24,14 @@ from ..read.scene_notes import NO_OVERLAPS
 from ..read.scene_poses import SceneError
 from ..runtime import RuntimeUnavailable, system_information
 from ..settings import BakeSettings
-from ..write import keyframes
+from ..write import keyframes, since_bake
 
 # A tick works this long [s]; the next one follows after the rest of the interval, so the window stays smooth.
 TICK_SLICE = 0.08
 TICK_INTERVAL = 0.1
 # Where a window takes longer than some ticks to draw (a second with software OpenGL), a tick works as long as drawing
-# took, but not so long that ESC is not heard within a second [s].
+# took, but not so long that ESC is not heard within a second [s]. Keyframes are written to the end, and make Blender
+# draw the whole window after each tick: there the drawing alone counts.
 LONGEST_SLICE = 0.4
 # The panel and the status bar are redrawn at most this often [s], ...
 REDRAW_INTERVAL = 0.5
@@ -170,8 +171,7 @@ class StepsOperator(SceneOperator):
         if self._drawn > self._left:  # what has passed since was spent on drawing
             self._redraw_interval = max(REDRAW_INTERVAL, REDRAW_FACTOR * (start - self._drawn))
         self._left = start
-        pause = start - self._ended
-        time_slice = TICK_SLICE if pause < 2.0 * TICK_INTERVAL else min(pause, LONGEST_SLICE)
+        time_slice = self._slice_after(start - self._ended)
         while True:
             if self._stopping and not self._stop_thrown:
                 self._stop_thrown = True
@@ -192,6 +192,12 @@ class StepsOperator(SceneOperator):
         text = f"Stopping: {progress.text}" if self._stopping else progress.text
         self._show(context, text, progress.factor, immediately=begins)
         self._ended = time.perf_counter()
+
+    def _slice_after(self, pause):
+        """How long a tick works after a pause, which drawing the window may have taken [s]."""
+        if pause < 2.0 * TICK_INTERVAL:
+            return TICK_SLICE
+        return pause if "write" in self._stages else min(pause, LONGEST_SLICE)
 
     def _show(self, context, text, factor=None, immediately=False):
         """Say where the work is, in the panels and the status bar."""
@@ -237,6 +243,10 @@ class BakeOperator(StepsOperator):
 
     _task = "A bake"
     _hint = "ESC stops and keeps the frames so far"
+
+    def _begin(self, context):
+        since_bake.record(context.scene)
+        super()._begin(context)
 
     def _conclude(self, context, result):
         if result is None or not result.reports:
@@ -287,6 +297,7 @@ class CAIRN_OT_delete_bake(SceneOperator, bpy.types.Operator):
         return super().poll(context)
 
     def execute(self, context):
+        since_bake.record(context.scene)
         count = keyframes.delete_bake(context.scene)
         redraw(context)
         self.report({"INFO"}, f"Restored {count} object{'' if count == 1 else 's'}")

@@ -59,6 +59,8 @@ class _Bake:
         scene = context.scene
         if scene.rigidbody_world is None:
             layout.operator("rigidbody.world_add")
+            if is_baked(context):  # the world was removed; its bake plays on
+                layout.operator("cairn.delete_bake", icon="TRASH")
             return
         draw_settings(layout, context)
         draw_bake(layout, context)
@@ -249,10 +251,10 @@ def draw_bake(layout, context):
         label(layout, iface_(running["hint"]))
         return
     bodies = scene_bodies(scene)
-    count = len(bodies.objects) if bodies is not None else 0
+    count = len(bodies.all_objects) if bodies is not None else 0
     reason = nothing_to_bake(scene)
     if count and not is_baked(context):
-        label(layout, iface_("{:,d} rigid bodies").format(count), "INFO")
+        label(layout, counted(count), "INFO")
     status = status_of(context)
     draw_lines(layout, context, reason, "INFO")
     if reason:
@@ -355,12 +357,18 @@ def draw_summary(layout, context):
         label(layout, iface_("Blender's own simulation is on and moves the objects"), "ERROR")
 
 
+def counted(bodies):
+    """A number of rigid bodies in words."""
+    return iface_("{:,d} rigid body" if bodies == 1 else "{:,d} rigid bodies").format(bodies)
+
+
 def draw_notes(layout, context):
     """What the last check or bake of this scene has found."""
     check = json.loads(context.window_manager.cairn.check or "{}")
     if check.get("scene") != context.scene.name:
         return
-    text = iface_("{:,d} rigid bodies, {:,d} of them move").format(check["bodies"], check["moving"])
+    moves = iface_("{:,d} of them moves" if check["moving"] == 1 else "{:,d} of them move").format(check["moving"])
+    text = f"{counted(check['bodies'])}, {moves}"
     column = layout.column(align=True)
     column.label(text=text, icon="RIGID_BODY", translate=False)
     joints = joints_sentence(check.get("joints", {}))

@@ -17,7 +17,7 @@ from bpy.props import (
 
 from ..joint_kinds import JOINT_KINDS
 from ..settings import CONJUGACIES, FRICTION_MODELS, METHODS, QUALITIES, STRATEGIES, BakeSettings
-from ..write import since_bake
+from ..write import earlier_animation, since_bake
 
 # Of a library override only such properties are saved: without this, the bake of a file opened again is not known.
 OVERRIDABLE = {"LIBRARY_OVERRIDABLE"}
@@ -490,8 +490,7 @@ def _remember_owners_by_name(*_):
     for scene in bpy.data.scenes:
         since_bake.settle(scene)
     for obj in bpy.data.objects:
-        if obj.cairn.is_baked and obj.is_editable and obj.cairn.owner_session == str(obj.session_uid):
-            obj.cairn.owner_name = obj.name
+        earlier_animation.follow_name(obj)
 
 
 @persistent

@@ -87,7 +87,9 @@ def outdated(scene, digest):
     stored = scene.cairn.ingredients
     if not scene.cairn.is_baked or not stored:
         return ""
-    return scene_digest.changes_sentence(scene_digest.changes(scene_digest.unpacked(stored), digest))
+    before = scene_digest.unpacked(stored)
+    found = [*scene_digest.without_keys(before, scene), *scene_digest.changes(before, digest)]
+    return scene_digest.changes_sentence(found)
 
 
 def forget_error(scene, session, digest):

@@ -105,7 +105,7 @@ def earlier_action(obj):
 def owns_bake(obj):
     """Whether a baked object's bookkeeping is its own; if not, it is a copy of the object that was baked.
 
-    Both are asked: a name changes by renaming, a session's number by opening the file (``remember_owners``).
+    Both are asked: a name changes by renaming (``follow_name``), a session's number by opening the file.
     """
     book = obj.cairn
     if not book.owner_name:  # of a bake before owners were noted
@@ -113,9 +113,21 @@ def owns_bake(obj):
     return book.owner_name == obj.name or book.owner_session == str(obj.session_uid)
 
 
+def plays_bake(obj):
+    """Whether a baked object has the action that its bake has made."""
+    return obj.cairn.is_baked and obj.animation_data is not None and is_bake_action(obj.animation_data.action)
+
+
 def claim_bake(obj):
     """Note an object as the owner of its bookkeeping."""
     obj.cairn.owner_name, obj.cairn.owner_session = obj.name, str(obj.session_uid)
+
+
+def follow_name(obj):
+    """Note a new name of a baked object, for the sessions to come; copies keep that of their original."""
+    book = obj.cairn
+    if book.is_baked and obj.is_editable and book.owner_session == str(obj.session_uid) and book.owner_name != obj.name:
+        book.owner_name = obj.name
 
 
 def _is_replaced(obj):

@@ -3,9 +3,10 @@
 Duplicate Objects copies a bake's bookkeeping too, which says where the *original* stood. So the bookkeeping names its
 owner: by session, which survives renaming, and by name, which survives saving. ``settle`` frees copies of the bake.
 
-A body that the user moves (or keys) at the frame at which the bake starts differs there from the key that the bake
-wrote. ``settle`` makes that the body's start pose: in the bookkeeping, and as the value of the bake's first key, so
-that it is seen at that frame again although the rest of the bake is out of date.
+A body that the user moves at the frame at which the bake starts, or at one before it, differs there from the key that
+the bake wrote; so does one that is keyed at that frame. ``settle`` makes that the body's start pose: in the
+bookkeeping, and as the value of the bake's first key, so that it is seen at that frame again although the rest of the
+bake is out of date.
 """
 
 import bpy
@@ -13,6 +14,9 @@ import numpy as np
 
 from . import earlier_animation as earlier
 from . import fcurves
+
+# Whether ``settle`` has changed something since ``record``.
+_unrecorded = False
 
 
 def settle(scene):
@@ -23,9 +27,27 @@ def settle(scene):
     changed : bool
         Whether there were any.
     """
+    for obj in scene.objects:
+        earlier.follow_name(obj)
     freed = _free_copies(scene)
     moved = [obj for obj in earlier.baked_objects(scene) if _take_over_start(scene, obj)]
-    return bool(freed or moved)
+    global _unrecorded
+    changed = bool(freed or moved)
+    _unrecorded = _unrecorded or changed
+    return changed
+
+
+def record(scene):
+    """Settle a scene, and give Undo a step with what that has changed: undoing what comes next must leave it there.
+
+    The step that a user's move has made holds the bake's key from before. Blender evaluates animation anew where Undo
+    changes actions, so after undoing the next bake that key would put the body back.
+    """
+    global _unrecorded
+    settle(scene)
+    if _unrecorded and bpy.ops.ed.undo_push.poll():
+        bpy.ops.ed.undo_push(message="Start from New Place")
+    _unrecorded = False
 
 
 def needs_settling(scene):
@@ -113,12 +135,13 @@ def _new_start(scene, obj, kept):
     curves = _bake_curves(obj)
     if kept.start is None or not curves:
         return {}
-    shown, new = _shows_frame(scene, obj, kept.start["frame"]), {}
+    first, new = kept.start["frame"], {}
     for path, baked in kept.start["channels"].items():
         own = [curves.get((path, index)) for index in range(len(baked))]
         if any(curve is None or curve.mute for curve in own):  # the user has taken the motion into their own hands
             return {}
-        values = list(getattr(obj, path)) if shown else [curve.evaluate(kept.start["frame"]) for curve in own]
+        shown = _shows_start(scene, obj, first, own)
+        values = list(getattr(obj, path)) if shown else [curve.evaluate(first) for curve in own]
         if values != baked:
             new[path] = values
     return new
@@ -131,9 +154,15 @@ def _bake_curves(obj):
     return fcurves.curves_of(fcurves.channelbag(data.action, data.action_slot))
 
 
-def _shows_frame(scene, obj, frame):
-    """Whether an object's channels are those of a frame; what is hidden keeps those that it had when it was hidden."""
-    if scene.frame_current != frame or scene.frame_subframe != 0.0:
+def _shows_start(scene, obj, first, curves):
+    """Whether an object's channels are those of the bake's first frame; earlier ones show the same, unless keyed.
+
+    What is hidden keeps the channels that it had when it was hidden.
+    """
+    frame = scene.frame_current
+    if frame > first or scene.frame_subframe != 0.0:
+        return False
+    if frame < first and any(curve.keyframe_points[0].co.x < first for curve in curves):
         return False
     layers = [layer for layer in scene.view_layers if layer.objects.get(obj.name) == obj]
     if not any(obj.visible_get(view_layer=layer) for layer in layers):

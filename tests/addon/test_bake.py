@@ -243,6 +243,22 @@ def test_the_bar_of_a_bake_never_runs_back(drop, monkeypatch):
     assert (factors[0], factors[-1]) == (0.0, 1.0)
 
 
+def test_animation_is_read_ahead_and_the_first_frame_does_not_wait_for_it(drop, monkeypatch):
+    """Each reading makes a window draw its scene several times: one a frame would be slow, all at first late."""
+    drop.key(drop.body("Pusher", type="PASSIVE", location=(5, 0, 0)), "location", {1: (5, 0, 0), 25: (6, 0, 0)})
+    readings = []
+    for ahead in (0.0, bake.READ_AHEAD):
+        monkeypatch.setattr(bake, "READ_AHEAD", ahead)
+        seen = []
+        bake_scene(drop.scene, FAST, seen.append)
+        stages = [progress.stage for progress in seen if progress.stage in ("animation", "simulate")]
+        assert stages[:2] == ["animation", "simulate"]
+        readings.append([progress.text for progress in seen if progress.stage == "animation"])
+        assert readings[-1][0].startswith("Reading animation, frame 2")
+    assert len(readings[0]) == 24
+    assert len(readings[1]) < 12
+
+
 def test_the_bar_of_a_bake_that_prepares_never_runs_back(drop, monkeypatch):
     """Making convex parts fills half of it, compiling half of what is left, and the frames all the rest."""
     bake_scene(drop.scene, FAST)  # compiles

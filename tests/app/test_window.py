@@ -74,6 +74,9 @@ def test_the_animators_loop(blender, tmp_path):
     # a body that was moved at the start frame starts there, and a copy starts from where it is
     assert seen["moved"][0] == [5.0, 0.0, 1.5]
     assert seen["moved"][1] == pytest.approx([5.0, 0.0, 0.5], abs=1e-3)
+    # ... and stays there when the bake is undone
+    assert seen["undone"] == [[5.0, 0.0, 1.5], pytest.approx([3.0, 0.0, 0.5], abs=1e-3)]
+    assert seen["undone_says"] == "Out of date: start pose of Side"
     side, side_end, copy, copy_end = seen["copied"]
     assert [side, side_end] == seen["moved"]
     assert copy == [8.0, 0.0, 1.5]

@@ -16,6 +16,7 @@ from cairn.addon import runtime
 from cairn.addon.ui import navigation, operators
 from cairn.addon.ui.operators import CAIRN_OT_bake, CAIRN_OT_check_scene
 from cairn.addon.ui.preferences import CAIRN_OT_prepare
+from cairn.addon.write import since_bake
 from cairn.solver_core.geometry.shapes import ShapeKind
 from cairn.solver_core.simulation import Simulation, SimulationError
 
@@ -426,6 +427,15 @@ def test_escape_before_the_first_frame_changes_nothing(stack, harness):
     assert len(bpy.data.actions) == 0
 
 
+def test_a_tick_works_as_long_as_the_window_draws(harness):
+    """But hears ESC within a second, as long as there is something to stop."""
+    operator = harness.operator
+    operator._stages = {"export", "simulate"}
+    assert [operator._slice_after(pause) for pause in (0.02, 0.3, 3.0)] == [operators.TICK_SLICE, 0.3, 0.4]
+    operator._stages.add("write")
+    assert [operator._slice_after(pause) for pause in (0.02, 0.3, 3.0)] == [operators.TICK_SLICE, 0.3, 3.0]
+
+
 def test_only_view_events_pass(harness):
     for kind in ("MIDDLEMOUSE", "WHEELUPMOUSE", "MOUSEMOVE", "NUMPAD_1"):
         assert harness.feed(kind) == {"PASS_THROUGH"}, kind
@@ -499,6 +509,29 @@ def test_bake_is_one_undo_step(stack):
         scene = bpy.context.scene
         assert (scene.cairn.is_baked, scene.rigidbody_world.enabled) == (True, False)
         assert scene.objects["Box1"].animation_data.action.name == "Box1 Cairn"
+
+
+@pytest.mark.parametrize("again", ["bake", "delete_bake"])
+@pytest.mark.parametrize("looked", [False, True])
+def test_undo_leaves_a_moved_body_where_it_was_put(stack, again, looked):
+    """One Ctrl Z after Bake Again or Delete Bake; looked: the window has taken the move over before."""
+    bpy.context.preferences.edit.use_global_undo = True
+    bpy.ops.cairn.bake()
+    bpy.ops.ed.undo_push(message="Bake")
+    stack.scene.objects["Box2"].location.x += 3.0
+    bpy.ops.ed.undo_push(message="Move")
+    if looked:
+        since_bake.settle(stack.scene)
+    getattr(bpy.ops.cairn, again)()
+    bpy.ops.ed.undo_push(message=again)
+    bpy.ops.ed.undo()
+    scene = bpy.context.scene
+    assert scene.cairn.is_baked
+    assert scene.objects["Box2"].location.x == 3.0
+    scene.frame_set(2)
+    assert scene.objects["Box2"].location.x == pytest.approx(0.0, abs=1e-3)
+    scene.frame_set(1)
+    assert scene.objects["Box2"].location.x == 3.0
 
 
 def test_bake_has_undo_without_register():

@@ -255,7 +255,7 @@ def test_panels_draw_in_every_state(registered):
     assert "Bake" in draw_all()["VIEW3D_PT_cairn"]
 
     bpy.ops.cairn.check_scene()
-    assert "2 rigid bodies, 1 of them move" in draw_all()["VIEW3D_PT_cairn_check"]
+    assert "2 rigid bodies, 1 of them moves" in draw_all()["VIEW3D_PT_cairn_check"]
 
     operators.running = {"text": "Frame 3 of 5", "factor": 0.5, "hint": "ESC stops"}
     assert "Frame 3 of 5" in draw_all()["VIEW3D_PT_cairn"]
@@ -400,6 +400,25 @@ def test_without_a_world_the_sidebar_offers_one():
     bpy.ops.rigidbody.world_remove()
     assert drawn(panels.VIEW3D_PT_cairn) == ["rigidbody.world_add"]
     assert drawn(panels.SCENE_PT_cairn) is None  # the panel above it has the button
+
+
+def test_a_bake_whose_world_was_removed_can_be_deleted(registered):
+    registered.body("Box", shape="BOX", location=(0, 0, 0.5))
+    registered.world.point_cache.frame_end = 3
+    bpy.ops.cairn.bake()
+    bpy.ops.rigidbody.world_remove()
+    assert drawn(panels.VIEW3D_PT_cairn) == ["rigidbody.world_add", "cairn.delete_bake"]
+    bpy.ops.cairn.delete_bake()
+    assert drawn(panels.VIEW3D_PT_cairn) == ["rigidbody.world_add"]
+
+
+def test_bodies_of_nested_collections_are_counted(registered):
+    inner = bpy.data.collections.new("Inner")
+    registered.world.collection.children.link(inner)
+    box = registered.body("Box", shape="BOX", location=(0, 0, 0.5))
+    registered.world.collection.objects.unlink(box)
+    inner.objects.link(box)
+    assert "1 rigid body" in drawn(panels.VIEW3D_PT_cairn)
 
 
 def drawn_preferences():

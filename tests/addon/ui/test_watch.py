@@ -9,6 +9,7 @@ import bpy
 import pytest
 
 import cairn
+from cairn.addon.read import scene_digest
 from cairn.addon.read.early_notes import nothing_to_bake
 from cairn.addon.ui import operators, panels, watch
 from cairn.addon.write import keyframes
@@ -124,6 +125,49 @@ def test_a_bake_that_is_out_of_date_says_why(stack, change, words):
     assert look(stack.scene)["outdated"] == ""
 
 
+def test_a_new_name_does_not_make_a_bake_out_of_date(stack):
+    """Neither of a body nor of a joint, whatever names them; what else has changed is said."""
+    floor, box, child = (stack.scene.objects[name] for name in ("Floor", "Box1", "Box2"))
+    child.parent = box
+    joint = stack.object("Hinge")
+    bpy.context.view_layer.objects.active = joint
+    bpy.ops.rigidbody.constraint_add(type="HINGE")
+    joint.rigid_body_constraint.object1, joint.rigid_body_constraint.object2 = box, child
+    before = scene_digest.scene_digest(stack.scene)
+
+    def found():
+        now = scene_digest.scene_digest(stack.scene)
+        return scene_digest.changes(scene_digest.unpacked(scene_digest.packed(before)), now)
+
+    floor.name, box.name, joint.name = "Ground", "Crate", "Door"
+    assert found() == []
+    child.parent = floor
+    joint.rigid_body_constraint.object1 = floor
+    assert found() == ["start pose of Box2", "1 new joint", "1 removed joint"]
+    joint.name = "Hinge"
+    assert found() == ["start pose of Box2", "settings of Hinge"]
+    child.parent, joint.rigid_body_constraint.object1 = box, box
+    assert found() == []
+    box.rigid_body.mass = 9
+    assert {"1 new body", "1 removed body"} < set(found())
+
+
+def test_bodies_that_have_lost_their_keys_are_named(stack):
+    """One whose action the user takes off, and those whose bake is deleted in another scene that has them too."""
+    bpy.ops.cairn.bake()
+    stack.scene.objects["Box1"].animation_data.action = None
+    assert look(stack.scene)["outdated"] == "Out of date: keys of Box1"
+    bpy.ops.cairn.bake()
+    assert look(stack.scene)["outdated"] == ""
+    bpy.ops.scene.new(type="LINK_COPY")
+    other = bpy.context.scene
+    keyframes.delete_bake(other)
+    assert look(stack.scene)["outdated"] == "Out of date: keys of 3 bodies"
+    keyframes.delete_bake(stack.scene)
+    assert look(stack.scene)["outdated"] == ""
+    assert stack.world.enabled
+
+
 def test_playing_and_saving_do_not_make_a_bake_out_of_date(stack, tmp_path):
     """Neither do keys on channels that the bake leaves alone."""
     bpy.ops.cairn.bake()
@@ -166,6 +210,37 @@ def test_warnings_stand_there_before_a_bake(stack):
     assert "force fields" in found["Wind"]
     assert "no vertices" in found["Box2"]
     assert "with itself" in found["Hinge"]
+
+
+def test_the_range_and_the_speed_are_warned_of_before_a_bake(stack):
+    stack.scene.frame_end = 20
+    stack.scene.render.frame_map_new = 200
+    stack.world.time_scale = 0.0
+    first, second, third = (text for _, text, _ in look(stack.scene)["notes"])
+    assert first.startswith("Time Remapping")
+    assert second == "World speed is 0: nothing moves"
+    assert third.endswith("the scene plays 1 to 20: bodies stand still after frame 10")
+    stack.scene.cairn.use_custom_range = True
+    assert len(look(stack.scene)["notes"]) == 2
+
+
+def test_linked_bodies_are_warned_of_before_a_bake(stack, tmp_path):
+    """All of them, where a bake names the first that it cannot key."""
+    for name in ("First", "Second"):
+        stack.body(name, shape="BOX")
+    bodies, library = [stack.scene.objects[name] for name in ("First", "Second")], str(tmp_path / "library.blend")
+    bpy.data.libraries.write(library, set(bodies))
+    bpy.data.batch_remove(bodies)
+    with bpy.data.libraries.load(library, link=True) as (source, target):
+        target.objects = source.objects
+    for ob in target.objects:
+        stack.scene.collection.objects.link(ob)
+        stack.world.collection.objects.link(ob)
+    ((level, text, names),) = look(stack.scene)["notes"]
+    assert (level, sorted(names)) == ("warning", ["First", "Second"])
+    assert "is linked from another file" in text
+    with pytest.raises(RuntimeError, match="is linked"):
+        bpy.ops.cairn.bake()
 
 
 def test_an_error_goes_when_its_cause_goes(stack):

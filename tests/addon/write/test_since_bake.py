@@ -98,6 +98,24 @@ def test_a_renamed_body_keeps_its_bake_also_after_saving(scene, baked, tmp_path)
     assert tuple(scene.objects["Renamed.001"].location) == (5, 1, 3)
 
 
+def test_a_renamed_body_keeps_its_bake_where_handlers_do_not_hear_of_saving(scene, baked, tmp_path):
+    """Blender calls none for autosaves, and for the last session when it quits."""
+    place = tuple(baked.location)
+    baked.name = "Renamed"
+    since_bake.settle(scene)  # as in a window a moment after each change
+    heard = bpy.app.handlers.save_pre[:]
+    bpy.app.handlers.save_pre.clear()
+    try:
+        bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "quit.blend"))
+    finally:
+        bpy.app.handlers.save_pre.extend(heard)
+    bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "quit.blend"))
+    scene = bpy.context.scene
+    assert [obj.name for obj in earlier_animation.baked_objects(scene)] == ["Renamed"]
+    assert keyframes.delete_bake(scene) == 1
+    assert tuple(scene.objects["Renamed"].location) == pytest.approx(place)
+
+
 def test_an_appended_body_whose_name_is_taken_is_given_back(scene, baked, tmp_path):
     place = tuple(baked.location)
     bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "baked.blend"))
@@ -164,6 +182,39 @@ def test_a_key_at_the_start_frame_is_a_move_too(scene, baked):
     key(baked, "location", {1: place})
     scene.frame_set(12)
     assert start_of(scene, baked) == pytest.approx(place)
+
+
+@pytest.mark.parametrize("look", [False, True])
+def test_a_body_moved_before_the_start_frame_starts_there(scene, look):
+    """The bake's first key holds before its frame, too."""
+    cache = scene.rigidbody_world.point_cache
+    cache.frame_start, cache.frame_end = 10, 10 + 30
+    body = add_body(scene)
+    Tumble(scene).write(scene)
+    scene.frame_set(1)
+    later = [world_at(body, 11), world_at(body, 25)]
+    scene.frame_set(1)
+    assert not since_bake.needs_settling(scene)
+    body.location.x += 2.5
+    place = tuple(body.location)
+    if look:
+        since_bake.settle(scene)
+        assert np.array_equal([world_at(body, 11), world_at(body, 25)], later)
+        for frame in (10, 1):
+            scene.frame_set(frame)
+            assert tuple(body.location) == place
+    assert start_of(scene, body) == pytest.approx(place)
+    keyframes.delete_bake(scene)
+    assert tuple(body.location) == place
+
+
+def test_keys_before_the_start_frame_are_no_new_start(scene, baked):
+    """There the body is seen where they have it, and at the start frame where it was."""
+    place = tuple(baked.location)
+    key(baked, "location", {-20: (7, 7, 7)})
+    for frame in (-20, -5, 1):
+        scene.frame_set(frame)
+        assert start_of(scene, baked) == pytest.approx(place)
 
 
 def test_what_is_not_moved_starts_where_it_did(scene, baked):

@@ -17,6 +17,7 @@ from tour import (
     in_view,
     nothing_runs,
     part_of_cairn,
+    pause,
     picture_here,
     play,
     press,
@@ -109,7 +110,9 @@ def look_at_bake():
 
 def move():
     bpy.context.scene.frame_set(1)
-    bpy.data.objects["Side"].location.x += 2.0
+    select("Side")
+    with in_view():
+        bpy.ops.transform.translate("EXEC_DEFAULT", True, value=(2, 0, 0))
 
 
 def is_outdated_by(words):
@@ -122,6 +125,19 @@ def is_outdated_by(words):
 def look_at_move():
     seen["moved"] = [at(frame, "Side") for frame in (1, 40)]
     bpy.context.scene.frame_set(1)
+
+
+def undo():
+    with in_view():
+        bpy.ops.ed.undo()
+
+
+def look_at_undone():
+    """Blender evaluates animation anew where Undo changes actions; the user's place must be what it finds."""
+    seen["undone"] = [at(frame, "Side") for frame in (1, 40)]
+    seen["undone_says"] = status()["outdated"]
+    with in_view():
+        bpy.ops.ed.redo()
 
 
 def duplicate():
@@ -233,6 +249,7 @@ play(
         *(add_world, add_bodies, until(wind_is_noted), *picture_here("2-before")),
         *(*BAKE, look_at_bake, *picture_here("3-baked")),
         *(move, is_outdated_by("start pose of Side"), *picture_here("4-moved"), *BAKE, look_at_move),
+        *(undo, is_outdated_by("start pose of Side"), look_at_undone, pause()),
         *(duplicate, is_outdated_by("1 new body"), *BAKE, look_at_copy),
         *(change_friction, is_outdated_by("friction of 3 bodies"), *picture_here("5-outdated")),
         *(
