@@ -25,8 +25,8 @@ _GRAVITY = 9.81
 _STRUCTURED = ("f", "g", "h", "i")
 # A merit below this share of the first one is what rounding leaves: 1e-12 of the first change, squared.
 _ROUNDING = 1e-24
-# One that the second half of the sweeps has not brought below this share of itself stays: what hinges and contacts could
-# bear in each other's place is told apart only by the hinges' give, a ten-billionth of W, which sweeps take no notice of.
+# One that the second half of the sweeps has not brought below this share of itself stays: what hinges and contacts
+# could bear in each other's place is told apart only by the hinges' give, a ten-billionth of W, which no sweep notices.
 _FALLS = 0.9
 # Eigenvalues of W above this share of the largest count for its rank.
 _RANK_TOLERANCE = 1e-9

@@ -501,3 +501,24 @@ def test_euler_limits_of_a_generic_joint_are_kept():
         assert min(angles) > -0.4 - 1e-4
         assert max(angles) < 0.6 + 1e-4
         assert report.joint_error < 1e-7
+
+
+@pytest.mark.parametrize("seed", range(1000, 1006))
+def test_a_generic_joint_that_is_thrown_over_its_quarter_turn_makes_no_energy(seed):
+    """Free about y, limited about x and z, it goes on beyond 90 degrees, where the two others are about one axis."""
+    generator = np.random.default_rng(seed)
+    spin, center = generator.normal(size=3) * (3.0, 8.0, 3.0), np.array([-0.5, -0.2, 1.0])
+    builder = ModelBuilder()
+    builder.add_body(
+        shape=Box((0.3, 0.2, 0.4)), position=center, angular_velocity=spin, linear_velocity=np.cross(spin, center)
+    )
+    held, limited = Axis(lower=0.0, upper=0.0), Axis(lower=-0.5, upper=0.5)
+    builder.add_joint(Generic(linear=(held, held, held), angular=(limited, Axis(), limited)), 0, position=(0, 0, 0))
+    simulation = simulate(builder)
+    energy, angles = [], []
+    for _ in range(120):
+        report = simulation.advance_frame()
+        energy.append(report.kinetic_energy + report.potential_energy)
+        rotation = rotations.matrix(rotations.conjugate(simulation.poses()[1][0]))
+        angles.append(math.atan2(rotation[2, 0], math.hypot(rotation[0, 0], rotation[1, 0])))
+    assert np.diff(energy).max() < 0.1 * energy[0]
