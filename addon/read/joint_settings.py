@@ -25,6 +25,8 @@ _SIGNS = {
 }
 _CONSTRAINT, _EXTRAS = "rigid_body_constraint.", "cairn.joint."
 _FRICTION_FORCE, _FRICTION_TORQUE = _EXTRAS + "friction_force", _EXTRAS + "friction_torque"
+# Limits of an angle that are so far apart leave no pose out, and Blender's hinge goes on; in single precision [rad].
+_FULL_TURN = 2.0 * math.pi - 1e-5
 AXIS_NAMES = ("lin_x", "lin_y", "lin_z", "ang_x", "ang_y", "ang_z")
 # Fields of FrameInput that hold no negative numbers.
 _NEVER_NEGATIVE = ("motor_largest", "joint_friction", "spring_stiffness", "spring_damping")
@@ -128,7 +130,11 @@ def _own_joint(extras, distance, animated):
     """A joint that Blender lacks."""
     if extras.kind == "CONE_TWIST":
         friction = _keyed_friction(extras.friction_torque, _FRICTION_TORQUE, animated)
-        return core.ConeTwist(swing=extras.cone_angle, twist=extras.twist_angle, friction=friction)
+        # 180 degrees leave no pose out
+        swing, twist = (
+            math.inf if 2.0 * angle >= _FULL_TURN else angle for angle in (extras.cone_angle, extras.twist_angle)
+        )
+        return core.ConeTwist(swing=swing, twist=twist, friction=friction)
     if extras.kind == "ROPE":
         return core.Rope(length=extras.rope_length if extras.use_rope_length else distance)
     if extras.kind == "GEAR":
@@ -188,6 +194,8 @@ class _SettingsReader:
                 f"its lower {axis_words(axis)} limit is above the upper one: the axis is free, as in Blender; "
                 "swap the two to limit it"
             )
+            return free
+        if axis >= 3 and upper - lower >= _FULL_TURN:
             return free
         return (lower, upper) if sign > 0.0 else (-upper, -lower)
 

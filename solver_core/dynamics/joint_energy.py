@@ -119,7 +119,9 @@ def _given(members, island, h):
                 index = joints.row_first[joint] + row - first
                 if joints.role[index] in (HOLD, RANGE):
                     pushed = -driven
-                    total += abs(impulse * (joint_state.aim[index] - joint_state.start[index])) / h
+                    closed = impulse * (joint_state.aim[index] - joint_state.start[index]) / h
+                    # what goes as far as its limit gets nothing from that
+                    total += max(0.0, closed) if joints.role[index] == RANGE else abs(closed)
             total += max(0.0, impulse * pushed)
     return total
 
@@ -142,8 +144,9 @@ def _speed_asked(members, island, h):
             for body, column in ((a, 0), (b, 6)):
                 if not can_be_pushed[body]:
                     asked += abs(_speed(members, rows.jacobian[row], body, column))
-            if joints.role[index] in (HOLD, RANGE):
-                asked += abs(joint_state.aim[index] - joint_state.start[index]) / h
+            way = joint_state.aim[index] - joint_state.start[index]
+            if joints.role[index] == HOLD or (joints.role[index] == RANGE and way > 0.0):
+                asked += abs(way) / h
             largest = max(largest, asked)
             row += 1
     return largest

@@ -150,6 +150,36 @@ def next_angle(angle, last):
 
 
 @subkernel
+def value_beyond_quarter_turn(axis, numbers, last):
+    """An EULER angle where that about y may pass a quarter turn.
+
+    (a, b, c) and (a + pi, pi - b, c + pi) are one turn: taken is that whose third angle is nearer to the last one.
+
+    Parameters
+    ----------
+    axis : int64
+    numbers : tuple of two float
+        Of ``measure_coordinate``.
+    last : float64 [2]
+        The last ones (read).
+
+    Returns
+    -------
+    angle, third : float
+    sign : float
+        Of its rate.
+    """
+    angle, third = numbers
+    half_turns = math.floor((last[1] - third) / math.pi + 0.5)
+    third += half_turns * math.pi
+    sign = 1.0
+    if half_turns % 2.0 != 0.0:
+        sign = -1.0 if axis == 1 else 1.0
+        angle = sign * angle + math.pi
+    return next_angle(angle, last[0]), third, sign
+
+
+@subkernel
 def value_of(kind, factor, numbers, last):
     """The coordinate, and its two numbers counted beyond full turns.
 
@@ -226,40 +256,40 @@ def measure_coordinate(kind, axis, about, factor, frame_a, frame_b, start, cente
         rate = _times(-factor, _twist_rate(axis_of(start, 2), axis_of(frame_a, 2)))
         numbers = _angle_about(_turn_between(start, frame_a), 2), _dot(e, _from_to(start, frame_b))
         return numbers, e, 0.0, rate, _cross(_arm(center_b, frame_b), e)
-    angle, rate = _measure_angle(kind, axis, about, frame_a, frame_b)
-    return (angle, 0.0), nothing, 0.0, _times(-1.0, rate), rate
+    angle, third, rate = _measure_angle(kind, axis, about, frame_a, frame_b)
+    return (angle, third), nothing, 0.0, _times(-1.0, rate), rate
 
 
 @subkernel
 def _measure_angle(kind, axis, about, frame_a, frame_b):
-    """An angle between the two frames, and what it is per angular velocity of B as seen from A."""
+    """An angle between the two frames, EULER's third one, and what it is per angular velocity of B as seen from A."""
     if kind == TURN:
         w, x, y, z = _turn_between(frame_a, frame_b)
         sine = math.sqrt(x * x + y * y + z * z)
         factor = 2.0 if sine < _NOWHERE else 2.0 * math.atan2(sine, abs(w)) / sine
         factor = factor if w >= 0.0 else -factor
-        return factor * (x if axis == 0 else (y if axis == 1 else z)), axis_of(frame_a, axis)
+        return factor * (x if axis == 0 else (y if axis == 1 else z)), 0.0, axis_of(frame_a, axis)
     if kind == ALIGN:
         one, other, e = axis_of(frame_a, about), axis_of(frame_b, about), axis_of(frame_a, axis)
         normal = _cross(one, other)
         sine, cosine = math.sqrt(_dot(normal, normal)), _dot(one, other)
         factor = 1.0 if sine < _NOWHERE else math.atan2(sine, cosine) / sine
-        return factor * _dot(e, normal), e
+        return factor * _dot(e, normal), 0.0, e
     if kind == SWING:
         one, other = axis_of(frame_a, 2), axis_of(frame_b, 2)
         normal = _cross(one, other)
         sine = math.sqrt(_dot(normal, normal))
         e = _times(1.0 / sine, normal) if sine > _NOWHERE else axis_of(frame_a, 0)
-        return math.atan2(sine, _dot(one, other)), e
+        return math.atan2(sine, _dot(one, other)), 0.0, e
     if kind == TWIST:
         angle = _angle_about(_turn_between(frame_a, frame_b), axis)
-        return angle, _twist_rate(axis_of(frame_a, axis), axis_of(frame_b, axis))
+        return angle, 0.0, _twist_rate(axis_of(frame_a, axis), axis_of(frame_b, axis))
     return _measure_euler(axis, frame_a, frame_b)
 
 
 @subkernel
 def _measure_euler(axis, frame_a, frame_b):
-    """One of the angles c, b, a of Rz(c) Ry(b) Rx(a), and its rate: dual to the axes z_A, h x z_A and x_B.
+    """One of the angles c, b, a of Rz(c) Ry(b) Rx(a), c, and its rate: dual to the axes z_A, h x z_A and x_B.
 
     With h the part of x_B across z_A, as a unit vector.
     """
@@ -269,8 +299,8 @@ def _measure_euler(axis, frame_a, frame_b):
     second = -math.asin(min(1.0, max(-1.0, _dot(z, x_of_b))))
     h = _sum(_times(math.cos(third), x), _times(math.sin(third), y))
     if axis == 1:
-        return second, _cross(z, h)
+        return second, third, _cross(z, h)
     cosine = max(math.cos(second), _LEAST_COSINE)
     if axis == 2:
-        return third, _sum(z, _times(math.sin(second) / cosine, h))
-    return math.atan2(_dot(z, y_of_b), _dot(z, z_of_b)), _times(1.0 / cosine, h)
+        return third, third, _sum(z, _times(math.sin(second) / cosine, h))
+    return math.atan2(_dot(z, y_of_b), _dot(z, z_of_b)), third, _times(1.0 / cosine, h)

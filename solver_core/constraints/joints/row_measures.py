@@ -4,8 +4,9 @@ What all rows of a joint have in common, its frames, is found once for them (``f
 """
 
 from ...compiled.kernel import subkernel
+from ...model.joints.coordinates import EULER
 from ...model.joints.joint_arrays import HOLD, RANGE, SOFT_RANGE, SPRING, WORLD
-from .coordinate_geometry import frame_of, is_angle, measure_coordinate, value_of
+from .coordinate_geometry import frame_of, is_angle, measure_coordinate, value_beyond_quarter_turn, value_of
 
 
 @subkernel
@@ -102,6 +103,11 @@ def measure_row(joints, joint_state, joint, index, frames):
         center_a,
         center_b,
     )
+    if kind == EULER and factor != 0.0:
+        angle, third, sign = value_beyond_quarter_turn(joints.axis[index], numbers, joint_state.angle[index])
+        m0, m1, m2 = turn_a
+        n0, n1, n2 = turn_b
+        return angle, angle, third, push, share, (sign * m0, sign * m1, sign * m2), (sign * n0, sign * n1, sign * n2)
     value, first, second = value_of(kind, factor, numbers, joint_state.angle[index])
     return value, first, second, push, share, turn_a, turn_b
 

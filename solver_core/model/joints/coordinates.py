@@ -18,6 +18,7 @@ All are positive where B moves or turns in the axis' positive sense as seen from
 are the same ones with the opposite sign, and so are its hinge's.
 """
 
+import math
 from typing import NamedTuple, Protocol
 
 from .axis import LOCKED, Axis
@@ -39,7 +40,7 @@ class Coordinate(NamedTuple):
     about : int
         Of ALIGN: the axis k.
     factor : float
-        Of GEAR and RACK.
+        Of GEAR and RACK; of EULER 1 where the second angle may pass a quarter turn, else 0.
     """
 
     kind: int
@@ -78,7 +79,10 @@ def friction_of_turns(torque: float) -> list[Coordinate]:
 
 
 def turns(angular: tuple[Axis, Axis, Axis]) -> list[Coordinate]:
-    """The three turns, in coordinates without a singularity wherever two of them are locked at 0."""
+    """The three turns, in coordinates without a singularity wherever two of them are locked at 0.
+
+    Of Euler's angles that about y may pass a quarter turn where its range allows it: then they count on from there.
+    """
     locked = [axis for axis in range(3) if angular[axis].is_locked and angular[axis].lower == 0.0]
     if len(locked) == 3:
         return [Coordinate(TURN, axis, angular[axis], 3 + axis) for axis in range(3)]
@@ -86,7 +90,8 @@ def turns(angular: tuple[Axis, Axis, Axis]) -> list[Coordinate]:
         (free,) = set(range(3)) - set(locked)
         aligned = [Coordinate(ALIGN, axis, angular[axis], 3 + axis, about=free) for axis in locked]
         return [*aligned, Coordinate(TWIST, free, angular[free], 3 + free)]
-    return [Coordinate(EULER, axis, angular[axis], 3 + axis) for axis in range(3)]
+    stays = -0.5 * math.pi <= angular[1].lower <= angular[1].upper <= 0.5 * math.pi
+    return [Coordinate(EULER, axis, angular[axis], 3 + axis, factor=0.0 if stays else 1.0) for axis in range(3)]
 
 
 def about_only(axis: int, given: Axis) -> list[Coordinate]:

@@ -16,8 +16,8 @@ class Generic:
     linear : tuple of three Axis
         Along x, y, z of frame A.
     angular : tuple of three Axis
-        Euler angles: Rz(c) Ry(b) Rx(a) turns A into B (``coordinates``). That about y is within a quarter turn, unless
-        the other two are locked at 0.
+        Euler angles: Rz(c) Ry(b) Rx(a) turns A into B (``coordinates``). Where that about y is a quarter turn, the
+        other two are about one axis: what their ranges let through there is a point.
     """
 
     linear: tuple[Axis, Axis, Axis] = (FREE, FREE, FREE)

@@ -104,6 +104,24 @@ def test_limits_stop_where_blenders_do(maker, pair, kind, axis, word, values, si
     assert sign * found > 0.0
 
 
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+@pytest.mark.parametrize(
+    ("kind", "axis", "lower", "upper"),
+    [("HINGE", "z", -180, 180), ("HINGE", "z", -100, 260), ("PISTON", "x", -180, 180), ("GENERIC", "x", -180, 180)],
+)
+def test_limits_a_full_turn_apart_let_go_round_as_blenders_do(maker, pair, kind, axis, lower, upper, sign):
+    """They leave no pose out; driven for two seconds the body turns by more than a turn."""
+    name = f"ang_{axis}"
+    joint(
+        maker, "Joint", *pair, kind=kind, location=(0, 0, 3), **limits(name, math.radians(lower), math.radians(upper))
+    )
+    motor = {"use_motor_ang": True, "motor_ang_target_velocity": 6.0 * sign, "motor_ang_max_impulse": 3.0}
+    joint(maker, "Motor", *pair[::-1], kind="MOTOR", location=(0, 0, 3), rotation_euler=TURNS[axis], **motor)
+    bullet, ours = (turn_about(matrices, axis)[-1] for matrices in both(maker, 48))
+    assert ours == pytest.approx(bullet, rel=0.02)
+    assert sign * ours > 2.0 * math.pi
+
+
 def hang_with_three_stops(maker, pair, gravity):
     """A cube that hangs aside from a joint whose three angles are limited, in gravity from aside."""
     body = pair[1]

@@ -76,6 +76,8 @@ TYPES = [
     ("HINGE", limits("ang_z") | limits("lin_x"), Hinge(BEHIND)),
     ("SLIDER", limits("lin_x") | limits("ang_x"), Slider(AHEAD)),
     ("PISTON", limits("lin_x") | limits("ang_x"), Piston(linear=AHEAD, angular=AHEAD)),
+    ("HINGE", limits("ang_z", -1.5, 2.0 * math.pi - 1.5), Hinge()),
+    ("PISTON", limits("lin_x", -9.0, 9.0) | limits("ang_x", -math.pi, math.pi), Piston(linear=Axis(lower=-9, upper=9))),
     ("GENERIC", limits("lin_z") | limits("ang_y"), Generic(linear=(FREE, FREE, AHEAD), angular=(FREE, BEHIND, FREE))),
     (
         "GENERIC_SPRING",
@@ -373,6 +375,7 @@ def test_a_sheared_frame_is_the_nearest_one(maker, pair):
 
 KINDS = [
     ({"kind": "CONE_TWIST", "cone_angle": 0.5, "twist_angle": 0.25}, ConeTwist(swing=0.5, twist=0.25)),
+    ({"kind": "CONE_TWIST", "cone_angle": 3.1, "twist_angle": math.pi}, ConeTwist(swing=3.1)),
     ({"kind": "GEAR", "gear_ratio": -2.5}, Gear(-2.5)),
     ({"kind": "RACK_AND_PINION", "rack_radius": 0.25}, RackAndPinion(0.25)),
     ({"kind": "ROPE", "use_rope_length": True, "rope_length": 4.0}, Rope(4.0)),

@@ -146,11 +146,10 @@ def test_a_cantilever_of_cubes_does_not_sag():
 
 
 def test_a_door_on_two_hinges_swings_as_on_one():
-    """The second hinge is redundant: the door keeps its period, and both hinges bear half of its weight."""
-    periods = []
+    """Let go at 90 degrees it has the period 4 K(1/2) sqrt(I / m g l sin lean); the second hinge changes nothing."""
+    periods, lean = [], math.radians(10.0)
     for hinges in ((0.0,), (-0.8, 0.8)):
         builder = ModelBuilder()
-        lean = math.radians(10.0)
         turn = np.array([math.cos(0.5 * lean), math.sin(0.5 * lean), 0.0, 0.0])
         at = rotations.rotate(turn, np.array([0.5, 0.0, 0.0]))
         builder.add_body(shape=Box((0.5, 0.03, 1.0)), mass=20.0, position=at, orientation=turn)
@@ -168,6 +167,9 @@ def test_a_door_on_two_hinges_swings_as_on_one():
         periods.append(np.diff(places + angles[places] / (angles[places] - angles[places + 1])).mean())
         assert report.joints.force[:, 2].sum() == pytest.approx(-20.0 * G, rel=0.02)
     assert periods[1] == pytest.approx(periods[0], rel=1e-4)
+    inertia = (0.5**2 + 0.03**2) / 3.0 + 0.5**2
+    expected = 24.0 * 4.0 * ellipk(0.5) * math.sqrt(inertia / (0.5 * G * math.sin(lean)))
+    assert periods == pytest.approx([expected, expected], rel=2e-4)
 
 
 def test_a_ring_of_sixteen_hinged_links_stays_closed():
@@ -499,3 +501,24 @@ def test_euler_limits_of_a_generic_joint_are_kept():
         assert min(angles) > -0.4 - 1e-4
         assert max(angles) < 0.6 + 1e-4
         assert report.joint_error < 1e-7
+
+
+@pytest.mark.parametrize("seed", range(1000, 1006))
+def test_a_generic_joint_that_is_thrown_over_its_quarter_turn_makes_no_energy(seed):
+    """Free about y, limited about x and z, it goes on beyond 90 degrees, where the two others are about one axis."""
+    generator = np.random.default_rng(seed)
+    spin, center = generator.normal(size=3) * (3.0, 8.0, 3.0), np.array([-0.5, -0.2, 1.0])
+    builder = ModelBuilder()
+    builder.add_body(
+        shape=Box((0.3, 0.2, 0.4)), position=center, angular_velocity=spin, linear_velocity=np.cross(spin, center)
+    )
+    held, limited = Axis(lower=0.0, upper=0.0), Axis(lower=-0.5, upper=0.5)
+    builder.add_joint(Generic(linear=(held, held, held), angular=(limited, Axis(), limited)), 0, position=(0, 0, 0))
+    simulation = simulate(builder)
+    energy, angles = [], []
+    for _ in range(120):
+        report = simulation.advance_frame()
+        energy.append(report.kinetic_energy + report.potential_energy)
+        rotation = rotations.matrix(rotations.conjugate(simulation.poses()[1][0]))
+        angles.append(math.atan2(rotation[2, 0], math.hypot(rotation[0, 0], rotation[1, 0])))
+    assert np.diff(energy).max() < 0.1 * energy[0]

@@ -6,6 +6,7 @@ import math
 import numpy as np
 import pytest
 
+from cairn.solver_core import scenes
 from cairn.solver_core.geometry.shapes import Box, Sphere
 from cairn.solver_core.model.builder import ModelBuilder
 from cairn.solver_core.model.joints.axis import Axis, Motor
@@ -230,15 +231,27 @@ def test_a_joint_that_is_switched_off_lets_go():
         ("lemke_reduced", "polyhedral", "fischer_newton"),
     ],
 )
-@pytest.mark.parametrize(("make", "frames"), [(lambda: bridge(planks=4), 24), (doll, 13)], ids=["bridge", "doll"])
-def test_every_solver_agrees_on_joints_in_contact(make, frames, method, friction, reference):
-    """The first problem of a substep with the box on the bridge, or as the doll lands: all velocities to 1e-5."""
-    simulation = Simulation(make().build(), SimulationOptions(sleeping=False))
+@pytest.mark.parametrize(
+    ("make", "frames", "iterations"),
+    [
+        (lambda: bridge(planks=4).build(), 24, 20_000),
+        (lambda: doll().build(), 13, 20_000),
+        (lambda: scenes.bridge().build_model(), 60, 200_000),
+        (lambda: scenes.ragdoll().build_model(), 30, 20_000),
+    ],
+    ids=["bridge", "doll", "demo bridge", "demo ragdoll"],
+)
+def test_every_solver_agrees_on_joints_in_contact(make, frames, iterations, method, friction, reference):
+    """The first problem of a substep with the box on the bridge, or as the doll lands: all velocities to 1e-5.
+
+    Sweeps alone take some 100,000 to get through the forty planks of the demo.
+    """
+    simulation = Simulation(make(), SimulationOptions(sleeping=False))
     for _ in range(frames):
         simulation.advance_frame()
     problem = simulation.contact_problem()
     assert problem.rows.count[0] > simulation.joint_count
-    options = SolverOptions(tolerance=1e-9, max_iterations=20_000)
+    options = SolverOptions(tolerance=1e-9, max_iterations=iterations)
     expected = solve_contacts(copy.deepcopy(problem), reference, friction=friction, options=options)
     found = solve_contacts(copy.deepcopy(problem), method, friction=friction, options=options)
     assert found.velocity == pytest.approx(expected.velocity, abs=1e-5)

@@ -3,7 +3,19 @@
 import numpy as np
 import pytest
 
-from cairn.solver_core import FrameInput, Hinge, ModelBuilder, Point, Simulation, SimulationOptions
+from cairn.solver_core import (
+    Axis,
+    ConeTwist,
+    FrameInput,
+    Generic,
+    Hinge,
+    ModelBuilder,
+    Piston,
+    Point,
+    Simulation,
+    SimulationOptions,
+    Slider,
+)
 from cairn.solver_core.geometry.shapes import Box, Sphere
 from cairn.solver_core.model.joints.fixed import Fixed
 from cairn.solver_core.model.model import BodyKind
@@ -60,6 +72,50 @@ def overstretched_net(generator):
     return builder.build(), [row * (links + 2) + links + 1 for row in range(rows)], generator.uniform(0.1, 0.6)
 
 
+def limited(generator, least, most):
+    """An axis with a limit to each side."""
+    return Axis(lower=-generator.uniform(least, most), upper=generator.uniform(least, most))
+
+
+def any_joint(generator):
+    """A joint of any type, with limits where it is free."""
+    held, kind = Axis(lower=0.0, upper=0.0), int(generator.integers(0, 8))
+    way, turns = limited(generator, 0.05, 0.3), [limited(generator, 0.2, 1.2) for _ in range(3)]
+    return (
+        Hinge(turns[0]),
+        ConeTwist(swing=turns[0].upper, twist=turns[1].upper),
+        Slider(way),
+        Piston(linear=way, angular=turns[0]),
+        Generic(linear=(held, held, held), angular=tuple(turns)),
+        Generic(linear=(way, held, held), angular=(turns[0], held, turns[1])),
+        Point(friction=turns[0].upper),
+        Fixed(),
+    )[kind]
+
+
+def thrown_tree(generator):
+    """Bodies of masses of two decades that joints of any type tie to each other, and some to the world."""
+    builder, places = ModelBuilder(), [np.zeros(3)]
+    for body in range(int(generator.integers(2, 7))):
+        if body > 0:
+            along = generator.normal(size=3)
+            places.append(places[int(generator.integers(0, body))] + 0.5 * along / np.linalg.norm(along))
+        turns = generator.normal(size=(2, 4))
+        turns /= np.linalg.norm(turns, axis=1)[:, None]
+        builder.add_body(
+            shape=Box(tuple(generator.uniform(0.05, 0.15, 3))), mass=10.0 ** generator.uniform(-1.0, 1.0),
+            position=places[body], orientation=turns[0], collision_mask=1 << body,
+            linear_velocity=2.0 * generator.normal(size=3), angular_velocity=4.0 * generator.normal(size=3),
+        )  # fmt: skip
+        if body > 0:
+            nearest = int(np.argmin(np.linalg.norm(np.array(places[:body]) - places[body], axis=1)))
+            middle = 0.5 * (places[body] + places[nearest])
+            builder.add_joint(any_joint(generator), nearest, body, position=middle, orientation=turns[1])
+        elif generator.random() < 0.6:
+            builder.add_joint(any_joint(generator), 0, position=0.3 * generator.normal(size=3), orientation=turns[1])
+    return builder.build()
+
+
 def substeps_of(generator):
     return int(generator.choice([1, 2, 4, 8]))
 
@@ -96,3 +152,16 @@ def test_a_net_that_is_pulled_beyond_its_reach_stays_finite(seed):
             position[body] = start[body] + (min(frame / 24.0, pull), 0.0, 0.0)
         simulation.advance_frame(FrameInput(position=position, orientation=orientation))
         assert np.isfinite(simulation.poses()[0]).all()
+
+
+@pytest.mark.parametrize(
+    "seed", [*range(1000, 1010), *(pytest.param(k, marks=pytest.mark.nightly) for k in range(1010, 1100))]
+)
+def test_a_tree_of_any_joints_stays_closed_and_makes_no_energy(seed):
+    """Thrown anyhow, its limits stop it again and again for three seconds."""
+    simulation = Simulation(thrown_tree(np.random.default_rng(seed)), SimulationOptions(sleeping=False, threads=1))
+    reports = [simulation.advance_frame() for _ in range(72)]
+    kinetic = np.array([report.kinetic_energy for report in reports])
+    energy = kinetic + [report.potential_energy for report in reports]
+    assert np.diff(energy).max() < 2e-3 * kinetic.max() + 1e-9
+    assert max(report.joint_error for report in reports) < 1e-6

@@ -4,7 +4,11 @@ import numpy as np
 import pytest
 
 from cairn.solver_core.compiled.kernel import kernel
-from cairn.solver_core.constraints.joints.coordinate_geometry import measure_coordinate, value_of
+from cairn.solver_core.constraints.joints.coordinate_geometry import (
+    measure_coordinate,
+    value_beyond_quarter_turn,
+    value_of,
+)
 from cairn.solver_core.geometry import rotations
 from cairn.solver_core.model.joints.coordinates import (
     ALIGN,
@@ -53,9 +57,9 @@ class Pair:
             self.frame_b[:3] += rng.normal(size=3)
         self.center_a, self.center_b = rng.normal(size=(2, 3))
 
-    def row(self, kind, axis, about):
-        """Value and Jacobian [12]."""
-        numbers, push, share, turn_a, turn_b = measure(
+    def measured(self, kind, axis, about):
+        """What ``measure_coordinate`` finds."""
+        return measure(
             kind,
             axis,
             about,
@@ -66,6 +70,10 @@ class Pair:
             tuple(self.center_a),
             tuple(self.center_b),
         )
+
+    def row(self, kind, axis, about):
+        """Value and Jacobian [12]."""
+        numbers, push, share, turn_a, turn_b = self.measured(kind, axis, about)
         value = _value(kind, numbers)
         return value, np.concatenate([-share * np.array(push), turn_a, push, turn_b])
 
@@ -132,3 +140,32 @@ def test_angles_go_beyond_full_turns():
     assert count(-3.0, np.array([3.1, 0.0])) == pytest.approx(2.0 * np.pi - 3.0)
     assert count(0.5, np.array([4.0 * np.pi + 0.2, 0.0])) == pytest.approx(4.0 * np.pi + 0.5)
     assert count(0.5, np.array([-4.0 * np.pi + 0.2, 0.0])) == pytest.approx(-4.0 * np.pi + 0.5)
+
+
+@kernel
+def angle_beyond(axis, numbers, last):
+    """``value_beyond_quarter_turn`` for Python."""
+    return value_beyond_quarter_turn(axis, numbers, last)
+
+
+@pytest.mark.parametrize("second", [-2.8, -1.7, -0.6, 0.4, 1.5, 1.7, 3.0])
+def test_eulers_angles_go_on_beyond_a_quarter_turn(second):
+    """Rz(c) Ry(b) Rx(a) has the angles that it was made of, and their rates, where the last ones were near them."""
+    pair = Pair(3, 0.0, True)
+    angles = np.array([0.4, second, -0.3])
+    half = 0.5 * angles
+    turns = [np.array([np.cos(half[axis]), *(np.sin(half[axis]) * np.eye(3)[axis])]) for axis in range(3)]
+    pair.frame_b[3:] = rotations.multiply(
+        pair.frame_a[3:], rotations.multiply(turns[2], rotations.multiply(turns[1], turns[0]))
+    )
+    velocity = np.zeros(12)
+    velocity[9:] = [0.3, -0.5, 0.7]
+    for axis in range(3):
+        last, found = np.array([angles[axis] + 0.3, angles[2] - 0.5]), []
+        for moment in (pair.moved(-velocity), pair, pair.moved(velocity)):
+            numbers, _, _, _, rate = moment.measured(EULER, axis, 0)
+            found.append((*angle_beyond(axis, numbers, last), np.dot(rate, velocity[9:])))
+        (before, _, _, _), (angle, third, sign, rate), (after, _, _, _) = found
+        assert (angle, third) == pytest.approx((angles[axis], angles[2]), abs=1e-12)
+        if abs(np.cos(second)) > 0.1:
+            assert (after - before) / (2.0 * STEP) == pytest.approx(sign * rate, rel=1e-5)
