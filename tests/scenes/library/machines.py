@@ -20,7 +20,7 @@ from truths import (
 )
 
 
-@played()
+@played(deeper="a step that jumps may arrive where a case lies, and comes out of it gently")
 def escalator_that_begins_anew():
     """Keyed steps with a Cycles modifier: each goes back from the top to the bottom in a frame, through the cases."""
     make.new_file(frames=(1, 150))
@@ -60,7 +60,7 @@ def lottery_drum_with_vanes():
     return [no_faster_than(9), always_within("Ball", (-1, -1, 1), (1, 1, 3)), reaches("Ball", 2.3)]
 
 
-@played()
+@played(deeper="a pencil that sticks in the hole takes 2 cm of others in a frame in which they hit it")
 def pencils_in_a_cup():
     """Pencils with a point fall into a narrow cup with a hole in its bottom: the first sticks in it, others push."""
     make.new_file(frames=(1, 110))
@@ -101,7 +101,7 @@ def vending_machine():
     coil = make.moved_by_keys(make.as_mesh(coil), "MESH")
     make.key(coil, "rotation_euler", {1: (0, 0, 0), 160: make.radians(-720, 0, 0)})
     for index in range(5):
-        make.body(make.cube(f"Pack.{index}", (-1.0 + 0.5 * index, 0, 1.305), (0.2, 0.6, 0.6)), mass=0.2)
+        make.body(make.cube(f"Pack.{index}", (-0.875 + 0.5 * index, 0, 1.305), (0.2, 0.6, 0.6)), mass=0.2)
     return [
         no_faster_than(8),
         nothing_below(0, slack=0.03),
@@ -237,7 +237,8 @@ def screw_conveyor():
     """A keyed flight, an edge with a Screw modifier, lifts balls in a tilted tube of a mesh without thickness."""
     make.new_file(frames=(1, 120))
     make.floor(z=-2.0)
-    bpy.ops.object.empty_add(location=(0, 0, 0), rotation=make.radians(0, 65, 0))
+    tilt = math.radians(65)
+    bpy.ops.object.empty_add(location=(0, 0, 0), rotation=(0, tilt, 0))
     frame = bpy.context.object
     tube = make.child_of(make.cone("Tube", (0, 0, 0), 0.52, 0.52, 5.0, ends="NOTHING", vertices=32), frame, keep=False)
     make.passive(tube).hide_render = True
@@ -249,10 +250,11 @@ def screw_conveyor():
     flight.location = (0, 0, 2.0)
     make.moved_by_keys(make.child_of(flight, frame, keep=False), "MESH", mesh_source="FINAL")
     make.key(flight, "rotation_euler", {1: (0, 0, 0), 120: make.radians(0, 0, 1350)})
-    one = make.body(make.ball("Ball.0", (-0.39, 0.1, -0.38), 0.13), shape="SPHERE", mass=0.2)
-    for index, way in enumerate((0.3, 0.9, 1.5), 1):
-        at = (way * math.sin(math.radians(65)) - 0.12, 0.1, way * math.cos(math.radians(65)) - 0.25)
-        make.copy_of(one, f"Ball.{index}", at)
+    # one in each turn, at the tube's bottom, between two turns of the flight
+    for index in range(4):
+        along, aside = -0.55 + 0.6 * index, 0.36
+        x, z = along * math.sin(tilt) - aside * math.cos(tilt), along * math.cos(tilt) - aside * math.sin(tilt)
+        make.body(make.ball(f"Ball.{index}", (x, 0.0, z), 0.13), shape="SPHERE", mass=0.2)
     return [no_faster_than(5), nothing_below(-2.0, slack=0.05), reaches("Ball", 0.6)]
 
 
