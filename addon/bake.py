@@ -25,6 +25,7 @@ from .preparation import Preparation
 from .read import concave_shapes, lead_in
 from .read.exported_scene import FrameSample, SceneExport
 from .read.frame_samples import sample_frame, simulation_paused
+from .read.jumps import note_jumps
 from .read.notes import Note
 from .read.scene_digest import baked_digest, packed
 from .read.scene_export import export_scene
@@ -176,6 +177,8 @@ class _Bake:
         self.lead_in_names: list[str] = []
         self.lead_in: dict = {}
         self.samples: list[FrameSample] = []
+        # of the last one: a sample forgets them once its frame is simulated
+        self.places: Any = None
         self.stopped = self.paused = False
         self.error: str | None = None
         self.bar_filled = 0.0
@@ -380,13 +383,19 @@ class _Bake:
             with self._evaluating() as scene:
                 start = time.perf_counter()
                 for at in range(first + before, end + 1):
-                    self.samples.append(sample_frame(scene, self.export, at))
+                    self._take_sample(sample_frame(scene, self.export, at))
                     spent = time.perf_counter() - start
                     if spent > SAMPLE_SLICE or (spent > left and at >= frame):
                         break
                 left -= spent
             self.forecast.note("animation", len(self.samples) - before)
             yield self._progress("animation", f"Reading animation, frame {at}")
+
+    def _take_sample(self, sample):
+        before = self.places if self.samples else self.export.default_sample.position
+        note_jumps(self.scene, self.export, before, sample)
+        self.samples.append(sample)
+        self.places = sample.position
 
     def _sample_lead_in(self):
         """Evaluate the frames before the bake, for objects that something else than plain F-curves moves."""

@@ -127,6 +127,9 @@ class FrameInput:
     position, orientation : float64 [body_count, 3], [body_count, 4], optional
         Poses of the user frames at the end of the frame. Kinematic bodies move there at constant velocity; the rows
         of other bodies are not read. Without them kinematic bodies keep their velocities.
+    jumps : bool [body_count], optional
+        Kinematic bodies that are at their poses from the frame's beginning on, and stand still there: they jump, and
+        push nothing on the way. Without it none does.
     vertices : dict of int or (int, int) to float64 [given_vertex_count, 3], optional
         By body whose shape is a ``TriangleMesh``, or by body and part of a ``Compound``, from 0: where the vertices
         that the mesh was made of are at the end of the frame, in the user frame [m]. They go there at constant
@@ -153,6 +156,7 @@ class FrameInput:
     kind: np.ndarray | None = None
     position: np.ndarray | None = None
     orientation: np.ndarray | None = None
+    jumps: np.ndarray | None = None
     vertices: dict | None = None
     shapes: dict | None = None
     joint_enabled: np.ndarray | None = None

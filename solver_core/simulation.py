@@ -192,6 +192,8 @@ class Simulation:
         target = self._kinematic_target(frame_input)
         meshes = shape_parameters.mesh_targets(self.model, frame_input.vertices or {})
         shapes = shape_parameters.shape_targets(self.model, self.state.kind, frame_input.shapes or {})
+        if frame_input.jumps is not None and target is not None:
+            self._jump(np.asarray(frame_input.jumps, bool), target)
         if duration > 0.0:
             self._aim_kinematic_bodies(target, duration)
             if meshes or shapes:
@@ -424,6 +426,15 @@ class Simulation:
         if lost >= 0:
             raise ValueError(f"the pose given for {model.names[lost]} holds NaN or infinity")
         return position, orientation
+
+    def _jump(self, jumps, target):
+        """Put kinematic bodies where they are to be, before anything moves."""
+        if jumps.shape != self.state.kind.shape:
+            raise ValueError(f"jumps has the shape {jumps.shape}; it must be {self.state.kind.shape}")
+        jumps = jumps & (self.state.kind == BodyKind.KINEMATIC)
+        if jumps.any():
+            self.state.position[jumps], self.state.orientation[jumps] = target[0][jumps], target[1][jumps]
+            wake_all(self._sleep, self._acting.kind)
 
     def _aim_kinematic_bodies(self, target, duration):
         """Give kinematic bodies the constant velocities that take them to their target in ``duration``."""

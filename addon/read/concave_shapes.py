@@ -161,7 +161,8 @@ class ConcaveReader:
 
     def _parts(self, name, decomposition):
         """Parts of a mesh, or None if they are pending."""
-        parts = cache().find(decomposition)
+        parts = decomposition.convex_pieces()
+        parts = cache().find(decomposition) if parts is None else parts
         if parts is not None:
             return parts
         if coacd_version() is None:

@@ -141,6 +141,8 @@ class FrameSample:
         None where nothing of joints is animated.
     joint_values : dict of str to float64 [joint_count, 6 or 2]
         What else of joints is animated, by fields of ``FrameInput``, in the core's coordinates; NaN: as before.
+    jumps : bool [body_count], or None
+        Driven bodies that jump (``jumps.py``); None: none does.
     """
 
     frame: int
@@ -155,6 +157,7 @@ class FrameSample:
     shapes: dict
     joint_enabled: np.ndarray | None = None
     joint_values: dict = field(default_factory=dict)
+    jumps: np.ndarray | None = None
 
     @property
     def frame_input(self) -> "FrameInput":
@@ -170,13 +173,14 @@ class FrameSample:
             vertices=self.vertices,
             shapes=self.shapes,
             joint_enabled=self.joint_enabled,
+            jumps=self.jumps,
             **self.joint_values,
         )
 
     def release(self) -> None:
         """Forget what has driven the frame; what the keyframes need stays."""
         self.position, self.orientation, self.joint_enabled = np.zeros((0, 3)), np.zeros((0, 4)), None
-        self.vertices, self.shapes, self.joint_values = {}, {}, {}
+        self.vertices, self.shapes, self.joint_values, self.jumps = {}, {}, {}, None
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from ...solver_core.geometry import rotations
 from ...solver_core.geometry.hulls import ConvexHull
 from ...solver_core.geometry.round_shapes import Capsule, Cone, Cylinder
 from ...solver_core.geometry.shapes import Box, ShapeError, Sphere
-from ...solver_core.geometry.triangle_mesh import TriangleMesh, convex_sheet
+from ...solver_core.geometry.triangle_mesh import TriangleMesh, convex_sheet, nested_meshes
 from ...solver_core.model.compound import Compound, placed
 from .concave_shapes import ConcaveReader, mesh_triangles, settings_of
 from .missing_geometry import (
@@ -145,8 +145,7 @@ class ShapeReader:
         """Shape and notes of a body that is no compound of others."""
         if deforms or (not moves and self._has_faces(ob)):
             surface, notes = self.surface(ob, np.diag(stretch), shared=not deforms)
-            sheet = None if deforms else convex_sheet(surface)
-            return sheet or surface, _childless_note(kind) + notes
+            return surface if deforms else _of_surface(surface), _childless_note(kind) + notes
         shape, notes = self._solid(ob, kind, stretch, moves)
         return shape, self._missing_notes(ob) + notes
 
@@ -413,6 +412,12 @@ class ShapeReader:
             return
         with _switched_off(later, self.depsgraph), evaluated_mesh(ob, self.depsgraph) as mesh:
             yield mesh
+
+
+def _of_surface(surface):
+    """The shape of a body that is a surface and keeps its form."""
+    meshes = nested_meshes(surface)
+    return convex_sheet(surface) or (surface if len(meshes) == 1 else Compound(meshes))
 
 
 def _is_plain(ob) -> bool:

@@ -15,7 +15,7 @@ from ..collision.data.contact_arrays import STATUS_OK, STATUS_UNSEEN_PAIR
 from ..collision.data.contact_matching import match_contacts
 from ..collision.mesh.mesh_motion import move_meshes
 from ..collision.scaled_shapes import grow_shapes
-from ..compiled.kernel import entry
+from ..compiled.kernel import entry, subkernel
 from ..compiled.views import numbers_of, views_of, whole
 from ..constraints.contact_rows import build_contact_rows
 from ..constraints.velocity_rows import touches_kinematic
@@ -27,6 +27,9 @@ from ..solvers.small_steps import SmallStepInput, take_small_steps
 from .integration import apply_forces, integrate_poses
 from .islands import find_islands, rests_on_something
 from .motion_bounds import bound_motion
+
+# What is thinner than one of so many parts of its length counts as so many times its thickness, where sweeps end.
+_THICKNESSES = 4.0
 
 
 @entry
@@ -170,9 +173,11 @@ def run_small_steps(arrays, island):
         members.state.position,
     )
     islands = whole(problem.islands)
-    smallest = math.inf
+    smallest = thinnest = math.inf
     for index in range(islands.body_first[island], islands.body_first[island + 1]):
-        smallest = min(smallest, members.model.size[islands.body_order[index]])
+        body = islands.body_order[index]
+        smallest = min(smallest, members.model.size[body])
+        thinnest = min(thinnest, _thickness(members.model, body))
     rows = whole(problem.rows)
     is_supported = rests_on_something(rows, islands, island, motion.can_be_pushed)
     is_driven = touches_kinematic(islands, island, rows, contacts, members.state.velocity)
@@ -186,8 +191,16 @@ def run_small_steps(arrays, island):
         problem.small_steps,
         problem.sweep,
         numbers_of(members.settings.solver),
-        (step.h, step.small_steps, smallest, step.gravity_norm, is_supported, is_driven),
+        (step.h, step.small_steps, smallest, min(smallest, _THICKNESSES * thinnest), step.gravity_norm, is_supported, is_driven),
     )
+
+
+@subkernel
+def _thickness(model, body):
+    """Shortest side of the box that has a body's mass and inertia [m]."""
+    inertia = model.inertia[body]
+    largest = max(inertia[0], inertia[1], inertia[2])
+    return math.sqrt(6.0 * max(inertia[0] + inertia[1] + inertia[2] - 2.0 * largest, 0.0) / model.mass[body])
 
 
 @entry

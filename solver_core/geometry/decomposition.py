@@ -30,8 +30,9 @@ from numpy.typing import ArrayLike
 
 from ..compiled import child_process
 from .hulls import ConvexHull
-from .mesh_repair import count_edges
+from .mesh_repair import count_edges, orient
 from .shapes import ShapeError
+from .volume_integrals import signed_volumes
 
 # A mesh is convex if it fills its hull but for this share.
 RATIO_CONVEX = 1e-4
@@ -50,6 +51,8 @@ _SEARCH_ITERATIONS = 60
 _SEARCH_ITERATIONS_SHELL = 20
 # Vertices of a part. More cost time in every contact; with these a round part is off by a thousandth of its size.
 _MAXIMAL_VERTICES = 256
+# A mesh of more separate parts is left to CoACD, which makes fewer of them: each costs time in every contact.
+_MOST_PIECES = 64
 # Decimals of a vertex of a mesh of size 1: single precision has no more.
 _DIGITS = 7
 # Longest wait for a child at a time [s].
@@ -129,6 +132,22 @@ class Decomposition:
         """Whether the mesh is open, with edges of one triangle or of many: CoACD makes it anew from a grid."""
         open_edges, crowded_edges = count_edges(self.triangles)
         return open_edges + crowded_edges > 0
+
+    def convex_pieces(self) -> list[np.ndarray] | None:
+        """Points of its connected parts, where all of them are closed and convex; else None.
+
+        A chair or a pallet that was joined of boxes is in convex parts already, to the bit and without a search.
+        """
+        oriented = orient(self.vertices, self.triangles)
+        if not 1 < oriented.part_count <= _MOST_PIECES or not oriented.is_closed.all():
+            return None
+        volumes, pieces = np.bincount(oriented.part, signed_volumes(self.vertices[oriented.triangles])), []
+        for part, volume in enumerate(volumes):
+            points = self.vertices[np.unique(oriented.triangles[oriented.part == part])]
+            if len(points) > _MAXIMAL_VERTICES or volume < (1.0 - RATIO_CONVEX) * _hull_volume(points):
+                return None
+            pieces.append(points)
+        return _merged(pieces, self.settings.maximal_parts or len(pieces))
 
     def run(self) -> list[np.ndarray]:
         """Decompose; takes seconds to minutes.

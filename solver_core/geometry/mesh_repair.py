@@ -83,6 +83,8 @@ class OrientedTriangles(NamedTuple):
         The half edge on the other side of each edge; -1 at a border, and where more than two triangles meet.
     is_closed : bool [triangle_count]
         Whether the triangle's connected part is closed: such a part looks outwards, or inwards as a cavity of another.
+    part : int64 [triangle_count]
+        Which connected part that is.
     turned, crowded_edges, part_count, parts_inside_out : int
         Triangles that looked the other way than their neighbours, edges of more than two triangles, connected parts,
         and those of them that were turned as a whole.
@@ -93,6 +95,7 @@ class OrientedTriangles(NamedTuple):
     triangles: np.ndarray
     neighbors: np.ndarray
     is_closed: np.ndarray
+    part: np.ndarray
     turned: int
     crowded_edges: int
     part_count: int
@@ -344,6 +347,7 @@ def orient(vertices: np.ndarray, triangles: np.ndarray) -> OrientedTriangles:
         triangles=triangles,
         neighbors=neighbors,
         is_closed=is_closed[part],
+        part=part,
         turned=turned_count,
         crowded_edges=crowded_edges,
         part_count=part_count,

@@ -16,7 +16,7 @@ from .hulls import ConvexHull
 from .mesh_repair import OrientedTriangles, clean, orient
 from .polyhedra import RATIO_COPLANAR
 from .shapes import ShapeError, ShapeKind, describe
-from .volume_integrals import MassProperties, enclosed_volume, surface_area, triangle_areas
+from .volume_integrals import MassProperties, enclosed_volume, signed_volumes, surface_area, triangle_areas
 
 
 class TriangleMesh:
@@ -39,6 +39,8 @@ class TriangleMesh:
         next. -1 at a border, and where more than two triangles meet.
     is_solid : bool [triangle_count]
         Whether the triangle belongs to a closed part.
+    part : int64 [triangle_count]
+        The connected part that a triangle belongs to.
     given_vertex : int64 [vertex_count]
         Which of the given vertices each one is.
     position : float64 [3]
@@ -65,7 +67,7 @@ class TriangleMesh:
         self.vertices, self.given_vertex = mesh.vertices, mesh.given_vertex
         self.triangles, self.neighbors, self.is_solid = oriented.triangles, oriented.neighbors, oriented.is_closed
         lower, upper = self.bounding_box()
-        self.position = 0.5 * (lower + upper)
+        self.part, self.position = oriented.part, 0.5 * (lower + upper)
         self.notes = (*mesh.notes, *_notes_of(oriented))
 
     @property
@@ -119,6 +121,40 @@ def convex_sheet(mesh: TriangleMesh) -> ConvexHull | None:
     border = np.linalg.norm(np.roll(outline, -1, axis=0) - outline, axis=1).sum()
     covered, area = triangle_areas(corners).sum(), hull.mass_properties().volume
     return hull if np.allclose([covered / area, borders / border], 1.0, rtol=0.0, atol=RATIO_COPLANAR) else None
+
+
+def nested_meshes(mesh: TriangleMesh) -> list[TriangleMesh]:
+    """A mesh as several, where closed parts of it lie within others: a room with furniture, a drum with vanes.
+
+    A closed part is solid for what is outside and a room for what is within, and which of them is asked of a mesh, not
+    of each part. So parts that others lie in are apart from these: the first mesh has all that lies in no other, the
+    next one what lies in a part of the first, and so on. Cavities stay with what they are in. A mesh that has no such
+    parts comes back alone.
+    """
+    part, part_count = mesh.part, mesh.part.max() + 1
+    if part_count == 1:
+        return [mesh]
+    corners = mesh.vertices[mesh.triangles]
+    volume = np.bincount(part, signed_volumes(corners - mesh.position), part_count)
+    is_closed = np.bincount(part, mesh.is_solid, part_count) > 0
+    lower, upper = np.full((part_count, 3), np.inf), np.full((part_count, 3), -np.inf)
+    np.minimum.at(lower, part, corners.min(axis=1))
+    np.maximum.at(upper, part, corners.max(axis=1))
+    middle, depth = 0.5 * (lower + upper), np.zeros(part_count, np.int64)
+    for outer in np.argsort(-volume):
+        if is_closed[outer] and volume[outer] > 0.0:
+            within = is_closed & (np.abs(volume) < volume[outer])
+            within &= ((middle > lower[outer]) & (middle < upper[outer])).all(axis=1)
+            depth[within] = np.maximum(depth[within], depth[outer] + (volume[within] > 0.0))
+    if not depth.any():
+        return [mesh]
+    return [_piece(mesh, np.flatnonzero(depth[part] == level)) for level in range(depth.max() + 1)]
+
+
+def _piece(mesh, triangles):
+    """Some triangles of a mesh as one of their own."""
+    used, corners = np.unique(mesh.triangles[triangles], return_inverse=True)
+    return TriangleMesh(mesh.vertices[used], corners.reshape(-1, 3))
 
 
 class MeshArrays(NamedTuple):

@@ -208,6 +208,24 @@ def test_kinematic_wall_pushes_with_its_real_velocity():
     assert simulation.velocities()[1, 0] == pytest.approx(2.0, rel=1e-6)
 
 
+def test_what_jumps_pushes_nothing_on_the_way():
+    """A wall that is put behind a box leaves it where it is, moves on from there, and takes nothing with it."""
+    builder = ModelBuilder()
+    builder.add_body(shape=Box((5.0, 5.0, 0.5)), kind=BodyKind.STATIC, position=(0.0, 0.0, -0.5))
+    wall = builder.add_body(shape=Box((0.1, 1.0, 1.0)), kind=BodyKind.KINEMATIC, position=(-2.0, 0.0, 1.0))
+    box = builder.add_body(shape=Box((0.3, 0.3, 0.3)), position=(0.0, 0.0, 0.3))
+    simulation = Simulation(builder.build())
+    position, orientation = simulation.poses()
+    for frame in range(24):
+        position[wall, 0] = 2.0 if frame == 12 else position[wall, 0] + 0.01
+        jumps = None if frame != 12 else np.arange(3) == wall
+        simulation.advance_frame(FrameInput(position=position, orientation=orientation, jumps=jumps))
+        assert simulation.poses()[0][wall] == pytest.approx(position[wall])
+        speed = 0.0 if frame == 12 else 0.01 * 24
+        assert simulation.velocities()[wall, 0] == pytest.approx(speed)
+    assert simulation.poses()[0][box] == pytest.approx((0.0, 0.0, 0.3), abs=1e-6)
+
+
 @pytest.mark.parametrize("depth", [0.02, 0.3])
 def test_box_inside_the_floor_comes_out_and_stays(depth):
     """An overlap is taken out without kinetic energy: the box never jumps off the floor."""

@@ -28,8 +28,14 @@ def test_what_must_be_true(scene):
     assert {truth.words: fault for truth in truths if (fault := truth.fault(play))} == {}
 
 
+def _compared():
+    for scene in SCENES.values():
+        marks = [pytest.mark.xfail(strict=True, reason=scene.deeper)] if scene.deeper else []
+        yield pytest.param(scene, id=scene.name, marks=marks)
+
+
 @pytest.mark.nightly
-@pytest.mark.parametrize("scene", SCENES.values(), ids=SCENES.keys())
+@pytest.mark.parametrize("scene", list(_compared()))
 def test_overlaps_and_joints_are_no_worse_than_bullets(scene):
     plays = []
     for play_by in (play_cairn, play_bullet):

@@ -135,3 +135,20 @@ def test_a_mesh_that_gains_vertices_is_refused(maker):
     export = export_scene(maker.scene)
     with simulation_paused(maker.scene), pytest.raises(SceneError, match="Floor: its mesh has 9 vertices"):
         sample_frame(maker.scene, export, 12)
+
+
+def test_a_furnished_room_holds_what_is_in_it_and_its_chest_keeps_it_out(maker):
+    """A room and a chest in it, joined into one mesh: a ball stays in the one and rests on the other."""
+    chest = [(2.0 * x, 2.0 * y, 2.0 * z - 1.5) for x, y, z in CUBE_CORNERS]
+    points = [(5.0 * x, 5.0 * y, 5.0 * z) for x, y, z in CUBE_CORNERS] + chest
+    faces = [*CUBE_FACES, *(tuple(8 + corner for corner in face) for face in CUBE_FACES)]
+    maker.body("Room", data=maker.mesh(points, faces), type="PASSIVE", shape="MESH")
+    for index, x in enumerate((0.0, 1.8)):
+        ball = maker.body(f"Ball{index}", location=(x, 0.1, 0.5), scale=(0.4, 0.4, 0.4), shape="SPHERE")
+        ball.rigid_body.friction = 1.0
+    export = export_scene(maker.scene)
+    simulation = Simulation(export.model, SimulationOptions(frame_rate=24))
+    for _ in range(48):
+        simulation.advance_frame(export.default_sample.frame_input)
+    heights = [simulation.poses()[0][export.model.names.index(f"Ball{index}"), 2] for index in range(2)]
+    assert heights == pytest.approx([-0.5 + 0.2, -2.5 + 0.2], abs=1e-3)

@@ -8,6 +8,7 @@ import child_tasks
 import numpy as np
 import pytest
 from concave_meshes import gear, prism, torus
+from sample_meshes import box_mesh, joined
 
 from cairn.solver_core.geometry import decomposition as module
 from cairn.solver_core.geometry.decomposition import (
@@ -236,6 +237,30 @@ def test_open_meshes_are_searched_less(monkeypatch):
     for triangles in (closed.triangles, closed.triangles[1:]):
         Decomposition(closed.vertices, triangles, closed.settings).run()
     assert asked[1] <= asked[0] / 3
+
+
+def test_what_was_joined_of_boxes_is_in_parts_already():
+    """A table of a top and four legs, which reach into it or only touch: its boxes come back, without CoACD."""
+    legs = [box_mesh((0.05, 0.05, 0.5), (x, y, -0.5)) for x in (-0.9, 0.9) for y in (-0.4, 0.4)]
+    vertices, triangles = joined(box_mesh((1.0, 0.5, 0.05)), *legs)
+    table, center, size = Decomposition.of(vertices, triangles, DecompositionSettings())
+    hulls = hulls_of_parts(table.convex_pieces(), center, size)
+    assert [hull.mass_properties().volume for hull in hulls] == pytest.approx([0.2] + [0.01] * 4, rel=1e-5)
+    fewer, _, _ = Decomposition.of(vertices, triangles, DecompositionSettings(maximal_parts=3))
+    assert len(fewer.convex_pieces()) == 3
+
+
+def test_what_has_a_concave_part_a_cavity_or_a_hole_is_left_to_coacd():
+    """One part that is no piece sends all to CoACD; so does a single one, however convex."""
+    box, inner = box_mesh((1.0, 1.0, 1.0)), box_mesh((0.5, 0.5, 0.5))
+    beside = torus(around=16, across=8)
+    for mesh in (
+        box,
+        joined(box, (beside[0] + (5.0, 0.0, 0.0), beside[1])),
+        joined(box, (inner[0], inner[1][:, ::-1])),
+        joined(box, (inner[0] + (5.0, 0.0, 0.0), inner[1][:-1])),
+    ):
+        assert Decomposition.of(*mesh, DecompositionSettings())[0].convex_pieces() is None
 
 
 def test_parts_without_volume_are_left_out():

@@ -9,7 +9,7 @@ from cairn.solver_core.collision.mesh.mesh_tree import allocate_mesh_tables, lis
 from cairn.solver_core.compiled.kernel import kernel
 from cairn.solver_core.geometry import rotations
 from cairn.solver_core.geometry.shapes import Box, ShapeError
-from cairn.solver_core.geometry.triangle_mesh import TriangleMesh, convex_sheet, pack_meshes
+from cairn.solver_core.geometry.triangle_mesh import TriangleMesh, convex_sheet, nested_meshes, pack_meshes
 from cairn.solver_core.model.builder import ModelBuilder, ModelError
 from cairn.solver_core.model.model import BodyKind
 
@@ -90,6 +90,27 @@ def test_cavities_keep_looking_inwards():
     both = TriangleMesh(*joined(hollow, (beside[0], beside[1][:, ::-1])))
     assert np.isclose(both.mass_properties().volume, 8 * HALF.prod() * (2 - 0.125))
     assert any("1 parts were inside out" in note for note in both.notes)
+
+
+def test_what_lies_in_a_closed_part_is_a_mesh_of_its_own():
+    """A room, a chest that stands through its wall and a ball in the chest are three; what lies beside stays."""
+    room, chest, ball = box_mesh((3, 3, 3)), box_mesh((1, 1, 1), (2.5, 0, 0)), box_mesh((0.2, 0.2, 0.2), (2.5, 0, 0))
+    beside = box_mesh((1, 1, 1), (10, 0, 0))
+    levels = nested_meshes(TriangleMesh(*joined(ball, room, beside, chest)))
+    assert [len(mesh.triangles) for mesh in levels] == [24, 12, 12]
+    assert [mesh.size for mesh in levels] == pytest.approx([14.0, 2.0, 0.4])
+
+
+def test_cavities_stay_with_what_they_are_in():
+    """A hollow box is one mesh, also with something in it; so are boxes that only touch."""
+    inner, thing = box_mesh(0.5 * HALF), box_mesh(0.1 * HALF)
+    hollow = joined(box_mesh(HALF), (inner[0], inner[1][:, ::-1]))
+    assert len(nested_meshes(TriangleMesh(*hollow))) == 1
+    levels = nested_meshes(TriangleMesh(*joined(hollow, thing)))
+    assert [len(mesh.triangles) for mesh in levels] == [24, 12]
+    assert levels[0].mass_properties().volume == pytest.approx(8 * HALF.prod() * (1 - 0.125))
+    row = joined(*(box_mesh(HALF, (2.0 * HALF[0] * k, 0, 0)) for k in range(5)))
+    assert len(nested_meshes(TriangleMesh(*row))) == 1
 
 
 def test_open_crowded_and_one_sided_meshes_are_told():

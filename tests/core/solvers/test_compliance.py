@@ -214,7 +214,7 @@ def test_subdomain_copies_compliances():
 @kernel(allocates=True)
 def take_steps(rows, islands, given, velocity, mean_velocity, workspace, sweep, settings, n):
     """One island, in n small steps."""
-    pace = 0.1, n, 1.0, 0.0, True, True
+    pace = 0.1, n, 1.0, 1.0, 0.0, True, True
     return take_small_steps(
         rows, islands, np.int64(0), given, velocity, mean_velocity, workspace, sweep, settings, pace
     )

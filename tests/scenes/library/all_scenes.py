@@ -1,6 +1,7 @@
 """All scenes, by name: importing the modules adds them."""
 
 import arcades_and_toys  # noqa: F401
+import machines  # noqa: F401
 import marbles_and_bowls  # noqa: F401
 import mechanisms  # noqa: F401
 import stacks_and_dominoes  # noqa: F401

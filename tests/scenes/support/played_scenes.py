@@ -17,6 +17,8 @@ class PlayedScene:
         Left out in ordinary runs.
     fails : str
         Why a truth fails today; empty if all hold.
+    deeper : str
+        Why bodies overlap by more than in Bullet's play; empty if they do not.
     view : tuple of float
         Direction from which pictures are taken.
     """
@@ -25,17 +27,18 @@ class PlayedScene:
     make: Callable
     nightly: bool
     fails: str
+    deeper: str
     view: tuple
 
 
 SCENES: dict[str, PlayedScene] = {}
 
 
-def played(nightly=False, fails="", view=(0.5, -1.0, 0.45)):
+def played(nightly=False, fails="", deeper="", view=(0.5, -1.0, 0.45)):
     """Add a scene under its function's name."""
 
     def add(make):
-        SCENES[make.__name__] = PlayedScene(make.__name__, make, nightly, fails, view)
+        SCENES[make.__name__] = PlayedScene(make.__name__, make, nightly, fails, deeper, view)
         return make
 
     return add
