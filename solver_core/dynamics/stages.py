@@ -28,9 +28,6 @@ from .integration import apply_forces, integrate_poses
 from .islands import find_islands, rests_on_something
 from .motion_bounds import bound_motion
 
-# What is thinner than one of so many parts of its length counts as so many times its thickness, where sweeps end.
-_THICKNESSES = 4.0
-
 
 @entry
 def run_apply_forces(arrays):
@@ -173,11 +170,11 @@ def run_small_steps(arrays, island):
         members.state.position,
     )
     islands = whole(problem.islands)
-    smallest = thinnest = math.inf
+    smallest = slightest = math.inf
     for index in range(islands.body_first[island], islands.body_first[island + 1]):
         body = islands.body_order[index]
         smallest = min(smallest, members.model.size[body])
-        thinnest = min(thinnest, _thickness(members.model, body))
+        slightest = min(slightest, _cube_side(members.model, body))
     rows = whole(problem.rows)
     is_supported = rests_on_something(rows, islands, island, motion.can_be_pushed)
     is_driven = touches_kinematic(islands, island, rows, contacts, members.state.velocity)
@@ -191,16 +188,18 @@ def run_small_steps(arrays, island):
         problem.small_steps,
         problem.sweep,
         numbers_of(members.settings.solver),
-        (step.h, step.small_steps, smallest, min(smallest, _THICKNESSES * thinnest), step.gravity_norm, is_supported, is_driven),
+        (step.h, step.small_steps, smallest, min(slightest, smallest), step.gravity_norm, is_supported, is_driven),
     )
 
 
 @subkernel
-def _thickness(model, body):
-    """Shortest side of the box that has a body's mass and inertia [m]."""
-    inertia = model.inertia[body]
-    largest = max(inertia[0], inertia[1], inertia[2])
-    return math.sqrt(6.0 * max(inertia[0] + inertia[1] + inertia[2] - 2.0 * largest, 0.0) / model.mass[body])
+def _cube_side(model, body):
+    """Side of the cube with the volume of the box that has a body's mass and inertia [m]."""
+    inertia, volume = model.inertia[body], 1.0
+    whole = inertia[0] + inertia[1] + inertia[2]
+    for axis in range(3):
+        volume *= math.sqrt(6.0 * max(whole - 2.0 * inertia[axis], 0.0) / model.mass[body])
+    return volume ** (1.0 / 3.0)
 
 
 @entry

@@ -12,7 +12,7 @@ from ..compiled.kernel import subkernel
 from .batches.partitioned_sweep import follow_direction, is_partitioned, sweep_island, sweep_moved
 from .shared.directions import remember_velocity
 
-# Sweeps of a small step; more while they change gaps by more than this share of the thinnest body, up to so many ...
+# Sweeps of a small step; more while they change gaps by more than this share of the slightest body, up to so many ...
 _SWEEPS, _RATIO_LEFT, _MOST_SWEEPS = 2, 1e-3, 16
 # ... and up to so many visits of a contact while by more than this share: what is light between heavy bodies would be
 # led through one.
@@ -39,7 +39,7 @@ def sweep_until_settled(rows, islands, island, velocity, sweep, settings, tau, s
     tau : float
         Length of the step [s].
     size : float
-        Thickness of the thinnest body [m]: what is long and thin is led through something by its thickness.
+        Side of the cube of the slightest body's volume [m]: what is long and thin is led through something by less.
     pays : bool
         Whether the island pays for energy that it gains (``pay_for_lifts``).
 

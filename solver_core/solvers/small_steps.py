@@ -174,16 +174,16 @@ def take_small_steps(rows, islands, island, given, velocity, mean_velocity, work
     settings : SolverSettings
         Read: tolerances, model of friction.
     pace : tuple of float, int, float, float, float, bool, bool
-        Length of the substep [s]; small steps in it; size of the smallest body, and thickness of the thinnest [m];
-        gravity [m/s^2]; whether the island touches something that cannot be pushed, and whether that moves by itself
-        and may push energy into it.
+        Length of the substep [s]; small steps in it; size of the smallest body, and side of the cube of the smallest
+        volume [m]; gravity [m/s^2]; whether the island touches something that cannot be pushed, and whether that moves
+        by itself and may push energy into it.
 
     Returns
     -------
     tuple
         (status, sweeps, largest change of the last sweep [m/s], scale [m/s], 0), as of a solver.
     """
-    h, n, size, thickness, gravity, is_supported, is_driven = pace
+    h, n, size, cube_side, gravity, is_supported, is_driven = pace
     fastest, allowed = RATIO_FASTEST_RECOVERY * size / h, _RATIO_LEFT_OVERLAP * size
     if gravity > 0.0:
         fastest = min(fastest, math.sqrt(gravity * size))
@@ -207,7 +207,7 @@ def take_small_steps(rows, islands, island, given, velocity, mean_velocity, work
                 velocity[body, column] = begin + workspace.before[body, column]
                 workspace.before[body, column] = begin
         _set_bias(rows, islands, island, given, workspace, sweep, 1.0 / tau, 0.0, fastest, allowed, 0.0)
-        largest, done = sweep_until_settled(rows, islands, island, velocity, sweep, settings, tau, thickness, pays)
+        largest, done = sweep_until_settled(rows, islands, island, velocity, sweep, settings, tau, cube_side, pays)
         sweeps += done
         for index in range(bodies[0], bodies[1]):
             body = islands.body_order[index]
