@@ -20,7 +20,23 @@ from .. import __version__
 from .checkpoints import folder as checkpoint_files
 from .cli_checkpoints import add_checkpoint_arguments, checkpoint_folder, checkpoint_plan, resume_hint, say_checkpoint
 from .cli_info import info_dictionary, info_lines, named
-from .cli_output import Progress, blender_lines_dropped, blender_lines_on_stderr, check_writable, save_blend, write_json
+from .cli_output import Progress, blender_lines_on_stderr, save_blend, write_json
+from .cli_scene import (
+    DONE,
+    FAILED,
+    INTERRUPTED,
+    UNUSABLE,
+    CommandError,
+    add_scene,
+    complain,
+    count,
+    ensure_registered,
+    guarded,
+    open_scene,
+    refuse_unwritable,
+    scene_path,
+    unavailable,
+)
 from .joint_report import JointBreak, break_lines
 from .read.notes import grouped_notes, note_of
 from .read.scene_export import export_scene
@@ -28,16 +44,7 @@ from .read.scene_notes import starting_overlaps
 from .read.scene_poses import SceneError
 from .settings import CONJUGACIES, FRICTION_MODELS, METHODS, QUALITIES, STRATEGIES, BakeSettings
 
-DONE, FAILED, UNUSABLE, INTERRUPTED = 0, 1, 2, 130
 _COMMANDS: list = []
-
-
-class CommandError(Exception):
-    """Ends the command with an exit code and one line on stderr."""
-
-    def __init__(self, line, code=UNUSABLE):
-        self.code = code
-        super().__init__(line)
 
 
 def register():
@@ -75,25 +82,12 @@ def main(argv: Sequence[str] | None = None) -> int:
         return INTERRUPTED
     except CommandError as error:
         return complain(error, error.code)
-    except (SceneError, _unavailable()) as error:
+    except (SceneError, unavailable()) as error:
         return complain(error, UNUSABLE)
 
 
 def _command_in_blender(argv) -> int:
     return main(list(argv))
-
-
-def complain(error, code) -> int:
-    """Say what is wrong in one line; returns the exit code."""
-    line = " ".join(str(error).split())
-    print(f"cairn: {line}", file=sys.stderr, flush=True)
-    return code
-
-
-def _unavailable():
-    from .runtime import RuntimeUnavailable
-
-    return RuntimeUnavailable
 
 
 class _Interruption:
@@ -144,7 +138,7 @@ def _parser() -> argparse.ArgumentParser:
     _add_bake(commands)
     _add_info(commands)
     _add_demo(commands)
-    from .cli_wedge import add_wedge  # which builds on this file
+    from .cli_wedge import add_wedge  # with what a bake needs, which Blender does not load when it starts
 
     add_wedge(commands)
     return parser
@@ -216,26 +210,6 @@ def _add_demo(commands):
     demo.set_defaults(run=run_demo)
 
 
-def add_scene(parser, optional: bool = False):
-    """Add SCENE.blend, which need not be given inside Blender, or where the command knows it otherwise."""
-    in_application = not bpy.app.module
-    parser.add_argument(
-        "scene",
-        metavar="SCENE.blend",
-        type=Path,
-        nargs="?" if in_application or optional else None,
-        help="default: the file that Blender has opened" if in_application else "the file to read",
-    )
-
-
-def count(text) -> int:
-    """A whole number from 1 on, of an option."""
-    number = int(text)
-    if number < 1:
-        raise argparse.ArgumentTypeError(f"{text} is not 1 or more")
-    return number
-
-
 def _whole(text) -> int:
     number = int(text)
     if number < 0:
@@ -275,7 +249,7 @@ def run_bake(arguments) -> int:
     output = arguments.output or source.with_name(f"{source.stem}.cairn.blend")
     for path in (output, arguments.report):
         if path is not None:
-            _refuse_unwritable(path)
+            refuse_unwritable(path)
     open_scene(arguments.scene)
     arguments.interruption.check()
     from .bake import bake_scene
@@ -321,7 +295,7 @@ def run_demo(arguments) -> int:
     except OSError as error:
         raise CommandError(f"cannot make the folder {arguments.output}: {error.strerror or error}") from error
     for ending in (".blend", ".json", ".png"):
-        _refuse_unwritable(arguments.output / f"{arguments.name}{ending}")
+        refuse_unwritable(arguments.output / f"{arguments.name}{ending}")
     ensure_registered()
     with Progress(quiet=arguments.quiet, check=arguments.interruption.check) as progress:
         try:
@@ -371,65 +345,7 @@ def _warn(result, quiet):
             print(f"cairn: warning: {named(text, names)}", file=sys.stderr, flush=True)
 
 
-def guarded(function, *arguments):
-    """Call a bake, and turn a simulation that could not even begin into exit code 1, a missing package into 2."""
-    try:
-        return function(*arguments)
-    except ImportError as error:
-        raise CommandError(f"cannot load {error.name or 'a package'} ({error}); reinstall Cairn") from error
-    except (SceneError, _unavailable(), KeyboardInterrupt):
-        raise
-    except RuntimeError as error:
-        # SimulationError cannot be named before Numba is known to be there.
-        if type(error).__name__ != "SimulationError":
-            raise
-        raise CommandError(f"{error}; no frame was computed and nothing saved", FAILED) from error
-
-
 def _bake_settings(scene, arguments) -> BakeSettings:
     """What the scene's panel holds, with the options that were given in its place."""
     given = {field.name: getattr(arguments, field.name) for field in fields(BakeSettings)}
     return BakeSettings.from_scene(scene, {name: value for name, value in given.items() if value is not None})
-
-
-# Files
-
-
-def ensure_registered():
-    """Outside Blender nobody has switched the add-on on: the scene's settings need their properties."""
-    if bpy.app.module:
-        from . import register as register_addon
-
-        register_addon()
-
-
-def scene_path(given) -> Path:
-    """The file that is given, or that Blender has opened."""
-    if given is not None:
-        if not given.is_file():
-            raise CommandError(f"{given} is not a file" if given.exists() else f"there is no file {given}")
-        return given
-    if not bpy.data.filepath:
-        raise CommandError("Blender has no file open (or could not read it); give SCENE.blend")
-    return Path(bpy.data.filepath)
-
-
-def open_scene(path):
-    """Open a file, or stay with the one that Blender has opened."""
-    ensure_registered()
-    if path is None:
-        return
-    try:
-        # Windows and screens of the file do not matter here, and old ones take longest to convert.
-        with blender_lines_dropped():
-            bpy.ops.wm.open_mainfile(filepath=str(path.resolve()), load_ui=False)
-    except RuntimeError as error:
-        reason = str(error).strip().splitlines()[0].removeprefix("Error: ")
-        raise CommandError(f"cannot read {path}: {reason}") from error
-
-
-def _refuse_unwritable(path):
-    try:
-        check_writable(path)
-    except OSError as error:
-        raise CommandError(f"cannot write {path}: {error.strerror or error}") from error

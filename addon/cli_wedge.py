@@ -9,7 +9,8 @@ from pathlib import Path
 
 import bpy
 
-from .cli import (
+from .cli_output import Progress, check_writable
+from .cli_scene import (
     DONE,
     FAILED,
     CommandError,
@@ -21,7 +22,6 @@ from .cli import (
     open_scene,
     scene_path,
 )
-from .cli_output import Progress, check_writable
 from .read.scene_poses import SceneError
 from .wedge import dask_engine, flamenco, openjd
 from .wedge.local import TaskEnd, own_command, run_locally

@@ -21,7 +21,7 @@ from pathlib import Path
 import bpy
 from PIL import Image, ImageDraw, ImageFont
 
-from cairn.addon import cli, demo
+from cairn.addon import cli_scene, demo
 from cairn.addon.bake import bake_scene
 from cairn.addon.bake_report import percent_text
 from cairn.addon.cli_output import blender_lines_dropped
@@ -234,7 +234,7 @@ def main():
     parser.add_argument("what", choices=("loop", "gallery"))
     parser.add_argument("--frames", type=Path, help="keep the frames of the loop here, and use those that are here")
     arguments = parser.parse_args()
-    cli.ensure_registered()
+    cli_scene.ensure_registered()
     if arguments.what == "gallery":
         draw_gallery()
     elif arguments.frames:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scene_maker import quaternion_matrix
 
-from cairn.addon import cli, demo, pictures
+from cairn.addon import cli, cli_scene, demo, pictures
 from cairn.addon.bake import bake_scene
 from cairn.addon.bake_report import RATIO_VISIBLE
 from cairn.addon.read.frame_samples import sample_frame, simulation_paused
@@ -54,7 +54,7 @@ def zoo() -> Scene:
 @pytest.mark.parametrize("make", [zoo, *scenes.SCENES.values()])
 def test_blenders_scene_is_the_described_one(make):
     """Exported from Blender, masses, inertias, places and surfaces are those of the description's own model."""
-    cli.ensure_registered()
+    cli_scene.ensure_registered()
     description = make()
     if any(body.mesh is not None for body in description.bodies):
         pytest.importorskip("coacd")
@@ -80,7 +80,7 @@ def test_blenders_scene_is_the_described_one(make):
 @pytest.mark.parametrize("name", ["crane", "walker"])
 def test_servos_are_keyed(name):
     """In every frame they are aimed at where the description leads them."""
-    cli.ensure_registered()
+    cli_scene.ensure_registered()
     description = scenes.SCENES[name]()
     scene = demo.build_scene(description)
     export = export_scene(scene)
@@ -257,7 +257,7 @@ def test_demo_leaves_scene_report_and_pictures(tmp_path, monkeypatch, capsys):
 
 def test_the_hit_of_the_first_demo_is_solved_so_that_nothing_can_be_seen():
     """No contact is off by as much of the hit's speed as the summary would warn of, and nothing overlaps by much."""
-    cli.ensure_registered()
+    cli_scene.ensure_registered()
     scene = demo.build_scene(scenes.wall())
     end = demo.FRAME_START + demo.LEAD_IN + 12
     result = bake_scene(scene, BakeSettings(end=end, quality="exact"))

@@ -7,7 +7,7 @@ import bpy
 import pytest
 from joint_scenes import cube, joint
 
-from cairn.addon import cli
+from cairn.addon import cli, cli_scene
 from cairn.addon.bake import bake_scene
 from cairn.addon.joint_report import NAMED_BREAKS, JointBreak, break_lines, break_notes
 from cairn.addon.read.notes import grouped_notes
@@ -20,7 +20,7 @@ GRAVITY = 9.81
 @pytest.fixture
 def hung(maker, tmp_path):
     """Three cubes that hang: one by a strong tie, one by a weak one, one by a hinge that it leans on."""
-    cli.ensure_registered()
+    cli_scene.ensure_registered()
     floor = cube(maker, "Floor", type="PASSIVE")
     for number, (name, threshold) in enumerate((("Strong", None), ("Weak", 0.030))):
         body = cube(maker, name, location=(3.0 * number, 0, 3))

@@ -12,7 +12,7 @@ import pytest
 from joint_scenes import TURNS, bullet_matrices, cairn_matrices, cairn_run, cube, joint, turn_about
 from scipy.optimize import minimize_scalar
 
-from cairn.addon import cli
+from cairn.addon import cli_scene
 
 # Bullet's stops give way by so much [m, rad].
 BULLET_STOP = 0.02
@@ -21,7 +21,7 @@ GRAVITY = 9.81
 
 @pytest.fixture(autouse=True)
 def registered():
-    cli.ensure_registered()
+    cli_scene.ensure_registered()
 
 
 @pytest.fixture

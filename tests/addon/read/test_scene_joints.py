@@ -8,7 +8,7 @@ import pytest
 from joint_scenes import add_constraint, cube, joint
 from scene_maker import quaternion_matrix
 
-from cairn.addon import cli
+from cairn.addon import cli_scene
 from cairn.addon.read.frame_samples import sample_frame, simulation_paused
 from cairn.addon.read.scene_export import export_scene
 from cairn.solver_core import (
@@ -35,7 +35,7 @@ FREE = Axis()
 
 @pytest.fixture(autouse=True)
 def registered():
-    cli.ensure_registered()
+    cli_scene.ensure_registered()
 
 
 @pytest.fixture
