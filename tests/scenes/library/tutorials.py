@@ -106,7 +106,8 @@ def snow_globe_is_shaken():
     spots = itertools.product((-0.3, -0.15, 0, 0.15, 0.3), (-0.3, -0.1, 0.1, 0.3), (1.6, 1.8, 2.0))
     for index, spot in enumerate(list(spots)[1:], 1):
         make.copy_of(flake, f"Flake.{index:02}", spot)
-    return [no_faster_than(12), always_within("Flake", (-2, -2, 0.7), (2, 2, 3.5)), _in_the_globe()]
+    # twice as fast as the globe, whose keys take it 1.32 m in a quarter of a second, in the middle half as fast again
+    return [no_faster_than(15.8), always_within("Flake", (-2, -2, 0.7), (2, 2, 3.5)), _in_the_globe()]
 
 
 @played()
