@@ -29,11 +29,11 @@ def note_jumps(scene: "bpy.types.Scene", export: SceneExport, before: np.ndarray
     Call it inside ``simulation_paused``, which puts the frame back. What a joint holds would be torn off by a jump,
     and is led there instead.
     """
-    held = {name for joint in export.joints for name in (joint.first, joint.second)}
-    candidates = [body for body in export.bodies if body.follows and body.object_name not in held]
-    sizes = export.model.arrays.size
-    ways = sample.position - before
-    far = [body for body in candidates if np.linalg.norm(ways[body.index]) > _RATIO_SHORT * sizes[body.index]]
+    ways = np.linalg.norm(sample.position - before, axis=1)
+    far = [export.bodies[row] for row in np.flatnonzero(ways > _RATIO_SHORT * export.model.arrays.size)]
+    if far:
+        held = {name for joint in export.joints for name in (joint.first, joint.second)}
+        far = [body for body in far if body.follows and body.object_name not in held]
     if not far:
         return
     rows = [body.index for body in far]

@@ -85,8 +85,8 @@ def _solve_island(arrays, members, rows, islands, island):
         return
     if change == SAME:
         return
-    # Each impact is a cold start, whatever the attempt at the poses was allowed to cost. What they cost
-    # is spent, so that an island whose impacts are dear moves in small steps from then on.
+    # Each impact is a cold start, and so is what overlaps that were taken out leave behind, whatever the attempt at the
+    # poses was allowed to cost. All of it is spent: an island that is dear moves in small steps from then on.
     budget, spent = max(members.solves.budget[island], CREDIT_START), 0.0
     bounces, allowed_energy = change != RECOVERS, math.inf
     if bounces:
