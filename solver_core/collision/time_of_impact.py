@@ -17,7 +17,7 @@ contacts. If contacts with others change the motion of their bodies, another det
 
 from ..compiled.kernel import subkernel
 from .data.workspace import INFINITE, MAX_PASSES, POSITION, RATIO_MARGIN
-from .distance.closest_points import RATIO_TOUCHING
+from .distance.closest_points import RATIO_TOUCHING, to_middle
 from .distance.shape_distance import MOST_STEPS, NO_IMPACT, RATIO_FAST, shape_distance
 from .swept_motion import closest_approach, closing_speed, place_at_time, place_pair, velocity_change_bound
 
@@ -100,12 +100,15 @@ def advance_to_impact(workspace, pair, velocity_a, velocity_b, h, slack):
     local_a, local_b = workspace.local_pose[pair.a], workspace.local_pose[pair.b]
     pose, closest, radius_a, radius_b = scratch.pose, scratch.closest, a.swept_radius, b.swept_radius
     fraction, least, least_fraction = 0.0, INFINITE, 0.0
+    x, y, z = 0.0, 0.0, 0.0
     for _ in range(MOST_STEPS):
         place_at_time(start_a, local_a, velocity_a, fraction * h, pose.body_a, pose.shape_a)
         place_at_time(start_b, local_b, velocity_b, fraction * h, pose.body_b, pose.shape_b)
         place_pair(pose.shape_a, pose.shape_b, pose)
+        if fraction == 0.0:
+            x, y, z = to_middle(pose.b_in_a)
         reach = (1.0 - fraction) * h * closest_approach(velocity_a, velocity_b, radius_a, radius_b) + slack
-        distance = shape_distance(polytopes, a, b, reach, RATIO_TOUCHING * pair.size, scratch)
+        distance = shape_distance(polytopes, a, b, x, y, z, reach, RATIO_TOUCHING * pair.size, scratch)
         if distance <= RATIO_IMPACT * pair.size:
             return fraction
         if distance > reach:
@@ -116,6 +119,7 @@ def advance_to_impact(workspace, pair, velocity_a, velocity_b, h, slack):
         if fraction == 1.0 or closing <= 0.0:
             break
         fraction = min(fraction + distance / (h * closing), 1.0)
+        x, y, z = closest.direction[0], closest.direction[1], closest.direction[2]
     else:
         return fraction
     if least > slack:

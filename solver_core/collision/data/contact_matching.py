@@ -71,37 +71,55 @@ def match_contacts(pairs, contacts, last_substep_contacts, workspace):
 
 @subkernel
 def match_nearest(contacts, first, end, last_substep_contacts, earlier_first, earlier_count, size, body_pose, carried):
-    """Match the contacts of one pair with those of the last substep, one to one, the nearest two first."""
-    position, normal, matched = contacts.position, contacts.normal, contacts.matched
-    earlier_end = earlier_first + earlier_count
+    """Match the contacts of one pair with those of the last substep, one to one, the nearest two first.
+
+    Until they are carried over, ``age`` of a contact is the earlier one that is nearest to it of those not taken, and
+    ``impulse[0]`` its squared distance.
+    """
+    matched, nearest, distance = contacts.matched, contacts.age, contacts.impulse
+    earlier_end, limit = earlier_first + earlier_count, (RATIO_MATCH_DISTANCE * size) ** 2
+    for contact in range(first, end):
+        nearest[contact], distance[contact, 0] = -1, limit
+    for earlier in range(earlier_first, earlier_end):
+        offer(contacts, first, end, last_substep_contacts, earlier, body_pose, carried)
     for _ in range(min(end - first, earlier_count)):
-        nearest = (RATIO_MATCH_DISTANCE * size) ** 2
-        best_new = -1
-        best_earlier = -1
-        for earlier in range(earlier_first, earlier_end):
-            if is_taken(matched, first, end, earlier):
+        best = -1
+        for contact in range(first, end):
+            if matched[contact] >= 0 or nearest[contact] < 0:
                 continue
-            carry_points(
-                body_pose[last_substep_contacts.body_a[earlier]],
-                body_pose[last_substep_contacts.body_b[earlier]],
-                last_substep_contacts.local_a[earlier],
-                last_substep_contacts.local_b[earlier],
-                carried,
-            )
-            for contact in range(first, end):
-                if matched[contact] >= 0:
-                    continue
-                cosine = 0.0
-                for i in range(3):
-                    cosine += normal[contact, i] * last_substep_contacts.normal[earlier, i]
-                distance = distance_to_carried(carried, position[contact])
-                if distance < nearest and cosine > COSINE_MATCH_NORMAL:
-                    nearest = distance
-                    best_new = contact
-                    best_earlier = earlier
-        if best_new < 0:
+            if best < 0 or distance[contact, 0] < distance[best, 0]:
+                best = contact
+        if best < 0:
             break
-        matched[best_new] = best_earlier
+        taken = nearest[best]
+        matched[best] = taken
+        for contact in range(first, end):
+            if matched[contact] >= 0 or nearest[contact] != taken:
+                continue
+            nearest[contact], distance[contact, 0] = -1, limit
+            for earlier in range(earlier_first, earlier_end):
+                if not is_taken(matched, first, end, earlier):
+                    offer(contacts, contact, contact + 1, last_substep_contacts, earlier, body_pose, carried)
+
+
+@subkernel
+def offer(contacts, first, end, last_substep_contacts, earlier, body_pose, carried):
+    """Note an earlier contact with those of contacts ``first`` to ``end`` that it is nearer to than what they have."""
+    position, normal, nearest, distance = contacts.position, contacts.normal, contacts.age, contacts.impulse
+    carry_points(
+        body_pose[last_substep_contacts.body_a[earlier]],
+        body_pose[last_substep_contacts.body_b[earlier]],
+        last_substep_contacts.local_a[earlier],
+        last_substep_contacts.local_b[earlier],
+        carried,
+    )
+    for contact in range(first, end):
+        cosine = 0.0
+        for i in range(3):
+            cosine += normal[contact, i] * last_substep_contacts.normal[earlier, i]
+        square = distance_to_carried(carried, position[contact])
+        if square < distance[contact, 0] and cosine > COSINE_MATCH_NORMAL:
+            nearest[contact], distance[contact, 0] = earlier, square
 
 
 @subkernel

@@ -192,7 +192,7 @@ class Manifold(NamedTuple):
     gap : float64 [M]
         [m]
     angle : float64 [M]
-        Squared distances from the points that are kept, while vertices are chosen [m^2].
+        While points are chosen: squared distances from those that are kept, or what is lost without each [m^2].
     """
 
     point_a: np.ndarray

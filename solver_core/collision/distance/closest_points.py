@@ -10,6 +10,7 @@ import numpy as np
 
 from ...compiled.kernel import subkernel
 from ..data.workspace import (
+    INFINITE,
     POSITION,
     VERTICES,
 )
@@ -33,7 +34,7 @@ CLIMB_FROM = 32
 
 
 @subkernel
-def closest_points(polytopes, a, b, reach, touching, scratch):
+def closest_points(polytopes, a, b, x, y, z, reach, touching, scratch):
     """Distance of two polytopes, with closest points.
 
     Parameters
@@ -42,6 +43,9 @@ def closest_points(polytopes, a, b, reach, touching, scratch):
         (read)
     a, b : int
         Their rows.
+    x, y, z : float
+        Direction from a to b, of any length, with which the search starts; frame of a. The nearer it is to that of the
+        closest points, the sooner they are found.
     reach : float
         Distances above it need not be exact [m].
     touching : float
@@ -60,15 +64,12 @@ def closest_points(polytopes, a, b, reach, touching, scratch):
     base_b, count_b = start[b, VERTICES], start[b + 1, VERTICES] - start[b, VERTICES]
     r, simplex, closest = scratch.pose.b_in_a, scratch.simplex, scratch.closest
     # Not plain zeros: Numba would compile all that they are passed to once more, for the literal.
-    first, vertex_a, vertex_b, corners = np.int64(0), np.int64(0), np.int64(0), np.int64(1)
-    set_corner(simplex, first, vertex[base_a], vertex[base_b], r)
-    simplex.weight[0] = 1.0
-    x, y, z = simplex.point[0, 0], simplex.point[0, 1], simplex.point[0, 2]
-    weigh_corners(simplex, corners, closest)
+    vertex_a, vertex_b, corners = np.int64(0), np.int64(0), np.int64(0)
+    x, y, z = -x, -y, -z
+    square, least = x * x + y * y + z * z, INFINITE
+    if square <= touching * touching:
+        x, square = 1.0, 1.0 + y * y + z * z
     for _ in range(MOST_ITERATIONS):
-        square = x * x + y * y + z * z
-        if square <= touching * touching:
-            return 0.0
         vertex_a = support_vertex(vertex, neighbor_start, neighbor, base_a, count_a, -x, -y, -z, vertex_a)
         p, q, s = into_frame(r, x, y, z)
         vertex_b = support_vertex(vertex, neighbor_start, neighbor, base_b, count_b, p, q, s, vertex_b)
@@ -76,15 +77,18 @@ def closest_points(polytopes, a, b, reach, touching, scratch):
         progress = x * simplex.point[corners, 0] + y * simplex.point[corners, 1] + z * simplex.point[corners, 2]
         if progress > 0.0 and progress * progress > reach * reach * square:
             return progress / square**0.5
-        if square - progress <= RATIO_PROGRESS * square or is_known(simplex.point, corners):
+        if corners > 0 and (square - progress <= RATIO_PROGRESS * square or is_known(simplex.point, corners)):
             break
         p, q, s, corners = nearest_of_simplex(simplex, corners + 1)
         if corners == 4:
             return 0.0
-        if p * p + q * q + s * s >= square:
+        square = p * p + q * q + s * s
+        if square >= least:
             break
-        x, y, z = p, q, s
+        x, y, z, least = p, q, s, square
         weigh_corners(simplex, corners, closest)
+        if square <= touching * touching:
+            return 0.0
     distance = (x * x + y * y + z * z) ** 0.5
     if distance <= touching:
         return 0.0
@@ -93,6 +97,12 @@ def closest_points(polytopes, a, b, reach, touching, scratch):
     closest.direction[1] = -y / distance
     closest.direction[2] = -z / distance
     return distance
+
+
+@subkernel
+def to_middle(pose):
+    """Direction from the middle of shape a to that of b, with the relative pose ``b_in_a``."""
+    return pose[POSITION, 0], pose[POSITION, 1], pose[POSITION, 2]
 
 
 @subkernel

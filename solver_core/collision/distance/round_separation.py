@@ -12,7 +12,7 @@ global one. An upper bound known before (the best face's) ends the search sooner
 import numpy as np
 
 from ...compiled.kernel import subkernel
-from ..data.workspace import INFINITE, POSITION, has_axis
+from ..data.workspace import INFINITE, has_axis
 from .closest_points import (
     MOST_ITERATIONS,
     RATIO_PROGRESS,
@@ -38,7 +38,7 @@ CREASE_TRIALS = 12
 
 
 @subkernel
-def closest_cores(polytopes, a, b, reach, touching, scratch):
+def closest_cores(polytopes, a, b, x, y, z, reach, touching, scratch):
     """Distance of two cores, with closest points.
 
     Parameters
@@ -47,6 +47,8 @@ def closest_cores(polytopes, a, b, reach, touching, scratch):
         (read)
     a, b : PairShape
         (read)
+    x, y, z : float
+        As of ``closest_points``.
     reach : float
         Distances above it need not be exact [m].
     touching : float
@@ -60,37 +62,36 @@ def closest_cores(polytopes, a, b, reach, touching, scratch):
     float
         Distance [m]; a lower bound of it if above ``reach``; 0 if touching or overlapping.
     """
-    pose, simplex, closest = scratch.pose, scratch.simplex, scratch.closest
+    simplex, closest = scratch.simplex, scratch.closest
     # Not plain zeros: Numba would compile all that they are passed to once more, for the literal.
     climb_a, climb_b, corners, fresh = np.int64(0), np.int64(0), np.int64(0), np.int64(0)
-    # From b's middle to a's.
-    x, y, z = -pose.b_in_a[POSITION, 0], -pose.b_in_a[POSITION, 1], -pose.b_in_a[POSITION, 2]
-    if x * x + y * y + z * z <= touching * touching:
-        x = 1.0
-    square, tolerance = INFINITE, RATIO_DEPTH / RATIO_TOUCHING * touching
+    x, y, z = -x, -y, -z
+    square, least, tolerance = x * x + y * y + z * z, INFINITE, RATIO_DEPTH / RATIO_TOUCHING * touching
+    if square <= touching * touching:
+        x, square = 1.0, 1.0 + y * y + z * z
     for _ in range(MOST_ITERATIONS):
         fresh = corners
         progress, climb_a, climb_b = support_difference(
             polytopes, a, b, scratch, 0.0, -x, -y, -z, climb_a, climb_b, simplex, fresh
         )
+        progress = -progress
+        if progress > 0.0 and progress * progress > reach * reach * square:
+            return progress / square**0.5
         if corners > 0:
-            progress = -progress
-            if progress > 0.0 and progress * progress > reach * reach * square:
-                return progress / square**0.5
             error = square - progress
             if error <= RATIO_PROGRESS * square or error <= tolerance * square**0.5 or is_known(simplex.point, fresh):
                 break
         p, q, s, corners = nearest_of_simplex(simplex, corners + 1)
         if corners == 4:
             return 0.0
-        if p * p + q * q + s * s >= square:
+        square = p * p + q * q + s * s
+        if square >= least:
             break
-        x, y, z = p, q, s
-        square = x * x + y * y + z * z
+        x, y, z, least = p, q, s, square
         weigh_corners(simplex, corners, closest)
         if square <= touching * touching:
             return 0.0
-    distance = square**0.5
+    distance = least**0.5
     # a - b points from b to a.
     closest.direction[0] = -x / distance
     closest.direction[1] = -y / distance

@@ -18,7 +18,7 @@ NO_IMPACT = -1.0
 
 
 @subkernel
-def shape_distance(polytopes, a, b, reach, touching, scratch):
+def shape_distance(polytopes, a, b, x, y, z, reach, touching, scratch):
     """Distance of two convex shapes.
 
     Parameters
@@ -27,6 +27,8 @@ def shape_distance(polytopes, a, b, reach, touching, scratch):
         (read)
     a, b : PairShape
         (read)
+    x, y, z : float
+        As of ``closest_points``.
     reach : float
         Distances above it need not be exact [m].
     touching : float
@@ -42,9 +44,9 @@ def shape_distance(polytopes, a, b, reach, touching, scratch):
     """
     radii = rounding(a) + rounding(b)
     if has_axis(a.kind) or has_axis(b.kind):
-        distance = closest_cores(polytopes, a, b, reach + radii, touching, scratch)
+        distance = closest_cores(polytopes, a, b, x, y, z, reach + radii, touching, scratch)
     else:
-        distance = closest_points(polytopes, a.polytope, b.polytope, reach + radii, touching, scratch)
+        distance = closest_points(polytopes, a.polytope, b.polytope, x, y, z, reach + radii, touching, scratch)
     return distance - radii
 
 

@@ -321,11 +321,22 @@ def clip_against_sides(polygon, sides, corners, nx, ny, nz, tolerance):
     """Clip the polygon against the planes through the reference face's sides, along its normal."""
     for side in range(sides):
         ux, uy, uz, offset = side_plane(polygon.reference, side, sides, nx, ny, nz)
+        if not reaches_beyond(polygon.clipped, corners, ux, uy, uz, offset + tolerance):
+            continue
         corners = clip_polygon(polygon.clipped, corners, polygon.spare, ux, uy, uz, offset, tolerance)
         for corner in range(corners):
             for i in range(3):
                 polygon.clipped[corner, i] = polygon.spare[corner, i]
     return corners
+
+
+@subkernel
+def reaches_beyond(polygon, corners, ux, uy, uz, limit):
+    """Whether a corner has ``u . x > limit``."""
+    highest = -INFINITE
+    for corner in range(corners):
+        highest = max(highest, ux * polygon[corner, 0] + uy * polygon[corner, 1] + uz * polygon[corner, 2])
+    return highest > limit
 
 
 @subkernel
@@ -392,29 +403,39 @@ def reduce_polygon(manifold, is_face_of_b, count, maximal_points, nx, ny, nz):
     turn = 1.0 if area >= 0.0 else -1.0
     area = abs(area)
     negligible = RATIO_NEGLIGIBLE_CORNER * (area + WEIGHT_PERIMETER * diameter * perimeter)
+    weight = WEIGHT_PERIMETER * diameter
+    losses, deepest = manifold.angle, np.int64(0)
+    for corner in range(count):
+        losses[corner] = loss_without(points, corner, count, turn, weight, nx, ny, nz)
+        if manifold.gap[corner] < manifold.gap[deepest]:
+            deepest = corner
     while count > 1:
-        deepest = 0
-        for corner in range(1, count):
-            if manifold.gap[corner] < manifold.gap[deepest]:
-                deepest = corner
         least = INFINITE
-        dropped = -1
+        dropped = np.int64(-1)
         for corner in range(count):
-            if corner == deepest:
-                continue
-            before = corner - 1 if corner > 0 else count - 1
-            after = corner + 1 if corner + 1 < count else 0
-            triangle, here, beyond, straight = triangle_measures(points, before, corner, after, nx, ny, nz)
-            loss = turn * triangle + WEIGHT_PERIMETER * diameter * (here + beyond - straight)
-            if loss < least:
-                least = loss
+            if losses[corner] < least and corner != deepest:
+                least = losses[corner]
                 dropped = corner
         if count <= maximal_points and least > negligible:
             break
         count -= 1
         for corner in range(dropped, count):
             move_point(manifold, corner + 1, corner)
+            losses[corner] = losses[corner + 1]
+        deepest -= dropped < deepest
+        # Only its neighbours have lost something.
+        for corner in (dropped - 1 if dropped > 0 else count - 1, dropped if dropped < count else first):
+            losses[corner] = loss_without(points, corner, count, turn, weight, nx, ny, nz)
     return count
+
+
+@subkernel
+def loss_without(points, corner, count, turn, weight, nx, ny, nz):
+    """What a polygon that runs in the sense ``turn`` loses with a corner: area, and ``weight`` times perimeter."""
+    before = corner - 1 if corner > 0 else count - 1
+    after = corner + 1 if corner + 1 < count else np.int64(0)
+    triangle, here, beyond, straight = triangle_measures(points, before, corner, after, nx, ny, nz)
+    return turn * triangle + weight * (here + beyond - straight)
 
 
 @subkernel

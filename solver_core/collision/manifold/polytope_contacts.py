@@ -133,7 +133,7 @@ def polytope_contacts(polytopes, a, b, size, reach, enough, maximal_points, refe
     # Apart, or not yet known to overlap: a face may find nothing deep below it although edges cross beside it, and of a
     # sheet only the axes to one side have been tried.
     if separation > touching or count == 0 or deepest > touching or is_sheet:
-        distance = closest_points(polytopes, row_a, row_b, reach, touching, scratch)
+        distance = closest_points(polytopes, row_a, row_b, face_x, face_y, face_z, reach, touching, scratch)
         if distance > reach:
             scratch.cull_distance[0] = distance
             return 0
@@ -144,6 +144,9 @@ def polytope_contacts(polytopes, a, b, size, reach, enough, maximal_points, refe
             closest_points_contact(distance, scratch.closest, axes, best, scratch.manifold)
             return join_face(face_x, face_y, face_z, is_face_of_b, face, count, size, maximal_points, scratch)
     if not are_boxes:
+        if count > 0 and deepest <= touching and touching - min(faces, face_separation) <= near:
+            # The overlap is less than what a face may be off by: it stands, whatever edges say.
+            return count
         separate_hull_edges(polytopes, row_a, row_b, touching, scratch)
         if stands(count, deepest, face_separation, max(faces, axes.separation_edges[0]), near):
             return count

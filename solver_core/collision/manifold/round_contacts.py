@@ -29,7 +29,7 @@ from ..data.workspace import (
     SPHERE,
     VERTICES,
 )
-from ..distance.closest_points import RATIO_TOUCHING, into_frame
+from ..distance.closest_points import RATIO_TOUCHING, into_frame, to_middle
 from ..distance.round_separation import closest_cores, least_depth
 from ..distance.round_support import depth_inside, rounding, separate_along_faces, support_point
 from ..distance.sheet_sides import find_side
@@ -122,7 +122,8 @@ def round_contacts(polytopes, a, b, size, reach, maximal_points, reference, feat
         if is_certain(polytopes, a, b, is_face_of_b, count, radius, allowed, scratch):
             return count
 
-    distance = closest_cores(polytopes, a, b, reach + radius, touching, scratch)
+    x, y, z = to_middle(pose.b_in_a)
+    distance = closest_cores(polytopes, a, b, x, y, z, reach + radius, touching, scratch)
     if distance > reach + radius:
         return 0
     if distance > 0.0:

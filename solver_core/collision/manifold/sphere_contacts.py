@@ -6,7 +6,7 @@ which the centre is; against gravity if that is in the sheet or hardly below (``
 
 from ...compiled.kernel import subkernel
 from ..data.workspace import BOX, CLOSEST_POINTS, FACES, INFINITE, POSITION, SPHERE, has_axis
-from ..distance.closest_points import RATIO_TOUCHING, closest_points, into_frame
+from ..distance.closest_points import RATIO_TOUCHING, closest_points, into_frame, to_middle
 from ..distance.sheet_sides import is_astride, is_steep
 from .round_points import round_and_point
 
@@ -58,7 +58,8 @@ def sphere_contacts(polytopes, a, b, size, reach, scratch):
         change_roles(pose.b_in_a, closest)
     else:
         farthest = reach + radius_a + radius_b
-        distance = closest_points(polytopes, a.polytope, b.polytope, farthest, touching, scratch)
+        x, y, z = to_middle(pose.b_in_a)
+        distance = closest_points(polytopes, a.polytope, b.polytope, x, y, z, farthest, touching, scratch)
         if distance == 0.0 and b.kind == SPHERE:
             distance = hull_and_point_inside(polytopes, a.polytope, pose.b_in_a, closest)
         elif distance == 0.0:

@@ -478,7 +478,15 @@ def place_corners(mesh, polytopes, row, triangle, side):
 
 
 @subkernel
+def from_triangle(polytopes, row, pose):
+    """Direction from a corner of a mesh's row among the polytopes to the middle of the other shape."""
+    corner = polytopes.vertex[polytopes.start[row, VERTICES]]
+    return pose[POSITION, 0] - corner[0], pose[POSITION, 1] - corner[1], pose[POSITION, 2] - corner[2]
+
+
+@subkernel
 def triangle_distance(polytopes, row, pair, reach, scratch):
     """Distance of one of a mesh's rows among the polytopes from the other shape, as of ``shape_distance``."""
     sheet = triangle_shape(row, pair.other)
-    return shape_distance(polytopes, sheet, pair.other, reach, RATIO_TOUCHING * pair.size, scratch)
+    x, y, z = from_triangle(polytopes, row, scratch.pose.b_in_a)
+    return shape_distance(polytopes, sheet, pair.other, x, y, z, reach, RATIO_TOUCHING * pair.size, scratch)

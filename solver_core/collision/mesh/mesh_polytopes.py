@@ -41,6 +41,7 @@ from .mesh_features import (
     GONE_THROUGH,
     MOST_AROUND,
     can_push,
+    from_triangle,
     has_edges_that_push,
     highest_feature,
     place_corners,
@@ -70,7 +71,9 @@ def touch_polytope(mesh, polytopes, pair, triangle, side, where, reach, scratch,
             return count
         points = face_points(polytopes, pair, flags, side, reach, scratch)
         return keep_points(contact, count, triangle, points, -INFINITE, reach, scratch)
-    distance = closest_points(polytopes, row, other, reach, touching, scratch)
+    plane = polytopes.plane[polytopes.start[row, FACES]]
+    x, y, z = plane[0], plane[1], plane[2]
+    distance = closest_points(polytopes, row, other, x, y, z, reach, touching, scratch)
     if distance > reach:
         return count
     # A shape before a sheet stays there: beyond a rim, too, no way out leads to the sheet's other side.
@@ -168,7 +171,8 @@ def goes_through_beside(mesh, triangle, feature, distance, side, polytopes, pair
             if here == triangle:
                 break
             place_corners(mesh, polytopes, pair.row, here, side)
-            now = closest_points(polytopes, pair.row, pair.other.polytope, INFINITE, touching, scratch)
+            x, y, z = from_triangle(polytopes, pair.row, scratch.pose.b_in_a)
+            now = closest_points(polytopes, pair.row, pair.other.polytope, x, y, z, INFINITE, touching, scratch)
             if now <= 0.0:
                 return True
             # Along the plane the distance has but one valley: farther on it is farther.

@@ -21,6 +21,7 @@ from .mesh_features import (
     GONE_THROUGH,
     can_push,
     edge_pushes,
+    from_triangle,
     has_edges_that_push,
     highest_feature,
 )
@@ -78,7 +79,8 @@ def touch_round(mesh, polytopes, pair, triangle, side, where, reach, scratch, co
     for i in range(3):
         axes.side[i] = polytopes.plane[polytopes.start[pair.row, FACES], i]
     sheet = triangle_shape(pair.row, pair.other)
-    distance = closest_cores(polytopes, sheet, pair.other, reach + radius, touching, scratch)
+    x, y, z = axes.side[0], axes.side[1], axes.side[2]
+    distance = closest_cores(polytopes, sheet, pair.other, x, y, z, reach + radius, touching, scratch)
     if distance > reach + radius:
         return count
     if distance > 0.0:
@@ -218,7 +220,8 @@ def direction_when_shrunk(mesh, triangle, polytopes, pair, depth, scratch):
     for i in range(3):
         shrunk.parameters[i] = (1.0 - max(share, LEAST_SHRINK)) * parameters[i]
     sheet, touching = triangle_shape(pair.row, other), RATIO_TOUCHING * pair.size
-    distance = closest_cores(polytopes, sheet, shrunk, INFINITE, touching, scratch)
+    x, y, z = from_triangle(polytopes, pair.row, pose.b_in_a)
+    distance = closest_cores(polytopes, sheet, shrunk, x, y, z, INFINITE, touching, scratch)
     if distance <= 0.0:
         return -INFINITE, 0.0, 0.0, 0.0
     x, y, z = closest.direction[0], closest.direction[1], closest.direction[2]
