@@ -14,6 +14,7 @@ from ..compiled.views import numbers_of, views_of, whole
 from ..constraints.velocity_rows import forget_impulses
 from ..problem.problem import FAILED
 from ..solvers.joint_elimination import solve_with_joints_eliminated
+from ..solvers.joint_tree import is_tree_of_joints, solve_tree_of_joints
 from ..solvers.shared.sweep import apply_impulses
 from .island_solve import (
     FACTOR_EXACT,
@@ -32,6 +33,8 @@ from .stage_names import SOLVE_JOINTED
 _SUBSTEPS_OF_FALL = 2.0
 # Sweeps over contacts at most.
 _MOST_SWEEPS = np.int64(40)
+# In place of sweeps: there are only joints, along no loop.
+_TREE = np.int64(-1)
 
 _call_solver = caller(SOLVER_OUTCOME)
 
@@ -46,10 +49,21 @@ def run_solve_jointed(arrays, island, sweeps):
         Impulses and velocities of the island are written.
     island : int64
     sweeps : int64
-        At most; 0: contacts keep their impulses.
+        At most; 0: contacts keep their impulses; -1: there are only joints, along no loop.
     """
     members = views_of(arrays)
     problem, step = members.problem, numbers_of(members.settings.step)
+    if sweeps == _TREE:
+        return solve_tree_of_joints(
+            whole(problem.rows),
+            whole(problem.islands),
+            island,
+            members.motion.free_velocity,
+            members.state.velocity,
+            problem.jointed,
+            numbers_of(members.settings.solver),
+            FACTOR_EXACT,
+        )
     return solve_with_joints_eliminated(
         whole(problem.rows),
         whole(problem.islands),
@@ -102,6 +116,12 @@ def _solve(arrays, members, rows, islands, island):
         outcome = _call_solver(stages, SOLVE_JOINTED, arrays, island, sweeps)
         if outcome[0] != FAILED:
             return outcome, members.motion.small_steps.is_swept[islands.body_order[islands.body_first[island]]]
+        _restart(members, rows, islands, island)
+    step = numbers_of(members.settings.step)
+    if step.small_steps > 0 and is_tree_of_joints(rows, islands, island, members.motion.can_be_pushed):
+        outcome = _call_solver(stages, SOLVE_JOINTED, arrays, island, _TREE)
+        if outcome[0] != FAILED:
+            return outcome, False
         _restart(members, rows, islands, island)
     if _suits_sweeps(members, islands, island):
         outcome = _call_solver(stages, SOLVE_JOINTED, arrays, island, sweeps)

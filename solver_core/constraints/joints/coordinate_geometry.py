@@ -166,17 +166,47 @@ def value_beyond_quarter_turn(axis, numbers, last):
     Returns
     -------
     angle, third : float
-    sign : float
-        Of its rate.
+    sheet : float
+        1 where the second angle is within a quarter turn, else -1: the sign of its rate.
     """
     angle, third = numbers
     half_turns = math.floor((last[1] - third) / math.pi + 0.5)
     third += half_turns * math.pi
-    sign = 1.0
+    sheet = 1.0
     if half_turns % 2.0 != 0.0:
-        sign = -1.0 if axis == 1 else 1.0
-        angle = sign * angle + math.pi
-    return next_angle(angle, last[0]), third, sign
+        sheet = -1.0
+        angle = math.pi - angle if axis == 1 else math.pi + angle
+    return next_angle(angle, last[0]), third, sheet
+
+
+@subkernel
+def measure_side(axis, limit, frame_a, frame_b):
+    """How far an EULER angle about x or z is beyond a limit, on the sphere; and what that is per angular velocity of B.
+
+    That is sin(c - limit) cos(b), of x_B from the plane of z_A and where c is at its limit; and likewise of z_A as seen
+    from B for a. Where b is a quarter turn the angles have no rate, but this has one.
+
+    Parameters
+    ----------
+    axis : int64
+        0 or 2.
+    limit : float
+        [rad]
+    frame_a, frame_b : tuple of seven float
+
+    Returns
+    -------
+    beyond : float
+    rate : tuple of three float
+    """
+    cosine, sine = math.cos(limit), math.sin(limit)
+    if axis == 2:
+        x_of_b = axis_of(frame_b, 0)
+        normal = _sum(_times(-sine, axis_of(frame_a, 0)), _times(cosine, axis_of(frame_a, 1)))
+        return _dot(normal, x_of_b), _cross(x_of_b, normal)
+    z = axis_of(frame_a, 2)
+    normal = _sum(_times(cosine, axis_of(frame_b, 1)), _times(-sine, axis_of(frame_b, 2)))
+    return _dot(z, normal), _cross(normal, z)
 
 
 @subkernel

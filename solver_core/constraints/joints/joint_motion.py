@@ -150,7 +150,7 @@ def add_stiffness(joints, joint_state, joint, impulse, first):
         if kind == LINEAR:
             push, share = axis_of(frame_a, joints.axis[index]), 1.0
         else:
-            _, _, _, push, share, _, _ = measure_row(joints, joint_state, joint, index, frames)
+            _, _, _, _, push, share, _, _ = measure_row(joints, joint_state, joint, index, frames)
         size = impulse[first + index - joints.row_first[joint]]
         if joints.role[index] in (RANGE, SOFT_RANGE):
             size *= joint_state.side[index]

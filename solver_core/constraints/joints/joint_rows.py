@@ -21,6 +21,9 @@ are solved by Newton's method: at the velocity v_k that the last solve had, wher
 A row is this equation divided by h s; that of a spring has the compliance 1 / (h s (h k / 2 + c)). What bodies are to
 the solver meanwhile: ``joint_motion``. An error that a joint has at the start is taken out bit by bit, as overlaps are
 (``aim``).
+
+Limits of Euler's angles about x and z are distances on the sphere where that about y may pass a quarter turn: there two
+angles are about one axis. On its other side such a distance has the other sign, so these rows know their sheet.
 """
 
 import math
@@ -34,6 +37,7 @@ from .row_measures import (
     error_of,
     fill_joint_row,
     frames_of_joint,
+    is_on_sphere,
     measure_row,
     respond,
     row_speed,
@@ -54,6 +58,8 @@ _RATIO_GIVE = 1e-10
 # Joints that are open by more than this share of their size when a substep starts are closed by and by (``aim``): they
 # were set up so, or cannot close.
 _RATIO_STARTS_OPEN = 1e-5
+# Over turns below this one curves are straight [rad].
+_LEAST_TURN = 1e-6
 
 
 @subkernel
@@ -121,12 +127,16 @@ def build_joint_rows(joints, joint_state, state, motion, h, rows):
 def _begin_row(joints, joint_state, joint, index, frames_at_start, frames_at_end):
     """Where a coordinate is at the substep's start, and where it is to be at its end."""
     role, size = joints.role[index], joints.size[joint]
-    value, one, two, _, _, _, _ = measure_row(joints, joint_state, joint, index, frames_at_start)
+    value, one, two, sheet, _, _, _, _ = measure_row(joints, joint_state, joint, index, frames_at_start)
     joint_state.angle[index, 0], joint_state.angle[index, 1] = one, two
+    joint_state.sheet[index, 0] = joint_state.sheet[index, 1] = sheet
     joint_state.given[index] = 0.0
     if role in (RANGE, SOFT_RANGE):
-        ahead, _, _, _, _, _, _ = measure_row(joints, joint_state, joint, index, frames_at_end)
-        _choose_side(joints, joint_state, index, ahead)
+        ahead, angle, _, _, _, _, _, _ = measure_row(joints, joint_state, joint, index, frames_at_end)
+        on_sphere = is_on_sphere(joints, index)
+        _choose_side(joints, joint_state, index, angle if on_sphere else ahead)
+        if on_sphere:
+            value, _, _, _, _, _, _, _ = measure_row(joints, joint_state, joint, index, frames_at_start)
     if role == MOTOR and not math.isnan(joint_state.target_position[index]):
         # its speed needs the masses of all rows of the joint, so it comes when these are there
         joint_state.start[index] = value
@@ -179,9 +189,16 @@ def fill_position_row(joints, joint_state, joint, index, frames, motion, h, rows
         The row is that of the substep's start instead: it asks nothing of what the last solve has led to.
     """
     role, scale = joints.role[index], scale_of(joints, joint, index)
-    fill_joint_row(joints, joint_state, joint, index, frames, motion, rows, row)
+    _, sheet = fill_joint_row(joints, joint_state, joint, index, frames, motion, rows, row)
     if role in (RANGE, SOFT_RANGE):
         turn_to_side(joint_state.side[index], rows, row)
+    if is_on_sphere(joints, index):
+        if from_start:
+            _take_sheet(joints, joint_state, joint, index, joint_state.sheet[index, 0])
+        else:
+            if sheet != joint_state.sheet[index, 1]:
+                turn_to_side(-1.0, rows, row)
+            _fit_to_motion(joints, joint_state, joint, index, motion, h, rows, row)
     error, speed = joint_state.start[index], 0.0
     if from_start:
         joint_state.aim[index] = _aim_of(role, error, joints.size[joint], _RATIO_RECOVERY_FROM_START)
@@ -219,9 +236,51 @@ def fill_position_row(joints, joint_state, joint, index, frames, motion, h, rows
 
 
 @subkernel
+def _fit_to_motion(joints, joint_state, joint, index, motion, h, rows, row):
+    """Let the work of a limit be that of the way to it: h J d is what the distance from it changes by.
+
+    Of the pairs of torques with this property it is the nearest one (Gonzalez 1996).
+    """
+    a, b = joints.body_a[joint], joints.body_b[joint]
+    jacobian, velocity = rows.jacobian[row], motion.position_velocity
+    missing, square = joint_state.end_error[index] - joint_state.start[index], 0.0
+    for axis in range(3, 6):
+        turn = h * (velocity[a, axis] - (0.0 if b == WORLD else velocity[b, axis]))
+        missing -= jacobian[axis] * turn
+        square += turn * turn
+    if square < _LEAST_TURN**2:
+        return
+    for axis in range(3, 6):
+        turn = h * (velocity[a, axis] - (0.0 if b == WORLD else velocity[b, axis]))
+        jacobian[axis] += missing / square * turn
+    rows.diagonal[row] = respond(motion, a, jacobian, rows.response[row], 0)
+    if b != WORLD:
+        for axis in range(3, 6):
+            jacobian[6 + axis] = -jacobian[axis]
+        rows.diagonal[row] += respond(motion, b, jacobian, rows.response[row], 6)
+
+
+@subkernel
+def _take_sheet(joints, joint_state, joint, index, sheet):
+    """Let the distance from a limit be that of the side of a quarter turn on which the angles are.
+
+    What goes over is as far beyond its limit there as it was within it here, and may stay so: no work is done on it.
+    """
+    if sheet != joint_state.sheet[index, 1]:
+        joint_state.start[index] = -joint_state.start[index]
+        joint_state.sheet[index, 1] = sheet
+    start = joint_state.start[index]
+    joint_state.aim[index] = min(start, 0.0)
+    if sheet == joint_state.sheet[index, 0]:
+        joint_state.aim[index] = _aim_of(joints.role[index], start, joints.size[joint], _RATIO_RECOVERY_MOST)
+
+
+@subkernel
 def end_error(joints, joint_state, joint, index, frames):
     """The error of a row [m] at the end poses, where the joint has these ``frames``."""
-    value, _, _, _, _, _, _ = measure_row(joints, joint_state, joint, index, frames)
+    value, _, _, sheet, _, _, _, _ = measure_row(joints, joint_state, joint, index, frames)
+    if sheet != joint_state.sheet[index, 1] and is_on_sphere(joints, index):
+        _take_sheet(joints, joint_state, joint, index, sheet)
     return error_of(joints, joint_state, joint, index, value)
 
 

@@ -32,6 +32,8 @@ class JointStateArrays(NamedTuple):
         Numbers of the coordinates at the substep's start, counted beyond full turns (``value_of``).
     side : float64 [joint_row_count]
         Of ranges: 1 at the lower limit, -1 at the upper.
+    sheet : float64 [joint_row_count, 2]
+        Of Euler's angles at the substep's start and end: -1 where the second one is beyond a quarter turn, else 1.
     impulse : float64 [joint_row_count]
         Of the last position solve [N s].
     change : float64 [joint_row_count]
@@ -102,6 +104,7 @@ class JointStateArrays(NamedTuple):
     push: np.ndarray
     angle: np.ndarray
     side: np.ndarray
+    sheet: np.ndarray
     impulse: np.ndarray
     change: np.ndarray
     start: np.ndarray
@@ -158,6 +161,7 @@ def allocate_joint_state(joints: JointArrays) -> JointStateArrays:
         push=np.tile([np.nan, 0.0, 0.0], (rows, 1)),
         angle=np.zeros((rows, 2)),
         side=np.ones(rows),
+        sheet=np.ones((rows, 2)),
         impulse=np.zeros(rows),
         change=np.zeros(rows),
         start=np.zeros(rows),

@@ -54,7 +54,7 @@ def move_joint_rows(joints, joint_state, motion, islands, island, first_block, h
         joint = joint_state.joint_of_block[block - first_block]
         row, frames = rows.block_row[block], frames_of_joint(joints, joint, position, orientation)
         for index in range(joints.row_first[joint], joints.row_first[joint + 1]):
-            value, _, _ = fill_joint_row(joints, joint_state, joint, index, frames, motion, rows, row)
+            value, _ = fill_joint_row(joints, joint_state, joint, index, frames, motion, rows, row)
             if joints.role[index] in (RANGE, SOFT_RANGE):
                 turn_to_side(joint_state.side[index], rows, row)
             error = error_of(joints, joint_state, joint, index, value)

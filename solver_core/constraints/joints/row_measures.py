@@ -3,10 +3,19 @@
 What all rows of a joint have in common, its frames, is found once for them (``frames_of_joint``).
 """
 
+import math
+
 from ...compiled.kernel import subkernel
 from ...model.joints.coordinates import EULER
 from ...model.joints.joint_arrays import HOLD, RANGE, SOFT_RANGE, SPRING, WORLD
-from .coordinate_geometry import frame_of, is_angle, measure_coordinate, value_beyond_quarter_turn, value_of
+from .coordinate_geometry import (
+    frame_of,
+    is_angle,
+    measure_coordinate,
+    measure_side,
+    value_beyond_quarter_turn,
+    value_of,
+)
 
 
 @subkernel
@@ -46,9 +55,9 @@ def frames_of_joint(joints, joint, position, orientation):
 
 @subkernel
 def fill_joint_row(joints, joint_state, joint, index, frames, motion, rows, row):
-    """Jacobian, response and diagonal of a row at these frames; returns its coordinate [m or rad] and two numbers."""
+    """Jacobian, response and diagonal of a row at these frames; returns its coordinate [m or rad] and its sheet."""
     a, b = joints.body_a[joint], joints.body_b[joint]
-    value, first, second, push, share, turn_a, turn_b = measure_row(joints, joint_state, joint, index, frames)
+    value, _, _, sheet, push, share, turn_a, turn_b = measure_row(joints, joint_state, joint, index, frames)
     scale = scale_of(joints, joint, index)
     p0, p1, p2 = push
     m0, m1, m2 = turn_a
@@ -65,7 +74,7 @@ def fill_joint_row(joints, joint_state, joint, index, frames, motion, rows, row)
         jacobian[9], jacobian[10], jacobian[11] = scale * m0, scale * m1, scale * m2
         diagonal += respond(motion, b, jacobian, response, 6)
     rows.diagonal[row] = diagonal
-    return value, first, second
+    return value, sheet
 
 
 @subkernel
@@ -87,7 +96,7 @@ def respond(motion, body, jacobian, response, first):
 
 @subkernel
 def measure_row(joints, joint_state, joint, index, frames):
-    """A row's coordinate at these frames, its two numbers, and what ``measure_coordinate`` returns besides."""
+    """A row's coordinate at these frames, its numbers, its sheet, and what ``measure_coordinate`` returns besides."""
     frame_a, frame_b, center_a, center_b = frames
     x, y, z = joints.start_position[joint]
     w, i, j, k = joints.start_orientation[joint]
@@ -104,12 +113,41 @@ def measure_row(joints, joint_state, joint, index, frames):
         center_b,
     )
     if kind == EULER and factor != 0.0:
-        angle, third, sign = value_beyond_quarter_turn(joints.axis[index], numbers, joint_state.angle[index])
+        axis = joints.axis[index]
+        angle, third, sheet = value_beyond_quarter_turn(axis, numbers, joint_state.angle[index])
+        if is_on_sphere(joints, index):
+            value, rate = _measure_on_sphere(joints, joint_state, index, angle, sheet, frame_a, frame_b)
+            m0, m1, m2 = rate
+            return value, angle, third, sheet, push, share, (-m0, -m1, -m2), rate
+        sign = sheet if axis == 1 else 1.0
         m0, m1, m2 = turn_a
         n0, n1, n2 = turn_b
-        return angle, angle, third, push, share, (sign * m0, sign * m1, sign * m2), (sign * n0, sign * n1, sign * n2)
+        turns = (sign * m0, sign * m1, sign * m2), (sign * n0, sign * n1, sign * n2)
+        return angle, angle, third, sheet, push, share, turns[0], turns[1]
     value, first, second = value_of(kind, factor, numbers, joint_state.angle[index])
-    return value, first, second, push, share, turn_a, turn_b
+    return value, first, second, 1.0, push, share, turn_a, turn_b
+
+
+@subkernel
+def is_on_sphere(joints, index):
+    """Whether a row is the limit of an angle that has no rate where that about y is a quarter turn."""
+    is_singular = joints.kind[index] == EULER and joints.factor[index] != 0.0 and joints.axis[index] != 1
+    return is_singular and joints.role[index] == RANGE
+
+
+@subkernel
+def _measure_on_sphere(joints, joint_state, index, angle, sheet, frame_a, frame_b):
+    """The limit, and beyond it the distance on the sphere; and its rate.
+
+    More than a quarter turn from the limit, that is as far as it gets there.
+    """
+    side = joint_state.side[index]
+    limit = joints.lower[index] if side > 0.0 else joints.upper[index]
+    nearest = angle - 0.5 * math.pi if side > 0.0 else angle + 0.5 * math.pi
+    counts_from = max(limit, nearest) if side > 0.0 else min(limit, nearest)
+    beyond, rate = measure_side(joints.axis[index], counts_from, frame_a, frame_b)
+    m0, m1, m2 = rate
+    return limit + sheet * beyond, (sheet * m0, sheet * m1, sheet * m2)
 
 
 @subkernel

@@ -6,6 +6,7 @@ import pytest
 from cairn.solver_core.compiled.kernel import kernel
 from cairn.solver_core.constraints.joints.coordinate_geometry import (
     measure_coordinate,
+    measure_side,
     value_beyond_quarter_turn,
     value_of,
 )
@@ -165,7 +166,35 @@ def test_eulers_angles_go_on_beyond_a_quarter_turn(second):
         for moment in (pair.moved(-velocity), pair, pair.moved(velocity)):
             numbers, _, _, _, rate = moment.measured(EULER, axis, 0)
             found.append((*angle_beyond(axis, numbers, last), np.dot(rate, velocity[9:])))
-        (before, _, _, _), (angle, third, sign, rate), (after, _, _, _) = found
+        (before, _, _, _), (angle, third, sheet, rate), (after, _, _, _) = found
+        assert sheet == np.sign(np.cos(second))
+        sign = sheet if axis == 1 else 1.0
         assert (angle, third) == pytest.approx((angles[axis], angles[2]), abs=1e-12)
         if abs(np.cos(second)) > 0.1:
             assert (after - before) / (2.0 * STEP) == pytest.approx(sign * rate, rel=1e-5)
+
+
+@kernel
+def side(axis, limit, frame_a, frame_b):
+    """``measure_side`` for Python."""
+    return measure_side(axis, limit, frame_a, frame_b)
+
+
+@pytest.mark.parametrize("second", [-2.8, -0.5 * np.pi, 0.4, 0.5 * np.pi, 1.7])
+@pytest.mark.parametrize("axis", [0, 2])
+def test_the_way_beyond_a_limit_on_the_sphere_has_a_rate_also_at_a_quarter_turn(axis, second):
+    """It is sin(angle - limit) cos(b), and its rate is the derivative."""
+    pair = Pair(4, 0.0, True)
+    angles, limit = np.array([0.7, second, -0.4]), 0.25
+    half = 0.5 * angles
+    turns = [np.array([np.cos(half[k]), *(np.sin(half[k]) * np.eye(3)[k])]) for k in range(3)]
+    pair.frame_b[3:] = rotations.multiply(
+        pair.frame_a[3:], rotations.multiply(turns[2], rotations.multiply(turns[1], turns[0]))
+    )
+    velocity = np.zeros(12)
+    velocity[3:6], velocity[9:] = [-0.2, 0.6, 0.1], [0.3, -0.5, 0.7]
+    moments = pair.moved(-velocity), pair, pair.moved(velocity)
+    (before, _), (beyond, rate), (after, _) = (side(axis, limit, one.frame_a, one.frame_b) for one in moments)
+    assert beyond == pytest.approx(np.sin(angles[axis] - limit) * np.cos(second), abs=1e-12)
+    assert (after - before) / (2.0 * STEP) == pytest.approx(np.dot(rate, velocity[9:] - velocity[3:6]), abs=1e-8)
+    assert np.linalg.norm(rate) > 0.5
