@@ -3,6 +3,7 @@
     pip install -e ".[bench]"
     python tools/draw_readme.py loop       docs/images/loop.webp
     python tools/draw_readme.py gallery    docs/images/gallery/*.webp, and the table between the README's marks
+    python tools/draw_readme.py joints     docs/images/gallery/*.webp of the jointed scenes that docs/baking.md shows
 
 The loop plays one file twice: as Blender's own simulation plays it when its frames are stepped through, with Blender's
 defaults, and after a bake with Cairn's defaults. Nothing is set for either but what the ready-made scene is made of.
@@ -81,6 +82,12 @@ EXHIBITS = (
     Exhibit("chain", "A chain of concave rings swings", 22),
     Exhibit("bridge", "A heavy box lands on a hanging bridge", 60, 42.0),
     Exhibit("ragdoll", "A figure tumbles down the stairs", 50, 58.0),
+)
+# Likewise of docs/baking.md.
+JOINTED = (
+    Exhibit("wrecking_ball", "A wrecking ball goes through a wall", 46, 52.0),
+    Exhibit("car", "A car over bumps and into boxes", 101, 58.0),
+    Exhibit("drawbridge", "A ball rolls onto a drawbridge", 130, 42.0),
 )
 GALLERY_SIZE = (480, 360)
 GALLERY_COLUMNS = 4
@@ -176,6 +183,13 @@ def draw_gallery():
     README.write_text(before + MARKS[0] + _table(numbers) + MARKS[1] + after, encoding="utf-8")
 
 
+def draw_jointed():
+    """Write the pictures of the scenes with joints that the README does not show."""
+    with tempfile.TemporaryDirectory(prefix="cairn-") as folder:
+        for exhibit in JOINTED:
+            _exhibit(exhibit, Path(folder, f"{exhibit.name}.png"))
+
+
 def _exhibit(exhibit, path):
     """Bake a scene and draw its picture; returns what the table says of it, in words."""
     scene = demo.build_scene(SCENES[exhibit.name]())
@@ -231,12 +245,14 @@ def _table(numbers):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("what", choices=("loop", "gallery"))
+    parser.add_argument("what", choices=("loop", "gallery", "joints"))
     parser.add_argument("--frames", type=Path, help="keep the frames of the loop here, and use those that are here")
     arguments = parser.parse_args()
     cli_scene.ensure_registered()
     if arguments.what == "gallery":
         draw_gallery()
+    elif arguments.what == "joints":
+        draw_jointed()
     elif arguments.frames:
         arguments.frames.mkdir(parents=True, exist_ok=True)
         draw_loop(arguments.frames.resolve())
