@@ -116,6 +116,23 @@ def scales_evenly(ob, frames: np.ndarray) -> bool:
     return bool(np.ptp(ratios, axis=0).max() <= _SAME_RATIO * np.abs(ratios).max())
 
 
+def largest_scale(ob, frames):
+    """The frame of ``frames`` (a range) at which the object's own keyed scale has the largest volume, and that scale.
+
+    None if it is not keyed, or where only an evaluation can tell: constraints, drivers, strips and delta scales.
+    """
+    if not scale_animated(ob) or len(ob.constraints) or not animated_paths(ob).isdisjoint({"*", "delta_scale"}):
+        return None
+    if ob.animation_data and any(driver.data_path == "scale" for driver in ob.animation_data.drivers):
+        return None
+    values = np.tile(np.array(ob.scale, float)[:, None], len(frames))
+    for curve in action_curves(ob):
+        if curve.data_path == "scale" and not curve.mute:
+            values[curve.array_index] = [curve.evaluate(frame) for frame in frames]
+    largest = int(np.argmax(np.abs(values.prod(axis=0))))
+    return frames[largest], values[:, largest]
+
+
 class AnimationSurvey:
     """Answers whether the pose of an object may change in time, and remembers what it has looked at.
 

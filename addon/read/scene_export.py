@@ -24,7 +24,15 @@ from .frame_samples import evaluate_frame, gravity_of, is_sampled, kind_at, samp
 from .growing_compounds import links_to, read_growing
 from .locked_axes import add_locks
 from .notes import Note
-from .scene_animation import AnimationSurvey, animated_paths, curves_digest, flag_values, flags_animated, scale_animated
+from .scene_animation import (
+    AnimationSurvey,
+    animated_paths,
+    curves_digest,
+    flag_values,
+    flags_animated,
+    largest_scale,
+    scale_animated,
+)
 from .scene_joints import JointReader
 from .scene_notes import body_notes, range_notes, scene_notes
 from .scene_poses import (
@@ -32,6 +40,7 @@ from .scene_poses import (
     SceneError,
     finite_matrices,
     finite_matrix,
+    matrix_with_scale,
     parents_part,
     rigid_matrices,
     rotations_and_stretches,
@@ -105,6 +114,10 @@ class _SceneReader:
     survey: AnimationSurvey = field(default_factory=AnimationSurvey)
     notes: list = field(default_factory=list)
 
+    @property
+    def frames(self) -> range:
+        return range(self.start, self.end + 1)
+
     def export(self) -> SceneExport:
         self.depsgraph = evaluate_frame(self.scene, self.start)
         self.surfaces = StartSurfaces()
@@ -123,9 +136,8 @@ class _SceneReader:
         joints.joints += locks
         joints.notes += lock_notes
         model = builder.build()
-        frames = range(self.start, self.end + 1)
         for ob, body in zip(objects, bodies, strict=True):
-            self.notes += body_notes(ob, body, model, self._moving_ancestor(ob), frames)
+            self.notes += body_notes(ob, body, model, self._moving_ancestor(ob), self.frames)
             if not body.deforming_vertices and self._shapes_may_change(ob):
                 text = "its mesh changes during the animation: the shape keeps the start frame's"
                 self.notes.append(Note("warning", ob.name, text))
@@ -192,6 +204,11 @@ class _SceneReader:
         """Of each object at the start: world matrix, its rigid part, that one's quaternion, stretch, parents' part."""
         evaluated = [ob.evaluated_get(self.depsgraph) for ob in objects]
         matrices = finite_matrices(evaluated, f"at frame {self.start}")
+        for row, ob in enumerate(objects):
+            # what pops in would otherwise be a point, and sink into all else as it grows
+            largest = largest_scale(ob, self.frames) if self.moves[ob.name_full] else None
+            if largest is not None:
+                matrices[row] = matrix_with_scale(evaluated[row], largest[1])
         rotation, stretch = rotations_and_stretches(matrices, [ob.name for ob in objects])
         rigid = rigid_matrices(rotation, matrices[:, :3, 3])
         return matrices, rigid, rotations.from_matrix(rotation), stretch, self._parents_parts(objects, evaluated)

@@ -7,7 +7,7 @@ from ...solver_core.model.model import BodyKind
 from .. import runtime
 from ..write.channels import rotation_path
 from .notes import Note
-from .scene_animation import action_curves, animated_paths, flag_values, scale_animated
+from .scene_animation import action_curves, animated_paths, flag_values, largest_scale, scale_animated
 from .scene_shapes import rule_of_radius
 from .surfaces import StartSurfaces, parts_fill_play
 
@@ -38,7 +38,7 @@ NO_OVERLAPS = Note(
 
 def body_notes(ob, body, model, moving_ancestor, frames) -> list[Note]:
     """Notes about one body: settings that are not followed, and what a bake of ``frames`` (a range) does to it."""
-    texts = [("warning", text) for text in _unsupported_settings(ob, body)]
+    texts = [("warning", text) for text in _unsupported_settings(ob, body, frames)]
     if body.moves:
         texts += [("warning", text) for text in _keyframe_hazards(ob, body, frames)]
         texts += _center_note(body, model)
@@ -61,11 +61,18 @@ def body_notes(ob, body, model, moving_ancestor, frames) -> list[Note]:
     return [Note(level, ob.name, text, above) for level, text in texts]
 
 
-def _unsupported_settings(ob, body):
+def _unsupported_settings(ob, body, frames):
     settings = ob.rigid_body
     paths = animated_paths(ob)
     if scale_animated(ob) and not (body.deforming_vertices or body.grows or body.growing_parts):
-        yield "its scale is animated: the shape keeps the start frame's"
+        largest = largest_scale(ob, frames) if body.moves else None
+        if largest is None:
+            yield "its scale is animated: the shape keeps the start frame's"
+        else:
+            yield f"its scale is animated: the shape is throughout that of frame {largest[0]}, the largest"
+    elif not all(ob.scale):
+        axes = " and ".join(axis for axis, scale in zip("XYZ", ob.scale, strict=True) if scale == 0.0)
+        yield f"its scale along {axes} is 0: it is simulated with a thousandth of the largest"
     for path, label in _SETTINGS_READ_ONCE.items():
         if path in paths:
             yield f"{label} is animated: the start frame's value is used throughout"

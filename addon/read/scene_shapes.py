@@ -65,6 +65,8 @@ _DEFORMING_MODIFIERS = {
 # What Blender's ball, capsule, cylinder and cone are read as, unless they are flat.
 ROUND_SHAPES = (Sphere, Capsule, Cylinder, Cone)
 
+# What is seen of a mesh and lies farther outside of what collides than this share of its size is worth a note.
+_RATIO_SEEN = 0.05
 # Shapes along the mesh's Z: the word for them, and which of the scales along X and Y the radius follows in Bullet.
 _ROUND_SHAPES = {
     "CAPSULE": ("capsule", (1,), "Scale Y"),
@@ -366,7 +368,21 @@ class ShapeReader:
         text = missing_geometry(kind, len(points), face_count)
         if text == NO_FACES and self._checked_points(ob, "FINAL")[1]:
             text = NO_FACES_YET
-        return [] if text is None else [("warning", text)]
+        return self._unseen_notes(ob, points) if text is None else [("warning", text)]
+
+    def _unseen_notes(self, ob, points) -> list:
+        """Whether what is seen is larger than what collides, as Mirror and Array come after Source."""
+        if ob.rigid_body.collision_shape in _SIZED_SHAPES or ob.rigid_body.mesh_source == "FINAL" or _is_plain(ob):
+            return []
+        seen = self._final_points(ob)
+        beyond = max((points.min(axis=0) - seen.min(axis=0)).max(), (seen.max(axis=0) - points.max(axis=0)).max())
+        if beyond <= _RATIO_SEEN * np.ptp(seen, axis=0).max():
+            return []
+        source = ob.rigid_body.bl_rna.properties["mesh_source"].enum_items[ob.rigid_body.mesh_source].name
+        text = (
+            f"collides without modifiers that make it larger, as in Blender: Source is {source}; Final is what is seen"
+        )
+        return [("warning", text)]
 
     def _checked_points(self, ob, source):
         """Vertices of the mesh at a stage of its evaluation, and how many faces it has."""

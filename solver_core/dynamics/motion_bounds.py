@@ -2,7 +2,7 @@
 
 Some problems have no solution: overlaps that contradict each other (a pin too thick for its hole), or a body between
 something driven and something fixed, both infinitely strong. Solvers return their best iterate then, by which bodies
-would be thrown. Two bounds hold always; with s, f and e a body's velocities at the substep's start, at its end
+would be thrown. Three bounds hold always; with s, f and e a body's velocities at the substep's start, at its end
 without contacts, and at its end, and d the one that moves it:
 
 - *Energy.* Contacts take energy, and what is driven gives its own speed. An island that was left unsolved gets no more
@@ -13,9 +13,11 @@ without contacts, and at its end, and d the one that moves it:
 
       |d - e| <= max over the island of (|s - e|, |f - e|)  +  recovery
 
-  where recovery is what the island's overlaps may ask for, one pair behind the other, as in a stack: of each its depth
-  or ``RATIO_RECOVERY`` of the size, and in full what the substep itself would lead into. An island that is beyond gets
-  d = e + share (d - e). As both e and d keep contacts apart, so does what is between.
+  where recovery is what the island's overlaps may ask for: the sum of their depths, as pairs may stand one behind the
+  other, but no more than one pair alone may ask, ``RATIO_RECOVERY`` of the size, nor faster than a fall through half
+  of it; and in full what the substep itself would lead into. An island that is beyond gets d = e + share (d - e). As
+  both e and d keep contacts apart, so does what is between.
+- *What never moves.* What is driven gives way to it (``pinches``).
 
 What joints hold is not bounded here: their corrections are positions.
 """
@@ -25,6 +27,7 @@ import math
 from ..compiled.kernel import borrowed, kernel, subkernel
 from ..constraints.contact_rows import size_that_moves
 from ..constraints.velocity_rows import kinetic_energy, touches_driven
+from .pinches import stay_out_of_what_stands
 from .solve_flags import has_flagged_body
 
 # Most of an overlap that a substep takes out, as a share of the size: as small steps do; the method takes half of it.
@@ -36,7 +39,7 @@ _FACTOR_LEVER = 0.5
 
 
 @kernel(inline=True)
-def bound_motion(rows, islands, contacts, state, motion, step_rules, size, h):
+def bound_motion(rows, islands, contacts, state, motion, step_rules, size, gravity_norm, h):
     """Bound velocities, and the ways of the bodies.
 
     Parameters
@@ -51,8 +54,8 @@ def bound_motion(rows, islands, contacts, state, motion, step_rules, size, h):
         Read: is_held.
     size : float64 [body_count]
         [m] (read).
-    h : float
-        [s].
+    gravity_norm, h : float
+        [m/s^2], [s].
     """
     rows, islands, contacts = borrowed(rows), borrowed(islands), borrowed(contacts)
     state, motion, step_rules = borrowed(state), borrowed(motion), borrowed(step_rules)
@@ -65,7 +68,9 @@ def bound_motion(rows, islands, contacts, state, motion, step_rules, size, h):
             continue
         if has_flagged_body(islands, island, motion.solve_flags.is_unsolved):
             _bound_energy(rows, islands, island, contacts, motion, state)
-        _bound_ways(islands, island, contacts, motion, velocity, size, h)
+        _bound_ways(islands, island, contacts, motion, velocity, size, gravity_norm, h)
+        for moving in (velocity, motion.position_velocity):
+            stay_out_of_what_stands(rows, islands, island, contacts, state.kind, moving, size, h)
 
 
 @subkernel
@@ -117,7 +122,7 @@ def _driven_speed(islands, island, rows, contacts, state):
 
 
 @subkernel
-def _bound_ways(islands, island, contacts, motion, velocity, size, h):
+def _bound_ways(islands, island, contacts, motion, velocity, size, gravity_norm, h):
     first, end = islands.body_first[island], islands.body_first[island + 1]
     changed = largest = 0.0
     for index in range(first, end):
@@ -129,7 +134,7 @@ def _bound_ways(islands, island, contacts, motion, velocity, size, h):
         largest = max(largest, apart - _RATIO_NOTHING * size[body] / h)
     if largest <= changed:
         return
-    allowed = changed + _recovery(islands, island, contacts, motion, size) / h
+    allowed = changed + _recovery(islands, island, contacts, motion, size, gravity_norm, h) / h
     if largest <= allowed:
         return
     share = allowed / largest
@@ -150,9 +155,9 @@ def _apart(one, other, lever):
 
 
 @subkernel
-def _recovery(islands, island, contacts, motion, size):
-    """How far the overlaps of an island may lead a body in a substep [m]: the sum over its pairs."""
-    total = deepest = 0.0
+def _recovery(islands, island, contacts, motion, size, gravity_norm, h):
+    """How far the overlaps of an island may lead a body in a substep [m]."""
+    total = deepest = most = unavoidable = led = 0.0
     pair_a = pair_b = -1
     for index in range(islands.block_first[island], islands.block_first[island + 1]):
         contact = islands.block_order[index]
@@ -160,9 +165,13 @@ def _recovery(islands, island, contacts, motion, size):
             continue
         a, b = contacts.body_a[contact], contacts.body_b[contact]
         if a != pair_a or b != pair_b:
-            total, deepest, pair_a, pair_b = total + deepest, 0.0, a, b
+            total, unavoidable = total + deepest, unavoidable + led
+            deepest, led, pair_a, pair_b = 0.0, 0.0, a, b
         unrelaxed = contacts.unrelaxed_gap[contact]
-        depth = max(-contacts.gap[contact] - unrelaxed, 0.0)
-        asked = min(depth, RATIO_RECOVERY * size_that_moves(size, motion.can_be_pushed, a, b))
-        deepest = max(deepest, asked + max(unrelaxed, 0.0))
-    return total + deepest
+        moves = size_that_moves(size, motion.can_be_pushed, a, b)
+        alone = RATIO_RECOVERY * moves
+        if gravity_norm > 0.0:
+            alone = min(alone, math.sqrt(gravity_norm * moves) * h)
+        deepest = max(deepest, min(max(-contacts.gap[contact] - unrelaxed, 0.0), alone))
+        led, most = max(led, max(unrelaxed, 0.0)), max(most, alone)
+    return min(total + deepest, most) + unavoidable + led

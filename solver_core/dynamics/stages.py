@@ -206,7 +206,7 @@ def _cube_side(model, body):
 def run_integrate(arrays):
     """Stage ``integrate``: bodies, within their bounds, meshes that deform and shapes that grow."""
     members = views_of(arrays)
-    problem, workspace, h = members.problem, members.collision.workspace, numbers_of(members.settings.step).h
+    problem, workspace, step = members.problem, members.collision.workspace, numbers_of(members.settings.step)
     bound_motion(
         problem.rows,
         problem.islands,
@@ -215,8 +215,9 @@ def run_integrate(arrays):
         members.motion,
         problem.step_rules,
         members.model.size,
-        h,
+        step.gravity_norm,
+        step.h,
     )
-    integrate_poses(members.model, members.state, members.motion, h)
-    move_meshes(workspace.meshes, workspace.polytopes, h)
-    grow_shapes(workspace.shape_parameters, workspace.local_pose, h)
+    integrate_poses(members.model, members.state, members.motion, step.h)
+    move_meshes(workspace.meshes, workspace.polytopes, step.h)
+    grow_shapes(workspace.shape_parameters, workspace.local_pose, step.h)

@@ -384,9 +384,9 @@ def _take_out_overlaps(rows, islands, island, given, mean_velocity, workspace, s
     """Sweeps of the normal rows from w = 0, which is added to what moves the bodies.
 
     A few sweeps lift nothing heavy off something light. Where the island rests on something, and momentum is not kept
-    anyway, all bodies are therefore taken as equally heavy (``as_equals``). One behind the other, as in a stack, bodies
-    go no faster than ``fastest`` each [m/s]: out of a narrow wedge none has to shoot. Returns the sweeps that it took
-    until they changed speeds by no more than ``enough`` [m/s].
+    anyway, all bodies are therefore taken as equally heavy (``as_equals``). No body goes faster than ``fastest`` [m/s],
+    however many stand one behind the other or in a wedge: bowls that are nested as hulls part by and by. Returns the
+    sweeps that it took until they changed speeds by no more than ``enough`` [m/s].
     """
     apart = workspace.before
     for index in range(islands.body_first[island], islands.body_first[island + 1]):
@@ -414,7 +414,7 @@ def _take_out_overlaps(rows, islands, island, given, mean_velocity, workspace, s
 
 @subkernel
 def _share_of_way_apart(islands, island, given, workspace, fastest):
-    """How much of the velocities that take out overlaps is needed if bodies stand one behind the other."""
+    """How much of the velocities that take out overlaps is within what a body may get."""
     square, push = 0.0, 0.0
     for index in range(islands.body_first[island], islands.body_first[island + 1]):
         own = workspace.before[islands.body_order[index]]
@@ -423,8 +423,8 @@ def _share_of_way_apart(islands, island, given, workspace, fastest):
         block = islands.block_order[index]
         if block < given.contact_count[0]:
             push = max(push, workspace.push_speed[block])
-    needed = (islands.body_first[island + 1] - islands.body_first[island]) * (fastest + push)
-    return needed / math.sqrt(square) if square > needed * needed else 1.0
+    most = fastest + (islands.body_first[island + 1] - islands.body_first[island]) * push
+    return most / math.sqrt(square) if square > most * most else 1.0
 
 
 @subkernel

@@ -136,3 +136,27 @@ def test_a_growing_box_without_vertices(maker):
     export = export_scene(maker.scene)
     assert export.bodies[0].deforming_vertices == 8
     assert any("has no vertices" in text for text in texts(export))
+
+
+@pytest.mark.parametrize(
+    ("shape", "source", "noted"),
+    [
+        ("CONVEX_HULL", "DEFORM", True),
+        ("MESH", "BASE", True),
+        ("MESH", "FINAL", False),
+        ("BOX", "DEFORM", False),
+    ],
+)
+def test_a_mesh_that_is_seen_larger_than_it_collides(maker, shape, source, noted):
+    """An Array comes after Source Deform, so only the first of four cubes collides, in Blender too."""
+    ob = maker.body("Row", shape=shape, type="PASSIVE")
+    ob.rigid_body.mesh_source = source
+    ob.modifiers.new("Array", "ARRAY").count = 4
+    export = export_scene(maker.scene)
+    assert any("without modifiers that make it larger" in note.text for note in export.notes) == noted
+
+
+def test_a_bevel_makes_nothing_larger(maker):
+    ob = maker.body("Bevelled", shape="CONVEX_HULL")
+    ob.modifiers.new("Bevel", "BEVEL").width = 0.05
+    assert not any("without modifiers" in note.text for note in export_scene(maker.scene).notes)

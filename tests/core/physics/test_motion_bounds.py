@@ -138,3 +138,68 @@ def test_what_overlaps_both_sides_of_a_narrow_wedge_does_not_shoot_out(substeps)
         fastest, place = max(fastest, np.linalg.norm(run.poses()[0][2] - place) * RATE), run.poses()[0][2]
 
     assert fastest <= np.sqrt(GRAVITY * 2.0 * radius) * (1.0 + 1e-6)
+
+
+@pytest.mark.parametrize("quality", ["exact", "production"])
+@pytest.mark.parametrize("substeps", [4, 16])
+def test_hulls_that_are_nested_part_no_faster_than_two_of_them(quality, substeps):
+    """Six bowls as hulls, each in the next by six sevenths: with each pair's speed on the one below's the top flew.
+
+    Nothing rises faster than by the recovery of one overlap, and what gravity gives in a frame.
+    """
+    angles = np.arange(12) * np.pi / 6
+    ring = np.c_[np.cos(angles), np.sin(angles)]
+    bowl = ConvexHull.from_points(np.r_[np.c_[0.3 * ring, np.zeros(12)], np.c_[0.7 * ring, np.full(12, 0.5)]])
+    builder = ModelBuilder(gravity=(0.0, 0.0, -GRAVITY))
+    builder.add_body(kind=BodyKind.STATIC, shape=Box((5.0, 5.0, 0.5)), position=(0.0, 0.0, -0.5))
+    for number in range(6):
+        builder.add_body(shape=bowl, position=(0.0, 0.0, 0.07 * number), mass=0.5)
+    model = builder.build()
+    run = Simulation(model, SimulationOptions(frame_rate=RATE, substeps=substeps, quality=quality))
+    height, fastest = run.poses()[0][1:, 2], 0.0
+    for _ in range(36):
+        run.advance_frame()
+        now = run.poses()[0][1:, 2]
+        fastest, height = max(fastest, (now - height).max() * RATE), now
+    assert fastest <= np.sqrt(GRAVITY * model.arrays.size[1:].max()) + GRAVITY / RATE
+
+
+def _pressed(shape, count, height, floor, quality, substeps):
+    """Bodies on one another under a press, which comes down to a third of their height and goes up again.
+
+    Returns the lowest that a body's middle comes, over half of its height, the fastest speed, and the press's.
+    """
+    down, frames, radius = 0.35 * count * height, 24, 0.5 * height
+    builder = ModelBuilder(gravity=(0.0, 0.0, -GRAVITY))
+    builder.add_body(kind=BodyKind.STATIC, shape=floor, friction=0.5)
+    press = builder.add_body(
+        kind=BodyKind.KINEMATIC, shape=Box((1.0, 1.0, 2.0)), position=(0.0, 0.0, 2.0 + count * height)
+    )
+    for number in range(count):
+        builder.add_body(shape=shape, position=(0.0, 0.0, height * (number + 0.5)), friction=0.5)
+    run = Simulation(builder.build(), SimulationOptions(frame_rate=RATE, substeps=substeps, quality=quality))
+    before = run.poses()[0][2:]
+    lowest = fastest = 0.0
+    for frame in range(1, 3 * frames + 1):
+        position, orientation = (poses.copy() for poses in run.poses())
+        share = frame / frames if frame <= frames else max(2.0 - frame / frames, -1.0)
+        position[press, 2] = 2.0 + count * height + share * (down - count * height)
+        run.advance_frame(FrameInput(position=position, orientation=orientation))
+        now = run.poses()[0][2:]
+        lowest, fastest = min(lowest, now[:, 2].min() - radius), max(fastest, np.abs(now - before).max() * RATE)
+        before = now
+    return lowest, fastest, (count * height - down) * RATE / frames
+
+
+@pytest.mark.parametrize("quality", ["exact", "production"])
+@pytest.mark.parametrize("substeps", [1, 4, 16])
+@pytest.mark.parametrize("floor", ["solid", "sheet"])
+@pytest.mark.parametrize(("kind", "count"), [("box", 1), ("box", 3), ("ball", 1), ("can", 1)])
+def test_what_a_press_crushes_stays_on_the_floor(kind, count, floor, substeps, quality):
+    """It goes into the press or out beside it, not through the floor, and no faster than any pinch and recovery."""
+    height = 0.6
+    shape = {"box": Box((0.3, 0.3, 0.3)), "ball": Sphere(0.3), "can": Cylinder(0.2, 0.3)}[kind]
+    ground = Box((5.0, 5.0, 0.5), position=(0.0, 0.0, -0.5)) if floor == "solid" else Box((5.0, 5.0, 0.0))
+    lowest, fastest, speed = _pressed(shape, count, height, ground, quality, substeps)
+    assert lowest >= -0.01 * height
+    assert fastest <= 2.0 * speed + np.sqrt(GRAVITY * height)

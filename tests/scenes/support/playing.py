@@ -71,8 +71,9 @@ class Play:
         return 0.5 * (points.min(axis=1) + points.max(axis=1))
 
     def size(self, name):
-        """Largest extent at the start [m]."""
-        return float(np.ptp(self.points(name)[0], axis=0).max())
+        """Largest extent at the start, or at the end of what starts as a point [m]."""
+        points = self.points(name)
+        return float(np.ptp(points[0], axis=0).max()) or float(np.ptp(points[-1], axis=0).max())
 
     def speed(self, name):
         """Speeds of the fastest vertex between frames [frame_count - 1]."""
