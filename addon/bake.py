@@ -23,8 +23,9 @@ from .checkpoints.running import BakeCheckpoints, CheckpointPlan
 from .joint_report import break_notes, breaks_of
 from .preparation import Preparation
 from .read import concave_shapes, lead_in
+from .read.aside import Aside
 from .read.exported_scene import FrameSample, SceneExport
-from .read.frame_samples import sample_frame, simulation_paused
+from .read.frame_samples import sample_frame
 from .read.jumps import note_jumps
 from .read.notes import Note
 from .read.scene_digest import baked_digest, packed
@@ -37,12 +38,15 @@ from .write import earlier_animation, keyframes, since_bake
 if TYPE_CHECKING:  # they load Numba
     from ..solver_core import FrameReport, Simulation, Trajectory
 
-# Animated frames are evaluated in slices of so long [s]: each has to put the frame back at its end, and lets the window
-# draw the whole scene anew; with an earlier bake to set aside, Blender builds its dependency graph anew, too.
-SAMPLE_SLICE = 0.3
-# Frames are evaluated ahead for as long as has been simulated, but not longer than this [s]: a window draws its scene
-# several times after it has changed, for smooth edges, so the less often animation and simulation take turns, the
-# better; but the first frame should be there soon, and what frames say of all bodies is kept until then.
+# Animated frames are evaluated in slices of so long [s].
+SAMPLE_SLICE = 0.1
+# The same where the window sees it (``Aside.is_seen``): each slice has to put the frame back at its end, and lets the
+# window draw the whole scene anew; with an earlier bake to set aside, Blender builds its dependency graph anew, too.
+SEEN_SLICE = 0.3
+# Frames are evaluated ahead for as long as has been simulated, but not longer than this [s]: a window draws once after
+# frames were read aside, and several times where it sees them, for smooth edges, so the less often animation and
+# simulation take turns, the better; but the first frame should be there soon, and what frames say of all bodies is kept
+# until then.
 READ_AHEAD = 1.0
 # Making convex parts, and compiling, each take this share of what is left of the bar if there is any to do: both come
 # before it is known how long the frames take.
@@ -132,9 +136,10 @@ def bake_frames(
     yield BakeProgress("export", 0, 0, "Reading the scene")
     bake.read_scene()
     yield from bake.decompose()
-    yield from bake.compile()
-    bake.note_overlaps()
-    yield from bake.simulate()
+    with bake.evaluating_aside():
+        yield from bake.compile()
+        bake.note_overlaps()
+        yield from bake.simulate()
     if bake.paused or not bake.trajectory.reports:  # or stopped before the first frame
         return bake.result()
     bake.note_breaks()
@@ -158,6 +163,7 @@ class _Bake:
     options: dict[str, Any]
     trajectory: "Trajectory"
     forecast: Forecast
+    aside: Aside
 
     def __init__(self, scene_name: str, settings: BakeSettings, checkpoints: CheckpointPlan | None = None):
         self.scene_name = scene_name
@@ -278,6 +284,20 @@ class _Bake:
         # By the clock: other processes may compile between two steps.
         self.seconds[part] = time.perf_counter() - start
 
+    @contextlib.contextmanager
+    def evaluating_aside(self):
+        """Have what is animated evaluated aside meanwhile, if there is anything.
+
+        Begun in the step in which the scene was read, after which a window draws anew in any case.
+        """
+        if not self.export.samples_needed and not self.lead_in_names:
+            yield
+            return
+        with self._timed("animation"):
+            self.aside = Aside(self.scene, self.export, self.lead_in_names)
+        with self.aside:
+            yield
+
     def simulate(self):
         """Simulate frame by frame until the end, a stop or a failure; first comes what a checkpoint holds already."""
         from ..solver_core.options import SimulationOptions
@@ -377,23 +397,27 @@ class _Bake:
         first, end = self.export.frame_start + 1, self.export.frame_end
         if not self.export.samples_needed or len(self.samples) > frame - first:
             return
-        left = min(READ_AHEAD, self.seconds["simulate"])
+        left = min(READ_AHEAD, max(self.seconds["simulate"], SAMPLE_SLICE))
         while first + len(self.samples) <= end and (left > 0.0 or len(self.samples) <= frame - first):
             before = len(self.samples)
-            with self._evaluating() as scene:
+            with self._evaluating() as shown:
                 start = time.perf_counter()
                 for at in range(first + before, end + 1):
-                    self._take_sample(sample_frame(scene, self.export, at))
+                    self._take_sample(sample_frame(self.scene, self.export, at, shown), shown)
                     spent = time.perf_counter() - start
-                    if spent > SAMPLE_SLICE or (spent > left and at >= frame):
+                    if spent > self._slice or (spent > left and at >= frame):
                         break
                 left -= spent
             self.forecast.note("animation", len(self.samples) - before)
             yield self._progress("animation", f"Reading animation, frame {at}")
 
-    def _take_sample(self, sample):
+    @property
+    def _slice(self):
+        return SEEN_SLICE if self.aside.is_seen else SAMPLE_SLICE
+
+    def _take_sample(self, sample, shown):
         before = self.places if self.samples else self.export.default_sample.position
-        note_jumps(self.scene, self.export, before, sample)
+        note_jumps(self.scene, self.export, before, sample, shown)
         self.samples.append(sample)
         self.places = sample.position
 
@@ -402,11 +426,11 @@ class _Bake:
         frames = self._lead_in_frames()
         while len(self.lead_in) < len(frames):
             before = len(self.lead_in)
-            with self._evaluating() as scene:
+            with self._evaluating() as shown:
                 start = time.perf_counter()
                 for frame in frames[len(self.lead_in) :]:
-                    self.lead_in[frame] = lead_in.sample(scene, self.export, self.lead_in_names, frame)
-                    if time.perf_counter() - start > SAMPLE_SLICE:
+                    self.lead_in[frame] = lead_in.sample(self.scene, self.export, self.lead_in_names, frame, shown)
+                    if time.perf_counter() - start > self._slice:
                         break
             self.forecast.note("animation", len(self.lead_in) - before)
             yield self._progress("animation", f"Reading animation, frame {frame}")
@@ -416,13 +440,9 @@ class _Bake:
 
     @contextlib.contextmanager
     def _evaluating(self):
-        """Show the scene without the bake and without Blender's own simulation meanwhile."""
-        scene = self.scene
-        with self._timed("animation"):
-            with earlier_animation.earlier_animation(scene), simulation_paused(scene):
-                yield scene
-            if earlier_animation.baked_objects(scene):
-                keyframes.refresh(scene)
+        """The scene whose frames are to be set, without the bake and without Blender's own simulation meanwhile."""
+        with self._timed("animation"), self.aside.frames(self.scene) as shown:
+            yield shown
 
     def write(self):
         """Write the keyframes, and the facts of this bake; returns its result."""
@@ -443,7 +463,9 @@ class _Bake:
                     break
             self.forecast.note("write", done - written)
             written = done
-            yield self._progress("write", f"Writing keyframes, object {done:,} of {total:,}", counted=(done, total))
+            text = f"Writing keyframes, object {done:,} of {total:,}"
+            with contextlib.suppress(BakeStopped):  # the frames are there, and are to be kept
+                yield self._progress("write", text, counted=(done, total))
         # one result for both: it says how long the bake took until now
         result = self.result()
         self._store_facts(result)

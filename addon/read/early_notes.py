@@ -1,8 +1,10 @@
 """What can be said before a bake without reading the scene for one: quick enough to be looked at after each change."""
 
+from . import body_warnings
+from .locked_axes import held_axes
 from .missing_geometry import missing_geometry
 from .notes import Note
-from .scene_animation import AnimationSurvey, flags_animated
+from .scene_animation import AnimationSurvey, flags_animated, scale_animated
 from .scene_joints import JointReader
 from .scene_notes import field_notes, range_notes, speed_notes
 
@@ -17,11 +19,16 @@ def early_notes(scene) -> list[Note]:
         return []
     collection = scene.cairn.world_collection or world.collection
     bodies = [ob for ob in collection.all_objects if ob.rigid_body is not None] if collection is not None else []
+    cache, own = world.point_cache, scene.cairn
+    parts = {ob.name_full for ob in bodies if _is_part(ob)}
+    whole = [ob for ob in bodies if ob.name_full not in parts]
+    chosen = own if own.use_custom_range else cache
+    frames = range(chosen.frame_start, chosen.frame_end + 1)
     notes = [*_linked_notes(bodies), *field_notes(scene, world), *_shape_notes(bodies), *speed_notes(scene, world)]
-    if not scene.cairn.use_custom_range:
-        cache = world.point_cache
-        notes.extend(range_notes(scene, range(cache.frame_start, cache.frame_end + 1)))
-    notes.extend(_joint_notes(scene, world, bodies))
+    notes.extend(_body_notes(whole, frames))
+    if not own.use_custom_range:
+        notes.extend(range_notes(scene, frames))
+    notes.extend(_joint_notes(scene, world, whole, parts))
     return [note for note in notes if note.level == "warning"]
 
 
@@ -70,9 +77,38 @@ def _shape_notes(bodies):
             yield Note("warning", ob.name, text)
 
 
-def _joint_notes(scene, world, bodies):
-    parts = {ob.name_full for ob in bodies if _is_part(ob)}
-    whole = [ob for ob in bodies if ob.name_full not in parts]
+def _body_notes(bodies, frames):
+    """Notes on what a bake does not follow of bodies, or replaces."""
+    survey = AnimationSurvey()
+    moving = {ob.name_full for ob in bodies if may_move(ob)}
+    has_still = any(_never_changes(ob, survey) for ob in bodies)
+    for ob in bodies:
+        moves = ob.name_full in moving
+        texts = list(body_warnings.early_texts(ob, moves, frames, survey))
+        if moves:
+            texts += held_axes(ob, flags_animated(ob), has_still)[2]
+        else:
+            ancestor = ob.parent
+            while ancestor is not None and ancestor.name_full not in moving:
+                ancestor = ancestor.parent
+            texts += [] if ancestor is None else [body_warnings.stays_behind(ancestor)]
+        above = () if ob.parent is None else tuple(_ancestors(ob))
+        yield from (Note("warning", ob.name, text, above) for text in texts)
+
+
+def _ancestors(ob):
+    while ob.parent is not None:
+        ob = ob.parent
+        yield ob.name
+
+
+def _never_changes(ob, survey):
+    if ob.rigid_body.type != "PASSIVE" or survey.may_move(ob):
+        return False
+    return ob.rigid_body.collision_shape != "MESH" or not (survey.shape_may_change(ob) or scale_animated(ob))
+
+
+def _joint_notes(scene, world, whole, parts):
     reader = JointReader(
         scene,
         world,

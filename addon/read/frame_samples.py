@@ -19,17 +19,20 @@ from .scene_poses import SceneError, finite_matrices, parents_part, rigid_poses,
 from .scene_shapes import MeshError, ShapeReader
 
 
-def sample_frame(scene: bpy.types.Scene, export: SceneExport, frame: int) -> FrameSample:
+def sample_frame(
+    scene: bpy.types.Scene, export: SceneExport, frame: int, shown: bpy.types.Scene | None = None
+) -> FrameSample:
     """Evaluate one frame and read what is given from outside for the step that ends there.
 
-    Call it inside ``simulation_paused``, which puts the frame back.
+    Call it inside ``simulation_paused``, which puts the frame back, or with the scene that ``Aside.frames`` has
+    ``shown``: the frame is evaluated there.
 
     Raises
     ------
     SceneError
         An object was deleted or renamed, or a pose is not finite.
     """
-    depsgraph = evaluate_frame(scene, frame)
+    depsgraph = evaluate_frame(shown or scene, frame)
     sample = sample_without_bodies(scene, depsgraph, frame, export)
     bodies = [body for body in export.bodies if is_sampled(body)]
     objects = [_object_of(scene, body) for body in bodies]
@@ -38,10 +41,10 @@ def sample_frame(scene: bpy.types.Scene, export: SceneExport, frame: int) -> Fra
     rows = [row for row, body in enumerate(bodies) if body.follows]
     following = [bodies[row].index for row in rows]
     sample.position[following], sample.orientation[following] = rigid_poses(matrices[rows])
-    for body, shown, matrix in zip(bodies, evaluated, matrices, strict=True):
-        sample.kind[body.index] = kind_at(shown.rigid_body, body)
+    for body, ob, matrix in zip(bodies, evaluated, matrices, strict=True):
+        sample.kind[body.index] = kind_at(ob.rigid_body, body)
         if body.parent_animated:
-            sample.parent_matrix[body.object_name] = parents_part(shown)
+            sample.parent_matrix[body.object_name] = parents_part(ob)
         if body.carries_bodies:
             sample.matrix_world[body.object_name] = matrix.copy()
     # Last, since reading a shape may evaluate anew, which would leave earlier references behind.

@@ -23,10 +23,16 @@ _RATIO_SHORT = 0.5
 _RATIO_OF_HALF, _HALVINGS = 0.75, 6
 
 
-def note_jumps(scene: "bpy.types.Scene", export: SceneExport, before: np.ndarray, sample: FrameSample) -> None:
+def note_jumps(
+    scene: "bpy.types.Scene",
+    export: SceneExport,
+    before: np.ndarray,
+    sample: FrameSample,
+    shown: "bpy.types.Scene | None" = None,
+) -> None:
     """Write ``sample.jumps``: which driven bodies jump from where they were a frame ``before`` [body_count, 3].
 
-    Call it inside ``simulation_paused``, which puts the frame back. What a joint holds would be torn off by a jump,
+    Call it as ``sample_frame``. What a joint holds would be torn off by a jump,
     and is led there instead.
     """
     ways = np.linalg.norm(sample.position - before, axis=1)
@@ -37,31 +43,35 @@ def note_jumps(scene: "bpy.types.Scene", export: SceneExport, before: np.ndarray
     if not far:
         return
     rows = [body.index for body in far]
-    jumping = _jumping(scene, far, (sample.frame - 1, sample.frame), (before[rows], sample.position[rows]), 0)
+    times, places = (sample.frame - 1, sample.frame), (before[rows], sample.position[rows])
+    jumping = _jumping((scene, shown or scene), far, times, places, 0)
     if jumping:
         sample.jumps = np.zeros(len(export.bodies), bool)
         sample.jumps[[body.index for body in jumping]] = True
 
 
-def _jumping(scene, bodies, times, places, halvings):
-    """Those of some bodies that jump between two times, from the first of two [body_count, 3] places to the second."""
+def _jumping(scenes, bodies, times, places, halvings):
+    """Those of some bodies that jump between two times, from the first of two [body_count, 3] places to the second.
+
+    ``scenes`` are the one that the bodies are in and the one whose frames are set.
+    """
     if halvings == _HALVINGS or not bodies:
         return bodies
     middle = 0.5 * (times[0] + times[1])
-    between = _places(scene, bodies, middle)
+    between = _places(*scenes, bodies, middle)
     whole = np.linalg.norm(places[1] - places[0], axis=1)
     found = []
     for half, ends in ((times[0], middle), (places[0], between)), ((middle, times[1]), (between, places[1])):
         rows = np.flatnonzero(np.linalg.norm(ends[1] - ends[0], axis=1) > _RATIO_OF_HALF * whole)
         chosen = [bodies[row] for row in rows]
-        found += _jumping(scene, chosen, half, (ends[0][rows], ends[1][rows]), halvings + 1)
+        found += _jumping(scenes, chosen, half, (ends[0][rows], ends[1][rows]), halvings + 1)
     return found
 
 
-def _places(scene, bodies, time):
+def _places(scene, shown, bodies, time):
     """Where animation puts bodies at a time between two frames [body_count, 3]."""
     frame = int(np.floor(time))
-    scene.frame_set(frame, subframe=time - frame)
-    depsgraph = view_layer_of(scene).depsgraph
+    shown.frame_set(frame, subframe=time - frame)
+    depsgraph = view_layer_of(shown).depsgraph
     evaluated = [find_object(scene, body.object_name).evaluated_get(depsgraph) for body in bodies]
     return rigid_poses(finite_matrices(evaluated, f"at frame {time:g}"))[0]

@@ -39,14 +39,15 @@ def objects_to_sample(scene, export):
     ]
 
 
-def sample(scene, export, object_names, frame):
+def sample(scene, export, object_names, frame, shown=None):
     """Evaluate a frame; {object name: (world matrix, parents' part)}.
 
-    Called inside ``simulation_paused``, and inside ``earlier_animation`` if the scene is baked.
+    Called inside ``simulation_paused``, and inside ``earlier_animation`` if the scene is baked; or with the scene that
+    ``Aside.frames`` has ``shown``.
     """
-    parents = sample_frame(scene, export, frame).parent_matrix
+    parents = sample_frame(scene, export, frame, shown).parent_matrix
     start = {body.object_name: body.parent_matrix_start for body in export.bodies}
-    depsgraph = view_layer_of(scene).depsgraph
+    depsgraph = view_layer_of(shown or scene).depsgraph
     matrices = {}
     for name in object_names:
         world = find_object(scene, name).evaluated_get(depsgraph).matrix_world

@@ -34,22 +34,34 @@ def add_locks(builder, objects, bodies) -> tuple[list[ExportedJoint], list[Note]
     joints, notes = [], []
     still = next((body for body in bodies if body.passive and not (body.follows or body.deforming_vertices)), None)
     for ob, body in zip(objects, bodies, strict=True):
-        location, rotation = np.array(ob.lock_location[:]), np.array(ob.lock_rotation[:])
-        if not body.moves or not (location.any() or rotation.any()):
+        if not body.moves:
             continue
-        if body.flags_change:
-            notes.append(Note("warning", ob.name, "its locked axes are not held, as Animated or Dynamic is keyed"))
-            continue
-        if rotation.sum() == 1:
-            notes.append(Note("warning", ob.name, "one locked rotation axis alone is not supported: it turns freely"))
-            rotation[:] = False
-        if still is None and not _turns_into_itself(location, rotation):
-            text = "its locked location is not held: that needs a passive body that never moves in the scene"
-            notes.append(Note("warning", ob.name, text))
-            location[:] = False
+        location, rotation, texts = held_axes(ob, body.flags_change, still is not None)
+        notes += [Note("warning", ob.name, text) for text in texts]
         if location.any() or rotation.any():
             joints.append(_add(builder, ob, body, still, location, rotation))
     return joints, notes
+
+
+def held_axes(ob, flags_change, has_still) -> tuple[np.ndarray, np.ndarray, list[str]]:
+    """Which locked axes of location and rotation of a body that moves are held, and why others are not.
+
+    ``flags_change``: whether it is dynamic in some frames only; ``has_still``: whether any body never moves.
+    """
+    location, rotation = np.array(ob.lock_location[:]), np.array(ob.lock_rotation[:])
+    texts = []
+    if not (location.any() or rotation.any()):
+        return location, rotation, texts
+    if flags_change:
+        texts.append("its locked axes are not held, as Animated or Dynamic is keyed")
+        return np.zeros(3, bool), np.zeros(3, bool), texts
+    if rotation.sum() == 1:
+        texts.append("one locked rotation axis alone is not supported: it turns freely")
+        rotation[:] = False
+    if not has_still and not _turns_into_itself(location, rotation):
+        texts.append("its locked location is not held: that needs a passive body that never moves in the scene")
+        location[:] = False
+    return location, rotation, texts
 
 
 def _turns_into_itself(location, rotation) -> bool:

@@ -18,6 +18,7 @@ import numpy as np
 from ...solver_core.geometry import rotations
 from ...solver_core.model.builder import ModelBuilder, ModelError
 from ...solver_core.model.model import BodyKind
+from . import body_warnings
 from .concave_shapes import ConcaveReader
 from .exported_scene import ExportedBody, FrameSample, SceneExport
 from .frame_samples import evaluate_frame, gravity_of, is_sampled, kind_at, sample_without_bodies, simulation_paused
@@ -139,8 +140,7 @@ class _SceneReader:
         for ob, body in zip(objects, bodies, strict=True):
             self.notes += body_notes(ob, body, model, self._moving_ancestor(ob), self.frames)
             if not body.deforming_vertices and self._shapes_may_change(ob):
-                text = "its mesh changes during the animation: the shape keeps the start frame's"
-                self.notes.append(Note("warning", ob.name, text))
+                self.notes.append(Note("warning", ob.name, body_warnings.MESH_KEPT))
         self.notes += joints.notes
         self.notes += scene_notes(self.scene, objects, any(self.moves.values()))
         return self._finished(model, bodies, objects, joints)

@@ -5,30 +5,16 @@ import numpy as np
 from ...solver_core.diagnostics import boxes_overlap, overlaps_at_start
 from ...solver_core.model.model import BodyKind
 from .. import runtime
-from ..write.channels import rotation_path
+from . import body_warnings
 from .notes import Note
-from .scene_animation import action_curves, animated_paths, flag_values, largest_scale, scale_animated
+from .scene_animation import flag_values
 from .scene_shapes import rule_of_radius
 from .surfaces import StartSurfaces, parts_fill_play
 
 # Distance of the centre of mass from the origin, as a share of the shape's size, above which a note says so.
 RATIO_OFF_CENTER = 0.02
-# Ratio of the longest to the shortest axis of a parent above which it shears children that turn.
-RATIO_UNEVEN = 1.001
-
 # Overlaps at the start below this share of the smaller moving body's size are not mentioned.
 RATIO_OVERLAP = 0.005
-
-# Blender's colliders ignore these curves, or read them live; here the first frame's value holds throughout.
-_SETTINGS_READ_ONCE = {
-    "rigid_body.mass": "Mass",
-    "rigid_body.friction": "Friction",
-    "rigid_body.restitution": "Bounciness",
-    "rigid_body.linear_damping": "Damping Translation",
-    "rigid_body.angular_damping": "Damping Rotation",
-    "rigid_body.collision_collections": "Collision Collections",
-}
-
 
 # The note of a search for overlaps that found none.
 NO_OVERLAPS = Note(
@@ -38,16 +24,13 @@ NO_OVERLAPS = Note(
 
 def body_notes(ob, body, model, moving_ancestor, frames) -> list[Note]:
     """Notes about one body: settings that are not followed, and what a bake of ``frames`` (a range) does to it."""
-    texts = [("warning", text) for text in _unsupported_settings(ob, body, frames)]
+    texts = [("warning", text) for text in _warnings(ob, body, frames)]
     if body.moves:
-        texts += [("warning", text) for text in _keyframe_hazards(ob, body, frames)]
         texts += _center_note(body, model)
         if body.flags_change:
             texts += [("info", text) for text in _simulated_frames(ob, frames)]
     elif moving_ancestor is not None:
-        texts.append(
-            ("warning", f"its parent {moving_ancestor.name} is simulated: it collides where it stood at the start")
-        )
+        texts.append(("warning", body_warnings.stays_behind(moving_ancestor)))
     if body.grows:
         rule = rule_of_radius(ob.rigid_body.collision_shape)
         texts.append(("info", f"its scale is keyed: it grows and pushes; its radius follows {rule}, as in Blender"))
@@ -61,25 +44,14 @@ def body_notes(ob, body, model, moving_ancestor, frames) -> list[Note]:
     return [Note(level, ob.name, text, above) for level, text in texts]
 
 
-def _unsupported_settings(ob, body, frames):
-    settings = ob.rigid_body
-    paths = animated_paths(ob)
-    if scale_animated(ob) and not (body.deforming_vertices or body.grows or body.growing_parts):
-        largest = largest_scale(ob, frames) if body.moves else None
-        if largest is None:
-            yield "its scale is animated: the shape keeps the start frame's"
-        else:
-            yield f"its scale is animated: the shape is throughout that of frame {largest[0]}, the largest"
-    elif not all(ob.scale):
-        axes = " and ".join(axis for axis, scale in zip("XYZ", ob.scale, strict=True) if scale == 0.0)
-        yield f"its scale along {axes} is 0: it is simulated with a thousandth of the largest"
-    for path, label in _SETTINGS_READ_ONCE.items():
-        if path in paths:
-            yield f"{label} is animated: the start frame's value is used throughout"
-    if not body.moves:
-        return
-    if not any(settings.collision_collections):
-        yield "is in no collision collection: it collides with nothing"
+def _warnings(ob, body, frames):
+    if not (body.deforming_vertices or body.grows or body.growing_parts):
+        yield from body_warnings.scale_held(ob, body.moves, frames)
+    yield from body_warnings.settings_read_once(ob)
+    if body.moves:
+        yield from body_warnings.collisions_missing(ob)
+        yield from body_warnings.replaced_by_bake(ob, frames[0])
+        yield from body_warnings.sheared_by_parent(ob, body.parent_matrix_start)
 
 
 def _simulated_frames(ob, frames):
@@ -93,26 +65,6 @@ def _simulated_frames(ob, frames):
     runs = [f"{steps[first]} to {steps[end - 1]}" for first, end in zip(changes[::2], changes[1::2], strict=True)]
     if runs != [f"{steps[0]} to {steps[-1]}"]:
         yield f"is simulated in frames {', '.join(runs)} only, as Animated or Dynamic is keyed"
-
-
-def _keyframe_hazards(ob, body, frames):
-    constraints = [
-        constraint.name for constraint in ob.constraints if not constraint.mute and constraint.influence > 0.0
-    ]
-    if constraints:
-        yield f"object constraints ({', '.join(constraints)}) do not act on a simulated body: the bake mutes them"
-    if not body.flags_change and _keyed_after(ob, frames[0]):
-        yield "its keys of location or rotation do not act on a simulated body: the bake replaces them"
-    if ob.parent is not None:
-        scale = np.linalg.norm(body.parent_matrix_start[:3, :3], axis=0)
-        if scale.max() > RATIO_UNEVEN * scale.min():
-            yield f"its parent {ob.parent.name} is scaled unevenly: it will look sheared; apply the parent's scale"
-
-
-def _keyed_after(ob, frame):
-    """Whether location or rotation have keys after a frame."""
-    paths = {"location", rotation_path(ob.rotation_mode)}
-    return any(curve.data_path in paths and not curve.mute and curve.range()[1] > frame for curve in action_curves(ob))
 
 
 def _center_note(body, model):

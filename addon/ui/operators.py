@@ -71,6 +71,8 @@ def scene_bodies(scene):
 
 # What ESC does while there is nothing yet that could be kept.
 HINT_BEFORE_FRAMES = "ESC stops"
+# ... and once all frames are there.
+HINT_WRITING = "All frames are kept"
 
 
 class SceneOperator:
@@ -182,7 +184,7 @@ class StepsOperator(SceneOperator):
             else:
                 progress = next(self._steps)
             if progress.stage in ("simulate", "write"):
-                running["hint"] = self._hint
+                running["hint"] = self._hint if progress.stage == "simulate" else HINT_WRITING
             # A stage is shown before it begins: loading Numba takes a second, and draws nothing. Animation and
             # simulation take turns, of which only the first is shown at once.
             begins = progress.stage not in self._stages

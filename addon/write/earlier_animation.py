@@ -356,7 +356,9 @@ def remove_actions(objects):
     for obj in objects:
         keep_edits(obj)
     actions = {obj.animation_data.action for obj in objects if obj.animation_data is not None}
-    bpy.data.batch_remove({action for action in actions if is_bake_action(action) and action.users == 1})
+    own = {action for action in actions if is_bake_action(action) and action.users == 1}
+    if own:
+        bpy.data.batch_remove(own)
 
 
 def remove_unused(actions):
@@ -364,6 +366,8 @@ def remove_unused(actions):
     import bpy
 
     unused = {action for action in actions if action.users == 0}
+    if not unused:  # a window would be drawn anew after removing nothing, too
+        return
     if not bpy.app.background:
         bpy.data.batch_remove(unused)
         return

@@ -259,6 +259,20 @@ def test_animation_is_read_ahead_and_the_first_frame_does_not_wait_for_it(drop, 
     assert len(readings[1]) < 12
 
 
+def test_escape_while_keys_are_written_loses_nothing(drop):
+    """The frames are all there, and are kept."""
+    for number in range(70):
+        drop.body(f"Other {number}", location=(3 + 2 * number, 0, 1))
+    steps = bake_frames(drop.scene, FAST)
+    next(progress for progress in steps if progress.stage == "write")
+    assert steps.throw(BakeStopped()).stage == "write"
+    for _ in steps:
+        pass
+    assert drop.scene.cairn.baked_end == 25
+    assert drop.scene.cairn.summary.startswith("Baked 25 frames in ")
+    assert len(key_frames(drop.scene.objects["Falling"])) > 10
+
+
 def test_the_bar_of_a_bake_that_prepares_never_runs_back(drop, monkeypatch):
     """Making convex parts fills half of it, compiling half of what is left, and the frames all the rest."""
     bake_scene(drop.scene, FAST)  # compiles

@@ -1,0 +1,183 @@
+"""Animation evaluated aside: in a scene that no window shows and no file keeps.
+
+To set the user's scene to a frame evaluates all that it holds, and lets every window draw it some eight times, for
+smooth edges. What is read of a frame is a few objects. A copy of the scene that holds only these, and by Blender's
+dependency graph what they depend on, gives the same numbers to the bit; no window draws when its frame is set.
+
+What a copy cannot show stays in the user's scene (``Aside.frames`` decides): what depends on a scene by name, on code,
+or on the frame that was shown before.
+"""
+
+import contextlib
+from collections.abc import Iterator
+
+import bpy
+
+from ..write import earlier_animation as earlier
+from ..write import keyframes
+from .exported_scene import SceneExport
+from .frame_samples import find_object, is_sampled, simulation_paused
+
+_NAME = "Cairn reads animation"
+# Modifiers that go on from the frame that was evaluated before, or from a cache of such frames.
+_REMEMBERING = {"CLOTH", "DYNAMIC_PAINT", "FLUID", "PARTICLE_SYSTEM", "SOFT_BODY"}
+_SIMULATION_NODE = "GeometryNodeSimulationInput"
+
+
+class Aside:
+    """Evaluates frames of what a bake reads in each of them; ``close`` it, or use it as a context.
+
+    Between two calls it holds names alone. The copy is *runtime data*: Blender leaves it out of what it saves.
+
+    Parameters
+    ----------
+    scene : bpy.types.Scene
+    export : SceneExport
+    lead_in_names : list of str
+        Objects whose matrices are read beside what ``export`` says is animated.
+    """
+
+    def __init__(self, scene: bpy.types.Scene, export: SceneExport, lead_in_names: list[str]):
+        self._frame = export.frame_start
+        names = [*_names_read(export), *lead_in_names]
+        self._copy: str | None = None
+        self._baked = False
+        # Other add-ons' handlers may move things, and ask for the scene that the window shows.
+        handlers = bpy.app.handlers
+        if not handlers.frame_change_pre and not handlers.frame_change_post:
+            self._open(scene, list(dict.fromkeys(names)))
+
+    def __enter__(self) -> "Aside":
+        return self
+
+    def __exit__(self, *_) -> None:
+        self.close()
+
+    @property
+    def is_open(self) -> bool:
+        """Whether frames are evaluated in the copy."""
+        return self._copy is not None
+
+    @property
+    def is_seen(self) -> bool:
+        """Whether windows draw what is read, as it has to be shown in the scene itself."""
+        return not self.is_open or self._baked
+
+    def close(self) -> None:
+        """Remove the copy."""
+        name, self._copy = self._copy, None
+        copy = bpy.data.scenes.get(name) if name is not None else None
+        # another file may have been opened, which has none of ours
+        if copy is not None and copy.is_runtime_data:
+            bpy.data.scenes.remove(copy)
+
+    @contextlib.contextmanager
+    def frames(self, scene: bpy.types.Scene) -> "Iterator[bpy.types.Scene]":
+        """The scene whose frames are to be set, without the bake and without Blender's own simulation meanwhile."""
+        if self.is_open and not self._baked:
+            yield bpy.data.scenes[self._copy]
+            return
+        with earlier.earlier_animation(scene):
+            if self.is_open:
+                yield bpy.data.scenes[self._copy]
+            else:
+                with simulation_paused(scene):
+                    yield scene
+        if earlier.baked_objects(scene):
+            keyframes.refresh(scene)
+
+    def _open(self, scene, names):
+        objects = [find_object(scene, name) for name in names]
+        if None in objects:
+            return  # said by who reads it
+        self._copy = _copied(scene, objects)
+        copy = bpy.data.scenes[self._copy]
+        try:
+            self._baked = _holds_bake(copy, self._frame)
+            with earlier.earlier_animation(scene) if self._baked else contextlib.nullcontext():
+                fits = _shows_the_same(copy, objects, self._frame)
+        except BaseException:
+            self.close()
+            raise
+        if self._baked and earlier.baked_objects(scene):
+            keyframes.refresh(scene)
+        if not fits:
+            self.close()
+
+
+def _names_read(export):
+    for body in export.bodies:
+        if is_sampled(body):
+            yield body.object_name
+            yield from (part.object_name for part in body.growing_parts)
+    for joint in export.joints:
+        if joint.is_sampled:
+            yield joint.object_name
+
+
+def _copied(scene, objects) -> str:
+    """Make a copy of a scene that holds some objects alone, and no simulation; its name."""
+    copy = scene.copy()
+    copy.name = _NAME
+    copy.is_runtime_data = True
+    for layer in list(copy.view_layers)[1:]:
+        copy.view_layers.remove(layer)
+    for child in list(copy.collection.children):
+        copy.collection.children.unlink(child)
+    for ob in list(copy.collection.objects):
+        copy.collection.objects.unlink(ob)
+    world = copy.rigidbody_world
+    world.enabled = False
+    world.collection = world.constraints = None
+    for ob in objects:
+        copy.collection.objects.link(ob)
+    return copy.name
+
+
+def _graph(copy, frame):
+    copy.frame_set(frame)
+    return copy.view_layers[0].depsgraph
+
+
+def _holds_bake(copy, frame) -> bool:
+    """Whether anything that is evaluated carries a bake, which has to be set aside."""
+    originals = [evaluated.original for evaluated in _graph(copy, frame).ids]
+    return any(isinstance(one, bpy.types.Object) and one.cairn.is_baked for one in originals)
+
+
+def _shows_the_same(copy, objects, frame) -> bool:
+    """Whether the copy gives what the scene itself would; looks at all that is evaluated for the objects."""
+    depsgraph = _graph(copy, frame)
+    # hidden ones are not evaluated
+    if not all(ob.evaluated_get(depsgraph).is_evaluated for ob in objects):
+        return False
+    return all(evaluated.original == copy or _is_free(evaluated) for evaluated in depsgraph.ids) and not _asks_code(
+        copy
+    )
+
+
+def _is_free(data) -> bool:
+    """Whether an evaluated data-block depends on its frame and others alone, not on the scene that it is in."""
+    if isinstance(data, bpy.types.Scene):  # a driver asks it
+        return False
+    if isinstance(data, bpy.types.GeometryNodeTree) and any(node.bl_idname == _SIMULATION_NODE for node in data.nodes):
+        return False
+    # a metaball's surface is that of all its kind in the scene
+    if isinstance(data, bpy.types.Object) and (
+        data.type == "META" or any(modifier.type in _REMEMBERING for modifier in data.modifiers)
+    ):
+        return False
+    return not _asks_code(data)
+
+
+def _asks_code(data) -> bool:
+    """Whether a driver runs Python, which may ask for anything, or asks for the scene in view."""
+    animation = getattr(data, "animation_data", None)
+    if animation is None:
+        return False
+    drivers = [curve.driver for curve in animation.drivers]
+    return any(
+        (driver.type == "SCRIPTED" and not driver.is_simple_expression)
+        or any(variable.type == "CONTEXT_PROP" for variable in driver.variables)
+        for driver in drivers
+    )

@@ -1,0 +1,108 @@
+"""What a bake does not follow of a body, or replaces: found without evaluating, so the panel can say it before a bake.
+
+Of a baked body it is what the body had before: its own animation, and the constraints that the bake has muted.
+"""
+
+from collections.abc import Iterator
+
+import bpy
+import numpy as np
+
+from ..write import earlier_animation as earlier
+from ..write import fcurves
+from ..write.channels import rotation_path
+from .scene_animation import AnimationSurvey, animated_paths, flags_animated, largest_scale, scale_animated
+from .scene_poses import parents_part
+
+# Ratio of the longest to the shortest axis of a parent above which it shears children that turn.
+RATIO_UNEVEN = 1.001
+
+# Blender's colliders ignore these curves, or read them live; here the first frame's value holds throughout.
+_SETTINGS_READ_ONCE = {
+    "rigid_body.mass": "Mass",
+    "rigid_body.friction": "Friction",
+    "rigid_body.restitution": "Bounciness",
+    "rigid_body.linear_damping": "Damping Translation",
+    "rigid_body.angular_damping": "Damping Rotation",
+    "rigid_body.collision_collections": "Collision Collections",
+}
+
+MESH_KEPT = "its mesh changes during the animation: the shape keeps the start frame's"
+
+
+def scale_held(ob: bpy.types.Object, moves: bool, frames: range) -> Iterator[str]:
+    """A scale that does not grow the shape, or has no volume."""
+    if scale_animated(ob):
+        largest = largest_scale(ob, frames) if moves else None
+        if largest is None:
+            yield "its scale is animated: the shape keeps the start frame's"
+        else:
+            yield f"its scale is animated: the shape is throughout that of frame {largest[0]}, the largest"
+    elif not all(ob.scale):
+        axes = " and ".join(axis for axis, scale in zip("XYZ", ob.scale, strict=True) if scale == 0.0)
+        yield f"its scale along {axes} is 0: it is simulated with a thousandth of the largest"
+
+
+def settings_read_once(ob: bpy.types.Object) -> Iterator[str]:
+    """Settings whose animation is not followed."""
+    paths = animated_paths(ob)
+    for path, label in _SETTINGS_READ_ONCE.items():
+        if path in paths:
+            yield f"{label} is animated: the start frame's value is used throughout"
+
+
+def collisions_missing(ob: bpy.types.Object) -> Iterator[str]:
+    """A body that moves and meets nothing."""
+    if not any(ob.rigid_body.collision_collections):
+        yield "is in no collision collection: it collides with nothing"
+
+
+def replaced_by_bake(ob: bpy.types.Object, frame: int) -> Iterator[str]:
+    """Constraints and keys of a body that moves, which have no effect in a bake that starts at ``frame``."""
+    constraints = [constraint.name for constraint in ob.constraints if _acts(ob, constraint)]
+    if constraints:
+        yield f"object constraints ({', '.join(constraints)}) do not act on a simulated body: the bake mutes them"
+    if not flags_animated(ob) and _keyed_after(ob, frame):
+        yield "its keys of location or rotation do not act on a simulated body: the bake replaces them"
+
+
+def _acts(ob, constraint):
+    if constraint.influence <= 0.0:
+        return False
+    muted_by_bake = earlier.Kept.read(ob).constraints if earlier.plays_bake(ob) else ()
+    return not constraint.mute or constraint.name in muted_by_bake
+
+
+def _keyed_after(ob, frame):
+    """Whether location or rotation have keys after a frame."""
+    paths = {"location", rotation_path(ob.rotation_mode)}
+    curves = fcurves.curves_of(fcurves.channelbag(*earlier.earlier_action(ob)))
+    return any(path in paths and not curve.mute and curve.range()[1] > frame for (path, _), curve in curves.items())
+
+
+def sheared_by_parent(ob: bpy.types.Object, parent_matrix: np.ndarray) -> Iterator[str]:
+    """A parent under which a body that turns looks sheared; ``parent_matrix`` is the parents' part of its pose."""
+    if ob.parent is None:
+        return
+    scale = np.linalg.norm(parent_matrix[:3, :3], axis=0)
+    if scale.max() > RATIO_UNEVEN * scale.min():
+        yield f"its parent {ob.parent.name} is scaled unevenly: it will look sheared; apply the parent's scale"
+
+
+def stays_behind(ancestor: bpy.types.Object) -> str:
+    """Of a body that does not move, with a parent that does."""
+    return f"its parent {ancestor.name} is simulated: it collides where it stood at the start"
+
+
+def early_texts(ob: bpy.types.Object, moves: bool, frames: range, survey: AnimationSurvey) -> Iterator[str]:
+    """All of these that can be said of a body at once, in the order of the notes of a bake of ``frames``."""
+    if moves:
+        yield from scale_held(ob, moves, frames)
+    yield from settings_read_once(ob)
+    if not moves:
+        return
+    yield from collisions_missing(ob)
+    yield from replaced_by_bake(ob, frames[0])
+    yield from sheared_by_parent(ob, parents_part(ob))
+    if survey.shape_may_change(ob):
+        yield MESH_KEPT
