@@ -23,7 +23,7 @@ def early_notes(scene) -> list[Note]:
     parts = {ob.name_full for ob in bodies if _is_part(ob)}
     whole = [ob for ob in bodies if ob.name_full not in parts]
     chosen = own if own.use_custom_range else cache
-    frames = range(chosen.frame_start, chosen.frame_end + 1)
+    frames = range(chosen.frame_start, max(chosen.frame_start, chosen.frame_end) + 1)
     notes = [*_linked_notes(bodies), *field_notes(scene, world), *_shape_notes(bodies), *speed_notes(scene, world)]
     notes.extend(_body_notes(whole, frames))
     if not own.use_custom_range:
