@@ -223,16 +223,26 @@ def draw_solver(layout, context):
     column = layout.column()
     column.enabled = operators.running is None
     for name in ("method", "friction", "tolerance", "max_iterations", "threads", "use_checkpoints"):
-        column.prop(settings, name)
+        draw_option(column, context, settings, name)
     # variants of the solver, greyed out with the reason where it has none
     owned = groupby(VARIANT_NAMES, lambda name: why_without(name, settings.method, settings.friction))
     for reason, names in owned:
         part = layout.column(align=True)
         part.enabled = not reason and operators.running is None
         for name in names:
-            part.prop(settings, name)
+            draw_option(part, context, settings, name)
         for line in wrapped(context, sentence(reason), 3):
             label(part, line)
+
+
+def draw_option(column, context, owner, name):
+    """A property; the name of a choice stands above it in a narrow panel, which would cut it."""
+    option = owner.bl_rna.properties[name]
+    if is_narrow(context) and option.type == "ENUM":
+        column.label(text=option.name)
+        column.prop(owner, name, text="")
+    else:
+        column.prop(owner, name)
 
 
 def draw_mismatch(layout, context):
