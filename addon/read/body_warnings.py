@@ -11,7 +11,7 @@ import numpy as np
 from ..write import earlier_animation as earlier
 from ..write import fcurves
 from ..write.channels import rotation_path
-from .scene_animation import AnimationSurvey, animated_paths, flags_animated, scale_animated
+from .scene_animation import FLAG_CHANNELS, SCALE_CHANNELS, AnimationSurvey, animated_paths
 from .scene_poses import parents_part
 
 # Ratio of the longest to the shortest axis of a parent above which it shears children that turn.
@@ -31,9 +31,8 @@ SCALE_KEPT = "its scale is animated: the shape keeps the start frame's"
 MESH_KEPT = "its mesh changes during the animation: the shape keeps the start frame's"
 
 
-def settings_read_once(ob: bpy.types.Object) -> Iterator[str]:
-    """Settings whose animation is not followed."""
-    paths = animated_paths(ob)
+def settings_read_once(paths: set[str]) -> Iterator[str]:
+    """Settings whose animation is not followed, of an object with these animated paths."""
     for path, label in _SETTINGS_READ_ONCE.items():
         if path in paths:
             yield f"{label} is animated: the start frame's value is used throughout"
@@ -45,12 +44,15 @@ def collisions_missing(ob: bpy.types.Object) -> Iterator[str]:
         yield "is in no collision collection: it collides with nothing"
 
 
-def replaced_by_bake(ob: bpy.types.Object, frame: int) -> Iterator[str]:
-    """Constraints and keys of a body that moves, which have no effect in a bake that starts at ``frame``."""
+def replaced_by_bake(ob: bpy.types.Object, frame: int, flags_change: bool) -> Iterator[str]:
+    """Constraints and keys of a body that moves, which have no effect in a bake that starts at ``frame``.
+
+    ``flags_change``: whether it is dynamic in some frames only.
+    """
     constraints = [constraint.name for constraint in ob.constraints if _acts(ob, constraint)]
     if constraints:
         yield f"object constraints ({', '.join(constraints)}) do not act on a simulated body: the bake mutes them"
-    if not flags_animated(ob) and _keyed_after(ob, frame):
+    if not flags_change and _keyed_after(ob, frame):
         yield "its keys of location or rotation do not act on a simulated body: the bake replaces them"
 
 
@@ -84,13 +86,15 @@ def stays_behind(ancestor: bpy.types.Object) -> str:
 
 def early_texts(ob: bpy.types.Object, moves: bool, frame: int, survey: AnimationSurvey) -> Iterator[str]:
     """All of these that can be said of a body at once, in the order of the notes of a bake from ``frame`` on."""
-    if moves and scale_animated(ob):
+    # to list the curves takes longest, also those that the bake has made
+    paths = animated_paths(ob)
+    if moves and not paths.isdisjoint(SCALE_CHANNELS):
         yield SCALE_KEPT
-    yield from settings_read_once(ob)
+    yield from settings_read_once(paths)
     if not moves:
         return
     yield from collisions_missing(ob)
-    yield from replaced_by_bake(ob, frame)
+    yield from replaced_by_bake(ob, frame, not paths.isdisjoint(FLAG_CHANNELS))
     yield from sheared_by_parent(ob, parents_part(ob))
     if survey.shape_may_change(ob):
         yield MESH_KEPT
