@@ -264,7 +264,7 @@ def draw_bake(layout, context):
         narrow = is_narrow(context)
         layout.progress(factor=running["factor"], text="" if narrow else running["text"])
         draw_lines(layout, context, running["text"] if narrow else "", "NONE", 2)
-        draw_lines(layout, context, iface_(running["hint"]), "NONE", 2)
+        draw_lines(layout, context, iface_(running["hint"]), "NONE", 0)
         return
     bodies = scene_bodies(scene)
     count = len(bodies.all_objects) if bodies is not None else 0
