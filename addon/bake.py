@@ -376,7 +376,7 @@ class _Bake:
         sampled += len(self._lead_in_frames())
         moving = sum(body.moves for body in self.export.bodies)
         written = moving if last == self.export.frame_end else 0
-        return Forecast(last + 1 - begin, sampled, written, (self.bar_filled, 1.0))
+        return Forecast(last + 1 - begin, sampled, written, (self.bar_filled, 1.0), not bpy.app.background)
 
     def _progress(self, stage, text, frame=None, report=None, counted=None):
         """Where the bake is, and how long it takes in all."""

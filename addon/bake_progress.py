@@ -12,6 +12,8 @@ if TYPE_CHECKING:  # it loads Numba
 
 # To write an object's keys takes so long for each object and for each of its frames, until it has been measured [s].
 SECONDS_OF_OBJECT, SECONDS_OF_KEYS = 1e-3, 4e-6
+# A window takes this many times as long: after a slice of writing it draws, or waits for the next tick, as long again.
+IN_WINDOW = 2.0
 # The pace of what is done is that of the latest part of it: heaps take longer as they form.
 LATEST = 0.25
 # The time left goes over to a new forecast within so long [s], so that it does not jump.
@@ -57,7 +59,11 @@ def share_of_bar(done: int, total: int, bar: tuple[float, float]) -> float:
 
 
 class _Work:
-    """Work in units of about the same cost, and the time that it has taken so far."""
+    """Work in units of about the same cost, and the time that it has taken so far.
+
+    A guess of the pace, where there is one, counts as much as ``LATEST`` of the work: the first slice of writing ends
+    with the drawing of a window, and says little.
+    """
 
     def __init__(self, units: int, guess: float):
         self.units, self._guess = units, guess
@@ -79,8 +85,9 @@ class _Work:
     def left(self) -> float:
         """Forecast of the time that the rest takes [s], at the pace of the latest part."""
         latest = bisect.bisect_right(self._done, (1.0 - LATEST) * self.done) - 1
-        units = self.done - self._done[latest]
-        pace = (self._spent[-1] - self._spent[latest]) / units if units else self._guess
+        guessed = LATEST * self.units if self._guess else 0.0
+        units, spent = self.done - self._done[latest], self._spent[-1] - self._spent[latest]
+        pace = (guessed * self._guess + spent) / (guessed + units) if guessed + units else 0.0
         return max(pace * (self.units - self.done) - self._open, 0.0)
 
 
@@ -93,6 +100,8 @@ class Forecast:
         To simulate, to read animation of, and to write.
     bar : tuple of (float, float)
         The part of the bar that these have.
+    in_window : bool
+        Whether a window draws between two slices of the work.
     clock : callable () -> float
         [s]
     """
@@ -103,12 +112,13 @@ class Forecast:
         sampled_frames: int,
         objects: int,
         bar: tuple[float, float],
+        in_window: bool = False,
         clock: Callable[[], float] = time.perf_counter,
     ):
         self._works = {
             "simulate": _Work(frames, 0.0),
             "animation": _Work(sampled_frames, 0.0),
-            "write": _Work(objects, SECONDS_OF_OBJECT + SECONDS_OF_KEYS * frames),
+            "write": _Work(objects, (SECONDS_OF_OBJECT + SECONDS_OF_KEYS * frames) * (IN_WINDOW if in_window else 1.0)),
         }
         self._bar, self._clock = bar, clock
         self._start = self._last = self._told = clock()

@@ -11,7 +11,7 @@ import numpy as np
 from ..write import earlier_animation as earlier
 from ..write import fcurves
 from ..write.channels import rotation_path
-from .scene_animation import AnimationSurvey, animated_paths, flags_animated, largest_scale, scale_animated
+from .scene_animation import FLAG_CHANNELS, SCALE_CHANNELS, AnimationSurvey, animated_paths, largest_scale
 from .scene_poses import parents_part
 
 # Ratio of the longest to the shortest axis of a parent above which it shears children that turn.
@@ -31,21 +31,16 @@ MESH_KEPT = "its mesh changes during the animation: the shape keeps the start fr
 
 
 def scale_held(ob: bpy.types.Object, moves: bool, frames: range) -> Iterator[str]:
-    """A scale that does not grow the shape, or has no volume."""
-    if scale_animated(ob):
-        largest = largest_scale(ob, frames) if moves else None
-        if largest is None:
-            yield "its scale is animated: the shape keeps the start frame's"
-        else:
-            yield f"its scale is animated: the shape is throughout that of frame {largest[0]}, the largest"
-    elif not all(ob.scale):
-        axes = " and ".join(axis for axis, scale in zip("XYZ", ob.scale, strict=True) if scale == 0.0)
-        yield f"its scale along {axes} is 0: it is simulated with a thousandth of the largest"
+    """What is simulated of a scale that is animated."""
+    largest = largest_scale(ob, frames) if moves else None
+    if largest is None:
+        yield "its scale is animated: the shape keeps the start frame's"
+    else:
+        yield f"its scale is animated: the shape is throughout that of frame {largest[0]}, the largest"
 
 
-def settings_read_once(ob: bpy.types.Object) -> Iterator[str]:
-    """Settings whose animation is not followed."""
-    paths = animated_paths(ob)
+def settings_read_once(paths: set[str]) -> Iterator[str]:
+    """Settings whose animation is not followed, of an object with these animated paths."""
     for path, label in _SETTINGS_READ_ONCE.items():
         if path in paths:
             yield f"{label} is animated: the start frame's value is used throughout"
@@ -57,12 +52,15 @@ def collisions_missing(ob: bpy.types.Object) -> Iterator[str]:
         yield "is in no collision collection: it collides with nothing"
 
 
-def replaced_by_bake(ob: bpy.types.Object, frame: int) -> Iterator[str]:
-    """Constraints and keys of a body that moves, which have no effect in a bake that starts at ``frame``."""
+def replaced_by_bake(ob: bpy.types.Object, frame: int, flags_change: bool) -> Iterator[str]:
+    """Constraints and keys of a body that moves, which have no effect in a bake that starts at ``frame``.
+
+    ``flags_change``: whether it is dynamic in some frames only.
+    """
     constraints = [constraint.name for constraint in ob.constraints if _acts(ob, constraint)]
     if constraints:
         yield f"object constraints ({', '.join(constraints)}) do not act on a simulated body: the bake mutes them"
-    if not flags_animated(ob) and _keyed_after(ob, frame):
+    if not flags_change and _keyed_after(ob, frame):
         yield "its keys of location or rotation do not act on a simulated body: the bake replaces them"
 
 
@@ -96,13 +94,15 @@ def stays_behind(ancestor: bpy.types.Object) -> str:
 
 def early_texts(ob: bpy.types.Object, moves: bool, frames: range, survey: AnimationSurvey) -> Iterator[str]:
     """All of these that can be said of a body at once, in the order of the notes of a bake of ``frames``."""
-    if moves:
+    # to list the curves takes longest, also those that the bake has made
+    paths = animated_paths(ob)
+    if moves and not paths.isdisjoint(SCALE_CHANNELS):
         yield from scale_held(ob, moves, frames)
-    yield from settings_read_once(ob)
+    yield from settings_read_once(paths)
     if not moves:
         return
     yield from collisions_missing(ob)
-    yield from replaced_by_bake(ob, frames[0])
+    yield from replaced_by_bake(ob, frames[0], not paths.isdisjoint(FLAG_CHANNELS))
     yield from sheared_by_parent(ob, parents_part(ob))
     if survey.shape_may_change(ob):
         yield MESH_KEPT

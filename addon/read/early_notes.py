@@ -86,7 +86,8 @@ def _body_notes(bodies, frames):
         moves = ob.name_full in moving
         texts = list(body_warnings.early_texts(ob, moves, frames, survey))
         if moves:
-            texts += held_axes(ob, flags_animated(ob), has_still)[2]
+            if any(ob.lock_location) or any(ob.lock_rotation):
+                texts += held_axes(ob, flags_animated(ob), has_still)[2]
         else:
             ancestor = ob.parent
             while ancestor is not None and ancestor.name_full not in moving:

@@ -22,7 +22,9 @@ _CHANNELS_WITHOUT_MOTION = (
     "modifiers",
     "cairn",
 )
-_SCALE_CHANNELS = ("scale", "delta_scale")
+SCALE_CHANNELS = ("scale", "delta_scale")
+# Of whether a body is dynamic; "*" may be any.
+FLAG_CHANNELS = ("rigid_body.kinematic", "rigid_body.enabled", "*")
 _PLACE_CHANNELS = ("location", "delta_location")
 # Ratios of scales that differ by less are equal: keys are float32.
 _SAME_RATIO = 1e-5
@@ -92,12 +94,12 @@ def flag_values(ob, flag: str, frames: np.ndarray) -> np.ndarray | None:
 
 def flags_animated(ob) -> bool:
     """Whether ``kinematic`` or ``enabled`` may change in time."""
-    return not animated_paths(ob).isdisjoint({"rigid_body.kinematic", "rigid_body.enabled", "*"})
+    return not animated_paths(ob).isdisjoint(FLAG_CHANNELS)
 
 
 def scale_animated(ob) -> bool:
     """Whether the object's own scale has keys or drivers."""
-    return not animated_paths(ob).isdisjoint(_SCALE_CHANNELS)
+    return not animated_paths(ob).isdisjoint(SCALE_CHANNELS)
 
 
 def scales_evenly(ob, frames: np.ndarray) -> bool:
@@ -161,7 +163,7 @@ class AnimationSurvey:
 
     def turns_within_parent(self, ob) -> bool:
         """Whether the rotation relative to the parent may change in time."""
-        still = (*_CHANNELS_WITHOUT_MOTION, *_SCALE_CHANNELS, *_PLACE_CHANNELS)
+        still = (*_CHANNELS_WITHOUT_MOTION, *SCALE_CHANNELS, *_PLACE_CHANNELS)
         return any(not path.startswith(still) for path in animated_paths(ob)) or self._constraints_move(ob)
 
     def shape_may_change(self, ob) -> bool:

@@ -7,7 +7,7 @@ from ...solver_core.model.model import BodyKind
 from .. import runtime
 from . import body_warnings
 from .notes import Note
-from .scene_animation import flag_values
+from .scene_animation import animated_paths, flag_values, scale_animated
 from .scene_shapes import rule_of_radius
 from .surfaces import StartSurfaces, parts_fill_play
 
@@ -45,12 +45,12 @@ def body_notes(ob, body, model, moving_ancestor, frames) -> list[Note]:
 
 
 def _warnings(ob, body, frames):
-    if not (body.deforming_vertices or body.grows or body.growing_parts):
+    if scale_animated(ob) and not (body.deforming_vertices or body.grows or body.growing_parts):
         yield from body_warnings.scale_held(ob, body.moves, frames)
-    yield from body_warnings.settings_read_once(ob)
+    yield from body_warnings.settings_read_once(animated_paths(ob))
     if body.moves:
         yield from body_warnings.collisions_missing(ob)
-        yield from body_warnings.replaced_by_bake(ob, frames[0])
+        yield from body_warnings.replaced_by_bake(ob, frames[0], body.flags_change)
         yield from body_warnings.sheared_by_parent(ob, body.parent_matrix_start)
 
 

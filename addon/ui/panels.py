@@ -92,7 +92,7 @@ class _Check:
         return context.scene.rigidbody_world is not None
 
     def draw(self, context):
-        row = self.layout.row(align=True)
+        row = self.layout.column(align=True) if is_narrow(context) else self.layout.row(align=True)
         row.operator("cairn.check_scene", icon="FILE_REFRESH")
         row.operator("cairn.check_scene", text="And Overlaps", icon="SELECT_INTERSECT").find_overlaps = True
         draw_notes(self.layout, context)
@@ -200,7 +200,10 @@ def draw_settings(layout, context):
     quality = column.row()
     quality.use_property_split = False  # the three words need the panel's width
     quality.active = settings.method == "auto"
-    quality.prop(settings, "quality", expand=True)
+    if is_narrow(context):
+        quality.prop(settings, "quality", text="")
+    else:
+        quality.prop(settings, "quality", expand=True)
     steps = column.column(align=True)
     steps.prop(settings, "substeps")
     steps.prop(settings, "max_substeps")
@@ -220,16 +223,26 @@ def draw_solver(layout, context):
     column = layout.column()
     column.enabled = operators.running is None
     for name in ("method", "friction", "tolerance", "max_iterations", "threads", "use_checkpoints"):
-        column.prop(settings, name)
+        draw_option(column, context, settings, name)
     # variants of the solver, greyed out with the reason where it has none
     owned = groupby(VARIANT_NAMES, lambda name: why_without(name, settings.method, settings.friction))
     for reason, names in owned:
         part = layout.column(align=True)
         part.enabled = not reason and operators.running is None
         for name in names:
-            part.prop(settings, name)
+            draw_option(part, context, settings, name)
         for line in wrapped(context, sentence(reason), 3):
             label(part, line)
+
+
+def draw_option(column, context, owner, name):
+    """A property; the name of a choice stands above it in a narrow panel, which would cut it."""
+    option = owner.bl_rna.properties[name]
+    if is_narrow(context) and option.type == "ENUM":
+        column.label(text=option.name)
+        column.prop(owner, name, text="")
+    else:
+        column.prop(owner, name)
 
 
 def draw_mismatch(layout, context):
@@ -247,8 +260,11 @@ def draw_bake(layout, context):
     """The bake as a state in words: what would be baked, how far it is, what is there."""
     scene, running = context.scene, operators.running
     if running is not None:
-        layout.progress(factor=running["factor"], text=running["text"])
-        label(layout, iface_(running["hint"]))
+        # a bar's text does not wrap
+        narrow = is_narrow(context)
+        layout.progress(factor=running["factor"], text="" if narrow else running["text"])
+        draw_lines(layout, context, running["text"] if narrow else "", "NONE", 2)
+        draw_lines(layout, context, iface_(running["hint"]), "NONE", 0)
         return
     bodies = scene_bodies(scene)
     count = len(bodies.all_objects) if bodies is not None else 0
@@ -295,17 +311,22 @@ def status_of(context):
 
 
 def draw_lines(layout, context, text, icon, margin=3):
-    """A text of several lines behind an icon; nothing for no text."""
+    """A text of several lines, behind an icon if there is one; nothing for no text."""
     column = layout.column(align=True)
     for i, line in enumerate(wrapped(context, text, margin)):
-        column.label(text=line, icon="BLANK1" if i else icon, translate=False)
+        column.label(text=line, icon="BLANK1" if i and icon != "NONE" else icon, translate=False)
 
 
-def draw_grouped(layout, context, source, notes):
-    """Grouped notes of a list on the window manager, each with a button that selects what it is about."""
+def draw_grouped(layout, context, source, notes, but=()):
+    """Grouped notes of a list on the window manager, each with a button that selects what it is about.
+
+    Not those of another list that stands there already (``but``).
+    """
     for place, (level, text, names) in enumerate(notes):
+        if [level, text, names] in but:
+            continue
         row = layout.row()
-        draw_lines(row, context, noted(text, names), "ERROR" if level == "warning" else "INFO", 6 if names else 3)
+        draw_lines(row, context, noted(text, names), "ERROR" if level == "warning" else "INFO", 8 if names else 5)
         if names:
             button = row.operator("cairn.select_noted", text="", icon="RESTRICT_SELECT_OFF", emboss=False)
             button.source, button.place = source, place
@@ -330,7 +351,7 @@ def draw_error(layout, context):
     row = box.row()
     lines = row.column(align=True)
     lines.alert = True
-    for i, line in enumerate(wrapped(context, session.error, 8)[:LINES_OF_ERROR]):
+    for i, line in enumerate(wrapped(context, session.error, 11)[:LINES_OF_ERROR]):
         lines.label(text=line, icon="ERROR" if i == 0 else "BLANK1", translate=False)
     row.operator("cairn.clear_error", text="", icon="X", emboss=False)
     if session.error_object:
@@ -378,7 +399,7 @@ def draw_notes(layout, context):
         column.label(text="Nothing is ignored", icon="CHECKMARK")
     session = context.window_manager.cairn
     shown = len(check["notes"]) if session.show_all_notes else LINES_OF_NOTES
-    draw_grouped(column, context, "check", check["notes"][:shown])
+    draw_grouped(column, context, "check", check["notes"][:shown], status_of(context).get("notes", []))
     hidden = len(check["notes"]) - LINES_OF_NOTES
     if hidden > 0:
         text = iface_("{:d} more").format(hidden)
@@ -395,8 +416,13 @@ def label(layout, text, icon="NONE"):
 
 def lay_out(layout, context):
     """Names beside values, as Blender has them; in a narrow sidebar, which would cut them, within the fields."""
-    layout.use_property_split = panel_width(context) >= WIDTH_FOR_NAMES
+    layout.use_property_split = not is_narrow(context)
     layout.use_property_decorate = False
+
+
+def is_narrow(context):
+    """Whether a panel has no room for names beside values, nor for buttons beside each other."""
+    return panel_width(context) < WIDTH_FOR_NAMES
 
 
 def wrapped(context, text, margin):

@@ -69,6 +69,32 @@ def test_the_time_left_does_not_jump():
     assert bake.factors == sorted(bake.factors)
 
 
+def test_the_first_slice_of_writing_hardly_counts(monkeypatch):
+    """A window draws after it: one of sixteen slices takes five times as long, and the time left does not jump."""
+    monkeypatch.setattr(bake_progress, "SECONDS_OF_OBJECT", 0.01)
+    monkeypatch.setattr(bake_progress, "SECONDS_OF_KEYS", 0.0)
+    bake = Bake(frames=10, objects=160)
+    for _ in range(10):
+        before = bake.work("simulate", 1, 0.1)
+    assert before == pytest.approx(1.6)
+    assert bake.work("write", 10, 0.5) < 2.2
+    for _ in range(10):
+        left = bake.work("write", 10, 0.1)
+    assert left == pytest.approx(0.5, abs=0.25)
+
+
+def test_writing_takes_longer_where_a_window_draws():
+    lefts = []
+    for in_window in (False, True):
+        now = [0.0]
+        forecast = Forecast(10, 0, 1000, (0.0, 1.0), in_window, clock=lambda now=now: now[0])
+        for _ in range(10):
+            now[0] += 0.1
+            forecast.note("simulate")
+        lefts.append(forecast.seconds_left)
+    assert lefts[1] == pytest.approx(bake_progress.IN_WINDOW * lefts[0])
+
+
 def test_after_a_stop_only_what_is_done_is_written(monkeypatch):
     monkeypatch.setattr(bake_progress, "SECONDS_OF_OBJECT", 0.1)
     monkeypatch.setattr(bake_progress, "SECONDS_OF_KEYS", 0.0)

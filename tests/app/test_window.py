@@ -107,6 +107,20 @@ def test_the_animators_loop(blender, tmp_path):
     assert deleted["places"] == {"Low": [0.0, 0.0, 0.5], "Side": [5.0, 0.0, 1.5], "Copy": [8.0, 0.0, 1.5]}
 
 
+def test_a_window_is_drawn_for_what_changes_alone(blender, scene):
+    """At rest never, though Cairn looks at the scene; and not for each frame that is read of a keyed body."""
+    seen = blender.script("quiet_window.py", blend=scene, window=True)
+    assert (seen["at_rest"], seen["at_rest_baked"]) == (0, 0)
+    # the copy in which frames are read comes with the reading of the scene, and goes with the writing
+    assert seen["scenes"] == 2
+    assert seen["while_baking"]["Frame"] == 0
+    assert seen["while_baking"]["Reading"] <= 1
+    assert seen["scenes_left"] == ["Scene"]
+    assert seen["pushed"].startswith("Baked 48 frames in ")
+    # between two times that a key is heard; of this thread, since other work on the machine makes the clock run
+    assert seen["longest"] < 0.6
+
+
 def test_wedge_from_a_right_click_to_the_variant_that_is_taken(blender, scene, tmp_path):
     """Bakes in child processes, pictures in the panel, and the bits of the variant; Undo takes it back in one step."""
     shot = tmp_path / "shot.blend"
