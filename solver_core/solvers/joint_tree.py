@@ -52,7 +52,7 @@ def is_tree_of_joints(rows, islands, island, can_be_pushed):
 
 
 @subkernel
-def solve_tree_of_joints(rows, islands, island, free_velocity, velocity, workspace, settings, exactly):
+def solve_tree_of_joints(rows, islands, island, free_velocity, velocity, workspace, settings, aims):
     """Solve an island for which ``is_tree_of_joints`` holds.
 
     Parameters
@@ -60,26 +60,28 @@ def solve_tree_of_joints(rows, islands, island, free_velocity, velocity, workspa
     rows, islands, island, free_velocity, velocity, settings
         As of every contact solver (``registry.Method``); the velocities are those of the impulses.
     workspace : JointedArrays
-    exactly : float
-        Share of the tolerance.
+    aims : tuple of two float
+        Solved is what is off by these shares: of the tolerance, and of what it was off by at first.
 
     Returns
     -------
     tuple
-        (status, rounds, residual [m/s], scale [m/s], worst block); FAILED without room for the factor, or where rounds
-        do not end, and then impulses are somewhere.
+        (status, rounds, residual [m/s], scale [m/s], worst block), the status by the tolerance; FAILED without room for
+        the factor, or where rounds do not end, and then impulses are somewhere.
     """
     scale = problem_scale(rows, islands, island, free_velocity)
     if not scale < math.inf:
         return fail(rows, islands, island, free_velocity, velocity)
     asked = max(settings.tolerance * scale, settings.absolute_tolerance)
     rounding = _FACTOR_ROUNDING * EPSILON * largest_speed(rows, islands, island, velocity)
-    target = min(asked, max(exactly * asked, rounding))
+    exactly, share = aims
     if not find_joints(rows, islands, island, workspace, False):
         return FAILED, 0, math.inf, scale, -1
     alm, joints = workspace.alm, workspace.islands
     bodies, rounds = alm.graph.body[: alm.graph.count[0]], 0
     left, worst_block = _push_off(rows, islands, island, bodies, velocity, alm)
+    enough = max(asked, share * left)
+    target = max(min(asked, max(exactly * asked, rounding)), share * left)
     if left > target:
         factorize_joints(rows, joints, alm)
     while left > target and rounds < _MOST_ROUNDS:
@@ -88,7 +90,7 @@ def solve_tree_of_joints(rows, islands, island, free_velocity, velocity, workspa
         set_velocities(rows, islands, island, alm.group, free_velocity, velocity)
         left, worst_block = _push_off(rows, islands, island, bodies, velocity, alm)
         rounds += 1
-    if not left <= asked:
+    if not left <= enough:
         return FAILED, rounds, math.inf, scale, -1
     return status_of(left, asked, settings.absolute_tolerance), rounds, left, scale, worst_block
 

@@ -55,9 +55,6 @@ _RATIO_RECOVERY_FROM_START = 0.1
 RATIO_EXACT = 1e-9
 # What joints give under an impulse, as a share of what one body of their mass would move.
 _RATIO_GIVE = 1e-10
-# Joints that are open by more than this share of their size when a substep starts are closed by and by (``aim``): they
-# were set up so, or cannot close.
-_RATIO_STARTS_OPEN = 1e-5
 # Over turns below this one curves are straight [rad].
 _LEAST_TURN = 1e-6
 
@@ -110,8 +107,10 @@ def build_joint_rows(joints, joint_state, state, motion, h, rows):
         frames_at_start = frames_of_joint(joints, joint, state.position, state.orientation)
         frames_at_end = frames_of_joint(joints, joint, joint_state.end_position, joint_state.end_orientation)
         frames = frames_of_joint(joints, joint, joint_state.pose_position, joint_state.pose_orientation)
+        masses = motion.inverse_mass[a] + motion.inverse_mass[rows.body_b[block]]
         for index in range(joints.row_first[joint], joints.row_first[joint + 1]):
-            _begin_row(joints, joint_state, joint, index, frames_at_start, frames_at_end)
+            give = h * _RATIO_GIVE * masses * joint_state.impulse[index]
+            _begin_row(joints, joint_state, joint, index, frames_at_start, frames_at_end, give)
             joint_state.end_error[index] = end_error(joints, joint_state, joint, index, frames_at_end)
             rows.normal_row[row], rows.friction[row] = -1, 0.0
             rows.impulse[row] = joint_state.impulse[index]
@@ -124,8 +123,11 @@ def build_joint_rows(joints, joint_state, state, motion, h, rows):
 
 
 @subkernel
-def _begin_row(joints, joint_state, joint, index, frames_at_start, frames_at_end):
-    """Where a coordinate is at the substep's start, and where it is to be at its end."""
+def _begin_row(joints, joint_state, joint, index, frames_at_start, frames_at_end, give):
+    """Where a coordinate is at the substep's start, and where it is to be at its end.
+
+    What the joint gives under its load is no error: were it to be closed as well, it would grow to a multiple.
+    """
     role, size = joints.role[index], joints.size[joint]
     value, one, two, sheet, _, _, _, _ = measure_row(joints, joint_state, joint, index, frames_at_start)
     joint_state.angle[index, 0], joint_state.angle[index, 1] = one, two
@@ -142,7 +144,7 @@ def _begin_row(joints, joint_state, joint, index, frames_at_start, frames_at_end
         joint_state.start[index] = value
         return
     error = error_of(joints, joint_state, joint, index, value)
-    joint_state.start[index], joint_state.aim[index] = error, _aim_of(role, error, size, _RATIO_RECOVERY_MOST)
+    joint_state.start[index], joint_state.aim[index] = error, _aim_of(role, error + give, size, _RATIO_RECOVERY_MOST)
 
 
 @subkernel
@@ -313,7 +315,8 @@ def measure_errors(joints, joint_state, can_be_pushed, islands, h, rows):
     joints : JointArrays
         Read.
     joint_state : JointStateArrays
-        Read: end poses, start, aim, block, island. Written: end_error, off, starts_open, opening.
+        Read: end poses, aim, block, island. Written: end_error, off, starts_open, opening: joints that close by and by
+        were set up so, or cannot close.
     can_be_pushed : bool [body_count]
         Read.
     islands, rows
@@ -339,7 +342,7 @@ def measure_errors(joints, joint_state, can_be_pushed, islands, h, rows):
             row_off = _distance_off(joints.role[index], error + give - joint_state.aim[index], impulse)
             # what is no number is as far off as can be
             off = max(off, row_off if row_off < math.inf else math.inf)
-            if joints.role[index] == HOLD and abs(joint_state.start[index]) > _RATIO_STARTS_OPEN * joints.size[joint]:
+            if joints.role[index] == HOLD and joint_state.aim[index] != 0.0:
                 joint_state.starts_open[island] = True
         note_opening(joints, joint_state, joint)
         joint_state.off[island] = max(joint_state.off[island], off / (RATIO_EXACT * joints.size[joint]))

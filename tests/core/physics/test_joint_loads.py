@@ -76,3 +76,18 @@ def test_what_joints_bear_depends_neither_on_their_order_nor_on_what_they_bore()
     largest = np.abs(loads).max()
     assert np.abs(turned - loads[order]).max() < 1e-4 * largest
     assert np.abs(2.0 * loads[1::3] - loads[0::3] - loads[2::3]).max() < 1e-4 * largest
+
+
+def test_what_a_joint_gives_under_its_load_does_not_gather():
+    """1e8 kg on a link of a kilogram: h^2 1e-10 (1 / m_a + 1 / m_b) times the force, more than 1e-5 of its size."""
+    builder = ModelBuilder()
+    builder.add_body(shape=Box((0.02, 0.02, 0.15)), mass=1.0, position=(0.0, 0.0, -0.15))
+    builder.add_body(shape=CUBE, mass=1e8, position=(0.0, 0.0, -0.4))
+    builder.add_joint(Point(), 0, position=(0.0, 0.0, 0.0))
+    builder.add_joint(Point(), 0, 1, position=(0.0, 0.0, -0.3))
+    simulation = simulate(builder)
+    for _ in range(24):
+        report = simulation.advance_frame()
+    # the world's end counts as the body's once more
+    given = (1.0 / 96.0) ** 2 * 1e-10 * np.array([2.0, 1.0]) * 1e8 * G
+    assert report.joints.error_linear == pytest.approx(given, rel=1e-4)

@@ -22,7 +22,7 @@ class Settings(NamedTuple):
 
 @kernel
 def solve(rows, islands, free_velocity, velocity, workspace, settings):
-    return solve_tree_of_joints(rows, islands, np.int64(0), free_velocity, velocity, workspace, settings, 1e-4)
+    return solve_tree_of_joints(rows, islands, np.int64(0), free_velocity, velocity, workspace, settings, (1e-4, 0.0))
 
 
 @kernel
