@@ -70,9 +70,6 @@ def _unsupported_settings(ob, body, frames):
             yield "its scale is animated: the shape keeps the start frame's"
         else:
             yield f"its scale is animated: the shape is throughout that of frame {largest[0]}, the largest"
-    elif not all(ob.scale):
-        axes = " and ".join(axis for axis, scale in zip("XYZ", ob.scale, strict=True) if scale == 0.0)
-        yield f"its scale along {axes} is 0: it is simulated with a thousandth of the largest"
     for path, label in _SETTINGS_READ_ONCE.items():
         if path in paths:
             yield f"{label} is animated: the start frame's value is used throughout"
