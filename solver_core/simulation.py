@@ -470,7 +470,8 @@ class Simulation:
         if self._step_settings != step:
             write_numbers(self._settings.step, step)
             # where nothing has to be stopped, as by the joints of what falls freely, the scale of a problem is rounding
-            self._settings.solver.absolute_tolerance[0] = self.options.tolerance * step.gravity_norm * step.h
+            least = self.options.tolerance * step.gravity_norm * step.h
+            write_numbers([self._settings.solver.absolute_tolerance], [least])
             self._step_settings = step
         while True:
             if self._workers is None:
