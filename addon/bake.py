@@ -22,6 +22,7 @@ from .checkpoints.identity import identity_of
 from .checkpoints.running import BakeCheckpoints, CheckpointPlan
 from .joint_report import break_notes, breaks_of
 from .preparation import Preparation
+from .pressed_notes import pressed_notes
 from .read import concave_shapes, lead_in
 from .read.aside import Aside
 from .read.exported_scene import FrameSample, SceneExport
@@ -143,6 +144,7 @@ def bake_frames(
     if bake.paused or not bake.trajectory.reports:  # or stopped before the first frame
         return bake.result()
     bake.note_breaks()
+    bake.note_pressed()
     return (yield from bake.write())
 
 
@@ -265,6 +267,10 @@ class _Bake:
     def note_breaks(self):
         """Add which joints broke to the notes, before all else: it is what happened, and the rest was known before."""
         self.export.notes[:0] = break_notes(breaks_of(self.export, self.trajectory))
+
+    def note_pressed(self):
+        """Add what is pressed into something keyed, likewise."""
+        self.export.notes[:0] = pressed_notes(self.export, self.trajectory)
 
     def compile(self):
         """Load Numba and the kernels; those that are in no cache yet are compiled."""

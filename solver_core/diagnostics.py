@@ -78,6 +78,16 @@ def deepest_overlap(model: Model, position, orientation) -> float:
     position, orientation : float64 [body_count, 3], [body_count, 4]
         Poses of the user frames, of any origin: so another engine's motion is measured alike.
     """
+    contacts = _contacts_of_poses(model, position, orientation)
+    return float(max(0.0, -contacts.gap[: contacts.count[0]].min(initial=0.0)))
+
+
+def overlaps_of_poses(model: Model, position, orientation) -> list[Overlap]:
+    """``overlaps`` of the bodies at other poses, given as for ``deepest_overlap``."""
+    return overlaps(model, _contacts_of_poses(model, position, orientation))
+
+
+def _contacts_of_poses(model, position, orientation):
     from .dynamics.next_substep import contacts_at
 
     centers, axes = model.body_poses(np.asarray(position, float), np.asarray(orientation, float))
@@ -87,8 +97,7 @@ def deepest_overlap(model: Model, position, orientation) -> float:
         velocity=np.zeros((model.body_count, 6)),
         kind=model.initial_state.kind.copy(),
     )
-    contacts = contacts_at(model, state)
-    return float(max(0.0, -contacts.gap[: contacts.count[0]].min(initial=0.0)))
+    return contacts_at(model, state)
 
 
 def boxes_overlap(model: Model) -> bool:

@@ -469,6 +469,9 @@ class Simulation:
         """Call the frame's kernel; where a buffer was full, make room and go on."""
         if self._step_settings != step:
             write_numbers(self._settings.step, step)
+            # where nothing has to be stopped, as by the joints of what falls freely, the scale of a problem is rounding
+            least = self.options.tolerance * step.gravity_norm * step.h
+            write_numbers([self._settings.solver.absolute_tolerance], [least])
             self._step_settings = step
         while True:
             if self._workers is None:

@@ -14,6 +14,7 @@ from ...solver_core.geometry import rotations
 from ...solver_core.model.model import BodyKind
 from .exported_scene import ExportedBody, FrameSample, SceneExport
 from .growing_compounds import sample_growing
+from .scene_animation import give_least_scale
 from .scene_joints import breaking_load
 from .scene_poses import SceneError, finite_matrices, parents_part, rigid_poses, rotation_and_stretch
 from .scene_shapes import MeshError, ShapeReader
@@ -38,6 +39,7 @@ def sample_frame(
     objects = [_object_of(scene, body) for body in bodies]
     evaluated = [ob.evaluated_get(depsgraph) for ob in objects]
     matrices = finite_matrices(evaluated, f"at frame {frame}")
+    give_least_scale(evaluated, matrices)
     rows = [row for row, body in enumerate(bodies) if body.follows]
     following = [bodies[row].index for row in rows]
     sample.position[following], sample.orientation[following] = rigid_poses(matrices[rows])

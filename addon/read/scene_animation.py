@@ -9,6 +9,7 @@ import bpy
 import numpy as np
 
 from ..write.fcurves import channelbag, curves_of
+from .scene_poses import matrix_with_scale
 
 # Channels of an object that never change where it is or what it weighs.
 _CHANNELS_WITHOUT_MOTION = (
@@ -26,6 +27,8 @@ SCALE_CHANNELS = ("scale", "delta_scale")
 # Of whether a body is dynamic; "*" may be any.
 FLAG_CHANNELS = ("rigid_body.kinematic", "rigid_body.enabled", "*")
 _PLACE_CHANNELS = ("location", "delta_location")
+# What stands for a keyed scale of 0, as a share of the longest axis. Dimensionless.
+_RATIO_OF_NOTHING = 1e-3
 # Ratios of scales that differ by less are equal: keys are float32.
 _SAME_RATIO = 1e-5
 
@@ -133,6 +136,18 @@ def largest_scale(ob, frames):
             values[curve.array_index] = [curve.evaluate(frame) for frame in frames]
     largest = int(np.argmax(np.abs(values.prod(axis=0))))
     return frames[largest], values[:, largest]
+
+
+def give_least_scale(evaluated, matrices):
+    """Give objects whose scale is keyed, and is 0 along some axis, a thousandth of the longest axis there, or of 1.
+
+    What pops in has directions that a matrix of zeros does not tell. ``matrices`` [n, 4, 4] are written.
+    """
+    for row in np.flatnonzero((matrices[:, :3, :3] == 0.0).all(axis=1).any(axis=1)):
+        ob, scale = evaluated[row], np.array(evaluated[row].scale, float)
+        if not scale.all() and scale_animated(ob.original) and not len(ob.constraints):
+            least = _RATIO_OF_NOTHING * (np.abs(scale).max() or 1.0)
+            matrices[row] = matrix_with_scale(ob, np.where(scale == 0.0, least, scale))
 
 
 class AnimationSurvey:

@@ -31,6 +31,7 @@ from .scene_animation import (
     curves_digest,
     flag_values,
     flags_animated,
+    give_least_scale,
     largest_scale,
     scale_animated,
 )
@@ -204,6 +205,7 @@ class _SceneReader:
         """Of each object at the start: world matrix, its rigid part, that one's quaternion, stretch, parents' part."""
         evaluated = [ob.evaluated_get(self.depsgraph) for ob in objects]
         matrices = finite_matrices(evaluated, f"at frame {self.start}")
+        give_least_scale(evaluated, matrices)
         for row, ob in enumerate(objects):
             # what pops in would otherwise be a point, and sink into all else as it grows
             largest = largest_scale(ob, self.frames) if self.moves[ob.name_full] else None

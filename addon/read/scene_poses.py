@@ -14,8 +14,6 @@ from ...solver_core.geometry import rotations
 TOLERANCE_SHEAR = 1e-4
 # Scale of an axis, as a share of the largest, that counts as zero. Dimensionless.
 RATIO_ZERO_SCALE = 1e-7
-# What stands for a scale of 0, as a share of the longest axis, or of 1 where all are 0. Dimensionless.
-RATIO_OF_NOTHING = 1e-3
 
 
 class SceneError(ValueError):
@@ -35,20 +33,12 @@ class SceneError(ValueError):
 
 
 def finite_matrices(evaluated, when) -> np.ndarray:
-    """World matrices of evaluated objects [n, 4, 4]; a SceneError names the first one that is not finite.
-
-    An axis with a scale of 0, as of what pops in, is taken as ``RATIO_OF_NOTHING`` of the longest: it has a direction.
-    """
+    """World matrices of evaluated objects [n, 4, 4]; a SceneError names the first one that is not finite."""
     numbers = (value for ob in evaluated for row in ob.matrix_world for value in row)
     matrices = np.fromiter(numbers, float, 16 * len(evaluated)).reshape(-1, 4, 4)
     finite = np.isfinite(matrices).all(axis=(1, 2))
     if not finite.all():
         raise _not_finite(evaluated[int(np.argmin(finite))], when)
-    for row in np.flatnonzero((matrices[:, :3, :3] == 0.0).all(axis=1).any(axis=1)):
-        scale = np.array(evaluated[row].scale, float)
-        if not scale.all() and not len(evaluated[row].constraints):
-            least = RATIO_OF_NOTHING * (np.abs(scale).max() or 1.0)
-            matrices[row] = matrix_with_scale(evaluated[row], np.where(scale == 0.0, least, scale))
     return matrices
 
 

@@ -266,8 +266,11 @@ def members_of_worker(first: StepMembers, method, worker: int) -> StepMembers:
     solver = method.allocate(*size, 0)
     sweep = sweeping_workspace(solver) or allocate_sweep_workspace(*size)
     sweep = sharing_domains(sweep, problem.sweep, worker, queue, jobs)
+    own_settings = SolverSettings(*(number.copy() for number in first.settings.solver))
+    # it changes with the length of the substep
+    own_settings = own_settings._replace(absolute_tolerance=first.settings.solver.absolute_tolerance)
     return first._replace(
-        settings=first.settings._replace(solver=SolverSettings(*(number.copy() for number in first.settings.solver))),
+        settings=first.settings._replace(solver=own_settings),
         collision=first.collision._replace(workspace=_with_own_scratch(first.collision.workspace)),
         problem=problem._replace(
             islands=problem.islands._replace(block_first=problem.islands.block_first.copy()),

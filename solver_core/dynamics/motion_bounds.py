@@ -69,8 +69,8 @@ def bound_motion(rows, islands, contacts, state, motion, step_rules, size, gravi
         if has_flagged_body(islands, island, motion.solve_flags.is_unsolved):
             _bound_energy(rows, islands, island, contacts, motion, state)
         _bound_ways(islands, island, contacts, motion, velocity, size, gravity_norm, h)
-        for moving in (velocity, motion.position_velocity):
-            stay_out_of_what_stands(rows, islands, island, contacts, state.kind, moving, size, h)
+        moving = velocity, motion.position_velocity
+        stay_out_of_what_stands(rows, islands, island, contacts, state.kind, moving, size, h)
 
 
 @subkernel

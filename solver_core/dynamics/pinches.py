@@ -27,7 +27,7 @@ _RATIO_ENOUGH, _MOST_SWEEPS = 1e-4, 100
 
 
 @subkernel
-def stay_out_of_what_stands(rows, islands, island, contacts, kind, velocity, size, h):
+def stay_out_of_what_stands(rows, islands, island, contacts, kind, velocities, size, h):
     """Change the velocities of an island that is pressed into something static by something driven.
 
     Parameters
@@ -36,18 +36,25 @@ def stay_out_of_what_stands(rows, islands, island, contacts, kind, velocity, siz
         Of the substep (read).
     kind : int64 [body_count]
         ``BodyKind`` (read).
-    velocity : float64 [body_count, 6]
-        Written.
+    velocities : two of float64 [body_count, 6]
+        Each written.
     size : float64 [body_count]
         [m] (read).
     h : float
         [s].
     """
+    if not _has_two_sides(islands, island, contacts, kind):
+        return
     smallest = math.inf
     for index in range(islands.body_first[island], islands.body_first[island + 1]):
         smallest = min(smallest, size[islands.body_order[index]])
-    if not _is_pinched(rows, islands, island, contacts, kind, velocity, _RATIO_ENTERED * smallest / h, h):
-        return
+    for velocity in velocities:
+        if _enters(rows, islands, island, contacts, kind, velocity, _RATIO_ENTERED * smallest / h, h):
+            _leave(rows, islands, island, contacts, kind, velocity, smallest, h)
+
+
+@subkernel
+def _leave(rows, islands, island, contacts, kind, velocity, smallest, h):
     for _ in range(_MOST_SWEEPS):
         largest = 0.0
         for index in range(islands.block_first[island], islands.block_first[island + 1]):
@@ -71,19 +78,30 @@ def is_driven(contacts, kind, contact):
 
 
 @subkernel
-def _is_pinched(rows, islands, island, contacts, kind, velocity, entered, h):
-    """Whether an island touches something driven, and is led into something static faster than ``entered`` [m/s]."""
-    driven = pressed = False
+def _has_two_sides(islands, island, contacts, kind):
+    """Whether an island touches something driven and something static, and has no joints, which hold it."""
+    driven = static = False
     for index in range(islands.block_first[island], islands.block_first[island + 1]):
         contact = islands.block_order[index]
         if contact >= contacts.count[0]:
-            # joints hold it
             return False
         if is_driven(contacts, kind, contact):
             driven = True
         elif kind[contacts.body_a[contact]] == STATIC or kind[contacts.body_b[contact]] == STATIC:
-            pressed = pressed or _missing_speed(rows, contacts, contact, velocity, h) > entered
-    return driven and pressed
+            static = True
+    return driven and static
+
+
+@subkernel
+def _enters(rows, islands, island, contacts, kind, velocity, speed, h):
+    """Whether an island is led into something static faster than that [m/s]."""
+    for index in range(islands.block_first[island], islands.block_first[island + 1]):
+        contact = islands.block_order[index]
+        if kind[contacts.body_a[contact]] != STATIC and kind[contacts.body_b[contact]] != STATIC:
+            continue
+        if not is_driven(contacts, kind, contact) and _missing_speed(rows, contacts, contact, velocity, h) > speed:
+            return True
+    return False
 
 
 @subkernel

@@ -1,6 +1,5 @@
-"""Objects whose scale is keyed from 0, as what pops in is, and scales of 0: every file bakes."""
+"""Objects whose scale is keyed from 0, as what pops in is: such files bake."""
 
-import bpy
 import numpy as np
 import pytest
 from scene_maker import model_points, same_points
@@ -50,14 +49,3 @@ def test_a_passive_body_grows_from_a_point(maker):
     with simulation_paused(maker.scene):
         sample = sample_frame(maker.scene, export, 10)
     assert np.ptp(sample.vertices[index], axis=0) == pytest.approx((0.5, 0.5, 1.0), abs=1e-5)
-
-
-def test_a_scale_of_nothing_is_a_thousandth_and_said(maker):
-    """A plane whose Scale Z someone has set to 0 is a floor as any other."""
-    ob = maker.body("Flat", type="PASSIVE")
-    ob.scale = (2, 2, 0)
-    bpy.context.view_layer.update()
-    export = export_scene(maker.scene)
-    points = model_points(export, "Flat")
-    assert np.ptp(points, axis=0) == pytest.approx((2, 2, 0.002), rel=1e-5)
-    assert any("its scale along Z is 0" in note.text for note in export.notes)

@@ -529,3 +529,28 @@ def test_a_generic_joint_that_is_thrown_over_its_quarter_turn_makes_no_energy(se
             assert math.cos(0.5) * abs(across) - math.sin(0.5) * abs(along) < 0.03
         assert report.joint_error < 1e-8
     assert np.diff(energy).max() < 3e-3 * energy[0]
+
+
+@pytest.mark.parametrize("joint", [Point(), Fixed(), Generic(linear=(Axis(lower=0.0, upper=0.0),) * 3)])
+def test_what_falls_freely_with_nothing_for_its_joints_to_do_misses_nothing(joint):
+    """A figure of turned bodies: its joints have rounding to stop, of which no share can be reached."""
+    builder, rng = ModelBuilder(gravity=(0.0, 0.0, -G)), np.random.default_rng(0)
+    places = (0.1, 0.0, 3.2), (0.1, 0.0, 3.65), (0.1, 0.0, 4.15), (0.1, 0.55, 3.6), (0.1, 0.13, 2.75)
+    for mass, place in zip((12.0, 20.0, 5.0, 4.0, 8.0), places, strict=True):
+        turn = rng.normal(size=4)
+        builder.add_body(
+            shape=Box((0.12, 0.2, 0.1)),
+            mass=mass,
+            position=place,
+            orientation=turn / np.linalg.norm(turn),
+            linear_damping=0.04,
+            angular_damping=0.1,
+        )
+    ties = (0, 1, (0.1, 0.0, 3.35)), (1, 2, (0.1, 0.0, 3.95)), (1, 3, (0.1, 0.5, 3.88)), (0, 4, (0.1, 0.13, 3.08))
+    for first, second, place in ties:
+        builder.add_joint(joint, first, second, position=place)
+    simulation = simulate(builder)
+    reports = [simulation.advance_frame() for _ in range(12)]
+    assert sum(report.missed for report in reports) == 0
+    assert max(report.iterations for report in reports) <= 4 * reports[0].substeps
+    assert max(report.joint_error for report in reports) < 1e-12

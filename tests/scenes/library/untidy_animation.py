@@ -20,7 +20,7 @@ from truths import (
 )
 
 
-@played()
+@played(deeper="what is crushed lies in what crushes it; Bullet shoots it out of there")
 def hammer_with_constant_keys():
     """A hammer that is up or down, without a way between, above five cans; it comes down on the third."""
     make.new_file(frames=(1, 90))
@@ -273,7 +273,7 @@ def jack_in_the_box_by_shape_keys():
     return [no_faster_than(12), nothing_below(0, slack=0.05), moves("Toy", 0.5)]
 
 
-@played()
+@played(deeper="what is crushed lies in what crushes it; Bullet shoots it out of there")
 def press_crushes_boxes():
     """A press goes down to half of the height of eight boxes, and up again: they are on the floor, and none is shot."""
     make.new_file(frames=(1, 100))

@@ -220,7 +220,9 @@ def overlaps(scene, play, every=4):
     columns = [play.names.index(body.object_name) for body in export.bodies]
     depths = []
     for matrices in play.matrices[::every, columns]:
-        axes = matrices[:, :3, :3] / np.linalg.norm(matrices[:, :3, :3], axis=1, keepdims=True)
+        axes = matrices[:, :3, :3].copy()
+        axes[~axes.any(axis=(1, 2))] = np.eye(3)  # what has not popped in yet
+        axes /= np.linalg.norm(axes, axis=1, keepdims=True)
         depths.append(deepest_overlap(export.model, np.ascontiguousarray(matrices[:, :3, 3]), _quaternions(axes)))
     return np.array(depths)
 
