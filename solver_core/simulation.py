@@ -55,6 +55,10 @@ _tables_of_kernels: dict[tuple, Any] = {}
 # takes longer than those of a few bodies.
 SECONDS_AT_ONCE = 0.02
 
+# Speeds below this share of what gravity gives in a substep are rounding of the speeds that bodies fall with. To count a
+# larger one as solved, as the tolerance itself, lets boxes at rest slide off by what the velocity solve leaves.
+_RATIO_ROUNDING = 1e-12
+
 
 class SimulationError(RuntimeError):
     """A body's motion is no longer finite; the message names the body."""
@@ -470,7 +474,7 @@ class Simulation:
         if self._step_settings != step:
             write_numbers(self._settings.step, step)
             # where nothing has to be stopped, as by the joints of what falls freely, the scale of a problem is rounding
-            least = self.options.tolerance * step.gravity_norm * step.h
+            least = _RATIO_ROUNDING * step.gravity_norm * step.h
             write_numbers([self._settings.solver.absolute_tolerance], [least])
             self._step_settings = step
         while True:
