@@ -55,8 +55,8 @@ _tables_of_kernels: dict[tuple, Any] = {}
 # takes longer than those of a few bodies.
 SECONDS_AT_ONCE = 0.02
 
-# Speeds below this share of what gravity gives in a substep are rounding of the speeds that bodies fall with. To count a
-# larger one as solved, as the tolerance itself, lets boxes at rest slide off by what the velocity solve leaves.
+# Speeds below this share of what gravity gives in a substep are rounding of the speeds that bodies fall with. With a
+# larger share, as the tolerance itself, boxes at rest slide off by what the velocity solve leaves.
 _RATIO_ROUNDING = 1e-12
 
 
