@@ -17,6 +17,8 @@ exact. Without them boxes that tumble over each other sank in at all other corne
 fifth of a box where it now does by a sixtieth.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 
 from ...compiled.kernel import subkernel
@@ -56,6 +58,39 @@ RATIO_TIE = 1e-6
 RATIO_HYSTERESIS = 1e-4
 
 
+class BestFace(NamedTuple):
+    """The face that separates two polytopes best, and what its manifold says.
+
+    Attributes
+    ----------
+    is_of_b : bool
+        Whose it is.
+    face : int
+        Its number.
+    normal : tuple of three float
+        From a to b, frame of a.
+    count : int
+        Contacts of its manifold.
+    deepest : float
+        Smallest gap among them [m].
+    separation : float
+        Of the other polytope from its plane [m].
+    near : float
+        How far these may be off the exact depth [m].
+    farther : float
+        By which share the manifold may be farther than the exact distance; 0 if the face held before: then ``near``.
+    """
+
+    is_of_b: bool
+    face: int
+    normal: tuple
+    count: int
+    deepest: float
+    separation: float
+    near: float
+    farther: float
+
+
 @subkernel
 def polytope_contacts(polytopes, a, b, size, reach, enough, maximal_points, reference, feature, scratch):
     """Make the manifold of two polytopes.
@@ -83,81 +118,127 @@ def polytope_contacts(polytopes, a, b, size, reach, enough, maximal_points, refe
     int
         Contacts.
     """
-    axes, best = scratch.axes, scratch.feature
-    favoured_a = feature if reference == FACE_OF_A else -1
-    favoured_b = feature if reference == FACE_OF_B else -1
-    touching, tie, favour = RATIO_TOUCHING * size, RATIO_TIE * size, RATIO_HYSTERESIS * size
-    row_a, row_b = a.polytope, b.polytope
+    axes, touching = scratch.axes, RATIO_TOUCHING * size
     # A sheet asks for the rules of a hull: which side its pushes lead to.
-    is_sheet = max(polytopes.flat_face[row_a], polytopes.flat_face[row_b]) >= 0
+    is_sheet = max(polytopes.flat_face[a.polytope], polytopes.flat_face[b.polytope]) >= 0
     are_boxes = a.kind == BOX and b.kind == BOX and not is_sheet
-    stays_on_sheet = False
-    if are_boxes:
-        # A manifold may be that of a face that the last step favours.
-        enough = min(reach, enough + favour)
-        separate_boxes(a.parameters, b.parameters, scratch.pose, axes, best, favoured_a, favoured_b, favour, enough)
-    else:
-        stays_on_sheet = separate_hulls(
-            polytopes, a, b, size, reach, favoured_a, favoured_b, favour, scratch.pose, axes, best
-        )
+    stays_on_sheet, enough = separate_polytopes(
+        polytopes, a, b, are_boxes, size, reach, enough, reference, feature, scratch
+    )
     faces = max(axes.separation_a[0], axes.separation_b[0])
     separation = max(faces, axes.separation_edges[0])
-    if separation > reach or (are_boxes and faces > enough):
+    if separation > reach or faces > enough:
         scratch.cull_distance[0] = separation
         return 0
 
-    is_face_of_b = axes.separation_b[0] > axes.separation_a[0] + tie
-    if FACE_OF_A <= reference <= FACE_OF_B:
-        tie = favour
-        is_face_of_b = axes.separation_b[0] > axes.separation_a[0] + (tie if reference == FACE_OF_A else -tie)
-    near = RATIO_FACE_PREFERRED * size + tie
-    farther = 0.0 if FACE_OF_A <= reference <= FACE_OF_B else RATIO_FACE_FARTHER
-    face_separation = axes.separation_b[0] if is_face_of_b else axes.separation_a[0]
-    holder, face, other = (row_b, best.best_b[0], row_a) if is_face_of_b else (row_a, best.best_a[0], row_b)
-    count, deepest = face_manifold(
-        polytopes, holder, face, other, is_face_of_b, reach, size, maximal_points, not are_boxes, scratch
-    )
-    if not are_boxes:
-        scratch.cull_distance[0] = reach
-
-    face_x, face_y, face_z = axes.normal[0], axes.normal[1], axes.normal[2]
-
-    if stays_on_sheet and count > 0 and deepest <= touching:
+    best = manifold_of_best_face(polytopes, a, b, are_boxes, size, reach, maximal_points, reference, scratch)
+    if stays_on_sheet and best.count > 0 and best.deepest <= touching:
         # What is nearest may lie on the sheet's other side.
-        return count
+        return best.count
     if separation > touching:
-        if count > 0 and is_near(deepest, separation, touching + farther * separation if farther > 0.0 else near):
-            return count
-    elif are_boxes and stands(count, deepest, face_separation, separation, near):
-        return count
+        if is_as_near(best, separation, touching):
+            return best.count
+    elif are_boxes and stands(best, separation):
+        return best.count
+
     # Apart, or not yet known to overlap: a face may find nothing deep below it although edges cross beside it, and of a
     # sheet only the axes to one side have been tried.
-    if separation > touching or count == 0 or deepest > touching or is_sheet:
-        distance = closest_points(polytopes, row_a, row_b, face_x, face_y, face_z, reach, touching, scratch)
+    if separation > touching or best.count == 0 or best.deepest > touching or is_sheet:
+        distance = closest_points(polytopes, a.polytope, b.polytope, *best.normal, reach, touching, scratch)
         if distance > reach:
             scratch.cull_distance[0] = distance
             return 0
         if distance > 0.0:
-            if count > 0 and is_near(deepest, distance, touching + farther * distance if farther > 0.0 else near):
-                return count
-            set_aside(scratch.manifold, count)
-            closest_points_contact(distance, scratch.closest, axes, best, scratch.manifold)
-            return join_face(face_x, face_y, face_z, is_face_of_b, face, count, size, maximal_points, scratch)
+            if is_as_near(best, distance, touching):
+                return best.count
+            set_aside(scratch.manifold, best.count)
+            closest_points_contact(distance, scratch.closest, axes, scratch.feature, scratch.manifold)
+            return join_face(best, size, maximal_points, scratch)
+    return contacts_of_overlap(polytopes, a, b, are_boxes, best, size, maximal_points, scratch)
+
+
+@subkernel
+def separate_polytopes(polytopes, a, b, are_boxes, size, reach, enough, reference, feature, scratch):
+    """Separations along the axes that are tried first; arguments as of ``polytope_contacts``.
+
+    Returns
+    -------
+    stays_on_sheet : bool
+        Whether one stays on its side of a sheet.
+    enough : float
+        From which separation of faces on there are no contacts [m].
+    """
+    favoured_a = feature if reference == FACE_OF_A else -1
+    favoured_b = feature if reference == FACE_OF_B else -1
+    favour, axes, best, pose = RATIO_HYSTERESIS * size, scratch.axes, scratch.feature, scratch.pose
     if not are_boxes:
-        if count > 0 and deepest <= touching and touching - min(faces, face_separation) <= near:
+        return separate_hulls(polytopes, a, b, size, reach, favoured_a, favoured_b, favour, pose, axes, best), reach
+    # A manifold may be that of a face that the last step favours.
+    enough = min(reach, enough + favour)
+    separate_boxes(a.parameters, b.parameters, pose, axes, best, favoured_a, favoured_b, favour, enough)
+    return False, enough
+
+
+@subkernel
+def manifold_of_best_face(polytopes, a, b, are_boxes, size, reach, maximal_points, reference, scratch):
+    """Make the manifold of the face that separates best; arguments as of ``polytope_contacts``.
+
+    Returns
+    -------
+    BestFace
+    """
+    axes, feature, tie = scratch.axes, scratch.feature, RATIO_TIE * size
+    is_of_b = axes.separation_b[0] > axes.separation_a[0] + tie
+    farther = RATIO_FACE_FARTHER
+    if FACE_OF_A <= reference <= FACE_OF_B:
+        tie, farther = RATIO_HYSTERESIS * size, 0.0
+        is_of_b = axes.separation_b[0] > axes.separation_a[0] + (tie if reference == FACE_OF_A else -tie)
+    separation = axes.separation_b[0] if is_of_b else axes.separation_a[0]
+    holder, face, other = a.polytope, feature.best_a[0], b.polytope
+    if is_of_b:
+        holder, face, other = b.polytope, feature.best_b[0], a.polytope
+    count, deepest = face_manifold(
+        polytopes, holder, face, other, is_of_b, reach, size, maximal_points, not are_boxes, scratch
+    )
+    if not are_boxes:
+        scratch.cull_distance[0] = reach
+    normal = axes.normal[0], axes.normal[1], axes.normal[2]
+    return BestFace(is_of_b, face, normal, count, deepest, separation, RATIO_FACE_PREFERRED * size + tie, farther)
+
+
+@subkernel
+def contacts_of_overlap(polytopes, a, b, are_boxes, best, size, maximal_points, scratch):
+    """Contacts of polytopes that overlap or touch: of the best face, or else of two edges or a vertex.
+
+    Parameters
+    ----------
+    best : BestFace
+        (read)
+    polytopes, a, b, are_boxes, size, maximal_points, scratch
+        As of ``polytope_contacts``.
+
+    Returns
+    -------
+    int
+        Contacts.
+    """
+    axes, touching = scratch.axes, RATIO_TOUCHING * size
+    faces = max(axes.separation_a[0], axes.separation_b[0])
+    has_low_points = best.count > 0 and best.deepest <= touching
+    if not are_boxes:
+        if has_low_points and touching - min(faces, best.separation) <= best.near:
             # The overlap is less than what a face may be off by: it stands, whatever edges say.
-            return count
-        separate_hull_edges(polytopes, row_a, row_b, touching, scratch)
-        if stands(count, deepest, face_separation, max(faces, axes.separation_edges[0]), near):
-            return count
-    edges = axes.separation_edges[0]
-    if edges > faces:
-        set_aside(scratch.manifold, count)
+            return best.count
+        separate_hull_edges(polytopes, a.polytope, b.polytope, touching, scratch)
+        if stands(best, max(faces, axes.separation_edges[0])):
+            return best.count
+    if axes.separation_edges[0] > faces:
+        set_aside(scratch.manifold, best.count)
         edge_contact(polytopes, a, b, are_boxes, scratch)
-        return join_face(face_x, face_y, face_z, is_face_of_b, face, count, size, maximal_points, scratch)
-    if count > 0 and deepest <= touching:
-        return count
-    return deepest_vertex_contact(polytopes, row_a, row_b, scratch)
+        return join_face(best, size, maximal_points, scratch)
+    if has_low_points:
+        return best.count
+    return deepest_vertex_contact(polytopes, a.polytope, b.polytope, scratch)
 
 
 @subkernel
@@ -188,11 +269,19 @@ def is_near(gap, exact, allowed):
 
 
 @subkernel
-def stands(count, deepest, face_separation, exact, allowed):
+def is_as_near(best, exact, touching):
+    """Whether the best face's manifold is as near as polytopes are that are this far apart [m]."""
+    allowed = touching + best.farther * exact if best.farther > 0.0 else best.near
+    return best.count > 0 and is_near(best.deepest, exact, allowed)
+
+
+@subkernel
+def stands(best, exact):
     """Whether a face manifold of overlapping shapes stands: its lowest point is as deep as the exact way out is long,
     and so is all that lies below the face's plane, also beside the face.
     """
-    return count > 0 and is_near(deepest, exact, allowed) and is_near(face_separation, exact, allowed)
+    is_exact = is_near(best.deepest, exact, best.near) and is_near(best.separation, exact, best.near)
+    return best.count > 0 and is_exact
 
 
 @subkernel
@@ -202,32 +291,28 @@ def set_aside(manifold, count):
 
 
 @subkernel
-def join_face(face_x, face_y, face_z, is_face_of_b, face, count, size, maximal_points, scratch):
+def join_face(best, size, maximal_points, scratch):
     """Keep the contacts of a face behind the exact one in row 0, if it leads nearly the same way; return how many.
 
     Parameters
     ----------
-    face_x, face_y, face_z : float
-        The face's normal from a to b.
-    is_face_of_b, face
-        Whose face it is, and its number.
-    count : int
-        Its contacts, in the rows from 1 on.
+    best : BestFace
+        Its contacts are in the rows from 1 on.
     size : float
         Of the smaller shape [m].
     maximal_points : int
     scratch : PairScratch
         ``manifold`` and ``feature`` written.
     """
-    axes, manifold, feature = scratch.axes, scratch.manifold, scratch.feature
+    axes, manifold, feature, count = scratch.axes, scratch.manifold, scratch.feature, best.count
     nx, ny, nz = axes.normal[0], axes.normal[1], axes.normal[2]
-    cosine = face_x * nx + face_y * ny + face_z * nz
+    cosine = best.normal[0] * nx + best.normal[1] * ny + best.normal[2] * nz
     if count == 0 or cosine < COSINE_SAME_FACE:
         return np.int64(1)
     # The points of the other shape stay; their feet on the face's plane are found along the exact normal.
-    stays = manifold.point_a if is_face_of_b else manifold.point_b
-    moves = manifold.point_b if is_face_of_b else manifold.point_a
-    sign = 1.0 if is_face_of_b else -1.0
+    stays = manifold.point_a if best.is_of_b else manifold.point_b
+    moves = manifold.point_b if best.is_of_b else manifold.point_a
+    sign = 1.0 if best.is_of_b else -1.0
     nearest, square = 1, INFINITE
     for row in range(1, count + 1):
         gap = max(manifold.gap[row] / cosine, manifold.gap[0])
@@ -242,8 +327,8 @@ def join_face(face_x, face_y, face_z, is_face_of_b, face, count, size, maximal_p
     if count + 1 > maximal_points or square < (RATIO_SAME_CONTACT * size) ** 2:
         move_point(manifold, count, nearest)
         last -= 1
-    feature.origin[0] = FACE_OF_B if is_face_of_b else FACE_OF_A
-    feature.origin_feature[0] = face
+    feature.origin[0] = FACE_OF_B if best.is_of_b else FACE_OF_A
+    feature.origin_feature[0] = best.face
     return last + 1
 
 

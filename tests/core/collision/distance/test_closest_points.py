@@ -1,4 +1,4 @@
-"""The nearest point of a thin triangle, as simplices at rims are, beside exact fractions."""
+"""The nearest point of a thin triangle, as simplices at rims are, beside exact fractions; where searches start."""
 
 from fractions import Fraction
 from itertools import permutations
@@ -6,7 +6,9 @@ from itertools import permutations
 import numpy as np
 import pytest
 
-from cairn.solver_core.collision.distance.closest_points import nearest_of_triangle
+from cairn.solver_core import ConvexHull, ModelBuilder, Simulation
+from cairn.solver_core.collision.distance.closest_points import closest_points, nearest_of_triangle
+from cairn.solver_core.collision.swept_motion import place_pair
 from cairn.solver_core.compiled.kernel import kernel
 
 
@@ -58,3 +60,27 @@ def test_a_triangle_without_area_has_no_shares():
     for i, j, k in permutations(range(3)):
         nearest(simplex, i, j, k, found)
         assert not (found[0] > 0.0 and found[1] > 0.0 and found[0] + found[1] < 1.0)
+
+
+@kernel
+def distance_from(polytopes, scratch, pose_a, pose_b, x, y, z):
+    place_pair(pose_a, pose_b, scratch.pose)
+    return closest_points(polytopes, 0, 1, x, y, z, 1e9, 1e-12, scratch)
+
+
+@pytest.mark.parametrize("corners", [8, 60])
+def test_where_the_search_starts_does_not_change_the_distance(corners):
+    """From any direction, also none and the opposite one; hulls that are scanned, and such that are climbed."""
+    rng = np.random.default_rng(corners)
+    builder = ModelBuilder()
+    for place in range(2):
+        builder.add_body(shape=ConvexHull.from_points(rng.normal(size=(corners, 3))), position=(9.0 * place, 0.0, 0.0))
+    workspace = Simulation(builder.build())._collision.workspace
+    for _ in range(30):
+        turns = np.linalg.qr(rng.normal(size=(2, 3, 3)))[0]
+        way = rng.normal(size=3)
+        way *= rng.uniform(0.0, 9.0) / np.linalg.norm(way)
+        poses = [np.vstack([turns[0], np.zeros(3)]), np.vstack([turns[1], way])]
+        starts = [np.zeros(3), turns[0].T @ way, -turns[0].T @ way, *rng.normal(size=(3, 3)), 1e-9 * rng.normal(size=3)]
+        found = [distance_from(workspace.polytopes, workspace.scratch, *poses, *start) for start in starts]
+        np.testing.assert_allclose(found, found[0], rtol=1e-10, atol=1e-11)
