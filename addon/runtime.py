@@ -169,7 +169,6 @@ def prepare() -> None:
     if folder is not None:
         from ..solver_core.compiled import kernel
 
-        # The core adds a folder named by the hash of its sources.
         kernel.set_cache_folder(folder / __version__)
 
 

@@ -15,7 +15,7 @@ ROOT = Path(__file__).resolve().parents[1]
 # Tests of the core and the add-on from which on compiling ahead pays.
 _MANY_TESTS = 500
 
-# The tests' own cache of compiled kernels; below it, kernel.py keeps a folder for each state of the core's sources.
+# The tests' own cache of compiled kernels.
 # Numba reads the variable once, when it is imported, so it is set here and not in a fixture.
 os.environ.setdefault("NUMBA_CACHE_DIR", str(ROOT / ".pytest_cache" / "numba"))
 

@@ -26,7 +26,7 @@ def identity_of(scene, export: SceneExport, options: dict[str, Any]) -> dict[str
     """
     import numba
 
-    from ...solver_core.compiled.kernel import core_fingerprint
+    from ...solver_core.compiled.sources import core_fingerprint
 
     return {
         "format": FORMAT,

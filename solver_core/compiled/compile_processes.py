@@ -18,7 +18,7 @@ import sys
 import tempfile
 import time
 
-from . import kernel
+from . import kernel, sources
 from .child_process import start, stop
 
 # A child takes up to 700 MB, and the longest kernel a quarter to a third of the time of all.
@@ -76,7 +76,7 @@ def compile_in_children(plan, names, arguments):
     task = json.dumps(
         {
             "folder": kernel.chosen_folder() and str(kernel.chosen_folder()),
-            "fingerprint": kernel.core_fingerprint(),
+            "fingerprint": sources.core_fingerprint(),
             "plan": (plan.__module__, plan.__name__),
             "arguments": arguments,
         }
@@ -154,7 +154,7 @@ class _Child:
 def compile_as_told(task: str) -> None:
     """Run in a child: compile the kernels whose names it reads, until its input ends."""
     task = json.loads(task)
-    if kernel.core_fingerprint() != task["fingerprint"]:
+    if sources.core_fingerprint() != task["fingerprint"]:
         raise SystemExit("Cairn's files have changed since it was loaded")
     kernel.set_cache_folder(task["folder"])
     module, name = task["plan"]

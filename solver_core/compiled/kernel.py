@@ -8,9 +8,7 @@ Numba counts references to every array, with two atomic operations wherever a va
 Python allocates and keeps all arrays of a step, so kernels count no references, unless they are declared with
 ``allocates=True``. That saves a fifth of the time to compile a step, and in small hot loops more than the work.
 
-Numba's disk cache compares the time stamp of the kernel's own file only, so it would miss an edit in a callee in
-another file. Cairn's kernels therefore cache into a folder whose name is a hash of all of the core's sources. That
-folder lies:
+What is compiled is kept on disk, in files that are named by what it was made from (``cache_files``). They lie:
 
 1. where ``set_cache_folder`` said (Blender: the extension's own user folder);
 2. else in ``NUMBA_CACHE_DIR``, where that is set;
@@ -35,7 +33,7 @@ from numba.extending import intrinsic
 from . import checked_numba  # noqa: F401 - refuses a Numba that this package was not tested with
 from .cache_files import is_in_cache, share_cache
 from .linking import KernelPipeline, PartPipeline, insert_call_in_place
-from .sources import CORE_FOLDER, core_fingerprint
+from .sources import CORE_FOLDER
 
 _chosen_folder: Path | None = None
 
@@ -60,13 +58,13 @@ def chosen_folder() -> Path | None:
 
 @functools.cache
 def cache_folder() -> Path | None:
-    """Folder of the compiled code of these sources; None: Numba chooses."""
+    """Folder of compiled code; None: Numba chooses."""
     base = _chosen_folder
     if base is None and os.environ.get("NUMBA_CACHE_DIR"):
         base = Path(os.environ["NUMBA_CACHE_DIR"])
     if base is None and os.access(CORE_FOLDER, os.W_OK):
         base = CORE_FOLDER / "__pycache__"
-    return None if base is None else base / f"cairn-{core_fingerprint()}"
+    return None if base is None else base / "cairn-kernels"
 
 
 @contextlib.contextmanager
@@ -83,6 +81,13 @@ def _numba_cache_in(folder: Path | None):
 
 # Of all kernels and subkernels. Division by zero gives inf or NaN as in NumPy; the interpreter's lock is released.
 _OPTIONS = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
+
+
+def _cached(function, **options):
+    """Numba's dispatcher of a function, with a cache on disk."""
+    folder = cache_folder()
+    with _numba_cache_in(folder):
+        return share_cache(njit(cache=True, **_OPTIONS, **options)(function), folder)
 
 
 def kernel(function=None, *, allocates=False, inline=False):
@@ -102,8 +107,7 @@ def kernel(function=None, *, allocates=False, inline=False):
     """
     if function is None:
         return functools.partial(kernel, allocates=allocates, inline=inline)
-    with _numba_cache_in(cache_folder()):
-        compiled = share_cache(njit(cache=True, pipeline_class=KernelPipeline, **_OPTIONS, _nrt=allocates)(function))
+    compiled = _cached(function, pipeline_class=KernelPipeline, _nrt=allocates)
     if not config.DISABLE_JIT:
         part = subkernel(function, allocates=allocates, inline=inline)
         compiled.get_call_template, compiled.get_overload = part.get_call_template, part.get_overload
@@ -114,15 +118,12 @@ def kernel(function=None, *, allocates=False, inline=False):
 def entry(function):
     """Compile ``function``, or that of a subkernel, as a kernel that is called by its address (``function_tables``)."""
     function = getattr(function, "py_func", function)
-    options = {"no_cpython_wrapper": True, "pipeline_class": KernelPipeline, "_nrt": False, **_OPTIONS}
-    with _numba_cache_in(cache_folder()):
-        return share_cache(njit(cache=True, **options)(function))
+    return _cached(function, no_cpython_wrapper=True, pipeline_class=KernelPipeline, _nrt=False)
 
 
 def parallel_kernel(function):
     """Compile ``function``, whose ``prange`` loops run in several threads, for calls by its address (``workers``)."""
-    with _numba_cache_in(cache_folder()):
-        return share_cache(njit(cache=True, no_cpython_wrapper=True, parallel=True, **_OPTIONS)(function))
+    return _cached(function, no_cpython_wrapper=True, parallel=True)
 
 
 def subkernel(function=None, *, allocates=False, inline=False):
@@ -166,6 +167,7 @@ def inlined(part):
         return insert_call_in_place(part.targetctx, part.overloads[kinds])
 
     in_place.get_call_template, in_place.get_overload = part.get_call_template, key
+    in_place.is_in_place = True  # part of the keys of its callers
     return in_place
 
 

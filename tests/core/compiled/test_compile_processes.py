@@ -89,7 +89,7 @@ def test_children_end_at_once_when_they_are_not_wanted_any_more(started):
 
 def test_a_child_that_fails_leaves_its_kernels_to_this_process(started, monkeypatch, caplog):
     """Here it finds that the core's files are not those of the parent; it says why."""
-    monkeypatch.setattr(compile_processes.kernel, "core_fingerprint", lambda: "of other files")
+    monkeypatch.setattr(compile_processes.sources, "core_fingerprint", lambda: "of other files")
     steps = list(compile_processes.compile_in_children(what_to_compile, NAMES, ARGUMENTS))
     assert {done for done, _ in steps} == {0}
     assert started[0].returncode == 1

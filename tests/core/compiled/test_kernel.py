@@ -1,4 +1,4 @@
-"""Kernels: cached by the sources, the same as plain Python, the same in every process, and loaded only when needed."""
+"""Kernels: the same as plain Python, the same in every process, and loaded only when needed."""
 
 import json
 import os
@@ -66,26 +66,31 @@ def test_models_need_no_numba():
     assert in_new_process(code).strip() == "[]"
 
 
-def test_cache_folder_is_named_by_the_sources(tmp_path, monkeypatch):
-    """Another source, another folder; the folder that was chosen wins over the environment's."""
-    (tmp_path / "core").mkdir()
-    source = tmp_path / "core" / "solver.py"
-    monkeypatch.setattr(sources, "CORE_FOLDER", tmp_path / "core")
-    fingerprints = []
-    for text in ("a = 1", "a = 2", "a = 1"):
-        source.write_text(text)
-        sources.core_fingerprint.cache_clear()
-        fingerprints.append(sources.core_fingerprint())
-    assert fingerprints[0] == fingerprints[2] != fingerprints[1]
+def test_the_folder_that_was_chosen_wins_over_the_environments(tmp_path, monkeypatch):
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "environment"))
     try:
         kernel_module.cache_folder.cache_clear()
-        assert kernel_module.cache_folder() == tmp_path / "environment" / f"cairn-{fingerprints[0]}"
+        assert kernel_module.cache_folder() == tmp_path / "environment" / "cairn-kernels"
         kernel_module.set_cache_folder(tmp_path / "chosen")
-        assert kernel_module.cache_folder() == tmp_path / "chosen" / f"cairn-{fingerprints[0]}"
+        assert kernel_module.cache_folder() == tmp_path / "chosen" / "cairn-kernels"
     finally:
         kernel_module.set_cache_folder(None)
+
+
+def test_the_fingerprint_is_that_of_all_bytes(tmp_path, monkeypatch):
+    """Another byte, another fingerprint."""
+    monkeypatch.setattr(sources, "CORE_FOLDER", tmp_path)
+    fingerprints = []
+    try:
+        for text in ("a = 1", "a = 2", "a = 1"):
+            (tmp_path / "solver.py").write_text(text)
+            sources.core_fingerprint.cache_clear()
+            sources._core_files.cache_clear()
+            fingerprints.append(sources.core_fingerprint())
+    finally:
         sources.core_fingerprint.cache_clear()
+        sources._core_files.cache_clear()
+    assert fingerprints[0] == fingerprints[2] != fingerprints[1]
 
 
 def test_numbas_own_settings_are_put_back(tmp_path):

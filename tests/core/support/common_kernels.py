@@ -5,7 +5,6 @@ time, or one of them is left with the longest at the end.
 """
 
 from cairn.solver_core.compile_plan import what_to_compile
-from cairn.solver_core.compiled import kernel
 from cairn.solver_core.compiled.compile_processes import compile_in_children
 from cairn.solver_core.compiled.function_tables import Compilation
 from cairn.solver_core.compiled.kernel import kinds_of
@@ -33,9 +32,7 @@ def common_kernels() -> list[Compilation]:
 
 
 def compile_common_kernels() -> None:
-    """Compile into the cache on disk, in as many processes as there are cores; once for each state of the sources."""
-    done = kernel.cache_folder() / "compiled_for_tests"
-    if not done.exists():
-        for _ in compile_in_children(common_kernels, [compilation.name for compilation in common_kernels()], ()):
-            pass
-        done.touch()
+    """Compile what is not in the cache on disk, in as many processes as there are cores."""
+    missing = [compilation.name for compilation in common_kernels() if not compilation.is_cached()]
+    for _ in compile_in_children(common_kernels, missing, ()):
+        pass
