@@ -212,7 +212,10 @@ def fill_inertia(inverse, mass):
 
 @subkernel
 def arms_of(contacts, contact, position, a, b):
-    """From the two centres of mass to the contact point; where fast bodies are still to meet, to either one's own.
+    """From the two centres of mass to the contact point; where bodies are still to meet, to either one's own.
+
+    Surfaces that are apart meet once the gap is closed, and each is pushed at its own point: friction that acted in the
+    middle of the gap would turn a ball by more than its radius tells.
 
     Parameters
     ----------
@@ -231,6 +234,10 @@ def arms_of(contacts, contact, position, a, b):
     x, y, z = contacts.position[contact]
     offset = contacts.toi_offset[contact]
     p, q, r = 0.5 * offset[0], 0.5 * offset[1], 0.5 * offset[2]
+    if p == 0.0 and q == 0.0 and r == 0.0 and contacts.gap[contact] > 0.0:
+        n0, n1, n2 = contacts.normal[contact]
+        half = 0.5 * contacts.gap[contact]
+        p, q, r = half * n0, half * n1, half * n2
     return (
         x - p - position[a, 0],
         y - q - position[a, 1],

@@ -6,7 +6,9 @@ be; and the answer is checked for energy that it must not have.
 
 import math
 
+from ..collision.data.workspace import SPHERE, has_axis
 from ..compiled.kernel import borrowed, kernel, subkernel
+from ..geometry.rotation_kernels import from_rotation_vector, multiply, rotate
 from .contact_rows import arms_of, fill_inertia, fill_row, side_of
 
 # Values of ``set_velocity_bias``.
@@ -17,6 +19,8 @@ RECOVERS = 2
 # Energy that contacts may seem to give an island's bodies, as a share of what they have: rounding, and the tolerance of
 # the solver. More means that it has not solved the problem.
 _RATIO_ENERGY_GAIN = 1e-3
+# How steeply the share of two bodies that carry a contact point along falls with their sizes.
+_POWER_OF_SIZE = 4
 # An impulse above this multiple of all momentum of an island balances another one, and nothing that moves: wedges and
 # arches press some ten times as hard as they weigh.
 _RATIO_OVERGROWN = 100.0
@@ -62,20 +66,21 @@ def set_velocity_bias(islands, island, rows, contacts, contact_rows):
 
 
 @subkernel
-def move_rows_along(islands, island, rows, contacts, state, motion, h, keeps_impulses):
+def move_rows_along(islands, island, rows, contacts, model, state, motion, h, keeps_impulses):
     """Measure the rows of an island from where its bodies will be, for the velocity solve.
 
-    Poses move by h times the position-update velocities, contact points with them. Impulses that are added now act
-    at one common point of the new poses, so they keep the angular momentum to rounding; from the old arms a bounce
-    would miss it by h u x impulse. The free velocity is taken anew, so that the present impulses still give
-    the present velocity: v_free <- v - M^-1 J' r. Contacts of fast bodies have the arms of the moment when they meet.
+    Poses move by h times the position-update velocities, contact points as the surfaces do that touch there
+    (``_meeting_arms``). Impulses that are added now act at one common point of the new poses, so they keep the angular
+    momentum to rounding; from the old arms a bounce would miss it by h u x impulse. The free velocity is taken anew, so
+    that the present impulses still give the present velocity: v_free <- v - M^-1 J' r. Contacts of fast bodies have the
+    arms of the moment when they meet.
 
     Where overlaps are taken out and nothing bounces, the present impulses are not to stay: the free velocity is kept,
     or the part of them that moves bodies apart would leave them a spin, and the velocity is taken anew.
 
     Parameters
     ----------
-    islands, island, contacts, state
+    islands, island, contacts, model, state
         Read; ``state.velocity`` is v', the poses are still the old ones.
         Written: the velocity of the island's bodies, unless ``keeps_impulses``.
     rows : RowArrays
@@ -98,10 +103,10 @@ def move_rows_along(islands, island, rows, contacts, state, motion, h, keeps_imp
             continue
         a, b = rows.body_a[block], rows.body_b[block]
         if keeps_impulses:
-            arms = _moved_arms(contacts, block, state.position, position_velocity, a, b, h)
+            arms = _meeting_arms(contacts, block, model, state, position_velocity, a, b, h)
         else:
             # These push for many substeps, so a small torque of theirs would add up.
-            arms = _carried_arms(contacts, block, state.position, position_velocity, motion.can_be_pushed, a, b, h)
+            arms = _carried_arms(contacts, block, model, state, motion, a, b, h)
         side_a, side_b = side_of(inverse_mass, inverse_inertia, a), side_of(inverse_mass, inverse_inertia, b)
         for row in range(rows.block_row[block], rows.block_row[block + 1]):
             direction = jacobian[row, 6], jacobian[row, 7], jacobian[row, 8]
@@ -126,14 +131,14 @@ def move_rows_along(islands, island, rows, contacts, state, motion, h, keeps_imp
 
 
 @subkernel
-def move_contact_rows(islands, island, rows, contacts, state, motion, h, change):
+def move_contact_rows(islands, island, rows, contacts, model, state, motion, h, change):
     """Measure the contacts' rows of an island with joints with the inertia, and from where, its bodies will be.
 
     As ``move_rows_along``, but impulses and velocities are left to the caller.
 
     Parameters
     ----------
-    islands, island, contacts, state, motion, h
+    islands, island, contacts, model, state, motion, h
         As of ``move_rows_along``.
     rows : RowArrays
         Written: jacobian, response and diagonal of the contacts; body_mass of the island's bodies.
@@ -150,11 +155,9 @@ def move_contact_rows(islands, island, rows, contacts, state, motion, h, change)
         if change == SAME or _has_toi_offset(contacts, block):
             arms = arms_of(contacts, block, state.position, a, b)
         elif change == RECOVERS:
-            arms = _carried_arms(
-                contacts, block, state.position, motion.position_velocity, motion.can_be_pushed, a, b, h
-            )
+            arms = _carried_arms(contacts, block, model, state, motion, a, b, h)
         else:
-            arms = _moved_arms(contacts, block, state.position, motion.position_velocity, a, b, h)
+            arms = _meeting_arms(contacts, block, model, state, motion.position_velocity, a, b, h)
         side_a, side_b = side_of(inverse_mass, inverse_inertia, a), side_of(inverse_mass, inverse_inertia, b)
         for row in range(rows.block_row[block], rows.block_row[block + 1]):
             direction = jacobian[row, 6], jacobian[row, 7], jacobian[row, 8]
@@ -196,37 +199,101 @@ def _has_toi_offset(contacts, contact):
 
 
 @subkernel
-def _moved_arms(contacts, contact, position, velocity, a, b, h):
-    """Arms from the moved centres of mass to the moved contact point: half way between where its bodies take it."""
-    a0, a1, a2, b0, b1, b2 = arms_of(contacts, contact, position, a, b)
-    va, vb = velocity[a], velocity[b]
-    # what the surfaces do more than their centres of mass, in h
-    p0, p1, p2 = h * (va[4] * a2 - va[5] * a1), h * (va[5] * a0 - va[3] * a2), h * (va[3] * a1 - va[4] * a0)
-    q0, q1, q2 = h * (vb[4] * b2 - vb[5] * b1), h * (vb[5] * b0 - vb[3] * b2), h * (vb[3] * b1 - vb[4] * b0)
-    # half of what b's surface does more than a's: from either surface to the middle
-    c0 = 0.5 * (h * (vb[0] - va[0]) + q0 - p0)
-    c1 = 0.5 * (h * (vb[1] - va[1]) + q1 - p1)
-    c2 = 0.5 * (h * (vb[2] - va[2]) + q2 - p2)
-    return a0 + p0 + c0, a1 + p1 + c1, a2 + p2 + c2, b0 + q0 - c0, b1 + q1 - c1, b2 + q2 - c2
+def _are_balls(contacts, contact, model):
+    kind = model.shapes.kind
+    return kind[contacts.shape_a[contact]] == SPHERE and kind[contacts.shape_b[contact]] == SPHERE
 
 
 @subkernel
-def _carried_arms(contacts, contact, position, velocity, can_be_pushed, a, b, h):
+def _carrier_share(contacts, contact, model, a, b):
+    """Share of the two bodies that carry a contact point along which b has; the rest is a's.
+
+    What touches of a ball stays where its centre goes. Of two other shapes the one with the smaller surface carries the
+    point: a box that slides over a floor takes its corners along, and over a peg the peg keeps the point. Of two equal
+    ones that slide over each other the edge of either bounds where they touch, so its middle goes half of the way.
+    """
+    is_ball_a = model.shapes.kind[contacts.shape_a[contact]] == SPHERE
+    is_ball_b = model.shapes.kind[contacts.shape_b[contact]] == SPHERE
+    if is_ball_a != is_ball_b:
+        return 1.0 if is_ball_b else 0.0
+    # a steep power: of a surface that is a few times as large nothing counts
+    ratio = (model.size[b] / model.size[a]) ** _POWER_OF_SIZE
+    return 1.0 / (1.0 + ratio)
+
+
+@subkernel
+def _turned_arm(shape, model, orientation, x, y, z, t0, t1, t2):
+    """The arm (x, y, z) of a shape's point after its body's turn by the vector (t0, t1, t2) [rad].
+
+    A point of a box or hull is one of its material. What touches of a round shape stays on the same side of its centre,
+    or of its axis, while that turns; of a ball below its centre however it spins.
+    """
+    kind = model.shapes.kind[shape]
+    q0, q1, q2, q3 = orientation
+    c0, c1, c2 = model.shapes.position[shape]
+    c0, c1, c2 = rotate(q0, q1, q2, q3, c0, c1, c2)
+    w, p, q, r = from_rotation_vector(t0, t1, t2)
+    x, y, z = x - c0, y - c1, z - c2
+    c0, c1, c2 = rotate(w, p, q, r, c0, c1, c2)
+    if kind != SPHERE:
+        if has_axis(kind):
+            s0, s1, s2, s3 = model.shapes.orientation[shape]
+            s0, s1, s2, s3 = multiply(q0, q1, q2, q3, s0, s1, s2, s3)
+            a0, a1, a2 = rotate(s0, s1, s2, s3, 0.0, 0.0, 1.0)
+            about = t0 * a0 + t1 * a1 + t2 * a2
+            w, p, q, r = from_rotation_vector(t0 - about * a0, t1 - about * a1, t2 - about * a2)
+        x, y, z = rotate(w, p, q, r, x, y, z)
+    return c0 + x, c1 + y, c2 + z
+
+
+@subkernel
+def _meeting_arms(contacts, contact, model, state, velocity, a, b, h):
+    """Arms from the moved centres of mass to where the moved surfaces touch.
+
+    Of two balls each has its own, along the normal: no push along it turns either of them.
+    """
+    a0, a1, a2, b0, b1, b2 = arms_of(contacts, contact, state.position, a, b)
+    va, vb = velocity[a], velocity[b]
+    shape_a, shape_b = contacts.shape_a[contact], contacts.shape_b[contact]
+    a0, a1, a2 = _turned_arm(
+        shape_a, model, state.orientation[a], a0, a1, a2, h * va[3], h * va[4], h * va[5]
+    )
+    b0, b1, b2 = _turned_arm(
+        shape_b, model, state.orientation[b], b0, b1, b2, h * vb[3], h * vb[4], h * vb[5]
+    )
+    if _are_balls(contacts, contact, model):
+        return a0, a1, a2, b0, b1, b2
+    # from a's point to b's
+    d0 = state.position[b, 0] - state.position[a, 0] + h * (vb[0] - va[0]) + b0 - a0
+    d1 = state.position[b, 1] - state.position[a, 1] + h * (vb[1] - va[1]) + b1 - a1
+    d2 = state.position[b, 2] - state.position[a, 2] + h * (vb[2] - va[2]) + b2 - a2
+    share = _carrier_share(contacts, contact, model, a, b)
+    rest = 1.0 - share
+    return a0 + share * d0, a1 + share * d1, a2 + share * d2, b0 - rest * d0, b1 - rest * d1, b2 - rest * d2
+
+
+@subkernel
+def _carried_arms(contacts, contact, model, state, motion, a, b, h):
     """Arms from the moved centres of mass to the contact point, carried along without turning.
 
-    Carried with the body that can be pushed, or half way between two of them: what touches of a ball stays below its
-    centre however it spins. A point that turned with it would have the floor's push turn it, faster and faster.
+    Carried with the body that can be pushed, or as ``_carrier_share`` says with two of them: what touches of a ball
+    stays below its centre however it spins. A point that turned with it would have the floor's push turn it, faster and
+    faster.
     """
-    a0, a1, a2, b0, b1, b2 = arms_of(contacts, contact, position, a, b)
-    share = 0.5
-    if not can_be_pushed[a]:
-        share = 0.0
-    elif not can_be_pushed[b]:
+    a0, a1, a2, b0, b1, b2 = arms_of(contacts, contact, state.position, a, b)
+    if _are_balls(contacts, contact, model):
+        return a0, a1, a2, b0, b1, b2
+    share = _carrier_share(contacts, contact, model, a, b)
+    if not motion.can_be_pushed[a]:
         share = 1.0
-    va, vb = velocity[a], velocity[b]
-    d0, d1, d2 = h * (vb[0] - va[0]), h * (vb[1] - va[1]), h * (vb[2] - va[2])
-    kept = 1.0 - share
-    return a0 + kept * d0, a1 + kept * d1, a2 + kept * d2, b0 - share * d0, b1 - share * d1, b2 - share * d2
+    elif not motion.can_be_pushed[b]:
+        share = 0.0
+    va, vb = motion.position_velocity[a], motion.position_velocity[b]
+    d0 = state.position[b, 0] - state.position[a, 0] + h * (vb[0] - va[0]) + b0 - a0
+    d1 = state.position[b, 1] - state.position[a, 1] + h * (vb[1] - va[1]) + b1 - a1
+    d2 = state.position[b, 2] - state.position[a, 2] + h * (vb[2] - va[2]) + b2 - a2
+    rest = 1.0 - share
+    return a0 + share * d0, a1 + share * d1, a2 + share * d2, b0 - rest * d0, b1 - rest * d1, b2 - rest * d2
 
 
 @subkernel

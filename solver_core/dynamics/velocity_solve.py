@@ -93,7 +93,7 @@ def _solve_island(arrays, members, rows, islands, island):
         gravity = members.settings.gravity
         allowed_energy = restitution.allowed_energy(islands, island, rows, contacts, motion, state.velocity, gravity, h)
         turn_ahead(islands, island, model, state, motion, h)
-    move_rows_along(islands, island, rows, contacts, state, motion, h, bounces)
+    move_rows_along(islands, island, rows, contacts, model, state, motion, h, bounces)
     if bounces:
         spent = _solve_impacts(arrays, members, rows, islands, island, allowed_energy, budget)
     outcome = _solve_without_restitution(arrays, members, rows, islands, island, budget)
@@ -141,7 +141,7 @@ def _solve_jointed_island(arrays, members, rows, islands, island, change):
     before = members.problem.jointed.kept_velocity
     _copy_velocities(islands, island, velocity, before)
     turn_ahead(islands, island, model, state, motion, step.h)
-    move_contact_rows(islands, island, rows, contacts, state, motion, step.h, change)
+    move_contact_rows(islands, island, rows, contacts, model, state, motion, step.h, change)
     # at the poses of the end, as they are put back there: what turns meanwhile would else be pushed elsewhere
     push_by_contacts(islands, island, rows, contacts, velocity, -1.0)
     call_stage(stages, MOVE_JOINT_ROWS, arrays, island, np.int64(1 if bounces else 0))
