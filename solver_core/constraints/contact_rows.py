@@ -61,6 +61,8 @@ class ContactRowArrays(NamedTuple):
         Of the pair.
     bounce_speed : float64 [contact_capacity]
         Speed of separation after a bounce [m/s]; 0 where the contact does not bounce.
+    is_open : bool [block_capacity]
+        Whether the position solve leaves the contact's surfaces apart; written by ``set_velocity_bias``.
     pushes : bool [block_capacity]
         Whether the block pushed in the position solve; written by ``restitution``.
     block_order : int64 [block_capacity]
@@ -73,6 +75,7 @@ class ContactRowArrays(NamedTuple):
     surface_speed: np.ndarray
     restitution: np.ndarray
     bounce_speed: np.ndarray
+    is_open: np.ndarray
     pushes: np.ndarray
     block_order: np.ndarray
     joint_impulse: np.ndarray
@@ -85,6 +88,7 @@ def allocate_contact_rows(contact_capacity: int, block_capacity: int, joint_rows
         surface_speed=np.zeros(contact_capacity),
         restitution=np.zeros(contact_capacity),
         bounce_speed=np.zeros(contact_capacity),
+        is_open=np.zeros(block_capacity, np.bool_),
         pushes=np.zeros(block_capacity, np.bool_),
         block_order=np.zeros(block_capacity, np.int64),
         joint_impulse=np.zeros(joint_rows),

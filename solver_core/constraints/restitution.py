@@ -16,9 +16,12 @@ would add energy. So bouncing contacts are held to the speed at which they meet,
 held to without impacts. Kinetic energy that is still above what bodies had, and gravity gave them as they moved, is to
 be lost in the impacts (``allowed_energy``).
 
+What the substep leaves open takes no part in any of these: how fast surfaces come near that are still apart is the next
+substep's concern, in which they bounce with the whole of that speed.
+
 The solves are the caller's (``dynamics.velocity_solve``). In its order: ``begin_impacts``, ``set_approach_bias``,
-solve, ``restart_from_velocities``; while ``select_impacts`` finds some, solve and ``end_impact``; ``end_impacts``; and
-the solve without restitution.
+solve, ``restart_from_velocities``; while ``select_impacts`` finds some, solve and ``end_impact``; ``end_impacts``; the
+solve without restitution; and ``take_all_blocks``.
 """
 
 import math
@@ -35,12 +38,13 @@ _RATIO_APPROACH = 1e-3
 
 @subkernel
 def begin_impacts(islands, island, rows, contact_rows, velocity, free_velocity):
-    """Take the impulses off an island's bodies, and note its order of blocks and which contacts push.
+    """Take the impulses off an island's bodies, note its order of blocks and which contacts push, and leave out open ones.
 
     Parameters
     ----------
-    islands, island
-        Read.
+    islands : IslandArrays
+        Written: the island's blocks, and their end.
+    island : int
     rows : RowArrays
         Read: impulse; written: impulse, to 0.
     contact_rows : ContactRowArrays
@@ -68,7 +72,38 @@ def begin_impacts(islands, island, rows, contact_rows, velocity, free_velocity):
             speed = normal_speed(rows.jacobian, row, velocity, rows.body_a[block], rows.body_b[block])
             fastest = max(fastest, -speed)
         rows.impulse[row : rows.block_row[block + 1]] = 0.0
+    _leave_open_ones_out(islands, island, islands.block_first[island + 1], contact_rows)
     return fastest
+
+
+@subkernel
+def _leave_open_ones_out(islands, island, last, contact_rows):
+    """Leave only those blocks in an island whose surfaces the substep leads together."""
+    place = islands.block_first[island]
+    for index in range(place, last):
+        block = contact_rows.block_order[index]
+        if not contact_rows.is_open[block]:
+            islands.block_order[place] = block
+            place += 1
+    islands.block_first[island + 1] = place
+
+
+@subkernel
+def take_all_blocks(islands, island, last, contact_rows):
+    """Put all blocks of an island back, as before ``begin_impacts``.
+
+    Parameters
+    ----------
+    islands : IslandArrays
+        Written.
+    island, last : int
+        ``last`` is the end of all of its blocks.
+    contact_rows : ContactRowArrays
+        Read.
+    """
+    islands.block_first[island + 1] = last
+    for index in range(islands.block_first[island], last):
+        islands.block_order[index] = contact_rows.block_order[index]
 
 
 @subkernel
@@ -270,12 +305,12 @@ def end_impact(islands, island, rows, contact_count, contact_rows, velocity, fre
 
 @subkernel
 def end_impacts(islands, island, last, rows, contact_count, contact_rows):
-    """Put all blocks of an island back, for the solve without restitution.
+    """Put the blocks of an island back that are not open, for the solve without restitution.
 
     Parameters
     ----------
     islands : IslandArrays
-        Written: as before ``begin_impacts``.
+        Written: as after ``begin_impacts``.
     island, last : int
     rows : RowArrays
         Written: bias of the contacts' normal rows.
@@ -283,9 +318,8 @@ def end_impacts(islands, island, last, rows, contact_count, contact_rows):
     contact_rows : ContactRowArrays
         Read.
     """
-    islands.block_first[island + 1] = last
-    for index in range(islands.block_first[island], last):
-        block = contact_rows.block_order[index]
-        islands.block_order[index] = block
+    _leave_open_ones_out(islands, island, last, contact_rows)
+    for index in range(islands.block_first[island], islands.block_first[island + 1]):
+        block = islands.block_order[index]
         if block < contact_count:
             rows.bias[rows.block_row[block]] = contact_rows.velocity_bias[block]

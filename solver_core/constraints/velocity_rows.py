@@ -9,7 +9,7 @@ import math
 from ..collision.data.workspace import SPHERE, has_axis
 from ..compiled.kernel import borrowed, kernel, subkernel
 from ..geometry.rotation_kernels import from_rotation_vector, multiply, rotate
-from .contact_rows import arms_of, fill_inertia, fill_row, side_of
+from .contact_rows import RATIO_TOUCHING, arms_of, fill_inertia, fill_row, normal_speed, side_of, size_that_moves
 
 # Values of ``set_velocity_bias``.
 SAME = 0
@@ -27,7 +27,7 @@ _RATIO_OVERGROWN = 100.0
 
 
 @kernel(inline=True)
-def set_velocity_bias(islands, island, rows, contacts, contact_rows):
+def set_velocity_bias(islands, island, rows, contacts, motion, size, h, contact_rows):
     """Change the rows of an island from those of the position solve to those of the velocity solve, where they differ.
 
     They differ where an overlap is being taken out, and where bodies bounce: where an approaching contact really
@@ -35,10 +35,18 @@ def set_velocity_bias(islands, island, rows, contacts, contact_rows):
 
     Parameters
     ----------
-    islands, island, contacts, contact_rows
+    islands, island, contacts
         Read.
     rows : RowArrays
         Read: impulse. Written: bias of the contacts' normal rows.
+    motion : MotionArrays
+        Read: position_velocity, can_be_pushed.
+    size : float64 [body_count]
+        [m] (read).
+    h : float
+        [s].
+    contact_rows : ContactRowArrays
+        Read; ``is_open`` written.
 
     Returns
     -------
@@ -49,6 +57,7 @@ def set_velocity_bias(islands, island, rows, contacts, contact_rows):
     differs = bounces = recovers = False
     for index in range(islands.block_first[island], islands.block_first[island + 1]):
         block = islands.block_order[index]
+        contact_rows.is_open[block] = False
         if block >= contacts.count[0]:
             continue
         row = rows.block_row[block]
@@ -56,6 +65,10 @@ def set_velocity_bias(islands, island, rows, contacts, contact_rows):
         if pushes and contact_rows.bounce_speed[block] > 0.0:
             differs = bounces = True
         bias = contact_rows.velocity_bias[block]
+        a, b = rows.body_a[block], rows.body_b[block]
+        moved = contact_rows.surface_speed[block] + normal_speed(rows.jacobian, row, motion.position_velocity, a, b)
+        touching = RATIO_TOUCHING * size_that_moves(size, motion.can_be_pushed, a, b)
+        contact_rows.is_open[block] = contacts.gap[block] + h * moved > touching
         if bias != rows.bias[row]:
             recovers = recovers or rows.bias[row] < 0.0
             rows.bias[row] = bias

@@ -79,7 +79,8 @@ def _solve_island(arrays, members, rows, islands, island):
     contacts = members.collision.contacts[members.collision.roles.present[0]]
     h = numbers_of(members.settings.step).h
     least_scale = h * numbers_of(members.settings.step).gravity_norm
-    change = set_velocity_bias(islands, island, rows, contacts, members.problem.contact_rows)
+    last = islands.block_first[island + 1]
+    change = set_velocity_bias(islands, island, rows, contacts, motion, model.size, h, members.problem.contact_rows)
     if has_joints(rows, islands, island, contacts.count[0]):
         _solve_jointed_island(arrays, members, rows, islands, island, change)
         return
@@ -97,6 +98,8 @@ def _solve_island(arrays, members, rows, islands, island):
     if bounces:
         spent = _solve_impacts(arrays, members, rows, islands, island, allowed_energy, budget)
     outcome = _solve_without_restitution(arrays, members, rows, islands, island, budget)
+    if bounces:
+        restitution.take_all_blocks(islands, island, last, members.problem.contact_rows)
     spent += _price(members, outcome)
     gained = not bounces and gains_energy(islands, island, rows, contacts, motion.free_velocity, state.velocity)
     if gained or is_worse_than_nothing(outcome):
@@ -151,7 +154,9 @@ def _solve_jointed_island(arrays, members, rows, islands, island, change):
             free_velocity[body, column] = velocity[body, column]
     if bounces:
         apply_impulses(rows, islands, island, free_velocity, velocity)
+        last = islands.block_first[island + 1]
         _solve_impacts(arrays, members, rows, islands, island, allowed_energy, math.inf)
+        restitution.take_all_blocks(islands, island, last, members.problem.contact_rows)
     outcome, is_swept = solve_jointed(arrays, members, rows, islands, island)
     is_unsolved = outcome[0] > CONVERGED_RELATIVE and not is_swept
     if is_unsolved and not kinetic_energy(islands, island, rows, velocity) <= energy:
