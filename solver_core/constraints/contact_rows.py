@@ -17,7 +17,8 @@ velocities (how fast are they then?): the same, but an overlap: u_n >= 0, so rec
                                       a bounce: u_n >= e w
 
 w is the speed at which the surfaces meet in free flight, from the speed s at the substep's start and the relative
-free acceleration a_n: w^2 = s^2 - 2 a_n gap. The position solve has led the surfaces to each other, so the bounce
+free acceleration a_n: w^2 = s^2 - 2 a_n gap (``bounce_speed``; of what turns meanwhile it is measured again where the
+surfaces meet). The position solve has led the surfaces to each other, so the bounce
 starts there, with its speed at the substep's end: one of restitution e rises to e^2 of its height at any h.
 """
 
@@ -157,7 +158,7 @@ def build_contact_rows(model, state, motion, contacts, gravity_norm, h, rows, co
         contact_rows.restitution[contact] = restitution
         contact_rows.bounce_speed[contact] = 0.0
         if restitution > 0.0:
-            contact_rows.bounce_speed[contact] = _bounce_speed(
+            contact_rows.bounce_speed[contact] = bounce_speed(
                 along + normal_speed(jacobian, row, velocity, a, b),
                 along + normal_speed(jacobian, row, free_velocity, a, b),
                 max(gap, 0.0),
@@ -440,8 +441,21 @@ def _recovery_speed(overlap, size, h):
 
 
 @subkernel
-def _bounce_speed(speed_before, speed_free, gap, restitution, gravity_speed, h):
-    """Speed of separation after a bounce [m/s], see the head of this file; 0 where there is none."""
+def bounce_speed(speed_before, speed_free, gap, restitution, gravity_speed, h):
+    """Speed of separation after a bounce [m/s], see the head of this file; 0 where there is none.
+
+    Parameters
+    ----------
+    speed_before, speed_free : float
+        Normal speed at the substep's start, and at its end without impulses [m/s].
+    gap : float
+        At the start, at least 0 [m].
+    restitution : float
+    gravity_speed : float
+        That gravity gives in a substep [m/s].
+    h : float
+        [s].
+    """
     acceleration = (speed_free - speed_before) / h
     impact_squared = speed_before * speed_before - 2.0 * acceleration * gap
     if restitution == 0.0 or speed_before >= 0.0 or impact_squared <= (FACTOR_BOUNCE * gravity_speed) ** 2:

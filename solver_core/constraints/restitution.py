@@ -19,7 +19,7 @@ be lost in the impacts (``allowed_energy``).
 What the substep leaves open takes no part in any of these: how fast surfaces come near that are still apart is the next
 substep's concern, in which they bounce with the whole of that speed.
 
-The solves are the caller's (``dynamics.velocity_solve``). In its order: ``begin_impacts``, ``set_approach_bias``,
+The solves are the caller's (``dynamics.velocity_solve``). In its order: ``measure_bounces``, ``begin_impacts``, ``set_approach_bias``,
 solve, ``restart_from_velocities``; while ``select_impacts`` finds some, solve and ``end_impact``; ``end_impacts``; the
 solve without restitution; and ``take_all_blocks``.
 """
@@ -27,13 +27,52 @@ solve without restitution; and ``take_all_blocks``.
 import math
 
 from ..compiled.kernel import subkernel
-from .contact_rows import FACTOR_BOUNCE, normal_speed
+from .contact_rows import FACTOR_BOUNCE, bounce_speed, normal_speed
 from .velocity_rows import touches_kinematic
 
 # Most impacts of an island in a substep; what still approaches then stops.
 MAX_IMPACTS = 32
 # Approaches below this share of the fastest one are none: the solver's errors, or drops of energy.
 _RATIO_APPROACH = 1e-3
+
+
+@subkernel
+def measure_bounces(islands, island, rows, contacts, contact_rows, motion, gravity, h):
+    """Measure the speeds of bounces where the surfaces meet.
+
+    A corner of what spins meets a wall with another speed than it has had along the wall's normal at the start. At the
+    poses where the rows now are, free motion ends with u, of which gravity has given h a_n: s = u - h a_n.
+
+    Parameters
+    ----------
+    islands, island, contacts, motion
+        Read; ``motion.free_velocity`` at the poses where the surfaces meet.
+    rows : RowArrays
+        Read; of these poses.
+    contact_rows : ContactRowArrays
+        Written: bounce_speed.
+    gravity : float64 [3]
+        [m/s^2] (read).
+    h : float
+        [s].
+    """
+    gravity_speed = h * math.sqrt(gravity[0] ** 2 + gravity[1] ** 2 + gravity[2] ** 2)
+    for index in range(islands.block_first[island], islands.block_first[island + 1]):
+        block = islands.block_order[index]
+        if block >= contacts.count[0] or contact_rows.bounce_speed[block] == 0.0:
+            continue
+        a, b, row = rows.body_a[block], rows.body_b[block], rows.block_row[block]
+        u = contact_rows.surface_speed[block] + normal_speed(rows.jacobian, row, motion.free_velocity, a, b)
+        fallen = 0.0
+        for axis in range(3):
+            along = h * gravity[axis]
+            if motion.can_be_pushed[a]:
+                fallen += rows.jacobian[row, axis] * along
+            if motion.can_be_pushed[b]:
+                fallen += rows.jacobian[row, 6 + axis] * along
+        contact_rows.bounce_speed[block] = bounce_speed(
+            u - fallen, u, max(contacts.gap[block], 0.0), contact_rows.restitution[block], gravity_speed, h
+        )
 
 
 @subkernel

@@ -79,32 +79,30 @@ def set_velocity_bias(islands, island, rows, contacts, motion, size, h, contact_
 
 
 @subkernel
-def move_rows_along(islands, island, rows, contacts, model, state, motion, h, keeps_impulses):
+def move_rows_along(islands, island, rows, contacts, model, state, motion, h, bounces):
     """Measure the rows of an island from where its bodies will be, for the velocity solve.
 
-    Poses move by h times the position-update velocities, contact points as the surfaces do that touch there
-    (``_meeting_arms``). Impulses that are added now act at one common point of the new poses, so they keep the angular
-    momentum to rounding; from the old arms a bounce would miss it by h u x impulse. The free velocity is taken anew, so
-    that the present impulses still give the present velocity: v_free <- v - M^-1 J' r. Contacts of fast bodies have the
-    arms of the moment when they meet.
+    Poses move by h times the position-update velocities, contact points as the surfaces do that touch there. Impulses
+    of bounces act at one common point of the new poses (``_meeting_arms``), so they keep the angular momentum to
+    rounding; from the old arms a bounce would miss it by h u x impulse. Contacts of fast bodies have the arms of the
+    moment when they meet.
 
-    Where overlaps are taken out and nothing bounces, the present impulses are not to stay: the free velocity is kept,
-    or the part of them that moves bodies apart would leave them a spin, and the velocity is taken anew.
+    Where overlaps are taken out and nothing bounces, the velocity is taken anew from the free one and the present
+    impulses: the part of them that moves bodies apart would else leave them a spin.
 
     Parameters
     ----------
     islands, island, contacts, model, state
-        Read; ``state.velocity`` is v', the poses are still the old ones.
-        Written: the velocity of the island's bodies, unless ``keeps_impulses``.
+        Read; the poses are still the old ones.
+        Written: the velocity of the island's bodies, unless something ``bounces``.
     rows : RowArrays
         Written: jacobian, response and diagonal of the island's blocks; body_mass.
     motion : MotionArrays
-        Read: position_velocity, inverse_inertia. Written: free_velocity of the island's bodies, where
-        ``keeps_impulses``.
+        Read: position_velocity, free_velocity, inverse_inertia.
     h : float
         [s].
-    keeps_impulses : bool
-        Whether the present impulses are to stay, nearly.
+    bounces : bool
+        Whether bounces are to follow, which start from the free velocity and no impulses.
     """
     rows, contacts, state, motion = borrowed(rows), borrowed(contacts), borrowed(state), borrowed(motion)
     free_velocity, velocity, position_velocity = motion.free_velocity, state.velocity, motion.position_velocity
@@ -115,7 +113,7 @@ def move_rows_along(islands, island, rows, contacts, model, state, motion, h, ke
         if block >= contacts.count[0] or _has_toi_offset(contacts, block):
             continue
         a, b = rows.body_a[block], rows.body_b[block]
-        if keeps_impulses:
+        if bounces:
             arms = _meeting_arms(contacts, block, model, state, position_velocity, a, b, h)
         else:
             # These push for many substeps, so a small torque of theirs would add up.
@@ -124,23 +122,22 @@ def move_rows_along(islands, island, rows, contacts, model, state, motion, h, ke
         for row in range(rows.block_row[block], rows.block_row[block + 1]):
             direction = jacobian[row, 6], jacobian[row, 7], jacobian[row, 8]
             diagonal[row] = fill_row(jacobian[row], response[row], direction, arms, side_a, side_b)
+    if bounces:
+        for index in range(islands.body_first[island], islands.body_first[island + 1]):
+            body = islands.body_order[index]
+            fill_inertia(inverse_inertia[body], rows.body_mass[body])
+        return
     for index in range(islands.body_first[island], islands.body_first[island + 1]):
         body = islands.body_order[index]
         for column in range(6):
-            if keeps_impulses:
-                free_velocity[body, column] = velocity[body, column]
-            else:
-                velocity[body, column] = free_velocity[body, column]
-        if keeps_impulses:
-            fill_inertia(inverse_inertia[body], rows.body_mass[body])
-    sign, changed = (-1.0, free_velocity) if keeps_impulses else (1.0, velocity)
+            velocity[body, column] = free_velocity[body, column]
     for index in range(islands.block_first[island], islands.block_first[island + 1]):
         block = islands.block_order[index]
         a, b = rows.body_a[block], rows.body_b[block]
         for row in range(rows.block_row[block], rows.block_row[block + 1]):
             for column in range(6):
-                changed[a, column] += sign * rows.response[row, column] * rows.impulse[row]
-                changed[b, column] += sign * rows.response[row, 6 + column] * rows.impulse[row]
+                velocity[a, column] += rows.response[row, column] * rows.impulse[row]
+                velocity[b, column] += rows.response[row, 6 + column] * rows.impulse[row]
 
 
 @subkernel

@@ -350,7 +350,7 @@ def _turn_freely(orientation, velocity, turning, inertia, h):
 
 
 @subkernel
-def turn_ahead(islands, island, model, state, motion, h):
+def turn_ahead(islands, island, model, state, velocity, motion, h):
     """Give the bodies of an island the inertia and angular velocities that they have at the substep's end.
 
     Impacts act there. With the inertia of the start they would keep an energy that the turned body has not.
@@ -358,7 +358,9 @@ def turn_ahead(islands, island, model, state, motion, h):
     Parameters
     ----------
     islands, island, model, state
-        Read; angular velocities written.
+        Read.
+    velocity : float64 [body_count, 6]
+        Angular velocities written.
     motion : MotionArrays
         Read: position_velocity. Written: inverse_inertia.
     h : float
@@ -369,7 +371,7 @@ def turn_ahead(islands, island, model, state, motion, h):
         inertia = model.inertia[body]
         if not _is_isotropic(inertia):
             before, after = _orientations(state.orientation[body], motion.position_velocity[body], inertia, h)
-            _keep_momentum(state.velocity[body], inertia, before, after)
+            _keep_momentum(velocity[body], inertia, before, after)
             _rotate_inertia(model.inverse_inertia[body], after, motion.inverse_inertia[body])
 
 
@@ -379,7 +381,11 @@ def turn_back(islands, island, model, state, motion, h):
 
     Parameters
     ----------
-    islands, island, model, state, motion, h
+    islands, island, model
+        Read.
+    state : StateArrays
+        Read; angular velocities written.
+    motion, h
         As of ``turn_ahead``.
     """
     for index in range(islands.body_first[island], islands.body_first[island + 1]):

@@ -93,7 +93,7 @@ def _solve_island(arrays, members, rows, islands, island):
     if bounces:
         gravity = members.settings.gravity
         allowed_energy = restitution.allowed_energy(islands, island, rows, contacts, motion, state.velocity, gravity, h)
-        turn_ahead(islands, island, model, state, motion, h)
+        turn_ahead(islands, island, model, state, motion.free_velocity, motion, h)
     move_rows_along(islands, island, rows, contacts, model, state, motion, h, bounces)
     if bounces:
         spent = _solve_impacts(arrays, members, rows, islands, island, allowed_energy, budget)
@@ -143,10 +143,14 @@ def _solve_jointed_island(arrays, members, rows, islands, island, change):
         energy = max(energy, allowed_energy)
     before = members.problem.jointed.kept_velocity
     _copy_velocities(islands, island, velocity, before)
-    turn_ahead(islands, island, model, state, motion, step.h)
+    if bounces:
+        # bounces start from no impulses of contacts
+        push_by_contacts(islands, island, rows, contacts, velocity, -1.0)
+    turn_ahead(islands, island, model, state, velocity, motion, step.h)
     move_contact_rows(islands, island, rows, contacts, model, state, motion, step.h, change)
-    # at the poses of the end, as they are put back there: what turns meanwhile would else be pushed elsewhere
-    push_by_contacts(islands, island, rows, contacts, velocity, -1.0)
+    if not bounces:
+        # at the poses of the end, as they are put back there: what turns meanwhile would else be pushed elsewhere
+        push_by_contacts(islands, island, rows, contacts, velocity, -1.0)
     call_stage(stages, MOVE_JOINT_ROWS, arrays, island, np.int64(1 if bounces else 0))
     for index in range(islands.body_first[island], islands.body_first[island + 1]):
         body = islands.body_order[index]
@@ -184,6 +188,9 @@ def _solve_impacts(arrays, members, rows, islands, island, allowed_energy, budge
     solves, stages, last = members.solves, members.kernels.stages, islands.block_first[island + 1]
 
     least_scale = step.h * step.gravity_norm
+    restitution.measure_bounces(
+        islands, island, rows, contacts, contact_rows, members.motion, members.settings.gravity, step.h
+    )
     fastest = restitution.begin_impacts(islands, island, rows, contact_rows, velocity, free_velocity)
     threshold = restitution.impact_threshold(fastest, step.h * step.gravity_norm)
     restitution.set_approach_bias(islands, island, rows, contact_count, contact_rows)
