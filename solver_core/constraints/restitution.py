@@ -27,21 +27,20 @@ solve without restitution; and ``take_all_blocks``.
 import math
 
 from ..compiled.kernel import subkernel
-from .contact_rows import FACTOR_BOUNCE, bounce_speed, normal_speed
-from .velocity_rows import touches_kinematic
+from .contact_rows import FACTOR_BOUNCE, normal_speed
+from .velocity_rows import set_bounce_speed, touches_kinematic
 
 # Most impacts of an island in a substep; what still approaches then stops.
 MAX_IMPACTS = 32
 # Approaches below this share of the fastest one are none: the solver's errors, or drops of energy.
 _RATIO_APPROACH = 1e-3
+# The most of an impact's change of velocities that makes up for energy that turning has cost.
+_MOST_SHARE = 1.1
 
 
 @subkernel
 def measure_bounces(islands, island, rows, contacts, contact_rows, motion, gravity, h):
-    """Measure the speeds of bounces where the surfaces meet.
-
-    A corner of what spins meets a wall with another speed than it has had along the wall's normal at the start. At the
-    poses where the rows now are, free motion ends with u, of which gravity has given h a_n: s = u - h a_n.
+    """Measure the speeds of bounces where the surfaces meet (``set_bounce_speed``).
 
     Parameters
     ----------
@@ -56,23 +55,13 @@ def measure_bounces(islands, island, rows, contacts, contact_rows, motion, gravi
     h : float
         [s].
     """
-    gravity_speed = h * math.sqrt(gravity[0] ** 2 + gravity[1] ** 2 + gravity[2] ** 2)
     for index in range(islands.block_first[island], islands.block_first[island + 1]):
         block = islands.block_order[index]
         if block >= contacts.count[0] or contact_rows.bounce_speed[block] == 0.0:
             continue
-        a, b, row = rows.body_a[block], rows.body_b[block], rows.block_row[block]
-        u = contact_rows.surface_speed[block] + normal_speed(rows.jacobian, row, motion.free_velocity, a, b)
-        fallen = 0.0
-        for axis in range(3):
-            along = h * gravity[axis]
-            if motion.can_be_pushed[a]:
-                fallen += rows.jacobian[row, axis] * along
-            if motion.can_be_pushed[b]:
-                fallen += rows.jacobian[row, 6 + axis] * along
-        contact_rows.bounce_speed[block] = bounce_speed(
-            u - fallen, u, max(contacts.gap[block], 0.0), contact_rows.restitution[block], gravity_speed, h
-        )
+        a, b = rows.body_a[block], rows.body_b[block]
+        speed = normal_speed(rows.jacobian, rows.block_row[block], motion.free_velocity, a, b)
+        set_bounce_speed(contacts, block, rows, motion.can_be_pushed, gravity, speed, h, contact_rows)
 
 
 @subkernel
@@ -297,7 +286,7 @@ def select_impacts(islands, island, last, rows, contact_count, contact_rows, vel
 
 @subkernel
 def end_impact(islands, island, rows, contact_count, contact_rows, velocity, free_velocity, surplus):
-    """Make the velocities after an impact the free ones of the next, without having gained energy.
+    """Make the velocities after an impact the free ones of the next, without having gained energy but what is to be.
 
     Parameters
     ----------
@@ -310,7 +299,7 @@ def end_impact(islands, island, rows, contact_count, contact_rows, velocity, fre
     velocity, free_velocity : float64 [body_count, 6]
         After and before the impact; written.
     surplus : float
-        Energy that is to be lost, if it is above 0 [J].
+        Energy that is to be lost; below 0: that is to be gained [J].
 
     Returns
     -------
@@ -327,19 +316,21 @@ def end_impact(islands, island, rows, contact_count, contact_rows, velocity, fre
             after = normal_speed(rows.jacobian, row, velocity, a, b)
             work += rows.impulse[row] * before
             gain += 0.5 * rows.impulse[row] * (after - before)
-    share = 1.0
-    due = max(surplus, 0.0)
-    if work + gain > -due:
-        # The largest share of the change that loses what is due; if none does, the share that loses most. There is a
-        # gain here: without one, work alone is below what is due.
-        share = max(0.0, 0.5 * (math.sqrt(max(work * work - 4.0 * gain * due, 0.0)) - work) / gain)
+    share, most, target = 1.0, 1.0, -surplus
+    if surplus <= 0.0:
+        # a somewhat larger share of the change makes up for what is to be gained
+        most, target = _MOST_SHARE, min(work + gain, 0.0) - surplus
+    if gain > 0.0 and (work + gain > target or surplus < 0.0):
+        # The largest share of the change that changes the energy by no more; if none does, the share that loses most.
+        share = min(max(0.0, 0.5 * (math.sqrt(max(work * work + 4.0 * gain * target, 0.0)) - work) / gain), most)
     for index in range(islands.body_first[island], islands.body_first[island + 1]):
         body = islands.body_order[index]
         for i in range(6):
             before = free_velocity[body, i]
             velocity[body, i] = before + share * (velocity[body, i] - before)
     restart_from_velocities(islands, island, rows, contact_count, contact_rows, velocity, free_velocity, share)
-    return surplus + share * (work + share * gain)
+    change = share * (work + share * gain)
+    return max(surplus + change, 0.0) if surplus > 0.0 else min(surplus + change - min(work + gain, 0.0), 0.0)
 
 
 @subkernel

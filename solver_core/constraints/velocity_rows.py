@@ -7,9 +7,18 @@ be; and the answer is checked for energy that it must not have.
 import math
 
 from ..collision.data.workspace import SPHERE, has_axis
-from ..compiled.kernel import borrowed, kernel, subkernel
+from ..compiled.kernel import borrowed, subkernel
 from ..geometry.rotation_kernels import from_rotation_vector, multiply, rotate
-from .contact_rows import RATIO_TOUCHING, arms_of, fill_inertia, fill_row, normal_speed, side_of, size_that_moves
+from .contact_rows import (
+    RATIO_TOUCHING,
+    arms_of,
+    bounce_speed,
+    fill_inertia,
+    fill_row,
+    normal_speed,
+    side_of,
+    size_that_moves,
+)
 
 # Values of ``set_velocity_bias``.
 SAME = 0
@@ -26,8 +35,8 @@ _POWER_OF_SIZE = 4
 _RATIO_OVERGROWN = 100.0
 
 
-@kernel(inline=True)
-def set_velocity_bias(islands, island, rows, contacts, motion, size, h, contact_rows):
+@subkernel
+def set_velocity_bias(islands, island, rows, contacts, model, state, motion, gravity, h, contact_rows):
     """Change the rows of an island from those of the position solve to those of the velocity solve, where they differ.
 
     They differ where an overlap is being taken out, and where bodies bounce: where an approaching contact really
@@ -35,18 +44,18 @@ def set_velocity_bias(islands, island, rows, contacts, motion, size, h, contact_
 
     Parameters
     ----------
-    islands, island, contacts
+    islands, island, contacts, model, state
         Read.
     rows : RowArrays
         Read: impulse. Written: bias of the contacts' normal rows.
     motion : MotionArrays
-        Read: position_velocity, can_be_pushed.
-    size : float64 [body_count]
-        [m] (read).
+        Read.
+    gravity : float64 [3]
+        [m/s^2] (read).
     h : float
         [s].
     contact_rows : ContactRowArrays
-        Read; ``is_open`` written.
+        Read; ``is_open`` written, and ``bounce_speed`` of what turns into a hit.
 
     Returns
     -------
@@ -61,14 +70,19 @@ def set_velocity_bias(islands, island, rows, contacts, motion, size, h, contact_
         if block >= contacts.count[0]:
             continue
         row = rows.block_row[block]
+        a, b = rows.body_a[block], rows.body_b[block]
         pushes = rows.impulse[row] > 0.0
+        if pushes and contact_rows.restitution[block] > 0.0 and contact_rows.bounce_speed[block] == 0.0:
+            # A corner that turns may part from a wall at the substep's start, and hit it before the end.
+            arms = _meeting_arms(contacts, block, model, state, motion.position_velocity, a, b, h)
+            speed = _speed_of_arms(rows.jacobian, row, arms, motion.free_velocity, a, b)
+            set_bounce_speed(contacts, block, rows, motion.can_be_pushed, gravity, speed, h, contact_rows)
         if pushes and contact_rows.bounce_speed[block] > 0.0:
             differs = bounces = True
-        bias = contact_rows.velocity_bias[block]
-        a, b = rows.body_a[block], rows.body_b[block]
         moved = contact_rows.surface_speed[block] + normal_speed(rows.jacobian, row, motion.position_velocity, a, b)
-        touching = RATIO_TOUCHING * size_that_moves(size, motion.can_be_pushed, a, b)
+        touching = RATIO_TOUCHING * size_that_moves(model.size, motion.can_be_pushed, a, b)
         contact_rows.is_open[block] = contacts.gap[block] + h * moved > touching
+        bias = contact_rows.velocity_bias[block]
         if bias != rows.bias[row]:
             recovers = recovers or rows.bias[row] < 0.0
             rows.bias[row] = bias
@@ -76,6 +90,55 @@ def set_velocity_bias(islands, island, rows, contacts, motion, size, h, contact_
     if not differs:
         return SAME
     return (BOUNCES if bounces else 0) + (RECOVERS if recovers else 0)
+
+
+@subkernel
+def _speed_of_arms(jacobian, row, arms, velocity, a, b):
+    """Normal speed of a row with these arms."""
+    n0, n1, n2 = jacobian[row, 6], jacobian[row, 7], jacobian[row, 8]
+    a0, a1, a2, b0, b1, b2 = arms
+    va, vb = velocity[a], velocity[b]
+    u0 = vb[0] - va[0] + (vb[4] * b2 - vb[5] * b1) - (va[4] * a2 - va[5] * a1)
+    u1 = vb[1] - va[1] + (vb[5] * b0 - vb[3] * b2) - (va[5] * a0 - va[3] * a2)
+    u2 = vb[2] - va[2] + (vb[3] * b1 - vb[4] * b0) - (va[3] * a1 - va[4] * a0)
+    return n0 * u0 + n1 * u1 + n2 * u2
+
+
+@subkernel
+def set_bounce_speed(contacts, contact, rows, can_be_pushed, gravity, speed_free, h, contact_rows):
+    """Set the speed of a bounce by how the surfaces meet.
+
+    A corner of what spins meets a wall with another speed than it has had along the wall's normal at the start. At the
+    poses where they meet free motion ends with u, of which gravity has given h a_n: s = u - h a_n (``contact_rows``).
+
+    Parameters
+    ----------
+    contacts, contact, rows
+        Read.
+    can_be_pushed : bool [body_count]
+        Read.
+    gravity : float64 [3]
+        [m/s^2] (read).
+    speed_free : float
+        u, of the bodies alone [m/s].
+    h : float
+        [s].
+    contact_rows : ContactRowArrays
+        Written: bounce_speed.
+    """
+    row = rows.block_row[contact]
+    u = contact_rows.surface_speed[contact] + speed_free
+    gravity_speed = h * math.sqrt(gravity[0] ** 2 + gravity[1] ** 2 + gravity[2] ** 2)
+    fallen = 0.0
+    for axis in range(3):
+        along = h * gravity[axis]
+        if can_be_pushed[rows.body_a[contact]]:
+            fallen += rows.jacobian[row, axis] * along
+        if can_be_pushed[rows.body_b[contact]]:
+            fallen += rows.jacobian[row, 6 + axis] * along
+    contact_rows.bounce_speed[contact] = bounce_speed(
+        u - fallen, u, max(contacts.gap[contact], 0.0), contact_rows.restitution[contact], gravity_speed, h
+    )
 
 
 @subkernel
@@ -265,12 +328,8 @@ def _meeting_arms(contacts, contact, model, state, velocity, a, b, h):
     a0, a1, a2, b0, b1, b2 = arms_of(contacts, contact, state.position, a, b)
     va, vb = velocity[a], velocity[b]
     shape_a, shape_b = contacts.shape_a[contact], contacts.shape_b[contact]
-    a0, a1, a2 = _turned_arm(
-        shape_a, model, state.orientation[a], a0, a1, a2, h * va[3], h * va[4], h * va[5]
-    )
-    b0, b1, b2 = _turned_arm(
-        shape_b, model, state.orientation[b], b0, b1, b2, h * vb[3], h * vb[4], h * vb[5]
-    )
+    a0, a1, a2 = _turned_arm(shape_a, model, state.orientation[a], a0, a1, a2, h * va[3], h * va[4], h * va[5])
+    b0, b1, b2 = _turned_arm(shape_b, model, state.orientation[b], b0, b1, b2, h * vb[3], h * vb[4], h * vb[5])
     if _are_balls(contacts, contact, model):
         return a0, a1, a2, b0, b1, b2
     # from a's point to b's

@@ -365,14 +365,24 @@ def turn_ahead(islands, island, model, state, velocity, motion, h):
         Read: position_velocity. Written: inverse_inertia.
     h : float
         [s].
+
+    Returns
+    -------
+    float
+        Energy that the spins gain so [J]: the bodies turn as contacts let them, and not as they would in free motion,
+        which keeps it.
     """
+    gained = 0.0
     for index in range(islands.body_first[island], islands.body_first[island + 1]):
         body = islands.body_order[index]
         inertia = model.inertia[body]
         if not _is_isotropic(inertia):
             before, after = _orientations(state.orientation[body], motion.position_velocity[body], inertia, h)
+            has = _spin_energy(velocity[body], inertia, before)
             _keep_momentum(velocity[body], inertia, before, after)
+            gained += 0.5 * (_spin_energy(velocity[body], inertia, after) - has)
             _rotate_inertia(model.inverse_inertia[body], after, motion.inverse_inertia[body])
+    return gained
 
 
 @subkernel

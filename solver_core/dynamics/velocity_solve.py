@@ -80,7 +80,8 @@ def _solve_island(arrays, members, rows, islands, island):
     h = numbers_of(members.settings.step).h
     least_scale = h * numbers_of(members.settings.step).gravity_norm
     last = islands.block_first[island + 1]
-    change = set_velocity_bias(islands, island, rows, contacts, motion, model.size, h, members.problem.contact_rows)
+    gravity, contact_rows = members.settings.gravity, members.problem.contact_rows
+    change = set_velocity_bias(islands, island, rows, contacts, model, state, motion, gravity, h, contact_rows)
     if has_joints(rows, islands, island, contacts.count[0]):
         _solve_jointed_island(arrays, members, rows, islands, island, change)
         return
@@ -89,17 +90,16 @@ def _solve_island(arrays, members, rows, islands, island):
     # Each impact is a cold start, and so is what overlaps that were taken out leave behind, whatever the attempt at the
     # poses was allowed to cost. All of it is spent: an island that is dear moves in small steps from then on.
     budget, spent = max(members.solves.budget[island], CREDIT_START), 0.0
-    bounces, allowed_energy = change != RECOVERS, math.inf
+    bounces, allowed_energy, lost_by_turn = change != RECOVERS, math.inf, 0.0
     if bounces:
-        gravity = members.settings.gravity
         allowed_energy = restitution.allowed_energy(islands, island, rows, contacts, motion, state.velocity, gravity, h)
-        turn_ahead(islands, island, model, state, motion.free_velocity, motion, h)
+        lost_by_turn = -turn_ahead(islands, island, model, state, motion.free_velocity, motion, h)
     move_rows_along(islands, island, rows, contacts, model, state, motion, h, bounces)
     if bounces:
-        spent = _solve_impacts(arrays, members, rows, islands, island, allowed_energy, budget)
+        spent = _solve_impacts(arrays, members, rows, islands, island, allowed_energy, lost_by_turn, budget)
     outcome = _solve_without_restitution(arrays, members, rows, islands, island, budget)
     if bounces:
-        restitution.take_all_blocks(islands, island, last, members.problem.contact_rows)
+        restitution.take_all_blocks(islands, island, last, contact_rows)
     spent += _price(members, outcome)
     gained = not bounces and gains_energy(islands, island, rows, contacts, motion.free_velocity, state.velocity)
     if gained or is_worse_than_nothing(outcome):
@@ -146,7 +146,7 @@ def _solve_jointed_island(arrays, members, rows, islands, island, change):
     if bounces:
         # bounces start from no impulses of contacts
         push_by_contacts(islands, island, rows, contacts, velocity, -1.0)
-    turn_ahead(islands, island, model, state, velocity, motion, step.h)
+    lost_by_turn = -turn_ahead(islands, island, model, state, velocity, motion, step.h)
     move_contact_rows(islands, island, rows, contacts, model, state, motion, step.h, change)
     if not bounces:
         # at the poses of the end, as they are put back there: what turns meanwhile would else be pushed elsewhere
@@ -159,7 +159,7 @@ def _solve_jointed_island(arrays, members, rows, islands, island, change):
     if bounces:
         apply_impulses(rows, islands, island, free_velocity, velocity)
         last = islands.block_first[island + 1]
-        _solve_impacts(arrays, members, rows, islands, island, allowed_energy, math.inf)
+        _solve_impacts(arrays, members, rows, islands, island, allowed_energy, lost_by_turn, math.inf)
         restitution.take_all_blocks(islands, island, last, members.problem.contact_rows)
     outcome, is_swept = solve_jointed(arrays, members, rows, islands, island)
     is_unsolved = outcome[0] > CONVERGED_RELATIVE and not is_swept
@@ -180,8 +180,11 @@ def _copy_velocities(islands, island, source, target):
 
 
 @subkernel(inline=True)
-def _solve_impacts(arrays, members, rows, islands, island, allowed_energy, budget):
-    """Solve the impacts of an island one after the other (``constraints.restitution``); returns the price [sweeps]."""
+def _solve_impacts(arrays, members, rows, islands, island, allowed_energy, lost_by_turn, budget):
+    """Solve the impacts of an island one after the other (``constraints.restitution``); returns the price [sweeps].
+
+    What turning has cost the spins (``turn_ahead``) [J] the first impacts give back.
+    """
     contact_rows, step = members.problem.contact_rows, numbers_of(members.settings.step)
     contacts = members.collision.contacts[members.collision.roles.present[0]]
     free_velocity, velocity, contact_count = members.motion.free_velocity, members.state.velocity, contacts.count[0]
@@ -201,6 +204,10 @@ def _solve_impacts(arrays, members, rows, islands, island, allowed_energy, budge
         islands, island, rows, contact_count, contact_rows, velocity, free_velocity, 1.0
     )
     surplus = kinetic_energy(islands, island, rows, velocity) - allowed_energy
+    if lost_by_turn > 0.0 and surplus <= 0.0:
+        surplus = max(surplus, -lost_by_turn)
+    else:
+        surplus = max(surplus, 0.0)
     for impact in range(restitution.MAX_IMPACTS):
         if not restitution.select_impacts(
             islands, island, last, rows, contact_count, contact_rows, velocity, threshold, impact == 0
