@@ -19,9 +19,9 @@ be lost in the impacts (``allowed_energy``).
 What the substep leaves open takes no part in any of these: how fast surfaces come near that are still apart is the next
 substep's concern, in which they bounce with the whole of that speed.
 
-The solves are the caller's (``dynamics.velocity_solve``). In its order: ``measure_bounces``, ``begin_impacts``, ``set_approach_bias``,
-solve, ``restart_from_velocities``; while ``select_impacts`` finds some, solve and ``end_impact``; ``end_impacts``; the
-solve without restitution; and ``take_all_blocks``.
+The solves are the caller's (``dynamics.velocity_solve``). In its order: ``measure_bounces``, ``begin_impacts``,
+``set_approach_bias``, solve, ``restart_from_velocities``; while ``select_impacts`` finds some, solve and
+``end_impact``; ``end_impacts``; the solve without restitution; and ``take_all_blocks``.
 """
 
 import math
@@ -66,7 +66,7 @@ def measure_bounces(islands, island, rows, contacts, contact_rows, motion, gravi
 
 @subkernel
 def begin_impacts(islands, island, rows, contact_rows, velocity, free_velocity):
-    """Take the impulses off an island's bodies, note its order of blocks and which contacts push, and leave out open ones.
+    """Take the impulses off an island's bodies, note its order of blocks, leave out open ones; note which contacts push.
 
     Parameters
     ----------
