@@ -28,6 +28,7 @@ from .frame_record import allocate_record
 from .integration import allocate_motion
 from .island_solve import FIRST_PASS
 from .position_update import allocate_step_rules
+from .rolling_energy import allocate_rolling
 from .sleeping import allocate_sleep
 from .step_data import (
     BufferRoles,
@@ -190,6 +191,7 @@ def allocate_problem(collision: CollisionArrays, joints: JointArrays, body_count
         rows=allocate_rows(block_capacity, row_capacity, body_count),
         contact_rows=allocate_contact_rows(contact_capacity, block_capacity, joints.row_count),
         step_rules=allocate_step_rules(contact_capacity, body_count),
+        rolling=allocate_rolling(body_count),
         islands=allocate_islands(block_capacity, body_count),
         parent=np.zeros(body_count, np.int64),
         label=np.zeros(body_count, np.int64),

@@ -120,8 +120,8 @@ def apply_forces(model, state, motion, gravity, h):
         if pushed:
             motion.inverse_mass[body] = model.inverse_mass[body]
             _rotate_inertia(model.inverse_inertia[body], state.orientation[body], motion.inverse_inertia[body])
-            keep_linear = _share_kept(model.linear_damping[body], h)
-            keep_angular = _share_kept(model.angular_damping[body], h)
+            keep_linear = share_kept(model.linear_damping[body], h)
+            keep_angular = share_kept(model.angular_damping[body], h)
             for axis in range(3):
                 motion.free_velocity[body, axis] = keep_linear * state.velocity[body, axis] + h * gravity[axis]
                 motion.free_velocity[body, 3 + axis] = keep_angular * state.velocity[body, 3 + axis]
@@ -134,7 +134,7 @@ def apply_forces(model, state, motion, gravity, h):
 
 
 @subkernel
-def _share_kept(damping, h):
+def share_kept(damping, h):
     """Share of a velocity that damping leaves in h; a power costs as much as the rest of a body without it."""
     return 1.0 if damping == 0.0 else (1.0 - damping) ** h
 
@@ -404,6 +404,33 @@ def turn_back(islands, island, model, state, motion, h):
         if not _is_isotropic(inertia):
             before, after = _orientations(state.orientation[body], motion.position_velocity[body], inertia, h)
             _keep_momentum(state.velocity[body], inertia, after, before)
+
+
+@subkernel
+def gain_by_turn(orientation, velocity, turning, inertia, h):
+    """Energy that a body's spin gains as ``integrate_poses`` turns it, at constant angular momentum [J].
+
+    Parameters
+    ----------
+    orientation : float64 [4]
+        Read.
+    velocity, turning : float64 [6]
+        The body's, and that by which it turns (read).
+    inertia : float64 [3]
+        [kg m^2] (read).
+    h : float
+        [s].
+    """
+    if _is_isotropic(inertia):
+        return 0.0
+    before, after = _orientations(orientation, turning, inertia, h)
+    i0, i1, i2 = inertia
+    w, x, y, z = before
+    s0, s1, s2 = rotate_back(w, x, y, z, velocity[3], velocity[4], velocity[5])
+    l0, l1, l2 = rotate(w, x, y, z, i0 * s0, i1 * s1, i2 * s2)
+    w, x, y, z = after
+    l0, l1, l2 = rotate_back(w, x, y, z, l0, l1, l2)
+    return 0.5 * (l0 * l0 / i0 + l1 * l1 / i1 + l2 * l2 / i2 - i0 * s0 * s0 - i1 * s1 * s1 - i2 * s2 * s2)
 
 
 @subkernel

@@ -27,6 +27,7 @@ from ..solvers.small_steps import SmallStepInput, take_small_steps
 from .integration import apply_forces, integrate_poses
 from .islands import find_islands, rests_on_something
 from .motion_bounds import bound_motion
+from .rolling_energy import keep_rolling_energy
 
 
 @entry
@@ -207,6 +208,20 @@ def run_integrate(arrays):
     """Stage ``integrate``: bodies, within their bounds, meshes that deform and shapes that grow."""
     members = views_of(arrays)
     problem, workspace, step = members.problem, members.collision.workspace, numbers_of(members.settings.step)
+    keep_rolling_energy(
+        problem.rows,
+        members.collision.pairs[members.collision.roles.present[0]],
+        members.collision.contacts[members.collision.roles.present[0]],
+        members.collision.contacts[members.collision.roles.last_substep[0]],
+        problem.contact_rows,
+        members.model,
+        members.state,
+        members.motion,
+        problem.step_rules.is_held,
+        problem.rolling,
+        members.settings.gravity,
+        step.h,
+    )
     bound_motion(
         problem.rows,
         problem.islands,

@@ -21,6 +21,7 @@ from ..solvers.small_steps import SmallStepArrays
 from .frame_record import FrameRecord
 from .integration import MotionArrays
 from .position_update import StepRuleArrays
+from .rolling_energy import RollingArrays
 from .sleeping import SleepArrays
 
 
@@ -233,6 +234,7 @@ class ProblemArrays(NamedTuple):
     rows : RowArrays
     contact_rows : ContactRowArrays
     step_rules : StepRuleArrays
+    rolling : RollingArrays
     islands : IslandArrays
     parent, label : int64 [body_count]
         For ``find_islands``.
@@ -249,6 +251,7 @@ class ProblemArrays(NamedTuple):
     rows: RowArrays
     contact_rows: ContactRowArrays
     step_rules: StepRuleArrays
+    rolling: RollingArrays
     islands: IslandArrays
     parent: np.ndarray
     label: np.ndarray

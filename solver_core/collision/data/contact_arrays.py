@@ -49,6 +49,11 @@ class ContactArrays(NamedTuple):
     unrelaxed_gap : float64 [C]
         The part of a negative gap that the shapes do not yet overlap by at the start of the substep. The position solve
         corrects it in full, unrelaxed, within the substep [m].
+    face_length : float64 [C]
+        Of a contact with a mesh the height of its triangle over the longest side, else 0 [m].
+    leftover : float64 [C, 2]
+        After the substep the speed along the normal, below 0 for an approach that the next one takes, and the slip; of
+        contacts that push alone (``rolling_energy``) [m/s].
     impulse : float64 [C, 3]
         On body b, world axes [N s]. ``match_contacts`` writes the matched contact's of the last substep, else 0.
     age : int64 [C]
@@ -72,6 +77,8 @@ class ContactArrays(NamedTuple):
     surface_velocity: np.ndarray
     toi_offset: np.ndarray
     unrelaxed_gap: np.ndarray
+    face_length: np.ndarray
+    leftover: np.ndarray
     impulse: np.ndarray
     age: np.ndarray
     matched: np.ndarray
@@ -157,6 +164,8 @@ def allocate_contacts(capacity: int) -> ContactArrays:
         needed=np.zeros(1, np.int64),
         gap=np.zeros(capacity),
         unrelaxed_gap=np.zeros(capacity),
+        face_length=np.zeros(capacity),
+        leftover=np.zeros((capacity, 2)),
         **integers,
         **vectors,
     )
@@ -254,6 +263,7 @@ def copy_contact(made, source, contacts, target):
     contacts.gap[target] = made.gap[source]
     contacts.matched[target] = made.matched[source]
     contacts.unrelaxed_gap[target] = made.unrelaxed_gap[source]
+    contacts.face_length[target] = made.face_length[source]
     for axis in range(3):
         contacts.position[target, axis] = made.position[source, axis]
         contacts.normal[target, axis] = made.normal[source, axis]

@@ -76,7 +76,7 @@ def append_contacts(body_of, local_pose, scratch, pairs, pair_number, count, joi
             along = holder[0, i] * world[0] + holder[1, i] * world[1] + holder[2, i] * world[2]
             contacts.local_normal[contact, i] = along
             contacts.surface_velocity[contact, i] = contacts.toi_offset[contact, i] = 0.0
-        contacts.unrelaxed_gap[contact] = 0.0
+        contacts.unrelaxed_gap[contact] = contacts.face_length[contact] = 0.0
 
 
 @subkernel

@@ -1,5 +1,7 @@
 """A mesh in the narrow phase: what its contacts are asked with, and how they get into the step's buffers."""
 
+import math
+
 import numpy as np
 
 from ...compiled.kernel import subkernel
@@ -236,10 +238,31 @@ def append_mesh_contacts(
         turn(local_pose[mesh], x, y, z, contacts.local_normal[contact])
         turn(mesh_pose, x, y, z, contacts.normal[contact])
         contacts.unrelaxed_gap[contact] = 0.0
+        contacts.face_length[contact] = _least_height(meshes, number, table.triangle[row])
         x, y, z = surface_velocity(meshes, number, table.triangle[row], table.on_mesh[row])
         turn(mesh_pose, -sign * x, -sign * y, -sign * z, contacts.surface_velocity[contact])
         x, y, z = table.toi_offset[row, 0], table.toi_offset[row, 1], table.toi_offset[row, 2]
         turn(mesh_pose, -sign * x, -sign * y, -sign * z, contacts.toi_offset[contact])
+
+
+@subkernel
+def _least_height(meshes, number, triangle):
+    """Height of a triangle over its longest side [m]: how far it goes on the way across a strip of such."""
+    corners, first = meshes.triangle[meshes.triangle_start[number] + triangle], meshes.vertex_start[number]
+    longest = 0.0
+    for corner in range(3):
+        one = meshes.vertex[first + corners[corner]]
+        two = meshes.vertex[first + corners[(corner + 1) % 3]]
+        longest = max(longest, (two[0] - one[0]) ** 2 + (two[1] - one[1]) ** 2 + (two[2] - one[2]) ** 2)
+    zero, one, two = (
+        meshes.vertex[first + corners[0]],
+        meshes.vertex[first + corners[1]],
+        meshes.vertex[first + corners[2]],
+    )
+    a0, a1, a2 = one[0] - zero[0], one[1] - zero[1], one[2] - zero[2]
+    b0, b1, b2 = two[0] - zero[0], two[1] - zero[1], two[2] - zero[2]
+    c0, c1, c2 = a1 * b2 - a2 * b1, a2 * b0 - a0 * b2, a0 * b1 - a1 * b0
+    return math.sqrt((c0 * c0 + c1 * c1 + c2 * c2) / longest) if longest > 0.0 else 0.0
 
 
 @subkernel
