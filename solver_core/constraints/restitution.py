@@ -66,7 +66,7 @@ def measure_bounces(islands, island, rows, contacts, contact_rows, motion, gravi
 
 @subkernel
 def begin_impacts(islands, island, rows, contact_rows, velocity, free_velocity):
-    """Take the impulses off an island's bodies, note its order of blocks, leave out open ones; note which contacts push.
+    """Take the impulses off an island's bodies, note its order of blocks, and which contacts push; leave out open ones.
 
     Parameters
     ----------

@@ -74,7 +74,10 @@ def set_velocity_bias(islands, island, rows, contacts, model, state, motion, gra
         pushes = rows.impulse[row] > 0.0
         if pushes and contact_rows.restitution[block] > 0.0 and contact_rows.bounce_speed[block] == 0.0:
             # A corner that turns may part from a wall at the substep's start, and hit it before the end.
-            arms = _meeting_arms(contacts, block, model, state, motion.position_velocity, a, b, h)
+            if _has_toi_offset(contacts, block):
+                arms = arms_of(contacts, block, state.position, a, b)
+            else:
+                arms = _meeting_arms(contacts, block, model, state, motion.position_velocity, a, b, h)
             speed = _speed_of_arms(rows.jacobian, row, arms, motion.free_velocity, a, b)
             set_bounce_speed(contacts, block, rows, motion.can_be_pushed, gravity, speed, h, contact_rows)
         if pushes and contact_rows.bounce_speed[block] > 0.0:
@@ -173,10 +176,14 @@ def move_rows_along(islands, island, rows, contacts, model, state, motion, h, bo
     jacobian, response, diagonal = rows.jacobian, rows.response, rows.diagonal
     for index in range(islands.block_first[island], islands.block_first[island + 1]):
         block = islands.block_order[index]
-        if block >= contacts.count[0] or _has_toi_offset(contacts, block):
+        is_fast = block < contacts.count[0] and _has_toi_offset(contacts, block)
+        if block >= contacts.count[0] or (is_fast and not bounces):
             continue
         a, b = rows.body_a[block], rows.body_b[block]
-        if bounces:
+        if is_fast:
+            # they are those of when it meets, but the inertia is another one
+            arms = arms_of(contacts, block, state.position, a, b)
+        elif bounces:
             arms = _meeting_arms(contacts, block, model, state, position_velocity, a, b, h)
         else:
             # These push for many substeps, so a small torque of theirs would add up.
