@@ -334,6 +334,35 @@ def end_impact(islands, island, rows, contact_count, contact_rows, velocity, fre
 
 
 @subkernel
+def take_from_spins(islands, island, rows, velocity, free_velocity, surplus):
+    """Slow an island's spins by what no impact could take of the energy that turning has given them.
+
+    Parameters
+    ----------
+    islands, island, rows
+        Read.
+    velocity, free_velocity : float64 [body_count, 6]
+        Written.
+    surplus : float
+        [J].
+    """
+    if not surplus > 0.0:
+        return
+    energy = 0.0
+    for index in range(islands.body_first[island], islands.body_first[island + 1]):
+        body = islands.body_order[index]
+        for i in range(3, 6):
+            for j in range(3, 6):
+                energy += 0.5 * velocity[body, i] * rows.body_mass[body, i, j] * velocity[body, j]
+    share = math.sqrt(max(1.0 - surplus / energy, 0.0)) if energy > 0.0 else 1.0
+    for index in range(islands.body_first[island], islands.body_first[island + 1]):
+        body = islands.body_order[index]
+        for i in range(3, 6):
+            velocity[body, i] *= share
+            free_velocity[body, i] = velocity[body, i]
+
+
+@subkernel
 def end_impacts(islands, island, last, rows, contact_count, contact_rows):
     """Put the blocks of an island back that are not open, for the solve without restitution.
 

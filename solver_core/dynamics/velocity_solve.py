@@ -219,6 +219,8 @@ def _solve_impacts(arrays, members, rows, islands, island, allowed_energy, lost_
         surplus = restitution.end_impact(
             islands, island, rows, contact_count, contact_rows, velocity, free_velocity, surplus
         )
+    # of what was there before the turn nothing is to be taken: sliding contacts may have had it
+    restitution.take_from_spins(islands, island, rows, velocity, free_velocity, min(surplus, -lost_by_turn))
     restitution.end_impacts(islands, island, last, rows, contact_count, contact_rows)
     return spent
 
