@@ -12,8 +12,9 @@ detection pass; fills ``contacts`` except ``impulse`` and ``age``, and the rest 
 import numpy as np
 
 from ..compiled.kernel import subkernel
-from .convex_contacts import make_convex_contacts
+from .convex_contacts import make_convex_contacts, stops_motion
 from .data.contact_arrays import STATUS_CAPACITY, STATUS_OK, STATUS_UNFORESEEN_OVERLAP
+from .data.contact_buffers import drop_contacts
 from .end_pose_contacts import add_end_pose_contacts, has_unforeseen_overlap, plan_end_pose_check, stays_apart
 from .mesh_pair_contacts import make_mesh_contacts
 from .pair_cache import find_same_pair, first_candidate, reuse_contacts
@@ -68,7 +69,13 @@ def narrow_phase(arrays, first_pair, end_pair):
         if is_later_pass:
             previous_pass_number = find_same_pair(previous_pass_pairs, pair.a, pair.b, previous_pass_number)
         approach = approach_of_substep(arrays, pair)
-        if not reuse_contacts(arrays, pair, approach, last_substep_number, previous_pass_number):
+        is_reused = reuse_contacts(arrays, pair, approach, last_substep_number, previous_pass_number)
+        if is_reused and not pair.with_mesh and pairs.is_recycled[pair_number]:
+            fall = arrays.step.gravity_norm * arrays.step.h * arrays.step.h
+            if stops_motion(arrays, pair, fall):
+                drop_contacts(pairs, pair_number, arrays.contacts)
+                is_reused = False
+        if not is_reused:
             if pair.with_mesh:
                 make_mesh_contacts(arrays, pair, approach)
             elif not make_convex_contacts(arrays, pair, approach):

@@ -325,6 +325,10 @@ class PairScratch(NamedTuple):
         [m]
     shrunk : float64 [3]
         ``parameters`` of a shape that is made smaller.
+    scale_a, scale_b : float64 [3]
+        By which distances take the cores for smaller, along the axes of their own frames; 1 but while a pair is swept.
+    worn : float64 [1]
+        By how much both radii around the cores, together, are smaller then [m].
     carried : float64 [3, 3]
         For ``match_contacts``: where an earlier contact would be now; world [m].
     heights : float64 [2, V]
@@ -347,6 +351,9 @@ class PairScratch(NamedTuple):
     on_edge: np.ndarray
     edge_tail: np.ndarray
     shrunk: np.ndarray
+    scale_a: np.ndarray
+    scale_b: np.ndarray
+    worn: np.ndarray
     carried: np.ndarray
     heights: np.ndarray
     near_edges_a: NearEdges
@@ -512,6 +519,9 @@ def allocate_pair_scratch(vertex_count: int, edge_count: int, loop_length: int) 
         on_edge=np.zeros((4, 3)),
         edge_tail=np.zeros(3),
         shrunk=np.zeros(3),
+        scale_a=np.ones(3),
+        scale_b=np.ones(3),
+        worn=np.zeros(1),
         carried=np.zeros((3, 3)),
         heights=np.zeros((2, vertex_count)),
         near_edges_a=_near_edges(edge_count),

@@ -34,15 +34,15 @@ def shape_distance(polytopes, a, b, x, y, z, reach, touching, scratch):
     touching : float
         Distances of the cores below it count as none [m].
     scratch : PairScratch
-        Relative pose and a sheet's side (read); closest points of the cores, and the direction (written if the cores
-        are apart).
+        Relative pose, scales and a sheet's side (read); closest points of the cores, and the direction (written if
+        the cores are apart).
 
     Returns
     -------
     float
         [m]; not above 0 where they overlap.
     """
-    radii = rounding(a) + rounding(b)
+    radii = rounding(a) + rounding(b) - scratch.worn[0]
     if has_axis(a.kind) or has_axis(b.kind):
         distance = closest_cores(polytopes, a, b, x, y, z, reach + radii, touching, scratch)
     else:
