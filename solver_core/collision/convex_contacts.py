@@ -24,7 +24,7 @@ from .data.workspace import (
 )
 from .distance.closest_points import into_frame
 from .distance.round_support import LOWER_CAP, UPPER_CAP
-from .distance.shape_distance import RATIO_FAST
+from .distance.shape_distance import RATIO_FAST, RATIO_SAME_NORMAL, RATIO_STOPS
 from .manifold.polytope_contacts import polytope_contacts
 from .scaled_shapes import set_surface_velocity
 from .swept_motion import closest_approach, take_poses
@@ -32,11 +32,6 @@ from .time_of_impact import SEPARATED_BY_CCD, find_time_of_impact, shift_to_star
 
 # A value of PairArrays.reach that recycles nothing, like SEPARATED_BY_CCD: of contacts that hold in this pass only.
 NOT_KEPT = -1.0
-
-# Contacts stop nothing where the bodies come nearer by less than this share of the smaller size in a substep.
-RATIO_STOPS = 1e-6
-# Two normals whose cosine differs from 1 by less than this are one: within a milliradian.
-RATIO_SAME_NORMAL = 5e-7
 
 
 @subkernel(inline=True)

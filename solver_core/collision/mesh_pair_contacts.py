@@ -4,6 +4,7 @@ import numpy as np
 
 from ..compiled.function_tables import call_for_count
 from ..compiled.kernel import subkernel
+from .convex_contacts import NOT_KEPT
 from .data.contact_buffers import remember_pose
 from .data.workspace import MESHES, RATIO_MARGIN, is_round
 from .mesh.mesh_pairs import append_mesh_contacts, exchange_poses, hold_contacts, set_centers, set_path
@@ -26,12 +27,17 @@ def make_mesh_contacts(arrays, pair, approach):
     start_probe(arrays, pair)
     # If the other shape moves fast, contacts are only searched for along its path.
     reach = approach + RATIO_MARGIN * pair.size
-    reach -= set_path_by(arrays, pair, arrays.state.velocity, probe.path)
+    least = RATIO_MARGIN * pair.size
+    reach -= set_path_by(arrays, pair, arrays.state.velocity, least, probe.path)
     if predicted.detection_pass[0] > 0:
-        set_path_by(arrays, pair, predicted.velocity, probe.new_path)
+        set_path_by(arrays, pair, predicted.velocity, least, probe.new_path)
+    set_path_by(arrays, pair, arrays.state.velocity, 0.0, probe.motion)
+    probe.fall[0] = arrays.step.gravity_norm * arrays.step.h * arrays.step.h
     remember_pose(pairs, pair_number, reach, workspace.scratch.pose)
     first, held = pairs.last_substep_start[pair_number], pairs.last_substep_count[pair_number]
     count = find_mesh_contacts(arrays, pair, reach, first, held, arrays.last_substep_contacts)
+    if probe.is_ahead[0]:
+        pairs.reach[pair_number] = pairs.cull_distance[pair_number] = NOT_KEPT
     append_contacts_of_mesh(arrays, pair, mesh_pose, count, np.bool_(False))
     kind = arrays.model.shapes.kind[pair.moving]
     pairs.is_curved[pair_number] = is_round(kind) and count > 0
@@ -43,15 +49,16 @@ def start_probe(arrays, pair):
     workspace, body = arrays.workspace, arrays.model.shapes.body[pair.moving]
     probe, shape_pose = workspace.meshes.probe, workspace.shape_pose
     set_centers(shape_pose[pair.moving], workspace.body_pose[body], shape_pose[pair.other], probe)
+    probe.is_ahead[0] = False
     mesh_pose, up = shape_pose[pair.other], workspace.scratch.pose.up
     for i in range(3):
-        probe.path[i], probe.new_path[i] = 0.0, 0.0
+        probe.path[i], probe.new_path[i], probe.motion[i] = 0.0, 0.0, 0.0
         probe.up[i] = mesh_pose[0, i] * up[0] + mesh_pose[1, i] * up[1] + mesh_pose[2, i] * up[2]
 
 
 @subkernel
-def set_path_by(arrays, pair, velocity, path):
-    """Write the path of the other shape by some velocities of the bodies; return its length [m]."""
+def set_path_by(arrays, pair, velocity, least, path):
+    """Write the path of the other shape by some velocities of the bodies; return its length, if above ``least`` [m]."""
     workspace, body_of = arrays.workspace, arrays.model.shapes.body
     return set_path(
         velocity,
@@ -61,7 +68,7 @@ def set_path_by(arrays, pair, velocity, path):
         workspace.shape_pose[pair.other],
         workspace.shape_pose[pair.moving],
         arrays.step.h,
-        pair.size,
+        least,
         path,
     )
 

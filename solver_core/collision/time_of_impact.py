@@ -16,9 +16,17 @@ contacts. If contacts with others change the motion of their bodies, another det
 """
 
 from ..compiled.kernel import subkernel
-from .data.workspace import CAPSULE, INFINITE, POSITION, RATIO_MARGIN, SPHERE, has_axis
+from .data.workspace import INFINITE, POSITION, RATIO_MARGIN
 from .distance.closest_points import RATIO_TOUCHING, to_middle
-from .distance.shape_distance import MOST_STEPS, NO_IMPACT, RATIO_FAST, shape_distance
+from .distance.shape_distance import (
+    MOST_STEPS,
+    NO_IMPACT,
+    RATIO_FAST,
+    RATIO_WORN,
+    restore_shapes,
+    shape_distance,
+    wear,
+)
 from .swept_motion import (
     closest_approach,
     closing_speed,
@@ -28,11 +36,7 @@ from .swept_motion import (
     velocity_change_bound,
 )
 
-# By how much a shape that is followed is smaller than it is (fraction of the smaller one's size): what counts as
-# touching in rows, ``contact_rows.RATIO_TOUCHING``.
-RATIO_WORN = 1e-5
-
-# Shapes meet when they are this close.
+# Shapes meet when they are this close (fraction of the smaller one's size).
 RATIO_MEETING = 1e-6
 
 # Value of PairArrays.reach of pairs that pass each other, and get no contacts.
@@ -109,31 +113,12 @@ def advance_to_impact(workspace, pair, velocity_a, velocity_b, h, horizon, slack
         Fraction of the substep after which they meet, or are closest; 0 also if they overlap at the start; NO_IMPACT.
     """
     scratch = workspace.scratch
-    scratch.worn[0] = wear(workspace.polytopes, pair.shape_a, pair.size, scratch.scale_a)
-    scratch.worn[0] += wear(workspace.polytopes, pair.shape_b, pair.size, scratch.scale_b)
+    loss = RATIO_WORN * pair.size
+    scratch.worn[0] = wear(workspace.polytopes, pair.shape_a, loss, scratch.scale_a)
+    scratch.worn[0] += wear(workspace.polytopes, pair.shape_b, loss, scratch.scale_b)
     fraction = follow_pair(workspace, pair, velocity_a, velocity_b, h, horizon, slack)
-    scratch.worn[0] = 0.0
-    for i in range(3):
-        scratch.scale_a[i] = scratch.scale_b[i] = 1.0
+    restore_shapes(scratch)
     return fraction
-
-
-@subkernel
-def wear(polytopes, shape, size, scale):
-    """Write the scale that makes a core smaller by what counts as touching; return what the radius around it loses [m].
-
-    Along each axis of its frame both ends come in by that length. A sheet has none to lose across itself.
-    """
-    loss = RATIO_WORN * size
-    parameters, bounds = shape.parameters, polytopes.bounds[shape.polytope]
-    if shape.kind in (SPHERE, CAPSULE):
-        return min(loss, parameters[0])
-    for i in range(3):
-        half = 0.5 * (bounds[1, i] - bounds[0, i])
-        if has_axis(shape.kind):
-            half = parameters[1] if i == 2 else parameters[0]
-        scale[i] = max(1.0 - loss / half, 0.0) if half > 0.0 else 1.0
-    return 0.0
 
 
 @subkernel
@@ -165,9 +150,7 @@ def follow_pair(workspace, pair, velocity_a, velocity_b, h, horizon, slack):
             least, least_fraction, p, q, r = distance, fraction, x, y, z
         if fraction == horizon:
             break
-        closing = closing_speed(
-            pose, closest.direction, velocity_a, velocity_b, radius_a, radius_b, rolls_a, rolls_b
-        )
+        closing = closing_speed(pose, closest.direction, velocity_a, velocity_b, radius_a, radius_b, rolls_a, rolls_b)
         if closing <= 0.0:
             break
         fraction = min(fraction + distance / (h * closing), horizon)

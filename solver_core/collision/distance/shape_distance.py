@@ -13,6 +13,15 @@ RATIO_FAST = 0.25
 # Steps of following a pair. Bodies that turn and nearly graze each other may need more; they count as meeting then.
 MOST_STEPS = 40
 
+# By how much a shape that is followed is smaller than it is (share of the smaller one's size): what counts as touching
+# in rows, ``contact_rows.RATIO_TOUCHING``.
+RATIO_WORN = 1e-5
+
+# Contacts stop nothing where the bodies come nearer by less than this share of the smaller size in a substep.
+RATIO_STOPS = 1e-6
+# Two normals whose cosine differs from 1 by less than this are one: within a milliradian.
+RATIO_SAME_NORMAL = 5e-7
+
 # What searches for a time of impact return for shapes that pass each other.
 NO_IMPACT = -1.0
 
@@ -48,6 +57,31 @@ def shape_distance(polytopes, a, b, x, y, z, reach, touching, scratch):
     else:
         distance = closest_points(polytopes, a.polytope, b.polytope, x, y, z, reach + radii, touching, scratch)
     return distance - radii
+
+
+@subkernel
+def wear(polytopes, shape, loss, scale):
+    """Write the scale that makes a core smaller by ``loss`` [m]; return what the radius around it loses [m].
+
+    Along each axis of its frame both ends come in by that length. A sheet has none to lose across itself.
+    """
+    parameters, bounds = shape.parameters, polytopes.bounds[shape.polytope]
+    if shape.kind == SPHERE or shape.kind == CAPSULE:
+        return min(loss, parameters[0])
+    for i in range(3):
+        half = 0.5 * (bounds[1, i] - bounds[0, i])
+        if has_axis(shape.kind):
+            half = parameters[1] if i == 2 else parameters[0]
+        scale[i] = max(1.0 - loss / half, 0.0) if half > 0.0 else 1.0
+    return 0.0
+
+
+@subkernel
+def restore_shapes(scratch):
+    """Let distances take both shapes for what they are."""
+    scratch.worn[0] = 0.0
+    for i in range(3):
+        scratch.scale_a[i] = scratch.scale_b[i] = 1.0
 
 
 @subkernel

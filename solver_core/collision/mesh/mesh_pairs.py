@@ -10,7 +10,6 @@ from ..data.workspace import (
     FACE_OF_B,
     NO_CONTACT,
     POSITION,
-    RATIO_MARGIN,
     SPHERE,
 )
 from .mesh_contacts import bound_path, mesh_contacts
@@ -99,10 +98,10 @@ def is_within(tables, number, polytopes, outside, inside, scratch, pair_kernels)
 
 
 @subkernel
-def set_path(velocity, mesh_body, other_body, body_pose, mesh_pose, other_pose, h, size, step):
+def set_path(velocity, mesh_body, other_body, body_pose, mesh_pose, other_pose, h, least, step):
     """Write the other shape's path in this substep, seen from the mesh and in its frame; return its length [m].
 
-    A path within the margin in which contacts are made anyway counts as none.
+    A path no longer than ``least`` [m] counts as none.
     """
     length = 0.0
     for i in range(3):
@@ -115,7 +114,7 @@ def set_path(velocity, mesh_body, other_body, body_pose, mesh_pose, other_pose, 
         step[i] = h * along
         length += step[i] * step[i]
     length = length**0.5
-    if length <= RATIO_MARGIN * size:
+    if length <= least:
         step[0], step[1], step[2] = 0.0, 0.0, 0.0
         return 0.0
     x, y, z = step[0], step[1], step[2]
