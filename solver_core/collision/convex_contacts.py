@@ -62,7 +62,7 @@ def make_convex_contacts(arrays, pair, approach):
     first, is_fast = contacts.count[0], approach > fast
     if not is_fast:
         make_start_contacts(arrays, pair, approach, fastest)
-        if not stops_motion(arrays, pair, fall):
+        if not stops_motion(arrays, pair, approach):
             return True
     # What gravity adds may lead them a little farther than they are predicted to come.
     horizon = 1.0 + min(1.0, fall / fastest) if fastest > 0.0 else 1.0
@@ -125,25 +125,28 @@ def make_start_contacts(arrays, pair, approach, fastest):
 
 
 @subkernel
-def stops_motion(arrays, pair, fall):
+def stops_motion(arrays, pair, approach):
     """Whether a contact of a pair stops what the bodies are about to do by their velocities at the start.
 
     Parameters
     ----------
     arrays, pair : NarrowPhaseArrays, Pair
         Contacts and velocities read.
-    fall : float
-        What gravity may add to an approach in the substep [m].
+    approach : float
+        How much nearer points of the two shapes may come in the substep, with what gravity may add [m].
 
     Returns
     -------
     bool
     """
-    contacts, h, body_pose = arrays.contacts, arrays.step.h, arrays.workspace.body_pose
+    contacts, step, body_pose = arrays.contacts, arrays.step, arrays.workspace.body_pose
+    least, fall = RATIO_STOPS * pair.size, step.gravity_norm * step.h * step.h
+    if approach - fall <= least:
+        return False
     first, count = arrays.pairs.contact_start[pair.number], arrays.pairs.contact_count[pair.number]
     for contact in range(first, first + count):
-        closing = -h * gap_speed(contacts, contact, body_pose, arrays.state.velocity)
-        if closing > RATIO_STOPS * pair.size and closing + fall > contacts.gap[contact]:
+        closing = -step.h * gap_speed(contacts, contact, body_pose, arrays.state.velocity)
+        if closing > least and closing + fall > contacts.gap[contact]:
             return True
     return False
 

@@ -7,6 +7,7 @@ from ..compiled.kernel import subkernel
 from .convex_contacts import NOT_KEPT
 from .data.contact_buffers import remember_pose
 from .data.workspace import MESHES, RATIO_MARGIN, is_round
+from .distance.shape_distance import loss_of
 from .mesh.mesh_pairs import append_mesh_contacts, exchange_poses, hold_contacts, set_centers, set_path
 
 
@@ -33,6 +34,8 @@ def make_mesh_contacts(arrays, pair, approach):
         set_path_by(arrays, pair, predicted.velocity, least, probe.new_path)
     set_path_by(arrays, pair, arrays.state.velocity, 0.0, probe.motion)
     probe.fall[0] = arrays.step.gravity_norm * arrays.step.h * arrays.step.h
+    size_a, size_b = workspace.size[pair.a], workspace.size[pair.b]
+    probe.loss[0] = loss_of(size_a, pair.moves_a, pair.size) + loss_of(size_b, pair.moves_b, pair.size)
     remember_pose(pairs, pair_number, reach, workspace.scratch.pose)
     first, held = pairs.last_substep_start[pair_number], pairs.last_substep_count[pair_number]
     count = find_mesh_contacts(arrays, pair, reach, first, held, arrays.last_substep_contacts)

@@ -70,11 +70,10 @@ def narrow_phase(arrays, first_pair, end_pair):
             previous_pass_number = find_same_pair(previous_pass_pairs, pair.a, pair.b, previous_pass_number)
         approach = approach_of_substep(arrays, pair)
         is_reused = reuse_contacts(arrays, pair, approach, last_substep_number, previous_pass_number)
-        if is_reused and not pair.with_mesh and pairs.is_recycled[pair_number]:
-            fall = arrays.step.gravity_norm * arrays.step.h * arrays.step.h
-            if stops_motion(arrays, pair, fall):
-                drop_contacts(pairs, pair_number, arrays.contacts)
-                is_reused = False
+        if is_reused and pairs.is_recycled[pair_number] and stops_motion(arrays, pair, approach):
+            # Is what they stop what happens? They are made anew with that in mind.
+            drop_contacts(pairs, pair_number, arrays.contacts)
+            is_reused = False
         if not is_reused:
             if pair.with_mesh:
                 make_mesh_contacts(arrays, pair, approach)

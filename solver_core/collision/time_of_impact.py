@@ -22,7 +22,7 @@ from .distance.shape_distance import (
     MOST_STEPS,
     NO_IMPACT,
     RATIO_FAST,
-    RATIO_WORN,
+    loss_of,
     restore_shapes,
     shape_distance,
     wear,
@@ -113,9 +113,10 @@ def advance_to_impact(workspace, pair, velocity_a, velocity_b, h, horizon, slack
         Fraction of the substep after which they meet, or are closest; 0 also if they overlap at the start; NO_IMPACT.
     """
     scratch = workspace.scratch
-    loss = RATIO_WORN * pair.size
-    scratch.worn[0] = wear(workspace.polytopes, pair.shape_a, loss, scratch.scale_a)
-    scratch.worn[0] += wear(workspace.polytopes, pair.shape_b, loss, scratch.scale_b)
+    loss_a = loss_of(workspace.size[pair.a], pair.moves_a, pair.size)
+    loss_b = loss_of(workspace.size[pair.b], pair.moves_b, pair.size)
+    scratch.worn[0] = wear(workspace.polytopes, pair.shape_a, loss_a, scratch.scale_a)
+    scratch.worn[0] += wear(workspace.polytopes, pair.shape_b, loss_b, scratch.scale_b)
     fraction = follow_pair(workspace, pair, velocity_a, velocity_b, h, horizon, slack)
     restore_shapes(scratch)
     return fraction

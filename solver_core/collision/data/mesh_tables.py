@@ -77,6 +77,8 @@ class MeshProbe(NamedTuple):
         The first of these, also where it is shorter than what counts as a path [m].
     fall : float64 [1]
         What gravity may add to it [m].
+    loss : float64 [1]
+        By how much the other shape is smaller where it is followed, for both [m].
     is_ahead : bool [1]
         Whether contacts were made elsewhere on it than at the start, or left out.
     center, mass_center : float64 [3]
@@ -97,6 +99,7 @@ class MeshProbe(NamedTuple):
     new_path: np.ndarray
     motion: np.ndarray
     fall: np.ndarray
+    loss: np.ndarray
     is_ahead: np.ndarray
     center: np.ndarray
     mass_center: np.ndarray
@@ -183,6 +186,7 @@ def allocate_mesh_probe() -> MeshProbe:
     return MeshProbe(
         *(np.zeros(3) for _ in range(5)),
         fall=np.zeros(1),
+        loss=np.zeros(1),
         is_ahead=np.zeros(1, np.bool_),
         center=np.zeros(3),
         mass_center=np.zeros(3),

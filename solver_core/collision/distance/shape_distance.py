@@ -13,9 +13,11 @@ RATIO_FAST = 0.25
 # Steps of following a pair. Bodies that turn and nearly graze each other may need more; they count as meeting then.
 MOST_STEPS = 40
 
-# By how much a shape that is followed is smaller than it is (share of the smaller one's size): what counts as touching
-# in rows, ``contact_rows.RATIO_TOUCHING``.
-RATIO_WORN = 1e-5
+# By how much a shape that is followed is smaller than it is (share of its size): what counts as touching in rows,
+# ``contact_rows.RATIO_TOUCHING``, by which a body may be off its place.
+RATIO_LOSS = 1e-5
+# ... but no more than this share of the smaller shape's size: what is small feels what is uneven by more.
+RATIO_MOST_LOSS = 1e-3
 
 # Contacts stop nothing where the bodies come nearer by less than this share of the smaller size in a substep.
 RATIO_STOPS = 1e-6
@@ -57,6 +59,12 @@ def shape_distance(polytopes, a, b, x, y, z, reach, touching, scratch):
     else:
         distance = closest_points(polytopes, a.polytope, b.polytope, x, y, z, reach + radii, touching, scratch)
     return distance - radii
+
+
+@subkernel
+def loss_of(size, moves, pair_size):
+    """By how much a shape of a size is smaller where it is followed; what stands is where it is to rounding [m]."""
+    return min(RATIO_LOSS * (size if moves else pair_size), RATIO_MOST_LOSS * pair_size)
 
 
 @subkernel

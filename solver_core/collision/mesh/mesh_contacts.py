@@ -34,7 +34,6 @@ from ..distance.shape_distance import (
     RATIO_FAST,
     RATIO_SAME_NORMAL,
     RATIO_STOPS,
-    RATIO_WORN,
     depth_of_point,
     restore_shapes,
     wear,
@@ -269,7 +268,7 @@ def meet_triangle(polytopes, pair, probe, path, slack, scratch):
         NO_IMPACT.
     """
     # The triangle has nothing to lose, so the other loses for both.
-    scratch.worn[0] = wear(polytopes, pair.other, 2.0 * RATIO_WORN * pair.size, scratch.scale_b)
+    scratch.worn[0] = wear(polytopes, pair.other, probe.loss[0], scratch.scale_b)
     share = follow_to_triangle(polytopes, pair, probe, path, slack, scratch)
     restore_shapes(scratch)
     return share
