@@ -24,7 +24,7 @@ from .data.workspace import (
 )
 from .distance.closest_points import into_frame
 from .distance.round_support import LOWER_CAP, UPPER_CAP
-from .distance.shape_distance import RATIO_FAST, RATIO_SAME_NORMAL, RATIO_STOPS
+from .distance.shape_distance import RATIO_FAST, RATIO_SAME_NORMAL, RATIO_STOPS, horizon_of
 from .manifold.polytope_contacts import polytope_contacts
 from .scaled_shapes import set_surface_velocity
 from .swept_motion import closest_approach, take_poses
@@ -54,7 +54,7 @@ def make_convex_contacts(arrays, pair, approach):
         False if the shapes pass each other and are separated by CCD.
     """
     pairs, contacts, workspace, step = arrays.pairs, arrays.contacts, arrays.workspace, arrays.step
-    pair_number, velocity, body_of = pair.number, arrays.state.velocity, arrays.model.shapes.body
+    pair_number, velocity = pair.number, arrays.state.velocity
     fast, fall = RATIO_FAST * pair.size, step.gravity_norm * step.h * step.h
     slack = sweep_slack(pair, workspace.size, fall) + step.h * pair.surface_speed
     radius_a, radius_b = pair.shape_a.swept_radius, pair.shape_b.swept_radius
@@ -62,11 +62,9 @@ def make_convex_contacts(arrays, pair, approach):
     first, is_fast = contacts.count[0], approach > fast
     if not is_fast:
         make_start_contacts(arrays, pair, approach, fastest)
-        if not stops_motion(arrays, pair, approach):
+        if meeting_time(arrays, pair, approach) == INFINITE:
             return True
-    # What gravity adds may lead them a little farther than they are predicted to come.
-    horizon = 1.0 + min(1.0, fall / fastest) if fastest > 0.0 else 1.0
-    fraction, is_predicted = find_time_of_impact(arrays, pair, slack, horizon)
+    fraction, is_predicted = find_time_of_impact(arrays, pair, slack, horizon_of(fall, fastest))
     if is_fast and fraction < 0.0 and is_predicted and workspace.predicted.detection_pass[0] + 1 >= MAX_PASSES:
         # If no other pass follows, it must not matter where they come to: a plane from the start holds everywhere.
         fraction = 0.0
@@ -81,19 +79,42 @@ def make_convex_contacts(arrays, pair, approach):
         start_contacts(pairs, pair_number, first, np.int64(NO_CONTACT), np.int64(-1), np.bool_(False))
         return False
     reach = max(1.0 - fraction, 0.0) * approach + RATIO_MARGIN * pair.size + slack
-    remember_pose(pairs, pair_number, NOT_KEPT, workspace.scratch.pose)
+    impact_velocity = workspace.predicted.velocity if is_predicted else velocity
+    va, vb = impact_velocity[pair.body_a], impact_velocity[pair.body_b]
+    make_contacts_on_the_way(arrays, pair, fraction, va, vb, reach, fastest)
+    return True
+
+
+@subkernel
+def make_contacts_on_the_way(arrays, pair, fraction, va, vb, reach, fastest):
+    """Append the contacts of a pair where the shapes meet, at the poses in the scratch; they hold in this pass only.
+
+    Parameters
+    ----------
+    arrays, pair : NarrowPhaseArrays, Pair
+        The pair's entry in the cache, the contacts and the scratch are written.
+    fraction : float
+        Of the substep, after which they meet.
+    va, vb : float64 [6]
+        Velocities that lead the bodies there (read).
+    reach : float
+        Largest gap that makes a contact there [m].
+    fastest : float
+        As of ``make_start_contacts``.
+    """
+    pairs, contacts, workspace = arrays.pairs, arrays.contacts, arrays.workspace
+    scratch, first = workspace.scratch, contacts.count[0]
+    remember_pose(pairs, pair.number, NOT_KEPT, scratch.pose)
     favour_face(arrays, pair)
     count, _ = find_manifold(arrays, pair, reach, INFINITE)
-    if count > 0 and fastest > fast:
-        count = add_anti_tunnelling_contacts(workspace, pair, reach, step.maximal_points, count)
+    if count > 0 and fastest > RATIO_FAST * pair.size:
+        count = add_anti_tunnelling_contacts(workspace, pair, reach, arrays.step.maximal_points, count)
     append_contacts(
-        body_of, workspace.local_pose, workspace.scratch, pairs, pair_number, count, np.bool_(False), contacts
+        arrays.model.shapes.body, workspace.local_pose, scratch, pairs, pair.number, count, np.bool_(False), contacts
     )
-    impact_velocity = workspace.predicted.velocity if is_predicted else velocity
-    shift_to_start(arrays, pair, first, fraction, impact_velocity, 0.0)
+    shift_to_start(arrays, pair, first, fraction, va, vb, 0.0)
     if pair.surface_speed > 0.0:
         set_surface_velocity(workspace, pair, contacts, first)
-    return True
 
 
 @subkernel
@@ -125,8 +146,10 @@ def make_start_contacts(arrays, pair, approach, fastest):
 
 
 @subkernel
-def stops_motion(arrays, pair, approach):
-    """Whether a contact of a pair stops what the bodies are about to do by their velocities at the start.
+def meeting_time(arrays, pair, approach):
+    """When the bodies of a pair come to a contact that stops them, by their velocities at the start.
+
+    A contact that they come to a little later counts as well, as gravity may lead them there.
 
     Parameters
     ----------
@@ -137,37 +160,40 @@ def stops_motion(arrays, pair, approach):
 
     Returns
     -------
-    bool
+    float
+        Fraction of the substep; INFINITE if no contact stops them.
     """
     contacts, step, body_pose = arrays.contacts, arrays.step, arrays.workspace.body_pose
-    least, fall = RATIO_STOPS * pair.size, step.gravity_norm * step.h * step.h
+    va, vb = arrays.state.velocity[pair.body_a], arrays.state.velocity[pair.body_b]
+    least, fall, first_time = RATIO_STOPS * pair.size, step.gravity_norm * step.h * step.h, INFINITE
     if approach - fall <= least:
-        return False
+        return first_time
     first, count = arrays.pairs.contact_start[pair.number], arrays.pairs.contact_count[pair.number]
     for contact in range(first, first + count):
-        closing = -step.h * gap_speed(contacts, contact, body_pose, arrays.state.velocity)
+        closing = -step.h * gap_speed(contacts, contact, body_pose, va, vb)
         if closing > least and closing + fall > contacts.gap[contact]:
-            return True
-    return False
+            first_time = min(first_time, max(contacts.gap[contact], 0.0) / closing)
+    return first_time
 
 
 @subkernel
-def gap_speed(contacts, contact, body_pose, velocity):
-    """Speed u_n at which a contact's gap grows by some velocities of the bodies [m/s].
+def gap_speed(contacts, contact, body_pose, va, vb):
+    """Speed u_n at which a contact's gap grows by some velocities of its two bodies [m/s].
 
     Parameters
     ----------
     contacts, contact : ContactArrays, int
         (read)
-    body_pose, velocity : float64 [B, 4, 3], [B, 6]
+    body_pose : float64 [B, 4, 3]
         At the start of the substep (read).
+    va, vb : float64 [6]
+        Of the contact's bodies (read).
 
     Returns
     -------
     float
     """
-    body_a, body_b = contacts.body_a[contact], contacts.body_b[contact]
-    start_a, start_b, va, vb = body_pose[body_a], body_pose[body_b], velocity[body_a], velocity[body_b]
+    start_a, start_b = body_pose[contacts.body_a[contact]], body_pose[contacts.body_b[contact]]
     at, normal, offset = contacts.position[contact], contacts.normal[contact], contacts.toi_offset[contact]
     surface = contacts.surface_velocity[contact]
     p, q, r = 0.5 * offset[0], 0.5 * offset[1], 0.5 * offset[2]

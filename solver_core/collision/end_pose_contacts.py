@@ -144,7 +144,8 @@ def add_end_pose_contacts(arrays, pair, check):
             first = contacts.count[0]
             mesh_pose = scratch.pose.shape_b if pair.other == pair.b else scratch.pose.shape_a
             append_contacts_of_mesh(arrays, pair, mesh_pose, count, np.bool_(True))
-            shift_to_start(arrays, pair, first, 1.0, arrays.end_velocity, 0.0)
+            velocity = arrays.end_velocity
+            shift_to_start(arrays, pair, first, 1.0, velocity[pair.body_a], velocity[pair.body_b], 0.0)
         return
     count, is_clear = find_manifold_at_end(arrays, pair, check)
     if is_clear and not check.is_held:
@@ -163,7 +164,8 @@ def add_end_pose_contacts(arrays, pair, check):
         arrays.model.shapes.body, workspace.local_pose, scratch, pairs, pair_number, count, np.bool_(True), contacts
     )
     least_approach = -INFINITE if depth <= RATIO_APART * pair.size else 0.0
-    shift_to_start(arrays, pair, first, 1.0, arrays.end_velocity, least_approach)
+    velocity = arrays.end_velocity
+    shift_to_start(arrays, pair, first, 1.0, velocity[pair.body_a], velocity[pair.body_b], least_approach)
     mark_unrelaxed(contacts, depth, first, pair.size)
     if pair.surface_speed > 0.0:
         set_surface_velocity(workspace, pair, contacts, first)
@@ -227,9 +229,10 @@ def predicted_gap(arrays, pair):
     """Least gap + h u_n of a pair's contacts, which its rows expect at the end; infinite without contacts [m]."""
     contacts, h, body_pose = arrays.contacts, arrays.step.h, arrays.workspace.body_pose
     first, count = arrays.pairs.contact_start[pair.number], arrays.pairs.contact_count[pair.number]
+    va, vb = arrays.end_velocity[pair.body_a], arrays.end_velocity[pair.body_b]
     least = INFINITE
     for contact in range(first, first + count):
-        least = min(least, contacts.gap[contact] + h * gap_speed(contacts, contact, body_pose, arrays.end_velocity))
+        least = min(least, contacts.gap[contact] + h * gap_speed(contacts, contact, body_pose, va, vb))
     return least
 
 

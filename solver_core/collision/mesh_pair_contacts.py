@@ -22,6 +22,24 @@ def make_mesh_contacts(arrays, pair, approach):
     approach : float
         How much nearer points of the two shapes may come in the substep [m].
     """
+    velocity, predicted = arrays.state.velocity, arrays.workspace.predicted
+    va, vb = velocity[pair.body_a], velocity[pair.body_b]
+    is_later_pass = predicted.detection_pass[0] > 0
+    make_mesh_contacts_along(arrays, pair, approach, va, vb, is_later_pass)
+
+
+@subkernel
+def make_mesh_contacts_along(arrays, pair, approach, va, vb, is_later_pass):
+    """As ``make_mesh_contacts``, by some velocities of the bodies, and in later passes by those of the last solution.
+
+    Parameters
+    ----------
+    va, vb : float64 [6]
+        (read)
+    is_later_pass : bool
+    arrays, pair, approach
+        As of ``make_mesh_contacts``.
+    """
     pairs, workspace, predicted = arrays.pairs, arrays.workspace, arrays.workspace.predicted
     pair_number, probe = pair.number, workspace.meshes.probe
     mesh_pose = workspace.shape_pose[pair.other]
@@ -29,10 +47,11 @@ def make_mesh_contacts(arrays, pair, approach):
     # If the other shape moves fast, contacts are only searched for along its path.
     reach = approach + RATIO_MARGIN * pair.size
     least = RATIO_MARGIN * pair.size
-    reach -= set_path_by(arrays, pair, arrays.state.velocity, least, probe.path)
-    if predicted.detection_pass[0] > 0:
-        set_path_by(arrays, pair, predicted.velocity, least, probe.new_path)
-    set_path_by(arrays, pair, arrays.state.velocity, 0.0, probe.motion)
+    reach -= set_path_by(arrays, pair, va, vb, least, probe.path)
+    if is_later_pass:
+        pa, pb = predicted.velocity[pair.body_a], predicted.velocity[pair.body_b]
+        set_path_by(arrays, pair, pa, pb, least, probe.new_path)
+    set_path_by(arrays, pair, va, vb, 0.0, probe.motion)
     probe.fall[0] = arrays.step.gravity_norm * arrays.step.h * arrays.step.h
     size_a, size_b = workspace.size[pair.a], workspace.size[pair.b]
     probe.loss[0] = loss_of(size_a, pair.moves_a, pair.size) + loss_of(size_b, pair.moves_b, pair.size)
@@ -60,20 +79,14 @@ def start_probe(arrays, pair):
 
 
 @subkernel
-def set_path_by(arrays, pair, velocity, least, path):
+def set_path_by(arrays, pair, va, vb, least, path):
     """Write the path of the other shape by some velocities of the bodies; return its length, if above ``least`` [m]."""
-    workspace, body_of = arrays.workspace, arrays.model.shapes.body
-    return set_path(
-        velocity,
-        body_of[pair.other],
-        body_of[pair.moving],
-        workspace.body_pose,
-        workspace.shape_pose[pair.other],
-        workspace.shape_pose[pair.moving],
-        arrays.step.h,
-        least,
-        path,
-    )
+    body_pose, shape_pose, h = arrays.workspace.body_pose, arrays.workspace.shape_pose, arrays.step.h
+    mesh_pose, other_pose = shape_pose[pair.other], shape_pose[pair.moving]
+    pose_a, pose_b = body_pose[pair.body_a], body_pose[pair.body_b]
+    if pair.other == pair.a:
+        return set_path(va, vb, pose_a, pose_b, mesh_pose, other_pose, h, least, path)
+    return set_path(vb, va, pose_b, pose_a, mesh_pose, other_pose, h, least, path)
 
 
 @subkernel

@@ -180,7 +180,7 @@ def place_swept(workspace, pair, velocity_a, velocity_b, time):
 
 
 @subkernel
-def shift_to_start(arrays, pair, first, fraction, velocity, least_approach):
+def shift_to_start(arrays, pair, first, fraction, va, vb, least_approach):
     """Turn contacts that were made at a time of impact into those of the start of the substep.
 
     Arms and normals of fast bodies stay what they are at the impact, since there the impulse acts: their angular
@@ -199,7 +199,7 @@ def shift_to_start(arrays, pair, first, fraction, velocity, least_approach):
         The pair's contacts from here on, the last of all.
     fraction : float
         t.
-    velocity : float64 [B, 6]
+    va, vb : float64 [6]
         With which the bodies reach the impact (read).
     least_approach : float
         A smaller approach counts as this. 0 for a time of impact. -INFINITE at the end, of bodies that are apart at
@@ -207,7 +207,6 @@ def shift_to_start(arrays, pair, first, fraction, velocity, least_approach):
     """
     contacts, h, pose = arrays.contacts, arrays.step.h, arrays.workspace.scratch.pose
     start_a, start_b = arrays.workspace.body_pose[pair.body_a], arrays.workspace.body_pose[pair.body_b]
-    va, vb = velocity[pair.body_a], velocity[pair.body_b]
     shift = (
         start_b[POSITION, 0] - pose.body_b[POSITION, 0] - start_a[POSITION, 0] + pose.body_a[POSITION, 0],
         start_b[POSITION, 1] - pose.body_b[POSITION, 1] - start_a[POSITION, 1] + pose.body_a[POSITION, 1],

@@ -93,6 +93,15 @@ def restore_shapes(scratch):
 
 
 @subkernel
+def horizon_of(fall, travel):
+    """Up to which fraction of the substep bodies are followed: what gravity adds may lead them a little farther.
+
+    ``fall`` is what it may add to a motion by ``travel`` [m].
+    """
+    return 1.0 + min(1.0, fall / travel) if travel > 0.0 else 1.0
+
+
+@subkernel
 def depth_of_point(polytopes, shape, x, y, z):
     """Distance of a point in a shape from its surface, not above 0 outside; own frame [m]."""
     if shape.kind in (SPHERE, CAPSULE):

@@ -35,6 +35,7 @@ from ..distance.shape_distance import (
     RATIO_SAME_NORMAL,
     RATIO_STOPS,
     depth_of_point,
+    horizon_of,
     restore_shapes,
     wear,
 )
@@ -279,7 +280,7 @@ def follow_to_triangle(polytopes, pair, probe, path, slack, scratch):
     """As ``meet_triangle``, for the shape with the scale in the scratch."""
     pose, closest, size = scratch.pose, scratch.closest, pair.size
     travel, meeting = path_length(path), RATIO_IMPACT_TRIANGLE * size
-    horizon = 1.0 + min(1.0, probe.fall[0] / travel) if travel > 0.0 else 1.0
+    horizon = horizon_of(probe.fall[0], travel)
     share, least, least_share = 0.0, INFINITE, 0.0
     x, y, z = 0.0, 0.0, 0.0
     for _ in range(MOST_STEPS):
