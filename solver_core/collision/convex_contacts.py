@@ -62,7 +62,7 @@ def make_convex_contacts(arrays, pair, approach):
     first, is_fast = contacts.count[0], approach > fast
     if not is_fast:
         make_start_contacts(arrays, pair, approach, fastest)
-        if meeting_time(arrays, pair, approach) == INFINITE:
+        if not note_meetings(arrays, pair, approach):
             return True
     fraction, is_predicted = find_time_of_impact(arrays, pair, slack, horizon_of(fall, fastest))
     if is_fast and fraction < 0.0 and is_predicted and workspace.predicted.detection_pass[0] + 1 >= MAX_PASSES:
@@ -146,34 +146,35 @@ def make_start_contacts(arrays, pair, approach, fastest):
 
 
 @subkernel
-def meeting_time(arrays, pair, approach):
-    """When the bodies of a pair come to a contact that stops them, by their velocities at the start.
+def note_meetings(arrays, pair, approach):
+    """Note when the bodies of a pair come to contacts that stop them, by their velocities at the start.
 
     A contact that they come to a little later counts as well, as gravity may lead them there.
 
     Parameters
     ----------
     arrays, pair : NarrowPhaseArrays, Pair
-        Contacts and velocities read.
+        Contacts and velocities read; the pair's ``meeting`` and ``last_meeting`` written.
     approach : float
         How much nearer points of the two shapes may come in the substep, with what gravity may add [m].
 
     Returns
     -------
-    float
-        Fraction of the substep; INFINITE if no contact stops them.
+    bool
+        Whether a contact stops them.
     """
-    contacts, step, body_pose = arrays.contacts, arrays.step, arrays.workspace.body_pose
+    pairs, contacts, step, body_pose = arrays.pairs, arrays.contacts, arrays.step, arrays.workspace.body_pose
     va, vb = arrays.state.velocity[pair.body_a], arrays.state.velocity[pair.body_b]
-    least, fall, first_time = RATIO_STOPS * pair.size, step.gravity_norm * step.h * step.h, INFINITE
-    if approach - fall <= least:
-        return first_time
-    first, count = arrays.pairs.contact_start[pair.number], arrays.pairs.contact_count[pair.number]
-    for contact in range(first, first + count):
-        closing = -step.h * gap_speed(contacts, contact, body_pose, va, vb)
-        if closing > least and closing + fall > contacts.gap[contact]:
-            first_time = min(first_time, max(contacts.gap[contact], 0.0) / closing)
-    return first_time
+    least, fall, earliest, latest = RATIO_STOPS * pair.size, step.gravity_norm * step.h * step.h, INFINITE, 0.0
+    first, count = pairs.contact_start[pair.number], pairs.contact_count[pair.number]
+    if approach - fall > least:
+        for contact in range(first, first + count):
+            closing = -step.h * gap_speed(contacts, contact, body_pose, va, vb)
+            if closing > least and closing + fall > contacts.gap[contact]:
+                meeting = max(contacts.gap[contact], 0.0) / closing
+                earliest, latest = min(earliest, meeting), max(latest, meeting)
+    pairs.meeting[pair.number], pairs.last_meeting[pair.number] = earliest, latest
+    return earliest < INFINITE
 
 
 @subkernel

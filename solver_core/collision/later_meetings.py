@@ -17,7 +17,7 @@ from ..compiled.kernel import subkernel
 from ..model.state import DYNAMIC
 from .convex_contacts import NOT_KEPT, gap_speed, has_normal, make_contacts_on_the_way
 from .data.contact_arrays import copy_contact
-from .data.workspace import INFINITE, RATIO_MARGIN
+from .data.workspace import INFINITE, MESH, RATIO_MARGIN
 from .distance.shape_distance import RATIO_STOPS, horizon_of
 from .mesh_pair_contacts import make_mesh_contacts_along
 from .pair_context import approach_of_substep
@@ -26,6 +26,8 @@ from .time_of_impact import advance_to_impact
 
 # What is met by this fraction of the substep later is met at the same time.
 _SAME_TIME = 1e-9
+# Contacts of a pair stop together with its first one if the cosine between their normals is above this.
+_COSINE_TOGETHER = 0.99
 
 
 @subkernel
@@ -69,16 +71,26 @@ def note_first_meetings(pairs, model, body_kind, predicted):
 
 @subkernel
 def is_met_later(pairs, pair_number, model, body_kind, predicted):
-    """Whether one of a pair's bodies is stopped by another pair before it comes to this one.
+    """Whether something else stops one of a pair's bodies before it comes to all contacts of the pair that stop it.
 
     Pairs with contacts of the end poses are left as they are: they say where the last solution leads.
     """
-    meeting = pairs.meeting[pair_number]
-    if meeting == INFINITE or pairs.end_pose_count[pair_number] > 0:
+    if pairs.meeting[pair_number] == INFINITE or pairs.end_pose_count[pair_number] > 0:
         return False
-    a, b = model.shapes.body[pairs.shape_a[pair_number]], model.shapes.body[pairs.shape_b[pair_number]]
-    is_later = body_kind[a] == DYNAMIC and meeting > predicted.first_meeting[a] + _SAME_TIME
-    return is_later or (body_kind[b] == DYNAMIC and meeting > predicted.first_meeting[b] + _SAME_TIME)
+    shapes, a, b = model.shapes, pairs.shape_a[pair_number], pairs.shape_b[pair_number]
+    body_a, body_b, last = shapes.body[a], shapes.body[b], pairs.last_meeting[pair_number]
+    with_mesh = shapes.kind[a] == MESH or shapes.kind[b] == MESH
+    is_later = body_kind[body_a] == DYNAMIC and is_stopped_before(predicted, body_a, pair_number, with_mesh, last)
+    return is_later or (
+        body_kind[body_b] == DYNAMIC and is_stopped_before(predicted, body_b, pair_number, with_mesh, last)
+    )
+
+
+@subkernel
+def is_stopped_before(predicted, body, pair_number, with_mesh, meeting):
+    """Whether a body is stopped before a pair's last meeting, by another pair, or by another part of the same mesh."""
+    is_other = with_mesh or predicted.first_pair[body] != pair_number
+    return is_other and meeting > predicted.first_meeting[body] + _SAME_TIME
 
 
 @subkernel
@@ -147,21 +159,38 @@ def lead(arrays, pair, body, led):
     predicted, body_pose, h = arrays.workspace.predicted, arrays.workspace.body_pose, arrays.step.h
     for i in range(6):
         led[i] = state.velocity[body, i]
-    if state.kind[body] != DYNAMIC or predicted.first_meeting[body] + _SAME_TIME >= pairs.meeting[pair.number]:
+    last = pairs.last_meeting[pair.number]
+    if state.kind[body] != DYNAMIC or not is_stopped_before(predicted, body, pair.number, pair.with_mesh, last):
         return
     before = predicted.first_pair[body]
-    first = pairs.contact_start[before]
-    for contact in range(first, first + pairs.contact_count[before]):
+    first, count = pairs.contact_start[before], pairs.contact_count[before]
+    earliest = first_to_stop(arrays, first, count)
+    for contact in range(first, first + count):
         a, b = contacts.body_a[contact], contacts.body_b[contact]
         other, sign = (a, 1.0) if body == b else (b, -1.0)
         va, vb = (state.velocity[a], led) if body == b else (led, state.velocity[b])
+        cosine = 0.0
+        for i in range(3):
+            cosine += contacts.normal[contact, i] * contacts.normal[earliest, i]
         missing = -gap_speed(contacts, contact, body_pose, va, vb) - max(contacts.gap[contact], 0.0) / h
-        if missing <= 0.0:
+        if missing <= 0.0 or cosine < _COSINE_TOGETHER:
             continue
         if state.kind[other] == DYNAMIC:
             missing *= model.mass[other] / (model.mass[body] + model.mass[other])
         for i in range(3):
             led[i] += sign * missing * contacts.normal[contact, i]
+
+
+@subkernel
+def first_to_stop(arrays, first, count):
+    """Of some contacts the one to which the bodies come first, by their velocities at the start."""
+    contacts, velocity, least, earliest = arrays.contacts, arrays.state.velocity, INFINITE, first
+    for contact in range(first, first + count):
+        va, vb = velocity[contacts.body_a[contact]], velocity[contacts.body_b[contact]]
+        closing = -gap_speed(contacts, contact, arrays.workspace.body_pose, va, vb)
+        if closing > 0.0 and max(contacts.gap[contact], 0.0) < least * closing:
+            least, earliest = max(contacts.gap[contact], 0.0) / closing, contact
+    return earliest
 
 
 @subkernel

@@ -12,7 +12,7 @@ detection pass; fills ``contacts`` except ``impulse`` and ``age``, and the rest 
 import numpy as np
 
 from ..compiled.kernel import subkernel
-from .convex_contacts import make_convex_contacts, meeting_time
+from .convex_contacts import make_convex_contacts, note_meetings
 from .data.contact_arrays import STATUS_CAPACITY, STATUS_OK, STATUS_UNFORESEEN_OVERLAP
 from .data.contact_buffers import drop_contacts
 from .data.workspace import INFINITE
@@ -80,8 +80,8 @@ def narrow_phase(arrays, first_pair, end_pair):
         approach = approach_of_substep(arrays, pair)
         is_reused = reuse_contacts(arrays, pair, approach, last_substep_number, previous_pass_number)
         if is_reused:
-            pairs.meeting[pair_number] = meeting_time(arrays, pair, approach)
-            if pairs.is_recycled[pair_number] and pairs.meeting[pair_number] < INFINITE:
+            stops = note_meetings(arrays, pair, approach)
+            if stops and pairs.is_recycled[pair_number]:
                 # Is what they stop what happens? They are made anew with that in mind.
                 drop_contacts(pairs, pair_number, arrays.contacts)
                 is_reused = False
@@ -89,9 +89,9 @@ def narrow_phase(arrays, first_pair, end_pair):
             if pair.with_mesh:
                 make_mesh_contacts(arrays, pair, approach)
             elif not make_convex_contacts(arrays, pair, approach):
-                pairs.meeting[pair_number] = INFINITE
+                pairs.meeting[pair_number], pairs.last_meeting[pair_number] = INFINITE, 0.0
                 continue
-            pairs.meeting[pair_number] = meeting_time(arrays, pair, approach)
+            note_meetings(arrays, pair, approach)
         if check.is_due and not stays_apart(arrays, pair, check):
             add_end_pose_contacts(arrays, pair, check)
     if arrays.contacts.needed[0] > arrays.contacts.count[0]:
