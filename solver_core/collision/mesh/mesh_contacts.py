@@ -179,10 +179,13 @@ def touch_listed(mesh, tables, polytopes, pair, place, scratch, pair_kernels, co
         elif share > 0.0 and not has_normal(contact, first, count, probe, pair.size, scratch.closest):
             reach = slack + max(1.0 - share, 0.0) * motion
             place_on_path(probe, probe.motion, share, pose)
-            count = touch_triangle(
+            fresh = touch_triangle(
                 mesh, polytopes, pair, triangle, side, where, reach, scratch, contact, first, pair_kernels
             )
-            measure_on_path(contact, first, count, share, probe.motion)
+            if fresh > first:
+                measure_on_path(contact, first, fresh, share, probe.motion)
+                count = fresh
+            # Else it comes over a flat neighbour, which had no contact of it: that of this one's plane stays.
             probe.is_ahead[0] = True
         place_on_path(probe, probe.motion, 0.0, pose)
         probe.is_ahead[0] = probe.is_ahead[0] or share < 0.0
