@@ -28,7 +28,17 @@ from ..data.mesh_tables import (
 )
 from ..data.workspace import INFINITE, POSITION, RATIO_MARGIN, ROUND_ON_MESH, SPHERE, has_axis, is_round
 from ..distance.closest_points import RATIO_TOUCHING, into_frame
-from ..distance.shape_distance import MOST_STEPS, NO_IMPACT, RATIO_FAST, depth_of_point
+from ..distance.shape_distance import (
+    MOST_STEPS,
+    NO_IMPACT,
+    RATIO_FAST,
+    RATIO_SAME_NORMAL,
+    RATIO_STOPS,
+    depth_of_point,
+    horizon_of,
+    restore_shapes,
+    wear,
+)
 from .mesh_creases import hold_over_creases
 from .mesh_deep import drop_far_exits, reach_lowest
 from .mesh_features import (
@@ -147,25 +157,82 @@ def touch_listed(mesh, tables, polytopes, pair, place, scratch, pair_kernels, co
         return count, False
     share, path, length, reach, first = 0.0, probe.path, travel, slack + travel, count
     if is_swept:
-        share = meet_triangle(polytopes, pair, probe, probe.path, scratch)
+        share = meet_triangle(polytopes, pair, probe, probe.path, slack, scratch)
         if share < 0.0 and new_travel > 0.0:
             path, length = probe.new_path, new_travel
-            share = meet_triangle(polytopes, pair, probe, probe.new_path, scratch)
+            share = meet_triangle(polytopes, pair, probe, probe.new_path, slack, scratch)
         if share < 0.0:
             return count, False
         place_on_path(probe, path, share, pose)
         reach = slack + (1.0 - share) * length
-    if pair.other.kind == SPHERE:
-        count = touch_sphere(mesh, pair, triangle, side, where, reach, pose, contact, count)
-    elif has_axis(pair.other.kind):
-        count = call_for_count(
-            pair_kernels, ROUND_ON_MESH, mesh, polytopes, pair, triangle, side, where, reach, scratch, contact, count
-        )
-    else:
-        count = touch_polytope(mesh, polytopes, pair, triangle, side, where, reach, scratch, contact, count)
+    count = touch_triangle(mesh, polytopes, pair, triangle, side, where, reach, scratch, contact, count, pair_kernels)
     if share > 0.0:
         measure_on_path(contact, first, count, share, path)
+    if not is_swept and stops_motion(contact, first, count, probe, pair.size):
+        # Contacts of the start are planes for the whole substep: is this the one that it meets?
+        set_triangle(mesh, polytopes, pair.row, triangle, side, probe)
+        motion = path_length(probe.motion)
+        slack += travel - motion
+        share = meet_triangle(polytopes, pair, probe, probe.motion, slack, scratch)
+        if share < 0.0:
+            count = first
+        elif share > 0.0 and not has_normal(contact, first, count, probe, pair.size, scratch.closest):
+            reach = slack + max(1.0 - share, 0.0) * motion
+            place_on_path(probe, probe.motion, share, pose)
+            fresh = touch_triangle(
+                mesh, polytopes, pair, triangle, side, where, reach, scratch, contact, first, pair_kernels
+            )
+            if fresh > first:
+                measure_on_path(contact, first, fresh, share, probe.motion)
+                count = fresh
+            # Else it comes over a flat neighbour, which had no contact of it: that of this one's plane stays.
+            probe.is_ahead[0] = True
+        place_on_path(probe, probe.motion, 0.0, pose)
+        probe.is_ahead[0] = probe.is_ahead[0] or share < 0.0
+        share = 0.0
     return count, is_behind and share == 0.0
+
+
+@subkernel
+def touch_triangle(mesh, polytopes, pair, triangle, side, where, reach, scratch, contact, count, pair_kernels):
+    """Add the contacts of a triangle at the poses in the scratch; arguments and returns as of ``touch_sphere``."""
+    if pair.other.kind == SPHERE:
+        return touch_sphere(mesh, pair, triangle, side, where, reach, scratch.pose, contact, count)
+    if has_axis(pair.other.kind):
+        return call_for_count(
+            pair_kernels, ROUND_ON_MESH, mesh, polytopes, pair, triangle, side, where, reach, scratch, contact, count
+        )
+    return touch_polytope(mesh, polytopes, pair, triangle, side, where, reach, scratch, contact, count)
+
+
+@subkernel
+def stops_motion(contact, first, last, probe, size):
+    """Whether one of some contacts stops what the other shape is about to do, gravity considered."""
+    found = False
+    for row in range(first, last):
+        found = found or stops(contact, row, probe, size)
+    return found
+
+
+@subkernel
+def stops(contact, row, probe, size):
+    """As ``stops_motion``, of one contact."""
+    closing = 0.0
+    for i in range(3):
+        closing -= contact.normal[row, i] * probe.motion[i]
+    return closing > RATIO_STOPS * size and closing + probe.fall[0] > contact.gap[row]
+
+
+@subkernel
+def has_normal(contact, first, last, probe, size, closest):
+    """Whether all contacts that stop the other shape have the normal with which it meets the triangle."""
+    for row in range(first, last):
+        cosine = 0.0
+        for i in range(3):
+            cosine += contact.normal[row, i] * closest.direction[i]
+        if stops(contact, row, probe, size) and cosine <= 1.0 - RATIO_SAME_NORMAL:
+            return False
+    return True
 
 
 # ---- along a path
@@ -184,36 +251,74 @@ def misses(polytopes, pair, scratch):
 
 
 @subkernel
-def meet_triangle(polytopes, pair, probe, path, scratch):
-    """Follow the other shape along a path until it meets the triangle in the mesh's first row.
+def meet_triangle(polytopes, pair, probe, path, slack, scratch):
+    """Follow the other shape, smaller by what counts as touching, until it meets the triangle in the mesh's first row.
+
+    Parameters
+    ----------
+    polytopes, pair, probe
+        (read)
+    path : float64 [3]
+        (read)
+    slack : float
+        Distance at which what passes still counts [m].
+    scratch : PairScratch
+        Poses there, and the direction to the other shape, are written.
 
     Returns
     -------
     float
-        Share of the path as of ``advance_to_impact``: where they meet, or are closest; 0 also if they touch; NO_IMPACT.
+        Share of the path as of ``advance_to_impact``: where they meet, or are closest; 0 also if they overlap;
+        NO_IMPACT.
     """
-    pose, closest, slack, size = scratch.pose, scratch.closest, pair.slack, pair.size
-    travel = path_length(path)
+    # The triangle has nothing to lose, so the other loses for both.
+    scratch.worn[0] = wear(polytopes, pair.other, probe.loss[0], scratch.scale_b)
+    share = follow_to_triangle(polytopes, pair, probe, path, slack, scratch)
+    restore_shapes(scratch)
+    return share
+
+
+@subkernel
+def follow_to_triangle(polytopes, pair, probe, path, slack, scratch):
+    """As ``meet_triangle``, for the shape with the scale in the scratch."""
+    pose, closest, size = scratch.pose, scratch.closest, pair.size
+    travel, meeting = path_length(path), RATIO_IMPACT_TRIANGLE * size
+    horizon = horizon_of(probe.fall[0], travel)
     share, least, least_share = 0.0, INFINITE, 0.0
+    x, y, z = 0.0, 0.0, 0.0
     for _ in range(MOST_STEPS):
         place_on_path(probe, path, share, pose)
-        reach = slack + (1.0 - share) * travel
+        reach = slack + (horizon - share) * travel
         distance = triangle_distance(polytopes, pair.row, pair, reach, scratch)
-        if distance <= RATIO_IMPACT_TRIANGLE * size:
+        if distance <= meeting:
+            if distance <= RATIO_TOUCHING * size:
+                # Where they overlap there is no direction but the last one.
+                closest.direction[0], closest.direction[1], closest.direction[2] = x, y, z
             return share
         if distance > reach:
             break
         if distance < least:
             least, least_share = distance, share
+            x, y, z = closest.direction[0], closest.direction[1], closest.direction[2]
         closing = 0.0
         for i in range(3):
             closing -= closest.direction[i] * path[i]
-        if share == 1.0 or closing <= 0.0:
+        if share == horizon or closing <= 0.0:
             break
-        share = min(share + distance / closing, 1.0)
+        share = min(share + distance / closing, horizon)
     else:
         return share
-    return least_share if least <= slack else NO_IMPACT
+    if least > slack:
+        return NO_IMPACT
+    if least_share < horizon:
+        # What slides along is as near at the end: there it lies on all that it comes to lie on.
+        place_on_path(probe, path, horizon, pose)
+        distance = triangle_distance(polytopes, pair.row, pair, slack, scratch)
+        if meeting < distance <= least + meeting:
+            return horizon
+        place_on_path(probe, path, least_share, pose)
+        closest.direction[0], closest.direction[1], closest.direction[2] = x, y, z
+    return least_share
 
 
 @subkernel
