@@ -147,6 +147,16 @@ def test_what_does_not_drag_pushes_along_its_normal_alone(size):
     assert deepest < 2e-5
 
 
+def test_a_mesh_that_deforms_carries_a_load_whose_own_surface_would_not_drag():
+    """Whether a surface drags is said by the body whose surface moves, not by what lies on it."""
+    load = {"shape": Box((0.2, 0.2, 0.2)), "position": (0.3, 0.2, 1.2), "friction": 1.0, "surface_drags": False}
+    simulation = start(block(), load)
+    for frame in range(1, 25):
+        aside = 0.4 * (1.0 - np.cos(2.0 * frame / RATE))
+        simulation.advance_frame(FrameInput(vertices={0: CORNERS + (aside, 0.0, 0.0)}))
+    np.testing.assert_allclose(simulation.poses()[0][1], (0.3 + aside, 0.2, 1.2), atol=1e-3)
+
+
 def test_a_round_body_that_does_not_drag():
     """Its side pushes outwards, and takes nothing up with its skin."""
     cylinder = {"shape": Cylinder(1.0, 1.0, position=(0, 0, 1.0)), "kind": BodyKind.STATIC, "friction": 1.0}
