@@ -8,11 +8,11 @@ frame to frame, and D = d_j - d_(j-1) at frame j. Three estimates of the velocit
     from before        d_-1 + D_-1 / 2 + (D_-1 - D_-2) / 3
     from after         d_0 - D_1 / 2 + (D_2 - D_1) / 3
 
-Where motion is smooth, they agree to the third order, and the first one holds on both sides. At a *kink*, where a key of
-linear animation turns or stops, it would bend the motion before the key and let it overshoot; there each side has
-its own, so that the velocity jumps as it was keyed. A kink shows in D: of a smooth motion D_0 lies between D_-1 and D_1,
-or near; at a kink it does not, by a share of itself that is 1 for all that is linear before and after. What stands
-still for two frames stands still to their ends.
+Where motion is smooth, they agree to the third order, and the first one holds on both sides. At a *kink*, where a key
+of linear animation turns or stops, it would bend the motion before the key and let it overshoot; there each side has
+its own, so that the velocity jumps as it was keyed. A kink shows in D: of a smooth motion D_0 lies between D_-1 and
+D_1, or near; at a kink it does not, by a share of itself that is 1 for all that is linear before and after. What
+stands still for two frames stands still to their ends.
 """
 
 from collections.abc import Callable
@@ -122,15 +122,24 @@ class MotionWindow:
         self._follows = np.array([body.follows for body in export.bodies])
         self._places: dict[int, dict[Any, np.ndarray]] = {}
         self._samples: dict[int, FrameSample] = {}
-        self._add(export.default_sample)
+        self._jumps: dict[int, np.ndarray | None] = {}
+        self._far_turns: dict[int, dict] = {}
+        self._is_needed = any(
+            body.follows or body.deforming_vertices or body.grows or body.growing_parts for body in export.bodies
+        )
+        self.add(export.default_sample)
+
+    @property
+    def is_needed(self) -> bool:
+        """Whether anything moves by animation, or changes its shape."""
+        return self._is_needed
 
     def add(self, sample: FrameSample) -> None:
         """Take over a frame, the one after the last."""
-        self._add(sample)
-
-    def _add(self, sample):
         places: dict[Any, np.ndarray] = {}
         places["position"], places["orientation"] = sample.position, sample.orientation
+        # a sample forgets these once its frame is simulated
+        self._jumps[sample.frame], self._far_turns[sample.frame] = sample.jumps, sample.turns
         places.update({("vertices", key): vertices for key, vertices in sample.vertices.items()})
         for key, shape in sample.shapes.items():
             place = np.append(shape.parameters[:2], shape.position)
@@ -140,6 +149,8 @@ class MotionWindow:
 
     def give_velocities(self, frame: int) -> None:
         """Write into the sample of a frame the velocities at its two ends; frames long before are forgotten."""
+        if not self._is_needed:
+            return
         sample = self._samples[frame]
         if sample.duration > 0.0:
             self._give_bodies(frame, sample)
@@ -147,7 +158,8 @@ class MotionWindow:
             rates = self._rates(frame, sample.shapes, "shapes", sample.duration)
             sample.shape_rates = {key: ends[:, 0] for key, ends in rates.items()}
         for old in [at for at in self._places if at <= frame - FRAMES_BEFORE]:
-            del self._places[old], self._samples[old]
+            for remembered in (self._places, self._samples, self._jumps, self._far_turns):
+                del remembered[old]
 
     def _give_bodies(self, frame, sample):
         rows = np.flatnonzero(self._follows & (sample.kind == BodyKind.KINEMATIC))
@@ -172,11 +184,12 @@ class MotionWindow:
             sample.velocity = velocity
 
     def _turns(self, frame, rows):
-        turns = self._steps(
-            frame, lambda one, other: turns_between(one["orientation"][rows], other["orientation"][rows]), (len(rows), 3)
-        )
+        def between(one, other):
+            return turns_between(one["orientation"][rows], other["orientation"][rows])
+
+        turns = self._steps(frame, between, (len(rows), 3))
         for step, at in enumerate(self._frames(frame)):
-            fast = self._samples[at].turns if at in self._samples else {}
+            fast = self._far_turns.get(at, {})
             for place, row in enumerate(rows):
                 if int(row) in fast:
                     turns[step, place] = fast[int(row)]
@@ -214,8 +227,8 @@ class MotionWindow:
         for step, at in enumerate(self._frames(frame)):
             one, other = self._places.get(at - 1), self._places.get(at)
             known[step] = one is not None and other is not None and name in one and name in other
-            jumps = self._samples[at].jumps if rows is not None and at in self._samples else None
-            if jumps is not None:
+            jumps = self._jumps.get(at)
+            if rows is not None and jumps is not None:
                 known[step] &= ~jumps[rows]
         return known
 

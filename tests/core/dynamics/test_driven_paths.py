@@ -1,4 +1,4 @@
-"""Driven bodies, meshes and round shapes on cubic paths: they are where Hermite's cubic is, with its velocity at the end.
+"""Driven bodies, meshes and round shapes on cubic paths: they are where the cubic is, with its velocity at the end.
 
 What lies on them feels the acceleration of the path, in each substep its share.
 """
