@@ -30,7 +30,7 @@ FRAMES_AHEAD, FRAMES_BEFORE = 3, 4
 # between them it is partly one. A sine of nine frames a period has the first.
 _RATIO_SMOOTH, _RATIO_KINK = 0.25, 0.5
 # Likewise how much D may change from one frame to the next, as a share of itself, so that its change says anything.
-_CHANGE_KNOWN, _CHANGE_UNKNOWN = 0.5, 1.0
+_CHANGE_KNOWN, _CHANGE_UNKNOWN = 1.0, 2.0
 
 
 def node_velocities(steps: np.ndarray, known: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -65,8 +65,10 @@ def node_velocities(steps: np.ndarray, known: np.ndarray) -> tuple[np.ndarray, n
     third = weights[0][:, None] * (change[2] - change[1]) + weights[1][:, None] * (change[3] - change[2])
     both -= third / total[:, None] / 6.0
 
-    stands_before = known[1] & ~np.any(steps[1:3], axis=(0, 2))
-    stands_after = known[4] & ~np.any(steps[3:5], axis=(0, 2))
+    # a step of a hold is one without way beside another one
+    still = known & ~np.any(steps, axis=2)
+    stands_before = still[2] & (still[1] | still[3])
+    stands_after = still[3] & (still[4] | still[2])
     share = (smooth[1] * has_change[2] * ~(stands_before | stands_after))[:, None]
     before = np.where(stands_before[:, None], 0.0, share * both + (1.0 - share) * before)
     after = np.where(stands_after[:, None], 0.0, share * both + (1.0 - share) * after)
@@ -74,10 +76,14 @@ def node_velocities(steps: np.ndarray, known: np.ndarray) -> tuple[np.ndarray, n
 
 
 def _kink(change, has_change, node):
-    """How much of a kink a frame is [n], from 0 to 1: how far its D lies off the segment between its neighbours'."""
+    """How much of a kink a frame is [n], from 0 to 1: how far its D lies off the segment between its neighbours'.
+
+    Where one of these is not known, off that from 0 to twice the other.
+    """
     here = change[node]
-    left = np.where(has_change[node - 1][:, None], change[node - 1], change[node + 1])
-    right = np.where(has_change[node + 1][:, None], change[node + 1], change[node - 1])
+    has_left, has_right = has_change[node - 1][:, None], has_change[node + 1][:, None]
+    left = np.where(has_left, np.where(has_right, change[node - 1], 2.0 * change[node - 1]), 0.0)
+    right = np.where(has_right, np.where(has_left, change[node + 1], 2.0 * change[node + 1]), 0.0)
     along = right - left
     square = np.einsum("nk,nk->n", along, along)
     share = np.einsum("nk,nk->n", here - left, along) / np.where(square > 0.0, square, 1.0)
@@ -92,7 +98,7 @@ def _from_one_side(step, change, change_before, weight, has_change_before):
     """d + D / 2 + (D - D') / 3 of the side where D and D' lie, each part as far as the motion is smooth there."""
     third = change - change_before
     size = np.linalg.norm(change, axis=1)
-    ratio = np.linalg.norm(third, axis=1) / np.where(size > 0.0, size, 1.0)
+    ratio = np.linalg.norm(third, axis=1) / np.maximum(size, np.finfo(float).tiny)
     tells = has_change_before * (1.0 - _between(ratio, _CHANGE_KNOWN, _CHANGE_UNKNOWN))
     return step + weight[:, None] * (0.5 * change + tells[:, None] * third / 3.0)
 
