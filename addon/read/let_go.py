@@ -4,8 +4,8 @@ The derivative at a frame is taken from the poses before it by backward differen
 
     x' = V x + V^2 x / 2 + V^3 x / 3 + ...,
 
-whose last term says how far they have converged. Frames come first: animation that was keyed at each frame is meant
-as the curve through the keys, whatever Blender does between them. Where the frames do not tell, as of what was at rest
+whose last two terms say how large the next one would be. Frames come first: animation that was keyed at each frame is
+meant as the curve through the keys, whatever Blender does between them. Where the frames do not tell, as of what was at rest
 three frames ago, or is fast, quarters and sixteenths of the last frame do.
 """
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 # Of a frame, from one pose to the next.
 _SPACINGS = (1.0, 0.25, 0.0625)
 _POSES = 6
-# The last term's share of the derivative from which on this counts as known.
+# The derivative counts as known if the next term would be less than this share of it.
 _RATIO_CONVERGED = 2e-4
 
 
@@ -55,20 +55,22 @@ def note_let_go(
         turns = np.array([turns_between(poses[0][1], orientation) for _, orientation in poses])
         for part, values in enumerate((places, turns)):
             columns = slice(3 * part, 3 * part + 3)
-            derivative, last = _backward(values)
+            derivative, error = _backward(values)
             rows = open_columns[:, part]
             velocity[rows, columns] = derivative[rows] / spacing
             size = np.linalg.norm(derivative, axis=1)
-            open_columns[:, part] &= np.linalg.norm(last, axis=1) > _RATIO_CONVERGED * size
+            open_columns[:, part] &= error > _RATIO_CONVERGED * size
         if not open_columns.any():
             break
     before.let_go = {body.index: velocity[row] for row, body in enumerate(bodies)}
 
 
 def _backward(values):
-    """Derivative at the first of some values [m, n, k], the later ones one step earlier each, and its last term."""
-    total, differences = np.zeros(values.shape[1:]), values
+    """Derivative at the first of some values [m, n, k], the later ones one step earlier each, and its error [n]."""
+    total, differences, terms = np.zeros(values.shape[1:]), values, []
     for order in range(1, len(values)):
         differences = differences[:-1] - differences[1:]
-        total += differences[0] / order
-    return total, differences[0] / (len(values) - 1)
+        terms.append(differences[0] / order)
+        total += terms[-1]
+    last, one_before = np.linalg.norm(terms[-1], axis=1), np.linalg.norm(terms[-2], axis=1)
+    return total, last * last / np.maximum(one_before, np.finfo(float).tiny)

@@ -115,7 +115,5 @@ def test_kinks_do_not_depend_on_axes():
     for frame in range(3, 36):
         steps = np.diff(path, axis=0)[frame - 3 : frame + 3, None]
         known = np.ones((6, 1), bool)
-        for plain, turned in zip(
-            node_velocities(steps, known), node_velocities(steps @ turn, known), strict=True
-        ):
+        for plain, turned in zip(node_velocities(steps, known), node_velocities(steps @ turn, known), strict=True):
             assert turned == pytest.approx(plain @ turn, abs=1e-12)
