@@ -26,13 +26,16 @@ from .pressed_notes import pressed_notes
 from .read import concave_shapes, lead_in
 from .read.aside import Aside
 from .read.exported_scene import FrameSample, SceneExport
+from .read.fast_turns import FastTurns, unknown_notes
 from .read.frame_samples import sample_frame
 from .read.jumps import note_jumps
+from .read.let_go import note_let_go
 from .read.notes import Note
 from .read.scene_digest import baked_digest, packed
 from .read.scene_export import export_scene
 from .read.scene_notes import starting_overlaps
 from .read.scene_poses import SceneError
+from .read.smooth_motion import FRAMES_AHEAD, MotionWindow
 from .settings import BakeSettings
 from .write import earlier_animation, keyframes, since_bake
 
@@ -166,6 +169,8 @@ class _Bake:
     trajectory: "Trajectory"
     forecast: Forecast
     aside: Aside
+    motion: MotionWindow
+    fast_turns: FastTurns
 
     def __init__(self, scene_name: str, settings: BakeSettings, checkpoints: CheckpointPlan | None = None):
         self.scene_name = scene_name
@@ -187,6 +192,8 @@ class _Bake:
         self.samples: list[FrameSample] = []
         # of the last one: a sample forgets them once its frame is simulated
         self.places: Any = None
+        # the last frame of which it is asked how things move
+        self.last_sampled = 0
         self.stopped = self.paused = False
         self.error: str | None = None
         self.bar_filled = 0.0
@@ -317,6 +324,8 @@ class _Bake:
         self.trajectory = self.checkpoints.begin(simulation, identity, end - first)
         begin = first + 1 + self.trajectory.frame_count
         self.forecast = self._forecast(begin, last)
+        self.motion, self.fast_turns = MotionWindow(self.export), FastTurns(self.export)
+        self.last_sampled = end + (FRAMES_AHEAD if self.motion.is_needed else 0)
         try:
             for frame in range(first + 1, begin):
                 yield from self._sample_up_to(frame)
@@ -326,6 +335,7 @@ class _Bake:
             for frame in range(begin, last + 1):
                 yield from self._sample_up_to(frame)
                 sample = self._sample_of(frame)
+                self.motion.give_velocities(frame)
                 report = yield from self._simulate_frame(simulation, frame, sample)
                 self._release(sample)
                 self.checkpoints.note_frame(simulation, self.trajectory)
@@ -345,7 +355,7 @@ class _Bake:
         except KeyboardInterrupt:
             self.stopped = True
         self.seconds["checkpoint"] = self.checkpoints.seconds
-        self.export.notes.extend(self.checkpoints.notes)
+        self.export.notes.extend(self.checkpoints.notes + unknown_notes(self.fast_turns.unknown))
         if self.stopped or self.error:
             self.forecast.stop()
 
@@ -398,9 +408,14 @@ class _Bake:
         return self.samples[frame - self.export.frame_start - 1]
 
     def _sample_up_to(self, frame):
-        """Evaluate animated frames ahead, one slice of time per step, until frame ``frame`` is known, and some more."""
+        """Evaluate animated frames ahead, one slice of time per step, until frame ``frame`` is known, and some more.
+
+        How things move in a frame is seen from those after it, also beyond the last one: a bake that goes on from here
+        is to be the same as one that was longer from the start.
+        """
         yield from self._sample_lead_in()
-        first, end = self.export.frame_start + 1, self.export.frame_end
+        first, end = self.export.frame_start + 1, self.last_sampled
+        frame = min(frame + FRAMES_AHEAD, end)
         if not self.export.samples_needed or len(self.samples) > frame - first:
             return
         left = min(READ_AHEAD, max(self.seconds["simulate"], SAMPLE_SLICE))
@@ -409,7 +424,9 @@ class _Bake:
             with self._evaluating() as shown:
                 start = time.perf_counter()
                 for at in range(first + before, end + 1):
-                    self._take_sample(sample_frame(self.scene, self.export, at, shown), shown)
+                    if not self._take_sample(at, shown):
+                        end = self.last_sampled = at - 1
+                        break
                     spent = time.perf_counter() - start
                     if spent > self._slice or (spent > left and at >= frame):
                         break
@@ -421,11 +438,23 @@ class _Bake:
     def _slice(self):
         return SEEN_SLICE if self.aside.is_seen else SAMPLE_SLICE
 
-    def _take_sample(self, sample, shown):
-        before = self.places if self.samples else self.export.default_sample.position
+    def _take_sample(self, frame, shown):
+        """Read a frame; False if it lies beyond the last one and cannot be read."""
+        try:
+            sample = sample_frame(self.scene, self.export, frame, shown)
+        except SceneError:
+            if frame <= self.export.frame_end:
+                raise
+            return False
+        earlier = self.samples[-1] if self.samples else self.export.default_sample
+        before = self.places if self.samples else earlier.position
+        self.fast_turns.note(self.scene, sample, shown)
         note_jumps(self.scene, self.export, before, sample, shown)
+        note_let_go(self.scene, self.export, earlier, sample, shown)
+        self.motion.add(sample)
         self.samples.append(sample)
         self.places = sample.position
+        return True
 
     def _sample_lead_in(self):
         """Evaluate the frames before the bake, for objects that something else than plain F-curves moves."""

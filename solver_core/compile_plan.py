@@ -8,6 +8,7 @@ from .compiled.function_tables import Compilation
 from .compiled.views import StepArrays
 from .dynamics.allocation import allocate_collision, allocate_members
 from .dynamics.compilation import detection_to_compile, empty_tables, stages_to_compile
+from .dynamics.driven_paths import aim_on_paths, allocate_paths, lay_paths
 from .dynamics.frame_poses import aim_driven, find_driven_poses, place_driven, write_user_poses
 from .dynamics.next_substep import find_present_contacts
 from .dynamics.step import advance_frame
@@ -64,10 +65,13 @@ def _around_the_frame(members) -> list[Compilation]:
     state = members.state
     kind, position, orientation, velocity = state.kind, state.position, state.orientation, state.velocity
     poses = position, orientation
+    paths, given = allocate_paths(len(kind)), np.zeros((2, *velocity.shape))
     return [
         Compilation("substeps", substeps_needed, (kind, velocity, members.model.size, 0.0, 0.0)),
         Compilation("driven_poses", find_driven_poses, (kind, *poses, *poses)),
         Compilation("aim", aim_driven, (kind, *poses, velocity, *poses, 0.0)),
+        Compilation("lay_paths", lay_paths, (kind, position, poses, poses, given, 0.0, velocity, paths)),
+        Compilation("aim_on_paths", aim_on_paths, (paths, 0.0, 0.0, *poses, velocity, 0.0)),
         Compilation("place", place_driven, (kind, *poses, *poses)),
         Compilation("user_poses", write_user_poses, (*poses, *poses, *poses)),
     ]

@@ -127,6 +127,11 @@ class FrameInput:
     position, orientation : float64 [body_count, 3], [body_count, 4], optional
         Poses of the user frames at the end of the frame. Kinematic bodies move there at constant velocity; the rows
         of other bodies are not read. Without them kinematic bodies keep their velocities.
+    velocity : float64 [2, body_count, 6], optional
+        Velocities of the user frames of kinematic bodies at the beginning and at the end of the frame, linear [m/s] and
+        angular [rad/s] in world axes: the body moves on the cubic path that has these, and has the last at the end.
+        They also say by how many whole turns it turns. A body with NaN among its numbers moves at constant velocity,
+        the shorter way round, and so do all without it.
     jumps : bool [body_count], optional
         Kinematic bodies that are at their poses from the frame's beginning on, and stand still there: they jump, and
         push nothing on the way. Without it none does.
@@ -134,10 +139,17 @@ class FrameInput:
         By body whose shape is a ``TriangleMesh``, or by body and part of a ``Compound``, from 0: where the vertices
         that the mesh was made of are at the end of the frame, in the user frame [m]. They go there at constant
         velocity, and push with it. Without it a mesh stays as it is.
+    vertex_velocities : dict of int or (int, int) to float64 [2, given_vertex_count, 3], optional
+        By the same keys: velocities of the vertices at the beginning and at the end of the frame, in the user frame
+        [m/s]. They then move on the cubic paths that have these.
     shapes : dict of int or (int, int) to Sphere, Capsule, Cylinder or Cone, optional
         By body, or body and part, whose shape is one of these and that is not dynamic: the same shape as large as it
         is at the end of the frame, and where in the user frame. It grows at constant rates, and pushes with its
         surface. Without it a shape stays as it is.
+    shape_rates : dict of int or (int, int) to float64 [2, 5], optional
+        By the same keys: rates at the beginning and at the end of the frame of the radius, of the half length or half
+        height (of a ball 0), and of the position in the user frame [m/s]. The shape then grows on the cubic path that
+        has these.
     joint_enabled : bool [joint_count], optional
         Which joints act from this frame on. A broken joint stays broken.
     motor_velocity, motor_position : float64 [joint_count, 6], optional
@@ -156,9 +168,12 @@ class FrameInput:
     kind: np.ndarray | None = None
     position: np.ndarray | None = None
     orientation: np.ndarray | None = None
+    velocity: np.ndarray | None = None
     jumps: np.ndarray | None = None
     vertices: dict | None = None
+    vertex_velocities: dict | None = None
     shapes: dict | None = None
+    shape_rates: dict | None = None
     joint_enabled: np.ndarray | None = None
     motor_velocity: np.ndarray | None = None
     motor_position: np.ndarray | None = None

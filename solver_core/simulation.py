@@ -21,12 +21,15 @@ from .dynamics.allocation import (
     allocate_settings,
     allocate_sharing,
     allocate_solves,
+    bytes_apart,
+    bytes_of,
     gather_arrays,
     grow_collision,
     may_partition,
     with_domains,
 )
 from .dynamics.compilation import empty_tables, stages_to_compile
+from .dynamics.frame_paths import FramePaths
 from .dynamics.frame_poses import aim_driven, find_driven_poses, place_driven, write_user_poses
 from .dynamics.frame_record import allocate_record, clear_record
 from .dynamics.integration import allocate_motion
@@ -137,9 +140,11 @@ class Simulation:
         SimulationError
             A body's pose or velocity is no longer finite.
         """
-        target, shapes, step = self._begin_frame(frame_input or _AS_BEFORE)
+        target, shapes, step, paths = self._begin_frame(frame_input or _AS_BEFORE)
+        for _ in self._substep_by_substep(step, paths) if paths else ():
+            pass
         self._step(step)
-        return self._end_frame(target, *shapes)
+        return self._end_frame(target, *shapes, paths)
 
     def frame_steps(self, frame_input: FrameInput | None = None) -> Generator[int, None, FrameReport]:
         """Simulate one frame, to the same bits, as a generator that comes back after each substep but the last.
@@ -166,21 +171,28 @@ class Simulation:
         ValueError, SimulationError
             As ``advance_frame``.
         """
-        target, shapes, step = self._begin_frame(frame_input or _AS_BEFORE)
-        for substeps in range(1, step.substeps if self._seconds > SECONDS_AT_ONCE else 1):
-            # bodies fall asleep at the frame's end
-            self._step(step._replace(substeps=substeps, sleeping=0))
-            yield substeps
+        target, shapes, step, paths = self._begin_frame(frame_input or _AS_BEFORE)
+        comes_back = self._seconds > SECONDS_AT_ONCE
+        for substeps in self._substep_by_substep(step, paths) if comes_back or paths else ():
+            if comes_back:
+                yield substeps
         self._step(step)
-        return self._end_frame(target, *shapes)
+        return self._end_frame(target, *shapes, paths)
+
+    def _substep_by_substep(self, step, paths):
+        """Simulate all substeps of a frame but the last, and aim that; yields how many are done."""
+        for substep in range(step.substeps):
+            if paths:
+                paths.aim(substep, step.substeps, step.h)
+            if substep + 1 < step.substeps:
+                # bodies fall asleep at the frame's end
+                self._step(step._replace(substeps=substep + 1, sleeping=0))
+                yield substep + 1
 
     def _begin_frame(self, frame_input):
         """Take over what drives the frame.
 
-        Returns
-        -------
-        tuple
-            (target of the kinematic bodies, (meshes, shapes) at the frame's end, StepSettings).
+        Returns target of the kinematic bodies, (meshes, shapes) at the frame's end, StepSettings, FramePaths or None.
         """
         duration = 1.0 / self.options.frame_rate if frame_input.duration is None else float(frame_input.duration)
         if not (math.isfinite(duration) and duration >= 0.0):
@@ -198,20 +210,22 @@ class Simulation:
         shapes = shape_parameters.shape_targets(self.model, self.state.kind, frame_input.shapes or {})
         if frame_input.jumps is not None and target is not None:
             self._jump(np.asarray(frame_input.jumps, bool), target)
+        paths = None
         if duration > 0.0:
             self._aim_kinematic_bodies(target, duration)
-            if meshes or shapes:
-                self._aim_shapes(meshes, shapes, duration)
+            paths = self._aim_surfaces(frame_input, target, meshes, shapes, duration)
         elif target is not None:
             wake_all(self._sleep, self._acting.kind)
-        step, is_driven = self._settings_of_step(duration), bool(meshes or shapes)
-        if frame_input.motor_position is not None or frame_input.motor_velocity is not None:
-            is_driven = True
-        return target, (meshes, shapes), step._replace(ends_at_rest=int(not is_driven))
+        is_driven = meshes or shapes or paths
+        is_driven = is_driven or frame_input.motor_position is not None or frame_input.motor_velocity is not None
+        step = self._settings_of_step(duration)._replace(ends_at_rest=int(not is_driven))
+        return target, (meshes, shapes), step, paths
 
-    def _end_frame(self, target, meshes, shapes) -> FrameReport:
+    def _end_frame(self, target, meshes, shapes, paths) -> FrameReport:
         """Put what is driven exactly where it is to be, and report."""
         self._place_kinematic_bodies(target)
+        if paths:
+            paths.end()
         shape_parameters.place_meshes(self._collision.workspace, meshes)
         shape_parameters.place_shapes(self._collision.workspace, shapes)
         self.frame += 1
@@ -298,16 +312,16 @@ class Simulation:
         collision, problem = self._collision, self._problem
         workers = [worker.members for worker in self._workers or ()]
         return {
-            "model": _bytes(self.model.arrays) + _bytes(self.model.hulls),
-            "bodies": _bytes((self.state, self._acting.kind, self._motion, self._sleep, collision.workspace)),
-            "pairs and contacts": _bytes((collision.pairs, collision.contacts)),
-            "rows": _bytes(problem._replace(solver=())),
-            "joints": _bytes(self._joint_state),
-            "solver": _bytes(problem.solver),
-            "threads": sum(_bytes(worker.pair_runs.own_contacts) for worker in workers)
+            "model": bytes_of(self.model.arrays) + bytes_of(self.model.hulls),
+            "bodies": bytes_of((self.state, self._acting.kind, self._motion, self._sleep, collision.workspace)),
+            "pairs and contacts": bytes_of((collision.pairs, collision.contacts)),
+            "rows": bytes_of(problem._replace(solver=())),
+            "joints": bytes_of(self._joint_state),
+            "solver": bytes_of(problem.solver),
+            "threads": sum(bytes_of(worker.pair_runs.own_contacts) for worker in workers)
             + sum(
-                _bytes_apart(worker.solver_input.workspace, workers[0].solver_input.workspace)
-                + _bytes(worker.collision.workspace.scratch)
+                bytes_apart(worker.solver_input.workspace, workers[0].solver_input.workspace)
+                + bytes_of(worker.collision.workspace.scratch)
                 for worker in workers[1:]
             ),
         }
@@ -451,14 +465,15 @@ class Simulation:
         if target is not None:
             place_driven(self.state.kind, self.state.position, self.state.orientation, *target)
 
-    def _aim_shapes(self, meshes, shapes, duration):
+    def _aim_surfaces(self, frame_input, target, meshes, shapes, duration) -> FramePaths:
         """Let meshes deform and round shapes grow to their targets in ``duration``, and wake what is near."""
         workspace, h = self._collision.workspace, duration / self.options.substeps
-        for changed, reach in [
-            *shape_parameters.aim_meshes(self.model, workspace, meshes, duration, h),
-            *shape_parameters.aim_shapes(workspace, shapes, duration),
-        ]:
+        aimed = list(shape_parameters.aim_meshes(self.model, workspace, meshes, duration, h))
+        aimed += shape_parameters.aim_shapes(workspace, shapes, duration)
+        paths = FramePaths(self.model, self.state, workspace, frame_input, target, meshes, shapes, duration)
+        for changed, reach in aimed + paths.reaches:
             self._wake_near(changed, reach)
+        return paths
 
     def _wake_near(self, changed, reach):
         """Wake bodies whose bounds of the last substep come within ``reach`` of those of some shapes."""
@@ -583,15 +598,3 @@ class Simulation:
 
 def _norm(vector) -> float:
     return float(vector @ vector) ** 0.5
-
-
-def _bytes(arrays) -> int:
-    """Size of an array, or of all in nested tuples."""
-    return arrays.nbytes if isinstance(arrays, np.ndarray) else sum(map(_bytes, arrays))
-
-
-def _bytes_apart(arrays, others) -> int:
-    """The same without the arrays that ``others``, nested alike, has in the same places."""
-    if isinstance(arrays, np.ndarray):
-        return 0 if arrays is others else arrays.nbytes
-    return sum(map(_bytes_apart, arrays, others))

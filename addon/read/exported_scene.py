@@ -48,6 +48,8 @@ class ExportedBody:
         and shapes are in ``FrameSample`` by (body, part).
     carries_bodies : bool
         It moves, is animated, and has children that move: ``FrameSample.matrix_world`` holds its matrix in each frame.
+    angles_start : list of float
+        Angles of the object and its parents at the first frame (``fast_turns.py``) [rad].
     """
 
     object_name: str
@@ -64,6 +66,7 @@ class ExportedBody:
     grows: bool
     growing_parts: tuple[GrowingPart, ...]
     carries_bodies: bool
+    angles_start: list[float]
 
 
 @dataclass(frozen=True)
@@ -143,6 +146,13 @@ class FrameSample:
         What else of joints is animated, by fields of ``FrameInput``, in the core's coordinates; NaN: as before.
     jumps : bool [body_count], or None
         Driven bodies that jump (``jumps.py``); None: none does.
+    turns : dict of int to float64 [3]
+        By row of bodies that turn far in the frame before ``frame``: their rotation vectors (``fast_turns.py``) [rad].
+    let_go : dict of int to float64 [6]
+        By row of bodies that are driven up to ``frame`` and no longer after it: their velocity there (``let_go.py``)
+        [m, rad a frame].
+    velocity, vertex_velocities, shape_rates
+        As in ``FrameInput`` (``smooth_motion.py``).
     """
 
     frame: int
@@ -158,6 +168,11 @@ class FrameSample:
     joint_enabled: np.ndarray | None = None
     joint_values: dict = field(default_factory=dict)
     jumps: np.ndarray | None = None
+    turns: dict = field(default_factory=dict)
+    let_go: dict = field(default_factory=dict)
+    velocity: np.ndarray | None = None
+    vertex_velocities: dict = field(default_factory=dict)
+    shape_rates: dict = field(default_factory=dict)
 
     @property
     def frame_input(self) -> "FrameInput":
@@ -170,8 +185,11 @@ class FrameSample:
             kind=self.kind,
             position=self.position,
             orientation=self.orientation,
+            velocity=self.velocity,
             vertices=self.vertices,
+            vertex_velocities=self.vertex_velocities,
             shapes=self.shapes,
+            shape_rates=self.shape_rates,
             joint_enabled=self.joint_enabled,
             jumps=self.jumps,
             **self.joint_values,
@@ -181,6 +199,7 @@ class FrameSample:
         """Forget what has driven the frame; what the keyframes need stays."""
         self.position, self.orientation, self.joint_enabled = np.zeros((0, 3)), np.zeros((0, 4)), None
         self.vertices, self.shapes, self.joint_values, self.jumps = {}, {}, {}, None
+        self.velocity, self.vertex_velocities, self.shape_rates = None, {}, {}
 
 
 @dataclass(frozen=True)
@@ -210,6 +229,9 @@ class SceneExport:
         What the bodies' shapes really look like.
     fingerprint : str
         Hash of everything physical that was read.
+    keyed_turns : float64 [frame_count]
+        The largest change of keyed angles that anything may turn by, in each frame after the first (``fast_turns.py``)
+        [rad].
     """
 
     model: Model
@@ -224,3 +246,4 @@ class SceneExport:
     pending: list
     surfaces: StartSurfaces
     fingerprint: str
+    keyed_turns: np.ndarray

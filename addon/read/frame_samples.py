@@ -134,6 +134,20 @@ def evaluate_frame(scene: bpy.types.Scene, frame: int) -> bpy.types.Depsgraph:
     return view_layer_of(scene).depsgraph
 
 
+def poses_at(
+    scene: bpy.types.Scene, shown: bpy.types.Scene, bodies: list[ExportedBody], time: float
+) -> tuple[np.ndarray, np.ndarray]:
+    """Where animation puts bodies at a time between two frames, positions [n, 3] and orientations [n, 4].
+
+    ``scene`` is the one that they are in, ``shown`` the one whose frames are set, as for ``sample_frame``.
+    """
+    frame = int(np.floor(time))
+    shown.frame_set(frame, subframe=time - frame)
+    depsgraph = view_layer_of(shown).depsgraph
+    evaluated = [find_object(scene, body.object_name).evaluated_get(depsgraph) for body in bodies]
+    return rigid_poses(finite_matrices(evaluated, f"at frame {time:g}"))
+
+
 def view_layer_of(scene: bpy.types.Scene) -> bpy.types.ViewLayer:
     """The view layer whose depsgraph is read: the user's where the scene is the one in view."""
     return bpy.context.view_layer if bpy.context.scene == scene else scene.view_layers[0]

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .exported_scene import FrameSample, SceneExport
-from .frame_samples import find_object, view_layer_of
-from .scene_poses import finite_matrices, rigid_poses
+from .frame_samples import poses_at
 
 if TYPE_CHECKING:
     import bpy
@@ -58,7 +57,7 @@ def _jumping(scenes, bodies, times, places, halvings):
     if halvings == _HALVINGS or not bodies:
         return bodies
     middle = 0.5 * (times[0] + times[1])
-    between = _places(*scenes, bodies, middle)
+    between, _ = poses_at(*scenes, bodies, middle)
     whole = np.linalg.norm(places[1] - places[0], axis=1)
     found = []
     for half, ends in ((times[0], middle), (places[0], between)), ((middle, times[1]), (between, places[1])):
@@ -66,12 +65,3 @@ def _jumping(scenes, bodies, times, places, halvings):
         chosen = [bodies[row] for row in rows]
         found += _jumping(scenes, chosen, half, (ends[0][rows], ends[1][rows]), halvings + 1)
     return found
-
-
-def _places(scene, shown, bodies, time):
-    """Where animation puts bodies at a time between two frames [body_count, 3]."""
-    frame = int(np.floor(time))
-    shown.frame_set(frame, subframe=time - frame)
-    depsgraph = view_layer_of(shown).depsgraph
-    evaluated = [find_object(scene, body.object_name).evaluated_get(depsgraph) for body in bodies]
-    return rigid_poses(finite_matrices(evaluated, f"at frame {time:g}"))[0]

@@ -21,6 +21,7 @@ from ...solver_core.model.model import BodyKind
 from . import body_warnings
 from .concave_shapes import ConcaveReader
 from .exported_scene import ExportedBody, FrameSample, SceneExport
+from .fast_turns import angles_of, keyed_turns
 from .frame_samples import evaluate_frame, gravity_of, is_sampled, kind_at, sample_without_bodies, simulation_paused
 from .growing_compounds import links_to, read_growing
 from .locked_axes import add_locks
@@ -48,6 +49,7 @@ from .scene_poses import (
     rotations_and_stretches,
 )
 from .scene_shapes import ROUND_SHAPES, MeshError, ShapeReader
+from .smooth_motion import FRAMES_AHEAD
 from .surfaces import StartSurfaces
 
 
@@ -167,12 +169,17 @@ class _SceneReader:
             pending=list(self.shapes.concave.pending.values()),
             surfaces=self.surfaces,
             fingerprint="",
+            keyed_turns=self._keyed_turns(),
         )
         sample = sample_without_bodies(self.scene, self.depsgraph, self.start, partial)
         for body, ob in zip(bodies, objects, strict=True):
             sample.kind[body.index] = kind_at(ob.evaluated_get(self.depsgraph).rigid_body, body)
         fingerprint = _fingerprint(partial, sample, self.survey.owners | {self.scene.name_full: self.scene})
         return SceneExport(**{**vars(partial), "default_sample": sample, "fingerprint": fingerprint})
+
+    def _keyed_turns(self) -> np.ndarray:
+        frames = np.arange(self.start, self.end + 1 + FRAMES_AHEAD)
+        return keyed_turns(self.survey.owners.values(), frames)
 
     def _collect_objects(self) -> list:
         """Objects that are bodies; a compound parent's children are shapes of the parent, not bodies."""
@@ -280,6 +287,7 @@ class _SceneReader:
             grows=False,
             growing_parts=(),
             carries_bodies=moves and may_move and ob.name_full in self.carriers,
+            angles_start=angles_of(ob.evaluated_get(self.depsgraph)),
         )
 
     def _deforms(self, ob) -> bool:

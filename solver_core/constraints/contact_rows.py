@@ -127,9 +127,9 @@ def build_contact_rows(model, state, motion, contacts, gravity_norm, h, rows, co
         rows.body_a[contact] = a
         rows.body_b[contact] = b
         normal = contacts.normal[contact, 0], contacts.normal[contact, 1], contacts.normal[contact, 2]
-        surface_velocity = _surface_velocity(
-            contacts, contact, normal, model.surface_drags[a] and model.surface_drags[b]
-        )
+        # only the surface of a body that cannot be pushed moves by itself
+        drags = (can_be_pushed[a] or model.surface_drags[a]) and (can_be_pushed[b] or model.surface_drags[b])
+        surface_velocity = _surface_velocity(contacts, contact, normal, drags)
         arms = arms_of(contacts, contact, position, a, b)
         slip = _slip(free_velocity, a, b, arms, surface_velocity, normal)
         tangent = _first_tangent(slip, normal, _FACTOR_SLIP * gravity_speed)

@@ -304,3 +304,15 @@ def _empty_like(arrays):
     if isinstance(arrays, np.ndarray):
         return np.zeros_like(arrays)
     return type(arrays)(*map(_empty_like, arrays))
+
+
+def bytes_of(arrays) -> int:
+    """Size of an array, or of all in nested tuples."""
+    return arrays.nbytes if isinstance(arrays, np.ndarray) else sum(map(bytes_of, arrays))
+
+
+def bytes_apart(arrays, others) -> int:
+    """The same without the arrays that ``others``, nested alike, has in the same places."""
+    if isinstance(arrays, np.ndarray):
+        return 0 if arrays is others else arrays.nbytes
+    return sum(map(bytes_apart, arrays, others))

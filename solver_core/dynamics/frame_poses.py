@@ -89,7 +89,7 @@ def aim_driven(kind, present_position, present_orientation, velocity, position, 
         if kind[body] != KINEMATIC:
             continue
         w, x, y, z = _quaternion(present_orientation, body)
-        turn = _rotation_vector(*multiply(*_quaternion(orientation, body), w, -x, -y, -z))
+        turn = turn_vector(*multiply(*_quaternion(orientation, body), w, -x, -y, -z))
         for axis in range(3):
             velocity[body, axis] = (position[body, axis] - present_position[body, axis]) / duration
             velocity[body, 3 + axis] = turn[axis] / duration
@@ -131,7 +131,7 @@ def _set_quaternion(quaternions, body, value):
 
 
 @subkernel
-def _rotation_vector(w, x, y, z):
+def turn_vector(w, x, y, z):
     """Turn by at most pi as a vector, angle [rad] times axis."""
     if w < 0.0:
         w, x, y, z = -w, -x, -y, -z

@@ -1,7 +1,8 @@
 """Shapes that animation changes: meshes that deform, and round shapes that grow.
 
 A frame's input says where vertices and surfaces are at its end. They go there at constant rates (``mesh_motion`` and
-``scaled_shapes`` of collision) and are put exactly there when the frame is done.
+``scaled_shapes`` of collision), or on the cubic paths of ``driven_paths`` from substep to substep, and are put exactly
+there when the frame is done.
 """
 
 import numpy as np
@@ -12,6 +13,8 @@ from ..geometry import rotations
 from ..geometry.shapes import ShapeKind
 from ..model.model import BodyKind
 
+# Hermite's cubic goes beyond its ends by this share of its two tangents at most, each the largest of s (1 - s)^2.
+_RATIO_BEYOND = 4.0 / 27.0
 # Shapes that can grow as such; boxes and hulls do as meshes.
 _GROWING_KINDS = (ShapeKind.SPHERE, ShapeKind.CAPSULE, ShapeKind.CYLINDER, ShapeKind.CONE)
 # Elements of rotation matrices that differ by less are equal.
@@ -163,15 +166,21 @@ def shape_targets(model, kind, shape_of) -> list:
 def aim_shapes(workspace, targets, duration):
     """Give round shapes the constant rates that take them to their targets; yields as ``aim_meshes``."""
     for number, shape, position in targets:
-        now, shift = workspace.shape_parameters, position - workspace.local_pose[number, POSITION]
-        rate = (shape.parameters[:2] - now.parameters[number, :2]) / duration
-        now.parameter_rate[number] = rate
-        now.position_rate[number] = shift / duration
-        now.surface_speed[number] = np.abs(rate).sum() + np.linalg.norm(now.position_rate[number])
+        now = workspace.shape_parameters
+        _set_rates(workspace, number, shape.parameters[:2], position, duration)
         now.bounding_radius[number] = max(now.bounding_radius[number], shape.bounding_radius)
         workspace.size[number] = max(workspace.size[number], shape.size)
         if now.surface_speed[number] > 0.0:
             yield np.array([number]), duration * now.surface_speed[number]
+
+
+def _set_rates(workspace, number, parameters, position, duration):
+    """Give a round shape the constant rates that take it to two parameters and a position in the body frame."""
+    now = workspace.shape_parameters
+    rate = (parameters - now.parameters[number, :2]) / duration
+    now.parameter_rate[number] = rate
+    now.position_rate[number] = (position - workspace.local_pose[number, POSITION]) / duration
+    now.surface_speed[number] = np.abs(rate).sum() + np.linalg.norm(now.position_rate[number])
 
 
 def place_shapes(workspace, targets):
@@ -184,3 +193,77 @@ def place_shapes(workspace, targets):
         now.bounding_radius[number] = shape.bounding_radius
         workspace.size[number] = shape.size
         workspace.local_pose[number, POSITION] = position
+
+
+class VertexPaths:
+    """Cubic paths of the vertices of a mesh within a frame.
+
+    Parameters
+    ----------
+    model : Model
+    workspace : CollisionWorkspace
+    target
+        Of ``mesh_targets``.
+    given : float64 [2, given_vertex_count, 3]
+        Velocities at the frame's two ends, in the user frame [m/s].
+    duration : float
+        [s].
+    """
+
+    def __init__(self, model, workspace, target, given, duration):
+        mesh, rows, vertices = target
+        self._model, self._workspace, self._mesh, self._rows = model, workspace, mesh, rows
+        self._start = workspace.meshes.vertex[rows].copy()
+        first, last = duration * np.asarray(given, float)[:, model.meshes.given_vertex[rows]]
+        self._coefficients = first, vertices - self._start, last
+
+    @property
+    def reach(self):
+        """Shapes that change, and how far their surface may go at most [m]."""
+        shapes = self._model.arrays.shapes
+        first, way, last = (np.linalg.norm(part, axis=1).max() for part in self._coefficients)
+        changed = np.flatnonzero((shapes.kind == ShapeKind.MESH) & (shapes.hull == self._mesh))
+        return changed, way + _RATIO_BEYOND * (first + last)
+
+    def aim(self, weights, h):
+        """Give the vertices the velocities that take them along in a substep; ``weights`` are those at its end."""
+        target = self._start + sum(weight * part for weight, part in zip(weights, self._coefficients, strict=True))
+        for _ in aim_meshes(self._model, self._workspace, [(self._mesh, self._rows, target)], h, h):
+            pass
+
+
+class GrowthPath:
+    """Cubic path of a round shape's size and position within a frame.
+
+    Parameters
+    ----------
+    model : Model
+    workspace : CollisionWorkspace
+    target
+        Of ``shape_targets``.
+    given : float64 [2, 5]
+        Rates at the frame's two ends: of the shape's two parameters, and of its position in the user frame [m/s].
+    duration : float
+        [s].
+    """
+
+    def __init__(self, model, workspace, target, given, duration):
+        self._workspace = workspace
+        self._number, shape, position = target
+        now, given = workspace.shape_parameters, duration * np.asarray(given, float)
+        self._start = np.append(now.parameters[self._number, :2], workspace.local_pose[self._number, POSITION])
+        turn = model.frame_orientation[model.arrays.shapes.body[self._number]]
+        first, last = (np.append(rates[:2], rotations.rotate(turn, rates[2:])) for rates in given)
+        self._coefficients = first, np.append(shape.parameters[:2], position) - self._start, last
+        now.bounding_radius[self._number] += _RATIO_BEYOND * (np.abs(first) + np.abs(last)).sum()
+
+    @property
+    def reach(self):
+        """As of ``VertexPaths``."""
+        first, way, last = (np.abs(part).sum() for part in self._coefficients)
+        return np.array([self._number]), way + _RATIO_BEYOND * (first + last)
+
+    def aim(self, weights, h):
+        """As of ``VertexPaths``."""
+        target = self._start + sum(weight * part for weight, part in zip(weights, self._coefficients, strict=True))
+        _set_rates(self._workspace, self._number, target[:2], target[2:], h)

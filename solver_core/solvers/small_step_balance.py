@@ -216,11 +216,14 @@ def most_that_drives(rows, islands, island, given, velocity, workspace):
         block = islands.block_order[index]
         if block >= given.contact_count[0]:
             continue
-        surface = workspace.kept_speed[block] ** 2
+        # the own speed of a surface that deforms, which also drags: biases of friction rows are nothing else
+        surface, first = workspace.kept_speed[block] ** 2, rows.block_row[block]
+        for row in range(first + 1, rows.block_row[block + 1]):
+            surface += rows.bias[row] ** 2
         for side in range(2):
             body = rows.body_b[block] if side else rows.body_a[block]
             if rows.body_mass[body, 0, 0] == 0.0:
-                for row in range(rows.block_row[block], rows.block_row[block + 1]):
+                for row in range(first, rows.block_row[block + 1]):
                     speed = 0.0
                     for column in range(6):
                         speed += rows.jacobian[row, 6 * side + column] * velocity[body, column]

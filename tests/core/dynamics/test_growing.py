@@ -147,6 +147,30 @@ def test_what_does_not_drag_pushes_along_its_normal_alone(size):
     assert deepest < 2e-5
 
 
+def test_a_mesh_that_deforms_carries_a_load_whose_own_surface_would_not_drag():
+    """Whether a surface drags is said by the body whose surface moves, not by what lies on it."""
+    load = {"shape": Box((0.2, 0.2, 0.2)), "position": (0.3, 0.2, 1.2), "friction": 1.0, "surface_drags": False}
+    simulation = start(block(), load)
+    for frame in range(1, 25):
+        aside = 0.4 * (1.0 - np.cos(2.0 * frame / RATE))
+        simulation.advance_frame(FrameInput(vertices={0: CORNERS + (aside, 0.0, 0.0)}))
+    np.testing.assert_allclose(simulation.poses()[0][1], (0.3 + aside, 0.2, 1.2), atol=1e-3)
+
+
+def test_in_small_steps_a_mesh_that_deforms_drags_as_fast_as_it_moves_sideways():
+    """Its rise does not bound what it carries: vertices with the rounding of float32 make small steps of it."""
+    builder = ModelBuilder()
+    builder.add_body(shape=TriangleMesh(CORNERS, TRIANGLES), kind=BodyKind.STATIC, friction=1.0)
+    builder.add_body(shape=Box((0.2, 0.2, 0.2)), position=(0.0, 0.0, 1.2), friction=1.0)
+    simulation, in_small_steps = Simulation(builder.build(), SimulationOptions(frame_rate=RATE)), 0
+    for frame in range(1, 25):
+        way = np.array((0.4, 0.0, 0.1)) * (1.0 - np.cos(2.0 * frame / RATE))
+        vertices = (CORNERS + way).astype(np.float32)
+        in_small_steps += simulation.advance_frame(FrameInput(vertices={0: vertices})).in_small_steps
+    assert in_small_steps > 0
+    np.testing.assert_allclose(simulation.poses()[0][1] - way, (0.0, 0.0, 1.2), atol=2e-3)
+
+
 def test_a_round_body_that_does_not_drag():
     """Its side pushes outwards, and takes nothing up with its skin."""
     cylinder = {"shape": Cylinder(1.0, 1.0, position=(0, 0, 1.0)), "kind": BodyKind.STATIC, "friction": 1.0}
