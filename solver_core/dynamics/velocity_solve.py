@@ -99,7 +99,7 @@ def _solve_island(arrays, members, rows, islands, island):
     move_rows_along(islands, island, rows, contacts, model, state, motion, h, bounces, is_free)
     if bounces:
         lost_by_turn -= kinetic_energy(islands, island, rows, motion.free_velocity)
-        spent = _solve_impacts(arrays, members, rows, islands, island, allowed_energy, lost_by_turn, budget)
+        spent = _solve_impacts(arrays, members, rows, islands, island, allowed_energy, lost_by_turn, is_free, budget)
     outcome = _solve_without_restitution(arrays, members, rows, islands, island, budget)
     if bounces:
         restitution.take_all_blocks(islands, island, last, contact_rows)
@@ -163,7 +163,7 @@ def _solve_jointed_island(arrays, members, rows, islands, island, change):
     if bounces:
         apply_impulses(rows, islands, island, free_velocity, velocity)
         last = islands.block_first[island + 1]
-        _solve_impacts(arrays, members, rows, islands, island, allowed_energy, lost_by_turn, math.inf)
+        _solve_impacts(arrays, members, rows, islands, island, allowed_energy, lost_by_turn, is_free, math.inf)
         restitution.take_all_blocks(islands, island, last, members.problem.contact_rows)
     outcome, is_swept = solve_jointed(arrays, members, rows, islands, island)
     is_unsolved = outcome[0] > CONVERGED_RELATIVE and not is_swept
@@ -184,7 +184,7 @@ def _copy_velocities(islands, island, source, target):
 
 
 @subkernel(inline=True)
-def _solve_impacts(arrays, members, rows, islands, island, allowed_energy, lost_by_turn, budget):
+def _solve_impacts(arrays, members, rows, islands, island, allowed_energy, lost_by_turn, is_free, budget):
     """Solve the impacts of an island one after the other (``constraints.restitution``); returns the price [sweeps].
 
     What turning has cost the spins (``turn_ahead``) [J] the first impacts give back.
@@ -224,7 +224,7 @@ def _solve_impacts(arrays, members, rows, islands, island, allowed_energy, lost_
             islands, island, rows, contact_count, contact_rows, velocity, free_velocity, surplus
         )
     # of what was there before the turn nothing is to be taken: sliding contacts may have had it
-    if rests_on_something(rows, islands, island, members.motion.can_be_pushed):
+    if not is_free:
         # else the angular momentum stays what it is
         restitution.take_from_spins(islands, island, rows, velocity, free_velocity, min(surplus, -lost_by_turn))
     restitution.end_impacts(islands, island, last, rows, contact_count, contact_rows)
