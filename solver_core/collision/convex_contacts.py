@@ -46,6 +46,8 @@ NOT_KEPT = -1.0
 _RATIO_LOSS_AS_SEEN = 1e-3
 # ... and by how much the cosine of two directions of flat shapes may differ from 1 then: within a hundredth.
 _RATIO_ALIKE = 5e-5
+# What comes nearer to a mesh by less than this in a substep comes to rest.
+_RATIO_AT_REST = 1e-4
 
 
 @subkernel(inline=True)
@@ -219,6 +221,18 @@ def gap_speed(contacts, contact, body_pose, va, vb):
     u1 = surface[1] + vb[1] - va[1] + (vb[5] * b0 - vb[3] * b2) - (va[5] * a0 - va[3] * a2)
     u2 = surface[2] + vb[2] - va[2] + (vb[3] * b1 - vb[4] * b0) - (va[3] * a1 - va[4] * a0)
     return normal[0] * u0 + normal[1] * u1 + normal[2] * u2
+
+
+@subkernel
+def stays_as_seen(arrays, pair, approach):
+    """Whether contacts of the last substep that stop something are what happens.
+
+    Those of a mesh are asked only where it moves by more than what comes to rest: to make them anew is dear.
+    """
+    if pair.with_mesh:
+        fall = arrays.step.gravity_norm * arrays.step.h * arrays.step.h
+        return approach - fall <= _RATIO_AT_REST * pair.size
+    return is_met_as_seen(arrays, pair, arrays.pairs.contact_start[pair.number])
 
 
 @subkernel
