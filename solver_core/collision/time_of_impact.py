@@ -157,7 +157,13 @@ def follow_pair(workspace, pair, velocity_a, velocity_b, h, horizon, slack):
             least, least_fraction, p, q, r = distance, fraction, x, y, z
         if fraction == horizon:
             break
-        closing = closing_speed(pose, closest.direction, velocity_a, velocity_b, radius_a, radius_b, rolls_a, rolls_b)
+        if distance <= RATIO_MARGIN * pair.size:
+            # So near, nothing comes before the closest points. By the bound, what turns would come there by halves.
+            closing = speed_of_points(pose, closest, velocity_a, velocity_b)
+        else:
+            closing = closing_speed(
+                pose, closest.direction, velocity_a, velocity_b, radius_a, radius_b, rolls_a, rolls_b
+            )
         if closing <= 0.0:
             break
         fraction = min(fraction + distance / (h * closing), horizon)
