@@ -65,16 +65,17 @@ _read = {}
 
 
 def _refresh_where_changed(self):
-    """Read the lists of what can be compiled if one has grown since they were read last."""
-    key = id(self._registries)
-    if _read.get(key) != (self._registries, _size_of_lists(self)):
+    """Read the lists of what can be compiled; from the second time on those alone that have grown."""
+    if id(self._registries) not in _read:
         _refresh(self)
-        _read[key] = self._registries, _size_of_lists(self)
-
-
-def _size_of_lists(context) -> int:
-    registries = *context._registries, *context.typing_context._registries
-    return sum(len(items) for registry in registries for items in vars(registry).values() if isinstance(items, list))
+        _read[id(self._registries)] = self._registries, {}
+    _, lengths = _read[id(self._registries)]
+    for context in (self, self.typing_context):
+        for registry in list(context._registries):
+            length = sum(len(items) for items in vars(registry).values() if isinstance(items, list))
+            if lengths.get((id(context._registries), registry)) != length:
+                context.install_registry(registry)
+                lengths[id(context._registries), registry] = length
 
 
 @functools.cache
