@@ -15,8 +15,8 @@ pytestmark = pytest.mark.skipif(bool(config.DISABLE_JIT), reason="plain Python h
 TIMEOUT = 120
 
 # Compiles loops, branches, tuples, operators on literals and calls; tells the machine code's text.
-SCRIPT = """
-import json, sys
+SCRIPT = r"""
+import json, re, sys
 from typing import NamedTuple
 
 import numpy as np
@@ -62,7 +62,9 @@ def compiled(pair, count):
 pair = Pair(np.arange(5.0), np.arange(5.0))
 told = compiled(pair, 3)
 (made,) = compiled.overloads.values()
-print(json.dumps([[float(number) for number in told], made.library.get_asm_str()]))
+# an exception's text is named by where it lies in memory
+code = re.sub(r"(pickle\w+)\.\d+", r"\1", made.library.get_asm_str())
+print(json.dumps([[float(number) for number in told], code]))
 """
 
 
