@@ -423,6 +423,8 @@ class _Bake:
             before = len(self.samples)
             with self._evaluating() as shown:
                 start = time.perf_counter()
+                if not self.samples and self.motion.needs_start:
+                    self.motion.add(sample_frame(self.scene, self.export, first - 1, shown))
                 for at in range(first + before, end + 1):
                     if not self._take_sample(at, shown):
                         end = self.last_sampled = at - 1
