@@ -47,10 +47,8 @@ COSINE_LOW_FACE = -0.9
 
 
 @subkernel
-def face_manifold(
-    polytopes, reference, face, incident, is_face_of_b, reach, size, maximal_points, has_low_vertices, scratch
-):
-    """Contacts of a reference face of one polytope with the other polytope.
+def face_manifold(polytopes, reference, face, incident, is_face_of_b, reach, size, maximal_points, scratch):
+    """Contacts of a reference face of one polytope with the face of the other one that looks most against it.
 
     Parameters
     ----------
@@ -67,11 +65,8 @@ def face_manifold(
     size : float
         Of the smaller shape [m].
     maximal_points : int
-    has_low_vertices : bool
-        Whether the incident shape may have low vertices beside its incident face. A box has none.
     scratch : PairScratch
-        Relative pose (read); ``manifold``, its normal and origin, and ``cull_distance`` (written),
-        which knows nothing of low vertices.
+        Relative pose (read); ``manifold``, its normal and origin, and ``cull_distance`` (written).
 
     Returns
     -------
@@ -80,9 +75,30 @@ def face_manifold(
     deepest : float
         Smallest gap among them [m].
     """
+    row = polytopes.start[reference, FACES] + face
+    nx, ny, nz = placed_normal(polytopes.plane[row], is_face_of_b, scratch.pose.b_in_a)
+    count, _, _ = clip_incident_face(
+        polytopes, reference, face, incident, nx, ny, nz, is_face_of_b, reach, size, scratch
+    )
+    count = reduce_polygon(scratch.manifold, is_face_of_b, count, maximal_points, nx, ny, nz)
+    return count, finish_manifold(face, nx, ny, nz, is_face_of_b, count, scratch)
+
+
+@subkernel
+def clip_incident_face(polytopes, reference, face, incident, nx, ny, nz, is_face_of_b, reach, size, scratch):
+    """Make a contact of each corner that the face most opposed to the reference face has over it.
+
+    Returns
+    -------
+    count : int
+        Contacts.
+    sides : int
+        Of the reference face.
+    incident_face : int
+        The face of the other polytope.
+    """
     pose, polygon, manifold = scratch.pose.b_in_a, scratch.polygon, scratch.manifold
     start, plane = polytopes.start, polytopes.plane
-    nx, ny, nz = placed_normal(plane[start[reference, FACES] + face], is_face_of_b, pose)
     first, last = start[incident, FACES], start[incident + 1, FACES]
     incident_face = most_opposed_face(plane, first, last, nx, ny, nz, not is_face_of_b, pose)
     sides = place_face(polytopes, reference, face, is_face_of_b, pose, polygon.reference)
@@ -98,25 +114,22 @@ def face_manifold(
         if count == before:
             cull_distance = min(cull_distance, height_above(polygon.reference, x, y, z, nx, ny, nz))
     scratch.cull_distance[0] = cull_distance
-    of_polygon = count
-    if has_low_vertices:
-        count = add_low_vertices(
-            polytopes, incident, incident_face, sides, nx, ny, nz, is_face_of_b, reach, size, scratch, count
-        )
-    if count > of_polygon:
-        count = choose_vertices(manifold, is_face_of_b, count, maximal_points, size)
-    else:
-        count = reduce_polygon(manifold, is_face_of_b, count, maximal_points, nx, ny, nz)
+    return count, sides, incident_face
+
+
+@subkernel
+def finish_manifold(face, nx, ny, nz, is_face_of_b, count, scratch):
+    """Note the manifold's normal and where it comes from; return its smallest gap [m]."""
     deepest = INFINITE
     for point in range(count):
-        deepest = min(deepest, manifold.gap[point])
+        deepest = min(deepest, scratch.manifold.gap[point])
     sign = -1.0 if is_face_of_b else 1.0
     scratch.axes.normal[0] = sign * nx
     scratch.axes.normal[1] = sign * ny
     scratch.axes.normal[2] = sign * nz
     scratch.feature.origin[0] = FACE_OF_B if is_face_of_b else FACE_OF_A
     scratch.feature.origin_feature[0] = face
-    return count, deepest
+    return deepest
 
 
 @subkernel
