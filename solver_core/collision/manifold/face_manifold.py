@@ -4,11 +4,13 @@ Sutherland and Hodgman's clipping (1974; Ericson 2005, section 8.3.4). The refer
 of the clipped polygon gives a contact, with its foot on the reference plane as the other surface point, so that the
 gap along the normal is exact.
 
-A hull's lowest vertex, and low ones beside the incident face, are contacts too. These are chosen by when they would
-land: around a rounded edge the outer vertices are higher, and a body that rested on them alone would sink between them.
+Of a triangle with a hull the hull's lowest vertex, and low ones beside the incident face, are contacts too. These are
+chosen by when they would land: around a rounded edge the outer vertices are higher, and a body that rested on them
+alone would sink between them. Of two hulls all facets that touch are laid over each other (``cap_manifold``).
 
 Reduction drops, one by one, the corner whose loss changes the polygon least (as Visvalingam and Whyatt 1993 simplify
-lines), never the deepest. That keeps area, needs no tolerance in metres, and merges corners that clipping has doubled.
+lines), never the deepest; of several that change it alike, the highest. That keeps area, needs no tolerance in metres,
+and merges corners that clipping has doubled.
 """
 
 import numpy as np
@@ -429,8 +431,11 @@ def reduce_polygon(manifold, is_face_of_b, count, maximal_points, nx, ny, nz):
             if losses[corner] < least and corner != deepest:
                 least = losses[corner]
                 dropped = corner
-        if count <= maximal_points and least > negligible:
-            break
+        if count <= maximal_points:
+            if least > negligible:
+                break
+        else:
+            dropped = highest_of_least(manifold.gap, losses, least + negligible, deepest, dropped, count)
         count -= 1
         for corner in range(dropped, count):
             move_point(manifold, corner + 1, corner)
@@ -440,6 +445,19 @@ def reduce_polygon(manifold, is_face_of_b, count, maximal_points, nx, ny, nz):
         for corner in (dropped - 1 if dropped > 0 else count - 1, dropped if dropped < count else first):
             losses[corner] = loss_without(points, corner, count, turn, weight, nx, ny, nz)
     return count
+
+
+@subkernel
+def highest_of_least(gap, losses, limit, deepest, dropped, count):
+    """Of the corners that lose about as little as ``dropped`` that which lands last.
+
+    Those of a regular polygon lose the same. With rounding to decide, a disc of sixteen corners that falls on its face
+    hit with the odd ones or the even ones, and was thrown elsewhere by a millionth of a millimetre.
+    """
+    for corner in range(count):
+        if corner != deepest and losses[corner] <= limit and gap[corner] > gap[dropped]:
+            dropped = corner
+    return dropped
 
 
 @subkernel
