@@ -5,7 +5,8 @@ within the surface that it should lie on. Nothing overlaps by that, and the flaw
 
 - noise: every corner is off by its own random part of it;
 - bumps: the corners are sunk in, and each face has one more corner that is not, somewhere about its middle;
-- bevels: corners and edges are cut off.
+- bevels: corners and edges are cut off;
+- stones, in heaps alone: the box is rounded off and noisy, as scanned boulders are.
 
 What stands as boxes stands. It may go as far as its flaws let it: each joint sinks by two flaws and leans until what
 stood highest in it touches, and what stands above leans along.
@@ -19,6 +20,7 @@ from .moving import heaps
 from .scene import Part, Scene, hull, matrix
 from .standing import arches, card_houses, crates, pyramids, towers, walls
 
+_KINDS = ("noise", "bumps", "bevels")
 # Corners along an edge: 8 to 488 corners of a body.
 _ALONG_EDGE = (2, 3, 5, 7, 10)
 # Flaws, as shares of a body's shortest side; none in one scene of eight.
@@ -49,7 +51,7 @@ def noisy_heaps(random) -> Scene:
         scene = heaps(random)
         if scene.dynamic.sum() <= 2 * _BODIES:
             break
-    return replace(_flawed(random, scene, _flaw(random)), family="noisy heaps")
+    return replace(_flawed(random, scene, _flaw(random), (*_KINDS, "stones")), family="noisy heaps")
 
 
 def play(scene, flaw) -> float:
@@ -78,13 +80,12 @@ def _flaw(random) -> float:
     return 0.0 if random.integers(8) == 0 else float(np.exp(random.uniform(*np.log(_FLAWS))))
 
 
-def _flawed(random, scene, flaw) -> Scene:
+def _flawed(random, scene, flaw, kinds=_KINDS) -> Scene:
     """The scene with every dynamic body as a flawed hull."""
-    kind, along = str(random.choice(["noise", "bumps", "bevels"])), int(random.choice(_ALONG_EDGE))
+    kind, along = str(random.choice(kinds)), int(random.choice(_ALONG_EDGE))
     bodies = [body if body.static else _hull_of(random, body, kind, along, flaw) for body in scene.bodies]
-    return replace(
-        scene, bodies=tuple(bodies), notes={"flaw": kind, "depth": flaw, "corners": 6 * along**2 - 12 * along + 8}
-    )
+    corners = max(len(body.parts[0].points) for body in bodies if not body.static)
+    return replace(scene, bodies=tuple(bodies), notes={"flaw": kind, "depth": flaw, "corners": corners})
 
 
 def _hull_of(random, body, kind, along, flaw):
@@ -105,10 +106,15 @@ def _places(random, kind, along, corner, flaw) -> np.ndarray:
     """Corners of the flawed body in the unit cube whose corners are those of the exact one."""
     lengths = np.array([np.linalg.norm(np.diff(corner, axis=axis), axis=-1).min() for axis in range(3)])
     depth = flaw * lengths.min() / lengths
-    if kind == "noise":
+    if kind in ("noise", "stones"):
         grid = np.array(list(np.ndindex(along, along, along))) / (along - 1)
         grid = grid[((grid == 0.0) | (grid == 1.0)).any(axis=1)]
         inwards = depth * random.uniform(0.0, 1.0, grid.shape)
+        if kind == "stones":
+            # A ball in the norm of fourth powers, between a box and an ellipsoid.
+            rays = 2.0 * grid - 1.0
+            rays /= (rays**4).sum(axis=1, keepdims=True) ** 0.25
+            return 0.5 + (0.5 - inwards[:, :1]) * rays
         return np.where(grid == 0.0, inwards, np.where(grid == 1.0, 1.0 - inwards, grid))
     cube = np.array(list(np.ndindex(2, 2, 2)), float)
     if kind == "bumps":
