@@ -59,6 +59,7 @@ def _run_narrow_phase(arrays, pair_kernels, step, end_pair):
         pair_kernels,
         step,
         False,
+        False,
         members.workspace.predicted.velocity,
     )
     return narrow_phase(narrow_phase_arrays, np.int64(0), end_pair)
