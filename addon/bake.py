@@ -34,7 +34,7 @@ from .read.scene_export import export_scene
 from .read.scene_notes import starting_overlaps
 from .read.scene_poses import SceneError
 from .settings import BakeSettings
-from .write import earlier_animation, keyframes, since_bake
+from .write import blender_world, earlier_animation, keyframes, since_bake
 
 if TYPE_CHECKING:  # they load Numba
     from ..solver_core import FrameReport, Simulation, Trajectory
@@ -218,7 +218,7 @@ class _Bake:
             raise SceneError(None, mismatch)
         scene = self.scene
         since_bake.settle(scene)
-        with self._timed("export"), earlier_animation.earlier_animation(scene):
+        with self._timed("export"), blender_world.guarded(scene), earlier_animation.earlier_animation(scene):
             self.export = export_scene(
                 scene, frame_start=self.settings.start, frame_end=self.settings.end, decompose=False
             )

@@ -66,6 +66,7 @@ class _Bake:
         draw_bake(layout, context)
         draw_error(layout, context)
         draw_summary(layout, context)
+        draw_waiting(layout, context)
 
 
 class _Solver:
@@ -376,6 +377,14 @@ def draw_summary(layout, context):
         layout.operator("cairn.go_to_worst", icon="VIEWZOOM")
     if context.scene.rigidbody_world.enabled:
         label(layout, iface_("Blender's own simulation is on and moves the objects"), "ERROR")
+
+
+def draw_waiting(layout, context):
+    """Say why Blender's own simulation is off, and what brings it back."""
+    scene = context.scene
+    if scene.cairn.world_waits and not scene.cairn.is_baked and operators.running is None:
+        text = iface_("Blender's own simulation is off until frame {:d} is shown, where it begins")
+        draw_lines(layout, context, text.format(scene.rigidbody_world.point_cache.frame_start), "INFO")
 
 
 def counted(bodies):

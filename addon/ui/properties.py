@@ -220,6 +220,11 @@ class CairnScene(bpy.types.PropertyGroup):
         description="Whether Blender's own simulation was on before the bake; Delete Bake puts it back",
         options={"HIDDEN"},
     )
+    world_waits: BoolProperty(
+        name="World Waits",
+        description="Blender's own simulation is off, and goes on when a frame is shown at which it can begin",
+        options={"HIDDEN"},
+    )
     world_collection: PointerProperty(
         name="World Collection",
         description="Collection of the rigid body world, where a bake had to take it out; Delete Bake puts it back",

@@ -16,7 +16,7 @@ from ..checkpoints import in_window
 from ..read import early_notes, scene_digest
 from ..read.notes import grouped_notes
 from ..settings import BakeSettings
-from ..write import since_bake
+from ..write import blender_world, since_bake
 from . import operators
 
 # How long after a change the scene is looked at [s], and how many times as long as a look takes.
@@ -68,6 +68,8 @@ def look_at(scene, session):
         if session.status:
             session.status = ""
         return
+    if scene.cairn.is_baked:
+        blender_world.hold_if_empty(scene)
     since_bake.settle(scene)
     digest = scene_digest.scene_digest(scene)
     status = {

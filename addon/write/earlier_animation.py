@@ -12,7 +12,7 @@ import contextlib
 import dataclasses
 import json
 
-from . import fcurves
+from . import blender_world, fcurves
 from .channels import rotation_path
 
 # Marks an action that a bake has made; a custom property survives the copies that Duplicate Objects makes.
@@ -291,14 +291,14 @@ class World:
     @classmethod
     def of(cls, scene):
         world, book = scene.rigidbody_world, scene.cairn
-        return cls(world.enabled, world.collection, (book.world_was_enabled, book.world_collection))
+        return cls(world.enabled, world.collection, (book.world_was_enabled, book.world_collection, book.world_waits))
 
     def put_back(self, scene):
         world, book = scene.rigidbody_world, scene.cairn
         world.enabled = self.enabled
         if world.collection != self.collection:
             world.collection = self.collection
-        book.world_was_enabled, book.world_collection = self.bookkeeping
+        book.world_was_enabled, book.world_collection, book.world_waits = self.bookkeeping
 
 
 def switch_world_off(scene, *, nested):
@@ -308,8 +308,7 @@ def switch_world_off(scene, *, nested):
     disabled world makes such parents depend on their children, and Blender shows poses of the frame before.
     """
     world, book = scene.rigidbody_world, scene.cairn
-    book.world_was_enabled = world.enabled
-    world.enabled = False
+    book.world_was_enabled = blender_world.switch_off(scene)
     if nested:
         book.world_collection = world.collection
         world.collection = None
@@ -317,16 +316,23 @@ def switch_world_off(scene, *, nested):
 
 def switch_world_on(scene):
     """Put the rigid body world as it was before the bake."""
-    world, book = scene.rigidbody_world, scene.cairn
-    if world is None or not book.is_baked:
+    if scene.rigidbody_world is None or not scene.cairn.is_baked:
         return
+    _put_collection_back(scene)
+    blender_world.switch_off(scene)
+    if scene.cairn.world_was_enabled:
+        blender_world.switch_on(scene)
+
+
+def _put_collection_back(scene):
+    """Give the rigid body world the collection that a bake had to take out."""
+    world, book = scene.rigidbody_world, scene.cairn
     if book.world_collection is not None:
         if world.collection is not None:  # bodies that the user has added since
             present = set(book.world_collection.objects)
             for obj in set(world.collection.objects) - present:
                 book.world_collection.objects.link(obj)
         world.collection = book.world_collection
-    world.enabled = book.world_was_enabled
 
 
 def baked_objects(scene):
@@ -387,11 +393,13 @@ def earlier_animation(scene):
     for obj in objects:
         keep_edits(obj)
     snapshots = [(obj, Snapshot.of(obj)) for obj in objects]
-    world = World.of(scene) if scene.rigidbody_world is not None else None
+    world = World.of(scene) if scene.cairn.is_baked and scene.rigidbody_world is not None else None
     try:
         for obj in objects:
             give_back(obj)
-        switch_world_on(scene)
+        if world is not None:
+            _put_collection_back(scene)
+            scene.rigidbody_world.enabled = False
         yield
     finally:
         for obj, snapshot in snapshots:

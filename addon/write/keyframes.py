@@ -12,7 +12,7 @@ import numpy as np
 from mathutils import Euler
 
 from ..read.scene_poses import SceneError
-from . import channels, fcurves, since_bake
+from . import blender_world, channels, fcurves, since_bake
 from . import earlier_animation as earlier
 
 # Number of objects whose poses become keys together: bounds the memory, and is one tick of the progress.
@@ -177,6 +177,7 @@ def delete_bake(scene):
         earlier.remove_actions(objects)
     made = {earlier.take_off(obj) for obj in objects} - {None}
     earlier.switch_world_on(scene)
+    blender_world.guard_others(scene, {obj.name for obj in objects})
     for fact in FACTS:
         scene.cairn.property_unset(fact)
     refresh(scene)
@@ -454,6 +455,7 @@ def _attach(scene, actions):
         for name in actions:
             _put_on(objects[name], every[actions[name]])
         earlier.switch_world_off(scene, nested=any(_has_ancestor(objects[name], actions) for name in actions))
+        blender_world.guard_others(scene, touched)
     except BaseException:
         for obj, snapshot in snapshots:
             snapshot.put_back(obj)
