@@ -118,6 +118,12 @@ def plays_bake(obj):
     return obj.cairn.is_baked and obj.animation_data is not None and is_bake_action(obj.animation_data.action)
 
 
+def plays_bake_of(owner):
+    """The same of any data-block: a baked object that owns its bookkeeping and plays the bake's action."""
+    is_object = hasattr(owner, "rigid_body")
+    return is_object and plays_bake(owner) and owns_bake(owner)
+
+
 def claim_bake(obj):
     """Note an object as the owner of its bookkeeping."""
     obj.cairn.owner_name, obj.cairn.owner_session = obj.name, str(obj.session_uid)
