@@ -76,6 +76,8 @@ class BakeResult:
         Ended at a checkpoint, from which another bake goes on; nothing was written (``CheckpointPlan.until``).
     error : str or None
         Why the simulation failed; the frames before are kept.
+    kept_earlier : bool
+        It has ended early and the scene still has the bake before it, which has frames that this one lacks.
     frame_start, frame_end : int
         What was baked.
     export : SceneExport
@@ -89,6 +91,7 @@ class BakeResult:
     stopped: bool
     paused: bool
     error: str | None
+    kept_earlier: bool
     frame_start: int
     frame_end: int
     export: SceneExport
@@ -112,7 +115,11 @@ def bake_scene(
 
 
 def bake_frames(
-    scene: bpy.types.Scene, settings: BakeSettings, checkpoints: CheckpointPlan | None = None
+    scene: bpy.types.Scene,
+    settings: BakeSettings,
+    checkpoints: CheckpointPlan | None = None,
+    *,
+    keeps_earlier: bool = False,
 ) -> "Generator[BakeProgress, None, BakeResult]":
     """Bake a scene, as a generator of BakeProgress whose return value is the BakeResult.
 
@@ -125,6 +132,8 @@ def bake_frames(
     settings : BakeSettings
     checkpoints : CheckpointPlan, optional
         Without, there are none.
+    keeps_earlier : bool
+        A bake that ends early does not take the place of one with frames that it lacks.
 
     Raises
     ------
@@ -143,6 +152,8 @@ def bake_frames(
         yield from bake.simulate()
     if bake.paused or not bake.trajectory.reports:  # or stopped before the first frame
         return bake.result()
+    if keeps_earlier and bake.lacks_frames():
+        return bake.result(kept_earlier=True)
     bake.note_breaks()
     bake.note_pressed()
     return (yield from bake.write())
@@ -450,6 +461,14 @@ class _Bake:
         with self._timed("animation"), self.aside.frames(self.scene) as shown:
             yield shown
 
+    def lacks_frames(self):
+        """Whether the bake has ended early, and the one that the scene has goes on beyond it."""
+        facts = self.scene.cairn
+        if not (self.stopped or self.error) or not facts.is_baked:
+            return False
+        first, last = self.export.frame_start, self.export.frame_start + self.trajectory.frame_count
+        return facts.baked_start < first or facts.baked_end > last
+
     def write(self):
         """Write the keyframes, and the facts of this bake; returns its result."""
         steps = keyframes.write_steps(
@@ -475,6 +494,7 @@ class _Bake:
         # one result for both: it says how long the bake took until now
         result = self.result()
         self._store_facts(result)
+        self.checkpoints.accept()
         if replaced:
             with contextlib.suppress(BakeStopped):  # all is there
                 yield self._progress("write", "Removing the bake before", counted=(written, written))
@@ -489,13 +509,15 @@ class _Bake:
         facts.fingerprint = self.export.fingerprint
         facts.ingredients = packed(baked_digest(self.scene))
         facts.version = __version__
+        facts.bake_id = self.checkpoints.bake
+        facts.checkpoint_folder = str(self.checkpoints.plan.folder) if self.checkpoints.plan else ""
         facts.report = json.dumps({key: value for key, value in result.report.items() if key != "frames"})
         totals = result.report["totals"]
         # where all is within tolerance there is nothing to go to
         facts.worst_object = (totals["worst"]["object"] or "") if totals["missed"] else ""
         facts.worst_frame = totals["worst"]["frame"] or 0
 
-    def result(self):
+    def result(self, *, kept_earlier=False):
         """The bake as its callers get it."""
         frame_end = self.export.frame_start + self.trajectory.frame_count
         totals = totals_of(self.export, self.trajectory, self.seconds, time.perf_counter() - self.started)
@@ -507,6 +529,7 @@ class _Bake:
             stopped=self.stopped,
             paused=self.paused,
             error=self.error,
+            kept_earlier=kept_earlier,
             frame_start=self.export.frame_start,
             frame_end=frame_end,
             export=self.export,

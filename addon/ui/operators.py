@@ -256,6 +256,10 @@ class BakeOperator(StepsOperator):
             return {"CANCELLED"}
         if result.error:
             show_error(context, SceneError(None, result.error), self._scene_name)
+        if result.kept_earlier:
+            self.report({"ERROR" if result.error else "INFO"}, kept_sentence(context, self._scene_name, result))
+            redraw(context)
+            return {"CANCELLED"}
         remember_check(context, self._scene_name, result.report)
         warned = any(note["level"] == "warning" for note in result.report["notes"])
         self.report({"ERROR" if result.error else "WARNING" if warned else "INFO"}, result.summary)
@@ -277,7 +281,7 @@ class CAIRN_OT_bake(BakeOperator, bpy.types.Operator):
         return cls.bl_description + (". The present bake is replaced" if context.scene.cairn.is_baked else "")
 
     def _work(self, scene, settings):
-        return bake_frames(scene, settings, in_window.plan_of(scene))
+        return bake_frames(scene, settings, in_window.plan_of(scene), keeps_earlier=True)
 
 
 class CAIRN_OT_delete_bake(SceneOperator, bpy.types.Operator):
@@ -345,6 +349,15 @@ class CAIRN_OT_check_scene(StepsOperator, bpy.types.Operator):
         if any(note["text"] == NO_OVERLAPS.text for note in result["notes"]):
             self.report({"INFO"}, sentence(NO_OVERLAPS.text))
         return {"FINISHED"}
+
+
+def kept_sentence(context, scene_name, result):
+    """That a bake which has ended early leaves the one before it in place, and what becomes of its own frames."""
+    facts = bpy.data.scenes[scene_name].cairn
+    text = f"the bake of frames {facts.baked_start} to {facts.baked_end} stays"
+    if facts.use_checkpoints:
+        text += f"; Continue goes on with the new one from frame {result.frame_end}"
+    return f"{'Failed' if result.error else 'Stopped'}: {text}"
 
 
 def remember_check(context, scene_name, report):

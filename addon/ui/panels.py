@@ -288,21 +288,24 @@ def draw_bake(layout, context):
     button.operator("cairn.bake", text="Bake Again" if is_baked(context) else "Bake", icon="REC")
     if is_baked(context):
         row.operator("cairn.delete_bake", text="", icon="TRASH")
-    draw_continue(layout, context, status.get("checkpoint", {}))
+    draw_continue(layout, context, status)
 
 
-def draw_continue(layout, context, offer):
-    """What a checkpoint allows: to go on to the end, and to keep what is before the current frame."""
-    if not offer:
-        return
+def draw_continue(layout, context, status):
+    """What checkpoints allow: to go on to the end, to fetch what is there, and to keep what is before the frame."""
+    offer, fetch, recorded = status.get("checkpoint", {}), status.get("fetch", 0), status.get("recorded", [])
     column = layout.column(align=True)
-    if offer["fits"] and offer["frame"] < offer["end"]:
+    if fetch:
+        text = iface_("Fetch Back to Frame {:d}").format(fetch)
+        column.operator("cairn.continue_bake", text=text, icon="IMPORT", translate=False)
+    elif offer and offer["fits"] and offer["frame"] < offer["end"]:
         text = iface_("Continue to {:d}").format(offer["end"])
         column.operator("cairn.continue_bake", text=text, icon="PLAY", translate=False)
-    if is_baked(context):
+    if recorded:
         row = column.row(align=True)
-        row.enabled = offer["start"] < context.scene.frame_current <= offer["frame"]
+        row.enabled = recorded[0] < context.scene.frame_current <= recorded[1]
         row.operator("cairn.bake_from_current", icon="PREV_KEYFRAME")
+    draw_lines(layout, context, status.get("why_not", ""), "INFO")
 
 
 def status_of(context):

@@ -77,6 +77,9 @@ def look_at(scene, session):
         "outdated": outdated(scene, digest),
         "notes": grouped_notes(early_notes.early_notes(scene)),
         "checkpoint": in_window.offer_of(scene, digest),
+        "recorded": in_window.recorded_of(scene),
+        "fetch": in_window.fetched_of(scene, digest),
+        "why_not": in_window.why_not(scene, digest),
     }
     text = json.dumps(status)
     if text != session.status:  # writing is a change, which would make it look again for ever

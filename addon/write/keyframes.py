@@ -32,6 +32,8 @@ FACTS = (
     "ingredients",
     "version",
     "report",
+    "bake_id",
+    "checkpoint_folder",
     "world_was_enabled",
     "world_collection",
 )
