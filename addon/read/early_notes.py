@@ -6,7 +6,7 @@ from .missing_geometry import missing_geometry
 from .notes import Note
 from .scene_animation import AnimationSurvey, flags_animated, scale_animated
 from .scene_joints import JointReader
-from .scene_notes import field_notes, range_notes, speed_notes
+from .scene_notes import OUTSIDE, field_notes, range_notes, speed_notes
 
 
 def early_notes(scene) -> list[Note]:
@@ -25,6 +25,8 @@ def early_notes(scene) -> list[Note]:
     chosen = own if own.use_custom_range else cache
     frames = range(chosen.frame_start, max(chosen.frame_start, chosen.frame_end) + 1)
     notes = [*_linked_notes(bodies), *field_notes(scene, world), *_shape_notes(bodies), *speed_notes(scene, world)]
+    in_scene = set(scene.objects)
+    notes.extend(Note("warning", ob.name, OUTSIDE) for ob in whole if ob not in in_scene)
     notes.extend(_body_notes(whole, frames))
     if not own.use_custom_range:
         notes.extend(range_notes(scene, frames))

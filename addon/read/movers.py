@@ -12,9 +12,8 @@ import numpy as np
 from ..write import earlier_animation as earlier
 from ..write import fcurves
 from .keyed import Keyed, driver_targets, plain_names, pointer_names
+from .scene_animation import CHANNELS_OF_LOOKS
 
-# Channels of an object that neither move it nor change its form.
-_WITHOUT_EFFECT = ("hide_", "color", "show_", "pass_index", "visible_", "cycles", "display", "is_")
 _PLACES = ("location", "scale", "delta_location", "delta_scale")
 
 
@@ -88,7 +87,7 @@ def motion_numbers(ob, keyed: Keyed, known: dict) -> dict:
 
 
 def _matters(path):
-    return not path.startswith(_WITHOUT_EFFECT)
+    return not path.startswith(CHANNELS_OF_LOOKS)
 
 
 def _place(ob, keyed):

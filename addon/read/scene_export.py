@@ -26,6 +26,7 @@ from .growing_compounds import links_to, read_growing
 from .locked_axes import add_locks
 from .notes import Note
 from .scene_animation import (
+    SCENE_CHANNELS,
     AnimationSurvey,
     animated_paths,
     curves_digest,
@@ -362,10 +363,7 @@ class _SceneReader:
 
     def _scene_animated(self) -> bool:
         paths = animated_paths(self.scene)
-        return any(
-            path == "*" or path.startswith(("rigidbody_world", "gravity", "use_gravity", "render.fps"))
-            for path in paths
-        )
+        return any(path == "*" or path.startswith(SCENE_CHANNELS) for path in paths)
 
 
 def _mass(name, settings, moves) -> float:

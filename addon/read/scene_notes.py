@@ -16,6 +16,8 @@ RATIO_OFF_CENTER = 0.02
 # Overlaps at the start below this share of the smaller moving body's size are not mentioned.
 RATIO_OVERLAP = 0.005
 
+# The note of a body that Blender simulates and may not show.
+OUTSIDE = "is not in the scene, but in the Rigid Body World's collection: it takes part, as in Blender"
 # The note of a search for overlaps that found none.
 NO_OVERLAPS = Note(
     "info", None, f"no bodies overlap at the start by more than {100.0 * RATIO_OVERLAP:g} % of their size"
@@ -187,11 +189,7 @@ def _outsider_notes(scene, world, objects):
     for ob in world.collection.all_objects:
         if ob.name_full in taking_part:
             if ob.name not in in_scene:
-                yield Note(
-                    "info",
-                    ob.name,
-                    "is not in the scene, but in the Rigid Body World's collection: it takes part, as in Blender",
-                )
+                yield Note("warning", ob.name, OUTSIDE)
         elif ob.rigid_body is None:
             yield Note(
                 "info", ob.name, "is in the Rigid Body World's collection but has no rigid body: it takes no part"

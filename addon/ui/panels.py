@@ -14,6 +14,7 @@ from bpy.app.translations import pgettext_iface as iface_
 
 from ..joint_kinds import OPEN_AXES, SERVO_AXES, joints_sentence
 from ..read.early_notes import nothing_to_bake
+from ..read.scene_notes import OUTSIDE
 from ..settings import VARIANT_NAMES, friction_mismatch, why_without
 from . import operators
 from .operators import is_baked, scene_bodies, sentence
@@ -332,7 +333,10 @@ def draw_grouped(layout, context, source, notes, but=()):
         row = layout.row()
         draw_lines(row, context, noted(text, names), "ERROR" if level == "warning" else "INFO", 8 if names else 5)
         if names:
-            button = row.operator("cairn.select_noted", text="", icon="RESTRICT_SELECT_OFF", emboss=False)
+            if text == OUTSIDE:  # there is nothing to select
+                button = row.operator("cairn.leave_out", text="", icon="X", emboss=False)
+            else:
+                button = row.operator("cairn.select_noted", text="", icon="RESTRICT_SELECT_OFF", emboss=False)
             button.source, button.place = source, place
 
 

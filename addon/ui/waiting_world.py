@@ -16,24 +16,25 @@ INTERVAL = 0.25
 
 @persistent
 def note_change(_=None, depsgraph=None):
-    """Look at the frames that are shown if a world waits."""
-    if bpy.app.background or bpy.app.timers.is_registered(_look) or not blender_world.waiting_scenes():
+    """Look at the frames that are shown if a world has been switched in this session."""
+    if bpy.app.background or bpy.app.timers.is_registered(_look) or not blender_world.has_switched():
         return
     bpy.app.timers.register(_look, first_interval=INTERVAL, persistent=True)
 
 
 def _look():
-    """Switch worlds on that can begin, or that somebody has switched on meanwhile; comes back while one waits."""
-    if operators.running is None and not bpy.app.is_job_running("RENDER"):
-        for scene in blender_world.waiting_scenes():
-            if scene.rigidbody_world.enabled:
-                scene.cairn.world_waits = False
-                blender_world.hold(scene)
-            elif blender_world.resume(scene):
-                _show_anew(scene)
-            else:
-                continue
+    """Switch worlds on and off that the frame asks for, or that somebody has switched on meanwhile."""
+    if operators.running is not None or bpy.app.is_job_running("RENDER"):
+        return INTERVAL
+    for scene in blender_world.waiting_scenes():
+        if scene.rigidbody_world.enabled:
+            scene.cairn.world_waits = False
+            blender_world.hold(scene)
             operators.redraw(bpy.context)
+    playing = any(window.screen.is_animation_playing for window in bpy.context.window_manager.windows)
+    for scene in () if playing else blender_world.follow_frames():
+        _show_anew(scene)
+        operators.redraw(bpy.context)
     return INTERVAL if blender_world.waiting_scenes() else None
 
 

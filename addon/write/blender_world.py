@@ -16,7 +16,7 @@ import bpy
 
 # By their numbers in this session: scenes whose world has been switched here. Undo may bring one back on at any frame.
 _switched: set[int] = set()
-# In the background nobody draws; while a world waits, Blender asks before it shows another frame.
+# In the background nobody draws and no timer runs; there Blender asks before it shows another frame.
 _FRAME_HANDLERS = bpy.app.handlers.frame_change_pre
 
 
@@ -26,14 +26,10 @@ def can_begin(scene) -> bool:
 
 
 def _has_frames(scene) -> bool:
+    """Whether Blender keeps simulated frames, the last of which stands for those after it."""
     # "12 frames in memory (2 KiB)." in the language of the window: nothing else tells how many there are
     count = re.search(r"\d+", scene.rigidbody_world.point_cache.info)
     return count is not None and int(count.group()) > 0
-
-
-def is_simulated(scene) -> bool:
-    """Whether Blender has simulated frames of a scene as it is now, and keeps them."""
-    return _has_frames(scene) and not scene.rigidbody_world.point_cache.is_outdated
 
 
 def is_on(scene) -> bool:
@@ -61,6 +57,7 @@ def switch_on(scene) -> None:
 def wait(scene) -> None:
     """Leave a scene's world off until a frame is shown at which it can begin."""
     scene.rigidbody_world.enabled, scene.cairn.world_waits = False, True
+    _switched.add(scene.session_uid)
     if bpy.app.background and _before_frame not in _FRAME_HANDLERS:
         _FRAME_HANDLERS.append(_before_frame)
 
@@ -73,6 +70,11 @@ def resume(scene) -> bool:
     return True
 
 
+def has_switched() -> bool:
+    """Whether any world has been switched in this session."""
+    return bool(_switched)
+
+
 def waiting_scenes() -> list:
     """Scenes whose world waits."""
     return [
@@ -83,9 +85,9 @@ def waiting_scenes() -> list:
 
 
 def guard(scene) -> bool:
-    """Let a world wait that is on at a frame to which Blender has not simulated it; says whether it does."""
+    """Let a world wait that is on at a later frame and has simulated nothing; says whether it does."""
     world = scene.rigidbody_world
-    if world is None or not world.enabled or can_begin(scene) or is_simulated(scene):
+    if world is None or not world.enabled or can_begin(scene) or _has_frames(scene):
         return False
     wait(scene)
     return True
@@ -123,17 +125,46 @@ def guard_after_undo() -> None:
 
 
 def guard_opened() -> None:
-    """After a file was opened: worlds go on waiting."""
+    """After a file was opened: let worlds wait at later frames.
+
+    What Blender has simulated is in the file, but it reads none of it before it has begun anew, unless it was baked.
+    """
     _switched.clear()
-    for scene in waiting_scenes():
-        if not resume(scene):
+    for scene in bpy.data.scenes:
+        world = scene.rigidbody_world
+        if world is None or not scene.is_editable or world.point_cache.is_baked:
+            continue
+        if world.enabled or scene.cairn.world_waits:
             wait(scene)
+            resume(scene)
 
 
 def show_as_saved(saving: bool) -> None:
     """Let waiting worlds be on in the file that is saved, and off again afterwards."""
     for scene in waiting_scenes():
         scene.rigidbody_world.enabled = saving
+
+
+def follow_frames() -> list:
+    """Switch waiting worlds on that can begin; let wait again those that were jumped away from their beginning.
+
+    Returns
+    -------
+    list of bpy.types.Scene
+        Those that were changed; their frame has still to be evaluated.
+    """
+    changed = []
+    for scene in bpy.data.scenes:
+        world = scene.rigidbody_world
+        if world is None or scene.session_uid not in _switched or not scene.is_editable or scene.cairn.is_baked:
+            continue
+        if scene.cairn.world_waits:
+            if not world.enabled and resume(scene):
+                changed.append(scene)
+        # the frame after the first one is simulated when it is shown
+        elif scene.frame_current_final > world.point_cache.frame_start + 1 and guard(scene):
+            changed.append(scene)
+    return changed
 
 
 def hold(scene) -> None:
@@ -169,11 +200,8 @@ def forget() -> None:
 
 @bpy.app.handlers.persistent
 def _before_frame(scene, *_):
-    """In the background: switch waiting worlds on in time for the frame at which they can begin."""
-    for waiting in waiting_scenes():
-        resume(waiting)
-    if not waiting_scenes():
-        _FRAME_HANDLERS.remove(_before_frame)
+    """In the background: the same in time for the frame that is to be shown."""
+    follow_frames()
 
 
 def is_own_handler(handler) -> bool:

@@ -341,9 +341,20 @@ def _put_collection_back(scene):
         world.collection = book.world_collection
 
 
+def objects_of(scene):
+    """Objects of a scene, and bodies that its world simulates although they are not in it: what is only instanced."""
+    objects = list(scene.objects)
+    world = scene.rigidbody_world
+    collection = scene.cairn.world_collection or (world.collection if world is not None else None)
+    if collection is not None:
+        present = set(objects)
+        objects += [obj for obj in collection.all_objects if obj not in present]
+    return objects
+
+
 def baked_objects(scene):
     """Objects of a scene that carry a bake of their own, and may be changed."""
-    return [obj for obj in scene.objects if obj.cairn.is_baked and obj.is_editable and owns_bake(obj)]
+    return [obj for obj in objects_of(scene) if obj.cairn.is_baked and obj.is_editable and owns_bake(obj)]
 
 
 def take_off(obj):

@@ -188,10 +188,16 @@ def delete_bake(scene):
     return len(objects)
 
 
+def take_off_bake(obj):
+    """Take the bake off one object that leaves the world, if it has one."""
+    if obj.cairn.is_baked and obj.is_editable and earlier.owns_bake(obj):
+        earlier.remove_unused([action for action in [earlier.take_off(obj)] if action is not None])
+
+
 def _objects_by_name(scene):
-    """Objects of a scene by name; of two with one name (one is linked) the local one."""
+    """Objects of a scene and of its world by name; of two with one name (one is linked) the local one."""
     objects = {}
-    for obj in scene.objects:
+    for obj in earlier.objects_of(scene):
         if obj.library is None or obj.name not in objects:
             objects[obj.name] = obj
     return objects

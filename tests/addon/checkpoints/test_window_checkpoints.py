@@ -173,6 +173,27 @@ def test_what_is_before_the_current_frame_stays(scene):
     assert after["New"][-1, 2] == pytest.approx(30 - 0.5 * GRAVITY * (time[-1] - time[11]) ** 2, abs=1e-3)
 
 
+def test_a_body_that_was_moved_goes_on_from_where_the_bake_has_it(scene):
+    """Its new start is that of the next bake from the start; what is kept, and what follows, has not moved."""
+    assert bpy.ops.cairn.bake() == {"FINISHED"}
+    before = positions(scene, "Flying")
+    scene.frame_set(1)
+    scene.objects["Flying"].location.x += 2.0
+    bpy.context.view_layer.update()
+    status(scene)  # by now the place is the body's start
+    assert bake_from(scene, 12) == {"FINISHED"}
+    after = positions(scene, "Flying")
+    assert after[0] == pytest.approx(before[0] + (2, 0, 0), abs=1e-6)
+    assert np.abs(after[1:] - before[1:]).max() < 1e-4
+
+
+def test_keys_of_looks_do_not_hinder_continue(scene):
+    stop_at(scene, 9)
+    scene.objects["Plate"].keyframe_insert("hide_render", frame=3)
+    assert offer(scene)["fits"]
+    assert bpy.ops.cairn.continue_bake() == {"FINISHED"}
+
+
 def test_the_plate_carries_on_from_where_it_is(scene):
     """Unchanged, the motion from frame 12 on is what it was, but for contacts that are found anew."""
     assert bpy.ops.cairn.bake() == {"FINISHED"}
