@@ -1,12 +1,13 @@
 """What can be said before a bake without reading the scene for one: quick enough to be looked at after each change."""
 
+from ..settings import BakeSettings
 from . import body_warnings
 from .locked_axes import held_axes
 from .missing_geometry import missing_geometry
 from .notes import Note
 from .scene_animation import AnimationSurvey, flags_animated, scale_animated
 from .scene_joints import JointReader
-from .scene_notes import OUTSIDE, field_notes, range_notes, speed_notes
+from .scene_notes import OUTSIDE, cache_notes, field_notes, range_notes, speed_notes
 
 
 def early_notes(scene) -> list[Note]:
@@ -19,19 +20,20 @@ def early_notes(scene) -> list[Note]:
         return []
     collection = scene.cairn.world_collection or world.collection
     bodies = [ob for ob in collection.all_objects if ob.rigid_body is not None] if collection is not None else []
-    cache, own = world.point_cache, scene.cairn
     parts = {ob.name_full for ob in bodies if _is_part(ob)}
     whole = [ob for ob in bodies if ob.name_full not in parts]
-    chosen = own if own.use_custom_range else cache
-    frames = range(chosen.frame_start, max(chosen.frame_start, chosen.frame_end) + 1)
+    settings, cache = BakeSettings.from_scene(scene), world.point_cache
+    start = cache.frame_start if settings.start is None else settings.start
+    end = cache.frame_end if settings.end is None else settings.end
+    frames = range(start, max(start, end) + 1)
     notes = [*_linked_notes(bodies), *field_notes(scene, world), *_shape_notes(bodies), *speed_notes(scene, world)]
     in_scene = set(scene.objects)
     notes.extend(Note("warning", ob.name, OUTSIDE) for ob in whole if ob not in in_scene)
     notes.extend(_body_notes(whole, frames))
-    if not own.use_custom_range:
+    if settings.start is None:
         notes.extend(range_notes(scene, frames))
     notes.extend(_joint_notes(scene, world, whole, parts))
-    return [note for note in notes if note.level == "warning"]
+    return [note for note in notes if note.level == "warning"] + cache_notes(scene)
 
 
 def nothing_to_bake(scene) -> str:

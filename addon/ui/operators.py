@@ -374,6 +374,24 @@ def remember_check(context, scene_name, report):
     )
 
 
+class CAIRN_OT_use_scene_range(bpy.types.Operator):
+    """Give the Rigid Body World's cache, and with it the bake, the frames that the scene plays"""
+
+    bl_idname = "cairn.use_scene_range"
+    bl_label = "Use Scene Range"
+    bl_options = {"UNDO", "INTERNAL"}
+
+    @classmethod
+    def poll(cls, context):
+        return running is None and context.scene.rigidbody_world is not None
+
+    def execute(self, context):
+        scene, cache = context.scene, context.scene.rigidbody_world.point_cache
+        cache.frame_end = max(cache.frame_end, scene.frame_end)  # Blender keeps the start before the end
+        cache.frame_start, cache.frame_end = scene.frame_start, scene.frame_end
+        return {"FINISHED"}
+
+
 class CAIRN_OT_clear_error(bpy.types.Operator):
     """Clear this message"""
 
@@ -464,6 +482,7 @@ CLASSES = (
     CAIRN_OT_bake,
     CAIRN_OT_delete_bake,
     CAIRN_OT_check_scene,
+    CAIRN_OT_use_scene_range,
     CAIRN_OT_clear_error,
     CAIRN_OT_copy_system_information,
 )

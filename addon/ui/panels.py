@@ -216,6 +216,10 @@ def draw_settings(layout, context):
     owner = settings if settings.use_custom_range else scene.rigidbody_world.point_cache
     column.prop(owner, "frame_start", text="Simulation Start")
     column.prop(owner, "frame_end", text="End")
+    cache = scene.rigidbody_world.point_cache
+    same = (cache.frame_start, cache.frame_end) == (scene.frame_start, scene.frame_end)
+    if not settings.use_custom_range and not same:
+        column.operator("cairn.use_scene_range", icon="PREVIEW_RANGE")
     draw_mismatch(layout, context)
 
 
