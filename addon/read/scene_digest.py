@@ -31,7 +31,7 @@ _BODY_SETTINGS = {
     "collision collections": ("collision_collections",),
 }
 _SHAPE_SETTINGS = ("collision_shape", "mesh_source", "use_margin", "collision_margin")
-_PART_SETTINGS = ("concavity", "maximal_parts", "repair_resolution")
+PART_SETTINGS = ("concavity", "maximal_parts", "repair_resolution")
 _WORDS_OF_OPTIONS = {"method": "solver", "friction": "friction model", "max_iterations": "iterations", "threads": None}
 # Phrases that name what has changed; the rest is counted.
 _NAMED = 3
@@ -105,6 +105,8 @@ _GROUPS = (
 
 def changes(before, now) -> list[str]:
     """What differs between two digests, in words: "friction of 10 bodies", "3 new bodies", "substeps"."""
+    if all(before.get(group) == now[group] for group in now):  # most of the time, and quickly known
+        return []
     found = [word for word in now["scene"] if before["scene"].get(word) != now["scene"][word]]
     names: dict[str, str] = {}  # present ones by those in ``before``
     renamed = {}
@@ -223,7 +225,7 @@ def body_numbers(ob, known) -> dict:
     numbers = {word: number_of(_settings(body, "rigid_body.", names, keyed)) for word, names in _BODY_SETTINGS.items()}
     shape = [
         *_settings(body, "rigid_body.", _SHAPE_SETTINGS, keyed),
-        *_settings(ob.cairn, "cairn.", _PART_SETTINGS, keyed),
+        *_settings(ob.cairn, "cairn.", PART_SETTINGS, keyed),
         shape_values(ob, keyed, known),
     ]
     numbers["shape"] = number_of(shape)

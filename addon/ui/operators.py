@@ -261,6 +261,7 @@ class BakeOperator(StepsOperator):
             redraw(context)
             return {"CANCELLED"}
         remember_check(context, self._scene_name, result.report)
+        forget_outdated(context)
         warned = any(note["level"] == "warning" for note in result.report["notes"])
         self.report({"ERROR" if result.error else "WARNING" if warned else "INFO"}, result.summary)
         return {"FINISHED"}
@@ -358,6 +359,14 @@ def kept_sentence(context, scene_name, result):
     if facts.use_checkpoints:
         text += f"; Continue goes on with the new one from frame {result.frame_end}"
     return f"{'Failed' if result.error else 'Stopped'}: {text}"
+
+
+def forget_outdated(context):
+    """What was baked just now is up to date: nobody has to look first."""
+    session = context.window_manager.cairn
+    status = json.loads(session.status or "{}")
+    if status.get("outdated"):
+        session.status = json.dumps(status | {"outdated": ""})
 
 
 def remember_check(context, scene_name, report):
