@@ -121,7 +121,7 @@ def test_at_late_frames_bodies_stand_at_their_start_without_a_bake(blender, tmp_
         assert seen[name]["shown"] == seen[name]["place"] == moved, name
     worlds = {name: (found["world"], found["waits"]) for name, found in seen.items() if name != "progress"}
     assert worlds["start"] == worlds["at_start"] == (True, False)
-    for name in ("deleted", "moved", "deleted_again", "jumped", "moved_late", "reopened"):
+    for name in ("deleted", "moved", "deleted_again", "moved_late", "reopened"):
         assert worlds[name] == (False, True), name
     # who switches it on at a late frame gets it
     assert worlds["switched_on"] == (True, False)
