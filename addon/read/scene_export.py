@@ -23,7 +23,7 @@ from .concave_shapes import ConcaveReader
 from .exported_scene import ExportedBody, FrameSample, SceneExport
 from .frame_samples import evaluate_frame, gravity_of, is_sampled, kind_at, sample_without_bodies, simulation_paused
 from .growing_compounds import links_to, read_growing
-from .let_go import find_let_go, let_go_note
+from .launches import find_let_go, let_go_note
 from .locked_axes import add_locks
 from .notes import Note
 from .scene_animation import (
