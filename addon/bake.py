@@ -37,7 +37,7 @@ from .read.scene_notes import starting_overlaps
 from .read.scene_poses import SceneError
 from .read.smooth_motion import FRAMES_AHEAD, MotionWindow
 from .settings import BakeSettings
-from .write import earlier_animation, keyframes, since_bake
+from .write import blender_world, earlier_animation, keyframes, since_bake
 
 if TYPE_CHECKING:  # they load Numba
     from ..solver_core import FrameReport, Simulation, Trajectory
@@ -79,6 +79,8 @@ class BakeResult:
         Ended at a checkpoint, from which another bake goes on; nothing was written (``CheckpointPlan.until``).
     error : str or None
         Why the simulation failed; the frames before are kept.
+    kept_earlier : bool
+        It has ended early and the scene still has the bake before it, which has frames that this one lacks.
     frame_start, frame_end : int
         What was baked.
     export : SceneExport
@@ -92,6 +94,7 @@ class BakeResult:
     stopped: bool
     paused: bool
     error: str | None
+    kept_earlier: bool
     frame_start: int
     frame_end: int
     export: SceneExport
@@ -115,7 +118,11 @@ def bake_scene(
 
 
 def bake_frames(
-    scene: bpy.types.Scene, settings: BakeSettings, checkpoints: CheckpointPlan | None = None
+    scene: bpy.types.Scene,
+    settings: BakeSettings,
+    checkpoints: CheckpointPlan | None = None,
+    *,
+    keeps_earlier: bool = False,
 ) -> "Generator[BakeProgress, None, BakeResult]":
     """Bake a scene, as a generator of BakeProgress whose return value is the BakeResult.
 
@@ -128,6 +135,8 @@ def bake_frames(
     settings : BakeSettings
     checkpoints : CheckpointPlan, optional
         Without, there are none.
+    keeps_earlier : bool
+        A bake that ends early does not take the place of one with frames that it lacks.
 
     Raises
     ------
@@ -146,6 +155,8 @@ def bake_frames(
         yield from bake.simulate()
     if bake.paused or not bake.trajectory.reports:  # or stopped before the first frame
         return bake.result()
+    if keeps_earlier and bake.lacks_frames():
+        return bake.result(kept_earlier=True)
     bake.note_breaks()
     bake.note_pressed()
     return (yield from bake.write())
@@ -225,7 +236,7 @@ class _Bake:
             raise SceneError(None, mismatch)
         scene = self.scene
         since_bake.settle(scene)
-        with self._timed("export"), earlier_animation.earlier_animation(scene):
+        with self._timed("export"), blender_world.guarded(scene), earlier_animation.earlier_animation(scene):
             self.export = export_scene(
                 scene, frame_start=self.settings.start, frame_end=self.settings.end, decompose=False
             )
@@ -481,6 +492,14 @@ class _Bake:
         with self._timed("animation"), self.aside.frames(self.scene) as shown:
             yield shown
 
+    def lacks_frames(self):
+        """Whether the bake has ended early, and the one that the scene has goes on beyond it."""
+        facts = self.scene.cairn
+        if not (self.stopped or self.error) or not facts.is_baked:
+            return False
+        first, last = self.export.frame_start, self.export.frame_start + self.trajectory.frame_count
+        return facts.baked_start < first or facts.baked_end > last
+
     def write(self):
         """Write the keyframes, and the facts of this bake; returns its result."""
         steps = keyframes.write_steps(
@@ -506,6 +525,7 @@ class _Bake:
         # one result for both: it says how long the bake took until now
         result = self.result()
         self._store_facts(result)
+        self.checkpoints.accept()
         if replaced:
             with contextlib.suppress(BakeStopped):  # all is there
                 yield self._progress("write", "Removing the bake before", counted=(written, written))
@@ -520,13 +540,15 @@ class _Bake:
         facts.fingerprint = self.export.fingerprint
         facts.ingredients = packed(baked_digest(self.scene))
         facts.version = __version__
+        facts.bake_id = self.checkpoints.bake
+        facts.checkpoint_folder = str(self.checkpoints.plan.folder) if self.checkpoints.plan else ""
         facts.report = json.dumps({key: value for key, value in result.report.items() if key != "frames"})
         totals = result.report["totals"]
         # where all is within tolerance there is nothing to go to
         facts.worst_object = (totals["worst"]["object"] or "") if totals["missed"] else ""
         facts.worst_frame = totals["worst"]["frame"] or 0
 
-    def result(self):
+    def result(self, *, kept_earlier=False):
         """The bake as its callers get it."""
         frame_end = self.export.frame_start + self.trajectory.frame_count
         totals = totals_of(self.export, self.trajectory, self.seconds, time.perf_counter() - self.started)
@@ -538,6 +560,7 @@ class _Bake:
             stopped=self.stopped,
             paused=self.paused,
             error=self.error,
+            kept_earlier=kept_earlier,
             frame_start=self.export.frame_start,
             frame_end=frame_end,
             export=self.export,

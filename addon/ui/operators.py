@@ -256,7 +256,12 @@ class BakeOperator(StepsOperator):
             return {"CANCELLED"}
         if result.error:
             show_error(context, SceneError(None, result.error), self._scene_name)
+        if result.kept_earlier:
+            self.report({"ERROR" if result.error else "INFO"}, kept_sentence(context, self._scene_name, result))
+            redraw(context)
+            return {"CANCELLED"}
         remember_check(context, self._scene_name, result.report)
+        forget_outdated(context)
         warned = any(note["level"] == "warning" for note in result.report["notes"])
         self.report({"ERROR" if result.error else "WARNING" if warned else "INFO"}, result.summary)
         return {"FINISHED"}
@@ -277,7 +282,7 @@ class CAIRN_OT_bake(BakeOperator, bpy.types.Operator):
         return cls.bl_description + (". The present bake is replaced" if context.scene.cairn.is_baked else "")
 
     def _work(self, scene, settings):
-        return bake_frames(scene, settings, in_window.plan_of(scene))
+        return bake_frames(scene, settings, in_window.plan_of(scene), keeps_earlier=True)
 
 
 class CAIRN_OT_delete_bake(SceneOperator, bpy.types.Operator):
@@ -347,6 +352,23 @@ class CAIRN_OT_check_scene(StepsOperator, bpy.types.Operator):
         return {"FINISHED"}
 
 
+def kept_sentence(context, scene_name, result):
+    """That a bake which has ended early leaves the one before it in place, and what becomes of its own frames."""
+    facts = bpy.data.scenes[scene_name].cairn
+    text = f"the bake of frames {facts.baked_start} to {facts.baked_end} stays"
+    if facts.use_checkpoints:
+        text += f"; Continue goes on with the new one from frame {result.frame_end}"
+    return f"{'Failed' if result.error else 'Stopped'}: {text}"
+
+
+def forget_outdated(context):
+    """What was baked just now is up to date: nobody has to look first."""
+    session = context.window_manager.cairn
+    status = json.loads(session.status or "{}")
+    if status.get("outdated"):
+        session.status = json.dumps(status | {"outdated": ""})
+
+
 def remember_check(context, scene_name, report):
     """Keep what the panel says of a scene: numbers and grouped notes of a bake's report."""
     notes = [note_of(entry) for entry in report["notes"]]
@@ -359,6 +381,24 @@ def remember_check(context, scene_name, report):
             "notes": grouped_notes(notes),
         }
     )
+
+
+class CAIRN_OT_use_scene_range(bpy.types.Operator):
+    """Give the Rigid Body World's cache, and with it the bake, the frames that the scene plays"""
+
+    bl_idname = "cairn.use_scene_range"
+    bl_label = "Use Scene Range"
+    bl_options = {"UNDO", "INTERNAL"}
+
+    @classmethod
+    def poll(cls, context):
+        return running is None and context.scene.rigidbody_world is not None
+
+    def execute(self, context):
+        scene, cache = context.scene, context.scene.rigidbody_world.point_cache
+        cache.frame_end = max(cache.frame_end, scene.frame_end)  # Blender keeps the start before the end
+        cache.frame_start, cache.frame_end = scene.frame_start, scene.frame_end
+        return {"FINISHED"}
 
 
 class CAIRN_OT_clear_error(bpy.types.Operator):
@@ -451,6 +491,7 @@ CLASSES = (
     CAIRN_OT_bake,
     CAIRN_OT_delete_bake,
     CAIRN_OT_check_scene,
+    CAIRN_OT_use_scene_range,
     CAIRN_OT_clear_error,
     CAIRN_OT_copy_system_information,
 )
