@@ -127,7 +127,9 @@ def _copied(scene, objects) -> str:
     for ob in list(copy.collection.objects):
         copy.collection.objects.unlink(ob)
     world = copy.rigidbody_world
-    world.enabled = copy.cairn.world_waits = False
+    world.enabled = False
+    if hasattr(copy, "cairn"):
+        copy.cairn.world_waits = False
     world.collection = world.constraints = None
     for ob in objects:
         copy.collection.objects.link(ob)

@@ -108,14 +108,20 @@ def simulation_paused(scene: bpy.types.Scene) -> Iterator[None]:
     With the world switched off, every object is where its animation puts it, at any frame.
     """
     world = scene.rigidbody_world
-    enabled, waits = world.enabled, scene.cairn.world_waits
+    # who reads a scene from a script may not have registered the add-on
+    book = getattr(scene, "cairn", None)
+    enabled, waits = world.enabled, book is not None and book.world_waits
     frame, subframe = scene.frame_current, scene.frame_subframe
-    world.enabled = scene.cairn.world_waits = False
+    world.enabled = False
+    if waits:
+        book.world_waits = False
     try:
         yield
     finally:
         # The switch first: the frame is then shown as before, with what Blender's own simulation has cached of it.
-        world.enabled, scene.cairn.world_waits = enabled, waits
+        world.enabled = enabled
+        if waits:
+            book.world_waits = True
         scene.frame_set(frame, subframe=subframe)
 
 

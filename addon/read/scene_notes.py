@@ -131,7 +131,9 @@ def range_notes(scene, frames) -> list[Note]:
 def cache_notes(scene) -> list[Note]:
     """A note where the scene's range is simulated, since the cache has no frame of it."""
     cache = scene.rigidbody_world.point_cache
-    if scene.cairn.use_custom_range or not is_cache_elsewhere(scene):
+    # who reads a scene from a script may not have registered the add-on
+    own = getattr(scene, "cairn", None)
+    if own is None or own.use_custom_range or not is_cache_elsewhere(scene):
         return []
     text = (
         f"frames {scene.frame_start} to {scene.frame_end} are simulated, those of the scene: the Rigid Body World's "
