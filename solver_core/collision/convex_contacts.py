@@ -37,7 +37,7 @@ from .distance.shape_distance import (
 from .manifold.polytope_contacts import polytope_contacts
 from .scaled_shapes import set_surface_velocity
 from .swept_motion import closest_approach, take_poses
-from .time_of_impact import SEPARATED_BY_CCD, find_time_of_impact, place_swept, shift_to_start, sweep_slack
+from .time_of_impact import SEPARATED_BY_CCD, find_time_of_impact, place_swept, shift_to_start, sweep_slack, turns_away
 
 # A value of PairArrays.reach that recycles nothing, like SEPARATED_BY_CCD: of contacts that hold in this pass only.
 NOT_KEPT = -1.0
@@ -74,11 +74,14 @@ def make_convex_contacts(arrays, pair, approach):
     fast, fall = RATIO_FAST * pair.size, step.gravity_norm * step.h * step.h
     slack = sweep_slack(pair, workspace.size, fall) + step.h * pair.surface_speed
     radius_a, radius_b = pair.shape_a.swept_radius, pair.shape_b.swept_radius
-    fastest = step.h * closest_approach(velocity[pair.body_a], velocity[pair.body_b], radius_a, radius_b)
+    va, vb = velocity[pair.body_a], velocity[pair.body_b]
+    fastest = step.h * closest_approach(va, vb, radius_a, radius_b)
     first, is_fast = contacts.count[0], approach > fast
     if not is_fast:
         make_start_contacts(arrays, pair, approach, fastest)
-        if not note_meetings(arrays, pair, approach) or is_met_as_seen(arrays, pair, first):
+        stops = note_meetings(arrays, pair, approach)
+        # Of what turns far the poses at the end are looked at.
+        if not stops or turns_away(va, vb, step.h) or is_met_as_seen(arrays, pair, first):
             return True
     fraction, is_predicted = find_time_of_impact(arrays, pair, slack, horizon_of(fall, fastest))
     if is_fast and fraction < 0.0 and is_predicted and workspace.predicted.detection_pass[0] + 1 >= MAX_PASSES:
@@ -121,7 +124,8 @@ def make_contacts_on_the_way(arrays, pair, fraction, va, vb, reach, fastest):
     pairs, contacts, workspace = arrays.pairs, arrays.contacts, arrays.workspace
     scratch, first = workspace.scratch, contacts.count[0]
     remember_pose(pairs, pair.number, NOT_KEPT, scratch.pose)
-    favour_face(arrays, pair)
+    if not turns_away(va, vb, arrays.step.h):
+        favour_face(arrays, pair)
     count, _ = find_manifold(arrays, pair, reach, INFINITE)
     if count > 0 and fastest > RATIO_FAST * pair.size:
         count = add_anti_tunnelling_contacts(workspace, pair, reach, arrays.step.maximal_points, count)

@@ -22,7 +22,7 @@ from .distance.shape_distance import RATIO_SAME_NORMAL, RATIO_STOPS, horizon_of
 from .mesh_pair_contacts import make_mesh_contacts_along
 from .pair_context import approach_of_substep
 from .swept_motion import closest_approach, place_pair
-from .time_of_impact import advance_to_impact
+from .time_of_impact import advance_to_impact, turns_away
 
 # What is met by this fraction of the substep later is met at the same time.
 _SAME_TIME = 1e-9
@@ -117,7 +117,7 @@ def look_again(arrays, pair):
         closing = -step.h * gap_speed(contacts, contact, workspace.body_pose, scratch.led_a, scratch.led_b)
         is_near = closing + fall > contacts.gap[contact]
         still_stops = still_stops or (is_near and closing > RATIO_STOPS * size)
-    if not still_stops:
+    if not still_stops or turns_away(scratch.led_a, scratch.led_b, step.h):
         return True
     approach, last, needed = approach_of_substep(arrays, pair), contacts.count[0], contacts.needed[0]
     if pair.with_mesh:

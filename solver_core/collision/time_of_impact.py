@@ -34,12 +34,16 @@ from .swept_motion import (
     closing_speed,
     place_at_time,
     place_pair,
+    spin_of,
     turns_about_axis,
     velocity_change_bound,
 )
 
 # Shapes meet when they are this close (fraction of the smaller one's size).
 RATIO_MEETING = 1e-6
+# ... and this close if they turn farther in a substep [rad], as then other points come nearer than those that are now.
+RATIO_IMPACT = 1e-3
+_MOST_TURN = 0.2
 
 # Steps in search of where shapes that pass each other are closest; mostly five.
 _MOST_SECANTS = 16
@@ -118,6 +122,8 @@ def advance_to_impact(workspace, pair, velocity_a, velocity_b, h, horizon, slack
         Fraction of the substep after which they meet, or are closest; 0 also if they overlap at the start; NO_IMPACT.
     """
     scratch = workspace.scratch
+    if turns_away(velocity_a, velocity_b, h):
+        return follow_pair(workspace, pair, velocity_a, velocity_b, h, 1.0, slack)
     loss_a = loss_of(workspace.size[pair.a], pair.moves_a, pair.size)
     loss_b = loss_of(workspace.size[pair.b], pair.moves_b, pair.size)
     scratch.worn[0] = wear(workspace.polytopes, pair.shape_a, loss_a, scratch.scale_a)
@@ -134,7 +140,8 @@ def follow_pair(workspace, pair, velocity_a, velocity_b, h, horizon, slack):
     local_a, local_b = workspace.local_pose[pair.a], workspace.local_pose[pair.b]
     pose, closest, radius_a, radius_b = scratch.pose, scratch.closest, a.swept_radius, b.swept_radius
     rolls_a, rolls_b = turns_about_axis(a.kind, local_a), turns_about_axis(b.kind, local_b)
-    touching, meeting = RATIO_TOUCHING * pair.size, RATIO_MEETING * pair.size
+    touching, is_turning = RATIO_TOUCHING * pair.size, turns_away(velocity_a, velocity_b, h)
+    meeting = (RATIO_IMPACT if is_turning else RATIO_MEETING) * pair.size
     fraction, least, least_fraction, is_bracketed = 0.0, INFINITE, 0.0, False
     place_swept(workspace, pair, velocity_a, velocity_b, 0.0)
     x, y, z = to_middle(pose.b_in_a)
@@ -157,7 +164,7 @@ def follow_pair(workspace, pair, velocity_a, velocity_b, h, horizon, slack):
             least, least_fraction, p, q, r = distance, fraction, x, y, z
         if fraction == horizon:
             break
-        if distance <= RATIO_MARGIN * pair.size:
+        if distance <= RATIO_MARGIN * pair.size and not is_turning:
             # So near, nothing comes before the closest points. By the bound, what turns would come there by halves.
             closing = speed_of_points(pose, closest, velocity_a, velocity_b)
         else:
@@ -169,19 +176,26 @@ def follow_pair(workspace, pair, velocity_a, velocity_b, h, horizon, slack):
         fraction = min(fraction + distance / (h * closing), horizon)
     else:
         return fraction
-    if is_bracketed:
+    if is_bracketed and not is_turning:
         return closest_on_the_way(workspace, pair, velocity_a, velocity_b, h, least_fraction, fraction, p, q, r, slack)
     if least > slack:
         return NO_IMPACT
-    if least_fraction < horizon:
+    if least_fraction < horizon and not is_turning:
         # What slides along is as near at the end: there it lies on all that it comes to lie on.
         place_swept(workspace, pair, velocity_a, velocity_b, horizon * h)
         distance = shape_distance(polytopes, a, b, p, q, r, slack, touching, scratch)
         if meeting < distance <= least + meeting:
             return horizon
+    if least_fraction < horizon:
         place_swept(workspace, pair, velocity_a, velocity_b, least_fraction * h)
         closest.direction[0], closest.direction[1], closest.direction[2] = p, q, r
     return least_fraction
+
+
+@subkernel
+def turns_away(velocity_a, velocity_b, h):
+    """Whether two bodies turn so far in a substep that what is nearest says nothing of what will be."""
+    return h * (spin_of(velocity_a) + spin_of(velocity_b)) > _MOST_TURN
 
 
 @subkernel
