@@ -16,7 +16,7 @@ import bpy
 
 from .. import __version__
 from . import runtime
-from .bake_progress import BakeProgress, Forecast, share_of_bar
+from .bake_progress import BakeProgress, Forecast, clock_text, share_of_bar, share_of_unknown
 from .bake_report import duration_text, report_dictionary, summary_sentence, totals_of
 from .checkpoints.identity import identity_of
 from .checkpoints.running import BakeCheckpoints, CheckpointPlan
@@ -254,7 +254,8 @@ class _Bake:
 
     def _decompose(self, pending):
         """Pass on how far it is; returns what ``concave_shapes.decompose`` does."""
-        bar = self._bar_of_preparation()
+        bar, count = self._bar_of_preparation(), len(pending)
+        ends = [time.perf_counter()]  # of the meshes so far
         with contextlib.closing(concave_shapes.decompose([decomposition for _, decomposition in pending])) as steps:
             while True:
                 with self._timed("decompose"):
@@ -263,9 +264,16 @@ class _Bake:
                     except StopIteration as end:
                         self.bar_filled = bar[1]
                         return end.value
-                if done < len(pending):
-                    text = f"Making convex parts of {pending[done][0]}, mesh {done + 1} of {len(pending)}"
-                    yield BakeProgress("decompose", done, len(pending), text, share_of_bar(done, len(pending), bar))
+                now = time.perf_counter()
+                ends += [now] * (done + 1 - len(ends))
+                if done < count:
+                    # one mesh takes seconds to minutes, and nobody knows how far it is: the clock shows that it lives
+                    spent, usual = now - ends[-1], (ends[-1] - ends[0]) / max(done, 1)
+                    text = (
+                        f"Making convex parts of {pending[done][0]}, mesh {done + 1} of {count} ({clock_text(spent)})"
+                    )
+                    share = share_of_bar(done + share_of_unknown(spent, usual), count, bar)
+                    yield BakeProgress("decompose", done, count, text, share)
 
     def note_overlaps(self):
         """Add what overlaps at the start to the notes; needs compiled kernels."""
@@ -389,10 +397,11 @@ class _Bake:
     def _forecast(self, begin, last):
         """Of the frames from ``begin`` on, and what is to be read and written for them."""
         sampled = last - self.export.frame_start if self.export.samples_needed else 0
-        sampled += len(self._lead_in_frames())
+        lead = len(self._lead_in_frames())
         moving = sum(body.moves for body in self.export.bodies)
         written = moving if last == self.export.frame_end else 0
-        return Forecast(last + 1 - begin, sampled, written, (self.bar_filled, 1.0), not bpy.app.background)
+        bar = self.bar_filled, 1.0
+        return Forecast(last + 1 - begin, sampled + lead, written, bar, not bpy.app.background, lead)
 
     def _progress(self, stage, text, frame=None, report=None, counted=None):
         """Where the bake is, and how long it takes in all."""

@@ -3,7 +3,7 @@
 import os
 import time
 
-from .bake_progress import BakeProgress, share_of_bar
+from .bake_progress import BakeProgress, clock_text, share_of_bar
 
 # The processes that compile (solver_core/compiled/compile_processes.py, which would load Numba here).
 _MOST_PROCESSES = 4
@@ -48,8 +48,7 @@ class Preparation:
         if not 0.7 * self._said <= self._expected <= self._said:
             self._said = self._expected
         self._said = max(self._said, elapsed)
-        minutes, seconds = divmod(int(elapsed), 60)
-        text = f"Preparing the solver, first time only, {_about(self._said)} ({minutes}:{seconds:02})"
+        text = f"Preparing the solver, first time only, {_about(self._said)} ({clock_text(elapsed)})"
         done = round(_BAR_STEPS * self._factor)
         return BakeProgress("compile", done, _BAR_STEPS, text, share_of_bar(done, _BAR_STEPS, self._bar))
 
