@@ -54,6 +54,8 @@ class BakeProgress:
         The scene's frame that was simulated last.
     report : FrameReport or None
         Of that frame, once.
+    waits : bool
+        There is nothing to do at the moment but to wait for another process.
     """
 
     stage: str
@@ -63,6 +65,7 @@ class BakeProgress:
     factor: float = 0.0
     frame: int | None = None
     report: "FrameReport | None" = None
+    waits: bool = False
 
 
 def clock_text(seconds: float) -> str:

@@ -69,7 +69,8 @@ class BakeCheckpoints:
         self.seconds = 0.0
         self._bake = uuid.uuid4().hex[:8]
         self._identity: dict[str, Any] = {}
-        self._velocities: list[np.ndarray] = []
+        # of all frames that are recorded, the start pose first
+        self.velocities: list[np.ndarray] = []
         self._pieces: list[str] = []
         self._stored_frames = 0
         self._trouble = ""
@@ -110,7 +111,7 @@ class BakeCheckpoints:
             return self._restart(self.plan, simulation)
         if self.plan and self.plan.resume and (self.plan.folder / files.STATE).exists():
             return self._resume(self.plan.folder, simulation, frame_count)
-        self._velocities = [simulation.velocities()]
+        self.velocities = [simulation.velocities()]
         return Trajectory(*simulation.poses())
 
     def _resume(self, folder: Path, simulation, frame_count):
@@ -130,7 +131,7 @@ class BakeCheckpoints:
             raise CheckpointError(f"the checkpoint in {folder} does not fit: {error}") from error
         self._bake, self._pieces, self._stored_frames = stored["bake"], stored["pieces"], stored["frame"]
         recording = recording.up_to(frame_count)
-        self._velocities = list(recording.velocity)
+        self.velocities = list(recording.velocity)
         return recording.trajectory()
 
     def _restart(self, plan: CheckpointPlan, simulation):
@@ -146,7 +147,7 @@ class BakeCheckpoints:
             )
         recording = read_recording(plan.folder, stored).up_to(frame - first)
         recording = restart(simulation, recording, earlier["bodies"], earlier["joints"], self._identity["joints"])
-        self._velocities = list(recording.velocity)
+        self.velocities = list(recording.velocity)
         return recording.trajectory()
 
     def arrive(self, simulation: "Simulation", frame: int, sample) -> None:
@@ -166,17 +167,23 @@ class BakeCheckpoints:
         """Write a checkpoint if one is due after a frame; a failure to do so is kept for the end of the bake."""
         if not self.plan:
             return
-        self._velocities.append(simulation.velocities())
+        self.velocities.append(simulation.velocities())
         if self._is_due(self.plan, trajectory.frame_count):
             self.write(simulation, trajectory)
 
     def write(self, simulation: "Simulation", trajectory: "Trajectory") -> None:
-        """Write a checkpoint of the present frame, unless it is there already."""
+        """Write a checkpoint of the present frame, unless it is there already.
+
+        What is simulated beside has one of this frame or of one before; that is then what is written.
+        """
         if not self.plan or trajectory.frame_count <= self._stored_frames:
             return
         start = time.perf_counter()
+        checkpoint = simulation.checkpoint()
+        if checkpoint.frame <= self._stored_frames:
+            return
         try:
-            self._write(self.plan.folder, simulation, trajectory)
+            self._write(self.plan.folder, checkpoint, trajectory)
             self._trouble = ""
         except OSError as error:
             reason = error.strerror or str(error)
@@ -204,15 +211,14 @@ class BakeCheckpoints:
         pause = max(plan.every_seconds, self._last_cost / LARGEST_SHARE)
         return time.perf_counter() - self._last_end >= pause
 
-    def _write(self, place: Path, simulation, trajectory):
+    def _write(self, place: Path, checkpoint, trajectory):
         place.mkdir(exist_ok=True)
         if not all((place / name).exists() for name in self._pieces):  # somebody has cleared the folder
             self._pieces, self._stored_frames = [], 0
         first = self._stored_frames + 1 if self._pieces else 0
         name = files.piece_name(self._bake, first)
-        piece = piece_of(trajectory, self._velocities[first:], first)
+        piece = piece_of(trajectory, self.velocities, first, checkpoint.frame)
         files.write_file(place / name, {"first": first}, piece, compress=False)
-        checkpoint = simulation.checkpoint()
         text = {
             "identity": self._identity,
             "bake": self._bake,

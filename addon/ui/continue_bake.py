@@ -17,7 +17,7 @@ The motion is the same as that of a bake without a stop
     bl_options = {"UNDO"}
 
     def _work(self, scene, settings):
-        return bake_frames(scene, settings, in_window.plan_of(scene, resume=True))
+        return bake_frames(scene, settings, in_window.plan_of(scene, resume=True), beside=self._in_window)
 
 
 class CAIRN_OT_bake_from_current(BakeOperator, bpy.types.Operator):
@@ -30,7 +30,8 @@ bodies go on with the poses and velocities that they have there
     bl_options = {"UNDO"}
 
     def _work(self, scene, settings):
-        return bake_frames(scene, settings, in_window.plan_of(scene, from_frame=scene.frame_current))
+        plan = in_window.plan_of(scene, from_frame=scene.frame_current)
+        return bake_frames(scene, settings, plan, beside=self._in_window)
 
 
 CLASSES = (CAIRN_OT_continue_bake, CAIRN_OT_bake_from_current)

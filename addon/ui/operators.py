@@ -14,7 +14,7 @@ import time
 import bpy
 from bpy.props import BoolProperty
 
-from ..bake import BakeStopped, bake_frames
+from ..bake import SECONDS_TO_WAIT, BakeStopped, bake_frames
 from ..checkpoints import in_window
 from ..read.early_notes import nothing_to_bake
 from ..read.notes import grouped_notes, note_of
@@ -104,7 +104,8 @@ class StepsOperator(SceneOperator):
         self._begin(context)
         try:
             while True:
-                next(self._steps)
+                if next(self._steps).waits:
+                    time.sleep(SECONDS_TO_WAIT)
         except StopIteration as end:
             return self._finish(context, result=end.value)
         except Exception as error:
@@ -118,7 +119,7 @@ class StepsOperator(SceneOperator):
             return self.execute(context)
         if context.screen.is_animation_playing:
             bpy.ops.screen.animation_cancel(restore_frame=False)
-        self._begin(context)
+        self._begin(context, in_window=True)
         running["timer"] = context.window_manager.event_timer_add(TICK_INTERVAL, window=context.window)
         context.window_manager.modal_handler_add(self)
         self._show(context, "Reading the scene")
@@ -145,11 +146,12 @@ class StepsOperator(SceneOperator):
         """Blender ends the operator: another file, quitting, the extension switched off."""
         self._finish(context)
 
-    def _begin(self, context):
+    def _begin(self, context, in_window=False):
         global running
         session = context.window_manager.cairn
         session.error = session.error_object = session.check = ""  # what an earlier bake has said
         self._scene_name = context.scene.name
+        self._in_window = in_window
         self._steps = self._work(context.scene, BakeSettings.from_scene(context.scene))
         self._stages = set()
         self._stopping = False
@@ -188,7 +190,7 @@ class StepsOperator(SceneOperator):
             # A stage is shown before it begins: loading Numba takes a second, and draws nothing. Animation and
             # simulation take turns, of which only the first is shown at once.
             begins = progress.stage not in self._stages
-            if begins or time.perf_counter() - start > time_slice:
+            if begins or progress.waits or time.perf_counter() - start > time_slice:
                 break
         self._stages.add(progress.stage)
         text = f"Stopping: {progress.text}" if self._stopping else progress.text
@@ -246,9 +248,9 @@ class BakeOperator(StepsOperator):
     _task = "A bake"
     _hint = "ESC stops and keeps the frames so far"
 
-    def _begin(self, context):
+    def _begin(self, context, in_window=False):
         since_bake.record(context.scene)
-        super()._begin(context)
+        super()._begin(context, in_window)
 
     def _conclude(self, context, result):
         if result is None or not result.reports:
@@ -277,7 +279,7 @@ class CAIRN_OT_bake(BakeOperator, bpy.types.Operator):
         return cls.bl_description + (". The present bake is replaced" if context.scene.cairn.is_baked else "")
 
     def _work(self, scene, settings):
-        return bake_frames(scene, settings, in_window.plan_of(scene))
+        return bake_frames(scene, settings, in_window.plan_of(scene), beside=self._in_window)
 
 
 class CAIRN_OT_delete_bake(SceneOperator, bpy.types.Operator):

@@ -25,7 +25,7 @@ WIDTH_FOR_NAMES = 260
 LINES_OF_NOTES = 12
 LINES_OF_ERROR = 8
 # Words with which a note's text goes on from the name of its object.
-VERBS_OF_NOTES = ("is", "has", "starts", "joins", "broke", "may")
+VERBS_OF_NOTES = ("is", "has", "starts", "joins", "broke", "may", "turns")
 
 
 class CAIRN_PT_presets(PresetPanel, bpy.types.Panel):
