@@ -12,6 +12,7 @@ import textwrap
 import time
 
 import bpy
+from bpy.app.translations import pgettext_iface as iface_
 from bpy.props import BoolProperty
 
 from ..bake import SECONDS_TO_WAIT, BakeStopped, bake_frames
@@ -59,6 +60,16 @@ VIEW_EVENTS = {
     "NUMPAD_MINUS",
 }
 
+# Events that say nothing of what somebody wants.
+SILENT_EVENTS = {
+    *("LEFT_CTRL", "RIGHT_CTRL", "LEFT_SHIFT", "RIGHT_SHIFT", "LEFT_ALT", "RIGHT_ALT", "OSKEY"),
+    *("NONE", "TIMER_REPORT", "TIMER_AUTOSAVE", "TIMER_JOBS", "TIMER0", "TIMER1", "TIMER2", "TIMERREGION"),
+}
+# Why a click did nothing is said for so long [s].
+SECONDS_OF_REMARK = 4.0
+# Width of the names of a sidebar's tabs, at its edge, at a scale of 1 [pixels].
+WIDTH_OF_TABS = 22
+
 # The progress of what runs in the window, for the panel; None if nothing runs.
 running = None
 
@@ -73,6 +84,27 @@ def scene_bodies(scene):
 HINT_BEFORE_FRAMES = "ESC stops"
 # ... and once all frames are there.
 HINT_WRITING = "All frames are kept"
+
+
+def is_let_through(event, window):
+    """Whether an event reaches the window while a bake runs: to look around, to save, and to press *Stop*."""
+    if event.type in VIEW_EVENTS:
+        # Ctrl and the wheel change the number under the mouse
+        return not (event.ctrl and event.type.startswith("WHEEL"))
+    if event.type == "S" and event.ctrl and not event.shift and not event.alt:
+        return bool(bpy.data.filepath)  # between two steps the file is sound
+    return event.type == "LEFTMOUSE" and is_on_panel(window, event.mouse_x, event.mouse_y)
+
+
+def is_on_panel(window, x, y):
+    """Whether a place of the window is on Cairn's tab of a sidebar, where nothing can be changed while a bake runs."""
+    tabs = WIDTH_OF_TABS * bpy.context.preferences.system.ui_scale
+    regions = [region for area in window.screen.areas for region in area.regions if region.type == "UI"]
+    return any(
+        region.x <= x < region.x + region.width - tabs and region.y <= y < region.y + region.height
+        for region in regions
+        if region.active_panel_category == "Cairn"
+    )
 
 
 class SceneOperator:
@@ -126,14 +158,17 @@ class StepsOperator(SceneOperator):
         return {"RUNNING_MODAL"}
 
     def modal(self, context, event):
-        if event.type in {"ESC", "RIGHTMOUSE"} and event.value == "PRESS":
-            self._stopping = True
-            self._show(context, "Stopping", immediately=True)
+        if event.type == "ESC" and event.value == "PRESS":
+            self._stop(context)
             return {"RUNNING_MODAL"}
         if event.type != "TIMER":
-            # Ctrl and the wheel change the number under the mouse.
-            looking = event.type in VIEW_EVENTS and not (event.ctrl and event.type.startswith("WHEEL"))
-            return {"PASS_THROUGH"} if looking else {"RUNNING_MODAL"}
+            if is_let_through(event, context.window):
+                return {"PASS_THROUGH"}
+            if event.value == "PRESS" and event.type not in SILENT_EVENTS:
+                self._remark(context)
+            return {"RUNNING_MODAL"}
+        if running["stop"] and not self._stopping:
+            self._stop(context)
         try:
             self._tick(context)
         except StopIteration as end:
@@ -141,6 +176,18 @@ class StepsOperator(SceneOperator):
         except Exception as error:
             return self._finish(context, error=error)
         return {"RUNNING_MODAL"}
+
+    def _stop(self, context):
+        self._stopping = True
+        self._show(context, "Stopping", immediately=True)
+
+    def _remark(self, context):
+        """Say why a click or a key does nothing now."""
+        running["remark"] = iface_("Only looking around works while {} runs; ESC stops it").format(
+            iface_(self._task[0].lower() + self._task[1:])
+        )
+        self._remark_until = time.perf_counter() + SECONDS_OF_REMARK
+        self._show(context, running["text"], immediately=True)
 
     def cancel(self, context):
         """Blender ends the operator: another file, quitting, the extension switched off."""
@@ -156,6 +203,7 @@ class StepsOperator(SceneOperator):
         self._stages = set()
         self._stopping = False
         self._stop_thrown = False
+        self._remark_until = 0.0
         self._drawn = self._left = 0.0
         self._ended = time.perf_counter()
         self._redraw_interval = REDRAW_INTERVAL
@@ -165,6 +213,8 @@ class StepsOperator(SceneOperator):
             "factor": 0.0,
             "task": self._task,
             "hint": HINT_BEFORE_FRAMES,
+            "remark": "",
+            "stop": False,
             "timer": None,
             "steps": self._steps,
         }
@@ -206,13 +256,15 @@ class StepsOperator(SceneOperator):
     def _show(self, context, text, factor=None, immediately=False):
         """Say where the work is, in the panels and the status bar."""
         running["text"] = text
+        if time.perf_counter() > self._remark_until:
+            running["remark"] = ""
         if factor is not None:
             running["factor"] = factor
         if time.perf_counter() - self._drawn < self._redraw_interval and not immediately:
             return
         self._drawn = time.perf_counter()
         if context.workspace is not None:
-            context.workspace.status_text_set(f"Cairn: {text}        {running['hint']}")
+            context.workspace.status_text_set(f"Cairn: {text}        {running['remark'] or iface_(running['hint'])}")
         redraw(context)
 
     def _finish(self, context, result=None, error=None):
@@ -363,6 +415,22 @@ def remember_check(context, scene_name, report):
     )
 
 
+class CAIRN_OT_stop(bpy.types.Operator):
+    """Stop what is running, as ESC does: a bake keeps the frames that it has so far"""
+
+    bl_idname = "cairn.stop"
+    bl_label = "Stop"
+    bl_options = {"INTERNAL"}
+
+    @classmethod
+    def poll(cls, context):
+        return running is not None and not running["stop"]
+
+    def execute(self, context):
+        running["stop"] = True
+        return {"FINISHED"}
+
+
 class CAIRN_OT_clear_error(bpy.types.Operator):
     """Clear this message"""
 
@@ -453,6 +521,7 @@ CLASSES = (
     CAIRN_OT_bake,
     CAIRN_OT_delete_bake,
     CAIRN_OT_check_scene,
+    CAIRN_OT_stop,
     CAIRN_OT_clear_error,
     CAIRN_OT_copy_system_information,
 )

@@ -262,9 +262,12 @@ def draw_bake(layout, context):
     if running is not None:
         # a bar's text does not wrap
         narrow = is_narrow(context)
-        layout.progress(factor=running["factor"], text="" if narrow else running["text"])
+        row = layout.row(align=True)
+        row.progress(factor=running["factor"], text="" if narrow else running["text"])
+        if context.area.type == "VIEW_3D":  # elsewhere clicks do not arrive
+            row.operator("cairn.stop", text="", icon="CANCEL")
         draw_lines(layout, context, running["text"] if narrow else "", "NONE", 2)
-        draw_lines(layout, context, iface_(running["hint"]), "NONE", 0)
+        draw_lines(layout, context, running["remark"] or iface_(running["hint"]), "NONE", 0)
         return
     bodies = scene_bodies(scene)
     count = len(bodies.all_objects) if bodies is not None else 0

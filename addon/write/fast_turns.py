@@ -62,7 +62,7 @@ def is_too_fast(turn: np.ndarray) -> bool:
 
 
 def between(before: np.ndarray, after: np.ndarray, turn: np.ndarray, share: np.ndarray) -> np.ndarray:
-    """Rotations [k, 3, 3] at shares [k] of the way from one rotation [3, 3] to another, by about this turn [3] [rad]."""
+    """Rotations [k, 3, 3] at shares [k] of the way between two [3, 3] that are about this turn [3] [rad] apart."""
     missing = after @ (_turned(turn) @ before).T
     correction = rotations.to_rotation_vector(rotations.from_matrix(missing))
     return _turned(share[:, None] * correction) @ _turned(share[:, None] * turn) @ before

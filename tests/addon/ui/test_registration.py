@@ -226,7 +226,8 @@ def layout_of(panel, width=400):
     """What a panel draws; None if it is not shown."""
     region = SimpleNamespace(width=width)
     names = ("scene", "view_layer", "window_manager", "preferences")
-    context = SimpleNamespace(region=region, **{name: getattr(bpy.context, name) for name in names})
+    area = SimpleNamespace(type="VIEW_3D")
+    context = SimpleNamespace(region=region, area=area, **{name: getattr(bpy.context, name) for name in names})
     if not panel.poll(context):
         return None
     layout = Layout()
@@ -257,7 +258,7 @@ def test_panels_draw_in_every_state(registered):
     bpy.ops.cairn.check_scene()
     assert "2 rigid bodies, 1 of them moves" in draw_all()["VIEW3D_PT_cairn_check"]
 
-    operators.running = {"text": "Frame 3 of 5", "factor": 0.5, "hint": "ESC stops"}
+    operators.running = {"text": "Frame 3 of 5", "factor": 0.5, "hint": "ESC stops", "task": "A bake", "remark": ""}
     assert "Frame 3 of 5" in draw_all()["VIEW3D_PT_cairn"]
     assert "Bake" not in draw_all()["VIEW3D_PT_cairn"]
     operators.running = None
