@@ -221,6 +221,8 @@ class _Bake:
         self.stopped = self.paused = False
         self.error: str | None = None
         self.bar_filled = 0.0
+        # first and last frame that an earlier bake has left
+        self.kept: tuple[int, int] | None = None
 
     @property
     def scene(self):
@@ -364,6 +366,7 @@ class _Bake:
         identity = identity_of(self.scene, self.export, self.options) if self.checkpoints.plan else {}
         self.trajectory = self.checkpoints.begin(simulation, identity, end - first)
         begin = first + 1 + self.trajectory.frame_count
+        self.kept = (first, begin - 1) if begin > first + 1 else None
         self.forecast = self._forecast(begin, last)
         self.motion, self.fast_turns = MotionWindow(self.export), FastTurns(self.export)
         self.last_sampled = end + (FRAMES_AHEAD if self.motion.is_needed else 0)
@@ -620,7 +623,13 @@ class _Bake:
         return BakeResult(
             trajectory=self.trajectory,
             reports=self.trajectory.reports,
-            summary=summary_sentence(totals, stopped=self.stopped, error=self.error),
+            summary=summary_sentence(
+                totals,
+                stopped=self.stopped,
+                error=self.error,
+                kept=self.kept,
+                kept_settings=self.checkpoints.restarts,
+            ),
             report=report_dictionary(self.export, self.trajectory, self.settings, totals),
             stopped=self.stopped,
             paused=self.paused,

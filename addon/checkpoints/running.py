@@ -76,6 +76,11 @@ class BakeCheckpoints:
         self._trouble = ""
         self._last_end = self._last_cost = 0.0
 
+    @property
+    def restarts(self) -> bool:
+        """Whether it begins anew in the middle of an earlier bake."""
+        return bool(self.plan and self.plan.from_frame is not None)
+
     def last_frame(self, frame_end: int) -> int:
         """The frame after which the bake ends or stops with a checkpoint."""
         until = self.plan.until if self.plan else None

@@ -22,6 +22,8 @@ from .operators import is_baked, scene_bodies, sentence
 LETTER_WIDTH = 7.5
 # Narrower panels have no room for the longest names of properties beside their values [pixels at a scale of 1].
 WIDTH_FOR_NAMES = 260
+# Share of a wider panel that Blender gives to names, letters of a value, and what a panel has at its sides [pixels].
+SHARE_OF_NAMES, LETTERS_OF_VALUE, MARGIN = 0.4, 9, 40
 LINES_OF_NOTES = 12
 LINES_OF_ERROR = 8
 # Words with which a note's text goes on from the name of its object.
@@ -115,9 +117,9 @@ class _Parts:
         column = layout.column()
         column.enabled = operators.running is None
         column.active = context.object.rigid_body.type == "ACTIVE"
-        column.prop(context.object.cairn, "concavity")
-        column.prop(context.object.cairn, "maximal_parts")
-        column.prop(context.object.cairn, "repair_resolution")
+        draw_option(column, context, context.object.cairn, "concavity")
+        draw_option(column, context, context.object.cairn, "maximal_parts")
+        draw_option(column, context, context.object.cairn, "repair_resolution")
 
 
 class _Joint:
@@ -136,59 +138,59 @@ class _Joint:
         column = layout.column()
         column.enabled = operators.running is None
         column.active = constraint.enabled
-        column.prop(extras, "kind")
+        draw_option(column, context, extras, "kind")
         if extras.kind == "BLENDER":
-            draw_axes(column, constraint.type, extras)
+            draw_axes(column, context, constraint.type, extras)
         else:
-            draw_kind(column, extras)
+            draw_kind(column, context, extras)
 
 
-def draw_axes(column, kind, extras):
+def draw_axes(column, context, kind, extras):
     """Friction, servos and soft limits of the axes that a type of constraint leaves free."""
     free = OPEN_AXES.get(kind, ())
     if kind == "POINT":
-        column.prop(extras, "friction_torque")
+        draw_option(column, context, extras, "friction_torque")
         return
     for word, axes, target, friction, largest in (
         ("lin", range(3), "servo_position", "friction_force", "servo_force"),
         ("ang", range(3, 6), "servo_angle", "friction_torque", "servo_torque"),
     ):
         if kind != "MOTOR" and not set(axes).isdisjoint(free):
-            column.prop(extras, friction)
+            draw_option(column, context, extras, friction)
         if not set(axes).isdisjoint(SERVO_AXES.get(kind, ())):
-            column.prop(extras, f"use_servo_{word}")
+            draw_option(column, context, extras, f"use_servo_{word}")
             servo = column.column(align=True)
             servo.active = getattr(extras, f"use_servo_{word}")
-            servo.prop(extras, target)
-            servo.prop(extras, largest)
+            draw_option(servo, context, extras, target)
+            draw_option(servo, context, extras, largest)
     if free and kind != "MOTOR":
-        column.prop(extras, "use_soft_limits")
+        draw_option(column, context, extras, "use_soft_limits")
         soft = column.column(align=True)
         soft.active = extras.use_soft_limits
         for word, axes in (("lin", range(3)), ("ang", range(3, 6))):
             if not set(axes).isdisjoint(free):
-                soft.prop(extras, f"limit_stiffness_{word}")
-                soft.prop(extras, f"limit_damping_{word}")
+                draw_option(soft, context, extras, f"limit_stiffness_{word}")
+                draw_option(soft, context, extras, f"limit_damping_{word}")
     if not free:
-        label(column, iface_("Nothing more for this type"), "INFO")
+        draw_lines(column, context, iface_("Nothing more for this type"), "INFO")
 
 
-def draw_kind(column, extras):
+def draw_kind(column, context, extras):
     """Settings of a kind that Blender lacks."""
     if extras.kind == "CONE_TWIST":
-        column.prop(extras, "cone_angle")
-        column.prop(extras, "twist_angle")
-        column.prop(extras, "friction_torque")
+        draw_option(column, context, extras, "cone_angle")
+        draw_option(column, context, extras, "twist_angle")
+        draw_option(column, context, extras, "friction_torque")
     elif extras.kind == "ROPE":
-        column.prop(extras, "rope_end")
-        column.prop(extras, "use_rope_length")
+        draw_option(column, context, extras, "rope_end")
+        draw_option(column, context, extras, "use_rope_length")
         length = column.column()
         length.active = extras.use_rope_length
-        length.prop(extras, "rope_length")
+        draw_option(length, context, extras, "rope_length")
     elif extras.kind == "GEAR":
-        column.prop(extras, "gear_ratio")
+        draw_option(column, context, extras, "gear_ratio")
     else:
-        column.prop(extras, "rack_radius")
+        draw_option(column, context, extras, "rack_radius")
 
 
 def draw_settings(layout, context):
@@ -236,13 +238,21 @@ def draw_solver(layout, context):
 
 
 def draw_option(column, context, owner, name):
-    """A property; the name of a choice stands above it in a narrow panel, which would cut it."""
+    """A property; its name stands above it where there is no room for it beside the value, or within the field."""
     option = owner.bl_rna.properties[name]
-    if is_narrow(context) and option.type == "ENUM":
+    if option.type != "BOOLEAN" and not has_room(context, iface_(option.name), option.type == "ENUM"):
         column.label(text=option.name)
         column.prop(owner, name, text="")
     else:
         column.prop(owner, name)
+
+
+def has_room(context, name, is_choice):
+    """Whether the name of a property is not cut beside its value, or in a narrow panel within the field."""
+    if is_narrow(context):
+        # a choice shows its value alone there
+        return not is_choice and (len(name) + LETTERS_OF_VALUE) * LETTER_WIDTH < panel_width(context) - MARGIN
+    return len(name) * LETTER_WIDTH < SHARE_OF_NAMES * panel_width(context)
 
 
 def draw_mismatch(layout, context):
@@ -273,7 +283,7 @@ def draw_bake(layout, context):
     count = len(bodies.all_objects) if bodies is not None else 0
     reason = nothing_to_bake(scene)
     if count and not is_baked(context):
-        label(layout, counted(count), "INFO")
+        draw_lines(layout, context, counted(count), "INFO")
     status = status_of(context)
     draw_lines(layout, context, reason, "INFO")
     if reason:
@@ -372,13 +382,13 @@ def draw_summary(layout, context):
     text = iface_("Frames {:d}-{:d}").format(facts.baked_start, facts.baked_end)
     if facts.baked_end < facts.requested_end:
         text = iface_("Frames {:d}-{:d} of {:d}").format(facts.baked_start, facts.baked_end, facts.requested_end)
-    column.label(text=text, icon="ERROR" if facts.has_warnings else "CHECKMARK", translate=False)
+    draw_lines(column, context, text, "ERROR" if facts.has_warnings else "CHECKMARK")
     for line in wrapped(context, facts.summary, 3):
         column.label(text=line, icon="BLANK1", translate=False)
     if facts.worst_object:
         layout.operator("cairn.go_to_worst", icon="VIEWZOOM")
     if context.scene.rigidbody_world.enabled:
-        label(layout, iface_("Blender's own simulation is on and moves the objects"), "ERROR")
+        draw_lines(layout, context, iface_("Blender's own simulation is on and moves the objects"), "ERROR")
 
 
 def counted(bodies):
@@ -394,7 +404,7 @@ def draw_notes(layout, context):
     moves = iface_("{:,d} of them moves" if check["moving"] == 1 else "{:,d} of them move").format(check["moving"])
     text = f"{counted(check['bodies'])}, {moves}"
     column = layout.column(align=True)
-    column.label(text=text, icon="RIGID_BODY", translate=False)
+    draw_lines(column, context, text, "RIGID_BODY")
     joints = joints_sentence(check.get("joints", {}))
     for i, line in enumerate(wrapped(context, joints, 3)):
         column.label(text=line, icon="BLANK1" if i else "RIGID_BODY_CONSTRAINT", translate=False)

@@ -373,7 +373,7 @@ def test_modal_bake_equals_the_one_in_the_background(stack, harness):
     bpy.ops.cairn.bake()
     assert json.loads(stack.scene.cairn.report)["totals"]["digest"] == modal
     assert harness.reports[0][0] == {"WARNING"}  # the cache ends before the scene does
-    assert harness.reports[0][1].startswith("Baked 25 frames")
+    assert harness.reports[0][1].startswith("Good: all contacts within tolerance. Baked 25 frames")
     assert stack.scene.cairn.has_warnings
 
 
@@ -422,7 +422,7 @@ def test_escape_keeps_the_frames_so_far(stack, harness, way):
     assert harness.run() == {"FINISHED"}  # frames are kept: an undo step must be pushed
     harness.assert_cleaned_up()
     assert (stack.scene.cairn.baked_end, stack.scene.cairn.requested_end) == (12, 25)
-    assert harness.reports[-1][1].startswith("Stopped: baked 12 frames")
+    assert harness.reports[-1][1].startswith("Stopped. Good: all contacts within tolerance. Baked 12 frames")
 
 
 def test_escape_before_the_first_frame_changes_nothing(stack, harness):
