@@ -7,6 +7,7 @@ scene runs in the same way, since the search for overlaps may have to compile fi
 """
 
 import contextlib
+import functools
 import json
 import textwrap
 import time
@@ -403,16 +404,33 @@ class CAIRN_OT_check_scene(StepsOperator, bpy.types.Operator):
 
 def remember_check(context, scene_name, report):
     """Keep what the panel says of a scene: numbers and grouped notes of a bake's report."""
+    context.window_manager.cairn.check = json.dumps({"scene": scene_name, **_check_of_report(report)})
+
+
+def _check_of_report(report):
     notes = [note_of(entry) for entry in report["notes"]]
-    context.window_manager.cairn.check = json.dumps(
-        {
-            "scene": scene_name,
-            "bodies": report["totals"]["bodies"],
-            "moving": report["totals"]["moving"],
-            "joints": report["totals"]["joints"],
-            "notes": grouped_notes(notes),
-        }
-    )
+    return {
+        "bodies": report["totals"]["bodies"],
+        "moving": report["totals"]["moving"],
+        "joints": report["totals"]["joints"],
+        "notes": grouped_notes(notes),
+    }
+
+
+def check_of(context):
+    """What is known of the present scene: of the last check in this session, or of its bake, with which it is kept."""
+    facts = context.scene.cairn
+    check = json.loads(context.window_manager.cairn.check or "{}")
+    if check.get("scene") == context.scene.name:
+        return check
+    return _check_of_bake(facts.report) if facts.is_baked and facts.report and running is None else {}
+
+
+@functools.lru_cache(maxsize=4)
+def _check_of_bake(text):
+    """Of a bake's report as it is stored; drawing asks this."""
+    report = json.loads(text)
+    return _check_of_report(report) if "notes" in report else {}
 
 
 class CAIRN_OT_stop(bpy.types.Operator):

@@ -398,8 +398,8 @@ def counted(bodies):
 
 def draw_notes(layout, context):
     """What the last check or bake of this scene has found."""
-    check = json.loads(context.window_manager.cairn.check or "{}")
-    if check.get("scene") != context.scene.name:
+    check = operators.check_of(context)
+    if not check:
         return
     moves = iface_("{:,d} of them moves" if check["moving"] == 1 else "{:,d} of them move").format(check["moving"])
     text = f"{counted(check['bodies'])}, {moves}"

@@ -487,3 +487,24 @@ def test_importing_the_package_needs_no_bpy():
         "assert not {'numba', 'scipy'} & set(sys.modules)\n"
     )
     subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
+
+
+def test_the_notes_of_a_bake_are_there_after_reopening(registered, tmp_path):
+    """With the triangle of the summary its reason, and the button that selects what it is about."""
+    registered.body("Floor", shape="BOX", type="PASSIVE", location=(0, 0, -0.5))
+    registered.body("Box", shape="BOX", location=(0, 0, 0.4))  # in the floor
+    registered.world.point_cache.frame_end = 3
+    bpy.ops.cairn.bake()
+    before = drawn(panels.VIEW3D_PT_cairn_check, width=2000)
+    assert bpy.context.scene.cairn.has_warnings
+    path = str(tmp_path / "shot.blend")
+    bpy.ops.wm.save_as_mainfile(filepath=path)
+    bpy.ops.wm.read_homefile(use_empty=True)
+    bpy.ops.wm.open_mainfile(filepath=path)
+    assert bpy.context.window_manager.cairn.check == ""
+    assert drawn(panels.VIEW3D_PT_cairn_check, width=2000) == before
+    notes = operators.check_of(bpy.context)["notes"]
+    place = next(place for place, (level, _, names) in enumerate(notes) if level == "warning" and names)
+    assert bpy.ops.cairn.select_noted(source="check", place=place) == {"FINISHED"}
+    bpy.ops.cairn.delete_bake()
+    assert operators.check_of(bpy.context) == {}
