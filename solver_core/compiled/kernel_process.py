@@ -3,7 +3,7 @@
 import importlib
 import json
 
-from . import kernel
+from . import kernel, sources
 from .child_process import start
 
 
@@ -30,7 +30,7 @@ def start_with_kernels(function, argument: str, stderr):
     folder = kernel.chosen_folder()
     task = {
         "kernels": folder and str(folder),
-        "fingerprint": kernel.core_fingerprint(),
+        "fingerprint": sources.core_fingerprint(),
         "module": function.__module__,
         "function": function.__name__,
         "argument": argument,
@@ -41,7 +41,7 @@ def start_with_kernels(function, argument: str, stderr):
 def _run(task: str) -> None:
     """Run in the child."""
     task = json.loads(task)
-    if kernel.core_fingerprint() != task["fingerprint"]:
+    if sources.core_fingerprint() != task["fingerprint"]:
         raise SystemExit("Cairn's files have changed since it was loaded")
     kernel.set_cache_folder(task["kernels"])
     getattr(importlib.import_module(task["module"]), task["function"])(task["argument"])
