@@ -1,5 +1,6 @@
 """How far the preparation of the solver is, in words and on the bar: by the clock, set right by what is done."""
 
+import math
 import os
 import time
 
@@ -9,7 +10,8 @@ from .bake_progress import BakeProgress, clock_text, share_of_bar
 _MOST_PROCESSES = 4
 # The bar stops short of its end until all is done.
 _ALMOST_DONE = 0.98
-# From this share of the work on, how long it has taken tells how long all of it takes.
+# From this share of the work on, how long it has taken tells how long all of it takes, which is said then: before, that
+# depends on how fast the machine is, and what else runs on it.
 _KNOWN_PACE = 0.2
 # Steps of the bar.
 _BAR_STEPS = 1000
@@ -28,7 +30,8 @@ class Preparation:
     def __init__(self, bar=(0.0, 1.0), clock=time.perf_counter):
         self._bar, self._clock = bar, clock
         self._started: float | None = None
-        self._done = self._expected = self._said = self._factor = 0.0
+        self._done = self._expected = self._factor = 0.0
+        self._left, self._is_known = math.inf, False
 
     def progress(self, done: float, total: float) -> BakeProgress:
         """As a BakeProgress; ``done`` and ``total`` are seconds of work, without a total all is only loaded."""
@@ -42,13 +45,15 @@ class Preparation:
         elapsed = now - self._started
         if done > max(self._done, _KNOWN_PACE * total):
             self._expected = elapsed * total / done
+            self._is_known = True
         self._done = done
         self._factor = min(max(self._factor, elapsed / max(self._expected, elapsed, 1e-9)), _ALMOST_DONE)
-        # Words change only with a clear difference.
-        if not 0.7 * self._said <= self._expected <= self._said:
-            self._said = self._expected
-        self._said = max(self._said, elapsed)
-        text = f"Preparing the solver, first time only, {_about(self._said)} ({clock_text(elapsed)})"
+        left = ""
+        if self._is_known:
+            # it only falls: where the rest is slower than thought, it waits
+            self._left = min(self._left, max(self._expected - elapsed, 0.0))
+            left = f", {_about(self._left)} left"
+        text = f"Preparing the solver, first time only{left} ({clock_text(elapsed)})"
         done = round(_BAR_STEPS * self._factor)
         return BakeProgress("compile", done, _BAR_STEPS, text, share_of_bar(done, _BAR_STEPS, self._bar))
 

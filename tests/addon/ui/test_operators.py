@@ -295,7 +295,7 @@ def sunk_check(stack, monkeypatch):
 
 def test_a_check_for_overlaps_shows_what_it_compiles(stack, sunk_check):
     """Kernels are compiled step by step before the window waits for anything; then the overlap is listed."""
-    sunk_check.tick_until(lambda answer: "Preparing the solver, first time only, " in operators.running["text"])
+    sunk_check.tick_until(lambda answer: "Preparing the solver, first time only" in operators.running["text"])
     assert 0.0 <= operators.running["factor"] < 1.0
     assert "ESC stops" in sunk_check.status
     assert "frames" not in sunk_check.status
