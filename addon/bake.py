@@ -10,22 +10,22 @@ import itertools
 import json
 import time
 from collections.abc import Callable, Generator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import bpy
 
 from .. import __version__
 from . import runtime
-from .bake_progress import BakeProgress, Forecast, clock_text, share_of_bar, share_of_unknown
+from .bake_progress import BakeProgress, Forecast
 from .bake_report import duration_text, report_dictionary, summary_sentence, totals_of
+from .bake_result import BakeResult
 from .beside import LONG_FRAME, MANY, Beside
 from .checkpoints.identity import identity_of
 from .checkpoints.running import BakeCheckpoints, CheckpointPlan
 from .joint_report import break_notes, breaks_of
-from .preparation import Preparation
+from .preparation import Preparation, decomposition_progress
 from .pressed_notes import pressed_notes
-from .read import concave_shapes, lead_in
+from .read import lead_in
 from .read.aside import Aside
 from .read.exported_scene import FrameSample, SceneExport
 from .read.fast_turns import FastTurns, unknown_notes
@@ -39,10 +39,10 @@ from .read.scene_notes import starting_overlaps
 from .read.scene_poses import SceneError
 from .read.smooth_motion import FRAMES_AHEAD, MotionWindow
 from .settings import BakeSettings
-from .write import earlier_animation, fast_turns, keyframes, since_bake
+from .write import earlier_animation, keyframes, since_bake, spin
 
 if TYPE_CHECKING:  # they load Numba
-    from ..solver_core import FrameReport, Simulation, Trajectory
+    from ..solver_core import Simulation, Trajectory
 
 # Animated frames are evaluated in slices of so long [s].
 SAMPLE_SLICE = 0.1
@@ -63,42 +63,6 @@ PREPARATION_SHARE = 0.5
 
 class BakeStopped(Exception):
     """Thrown into the generator to stop it; the frames so far are kept."""
-
-
-@dataclass(frozen=True)
-class BakeResult:
-    """What a bake has given.
-
-    Attributes
-    ----------
-    trajectory : Trajectory
-    reports : list of FrameReport
-    summary : str
-        The bake in a sentence.
-    report : dict
-        As the command line writes it (``cairn bake --report``).
-    stopped : bool
-        Ended by the user; the frames so far are kept.
-    paused : bool
-        Ended at a checkpoint, from which another bake goes on; nothing was written (``CheckpointPlan.until``).
-    error : str or None
-        Why the simulation failed; the frames before are kept.
-    frame_start, frame_end : int
-        What was baked.
-    export : SceneExport
-        The scene as it was read.
-    """
-
-    trajectory: "Trajectory"
-    reports: "list[FrameReport]"
-    summary: str
-    report: dict[str, Any]
-    stopped: bool
-    paused: bool
-    error: str | None
-    frame_start: int
-    frame_end: int
-    export: SceneExport
 
 
 def bake_scene(
@@ -271,35 +235,14 @@ class _Bake:
         pending = self.export.pending
         if not pending:
             return
-        trouble = yield from self._decompose(pending)
+        bar = self._bar_of_preparation()
+        trouble = yield from decomposition_progress(pending, bar, lambda: self._timed("decompose"))
+        self.bar_filled = bar[1]
         yield BakeProgress("export", 0, 0, "Reading the scene", self.bar_filled)
         self.read_scene()
         if trouble is not None:
             text = f"convex parts were made within Blender, which was frozen meanwhile: {trouble}"
             self.export.notes.append(Note("info", None, text))
-
-    def _decompose(self, pending):
-        """Pass on how far it is; returns what ``concave_shapes.decompose`` does."""
-        bar, count = self._bar_of_preparation(), len(pending)
-        ends = [time.perf_counter()]  # of the meshes so far
-        with contextlib.closing(concave_shapes.decompose([decomposition for _, decomposition in pending])) as steps:
-            while True:
-                with self._timed("decompose"):
-                    try:
-                        done = next(steps)
-                    except StopIteration as end:
-                        self.bar_filled = bar[1]
-                        return end.value
-                now = time.perf_counter()
-                ends += [now] * (done + 1 - len(ends))
-                if done < count:
-                    # one mesh takes seconds to minutes, and nobody knows how far it is: the clock shows that it lives
-                    spent, usual = now - ends[-1], (ends[-1] - ends[0]) / max(done, 1)
-                    text = (
-                        f"Making convex parts of {pending[done][0]}, mesh {done + 1} of {count} ({clock_text(spent)})"
-                    )
-                    share = share_of_bar(done + share_of_unknown(spent, usual), count, bar)
-                    yield BakeProgress("decompose", done, count, text, share)
 
     def note_overlaps(self):
         """Add what overlaps at the start to the notes; needs compiled kernels."""
@@ -317,8 +260,8 @@ class _Bake:
         """Add who turns faster than keys can show."""
         every = itertools.chain.from_iterable(turns.items() for turns in self.turns.values())
         names = [body.object_name for body in self.export.bodies]
-        for body in sorted({body for body, turn in every if fast_turns.is_too_fast(turn)}):
-            self.export.notes.append(Note("warning", names[body], fast_turns.TOO_FAST))
+        for body in sorted({body for body, turn in every if spin.is_too_fast(turn)}):
+            self.export.notes.append(Note("warning", names[body], spin.TOO_FAST))
 
     def compile(self):
         """Load Numba and the kernels; those that are in no cache yet are compiled."""
@@ -411,7 +354,7 @@ class _Bake:
 
     def _note_turns(self, index: int, velocities, sample: FrameSample):
         """Remember who turns by about half a turn or more in a frame: two poses do not tell which way."""
-        turns = fast_turns.fast_turns(velocities[index - 1], velocities[index], sample.duration)
+        turns = spin.fast_turns(velocities[index - 1], velocities[index], sample.duration)
         if turns:
             self.turns[index] = turns
 

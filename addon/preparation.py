@@ -1,10 +1,12 @@
-"""How far the preparation of the solver is, in words and on the bar: by the clock, set right by what is done."""
+"""How far the preparation of a bake is, in words and on the bar: by the clock, set right by what is done."""
 
+import contextlib
 import math
 import os
 import time
 
-from .bake_progress import BakeProgress, clock_text, share_of_bar
+from .bake_progress import BakeProgress, clock_text, share_of_bar, share_of_unknown
+from .read import concave_shapes
 
 # The processes that compile (solver_core/compiled/compile_processes.py, which would load Numba here).
 _MOST_PROCESSES = 4
@@ -66,3 +68,31 @@ def _about(seconds: float) -> str:
         return f"about {10 * max(round(seconds / 10.0), 1)} seconds"
     minutes = max(round(seconds / 60.0), 1)
     return f"about {minutes} minute{'' if minutes == 1 else 's'}"
+
+
+def decomposition_progress(pending, bar, timed):
+    """Make convex parts, as a generator of BakeProgress; returns what ``concave_shapes.decompose`` does.
+
+    Parameters
+    ----------
+    pending : list of (str, Decomposition)
+    bar : tuple of (float, float)
+    timed : callable
+        Gives a context manager, in which a step of the work is done.
+    """
+    count, ends = len(pending), [time.perf_counter()]  # of the meshes so far
+    with contextlib.closing(concave_shapes.decompose([decomposition for _, decomposition in pending])) as steps:
+        while True:
+            with timed():
+                try:
+                    done = next(steps)
+                except StopIteration as end:
+                    return end.value
+            now = time.perf_counter()
+            ends += [now] * (done + 1 - len(ends))
+            if done < count:
+                # one mesh takes seconds to minutes, and nobody knows how far it is: the clock shows that it lives
+                spent, usual = now - ends[-1], (ends[-1] - ends[0]) / max(done, 1)
+                text = f"Making convex parts of {pending[done][0]}, mesh {done + 1} of {count} ({clock_text(spent)})"
+                share = share_of_bar(done + share_of_unknown(spent, usual), count, bar)
+                yield BakeProgress("decompose", done, count, text, share)

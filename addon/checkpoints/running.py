@@ -217,7 +217,7 @@ class BakeCheckpoints:
         return time.perf_counter() - self._last_end >= pause
 
     def _write(self, place: Path, checkpoint, trajectory):
-        place.mkdir(exist_ok=True)
+        place.mkdir(parents=True, exist_ok=True)
         if not all((place / name).exists() for name in self._pieces):  # somebody has cleared the folder
             self._pieces, self._stored_frames = [], 0
         first = self._stored_frames + 1 if self._pieces else 0

@@ -17,7 +17,7 @@ from bpy.app.translations import pgettext_iface as iface_
 from bpy.props import BoolProperty
 
 from ..bake import SECONDS_TO_WAIT, BakeStopped, bake_frames
-from ..checkpoints import in_window
+from ..checkpoints import in_window as checkpoints
 from ..read.early_notes import nothing_to_bake
 from ..read.notes import grouped_notes, note_of
 from ..read.scene_check import check_scene
@@ -303,6 +303,7 @@ class BakeOperator(StepsOperator):
 
     def _begin(self, context, in_window=False):
         since_bake.record(context.scene)
+        checkpoints.tidy(context.scene)
         super()._begin(context, in_window)
 
     def _conclude(self, context, result):
@@ -332,7 +333,7 @@ class CAIRN_OT_bake(BakeOperator, bpy.types.Operator):
         return cls.bl_description + (". The present bake is replaced" if context.scene.cairn.is_baked else "")
 
     def _work(self, scene, settings):
-        return bake_frames(scene, settings, in_window.plan_of(scene), beside=self._in_window)
+        return bake_frames(scene, settings, checkpoints.plan_of(scene), beside=self._in_window)
 
 
 class CAIRN_OT_delete_bake(SceneOperator, bpy.types.Operator):

@@ -6,16 +6,18 @@ window manager (operators.py).
 
 import json
 import textwrap
-from itertools import groupby
+from pathlib import Path
 
 import bpy
 from bl_ui.utils import PresetPanel
 from bpy.app.translations import pgettext_iface as iface_
 
+from ..checkpoints import housekeeping
 from ..joint_kinds import OPEN_AXES, SERVO_AXES, joints_sentence
 from ..read.early_notes import nothing_to_bake
 from ..settings import VARIANT_NAMES, friction_mismatch, why_without
 from . import operators
+from .continue_bake import usage_text
 from .operators import is_baked, scene_bodies, sentence
 
 # Average width of a letter of the panel's font at a scale of 1 [pixels].
@@ -24,7 +26,9 @@ LETTER_WIDTH = 7.5
 WIDTH_FOR_NAMES = 260
 # Share of a wider panel that Blender gives to names, letters of a value, and what a panel has at its sides [pixels].
 SHARE_OF_NAMES, LETTERS_OF_VALUE, MARGIN = 0.4, 9, 40
-LINES_OF_NOTES = 12
+# Notes may be many: they stand below Solver and Wedge.
+LAST = 10
+LINES_OF_NOTES = 6
 LINES_OF_ERROR = 8
 # Words with which a note's text goes on from the name of its object.
 VERBS_OF_NOTES = ("is", "has", "starts", "joins", "broke", "may", "turns")
@@ -60,7 +64,7 @@ class _Bake:
         lay_out(layout, context)
         scene = context.scene
         if scene.rigidbody_world is None:
-            layout.operator("rigidbody.world_add")
+            draw_first_steps(layout, context)
             if is_baked(context):  # the world was removed; its bake plays on
                 layout.operator("cairn.delete_bake", icon="TRASH")
             return
@@ -226,15 +230,20 @@ def draw_solver(layout, context):
     column.enabled = operators.running is None
     for name in ("method", "friction", "tolerance", "max_iterations", "threads", "use_checkpoints"):
         draw_option(column, context, settings, name)
-    # variants of the solver, greyed out with the reason where it has none
-    owned = groupby(VARIANT_NAMES, lambda name: why_without(name, settings.method, settings.friction))
-    for reason, names in owned:
-        part = layout.column(align=True)
-        part.enabled = not reason and operators.running is None
-        for name in names:
-            draw_option(part, context, settings, name)
-        for line in wrapped(context, sentence(reason), 3):
-            label(part, line)
+    draw_checkpoints(layout)
+    # those of other solvers are not shown
+    for name in VARIANT_NAMES:
+        if not why_without(name, settings.method, settings.friction):
+            draw_option(column, context, settings, name)
+
+
+def draw_checkpoints(layout):
+    """What checkpoints take beside this file, and a button that removes them."""
+    usage = housekeeping.usage_of(Path(bpy.data.filepath)) if bpy.data.filepath else None
+    if usage is None or not usage.count:
+        return
+    text = iface_("Remove Checkpoints ({})").format(usage_text(usage))
+    layout.operator("cairn.remove_checkpoints", text=text, icon="TRASH", translate=False)
 
 
 def draw_option(column, context, owner, name):
@@ -285,11 +294,11 @@ def draw_bake(layout, context):
     if count and not is_baked(context):
         draw_lines(layout, context, counted(count), "INFO")
     status = status_of(context)
-    draw_lines(layout, context, reason, "INFO")
-    if reason:
-        row = layout.row(align=True)
-        row.operator("rigidbody.objects_add", text="Add Active").type = "ACTIVE"
-        row.operator("rigidbody.objects_add", text="Add Passive").type = "PASSIVE"
+    if reason and not count:
+        draw_first_steps(layout, context)
+    elif reason:
+        draw_lines(layout, context, iface_(reason), "INFO")
+        draw_adding(layout)
     draw_grouped(layout, context, "status", status.get("notes", ()))
     outdated = status.get("outdated", "")
     draw_lines(layout, context, outdated, "FILE_REFRESH")
@@ -301,6 +310,22 @@ def draw_bake(layout, context):
     if is_baked(context):
         row.operator("cairn.delete_bake", text="", icon="TRASH")
     draw_continue(layout, context, status.get("checkpoint", {}))
+
+
+def draw_first_steps(layout, context):
+    """What to do in an empty scene: something ready-made, or bodies of one's own."""
+    text = iface_(
+        "To try it: Add > Cairn, then Bake. For your own scene: select meshes, make some Active and the floor Passive"
+    )
+    draw_lines(layout, context, text, "INFO")
+    layout.menu("VIEW3D_MT_cairn_add", text="Ready-Made Scene", icon="ADD")
+    draw_adding(layout)
+
+
+def draw_adding(layout):
+    row = layout.row(align=True)
+    row.operator("rigidbody.objects_add", text="Add Active").type = "ACTIVE"
+    row.operator("rigidbody.objects_add", text="Add Passive").type = "PASSIVE"
 
 
 def draw_continue(layout, context, offer):
@@ -462,6 +487,7 @@ class SCENE_PT_cairn_solver(_Solver, _InScene, bpy.types.Panel):
 
 
 class SCENE_PT_cairn_check(_Check, _InScene, bpy.types.Panel):
+    bl_order = LAST
     bl_parent_id = "SCENE_PT_cairn"
 
 
@@ -499,6 +525,7 @@ class VIEW3D_PT_cairn_parts(_Parts, _InSidebar, bpy.types.Panel):
 
 
 class VIEW3D_PT_cairn_check(_Check, _InSidebar, bpy.types.Panel):
+    bl_order = LAST
     bl_parent_id = "VIEW3D_PT_cairn"
 
 

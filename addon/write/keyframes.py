@@ -12,7 +12,7 @@ import numpy as np
 from mathutils import Euler
 
 from ..read.scene_poses import SceneError
-from . import channels, fast_turns, fcurves, since_bake
+from . import channels, fcurves, since_bake, spin
 from . import earlier_animation as earlier
 
 # Number of objects whose poses become keys together: bounds the memory, and is one tick of the progress.
@@ -308,9 +308,9 @@ def _turning_motion(prepared, mode):
     """Keys of a body that turns far in some frames, with keys of rotation in between where it needs them."""
     rows, first = slice(prepared.first, None), prepared.first
     turns = {frame - first: turn for frame, turn in prepared.turns.items() if frame > first}
-    at, rotation = fast_turns.spread(channels.nearest_rotations(prepared.rotation[rows]), turns)
+    at, rotation = spin.spread(channels.nearest_rotations(prepared.rotation[rows]), turns)
     values = channels.rotation_channels(rotation[None], mode, prepared.hint[None], np.array([0]))[0]
-    keep = np.ones(len(at), bool) if mode == "QUATERNION" else fast_turns.needed(at, values)
+    keep = np.ones(len(at), bool) if mode == "QUATERNION" else spin.needed(at, values)
     frames = prepared.frames[rows]
     turning = np.interp(at[keep], np.arange(len(frames)), frames)
     return _Motion(prepared.object_name, frames, prepared.location[rows], turning, values[keep], prepared.keep_curves)

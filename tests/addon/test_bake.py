@@ -11,6 +11,7 @@ import pytest
 import cairn
 from cairn.addon import bake, bake_report
 from cairn.addon.bake import BakeStopped, bake_frames, bake_scene
+from cairn.addon.read import concave_shapes
 from cairn.addon.read.frame_samples import simulation_paused
 from cairn.addon.read.scene_export import export_scene
 from cairn.addon.read.scene_poses import SceneError
@@ -299,7 +300,7 @@ def test_the_bar_of_a_bake_that_prepares_never_runs_back(drop, monkeypatch):
             yield done, 4, "a_kernel"
 
     monkeypatch.setattr(bake, "export_scene", read)
-    monkeypatch.setattr(bake.concave_shapes, "decompose", decompose)
+    monkeypatch.setattr(concave_shapes, "decompose", decompose)
     monkeypatch.setattr(bake.runtime, "compile_kernels", compile_kernels)
     bake_scene(drop.scene, FAST, seen.append)
     factors = [progress.factor for progress in seen]

@@ -60,8 +60,7 @@ def test_jacobian_is_the_relative_velocity(seed):
     half = 0.5 * max(contacts.gap[0], 0.0) * contacts.normal[0]
     points = contacts.position[0] - half, contacts.position[0] + half
     surface = [
-        v[:3] + np.cross(v[3:], point - x)
-        for v, x, point in zip(state.velocity, state.position, points, strict=True)
+        v[:3] + np.cross(v[3:], point - x) for v, x, point in zip(state.velocity, state.position, points, strict=True)
     ]
     directions = rows.jacobian[:, 6:9]
     assert directions[0] == pytest.approx(contacts.normal[0])

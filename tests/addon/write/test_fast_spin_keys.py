@@ -12,7 +12,7 @@ from tumbling import Tumble, add_body, add_empty, curves, new_scene, proper
 import cairn
 from cairn.addon.bake import bake_scene
 from cairn.addon.settings import BakeSettings
-from cairn.addon.write import fast_turns
+from cairn.addon.write import spin
 
 MODES = ("QUATERNION", "AXIS_ANGLE", "XYZ", "ZYX")
 FRAMES = 12
@@ -33,7 +33,7 @@ def spun(scene, speed, mode, parent=None):
     axis /= np.linalg.norm(axis)
     velocity = np.zeros((1, 6))
     velocity[0, 3:] = 24 * speed * axis
-    turns = {frame: fast_turns.fast_turns(velocity, velocity, 1 / 24) for frame in range(1, FRAMES + 1)}
+    turns = {frame: spin.fast_turns(velocity, velocity, 1 / 24) for frame in range(1, FRAMES + 1)}
     tumble.write(scene, turns=turns)
     return obj, tumble, axis
 
@@ -64,14 +64,14 @@ def test_slow_turns_get_no_keys_in_between(mode):
 
 def test_angles_about_an_axis_of_the_channels_count_on():
     """270 degrees a frame about z: one key a frame, each 270 degrees on."""
-    at, rotation = fast_turns.spread(
+    at, rotation = spin.spread(
         np.array([np.array(Matrix.Rotation(math.radians(270 * i), 3, "Z")) for i in range(5)]),
         {i: np.array([0.0, 0.0, math.radians(265)]) for i in range(1, 5)},
     )
     from cairn.addon.write.channels import rotation_channels
 
     values = rotation_channels(rotation[None], "XYZ", np.zeros((1, 3)), np.array([0]))[0]
-    keep = fast_turns.needed(at, values)
+    keep = spin.needed(at, values)
     assert at[keep].tolist() == [0, 1, 2, 3, 4]
     assert np.degrees(values[keep][:, 2]) == pytest.approx([0, 270, 540, 810, 1080])
 
@@ -92,9 +92,9 @@ def test_what_the_velocities_say_but_roughly_ends_at_the_pose(whole_turns):
     angle = math.radians(30 + 360 * whole_turns)
     after = np.array(Matrix.Rotation(angle, 3, "X"))
     shares = np.array([0.0, 0.5, 1.0])
-    rough = fast_turns.between(np.eye(3), after, np.array([angle + 0.4, 0.2, -0.1]), shares)
+    rough = spin.between(np.eye(3), after, np.array([angle + 0.4, 0.2, -0.1]), shares)
     assert rough[[0, 2]] == pytest.approx(np.array([np.eye(3), after]), abs=1e-6)
-    exact = fast_turns.between(np.eye(3), after, np.array([angle + 0.4, 0.0, 0.0]), shares)
+    exact = spin.between(np.eye(3), after, np.array([angle + 0.4, 0.0, 0.0]), shares)
     assert exact[1] == pytest.approx(np.array(Matrix.Rotation(angle / 2, 3, "X")), abs=1e-6)
 
 
@@ -109,7 +109,7 @@ def test_a_motor_of_a_bake(maker, turns, noted):
     values = {"use_motor_ang": True, "motor_ang_target_velocity": speed, "motor_ang_max_impulse": 1e6}
     joint(maker, "Motor", None, wheel, kind="MOTOR", location=(0, 0, 2), **values)
     result = bake_scene(maker.scene, BakeSettings(start=1, end=12))
-    assert any(note["text"] == fast_turns.TOO_FAST for note in result.report["notes"]) == noted
+    assert any(note["text"] == spin.TOO_FAST for note in result.report["notes"]) == noted
     angles = []
     for frame in (8, 9):
         maker.scene.frame_set(frame)
