@@ -2,8 +2,8 @@
 
     python tools/pages.py FOLDER
 
-Every page of Markdown becomes one of HTML beside its pictures. What it knows is what the pages use: headings, paragraphs, lists,
-tables, fenced code, pictures, links, strong, emphasis and code.
+Every page of Markdown becomes one of HTML beside its pictures. What it knows is what the pages use: headings,
+paragraphs, lists, tables, fenced code, pictures, links, strong, emphasis and code.
 """
 
 import html
@@ -14,9 +14,11 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 HEAD = """<!DOCTYPE html>
-<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>{title}</title><style>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>{title}</title>
+<style>
 body {{ font: 16px/1.5 sans-serif; max-width: 56rem; margin: 2rem auto; padding: 0 1rem; color: #222 }}
-img {{ max-width: 100% }} table {{ border-collapse: collapse }} td, th {{ border: 1px solid #ccc; padding: .3rem .6rem }}
+img {{ max-width: 100% }} table {{ border-collapse: collapse }}
+td, th {{ border: 1px solid #ccc; padding: .3rem .6rem }}
 code {{ background: #f3f3f3 }} pre {{ background: #f3f3f3; padding: .6rem; overflow-x: auto }}
 </style></head><body>
 """
