@@ -96,7 +96,7 @@ def test_escape_is_heard_in_the_middle_of_a_frame(scene, from_the_start, monkeyp
         assert time.monotonic() - begun < PATIENCE
     pressed = time.monotonic()
     result = to_the_end(steps)
-    assert time.monotonic() - pressed < 1.0
+    assert time.monotonic() - pressed < 5.0  # the frame itself would never end
     assert result.stopped
     assert (scene.cairn.baked_start, scene.cairn.baked_end) == (1, 11)
     monkeypatch.setattr(SimulationBeside, "receive", keep)
