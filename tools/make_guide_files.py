@@ -57,11 +57,11 @@ def body(ob, name, kind="ACTIVE", mass=1.0, **settings):
 
 
 def carry(ob, places):
-    """Key an object along places by frame, in straight lines, and let it go at the last one."""
+    """Key an object along places by frame, in straight lines, and let it go there: the next frame is simulated."""
     for frame, place in places.items():
         ob.location = place
         ob.keyframe_insert("location", frame=frame)
-    for frame, animated in ((min(places), True), (max(places), False)):
+    for frame, animated in ((min(places), True), (max(places) + 1, False)):
         ob.rigid_body.kinematic = animated
         ob.keyframe_insert("rigid_body.kinematic", frame=frame)
     data = ob.animation_data
