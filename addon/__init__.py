@@ -16,6 +16,7 @@ from .ui import (
     preferences,
     presets,
     properties,
+    waiting_world,
     watch,
     wedge_panel,
 )
@@ -31,6 +32,7 @@ _MODULES = (
     wedge_panel,
     add_menu,
     watch,
+    waiting_world,
     cli,
 )
 _registered = False

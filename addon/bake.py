@@ -39,7 +39,7 @@ from .read.scene_notes import starting_overlaps
 from .read.scene_poses import SceneError
 from .read.smooth_motion import FRAMES_AHEAD, MotionWindow
 from .settings import BakeSettings
-from .write import earlier_animation, keyframes, since_bake, spin
+from .write import blender_world, earlier_animation, keyframes, since_bake, spin
 
 if TYPE_CHECKING:  # they load Numba
     from ..solver_core import Simulation, Trajectory
@@ -92,6 +92,7 @@ def bake_frames(
     checkpoints: CheckpointPlan | None = None,
     *,
     beside: bool = False,
+    keeps_earlier: bool = False,
 ) -> "Generator[BakeProgress, None, BakeResult]":
     """Bake a scene, as a generator of BakeProgress whose return value is the BakeResult.
 
@@ -106,6 +107,8 @@ def bake_frames(
         Without, there are none.
     beside : bool
         Simulate frames that take long in a process of their own, to the same bits, so that no step takes long.
+    keeps_earlier : bool
+        A bake that ends early does not take the place of one with frames that it lacks.
 
     Raises
     ------
@@ -124,6 +127,8 @@ def bake_frames(
         yield from bake.simulate()
     if bake.paused or not bake.trajectory.reports:  # or stopped before the first frame
         return bake.result()
+    if keeps_earlier and bake.lacks_frames():
+        return bake.result(kept_earlier=True)
     bake.note_breaks()
     bake.note_pressed()
     bake.note_fast()
@@ -215,7 +220,7 @@ class _Bake:
             raise SceneError(None, mismatch)
         scene = self.scene
         since_bake.settle(scene)
-        with self._timed("export"), earlier_animation.earlier_animation(scene):
+        with self._timed("export"), blender_world.guarded(scene), earlier_animation.earlier_animation(scene):
             self.export = export_scene(
                 scene, frame_start=self.settings.start, frame_end=self.settings.end, decompose=False
             )
@@ -457,6 +462,8 @@ class _Bake:
             before = len(self.samples)
             with self._evaluating() as shown:
                 start = time.perf_counter()
+                if not self.samples and self.motion.needs_start:
+                    self.motion.add(sample_frame(self.scene, self.export, first - 1, shown))
                 for at in range(first + before, end + 1):
                     if not self._take_sample(at, shown):
                         end = self.last_sampled = at - 1
@@ -513,6 +520,14 @@ class _Bake:
         with self._timed("animation"), self.aside.frames(self.scene) as shown:
             yield shown
 
+    def lacks_frames(self):
+        """Whether the bake has ended early, and the one that the scene has goes on beyond it."""
+        facts = self.scene.cairn
+        if not (self.stopped or self.error) or not facts.is_baked:
+            return False
+        first, last = self.export.frame_start, self.export.frame_start + self.trajectory.frame_count
+        return facts.baked_start < first or facts.baked_end > last
+
     def write(self):
         """Write the keyframes, and the facts of this bake; returns its result."""
         steps = keyframes.write_steps(
@@ -539,6 +554,7 @@ class _Bake:
         # one result for both: it says how long the bake took until now
         result = self.result()
         self._store_facts(result)
+        self.checkpoints.accept()
         if replaced:
             with contextlib.suppress(BakeStopped):  # all is there
                 yield self._progress("write", "Removing the bake before", counted=(written, written))
@@ -553,13 +569,15 @@ class _Bake:
         facts.fingerprint = self.export.fingerprint
         facts.ingredients = packed(baked_digest(self.scene))
         facts.version = __version__
+        facts.bake_id = self.checkpoints.bake
+        facts.checkpoint_folder = str(self.checkpoints.plan.folder) if self.checkpoints.plan else ""
         facts.report = json.dumps({key: value for key, value in result.report.items() if key != "frames"})
         totals = result.report["totals"]
         # where all is within tolerance there is nothing to go to
         facts.worst_object = (totals["worst"]["object"] or "") if totals["missed"] else ""
         facts.worst_frame = totals["worst"]["frame"] or 0
 
-    def result(self):
+    def result(self, *, kept_earlier=False):
         """The bake as its callers get it."""
         frame_end = self.export.frame_start + self.trajectory.frame_count
         totals = totals_of(self.export, self.trajectory, self.seconds, time.perf_counter() - self.started)
@@ -567,16 +585,13 @@ class _Bake:
             trajectory=self.trajectory,
             reports=self.trajectory.reports,
             summary=summary_sentence(
-                totals,
-                stopped=self.stopped,
-                error=self.error,
-                kept=self.kept,
-                kept_settings=self.checkpoints.restarts,
+                totals, self.kept, self.checkpoints.restarts, stopped=self.stopped, error=self.error
             ),
             report=report_dictionary(self.export, self.trajectory, self.settings, totals),
             stopped=self.stopped,
             paused=self.paused,
             error=self.error,
+            kept_earlier=kept_earlier,
             frame_start=self.export.frame_start,
             frame_end=frame_end,
             export=self.export,

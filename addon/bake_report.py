@@ -99,11 +99,11 @@ def _object_of(contact: str, bodies: list[ExportedBody]) -> str | None:
 
 def summary_sentence(
     totals: dict[str, Any],
+    kept: tuple[int, int] | None = None,
+    kept_settings: bool = False,
     *,
     stopped: bool = False,
     error: str | None = None,
-    kept: tuple[int, int] | None = None,
-    kept_settings: bool = False,
 ) -> str:
     """A bake in two sentences, from the totals of its report: whether it is good, and what was baked.
 
@@ -111,12 +111,12 @@ def summary_sentence(
     ----------
     totals : dict
         Of ``totals_of``.
-    stopped : bool
-    error : str, optional
     kept : (int, int), optional
         First and last frame that an earlier bake has left.
     kept_settings : bool
         These have the settings that were set then.
+    stopped : bool
+    error : str, optional
     """
     compiling = totals["seconds_by_part"]["compile"]
     if compiling < LONG_COMPILATION:

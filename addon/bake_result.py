@@ -27,6 +27,8 @@ class BakeResult:
         Ended at a checkpoint, from which another bake goes on; nothing was written (``CheckpointPlan.until``).
     error : str or None
         Why the simulation failed; the frames before are kept.
+    kept_earlier : bool
+        It has ended early and the scene still has the bake before it, which has frames that this one lacks.
     frame_start, frame_end : int
         What was baked.
     export : SceneExport
@@ -40,6 +42,7 @@ class BakeResult:
     stopped: bool
     paused: bool
     error: str | None
+    kept_earlier: bool
     frame_start: int
     frame_end: int
     export: SceneExport

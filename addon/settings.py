@@ -200,6 +200,8 @@ class BakeSettings:
         values = {name: _plain(name, getattr(panel, name)) for name in OPTION_NAMES}
         if panel.use_custom_range:
             values |= {"start": panel.frame_start, "end": panel.frame_end}
+        elif is_cache_elsewhere(scene):
+            values |= {"start": scene.frame_start, "end": scene.frame_end}
         values |= given
         for name in VARIANT_NAMES:
             if name not in given and why_without(name, values["method"], values["friction"]):
@@ -218,6 +220,15 @@ class BakeSettings:
         """Keyword arguments of ``SimulationOptions``."""
         options = {"frame_rate": frame_rate} | {name: getattr(self, name) for name in OPTION_NAMES}
         return options | {"max_substeps": max(self.substeps, self.max_substeps)}
+
+
+def is_cache_elsewhere(scene) -> bool:
+    """Whether the Rigid Body World's cache has no frame of the scene's: that of a new world has 1 to 250."""
+    world = scene.rigidbody_world
+    if world is None or scene.frame_start >= scene.frame_end:
+        return False
+    cache = world.point_cache
+    return cache.frame_end <= scene.frame_start or scene.frame_end <= cache.frame_start
 
 
 def _plain(name, value):

@@ -60,7 +60,7 @@ PLATFORMS = {
     ("Darwin", "x86_64"): "macos-x64",
 }
 
-PYTHON_OF_BLENDER = {"4.5": "3.11", "5.0": "3.11", "5.1": "3.13", "5.2": "3.13"}
+PYTHON_OF_BLENDER = {"4.5": "3.11", "5.0": "3.11", "5.1": "3.13", "5.2": "3.13", "5.3": "3.13"}
 
 
 class PythonLine(NamedTuple):

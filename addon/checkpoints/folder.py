@@ -1,5 +1,7 @@
 """The files of a bake's checkpoints: ``state.npz``, and what was recorded up to it in pieces.
 
+A bake in the window has ``next.npz`` beside the state of the bake before it, and takes that one's place at its end.
+
 A piece holds the frames from one checkpoint to the next and is never written again. ``state.npz`` names the pieces that
 belong to it and takes the place of the one before it as a whole, so at any moment the folder holds a checkpoint that is
 complete: what a bake that was killed has begun to write is named by nobody.
@@ -20,10 +22,12 @@ import numpy as np
 from ..read.scene_poses import SceneError
 
 STATE = "state.npz"
+# The same of a bake in the window until it takes the place of the one before it, which stays until then.
+NEXT = "next.npz"
 # Member of a file that holds JSON, beside arrays.
 _TEXT = "json"
 _PIECE = re.compile(r"frames-[0-9a-f]{8}-\d{6,}\.npz")
-_TEMPORARY = re.compile(r"\.(state|frames-[0-9a-f]{8}-\d{6,})\.npz-\d+")
+_TEMPORARY = re.compile(r"\.(state|next|frames-[0-9a-f]{8}-\d{6,})\.npz-\d+")
 # What NumPy raises of a file that is cut off, garbled or something else.
 _DAMAGE = (ValueError, KeyError, EOFError, zipfile.BadZipFile, zlib.error, NotImplementedError, RuntimeError, TypeError)
 
@@ -95,12 +99,25 @@ def read_text(path: Path) -> Any:
         return None
 
 
+def pieces_of(path: Path) -> frozenset[str]:
+    """Names of the pieces that a state file needs; none if it cannot be read."""
+    stored = read_text(path)
+    return frozenset(stored.get("pieces", ())) if isinstance(stored, dict) else frozenset()
+
+
+def promote(folder: Path) -> None:
+    """Put the next state in the place of the one before it, if there is one, and remove what nobody needs then."""
+    with suppress(OSError):
+        os.replace(folder / NEXT, folder / STATE)
+        clear(folder, keep=frozenset([STATE, *pieces_of(folder / STATE)]))
+
+
 def clear(folder: Path, keep: frozenset[str] = frozenset()) -> None:
     """Remove the files of checkpoints but those to ``keep``, and the folder if nothing is left; all else stays."""
     with suppress(OSError):
         # first what names the pieces: whoever is killed on the way leaves no checkpoint, rather than a broken one
-        for path in sorted(folder.iterdir(), key=lambda path: path.name != STATE):
-            ours = path.name == STATE or _PIECE.fullmatch(path.name) or _TEMPORARY.fullmatch(path.name)
+        for path in sorted(folder.iterdir(), key=lambda path: path.name not in (STATE, NEXT)):
+            ours = path.name in (STATE, NEXT) or _PIECE.fullmatch(path.name) or _TEMPORARY.fullmatch(path.name)
             if ours and path.name not in keep:
                 path.unlink()
         if not keep:

@@ -1,8 +1,8 @@
 """A bake that begins anew in the middle of an earlier one, with other settings or other bodies than that one had.
 
-What is before stays as it was recorded. From there on bodies have the poses and velocities of that frame, and joints
-that were broken are broken; contacts, sleep and what solvers remember begin afresh. Bodies are known by their names:
-new ones stand at their start until then.
+What is before stays as it was recorded, but for the start pose, which is the scene's. From there on bodies have the
+poses and velocities of that frame, and joints that were broken are broken; contacts, sleep and what solvers remember
+begin afresh. Bodies are known by their names: new ones stand at their start until then.
 """
 
 from dataclasses import replace
@@ -72,7 +72,8 @@ def _with_bodies(simulation, recording, bodies):
     known = [index for index, name in enumerate(simulation.model.names) if name in columns]
     recorded = [columns[simulation.model.names[index]] for index in known]
     for name, array in own.items():
-        array[:, known] = getattr(recording, name)[:, recorded]
+        # not the start: keys are written as motion since where the scene has a body now
+        array[1:, known] = getattr(recording, name)[1:, recorded]
     return replace(recording, **own)
 
 

@@ -43,7 +43,10 @@ class CheckpointPlan:
     until : int or None
         Stop after this frame with a checkpoint, and write nothing else.
     keep : bool
-        The last frame has a checkpoint, too, which stays: a bake in the window may go on to another last frame.
+        The last frame has a checkpoint, too, which stays: a bake in the window may go on to another last frame. And
+        the checkpoint of the bake before it stays until ``BakeCheckpoints.accept``.
+    source : Path or None
+        State file to go on from, or to begin anew from; None: the folder's own.
     """
 
     folder: Path
@@ -53,6 +56,12 @@ class CheckpointPlan:
     from_frame: int | None = None
     until: int | None = None
     keep: bool = False
+    source: Path | None = None
+
+    @property
+    def read_from(self) -> Path:
+        """The state file that a bake goes on from."""
+        return self.source or self.folder / files.STATE
 
 
 class BakeCheckpoints:
@@ -75,6 +84,18 @@ class BakeCheckpoints:
         self._stored_frames = 0
         self._trouble = ""
         self._last_end = self._last_cost = 0.0
+        self._state = files.NEXT if plan is not None and plan.keep else files.STATE
+        self._before: frozenset[str] | None = None  # pieces of the bake before
+
+    @property
+    def bake(self) -> str:
+        """What tells this bake from others, and is the same where it goes on; empty without checkpoints."""
+        return self._bake if self.plan else ""
+
+    def accept(self) -> None:
+        """Let the bake take the place of the one before it: the scene has it now."""
+        if self.plan and self._state == files.NEXT:
+            files.promote(self.plan.folder)
 
     @property
     def restarts(self) -> bool:
@@ -114,43 +135,46 @@ class BakeCheckpoints:
         self._last_end = time.perf_counter()
         if self.plan and self.plan.from_frame is not None:
             return self._restart(self.plan, simulation)
-        if self.plan and self.plan.resume and (self.plan.folder / files.STATE).exists():
-            return self._resume(self.plan.folder, simulation, frame_count)
+        if self.plan and self.plan.resume and self.plan.read_from.exists():
+            return self._resume(self.plan.read_from, simulation, frame_count)
         self.velocities = [simulation.velocities()]
         return Trajectory(*simulation.poses())
 
-    def _resume(self, folder: Path, simulation, frame_count):
+    def _resume(self, source: Path, simulation, frame_count):
         from ...solver_core.checkpoint import Checkpoint
 
-        stored, arrays = files.read_file(folder / files.STATE)
+        folder = source.parent
+        stored, arrays = files.read_file(source)
         reason = difference(stored["identity"], self._identity) if "identity" in stored else "it is of something else"
         if reason:
-            raise CheckpointError(
-                f"cannot go on from the checkpoint in {folder}: {reason}; bake anew without resuming, or move it away"
-            )
+            remedy = "press Bake" if self.plan and self.plan.keep else "bake anew without resuming, or move it away"
+            raise CheckpointError(f"cannot go on from the checkpoint in {folder}: {reason}; {remedy}")
         recording = read_recording(folder, stored)
         own = {name.removeprefix(_OF_SIMULATION): array for name, array in arrays.items()}
         try:
             simulation.restore(Checkpoint(stored["frame"], own))
         except ValueError as error:
             raise CheckpointError(f"the checkpoint in {folder} does not fit: {error}") from error
-        self._bake, self._pieces, self._stored_frames = stored["bake"], stored["pieces"], stored["frame"]
+        self._bake = stored["bake"]
+        if self.plan and folder == self.plan.folder:  # else all of it is written anew
+            self._pieces, self._stored_frames = stored["pieces"], stored["frame"]
         recording = recording.up_to(frame_count)
         self.velocities = list(recording.velocity)
         return recording.trajectory()
 
     def _restart(self, plan: CheckpointPlan, simulation):
         """Take over what was recorded up to a frame; it is written anew with the first checkpoint."""
-        stored, _ = files.read_file(plan.folder / files.STATE)
+        folder = plan.read_from.parent
+        stored, _ = files.read_file(plan.read_from)
         first, frame = self._identity["frame_start"], plan.from_frame
         earlier = stored["identity"]
         if earlier["format"] != self._identity["format"] or earlier["frame_start"] != first:
-            raise CheckpointError(f"the recording in {plan.folder} begins at another frame; bake from the start")
+            raise CheckpointError(f"the recording in {folder} begins at another frame; bake from the start")
         if not first < frame <= first + stored["frame"]:
             raise CheckpointError(
                 f"the bake has recorded frames {first + 1} to {first + stored['frame']}; frame {frame} is not one"
             )
-        recording = read_recording(plan.folder, stored).up_to(frame - first)
+        recording = read_recording(folder, stored).up_to(frame - first)
         recording = restart(simulation, recording, earlier["bodies"], earlier["joints"], self._identity["joints"])
         self.velocities = list(recording.velocity)
         return recording.trajectory()
@@ -231,9 +255,11 @@ class BakeCheckpoints:
             "pieces": [*self._pieces, name],
         }
         arrays = {f"{_OF_SIMULATION}{key}": array for key, array in checkpoint.arrays.items()}
-        files.write_file(place / files.STATE, text, arrays, compress=True)
+        files.write_file(place / self._state, text, arrays, compress=True)
         self._pieces, self._stored_frames = text["pieces"], checkpoint.frame
-        files.clear(place, keep=frozenset([files.STATE, *self._pieces]))
+        if self._before is None:
+            self._before = files.pieces_of(place / files.STATE) if self._state != files.STATE else frozenset()
+        files.clear(place, keep=frozenset([files.STATE, self._state, *self._before, *self._pieces]))
 
 
 def read_recording(folder: Path, stored: dict[str, Any]) -> Recording:

@@ -13,8 +13,8 @@ from collections.abc import Iterator
 
 import bpy
 
+from ..write import blender_world, keyframes
 from ..write import earlier_animation as earlier
-from ..write import keyframes
 from .exported_scene import SceneExport
 from .frame_samples import find_object, is_sampled, simulation_paused
 
@@ -43,8 +43,8 @@ class Aside:
         self._copy: str | None = None
         self._baked = False
         # Other add-ons' handlers may move things, and ask for the scene that the window shows.
-        handlers = bpy.app.handlers
-        if not handlers.frame_change_pre and not handlers.frame_change_post:
+        handlers = [*bpy.app.handlers.frame_change_pre, *bpy.app.handlers.frame_change_post]
+        if all(map(blender_world.is_own_handler, handlers)):
             self._open(scene, list(dict.fromkeys(names)))
 
     def __enter__(self) -> "Aside":
@@ -127,7 +127,7 @@ def _copied(scene, objects) -> str:
     for ob in list(copy.collection.objects):
         copy.collection.objects.unlink(ob)
     world = copy.rigidbody_world
-    world.enabled = False
+    world.enabled = copy.cairn.world_waits = False
     world.collection = world.constraints = None
     for ob in objects:
         copy.collection.objects.link(ob)

@@ -1,12 +1,15 @@
 """What can be said before a bake without reading the scene for one: quick enough to be looked at after each change."""
 
+from collections.abc import Iterator
+
+from ..settings import BakeSettings
 from . import body_warnings
 from .locked_axes import held_axes
 from .missing_geometry import missing_geometry
 from .notes import Note
 from .scene_animation import AnimationSurvey, flags_animated, scale_animated
 from .scene_joints import JointReader
-from .scene_notes import field_notes, range_notes, speed_notes
+from .scene_notes import OUTSIDE, cache_notes, field_notes, range_notes, speed_notes
 
 
 def early_notes(scene) -> list[Note]:
@@ -14,22 +17,39 @@ def early_notes(scene) -> list[Note]:
 
     Nothing is evaluated.
     """
+    return [note for note in early_notes_steps(scene) if note is not None]
+
+
+def early_notes_steps(scene) -> Iterator[Note | None]:
+    """The same one by one; between two bodies None, where whoever asks may rest while nothing changes."""
+    for note in _all_notes(scene):
+        if note is None or note.level == "warning":
+            yield note
+    if scene.rigidbody_world is not None:
+        yield from cache_notes(scene)
+
+
+def _all_notes(scene):
     world = scene.rigidbody_world
     if world is None:
-        return []
+        return
     collection = scene.cairn.world_collection or world.collection
     bodies = [ob for ob in collection.all_objects if ob.rigid_body is not None] if collection is not None else []
-    cache, own = world.point_cache, scene.cairn
     parts = {ob.name_full for ob in bodies if _is_part(ob)}
     whole = [ob for ob in bodies if ob.name_full not in parts]
-    chosen = own if own.use_custom_range else cache
-    frames = range(chosen.frame_start, max(chosen.frame_start, chosen.frame_end) + 1)
-    notes = [*_linked_notes(bodies), *field_notes(scene, world), *_shape_notes(bodies), *speed_notes(scene, world)]
-    notes.extend(_body_notes(whole, frames))
-    if not own.use_custom_range:
-        notes.extend(range_notes(scene, frames))
-    notes.extend(_joint_notes(scene, world, whole, parts))
-    return [note for note in notes if note.level == "warning"]
+    settings, cache = BakeSettings.from_scene(scene), world.point_cache
+    start = cache.frame_start if settings.start is None else settings.start
+    end = cache.frame_end if settings.end is None else settings.end
+    frames = range(start, max(start, end) + 1)
+    for found in (_linked_notes(bodies), field_notes(scene, world), _shape_notes(bodies), speed_notes(scene, world)):
+        yield from found
+        yield None
+    in_scene = set(scene.objects)
+    yield from (Note("warning", ob.name, OUTSIDE) for ob in whole if ob not in in_scene)
+    yield from _body_notes(whole, frames)
+    if settings.start is None:
+        yield from range_notes(scene, frames)
+    yield from _joint_notes(scene, world, whole, parts)
 
 
 def nothing_to_bake(scene) -> str:
@@ -95,6 +115,7 @@ def _body_notes(bodies, frames):
             texts += [] if ancestor is None else [body_warnings.stays_behind(ancestor)]
         above = () if ob.parent is None else tuple(_ancestors(ob))
         yield from (Note("warning", ob.name, text, above) for text in texts)
+        yield None
 
 
 def _ancestors(ob):

@@ -108,14 +108,14 @@ def simulation_paused(scene: bpy.types.Scene) -> Iterator[None]:
     With the world switched off, every object is where its animation puts it, at any frame.
     """
     world = scene.rigidbody_world
-    enabled = world.enabled
+    enabled, waits = world.enabled, scene.cairn.world_waits
     frame, subframe = scene.frame_current, scene.frame_subframe
-    world.enabled = False
+    world.enabled = scene.cairn.world_waits = False
     try:
         yield
     finally:
         # The switch first: the frame is then shown as before, with what Blender's own simulation has cached of it.
-        world.enabled = enabled
+        world.enabled, scene.cairn.world_waits = enabled, waits
         scene.frame_set(frame, subframe=subframe)
 
 

@@ -5,8 +5,8 @@ The derivative at a frame is taken from the poses before it by backward differen
     x' = V x + V^2 x / 2 + V^3 x / 3 + ...,
 
 whose last two terms say how large the next one would be. Frames come first: animation that was keyed at each frame is
-meant as the curve through the keys, whatever Blender does between them. Where the frames do not tell, as of what was at rest
-three frames ago, or is fast, quarters and sixteenths of the last frame do.
+meant as the curve through the keys, whatever Blender does between them. Where the frames do not tell, as of what was at
+rest three frames ago, or is fast, quarters and sixteenths of the last frame do.
 """
 
 from typing import TYPE_CHECKING

@@ -11,18 +11,12 @@ import numpy as np
 from ..write.fcurves import channelbag, curves_of
 from .scene_poses import matrix_with_scale
 
+# Channels of an object that only change how it looks.
+CHANNELS_OF_LOOKS = ("hide_", "color", "show_", "pass_index", "visible_", "cycles", "display")
 # Channels of an object that never change where it is or what it weighs.
-_CHANNELS_WITHOUT_MOTION = (
-    "rigid_body",
-    "hide_",
-    "color",
-    "show_",
-    "pass_index",
-    "visible_",
-    "cycles",
-    "modifiers",
-    "cairn",
-)
+_CHANNELS_WITHOUT_MOTION = (*CHANNELS_OF_LOOKS, "rigid_body", "modifiers", "cairn")
+# Channels of a scene that matter to a simulation.
+SCENE_CHANNELS = ("rigidbody_world", "gravity", "use_gravity", "render.fps")
 SCALE_CHANNELS = ("scale", "delta_scale")
 # Of whether a body is dynamic; "*" may be any.
 FLAG_CHANNELS = ("rigid_body.kinematic", "rigid_body.enabled", "*")
@@ -249,11 +243,20 @@ class AnimationSurvey:
 
 
 def curves_digest(owners) -> bytes:
-    """Bytes that change when a key of one of ``owners`` changes; part of the scene's fingerprint."""
+    """Bytes that change when a key of one of ``owners`` changes that may matter; part of the scene's fingerprint."""
     parts = []
     for name in sorted(owners):
         for curve in action_curves(owners[name]):
+            if not _may_matter(owners[name], curve.data_path):
+                continue
             keys = np.empty(2 * len(curve.keyframe_points), np.float32)
             curve.keyframe_points.foreach_get("co", keys)
             parts.append(f"{name} {curve.data_path} {curve.array_index} ".encode() + keys.tobytes())
     return b"".join(parts)
+
+
+def _may_matter(owner, path) -> bool:
+    """Whether keys of a property may change a simulation."""
+    if isinstance(owner, bpy.types.Scene):
+        return path.startswith(SCENE_CHANNELS)
+    return not (isinstance(owner, bpy.types.Object) and path.startswith(CHANNELS_OF_LOOKS))

@@ -6,7 +6,7 @@ from ...solver_core.diagnostics import boxes_overlap
 from .. import runtime
 from ..joint_kinds import joint_counts
 from ..preparation import Preparation
-from ..write import earlier_animation, keyframes, since_bake
+from ..write import blender_world, earlier_animation, keyframes, since_bake
 from .notes import note_dictionary
 from .scene_export import export_scene
 from .scene_notes import NO_OVERLAPS, starting_overlaps
@@ -27,7 +27,7 @@ def check_scene(scene, settings, find_overlaps):
     """
     since_bake.settle(scene)
     try:
-        with earlier_animation.earlier_animation(scene):
+        with blender_world.guarded(scene), earlier_animation.earlier_animation(scene):
             export = export_scene(scene, frame_start=settings.start, frame_end=settings.end, decompose=False)
     finally:
         if earlier_animation.baked_objects(scene):

@@ -24,9 +24,11 @@ from .exported_scene import ExportedBody, FrameSample, SceneExport
 from .fast_turns import angles_of, keyed_turns
 from .frame_samples import evaluate_frame, gravity_of, is_sampled, kind_at, sample_without_bodies, simulation_paused
 from .growing_compounds import links_to, read_growing
+from .launches import find_let_go, let_go_note
 from .locked_axes import add_locks
 from .notes import Note
 from .scene_animation import (
+    SCENE_CHANNELS,
     AnimationSurvey,
     animated_paths,
     curves_digest,
@@ -124,10 +126,11 @@ class _SceneReader:
         return range(self.start, self.end + 1)
 
     def export(self) -> SceneExport:
+        objects = self._collect_objects()
+        let_go = find_let_go(self.scene, objects, self.frames, AnimationSurvey())
         self.depsgraph = evaluate_frame(self.scene, self.start)
         self.surfaces = StartSurfaces()
         self.shapes = ShapeReader(self.depsgraph, ConcaveReader(waits=self.decompose))
-        objects = self._collect_objects()
         self.moves = {ob.name_full: self._moves(ob) for ob in objects}
         self.index = {ob.name_full: index for index, ob in enumerate(objects)}
         ancestors = [self._moving_ancestor(ob) for ob in objects]
@@ -141,6 +144,7 @@ class _SceneReader:
         joints.joints += locks
         joints.notes += lock_notes
         model = builder.build()
+        self._launch(model, let_go)
         for ob, body in zip(objects, bodies, strict=True):
             self.notes += body_notes(ob, body, model, self._moving_ancestor(ob), self.frames)
             if not body.deforming_vertices and self._shapes_may_change(ob):
@@ -148,6 +152,15 @@ class _SceneReader:
         self.notes += joints.notes
         self.notes += scene_notes(self.scene, objects, any(self.moves.values()))
         return self._finished(model, bodies, objects, joints)
+
+    def _launch(self, model, let_go):
+        """Give bodies that are let go at once the speed of their keys, and say how fast those leave that are let go."""
+        for name, found in let_go.items():
+            index = self.index[name]
+            velocity = found.velocity(model, index)
+            if found.from_start:
+                model.initial_state.velocity[index] = velocity
+            self.notes.append(let_go_note(model.names[index], found, velocity, model.arrays.size[index]))
 
     def _joint_reader(self) -> JointReader:
         parts = {ob.name_full for ob in self.world.collection.all_objects if self._is_compound_part(ob)}
@@ -372,10 +385,7 @@ class _SceneReader:
 
     def _scene_animated(self) -> bool:
         paths = animated_paths(self.scene)
-        return any(
-            path == "*" or path.startswith(("rigidbody_world", "gravity", "use_gravity", "render.fps"))
-            for path in paths
-        )
+        return any(path == "*" or path.startswith(SCENE_CHANNELS) for path in paths)
 
 
 def _mass(name, settings, moves) -> float:

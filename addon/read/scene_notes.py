@@ -5,6 +5,7 @@ import numpy as np
 from ...solver_core.diagnostics import boxes_overlap, overlaps_at_start
 from ...solver_core.model.model import BodyKind
 from .. import runtime
+from ..settings import is_cache_elsewhere
 from . import body_warnings
 from .notes import Note
 from .scene_animation import animated_paths, flag_values, scale_animated
@@ -16,6 +17,8 @@ RATIO_OFF_CENTER = 0.02
 # Overlaps at the start below this share of the smaller moving body's size are not mentioned.
 RATIO_OVERLAP = 0.005
 
+# The note of a body that Blender simulates and may not show.
+OUTSIDE = "is not in the scene, but in the Rigid Body World's collection: it takes part, as in Blender"
 # The note of a search for overlaps that found none.
 NO_OVERLAPS = Note(
     "info", None, f"no bodies overlap at the start by more than {100.0 * RATIO_OVERLAP:g} % of their size"
@@ -84,6 +87,10 @@ def scene_notes(scene, objects, anything_moves) -> list[Note]:
     if not anything_moves:
         notes.append(Note("warning", None, "no body moves: all are passive, animated or have Dynamic off"))
     notes.extend(speed_notes(scene, world))
+    notes.extend(cache_notes(scene))
+    notes.extend(_unit_notes(scene))
+    notes.extend(_hidden_notes(scene, objects))
+    notes.extend(_instance_notes(scene))
     cache = world.point_cache
     if cache.is_baked or cache.use_disk_cache:
         notes.append(Note("info", None, "Blender's own baked rigid-body cache is ignored"))
@@ -118,6 +125,18 @@ def range_notes(scene, frames) -> list[Note]:
     )
     if frames[-1] < scene.frame_end:
         return [Note("warning", None, f"{text}: bodies stand still after frame {frames[-1]}")]
+    return [Note("info", None, text)]
+
+
+def cache_notes(scene) -> list[Note]:
+    """A note where the scene's range is simulated, since the cache has no frame of it."""
+    cache = scene.rigidbody_world.point_cache
+    if scene.cairn.use_custom_range or not is_cache_elsewhere(scene):
+        return []
+    text = (
+        f"frames {scene.frame_start} to {scene.frame_end} are simulated, those of the scene: the Rigid Body World's "
+        f"cache, {cache.frame_start} to {cache.frame_end}, has none of them"
+    )
     return [Note("info", None, text)]
 
 
@@ -177,6 +196,37 @@ def field_notes(scene, world):
             yield Note("warning", ob.name, "force fields are not yet supported: it has no effect")
 
 
+def _unit_notes(scene):
+    scale = scene.unit_settings.scale_length
+    if scene.unit_settings.system != "NONE" and abs(scale - 1.0) > 1e-6:
+        text = (
+            f"Unit Scale is {scale:g}: as in Blender's own simulation it changes nothing, and a body of one unit falls "
+            "like one of a metre; Gravity and the bodies' sizes decide"
+        )
+        yield Note("info", None, text)
+
+
+def _hidden_notes(scene, objects):
+    """Bodies that no view layer shows, and that take part."""
+    for ob in objects:
+        shown = any(
+            layer.objects.get(ob.name) == ob and ob.visible_get(view_layer=layer) for layer in scene.view_layers
+        )
+        if not shown and scene.objects.get(ob.name) == ob:
+            yield Note("info", ob.name, "is hidden, or in a collection that is: it takes part, as in Blender")
+
+
+def _instance_notes(scene):
+    """Objects that show instances of bodies, which no simulation moves on their own."""
+    for ob in scene.objects:
+        collection = ob.instance_collection if ob.instance_type == "COLLECTION" else None
+        if collection is not None and any(part.rigid_body is not None for part in collection.all_objects):
+            text = (
+                f"shows instances of bodies of {collection.name}, which take no part: make them real to simulate them"
+            )
+            yield Note("info", ob.name, text, (collection.name,))
+
+
 def _outsider_notes(scene, world, objects):
     taking_part = {ob.name_full for ob in objects}
     members = {ob.name_full for ob in world.collection.all_objects}
@@ -187,11 +237,7 @@ def _outsider_notes(scene, world, objects):
     for ob in world.collection.all_objects:
         if ob.name_full in taking_part:
             if ob.name not in in_scene:
-                yield Note(
-                    "info",
-                    ob.name,
-                    "is not in the scene, but in the Rigid Body World's collection: it takes part, as in Blender",
-                )
+                yield Note("warning", ob.name, OUTSIDE)
         elif ob.rigid_body is None:
             yield Note(
                 "info", ob.name, "is in the Rigid Body World's collection but has no rigid body: it takes no part"

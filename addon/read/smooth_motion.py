@@ -130,10 +130,15 @@ class MotionWindow:
         self._samples: dict[int, FrameSample] = {}
         self._jumps: dict[int, np.ndarray | None] = {}
         self._far_turns: dict[int, dict] = {}
-        self._is_needed = any(
-            body.follows or body.deforming_vertices or body.grows or body.growing_parts for body in export.bodies
-        )
+        self._nodes: dict[tuple[int, Any], tuple[np.ndarray, np.ndarray]] = {}
+        self._needs_start = any(body.deforming_vertices or body.grows or body.growing_parts for body in export.bodies)
+        self._is_needed = self._needs_start or bool(self._follows.any())
         self.add(export.default_sample)
+
+    @property
+    def needs_start(self) -> bool:
+        """Whether the first frame is to be added as well: of what changes its shape, the export tells no places."""
+        return self._needs_start
 
     @property
     def is_needed(self) -> bool:
@@ -141,7 +146,7 @@ class MotionWindow:
         return self._is_needed
 
     def add(self, sample: FrameSample) -> None:
-        """Take over a frame, the one after the last."""
+        """Take over a frame, the one after the last, or the first one."""
         places: dict[Any, np.ndarray] = {}
         places["position"], places["orientation"] = sample.position, sample.orientation
         # a sample forgets these once its frame is simulated
@@ -166,6 +171,7 @@ class MotionWindow:
         for old in [at for at in self._places if at <= frame - FRAMES_BEFORE]:
             for remembered in (self._places, self._samples, self._jumps, self._far_turns):
                 del remembered[old]
+        self._nodes = {node: ends for node, ends in self._nodes.items() if node[0] >= frame}
 
     def _give_bodies(self, frame, sample):
         rows = np.flatnonzero(self._follows & (sample.kind == BodyKind.KINEMATIC))
@@ -195,24 +201,29 @@ class MotionWindow:
 
         turns = self._steps(frame, between, (len(rows), 3))
         for step, at in enumerate(self._frames(frame)):
-            fast = self._far_turns.get(at, {})
-            for place, row in enumerate(rows):
-                if int(row) in fast:
-                    turns[step, place] = fast[int(row)]
+            for row, turn in self._far_turns.get(at, {}).items():
+                turns[step, rows == row] = turn
         return turns
 
     def _rates(self, frame, present, what, duration):
         """Rates at both ends [2, n, k] of what changes its shape, by its key."""
         found = {}
-        for key, _ in present.items():
+        for key in present:
             name = (what, key)
-            size = self._places[frame][name].shape
-            steps = self._steps(frame, lambda one, other, name=name: other[name] - one[name], size, name)
-            if not steps[3].any():
-                continue
-            known = np.repeat(self._known(frame, None, name), size[0], axis=1)
-            found[key] = _ends(steps, known) / duration
+            one, other = self._places[frame - 1].get(name), self._places[frame][name]
+            if one is not None and not np.array_equal(one, other):
+                (_, first), (last, _) = self._node(frame - 1, name), self._node(frame, name)
+                found[key] = np.array([first, last]) / duration
         return found
+
+    def _node(self, frame, name):
+        """Velocities of what changes its shape just before and just after a frame, which two frames ask for."""
+        if (frame, name) not in self._nodes:
+            size = self._places[frame][name].shape
+            steps = self._steps(frame + 1, lambda one, other: other[name] - one[name], size, name)[:6]
+            known = np.repeat(self._known(frame + 1, None, name)[:6], size[0], axis=1)
+            self._nodes[frame, name] = node_velocities(steps, known)
+        return self._nodes[frame, name]
 
     def _frames(self, frame):
         """The frames at which the seven steps end that say how things move in the one that ends at ``frame``."""

@@ -20,7 +20,9 @@ The motion is the same as that of a bake without a stop
     bl_options = {"UNDO"}
 
     def _work(self, scene, settings):
-        return bake_frames(scene, settings, in_window.plan_of(scene, resume=True), beside=self._in_window)
+        return bake_frames(
+            scene, settings, in_window.plan_of(scene, resume=True), beside=self._in_window, keeps_earlier=True
+        )
 
 
 class CAIRN_OT_bake_from_current(BakeOperator, bpy.types.Operator):
@@ -34,7 +36,7 @@ bodies go on with the poses and velocities that they have there
 
     def _work(self, scene, settings):
         plan = in_window.plan_of(scene, from_frame=scene.frame_current)
-        return bake_frames(scene, settings, plan, beside=self._in_window)
+        return bake_frames(scene, settings, plan, beside=self._in_window, keeps_earlier=True)
 
 
 class CAIRN_OT_remove_checkpoints(bpy.types.Operator):

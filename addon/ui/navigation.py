@@ -6,6 +6,7 @@ import bpy
 from bpy.props import EnumProperty, IntProperty, StringProperty
 from mathutils import Vector
 
+from ..write import keyframes
 from . import operators
 
 # Names of a note's objects that its button's tooltip lists.
@@ -14,6 +15,8 @@ _NAMES_IN_TOOLTIP = 12
 _SIZES_SHOWN = 5.0
 # Width that a perspective 3D view shows at its distance, over that distance, is this over its lens [mm].
 _VIEW_SENSOR = 72.0
+# Where notes stand.
+_SOURCES = (("check", "Check", "What a check or a bake has found"), ("status", "Status", "What stands above Bake"))
 
 
 class _GoingOperator:
@@ -57,11 +60,7 @@ class CAIRN_OT_select_noted(_GoingOperator, bpy.types.Operator):
     bl_idname = "cairn.select_noted"
     bl_label = "Select Objects of Note"
 
-    source: EnumProperty(
-        name="Source",
-        description="Where the note stands",
-        items=(("check", "Check", "What a check or a bake has found"), ("status", "Status", "What stands above Bake")),
-    )
+    source: EnumProperty(name="Source", description="Where the note stands", items=_SOURCES)
     place: IntProperty(name="Place", description="Place of the note in its list", min=0)
 
     @classmethod
@@ -77,6 +76,31 @@ class CAIRN_OT_select_noted(_GoingOperator, bpy.types.Operator):
             self.report({"WARNING"}, "The scene has changed meanwhile")
             return {"CANCELLED"}
         return self._go_to(context, names)
+
+
+class CAIRN_OT_leave_out(bpy.types.Operator):
+    """Take these bodies out of the Rigid Body World's collection, so that neither Blender nor Cairn simulates them"""
+
+    bl_idname = "cairn.leave_out"
+    bl_label = "Leave Out Bodies of Note"
+    bl_options = {"UNDO", "INTERNAL"}
+
+    source: EnumProperty(name="Source", description="Where the note stands", items=_SOURCES)
+    place: IntProperty(name="Place", description="Place of the note in its list", min=0)
+
+    @classmethod
+    def poll(cls, context):
+        return operators.running is None and operators.scene_bodies(context.scene) is not None
+
+    def execute(self, context):
+        collection = operators.scene_bodies(context.scene)
+        names = noted_names(context, self.source, self.place)
+        found = [ob for ob in collection.objects if ob.name in names]
+        for ob in found:
+            keyframes.take_off_bake(ob)
+            collection.objects.unlink(ob)
+        self.report({"INFO"} if found else {"WARNING"}, f"Left out {len(found)} of {len(names)} bodies")
+        return {"FINISHED"} if found else {"CANCELLED"}
 
 
 class CAIRN_OT_go_to_worst(bpy.types.Operator):
@@ -164,7 +188,7 @@ def _view(context):
     return area, next(region for region in area.regions if region.type == "WINDOW")
 
 
-CLASSES = (CAIRN_OT_select_object, CAIRN_OT_select_noted, CAIRN_OT_go_to_worst)
+CLASSES = (CAIRN_OT_select_object, CAIRN_OT_select_noted, CAIRN_OT_leave_out, CAIRN_OT_go_to_worst)
 
 
 def register():

@@ -312,7 +312,12 @@ class BakeOperator(StepsOperator):
             return {"CANCELLED"}
         if result.error:
             show_error(context, SceneError(None, result.error), self._scene_name)
+        if result.kept_earlier:
+            self.report({"ERROR" if result.error else "INFO"}, kept_sentence(context, self._scene_name, result))
+            redraw(context)
+            return {"CANCELLED"}
         remember_check(context, self._scene_name, result.report)
+        forget_outdated(context)
         warned = any(note["level"] == "warning" for note in result.report["notes"])
         self.report({"ERROR" if result.error else "WARNING" if warned else "INFO"}, result.summary)
         return {"FINISHED"}
@@ -333,7 +338,7 @@ class CAIRN_OT_bake(BakeOperator, bpy.types.Operator):
         return cls.bl_description + (". The present bake is replaced" if context.scene.cairn.is_baked else "")
 
     def _work(self, scene, settings):
-        return bake_frames(scene, settings, checkpoints.plan_of(scene), beside=self._in_window)
+        return bake_frames(scene, settings, checkpoints.plan_of(scene), beside=self._in_window, keeps_earlier=True)
 
 
 class CAIRN_OT_delete_bake(SceneOperator, bpy.types.Operator):
@@ -403,6 +408,23 @@ class CAIRN_OT_check_scene(StepsOperator, bpy.types.Operator):
         return {"FINISHED"}
 
 
+def kept_sentence(context, scene_name, result):
+    """That a bake which has ended early leaves the one before it in place, and what becomes of its own frames."""
+    facts = bpy.data.scenes[scene_name].cairn
+    text = f"the bake of frames {facts.baked_start} to {facts.baked_end} stays"
+    if facts.use_checkpoints:
+        text += f"; Continue goes on with the new one from frame {result.frame_end}"
+    return f"{'Failed' if result.error else 'Stopped'}: {text}"
+
+
+def forget_outdated(context):
+    """What was baked just now is up to date: nobody has to look first."""
+    session = context.window_manager.cairn
+    status = json.loads(session.status or "{}")
+    if status.get("outdated"):
+        session.status = json.dumps(status | {"outdated": ""})
+
+
 def remember_check(context, scene_name, report):
     """Keep what the panel says of a scene: numbers and grouped notes of a bake's report."""
     context.window_manager.cairn.check = json.dumps({"scene": scene_name, **_check_of_report(report)})
@@ -447,6 +469,24 @@ class CAIRN_OT_stop(bpy.types.Operator):
 
     def execute(self, context):
         running["stop"] = True
+        return {"FINISHED"}
+
+
+class CAIRN_OT_use_scene_range(bpy.types.Operator):
+    """Give the Rigid Body World's cache, and with it the bake, the frames that the scene plays"""
+
+    bl_idname = "cairn.use_scene_range"
+    bl_label = "Use Scene Range"
+    bl_options = {"UNDO", "INTERNAL"}
+
+    @classmethod
+    def poll(cls, context):
+        return running is None and context.scene.rigidbody_world is not None
+
+    def execute(self, context):
+        scene, cache = context.scene, context.scene.rigidbody_world.point_cache
+        cache.frame_end = max(cache.frame_end, scene.frame_end)  # Blender keeps the start before the end
+        cache.frame_start, cache.frame_end = scene.frame_start, scene.frame_end
         return {"FINISHED"}
 
 
@@ -541,6 +581,7 @@ CLASSES = (
     CAIRN_OT_delete_bake,
     CAIRN_OT_check_scene,
     CAIRN_OT_stop,
+    CAIRN_OT_use_scene_range,
     CAIRN_OT_clear_error,
     CAIRN_OT_copy_system_information,
 )

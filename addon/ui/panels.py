@@ -15,6 +15,7 @@ from bpy.app.translations import pgettext_iface as iface_
 from ..checkpoints import housekeeping
 from ..joint_kinds import OPEN_AXES, SERVO_AXES, joints_sentence
 from ..read.early_notes import nothing_to_bake
+from ..read.scene_notes import OUTSIDE
 from ..settings import VARIANT_NAMES, friction_mismatch, why_without
 from . import operators
 from .continue_bake import usage_text
@@ -72,6 +73,7 @@ class _Bake:
         draw_bake(layout, context)
         draw_error(layout, context)
         draw_summary(layout, context)
+        draw_waiting(layout, context)
 
 
 class _Solver:
@@ -220,6 +222,10 @@ def draw_settings(layout, context):
     owner = settings if settings.use_custom_range else scene.rigidbody_world.point_cache
     column.prop(owner, "frame_start", text="Simulation Start")
     column.prop(owner, "frame_end", text="End")
+    cache = scene.rigidbody_world.point_cache
+    same = (cache.frame_start, cache.frame_end) == (scene.frame_start, scene.frame_end)
+    if not settings.use_custom_range and not same:
+        column.operator("cairn.use_scene_range", icon="PREVIEW_RANGE")
     draw_mismatch(layout, context)
 
 
@@ -309,7 +315,7 @@ def draw_bake(layout, context):
     button.operator("cairn.bake", text="Bake Again" if is_baked(context) else "Bake", icon="REC")
     if is_baked(context):
         row.operator("cairn.delete_bake", text="", icon="TRASH")
-    draw_continue(layout, context, status.get("checkpoint", {}))
+    draw_continue(layout, context, status)
 
 
 def draw_first_steps(layout, context):
@@ -328,18 +334,21 @@ def draw_adding(layout):
     row.operator("rigidbody.objects_add", text="Add Passive").type = "PASSIVE"
 
 
-def draw_continue(layout, context, offer):
-    """What a checkpoint allows: to go on to the end, and to keep what is before the current frame."""
-    if not offer:
-        return
+def draw_continue(layout, context, status):
+    """What checkpoints allow: to go on to the end, to fetch what is there, and to keep what is before the frame."""
+    offer, fetch, recorded = status.get("checkpoint", {}), status.get("fetch", 0), status.get("recorded", [])
     column = layout.column(align=True)
-    if offer["fits"] and offer["frame"] < offer["end"]:
+    if fetch:
+        text = iface_("Fetch Back to Frame {:d}").format(fetch)
+        column.operator("cairn.continue_bake", text=text, icon="IMPORT", translate=False)
+    elif offer and offer["fits"] and offer["frame"] < offer["end"]:
         text = iface_("Continue to {:d}").format(offer["end"])
         column.operator("cairn.continue_bake", text=text, icon="PLAY", translate=False)
-    if is_baked(context):
+    if recorded:
         row = column.row(align=True)
-        row.enabled = offer["start"] < context.scene.frame_current <= offer["frame"]
+        row.enabled = recorded[0] < context.scene.frame_current <= recorded[1]
         row.operator("cairn.bake_from_current", icon="PREV_KEYFRAME")
+    draw_lines(layout, context, status.get("why_not", ""), "INFO")
 
 
 def status_of(context):
@@ -366,7 +375,10 @@ def draw_grouped(layout, context, source, notes, but=()):
         row = layout.row()
         draw_lines(row, context, noted(text, names), "ERROR" if level == "warning" else "INFO", 8 if names else 5)
         if names:
-            button = row.operator("cairn.select_noted", text="", icon="RESTRICT_SELECT_OFF", emboss=False)
+            if text == OUTSIDE:  # there is nothing to select
+                button = row.operator("cairn.leave_out", text="", icon="X", emboss=False)
+            else:
+                button = row.operator("cairn.select_noted", text="", icon="RESTRICT_SELECT_OFF", emboss=False)
             button.source, button.place = source, place
 
 
@@ -414,6 +426,14 @@ def draw_summary(layout, context):
         layout.operator("cairn.go_to_worst", icon="VIEWZOOM")
     if context.scene.rigidbody_world.enabled:
         draw_lines(layout, context, iface_("Blender's own simulation is on and moves the objects"), "ERROR")
+
+
+def draw_waiting(layout, context):
+    """Say why Blender's own simulation is off, and what brings it back."""
+    scene = context.scene
+    if scene.cairn.world_waits and not scene.cairn.is_baked and operators.running is None:
+        text = iface_("Blender's own simulation is off until frame {:d} is shown, where it begins")
+        draw_lines(layout, context, text.format(scene.rigidbody_world.point_cache.frame_start), "INFO")
 
 
 def counted(bodies):

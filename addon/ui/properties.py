@@ -215,9 +215,22 @@ class CairnScene(bpy.types.PropertyGroup):
     report: StringProperty(
         name="Report", description="Options and totals of the last bake, as JSON", options={"HIDDEN"}
     )
+    bake_id: StringProperty(
+        name="Bake", description="Tells the checkpoint of the last bake from those of others", options={"HIDDEN"}
+    )
+    checkpoint_folder: StringProperty(
+        name="Checkpoint Folder",
+        description="Where the last bake has left its checkpoint: the file may have got another name since",
+        options={"HIDDEN"},
+    )
     world_was_enabled: BoolProperty(
         name="World Was Enabled",
         description="Whether Blender's own simulation was on before the bake; Delete Bake puts it back",
+        options={"HIDDEN"},
+    )
+    world_waits: BoolProperty(
+        name="World Waits",
+        description="Blender's own simulation is off, and goes on when a frame is shown at which it can begin",
         options={"HIDDEN"},
     )
     world_collection: PointerProperty(

@@ -5,6 +5,7 @@ played, rendered or baked, so that neither drawing nor a bake waits for it; the 
 There are no frame handlers, which crash renders.
 """
 
+import functools
 import json
 import time
 
@@ -16,44 +17,69 @@ from ..checkpoints import in_window
 from ..read import early_notes, scene_digest
 from ..read.notes import grouped_notes
 from ..settings import BakeSettings
-from ..write import since_bake
-from . import operators
+from ..write import blender_world, since_bake
+from . import kept_digest, operators
 
-# How long after a change the scene is looked at [s], and how many times as long as a look takes.
+# How long after a change the scene is looked at [s].
 PAUSE = 0.3
-PAUSE_FACTOR = 10.0
 # The same after a look that has found nothing new: some windows report updates for ever while nothing changes.
 PAUSE_AT_REST = 2.0
-PAUSE_FACTOR_AT_REST = 50.0
+# A look is worked through in slices of so long, with so much time between them for the window [s].
+SLICE = 0.005
+BETWEEN_SLICES = 0.01
 
 _pause = PAUSE
+_kept = kept_digest.KeptDigest()
+_looking = None
 
 
 @persistent
 def note_change(_=None, depsgraph=None):
     """Let the timer look soon. Blender calls this after drawing, too, when nothing has been updated."""
+    global _looking
+    if bpy.app.background:
+        return
     if depsgraph is not None and len(depsgraph.updates) == 0:
         return
-    if not bpy.app.background and not bpy.app.timers.is_registered(_look_when_idle):
+    if depsgraph is None or not _is_idle(bpy.context.window_manager):
+        _kept.forget()  # while frames are shown one after the other, to list all that moves would take time
+    else:
+        _kept.note(depsgraph)
+    _looking = None  # begins again with what has changed
+    if not bpy.app.timers.is_registered(_look_when_idle):
         bpy.app.timers.register(_look_when_idle, first_interval=_pause)
 
 
 def _look_when_idle():
     """Look at the scenes that windows show; the timer comes back as long as somebody is at work."""
-    global _pause
+    global _pause, _looking
     manager = bpy.context.window_manager
     if not _is_idle(manager):
         return PAUSE
-    start = time.perf_counter()
+    if _looking is None:
+        _looking = _look_steps(manager)
+    end = time.perf_counter() + SLICE
+    try:
+        while time.perf_counter() < end:
+            next(_looking)
+    except (ReferenceError, KeyError):  # something was removed meanwhile
+        _looking = None
+        return PAUSE
+    except StopIteration as done:
+        _looking = None
+        _pause = PAUSE if done.value else PAUSE_AT_REST
+        if done.value:
+            operators.redraw(bpy.context)
+        return None
+    return BETWEEN_SLICES
+
+
+def _look_steps(manager):
+    """Look at all scenes that are shown, as a generator; returns whether there was anything new to say."""
     before = manager.cairn.status, manager.cairn.error
-    for scene in {window.scene for window in manager.windows}:
-        look_at(scene, manager.cairn)
-    took = time.perf_counter() - start
-    _pause = max(PAUSE_AT_REST, PAUSE_FACTOR_AT_REST * took)
-    if before != (manager.cairn.status, manager.cairn.error):
-        _pause = max(PAUSE, PAUSE_FACTOR * took)
-        operators.redraw(bpy.context)
-    return None
+    for name in sorted({window.scene.name for window in manager.windows}):
+        yield from look_steps(name, manager.cairn, _kept.steps)
+    return before != (manager.cairn.status, manager.cairn.error)
 
 
 def _is_idle(manager):
@@ -64,22 +90,47 @@ def _is_idle(manager):
 
 def look_at(scene, session):
     """Take over what was copied and moved since the bake, and keep what the panel says of the scene now."""
+    for _ in look_steps(scene.name, session, lambda name: iter([scene_digest.scene_digest(bpy.data.scenes[name])])):
+        pass
+
+
+def look_steps(scene_name, session, digests):
+    """The same as a generator, which holds names between its steps; ``digests`` gives a digest at its last step."""
+    scene = bpy.data.scenes[scene_name]
     if scene.rigidbody_world is None:
         if session.status:
             session.status = ""
         return
+    if scene.cairn.is_baked:
+        blender_world.hold_if_empty(scene)
     since_bake.settle(scene)
-    digest = scene_digest.scene_digest(scene)
-    status = {
-        "scene": scene.name,
-        "outdated": outdated(scene, digest),
-        "notes": grouped_notes(early_notes.early_notes(scene)),
+    yield
+    digest = None
+    for digest in digests(scene_name):  # noqa: B007
+        yield
+    notes = []
+    for note in early_notes.early_notes_steps(bpy.data.scenes[scene_name]):
+        if note is None:
+            yield
+        else:
+            notes.append(note)
+    yield
+    scene = bpy.data.scenes[scene_name]
+    said = {"scene": scene_name, "outdated": outdated(scene, digest), "notes": grouped_notes(notes)}
+    yield
+    scene = bpy.data.scenes[scene_name]
+    said |= {
         "checkpoint": in_window.offer_of(scene, digest),
+        "recorded": in_window.recorded_of(scene),
+        "fetch": in_window.fetched_of(scene, digest),
+        "why_not": in_window.why_not(scene, digest),
     }
-    text = json.dumps(status)
+    text = json.dumps(said)
     if text != session.status:  # writing is a change, which would make it look again for ever
         session.status = text
-    forget_error(scene, session, scene_digest.packed(digest))
+    if session.error:
+        yield
+        forget_error(bpy.data.scenes[scene_name], session, scene_digest.packed(digest))
 
 
 def outdated(scene, digest):
@@ -87,9 +138,14 @@ def outdated(scene, digest):
     stored = scene.cairn.ingredients
     if not scene.cairn.is_baked or not stored:
         return ""
-    before = scene_digest.unpacked(stored)
+    before = _unpacked(stored)
     found = [*scene_digest.without_keys(before, scene), *scene_digest.changes(before, digest)]
     return scene_digest.changes_sentence(found)
+
+
+@functools.lru_cache(maxsize=4)
+def _unpacked(stored):
+    return scene_digest.unpacked(stored)
 
 
 def forget_error(scene, session, digest):

@@ -12,7 +12,7 @@ import contextlib
 import dataclasses
 import json
 
-from . import fcurves
+from . import blender_world, fcurves
 from .channels import rotation_path
 
 # Marks an action that a bake has made; a custom property survives the copies that Duplicate Objects makes.
@@ -116,6 +116,12 @@ def owns_bake(obj):
 def plays_bake(obj):
     """Whether a baked object has the action that its bake has made."""
     return obj.cairn.is_baked and obj.animation_data is not None and is_bake_action(obj.animation_data.action)
+
+
+def plays_bake_of(owner):
+    """The same of any data-block: a baked object that owns its bookkeeping and plays the bake's action."""
+    is_object = hasattr(owner, "rigid_body")
+    return is_object and plays_bake(owner) and owns_bake(owner)
 
 
 def claim_bake(obj):
@@ -291,14 +297,14 @@ class World:
     @classmethod
     def of(cls, scene):
         world, book = scene.rigidbody_world, scene.cairn
-        return cls(world.enabled, world.collection, (book.world_was_enabled, book.world_collection))
+        return cls(world.enabled, world.collection, (book.world_was_enabled, book.world_collection, book.world_waits))
 
     def put_back(self, scene):
         world, book = scene.rigidbody_world, scene.cairn
         world.enabled = self.enabled
         if world.collection != self.collection:
             world.collection = self.collection
-        book.world_was_enabled, book.world_collection = self.bookkeeping
+        book.world_was_enabled, book.world_collection, book.world_waits = self.bookkeeping
 
 
 def switch_world_off(scene, *, nested):
@@ -308,8 +314,7 @@ def switch_world_off(scene, *, nested):
     disabled world makes such parents depend on their children, and Blender shows poses of the frame before.
     """
     world, book = scene.rigidbody_world, scene.cairn
-    book.world_was_enabled = world.enabled
-    world.enabled = False
+    book.world_was_enabled = blender_world.switch_off(scene)
     if nested:
         book.world_collection = world.collection
         world.collection = None
@@ -317,21 +322,39 @@ def switch_world_off(scene, *, nested):
 
 def switch_world_on(scene):
     """Put the rigid body world as it was before the bake."""
-    world, book = scene.rigidbody_world, scene.cairn
-    if world is None or not book.is_baked:
+    if scene.rigidbody_world is None or not scene.cairn.is_baked:
         return
+    _put_collection_back(scene)
+    blender_world.switch_off(scene)
+    if scene.cairn.world_was_enabled:
+        blender_world.switch_on(scene)
+
+
+def _put_collection_back(scene):
+    """Give the rigid body world the collection that a bake had to take out."""
+    world, book = scene.rigidbody_world, scene.cairn
     if book.world_collection is not None:
         if world.collection is not None:  # bodies that the user has added since
             present = set(book.world_collection.objects)
             for obj in set(world.collection.objects) - present:
                 book.world_collection.objects.link(obj)
         world.collection = book.world_collection
-    world.enabled = book.world_was_enabled
+
+
+def objects_of(scene):
+    """Objects of a scene, and bodies that its world simulates although they are not in it: what is only instanced."""
+    objects = list(scene.objects)
+    world = scene.rigidbody_world
+    collection = scene.cairn.world_collection or (world.collection if world is not None else None)
+    if collection is not None:
+        present = set(objects)
+        objects += [obj for obj in collection.all_objects if obj not in present]
+    return objects
 
 
 def baked_objects(scene):
     """Objects of a scene that carry a bake of their own, and may be changed."""
-    return [obj for obj in scene.objects if obj.cairn.is_baked and obj.is_editable and owns_bake(obj)]
+    return [obj for obj in objects_of(scene) if obj.cairn.is_baked and obj.is_editable and owns_bake(obj)]
 
 
 def take_off(obj):
@@ -387,11 +410,13 @@ def earlier_animation(scene):
     for obj in objects:
         keep_edits(obj)
     snapshots = [(obj, Snapshot.of(obj)) for obj in objects]
-    world = World.of(scene) if scene.rigidbody_world is not None else None
+    world = World.of(scene) if scene.cairn.is_baked and scene.rigidbody_world is not None else None
     try:
         for obj in objects:
             give_back(obj)
-        switch_world_on(scene)
+        if world is not None:
+            _put_collection_back(scene)
+            scene.rigidbody_world.enabled = False
         yield
     finally:
         for obj, snapshot in snapshots:

@@ -12,7 +12,7 @@ import numpy as np
 from mathutils import Euler
 
 from ..read.scene_poses import SceneError
-from . import channels, fcurves, since_bake, spin
+from . import blender_world, channels, fcurves, since_bake, spin
 from . import earlier_animation as earlier
 
 # Number of objects whose poses become keys together: bounds the memory, and is one tick of the progress.
@@ -32,6 +32,8 @@ FACTS = (
     "ingredients",
     "version",
     "report",
+    "bake_id",
+    "checkpoint_folder",
     "world_was_enabled",
     "world_collection",
 )
@@ -180,6 +182,7 @@ def delete_bake(scene):
         earlier.remove_actions(objects)
     made = {earlier.take_off(obj) for obj in objects} - {None}
     earlier.switch_world_on(scene)
+    blender_world.guard_others(scene, {obj.name for obj in objects})
     for fact in FACTS:
         scene.cairn.property_unset(fact)
     refresh(scene)
@@ -188,10 +191,16 @@ def delete_bake(scene):
     return len(objects)
 
 
+def take_off_bake(obj):
+    """Take the bake off one object that leaves the world, if it has one."""
+    if obj.cairn.is_baked and obj.is_editable and earlier.owns_bake(obj):
+        earlier.remove_unused([action for action in [earlier.take_off(obj)] if action is not None])
+
+
 def _objects_by_name(scene):
-    """Objects of a scene by name; of two with one name (one is linked) the local one."""
+    """Objects of a scene and of its world by name; of two with one name (one is linked) the local one."""
     objects = {}
-    for obj in scene.objects:
+    for obj in earlier.objects_of(scene):
         if obj.library is None or obj.name not in objects:
             objects[obj.name] = obj
     return objects
@@ -499,6 +508,7 @@ def _attach(scene, actions):
         for name in actions:
             _put_on(objects[name], every[actions[name]])
         earlier.switch_world_off(scene, nested=any(_has_ancestor(objects[name], actions) for name in actions))
+        blender_world.guard_others(scene, touched)
     except BaseException:
         for obj, snapshot in snapshots:
             snapshot.put_back(obj)

@@ -27,7 +27,7 @@ def settle(scene):
     changed : bool
         Whether there were any.
     """
-    for obj in scene.objects:
+    for obj in earlier.objects_of(scene):
         earlier.follow_name(obj)
     freed = _free_copies(scene)
     moved = [obj for obj in earlier.baked_objects(scene) if _take_over_start(scene, obj)]

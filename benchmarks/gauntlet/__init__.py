@@ -6,7 +6,8 @@ kept awake: Cairn with 24 frames a second, Rapier (``pip install rapier3d==0.36.
 of the bodies as its length unit. Gravity is 9.81 m/s^2 and sizes are drawn from 1 cm to 10 m, as users have them.
 
 Both motions are judged from poses and velocities alone, by the same code, which is neither engine's (``overlaps.py``,
-``measures.py``). Drift is the largest distance of a body from its start in any frame, as a share of its longest side.
+``measures.py``). Drift is the largest distance of a body from its start in any frame, as a share of its longest side;
+bodies that are not quite flat may go a little until they stand (``Scene.play``).
 Overlap is the deepest of all frames as a share of the smaller body's side; of what moves, after the first second.
 Energy is how far it grows beyond the start, over the sum of m g size; where bodies overlap at the start, beyond what it
 is after the first second. Missed are the frames of which Cairn says that a solve missed its tolerance. Times are
@@ -120,6 +121,7 @@ def outcome(scene, frames=None, quality=None, without_rapier=False) -> dict:
         "bodies": int(scene.dynamic.sum()),
         "size": scene.size,
         "stands": scene.stands,
+        "play": scene.play,
         "frames": frames,
         "Cairn": measures["Cairn"],
         "Rapier": measures.get("Rapier"),

@@ -9,11 +9,11 @@ from dataclasses import replace
 
 import numpy as np
 
-from . import moving, standing
+from . import moving, noisy, standing
 from .named import NAMED
 from .scene import Scene, scaled
 
-FAMILIES = {**standing.FAMILIES, **moving.FAMILIES}
+FAMILIES = {**standing.FAMILIES, **moving.FAMILIES, **noisy.FAMILIES}
 # Bodies of 1 cm to 10 m.
 _SCALES = (0.01, 10.0)
 

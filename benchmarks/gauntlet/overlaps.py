@@ -2,7 +2,8 @@
 
 Polytopes (boxes and hulls) by the separating axis theorem: the shortest translation that takes two of them apart is
 along a face's normal or the cross product of two edges, so the least overlap over these is exact. Balls with balls and
-boxes in closed form. All other pairs by coal (GJK and EPA), in units of the smaller body.
+boxes in closed form. All other pairs by coal (GJK and EPA), in units of the smaller body; so are hulls of very many
+edges, which have too many cross products.
 """
 
 from functools import cached_property
@@ -20,6 +21,8 @@ _SAME_DIRECTION = 1e-7
 # Now and then coal finds no depth and returns a huge number: it is asked again for a pair that is moved by these shares
 # of the smaller part. A pair without an answer counts as apart.
 _SHIFTS, _NO_ANSWER = (0.0, 1e-7, 1e-6, 1e-5, 1e-4), 1e6
+# Polytopes with more pairs of edges than this are left to coal.
+_MOST_EDGE_PAIRS = 4_000
 # Numbers in one array of projections.
 _CHUNK = 4_000_000
 
@@ -131,6 +134,10 @@ class Overlaps:
         self._least(depth, np.concatenate(faces, axis=1), first, second, place, turn)
         touching = np.flatnonzero(depth > 0.0)  # most pairs are apart along a face's normal
         edge_count = tables[0].edges.shape[1] * tables[1].edges.shape[1]
+        if edge_count > _MOST_EDGE_PAIRS:
+            for pair in touching:
+                depth[pair] = min(depth[pair], self._by_coal(first[pair], second[pair], place, turn))
+            return depth
         for chunk in np.array_split(touching, 1 + len(touching) * edge_count * 32 // _CHUNK):
             edges = [
                 np.einsum("pij,pej->pei", turn[parts[chunk]], table.edges[self._row[parts[chunk]]])
@@ -236,11 +243,11 @@ def _hull_solid(part):
 
 def _unique_directions(directions):
     """Without those that another one is parallel to."""
-    kept = []
+    kept, count = np.empty_like(directions), 0
     for direction in directions:
-        if all(np.linalg.norm(np.cross(direction, other)) > _SAME_DIRECTION for other in kept):
-            kept.append(direction)
-    return np.array(kept)
+        if (np.linalg.norm(np.cross(direction, kept[:count]), axis=1) > _SAME_DIRECTION).all():
+            kept[count], count = direction, count + 1
+    return kept[:count]
 
 
 def _padded(arrays):

@@ -126,6 +126,8 @@ class Scene:
     bodies : tuple of Body
     stands : bool
         Whether a static equilibrium exists with room to spare, so that nothing may move.
+    play : float
+        How far what stands may go until it does, as a share of its size.
     overlap : float
         Deepest overlap at the start that the scene may have, as a share of the smaller body's size.
     seed : int
@@ -138,6 +140,7 @@ class Scene:
     family: str
     bodies: tuple
     stands: bool = False
+    play: float = 0.0
     overlap: float = 0.0
     seed: int = 0
     frames: int | None = None

@@ -28,9 +28,9 @@ def row_of(family: str, outcomes: list[dict]) -> dict:
     row = {"family": family, "scenes": len(outcomes), "bodies": median(outcome["bodies"] for outcome in outcomes)}
     if outcomes[0]["stands"]:
         row |= {
-            "still": _share(cairn, STILL),
-            "Rapier still": _share(rapier, STILL),
-            "Rapier within 0.1": _share(rapier, STANDING),
+            "still": _share(outcomes, "Cairn", STILL),
+            "Rapier still": _share(outcomes, "Rapier", STILL),
+            "Rapier within 0.1": _share(outcomes, "Rapier", STANDING),
             "drift": _worst(cairn, "drift"),
             "Rapier drift": _worst(rapier, "drift"),
         }
@@ -62,7 +62,7 @@ def claims_of(family: str, outcomes: list[dict]) -> list[Claim]:
         return Claim(f"{family}: {what}", f"{scenes} of {scenes}", f"{count} of {scenes}", count == scenes)
 
     if outcomes[0]["stands"]:
-        return [claim(f"still within {STILL:g} of a size", sum(each["drift"] <= STILL for each in cairn))]
+        return [claim(f"still within {STILL:g} of a size", _count_still(outcomes, "Cairn", STILL))]
     return [
         claim(f"overlap <= {MOST_OVERLAP:g} of a size", sum(each["overlap"] <= MOST_OVERLAP for each in cairn)),
         claim(f"energy grows <= {MOST_ENERGY:g} m g size", sum(each["energy"] <= MOST_ENERGY for each in cairn)),
@@ -80,8 +80,14 @@ def summaries(outcomes: list[dict]) -> list[dict]:
     return rows
 
 
-def _share(measures, most) -> str:
-    return f"{sum(each['drift'] <= most for each in measures)} of {len(measures)}" if measures else ""
+def _share(outcomes, engine, most) -> str:
+    """How many scenes an engine holds as still as this, beside the play that they have."""
+    judged = [outcome for outcome in outcomes if outcome[engine]]
+    return f"{_count_still(judged, engine, most)} of {len(judged)}" if judged else ""
+
+
+def _count_still(outcomes, engine, most) -> int:
+    return sum(outcome[engine]["drift"] <= most + outcome["play"] for outcome in outcomes)
 
 
 def _worst(measures, what):

@@ -21,17 +21,33 @@ from .data.workspace import (
     SPHERE,
     SPHERES,
     has_axis,
+    is_round,
 )
-from .distance.closest_points import into_frame
+from .distance.closest_points import RATIO_TOUCHING, into_frame
 from .distance.round_support import LOWER_CAP, UPPER_CAP
-from .distance.shape_distance import RATIO_FAST, RATIO_SAME_NORMAL, RATIO_STOPS, horizon_of
+from .distance.shape_distance import (
+    RATIO_FAST,
+    RATIO_SAME_NORMAL,
+    RATIO_STOPS,
+    horizon_of,
+    restore_shapes,
+    shape_distance,
+    wear,
+)
 from .manifold.polytope_contacts import polytope_contacts
 from .scaled_shapes import set_surface_velocity
 from .swept_motion import closest_approach, take_poses
-from .time_of_impact import SEPARATED_BY_CCD, find_time_of_impact, shift_to_start, sweep_slack
+from .time_of_impact import SEPARATED_BY_CCD, find_time_of_impact, place_swept, shift_to_start, sweep_slack
 
 # A value of PairArrays.reach that recycles nothing, like SEPARATED_BY_CCD: of contacts that hold in this pass only.
 NOT_KEPT = -1.0
+
+# By how much shapes are smaller where it is only asked whether they meet as they were seen (share of the smaller size).
+_RATIO_LOSS_AS_SEEN = 1e-3
+# ... and by how much the cosine of two directions of flat shapes may differ from 1 then: within a hundredth.
+_RATIO_ALIKE = 5e-5
+# What comes nearer to a mesh by less than this in a substep comes to rest.
+_RATIO_AT_REST = 1e-4
 
 
 @subkernel(inline=True)
@@ -62,7 +78,7 @@ def make_convex_contacts(arrays, pair, approach):
     first, is_fast = contacts.count[0], approach > fast
     if not is_fast:
         make_start_contacts(arrays, pair, approach, fastest)
-        if not note_meetings(arrays, pair, approach):
+        if not note_meetings(arrays, pair, approach) or is_met_as_seen(arrays, pair, first):
             return True
     fraction, is_predicted = find_time_of_impact(arrays, pair, slack, horizon_of(fall, fastest))
     if is_fast and fraction < 0.0 and is_predicted and workspace.predicted.detection_pass[0] + 1 >= MAX_PASSES:
@@ -70,7 +86,7 @@ def make_convex_contacts(arrays, pair, approach):
         fraction = 0.0
     if fraction == 0.0 and is_fast:
         make_start_contacts(arrays, pair, approach, fastest)
-    if fraction == 0.0 or (fraction > 0.0 and not is_fast and has_normal(arrays, pair, first)):
+    if fraction == 0.0 or (fraction > 0.0 and not is_fast and has_normal(arrays, pair, first, RATIO_SAME_NORMAL)):
         return True
     if not is_fast:
         drop_contacts(pairs, pair_number, contacts)
@@ -208,7 +224,54 @@ def gap_speed(contacts, contact, body_pose, va, vb):
 
 
 @subkernel
-def has_normal(arrays, pair, contact):
+def stays_as_seen(arrays, pair, approach):
+    """Whether contacts of the last substep that stop something are what happens.
+
+    Those of a mesh are asked only where it moves by more than what comes to rest: to make them anew is dear.
+    """
+    if pair.with_mesh:
+        fall = arrays.step.gravity_norm * arrays.step.h * arrays.step.h
+        return approach - fall <= _RATIO_AT_REST * pair.size
+    return is_met_as_seen(arrays, pair, arrays.pairs.contact_start[pair.number])
+
+
+@subkernel
+def is_met_as_seen(arrays, pair, contact):
+    """Whether shapes are closest along the normal of their contacts when they come to the first of them.
+
+    Then it is that plane that they meet, and they need not be followed. Shapes smaller by more than where they are
+    followed have a direction also where a turn leads them a little into each other; of flat ones that come to pass
+    each other it lies between the two axes.
+
+    Parameters
+    ----------
+    arrays, pair : NarrowPhaseArrays, Pair
+        ``meeting`` and contacts read; the scratch is written.
+    contact : int
+        The pair's first one.
+
+    Returns
+    -------
+    bool
+    """
+    workspace, velocity = arrays.workspace, arrays.state.velocity
+    scratch, polytopes, a, b = workspace.scratch, workspace.polytopes, pair.shape_a, pair.shape_b
+    va, vb, loss = velocity[pair.body_a], velocity[pair.body_b], _RATIO_LOSS_AS_SEEN * pair.size
+    place_swept(workspace, pair, va, vb, arrays.pairs.meeting[pair.number] * arrays.step.h)
+    normal = arrays.contacts.normal[contact]
+    x, y, z = into_frame(workspace.shape_pose[pair.a], normal[0], normal[1], normal[2])
+    scratch.worn[0] = wear(polytopes, a, loss, scratch.scale_a)
+    scratch.worn[0] += wear(polytopes, b, loss, scratch.scale_b)
+    most = RATIO_MARGIN * pair.size
+    distance = shape_distance(polytopes, a, b, x, y, z, most, RATIO_TOUCHING * pair.size, scratch)
+    restore_shapes(scratch)
+    is_round_pair = is_round(a.kind) or is_round(b.kind)
+    tolerance = RATIO_SAME_NORMAL if is_round_pair else _RATIO_ALIKE
+    return 0.0 < distance <= most and has_normal(arrays, pair, contact, tolerance)
+
+
+@subkernel
+def has_normal(arrays, pair, contact, tolerance):
     """Whether a contact of the start has the normal with which the shapes meet, in the frame of either of them.
 
     Parameters
@@ -217,6 +280,8 @@ def has_normal(arrays, pair, contact):
         Poses and direction of the impact in the scratch, and contacts, are read.
     contact : int
         The pair's first one.
+    tolerance : float
+        By how much their cosine may differ from 1.
 
     Returns
     -------
@@ -228,7 +293,7 @@ def has_normal(arrays, pair, contact):
     cosine = x * direction[0] + y * direction[1] + z * direction[2]
     p, q, r = into_frame(shape_pose[pair.b], normal[0], normal[1], normal[2])
     x, y, z = into_frame(scratch.pose.b_in_a, direction[0], direction[1], direction[2])
-    return max(cosine, p * x + q * y + r * z) > 1.0 - RATIO_SAME_NORMAL
+    return max(cosine, p * x + q * y + r * z) > 1.0 - tolerance
 
 
 @subkernel

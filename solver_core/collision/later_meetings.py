@@ -18,7 +18,7 @@ from ..model.state import DYNAMIC
 from .convex_contacts import NOT_KEPT, gap_speed, has_normal, make_contacts_on_the_way
 from .data.contact_arrays import copy_contact
 from .data.workspace import INFINITE, MESH, RATIO_MARGIN
-from .distance.shape_distance import RATIO_STOPS, horizon_of
+from .distance.shape_distance import RATIO_SAME_NORMAL, RATIO_STOPS, horizon_of
 from .mesh_pair_contacts import make_mesh_contacts_along
 from .pair_context import approach_of_substep
 from .swept_motion import closest_approach, place_pair
@@ -130,7 +130,7 @@ def look_again(arrays, pair):
         fastest = step.h * closest_approach(scratch.led_a, scratch.led_b, radius_a, radius_b)
         horizon = horizon_of(fall, fastest)
         fraction = advance_to_impact(workspace, pair, scratch.led_a, scratch.led_b, step.h, horizon, reach)
-        if fraction == 0.0 or (fraction > 0.0 and has_normal(arrays, pair, first)):
+        if fraction == 0.0 or (fraction > 0.0 and has_normal(arrays, pair, first, RATIO_SAME_NORMAL)):
             return True
         if fraction > 0.0:
             make_contacts_on_the_way(arrays, pair, fraction, scratch.led_a, scratch.led_b, reach, fastest)

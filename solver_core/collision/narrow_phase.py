@@ -12,7 +12,7 @@ detection pass; fills ``contacts`` except ``impulse`` and ``age``, and the rest 
 import numpy as np
 
 from ..compiled.kernel import subkernel
-from .convex_contacts import make_convex_contacts, note_meetings
+from .convex_contacts import make_convex_contacts, note_meetings, stays_as_seen
 from .data.contact_arrays import STATUS_CAPACITY, STATUS_OK, STATUS_UNFORESEEN_OVERLAP
 from .data.contact_buffers import drop_contacts
 from .data.workspace import INFINITE
@@ -81,8 +81,8 @@ def narrow_phase(arrays, first_pair, end_pair):
         is_reused = reuse_contacts(arrays, pair, approach, last_substep_number, previous_pass_number)
         if is_reused:
             stops = note_meetings(arrays, pair, approach)
-            if stops and pairs.is_recycled[pair_number]:
-                # Is what they stop what happens? They are made anew with that in mind.
+            if stops and pairs.is_recycled[pair_number] and not stays_as_seen(arrays, pair, approach):
+                # They are made anew, with what happens in mind.
                 drop_contacts(pairs, pair_number, arrays.contacts)
                 is_reused = False
         if not is_reused:

@@ -18,10 +18,12 @@ contacts. If contacts with others change the motion of their bodies, another det
 from ..compiled.kernel import subkernel
 from .data.workspace import INFINITE, POSITION, RATIO_MARGIN
 from .distance.closest_points import RATIO_TOUCHING, to_middle
+from .distance.round_support import turned
 from .distance.shape_distance import (
     MOST_STEPS,
     NO_IMPACT,
     RATIO_FAST,
+    RATIO_STOPS,
     loss_of,
     restore_shapes,
     shape_distance,
@@ -38,6 +40,9 @@ from .swept_motion import (
 
 # Shapes meet when they are this close (fraction of the smaller one's size).
 RATIO_MEETING = 1e-6
+
+# Steps in search of where shapes that pass each other are closest; mostly five.
+_MOST_SECANTS = 16
 
 # Value of PairArrays.reach of pairs that pass each other, and get no contacts.
 SEPARATED_BY_CCD = -2.0
@@ -130,7 +135,7 @@ def follow_pair(workspace, pair, velocity_a, velocity_b, h, horizon, slack):
     pose, closest, radius_a, radius_b = scratch.pose, scratch.closest, a.swept_radius, b.swept_radius
     rolls_a, rolls_b = turns_about_axis(a.kind, local_a), turns_about_axis(b.kind, local_b)
     touching, meeting = RATIO_TOUCHING * pair.size, RATIO_MEETING * pair.size
-    fraction, least, least_fraction = 0.0, INFINITE, 0.0
+    fraction, least, least_fraction, is_bracketed = 0.0, INFINITE, 0.0, False
     place_swept(workspace, pair, velocity_a, velocity_b, 0.0)
     x, y, z = to_middle(pose.b_in_a)
     p, q, r = x, y, z
@@ -144,6 +149,7 @@ def follow_pair(workspace, pair, velocity_a, velocity_b, h, horizon, slack):
                 # Where they overlap there is no direction but the last one.
                 closest.direction[0], closest.direction[1], closest.direction[2] = p, q, r
             return fraction
+        is_bracketed = distance > least
         if distance > reach:
             break
         x, y, z = closest.direction[0], closest.direction[1], closest.direction[2]
@@ -151,12 +157,20 @@ def follow_pair(workspace, pair, velocity_a, velocity_b, h, horizon, slack):
             least, least_fraction, p, q, r = distance, fraction, x, y, z
         if fraction == horizon:
             break
-        closing = closing_speed(pose, closest.direction, velocity_a, velocity_b, radius_a, radius_b, rolls_a, rolls_b)
+        if distance <= RATIO_MARGIN * pair.size:
+            # So near, nothing comes before the closest points. By the bound, what turns would come there by halves.
+            closing = speed_of_points(pose, closest, velocity_a, velocity_b)
+        else:
+            closing = closing_speed(
+                pose, closest.direction, velocity_a, velocity_b, radius_a, radius_b, rolls_a, rolls_b
+            )
         if closing <= 0.0:
             break
         fraction = min(fraction + distance / (h * closing), horizon)
     else:
         return fraction
+    if is_bracketed:
+        return closest_on_the_way(workspace, pair, velocity_a, velocity_b, h, least_fraction, fraction, p, q, r, slack)
     if least > slack:
         return NO_IMPACT
     if least_fraction < horizon:
@@ -168,6 +182,77 @@ def follow_pair(workspace, pair, velocity_a, velocity_b, h, horizon, slack):
         place_swept(workspace, pair, velocity_a, velocity_b, least_fraction * h)
         closest.direction[0], closest.direction[1], closest.direction[2] = p, q, r
     return least_fraction
+
+
+@subkernel
+def closest_on_the_way(workspace, pair, velocity_a, velocity_b, h, before, after, x, y, z, slack):
+    """Where two shapes are closest between two fractions, at the first of which they come closer, at the other not.
+
+    The zero of the speed at which their closest points come closer, by the secant (Illinois), until it is none that a
+    contact there would stop.
+
+    Parameters
+    ----------
+    workspace, pair, velocity_a, velocity_b, h, slack
+        As of ``advance_to_impact``.
+    before, after : float
+        The fractions.
+    x, y, z : float
+        Direction at the first.
+
+    Returns
+    -------
+    float
+        As of ``advance_to_impact``.
+    """
+    a, b, polytopes, scratch = pair.shape_a, pair.shape_b, workspace.polytopes, workspace.scratch
+    closest, touching, meeting = scratch.closest, RATIO_TOUCHING * pair.size, RATIO_MEETING * pair.size
+    fraction, speed_before, speed_after, side, distance = before, 0.0, 0.0, 0, INFINITE
+    for step in range(_MOST_SECANTS):
+        place_swept(workspace, pair, velocity_a, velocity_b, fraction * h)
+        distance = shape_distance(polytopes, a, b, x, y, z, INFINITE, touching, scratch)
+        if distance <= meeting:
+            if distance <= touching:
+                closest.direction[0], closest.direction[1], closest.direction[2] = x, y, z
+            return fraction
+        x, y, z = closest.direction[0], closest.direction[1], closest.direction[2]
+        speed = speed_of_points(scratch.pose, closest, velocity_a, velocity_b)
+        if step > 0 and abs(speed) * h <= RATIO_STOPS * pair.size:
+            break
+        if step == 0:
+            speed_before, fraction = speed, after
+            continue
+        if step == 1:
+            speed_after = min(speed, 0.0)
+        elif speed > 0.0:
+            speed_after *= 0.5 if side > 0 else 1.0
+            before, speed_before, side = fraction, speed, 1
+        else:
+            speed_before *= 0.5 if side < 0 else 1.0
+            after, speed_after, side = fraction, speed, -1
+        if speed_before <= speed_after:
+            break
+        fraction = before + (after - before) * speed_before / (speed_before - speed_after)
+    return fraction if distance <= slack else NO_IMPACT
+
+
+@subkernel
+def speed_of_points(pose, closest, velocity_a, velocity_b):
+    """Speed at which the closest points of two bodies, or of their cores, come closer along the direction [m/s]."""
+    r, speed = pose.shape_a, 0.0
+    nx, ny, nz = turned(r, closest.direction[0], closest.direction[1], closest.direction[2])
+    for is_b in range(2):
+        point, body = (closest.on_b, pose.body_b) if is_b == 1 else (closest.on_a, pose.body_a)
+        velocity, sign = (velocity_b, -1.0) if is_b == 1 else (velocity_a, 1.0)
+        x, y, z = turned(r, point[0], point[1], point[2])
+        x += r[POSITION, 0] - body[POSITION, 0]
+        y += r[POSITION, 1] - body[POSITION, 1]
+        z += r[POSITION, 2] - body[POSITION, 2]
+        along = nx * (velocity[0] + velocity[4] * z - velocity[5] * y)
+        along += ny * (velocity[1] + velocity[5] * x - velocity[3] * z)
+        along += nz * (velocity[2] + velocity[3] * y - velocity[4] * x)
+        speed += sign * along
+    return speed
 
 
 @subkernel

@@ -33,7 +33,11 @@ _SECONDS = {
     "narrow_phase": 18.0,
     "narrow_phase: meshes": 14.0,
     "narrow_phase: round shapes": 8.0,
-    "frame": 3.0,
+    "frame": 8.0,
+    "solve_jointed": 9.0,
+    "correct_joints": 6.0,
+    "end_joints": 5.0,
+    "prepare_joints": 4.0,
     "fallback_sweeps": 3.0,
     "small_steps": 8.0,
     "solve_velocities": 8.0,
@@ -60,7 +64,6 @@ def compile_in_children(plan, names, arguments):
     """Compile kernels side by side, as a generator of (work done [s], name of one at work).
 
     Work is counted in ``typical_seconds``.
-
 
     It ends when all are compiled or no child is left. Closing it ends the children.
 

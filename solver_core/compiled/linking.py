@@ -18,6 +18,8 @@ from numba.core.compiler_machinery import register_pass
 from numba.core.errors import UnsupportedError
 from numba.core.typed_passes import NativeLowering
 
+from .quick_numba import quick_numba
+
 
 class _LateLibrary(JITCodeLibrary):
     """Code that is optimised when all of it is linked, and not function by function."""
@@ -217,6 +219,10 @@ def _pipeline(lowering):
             self.state.typingctx = _QuickContext(self.state.typingctx)
             # this context is a copy for one compilation
             self.state.targetctx.mangler = _short_symbol
+
+        def _compile_core(self):
+            with quick_numba():
+                return super()._compile_core()
 
         def define_pipelines(self):
             passes = compiler.DefaultPassBuilder.define_nopython_pipeline(self.state)

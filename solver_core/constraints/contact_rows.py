@@ -130,7 +130,7 @@ def build_contact_rows(model, state, motion, contacts, gravity_norm, h, rows, co
         # only the surface of a body that cannot be pushed moves by itself
         drags = (can_be_pushed[a] or model.surface_drags[a]) and (can_be_pushed[b] or model.surface_drags[b])
         surface_velocity = _surface_velocity(contacts, contact, normal, drags)
-        arms = arms_of(contacts, contact, position, a, b)
+        arms = arms_of(contacts, contact, position, can_be_pushed, a, b)
         slip = _slip(free_velocity, a, b, arms, surface_velocity, normal)
         tangent = _first_tangent(slip, normal, _FACTOR_SLIP * gravity_speed)
         other_tangent = _cross(normal, tangent)
@@ -216,11 +216,12 @@ def fill_inertia(inverse, mass):
 
 
 @subkernel
-def arms_of(contacts, contact, position, a, b):
+def arms_of(contacts, contact, position, can_be_pushed, a, b):
     """From the two centres of mass to the contact point; where bodies are still to meet, to either one's own.
 
     Surfaces that are apart meet once the gap is closed, and each is pushed at its own point: friction that acted in the
-    middle of the gap would turn a ball by more than its radius tells.
+    middle of the gap would turn a ball by more than its radius tells. Of two bodies that both give way it is the middle
+    all the same: from one common point no impulse changes their angular momentum.
 
     Parameters
     ----------
@@ -228,6 +229,8 @@ def arms_of(contacts, contact, position, a, b):
         Read.
     position : float64 [body_count, 3]
         [m] (read).
+    can_be_pushed : bool [body_count]
+        Read.
     a, b : int64
         Bodies of the contact.
 
@@ -239,7 +242,8 @@ def arms_of(contacts, contact, position, a, b):
     x, y, z = contacts.position[contact]
     offset = contacts.toi_offset[contact]
     p, q, r = 0.5 * offset[0], 0.5 * offset[1], 0.5 * offset[2]
-    if p == 0.0 and q == 0.0 and r == 0.0 and contacts.gap[contact] > 0.0:
+    is_apart = contacts.gap[contact] > 0.0 and not (can_be_pushed[a] and can_be_pushed[b])
+    if is_apart and p == 0.0 and q == 0.0 and r == 0.0:
         n0, n1, n2 = contacts.normal[contact]
         half = 0.5 * contacts.gap[contact]
         p, q, r = half * n0, half * n1, half * n2

@@ -34,8 +34,9 @@ from .velocity_rows import set_bounce_speed, touches_kinematic
 MAX_IMPACTS = 32
 # Approaches below this share of the fastest one are none: the solver's errors, or drops of energy.
 _RATIO_APPROACH = 1e-3
-# The most of an impact's change of velocities that makes up for energy that turning has cost.
-_MOST_SHARE = 1.1
+# The most of an impact's change of velocities that makes up for energy that turning has cost, or what leads what flies
+# freely elsewhere than free motion does.
+_MOST_SHARE = 1.25
 
 
 @subkernel

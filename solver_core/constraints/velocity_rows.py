@@ -75,9 +75,9 @@ def set_velocity_bias(islands, island, rows, contacts, model, state, motion, gra
         if pushes and contact_rows.restitution[block] > 0.0 and contact_rows.bounce_speed[block] == 0.0:
             # A corner that turns may part from a wall at the substep's start, and hit it before the end.
             if _has_toi_offset(contacts, block):
-                arms = arms_of(contacts, block, state.position, a, b)
+                arms = arms_of(contacts, block, state.position, motion.can_be_pushed, a, b)
             else:
-                arms = _meeting_arms(contacts, block, model, state, motion.position_velocity, a, b, h)
+                arms = _meeting_arms(contacts, block, contacts.normal[block], model, state, motion, a, b, h)
             speed = _speed_of_arms(rows.jacobian, row, arms, motion.free_velocity, a, b)
             set_bounce_speed(contacts, block, rows, motion.can_be_pushed, gravity, speed, h, contact_rows)
         if pushes and contact_rows.bounce_speed[block] > 0.0:
@@ -145,7 +145,7 @@ def set_bounce_speed(contacts, contact, rows, can_be_pushed, gravity, speed_free
 
 
 @subkernel
-def move_rows_along(islands, island, rows, contacts, model, state, motion, h, bounces):
+def move_rows_along(islands, island, rows, contacts, model, state, motion, h, bounces, is_free):
     """Measure the rows of an island from where its bodies will be, for the velocity solve.
 
     Poses move by h times the position-update velocities, contact points as the surfaces do that touch there. Impulses
@@ -164,14 +164,19 @@ def move_rows_along(islands, island, rows, contacts, model, state, motion, h, bo
     rows : RowArrays
         Written: jacobian, response and diagonal of the island's blocks; body_mass.
     motion : MotionArrays
-        Read: position_velocity, free_velocity, inverse_inertia.
+        Read: position_velocity, inverse_inertia. ``free_velocity`` read, and written of what ``bounces`` and
+        ``is_free``.
     h : float
         [s].
     bounces : bool
         Whether bounces are to follow, which start from the free velocity and no impulses.
+    is_free : bool
+        Whether no body of the island touches one that cannot be pushed. Then the free velocity is taken anew, so that
+        the present impulses still give the present velocity: v_free <- v - M^-1 J' r, which keeps the island's angular
+        momentum; the position solve has led the bodies elsewhere than free motion, by h M^-1 J' r.
     """
     rows, contacts, state, motion = borrowed(rows), borrowed(contacts), borrowed(state), borrowed(motion)
-    free_velocity, velocity, position_velocity = motion.free_velocity, state.velocity, motion.position_velocity
+    free_velocity, velocity = motion.free_velocity, state.velocity
     inverse_mass, inverse_inertia = motion.inverse_mass, motion.inverse_inertia
     jacobian, response, diagonal = rows.jacobian, rows.response, rows.diagonal
     for index in range(islands.block_first[island], islands.block_first[island + 1]):
@@ -182,9 +187,9 @@ def move_rows_along(islands, island, rows, contacts, model, state, motion, h, bo
         a, b = rows.body_a[block], rows.body_b[block]
         if is_fast:
             # they are those of when it meets, but the inertia is another one
-            arms = arms_of(contacts, block, state.position, a, b)
+            arms = arms_of(contacts, block, state.position, motion.can_be_pushed, a, b)
         elif bounces:
-            arms = _meeting_arms(contacts, block, model, state, position_velocity, a, b, h)
+            arms = _arms_of_bounce(contacts, block, model, state, motion, rows, a, b, h)
         else:
             # These push for many substeps, so a small torque of theirs would add up.
             arms = _carried_arms(contacts, block, model, state, motion, a, b, h)
@@ -196,6 +201,11 @@ def move_rows_along(islands, island, rows, contacts, model, state, motion, h, bo
         for index in range(islands.body_first[island], islands.body_first[island + 1]):
             body = islands.body_order[index]
             fill_inertia(inverse_inertia[body], rows.body_mass[body])
+            for column in range(6):
+                if is_free:
+                    free_velocity[body, column] = velocity[body, column]
+        if is_free:
+            push_by_contacts(islands, island, rows, contacts, free_velocity, -1.0)
         return
     for index in range(islands.body_first[island], islands.body_first[island + 1]):
         body = islands.body_order[index]
@@ -233,11 +243,11 @@ def move_contact_rows(islands, island, rows, contacts, model, state, motion, h, 
             continue
         a, b = rows.body_a[block], rows.body_b[block]
         if change == SAME or _has_toi_offset(contacts, block):
-            arms = arms_of(contacts, block, state.position, a, b)
+            arms = arms_of(contacts, block, state.position, motion.can_be_pushed, a, b)
         elif change == RECOVERS:
             arms = _carried_arms(contacts, block, model, state, motion, a, b, h)
         else:
-            arms = _meeting_arms(contacts, block, model, state, motion.position_velocity, a, b, h)
+            arms = _arms_of_bounce(contacts, block, model, state, motion, rows, a, b, h)
         side_a, side_b = side_of(inverse_mass, inverse_inertia, a), side_of(inverse_mass, inverse_inertia, b)
         for row in range(rows.block_row[block], rows.block_row[block + 1]):
             direction = jacobian[row, 6], jacobian[row, 7], jacobian[row, 8]
@@ -327,23 +337,72 @@ def _turned_arm(shape, model, orientation, x, y, z, t0, t1, t2):
 
 
 @subkernel
-def _meeting_arms(contacts, contact, model, state, velocity, a, b, h):
-    """Arms from the moved centres of mass to where the moved surfaces touch.
+def _arms_of_bounce(contacts, contact, model, state, motion, rows, a, b, h):
+    """Arms where a contact's surfaces meet; two balls' directions are turned to where that is."""
+    if _are_balls(contacts, contact, model):
+        _aim_at_centres(contacts, contact, model, state, motion, rows, a, b, h)
+    row = rows.block_row[contact]
+    normal = rows.jacobian[row, 6], rows.jacobian[row, 7], rows.jacobian[row, 8]
+    return _meeting_arms(contacts, contact, normal, model, state, motion, a, b, h)
 
-    Of two balls each has its own, along the normal: no push along it turns either of them.
+
+@subkernel
+def _aim_at_centres(contacts, contact, model, state, motion, rows, a, b, h):
+    """Turn a contact's directions to where two balls' centres will lie, so that no push along the normal turns them.
+
+    By the smallest turn from one normal to the other: v + c x v + c x (c x v) / (1 + n . m) with c = n x m.
     """
-    a0, a1, a2, b0, b1, b2 = arms_of(contacts, contact, state.position, a, b)
-    va, vb = velocity[a], velocity[b]
+    d0, d1, d2 = 0.0, 0.0, 0.0
+    for side in range(2):
+        body = b if side == 1 else a
+        shape = contacts.shape_b[contact] if side == 1 else contacts.shape_a[contact]
+        sign, own = 2.0 * side - 1.0, motion.position_velocity[body]
+        q0, q1, q2, q3 = state.orientation[body]
+        c0, c1, c2 = model.shapes.position[shape]
+        c0, c1, c2 = rotate(q0, q1, q2, q3, c0, c1, c2)
+        w, p, q, r = from_rotation_vector(h * own[3], h * own[4], h * own[5])
+        c0, c1, c2 = rotate(w, p, q, r, c0, c1, c2)
+        d0 += sign * (c0 + state.position[body, 0] + h * own[0])
+        d1 += sign * (c1 + state.position[body, 1] + h * own[1])
+        d2 += sign * (c2 + state.position[body, 2] + h * own[2])
+    row, length = rows.block_row[contact], math.sqrt(d0 * d0 + d1 * d1 + d2 * d2)
+    n0, n1, n2 = rows.jacobian[row, 6], rows.jacobian[row, 7], rows.jacobian[row, 8]
+    along = n0 * d0 + n1 * d1 + n2 * d2
+    if not along > 0.0:
+        return
+    d0, d1, d2, along = d0 / length, d1 / length, d2 / length, along / length
+    c0, c1, c2 = n1 * d2 - n2 * d1, n2 * d0 - n0 * d2, n0 * d1 - n1 * d0
+    for direction in range(row, row + 3):
+        x, y, z = rows.jacobian[direction, 6], rows.jacobian[direction, 7], rows.jacobian[direction, 8]
+        p, q, r = c1 * z - c2 * y, c2 * x - c0 * z, c0 * y - c1 * x
+        rows.jacobian[direction, 6] = x + p + (c1 * r - c2 * q) / (1.0 + along)
+        rows.jacobian[direction, 7] = y + q + (c2 * p - c0 * r) / (1.0 + along)
+        rows.jacobian[direction, 8] = z + r + (c0 * q - c1 * p) / (1.0 + along)
+
+
+@subkernel
+def _meeting_arms(contacts, contact, normal, model, state, motion, a, b, h):
+    """Arms from the moved centres of mass to where the moved surfaces touch; of two balls on the line of their centres.
+
+    ``normal`` is the one there.
+    """
+    a0, a1, a2, b0, b1, b2 = arms_of(contacts, contact, state.position, motion.can_be_pushed, a, b)
+    va, vb = motion.position_velocity[a], motion.position_velocity[b]
     shape_a, shape_b = contacts.shape_a[contact], contacts.shape_b[contact]
     a0, a1, a2 = _turned_arm(shape_a, model, state.orientation[a], a0, a1, a2, h * va[3], h * va[4], h * va[5])
     b0, b1, b2 = _turned_arm(shape_b, model, state.orientation[b], b0, b1, b2, h * vb[3], h * vb[4], h * vb[5])
     if _are_balls(contacts, contact, model):
-        return a0, a1, a2, b0, b1, b2
+        half = 0.5 * max(contacts.gap[contact], 0.0)
+        of_a, of_b = model.shapes.parameters[shape_a, 0] + half, model.shapes.parameters[shape_b, 0] + half
+        n0, n1, n2 = contacts.normal[contact]
+        n0, n1, n2 = normal[0] - n0, normal[1] - n1, normal[2] - n2
+        a0, a1, a2 = a0 + of_a * n0, a1 + of_a * n1, a2 + of_a * n2
+        b0, b1, b2 = b0 - of_b * n0, b1 - of_b * n1, b2 - of_b * n2
     # from a's point to b's
     d0 = state.position[b, 0] - state.position[a, 0] + h * (vb[0] - va[0]) + b0 - a0
     d1 = state.position[b, 1] - state.position[a, 1] + h * (vb[1] - va[1]) + b1 - a1
     d2 = state.position[b, 2] - state.position[a, 2] + h * (vb[2] - va[2]) + b2 - a2
-    share = _carrier_share(contacts, contact, model, a, b)
+    share = 0.5 if _are_balls(contacts, contact, model) else _carrier_share(contacts, contact, model, a, b)
     rest = 1.0 - share
     return a0 + share * d0, a1 + share * d1, a2 + share * d2, b0 - rest * d0, b1 - rest * d1, b2 - rest * d2
 
@@ -356,7 +415,7 @@ def _carried_arms(contacts, contact, model, state, motion, a, b, h):
     stays below its centre however it spins. A point that turned with it would have the floor's push turn it, faster and
     faster.
     """
-    a0, a1, a2, b0, b1, b2 = arms_of(contacts, contact, state.position, a, b)
+    a0, a1, a2, b0, b1, b2 = arms_of(contacts, contact, state.position, motion.can_be_pushed, a, b)
     if _are_balls(contacts, contact, model):
         return a0, a1, a2, b0, b1, b2
     share = _carrier_share(contacts, contact, model, a, b)

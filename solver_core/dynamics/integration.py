@@ -52,7 +52,7 @@ class MotionArrays(NamedTuple):
     ----------
     inverse_mass : float64 [body_count]
         [1/kg]; 0 for bodies that cannot be pushed.
-    inverse_inertia : float64 [body_count, 10]
+    inverse_inertia : float64 [body_count, 9]
         In world axes, row by row; zero likewise.
     can_be_pushed : bool [body_count]
     start_velocity : float64 [body_count, 6]

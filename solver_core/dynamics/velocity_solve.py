@@ -38,7 +38,7 @@ from .island_solve import (
     note_outcome,
     solve_island,
 )
-from .islands import has_joints
+from .islands import has_joints, rests_on_something
 from .jointed_solve import note_jointed, solve_jointed
 from .sharing import begin_islands, call_stage, help_others
 from .small_step_motion import CREDIT_START, SHARE_OF_SUCCESS, moves_in_small_steps, spend_credit
@@ -91,12 +91,15 @@ def _solve_island(arrays, members, rows, islands, island):
     # poses was allowed to cost. All of it is spent: an island that is dear moves in small steps from then on.
     budget, spent = max(members.solves.budget[island], CREDIT_START), 0.0
     bounces, allowed_energy, lost_by_turn = change != RECOVERS, math.inf, 0.0
+    is_free = bounces and not rests_on_something(rows, islands, island, motion.can_be_pushed)
     if bounces:
         allowed_energy = restitution.allowed_energy(islands, island, rows, contacts, motion, state.velocity, gravity, h)
-        lost_by_turn = -turn_ahead(islands, island, model, state, motion.free_velocity, motion, h)
-    move_rows_along(islands, island, rows, contacts, model, state, motion, h, bounces)
+        lost_by_turn = kinetic_energy(islands, island, rows, motion.free_velocity)
+        turn_ahead(islands, island, model, state, state.velocity if is_free else motion.free_velocity, motion, h)
+    move_rows_along(islands, island, rows, contacts, model, state, motion, h, bounces, is_free)
     if bounces:
-        spent = _solve_impacts(arrays, members, rows, islands, island, allowed_energy, lost_by_turn, budget)
+        lost_by_turn -= kinetic_energy(islands, island, rows, motion.free_velocity)
+        spent = _solve_impacts(arrays, members, rows, islands, island, allowed_energy, lost_by_turn, is_free, budget)
     outcome = _solve_without_restitution(arrays, members, rows, islands, island, budget)
     if bounces:
         restitution.take_all_blocks(islands, island, last, contact_rows)
@@ -143,12 +146,13 @@ def _solve_jointed_island(arrays, members, rows, islands, island, change):
         energy = max(energy, allowed_energy)
     before = members.problem.jointed.kept_velocity
     _copy_velocities(islands, island, velocity, before)
-    if bounces:
+    is_free = not rests_on_something(rows, islands, island, motion.can_be_pushed)
+    if bounces and not is_free:
         # bounces start from no impulses of contacts
         push_by_contacts(islands, island, rows, contacts, velocity, -1.0)
     lost_by_turn = -turn_ahead(islands, island, model, state, velocity, motion, step.h)
     move_contact_rows(islands, island, rows, contacts, model, state, motion, step.h, change)
-    if not bounces:
+    if is_free or not bounces:
         # at the poses of the end, as they are put back there: what turns meanwhile would else be pushed elsewhere
         push_by_contacts(islands, island, rows, contacts, velocity, -1.0)
     call_stage(stages, MOVE_JOINT_ROWS, arrays, island, np.int64(1 if bounces else 0))
@@ -159,7 +163,7 @@ def _solve_jointed_island(arrays, members, rows, islands, island, change):
     if bounces:
         apply_impulses(rows, islands, island, free_velocity, velocity)
         last = islands.block_first[island + 1]
-        _solve_impacts(arrays, members, rows, islands, island, allowed_energy, lost_by_turn, math.inf)
+        _solve_impacts(arrays, members, rows, islands, island, allowed_energy, lost_by_turn, is_free, math.inf)
         restitution.take_all_blocks(islands, island, last, members.problem.contact_rows)
     outcome, is_swept = solve_jointed(arrays, members, rows, islands, island)
     is_unsolved = outcome[0] > CONVERGED_RELATIVE and not is_swept
@@ -180,7 +184,7 @@ def _copy_velocities(islands, island, source, target):
 
 
 @subkernel(inline=True)
-def _solve_impacts(arrays, members, rows, islands, island, allowed_energy, lost_by_turn, budget):
+def _solve_impacts(arrays, members, rows, islands, island, allowed_energy, lost_by_turn, is_free, budget):
     """Solve the impacts of an island one after the other (``constraints.restitution``); returns the price [sweeps].
 
     What turning has cost the spins (``turn_ahead``) [J] the first impacts give back.
@@ -220,7 +224,9 @@ def _solve_impacts(arrays, members, rows, islands, island, allowed_energy, lost_
             islands, island, rows, contact_count, contact_rows, velocity, free_velocity, surplus
         )
     # of what was there before the turn nothing is to be taken: sliding contacts may have had it
-    restitution.take_from_spins(islands, island, rows, velocity, free_velocity, min(surplus, -lost_by_turn))
+    if not is_free:
+        # else the angular momentum stays what it is
+        restitution.take_from_spins(islands, island, rows, velocity, free_velocity, min(surplus, -lost_by_turn))
     restitution.end_impacts(islands, island, last, rows, contact_count, contact_rows)
     return spent
 

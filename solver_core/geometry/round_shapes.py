@@ -10,7 +10,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from . import rotations
+from .keywords import names_keywords
 from .shapes import ShapeKind, finite_vector, positive_length, unit_quaternion
+from .small_matrices import product
 from .volume_integrals import MassProperties
 
 
@@ -30,7 +32,7 @@ class _RoundShape:
     def _placed(self, volume, height, axial, across) -> MassProperties:
         """Mass properties with the centre at ``height`` along the axis and these moments about it and across it."""
         axes = rotations.matrix(self.orientation)
-        inertia = (axes * np.array([across, across, axial])) @ axes.T
+        inertia = product(axes * np.array([across, across, axial]), axes.T)
         return MassProperties(float(volume), self.position + height * axes[:, 2], inertia)
 
     def _disc_reach(self):
@@ -61,6 +63,7 @@ class Capsule(_RoundShape):
     position: np.ndarray
     orientation: np.ndarray
 
+    @names_keywords
     def __init__(
         self,
         radius: float,
@@ -113,6 +116,7 @@ class _DiscShape(_RoundShape):
     position: np.ndarray
     orientation: np.ndarray
 
+    @names_keywords
     def __init__(
         self,
         radius: float,

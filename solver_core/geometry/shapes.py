@@ -10,6 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from . import rotations
+from .keywords import names_keywords
+from .small_matrices import product
 from .volume_integrals import MassProperties
 
 
@@ -53,6 +55,7 @@ class Box:
     position: np.ndarray
     orientation: np.ndarray
 
+    @names_keywords
     def __init__(
         self,
         half_extents: ArrayLike,
@@ -100,7 +103,7 @@ class Box:
         squares = sides**2
         moments = volume / 12.0 * (squares.sum() - squares)
         axes = rotations.matrix(self.orientation)
-        return MassProperties(volume, self.position.copy(), (axes * moments) @ axes.T)
+        return MassProperties(volume, self.position.copy(), product(axes * moments, axes.T))
 
 
 @dataclass(frozen=True, eq=False, init=False)
@@ -122,6 +125,7 @@ class Sphere:
     radius: float
     position: np.ndarray
 
+    @names_keywords
     def __init__(self, radius: float, position: ArrayLike = (0.0, 0.0, 0.0)):
         object.__setattr__(self, "radius", positive_length("sphere: radius", radius))
         object.__setattr__(self, "position", finite_vector("sphere: position", position, 3))

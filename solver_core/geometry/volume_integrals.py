@@ -1,5 +1,9 @@
-"""Mass, centre and inertia of what triangles enclose, or of the triangles themselves."""
+"""Mass, centre and inertia of what triangles enclose, or of the triangles themselves.
 
+Sums over triangles are correctly rounded (``math.fsum``), so they do not depend on an order, nor on NumPy's release.
+"""
+
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -52,7 +56,8 @@ def surface_area(corners: np.ndarray, apex: np.ndarray) -> MassProperties:
 
 def signed_volumes(corners: np.ndarray) -> np.ndarray:
     """Volumes [triangle_count] of tetrahedra with one corner at the origin, below 0 where that sees the front."""
-    return np.einsum("ni,ni->n", corners[:, 0], np.cross(corners[:, 1], corners[:, 2])) / 6.0
+    first, across = corners[:, 0], np.cross(corners[:, 1], corners[:, 2])
+    return (first[:, 0] * across[:, 0] + first[:, 1] * across[:, 1] + first[:, 2] * across[:, 2]) / 6.0
 
 
 def triangle_areas(corners: np.ndarray) -> np.ndarray:
@@ -69,10 +74,16 @@ def _sum_of_simplices(measures, corners, apex, dimension) -> MassProperties:
     A corner of a tetrahedron is the origin, which adds nothing.
     """
     sums = corners.sum(axis=1)
-    measure = float(measures.sum())
+    measure = math.fsum(measures)
     if measure == 0.0:
         return MassProperties(0.0, apex, np.zeros((3, 3)))
-    mean = measures @ sums / ((dimension + 1) * measure)
-    second = np.einsum("n,nki,nkj->ij", measures, corners, corners) + np.einsum("n,ni,nj->ij", measures, sums, sums)
+    mean = np.array([math.fsum(measures * sums[:, axis]) for axis in range(3)]) / ((dimension + 1) * measure)
+    second = np.empty((3, 3))
+    for i in range(3):
+        for j in range(i, 3):
+            products = sums[:, i] * sums[:, j]
+            for corner in range(3):
+                products = products + corners[:, corner, i] * corners[:, corner, j]
+            second[i, j] = second[j, i] = math.fsum(measures * products)
     covariance = second / ((dimension + 1) * (dimension + 2)) - measure * np.outer(mean, mean)
     return MassProperties(measure, apex + mean, np.trace(covariance) * np.eye(3) - covariance)

@@ -1,11 +1,13 @@
 """Centre of mass, principal axes and principal moments of bodies; mass properties of joined and of moved shapes."""
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from ..geometry import rotations
+from ..geometry.small_matrices import product, symmetric_eigen
 from ..geometry.volume_integrals import MassProperties
 
 # An inertia whose off-diagonal part is below this share of its trace counts as diagonal already: a turn of the axes
@@ -46,28 +48,27 @@ def principal_frames(
     off_diagonal = np.abs(tensor * (1.0 - np.eye(3))).max(axis=(1, 2))
     turned = off_diagonal > _RATIO_DIAGONAL * moments.sum(axis=1)
     if turned.any():
-        moments[turned], vectors = np.linalg.eigh(tensor[turned])
-        vectors[:, :, 0] *= np.where(np.linalg.det(vectors) < 0.0, -1.0, 1.0)[:, None]
+        moments[turned], vectors = symmetric_eigen(tensor[turned])
         axes[turned] = rotations.from_matrix(vectors)
     return center, axes, moments
 
 
 def sum_of_parts(parts: list[MassProperties]) -> MassProperties:
     """Of several rigidly joined shapes at one density; ``parts`` are their ``MassProperties``, at least one."""
-    volume = sum(part.volume for part in parts)
+    # not ``sum``, which rounds otherwise from Python 3.12 on
+    volume = math.fsum(part.volume for part in parts)
     center: np.ndarray = sum((part.volume * part.center for part in parts), np.zeros(3)) / volume
     inertia = np.zeros((3, 3))
     for part in parts:
         inertia += part.inertia + part.volume * _parallel_axis(part.center - center)
-    return MassProperties(float(volume), center, inertia)
+    return MassProperties(volume, center, inertia)
 
 
 def moved(properties: MassProperties, position: ArrayLike, orientation: ArrayLike) -> MassProperties:
     """Of a shape that a pose (float64 [3], [4]) moves rigidly."""
     axes = np.array([rotations.rotate(np.asarray(orientation, float), axis) for axis in np.eye(3)]).T
-    return MassProperties(
-        properties.volume, np.asarray(position) + axes @ properties.center, axes @ properties.inertia @ axes.T
-    )
+    center = np.asarray(position) + product(axes, properties.center[:, None])[:, 0]
+    return MassProperties(properties.volume, center, product(product(axes, properties.inertia), axes.T))
 
 
 def _parallel_axis(arm):

@@ -107,6 +107,26 @@ def test_the_animators_loop(blender, tmp_path):
     assert deleted["places"] == {"Low": [0.0, 0.0, 0.5], "Side": [5.0, 0.0, 1.5], "Copy": [8.0, 0.0, 1.5]}
 
 
+def test_at_late_frames_bodies_stand_at_their_start_without_a_bake(blender, tmp_path):
+    """Delete Bake, undo, redo, a jump from the first frame, a file opened again: seen, and moved with G, from there."""
+    pictures = Path(os.environ.get("CAIRN_PICTURES") or tmp_path)
+    seen = blender.script("late_world.py", pictures, window=True)
+    start = seen["start"]["shown"]
+    first = next(iter(start))
+    for name in ("deleted", "unmoved", "deleted_again", "at_start", "jumped", "reopened", "switched_on"):
+        assert seen[name]["shown"] == seen[name]["place"] == start, name
+        assert not seen[name]["baked"], name
+    for name, by in (("moved", 1.0), ("moved_late", 0.5)):
+        moved = start | {first: [start[first][0] + by, *start[first][1:]]}
+        assert seen[name]["shown"] == seen[name]["place"] == moved, name
+    worlds = {name: (found["world"], found["waits"]) for name, found in seen.items() if name != "progress"}
+    assert worlds["start"] == worlds["at_start"] == (True, False)
+    for name in ("deleted", "moved", "deleted_again", "moved_late", "reopened"):
+        assert worlds[name] == (False, True), name
+    # who switches it on at a late frame gets it
+    assert worlds["switched_on"] == (True, False)
+
+
 def test_a_window_is_drawn_for_what_changes_alone(blender, scene):
     """At rest never, though Cairn looks at the scene; and not for each frame that is read of a keyed body."""
     seen = blender.script("quiet_window.py", blend=scene, window=True)

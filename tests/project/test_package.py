@@ -99,7 +99,7 @@ def test_record_says_what_was_bundled(archive, package):
     }
 
 
-@pytest.mark.parametrize("blender", ["4.5", "5.0", "5.1", "5.2"])
+@pytest.mark.parametrize("blender", ["4.5", "5.0", "5.1", "5.2", "5.3"])
 def test_every_blender_is_inside_the_range_of_its_zip(package, blender):
     line = package.PYTHON_LINES[package.PYTHON_OF_BLENDER[blender]]
 

@@ -79,6 +79,8 @@ class MeshProbe(NamedTuple):
         What gravity may add to it [m].
     loss : float64 [1]
         By how much the other shape is smaller where it is followed, for both [m].
+    meets : bool [1]
+        Whether the other shape meets the triangle to which it was followed last, or only passes it.
     is_ahead : bool [1]
         Whether contacts were made elsewhere on it than at the start, or left out.
     center, mass_center : float64 [3]
@@ -100,6 +102,7 @@ class MeshProbe(NamedTuple):
     motion: np.ndarray
     fall: np.ndarray
     loss: np.ndarray
+    meets: np.ndarray
     is_ahead: np.ndarray
     center: np.ndarray
     mass_center: np.ndarray
@@ -187,6 +190,7 @@ def allocate_mesh_probe() -> MeshProbe:
         *(np.zeros(3) for _ in range(5)),
         fall=np.zeros(1),
         loss=np.zeros(1),
+        meets=np.zeros(1, np.bool_),
         is_ahead=np.zeros(1, np.bool_),
         center=np.zeros(3),
         mass_center=np.zeros(3),

@@ -58,6 +58,8 @@ RATIO_MARGIN = 0.01
 EXPANSION_ROWS = 256
 # Room for the corners of the region in which two discs lie over each other, beside those of a disc over a polygon.
 DISC_CROSSINGS = 16
+# Ways in which a body may tilt, for each of which the contact that lands first is kept.
+TILT_ROWS = 36
 
 
 @subkernel(inline=True)
@@ -303,6 +305,26 @@ class FacePolygons(NamedTuple):
     spare_cut: np.ndarray
 
 
+class HullCaps(NamedTuple):
+    """The facets of two hulls that may touch, first of the one that has the manifold's face (``cap_manifold``).
+
+    Attributes
+    ----------
+    count : int64 [2]
+    face : int64 [2, F]
+        Within the hull.
+    bounds : float64 [2, F, 4]
+        Least and largest coordinate along each of two directions across the manifold's normal [m].
+    landed : float64 [TILT_ROWS]
+        For each tilt, how low the lowest of the contacts comes that are kept [m].
+    """
+
+    count: np.ndarray
+    face: np.ndarray
+    bounds: np.ndarray
+    landed: np.ndarray
+
+
 class PairScratch(NamedTuple):
     """What is worked out for one pair, in the frame of shape a unless said otherwise.
 
@@ -337,6 +359,7 @@ class PairScratch(NamedTuple):
         Vertices of a and b along an axis.
     near_edges_a, near_edges_b : NearEdges
     polygon : FacePolygons
+    caps : HullCaps
     manifold : Manifold
     cull_distance : float64 [1]
         Gap of the nearest point that a manifold of polytopes leaves out; where it is empty, less than the distance [m].
@@ -363,6 +386,7 @@ class PairScratch(NamedTuple):
     near_edges_a: NearEdges
     near_edges_b: NearEdges
     polygon: FacePolygons
+    caps: HullCaps
     manifold: Manifold
     cull_distance: np.ndarray
 
@@ -538,6 +562,13 @@ def allocate_pair_scratch(vertex_count: int, edge_count: int, loop_length: int) 
         near_edges_b=_near_edges(edge_count),
         polygon=FacePolygons(
             *(np.zeros((corner_count, 3)) for _ in range(3)), *(np.zeros(corner_count, np.int64) for _ in range(2))
+        ),
+        # A polytope has fewer faces than edges.
+        caps=HullCaps(
+            count=np.zeros(2, np.int64),
+            face=np.zeros((2, edge_count), np.int64),
+            bounds=np.zeros((2, edge_count, 4)),
+            landed=np.zeros(TILT_ROWS),
         ),
         manifold=Manifold(
             point_a=np.zeros((point_count, 3)),

@@ -4,11 +4,13 @@ Sutherland and Hodgman's clipping (1974; Ericson 2005, section 8.3.4). The refer
 of the clipped polygon gives a contact, with its foot on the reference plane as the other surface point, so that the
 gap along the normal is exact.
 
-A hull's lowest vertex, and low ones beside the incident face, are contacts too. These are chosen by when they would
-land: around a rounded edge the outer vertices are higher, and a body that rested on them alone would sink between them.
+Of a triangle with a hull the hull's lowest vertex, and low ones beside the incident face, are contacts too. These are
+chosen by when they would land: around a rounded edge the outer vertices are higher, and a body that rested on them
+alone would sink between them. Of two hulls all facets that touch are laid over each other (``cap_manifold``).
 
 Reduction drops, one by one, the corner whose loss changes the polygon least (as Visvalingam and Whyatt 1993 simplify
-lines), never the deepest. That keeps area, needs no tolerance in metres, and merges corners that clipping has doubled.
+lines), never the deepest; of several that change it alike, the highest. That keeps area, needs no tolerance in metres,
+and merges corners that clipping has doubled.
 """
 
 import numpy as np
@@ -47,10 +49,8 @@ COSINE_LOW_FACE = -0.9
 
 
 @subkernel
-def face_manifold(
-    polytopes, reference, face, incident, is_face_of_b, reach, size, maximal_points, has_low_vertices, scratch
-):
-    """Contacts of a reference face of one polytope with the other polytope.
+def face_manifold(polytopes, reference, face, incident, is_face_of_b, reach, size, maximal_points, scratch):
+    """Contacts of a reference face of one polytope with the face of the other one that looks most against it.
 
     Parameters
     ----------
@@ -67,11 +67,8 @@ def face_manifold(
     size : float
         Of the smaller shape [m].
     maximal_points : int
-    has_low_vertices : bool
-        Whether the incident shape may have low vertices beside its incident face. A box has none.
     scratch : PairScratch
-        Relative pose (read); ``manifold``, its normal and origin, and ``cull_distance`` (written),
-        which knows nothing of low vertices.
+        Relative pose (read); ``manifold``, its normal and origin, and ``cull_distance`` (written).
 
     Returns
     -------
@@ -80,9 +77,30 @@ def face_manifold(
     deepest : float
         Smallest gap among them [m].
     """
+    row = polytopes.start[reference, FACES] + face
+    nx, ny, nz = placed_normal(polytopes.plane[row], is_face_of_b, scratch.pose.b_in_a)
+    count, _, _ = clip_incident_face(
+        polytopes, reference, face, incident, nx, ny, nz, is_face_of_b, reach, size, scratch
+    )
+    count = reduce_polygon(scratch.manifold, is_face_of_b, count, maximal_points, nx, ny, nz)
+    return count, finish_manifold(face, nx, ny, nz, is_face_of_b, count, scratch)
+
+
+@subkernel
+def clip_incident_face(polytopes, reference, face, incident, nx, ny, nz, is_face_of_b, reach, size, scratch):
+    """Make a contact of each corner that the face most opposed to the reference face has over it.
+
+    Returns
+    -------
+    count : int
+        Contacts.
+    sides : int
+        Of the reference face.
+    incident_face : int
+        The face of the other polytope.
+    """
     pose, polygon, manifold = scratch.pose.b_in_a, scratch.polygon, scratch.manifold
     start, plane = polytopes.start, polytopes.plane
-    nx, ny, nz = placed_normal(plane[start[reference, FACES] + face], is_face_of_b, pose)
     first, last = start[incident, FACES], start[incident + 1, FACES]
     incident_face = most_opposed_face(plane, first, last, nx, ny, nz, not is_face_of_b, pose)
     sides = place_face(polytopes, reference, face, is_face_of_b, pose, polygon.reference)
@@ -98,25 +116,22 @@ def face_manifold(
         if count == before:
             cull_distance = min(cull_distance, height_above(polygon.reference, x, y, z, nx, ny, nz))
     scratch.cull_distance[0] = cull_distance
-    of_polygon = count
-    if has_low_vertices:
-        count = add_low_vertices(
-            polytopes, incident, incident_face, sides, nx, ny, nz, is_face_of_b, reach, size, scratch, count
-        )
-    if count > of_polygon:
-        count = choose_vertices(manifold, is_face_of_b, count, maximal_points, size)
-    else:
-        count = reduce_polygon(manifold, is_face_of_b, count, maximal_points, nx, ny, nz)
+    return count, sides, incident_face
+
+
+@subkernel
+def finish_manifold(face, nx, ny, nz, is_face_of_b, count, scratch):
+    """Note the manifold's normal and where it comes from; return its smallest gap [m]."""
     deepest = INFINITE
     for point in range(count):
-        deepest = min(deepest, manifold.gap[point])
+        deepest = min(deepest, scratch.manifold.gap[point])
     sign = -1.0 if is_face_of_b else 1.0
     scratch.axes.normal[0] = sign * nx
     scratch.axes.normal[1] = sign * ny
     scratch.axes.normal[2] = sign * nz
     scratch.feature.origin[0] = FACE_OF_B if is_face_of_b else FACE_OF_A
     scratch.feature.origin_feature[0] = face
-    return count, deepest
+    return deepest
 
 
 @subkernel
@@ -416,8 +431,11 @@ def reduce_polygon(manifold, is_face_of_b, count, maximal_points, nx, ny, nz):
             if losses[corner] < least and corner != deepest:
                 least = losses[corner]
                 dropped = corner
-        if count <= maximal_points and least > negligible:
-            break
+        if count <= maximal_points:
+            if least > negligible:
+                break
+        else:
+            dropped = highest_of_least(manifold.gap, losses, least + negligible, deepest, dropped, count)
         count -= 1
         for corner in range(dropped, count):
             move_point(manifold, corner + 1, corner)
@@ -427,6 +445,19 @@ def reduce_polygon(manifold, is_face_of_b, count, maximal_points, nx, ny, nz):
         for corner in (dropped - 1 if dropped > 0 else count - 1, dropped if dropped < count else first):
             losses[corner] = loss_without(points, corner, count, turn, weight, nx, ny, nz)
     return count
+
+
+@subkernel
+def highest_of_least(gap, losses, limit, deepest, dropped, count):
+    """Of the corners that lose about as little as ``dropped`` that which lands last.
+
+    Those of a regular polygon lose the same. With rounding to decide, a disc of sixteen corners that falls on its face
+    hit with the odd ones or the even ones, and was thrown elsewhere by a millionth of a millimetre.
+    """
+    for corner in range(count):
+        if corner != deepest and losses[corner] <= limit and gap[corner] > gap[dropped]:
+            dropped = corner
+    return dropped
 
 
 @subkernel

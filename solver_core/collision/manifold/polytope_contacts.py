@@ -38,6 +38,7 @@ from ..distance.box_separation import box_edge, separate_boxes
 from ..distance.closest_points import RATIO_TOUCHING, closest_points, into_frame
 from ..distance.hull_separation import best_face_normal, separate_faces, separate_hull_edges
 from ..distance.sheet_sides import find_side
+from .cap_manifold import hull_manifold
 from .face_manifold import face_manifold, move_point
 
 # Where shapes overlap, a face manifold may be deeper than the exact way out by this share of the smaller one's size.
@@ -197,10 +198,10 @@ def manifold_of_best_face(polytopes, a, b, are_boxes, size, reach, maximal_point
     holder, face, other = a.polytope, feature.best_a[0], b.polytope
     if is_of_b:
         holder, face, other = b.polytope, feature.best_b[0], a.polytope
-    count, deepest = face_manifold(
-        polytopes, holder, face, other, is_of_b, reach, size, maximal_points, not are_boxes, scratch
-    )
-    if not are_boxes:
+    if are_boxes:
+        count, deepest = face_manifold(polytopes, holder, face, other, is_of_b, reach, size, maximal_points, scratch)
+    else:
+        count, deepest = hull_manifold(polytopes, holder, face, other, is_of_b, reach, size, maximal_points, scratch)
         scratch.cull_distance[0] = reach
     normal = axes.normal[0], axes.normal[1], axes.normal[2]
     return BestFace(is_of_b, face, normal, count, deepest, separation, RATIO_FACE_PREFERRED * size + tie, farther)

@@ -52,7 +52,7 @@ from .mesh_features import (
     where_it_lies,
 )
 from .mesh_inside import COSINE_ALIKE, push_out
-from .mesh_manifold import keep_contact, thin_out
+from .mesh_manifold import keep_contact, move_contact, thin_out
 from .mesh_polytopes import touch_polytope
 from .mesh_query import ball_radius, view_of_mesh
 from .mesh_tree import closest_on_triangle, list_triangles
@@ -60,6 +60,9 @@ from .mesh_tree import closest_on_triangle, list_triangles
 # A shape meets a triangle when it is this close (share of the smaller shape's size): nearer than in ``swept_motion``,
 # so that it stands over the triangle whose face it hits, and not yet over the next one.
 RATIO_IMPACT_TRIANGLE = 1e-6
+
+# Steps in search of where a shape is closest to a triangle that it passes.
+_MOST_SECANTS = 16
 
 
 @subkernel
@@ -182,15 +185,31 @@ def touch_listed(mesh, tables, polytopes, pair, place, scratch, pair_kernels, co
             fresh = touch_triangle(
                 mesh, polytopes, pair, triangle, side, where, reach, scratch, contact, first, pair_kernels
             )
-            if fresh > first:
+            fresh = drop_deep(contact, first, fresh, 2.0 * probe.loss[0])
+            if fresh > first or not probe.meets[0]:
                 measure_on_path(contact, first, fresh, share, probe.motion)
                 count = fresh
-            # Else it comes over a flat neighbour, which had no contact of it: that of this one's plane stays.
+            # Else it meets a flat neighbour, which had no contact of it: that of this one's plane stays.
             probe.is_ahead[0] = True
         place_on_path(probe, probe.motion, 0.0, pose)
         probe.is_ahead[0] = probe.is_ahead[0] or share < 0.0
         share = 0.0
     return count, is_behind and share == 0.0
+
+
+@subkernel
+def drop_deep(contact, first, last, most):
+    """Drop of some contacts those deeper than the shapes are where one has been followed; return how many are left.
+
+    At a triangle's edge they may be those of its face, which lead elsewhere.
+    """
+    kept = first
+    for row in range(first, last):
+        if contact.gap[row] >= -most:
+            if kept < row:
+                move_contact(contact, row, kept)
+            kept += 1
+    return kept
 
 
 @subkernel
@@ -284,8 +303,9 @@ def follow_to_triangle(polytopes, pair, probe, path, slack, scratch):
     pose, closest, size = scratch.pose, scratch.closest, pair.size
     travel, meeting = path_length(path), RATIO_IMPACT_TRIANGLE * size
     horizon = horizon_of(probe.fall[0], travel)
-    share, least, least_share = 0.0, INFINITE, 0.0
+    share, least, least_share, is_bracketed = 0.0, INFINITE, 0.0, False
     x, y, z = 0.0, 0.0, 0.0
+    probe.meets[0] = True
     for _ in range(MOST_STEPS):
         place_on_path(probe, path, share, pose)
         reach = slack + (horizon - share) * travel
@@ -295,19 +315,21 @@ def follow_to_triangle(polytopes, pair, probe, path, slack, scratch):
                 # Where they overlap there is no direction but the last one.
                 closest.direction[0], closest.direction[1], closest.direction[2] = x, y, z
             return share
+        is_bracketed = distance > least
         if distance > reach:
             break
         if distance < least:
             least, least_share = distance, share
             x, y, z = closest.direction[0], closest.direction[1], closest.direction[2]
-        closing = 0.0
-        for i in range(3):
-            closing -= closest.direction[i] * path[i]
+        closing = closing_along(closest.direction, path)
         if share == horizon or closing <= 0.0:
             break
         share = min(share + distance / closing, horizon)
     else:
         return share
+    if is_bracketed:
+        return closest_on_path(polytopes, pair, probe, path, least_share, share, slack, scratch)
+    probe.meets[0] = False
     if least > slack:
         return NO_IMPACT
     if least_share < horizon:
@@ -319,6 +341,47 @@ def follow_to_triangle(polytopes, pair, probe, path, slack, scratch):
         place_on_path(probe, path, least_share, pose)
         closest.direction[0], closest.direction[1], closest.direction[2] = x, y, z
     return least_share
+
+
+@subkernel
+def closest_on_path(polytopes, pair, probe, path, before, after, slack, scratch):
+    """Where the other shape is closest to the triangle between two shares of a path; as ``closest_on_the_way``."""
+    closest, meeting = scratch.closest, RATIO_IMPACT_TRIANGLE * pair.size
+    x, y, z = closest.direction[0], closest.direction[1], closest.direction[2]
+    share, speed_before, speed_after, side, distance = before, 0.0, 0.0, 0, INFINITE
+    for step in range(_MOST_SECANTS):
+        place_on_path(probe, path, share, scratch.pose)
+        distance = triangle_distance(polytopes, pair.row, pair, INFINITE, scratch)
+        if distance <= meeting:
+            if distance <= RATIO_TOUCHING * pair.size:
+                closest.direction[0], closest.direction[1], closest.direction[2] = x, y, z
+            return share
+        x, y, z = closest.direction[0], closest.direction[1], closest.direction[2]
+        speed = closing_along(closest.direction, path)
+        if step > 0 and abs(speed) <= RATIO_STOPS * pair.size:
+            break
+        if step == 0:
+            speed_before, share = speed, after
+            continue
+        if step == 1:
+            speed_after = min(speed, 0.0)
+        elif speed > 0.0:
+            speed_after *= 0.5 if side > 0 else 1.0
+            before, speed_before, side = share, speed, 1
+        else:
+            speed_before *= 0.5 if side < 0 else 1.0
+            after, speed_after, side = share, speed, -1
+        if speed_before <= speed_after:
+            break
+        share = before + (after - before) * speed_before / (speed_before - speed_after)
+    probe.meets[0] = False
+    return share if distance <= slack else NO_IMPACT
+
+
+@subkernel
+def closing_along(direction, path):
+    """How much nearer a path leads against a direction [m]."""
+    return -(direction[0] * path[0] + direction[1] * path[1] + direction[2] * path[2])
 
 
 @subkernel

@@ -307,10 +307,10 @@ def feature_points(polytopes, pair, dx, dy, dz, distance, reach, scratch):
 @subkernel
 def face_manifold_of_other(polytopes, pair, face, reach, scratch):
     """Points of the triangle under a face of the other shape that are about as low as the lowest; their number."""
-    # Not plain True and False: Numba would compile all that they are passed to once more, for the literals.
-    yes, no = np.bool_(True), np.bool_(False)
+    # Not a plain True: Numba would compile all that it is passed to once more, for the literal.
+    yes = np.bool_(True)
     other, size = pair.other.polytope, pair.size
-    count, lowest = face_manifold(polytopes, other, face, pair.row, yes, reach, size, pair.maximal_points, no, scratch)
+    count, lowest = face_manifold(polytopes, other, face, pair.row, yes, reach, size, pair.maximal_points, scratch)
     kept = np.int64(0)
     for point in range(count):
         if scratch.manifold.gap[point] <= lowest + RATIO_LEVEL_POINTS * size:

@@ -44,7 +44,10 @@ def settings(scene):
 
 def stop_at(scene, frame):
     """A bake in the window, and ESC after a frame."""
-    steps = bake_frames(scene, settings(scene), in_window.plan_of(scene))
+    return stopped_at(bake_frames(scene, settings(scene), in_window.plan_of(scene), keeps_earlier=True), frame)
+
+
+def stopped_at(steps, frame):
     for progress in steps:
         if progress.frame == frame:
             break
@@ -66,9 +69,13 @@ def crash_at(scene, frame):
             return
 
 
-def offer(scene):
+def status(scene):
     watch.look_at(scene, bpy.context.window_manager.cairn)
-    return json.loads(bpy.context.window_manager.cairn.status)["checkpoint"]
+    return json.loads(bpy.context.window_manager.cairn.status)
+
+
+def offer(scene):
+    return status(scene)["checkpoint"]
 
 
 @pytest.mark.parametrize("end", [stop_at, crash_at])
@@ -166,6 +173,27 @@ def test_what_is_before_the_current_frame_stays(scene):
     assert after["New"][-1, 2] == pytest.approx(30 - 0.5 * GRAVITY * (time[-1] - time[11]) ** 2, abs=1e-3)
 
 
+def test_a_body_that_was_moved_goes_on_from_where_the_bake_has_it(scene):
+    """Its new start is that of the next bake from the start; what is kept, and what follows, has not moved."""
+    assert bpy.ops.cairn.bake() == {"FINISHED"}
+    before = positions(scene, "Flying")
+    scene.frame_set(1)
+    scene.objects["Flying"].location.x += 2.0
+    bpy.context.view_layer.update()
+    status(scene)  # by now the place is the body's start
+    assert bake_from(scene, 12) == {"FINISHED"}
+    after = positions(scene, "Flying")
+    assert after[0] == pytest.approx(before[0] + (2, 0, 0), abs=1e-6)
+    assert np.abs(after[1:] - before[1:]).max() < 1e-4
+
+
+def test_keys_of_looks_do_not_hinder_continue(scene):
+    stop_at(scene, 9)
+    scene.objects["Plate"].keyframe_insert("hide_render", frame=3)
+    assert offer(scene)["fits"]
+    assert bpy.ops.cairn.continue_bake() == {"FINISHED"}
+
+
 def test_the_plate_carries_on_from_where_it_is(scene):
     """Unchanged, the motion from frame 12 on is what it was, but for contacts that are found anew."""
     assert bpy.ops.cairn.bake() == {"FINISHED"}
@@ -195,3 +223,117 @@ def test_a_frame_that_was_not_recorded(scene):
     with pytest.raises(RuntimeError, match=r"Cannot read the checkpoint .*state\.npz"):
         bake_from(scene, 5)
     assert issubclass(CheckpointError, operators.SceneError)
+
+
+# What is finished stays
+
+
+def test_stopping_bake_again_leaves_the_finished_bake_and_its_checkpoint(scene):
+    """The frames of the new one wait: Continue finishes it, to the same bits; until then both can be gone on with."""
+    assert bpy.ops.cairn.bake() == {"FINISHED"}
+    finished = positions(scene, "Box 0")
+    first = scene.cairn.bake_id
+    scene.objects["Box 0"].rigid_body.friction = 0.05
+    result = stop_at(scene, 9)
+    assert result.kept_earlier
+    assert (scene.cairn.baked_end, scene.cairn.bake_id) == (FRAMES, first)
+    assert np.array_equal(positions(scene, "Box 0"), finished)
+    said = status(scene)
+    assert said["checkpoint"] == {"frame": 9, "start": 1, "end": FRAMES, "fits": True}
+    assert said["recorded"] == [1, FRAMES]
+    # the earlier one is there to be baked anew from its middle ...
+    scene.objects["Box 0"].rigid_body.friction = 0.5
+    said = status(scene)
+    assert (said["outdated"], said["fetch"], said["recorded"]) == ("", 0, [1, FRAMES])
+    # ... and the new one to be finished
+    scene.objects["Box 0"].rigid_body.friction = 0.05
+    assert bpy.ops.cairn.continue_bake() == {"FINISHED"}
+    continued = json.loads(scene.cairn.report)["totals"]["digest"]
+    assert (scene.cairn.baked_end, status(scene)["outdated"]) == (FRAMES, "")
+    assert bpy.ops.cairn.bake() == {"FINISHED"}
+    assert json.loads(scene.cairn.report)["totals"]["digest"] == continued
+    left = sorted(path.name[:6] for path in in_window.folder_of(scene).iterdir())
+    assert left == ["frames", "state."]
+
+
+def test_a_bake_from_the_middle_that_is_stopped_leaves_the_finished_one(scene):
+    assert bpy.ops.cairn.bake() == {"FINISHED"}
+    finished = positions(scene, "Box 1")
+    scene.frame_set(12)
+    scene.objects["Box 0"].rigid_body.friction = 0.0
+    plan = in_window.plan_of(scene, from_frame=12)
+    assert stopped_at(bake_frames(scene, settings(scene), plan, keeps_earlier=True), 15).kept_earlier
+    assert np.array_equal(positions(scene, "Box 1"), finished)
+    assert status(scene)["recorded"] == [1, FRAMES]
+
+
+def test_more_frames_take_the_place_of_fewer(scene):
+    """A bake that was stopped has nothing that its continuation lacks."""
+    stop_at(scene, 6)
+    result = stop_at(scene, 9)
+    assert not result.kept_earlier
+    assert scene.cairn.baked_end == 9
+
+
+def test_a_finished_simulation_that_was_not_saved_is_fetched_back(scene, tmp_path):
+    """After a kill the file knows nothing of it; one press writes it, and simulates nothing."""
+    assert bpy.ops.cairn.bake() == {"FINISHED"}
+    digest = json.loads(scene.cairn.report)["totals"]["digest"]
+    assert status(scene)["fetch"] == 0
+    bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "shot.blend"))
+    scene = bpy.context.scene
+    assert not scene.cairn.is_baked
+    assert status(scene)["fetch"] == FRAMES
+    assert bpy.ops.cairn.continue_bake() == {"FINISHED"}
+    totals = json.loads(scene.cairn.report)["totals"]
+    assert totals["digest"] == digest
+    assert totals["seconds_by_part"]["simulate"] == 0.0
+    assert (status(scene)["fetch"], scene.cairn.baked_end) == (0, FRAMES)
+
+
+def test_the_bake_is_gone_on_with_under_a_new_name(scene, tmp_path):
+    """Of the file, and of the scene; where its checkpoint is gone a line says so."""
+    scene.rigidbody_world.point_cache.frame_end = 15
+    assert bpy.ops.cairn.bake() == {"FINISHED"}
+    scene.rigidbody_world.point_cache.frame_end = FRAMES
+    (tmp_path / "other").mkdir()
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "other" / "shot_2.blend"))
+    scene.name = "Take 2"
+    said = status(scene)
+    assert said["checkpoint"] == {"frame": 15, "start": 1, "end": FRAMES, "fits": True}
+    assert (said["recorded"], said["why_not"]) == ([1, 15], "")
+    before = sorted(path.name for path in (tmp_path / "shot.Scene.checkpoint").iterdir())
+    assert bpy.ops.cairn.continue_bake() == {"FINISHED"}
+    continued = json.loads(scene.cairn.report)["totals"]["digest"]
+    assert sorted(path.name for path in (tmp_path / "shot.Scene.checkpoint").iterdir()) == before
+    assert status(scene)["recorded"] == [1, FRAMES]
+    assert bake_from(scene, 12) == {"FINISHED"}
+    assert bpy.ops.cairn.bake() == {"FINISHED"}
+    assert json.loads(scene.cairn.report)["totals"]["digest"] == continued
+    for path in in_window.folder_of(scene).iterdir():
+        path.unlink()
+    said = status(scene)
+    assert (said["checkpoint"], said["recorded"]) == ({}, [])
+    assert said["why_not"].startswith("The checkpoint of this bake is no longer in shot_2.Take_2.checkpoint")
+
+
+def test_another_bake_of_the_first_file_is_not_taken_for_the_one_that_was_saved_elsewhere(scene, tmp_path):
+    assert bpy.ops.cairn.bake() == {"FINISHED"}
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "copy.blend"))
+    bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "shot.blend"))
+    bpy.context.scene.objects["Box 0"].rigid_body.mass = 3.0
+    assert bpy.ops.cairn.bake() == {"FINISHED"}
+    bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "copy.blend"))
+    said = status(bpy.context.scene)
+    assert (said["checkpoint"], said["recorded"], said["fetch"]) == ({}, [], 0)
+    assert "no longer in shot.Scene.checkpoint" in said["why_not"]
+
+
+def test_what_cannot_be_continued_is_said_before(scene):
+    """A crash, and then a change: no button, and why."""
+    crash_at(scene, 9)
+    assert status(scene)["why_not"] == ""
+    scene.objects["Box 1"].rigid_body.friction = 0.1
+    said = status(scene)
+    assert not said["checkpoint"]["fits"]
+    assert said["why_not"] == "Simulated to frame 9, but not for the scene as it is: friction of Box 1"

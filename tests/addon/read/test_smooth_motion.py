@@ -3,7 +3,9 @@
 import numpy as np
 import pytest
 
-from cairn.addon.read.smooth_motion import node_velocities
+from cairn.addon.read.frame_samples import sample_frame, simulation_paused
+from cairn.addon.read.scene_export import export_scene
+from cairn.addon.read.smooth_motion import MotionWindow, node_velocities
 
 
 def ends(places, known=None):
@@ -117,3 +119,35 @@ def test_kinks_do_not_depend_on_axes():
         known = np.ones((6, 1), bool)
         for plain, turned in zip(node_velocities(steps, known), node_velocities(steps @ turn, known), strict=True):
             assert turned == pytest.approx(plain @ turn, abs=1e-12)
+
+
+def test_a_body_that_stands_still_is_led_at_constant_velocity(maker):
+    """And one that moves, or whose mesh does, gets velocities from the first frame on; what holds still gets none."""
+    moves = maker.body("Moves", type="PASSIVE", settings={"kinematic": True})
+    maker.key(moves, "location", {frame: (0.01 * (frame - 1) ** 2, 0, 0) for frame in range(1, 12)})
+    rests = maker.body("Rests", type="PASSIVE", settings={"kinematic": True})
+    maker.key(rests, "location", {1: (0, 0, 5), 9: (0, 0, 5)})
+    wave = maker.body("Wave", shape="MESH", type="PASSIVE")
+    wave.shape_key_add(name="Basis")
+    key = wave.shape_key_add(name="Up", from_mix=False)
+    for point in key.data:
+        point.co[2] += 1.0
+    for frame in range(1, 12):
+        key.value = 0.01 * (frame - 1) ** 2
+        key.keyframe_insert("value", frame=frame)
+    export = export_scene(maker.scene)
+    window, rate = MotionWindow(export), 24.0
+    assert window.needs_start
+    with simulation_paused(maker.scene):
+        for frame in range(1, 7):
+            sample = sample_frame(maker.scene, export, frame)
+            window.add(sample)
+            if frame == 2:
+                second = sample
+    window.give_velocities(2)
+    rows = [export.model.names.index(name) for name in ("Moves", "Rests", "Wave")]
+    assert second.velocity[:, rows[0], 0] == pytest.approx([0.0, 0.02 * rate], abs=1e-4)
+    assert np.isnan(second.velocity[:, rows[1]]).all()
+    assert second.vertex_velocities[rows[2]][:, :, 2] == pytest.approx(
+        np.repeat([[0.0], [0.02 * rate]], 8, axis=1), abs=1e-4
+    )

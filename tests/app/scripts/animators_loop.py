@@ -159,6 +159,8 @@ def change_friction():
 
 
 def begin_a_long_bake():
+    with in_view():  # a bake that is stopped leaves a finished one in place
+        bpy.ops.cairn.delete_bake()
     began = time.perf_counter()
     bpy.ops.wm.redraw_timer(type="DRAW_WIN_SWAP", iterations=3)
     seen["seconds_to_draw"] = (time.perf_counter() - began) / 3.0

@@ -2,14 +2,14 @@
 
 import numpy as np
 import pytest
-from reference_collision import SUBSTEP, Collider, about, rotation, run_narrow_phase, signed_distance
+from reference_collision import SUBSTEP, Collider, about, rotation, run_stage, signed_distance
 
-from cairn.solver_core.collision.broad_phase import broad_phase
 from cairn.solver_core.collision.data.contact_arrays import allocate_contacts, allocate_pairs
 from cairn.solver_core.collision.data.workspace import RATIO_MARGIN
 from cairn.solver_core.collision.detection_passes import clear_pass_history, place_end_poses, repeat_pairs
 from cairn.solver_core.collision.distance.shape_distance import RATIO_FAST
 from cairn.solver_core.compiled.kernel import kernel
+from cairn.solver_core.dynamics.stage_names import BROAD_PHASE, NARROW_PHASE
 from cairn.solver_core.geometry.hulls import ConvexHull
 from cairn.solver_core.geometry.shapes import Box, Sphere
 from cairn.solver_core.model.model import BodyKind
@@ -68,18 +68,18 @@ def heap(rng, shapes) -> Collider:
 
 def look_again(collider, surplus, led, previous_pass_pairs, previous_pass, *, same_pairs=False):
     """Pairs and contacts of another look at the poses of the last step, with more reach and contacts of the end."""
-    workspace, state, step = collider.workspace, collider.state, collider.step_scalars
+    workspace, step = collider.workspace, collider.step_scalars
+    previous = collider.pairs[1], collider.contacts[1]
     pairs, contacts = allocate_pairs(ROOM[0]), allocate_contacts(ROOM[1])
     predicted = workspace.predicted
     predicted.velocity[:], predicted.surplus[:], predicted.detection_pass[:] = led, surplus, 1
     if same_pairs:
         call_repeat_pairs(collider.pairs[0], pairs)
     else:
-        broad_phase(collider.model.arrays, state, step, pairs, workspace)
+        run_stage(collider, BROAD_PHASE, pairs, contacts, previous, previous)
         call_forget_end_poses(pairs)
     call_place_end_poses(collider.model.arrays.shapes.body, led, step.h, workspace)
-    previous = collider.pairs[1], collider.contacts[1]
-    status = run_narrow_phase(collider, pairs, contacts, previous, (previous_pass_pairs, previous_pass))
+    status = run_stage(collider, NARROW_PHASE, pairs, contacts, previous, (previous_pass_pairs, previous_pass))
     assert status == 0
     return pairs, contacts
 
@@ -189,7 +189,7 @@ def test_a_full_buffer_is_not_overrun_by_what_is_taken_over():
     call_repeat_pairs(collider.pairs[0], pairs)
     small.gap[-1] = np.nan
     previous, previous_pass = ((collider.pairs[place], collider.contacts[place]) for place in (1, 0))
-    status = run_narrow_phase(collider, pairs, small, previous, previous_pass)
+    status = run_stage(collider, NARROW_PHASE, pairs, small, previous, previous_pass)
     assert status == 1
     assert small.needed[0] == count
     assert small.count[0] <= len(small.gap)

@@ -4,10 +4,9 @@ import itertools
 
 import numpy as np
 import pytest
+from reference_collision import Collider
 
-from cairn.solver_core.collision.broad_phase import broad_phase
-from cairn.solver_core.dynamics.allocation import allocate_collision
-from cairn.solver_core.dynamics.step_data import StepSettings
+from cairn.solver_core.collision.data.contact_arrays import STATUS_OK
 from cairn.solver_core.geometry.shapes import Box, Sphere
 from cairn.solver_core.model.builder import ModelBuilder, ModelError
 from cairn.solver_core.model.compound import Compound
@@ -20,14 +19,10 @@ UNIT = Box((0.5, 0.5, 0.5))
 
 def colliding_bodies(builder):
     """Pairs of bodies of which the broad phase keeps a pair of shapes."""
-    model = builder.build()
-    collision = allocate_collision(model)
-    pairs = collision.pairs[0]
-    broad_phase(model.arrays, model.initial_state, StepSettings(1, 0.01, 9.81, 8), pairs, collision.workspace)
-    body = model.arrays.shapes.body
-    count = pairs.count[0]
-    first, second = body[pairs.shape_a[:count]], body[pairs.shape_b[:count]]
-    return {(int(min(a, b)), int(max(a, b))) for a, b in zip(first, second, strict=True)}
+    collider = Collider(builder, gravity_norm=9.81, pair_capacity=256, contact_capacity=2048).step()
+    assert collider.status == (STATUS_OK, STATUS_OK)
+    body = collider.model.arrays.shapes.body
+    return {(int(min(body[a], body[b])), int(max(body[a], body[b]))) for a, b in collider.pair_list()}
 
 
 def heap(count, **values):

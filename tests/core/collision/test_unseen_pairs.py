@@ -4,12 +4,13 @@ import itertools
 
 import numpy as np
 import pytest
-from reference_collision import SUBSTEP, Collider, rotation, signed_distance
+from reference_collision import SUBSTEP, Collider, rotation, run_stage, signed_distance
 
 from cairn.solver_core import Simulation, SimulationOptions
-from cairn.solver_core.collision.broad_phase import find_unseen_pair
+from cairn.solver_core.collision.data.contact_arrays import STATUS_UNSEEN_PAIR
 from cairn.solver_core.compiled.kernel import kernel
 from cairn.solver_core.dynamics.integration import allocate_motion, reach_farther
+from cairn.solver_core.dynamics.stage_names import BROAD_PHASE
 from cairn.solver_core.geometry.round_shapes import Capsule, Cone, Cylinder
 from cairn.solver_core.geometry.shapes import Box, Sphere
 from cairn.solver_core.model.builder import ModelBuilder
@@ -19,15 +20,15 @@ HALF = np.array([0.3, 0.25, 0.2])
 CORNERS = np.array(list(itertools.product((-1.0, 1.0), repeat=3))) * HALF
 
 
-@kernel
-def _misses_a_pair(model, body_kind, velocity, h, pairs, workspace):
-    return find_unseen_pair(model, body_kind, velocity, h, pairs, workspace)
-
-
 def misses_a_pair(collider, velocity, diverted=True):
     """Of the pairs of the collider's last step, along these velocities, which divert these bodies."""
-    kind, collider.workspace.predicted.is_diverted[:] = collider.state.kind, diverted
-    return _misses_a_pair(collider.model.arrays, kind, velocity, SUBSTEP, collider.pairs[0], collider.workspace)
+    predicted = collider.workspace.predicted
+    predicted.is_diverted[:], predicted.velocity[:] = diverted, velocity
+    buffers = collider.pairs[0], collider.contacts[0]
+    predicted.is_looked_along[0] = True
+    status = run_stage(collider, BROAD_PHASE, *buffers, buffers, buffers)
+    predicted.is_looked_along[0] = False
+    return status == STATUS_UNSEEN_PAIR
 
 
 def heap(rng, count, spread):

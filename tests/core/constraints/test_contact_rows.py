@@ -54,10 +54,13 @@ def scene(seed, gap=0.1, restitution=0.0, friction=0.7, kind_a=BodyKind.DYNAMIC,
 def test_jacobian_is_the_relative_velocity(seed):
     """J v is the velocity of b's point less a's, along n, t1, t2, which are orthonormal and right-handed.
 
-    Over a gap each has its own point, half of the gap from the middle: there they will touch.
+    Over a gap to what stands either has its own point, half of the gap from the middle: there they will touch.
     """
-    _, state, _, contacts, rows, _ = scene(seed, gap=(0.1, -0.1)[seed % 2])
-    half = 0.5 * max(contacts.gap[0], 0.0) * contacts.normal[0]
+    is_free = seed % 3 == 0
+    _, state, _, contacts, rows, _ = scene(
+        seed, gap=(0.1, -0.1)[seed % 2], kind_a=BodyKind.DYNAMIC if is_free else BodyKind.STATIC
+    )
+    half = 0.0 if is_free else 0.5 * max(contacts.gap[0], 0.0) * contacts.normal[0]
     points = contacts.position[0] - half, contacts.position[0] + half
     surface = [
         v[:3] + np.cross(v[3:], point - x) for v, x, point in zip(state.velocity, state.position, points, strict=True)

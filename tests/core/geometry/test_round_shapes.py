@@ -5,7 +5,7 @@ import pytest
 from reference_round import highest
 
 from cairn.solver_core.geometry.round_shapes import Capsule, Cone, Cylinder
-from cairn.solver_core.geometry.shapes import ShapeError
+from cairn.solver_core.geometry.shapes import ShapeError, Sphere
 from cairn.solver_core.model.builder import ModelBuilder
 
 TURNED = np.array([0.8, 0.2, -0.4, 0.4]) / np.linalg.norm([0.8, 0.2, -0.4, 0.4])
@@ -86,3 +86,21 @@ def test_a_models_frames_follow_the_centre_of_mass():
     model = builder.build()
     np.testing.assert_allclose(model.frame_position[0], [0, 0, 0.3], atol=1e-12)
     np.testing.assert_allclose(np.sort(model.arrays.inertia[0]), [0.15, 0.18300, 0.18300], atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: Capsule(radius=1.0, half_height=2.0), "Capsule has no half_height; its half_length is"),
+        (
+            lambda: Cylinder(radius=1.0, half_length=2.0),
+            "Cylinder has no half_length; its half_height is",
+        ),
+        (lambda: Cone(radius=1.0, height=2.0), "Cone has no height; give half of it as half_height"),
+        (lambda: Capsule(radii=1.0, half_length=2.0), r"Capsule has no radii; did you mean radius\?"),
+        (lambda: Sphere(size=1.0), "Sphere has no size; it has radius, position"),
+    ],
+)
+def test_a_wrong_keyword_names_the_right_one(make, message):
+    with pytest.raises(TypeError, match=message):
+        make()

@@ -1,7 +1,9 @@
 """Bodies that bounce off each other in all directions: their impacts are solved."""
 
 import numpy as np
+import pytest
 
+from cairn.solver_core.geometry.round_shapes import Capsule, Cylinder
 from cairn.solver_core.geometry.shapes import Box, Sphere
 from cairn.solver_core.model.builder import ModelBuilder
 from cairn.solver_core.model.model import BodyKind
@@ -38,3 +40,108 @@ def test_impacts_are_solved():
         energies = np.array([report.kinetic_energy + report.potential_energy for report in reports])
         assert np.diff(energies).max() <= 1e-6 * energies[0], seed
         assert max(report.max_penetration for report in reports) <= 0.03, seed
+
+
+def at_a_wall(shape, velocity, *, restitution=1.0, friction=0.0):
+    """Velocities of a body that flies against a wall at x = 1 without gravity, after it has left again."""
+    builder = ModelBuilder(gravity=(0.0, 0.0, 0.0))
+    wall = Box((0.5, 100.0, 100.0))
+    builder.add_body(shape=wall, kind=BodyKind.STATIC, position=(1.5, 0.0, 0.0), restitution=1.0, friction=1.0)
+    body = builder.add_body(shape=shape, linear_velocity=velocity, restitution=restitution, friction=friction)
+    simulation = Simulation(builder.build(), SimulationOptions(frame_rate=24.0, max_substeps=16))
+    for _ in range(30):
+        simulation.advance_frame()
+    return simulation.velocities()[body]
+
+
+@pytest.mark.parametrize("restitution", [1.0, 0.8, 0.5])
+@pytest.mark.parametrize("velocity", [(3, 1, 0), (3, 3, 0), (3, 10, 0), (1.3, 4, 2), (12, 5, 0)])
+@pytest.mark.parametrize(
+    "shape",
+    [Sphere(0.2), Sphere(0.025), Capsule(0.2, 0.2), Box((0.2, 0.2, 0.2)), Cylinder(0.2, 0.1)],
+    ids=["ball", "small ball", "capsule", "box", "cylinder"],
+)
+def test_without_friction_a_bounce_turns_the_normal_velocity_round(shape, velocity, restitution):
+    """Whatever the velocity along the wall: that stays, and nothing gets a spin that meets the wall all alike."""
+    after = at_a_wall(shape, velocity, restitution=restitution)
+    expected = -restitution * velocity[0], velocity[1], velocity[2]
+    assert after[:3] == pytest.approx(expected, abs=2e-3 * np.linalg.norm(velocity))
+    assert np.linalg.norm(after[3:]) < 0.01
+
+
+@pytest.mark.parametrize("restitution", [1.0, 0.5])
+@pytest.mark.parametrize("radius", [0.2, 0.05])
+@pytest.mark.parametrize("velocity", [(3.0, 3.0, 0.0), (0.5, 0.3, 0.0), (8.0, 3.0, 0.0), (18.0, 8.0, 0.0)])
+def test_a_ball_with_friction_leaves_a_wall_rolling(velocity, radius, restitution):
+    """Enough friction stops the slip (Garwin 1969): v_t = 5/7 of what it was, the spin rolls along the wall."""
+    after = at_a_wall(Sphere(radius), velocity, restitution=restitution, friction=1.0)
+    along = 5.0 / 7.0 * velocity[1]
+    assert after[0] == pytest.approx(-restitution * velocity[0], rel=0.01)
+    assert after[1] == pytest.approx(along, rel=0.01)
+    assert abs(after[5]) == pytest.approx(along / radius, rel=0.01)
+
+
+@pytest.mark.parametrize(("substeps", "tolerance"), [(4, 0.01), (16, 0.001)])
+@pytest.mark.parametrize("restitution", [1.0, 0.8])
+@pytest.mark.parametrize("sideways", [0.0, 1.0, 3.0])
+def test_tops_fall_by_the_square_of_the_restitution(sideways, restitution, substeps, tolerance):
+    builder = ModelBuilder(gravity=(0.0, 0.0, -9.81))
+    floor = Box((500.0, 500.0, 0.5))
+    builder.add_body(shape=floor, kind=BodyKind.STATIC, position=(0.0, 0.0, -0.5), restitution=1.0, friction=0.0)
+    common = {"restitution": restitution, "friction": 0.0}
+    builder.add_body(shape=Sphere(0.1), position=(0.0, 0.0, 1.1), linear_velocity=(sideways, 0.0, 0.0), **common)
+    simulation = Simulation(builder.build(), SimulationOptions(frame_rate=24.0, substeps=substeps, max_substeps=16))
+    tops, rises = [], False
+    while len(tops) < 4:
+        simulation.advance_frame()
+        height, speed = simulation.poses()[0][1, 2] - 0.1, simulation.velocities()[1, 2]
+        if speed > 0.0 and not rises:
+            tops.append(height + speed**2 / (2.0 * 9.81))
+        rises = speed > 0.0
+    assert tops == pytest.approx(restitution ** (2.0 * np.arange(1, 5)), rel=tolerance)
+
+
+def in_a_room(shapes, size, seed=1):
+    """Bodies that bounce without friction, gravity or loss between six walls."""
+    builder, rng = ModelBuilder(gravity=(0.0, 0.0, 0.0)), np.random.default_rng(seed)
+    common = {"friction": 0.0, "restitution": 1.0}
+    for axis in range(3):
+        for side in (-1, 1):
+            half, place = np.full(3, size + 1.0), np.zeros(3)
+            half[axis], place[axis] = 0.5, side * (size / 2 + 0.5)
+            builder.add_body(shape=Box(tuple(half)), kind=BodyKind.STATIC, position=tuple(place), **common)
+    places = []
+    for shape in shapes:
+        while True:
+            place = rng.uniform(-0.5 * size + 0.25, 0.5 * size - 0.25, 3)
+            if all(np.linalg.norm(place - other) > 0.45 for other in places) or len(shapes) == 1:
+                break
+        places.append(place)
+        builder.add_body(
+            shape=shape,
+            position=tuple(place if len(shapes) > 1 else np.zeros(3)),
+            linear_velocity=tuple(2.0 * rng.normal(size=3)),
+            angular_velocity=tuple(4.0 * rng.normal(size=3)) if len(shapes) == 1 else (0.0, 0.0, 0.0),
+            **common,
+        )
+    simulation = Simulation(builder.build(), SimulationOptions(frame_rate=24.0, max_substeps=16))
+    return np.array([simulation.advance_frame().kinetic_energy for _ in range(240)])
+
+
+@pytest.mark.parametrize("count", [1, 2, 8])
+def test_balls_in_a_room_keep_their_energy(count):
+    energy = in_a_room([Sphere(0.2)] * count, 3.0)
+    assert energy[-1] >= 0.99 * energy[0]
+    assert np.diff(energy).max() <= 1e-6 * energy[0]
+
+
+@pytest.mark.parametrize(
+    "shape",
+    [Box((0.15, 0.15, 0.15)), Box((0.3, 0.1, 0.05)), Capsule(0.08, 0.2), Cylinder(0.2, 0.02), Cylinder(0.05, 0.3)],
+    ids=["cube", "brick", "capsule", "coin", "rod"],
+)
+def test_what_tumbles_in_a_room_keeps_its_energy(shape):
+    """Its corners hit with the speed that they have where they meet the walls, however it turns."""
+    energy = in_a_room([shape], 1.5)
+    assert energy[-1] >= 0.99 * energy[0]
+    assert np.diff(energy).max() <= 1e-4 * energy[0]

@@ -9,6 +9,7 @@ from reference_collision import about
 
 from cairn.solver_core.geometry.round_shapes import Capsule, Cylinder
 from cairn.solver_core.geometry.shapes import Box, Sphere
+from cairn.solver_core.geometry.triangle_mesh import TriangleMesh
 from cairn.solver_core.model.builder import ModelBuilder
 from cairn.solver_core.model.model import BodyKind
 from cairn.solver_core.options import SimulationOptions
@@ -116,3 +117,55 @@ def test_a_tilted_can_falls_back_or_over():
         for _ in range(240):
             simulation.advance_frame()
         assert simulation.state.position[1, 2] == pytest.approx(height, abs=2e-3)
+
+
+@pytest.mark.parametrize(("radius", "degrees", "kept"), [(0.5, 25.0, 0.9), (0.5, 40.0, 0.9), (0.0375, 40.0, 0.7)])
+def test_a_disk_rolls_on_upon_its_rim(radius, degrees, kept):
+    """Euler's disk: thin, centre at rest, it turns at W^2 = 4 g / (r sin a), and rolling takes no energy."""
+    angle, thickness, mass = np.radians(degrees), 0.01 * radius, 0.4
+    down = np.array((np.cos(angle), 0.0, -np.sin(angle)))
+    rate = np.sqrt(4.0 * GRAVITY / (radius * np.sin(angle)))
+    height = -radius * down[2] + 0.5 * thickness * np.cos(angle)
+    disk = {"shape": Cylinder(radius, 0.5 * thickness), "mass": mass, "friction": 1.0, "position": (0, 0, height)}
+    disk["orientation"] = about((0, 1, 0), angle)
+    builder = ModelBuilder(gravity=(0.0, 0.0, -GRAVITY))
+    floor = Box((20 * radius, 20 * radius, radius))
+    builder.add_body(shape=floor, kind=BodyKind.STATIC, position=(0, 0, -radius), friction=1.0)
+    builder.add_body(**disk, angular_velocity=tuple(-rate * np.sin(angle) * down))
+    simulation = Simulation(builder.build(), SimulationOptions(frame_rate=24, max_substeps=16))
+    reports = [simulation.advance_frame() for _ in range(24)]
+    energies = np.array([report.kinetic_energy + report.potential_energy for report in reports])
+    start = mass * GRAVITY * height + 0.125 * mass * (radius * rate * np.sin(angle)) ** 2
+    assert energies[-1] >= kept * start
+    assert max(energies.max() / start, np.max(energies[1:] / energies[:-1])) <= 1.0 + 2e-3
+
+
+def round_pipe(faces, radius, length):
+    """The inside of a pipe along y, of flat faces."""
+    angle = (np.arange(faces) + 0.5) * 2.0 * np.pi / faces
+    ring = np.stack([radius * np.cos(angle), np.zeros(faces), radius * np.sin(angle)], axis=1)
+    vertices = np.concatenate([ring - (0, length, 0), ring + (0, length, 0)])
+    one = np.arange(faces)
+    two = (one + 1) % faces
+    triangles = np.concatenate([np.stack([one, faces + one, faces + two], 1), np.stack([one, faces + two, two], 1)])
+    return TriangleMesh(vertices=vertices, triangles=triangles)
+
+
+@pytest.mark.parametrize("faces", [256, 1024])
+@pytest.mark.parametrize(("radius", "ball", "speed"), [(0.15, 0.016, 3.0), (1.0, 0.1, 8.0), (10.0, 0.5, 25.0)])
+def test_once_round_a_loop_only_the_edges_of_its_faces_take_energy(radius, ball, speed, faces):
+    """Each of n edges takes (2 pi / n)^2 of the energy, as a hit does; the time steps take no more than a twentieth."""
+    builder = ModelBuilder(gravity=(0.0, 0.0, 0.0))
+    builder.add_body(shape=round_pipe(faces, radius, radius), kind=BodyKind.STATIC, friction=0.0)
+    place = (0.0, 0.0, ball - radius * np.cos(np.pi / faces) + 1e-6)
+    builder.add_body(shape=Sphere(ball), position=place, linear_velocity=(speed, 0.0, 0.0), friction=0.0)
+    simulation = Simulation(builder.build(), SimulationOptions(frame_rate=24, max_substeps=16))
+    turned, last, energies = 0.0, -0.5 * np.pi, []
+    while turned < 2.0 * np.pi and len(energies) < 240:
+        energies.append(simulation.advance_frame().kinetic_energy)
+        x, _, z = simulation.poses()[0][1]
+        angle = np.arctan2(z, x)
+        turned, last = turned + (angle - last + np.pi) % (2.0 * np.pi) - np.pi, angle
+    start = 0.5 * simulation.model.arrays.mass[1] * speed**2
+    assert energies[-1] >= 0.95 * start * np.exp(-2.0 * np.pi / faces * turned)
+    assert max(energies) <= start * (1.0 + 1e-6)

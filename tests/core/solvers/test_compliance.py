@@ -14,6 +14,7 @@ from contact_problems import (
     pgs_reference,
     random_problem,
 )
+from nightly import in_turns
 
 from cairn.solver_core.compiled.kernel import kernel
 from cairn.solver_core.problem.problem import ContactProblem, ProblemError, SolverOptions, Status
@@ -102,8 +103,7 @@ def quadratic_program(problem):
     return reference
 
 
-@each_method
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize(("method", "friction", "seed"), in_turns(PAIRS, range(6), 2))
 def test_frictionless_agrees_with_a_quadratic_program(method, friction, seed):
     """Velocities of the convex problem are unique."""
     problem = compliant_problem(seed, friction=0.0)
@@ -115,8 +115,7 @@ def test_frictionless_agrees_with_a_quadratic_program(method, friction, seed):
     assert np.abs(speed).max() <= 1e-7
 
 
-@each_method
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize(("method", "friction", "seed"), in_turns(PAIRS, range(6), 2))
 def test_methods_agree_with_friction(method, friction, seed):
     """The residual by its formula on W + C vanishes, and velocities are those of conjugate gradients."""
     problem = compliant_problem(seed)

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 import scipy.sparse
 from contact_problems import dense_form, natural_map_reference, random_problem
+from nightly import in_turns
 from scipy.optimize import brentq
 
 from cairn.solver_core.problem.problem import ContactProblem, SolverOptions
@@ -238,8 +239,7 @@ ENUMERABLE = [
 ]
 
 
-@pytest.mark.parametrize("seed", SEEDS)
-@pytest.mark.parametrize(("method", "friction", "name"), ENUMERABLE)
+@pytest.mark.parametrize(("method", "friction", "name", "seed"), in_turns(ENUMERABLE, SEEDS, 1))
 def test_solution_is_one_of_all_states(method, friction, name, seed):
     """Impulses are those of one of all combinations of states that hold."""
     problem, solutions = solutions_by_enumeration(name, seed, friction)
@@ -258,10 +258,9 @@ LARGE = {
 }
 
 
-@each_method
-@pytest.mark.parametrize("copies", [1, 2])
-@pytest.mark.parametrize("seed", SEEDS)
-@pytest.mark.parametrize("name", LARGE)
+@pytest.mark.parametrize(
+    ("method", "friction", "name", "copies", "seed"), in_turns(PAIRS, product(LARGE, (1, 2), SEEDS), 3)
+)
 def test_rows_that_repeat_each_other_are_solved(method, friction, name, seed, copies):
     """The natural map of all rows on the explicit W vanishes, once and with every row twice: W singular."""
     problem = mechanism(seed, LARGE[name], body_count=4, friction=0.4, copies=copies)
@@ -273,9 +272,7 @@ def test_rows_that_repeat_each_other_are_solved(method, friction, name, seed, co
     assert (W @ result.r + b)[bilateral] == pytest.approx(np.zeros(bilateral.sum()), abs=1e-8 * np.abs(b).max())
 
 
-@each_method
-@pytest.mark.parametrize("copies", [1, 2])
-@pytest.mark.parametrize("name", LARGE)
+@pytest.mark.parametrize(("method", "friction", "name", "copies"), in_turns(PAIRS, product(LARGE, (1, 2)), 2))
 def test_frictionless_motion_is_that_of_a_quadratic_program(method, friction, name, copies):
     """Without friction min r' W r / 2 + b' r within the bounds has one motion (Clarabel)."""
     clarabel = pytest.importorskip("clarabel")

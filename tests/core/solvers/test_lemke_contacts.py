@@ -9,6 +9,7 @@ from itertools import product
 import numpy as np
 import pytest
 from contact_problems import dense_form, mixed_problem, natural_map_reference, random_problem
+from nightly import in_turns
 from numba import njit
 
 from benchmarks.problems.lloyd_cases import SINGLE_BODY_CASES, STACKS, block_stack, single_body_case
@@ -53,8 +54,7 @@ def cases():
 CASES = dict(cases())
 
 
-@each_method
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize(("name", "method"), in_turns(CASES, METHODS, 1))
 def test_redundant_contacts_are_solved_to_rounding(method, name):
     """The residual is that of the plain natural map on the explicit W, and rounding.
 

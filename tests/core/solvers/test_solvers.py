@@ -18,6 +18,7 @@ from contact_problems import (
     project_friction_reference,
     random_problem,
 )
+from nightly import in_turns
 from scipy.optimize import nnls
 
 from cairn.solver_core.options import SimulationOptions
@@ -94,8 +95,7 @@ def test_one_contact_has_its_closed_form(method, friction):
     assert result.velocity[1] == pytest.approx([*slip, 0.0, 0.0, 0.0, 0.0], abs=error)
 
 
-@each_method
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize(("method", "friction", "seed"), in_turns(PAIRS, range(6), 2))
 def test_frictionless_agrees_with_nonnegative_least_squares(method, friction, seed):
     """Velocities of the convex problem are unique: min |M^-1/2 J' r + M^1/2 v_free|, r >= 0 (SciPy's nnls).
 
@@ -115,8 +115,7 @@ def test_frictionless_agrees_with_nonnegative_least_squares(method, friction, se
     assert matrix @ result.r[normal] == pytest.approx(matrix @ reference, abs=1e-6 * np.abs(b).max())
 
 
-@each_method
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize(("method", "friction", "seed"), in_turns(PAIRS, range(8), 2))
 def test_reported_residual_is_the_natural_map(method, friction, seed):
     """Converge with friction and redundant contacts; the residual agrees with the plain formula on explicit W."""
     problem = random_problem(8, 14, friction=0.6, seed=seed, redundant=4)

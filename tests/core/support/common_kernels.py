@@ -4,10 +4,11 @@ Compiling them is most of the time of a first run. Left to the tests, two proces
 time, or one of them is left with the longest at the end.
 """
 
+from itertools import product
+
 from cairn.solver_core.compile_plan import what_to_compile
 from cairn.solver_core.compiled.compile_processes import compile_in_children
 from cairn.solver_core.compiled.function_tables import Compilation
-from cairn.solver_core.compiled.kernel import kinds_of
 from cairn.solver_core.geometry.shapes import ShapeKind
 from cairn.solver_core.solvers.registry import METHODS, find_method
 
@@ -20,14 +21,14 @@ def _by_time(method: str) -> int:
 
 
 def common_kernels() -> list[Compilation]:
-    """What simulations of any shape call, with each solver; each once."""
+    """What simulations of any shape call, with each solver, with joints and without, by one worker and by two."""
     kinds = [int(kind) for kind in ShapeKind]
     found = {}
     for method in sorted(METHODS, key=_by_time):
-        for friction in find_method(method).frictions:
-            for compilation in what_to_compile(method, friction, kinds, 1):
-                key = compilation.kernel, kinds_of(compilation.arguments)
-                found.setdefault(key, compilation._replace(name=f"{compilation.name}, {method} {friction}"))
+        for friction, workers, joints in product(find_method(method).frictions, (1, 2), (False, True)):
+            for compilation in what_to_compile(method, friction, kinds, workers, joints):
+                name = f"{method} {friction} {workers} {joints}: {compilation.name}"
+                found.setdefault(compilation.identity(), compilation._replace(name=name))
     return list(found.values())
 
 

@@ -11,64 +11,65 @@ import numpy as np
 from scipy.optimize import nnls
 from scipy.spatial import ConvexHull as Qhull
 
-from cairn.solver_core.collision.allocation import allocate_collision_workspace
-from cairn.solver_core.collision.broad_phase import broad_phase
-from cairn.solver_core.collision.data.contact_arrays import allocate_contacts, allocate_pairs
-from cairn.solver_core.collision.data.contact_matching import match_contacts
-from cairn.solver_core.collision.narrow_phase import ALL_PAIRS, narrow_phase
-from cairn.solver_core.collision.pair_context import NarrowPhaseArrays
-from cairn.solver_core.collision.pair_dispatch import compile_pair_kernels, needed_pair_kernels
+from cairn.solver_core.collision.data.contact_arrays import STATUS_OK, allocate_contacts, allocate_pairs
+from cairn.solver_core.collision.pair_dispatch import needed_pair_kernels
+from cairn.solver_core.compiled.function_tables import call_for_count
 from cairn.solver_core.compiled.kernel import kernel
-from cairn.solver_core.compiled.views import StepArrays, views_of
-from cairn.solver_core.dynamics.step_data import StepSettings
+from cairn.solver_core.compiled.views import views_of, write_numbers
+from cairn.solver_core.dynamics.allocation import allocate_collision, allocate_members, gather_arrays
+from cairn.solver_core.dynamics.compilation import empty_tables, first_stages_to_compile
+from cairn.solver_core.dynamics.sharing import call_stage, run_task
+from cairn.solver_core.dynamics.stage_names import BROAD_PHASE, MATCH_CONTACTS, NARROW_PHASE
+from cairn.solver_core.dynamics.step_data import KernelTables, StepSettings
 from cairn.solver_core.model.builder import ModelBuilder
 from cairn.solver_core.model.model import BodyKind
 
 SUBSTEP = 1.0 / 96.0
+_STAGES = BROAD_PHASE, NARROW_PHASE, MATCH_CONTACTS
 # Tables of kernels by the families in them: to look up a kernel by its types takes longer than to run it.
 _FAMILIES = {}
 
 
-class NarrowPhaseMembers(NamedTuple):
-    """What a kernel gets as views for ``NarrowPhaseArrays``, under the same names."""
-
-    model: tuple
-    state: tuple
-    workspace: tuple
-    pairs: tuple
-    contacts: tuple
-    last_substep_pairs: tuple
-    last_substep_contacts: tuple
-    previous_pass_pairs: tuple
-    previous_pass_contacts: tuple
-
-
 @kernel
-def _run_narrow_phase(arrays, pair_kernels, step, end_pair):
+def _run_stage(arrays, stage):
+    """A stage of collision, by its address in the table, as the frame calls it; returns its status."""
     members = views_of(arrays)
-    narrow_phase_arrays = NarrowPhaseArrays(
-        members.model,
-        members.state,
-        members.workspace,
-        members.pairs,
-        members.contacts,
-        members.last_substep_pairs,
-        members.last_substep_contacts,
-        members.previous_pass_pairs,
-        members.previous_pass_contacts,
-        pair_kernels,
-        step,
-        False,
-        members.workspace.predicted.velocity,
+    stages, runs = members.kernels.stages, members.pair_runs
+    if stage == BROAD_PHASE:
+        return call_for_count(stages, BROAD_PHASE, arrays)
+    if stage == NARROW_PHASE:
+        runs.only_checks[0], runs.status[0] = False, STATUS_OK
+        run_task(members, NARROW_PHASE)
+        return runs.status[0]
+    call_stage(stages, MATCH_CONTACTS, arrays)
+    return STATUS_OK
+
+
+def run_stage(collider, stage, pairs, contacts, previous, previous_pass):
+    """A stage of collision on these buffers; ``previous`` and ``previous_pass`` are pairs and contacts.
+
+    The kernels are those of a step, so tests compile nothing that bakes do not.
+    """
+    buffers = (pairs, contacts), previous, previous_pass
+    collision = collider.members.collision._replace(
+        pairs=tuple(pairs for pairs, _ in buffers), contacts=tuple(contacts for _, contacts in buffers)
     )
-    return narrow_phase(narrow_phase_arrays, np.int64(0), end_pair)
+    members = collider.members._replace(collision=collision)
+    write_numbers(members.settings.step, collider.step_scalars)
+    (arrays,) = gather_arrays(members)
+    return int(_run_stage(arrays, np.int64(stage)))
 
 
-def run_narrow_phase(collider, pairs, contacts, previous, previous_pass):
-    """The stage as a step runs it, on views; ``previous`` and ``previous_pass`` are pairs and contacts."""
-    model, state = collider.model.arrays, collider.state
-    members = NarrowPhaseMembers(model, state, collider.workspace, pairs, contacts, *previous, *previous_pass)
-    return _run_narrow_phase(StepArrays(members), collider.pair_kernels, collider.step_scalars, ALL_PAIRS)
+def _tables_of(members) -> KernelTables:
+    """Tables with the kernels of these stages and shapes, those of before where the same are needed."""
+    shapes = members.model.shapes.kind
+    key = tuple(needed_pair_kernels(shapes))
+    if key not in _FAMILIES:
+        for compilation in first_stages_to_compile(members, shapes):
+            if compilation.table is not members.kernels.stages or compilation.index in _STAGES:
+                compilation.compile()
+        _FAMILIES[key] = members.kernels
+    return _FAMILIES[key]
 
 
 class Manifold(NamedTuple):
@@ -87,23 +88,24 @@ class Manifold(NamedTuple):
 
 
 class Collider:
-    """Bodies with poses that a test moves by hand, and the collision stages of a step after each move."""
+    """Bodies with poses that a test moves by hand, and the collision stages of a step after each move.
+
+    ``bodies`` are arguments of ``add_body``, or a builder that has them.
+    """
 
     def __init__(self, bodies, *, gravity_norm=0.0, maximal_points=8, pair_capacity=64, contact_capacity=256):
-        builder = ModelBuilder()
-        for body in bodies:
+        builder = bodies if isinstance(bodies, ModelBuilder) else ModelBuilder()
+        for body in () if builder is bodies else bodies:
             builder.add_body(**body)
         self.model = builder.build()
         self.state = self.model.initial_state
-        model = self.model
-        self.workspace = allocate_collision_workspace(model.arrays.shapes, model.hulls, model.meshes, model.body_count)
+        collision = allocate_collision(self.model)
+        members = allocate_members(self.model.arrays, self.state, collision, empty_tables())
+        self.members = members._replace(kernels=_tables_of(members))
+        self.workspace = collision.workspace
         self.step_scalars = StepSettings(1, SUBSTEP, gravity_norm, maximal_points)
         self.pairs = [allocate_pairs(pair_capacity) for _ in range(2)]
         self.contacts = [allocate_contacts(contact_capacity) for _ in range(2)]
-        key = tuple(needed_pair_kernels(model.arrays.shapes.kind))
-        if key not in _FAMILIES:
-            _FAMILIES[key] = compile_pair_kernels(model.arrays.shapes.kind, self.workspace)
-        self.pair_kernels = _FAMILIES[key]
         self.status = 0, 0
 
     def place(self, body, position, orientation=(1.0, 0.0, 0.0, 0.0)):
@@ -121,14 +123,10 @@ class Collider:
         """One step's collision stages; returns itself."""
         self.pairs.reverse()
         self.contacts.reverse()
-        arrays, (pairs, old_pairs), (contacts, old) = self.model.arrays, self.pairs, self.contacts
-        step, workspace = self.step_scalars, self.workspace
-        contacts.count[0] = contacts.needed[0] = 0
-        self.status = (
-            broad_phase(arrays, self.state, step, pairs, workspace),
-            run_narrow_phase(self, pairs, contacts, (old_pairs, old), (old_pairs, old)),
-        )
-        match_contacts(pairs, contacts, old, workspace)
+        (pairs, old_pairs), (contacts, old) = self.pairs, self.contacts
+        buffers = pairs, contacts, (old_pairs, old), (old_pairs, old)
+        self.status = run_stage(self, BROAD_PHASE, *buffers), run_stage(self, NARROW_PHASE, *buffers)
+        run_stage(self, MATCH_CONTACTS, *buffers)
         return self
 
     def pair_list(self):

@@ -4,9 +4,12 @@ Centres lie where several ways are equally near: in the middle, on diagonals, be
 surface itself, on its edges and corners.
 """
 
+import itertools
+
 import numpy as np
 import pytest
 from concave_meshes import prism, torus
+from nightly import in_turns
 from reference_collision import about, rotation
 from reference_round import highest
 from sample_meshes import box_mesh, divided, grid_mesh, hull_mesh
@@ -103,9 +106,7 @@ def test_a_ball_is_pushed_out_by_the_nearest_place(name, place):
             assert min(distance_from(vertices, triangles, point) for point in reached) < 1e-9, factor
 
 
-@pytest.mark.parametrize("place", PLACES)
-@pytest.mark.parametrize("name", CLOSED)
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(("kind", "name", "place"), in_turns(itertools.product(KINDS, CLOSED), PLACES, 3))
 def test_every_shape_that_holds_the_nearest_place_is_pushed_out(kind, name, place):
     """Turned at random and not at all; contacts overlap, and from inside of a convex mesh one leads all the way out.
 

@@ -1,0 +1,108 @@
+"""Bodies that animation lets go: the speed with which they leave.
+
+Between two frames in which it is *Animated* a body has the speed of its keys, and leaves with it. A body that is let go
+in the frame after the start has no such step before; its keys at the start and at that frame are a speed all the same,
+and the simulation begins with it. All of it is read from the evaluated scene.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...solver_core.geometry import rotations
+from .frame_samples import evaluate_frame
+from .notes import Note
+from .scene_animation import AnimationSurvey, flag_values, flags_animated
+from .scene_poses import finite_matrix, rigid_poses
+
+# Frames that are evaluated for this at most; of bodies that are let go in others nothing is said.
+_MOST_FRAMES = 12
+# Below this share of its own size a second a body counts as at rest.
+_RATIO_REST = 1e-4
+
+
+@dataclass(frozen=True)
+class LetGo:
+    """One body, let go in the step that ends at ``frame``; its poses in the two frames that give its speed."""
+
+    frame: int
+    duration: float  # [s]
+    matrices: tuple  # of two [4, 4]
+    from_start: bool  # there is no step before
+
+    def velocity(self, model, index) -> np.ndarray:
+        """Linear velocity of the centre of mass [m/s] and angular velocity [rad/s], in world axes [6]."""
+        if self.duration <= 0.0:
+            return np.zeros(6)
+        centers, turns = [], []
+        for matrix in self.matrices:
+            position, orientation = rigid_poses(matrix[None])
+            centers.append(_center(model, index, position, orientation))
+            turns.append(orientation[0])
+        change = rotations.multiply(turns[1], rotations.conjugate(turns[0]))
+        turn = rotations.to_rotation_vector(change if change[0] >= 0.0 else -change)
+        return np.concatenate([centers[1] - centers[0], turn]) / self.duration
+
+
+def _center(model, index, position, orientation):
+    """Where a body's centre of mass is for a pose of its user frame [3]."""
+    positions, orientations = model.initial_state.position.copy(), model.initial_state.orientation.copy()
+    positions[index], orientations[index] = position[0], orientation[0]
+    return model.body_poses(positions, orientations)[0][index]
+
+
+def find_let_go(scene, objects, frames: range, survey: AnimationSurvey) -> dict[str, LetGo]:
+    """Which bodies of ``objects`` are let go in ``frames`` for the first time, by name; other frames are shown then."""
+    wanted = {}
+    for ob in objects:
+        frame = _first_let_go(ob, frames, survey)
+        if frame is not None:
+            wanted[ob] = frame
+    if not wanted:
+        return {}
+    needed = sorted({at for frame in wanted.values() for at in _frames_of_speed(frame, frames[0])})[:_MOST_FRAMES]
+    shown, durations = {}, {}
+    for at in needed:
+        graph = evaluate_frame(scene, at)
+        world, render = graph.scene_eval.rigidbody_world, graph.scene_eval.render
+        durations[at] = world.time_scale * render.fps_base / render.fps
+        for ob, frame in wanted.items():
+            if at in _frames_of_speed(frame, frames[0]):
+                shown[ob.name_full, at] = finite_matrix(ob.evaluated_get(graph), f"at frame {at}")
+    found = {}
+    for ob, frame in wanted.items():
+        before, after = _frames_of_speed(frame, frames[0])
+        if (ob.name_full, before) in shown and (ob.name_full, after) in shown:
+            matrices = shown[ob.name_full, before], shown[ob.name_full, after]
+            found[ob.name_full] = LetGo(frame, durations[after], matrices, frame == frames[0] + 1)
+    return found
+
+
+def _frames_of_speed(frame, start):
+    return (start, start + 1) if frame == start + 1 else (frame - 2, frame - 1)
+
+
+def _first_let_go(ob, frames, survey):
+    """The first frame in which a body is dynamic after one in which it was animated; None if there is none."""
+    if ob.rigid_body.type != "ACTIVE" or not flags_animated(ob) or not survey.may_move(ob):
+        return None
+    every = np.array(frames)
+    kinematic, enabled = flag_values(ob, "kinematic", every), flag_values(ob, "enabled", every)
+    if kinematic is None or enabled is None:
+        return None
+    let_go = np.flatnonzero(kinematic[:-1] & ~kinematic[1:] & enabled[1:])
+    return int(every[let_go[0] + 1]) if len(let_go) else None
+
+
+def let_go_note(name, let_go: LetGo, velocity, size) -> Note:
+    """How fast a body leaves."""
+    speed, spin = float(np.linalg.norm(velocity[:3])), float(np.linalg.norm(velocity[3:]))
+    said = []
+    if speed > _RATIO_REST * size:
+        said.append(f"at {speed:.2g} m/s")
+    if spin > _RATIO_REST:
+        said.append(f"turning at {spin:.2g} rad/s")
+    if said:
+        return Note("info", name, f"leaves {', '.join(said)} in frame {let_go.frame}")
+    text = f"is let go in frame {let_go.frame} without any speed: its keys just before do not move it, so it drops"
+    return Note("info", name, text)

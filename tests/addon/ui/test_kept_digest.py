@@ -1,0 +1,124 @@
+"""A digest that is kept from look to look is the one that reading all anew gives, and reads what has changed alone."""
+
+import bpy
+import pytest
+
+import cairn
+from cairn.addon.read.scene_digest import scene_digest
+from cairn.addon.ui import kept_digest
+from cairn.addon.ui.kept_digest import KeptDigest
+
+
+@pytest.fixture
+def kept():
+    """What listens to Blender as the window does."""
+    digest = KeptDigest()
+
+    def listen(_, depsgraph):
+        digest.note(depsgraph)
+
+    bpy.app.handlers.depsgraph_update_post.append(listen)
+    yield digest
+    bpy.app.handlers.depsgraph_update_post.remove(listen)
+
+
+@pytest.fixture
+def scene(maker):
+    """A body on an arm, one that a rig deforms, one below a body, and a hinge."""
+    cairn.register()
+    maker.body("Floor", shape="BOX", type="PASSIVE")
+    arm = maker.object("Arm")
+    maker.key(arm, "location", {1: (0, 0, 0), 5: (1, 0, 0)})
+    maker.body("Held", shape="BOX").parent = arm
+    maker.body("Child", shape="BOX").parent = maker.scene.objects["Floor"]
+    rig = maker.object("Rig", bpy.data.armatures.new("Rig"))
+    maker.scene.objects["Floor"].modifiers.new("Rig", "ARMATURE").object = rig
+    maker.object("Target")
+    empty = maker.object("Hinge")
+    bpy.context.view_layer.objects.active = empty
+    bpy.ops.rigidbody.constraint_add(type="HINGE")
+    for number in range(20):
+        maker.body(f"Other {number}", shape="BOX")
+    return maker.scene
+
+
+def key_of_arm(scene):
+    scene.objects["Arm"].keyframe_insert("location", frame=9)
+
+
+def key_that_is_moved(scene):
+    curve = scene.objects["Arm"].animation_data.action.layers[0].strips[0].channelbags[0].fcurves[0]
+    curve.keyframe_points[1].co.y = 7.0
+    curve.update()
+
+
+def mesh(scene):
+    scene.objects["Held"].data.vertices[0].co.x = 5.0
+    scene.objects["Held"].data.update()
+
+
+def new_target(scene):
+    constraint = scene.objects["Arm"].constraints.new("COPY_LOCATION")
+    constraint.target = scene.objects["Target"]
+
+
+def removed(scene):
+    bpy.data.objects.remove(scene.objects["Other 3"])
+
+
+def added(scene):
+    copy = scene.objects["Other 4"].copy()
+    scene.collection.objects.link(copy)
+
+
+CHANGES = [
+    lambda scene: setattr(scene.objects["Held"].rigid_body, "friction", 0.1),
+    lambda scene: setattr(scene.objects["Held"].rigid_body, "kinematic", True),
+    lambda scene: setattr(scene.objects["Held"].cairn, "concavity", 0.5),
+    lambda scene: setattr(scene.objects["Hinge"].cairn.joint, "friction_torque", 2.0),
+    lambda scene: setattr(scene.objects["Hinge"].rigid_body_constraint, "object1", scene.objects["Held"]),
+    lambda scene: setattr(scene.objects["Arm"].location, "y", 2.0),
+    lambda scene: setattr(scene.objects["Child"], "parent", None),
+    lambda scene: setattr(scene.objects["Held"], "name", "Renamed"),
+    lambda scene: setattr(scene.gravity, "z", -1.0),
+    lambda scene: setattr(scene.cairn, "substeps", 9),
+    key_of_arm,
+    key_that_is_moved,
+    mesh,
+    new_target,
+    removed,
+    added,
+]
+
+
+def last(kept, scene):
+    return list(kept.steps(scene.name))[-1]
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_it_is_what_reading_all_gives(scene, kept, change):
+    bpy.context.view_layer.update()
+    assert last(kept, scene) == scene_digest(scene)
+    change(scene)
+    bpy.context.view_layer.update()
+    assert last(kept, scene) == scene_digest(scene)
+    scene.frame_set(4)
+    assert last(kept, scene) == scene_digest(scene)
+
+
+def test_what_has_not_changed_is_not_read_again(scene, kept, monkeypatch):
+    """Of 23 bodies the one that was changed; while Blender's own simulation is on, it tells of all of them."""
+    scene.rigidbody_world.enabled = False
+    scene.rigidbody_world.collection = None
+    scene.cairn.world_collection = bpy.data.collections["RigidBodyWorld"]
+    bpy.context.view_layer.update()
+    last(kept, scene)
+    read = []
+    own = kept_digest._read
+    monkeypatch.setattr(kept_digest, "_read", lambda group, ob, known: read.append(ob.name) or own(group, ob, known))
+    last(kept, scene)
+    assert read == []
+    scene.objects["Other 7"].rigid_body.mass = 3.0
+    bpy.context.view_layer.update()
+    assert last(kept, scene) == scene_digest(scene)
+    assert read == ["Other 7"]
