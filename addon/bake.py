@@ -6,24 +6,26 @@ evaluated and an earlier bake set aside, so an autosave in between saves a sound
 """
 
 import contextlib
+import itertools
 import json
 import time
 from collections.abc import Callable, Generator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import bpy
 
 from .. import __version__
 from . import runtime
-from .bake_progress import BakeProgress, Forecast, share_of_bar
+from .bake_progress import BakeProgress, Forecast
 from .bake_report import duration_text, report_dictionary, summary_sentence, totals_of
+from .bake_result import BakeResult
+from .beside import LONG_FRAME, MANY, Beside
 from .checkpoints.identity import identity_of
 from .checkpoints.running import BakeCheckpoints, CheckpointPlan
 from .joint_report import break_notes, breaks_of
-from .preparation import Preparation
+from .preparation import Preparation, decomposition_progress
 from .pressed_notes import pressed_notes
-from .read import concave_shapes, lead_in
+from .read import lead_in
 from .read.aside import Aside
 from .read.exported_scene import FrameSample, SceneExport
 from .read.fast_turns import FastTurns, unknown_notes
@@ -37,10 +39,10 @@ from .read.scene_notes import starting_overlaps
 from .read.scene_poses import SceneError
 from .read.smooth_motion import FRAMES_AHEAD, MotionWindow
 from .settings import BakeSettings
-from .write import blender_world, earlier_animation, keyframes, since_bake
+from .write import blender_world, earlier_animation, keyframes, since_bake, spin
 
 if TYPE_CHECKING:  # they load Numba
-    from ..solver_core import FrameReport, Simulation, Trajectory
+    from ..solver_core import Simulation, Trajectory
 
 # Animated frames are evaluated in slices of so long [s].
 SAMPLE_SLICE = 0.1
@@ -52,6 +54,8 @@ SEEN_SLICE = 0.3
 # simulation take turns, the better; but the first frame should be there soon, and what frames say of all bodies is kept
 # until then.
 READ_AHEAD = 1.0
+# Whoever waits for a frame that is simulated beside looks again after so long [s].
+SECONDS_TO_WAIT = 0.005
 # Making convex parts, and compiling, each take this share of what is left of the bar if there is any to do: both come
 # before it is known how long the frames take.
 PREPARATION_SHARE = 0.5
@@ -61,58 +65,23 @@ class BakeStopped(Exception):
     """Thrown into the generator to stop it; the frames so far are kept."""
 
 
-@dataclass(frozen=True)
-class BakeResult:
-    """What a bake has given.
-
-    Attributes
-    ----------
-    trajectory : Trajectory
-    reports : list of FrameReport
-    summary : str
-        The bake in a sentence.
-    report : dict
-        As the command line writes it (``cairn bake --report``).
-    stopped : bool
-        Ended by the user; the frames so far are kept.
-    paused : bool
-        Ended at a checkpoint, from which another bake goes on; nothing was written (``CheckpointPlan.until``).
-    error : str or None
-        Why the simulation failed; the frames before are kept.
-    kept_earlier : bool
-        It has ended early and the scene still has the bake before it, which has frames that this one lacks.
-    frame_start, frame_end : int
-        What was baked.
-    export : SceneExport
-        The scene as it was read.
-    """
-
-    trajectory: "Trajectory"
-    reports: "list[FrameReport]"
-    summary: str
-    report: dict[str, Any]
-    stopped: bool
-    paused: bool
-    error: str | None
-    kept_earlier: bool
-    frame_start: int
-    frame_end: int
-    export: SceneExport
-
-
 def bake_scene(
     scene: bpy.types.Scene,
     settings: BakeSettings,
     on_progress: "Callable[[BakeProgress], object] | None" = None,
     checkpoints: CheckpointPlan | None = None,
+    *,
+    beside: bool = False,
 ) -> "BakeResult":
     """Bake from beginning to end; ``on_progress`` is called with each BakeProgress."""
-    steps = bake_frames(scene, settings, checkpoints)
+    steps = bake_frames(scene, settings, checkpoints, beside=beside)
     while True:
         try:
             progress = next(steps)
             if on_progress is not None:
                 on_progress(progress)
+            if progress.waits:
+                time.sleep(SECONDS_TO_WAIT)
         except StopIteration as end:
             return end.value
 
@@ -122,6 +91,7 @@ def bake_frames(
     settings: BakeSettings,
     checkpoints: CheckpointPlan | None = None,
     *,
+    beside: bool = False,
     keeps_earlier: bool = False,
 ) -> "Generator[BakeProgress, None, BakeResult]":
     """Bake a scene, as a generator of BakeProgress whose return value is the BakeResult.
@@ -135,6 +105,8 @@ def bake_frames(
     settings : BakeSettings
     checkpoints : CheckpointPlan, optional
         Without, there are none.
+    beside : bool
+        Simulate frames that take long in a process of their own, to the same bits, so that no step takes long.
     keeps_earlier : bool
         A bake that ends early does not take the place of one with frames that it lacks.
 
@@ -145,11 +117,11 @@ def bake_frames(
     SimulationError
         Before the first frame was done; nothing has changed. Later it ends up in ``BakeResult.error``.
     """
-    bake = _Bake(scene.name, settings, checkpoints)
+    bake = _Bake(scene.name, settings, checkpoints, beside)
     yield BakeProgress("export", 0, 0, "Reading the scene")
     bake.read_scene()
     yield from bake.decompose()
-    with bake.evaluating_aside():
+    with bake.evaluating_aside(), contextlib.closing(bake.beside):
         yield from bake.compile()
         bake.note_overlaps()
         yield from bake.simulate()
@@ -159,6 +131,7 @@ def bake_frames(
         return bake.result(kept_earlier=True)
     bake.note_breaks()
     bake.note_pressed()
+    bake.note_fast()
     return (yield from bake.write())
 
 
@@ -183,10 +156,17 @@ class _Bake:
     motion: MotionWindow
     fast_turns: FastTurns
 
-    def __init__(self, scene_name: str, settings: BakeSettings, checkpoints: CheckpointPlan | None = None):
+    def __init__(
+        self,
+        scene_name: str,
+        settings: BakeSettings,
+        checkpoints: CheckpointPlan | None = None,
+        beside: bool = False,
+    ):
         self.scene_name = scene_name
         self.settings = settings
         self.checkpoints = BakeCheckpoints(checkpoints)
+        self.beside = Beside(beside)
         self.started = time.perf_counter()
         self.seconds = {
             "export": 0.0,
@@ -203,11 +183,15 @@ class _Bake:
         self.samples: list[FrameSample] = []
         # of the last one: a sample forgets them once its frame is simulated
         self.places: Any = None
-        # the last frame of which it is asked how things move
-        self.last_sampled = 0
+        # the last frame of which it is asked how things move, and that of which it is said
+        self.last_sampled = self.last_given = 0
+        # by frame of the trajectory, the bodies that turn far in it
+        self.turns: dict[int, dict] = {}
         self.stopped = self.paused = False
         self.error: str | None = None
         self.bar_filled = 0.0
+        # first and last frame that an earlier bake has left
+        self.kept: tuple[int, int] | None = None
 
     @property
     def scene(self):
@@ -256,27 +240,14 @@ class _Bake:
         pending = self.export.pending
         if not pending:
             return
-        trouble = yield from self._decompose(pending)
+        bar = self._bar_of_preparation()
+        trouble = yield from decomposition_progress(pending, bar, lambda: self._timed("decompose"))
+        self.bar_filled = bar[1]
         yield BakeProgress("export", 0, 0, "Reading the scene", self.bar_filled)
         self.read_scene()
         if trouble is not None:
             text = f"convex parts were made within Blender, which was frozen meanwhile: {trouble}"
             self.export.notes.append(Note("info", None, text))
-
-    def _decompose(self, pending):
-        """Pass on how far it is; returns what ``concave_shapes.decompose`` does."""
-        bar = self._bar_of_preparation()
-        with contextlib.closing(concave_shapes.decompose([decomposition for _, decomposition in pending])) as steps:
-            while True:
-                with self._timed("decompose"):
-                    try:
-                        done = next(steps)
-                    except StopIteration as end:
-                        self.bar_filled = bar[1]
-                        return end.value
-                if done < len(pending):
-                    text = f"Making convex parts of {pending[done][0]}, mesh {done + 1} of {len(pending)}"
-                    yield BakeProgress("decompose", done, len(pending), text, share_of_bar(done, len(pending), bar))
 
     def note_overlaps(self):
         """Add what overlaps at the start to the notes; needs compiled kernels."""
@@ -289,6 +260,13 @@ class _Bake:
     def note_pressed(self):
         """Add what is pressed into something keyed, likewise."""
         self.export.notes[:0] = pressed_notes(self.export, self.trajectory)
+
+    def note_fast(self):
+        """Add who turns faster than keys can show."""
+        every = itertools.chain.from_iterable(turns.items() for turns in self.turns.values())
+        names = [body.object_name for body in self.export.bodies]
+        for body in sorted({body for body, turn in every if spin.is_too_fast(turn)}):
+            self.export.notes.append(Note("warning", names[body], spin.TOO_FAST))
 
     def compile(self):
         """Load Numba and the kernels; those that are in no cache yet are compiled."""
@@ -304,6 +282,8 @@ class _Bake:
                 yield preparation.progress(done, total)
         if part == "compile":
             self.bar_filled = bar[1]
+        if model.joint_count + sum(body.moves for body in self.export.bodies) >= MANY:
+            self.beside.start()
         self.export.notes.extend(Note("info", None, line) for line in runtime.remarks())
         # By the clock: other processes may compile between two steps.
         self.seconds[part] = time.perf_counter() - start
@@ -334,6 +314,7 @@ class _Bake:
         identity = identity_of(self.scene, self.export, self.options) if self.checkpoints.plan else {}
         self.trajectory = self.checkpoints.begin(simulation, identity, end - first)
         begin = first + 1 + self.trajectory.frame_count
+        self.kept = (first, begin - 1) if begin > first + 1 else None
         self.forecast = self._forecast(begin, last)
         self.motion, self.fast_turns = MotionWindow(self.export), FastTurns(self.export)
         self.last_sampled = end + (FRAMES_AHEAD if self.motion.is_needed else 0)
@@ -342,40 +323,73 @@ class _Bake:
                 yield from self._sample_up_to(frame)
                 sample = self._sample_of(frame)
                 self.checkpoints.arrive(simulation, frame, sample)
+                self._note_turns(frame - first, self.checkpoints.velocities, sample)
                 self._release(sample)
+            self.beside.take_over(simulation, begin, waits=False)
+            velocities = {begin - first - 1: simulation.velocities()}
             for frame in range(begin, last + 1):
                 yield from self._sample_up_to(frame)
-                sample = self._sample_of(frame)
-                self.motion.give_velocities(frame)
-                report = yield from self._simulate_frame(simulation, frame, sample)
-                self._release(sample)
-                self.checkpoints.note_frame(simulation, self.trajectory)
+                state, report = yield from self._simulate_frame(simulation, frame, last)
+                self.trajectory.append(*state.poses(), report)
+                velocities = {frame - first - 1: velocities[frame - first - 1], frame - first: state.velocities()}
+                self._note_turns(frame - first, velocities, self._sample_of(frame))
+                self._release(self._sample_of(frame))
+                self.checkpoints.note_frame(state, self.trajectory)
                 self.forecast.note("simulate")
                 yield self._progress("simulate", f"Frame {frame} of {end}", frame, report)
                 if self.stopped:
                     break
             self.paused = last < end and not self.stopped
-            self.checkpoints.finish(simulation, self.trajectory, self.paused)
+            self.checkpoints.finish(self._state_of(simulation), self.trajectory, self.paused)
         except SimulationError as error:
             if not self.trajectory.reports:
                 raise
-            self.error = f"{error} (frame {self.export.frame_start + simulation.frame})"
+            self.error = f"{error} (frame {first + self.trajectory.frame_count + 1})"
         except BakeStopped:  # thrown in between two frames, other than a KeyboardInterrupt
             self.stopped = True
-            self.checkpoints.finish(simulation, self.trajectory)
+            self.checkpoints.finish(self._state_of(simulation), self.trajectory)
         except KeyboardInterrupt:
             self.stopped = True
         self.seconds["checkpoint"] = self.checkpoints.seconds
         self.export.notes.extend(self.checkpoints.notes + unknown_notes(self.fast_turns.unknown))
+        if self.beside.trouble:
+            self.export.notes.append(Note("info", None, self.beside.trouble))
         if self.stopped or self.error:
             self.forecast.stop()
+
+    def _note_turns(self, index: int, velocities, sample: FrameSample):
+        """Remember who turns by about half a turn or more in a frame: two poses do not tell which way."""
+        turns = spin.fast_turns(velocities[index - 1], velocities[index], sample.duration)
+        if turns:
+            self.turns[index] = turns
 
     def _release(self, sample: FrameSample):
         """Forget what has driven a frame, unless it drives all of them."""
         if sample is not self.export.default_sample:
             sample.release()
 
-    def _simulate_frame(self, simulation: "Simulation", frame: int, sample: FrameSample):
+    def _state_of(self, simulation: "Simulation") -> "Any":
+        """What has the poses and velocities of the last frame: the simulation, or that which is beside."""
+        return self.beside.state if self.beside.simulates else simulation
+
+    def _simulate_frame(self, simulation: "Simulation", frame: int, last: int):
+        """Simulate a frame, here or beside; returns what has its poses, and its report."""
+        while self.beside.simulates:
+            self.beside.feed(self._known_sample_of, frame, last)
+            report = self.beside.receive(simulation)
+            if report is not None:
+                self.seconds["simulate"] += 1e-9 * sum(report.nanoseconds)
+                return self.beside.state, report
+            if self.beside.simulates:
+                self.forecast.note("simulate", 0)
+                yield self._progress("simulate", f"Frame {frame} of {self.export.frame_end}", frame - 1, waits=True)
+        report = yield from self._simulate_here(simulation, frame, self._given_sample_of(frame))
+        if 1e-9 * sum(report.nanoseconds) > LONG_FRAME:
+            self.beside.start()
+        self.beside.take_over(simulation, frame + 1, waits=True)
+        return simulation, report
+
+    def _simulate_here(self, simulation: "Simulation", frame: int, sample: FrameSample):
         """Simulate a frame, substep by substep, since one of many bodies takes seconds; returns its report.
 
         A stop within a frame waits for its end where there are checkpoints, which are of whole frames.
@@ -386,9 +400,7 @@ class _Bake:
                 with self._timed("simulate"):
                     next(steps)
             except StopIteration as end:
-                report: FrameReport = end.value
-                self.trajectory.append(*simulation.poses(), report)
-                return report
+                return end.value
             self.forecast.note("simulate", 0)
             try:
                 yield self._progress("simulate", f"Frame {frame} of {self.export.frame_end}", frame - 1)
@@ -400,23 +412,39 @@ class _Bake:
     def _forecast(self, begin, last):
         """Of the frames from ``begin`` on, and what is to be read and written for them."""
         sampled = last - self.export.frame_start if self.export.samples_needed else 0
-        sampled += len(self._lead_in_frames())
+        lead = len(self._lead_in_frames())
         moving = sum(body.moves for body in self.export.bodies)
         written = moving if last == self.export.frame_end else 0
-        return Forecast(last + 1 - begin, sampled, written, (self.bar_filled, 1.0), not bpy.app.background)
+        bar = self.bar_filled, 1.0
+        return Forecast(last + 1 - begin, sampled + lead, written, bar, not bpy.app.background, lead)
 
-    def _progress(self, stage, text, frame=None, report=None, counted=None):
+    def _progress(self, stage, text, frame=None, report=None, counted=None, waits=False):
         """Where the bake is, and how long it takes in all."""
         done, total = counted or (self.trajectory.frame_count, self.export.frame_end - self.export.frame_start)
         left = self.forecast.seconds_left
         if left is not None:
             text += f", {duration_text(left)} left"
-        return BakeProgress(stage, done, total, text, self.forecast.factor, frame, report)
+        return BakeProgress(stage, done, total, text, self.forecast.factor, frame, report, waits)
 
     def _sample_of(self, frame):
         if not self.export.samples_needed:
             return self.export.default_sample
         return self.samples[frame - self.export.frame_start - 1]
+
+    def _known_sample_of(self, frame):
+        """The same, or None where the animation is not read as far as that."""
+        if self.export.samples_needed:
+            known = self.export.frame_start + len(self.samples)
+            if known < min(frame + FRAMES_AHEAD, self.last_sampled) or known < frame:
+                return None
+        return self._given_sample_of(frame)
+
+    def _given_sample_of(self, frame):
+        """The same, which says how things move in the frame, too; frames are asked for one after the other."""
+        if frame > self.last_given:
+            self.motion.give_velocities(frame)
+            self.last_given = frame
+        return self._sample_of(frame)
 
     def _sample_up_to(self, frame):
         """Evaluate animated frames ahead, one slice of time per step, until frame ``frame`` is known, and some more.
@@ -508,6 +536,7 @@ class _Bake:
             self.trajectory,
             self.samples,
             lead_in.collect(self.lead_in_names, self.lead_in),
+            self.turns,
         )
         written = 0
         while True:
@@ -555,7 +584,9 @@ class _Bake:
         return BakeResult(
             trajectory=self.trajectory,
             reports=self.trajectory.reports,
-            summary=summary_sentence(totals, stopped=self.stopped, error=self.error),
+            summary=summary_sentence(
+                totals, self.kept, self.checkpoints.restarts, stopped=self.stopped, error=self.error
+            ),
             report=report_dictionary(self.export, self.trajectory, self.settings, totals),
             stopped=self.stopped,
             paused=self.paused,

@@ -97,36 +97,58 @@ def _object_of(contact: str, bodies: list[ExportedBody]) -> str | None:
     return contact if contact in moves else None
 
 
-def summary_sentence(totals: dict[str, Any], *, stopped: bool = False, error: str | None = None) -> str:
-    """A bake in a sentence, from the totals of its report."""
+def summary_sentence(
+    totals: dict[str, Any],
+    kept: tuple[int, int] | None = None,
+    kept_settings: bool = False,
+    *,
+    stopped: bool = False,
+    error: str | None = None,
+) -> str:
+    """A bake in two sentences, from the totals of its report: whether it is good, and what was baked.
+
+    Parameters
+    ----------
+    totals : dict
+        Of ``totals_of``.
+    kept : (int, int), optional
+        First and last frame that an earlier bake has left.
+    kept_settings : bool
+        These have the settings that were set then.
+    stopped : bool
+    error : str, optional
+    """
     compiling = totals["seconds_by_part"]["compile"]
     if compiling < LONG_COMPILATION:
         compiling = 0.0
     # the start pose is a frame too
-    text = f"Baked {totals['frames'] + 1:,} frames in {duration_text(totals['seconds'] - compiling)}"
+    baked = f"{totals['frames'] + 1:,} frames"
+    if kept:
+        baked = f"frames {kept[1]} to {kept[0] + totals['frames']}"
+    text = f"Baked {baked} in {duration_text(totals['seconds'] - compiling)}"
     if compiling:
         text += f" after compiling for {duration_text(compiling)}"
-    if stopped:
-        text = f"Stopped: {text[0].lower()}{text[1:]}"
-    if error:
-        text = f"Failed: {text[0].lower()}{text[1:]}"
+    if kept:
+        text += f"; frames {kept[0]} to {kept[1]} are those of before" + (
+            ", with their settings" if kept_settings else ""
+        )
+    sentences = [f"Failed: {error}"] if error else ["Stopped"] if stopped else []
+    return ". ".join([*sentences, *_judgement(totals), text])
+
+
+def _judgement(totals) -> list[str]:
+    """The verdict and its reason, or nothing where nothing was solved."""
     worst = totals["worst"]
-    if totals["missed"]:
-        solves, the_worst = f"{totals['missed']:,} solves", "the worst "
-        if totals["missed"] == 1:
-            solves, the_worst = "1 solve", ""
-        text += f"; {solves} above tolerance, {the_worst}off by {percent_text(worst['residual'])} of the contact speed"
-        text += f" ({worst['contact']}, frame {worst['frame']}): {verdict(worst['residual'])}"
-    elif totals["contacts"]:
-        text += "; all contacts within tolerance"
-    return text + (f". {error}" if error else "")
-
-
-def verdict(residual: float) -> str:
-    """Whether an error, as a share of the speed that a contact had to stop, is worth a user's time."""
-    if residual < RATIO_VISIBLE:
-        return "too little to see"
-    return "may be seen; more Iterations or Substeps make it smaller"
+    if not totals["missed"]:
+        return ["Good: all contacts within tolerance"] if totals["contacts"] else []
+    solves, the_worst = f"{totals['missed']:,} solves", "the worst "
+    if totals["missed"] == 1:
+        solves, the_worst = "1 solve", ""
+    reason = f"{solves} above tolerance, {the_worst}off by {percent_text(worst['residual'])} of the contact speed"
+    reason += f" ({worst['contact']}, frame {worst['frame']})"
+    if worst["residual"] < RATIO_VISIBLE:
+        return [f"Good: {reason}, too little to see"]
+    return [f"May be seen: {reason}; more Iterations or Substeps make it smaller"]
 
 
 def percent_text(share: float) -> str:

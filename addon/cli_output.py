@@ -166,24 +166,43 @@ def blender_lines_on_stderr(active: bool = True) -> Iterator[None]:
 
 
 @contextmanager
-def blender_lines_dropped() -> Iterator[None]:
-    """Drop what Blender itself prints on stdout ("Read blend ...") meanwhile, from C and through Python."""
+def blender_lines_dropped(errors: bool = False) -> Iterator[None]:
+    """Drop what Blender itself prints on stdout ("Read blend ...") meanwhile, from C and through Python.
+
+    Parameters
+    ----------
+    errors : bool
+        Also on stderr, as of its libraries ("EGL Error ..."); exceptions tell what matters.
+    """
     with open(os.devnull, "w") as nothing, redirect_stdout(nothing), _stdout_on(nothing.fileno()):
-        yield
+        if not errors:
+            yield
+            return
+        sys.stderr.flush()
+        with _descriptor_on(2, nothing.fileno()):
+            yield
 
 
 @contextmanager
 def _stdout_on(descriptor):
     sys.stdout.flush()
+    with _descriptor_on(1, descriptor):
+        try:
+            yield
+        finally:
+            sys.stdout.flush()
+
+
+@contextmanager
+def _descriptor_on(own, descriptor):
     _flush_c_streams()
-    kept = os.dup(1)
-    os.dup2(descriptor, 1)
+    kept = os.dup(own)
+    os.dup2(descriptor, own)
     try:
         yield
     finally:
-        sys.stdout.flush()
         _flush_c_streams()
-        os.dup2(kept, 1)
+        os.dup2(kept, own)
         os.close(kept)
 
 

@@ -2,7 +2,7 @@
 
 # What a rigid body constraint is for Cairn: name, title and description of each.
 JOINT_KINDS = (
-    ("BLENDER", "As Above", "The constraint's own type"),
+    ("BLENDER", "Blender's Type", "The constraint's own type, in Physics > Rigid Body Constraint"),
     (
         "CONE_TWIST",
         "Cone and Twist",

@@ -69,11 +69,26 @@ def breaks_of(export: SceneExport, trajectory: "Trajectory") -> list[JointBreak]
 
 
 def break_notes(breaks: list[JointBreak]) -> list[Note]:
-    """Notes that say which joints broke, when and under what load."""
+    """Notes that say which joints broke, when and under what load; all loads in the same units, to be compared."""
+    forces = in_prefix([entry.force for entry in breaks], "N")
+    torques = in_prefix([entry.torque for entry in breaks], "N m")
     return [
-        Note("info", entry.joint, f"broke at frame {entry.frame}, under {entry.force:.3g} N and {entry.torque:.3g} N m")
-        for entry in breaks
+        Note("info", entry.joint, f"broke at frame {entry.frame}, under {force} and {torque}")
+        for entry, force, torque in zip(breaks, forces, torques, strict=True)
     ]
+
+
+def in_prefix(values: list[float], unit: str) -> list[str]:
+    """Numbers with three digits and one unit for all, in the prefix of the largest: "39.1 kN", "0.9 kN"."""
+    largest = max(values, default=0.0)
+    steps = next((step for step in (3, 2, 1) if largest >= 1000.0**step), 0)
+    prefix = ("", "k", "M", "G")[steps]
+    return [f"{_three_digits(value / 1000.0**steps)} {prefix}{unit}" for value in values]
+
+
+def _three_digits(value):
+    """Without an exponent."""
+    return f"{float(f'{value:.3g}'):.10f}".rstrip("0").rstrip(".")
 
 
 def break_lines(breaks: list[JointBreak]) -> list[str]:

@@ -134,7 +134,7 @@ def _render_frame(scene, frame, path) -> np.ndarray:
     scene.frame_set(frame)
     try:
         render.filepath, render.image_settings.file_format = str(path), "PNG"
-        with blender_lines_dropped():
+        with blender_lines_dropped(errors=True):
             bpy.ops.render.render(write_still=True, scene=scene.name)
     except RuntimeError as error:
         raise PictureError(f"frame {frame} could not be rendered: {str(error).strip()}") from error

@@ -31,6 +31,7 @@ import zipfile
 from pathlib import Path
 from typing import NamedTuple
 
+from pages import write_pages
 from review import broken_rules
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -164,6 +165,7 @@ def build(arguments: argparse.Namespace) -> Path:
         (source / "wheels").mkdir()
         for wheel in wheels:
             shutil.copy2(wheel, source / "wheels")
+        write_pages(source / "pages")
         manifest = source / "blender_manifest.toml"
         write_manifest(manifest, line=line, platform=arguments.platform, wheels=wheels, website=arguments.website)
         record = {

@@ -44,6 +44,11 @@ def piece_name(bake: str, first_frame: int) -> str:
     return f"frames-{bake}-{first_frame:06d}.npz"
 
 
+def is_piece(name: str) -> bool:
+    """Whether a file of this name holds recorded frames, and not a state."""
+    return _PIECE.fullmatch(name) is not None
+
+
 def write_file(path: Path, text: Any, arrays: Mapping[str, np.ndarray], *, compress: bool) -> None:
     """Write JSON and arrays to a file: whole, or not at all.
 

@@ -8,17 +8,24 @@ import bpy
 from ..read.scene_digest import scene_digest
 from ..settings import BakeSettings
 from . import folder as files
+from . import housekeeping
 from .identity import FORMAT, scene_changes
 from .running import CheckpointPlan
 
 
 def folder_of(scene) -> Path:
-    """Beside the file that is open, by its name and the scene's; of one that was never saved for this session only."""
+    """In one folder beside the open file, by its name and the scene's; where it was never saved, for this session."""
     name = bpy.path.clean_name(scene.name)
     if not bpy.data.filepath:
         return Path(bpy.app.tempdir) / f"{name}.checkpoint"
-    path = Path(bpy.data.filepath)
-    return path.with_name(f"{path.stem}.{name}.checkpoint")
+    return housekeeping.place_of(Path(bpy.data.filepath), name)
+
+
+def tidy(scene) -> None:
+    """Before a bake: remove what lies beside the file and is of no use, but for what the scene has."""
+    if bpy.data.filepath:
+        own = {Path(other.cairn.checkpoint_folder) for other in bpy.data.scenes if other.cairn.checkpoint_folder}
+        housekeeping.remove_useless(Path(bpy.data.filepath), FORMAT, frozenset(own | {folder_of(scene)}))
 
 
 def plan_of(scene, *, resume: bool = False, from_frame: int | None = None) -> CheckpointPlan | None:

@@ -53,23 +53,24 @@ class Recording:
         return trajectory
 
 
-def piece_of(trajectory: "Trajectory", velocities: list[np.ndarray], first: int) -> dict[str, np.ndarray]:
-    """Frames of a trajectory from ``first`` on, as arrays.
+def piece_of(trajectory: "Trajectory", velocities: list[np.ndarray], first: int, last: int) -> dict[str, np.ndarray]:
+    """Frames of a trajectory from ``first`` to ``last``, as arrays.
 
     Parameters
     ----------
     trajectory : Trajectory
     velocities : list of float64 [body_count, 6]
-        Of these frames.
-    first : int
-        0 for the start pose and all frames after it.
+        Of all frames, the start pose first.
+    first, last : int
+        0 is the start pose.
     """
-    reports = trajectory.reports[max(first - 1, 0) :]
+    frames = slice(first, last + 1)
+    reports = trajectory.reports[max(first - 1, 0) : last]
     plain = [{name: getattr(report, name) for name in _plain_fields(report)} for report in reports]
     arrays = {
-        "position": trajectory.position[first:],
-        "orientation": trajectory.orientation[first:],
-        "velocity": np.array(velocities, float),
+        "position": trajectory.position[frames],
+        "orientation": trajectory.orientation[frames],
+        "velocity": np.array(velocities[frames], float),
         _REPORTS: np.frombuffer(json.dumps(plain).encode(), np.uint8),
     }
     if reports and reports[0].joints is not None:

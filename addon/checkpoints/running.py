@@ -78,7 +78,8 @@ class BakeCheckpoints:
         self.seconds = 0.0
         self._bake = uuid.uuid4().hex[:8]
         self._identity: dict[str, Any] = {}
-        self._velocities: list[np.ndarray] = []
+        # of all frames that are recorded, the start pose first
+        self.velocities: list[np.ndarray] = []
         self._pieces: list[str] = []
         self._stored_frames = 0
         self._trouble = ""
@@ -95,6 +96,11 @@ class BakeCheckpoints:
         """Let the bake take the place of the one before it: the scene has it now."""
         if self.plan and self._state == files.NEXT:
             files.promote(self.plan.folder)
+
+    @property
+    def restarts(self) -> bool:
+        """Whether it begins anew in the middle of an earlier bake."""
+        return bool(self.plan and self.plan.from_frame is not None)
 
     def last_frame(self, frame_end: int) -> int:
         """The frame after which the bake ends or stops with a checkpoint."""
@@ -131,7 +137,7 @@ class BakeCheckpoints:
             return self._restart(self.plan, simulation)
         if self.plan and self.plan.resume and self.plan.read_from.exists():
             return self._resume(self.plan.read_from, simulation, frame_count)
-        self._velocities = [simulation.velocities()]
+        self.velocities = [simulation.velocities()]
         return Trajectory(*simulation.poses())
 
     def _resume(self, source: Path, simulation, frame_count):
@@ -153,7 +159,7 @@ class BakeCheckpoints:
         if self.plan and folder == self.plan.folder:  # else all of it is written anew
             self._pieces, self._stored_frames = stored["pieces"], stored["frame"]
         recording = recording.up_to(frame_count)
-        self._velocities = list(recording.velocity)
+        self.velocities = list(recording.velocity)
         return recording.trajectory()
 
     def _restart(self, plan: CheckpointPlan, simulation):
@@ -170,7 +176,7 @@ class BakeCheckpoints:
             )
         recording = read_recording(folder, stored).up_to(frame - first)
         recording = restart(simulation, recording, earlier["bodies"], earlier["joints"], self._identity["joints"])
-        self._velocities = list(recording.velocity)
+        self.velocities = list(recording.velocity)
         return recording.trajectory()
 
     def arrive(self, simulation: "Simulation", frame: int, sample) -> None:
@@ -190,17 +196,23 @@ class BakeCheckpoints:
         """Write a checkpoint if one is due after a frame; a failure to do so is kept for the end of the bake."""
         if not self.plan:
             return
-        self._velocities.append(simulation.velocities())
+        self.velocities.append(simulation.velocities())
         if self._is_due(self.plan, trajectory.frame_count):
             self.write(simulation, trajectory)
 
     def write(self, simulation: "Simulation", trajectory: "Trajectory") -> None:
-        """Write a checkpoint of the present frame, unless it is there already."""
+        """Write a checkpoint of the present frame, unless it is there already.
+
+        What is simulated beside has one of this frame or of one before; that is then what is written.
+        """
         if not self.plan or trajectory.frame_count <= self._stored_frames:
             return
         start = time.perf_counter()
+        checkpoint = simulation.checkpoint()
+        if checkpoint.frame <= self._stored_frames:
+            return
         try:
-            self._write(self.plan.folder, simulation, trajectory)
+            self._write(self.plan.folder, checkpoint, trajectory)
             self._trouble = ""
         except OSError as error:
             reason = error.strerror or str(error)
@@ -228,15 +240,14 @@ class BakeCheckpoints:
         pause = max(plan.every_seconds, self._last_cost / LARGEST_SHARE)
         return time.perf_counter() - self._last_end >= pause
 
-    def _write(self, place: Path, simulation, trajectory):
-        place.mkdir(exist_ok=True)
+    def _write(self, place: Path, checkpoint, trajectory):
+        place.mkdir(parents=True, exist_ok=True)
         if not all((place / name).exists() for name in self._pieces):  # somebody has cleared the folder
             self._pieces, self._stored_frames = [], 0
         first = self._stored_frames + 1 if self._pieces else 0
         name = files.piece_name(self._bake, first)
-        piece = piece_of(trajectory, self._velocities[first:], first)
+        piece = piece_of(trajectory, self.velocities, first, checkpoint.frame)
         files.write_file(place / name, {"first": first}, piece, compress=False)
-        checkpoint = simulation.checkpoint()
         text = {
             "identity": self._identity,
             "bake": self._bake,

@@ -16,7 +16,7 @@ from .exported_scene import ExportedBody, FrameSample, SceneExport
 from .growing_compounds import sample_growing
 from .scene_animation import give_least_scale
 from .scene_joints import breaking_load
-from .scene_poses import SceneError, finite_matrices, parents_part, rigid_poses, rotation_and_stretch
+from .scene_poses import SceneError, finite_matrices, parents_part, rigid_poses, rotation_and_stretch, vector_text
 from .scene_shapes import MeshError, ShapeReader
 
 
@@ -246,5 +246,5 @@ def gravity_of(scene, world) -> np.ndarray:
     weights = world.effector_weights
     gravity = np.array(scene.gravity, float) * (weights.gravity * weights.all)
     if not np.all(np.isfinite(gravity)):
-        raise SceneError(None, f"gravity of scene {scene.name!r} is {tuple(gravity)}; it must be finite")
+        raise SceneError(None, f"gravity of scene {scene.name!r} is {vector_text(gravity)}; it must be finite")
     return gravity

@@ -43,6 +43,7 @@ from .scene_notes import body_notes, range_notes, scene_notes
 from .scene_poses import (
     RATIO_ZERO_SCALE,
     SceneError,
+    check_rotations,
     finite_matrices,
     finite_matrix,
     matrix_with_scale,
@@ -225,6 +226,7 @@ class _SceneReader:
         """Of each object at the start: world matrix, its rigid part, that one's quaternion, stretch, parents' part."""
         evaluated = [ob.evaluated_get(self.depsgraph) for ob in objects]
         matrices = finite_matrices(evaluated, f"at frame {self.start}")
+        check_rotations(evaluated, f"at frame {self.start}")
         give_least_scale(evaluated, matrices)
         for row, ob in enumerate(objects):
             # what pops in would otherwise be a point, and sink into all else as it grows

@@ -16,6 +16,17 @@ TOLERANCE_SHEAR = 1e-4
 RATIO_ZERO_SCALE = 1e-7
 
 
+# Blender keeps the largest number of single precision where infinity was given; nothing that large is a place [m].
+INFINITE = 1e30
+# Numbers of single precision above this lie more than a degree apart: they say no angle [rad].
+LARGEST_ANGLE = 2.0**18
+_ROTATIONS = {
+    "QUATERNION": ("rotation_quaternion", "delta_rotation_quaternion"),
+    "AXIS_ANGLE": ("rotation_axis_angle",),
+}
+_EULERS = ("rotation_euler", "delta_rotation_euler")
+
+
 class SceneError(ValueError):
     """A scene that cannot be simulated. ``str()`` is one line: object, value and what to do.
 
@@ -36,7 +47,7 @@ def finite_matrices(evaluated, when) -> np.ndarray:
     """World matrices of evaluated objects [n, 4, 4]; a SceneError names the first one that is not finite."""
     numbers = (value for ob in evaluated for row in ob.matrix_world for value in row)
     matrices = np.fromiter(numbers, float, 16 * len(evaluated)).reshape(-1, 4, 4)
-    finite = np.isfinite(matrices).all(axis=(1, 2))
+    finite = (np.abs(matrices) < INFINITE).all(axis=(1, 2))  # NaN is not
     if not finite.all():
         raise _not_finite(evaluated[int(np.argmin(finite))], when)
     return matrices
@@ -47,16 +58,39 @@ def finite_matrix(evaluated, when) -> np.ndarray:
     return finite_matrices([evaluated], when)[0]
 
 
+def check_rotations(evaluated, when) -> None:
+    """Raise a SceneError for the first object whose rotation is no rotation, though its matrix is finite."""
+    for ob in evaluated:
+        for channel in _ROTATIONS.get(ob.rotation_mode, _EULERS):
+            angles = getattr(ob, channel)[: 1 if ob.rotation_mode == "AXIS_ANGLE" else None]
+            largest = INFINITE if ob.rotation_mode == "QUATERNION" else LARGEST_ANGLE
+            if not max(abs(value) for value in angles) < largest:
+                raise _bad_channel(ob, channel, when)
+
+
 def _not_finite(evaluated, when) -> SceneError:
     for channel in ("location", "rotation_euler", "rotation_quaternion", "rotation_axis_angle", "scale"):
-        values = tuple(getattr(evaluated, channel))
-        if not np.all(np.isfinite(values)):
-            bad = ", ".join(f"{value:g}" for value in values)
-            text = f"its {channel} is ({bad}) {when}; correct it, or the driver that sets it"
-            return SceneError(evaluated.name, text.replace("  ", " "))
+        if not all(abs(value) < INFINITE for value in getattr(evaluated, channel)):
+            return _bad_channel(evaluated, channel, when)
     return SceneError(
         evaluated.name, f"its world matrix is not finite {when}; look at its parents, constraints and delta transforms"
     )
+
+
+def _bad_channel(ob, channel, when) -> SceneError:
+    text = f"its {channel} is {vector_text(getattr(ob, channel))} {when}; correct it, or the driver that sets it"
+    return SceneError(ob.name, text.replace("  ", " "))
+
+
+def vector_text(values) -> str:
+    """Numbers as an error names them, "(0, 1.5, inf)"."""
+    return "(" + ", ".join(_number_text(float(value)) for value in values) + ")"
+
+
+def _number_text(value):
+    if abs(value) > INFINITE:
+        return "inf" if value > 0 else "-inf"
+    return f"{value:g}"
 
 
 def rotations_and_stretches(matrices, names):

@@ -28,7 +28,7 @@ from .missing_geometry import (
     missing_geometry,
     rod_corners,
 )
-from .scene_poses import SceneError, rotation_and_stretch
+from .scene_poses import SceneError, rotation_and_stretch, vector_text
 from .self_crossings import self_crossings
 
 # A side below this share of the longest counts as no thickness: coordinates are float32, so 1e-7 is noise, and the
@@ -394,7 +394,7 @@ class ShapeReader:
         points, face_count = self._points[key]
         if not np.all(np.isfinite(points)):
             bad = int(np.argmin(np.isfinite(points).all(axis=1)))
-            raise MeshError(f"vertex {bad} of its mesh is at {tuple(points[bad])}; correct or delete it")
+            raise MeshError(f"vertex {bad} of its mesh is at {vector_text(points[bad])}; correct or delete it")
         return points, face_count
 
     def _read_points(self, ob, source):

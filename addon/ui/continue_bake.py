@@ -1,9 +1,12 @@
 """Operators that go on from a checkpoint: to the end of the range, or anew from the current frame."""
 
+from pathlib import Path
+
 import bpy
 
 from ..bake import bake_frames
-from ..checkpoints import in_window
+from ..checkpoints import housekeeping, in_window
+from . import operators
 from .operators import BakeOperator
 
 
@@ -17,7 +20,9 @@ The motion is the same as that of a bake without a stop
     bl_options = {"UNDO"}
 
     def _work(self, scene, settings):
-        return bake_frames(scene, settings, in_window.plan_of(scene, resume=True), keeps_earlier=True)
+        return bake_frames(
+            scene, settings, in_window.plan_of(scene, resume=True), beside=self._in_window, keeps_earlier=True
+        )
 
 
 class CAIRN_OT_bake_from_current(BakeOperator, bpy.types.Operator):
@@ -31,10 +36,43 @@ bodies go on with the poses and velocities that they have there
 
     def _work(self, scene, settings):
         plan = in_window.plan_of(scene, from_frame=scene.frame_current)
-        return bake_frames(scene, settings, plan, keeps_earlier=True)
+        return bake_frames(scene, settings, plan, beside=self._in_window, keeps_earlier=True)
 
 
-CLASSES = (CAIRN_OT_continue_bake, CAIRN_OT_bake_from_current)
+class CAIRN_OT_remove_checkpoints(bpy.types.Operator):
+    """Remove the checkpoints of all files that lie where this one does. Bakes stay; they can no longer be continued, \
+or begun anew in their middle
+    """
+
+    bl_idname = "cairn.remove_checkpoints"
+    bl_label = "Remove Checkpoints"
+    bl_options = {"INTERNAL"}
+
+    @classmethod
+    def poll(cls, context):
+        return operators.running is None and bool(bpy.data.filepath)
+
+    def invoke(self, context, event):
+        return context.window_manager.invoke_confirm(self, event)
+
+    def execute(self, context):
+        usage = housekeeping.remove_all(Path(bpy.data.filepath))
+        self.report({"INFO"}, f"Removed checkpoints of {usage_text(usage)}")
+        operators.redraw(context)
+        return {"FINISHED"}
+
+
+def usage_text(usage):
+    """What checkpoints take: "3 scenes, 34 MB"."""
+    scenes = "1 scene" if usage.count == 1 else f"{usage.count:,} scenes"
+    return f"{scenes}, {max(usage.size / 1e6, 0.1):,.{0 if usage.size > 1e7 else 1}f} MB"
+
+
+CLASSES = (
+    CAIRN_OT_remove_checkpoints,
+    CAIRN_OT_continue_bake,
+    CAIRN_OT_bake_from_current,
+)
 
 
 def register():

@@ -124,7 +124,10 @@ class CAIRN_OT_go_to_worst(bpy.types.Operator):
 
 def noted_names(context, source, place):
     """Objects of a note that the panel shows; none where the list has changed meanwhile."""
-    notes = json.loads(getattr(context.window_manager.cairn, source) or "{}").get("notes", [])
+    known = (
+        operators.check_of(context) if source == "check" else json.loads(context.window_manager.cairn.status or "{}")
+    )
+    notes = known.get("notes", [])
     return notes[place][2] if place < len(notes) else []
 
 

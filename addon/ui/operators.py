@@ -7,15 +7,17 @@ scene runs in the same way, since the search for overlaps may have to compile fi
 """
 
 import contextlib
+import functools
 import json
 import textwrap
 import time
 
 import bpy
+from bpy.app.translations import pgettext_iface as iface_
 from bpy.props import BoolProperty
 
-from ..bake import BakeStopped, bake_frames
-from ..checkpoints import in_window
+from ..bake import SECONDS_TO_WAIT, BakeStopped, bake_frames
+from ..checkpoints import in_window as checkpoints
 from ..read.early_notes import nothing_to_bake
 from ..read.notes import grouped_notes, note_of
 from ..read.scene_check import check_scene
@@ -59,6 +61,16 @@ VIEW_EVENTS = {
     "NUMPAD_MINUS",
 }
 
+# Events that say nothing of what somebody wants.
+SILENT_EVENTS = {
+    *("LEFT_CTRL", "RIGHT_CTRL", "LEFT_SHIFT", "RIGHT_SHIFT", "LEFT_ALT", "RIGHT_ALT", "OSKEY"),
+    *("NONE", "TIMER_REPORT", "TIMER_AUTOSAVE", "TIMER_JOBS", "TIMER0", "TIMER1", "TIMER2", "TIMERREGION"),
+}
+# Why a click did nothing is said for so long [s].
+SECONDS_OF_REMARK = 4.0
+# Width of the names of a sidebar's tabs, at its edge, at a scale of 1 [pixels].
+WIDTH_OF_TABS = 22
+
 # The progress of what runs in the window, for the panel; None if nothing runs.
 running = None
 
@@ -73,6 +85,27 @@ def scene_bodies(scene):
 HINT_BEFORE_FRAMES = "ESC stops"
 # ... and once all frames are there.
 HINT_WRITING = "All frames are kept"
+
+
+def is_let_through(event, window):
+    """Whether an event reaches the window while a bake runs: to look around, to save, and to press *Stop*."""
+    if event.type in VIEW_EVENTS:
+        # Ctrl and the wheel change the number under the mouse
+        return not (event.ctrl and event.type.startswith("WHEEL"))
+    if event.type == "S" and event.ctrl and not event.shift and not event.alt:
+        return bool(bpy.data.filepath)  # between two steps the file is sound
+    return event.type == "LEFTMOUSE" and is_on_panel(window, event.mouse_x, event.mouse_y)
+
+
+def is_on_panel(window, x, y):
+    """Whether a place of the window is on Cairn's tab of a sidebar, where nothing can be changed while a bake runs."""
+    tabs = WIDTH_OF_TABS * bpy.context.preferences.system.ui_scale
+    regions = [region for area in window.screen.areas for region in area.regions if region.type == "UI"]
+    return any(
+        region.x <= x < region.x + region.width - tabs and region.y <= y < region.y + region.height
+        for region in regions
+        if region.active_panel_category == "Cairn"
+    )
 
 
 class SceneOperator:
@@ -104,7 +137,8 @@ class StepsOperator(SceneOperator):
         self._begin(context)
         try:
             while True:
-                next(self._steps)
+                if next(self._steps).waits:
+                    time.sleep(SECONDS_TO_WAIT)
         except StopIteration as end:
             return self._finish(context, result=end.value)
         except Exception as error:
@@ -118,21 +152,24 @@ class StepsOperator(SceneOperator):
             return self.execute(context)
         if context.screen.is_animation_playing:
             bpy.ops.screen.animation_cancel(restore_frame=False)
-        self._begin(context)
+        self._begin(context, in_window=True)
         running["timer"] = context.window_manager.event_timer_add(TICK_INTERVAL, window=context.window)
         context.window_manager.modal_handler_add(self)
         self._show(context, "Reading the scene")
         return {"RUNNING_MODAL"}
 
     def modal(self, context, event):
-        if event.type in {"ESC", "RIGHTMOUSE"} and event.value == "PRESS":
-            self._stopping = True
-            self._show(context, "Stopping", immediately=True)
+        if event.type == "ESC" and event.value == "PRESS":
+            self._stop(context)
             return {"RUNNING_MODAL"}
         if event.type != "TIMER":
-            # Ctrl and the wheel change the number under the mouse.
-            looking = event.type in VIEW_EVENTS and not (event.ctrl and event.type.startswith("WHEEL"))
-            return {"PASS_THROUGH"} if looking else {"RUNNING_MODAL"}
+            if is_let_through(event, context.window):
+                return {"PASS_THROUGH"}
+            if event.value == "PRESS" and event.type not in SILENT_EVENTS:
+                self._remark(context)
+            return {"RUNNING_MODAL"}
+        if running["stop"] and not self._stopping:
+            self._stop(context)
         try:
             self._tick(context)
         except StopIteration as end:
@@ -141,19 +178,33 @@ class StepsOperator(SceneOperator):
             return self._finish(context, error=error)
         return {"RUNNING_MODAL"}
 
+    def _stop(self, context):
+        self._stopping = True
+        self._show(context, "Stopping", immediately=True)
+
+    def _remark(self, context):
+        """Say why a click or a key does nothing now."""
+        running["remark"] = iface_("Only looking around works while {} runs; ESC stops it").format(
+            iface_(self._task[0].lower() + self._task[1:])
+        )
+        self._remark_until = time.perf_counter() + SECONDS_OF_REMARK
+        self._show(context, running["text"], immediately=True)
+
     def cancel(self, context):
         """Blender ends the operator: another file, quitting, the extension switched off."""
         self._finish(context)
 
-    def _begin(self, context):
+    def _begin(self, context, in_window=False):
         global running
         session = context.window_manager.cairn
         session.error = session.error_object = session.check = ""  # what an earlier bake has said
         self._scene_name = context.scene.name
+        self._in_window = in_window
         self._steps = self._work(context.scene, BakeSettings.from_scene(context.scene))
         self._stages = set()
         self._stopping = False
         self._stop_thrown = False
+        self._remark_until = 0.0
         self._drawn = self._left = 0.0
         self._ended = time.perf_counter()
         self._redraw_interval = REDRAW_INTERVAL
@@ -163,6 +214,8 @@ class StepsOperator(SceneOperator):
             "factor": 0.0,
             "task": self._task,
             "hint": HINT_BEFORE_FRAMES,
+            "remark": "",
+            "stop": False,
             "timer": None,
             "steps": self._steps,
         }
@@ -188,7 +241,7 @@ class StepsOperator(SceneOperator):
             # A stage is shown before it begins: loading Numba takes a second, and draws nothing. Animation and
             # simulation take turns, of which only the first is shown at once.
             begins = progress.stage not in self._stages
-            if begins or time.perf_counter() - start > time_slice:
+            if begins or progress.waits or time.perf_counter() - start > time_slice:
                 break
         self._stages.add(progress.stage)
         text = f"Stopping: {progress.text}" if self._stopping else progress.text
@@ -204,13 +257,15 @@ class StepsOperator(SceneOperator):
     def _show(self, context, text, factor=None, immediately=False):
         """Say where the work is, in the panels and the status bar."""
         running["text"] = text
+        if time.perf_counter() > self._remark_until:
+            running["remark"] = ""
         if factor is not None:
             running["factor"] = factor
         if time.perf_counter() - self._drawn < self._redraw_interval and not immediately:
             return
         self._drawn = time.perf_counter()
         if context.workspace is not None:
-            context.workspace.status_text_set(f"Cairn: {text}        {running['hint']}")
+            context.workspace.status_text_set(f"Cairn: {text}        {running['remark'] or iface_(running['hint'])}")
         redraw(context)
 
     def _finish(self, context, result=None, error=None):
@@ -246,9 +301,10 @@ class BakeOperator(StepsOperator):
     _task = "A bake"
     _hint = "ESC stops and keeps the frames so far"
 
-    def _begin(self, context):
+    def _begin(self, context, in_window=False):
         since_bake.record(context.scene)
-        super()._begin(context)
+        checkpoints.tidy(context.scene)
+        super()._begin(context, in_window)
 
     def _conclude(self, context, result):
         if result is None or not result.reports:
@@ -282,7 +338,7 @@ class CAIRN_OT_bake(BakeOperator, bpy.types.Operator):
         return cls.bl_description + (". The present bake is replaced" if context.scene.cairn.is_baked else "")
 
     def _work(self, scene, settings):
-        return bake_frames(scene, settings, in_window.plan_of(scene), keeps_earlier=True)
+        return bake_frames(scene, settings, checkpoints.plan_of(scene), beside=self._in_window, keeps_earlier=True)
 
 
 class CAIRN_OT_delete_bake(SceneOperator, bpy.types.Operator):
@@ -371,16 +427,49 @@ def forget_outdated(context):
 
 def remember_check(context, scene_name, report):
     """Keep what the panel says of a scene: numbers and grouped notes of a bake's report."""
+    context.window_manager.cairn.check = json.dumps({"scene": scene_name, **_check_of_report(report)})
+
+
+def _check_of_report(report):
     notes = [note_of(entry) for entry in report["notes"]]
-    context.window_manager.cairn.check = json.dumps(
-        {
-            "scene": scene_name,
-            "bodies": report["totals"]["bodies"],
-            "moving": report["totals"]["moving"],
-            "joints": report["totals"]["joints"],
-            "notes": grouped_notes(notes),
-        }
-    )
+    return {
+        "bodies": report["totals"]["bodies"],
+        "moving": report["totals"]["moving"],
+        "joints": report["totals"]["joints"],
+        "notes": grouped_notes(notes),
+    }
+
+
+def check_of(context):
+    """What is known of the present scene: of the last check in this session, or of its bake, with which it is kept."""
+    facts = context.scene.cairn
+    check = json.loads(context.window_manager.cairn.check or "{}")
+    if check.get("scene") == context.scene.name:
+        return check
+    return _check_of_bake(facts.report) if facts.is_baked and facts.report and running is None else {}
+
+
+@functools.lru_cache(maxsize=4)
+def _check_of_bake(text):
+    """Of a bake's report as it is stored; drawing asks this."""
+    report = json.loads(text)
+    return _check_of_report(report) if "notes" in report else {}
+
+
+class CAIRN_OT_stop(bpy.types.Operator):
+    """Stop what is running, as ESC does: a bake keeps the frames that it has so far"""
+
+    bl_idname = "cairn.stop"
+    bl_label = "Stop"
+    bl_options = {"INTERNAL"}
+
+    @classmethod
+    def poll(cls, context):
+        return running is not None and not running["stop"]
+
+    def execute(self, context):
+        running["stop"] = True
+        return {"FINISHED"}
 
 
 class CAIRN_OT_use_scene_range(bpy.types.Operator):
@@ -491,6 +580,7 @@ CLASSES = (
     CAIRN_OT_bake,
     CAIRN_OT_delete_bake,
     CAIRN_OT_check_scene,
+    CAIRN_OT_stop,
     CAIRN_OT_use_scene_range,
     CAIRN_OT_clear_error,
     CAIRN_OT_copy_system_information,

@@ -6,27 +6,33 @@ window manager (operators.py).
 
 import json
 import textwrap
-from itertools import groupby
+from pathlib import Path
 
 import bpy
 from bl_ui.utils import PresetPanel
 from bpy.app.translations import pgettext_iface as iface_
 
+from ..checkpoints import housekeeping
 from ..joint_kinds import OPEN_AXES, SERVO_AXES, joints_sentence
 from ..read.early_notes import nothing_to_bake
 from ..read.scene_notes import OUTSIDE
 from ..settings import VARIANT_NAMES, friction_mismatch, why_without
 from . import operators
+from .continue_bake import usage_text
 from .operators import is_baked, scene_bodies, sentence
 
 # Average width of a letter of the panel's font at a scale of 1 [pixels].
 LETTER_WIDTH = 7.5
 # Narrower panels have no room for the longest names of properties beside their values [pixels at a scale of 1].
 WIDTH_FOR_NAMES = 260
-LINES_OF_NOTES = 12
+# Share of a wider panel that Blender gives to names, letters of a value, and what a panel has at its sides [pixels].
+SHARE_OF_NAMES, LETTERS_OF_VALUE, MARGIN = 0.4, 9, 40
+# Notes may be many: they stand below Solver and Wedge.
+LAST = 10
+LINES_OF_NOTES = 6
 LINES_OF_ERROR = 8
 # Words with which a note's text goes on from the name of its object.
-VERBS_OF_NOTES = ("is", "has", "starts", "joins", "broke", "may")
+VERBS_OF_NOTES = ("is", "has", "starts", "joins", "broke", "may", "turns")
 
 
 class CAIRN_PT_presets(PresetPanel, bpy.types.Panel):
@@ -59,7 +65,7 @@ class _Bake:
         lay_out(layout, context)
         scene = context.scene
         if scene.rigidbody_world is None:
-            layout.operator("rigidbody.world_add")
+            draw_first_steps(layout, context)
             if is_baked(context):  # the world was removed; its bake plays on
                 layout.operator("cairn.delete_bake", icon="TRASH")
             return
@@ -117,9 +123,9 @@ class _Parts:
         column = layout.column()
         column.enabled = operators.running is None
         column.active = context.object.rigid_body.type == "ACTIVE"
-        column.prop(context.object.cairn, "concavity")
-        column.prop(context.object.cairn, "maximal_parts")
-        column.prop(context.object.cairn, "repair_resolution")
+        draw_option(column, context, context.object.cairn, "concavity")
+        draw_option(column, context, context.object.cairn, "maximal_parts")
+        draw_option(column, context, context.object.cairn, "repair_resolution")
 
 
 class _Joint:
@@ -138,59 +144,59 @@ class _Joint:
         column = layout.column()
         column.enabled = operators.running is None
         column.active = constraint.enabled
-        column.prop(extras, "kind")
+        draw_option(column, context, extras, "kind")
         if extras.kind == "BLENDER":
-            draw_axes(column, constraint.type, extras)
+            draw_axes(column, context, constraint.type, extras)
         else:
-            draw_kind(column, extras)
+            draw_kind(column, context, extras)
 
 
-def draw_axes(column, kind, extras):
+def draw_axes(column, context, kind, extras):
     """Friction, servos and soft limits of the axes that a type of constraint leaves free."""
     free = OPEN_AXES.get(kind, ())
     if kind == "POINT":
-        column.prop(extras, "friction_torque")
+        draw_option(column, context, extras, "friction_torque")
         return
     for word, axes, target, friction, largest in (
         ("lin", range(3), "servo_position", "friction_force", "servo_force"),
         ("ang", range(3, 6), "servo_angle", "friction_torque", "servo_torque"),
     ):
         if kind != "MOTOR" and not set(axes).isdisjoint(free):
-            column.prop(extras, friction)
+            draw_option(column, context, extras, friction)
         if not set(axes).isdisjoint(SERVO_AXES.get(kind, ())):
-            column.prop(extras, f"use_servo_{word}")
+            draw_option(column, context, extras, f"use_servo_{word}")
             servo = column.column(align=True)
             servo.active = getattr(extras, f"use_servo_{word}")
-            servo.prop(extras, target)
-            servo.prop(extras, largest)
+            draw_option(servo, context, extras, target)
+            draw_option(servo, context, extras, largest)
     if free and kind != "MOTOR":
-        column.prop(extras, "use_soft_limits")
+        draw_option(column, context, extras, "use_soft_limits")
         soft = column.column(align=True)
         soft.active = extras.use_soft_limits
         for word, axes in (("lin", range(3)), ("ang", range(3, 6))):
             if not set(axes).isdisjoint(free):
-                soft.prop(extras, f"limit_stiffness_{word}")
-                soft.prop(extras, f"limit_damping_{word}")
+                draw_option(soft, context, extras, f"limit_stiffness_{word}")
+                draw_option(soft, context, extras, f"limit_damping_{word}")
     if not free:
-        label(column, iface_("Nothing more for this type"), "INFO")
+        draw_lines(column, context, iface_("Nothing more for this type"), "INFO")
 
 
-def draw_kind(column, extras):
+def draw_kind(column, context, extras):
     """Settings of a kind that Blender lacks."""
     if extras.kind == "CONE_TWIST":
-        column.prop(extras, "cone_angle")
-        column.prop(extras, "twist_angle")
-        column.prop(extras, "friction_torque")
+        draw_option(column, context, extras, "cone_angle")
+        draw_option(column, context, extras, "twist_angle")
+        draw_option(column, context, extras, "friction_torque")
     elif extras.kind == "ROPE":
-        column.prop(extras, "rope_end")
-        column.prop(extras, "use_rope_length")
+        draw_option(column, context, extras, "rope_end")
+        draw_option(column, context, extras, "use_rope_length")
         length = column.column()
         length.active = extras.use_rope_length
-        length.prop(extras, "rope_length")
+        draw_option(length, context, extras, "rope_length")
     elif extras.kind == "GEAR":
-        column.prop(extras, "gear_ratio")
+        draw_option(column, context, extras, "gear_ratio")
     else:
-        column.prop(extras, "rack_radius")
+        draw_option(column, context, extras, "rack_radius")
 
 
 def draw_settings(layout, context):
@@ -230,25 +236,38 @@ def draw_solver(layout, context):
     column.enabled = operators.running is None
     for name in ("method", "friction", "tolerance", "max_iterations", "threads", "use_checkpoints"):
         draw_option(column, context, settings, name)
-    # variants of the solver, greyed out with the reason where it has none
-    owned = groupby(VARIANT_NAMES, lambda name: why_without(name, settings.method, settings.friction))
-    for reason, names in owned:
-        part = layout.column(align=True)
-        part.enabled = not reason and operators.running is None
-        for name in names:
-            draw_option(part, context, settings, name)
-        for line in wrapped(context, sentence(reason), 3):
-            label(part, line)
+    draw_checkpoints(layout)
+    # those of other solvers are not shown
+    for name in VARIANT_NAMES:
+        if not why_without(name, settings.method, settings.friction):
+            draw_option(column, context, settings, name)
+
+
+def draw_checkpoints(layout):
+    """What checkpoints take beside this file, and a button that removes them."""
+    usage = housekeeping.usage_of(Path(bpy.data.filepath)) if bpy.data.filepath else None
+    if usage is None or not usage.count:
+        return
+    text = iface_("Remove Checkpoints ({})").format(usage_text(usage))
+    layout.operator("cairn.remove_checkpoints", text=text, icon="TRASH", translate=False)
 
 
 def draw_option(column, context, owner, name):
-    """A property; the name of a choice stands above it in a narrow panel, which would cut it."""
+    """A property; its name stands above it where there is no room for it beside the value, or within the field."""
     option = owner.bl_rna.properties[name]
-    if is_narrow(context) and option.type == "ENUM":
+    if option.type != "BOOLEAN" and not has_room(context, iface_(option.name), option.type == "ENUM"):
         column.label(text=option.name)
         column.prop(owner, name, text="")
     else:
         column.prop(owner, name)
+
+
+def has_room(context, name, is_choice):
+    """Whether the name of a property is not cut beside its value, or in a narrow panel within the field."""
+    if is_narrow(context):
+        # a choice shows its value alone there
+        return not is_choice and (len(name) + LETTERS_OF_VALUE) * LETTER_WIDTH < panel_width(context) - MARGIN
+    return len(name) * LETTER_WIDTH < SHARE_OF_NAMES * panel_width(context)
 
 
 def draw_mismatch(layout, context):
@@ -268,21 +287,24 @@ def draw_bake(layout, context):
     if running is not None:
         # a bar's text does not wrap
         narrow = is_narrow(context)
-        layout.progress(factor=running["factor"], text="" if narrow else running["text"])
+        row = layout.row(align=True)
+        row.progress(factor=running["factor"], text="" if narrow else running["text"])
+        if context.area.type == "VIEW_3D":  # elsewhere clicks do not arrive
+            row.operator("cairn.stop", text="", icon="CANCEL")
         draw_lines(layout, context, running["text"] if narrow else "", "NONE", 2)
-        draw_lines(layout, context, iface_(running["hint"]), "NONE", 0)
+        draw_lines(layout, context, running["remark"] or iface_(running["hint"]), "NONE", 0)
         return
     bodies = scene_bodies(scene)
     count = len(bodies.all_objects) if bodies is not None else 0
     reason = nothing_to_bake(scene)
     if count and not is_baked(context):
-        label(layout, counted(count), "INFO")
+        draw_lines(layout, context, counted(count), "INFO")
     status = status_of(context)
-    draw_lines(layout, context, reason, "INFO")
-    if reason:
-        row = layout.row(align=True)
-        row.operator("rigidbody.objects_add", text="Add Active").type = "ACTIVE"
-        row.operator("rigidbody.objects_add", text="Add Passive").type = "PASSIVE"
+    if reason and not count:
+        draw_first_steps(layout, context)
+    elif reason:
+        draw_lines(layout, context, iface_(reason), "INFO")
+        draw_adding(layout)
     draw_grouped(layout, context, "status", status.get("notes", ()))
     outdated = status.get("outdated", "")
     draw_lines(layout, context, outdated, "FILE_REFRESH")
@@ -294,6 +316,22 @@ def draw_bake(layout, context):
     if is_baked(context):
         row.operator("cairn.delete_bake", text="", icon="TRASH")
     draw_continue(layout, context, status)
+
+
+def draw_first_steps(layout, context):
+    """What to do in an empty scene: something ready-made, or bodies of one's own."""
+    text = iface_(
+        "To try it: Add > Cairn, then Bake. For your own scene: select meshes, make some Active and the floor Passive"
+    )
+    draw_lines(layout, context, text, "INFO")
+    layout.menu("VIEW3D_MT_cairn_add", text="Ready-Made Scene", icon="ADD")
+    draw_adding(layout)
+
+
+def draw_adding(layout):
+    row = layout.row(align=True)
+    row.operator("rigidbody.objects_add", text="Add Active").type = "ACTIVE"
+    row.operator("rigidbody.objects_add", text="Add Passive").type = "PASSIVE"
 
 
 def draw_continue(layout, context, status):
@@ -381,13 +419,13 @@ def draw_summary(layout, context):
     text = iface_("Frames {:d}-{:d}").format(facts.baked_start, facts.baked_end)
     if facts.baked_end < facts.requested_end:
         text = iface_("Frames {:d}-{:d} of {:d}").format(facts.baked_start, facts.baked_end, facts.requested_end)
-    column.label(text=text, icon="ERROR" if facts.has_warnings else "CHECKMARK", translate=False)
+    draw_lines(column, context, text, "ERROR" if facts.has_warnings else "CHECKMARK")
     for line in wrapped(context, facts.summary, 3):
         column.label(text=line, icon="BLANK1", translate=False)
     if facts.worst_object:
         layout.operator("cairn.go_to_worst", icon="VIEWZOOM")
     if context.scene.rigidbody_world.enabled:
-        label(layout, iface_("Blender's own simulation is on and moves the objects"), "ERROR")
+        draw_lines(layout, context, iface_("Blender's own simulation is on and moves the objects"), "ERROR")
 
 
 def draw_waiting(layout, context):
@@ -405,13 +443,13 @@ def counted(bodies):
 
 def draw_notes(layout, context):
     """What the last check or bake of this scene has found."""
-    check = json.loads(context.window_manager.cairn.check or "{}")
-    if check.get("scene") != context.scene.name:
+    check = operators.check_of(context)
+    if not check:
         return
     moves = iface_("{:,d} of them moves" if check["moving"] == 1 else "{:,d} of them move").format(check["moving"])
     text = f"{counted(check['bodies'])}, {moves}"
     column = layout.column(align=True)
-    column.label(text=text, icon="RIGID_BODY", translate=False)
+    draw_lines(column, context, text, "RIGID_BODY")
     joints = joints_sentence(check.get("joints", {}))
     for i, line in enumerate(wrapped(context, joints, 3)):
         column.label(text=line, icon="BLANK1" if i else "RIGID_BODY_CONSTRAINT", translate=False)
@@ -469,6 +507,7 @@ class SCENE_PT_cairn_solver(_Solver, _InScene, bpy.types.Panel):
 
 
 class SCENE_PT_cairn_check(_Check, _InScene, bpy.types.Panel):
+    bl_order = LAST
     bl_parent_id = "SCENE_PT_cairn"
 
 
@@ -506,6 +545,7 @@ class VIEW3D_PT_cairn_parts(_Parts, _InSidebar, bpy.types.Panel):
 
 
 class VIEW3D_PT_cairn_check(_Check, _InSidebar, bpy.types.Panel):
+    bl_order = LAST
     bl_parent_id = "VIEW3D_PT_cairn"
 
 

@@ -75,13 +75,13 @@ _lines = []
 
 @functools.cache
 def documentation():
-    """Where the documentation is: the zip's website, in a copy of the repository the guide there; empty if neither.
+    """Where the documentation is: the zip's website, else the pages in it; in a copy of the repository the guide there.
 
     Looked up once, as Blender draws all the time.
     """
     manifest = tomllib.loads((runtime.ROOT / "blender_manifest.toml").read_text(encoding="utf-8"))
-    guide = runtime.ROOT / "docs" / "guide" / "README.md"
-    return manifest.get("website") or (guide.as_uri() if guide.is_file() else "")
+    places = runtime.ROOT / "pages" / "docs" / "guide" / "README.html", runtime.ROOT / "docs" / "guide" / "README.md"
+    return manifest.get("website") or next((place.as_uri() for place in places if place.is_file()), "")
 
 
 def versions():

@@ -20,7 +20,7 @@ from ..read.scene_poses import SceneError
 from ..wedge.local import LocalTasks
 from ..wedge.plan import WedgePlan, file_hash, read_plan
 from ..wedge.table import write_sheet, write_table
-from ..wedge.targets import jitter, rigid_bodies, set_properties
+from ..wedge.targets import jitter, rigid_bodies, set_properties, try_properties
 from ..wedge.variants import WedgeError, make_variants, parse_vary
 from . import operators
 from .operators import SceneOperator, StepsOperator, redraw, show_error
@@ -154,6 +154,8 @@ class CAIRN_OT_wedge(StepsOperator, bpy.types.Operator):
 def bake_variants(scene):
     """Run all tasks, as a generator of BakeProgress; returns (plan, folder, tasks that failed, whether stopped)."""
     plan = plan_of(scene)
+    for variant in plan.variants:  # what cannot be set is refused before the first one starts
+        try_properties(scene, variant.values)
     folder = folder_of(plan)
     try:
         folder.mkdir(exist_ok=True)
@@ -170,7 +172,8 @@ def bake_variants(scene):
                 if end.code != 0:
                     failed.append(end)
             share = (done + tasks.under_way) / total
-            yield BakeProgress("wedge", done, total, f"{done} of {total} variants, {share:.0%}", share)
+            text = f"{done} of {total} variants done, {tasks.running} at work, {share:.0%} of all"
+            yield BakeProgress("wedge", done, total, text, share)
             time.sleep(_PAUSE)
     except (BakeStopped, KeyboardInterrupt):
         stopped = True

@@ -121,6 +121,11 @@ class LocalTasks:
         return ended
 
     @property
+    def running(self) -> int:
+        """How many tasks run."""
+        return len(self._running)
+
+    @property
     def under_way(self) -> float:
         """How many bakes those are that run, each counted as far as it is."""
         return sum(task.share() for task in self._running)

@@ -1,5 +1,7 @@
 """The properties that can be varied: those of the panel, of rigid bodies, and whatever an object or a scene holds."""
 
+import contextlib
+import difflib
 import math
 import re
 import zlib
@@ -26,6 +28,8 @@ _LAST = re.compile(
 )
 # Single precision.
 _RATIO_SAME = 1e-6
+# What was set while values are only tried, to be put back; None else.
+_tried: list | None = None
 
 
 def set_properties(scene, values: dict) -> None:
@@ -37,6 +41,19 @@ def set_properties(scene, values: dict) -> None:
     """
     for name, value in sorted(values.items(), key=lambda item: item[0].startswith("object:")):
         set_property(scene, name, value)
+
+
+def try_properties(scene, values: dict) -> None:
+    """Set all that a variant varies as a trial, and put it back: raises what ``set_properties`` would."""
+    global _tried
+    _tried = []
+    try:
+        set_properties(scene, values)
+    finally:
+        tried, _tried = _tried, None
+        for holder, parts, before in reversed(tried):
+            with contextlib.suppress(ValueError, TypeError, AttributeError, KeyError, IndexError):
+                _write(holder, parts, before)
 
 
 def set_property(scene, name: str, value) -> None:
@@ -73,10 +90,11 @@ def set_property(scene, name: str, value) -> None:
     elif _holds(scene.cairn, _PANEL_NAMES.get(name, name)):
         _set_of_panel(scene, name, value)
     else:
+        known = [*_shown(bpy.types.RigidBodyObject), *_shown(scene.cairn), *_PANEL_NAMES, *_SHAPE_NAMES]
         raise SceneError(
             None,
-            f"there is no property {name!r} to vary; there are those of the panel, those of rigid bodies, and "
-            "object:NAME.PROPERTY, world:PROPERTY and scene:PROPERTY",
+            f"there is no property {name!r} to vary{_meant(name, known)}; there are those of the panel, those of rigid "
+            "bodies, and object:NAME.PROPERTY, world:PROPERTY and scene:PROPERTY",
         )
 
 
@@ -84,6 +102,17 @@ def _holds(owner, path) -> bool:
     """Whether a path begins with a property of this owner that its panel shows."""
     found = owner.bl_rna.properties.get(re.split(r"[.\[]", path, maxsplit=1)[0])
     return found is not None and not found.is_hidden and found.identifier not in {"name", "rna_type"}
+
+
+def _shown(owner) -> list[str]:
+    """Names of the properties that an owner's panel shows."""
+    return [found.identifier for found in owner.bl_rna.properties if _holds(owner, found.identifier)]
+
+
+def _meant(name, known) -> str:
+    """A hint at the nearest of some names; empty where none is near."""
+    near = difflib.get_close_matches(name, known, n=1)
+    return f", perhaps {near[0]!r}" if near else ""
 
 
 def _set_of_panel(scene, name, value):
@@ -129,7 +158,8 @@ def _set_of_object(scene, full_name, rest, value):
     names = [rest[:place] for place, letter in enumerate(rest) if letter in ".["]
     ob = next((scene.objects[name] for name in reversed(names) if name in scene.objects), None)
     if ob is None:
-        raise SceneError(None, f"{full_name}: there is no such object in the scene")
+        meant = _meant(rest.rpartition(".")[0] or rest, list(scene.objects.keys()))
+        raise SceneError(None, f"{full_name}: there is no such object in the scene{meant}")
     path = rest[len(ob.name) :].removeprefix(".")
     for holder in ("rigid_body", "rigid_body_constraint"):
         owner = getattr(ob, holder)
@@ -155,6 +185,9 @@ def _set(owner, path, value, name, block, prefix):
         raise SceneError(None, f"{name}: it is keyed or driven, which would win; remove its keys to vary it")
     try:
         holder = owner.path_resolve(parts["owner"]) if parts["owner"] else owner
+        missing = parts["name"] and hasattr(holder, "bl_rna") and not hasattr(holder, parts["name"])
+        if missing and (meant := _meant(parts["name"], _names_of(owner, holder, block))):
+            raise SceneError(None, f"{name}: there is no property {parts['name']!r}{meant}")
         read = _write(holder, parts, value)
     except (ValueError, TypeError, AttributeError, KeyError, IndexError) as error:
         reason = " ".join(str(error).split()).removeprefix("bpy_struct: item.attr = val: ")
@@ -163,15 +196,31 @@ def _set(owner, path, value, name, block, prefix):
         raise SceneError(None, f"{name}: it cannot be {value!r}; the nearest that it can be is {read!r}")
 
 
+def _names_of(owner, holder, block):
+    """Names that may be meant: those of an owner, and of the body or joint where it is the object itself."""
+    names = list(holder.bl_rna.properties.keys())
+    for part in ("rigid_body", "rigid_body_constraint"):
+        if owner == block and getattr(block, part, None) is not None:
+            names += _shown(getattr(block, part))
+    return names
+
+
 def _write(holder, parts, value):
     if parts["name"]:
         before = getattr(holder, parts["name"])
+        _note_tried(holder, parts, before)
         _check_range(holder, parts["name"], value)
         setattr(holder, parts["name"], _of_kind(before, value))
         return getattr(holder, parts["name"])
     place = int(parts["index"]) if parts["index"] else parts["key"]
+    _note_tried(holder, parts, holder[place])
     holder[place] = _of_kind(holder[place], value)
     return holder[place]
+
+
+def _note_tried(holder, parts, before):
+    if _tried is not None:
+        _tried.append((holder, parts, before))
 
 
 def _check_range(holder, name, value):

@@ -12,7 +12,7 @@ import numpy as np
 from mathutils import Euler
 
 from ..read.scene_poses import SceneError
-from . import blender_world, channels, fcurves, since_bake
+from . import blender_world, channels, fcurves, since_bake, spin
 from . import earlier_animation as earlier
 
 # Number of objects whose poses become keys together: bounds the memory, and is one tick of the progress.
@@ -55,7 +55,8 @@ class _Motion:
     object_name: str
     frames: np.ndarray  # [n]
     location: np.ndarray  # [n, 3] [m]
-    rotation: np.ndarray  # [n, 3 or 4]
+    turning_frames: np.ndarray  # [m], those of ``frames`` and others between them
+    rotation: np.ndarray  # [m, 3 or 4]
     keep_curves: bool  # keys of the user's curves before frames[0] go on
 
 
@@ -77,9 +78,9 @@ def check_writable(scene, object_names):
             raise SceneError(name, "one of its NLA tracks plays solo; switch Solo off")
 
 
-def write_trajectory(scene, export, trajectory, samples=(), lead_in=None):
+def write_trajectory(scene, export, trajectory, samples=(), lead_in=None, turns=None):
     """Write a trajectory as keyframes; see ``write_steps``."""
-    steps = write_steps(scene, export, trajectory, samples, lead_in)
+    steps = write_steps(scene, export, trajectory, samples, lead_in, turns)
     while True:
         try:
             next(steps)
@@ -88,7 +89,7 @@ def write_trajectory(scene, export, trajectory, samples=(), lead_in=None):
             return
 
 
-def write_steps(scene, export, trajectory, samples=(), lead_in=None):
+def write_steps(scene, export, trajectory, samples=(), lead_in=None, turns=None):
     """Write a trajectory as keyframes, as a generator of (objects done, objects).
 
     Nothing in the scene changes before the last step; closing the generator earlier leaves no trace. Between steps it
@@ -105,6 +106,8 @@ def write_steps(scene, export, trajectory, samples=(), lead_in=None):
         What was animated in each frame of the trajectory; empty if nothing was.
     lead_in : dict of str to LeadIn, optional
         Evaluated motion before ``export.frame_start``, for objects that need it.
+    turns : dict of int to dict, optional
+        By frame of the trajectory the bodies that turn far in it, as of ``fast_turns``.
 
     Returns
     -------
@@ -123,7 +126,7 @@ def write_steps(scene, export, trajectory, samples=(), lead_in=None):
     since_bake.settle(scene)
     for obj in earlier.baked_objects(scene):
         earlier.keep_edits(obj)
-    poses = _Poses(export, trajectory, samples)
+    poses = _Poses(export, trajectory, samples, turns or {})
     actions = {}  # object name -> action name
     try:
         for start in range(0, len(moving), CHUNK):
@@ -214,12 +217,20 @@ def refresh(scene):
 class _Poses:
     """World and parents' matrices of the moving bodies at all frames of a trajectory."""
 
-    def __init__(self, export, trajectory, samples):
+    def __init__(self, export, trajectory, samples, turns):
         self.bodies = {body.object_name: body for body in export.bodies if body.moves}
         self.position, self.orientation = trajectory.position, trajectory.orientation
         self.samples = list(samples)[: trajectory.frame_count]
         self.frames = export.frame_start + np.arange(len(self.position))
         self._rotations = {}
+        self._turns = {}
+        for frame, of_frame in turns.items():
+            for body, turn in of_frame.items():
+                self._turns.setdefault(body, {})[frame] = turn
+
+    def turns(self, body):
+        """Turns of a body that are far, by frame of the trajectory."""
+        return self._turns.get(body.index, {})
 
     def load(self, bodies):
         """Compute the rotations of some bodies together, and forget the others."""
@@ -283,7 +294,10 @@ def _motions(objects, bodies, poses, lead_in):
             continue
         obj = objects[body.object_name]
         prepared = _prepare(obj, body, poses, first, lead_in.get(body.object_name))
-        groups.setdefault((obj.rotation_mode, len(prepared.frames)), []).append(prepared)
+        if any(frame > prepared.first for frame in prepared.turns):
+            yield _turning_motion(prepared, obj.rotation_mode)
+        else:
+            groups.setdefault((obj.rotation_mode, len(prepared.frames)), []).append(prepared)
     for (mode, _), group in groups.items():
         rotation = channels.rotation_channels(
             channels.nearest_rotations(np.array([prepared.rotation for prepared in group])),
@@ -293,9 +307,22 @@ def _motions(objects, bodies, poses, lead_in):
         )
         for prepared, values in zip(group, rotation, strict=True):
             rows = slice(prepared.first, None)
+            frames = prepared.frames[rows]
             yield _Motion(
-                prepared.object_name, prepared.frames[rows], prepared.location[rows], values[rows], prepared.keep_curves
+                prepared.object_name, frames, prepared.location[rows], frames, values[rows], prepared.keep_curves
             )
+
+
+def _turning_motion(prepared, mode):
+    """Keys of a body that turns far in some frames, with keys of rotation in between where it needs them."""
+    rows, first = slice(prepared.first, None), prepared.first
+    turns = {frame - first: turn for frame, turn in prepared.turns.items() if frame > first}
+    at, rotation = spin.spread(channels.nearest_rotations(prepared.rotation[rows]), turns)
+    values = channels.rotation_channels(rotation[None], mode, prepared.hint[None], np.array([0]))[0]
+    keep = np.ones(len(at), bool) if mode == "QUATERNION" else spin.needed(at, values)
+    frames = prepared.frames[rows]
+    turning = np.interp(at[keep], np.arange(len(frames)), frames)
+    return _Motion(prepared.object_name, frames, prepared.location[rows], turning, values[keep], prepared.keep_curves)
 
 
 @dataclasses.dataclass
@@ -309,6 +336,7 @@ class _Prepared:
     rotation: np.ndarray  # [F, 3, 3]
     hint: np.ndarray  # rotation channels as they were at the first key
     keep_curves: bool
+    turns: dict  # far turns that lead to a frame, by its index, in the axes of ``rotation``
 
 
 def _prepare(obj, body, poses, first, lead):
@@ -324,6 +352,11 @@ def _prepare(obj, body, poses, first, lead):
     delta_location, delta_rotation = _deltas(obj, bag, frames)
     if delta_rotation is not None:
         rotation = np.swapaxes(delta_rotation, -1, -2) @ rotation
+    lead_count = len(frames) - len(poses.frames)
+    turns = {
+        lead_count + frame: _in_channels(turn, frame, parent, delta_rotation, lead_count)
+        for frame, turn in poses.turns(body).items()
+    }
     return _Prepared(
         object_name=body.object_name,
         frames=frames,
@@ -332,7 +365,18 @@ def _prepare(obj, body, poses, first, lead):
         rotation=rotation,
         hint=_rotation_before(obj, bag, frames[first]),
         keep_curves=lead is None,
+        turns=turns,
     )
+
+
+def _in_channels(turn, frame, parent, delta_rotation, lead_count):
+    """A turn in world axes in those of the rotation channels: R = D^-1 P^-1 W turns by D^-1 P^-1 t."""
+    if parent is not None:
+        axes = channels.nearest_rotations(parent[frame - 1, :3, :3] / np.cbrt(np.linalg.det(parent[frame - 1, :3, :3])))
+        turn = axes.T @ turn
+    if delta_rotation is not None:
+        turn = delta_rotation[min(lead_count + frame - 1, len(delta_rotation) - 1)].T @ turn
+    return turn
 
 
 def _rotation_before(obj, bag, frame):
@@ -397,7 +441,8 @@ def _build_action(obj, motion):
     action[earlier.MARK] = _version()
     group = fcurves.transform_group(bag)
     _write_channel(bag, group, "location", motion.frames, motion.location, leads)
-    _write_channel(bag, group, channels.rotation_path(obj.rotation_mode), motion.frames, motion.rotation, leads)
+    path = channels.rotation_path(obj.rotation_mode)
+    _write_channel(bag, group, path, motion.turning_frames, motion.rotation, leads)
     return action
 
 

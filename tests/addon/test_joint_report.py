@@ -7,7 +7,7 @@ import bpy
 import pytest
 from joint_scenes import cube, joint
 
-from cairn.addon import cli, cli_scene
+from cairn.addon import cli, cli_scene, joint_report
 from cairn.addon.bake import bake_scene
 from cairn.addon.joint_report import NAMED_BREAKS, JointBreak, break_lines, break_notes
 from cairn.addon.read.notes import grouped_notes
@@ -126,3 +126,10 @@ def test_many_breaks_are_summed_up():
     ((level, text, names),) = grouped_notes(break_notes(breaks))
     assert (level, text) == ("info", f"broke at frame 10 to {9 + len(breaks)}, under 5 N and 0.25 N m")
     assert names == [entry.joint for entry in breaks]
+
+
+def test_loads_are_in_one_unit_without_exponents():
+    assert joint_report.in_prefix([39123.0, 900.0, 0.0], "N") == ["39.1 kN", "0.9 kN", "0 kN"]
+    assert joint_report.in_prefix([0.25, 5.0], "N m") == ["0.25 N m", "5 N m"]
+    assert joint_report.in_prefix([7.65e6], "N") == ["7.65 MN"]
+    assert joint_report.in_prefix([], "N") == []

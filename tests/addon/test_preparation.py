@@ -27,23 +27,37 @@ def test_what_is_only_loaded_takes_no_time(clock):
     assert progress.factor == 0.2
 
 
-def test_words_say_how_long_and_how_long_it_has_taken(clock):
-    """120 s of work for two cores."""
+def test_words_say_how_long_once_it_is_known(clock):
+    """120 s of work for two cores: nothing is said before a fifth of it is done; the clock runs from the start."""
     preparation = Preparation((0.0, 1.0), clock)
-    assert shown(preparation, clock, 0.0, 0.0, 120.0).text == (
-        "Preparing the solver, first time only, about 1 minute (0:00)"
-    )
-    progress = shown(preparation, clock, 24.3, 20.0, 120.0)
-    assert progress.text == "Preparing the solver, first time only, about 1 minute (0:24)"
-    assert progress.factor == pytest.approx(24.3 / 60.0, abs=1e-3)
+    assert shown(preparation, clock, 0.0, 0.0, 120.0).text == "Preparing the solver, first time only (0:00)"
+    progress = shown(preparation, clock, 12.3, 20.0, 120.0)
+    assert progress.text == "Preparing the solver, first time only (0:12)"
+    assert progress.factor == pytest.approx(12.3 / 60.0, abs=1e-3)
+    # half of the work in a minute: twice as slow as was thought
+    words = shown(preparation, clock, 60.0, 60.0, 120.0).text
+    assert words == "Preparing the solver, first time only, about 1 minute left (1:00)"
+
+
+def test_the_time_left_only_falls(clock):
+    """Where what is left is slower than what was done, it waits."""
+    preparation, lefts = Preparation((0.0, 1.0), clock), []
+    for seconds, done in ((10.0, 30.0), (20.0, 60.0), (60.0, 70.0), (100.0, 80.0), (101.0, 119.0)):
+        shown(preparation, clock, seconds, done, 120.0)
+        lefts.append(preparation._left)
+    assert lefts == sorted(lefts, reverse=True)
 
 
 @pytest.mark.parametrize(
-    ("work", "words"),
-    [(4.0, "a few seconds"), (50.0, "about 20 seconds"), (110.0, "about 1 minute"), (400.0, "about 3 minutes")],
+    ("seconds", "words"),
+    [(4.0, "a few seconds"), (22.0, "about 20 seconds"), (55.0, "about 1 minute"), (200.0, "about 3 minutes")],
 )
-def test_round_words(clock, work, words):
-    assert words in Preparation((0.0, 1.0), clock).progress(0.0, work).text
+def test_round_words(clock, seconds, words):
+    """A quarter of the work is done in a third of what is left."""
+    preparation = Preparation((0.0, 1.0), clock)
+    shown(preparation, clock, 0.0, 0.0, 100.0)
+    text = shown(preparation, clock, seconds / 3, 25.0, 100.0).text
+    assert f", {words} left (" in text
 
 
 @pytest.mark.parametrize("pace", [0.3, 1.0, 3.0])
@@ -61,4 +75,4 @@ def test_the_bar_grows_with_time_and_ends_with_the_work(clock, pace):
     assert factors[0] == 0.0
     assert factors[25] > 0.0
     assert 0.85 <= factors[-1] < 1.0
-    assert all(re.fullmatch(r"Preparing the solver, first time only, .+ \(\d:\d\d\)", text) for text in texts)
+    assert all(re.fullmatch(r"Preparing the solver, first time only(, .+ left)? \(\d:\d\d\)", text) for text in texts)

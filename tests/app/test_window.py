@@ -27,7 +27,7 @@ def test_panel_is_in_the_sidebar(blender, scene, tmp_path):
 def test_escape_ends_compiling_at_once(bare_blender, scene):
     """While processes of its own compile, the window lives on; ESC ends them and the bake, and nothing has changed."""
     seen = bare_blender.script("stop_in_window.py", blend=scene, window=True, window_words=["--enable-event-simulate"])
-    assert re.fullmatch(r"Preparing the solver, first time only, about .+ \(\d:\d\d\)", seen["text"])
+    assert re.fullmatch(r"Preparing the solver, first time only(, .+ left)? \(\d:\d\d\)", seen["text"])
     assert seen["hint"] == "ESC stops"
     assert seen["ticks"] >= 10
     assert seen["at_work"] >= 1
@@ -46,7 +46,7 @@ def test_bake_in_the_window_is_one_step_of_undo(blender, scene, tmp_path):
     assert seen["undone"] == seen["before"]
     assert seen["redone"] == seen["after"]
     assert seen["deleted"] == seen["before"]
-    assert seen["summary"].startswith("Baked 48 frames in ")
+    assert "Baked 48 frames in " in seen["summary"]
     assert abs(seen["height"] - 1.5) < 1e-3  # on the lower box, which lies on the floor
     if folder := os.environ.get("CAIRN_PICTURES"):
         shutil.copy(picture, folder)
@@ -66,7 +66,7 @@ def test_the_animators_loop(blender, tmp_path):
     first = seen["first"]
     assert first["range"] == [1, 40]
     assert first["warned"]
-    assert first["summary"].endswith("all contacts within tolerance")
+    assert first["summary"].startswith("Good: all contacts within tolerance. ")
     assert (first["world"], first["worst"], first["outdated"]) == (False, "", "")
     assert first["high"] == pytest.approx([0.0, 0.0, 1.5], abs=1e-3)
     assert first["side"] == [3.0, 0.0, 1.5]
@@ -91,7 +91,7 @@ def test_the_animators_loop(blender, tmp_path):
     start, end, requested, summary = seen["stopped"]
     assert (start, requested) == (1, 20000)
     assert 10 < end < 20000
-    assert summary.startswith("Stopped: baked ")
+    assert summary.startswith("Stopped. ")
 
     # notes and the worst contact lead to their objects
     assert seen["noted"] == {"selected": ["Wind"], "looks_elsewhere": True}
@@ -136,7 +136,7 @@ def test_a_window_is_drawn_for_what_changes_alone(blender, scene):
     assert seen["while_baking"]["Frame"] == 0
     assert seen["while_baking"]["Reading"] <= 1
     assert seen["scenes_left"] == ["Scene"]
-    assert seen["pushed"].startswith("Baked 48 frames in ")
+    assert "Baked 48 frames in " in seen["pushed"]
     # between two times that a key is heard; of this thread, since other work on the machine makes the clock run
     assert seen["longest"] < 0.6
 
@@ -150,7 +150,7 @@ def test_wedge_from_a_right_click_to_the_variant_that_is_taken(blender, scene, t
     seen = blender.script("wedge_in_window.py", pictures, blend=shot, window=True, window_words=events)
     assert seen["entries"] == [["substeps", "4,8"]]
     assert seen["started"] == ["RUNNING_MODAL"]
-    assert [text for text, _ in seen["progress"] if text.startswith("0 of 2 variants")]
+    assert [text for text, _ in seen["progress"] if text.startswith("0 of 2 variants done, ")]
     assert Path(seen["folder"]) == tmp_path / "shot.wedge"
     assert seen["icons"] == {"1": True, "2": True}
     assert seen["used"] == ["FINISHED"]
@@ -164,7 +164,7 @@ def test_from_the_zip_to_a_baked_house_of_cards(plain_blender, archive, tmp_path
     """What README says, in an empty profile: install from disk, Add > Cairn, Bake; it takes minutes at most."""
     new = Blender(plain_blender.executable, tmp_path / "empty")
     seen = new.script("first_minutes.py", archive, window=True)
-    assert seen["summary"].endswith("all contacts within tolerance")
+    assert seen["summary"].startswith("Good: all contacts within tolerance. ")
     assert seen["frames"] == 121
     assert abs(seen["fallen"]) < 1e-4
     assert seen["seconds"]["baked"] < 180.0

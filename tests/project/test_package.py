@@ -82,7 +82,8 @@ def test_zip_of_a_fork_leads_to_the_fork(package, tmp_path, monkeypatch):
 def test_zip_holds_what_blender_loads_and_nothing_else(archive):
     tops = {name.split("/")[0] for name in archive.namelist()}
     files = {"__init__.py", "__main__.py", "LICENSE", "blender_manifest.toml", "build_record.json"}
-    assert tops == files | {"addon", "presets", "solver_core", "wheels"}
+    assert tops == files | {"addon", "pages", "presets", "solver_core", "wheels"}
+    assert "pages/docs/guide/README.html" in archive.namelist()
     assert not [name for name in archive.namelist() if "__pycache__" in name]
 
 

@@ -302,10 +302,10 @@ def test_the_bake_is_gone_on_with_under_a_new_name(scene, tmp_path):
     said = status(scene)
     assert said["checkpoint"] == {"frame": 15, "start": 1, "end": FRAMES, "fits": True}
     assert (said["recorded"], said["why_not"]) == ([1, 15], "")
-    before = sorted(path.name for path in (tmp_path / "shot.Scene.checkpoint").iterdir())
+    before = sorted(path.name for path in (tmp_path / "cairn checkpoints" / "shot.Scene.checkpoint").iterdir())
     assert bpy.ops.cairn.continue_bake() == {"FINISHED"}
     continued = json.loads(scene.cairn.report)["totals"]["digest"]
-    assert sorted(path.name for path in (tmp_path / "shot.Scene.checkpoint").iterdir()) == before
+    assert sorted(path.name for path in (tmp_path / "cairn checkpoints" / "shot.Scene.checkpoint").iterdir()) == before
     assert status(scene)["recorded"] == [1, FRAMES]
     assert bake_from(scene, 12) == {"FINISHED"}
     assert bpy.ops.cairn.bake() == {"FINISHED"}

@@ -80,7 +80,7 @@ def test_a_scene_bakes_at_once_and_twice_is_two(users_scene):
     assert second.cairn.is_baked
     assert not first.cairn.is_baked
     assert not users_scene.cairn.is_baked
-    assert second.cairn.summary.endswith("all contacts within tolerance")
+    assert second.cairn.summary.startswith("Good: all contacts within tolerance. ")
 
 
 def test_a_scene_is_one_undo_step(users_scene):

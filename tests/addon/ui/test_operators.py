@@ -51,7 +51,7 @@ class Harness:
         manager = bpy.context.window_manager
         self.context = SimpleNamespace(
             scene=scene,
-            window=object(),
+            window=SimpleNamespace(screen=SimpleNamespace(areas=[])),
             screen=SimpleNamespace(is_animation_playing=False),
             workspace=SimpleNamespace(status_text_set=self._set_status),
             window_manager=SimpleNamespace(
@@ -80,8 +80,10 @@ class Harness:
         assert self.operator.invoke(self.context, None) == {"RUNNING_MODAL"}
         monkeypatch.undo()
 
-    def feed(self, kind, value="PRESS", ctrl=False):
-        return self.operator.modal(self.context, SimpleNamespace(type=kind, value=value, ctrl=ctrl))
+    def feed(self, kind, value="PRESS", ctrl=False, place=(0, 0)):
+        held = {"ctrl": ctrl, "shift": False, "alt": False}
+        event = SimpleNamespace(type=kind, value=value, mouse_x=place[0], mouse_y=place[1], **held)
+        return self.operator.modal(self.context, event)
 
     def tick_until(self, done):
         """Feed timer events until ``done`` is true of the last answer."""
@@ -293,7 +295,7 @@ def sunk_check(stack, monkeypatch):
 
 def test_a_check_for_overlaps_shows_what_it_compiles(stack, sunk_check):
     """Kernels are compiled step by step before the window waits for anything; then the overlap is listed."""
-    sunk_check.tick_until(lambda answer: "Preparing the solver, first time only, " in operators.running["text"])
+    sunk_check.tick_until(lambda answer: "Preparing the solver, first time only" in operators.running["text"])
     assert 0.0 <= operators.running["factor"] < 1.0
     assert "ESC stops" in sunk_check.status
     assert "frames" not in sunk_check.status
@@ -371,7 +373,7 @@ def test_modal_bake_equals_the_one_in_the_background(stack, harness):
     bpy.ops.cairn.bake()
     assert json.loads(stack.scene.cairn.report)["totals"]["digest"] == modal
     assert harness.reports[0][0] == {"WARNING"}  # the cache ends before the scene does
-    assert harness.reports[0][1].startswith("Baked 25 frames")
+    assert harness.reports[0][1].startswith("Good: all contacts within tolerance. Baked 25 frames")
     assert stack.scene.cairn.has_warnings
 
 
@@ -408,15 +410,19 @@ def test_loading_is_shown_before_it_begins(stack, monkeypatch):
     assert "Loading the solver" in shown[0]
 
 
-@pytest.mark.parametrize("key", ["ESC", "RIGHTMOUSE"])
-def test_escape_keeps_the_frames_so_far(stack, harness, key):
+@pytest.mark.parametrize("way", ["ESC", "Stop"])
+def test_escape_keeps_the_frames_so_far(stack, harness, way):
     harness.tick_until(lambda answer: "Frame 12 of 25" in operators.running["text"])
-    assert harness.feed(key) == {"RUNNING_MODAL"}
-    assert operators.running["text"] == "Stopping"
+    if way == "ESC":
+        assert harness.feed("ESC") == {"RUNNING_MODAL"}
+        assert operators.running["text"] == "Stopping"
+    else:
+        assert bpy.ops.cairn.stop() == {"FINISHED"}
+        assert not bpy.ops.cairn.stop.poll()  # once is enough
     assert harness.run() == {"FINISHED"}  # frames are kept: an undo step must be pushed
     harness.assert_cleaned_up()
     assert (stack.scene.cairn.baked_end, stack.scene.cairn.requested_end) == (12, 25)
-    assert harness.reports[-1][1].startswith("Stopped: baked 12 frames")
+    assert harness.reports[-1][1].startswith("Stopped. Good: all contacts within tolerance. Baked 12 frames")
 
 
 def test_escape_before_the_first_frame_changes_nothing(stack, harness):
@@ -439,9 +445,52 @@ def test_a_tick_works_as_long_as_the_window_draws(harness):
 def test_only_view_events_pass(harness):
     for kind in ("MIDDLEMOUSE", "WHEELUPMOUSE", "MOUSEMOVE", "NUMPAD_1"):
         assert harness.feed(kind) == {"PASS_THROUGH"}, kind
-    for kind in ("LEFTMOUSE", "X", "DEL", "Z", "SPACE", "TAB", "RET"):
+    for kind in ("LEFTMOUSE", "RIGHTMOUSE", "X", "DEL", "Z", "SPACE", "TAB", "RET"):
         assert harness.feed(kind) == {"RUNNING_MODAL"}, kind
     assert harness.feed("WHEELUPMOUSE", ctrl=True) == {"RUNNING_MODAL"}
+
+
+@pytest.mark.parametrize(("kind", "ctrl"), [("RIGHTMOUSE", False), ("LEFTMOUSE", False), ("Z", True), ("S", True)])
+def test_what_does_nothing_now_says_why_and_stops_nothing(stack, harness, kind, ctrl, monkeypatch):
+    """A right click, a click, Ctrl Z, Ctrl S in a file that has no name: a few words, for some seconds."""
+    harness.tick_until(lambda answer: "Frame 12 of 25" in operators.running["text"])
+    assert harness.feed("LEFT_CTRL") == {"RUNNING_MODAL"}
+    assert operators.running["remark"] == ""
+    assert harness.feed(kind, ctrl=ctrl) == {"RUNNING_MODAL"}
+    assert operators.running["remark"] == "Only looking around works while a bake runs; ESC stops it"
+    assert harness.status.endswith(operators.running["remark"])
+    harness.operator._remark_until = 0.0
+    harness.feed("TIMER", "NOTHING")
+    assert operators.running["remark"] == ""
+    assert harness.run() == {"FINISHED"}
+    assert stack.scene.cairn.baked_end == 25
+
+
+def test_a_file_is_saved_while_a_bake_runs(stack, harness, tmp_path):
+    """Between two steps it is sound: what is saved is the scene before the bake."""
+    harness.tick_until(lambda answer: "Frame 12 of 25" in operators.running["text"])
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "shot.blend"))
+    assert harness.feed("S", ctrl=True) == {"PASS_THROUGH"}
+    harness.run()
+
+
+def test_clicks_reach_cairns_own_tab_and_not_its_edge(harness):
+    """There nothing can be changed while a bake runs; a click on another tab would hide *Stop*."""
+
+    def region(category):
+        return SimpleNamespace(type="UI", x=100, y=0, width=200, height=50, active_panel_category=category)
+
+    window = harness.context.window
+    window.screen.areas = [SimpleNamespace(regions=[region("Cairn")])]
+    places = {"on": (150, 20), "above": (150, 60), "beside": (50, 20), "edge": (299, 20)}
+    scale = SimpleNamespace(preferences=SimpleNamespace(system=SimpleNamespace(ui_scale=1.0)))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(operators, "bpy", SimpleNamespace(context=scale, data=bpy.data))
+        passed = {name for name, place in places.items() if operators.is_on_panel(window, *place)}
+        assert passed == {"on"}
+        assert harness.feed("LEFTMOUSE", place=places["on"]) == {"PASS_THROUGH"}
+        window.screen.areas = [SimpleNamespace(regions=[region("Item")])]
+        assert not operators.is_on_panel(window, *places["on"])
 
 
 def test_cancel_by_blender_cleans_up(stack, harness):

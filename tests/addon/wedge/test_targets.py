@@ -8,7 +8,7 @@ from wedge_scenes import make_slope
 
 import cairn
 from cairn.addon.read.scene_poses import SceneError
-from cairn.addon.wedge.targets import jitter, rigid_bodies, set_properties, set_property
+from cairn.addon.wedge.targets import jitter, rigid_bodies, set_properties, set_property, try_properties
 
 
 @pytest.fixture
@@ -79,6 +79,11 @@ REFUSED = [
     ("kinematic", "on", "keyed"),
     ("use_deactivation", "perhaps", "on or off"),
     ("scene:", 1, "no property"),
+    ("fricton", 0.5, "perhaps 'friction'"),
+    ("substep", 4, "perhaps 'substeps'"),
+    ("object:Ball.mas", 1, "perhaps 'mass'"),
+    ("object:Bal.mass", 1, "perhaps 'Ball'"),
+    ("world:time_scal", 1, "perhaps 'time_scale'"),
 ]
 
 
@@ -141,3 +146,13 @@ def test_jitter(scene):
 def places(scene):
     bpy.context.view_layer.update()
     return {ob.name: np.array(ob.matrix_world.translation) for ob in rigid_bodies(scene)}
+
+
+def test_a_trial_leaves_all_as_it_was(scene):
+    """Also where it is refused half way."""
+    ball = scene.objects["Ball"]
+    before = ball.rigid_body.mass, ball.rigid_body.friction, tuple(ball.location), scene.cairn.substeps
+    try_properties(scene, {"mass": 3.0, "object:Ball.location[2]": 9.0, "substeps": 7, "friction": 0.125})
+    with pytest.raises(SceneError, match="perhaps 'friction'"):
+        try_properties(scene, {"mass": 3.0, "fricton": 0.5, "substeps": 7})
+    assert before == (ball.rigid_body.mass, ball.rigid_body.friction, tuple(ball.location), scene.cairn.substeps)

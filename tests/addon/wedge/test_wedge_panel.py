@@ -78,6 +78,22 @@ def test_escape_ends_the_children(scene, tmp_path):
     assert digests(folder) == {}
 
 
+def test_what_cannot_be_set_is_found_before_the_first_variant_starts(scene, tmp_path):
+    """With the nearest name; nothing is written and nothing changed."""
+    scene = vary(scene, fricton="0.2,0.5")
+    with pytest.raises(RuntimeError, match="perhaps 'friction'"):
+        bpy.ops.cairn.wedge()
+    assert not (tmp_path / "slope.wedge").exists()
+
+
+def test_the_bar_says_what_is_at_work(scene):
+    """Not only that none is done."""
+    steps = wedge_panel.bake_variants(vary(scene, friction="0.2,0.5"))
+    assert next(steps).text.startswith("0 of 2 variants done, ")
+    assert " at work, 0 % of all" in next(steps).text.replace("0%", "0 %")
+    steps.close()
+
+
 def test_what_must_be_said(scene):
     with pytest.raises(RuntimeError, match="Nothing varies"):
         bpy.ops.cairn.wedge()

@@ -40,7 +40,7 @@ def press_escape():
     seen["ticks"] += 1
     running = operators().running
     assert running is not None, "the bake has ended by itself"
-    if not running["text"].startswith("Preparing the solver, ") or seen["ticks"] * INTERVAL < 2.0 or not children():
+    if not running["text"].startswith("Preparing the solver") or seen["ticks"] * INTERVAL < 2.0 or not children():
         steps.insert(0, press_escape)
         return
     seen["text"], seen["hint"], seen["at_work"] = running["text"], running["hint"], children()

@@ -1,0 +1,48 @@
+"""What a bake has given."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from .read.exported_scene import SceneExport
+
+if TYPE_CHECKING:  # they load Numba
+    from ..solver_core import FrameReport, Trajectory
+
+
+@dataclass(frozen=True)
+class BakeResult:
+    """What a bake has given.
+
+    Attributes
+    ----------
+    trajectory : Trajectory
+    reports : list of FrameReport
+    summary : str
+        The bake in a sentence.
+    report : dict
+        As the command line writes it (``cairn bake --report``).
+    stopped : bool
+        Ended by the user; the frames so far are kept.
+    paused : bool
+        Ended at a checkpoint, from which another bake goes on; nothing was written (``CheckpointPlan.until``).
+    error : str or None
+        Why the simulation failed; the frames before are kept.
+    kept_earlier : bool
+        It has ended early and the scene still has the bake before it, which has frames that this one lacks.
+    frame_start, frame_end : int
+        What was baked.
+    export : SceneExport
+        The scene as it was read.
+    """
+
+    trajectory: "Trajectory"
+    reports: "list[FrameReport]"
+    summary: str
+    report: dict[str, Any]
+    stopped: bool
+    paused: bool
+    error: str | None
+    kept_earlier: bool
+    frame_start: int
+    frame_end: int
+    export: SceneExport

@@ -1,0 +1,116 @@
+"""A simulation in a process of its own: the same bits as one here, an end at any time, and why it is lost."""
+
+import time
+
+import numpy as np
+import pytest
+
+from cairn.solver_core import (
+    BodyKind,
+    Box,
+    Fixed,
+    FrameInput,
+    ModelBuilder,
+    Simulation,
+    SimulationError,
+    SimulationOptions,
+    Sphere,
+)
+from cairn.solver_core.simulation_beside import BesideLost, SimulationBeside
+
+OPTIONS = SimulationOptions(substeps=2)
+# for a Python to start, and to load or compile what it needs [s]
+PATIENCE = 240.0
+
+
+def scene():
+    """A box that is driven, one that lies on it, and a ball that hangs on a joint; all are named."""
+    builder = ModelBuilder()
+    builder.add_body(shape=Box(half_extents=(2, 2, 0.5)), kind=BodyKind.KINEMATIC, name="Lift")
+    low = builder.add_body(shape=Box(half_extents=(0.5, 0.5, 0.5)), position=(0, 0, 1.0), name="Box")
+    ball = builder.add_body(shape=Sphere(radius=0.3), position=(0, 0, 2.0), name="Ball")
+    builder.add_joint(Fixed(), low, ball, position=(0, 0, 1.5), name="Joint")
+    return builder.build()
+
+
+def inputs(count):
+    for frame in range(1, count + 1):
+        position = np.array([[0, 0, 0.02 * frame], [0, 0, 0], [0, 0, 0]], float)
+        yield FrameInput(position=position, orientation=np.tile([1.0, 0, 0, 0], (3, 1)))
+
+
+def received(beside):
+    """The next report; a test that waits for ever would tell nothing."""
+    end = time.monotonic() + PATIENCE
+    while time.monotonic() < end:
+        report = beside.receive()
+        if report is not None:
+            return report
+        time.sleep(0.005)
+    raise AssertionError("no frame came")
+
+
+def test_frames_are_the_same_to_the_bit():
+    """From a checkpoint in the middle on: poses, velocities and reports; and the last one comes with a checkpoint."""
+    model = scene()
+    here = Simulation(model, OPTIONS)
+    frames = list(inputs(8))
+    for frame_input in frames[:2]:
+        here.advance_frame(frame_input)
+    with SimulationBeside() as beside:
+        beside.load(model, OPTIONS, here.checkpoint())
+        for frame_input in frames[2:]:
+            beside.send(frame_input, is_last=frame_input is frames[-1])
+        assert beside.waiting == 6
+        for frame_input in frames[2:]:
+            expected, report = here.advance_frame(frame_input), received(beside)
+            assert all(np.array_equal(own, other) for own, other in zip(here.poses(), beside.poses(), strict=True))
+            assert np.array_equal(here.velocities(), beside.velocities())
+            ours, theirs = expected.as_dict(), report.as_dict()
+            assert ours.pop("seconds").keys() == theirs.pop("seconds").keys()
+            assert ours == theirs
+            assert np.array_equal(expected.joints.force, report.joints.force)
+        checkpoint = beside.checkpoint()
+    assert checkpoint.frame == 8
+    later = Simulation(model, OPTIONS)
+    later.restore(checkpoint)
+    for _ in range(5):
+        here.advance_frame()
+        later.advance_frame()
+    assert here.digest() == later.digest()
+
+
+def test_what_is_not_finite_is_said_as_here():
+    model = scene()
+    with SimulationBeside() as beside:
+        beside.load(model, OPTIONS, Simulation(model, OPTIONS).checkpoint())
+        beside.send(FrameInput(gravity=np.array([np.nan, 0.0, 0.0])))
+        with pytest.raises((SimulationError, ValueError), match="gravity"):
+            received(beside)
+
+
+def test_it_ends_in_the_middle_of_a_frame():
+    """Within a fraction of a second, however long the frame is."""
+    model = scene()
+    slow = SimulationOptions(substeps=10_000_000)
+    with SimulationBeside() as beside:
+        beside.load(model, slow, Simulation(model, slow).checkpoint())
+        # a frame whose motors are driven does not end where all stands
+        beside.send(FrameInput(motor_velocity=np.full((1, 6), np.nan)))
+        end = time.monotonic() + PATIENCE
+        while not beside.has_started and time.monotonic() < end:
+            time.sleep(0.01)
+        time.sleep(0.5)
+        assert beside.receive() is None
+        begun = time.monotonic()
+    assert time.monotonic() - begun < 2.0
+
+
+def test_a_process_that_is_killed_is_lost_with_a_reason():
+    with SimulationBeside() as beside:
+        beside._process.kill()
+        model = scene()
+        beside.load(model, OPTIONS, Simulation(model, OPTIONS).checkpoint())
+        beside.send(FrameInput())
+        with pytest.raises(BesideLost, match="exit code"):
+            received(beside)
