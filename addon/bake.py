@@ -330,7 +330,8 @@ class _Bake:
             for frame in range(begin, last + 1):
                 yield from self._sample_up_to(frame)
                 state, report = yield from self._simulate_frame(simulation, frame, last)
-                self.trajectory.append(*state.poses(), report)
+                position, orientation = state.poses()
+                self.trajectory.append(position, orientation, report)
                 velocities = {frame - first - 1: velocities[frame - first - 1], frame - first: state.velocities()}
                 self._note_turns(frame - first, velocities, self._sample_of(frame))
                 self._release(self._sample_of(frame))

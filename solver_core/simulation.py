@@ -140,11 +140,11 @@ class Simulation:
         SimulationError
             A body's pose or velocity is no longer finite.
         """
-        target, shapes, step, paths = self._begin_frame(frame_input or _AS_BEFORE)
+        target, (meshes, shapes), step, paths = self._begin_frame(frame_input or _AS_BEFORE)
         for _ in self._substep_by_substep(step, paths) if paths else ():
             pass
         self._step(step)
-        return self._end_frame(target, *shapes, paths)
+        return self._end_frame(target, meshes, shapes, paths)
 
     def frame_steps(self, frame_input: FrameInput | None = None) -> Generator[int, None, FrameReport]:
         """Simulate one frame, to the same bits, as a generator that comes back after each substep but the last.
@@ -171,13 +171,13 @@ class Simulation:
         ValueError, SimulationError
             As ``advance_frame``.
         """
-        target, shapes, step, paths = self._begin_frame(frame_input or _AS_BEFORE)
+        target, (meshes, shapes), step, paths = self._begin_frame(frame_input or _AS_BEFORE)
         comes_back = self._seconds > SECONDS_AT_ONCE
         for substeps in self._substep_by_substep(step, paths) if comes_back or paths else ():
             if comes_back:
                 yield substeps
         self._step(step)
-        return self._end_frame(target, *shapes, paths)
+        return self._end_frame(target, meshes, shapes, paths)
 
     def _substep_by_substep(self, step, paths):
         """Simulate all substeps of a frame but the last, and aim that; yields how many are done."""
@@ -216,7 +216,7 @@ class Simulation:
             paths = self._aim_surfaces(frame_input, target, meshes, shapes, duration)
         elif target is not None:
             wake_all(self._sleep, self._acting.kind)
-        is_driven = meshes or shapes or paths
+        is_driven = bool(meshes or shapes or paths)
         is_driven = is_driven or frame_input.motor_position is not None or frame_input.motor_velocity is not None
         step = self._settings_of_step(duration)._replace(ends_at_rest=int(not is_driven))
         return target, (meshes, shapes), step, paths

@@ -98,9 +98,9 @@ def offer_of(scene, digest: dict) -> dict[str, Any]:
     """
     found = _best(scene, digest)
     of_bake = recording_of_bake(scene)
-    if found is None and of_bake is None:
+    stored = found[1] if found is not None else stored_text(of_bake) if of_bake is not None else None
+    if stored is None:
         return {}
-    stored = found[1] if found is not None else stored_text(of_bake)
     return {
         "frame": stored["identity"]["frame_start"] + stored["frame"],
         "start": stored["identity"]["frame_start"],

@@ -110,18 +110,19 @@ def simulation_paused(scene: bpy.types.Scene) -> Iterator[None]:
     world = scene.rigidbody_world
     # who reads a scene from a script may not have registered the add-on
     book = getattr(scene, "cairn", None)
-    enabled, waits = world.enabled, book is not None and book.world_waits
+    enabled = world.enabled
+    waiting = book if book is not None and book.world_waits else None
     frame, subframe = scene.frame_current, scene.frame_subframe
     world.enabled = False
-    if waits:
-        book.world_waits = False
+    if waiting is not None:
+        waiting.world_waits = False
     try:
         yield
     finally:
         # The switch first: the frame is then shown as before, with what Blender's own simulation has cached of it.
         world.enabled = enabled
-        if waits:
-            book.world_waits = True
+        if waiting is not None:
+            waiting.world_waits = True
         scene.frame_set(frame, subframe=subframe)
 
 
@@ -150,7 +151,8 @@ def poses_at(
     frame = int(np.floor(time))
     shown.frame_set(frame, subframe=time - frame)
     depsgraph = view_layer_of(shown).depsgraph
-    evaluated = [find_object(scene, body.object_name).evaluated_get(depsgraph) for body in bodies]
+    objects = [find_object(scene, body.object_name) for body in bodies]
+    evaluated = [ob.evaluated_get(depsgraph) for ob in objects if ob is not None]
     return rigid_poses(finite_matrices(evaluated, f"at frame {time:g}"))
 
 
