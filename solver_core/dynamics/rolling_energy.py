@@ -103,10 +103,20 @@ def keep_rolling_energy(
     for pair in range(pairs.count[0]):
         first, end = pairs.contact_start[pair], pairs.contact_start[pair] + pairs.contact_count[pair]
         is_smooth = is_round(kind[pairs.shape_a[pair]]) or is_round(kind[pairs.shape_b[pair]])
+        has_impulses = False
+        for contact in range(first, end):
+            has_impulses = has_impulses or rows.impulse[rows.block_row[contact]] > 0.0
         for contact in range(first, end):
             a, b, row = rows.body_a[contact], rows.body_b[contact], rows.block_row[contact]
-            contacts.leftover[contact, 0] = contacts.leftover[contact, 1] = 0.0
-            if not rows.impulse[row] > 0.0:
+            contacts.leftover[contact] = 0.0
+            if _along(contacts.impulse[contact], contacts.normal[contact]) > 0.0:
+                # in the position solve; where an overlap is taken out the velocity may need no push
+                contacts.leftover[contact, 2] = 1.0
+            if has_impulses:
+                has_pushed = rows.impulse[row] > 0.0
+            else:
+                has_pushed = _has_slowed(rows, contacts.gap[contact], contact, state, motion, slow, h)
+            if not has_pushed:
                 continue
             hit = -1.0
             if is_smooth and _may_go_on(rows, contacts, contact_rows, motion, contact):
@@ -133,10 +143,21 @@ def keep_rolling_energy(
                 # of what is left besides, the surface's turn is the cause
                 taken = max(0.0, left - normal_speed(rows.jacobian, row, motion.start_velocity, a, b))
                 left = -max(0.0, hit - taken)
-            contacts.leftover[contact, 0] = left
+            contacts.leftover[contact, 0], contacts.leftover[contact, 2] = left, 1.0
     for body in range(rolls.size):
         if rolls[body] and not stops[body] and motion.can_be_pushed[body]:
             _give_back(rows, model, state, motion, loss[body], gravity, h, body)
+
+
+@subkernel
+def _has_slowed(rows, gap, contact, state, motion, slow, h):
+    """Whether a contact has pushed what moves in small steps, of which the last one need not have pushed."""
+    a, b, row = rows.body_a[contact], rows.body_b[contact], rows.block_row[contact]
+    if not (motion.small_steps.is_used[a] or motion.small_steps.is_used[b]):
+        return False
+    before = normal_speed(rows.jacobian, row, motion.start_velocity, a, b)
+    is_reached = before < -slow and gap + h * before < 0.0
+    return is_reached and normal_speed(rows.jacobian, row, state.velocity, a, b) > before + slow
 
 
 @subkernel
@@ -155,11 +176,8 @@ def _earlier_contact(pairs, pair, position, last_contacts):
     for earlier in range(
         pairs.last_substep_start[pair], pairs.last_substep_start[pair] + pairs.last_substep_count[pair]
     ):
-        pushed = 0.0
-        for axis in range(3):
-            pushed += last_contacts.impulse[earlier, axis] * last_contacts.normal[earlier, axis]
         square = _distance_squared(position, last_contacts.position[earlier])
-        if pushed > 0.0 and square < least:
+        if last_contacts.leftover[earlier, 2] > 0.0 and square < least:
             found, least = np.int64(earlier), square
     return found
 
@@ -184,6 +202,11 @@ def _touching_contact(contacts, first, end, contact, touching):
         if abs(contacts.gap[other]) <= touching and square < least:
             found, least = np.int64(other), square
     return found
+
+
+@subkernel
+def _along(vector, direction):
+    return vector[0] * direction[0] + vector[1] * direction[1] + vector[2] * direction[2]
 
 
 @subkernel
@@ -232,8 +255,14 @@ def _note_contact(rows, contacts, before, earlier, left, state, motion, rolling,
         faces = max(1.0, h * math.sqrt(passed) / contacts.face_length[contact])
         lost += (approach - hit) ** 2 / faces
     lost *= 0.5 / rows.diagonal[row]
+    friction = math.sqrt(friction)
+    if motion.small_steps.is_used[body]:
+        # These impulses are those of the last small step. What presses is what forces give, without the approach.
+        pressed = normal_speed(rows.jacobian, row, end, a, b) - approach
+        pressed -= normal_speed(rows.jacobian, row, motion.free_velocity, a, b)
+        friction = rows.friction[row + 1] * max(0.0, pressed) / rows.diagonal[row]
     if slip > slow:
-        lost += 0.5 * math.sqrt(friction) * (left[1] + slip)
+        lost += friction * (min(left[1], slip) if motion.small_steps.is_used[body] else 0.5 * (left[1] + slip))
     rolling.loss[body] += lost
     rolling.rolls[body] = True
     return hit

@@ -51,9 +51,9 @@ class ContactArrays(NamedTuple):
         corrects it in full, unrelaxed, within the substep [m].
     face_length : float64 [C]
         Of a contact with a mesh the height of its triangle over the longest side, else 0 [m].
-    leftover : float64 [C, 2]
-        After the substep the speed along the normal, below 0 for an approach that the next one takes, and the slip; of
-        contacts that push alone (``rolling_energy``) [m/s].
+    leftover : float64 [C, 3]
+        Of contacts that push (``rolling_energy``): after the substep the speed along the normal, below 0 for an
+        approach that the next one takes, and the slip [m/s]; and 1. Else 0.
     impulse : float64 [C, 3]
         On body b, world axes [N s]. ``match_contacts`` writes the matched contact's of the last substep, else 0.
     age : int64 [C]
@@ -170,7 +170,7 @@ def allocate_contacts(capacity: int) -> ContactArrays:
         gap=np.zeros(capacity),
         unrelaxed_gap=np.zeros(capacity),
         face_length=np.zeros(capacity),
-        leftover=np.zeros((capacity, 2)),
+        leftover=np.zeros((capacity, 3)),
         **integers,
         **vectors,
     )
