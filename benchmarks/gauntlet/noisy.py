@@ -85,7 +85,9 @@ def _flawed(random, scene, flaw, kinds=_KINDS) -> Scene:
     kind, along = str(random.choice(kinds)), int(random.choice(_ALONG_EDGE))
     bodies = [body if body.static else _hull_of(random, body, kind, along, flaw) for body in scene.bodies]
     corners = max(len(body.parts[0].points) for body in bodies if not body.static)
-    return replace(scene, bodies=tuple(bodies), notes={"flaw": kind, "depth": flaw, "corners": corners})
+    # a flawed hull may reach out of what it was made from by as much as its corners are off
+    notes = {"flaw": kind, "depth": flaw, "corners": corners}
+    return replace(scene, bodies=tuple(bodies), overlap=max(scene.overlap, flaw), notes=notes)
 
 
 def _hull_of(random, body, kind, along, flaw):

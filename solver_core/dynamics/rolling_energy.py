@@ -22,7 +22,7 @@ normal n at the substep's start, and W = J M^-1 J', L is the sum of
 - the edges: of a surface of flat faces, c^2 / (2 W k), where c is the rest of -u and k how many faces the contact has
   passed. In truth each of k edges of the angle t / k takes (v t / k)^2 / 2; one hit at the whole angle t takes
   (v t)^2 / 2, which is k times as much as all of them;
-- the slip: the impulses of friction times its mean; nothing where the contact sticks at the end.
+- the slip: the impulses of friction times its mean.
 """
 
 import math
@@ -261,7 +261,7 @@ def _note_contact(rows, contacts, before, earlier, left, state, motion, rolling,
         pressed = normal_speed(rows.jacobian, row, end, a, b) - approach
         pressed -= normal_speed(rows.jacobian, row, motion.free_velocity, a, b)
         friction = rows.friction[row + 1] * max(0.0, pressed) / rows.diagonal[row]
-    if slip > slow:
+    if max(slip, left[1]) > slow:
         lost += friction * (min(left[1], slip) if motion.small_steps.is_used[body] else 0.5 * (left[1] + slip))
     rolling.loss[body] += lost
     rolling.rolls[body] = True
