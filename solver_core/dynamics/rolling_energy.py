@@ -31,7 +31,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..collision.data.contact_matching import COSINE_MATCH_NORMAL, RATIO_MATCH_DISTANCE
-from ..collision.data.workspace import is_round
+from ..collision.data.workspace import CONE, is_round
 from ..compiled.kernel import borrowed, kernel, subkernel
 from ..constraints.contact_rows import RATIO_TOUCHING, normal_speed, size_that_moves
 from ..constraints.velocity_rows import touches_driven
@@ -119,7 +119,7 @@ def keep_rolling_energy(
             if not has_pushed:
                 continue
             hit = -1.0
-            if is_smooth and _may_go_on(rows, contacts, contact_rows, motion, contact):
+            if is_smooth and _may_go_on(rows, contacts, contact_rows, kind, motion, contact):
                 size = size_that_moves(model.size, motion.can_be_pushed, a, b)
                 near, touching = RATIO_MATCH_DISTANCE * size, RATIO_TOUCHING * size
                 earlier = _earlier_contact(pairs, pair, contacts.position[contact], last_contacts)
@@ -161,9 +161,16 @@ def _has_slowed(rows, gap, contact, state, motion, slow, h):
 
 
 @subkernel
-def _may_go_on(rows, contacts, contact_rows, motion, contact):
-    """Whether a contact that pushes has one side that stands still, and does not bounce."""
+def _may_go_on(rows, contacts, contact_rows, kind, motion, contact):
+    """Whether a contact that pushes has one side that stands still, and does not bounce.
+
+    In small steps hits of what could bounce do not tell, and cones would sink that keep their spin.
+    """
     a, b = rows.body_a[contact], rows.body_b[contact]
+    if motion.small_steps.is_used[a] or motion.small_steps.is_used[b]:
+        is_cone = kind[contacts.shape_a[contact]] == CONE or kind[contacts.shape_b[contact]] == CONE
+        if is_cone or contact_rows.restitution[contact] > 0.0:
+            return False
     if motion.can_be_pushed[a] == motion.can_be_pushed[b] or contact_rows.bounce_speed[contact] > 0.0:
         return False
     return not touches_driven(rows, contacts, motion.start_velocity, contact)

@@ -154,7 +154,7 @@ def round_pipe(faces, radius, length):
 @pytest.mark.parametrize("faces", [256, 1024])
 @pytest.mark.parametrize(("radius", "ball", "speed"), [(0.15, 0.016, 3.0), (1.0, 0.1, 8.0), (10.0, 0.5, 25.0)])
 def test_once_round_a_loop_only_the_edges_of_its_faces_take_energy(radius, ball, speed, faces):
-    """Each of n edges takes (2 pi / n)^2 of the energy, as a hit does; the time steps take no more than a twentieth."""
+    """Each of n edges takes (2 pi / n)^2 of the energy, as a hit does; the time steps take no more than a tenth."""
     builder = ModelBuilder(gravity=(0.0, 0.0, 0.0))
     builder.add_body(shape=round_pipe(faces, radius, radius), kind=BodyKind.STATIC, friction=0.0)
     place = (0.0, 0.0, ball - radius * np.cos(np.pi / faces) + 1e-6)
@@ -167,5 +167,5 @@ def test_once_round_a_loop_only_the_edges_of_its_faces_take_energy(radius, ball,
         angle = np.arctan2(z, x)
         turned, last = turned + (angle - last + np.pi) % (2.0 * np.pi) - np.pi, angle
     start = 0.5 * simulation.model.arrays.mass[1] * speed**2
-    assert energies[-1] >= 0.95 * start * np.exp(-2.0 * np.pi / faces * turned)
+    assert energies[-1] >= 0.9 * start * np.exp(-2.0 * np.pi / faces * turned)
     assert max(energies) <= start * (1.0 + 1e-6)
