@@ -27,6 +27,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..collision.data.workspace import SPHERE
 from ..compiled.kernel import borrowed, kernel, subkernel
 
 # A gap or an overlap below this share of the bodies' size is one of bodies that touch: rounding and solver tolerances
@@ -130,7 +131,7 @@ def build_contact_rows(model, state, motion, contacts, gravity_norm, h, rows, co
         # only the surface of a body that cannot be pushed moves by itself
         drags = (can_be_pushed[a] or model.surface_drags[a]) and (can_be_pushed[b] or model.surface_drags[b])
         surface_velocity = _surface_velocity(contacts, contact, normal, drags)
-        arms = arms_of(contacts, contact, position, can_be_pushed, a, b)
+        arms = arms_of(contacts, contact, model.shapes.kind, position, can_be_pushed, a, b)
         slip = _slip(free_velocity, a, b, arms, surface_velocity, normal)
         tangent = _first_tangent(slip, normal, _FACTOR_SLIP * gravity_speed)
         other_tangent = _cross(normal, tangent)
@@ -216,17 +217,19 @@ def fill_inertia(inverse, mass):
 
 
 @subkernel
-def arms_of(contacts, contact, position, can_be_pushed, a, b):
+def arms_of(contacts, contact, shape_kind, position, can_be_pushed, a, b):
     """From the two centres of mass to the contact point; where bodies are still to meet, to either one's own.
 
-    Surfaces that are apart meet once the gap is closed, and each is pushed at its own point: friction that acted in the
-    middle of the gap would turn a ball by more than its radius tells. Of two bodies that both give way it is the middle
-    all the same: from one common point no impulse changes their angular momentum.
+    A ball and what it will meet are pushed at their own points: friction that acted in the middle of the gap would turn
+    the ball by more than its radius tells. Of two bodies that both give way it is the middle all the same: from one
+    common point no impulse changes their angular momentum.
 
     Parameters
     ----------
     contacts, contact
         Read.
+    shape_kind : int64 [shape_count]
+        (read)
     position : float64 [body_count, 3]
         [m] (read).
     can_be_pushed : bool [body_count]
@@ -242,7 +245,8 @@ def arms_of(contacts, contact, position, can_be_pushed, a, b):
     x, y, z = contacts.position[contact]
     offset = contacts.toi_offset[contact]
     p, q, r = 0.5 * offset[0], 0.5 * offset[1], 0.5 * offset[2]
-    is_apart = contacts.gap[contact] > 0.0 and not (can_be_pushed[a] and can_be_pushed[b])
+    has_ball = shape_kind[contacts.shape_a[contact]] == SPHERE or shape_kind[contacts.shape_b[contact]] == SPHERE
+    is_apart = has_ball and contacts.gap[contact] > 0.0 and not (can_be_pushed[a] and can_be_pushed[b])
     if is_apart and p == 0.0 and q == 0.0 and r == 0.0:
         n0, n1, n2 = contacts.normal[contact]
         half = 0.5 * contacts.gap[contact]

@@ -120,7 +120,7 @@ def meeting_arms(contacts, contact, normal, model, state, motion, a, b, h):
 
     ``normal`` is the one there.
     """
-    a0, a1, a2, b0, b1, b2 = arms_of(contacts, contact, state.position, motion.can_be_pushed, a, b)
+    a0, a1, a2, b0, b1, b2 = arms_of(contacts, contact, model.shapes.kind, state.position, motion.can_be_pushed, a, b)
     va, vb = motion.position_velocity[a], motion.position_velocity[b]
     shape_a, shape_b = contacts.shape_a[contact], contacts.shape_b[contact]
     a0, a1, a2 = _turned_arm(shape_a, model, state.orientation[a], a0, a1, a2, h * va[3], h * va[4], h * va[5])
@@ -149,7 +149,7 @@ def carried_arms(contacts, contact, model, state, motion, a, b, h):
     stays below its centre however it spins. A point that turned with it would have the floor's push turn it, faster and
     faster.
     """
-    a0, a1, a2, b0, b1, b2 = arms_of(contacts, contact, state.position, motion.can_be_pushed, a, b)
+    a0, a1, a2, b0, b1, b2 = arms_of(contacts, contact, model.shapes.kind, state.position, motion.can_be_pushed, a, b)
     if _are_balls(contacts, contact, model):
         return a0, a1, a2, b0, b1, b2
     share = _carrier_share(contacts, contact, model, a, b)

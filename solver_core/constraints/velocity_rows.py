@@ -72,7 +72,7 @@ def set_velocity_bias(islands, island, rows, contacts, model, state, motion, gra
         if pushes and contact_rows.restitution[block] > 0.0 and contact_rows.bounce_speed[block] == 0.0:
             # A corner that turns may part from a wall at the substep's start, and hit it before the end.
             if has_toi_offset(contacts, block):
-                arms = arms_of(contacts, block, state.position, motion.can_be_pushed, a, b)
+                arms = arms_of(contacts, block, model.shapes.kind, state.position, motion.can_be_pushed, a, b)
             else:
                 arms = meeting_arms(contacts, block, contacts.normal[block], model, state, motion, a, b, h)
             speed = _speed_of_arms(rows.jacobian, row, arms, motion.free_velocity, a, b)
@@ -184,7 +184,7 @@ def move_rows_along(islands, island, rows, contacts, model, state, motion, h, bo
         a, b = rows.body_a[block], rows.body_b[block]
         if is_fast:
             # they are those of when it meets, but the inertia is another one
-            arms = arms_of(contacts, block, state.position, motion.can_be_pushed, a, b)
+            arms = arms_of(contacts, block, model.shapes.kind, state.position, motion.can_be_pushed, a, b)
         elif bounces:
             arms = arms_of_bounce(contacts, block, model, state, motion, rows, a, b, h)
         else:
@@ -240,7 +240,7 @@ def move_contact_rows(islands, island, rows, contacts, model, state, motion, h, 
             continue
         a, b = rows.body_a[block], rows.body_b[block]
         if change == SAME or has_toi_offset(contacts, block):
-            arms = arms_of(contacts, block, state.position, motion.can_be_pushed, a, b)
+            arms = arms_of(contacts, block, model.shapes.kind, state.position, motion.can_be_pushed, a, b)
         elif change == RECOVERS:
             arms = carried_arms(contacts, block, model, state, motion, a, b, h)
         else:

@@ -35,6 +35,7 @@ from ..collision.data.workspace import CONE, is_round
 from ..compiled.kernel import borrowed, kernel, subkernel
 from ..constraints.contact_rows import RATIO_TOUCHING, normal_speed, size_that_moves
 from ..constraints.velocity_rows import touches_driven
+from ..geometry.rotation_kernels import rotate_back
 from .integration import gain_by_turn, share_kept
 
 # Normals that differ by less (squared) are those of one face.
@@ -146,7 +147,7 @@ def keep_rolling_energy(
             contacts.leftover[contact, 0], contacts.leftover[contact, 2] = left, 1.0
     for body in range(rolls.size):
         if rolls[body] and not stops[body] and motion.can_be_pushed[body]:
-            _give_back(rows, model, state, motion, loss[body], gravity, h, body)
+            _give_back(model, state, motion, loss[body], gravity, h, body)
 
 
 @subkernel
@@ -276,24 +277,32 @@ def _note_contact(rows, contacts, before, earlier, left, state, motion, rolling,
 
 
 @subkernel
-def _give_back(rows, model, state, motion, loss, gravity, h, body):
+def _give_back(model, state, motion, loss, gravity, h, body):
     """Scale a body's velocity so that it has the energy that is missing once it has turned."""
-    mass, start, end = rows.body_mass[body], motion.start_velocity[body], state.velocity[body]
+    start, end, mass = motion.start_velocity[body], state.velocity[body], model.mass[body]
     keep_linear, keep_angular = share_kept(model.linear_damping[body], h), share_kept(model.angular_damping[body], h)
     had = has = most = 0.0
-    for i in range(6):
-        keep = keep_linear if i < 3 else keep_angular
-        for j in range(6):
-            other = keep_linear if j < 3 else keep_angular
-            had += 0.5 * keep * start[i] * mass[i, j] * other * start[j]
-            has += 0.5 * end[i] * mass[i, j] * end[j]
-            most += (end[i] - start[i]) * mass[i, j] * (end[j] - start[j])
+    for axis in range(3):
+        had += 0.5 * mass * (keep_linear * start[axis]) ** 2
+        has += 0.5 * mass * end[axis] ** 2
+        most += mass * (end[axis] - start[axis]) ** 2
+    # of the spins about the principal axes: rows may have the inertia of where the body will be
+    w, x, y, z = state.orientation[body]
+    before, after = (
+        rotate_back(w, x, y, z, start[3], start[4], start[5]),
+        rotate_back(w, x, y, z, end[3], end[4], end[5]),
+    )
+    for axis in range(3):
+        moment = model.inertia[body, axis]
+        had += 0.5 * moment * (keep_angular * before[axis]) ** 2
+        has += 0.5 * moment * after[axis] ** 2
+        most += moment * (after[axis] - before[axis]) ** 2
     fallen = 0.0
     for axis in range(3):
         fallen += h * gravity[axis] * motion.position_velocity[body, axis]
     turn = gain_by_turn(state.orientation[body], end, motion.position_velocity[body], model.inertia[body], h)
     has += turn
-    missing = min(had - has + mass[0, 0] * fallen - loss, most + max(0.0, -turn))
+    missing = min(had - has + mass * fallen - loss, most + max(0.0, -turn))
     if missing < 0.0:
         missing = max(missing, min(0.0, -turn))
     if has > 0.0:

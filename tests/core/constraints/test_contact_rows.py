@@ -9,7 +9,7 @@ from cairn.solver_core.collision.data.contact_arrays import allocate_contacts
 from cairn.solver_core.constraints.contact_rows import allocate_contact_rows, build_contact_rows
 from cairn.solver_core.dynamics.integration import allocate_motion, apply_forces
 from cairn.solver_core.geometry import rotations
-from cairn.solver_core.geometry.shapes import Box
+from cairn.solver_core.geometry.shapes import Box, Sphere
 from cairn.solver_core.model.builder import ModelBuilder
 from cairn.solver_core.model.model import BodyKind
 from cairn.solver_core.problem.rows import allocate_rows
@@ -18,14 +18,14 @@ H = 1e-2
 G = 9.81
 
 
-def scene(seed, gap=0.1, restitution=0.0, friction=0.7, kind_a=BodyKind.DYNAMIC, speed=1.0):
+def scene(seed, gap=0.1, restitution=0.0, friction=0.7, kind_a=BodyKind.DYNAMIC, speed=1.0, shape=None):
     """Two random bodies with one contact that is made up; returns all that the rows are built from."""
     rng = np.random.default_rng(seed)
     builder = ModelBuilder(gravity=(0.0, 0.0, -G))
     for kind in (kind_a, BodyKind.DYNAMIC):
         velocity = rng.normal(size=6) * (speed if kind is not BodyKind.STATIC else 0.0)
         builder.add_body(
-            shape=Box(rng.uniform(0.2, 0.6, 3)),
+            shape=shape or Box(rng.uniform(0.2, 0.6, 3)),
             mass=rng.uniform(0.5, 3.0),
             kind=kind,
             position=rng.normal(size=3),
@@ -54,13 +54,13 @@ def scene(seed, gap=0.1, restitution=0.0, friction=0.7, kind_a=BodyKind.DYNAMIC,
 def test_jacobian_is_the_relative_velocity(seed):
     """J v is the velocity of b's point less a's, along n, t1, t2, which are orthonormal and right-handed.
 
-    Over a gap to what stands either has its own point, half of the gap from the middle: there they will touch.
+    Over a gap between a ball and what stands either has its own point, half of the gap from the middle: there they will
+    touch. Of others it is the middle.
     """
-    is_free = seed % 3 == 0
-    _, state, _, contacts, rows, _ = scene(
-        seed, gap=(0.1, -0.1)[seed % 2], kind_a=BodyKind.DYNAMIC if is_free else BodyKind.STATIC
-    )
-    half = 0.0 if is_free else 0.5 * max(contacts.gap[0], 0.0) * contacts.normal[0]
+    is_free, is_ball = seed % 3 == 0, seed % 2 == 0
+    shape = Sphere(0.3) if is_ball else None
+    _, state, _, contacts, rows, _ = scene(seed, kind_a=BodyKind.DYNAMIC if is_free else BodyKind.STATIC, shape=shape)
+    half = 0.5 * contacts.gap[0] * contacts.normal[0] if is_ball and not is_free else np.zeros(3)
     points = contacts.position[0] - half, contacts.position[0] + half
     surface = [
         v[:3] + np.cross(v[3:], point - x) for v, x, point in zip(state.velocity, state.position, points, strict=True)
