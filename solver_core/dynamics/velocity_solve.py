@@ -201,6 +201,8 @@ def _solve_impacts(arrays, members, rows, islands, island, allowed_energy, lost_
     fastest = restitution.begin_impacts(islands, island, rows, contact_rows, velocity, free_velocity)
     threshold = restitution.impact_threshold(fastest, step.h * step.gravity_norm)
     restitution.set_approach_bias(islands, island, rows, contact_count, contact_rows)
+    # an island whose contacts are all open has no work, and must not be charged that of another one
+    members.solver_input.work[0] = 0.0
     outcome = solve_island(arrays, stages, island, METHOD, budget)
     note_outcome(solves, island, rows, outcome, least_scale)
     spent = _price(members, outcome)
@@ -236,5 +238,6 @@ def _solve_without_restitution(arrays, members, rows, islands, island, budget):
     """Solve an island for the velocities with which its contacts no longer approach."""
     contacts = members.collision.contacts[members.collision.roles.present[0]]
     flags = members.motion.solve_flags
+    members.solver_input.work[0] = 0.0
     effort = effort_for_velocities(islands, island, contacts, flags, members.collision.workspace.size)
     return solve_island(arrays, members.kernels.stages, island, effort, budget)
