@@ -100,23 +100,25 @@ def _solve_island(arrays, members, rows, islands, island):
     if bounces:
         lost_by_turn -= kinetic_energy(islands, island, rows, motion.free_velocity)
         spent = _solve_impacts(arrays, members, rows, islands, island, allowed_energy, lost_by_turn, is_free, budget)
-    outcome = _solve_without_restitution(arrays, members, rows, islands, island, budget)
+    is_solved = islands.block_first[island + 1] > islands.block_first[island]
+    if is_solved:
+        outcome = _solve_without_restitution(arrays, members, rows, islands, island, budget)
+        spent += _price(members, outcome)
+        gained = not bounces and gains_energy(islands, island, rows, contacts, motion.free_velocity, state.velocity)
+        if gained or is_worse_than_nothing(outcome):
+            # Overlaps that contradict each other have left impulses from which there is no way back.
+            forget_impulses(islands, island, rows, motion.free_velocity, state.velocity)
+            outcome = solve_island(arrays, members.kernels.stages, island, METHOD, budget)
+            spent += _price(members, outcome)
+        note_outcome(members.solves, island, rows, outcome, least_scale)
     if bounces:
         restitution.take_all_blocks(islands, island, last, contact_rows)
-    spent += _price(members, outcome)
-    gained = not bounces and gains_energy(islands, island, rows, contacts, motion.free_velocity, state.velocity)
-    if gained or is_worse_than_nothing(outcome):
-        # Overlaps that contradict each other have left impulses from which there is no way back.
-        forget_impulses(islands, island, rows, motion.free_velocity, state.velocity)
-        outcome = solve_island(arrays, members.kernels.stages, island, METHOD, budget)
-        spent += _price(members, outcome)
     if budget < math.inf:
         spend_credit(islands, island, motion.small_steps, spent)
     if bounces:
         turn_back(islands, island, model, state, motion, h)
     else:
         take_turn_energy(islands, island, model, state, motion, h)
-    note_outcome(members.solves, island, rows, outcome, least_scale)
 
 
 @subkernel(inline=True)
@@ -201,11 +203,11 @@ def _solve_impacts(arrays, members, rows, islands, island, allowed_energy, lost_
     fastest = restitution.begin_impacts(islands, island, rows, contact_rows, velocity, free_velocity)
     threshold = restitution.impact_threshold(fastest, step.h * step.gravity_norm)
     restitution.set_approach_bias(islands, island, rows, contact_count, contact_rows)
-    # an island whose contacts are all open has no work, and must not be charged that of another one
-    members.solver_input.work[0] = 0.0
-    outcome = solve_island(arrays, stages, island, METHOD, budget)
-    note_outcome(solves, island, rows, outcome, least_scale)
-    spent = _price(members, outcome)
+    spent = 0.0
+    if islands.block_first[island + 1] > islands.block_first[island]:  # else all contacts are open
+        outcome = solve_island(arrays, stages, island, METHOD, budget)
+        note_outcome(solves, island, rows, outcome, least_scale)
+        spent = _price(members, outcome)
     restitution.restart_from_velocities(
         islands, island, rows, contact_count, contact_rows, velocity, free_velocity, 1.0
     )
@@ -238,6 +240,5 @@ def _solve_without_restitution(arrays, members, rows, islands, island, budget):
     """Solve an island for the velocities with which its contacts no longer approach."""
     contacts = members.collision.contacts[members.collision.roles.present[0]]
     flags = members.motion.solve_flags
-    members.solver_input.work[0] = 0.0
     effort = effort_for_velocities(islands, island, contacts, flags, members.collision.workspace.size)
     return solve_island(arrays, members.kernels.stages, island, effort, budget)
