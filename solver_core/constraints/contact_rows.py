@@ -220,9 +220,9 @@ def fill_inertia(inverse, mass):
 def arms_of(contacts, contact, shape_kind, position, can_be_pushed, a, b):
     """From the two centres of mass to the contact point; where bodies are still to meet, to either one's own.
 
-    A ball and what it will meet are pushed at their own points: friction that acted in the middle of the gap would turn
-    the ball by more than its radius tells. Of two bodies that both give way it is the middle all the same: from one
-    common point no impulse changes their angular momentum.
+    A ball that will meet what stands is pushed at its own point: friction that acted in the middle of the gap would turn
+    it by more than its radius tells. Of two bodies that both give way it is the middle all the same: from one common
+    point no impulse changes their angular momentum.
 
     Parameters
     ----------
@@ -245,8 +245,9 @@ def arms_of(contacts, contact, shape_kind, position, can_be_pushed, a, b):
     x, y, z = contacts.position[contact]
     offset = contacts.toi_offset[contact]
     p, q, r = 0.5 * offset[0], 0.5 * offset[1], 0.5 * offset[2]
-    has_ball = shape_kind[contacts.shape_a[contact]] == SPHERE or shape_kind[contacts.shape_b[contact]] == SPHERE
-    is_apart = has_ball and contacts.gap[contact] > 0.0 and not (can_be_pushed[a] and can_be_pushed[b])
+    pushed = contacts.shape_b[contact] if can_be_pushed[b] else contacts.shape_a[contact]
+    is_ball_pushed = shape_kind[pushed] == SPHERE
+    is_apart = is_ball_pushed and contacts.gap[contact] > 0.0 and not (can_be_pushed[a] and can_be_pushed[b])
     if is_apart and p == 0.0 and q == 0.0 and r == 0.0:
         n0, n1, n2 = contacts.normal[contact]
         half = 0.5 * contacts.gap[contact]
