@@ -220,7 +220,7 @@ def fill_inertia(inverse, mass):
 def arms_of(contacts, contact, shape_kind, position, can_be_pushed, a, b):
     """From the two centres of mass to the contact point; where bodies are still to meet, to either one's own.
 
-    A ball that will meet what stands is pushed at its own point: friction that acted in the middle of the gap would turn
+    A ball that will meet what stands is pushed at its own point: friction that acts in the middle of the gap would turn
     it by more than its radius tells. Of two bodies that both give way it is the middle all the same: from one common
     point no impulse changes their angular momentum.
 
