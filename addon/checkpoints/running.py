@@ -10,6 +10,7 @@ import numpy as np
 
 from ..read.notes import Note
 from . import folder as files
+from . import housekeeping
 from .folder import CheckpointError
 from .identity import difference
 from .recording import Recording, piece_of, recording_of
@@ -241,7 +242,9 @@ class BakeCheckpoints:
         return time.perf_counter() - self._last_end >= pause
 
     def _write(self, place: Path, checkpoint, trajectory):
-        place.mkdir(parents=True, exist_ok=True)
+        if place.parent.name == housekeeping.FOLDER:
+            place.parent.mkdir(exist_ok=True)
+        place.mkdir(exist_ok=True)  # where the folder of the output is gone nothing is made in its place
         if not all((place / name).exists() for name in self._pieces):  # somebody has cleared the folder
             self._pieces, self._stored_frames = [], 0
         first = self._stored_frames + 1 if self._pieces else 0

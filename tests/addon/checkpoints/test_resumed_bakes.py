@@ -8,6 +8,7 @@ import shutil
 import signal
 import sys
 import time
+from types import SimpleNamespace
 
 import bpy
 import numpy as np
@@ -395,6 +396,10 @@ def test_by_the_clock_checkpoints_take_a_hundredth_of_the_time(monkeypatch, tmp_
     class Moving:
         frame_count = 0
         velocities = staticmethod(lambda: None)
+
+        @classmethod
+        def checkpoint(cls):
+            return SimpleNamespace(frame=cls.frame_count)
 
     while clock[0] < 200.0:
         clock[0] += 1.0
