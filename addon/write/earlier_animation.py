@@ -96,9 +96,9 @@ def set_blending(data, blending):
 def earlier_action(obj):
     """The user's action and slot of an object, whether it is baked or not; (None, None) if there is none."""
     data = obj.animation_data
-    if obj.cairn.is_baked and not _is_replaced(obj):
-        action = obj.cairn.earlier_action
-        return action, fcurves.find_slot(action, obj.cairn.earlier_slot)
+    book = getattr(obj, "cairn", None)  # who reads a scene from a script may not have registered the add-on
+    if book is not None and book.is_baked and not _is_replaced(obj):
+        return book.earlier_action, fcurves.find_slot(book.earlier_action, book.earlier_slot)
     return (None, None) if data is None else (data.action, data.action_slot)
 
 
