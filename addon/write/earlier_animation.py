@@ -93,12 +93,17 @@ def set_blending(data, blending):
     data.action_blend_type, data.action_influence, data.action_extrapolation = blending
 
 
+def is_marked_baked(obj):
+    """Whether an object's bookkeeping says that it is baked; who reads from a script may not have registered it."""
+    book = getattr(obj, "cairn", None)
+    return book is not None and book.is_baked
+
+
 def earlier_action(obj):
     """The user's action and slot of an object, whether it is baked or not; (None, None) if there is none."""
     data = obj.animation_data
-    book = getattr(obj, "cairn", None)  # who reads a scene from a script may not have registered the add-on
-    if book is not None and book.is_baked and not _is_replaced(obj):
-        return book.earlier_action, fcurves.find_slot(book.earlier_action, book.earlier_slot)
+    if is_marked_baked(obj) and not _is_replaced(obj):
+        return obj.cairn.earlier_action, fcurves.find_slot(obj.cairn.earlier_action, obj.cairn.earlier_slot)
     return (None, None) if data is None else (data.action, data.action_slot)
 
 
@@ -115,7 +120,7 @@ def owns_bake(obj):
 
 def plays_bake(obj):
     """Whether a baked object has the action that its bake has made."""
-    return obj.cairn.is_baked and obj.animation_data is not None and is_bake_action(obj.animation_data.action)
+    return is_marked_baked(obj) and obj.animation_data is not None and is_bake_action(obj.animation_data.action)
 
 
 def plays_bake_of(owner):
