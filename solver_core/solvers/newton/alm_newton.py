@@ -242,17 +242,26 @@ def _prepare(rows, islands, island, velocity, workspace, settings, residual):
     if singles > 0:
         copy_impulses(rows.block_row, islands, island, rows.bias, workspace.by_row.bias)
     copy_impulses(rows.block_row, islands, island, rows.impulse, workspace.by_row.best)
+    for index in range(islands.body_first[island], islands.body_first[island + 1]):
+        # of impacts that are left out, no block may be left at a body
+        _begin_body(by_body, velocity, islands.body_order[index])
     for index in range(islands.block_first[island], islands.block_first[island + 1]):
         block = islands.block_order[index]
         for body in (rows.body_a[block], rows.body_b[block]):
-            for column in range(6):
-                by_body.velocity[body, column] = velocity[body, column]
-                # bodies that cannot be pushed stay as they are in every direction
-                by_body.direction[body, column] = 0.0
-                by_body.search[body, column] = 0.0
+            # bodies that cannot be pushed stay as they are in every direction
+            _begin_body(by_body, velocity, body)
         for row in range(rows.block_row[block], rows.block_row[block + 1]):
             # no step has been taken; what an earlier solve has left may be no number
             workspace.by_row.change[row] = 0.0
+
+
+@subkernel
+def _begin_body(by_body, velocity, body):
+    """The body's velocity at the start; nothing of what an earlier solve has left."""
+    for column in range(6):
+        by_body.velocity[body, column] = velocity[body, column]
+        by_body.kept_velocity[body, column] = by_body.gradient[body, column] = by_body.direction[body, column] = 0.0
+        by_body.remainder[body, column] = by_body.search[body, column] = by_body.image[body, column] = 0.0
 
 
 @subkernel

@@ -237,7 +237,7 @@ def test_a_joint_that_is_switched_off_lets_go():
         (lambda: bridge(planks=4).build(), 24, 20_000),
         (lambda: doll().build(), 13, 20_000),
         (lambda: scenes.bridge().build_model(), 60, 200_000),
-        (lambda: scenes.ragdoll().build_model(), 30, 20_000),
+        (lambda: scenes.ragdoll().build_model(), 29, 20_000),
     ],
     ids=["bridge", "doll", "demo bridge", "demo ragdoll"],
 )

@@ -393,6 +393,28 @@ def test_a_used_workspace_gives_the_same_bits():
     assert fresh.tobytes() == used.tobytes() == again.tobytes()
 
 
+@each_friction
+@pytest.mark.parametrize(("bodies", "blocks", "seed"), [(10, 20, 7), (6, 4, 1), (6, 3, 2), (6, 2, 3)])
+def test_what_an_earlier_solve_has_left_means_nothing(friction, bodies, blocks, seed):
+    """Other numbers all over the workspace: the same bits, also where some of the island's bodies touch nothing."""
+    problem = random_problem(bodies, blocks, seed=seed, friction=0.4)
+    _, fresh, velocity, workspace = run_kernel(problem, friction)
+    random = np.random.default_rng(8)
+    for array in floats_in(workspace):
+        array[...] = random.normal(scale=10.0, size=array.shape)
+    workspace.progress.work[0] = 1000.0
+    _, used, other_velocity, _ = run_kernel(problem, friction, workspace=workspace)
+    assert fresh.tobytes() == used.tobytes()
+    assert velocity.tobytes() == other_velocity.tobytes()
+
+
+def floats_in(arrays):
+    """All arrays of floats in nested tuples."""
+    if isinstance(arrays, tuple):
+        return [found for part in arrays for found in floats_in(part)]
+    return [arrays] if arrays.dtype == float else []
+
+
 def test_room_for_more_rows_gives_the_same_bits():
     """Buffers that have grown during a bake change nothing."""
     problem = random_problem(10, 20, seed=5)
