@@ -101,7 +101,7 @@ def pinball():
 
 @played()
 def galton_board():
-    """25 balls through rows of pegs between two panes; they end in the bins."""
+    """25 balls through rows of pegs between two panes; they end in the bins: two abreast are no arch between pegs."""
     make.new_file(frames=(1, 220))
     make.floor()
     for side in (-1, 1):
@@ -116,7 +116,7 @@ def galton_board():
     rng = random.Random(3)
     for index in range(25):
         at = (rng.uniform(-0.3, 0.3), 0, 3.9 + 0.25 * index)
-        make.body(make.ball(f"Ball.{index:02}", at, 0.09, 12), shape="SPHERE", mass=0.1, restitution=0.3)
+        make.body(make.ball(f"Ball.{index:02}", at, 0.08, 12), shape="SPHERE", mass=0.1, restitution=0.3)
     return [ends_within("Ball", (-1.93, -0.15, 0), (1.93, 0.15, 1.5)), nothing_below(0, slack=0.03), no_faster_than(14)]
 
 
