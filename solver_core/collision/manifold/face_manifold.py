@@ -358,9 +358,7 @@ def reaches_beyond(polygon, corners, ux, uy, uz, limit):
 def clip_polygon(polygon, corners, clipped, ux, uy, uz, offset, tolerance):
     """Write the part of a polygon with ``u . x <= offset`` into ``clipped``; return its number of corners.
 
-    Corners up to ``tolerance`` outside stay where they are, and what is farther out is cut there. So a brick whose
-    middle lies over the very edge of the one below, as in every wall of half-lapped bricks, is held by points that
-    rounding of its pose does not take away: with a cut at the plane itself it tips in a second.
+    Corners up to ``tolerance`` outside stay where they are; what is cut is cut at the plane itself.
     """
     count = 0
     if corners == 0:
@@ -371,7 +369,8 @@ def clip_polygon(polygon, corners, clipped, ux, uy, uz, offset, tolerance):
         p, q, r = polygon[corner, 0], polygon[corner, 1], polygon[corner, 2]
         here = ux * p + uy * q + uz * r - offset
         if (before <= tolerance) != (here <= tolerance):
-            share = min(max((before - tolerance) / (before - here), 0.0), 1.0)
+            # A corner that is kept beyond the plane is cut no nearer to the inside.
+            share = min(max(before / (before - here), 0.0), 1.0)
             clipped[count, 0] = x + share * (p - x)
             clipped[count, 1] = y + share * (q - y)
             clipped[count, 2] = z + share * (r - z)
