@@ -76,7 +76,7 @@ def test_half_lapped_bricks_stand_over_the_very_edge(size, offset):
 
 
 def test_what_is_out_of_balance_by_more_tips():
-    """A brick whose middle is beyond the edge by a thousandth of its length: m (k^2) a'' = m g (d + r a) for a second."""
+    """A brick whose middle is a thousandth of its length beyond the edge: m k^2 a'' = m g (d + r a), for a second."""
     builder = builder_with_floor()
     builder.add_body(name="below", shape=Box((0.5, 0.5, 0.5)), kind=BodyKind.STATIC, position=(0.0, 0.0, 0.5))
     builder.add_body(name="tips", shape=Box((0.5, 0.25, 0.05)), mass=1.0, position=(0.501, 0.0, 1.05))
