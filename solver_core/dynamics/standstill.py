@@ -101,7 +101,7 @@ def note_standing(members, step):
                 stands[islands.body_order[index]] = False
         elif not has_joints(rows, islands, island, contacts.count[0]):
             # a slow motor goes on
-            _stop(islands, island, motion, state)
+            _stop(islands, island, motion, state, size, _RATIO_STILL * step.gravity_norm * step.h)
     all_stand = True
     for body in range(len(stands)):
         all_stand = all_stand and (stands[body] or not _moves(state, body))
@@ -140,8 +140,15 @@ def _stands(members, rows, islands, island, contacts):
 
 
 @subkernel
-def _stop(islands, island, motion, state):
-    for index in range(islands.body_first[island], islands.body_first[island + 1]):
+def _stop(islands, island, motion, state, size, least):
+    """Take the velocities of a standing island, if none is as fast as ``least`` [m/s]: where gravity is slight, what
+    slides does so slower than rounding of its size lets count as standing."""
+    first, end = islands.body_first[island], islands.body_first[island + 1]
+    for index in range(first, end):
+        body = islands.body_order[index]
+        if max(_speed(state.velocity[body], size[body]), _speed(motion.position_velocity[body], size[body])) > least:
+            return
+    for index in range(first, end):
         body = islands.body_order[index]
         for column in range(6):
             state.velocity[body, column] = motion.position_velocity[body, column] = 0.0

@@ -25,12 +25,10 @@ from ..constraints.velocity_rows import (
     move_rows_along,
     push_by_contacts,
     set_velocity_bias,
-    touches_kinematic,
 )
 from ..parallel.workers import take_next
 from ..problem.problem import CONVERGED_RELATIVE
 from ..solvers.shared.sweep import apply_impulses
-from ..solvers.small_step_balance import pay_for_lifts
 from .integration import take_turn_energy, turn_ahead, turn_back
 from .island_solve import (
     METHOD,
@@ -121,9 +119,6 @@ def _solve_island(arrays, members, rows, islands, island):
         turn_back(islands, island, model, state, motion, h)
     else:
         take_turn_energy(islands, island, model, state, motion, h)
-        is_driven = touches_kinematic(islands, island, rows, contacts, state.velocity)
-        if rests_on_something(rows, islands, island, motion.can_be_pushed) and not is_driven:
-            pay_for_lifts(rows, islands, island, motion, state.velocity, motion.position_velocity, h)
 
 
 @subkernel(inline=True)

@@ -177,9 +177,8 @@ def _cross(one, other):
 def pay_for_lifts(rows, islands, island, given, velocity, mean_velocity, h):
     """Take from the velocities what energy taking overlaps out has added, as far as they have it.
 
-    Of ``given`` the free velocities and those of the start are read. The forces' work is p . d with their impulse
-    p = M (v_free - v_start) and the way d. What is left of the change of the energy is the contacts' work, which is
-    never above 0.
+    The forces' work is p . d with their impulse p = M (v_free - v_start) and the way d. What is left of the change of
+    the energy is the contacts' work, which is never above 0.
     """
     kinetic = gained = 0.0
     for index in range(islands.body_first[island], islands.body_first[island + 1]):

@@ -125,17 +125,25 @@ HEAPS = {
 @pytest.mark.parametrize("friction", ["box", "cone", "polyhedral"])
 @pytest.mark.parametrize("make", HEAPS.values(), ids=list(HEAPS))
 def test_energy_never_grows(make, friction):
-    """In 1.5 s of tumbling the energy is never above the start's, or the last frame's, by more than 1e-6 of it."""
+    """In 1.5 s of tumbling the energy is never above the start's, or the last frame's, by more than 1e-6 of it.
+
+    But for the overlaps that are taken out: an edge that rolls over a ball is led into it by half of the turn's square,
+    and comes out again. That lifts no body by more than the deepest overlap.
+    """
     model = make()
     start = diagnostics.kinetic_energy(model, model.initial_state)
     start += diagnostics.potential_energy(model, model.initial_state, model.gravity)
+    weight = np.linalg.norm(model.gravity) * model.arrays.mass[model.arrays.inverse_mass > 0.0].sum()
     simulation = Simulation(model, SimulationOptions(method="nncg", friction=friction))
-    energies = [start]
+    energies, overlaps = [start], []
     for _ in range(36):
         report = simulation.advance_frame()
         energies.append(report.kinetic_energy + report.potential_energy)
+        overlaps.append(report.max_penetration)
     assert max(energies) <= start * (1.0 + 1e-6)
-    assert np.diff(energies).max() <= start * 1e-6
+    lifts = weight * np.maximum(overlaps, [0.0, *overlaps[:-1]])
+    assert np.all(np.diff(energies) <= start * 1e-6 + lifts)
+    assert max(overlaps) <= 5e-3
     assert energies[-1] < energies[1] or model.arrays.friction[0] == 0.0
 
 
