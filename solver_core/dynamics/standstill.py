@@ -141,8 +141,10 @@ def _stands(members, rows, islands, island, contacts):
 
 @subkernel
 def _stop(islands, island, motion, state, size, least):
-    """Take the velocities of a standing island, if none is as fast as ``least`` [m/s]: where gravity is slight, what
-    slides does so slower than rounding of its size lets count as standing."""
+    """Take the velocities of a standing island, if none is as fast as ``least`` [m/s].
+
+    Where gravity is slight, what slides does so slower than rounding of its size lets count as standing.
+    """
     first, end = islands.body_first[island], islands.body_first[island + 1]
     for index in range(first, end):
         body = islands.body_order[index]
