@@ -10,6 +10,7 @@ from . import cli
 from .ui import (
     add_menu,
     continue_bake,
+    initial_motion,
     navigation,
     operators,
     panels,
@@ -29,6 +30,7 @@ _MODULES = (
     continue_bake,
     navigation,
     panels,
+    initial_motion,
     wedge_panel,
     add_menu,
     watch,

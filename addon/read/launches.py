@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...solver_core.geometry import rotations
-from .frame_samples import evaluate_frame
+from .frame_samples import evaluate_frame, simulation_paused
 from .notes import Note
 from .scene_animation import AnimationSurvey, flag_values, flags_animated
 from .scene_poses import finite_matrix, rigid_poses
@@ -42,6 +42,39 @@ class LetGo:
         change = rotations.multiply(turns[1], rotations.conjugate(turns[0]))
         turn = rotations.to_rotation_vector(change if change[0] >= 0.0 else -change)
         return np.concatenate([centers[1] - centers[0], turn]) / self.duration
+
+
+def motion_into_start(scene, objects, export) -> dict:
+    """Velocities with which animation brings bodies to the first frame: {object: linear and angular [6]}.
+
+    Parameters
+    ----------
+    scene : bpy.types.Scene
+        Other frames are shown, with Blender's own simulation off; the caller shows what was shown.
+    objects : sequence of bpy.types.Object
+    export : SceneExport
+        Of the scene: the first frame, and where the bodies' centres of mass are.
+
+    Returns
+    -------
+    dict
+        For objects that are bodies of the export.
+    """
+    start, matrices = export.frame_start, {}
+    indices = {body.object_name: body.index for body in export.bodies}
+    with simulation_paused(scene):
+        for at in (start - 1, start):
+            graph = evaluate_frame(scene, at)
+            world, render = graph.scene_eval.rigidbody_world, graph.scene_eval.render
+            duration = world.time_scale * render.fps_base / render.fps
+            for ob in objects:
+                if ob.name in indices:
+                    matrix = finite_matrix(ob.evaluated_get(graph), f"at frame {at}")
+                    matrices.setdefault(ob, []).append(matrix)
+    return {
+        ob: LetGo(start, duration, tuple(pair), True).velocity(export.model, indices[ob.name])
+        for ob, pair in matrices.items()
+    }
 
 
 def _center(model, index, position, orientation):

@@ -14,6 +14,7 @@ from ..settings import OPTION_NAMES, VARIANT_NAMES, BakeSettings
 from ..write import earlier_animation as earlier
 from .keyed import Keyed
 from .movers import motion_numbers, movers_of, number_of, shape_values
+from .start_motion import START_SETTINGS, has_start_motion
 
 # Settings of a rigid body by the word that the panel has for a change of any of them.
 _BODY_SETTINGS = {
@@ -119,8 +120,8 @@ def changes(before, now) -> list[str]:
         present = {renamed[group].get(name, name): numbers for name, numbers in old.items()}
         touched: dict[str, list[str]] = {}
         for name in new.keys() & present.keys():
-            for word, value in new[name].items():
-                if not _is_same(present[name].get(word), value, names):
+            for word in new[name].keys() | present[name].keys():
+                if not _is_same(present[name].get(word), new[name].get(word), names):
                     touched.setdefault(word, []).append(name)
         found.extend(f"{word} of {_counted(touched[word], plural)}" for word in sorted(touched))
         if group == "movers":  # whose movers they are, or were, has changed, which is said
@@ -148,7 +149,7 @@ def _renamed(old, new, names, *, only_numbers=False):
 
 def _is_same(before, now, names, only_numbers=False):
     """Whether two values of a digest agree: a number, or a number and the names of objects, some of them renamed."""
-    if isinstance(before, int) or isinstance(now, int) or before is None:
+    if isinstance(before, int) or isinstance(now, int) or before is None or now is None:
         return before == now
     if before[0] != now[0]:
         return False
@@ -229,6 +230,8 @@ def body_numbers(ob, known) -> dict:
         shape_values(ob, keyed, known),
     ]
     numbers["shape"] = number_of(shape)
+    if has_start_motion(ob):  # no word else: digests of former versions have none
+        numbers["initial motion"] = number_of(_settings(ob.cairn, "cairn.", START_SETTINGS, keyed))
     numbers["locked axes"] = number_of(_settings(ob, "", ("lock_location", "lock_rotation"), keyed))
     return numbers | motion_numbers(ob, keyed, known)
 

@@ -53,6 +53,7 @@ from .scene_poses import (
 )
 from .scene_shapes import ROUND_SHAPES, MeshError, ShapeReader
 from .smooth_motion import FRAMES_AHEAD
+from .start_motion import give_start_motion, has_start_motion
 from .surfaces import StartSurfaces
 
 
@@ -144,6 +145,7 @@ class _SceneReader:
         joints.joints += locks
         joints.notes += lock_notes
         model = builder.build()
+        self.notes += give_start_motion(model, objects, bodies)
         self._launch(model, let_go)
         for ob, body in zip(objects, bodies, strict=True):
             self.notes += body_notes(ob, body, model, self._moving_ancestor(ob), self.frames)
@@ -278,7 +280,7 @@ class _SceneReader:
                 collision_mask=sum(1 << bit for bit, on in enumerate(settings.collision_collections) if on),
                 # A wave drags along what lies on it, a plane that is scaled does not, as in Blender.
                 surface_drags=self._shapes_may_change(ob),
-                **_sleep(settings),
+                **_sleep(settings, has_start_motion(ob)),
             )
         except ModelError as error:
             raise SceneError(name, str(error).removeprefix(f"{name}: ")) from error
@@ -398,13 +400,13 @@ def _mass(name, settings, moves) -> float:
     return mass
 
 
-def _sleep(settings) -> dict:
+def _sleep(settings, begins_moving) -> dict:
     """Arguments of ``add_body`` for Blender's deactivation."""
     if not settings.use_deactivation:
         return {"sleep_speed": (0.0, 0.0)}
     return {
         "sleep_speed": (settings.deactivate_linear_velocity, settings.deactivate_angular_velocity),
-        "starts_asleep": settings.use_start_deactivated,
+        "starts_asleep": settings.use_start_deactivated and not begins_moving,
     }
 
 

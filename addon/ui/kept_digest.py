@@ -108,9 +108,15 @@ def _own_settings(group, ob):
     if group == "movers":
         return ()
     if group == "bodies":
-        return tuple(getattr(ob.cairn, name) for name in scene_digest.PART_SETTINGS)
+        names = (*scene_digest.PART_SETTINGS, *scene_digest.START_SETTINGS)
+        return tuple(_compared(getattr(ob.cairn, name)) for name in names)
     joint = ob.cairn.joint
     return tuple(getattr(joint, prop.identifier) for prop in joint.bl_rna.properties if prop.type != "POINTER")
+
+
+def _compared(value):
+    """A value that compares by what it holds: Blender's vectors are views."""
+    return tuple(value) if hasattr(value, "__len__") and not isinstance(value, str) else value
 
 
 def _sources_of(ob):

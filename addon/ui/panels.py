@@ -128,6 +128,14 @@ class _Parts:
         draw_option(column, context, context.object.cairn, "repair_resolution")
 
 
+class InPhysics:
+    """Sub-panels of Blender's own panel of a rigid body."""
+
+    bl_space_type = "PROPERTIES"
+    bl_region_type = "WINDOW"
+    bl_context = "physics"
+
+
 class _Joint:
     """What Blender's rigid body constraints lack."""
 
@@ -521,17 +529,11 @@ class VIEW3D_PT_cairn_solver(_Solver, _InSidebar, bpy.types.Panel):
     bl_parent_id = "VIEW3D_PT_cairn"
 
 
-class PHYSICS_PT_cairn_parts(_Parts, bpy.types.Panel):
-    bl_space_type = "PROPERTIES"
-    bl_region_type = "WINDOW"
-    bl_context = "physics"
+class PHYSICS_PT_cairn_parts(_Parts, InPhysics, bpy.types.Panel):
     bl_parent_id = "PHYSICS_PT_rigid_body"
 
 
-class PHYSICS_PT_cairn_joint(_Joint, bpy.types.Panel):
-    bl_space_type = "PROPERTIES"
-    bl_region_type = "WINDOW"
-    bl_context = "physics"
+class PHYSICS_PT_cairn_joint(_Joint, InPhysics, bpy.types.Panel):
     bl_parent_id = "PHYSICS_PT_rigid_body_constraint"
 
 
