@@ -16,7 +16,11 @@ _SIZES_SHOWN = 5.0
 # Width that a perspective 3D view shows at its distance, over that distance, is this over its lens [mm].
 _VIEW_SENSOR = 72.0
 # Where notes stand.
-_SOURCES = (("check", "Check", "What a check or a bake has found"), ("status", "Status", "What stands above Bake"))
+_SOURCES = (
+    ("check", "Check", "What a check or a bake has found"),
+    ("status", "Status", "What stands above Bake"),
+    ("faults", "Faults", "What a bake has refused"),
+)
 
 
 class _GoingOperator:
@@ -124,10 +128,12 @@ class CAIRN_OT_go_to_worst(bpy.types.Operator):
 
 def noted_names(context, source, place):
     """Objects of a note that the panel shows; none where the list has changed meanwhile."""
-    known = (
-        operators.check_of(context) if source == "check" else json.loads(context.window_manager.cairn.status or "{}")
-    )
-    notes = known.get("notes", [])
+    session = context.window_manager.cairn
+    if source == "faults":
+        notes = json.loads(session.faults or "[]")
+    else:
+        known = operators.check_of(context) if source == "check" else json.loads(session.status or "{}")
+        notes = known.get("notes", [])
     return notes[place][2] if place < len(notes) else []
 
 

@@ -19,14 +19,14 @@ from bpy.props import BoolProperty
 from ..bake import SECONDS_TO_WAIT, BakeStopped, bake_frames
 from ..checkpoints import in_window as checkpoints
 from ..read.early_notes import nothing_to_bake
+from ..read.faults import SceneError
 from ..read.notes import grouped_notes, note_of
 from ..read.scene_check import check_scene
-from ..read.scene_digest import packed, scene_digest
 from ..read.scene_notes import NO_OVERLAPS
-from ..read.scene_poses import SceneError
-from ..runtime import RuntimeUnavailable, system_information
+from ..runtime import system_information
 from ..settings import BakeSettings
 from ..write import keyframes, since_bake
+from .errors import clear_error, is_expected, one_line, sentence, show_error
 
 # A tick works this long [s]; the next one follows after the rest of the interval, so the window stays smooth.
 TICK_SLICE = 0.08
@@ -197,7 +197,8 @@ class StepsOperator(SceneOperator):
     def _begin(self, context, in_window=False):
         global running
         session = context.window_manager.cairn
-        session.error = session.error_object = session.check = ""  # what an earlier bake has said
+        session.check = ""  # what an earlier bake has said
+        clear_error(session)
         self._scene_name = context.scene.name
         self._in_window = in_window
         self._steps = self._work(context.scene, BakeSettings.from_scene(context.scene))
@@ -498,7 +499,7 @@ class CAIRN_OT_clear_error(bpy.types.Operator):
     bl_options = {"INTERNAL"}
 
     def execute(self, context):
-        context.window_manager.cairn.error = context.window_manager.cairn.error_object = ""
+        clear_error(context.window_manager.cairn)
         return {"FINISHED"}
 
 
@@ -524,32 +525,6 @@ def is_baked(context):
     """Whether the scene carries a bake, or the active object does (appended from a baked scene). Drawing asks this."""
     active = context.view_layer.objects.active
     return context.scene.cairn.is_baked or (active is not None and active.cairn.is_baked)
-
-
-def is_expected(error):
-    """Whether an error is one that a user can do something about, and says what."""
-    # SimulationError and the core's ValueErrors cannot be named before Numba is known to be there.
-    return isinstance(error, (SceneError, RuntimeUnavailable)) or type(error).__name__ == "SimulationError"
-
-
-def one_line(error):
-    """An error's message as the window shows it: a sentence, unless it begins with an object's name."""
-    line = " ".join(str(error).split()) or type(error).__name__
-    return sentence(line) if isinstance(error, SceneError) and error.object_name is None else line
-
-
-def sentence(text):
-    """A text that begins with a capital: notes and errors stand behind an object's name or "cairn:" elsewhere."""
-    return text[:1].upper() + text[1:]
-
-
-def show_error(context, error, scene_name):
-    """Keep an error in the panel until it is cleared, the next bake begins or its cause is gone (watch.py)."""
-    session, scene = context.window_manager.cairn, bpy.data.scenes.get(scene_name)
-    session.error = one_line(error)
-    session.error_object = getattr(error, "object_name", None) or ""
-    about_scene = isinstance(error, SceneError) and scene is not None and scene.rigidbody_world is not None
-    session.error_digest = packed(scene_digest(scene)) if about_scene else ""
 
 
 def redraw(context):

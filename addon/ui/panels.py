@@ -5,6 +5,7 @@ window manager (operators.py).
 """
 
 import json
+import math
 import textwrap
 from pathlib import Path
 
@@ -14,12 +15,15 @@ from bpy.app.translations import pgettext_iface as iface_
 
 from ..checkpoints import housekeeping
 from ..joint_kinds import OPEN_AXES, SERVO_AXES, joints_sentence
+from ..joint_report import bears_text, in_prefix
 from ..read.early_notes import nothing_to_bake
+from ..read.scene_joints import breaking_load
 from ..read.scene_notes import OUTSIDE
 from ..settings import VARIANT_NAMES, friction_mismatch, why_without
 from . import operators
 from .continue_bake import usage_text
-from .operators import is_baked, scene_bodies, sentence
+from .errors import sentence
+from .operators import is_baked, scene_bodies
 
 # Average width of a letter of the panel's font at a scale of 1 [pixels].
 LETTER_WIDTH = 7.5
@@ -149,6 +153,7 @@ class _Joint:
             draw_axes(column, context, constraint.type, extras)
         else:
             draw_kind(column, context, extras)
+        draw_breaking(column, context, constraint)
 
 
 def draw_axes(column, context, kind, extras):
@@ -179,6 +184,15 @@ def draw_axes(column, context, kind, extras):
                 draw_option(soft, context, extras, f"limit_damping_{word}")
     if not free:
         draw_lines(column, context, iface_("Nothing more for this type"), "INFO")
+
+
+def draw_breaking(column, context, constraint):
+    """The load that Blender's threshold is, in the unit in which a bake tells what broke."""
+    if constraint.use_breaking and context.scene is not None and context.scene.rigidbody_world is not None:
+        load = breaking_load(context.scene, constraint)
+        if math.isfinite(load):
+            text = iface_("Breaks at {}").format(bears_text(*in_prefix([load], "N")))
+            draw_lines(column, context, text, "INFO")
 
 
 def draw_kind(column, context, extras):
@@ -401,10 +415,15 @@ def draw_error(layout, context):
     row = box.row()
     lines = row.column(align=True)
     lines.alert = True
-    for i, line in enumerate(wrapped(context, session.error, 11)[:LINES_OF_ERROR]):
+    # several are listed below, by kind and all of them
+    faults = json.loads(session.faults or "[]")
+    text = iface_("All of this has to be corrected first:") if faults else session.error
+    for i, line in enumerate(wrapped(context, text, 11)[:LINES_OF_ERROR]):
         lines.label(text=line, icon="ERROR" if i == 0 else "BLANK1", translate=False)
     row.operator("cairn.clear_error", text="", icon="X", emboss=False)
-    if session.error_object:
+    if faults:
+        draw_grouped(box, context, "faults", faults)
+    elif session.error_object:
         text = iface_("Select {}").format(session.error_object)
         box.operator(
             "cairn.select_object", text=text, icon="RESTRICT_SELECT_OFF", translate=False

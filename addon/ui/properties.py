@@ -468,6 +468,7 @@ class CairnWindowManager(bpy.types.PropertyGroup):
 
     error: StringProperty(name="Error", description="Why the last bake did not work")
     error_object: StringProperty(name="Object", description="Object that the error is about")
+    faults: StringProperty(name="Faults", description="All that is wrong with the scene, by kind, as JSON")
     error_digest: StringProperty(name="Scene of the Error", description="The scene that the error is about, in numbers")
     show_all_notes: BoolProperty(name="All Notes", description="List all kinds of notes of the check", default=False)
     check: StringProperty(name="Check", description="What the next bake would simulate, as JSON")

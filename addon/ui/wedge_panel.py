@@ -16,14 +16,15 @@ from bpy.props import CollectionProperty, FloatProperty, IntProperty, PointerPro
 
 from ..bake import BakeStopped
 from ..bake_progress import BakeProgress
-from ..read.scene_poses import SceneError
+from ..read.faults import SceneError
 from ..wedge.local import LocalTasks
 from ..wedge.plan import WedgePlan, file_hash, read_plan
 from ..wedge.table import write_sheet, write_table
 from ..wedge.targets import jitter, rigid_bodies, set_properties, try_properties
 from ..wedge.variants import WedgeError, make_variants, parse_vary
 from . import operators
-from .operators import SceneOperator, StepsOperator, redraw, show_error
+from .errors import show_error
+from .operators import SceneOperator, StepsOperator, redraw
 from .panels import label
 
 # How often children are asked whether they have ended [s].

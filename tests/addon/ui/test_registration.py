@@ -340,7 +340,9 @@ def test_notes_are_drawn_by_kind_with_a_button_each():
 
 def drawn_joint(panel, ob):
     """Texts of the panel of a constraint; None if it is not shown."""
-    context = SimpleNamespace(object=ob, region=SimpleNamespace(width=400), preferences=bpy.context.preferences)
+    names = ("scene", "preferences")
+    values = {name: getattr(bpy.context, name) for name in names}
+    context = SimpleNamespace(object=ob, region=SimpleNamespace(width=400), **values)
     if not panel.poll(context):
         return None
     layout = Layout()
@@ -390,6 +392,17 @@ def test_the_panel_of_a_joint_shows_what_counts(registered, panel, kind):
     else:
         ob.rigid_body_constraint.type = kind
     assert drawn_joint(panel, ob) == JOINT_PANELS[kind]
+
+
+def test_the_panel_of_a_joint_says_at_what_load_it_breaks(registered):
+    """In the unit of the notes on what broke, whatever Blender's substeps make of its threshold."""
+    ob = joint(registered, "Joint", registered.body(), None, kind="FIXED")
+    ob.rigid_body_constraint.breaking_threshold = 20.0
+    assert "Breaks at 4.8 kN, or 4.8 kN m" not in drawn_joint(panels.VIEW3D_PT_cairn_joint, ob)
+    ob.rigid_body_constraint.use_breaking = True
+    assert "Breaks at 4.8 kN, or 4.8 kN m" in drawn_joint(panels.VIEW3D_PT_cairn_joint, ob)
+    registered.world.substeps_per_frame = 1
+    assert "Breaks at 480 N, or 480 N m" in drawn_joint(panels.PHYSICS_PT_cairn_joint, ob)
 
 
 def test_the_check_counts_joints_by_kind(registered):
