@@ -8,6 +8,7 @@ from ..read.faults import SceneError
 from ..read.notes import Note, grouped_notes
 from ..read.scene_digest import packed, scene_digest
 from ..runtime import RuntimeUnavailable
+from .words import told
 
 
 def is_expected(error):
@@ -20,6 +21,11 @@ def one_line(error):
     """An error's message as the window shows it: a sentence, unless it begins with an object's name."""
     line = " ".join(str(error).split()) or type(error).__name__
     return sentence(line) if isinstance(error, SceneError) and error.object_name is None else line
+
+
+def told_error(error):
+    """The same in the language of the window."""
+    return told(one_line(error), [getattr(error, "object_name", None) or ""])
 
 
 def sentence(text):

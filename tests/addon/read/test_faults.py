@@ -3,10 +3,13 @@ named bakes at the next press.
 """
 
 import json
+import math
+import re
 from types import SimpleNamespace
 
 import bpy
 import pytest
+from joint_scenes import joint
 
 import cairn
 from cairn.addon import cli_scene
@@ -198,3 +201,38 @@ class Drawing:
     def operator(self, name, text, **_):
         self.texts.append(text or name)
         return SimpleNamespace()
+
+
+def numeric_settings(ob):
+    """(owner, name, length) of all numbers that a rigid body, or a constraint and Cairn's part of it, has."""
+    owners = [ob.rigid_body, ob.cairn] if ob.rigid_body else [ob.rigid_body_constraint, ob.cairn.joint]
+    for owner in owners:
+        for name, prop in owner.bl_rna.properties.items():
+            if prop.type == "FLOAT" and not prop.is_readonly:
+                yield owner, name, prop.array_length
+
+
+@pytest.mark.parametrize("number", [NAN, float("inf"), -float("inf")])
+def test_numbers_in_errors_and_notes_are_written_as_people_write_them(maker, number):
+    """No "np.float64(nan)" and no "array(...)", whatever setting is no number; and nothing else than a SceneError."""
+    cairn.register()
+    body, other = maker.body("Body", shape="BOX"), maker.body("Other", shape="BOX", location=(3, 0, 0))
+    tie = joint(maker, "Tie", body, other, kind="GENERIC_SPRING")
+    tie.rigid_body_constraint.use_breaking = True
+    tie.cairn.joint.use_soft_limits = True
+    said = []
+    for ob in (body, tie):
+        for owner, name, length in list(numeric_settings(ob)):
+            before = tuple(getattr(owner, name)) if length else getattr(owner, name)
+            setattr(owner, name, (number,) * length if length else number)
+            try:
+                export = export_scene(maker.scene, for_bake=True)
+            except SceneError as error:
+                said += [(name, fault.message) for fault in error.faults]
+            else:
+                said += [(name, note.text) for note in export.notes]
+            setattr(owner, name, before)
+    if math.isnan(number):  # of infinity Blender makes its largest number
+        assert {"mass", "friction"} <= {name for name, text in said if "nan" in text}
+    for name, text in said:
+        assert not re.search(r"\bnp\.|float64|array\(", text), (name, text)
