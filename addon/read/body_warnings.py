@@ -11,7 +11,14 @@ import numpy as np
 from ..write import earlier_animation as earlier
 from ..write import fcurves
 from ..write.channels import rotation_path
-from .scene_animation import FLAG_CHANNELS, SCALE_CHANNELS, AnimationSurvey, animated_paths, largest_scale
+from .scene_animation import (
+    FLAG_CHANNELS,
+    SCALE_CHANNELS,
+    AnimationSurvey,
+    animated_paths,
+    flag_values,
+    largest_scale,
+)
 from .scene_poses import parents_part
 
 # Ratio of the longest to the shortest axis of a parent above which it shears children that turn.
@@ -52,15 +59,18 @@ def collisions_missing(ob: bpy.types.Object) -> Iterator[str]:
         yield "is in no collision collection: it collides with nothing"
 
 
-def replaced_by_bake(ob: bpy.types.Object, frame: int, flags_change: bool) -> Iterator[str]:
-    """Constraints and keys of a body that moves, which have no effect in a bake that starts at ``frame``.
+def replaced_by_bake(ob: bpy.types.Object, frames: range, flags_change: bool) -> Iterator[str]:
+    """Constraints and keys of a body that moves, which have no effect in a bake of ``frames``.
 
     ``flags_change``: whether it is dynamic in some frames only.
     """
-    constraints = [constraint.name for constraint in ob.constraints if _acts(ob, constraint)]
+    constraints = [constraint for constraint in ob.constraints if _acts(ob, constraint)]
+    if flags_change:  # what holds it and lets it go in time is followed
+        constraints = [constraint for constraint in constraints if not _lets_go(ob, constraint, frames)]
+    constraints = [constraint.name for constraint in constraints]
     if constraints:
         yield f"object constraints ({', '.join(constraints)}) do not act on a simulated body: the bake mutes them"
-    if not flags_change and _keyed_after(ob, frame):
+    if not flags_change and _keyed_after(ob, frames[0]):
         yield "its keys of location or rotation do not act on a simulated body: the bake replaces them"
 
 
@@ -69,6 +79,18 @@ def _acts(ob, constraint):
         return False
     muted_by_bake = earlier.Kept.read(ob).constraints if earlier.plays_bake(ob) else ()
     return not constraint.mute or constraint.name in muted_by_bake
+
+
+def _lets_go(ob, constraint, frames):
+    """Whether keys take a constraint's influence away in all frames in which the body is simulated."""
+    curves = fcurves.curves_of(fcurves.channelbag(*earlier.earlier_action(ob)))
+    name = bpy.utils.escape_identifier(constraint.name)
+    influence = curves.get((f'constraints["{name}"].influence', 0))
+    steps = np.array(frames[1:])  # the flags of a step are those of its last frame
+    enabled, kinematic = flag_values(ob, "enabled", steps), flag_values(ob, "kinematic", steps)
+    if influence is None or influence.mute or enabled is None or kinematic is None:
+        return False
+    return all(influence.evaluate(frame) <= 0.0 for frame in steps[enabled & ~kinematic])
 
 
 def _keyed_after(ob, frame):
@@ -102,7 +124,7 @@ def early_texts(ob: bpy.types.Object, moves: bool, frames: range, survey: Animat
     if not moves:
         return
     yield from collisions_missing(ob)
-    yield from replaced_by_bake(ob, frames[0], not paths.isdisjoint(FLAG_CHANNELS))
+    yield from replaced_by_bake(ob, frames, not paths.isdisjoint(FLAG_CHANNELS))
     yield from sheared_by_parent(ob, parents_part(ob))
     if survey.shape_may_change(ob):
         yield MESH_KEPT

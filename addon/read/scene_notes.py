@@ -53,7 +53,7 @@ def _warnings(ob, body, frames):
     yield from body_warnings.settings_read_once(animated_paths(ob))
     if body.moves:
         yield from body_warnings.collisions_missing(ob)
-        yield from body_warnings.replaced_by_bake(ob, frames[0], body.flags_change)
+        yield from body_warnings.replaced_by_bake(ob, frames, body.flags_change)
         yield from body_warnings.sheared_by_parent(ob, body.parent_matrix_start)
 
 

@@ -319,7 +319,7 @@ def draw_bake(layout, context):
     elif reason:
         draw_lines(layout, context, told(reason), "INFO")
         draw_adding(layout)
-    draw_grouped(layout, context, "status", status.get("notes", ()))
+    draw_folded(layout, context, "status", status.get("notes", ()))
     outdated = status.get("outdated", "")
     draw_lines(layout, context, told(outdated), "FILE_REFRESH")
     row = layout.row(align=True)
@@ -394,6 +394,18 @@ def draw_grouped(layout, context, source, notes, but=()):
             else:
                 button = row.operator("cairn.select_noted", text="", icon="RESTRICT_SELECT_OFF", emboss=False)
             button.source, button.place = source, place
+
+
+def draw_folded(layout, context, source, notes, but=()):
+    """The first of them, and a button that shows the others: what stands below is in sight."""
+    session = context.window_manager.cairn
+    shown = len(notes) if session.show_all_notes else LINES_OF_NOTES
+    draw_grouped(layout, context, source, notes[:shown], but)
+    hidden = len(notes) - LINES_OF_NOTES
+    if hidden > 0:
+        text = iface_("{:d} more").format(hidden)
+        icon = "DOWNARROW_HLT" if session.show_all_notes else "RIGHTARROW"
+        layout.prop(session, "show_all_notes", text=text, icon=icon, toggle=True, translate=False)
 
 
 def noted(text, names):
@@ -474,14 +486,7 @@ def draw_notes(layout, context):
         column.label(text=line, icon="BLANK1" if i else "RIGID_BODY_CONSTRAINT", translate=False)
     if not check["notes"]:
         column.label(text="Nothing is ignored", icon="CHECKMARK")
-    session = context.window_manager.cairn
-    shown = len(check["notes"]) if session.show_all_notes else LINES_OF_NOTES
-    draw_grouped(column, context, "check", check["notes"][:shown], status_of(context).get("notes", []))
-    hidden = len(check["notes"]) - LINES_OF_NOTES
-    if hidden > 0:
-        text = iface_("{:d} more").format(hidden)
-        icon = "DOWNARROW_HLT" if session.show_all_notes else "RIGHTARROW"
-        column.prop(session, "show_all_notes", text=text, icon=icon, toggle=True, translate=False)
+    draw_folded(column, context, "check", check["notes"], status_of(context).get("notes", []))
 
 
 def label(layout, text, icon="NONE"):

@@ -490,7 +490,7 @@ class CairnWindowManager(bpy.types.PropertyGroup):
     )
     show_all_notes: BoolProperty(
         name="All Notes",
-        description="List all kinds of notes that the check has found, or the first half dozen",
+        description="List all kinds of notes on the scene, or the first half dozen",
         default=False,
     )
     check: StringProperty(name="Check", description="What the next bake would simulate, as JSON", options={"HIDDEN"})

@@ -338,6 +338,21 @@ def test_notes_are_drawn_by_kind_with_a_button_each():
     session.show_all_notes, session.check = False, ""
 
 
+def test_notes_above_bake_are_folded_too(registered):
+    """Bake, Solver and Wedge stay in sight."""
+    registered.body("Box", shape="BOX", location=(0, 0, 0.5))
+    notes = [["warning", f"kind {chr(65 + i)}", []] for i in range(10)]
+    session = bpy.context.window_manager.cairn
+    session.status = json.dumps({"scene": "Scene", "notes": notes})
+    texts = drawn(panels.VIEW3D_PT_cairn)
+    assert "Kind F" in texts
+    assert "Kind G" not in texts
+    assert texts.index("show_all_notes") < texts.index("Bake")
+    session.show_all_notes = True
+    assert "Kind J" in drawn(panels.VIEW3D_PT_cairn)
+    session.show_all_notes, session.status = False, ""
+
+
 def drawn_joint(panel, ob):
     """Texts of the panel of a constraint; None if it is not shown."""
     names = ("scene", "preferences")
