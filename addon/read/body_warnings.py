@@ -64,33 +64,32 @@ def replaced_by_bake(ob: bpy.types.Object, frames: range, flags_change: bool) ->
 
     ``flags_change``: whether it is dynamic in some frames only.
     """
-    constraints = [constraint for constraint in ob.constraints if _acts(ob, constraint)]
-    if flags_change:  # what holds it and lets it go in time is followed
-        constraints = [constraint for constraint in constraints if not _lets_go(ob, constraint, frames)]
-    constraints = [constraint.name for constraint in constraints]
+    constraints = [constraint.name for constraint in ob.constraints if _acts(ob, constraint, frames, flags_change)]
     if constraints:
         yield f"object constraints ({', '.join(constraints)}) do not act on a simulated body: the bake mutes them"
     if not flags_change and _keyed_after(ob, frames[0]):
         yield "its keys of location or rotation do not act on a simulated body: the bake replaces them"
 
 
-def _acts(ob, constraint):
-    if constraint.influence <= 0.0:
-        return False
+def _acts(ob, constraint, frames, flags_change):
+    """Whether a constraint would act on the body in a frame in which it is simulated.
+
+    What holds it and lets it go in time is followed. An influence that is keyed is read from its keys: the value is
+    that of the frame that is shown.
+    """
     muted_by_bake = earlier.Kept.read(ob).constraints if earlier.plays_bake(ob) else ()
-    return not constraint.mute or constraint.name in muted_by_bake
-
-
-def _lets_go(ob, constraint, frames):
-    """Whether keys take a constraint's influence away in all frames in which the body is simulated."""
+    if constraint.mute and constraint.name not in muted_by_bake:
+        return False
     curves = fcurves.curves_of(fcurves.channelbag(*earlier.earlier_action(ob)))
     name = bpy.utils.escape_identifier(constraint.name)
     influence = curves.get((f'constraints["{name}"].influence', 0))
+    if influence is None or influence.mute:
+        return constraint.influence > 0.0
     steps = np.array(frames[1:])  # the flags of a step are those of its last frame
     enabled, kinematic = flag_values(ob, "enabled", steps), flag_values(ob, "kinematic", steps)
-    if influence is None or influence.mute or enabled is None or kinematic is None:
-        return False
-    return all(influence.evaluate(frame) <= 0.0 for frame in steps[enabled & ~kinematic])
+    if flags_change and enabled is not None and kinematic is not None:
+        steps = steps[enabled & ~kinematic]
+    return any(influence.evaluate(frame) > 0.0 for frame in steps)
 
 
 def _keyed_after(ob, frame):
