@@ -29,14 +29,14 @@ from .read import lead_in
 from .read.aside import Aside
 from .read.exported_scene import FrameSample, SceneExport
 from .read.fast_turns import FastTurns, unknown_notes
+from .read.faults import SceneError
 from .read.frame_samples import sample_frame
 from .read.jumps import note_jumps
 from .read.let_go import note_let_go
 from .read.notes import Note
+from .read.scene_check import export_for_bake
 from .read.scene_digest import baked_digest, packed
-from .read.scene_export import export_scene
 from .read.scene_notes import starting_overlaps
-from .read.scene_poses import SceneError
 from .read.smooth_motion import FRAMES_AHEAD, MotionWindow
 from .settings import BakeSettings
 from .write import blender_world, earlier_animation, keyframes, since_bake, spin
@@ -215,21 +215,10 @@ class _Bake:
 
     def read_scene(self):
         """Export the scene as it is without an earlier bake."""
-        mismatch = self.settings.mismatch()
-        if mismatch:
-            raise SceneError(None, mismatch)
         scene = self.scene
         since_bake.settle(scene)
         with self._timed("export"), blender_world.guarded(scene), earlier_animation.earlier_animation(scene):
-            self.export = export_scene(
-                scene, frame_start=self.settings.start, frame_end=self.settings.end, decompose=False
-            )
-            moving = [body.object_name for body in self.export.bodies if body.moves]
-            if not moving:
-                raise SceneError(
-                    None, "no rigid body of this scene is Active and Dynamic; there is nothing to simulate"
-                )
-            keyframes.check_writable(scene, moving)
+            self.export = export_for_bake(scene, self.settings)
             self.lead_in_names = lead_in.objects_to_sample(scene, self.export)
         self.options = self.settings.options(self.export.frame_rate)
         if earlier_animation.baked_objects(scene):

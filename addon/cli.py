@@ -38,10 +38,10 @@ from .cli_scene import (
     unavailable,
 )
 from .joint_report import JointBreak, break_lines
+from .read.faults import SceneError
 from .read.notes import grouped_notes, note_of
 from .read.scene_export import export_scene
 from .read.scene_notes import starting_overlaps
-from .read.scene_poses import SceneError
 from .settings import CONJUGACIES, FRICTION_MODELS, METHODS, QUALITIES, STRATEGIES, BakeSettings
 
 _COMMANDS: list = []

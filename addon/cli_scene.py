@@ -7,7 +7,7 @@ from pathlib import Path
 import bpy
 
 from .cli_output import blender_lines_dropped, check_writable
-from .read.scene_poses import SceneError
+from .read.faults import SceneError
 
 # Exit codes: what they mean is said in ``cli``.
 DONE, FAILED, UNUSABLE, INTERRUPTED = 0, 1, 2, 130
@@ -22,9 +22,10 @@ class CommandError(Exception):
 
 
 def complain(error, code) -> int:
-    """Say what is wrong in one line; returns the exit code."""
-    line = " ".join(str(error).split())
-    print(f"cairn: {line}", file=sys.stderr, flush=True)
+    """Say what is wrong, each fault in one line; returns the exit code."""
+    for fault in getattr(error, "faults", (error,)):
+        line = " ".join(str(fault).split())
+        print(f"cairn: {line}", file=sys.stderr, flush=True)
     return code
 
 

@@ -22,7 +22,7 @@ from .cli_scene import (
     open_scene,
     scene_path,
 )
-from .read.scene_poses import SceneError
+from .read.faults import SceneError
 from .wedge import dask_engine, flamenco, openjd
 from .wedge.local import TaskEnd, own_command, run_locally
 from .wedge.plan import WedgePlan, file_hash, read_plan

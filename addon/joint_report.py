@@ -28,12 +28,15 @@ class JointBreak:
         Of the scene, at whose end it was broken.
     force, torque : float
         What it bore in the substep in which it broke [N], [N m].
+    bears : float or None
+        The force [N], and the torque [N m], at which it breaks by its threshold; None where that is animated.
     """
 
     joint: str
     frame: int
     force: float
     torque: float
+    bears: float | None = None
 
 
 def frame_joints(report: "FrameReport", names: list[str]) -> dict[str, Any]:
@@ -63,19 +66,29 @@ def breaks_of(export: SceneExport, trajectory: "Trajectory") -> list[JointBreak]
         for row in np.flatnonzero(report.joints.broken & ~before):
             force, torque = (np.linalg.norm(load[row]) for load in (report.joints.force, report.joints.torque))
             frame = export.frame_start + report.frame
-            breaks.append(JointBreak(export.joints[row].object_name, frame, float(force), float(torque)))
+            joint = export.joints[row]
+            bears = None if joint.breaking_changes else joint.breaking_load
+            breaks.append(JointBreak(joint.object_name, frame, float(force), float(torque), bears))
         before = np.array(report.joints.broken)
     return breaks
 
 
 def break_notes(breaks: list[JointBreak]) -> list[Note]:
-    """Notes that say which joints broke, when and under what load; all loads in the same units, to be compared."""
-    forces = in_prefix([entry.force for entry in breaks], "N")
-    torques = in_prefix([entry.torque for entry in breaks], "N m")
-    return [
-        Note("info", entry.joint, f"broke at frame {entry.frame}, under {force} and {torque}")
-        for entry, force, torque in zip(breaks, forces, torques, strict=True)
-    ]
+    """Notes that say which joints broke, when, under what load, and what each bears; all in one unit."""
+    loads = [load for entry in breaks for load in (entry.force, entry.torque, entry.bears or 0.0)]
+    forces, torques = in_prefix(loads, "N"), in_prefix(loads, "N m")
+    notes = []
+    for number, entry in enumerate(breaks):
+        text = f"broke at frame {entry.frame}, under {forces[3 * number]} and {torques[3 * number + 1]}"
+        if entry.bears is not None:
+            text += f"; by its Breaking Threshold it bears {bears_text(forces[3 * number + 2])}"
+        notes.append(Note("info", entry.joint, text))
+    return notes
+
+
+def bears_text(force: str) -> str:
+    """A load that is a force and a torque of the same number: "4.8 kN, or 4.8 kN m"."""
+    return f"{force}, or {force} m"
 
 
 def in_prefix(values: list[float], unit: str) -> list[str]:

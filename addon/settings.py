@@ -69,14 +69,14 @@ QUALITIES = (
     (
         "preview",
         "Preview",
-        "What moves takes few small steps: overlaps while things hit each other may show. What rests is solved to the "
-        "tolerance",
+        "Bodies in motion take few small steps: overlaps while they hit each other may show. Those that rest are "
+        "solved to the tolerance",
     ),
     (
         "production",
         "Production",
-        "What moves takes small steps, with overlaps that hardly show, at a cost that is known beforehand; what rests "
-        "is solved to the tolerance",
+        "Bodies in motion take small steps, with overlaps that hardly show, at a cost that is known beforehand; those "
+        "that rest are solved to the tolerance",
     ),
     (
         "exact",
@@ -94,19 +94,19 @@ FRICTION_MODELS = (
     (
         "polyhedral",
         "Polygon",
-        "Friction in a polygon of Corners (Solver): for the methods that pivot, and Fischer-Newton",
+        "Friction lies in a polygon of so many Corners: for the methods that pivot, and Fischer-Newton",
     ),
 )
 # How nncg makes its directions, and which derivative fischer_newton takes where there is none.
 CONJUGACIES = (
     ("fletcher_reeves", "Fletcher-Reeves", "The new direction is as long as the error has changed"),
-    ("polak_ribiere", "Polak-Ribière", "The same, and forgets the old direction where the error has turned"),
+    ("polak_ribiere", "Polak-Ribière", "The new direction forgets the old one where the error has turned"),
 )
 STRATEGIES = (
-    ("perturbation", "Perturbation", "As if the force were a little above zero"),
-    ("zero", "Zero", "Force and speed count the same"),
-    ("random", "Random", "A random one of the derivatives around, by the Seed"),
-    ("approximation", "Differences", "Finite differences everywhere: slower"),
+    ("perturbation", "Perturbation", "The derivative is taken as if the force were a little above zero"),
+    ("zero", "Zero", "The derivative is taken in which force and speed count the same"),
+    ("random", "Random", "One of the derivatives around is taken at random, by the Seed"),
+    ("approximation", "Differences", "All derivatives are finite differences, which is slower"),
 )
 # Which solver knows which model; the panel warns and a bake refuses where they do not go together.
 FRICTIONS_OF = {

@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from ..read.scene_poses import SceneError
+from ..read.faults import SceneError
 
 STATE = "state.npz"
 # The same of a bake in the window until it takes the place of the one before it, which stays until then.

@@ -11,7 +11,14 @@ import numpy as np
 from ..write import earlier_animation as earlier
 from ..write import fcurves
 from ..write.channels import rotation_path
-from .scene_animation import FLAG_CHANNELS, SCALE_CHANNELS, AnimationSurvey, animated_paths, largest_scale
+from .scene_animation import (
+    FLAG_CHANNELS,
+    SCALE_CHANNELS,
+    AnimationSurvey,
+    animated_paths,
+    flag_values,
+    largest_scale,
+)
 from .scene_poses import parents_part
 
 # Ratio of the longest to the shortest axis of a parent above which it shears children that turn.
@@ -52,23 +59,37 @@ def collisions_missing(ob: bpy.types.Object) -> Iterator[str]:
         yield "is in no collision collection: it collides with nothing"
 
 
-def replaced_by_bake(ob: bpy.types.Object, frame: int, flags_change: bool) -> Iterator[str]:
-    """Constraints and keys of a body that moves, which have no effect in a bake that starts at ``frame``.
+def replaced_by_bake(ob: bpy.types.Object, frames: range, flags_change: bool) -> Iterator[str]:
+    """Constraints and keys of a body that moves, which have no effect in a bake of ``frames``.
 
     ``flags_change``: whether it is dynamic in some frames only.
     """
-    constraints = [constraint.name for constraint in ob.constraints if _acts(ob, constraint)]
+    constraints = [constraint.name for constraint in ob.constraints if _acts(ob, constraint, frames, flags_change)]
     if constraints:
         yield f"object constraints ({', '.join(constraints)}) do not act on a simulated body: the bake mutes them"
-    if not flags_change and _keyed_after(ob, frame):
+    if not flags_change and _keyed_after(ob, frames[0]):
         yield "its keys of location or rotation do not act on a simulated body: the bake replaces them"
 
 
-def _acts(ob, constraint):
-    if constraint.influence <= 0.0:
-        return False
+def _acts(ob, constraint, frames, flags_change):
+    """Whether a constraint would act on the body in a frame in which it is simulated.
+
+    What holds it and lets it go in time is followed. An influence that is keyed is read from its keys: the value is
+    that of the frame that is shown.
+    """
     muted_by_bake = earlier.Kept.read(ob).constraints if earlier.plays_bake(ob) else ()
-    return not constraint.mute or constraint.name in muted_by_bake
+    if constraint.mute and constraint.name not in muted_by_bake:
+        return False
+    curves = fcurves.curves_of(fcurves.channelbag(*earlier.earlier_action(ob)))
+    name = bpy.utils.escape_identifier(constraint.name)
+    influence = curves.get((f'constraints["{name}"].influence', 0))
+    if influence is None or influence.mute:
+        return constraint.influence > 0.0
+    steps = np.array(frames[1:])  # the flags of a step are those of its last frame
+    enabled, kinematic = flag_values(ob, "enabled", steps), flag_values(ob, "kinematic", steps)
+    if flags_change and enabled is not None and kinematic is not None:
+        steps = steps[enabled & ~kinematic]
+    return any(influence.evaluate(frame) > 0.0 for frame in steps)
 
 
 def _keyed_after(ob, frame):
@@ -102,7 +123,7 @@ def early_texts(ob: bpy.types.Object, moves: bool, frames: range, survey: Animat
     if not moves:
         return
     yield from collisions_missing(ob)
-    yield from replaced_by_bake(ob, frames[0], not paths.isdisjoint(FLAG_CHANNELS))
+    yield from replaced_by_bake(ob, frames, not paths.isdisjoint(FLAG_CHANNELS))
     yield from sheared_by_parent(ob, parents_part(ob))
     if survey.shape_may_change(ob):
         yield MESH_KEPT

@@ -13,10 +13,17 @@ import numpy as np
 from ...solver_core.geometry import rotations
 from ...solver_core.model.model import BodyKind
 from .exported_scene import ExportedBody, FrameSample, SceneExport
+from .faults import Faults, SceneError
 from .growing_compounds import sample_growing
 from .scene_animation import give_least_scale
 from .scene_joints import breaking_load
-from .scene_poses import SceneError, finite_matrices, parents_part, rigid_poses, rotation_and_stretch, vector_text
+from .scene_poses import (
+    finite_matrices,
+    parents_part,
+    rigid_poses,
+    rotation_and_stretch,
+    vector_text,
+)
 from .scene_shapes import MeshError, ShapeReader
 
 
@@ -50,8 +57,11 @@ def sample_frame(
         if body.carries_bodies:
             sample.matrix_world[body.object_name] = matrix.copy()
     # Last, since reading a shape may evaluate anew, which would leave earlier references behind.
+    faults = Faults()
     for body, ob, matrix in zip(bodies, objects, matrices, strict=True):
-        _sample_shape(sample, scene, depsgraph, body, ob, matrix)
+        with faults.caught():
+            _sample_shape(sample, scene, depsgraph, body, ob, matrix)
+    faults.raise_any()
     return _with_joints(sample, scene, depsgraph, export)
 
 

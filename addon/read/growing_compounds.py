@@ -15,8 +15,9 @@ import numpy as np
 from ...solver_core.geometry import rotations
 from ...solver_core.geometry.shapes import Sphere
 from ...solver_core.model.compound import Compound
+from .faults import SceneError
 from .scene_animation import scale_animated, scales_evenly
-from .scene_poses import SceneError, finite_matrix, rigid_matrices, rotation_and_stretch
+from .scene_poses import finite_matrix, rigid_matrices, rotation_and_stretch
 from .scene_shapes import ROUND_SHAPES, MeshError, ShapeReader
 
 # Three unlike factors, and a turn about no axis of symmetry (w, x, y, z).

@@ -8,7 +8,7 @@ import re
 from dataclasses import dataclass
 
 # A number that stands alone, not within a name or a word.
-_NUMBER = re.compile(r"(?<![\w.])-?\d+(?:,\d{3})*(?:\.\d+)?(?:e[-+]?\d+)?(?![\w]|[.,]\d)")
+NUMBER = re.compile(r"(?<![\w.])-?\d+(?:,\d{3})*(?:\.\d+)?(?:e[-+]?\d+)?(?![\w]|[.,]\d)")
 # Numbers that are a range already are no one's to widen.
 _RANGE = re.compile(r"\d to \d")
 
@@ -67,7 +67,7 @@ def _form(note):
         elif _RANGE.search(note.text):
             form += piece
         else:
-            form, values = form + _NUMBER.sub("\0", piece), [*values, *_NUMBER.findall(piece)]
+            form, values = form + NUMBER.sub("\0", piece), [*values, *NUMBER.findall(piece)]
     return form, values
 
 

@@ -7,9 +7,43 @@ from .. import runtime
 from ..joint_kinds import joint_counts
 from ..preparation import Preparation
 from ..write import blender_world, earlier_animation, keyframes, since_bake
+from .early_notes import nothing_to_bake
+from .faults import Faults, SceneError
 from .notes import note_dictionary
 from .scene_export import export_scene
 from .scene_notes import NO_OVERLAPS, starting_overlaps
+
+
+def export_for_bake(scene, settings, *, for_bake=True):
+    """Read a scene with a bake's settings; concave meshes that are new stay pending.
+
+    Parameters
+    ----------
+    scene : bpy.types.Scene
+        As it is without an earlier bake (``earlier_animation``).
+    settings : BakeSettings
+    for_bake : bool
+        As of ``export_scene``.
+
+    Returns
+    -------
+    SceneExport
+
+    Raises
+    ------
+    SceneError
+        All that a bake refuses, of the settings and of the scene.
+    """
+    faults, mismatch = Faults(), settings.mismatch()
+    if mismatch:
+        faults.add(SceneError(None, mismatch))
+    export = None
+    with faults.caught():
+        export = export_scene(
+            scene, frame_start=settings.start, frame_end=settings.end, decompose=False, for_bake=for_bake
+        )
+    faults.raise_any()
+    return export
 
 
 def check_scene(scene, settings, find_overlaps):
@@ -28,7 +62,8 @@ def check_scene(scene, settings, find_overlaps):
     since_bake.settle(scene)
     try:
         with blender_world.guarded(scene), earlier_animation.earlier_animation(scene):
-            export = export_scene(scene, frame_start=settings.start, frame_end=settings.end, decompose=False)
+            # a scene in which nothing moves yet can be looked at all the same
+            export = export_for_bake(scene, settings, for_bake=not nothing_to_bake(scene))
     finally:
         if earlier_animation.baked_objects(scene):
             keyframes.refresh(scene)

@@ -198,11 +198,10 @@ def scene_numbers(scene) -> dict:
         *_settings(weights, "rigidbody_world.effector_weights.", ("gravity", "all"), keyed),
     ]
     numbers["gravity"] = number_of((pull, keyed.digests(_is_gravity)))
-    pace = [
-        keyed.still("rigidbody_world.time_scale", world.time_scale),
-        *_settings(render, "render.", ("fps", "fps_base"), keyed),
-    ]
-    numbers["speed"] = number_of((pace, keyed.digests(_is_speed)))
+    rate = _settings(render, "render.", ("fps", "fps_base"), keyed)
+    numbers["frame rate"] = number_of((rate, keyed.digests(_is_frame_rate)))
+    speed = keyed.still("rigidbody_world.time_scale", world.time_scale)
+    numbers["Speed of the Rigid Body World"] = number_of((speed, keyed.digests(_is_speed)))
     return numbers
 
 
@@ -210,8 +209,12 @@ def _is_gravity(path):
     return path.startswith(("gravity", "use_gravity", "rigidbody_world.effector_weights"))
 
 
+def _is_frame_rate(path):
+    return path.startswith("render.fps")
+
+
 def _is_speed(path):
-    return path.startswith(("rigidbody_world.time_scale", "render.fps"))
+    return path.startswith("rigidbody_world.time_scale")
 
 
 def mover_numbers(ob, known) -> dict:

@@ -22,6 +22,7 @@ from . import body_warnings
 from .concave_shapes import ConcaveReader
 from .exported_scene import ExportedBody, FrameSample, SceneExport
 from .fast_turns import angles_of, keyed_turns
+from .faults import Faults, SceneError
 from .frame_samples import evaluate_frame, gravity_of, is_sampled, kind_at, sample_without_bodies, simulation_paused
 from .growing_compounds import links_to, read_growing
 from .launches import find_let_go, let_go_note
@@ -42,7 +43,6 @@ from .scene_joints import JointReader
 from .scene_notes import body_notes, range_notes, scene_notes
 from .scene_poses import (
     RATIO_ZERO_SCALE,
-    SceneError,
     check_rotations,
     finite_matrices,
     finite_matrix,
@@ -55,10 +55,16 @@ from .scene_shapes import ROUND_SHAPES, MeshError, ShapeReader
 from .smooth_motion import FRAMES_AHEAD
 from .start_motion import give_start_motion, has_start_motion
 from .surfaces import StartSurfaces
+from .writable import check_editable
 
 
 def export_scene(
-    scene: bpy.types.Scene, *, frame_start: int | None = None, frame_end: int | None = None, decompose: bool = True
+    scene: bpy.types.Scene,
+    *,
+    frame_start: int | None = None,
+    frame_end: int | None = None,
+    decompose: bool = True,
+    for_bake: bool = False,
 ) -> SceneExport:
     """Read a scene's rigid bodies.
 
@@ -69,6 +75,8 @@ def export_scene(
         Default: the range of the Rigid Body World's cache.
     decompose : bool
         Decompose concave meshes now, which may take minutes, or leave those that are new ``pending``.
+    for_bake : bool
+        Refuse also what can be simulated but not baked: nothing that moves, and objects that cannot be keyed.
 
     Returns
     -------
@@ -77,12 +85,13 @@ def export_scene(
     Raises
     ------
     SceneError
-        Names the object, the value and what to do. The scene is as it was.
+        All that is wrong, each with the object, the value and what to do. The scene is as it was.
     """
+    faults = Faults()
     world = _rigid_body_world(scene)
-    start, end = _frame_range(world, frame_start, frame_end)
+    start, end = _frame_range(world, frame_start, frame_end, faults)
     with simulation_paused(scene):
-        export = _SceneReader(scene, world, start, end, decompose).export()
+        export = _SceneReader(scene, world, start, end, decompose, for_bake, faults).export()
     if frame_start is None and frame_end is None:  # nobody has chosen a range
         export.notes.extend(range_notes(scene, range(start, end + 1)))
     return export
@@ -102,23 +111,28 @@ def _rigid_body_world(scene):
     return world
 
 
-def _frame_range(world, frame_start, frame_end):
+def _frame_range(world, frame_start, frame_end, faults):
     start = world.point_cache.frame_start if frame_start is None else int(frame_start)
     end = world.point_cache.frame_end if frame_end is None else int(frame_end)
     if start >= end:
-        raise SceneError(None, f"the start frame, {start}, must lie before the end frame, {end}")
-    return start, end
+        faults.add(SceneError(None, f"the start frame, {start}, must lie before the end frame, {end}"))
+    return start, max(end, start + 1)
 
 
 @dataclass
 class _SceneReader:
-    """One export: the first frame is evaluated, objects are read, the model is built."""
+    """One export: the first frame is evaluated, objects are read, the model is built.
+
+    Where something is wrong, a stand-in takes its place until all objects are read; then ``faults`` are raised.
+    """
 
     scene: object
     world: object
     start: int
     end: int
     decompose: bool
+    for_bake: bool
+    faults: Faults
     survey: AnimationSurvey = field(default_factory=AnimationSurvey)
     notes: list = field(default_factory=list)
 
@@ -128,7 +142,9 @@ class _SceneReader:
 
     def export(self) -> SceneExport:
         objects = self._collect_objects()
-        let_go = find_let_go(self.scene, objects, self.frames, AnimationSurvey())
+        let_go: dict = {}
+        with self.faults.caught():
+            let_go = find_let_go(self.scene, objects, self.frames, AnimationSurvey())
         self.depsgraph = evaluate_frame(self.scene, self.start)
         self.surfaces = StartSurfaces()
         self.shapes = ShapeReader(self.depsgraph, ConcaveReader(waits=self.decompose))
@@ -137,8 +153,15 @@ class _SceneReader:
         ancestors = [self._moving_ancestor(ob) for ob in objects]
         self.carriers = {ancestor.name_full for ancestor in ancestors if ancestor is not None}
         scene = self.depsgraph.scene_eval
-        builder = ModelBuilder(gravity=gravity_of(scene, scene.rigidbody_world))
-        bodies = [self._add_body(builder, *start) for start in zip(objects, *self._start_poses(objects), strict=True)]
+        gravity = np.zeros(3)
+        with self.faults.caught():
+            gravity = gravity_of(scene, scene.rigidbody_world)
+        builder, bodies = ModelBuilder(gravity=gravity), []
+        for start in zip(objects, *self._start_poses(objects), strict=True):
+            with self.faults.caught():
+                bodies.append(self._add_body(builder, *start))
+        self._check_keying(objects)
+        self.faults.raise_any()
         joints = self._joint_reader()
         joints.add_joints(builder)
         locks, lock_notes = add_locks(builder, objects, bodies)
@@ -154,6 +177,16 @@ class _SceneReader:
         self.notes += joints.notes
         self.notes += scene_notes(self.scene, objects, any(self.moves.values()))
         return self._finished(model, bodies, objects, joints)
+
+    def _check_keying(self, objects):
+        """Keep what could be simulated and not be keyed."""
+        moving = [ob for ob in objects if self.moves[ob.name_full]]
+        if self.for_bake and not moving:
+            text = "no rigid body of this scene is Active and Dynamic; there is nothing to simulate"
+            self.faults.add(SceneError(None, text))
+        for ob in moving:
+            if self.for_bake or ob.library is not None:
+                check_editable(ob, self.faults)
 
     def _launch(self, model, let_go):
         """Give bodies that are let go at once the speed of their keys, and say how fast those leave that are let go."""
@@ -227,39 +260,46 @@ class _SceneReader:
     def _start_poses(self, objects):
         """Of each object at the start: world matrix, its rigid part, that one's quaternion, stretch, parents' part."""
         evaluated = [ob.evaluated_get(self.depsgraph) for ob in objects]
-        matrices = finite_matrices(evaluated, f"at frame {self.start}")
-        check_rotations(evaluated, f"at frame {self.start}")
+        matrices = finite_matrices(evaluated, f"at frame {self.start}", self.faults)
+        broken = self.faults.object_names
+        check_rotations(evaluated, f"at frame {self.start}", self.faults)
         give_least_scale(evaluated, matrices)
         for row, ob in enumerate(objects):
             # what pops in would otherwise be a point, and sink into all else as it grows
-            largest = largest_scale(ob, self.frames) if self.moves[ob.name_full] else None
+            is_keyed = self.moves[ob.name_full] and ob.name not in broken
+            largest = largest_scale(ob, self.frames) if is_keyed else None
             if largest is not None:
                 matrices[row] = matrix_with_scale(evaluated[row], largest[1])
-        rotation, stretch = rotations_and_stretches(matrices, [ob.name for ob in objects])
+        rotation, stretch = rotations_and_stretches(matrices, [ob.name for ob in objects], self.faults)
         rigid = rigid_matrices(rotation, matrices[:, :3, 3])
-        return matrices, rigid, rotations.from_matrix(rotation), stretch, self._parents_parts(objects, evaluated)
+        parents = self._parents_parts(objects, evaluated, broken)
+        return matrices, rigid, rotations.from_matrix(rotation), stretch, parents
 
-    def _parents_parts(self, objects, evaluated):
-        """Parents' parts of the world matrices of bodies that move [n, 4, 4]."""
+    def _parents_parts(self, objects, evaluated, broken):
+        """Parents' parts of the world matrices of bodies that move [n, 4, 4]; not of those with ``broken`` names."""
         parts = np.tile(np.eye(4), (len(objects), 1, 1))
-        children = [row for row, ob in enumerate(objects) if ob.parent is not None and self.moves[ob.name_full]]
+        moving = [ob.parent is not None and self.moves[ob.name_full] for ob in objects]
+        children = [row for row, ob in enumerate(objects) if moving[row] and ob.name not in broken]
         if not children:
             return parts
         parts[children] = [parents_part(evaluated[row]) for row in children]
         for row in children:
             if not np.all(np.isfinite(parts[row])) or np.linalg.cond(parts[row, :3, :3]) > 1.0 / RATIO_ZERO_SCALE:
-                ob = objects[row]
-                raise SceneError(ob.name, f"its parent {ob.parent.name} has zero scale; a child there cannot be keyed")
+                ob, parts[row] = objects[row], np.eye(4)
+                text = f"its parent {ob.parent.name} has zero scale; a child there cannot be keyed"
+                self.faults.add(SceneError(ob.name, text))
         return parts
 
     def _add_body(self, builder, ob, matrix, rigid, orientation, stretch, parents_part_start) -> ExportedBody:
         name = ob.name
         moves = self.moves[ob.name_full]
-        if moves and ob.library is not None:
-            raise SceneError(
-                name, f"is linked from {ob.library.filepath} and cannot be keyed; make it local or an override"
-            )
-        body = self._exported_body(ob, matrix, rigid, parents_part_start)
+        mass = 1.0
+        with self.faults.caught():
+            mass = _mass(name, ob.evaluated_get(self.depsgraph).rigid_body, moves)
+        try:
+            body = self._exported_body(ob, matrix, rigid, parents_part_start)
+        except MeshError as error:  # of a mesh that deforms
+            raise SceneError(name, str(error)) from error
         shape, growing_parts = self._shape(ob, stretch, rigid)
         body = replace(body, grows=self._grows(ob, shape), growing_parts=growing_parts)
         self.surfaces.add(body.index, shape, self.shapes.concave.surface_of(shape))
@@ -269,7 +309,7 @@ class _SceneReader:
             builder.add_body(
                 name=name,
                 shape=shape,
-                mass=_mass(name, settings, moves),
+                mass=mass,
                 kind=BodyKind(kind_at(settings, body)),
                 position=matrix[:3, 3],
                 orientation=orientation,

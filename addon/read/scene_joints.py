@@ -12,10 +12,11 @@ import numpy as np
 
 from ...solver_core.model.builder import ModelBuilder
 from .exported_scene import ExportedJoint
+from .faults import SceneError
 from .joint_settings import JointSettings, read_joint_settings
 from .notes import Note
 from .scene_animation import AnimationSurvey, animated_paths
-from .scene_poses import TOLERANCE_SHEAR, SceneError, finite_matrix, rigid_poses
+from .scene_poses import TOLERANCE_SHEAR, finite_matrix, rigid_poses
 
 _CONSTRAINT = "rigid_body_constraint."
 _ENABLED = _CONSTRAINT + "enabled"

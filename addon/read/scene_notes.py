@@ -53,7 +53,7 @@ def _warnings(ob, body, frames):
     yield from body_warnings.settings_read_once(animated_paths(ob))
     if body.moves:
         yield from body_warnings.collisions_missing(ob)
-        yield from body_warnings.replaced_by_bake(ob, frames[0], body.flags_change)
+        yield from body_warnings.replaced_by_bake(ob, frames, body.flags_change)
         yield from body_warnings.sheared_by_parent(ob, body.parent_matrix_start)
 
 
@@ -111,7 +111,7 @@ def speed_notes(scene, world) -> list[Note]:
     if scene.render.frame_map_old != scene.render.frame_map_new:
         notes.append(Note("warning", None, "Time Remapping is not supported: set Old and New to the same value"))
     if world.time_scale == 0.0:
-        notes.append(Note("warning", None, "World speed is 0: nothing moves"))
+        notes.append(Note("warning", None, "Speed of the Rigid Body World is 0: nothing moves"))
     return notes
 
 

@@ -8,6 +8,7 @@ import numpy as np
 from mathutils import Matrix
 
 from ...solver_core.geometry import rotations
+from .faults import SceneError, gathered
 
 # Cosine between two axes of matrix_world above which an object counts as sheared. A float32 matrix below a chain of
 # parents shows 1e-6; 1e-4 is a shear of 0.006 degrees, which nobody sees. Dimensionless.
@@ -27,29 +28,18 @@ _ROTATIONS = {
 _EULERS = ("rotation_euler", "delta_rotation_euler")
 
 
-class SceneError(ValueError):
-    """A scene that cannot be simulated. ``str()`` is one line: object, value and what to do.
+def finite_matrices(evaluated, when, faults=None) -> np.ndarray:
+    """World matrices of evaluated objects [n, 4, 4]; a SceneError names those that are not finite.
 
-    Attributes
-    ----------
-    object_name : str or None
-    message : str
-        Without the object's name.
+    With ``faults`` it is kept there, and such objects stand at the origin.
     """
-
-    def __init__(self, object_name, message):
-        self.object_name = object_name
-        self.message = message
-        super().__init__(message if object_name is None else f"{object_name}: {message}")
-
-
-def finite_matrices(evaluated, when) -> np.ndarray:
-    """World matrices of evaluated objects [n, 4, 4]; a SceneError names the first one that is not finite."""
     numbers = (value for ob in evaluated for row in ob.matrix_world for value in row)
     matrices = np.fromiter(numbers, float, 16 * len(evaluated)).reshape(-1, 4, 4)
     finite = (np.abs(matrices) < INFINITE).all(axis=(1, 2))  # NaN is not
-    if not finite.all():
-        raise _not_finite(evaluated[int(np.argmin(finite))], when)
+    with gathered(faults) as found:
+        for row in np.flatnonzero(~finite):
+            found.add(_not_finite(evaluated[row], when))
+    matrices[~finite] = np.eye(4)
     return matrices
 
 
@@ -58,14 +48,15 @@ def finite_matrix(evaluated, when) -> np.ndarray:
     return finite_matrices([evaluated], when)[0]
 
 
-def check_rotations(evaluated, when) -> None:
-    """Raise a SceneError for the first object whose rotation is no rotation, though its matrix is finite."""
-    for ob in evaluated:
-        for channel in _ROTATIONS.get(ob.rotation_mode, _EULERS):
-            angles = getattr(ob, channel)[: 1 if ob.rotation_mode == "AXIS_ANGLE" else None]
-            largest = INFINITE if ob.rotation_mode == "QUATERNION" else LARGEST_ANGLE
-            if not max(abs(value) for value in angles) < largest:
-                raise _bad_channel(ob, channel, when)
+def check_rotations(evaluated, when, faults=None) -> None:
+    """Raise a SceneError, or keep it, for objects whose rotation is no rotation, though their matrix is finite."""
+    with gathered(faults) as found:
+        for ob in evaluated:
+            for channel in _ROTATIONS.get(ob.rotation_mode, _EULERS):
+                angles = getattr(ob, channel)[: 1 if ob.rotation_mode == "AXIS_ANGLE" else None]
+                largest = INFINITE if ob.rotation_mode == "QUATERNION" else LARGEST_ANGLE
+                if not max(abs(value) for value in angles) < largest:
+                    found.add(_bad_channel(ob, channel, when))
 
 
 def _not_finite(evaluated, when) -> SceneError:
@@ -93,7 +84,7 @@ def _number_text(value):
     return f"{value:g}"
 
 
-def rotations_and_stretches(matrices, names):
+def rotations_and_stretches(matrices, names, faults=None):
     """Split 3 x 3 parts into proper rotations and the scales along their axes, negative if mirrored.
 
     Parameters
@@ -102,6 +93,8 @@ def rotations_and_stretches(matrices, names):
         Finite.
     names : sequence of str
         Of the objects.
+    faults : Faults, optional
+        Keeps what would be raised; such objects are not turned and as large as their mesh.
 
     Returns
     -------
@@ -110,7 +103,7 @@ def rotations_and_stretches(matrices, names):
     Raises
     ------
     SceneError
-        Names the first object with an axis of no length, or with shear.
+        Names the objects with an axis of no length, or with shear.
     """
     axes = np.asarray(matrices)[:, :3, :3]
     scale = np.linalg.norm(axes, axis=1)
@@ -120,9 +113,10 @@ def rotations_and_stretches(matrices, names):
     products = np.abs(np.swapaxes(directions, 1, 2) @ directions)
     cosine = products[:, (0, 0, 1), (1, 2, 2)].max(axis=1)
     bad = flat | (cosine > TOLERANCE_SHEAR)
-    if bad.any():
-        first = int(np.argmax(bad))
-        raise _not_rigid(names[first], scale[first], flat[first], cosine[first])
+    with gathered(faults) as found:
+        for row in np.flatnonzero(bad):
+            found.add(_not_rigid(names[row], scale[row], flat[row], cosine[row]))
+    directions[bad], scale[bad] = np.eye(3), 1.0
     mirror = np.where(np.linalg.det(directions) < 0.0, -1.0, 1.0)[:, None]
     return _nearest_rotations(directions * mirror[..., None]), scale * mirror
 

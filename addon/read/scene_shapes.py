@@ -18,6 +18,7 @@ from ...solver_core.geometry.shapes import Box, ShapeError, Sphere
 from ...solver_core.geometry.triangle_mesh import TriangleMesh, convex_sheet, nested_meshes
 from ...solver_core.model.compound import Compound, placed
 from .concave_shapes import ConcaveReader, mesh_triangles, settings_of
+from .faults import SceneError
 from .missing_geometry import (
     NO_FACES,
     NO_FACES_YET,
@@ -28,7 +29,7 @@ from .missing_geometry import (
     missing_geometry,
     rod_corners,
 )
-from .scene_poses import SceneError, rotation_and_stretch, vector_text
+from .scene_poses import rotation_and_stretch, vector_text
 from .self_crossings import self_crossings
 
 # A side below this share of the longest counts as no thickness: coordinates are float32, so 1e-7 is noise, and the

@@ -10,6 +10,7 @@ from bpy.props import EnumProperty
 from .. import runtime
 from ..demo_list import DEMO_GROUPS, DEMOS
 from . import operators
+from .words import is_busy_text, rpt_, tip_
 
 
 class CAIRN_OT_add_demo(bpy.types.Operator):
@@ -19,18 +20,19 @@ class CAIRN_OT_add_demo(bpy.types.Operator):
     # No REGISTER: the redo panel would make the scene again at every touch.
     bl_options = {"UNDO"}
 
-    demo: EnumProperty(name="Scene", description="Which ready-made scene to add", items=DEMOS)
+    demo: EnumProperty(name="Scene", description="Choose the ready-made scene that is added", items=DEMOS)
 
     @classmethod
     def description(cls, context, properties):
         """What happens in the scene, and where it comes."""
         what = next(what for name, _, what in DEMOS if name == properties.demo)
-        return f"{what}.\nComes as a scene of its own, ready to be baked; your scene stays as it is"
+        where = tip_("Comes as a scene of its own, ready to be baked; your scene stays as it is")
+        return ".\n".join((tip_(what), where))
 
     @classmethod
     def poll(cls, context):
         if operators.running is not None:
-            cls.poll_message_set(f"{operators.running['task']} is running; ESC stops it")
+            cls.poll_message_set(is_busy_text(operators.running["task"]))
             return False
         if context.mode != "OBJECT":
             cls.poll_message_set("Switch to Object Mode first")
@@ -51,9 +53,9 @@ class CAIRN_OT_add_demo(bpy.types.Operator):
         show(context, scene)
         remedy = demo.missing_for(description)
         if remedy:
-            self.report({"WARNING"}, f"{scene.name}: {remedy}")
+            self.report({"WARNING"}, ": ".join((scene.name, remedy)))
         else:
-            self.report({"INFO"}, f"{scene.name}: press Bake in the Cairn tab, then play")
+            self.report({"INFO"}, rpt_("{}: press Bake in the Cairn tab, then play").format(scene.name))
         return {"FINISHED"}
 
 

@@ -8,15 +8,16 @@ from ..bake import bake_frames
 from ..checkpoints import housekeeping, in_window
 from . import operators
 from .operators import BakeOperator
+from .words import iface_, rpt_
 
 
 class CAIRN_OT_continue_bake(BakeOperator, bpy.types.Operator):
-    """Go on from the last checkpoint of a bake that was stopped or has crashed, to the end of the range. \
-The motion is the same as that of a bake without a stop
-    """
-
     bl_idname = "cairn.continue_bake"
     bl_label = "Continue Bake"
+    bl_description = (
+        "Go on from the last checkpoint of a bake that was stopped or has crashed, to the end of the range. "
+        "The motion is the same as that of a bake without a stop"
+    )
     bl_options = {"UNDO"}
 
     def _work(self, scene, settings):
@@ -26,12 +27,12 @@ The motion is the same as that of a bake without a stop
 
 
 class CAIRN_OT_bake_from_current(BakeOperator, bpy.types.Operator):
-    """Keep the bake up to the current frame, and bake anew from there on, with the settings as they are now: \
-bodies go on with the poses and velocities that they have there
-    """
-
     bl_idname = "cairn.bake_from_current"
     bl_label = "Bake from Current Frame"
+    bl_description = (
+        "Keep the bake up to the current frame, and bake anew from there on, with the settings as they are now: "
+        "bodies go on with the poses and velocities that they have there"
+    )
     bl_options = {"UNDO"}
 
     def _work(self, scene, settings):
@@ -40,12 +41,12 @@ bodies go on with the poses and velocities that they have there
 
 
 class CAIRN_OT_remove_checkpoints(bpy.types.Operator):
-    """Remove the checkpoints of all files that lie where this one does. Bakes stay; they can no longer be continued, \
-or begun anew in their middle
-    """
-
     bl_idname = "cairn.remove_checkpoints"
     bl_label = "Remove Checkpoints"
+    bl_description = (
+        "Remove the checkpoints of all files that lie where this one does. Bakes stay; they can no longer be "
+        "continued, or begun anew in their middle"
+    )
     bl_options = {"INTERNAL"}
 
     @classmethod
@@ -57,15 +58,15 @@ or begun anew in their middle
 
     def execute(self, context):
         usage = housekeeping.remove_all(Path(bpy.data.filepath))
-        self.report({"INFO"}, f"Removed checkpoints of {usage_text(usage)}")
+        self.report({"INFO"}, rpt_("Removed checkpoints of {}").format(usage_text(usage)))
         operators.redraw(context)
         return {"FINISHED"}
 
 
 def usage_text(usage):
     """What checkpoints take: "3 scenes, 34 MB"."""
-    scenes = "1 scene" if usage.count == 1 else f"{usage.count:,} scenes"
-    return f"{scenes}, {max(usage.size / 1e6, 0.1):,.{0 if usage.size > 1e7 else 1}f} MB"
+    size = f"{max(usage.size / 1e6, 0.1):,.{0 if usage.size > 1e7 else 1}f}"
+    return iface_("{:,d} scene, {} MB" if usage.count == 1 else "{:,d} scenes, {} MB").format(usage.count, size)
 
 
 CLASSES = (

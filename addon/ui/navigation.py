@@ -8,6 +8,7 @@ from mathutils import Vector
 
 from ..write import keyframes
 from . import operators
+from .words import rpt_, tip_
 
 # Names of a note's objects that its button's tooltip lists.
 _NAMES_IN_TOOLTIP = 12
@@ -16,7 +17,11 @@ _SIZES_SHOWN = 5.0
 # Width that a perspective 3D view shows at its distance, over that distance, is this over its lens [mm].
 _VIEW_SENSOR = 72.0
 # Where notes stand.
-_SOURCES = (("check", "Check", "What a check or a bake has found"), ("status", "Status", "What stands above Bake"))
+_SOURCES = (
+    ("check", "Check", "Notes that a check or a bake has found"),
+    ("status", "Status", "Notes that stand above the button Bake"),
+    ("faults", "Faults", "Faults for which a bake has refused the scene"),
+)
 
 
 class _GoingOperator:
@@ -34,41 +39,46 @@ class _GoingOperator:
     def _go_to(self, context, names):
         """Select and show; say which objects cannot be selected, if these are all."""
         if not select(context, names):
-            others = f" and {len(names) - 1:,} more" if len(names) > 1 else ""
-            verb = "are" if len(names) > 1 else "is"
-            self.report({"WARNING"}, f"{names[0]}{others} {verb} not in this view layer, or hidden")
+            text = rpt_("{} is not in this view layer, or hidden")
+            if len(names) > 1:
+                text = rpt_("{} and {:,d} more are not in this view layer, or hidden")
+            self.report({"WARNING"}, text.format(names[0], len(names) - 1))
             return {"CANCELLED"}
         show_selected(context)
         return {"FINISHED"}
 
 
 class CAIRN_OT_select_object(_GoingOperator, bpy.types.Operator):
-    """Select this object, make it active and show it"""
+    """Select the object that the message is about, make it active and show it in the 3D view"""
 
     bl_idname = "cairn.select_object"
     bl_label = "Select Object"
 
-    object_name: StringProperty(name="Object", description="Name of the object to select")
+    object_name: StringProperty(name="Object", description="Name the object that is to be selected")
 
     def execute(self, context):
         return self._go_to(context, [self.object_name])
 
 
 class CAIRN_OT_select_noted(_GoingOperator, bpy.types.Operator):
-    """Select the objects that this note is about, and show them"""
+    """Select the objects that this note is about, and show them in the 3D view"""
 
     bl_idname = "cairn.select_noted"
     bl_label = "Select Objects of Note"
 
-    source: EnumProperty(name="Source", description="Where the note stands", items=_SOURCES)
-    place: IntProperty(name="Place", description="Place of the note in its list", min=0)
+    source: EnumProperty(name="Source", description="Tell which list the note stands in", items=_SOURCES)
+    place: IntProperty(name="Place", description="Tell the place of the note in its list", min=0)
 
     @classmethod
     def description(cls, context, properties):
         names = noted_names(context, properties.source, properties.place)
         listed = ", ".join(names[:_NAMES_IN_TOOLTIP])
-        more = f" and {len(names) - _NAMES_IN_TOOLTIP:,} more" if len(names) > _NAMES_IN_TOOLTIP else ""
-        return f"Select {listed}{more}, and show them" if len(names) > 1 else f"Select {listed} and show it"
+        more = len(names) - _NAMES_IN_TOOLTIP
+        if more > 0:
+            return tip_("Select {} and {:,d} more, and show them in the 3D view").format(listed, more)
+        if len(names) > 1:
+            return tip_("Select {}, and show them in the 3D view").format(listed)
+        return tip_("Select {} and show it in the 3D view").format(listed)
 
     def execute(self, context):
         names = noted_names(context, self.source, self.place)
@@ -85,8 +95,8 @@ class CAIRN_OT_leave_out(bpy.types.Operator):
     bl_label = "Leave Out Bodies of Note"
     bl_options = {"UNDO", "INTERNAL"}
 
-    source: EnumProperty(name="Source", description="Where the note stands", items=_SOURCES)
-    place: IntProperty(name="Place", description="Place of the note in its list", min=0)
+    source: EnumProperty(name="Source", description="Tell which list the note stands in", items=_SOURCES)
+    place: IntProperty(name="Place", description="Tell the place of the note in its list", min=0)
 
     @classmethod
     def poll(cls, context):
@@ -99,7 +109,9 @@ class CAIRN_OT_leave_out(bpy.types.Operator):
         for ob in found:
             keyframes.take_off_bake(ob)
             collection.objects.unlink(ob)
-        self.report({"INFO"} if found else {"WARNING"}, f"Left out {len(found)} of {len(names)} bodies")
+        self.report(
+            {"INFO"} if found else {"WARNING"}, rpt_("Left out {:,d} of {:,d} bodies").format(len(found), len(names))
+        )
         return {"FINISHED"} if found else {"CANCELLED"}
 
 
@@ -124,10 +136,12 @@ class CAIRN_OT_go_to_worst(bpy.types.Operator):
 
 def noted_names(context, source, place):
     """Objects of a note that the panel shows; none where the list has changed meanwhile."""
-    known = (
-        operators.check_of(context) if source == "check" else json.loads(context.window_manager.cairn.status or "{}")
-    )
-    notes = known.get("notes", [])
+    session = context.window_manager.cairn
+    if source == "faults":
+        notes = json.loads(session.faults or "[]")
+    else:
+        known = operators.check_of(context) if source == "check" else json.loads(session.status or "{}")
+        notes = known.get("notes", [])
     return notes[place][2] if place < len(notes) else []
 
 

@@ -13,20 +13,20 @@ import textwrap
 import time
 
 import bpy
-from bpy.app.translations import pgettext_iface as iface_
 from bpy.props import BoolProperty
 
 from ..bake import SECONDS_TO_WAIT, BakeStopped, bake_frames
 from ..checkpoints import in_window as checkpoints
 from ..read.early_notes import nothing_to_bake
+from ..read.faults import SceneError
 from ..read.notes import grouped_notes, note_of
 from ..read.scene_check import check_scene
-from ..read.scene_digest import packed, scene_digest
 from ..read.scene_notes import NO_OVERLAPS
-from ..read.scene_poses import SceneError
-from ..runtime import RuntimeUnavailable, system_information
+from ..runtime import system_information
 from ..settings import BakeSettings
 from ..write import keyframes, since_bake
+from .errors import clear_error, is_expected, sentence, show_error, told_error
+from .words import iface_, is_busy_text, rpt_, tip_, told
 
 # A tick works this long [s]; the next one follows after the rest of the interval, so the window stays smooth.
 TICK_SLICE = 0.08
@@ -114,7 +114,7 @@ class SceneOperator:
     @classmethod
     def poll(cls, context):
         if running is not None:
-            cls.poll_message_set(f"{running['task']} is running; ESC stops it")
+            cls.poll_message_set(is_busy_text(running["task"]))
             return False
         if context.scene.rigidbody_world is None:
             cls.poll_message_set("This scene has no rigid body world")
@@ -155,7 +155,7 @@ class StepsOperator(SceneOperator):
         self._begin(context, in_window=True)
         running["timer"] = context.window_manager.event_timer_add(TICK_INTERVAL, window=context.window)
         context.window_manager.modal_handler_add(self)
-        self._show(context, "Reading the scene")
+        self._show(context, iface_("Reading the scene"))
         return {"RUNNING_MODAL"}
 
     def modal(self, context, event):
@@ -180,13 +180,12 @@ class StepsOperator(SceneOperator):
 
     def _stop(self, context):
         self._stopping = True
-        self._show(context, "Stopping", immediately=True)
+        self._show(context, iface_("Stopping"), immediately=True)
 
     def _remark(self, context):
         """Say why a click or a key does nothing now."""
-        running["remark"] = iface_("Only looking around works while {} runs; ESC stops it").format(
-            iface_(self._task[0].lower() + self._task[1:])
-        )
+        task = iface_(self._task[0].lower() + self._task[1:])
+        running["remark"] = iface_("Only looking around works while {} runs; ESC stops it").format(task)
         self._remark_until = time.perf_counter() + SECONDS_OF_REMARK
         self._show(context, running["text"], immediately=True)
 
@@ -197,7 +196,8 @@ class StepsOperator(SceneOperator):
     def _begin(self, context, in_window=False):
         global running
         session = context.window_manager.cairn
-        session.error = session.error_object = session.check = ""  # what an earlier bake has said
+        session.check = ""  # what an earlier bake has said
+        clear_error(session)
         self._scene_name = context.scene.name
         self._in_window = in_window
         self._steps = self._work(context.scene, BakeSettings.from_scene(context.scene))
@@ -244,7 +244,9 @@ class StepsOperator(SceneOperator):
             if begins or progress.waits or time.perf_counter() - start > time_slice:
                 break
         self._stages.add(progress.stage)
-        text = f"Stopping: {progress.text}" if self._stopping else progress.text
+        text = told(progress.text)
+        if self._stopping:
+            text = iface_("Stopping: {}").format(text)
         self._show(context, text, progress.factor, immediately=begins)
         self._ended = time.perf_counter()
 
@@ -265,7 +267,8 @@ class StepsOperator(SceneOperator):
             return
         self._drawn = time.perf_counter()
         if context.workspace is not None:
-            context.workspace.status_text_set(f"Cairn: {text}        {running['remark'] or iface_(running['hint'])}")
+            hint = running["remark"] or iface_(running["hint"])
+            context.workspace.status_text_set("        ".join((": ".join(("Cairn", text)), hint)))
         redraw(context)
 
     def _finish(self, context, result=None, error=None):
@@ -279,10 +282,10 @@ class StepsOperator(SceneOperator):
 
             traceback.print_exception(error)
             # The whole of it is in the console; a compiler's message fills pages.
-            cause = textwrap.shorten(f"{type(error).__name__}: {error}", 200)
-            error = RuntimeError(f"Cairn has failed; nothing was changed. {cause}")
+            cause = textwrap.shorten(": ".join((type(error).__name__, str(error))), 200)
+            error = RuntimeError(iface_("Cairn has failed; nothing was changed. {}").format(cause))
         show_error(context, error, self._scene_name)
-        self.report({"ERROR"}, one_line(error))
+        self.report({"ERROR"}, told_error(error))
         return {"CANCELLED"}
 
 
@@ -295,7 +298,7 @@ class BakeOperator(StepsOperator):
             return False
         reason = nothing_to_bake(context.scene)
         if reason:
-            cls.poll_message_set(reason)
+            cls.poll_message_set(told(reason))
         return not reason
 
     _task = "A bake"
@@ -319,7 +322,7 @@ class BakeOperator(StepsOperator):
         remember_check(context, self._scene_name, result.report)
         forget_outdated(context)
         warned = any(note["level"] == "warning" for note in result.report["notes"])
-        self.report({"ERROR" if result.error else "WARNING" if warned else "INFO"}, result.summary)
+        self.report({"ERROR" if result.error else "WARNING" if warned else "INFO"}, told(result.summary))
         return {"FINISHED"}
 
 
@@ -335,7 +338,8 @@ class CAIRN_OT_bake(BakeOperator, bpy.types.Operator):
 
     @classmethod
     def description(cls, context, properties):
-        return cls.bl_description + (". The present bake is replaced" if context.scene.cairn.is_baked else "")
+        texts = [cls.bl_description, *(["The present bake is replaced"] if context.scene.cairn.is_baked else [])]
+        return ". ".join(map(tip_, texts))
 
     def _work(self, scene, settings):
         return bake_frames(scene, settings, checkpoints.plan_of(scene), beside=self._in_window, keeps_earlier=True)
@@ -363,7 +367,7 @@ class CAIRN_OT_delete_bake(SceneOperator, bpy.types.Operator):
         since_bake.record(context.scene)
         count = keyframes.delete_bake(context.scene)
         redraw(context)
-        self.report({"INFO"}, f"Restored {count} object{'' if count == 1 else 's'}")
+        self.report({"INFO"}, rpt_("Restored {:,d} object" if count == 1 else "Restored {:,d} objects").format(count))
         return {"FINISHED"}
 
 
@@ -376,7 +380,7 @@ class CAIRN_OT_check_scene(StepsOperator, bpy.types.Operator):
 
     find_overlaps: BoolProperty(
         name="Find Overlaps",
-        description="Also search for bodies that overlap at the start; the first time this compiles a part of the "
+        description="Search also for bodies that overlap at the start; the first time this may compile a part of the "
         "solver, which takes about 15 seconds, in the background",
         default=False,
     )
@@ -384,8 +388,11 @@ class CAIRN_OT_check_scene(StepsOperator, bpy.types.Operator):
     @classmethod
     def description(cls, context, properties):
         if properties.find_overlaps:
-            return "The same, and search for bodies that overlap at the start (this takes a while the first time)"
-        return cls.__doc__
+            return tip_(
+                "List what a bake would simulate and what it ignores, and search for bodies that overlap at the start, "
+                "which takes a while the first time"
+            )
+        return tip_(cls.__doc__)
 
     _task = "A check"
     _hint = HINT_BEFORE_FRAMES
@@ -411,10 +418,13 @@ class CAIRN_OT_check_scene(StepsOperator, bpy.types.Operator):
 def kept_sentence(context, scene_name, result):
     """That a bake which has ended early leaves the one before it in place, and what becomes of its own frames."""
     facts = bpy.data.scenes[scene_name].cairn
-    text = f"the bake of frames {facts.baked_start} to {facts.baked_end} stays"
+    texts = [
+        rpt_("Failed" if result.error else "Stopped"),
+        rpt_("The bake of frames {:d} to {:d} stays").format(facts.baked_start, facts.baked_end),
+    ]
     if facts.use_checkpoints:
-        text += f"; Continue goes on with the new one from frame {result.frame_end}"
-    return f"{'Failed' if result.error else 'Stopped'}: {text}"
+        texts.append(rpt_("Continue goes on with the new one from frame {:d}").format(result.frame_end))
+    return ". ".join(texts)
 
 
 def forget_outdated(context):
@@ -491,14 +501,14 @@ class CAIRN_OT_use_scene_range(bpy.types.Operator):
 
 
 class CAIRN_OT_clear_error(bpy.types.Operator):
-    """Clear this message"""
+    """Clear the message that tells why the last bake did not work"""
 
     bl_idname = "cairn.clear_error"
     bl_label = "Clear Error"
     bl_options = {"INTERNAL"}
 
     def execute(self, context):
-        context.window_manager.cairn.error = context.window_manager.cairn.error_object = ""
+        clear_error(context.window_manager.cairn)
         return {"FINISHED"}
 
 
@@ -514,7 +524,7 @@ class CAIRN_OT_copy_system_information(bpy.types.Operator):
         facts, session = context.scene.cairn, context.window_manager.cairn
         for title, value in (("Last bake", facts.summary), ("Error", session.error), ("Report", facts.report)):
             if value:
-                text += f"\n{title}: {value}"
+                text += "\n" + ": ".join((title, value))
         context.window_manager.clipboard = text
         self.report({"INFO"}, "Copied to the clipboard")
         return {"FINISHED"}
@@ -524,32 +534,6 @@ def is_baked(context):
     """Whether the scene carries a bake, or the active object does (appended from a baked scene). Drawing asks this."""
     active = context.view_layer.objects.active
     return context.scene.cairn.is_baked or (active is not None and active.cairn.is_baked)
-
-
-def is_expected(error):
-    """Whether an error is one that a user can do something about, and says what."""
-    # SimulationError and the core's ValueErrors cannot be named before Numba is known to be there.
-    return isinstance(error, (SceneError, RuntimeUnavailable)) or type(error).__name__ == "SimulationError"
-
-
-def one_line(error):
-    """An error's message as the window shows it: a sentence, unless it begins with an object's name."""
-    line = " ".join(str(error).split()) or type(error).__name__
-    return sentence(line) if isinstance(error, SceneError) and error.object_name is None else line
-
-
-def sentence(text):
-    """A text that begins with a capital: notes and errors stand behind an object's name or "cairn:" elsewhere."""
-    return text[:1].upper() + text[1:]
-
-
-def show_error(context, error, scene_name):
-    """Keep an error in the panel until it is cleared, the next bake begins or its cause is gone (watch.py)."""
-    session, scene = context.window_manager.cairn, bpy.data.scenes.get(scene_name)
-    session.error = one_line(error)
-    session.error_object = getattr(error, "object_name", None) or ""
-    about_scene = isinstance(error, SceneError) and scene is not None and scene.rigidbody_world is not None
-    session.error_digest = packed(scene_digest(scene)) if about_scene else ""
 
 
 def redraw(context):

@@ -5,21 +5,25 @@ window manager (operators.py).
 """
 
 import json
+import math
 import textwrap
 from pathlib import Path
 
 import bpy
 from bl_ui.utils import PresetPanel
-from bpy.app.translations import pgettext_iface as iface_
 
 from ..checkpoints import housekeeping
 from ..joint_kinds import OPEN_AXES, SERVO_AXES, joints_sentence
+from ..joint_report import bears_text, in_prefix
 from ..read.early_notes import nothing_to_bake
+from ..read.scene_joints import breaking_load
 from ..read.scene_notes import OUTSIDE
 from ..settings import VARIANT_NAMES, friction_mismatch, why_without
 from . import operators
 from .continue_bake import usage_text
-from .operators import is_baked, scene_bodies, sentence
+from .errors import sentence
+from .operators import is_baked, scene_bodies
+from .words import iface_, told
 
 # Average width of a letter of the panel's font at a scale of 1 [pixels].
 LETTER_WIDTH = 7.5
@@ -157,6 +161,7 @@ class _Joint:
             draw_axes(column, context, constraint.type, extras)
         else:
             draw_kind(column, context, extras)
+        draw_breaking(column, context, constraint)
 
 
 def draw_axes(column, context, kind, extras):
@@ -187,6 +192,15 @@ def draw_axes(column, context, kind, extras):
                 draw_option(soft, context, extras, f"limit_damping_{word}")
     if not free:
         draw_lines(column, context, iface_("Nothing more for this type"), "INFO")
+
+
+def draw_breaking(column, context, constraint):
+    """The load that Blender's threshold is, in the unit in which a bake tells what broke."""
+    if constraint.use_breaking and context.scene is not None and context.scene.rigidbody_world is not None:
+        load = breaking_load(context.scene, constraint)
+        if math.isfinite(load):
+            text = iface_("Breaks at {}").format(bears_text(*in_prefix([load], "N")))
+            draw_lines(column, context, text, "INFO")
 
 
 def draw_kind(column, context, extras):
@@ -285,7 +299,7 @@ def draw_mismatch(layout, context):
     if mismatch:
         warning = layout.column(align=True)
         warning.alert = True
-        for i, line in enumerate(wrapped(context, mismatch, 8)):
+        for i, line in enumerate(wrapped(context, told(mismatch), 8)):
             warning.label(text=line, icon="BLANK1" if i else "ERROR", translate=False)
 
 
@@ -311,11 +325,11 @@ def draw_bake(layout, context):
     if reason and not count:
         draw_first_steps(layout, context)
     elif reason:
-        draw_lines(layout, context, iface_(reason), "INFO")
+        draw_lines(layout, context, told(reason), "INFO")
         draw_adding(layout)
-    draw_grouped(layout, context, "status", status.get("notes", ()))
+    draw_folded(layout, context, "status", status.get("notes", ()))
     outdated = status.get("outdated", "")
-    draw_lines(layout, context, outdated, "FILE_REFRESH")
+    draw_lines(layout, context, told(outdated), "FILE_REFRESH")
     row = layout.row(align=True)
     row.scale_y = 1.4
     button = row.row(align=True)
@@ -356,7 +370,7 @@ def draw_continue(layout, context, status):
         row = column.row(align=True)
         row.enabled = recorded[0] < context.scene.frame_current <= recorded[1]
         row.operator("cairn.bake_from_current", icon="PREV_KEYFRAME")
-    draw_lines(layout, context, status.get("why_not", ""), "INFO")
+    draw_lines(layout, context, told(status.get("why_not", "")), "INFO")
 
 
 def status_of(context):
@@ -390,15 +404,27 @@ def draw_grouped(layout, context, source, notes, but=()):
             button.source, button.place = source, place
 
 
+def draw_folded(layout, context, source, notes, but=()):
+    """The first of them, and a button that shows the others: what stands below is in sight."""
+    session = context.window_manager.cairn
+    shown = len(notes) if session.show_all_notes else LINES_OF_NOTES
+    draw_grouped(layout, context, source, notes[:shown], but)
+    hidden = len(notes) - LINES_OF_NOTES
+    if hidden > 0:
+        text = iface_("{:d} more").format(hidden)
+        icon = "DOWNARROW_HLT" if session.show_all_notes else "RIGHTARROW"
+        layout.prop(session, "show_all_notes", text=text, icon=icon, toggle=True, translate=False)
+
+
 def noted(text, names):
     """A note as a sentence with its object, or the number of them."""
     if not names:
-        return sentence(text)
+        return told(sentence(text))
     if len(names) == 1:
-        return f"{names[0]}: {text}"
+        return ": ".join((names[0], told(text)))
     # texts go on from an object's name: "is flat", or begin anew: "its origin", "force fields"
-    goes_on = text.split()[0] in VERBS_OF_NOTES
-    return iface_("Each of {:,d} objects").format(len(names)) + (" " if goes_on else ": ") + text
+    goes_on = text.split()[0] in VERBS_OF_NOTES and told(text) == text
+    return (" " if goes_on else ": ").join((iface_("Each of {:,d} objects").format(len(names)), told(text)))
 
 
 def draw_error(layout, context):
@@ -409,10 +435,15 @@ def draw_error(layout, context):
     row = box.row()
     lines = row.column(align=True)
     lines.alert = True
-    for i, line in enumerate(wrapped(context, session.error, 11)[:LINES_OF_ERROR]):
+    # several are listed below, by kind and all of them
+    faults = json.loads(session.faults or "[]")
+    text = iface_("All of this has to be corrected first:") if faults else told(session.error, [session.error_object])
+    for i, line in enumerate(wrapped(context, text, 11)[:LINES_OF_ERROR]):
         lines.label(text=line, icon="ERROR" if i == 0 else "BLANK1", translate=False)
     row.operator("cairn.clear_error", text="", icon="X", emboss=False)
-    if session.error_object:
+    if faults:
+        draw_grouped(box, context, "faults", faults)
+    elif session.error_object:
         text = iface_("Select {}").format(session.error_object)
         box.operator(
             "cairn.select_object", text=text, icon="RESTRICT_SELECT_OFF", translate=False
@@ -428,7 +459,7 @@ def draw_summary(layout, context):
     if facts.baked_end < facts.requested_end:
         text = iface_("Frames {:d}-{:d} of {:d}").format(facts.baked_start, facts.baked_end, facts.requested_end)
     draw_lines(column, context, text, "ERROR" if facts.has_warnings else "CHECKMARK")
-    for line in wrapped(context, facts.summary, 3):
+    for line in wrapped(context, told(facts.summary), 3):
         column.label(text=line, icon="BLANK1", translate=False)
     if facts.worst_object:
         layout.operator("cairn.go_to_worst", icon="VIEWZOOM")
@@ -455,22 +486,15 @@ def draw_notes(layout, context):
     if not check:
         return
     moves = iface_("{:,d} of them moves" if check["moving"] == 1 else "{:,d} of them move").format(check["moving"])
-    text = f"{counted(check['bodies'])}, {moves}"
+    text = ", ".join((counted(check["bodies"]), moves))
     column = layout.column(align=True)
     draw_lines(column, context, text, "RIGID_BODY")
-    joints = joints_sentence(check.get("joints", {}))
+    joints = told(joints_sentence(check.get("joints", {})))
     for i, line in enumerate(wrapped(context, joints, 3)):
         column.label(text=line, icon="BLANK1" if i else "RIGID_BODY_CONSTRAINT", translate=False)
     if not check["notes"]:
         column.label(text="Nothing is ignored", icon="CHECKMARK")
-    session = context.window_manager.cairn
-    shown = len(check["notes"]) if session.show_all_notes else LINES_OF_NOTES
-    draw_grouped(column, context, "check", check["notes"][:shown], status_of(context).get("notes", []))
-    hidden = len(check["notes"]) - LINES_OF_NOTES
-    if hidden > 0:
-        text = iface_("{:d} more").format(hidden)
-        icon = "DOWNARROW_HLT" if session.show_all_notes else "RIGHTARROW"
-        column.prop(session, "show_all_notes", text=text, icon=icon, toggle=True, translate=False)
+    draw_folded(column, context, "check", check["notes"], status_of(context).get("notes", []))
 
 
 def label(layout, text, icon="NONE"):

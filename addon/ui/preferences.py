@@ -12,6 +12,7 @@ from ...solver_core.geometry.shapes import ShapeKind
 from .. import runtime
 from ..preparation import Preparation
 from . import operators
+from .words import iface_, is_busy_text
 
 # With so many bodies a scene uses threads.
 _MANY_BODIES = 10_000
@@ -32,7 +33,7 @@ class CAIRN_OT_prepare(operators.StepsOperator, bpy.types.Operator):
     @classmethod
     def poll(cls, context):
         if operators.running is not None:
-            cls.poll_message_set(f"{operators.running['task']} is running; ESC stops it")
+            cls.poll_message_set(is_busy_text(operators.running["task"]))
         return operators.running is None
 
     def _work(self, scene, settings):
@@ -90,8 +91,9 @@ def versions():
         found = runtime.found_versions((*runtime.PACKAGES, *runtime.OPTIONAL_PACKAGES))
         _lines.append(", ".join(f"{name} {value[0] if value else 'missing'}" for name, value in found.items()))
         _lines.extend(runtime.differences_here())
-        _lines.append(f"Ready-made kernels: {runtime.ready_made_text()}")
-        _lines.append(f"Compiled kernels: {runtime.cache_folder() or 'beside the sources, or in NUMBA_CACHE_DIR'}")
+        _lines.append(iface_("Ready-made kernels: {}").format(runtime.ready_made_text()))
+        folder = runtime.cache_folder() or iface_("beside the sources, or in NUMBA_CACHE_DIR")
+        _lines.append(iface_("Compiled kernels: {}").format(folder))
     return _lines
 
 

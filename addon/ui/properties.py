@@ -43,26 +43,27 @@ class CairnScene(bpy.types.PropertyGroup):
 
     method: EnumProperty(
         name="Solver",
-        description="How the contact forces of each step are found",
+        description="Choose the method that finds the forces between touching bodies in each step",
         items=METHODS,
         default=BakeSettings.method,
     )
     quality: EnumProperty(
         name="Quality",
-        description="How exactly bodies in motion are solved, with the solver Automatic",
+        description="Choose how exactly bodies in motion are solved; it counts for the solver Automatic",
         items=QUALITIES,
         default=BakeSettings.quality,
     )
     friction: EnumProperty(
         name="Friction Model",
-        description="How friction acts at a contact; how strong it is, is the Friction of the bodies",
+        description="Choose the law by which friction acts at a contact; how strong it is, is set by the Friction of "
+        "the bodies",
         items=FRICTION_MODELS,
         default=BakeSettings.friction,
     )
     substeps: IntProperty(
         name="Substeps",
-        description="Simulation steps per frame. More steps follow fast motion and hard impacts better; "
-        "the time of a bake grows in proportion",
+        description="Set how many simulation steps a frame has at least. More steps follow fast motion and hard "
+        "impacts better; the time of a bake grows in proportion",
         default=BakeSettings.substeps,
         min=1,
         max=1000,
@@ -70,9 +71,9 @@ class CairnScene(bpy.types.PropertyGroup):
     )
     max_substeps: IntProperty(
         name="At Most",
-        description="Frames in which something small or fast moves get more substeps, up to this number: a coin of "
-        "24 mm asks for 18 at 24 frames a second; what is larger than 10 cm, or rests, asks for no more than 4. "
-        "With 1 all frames have Substeps",
+        description="Set how many substeps a frame may have in which something small or fast moves: a coin of 24 mm "
+        "asks for 18 at 24 frames a second; what is larger than 10 cm, or rests, asks for no more than 4. "
+        "With 1 all frames have the number of Substeps",
         default=BakeSettings.max_substeps,
         min=1,
         max=1000,
@@ -80,8 +81,8 @@ class CairnScene(bpy.types.PropertyGroup):
     )
     tolerance: FloatProperty(
         name="Tolerance",
-        description="Error at which the solver stops, relative to the forces of the step (without unit). "
-        "Smaller is more accurate and slower; bodies at rest on each other need 1e-4 or less",
+        description="Set the error at which the solver stops, relative to the forces of the step (without unit). "
+        "A smaller one is more accurate and slower; bodies at rest on each other need 1e-4 or less",
         default=BakeSettings.tolerance,
         min=1e-12,
         max=0.1,
@@ -90,7 +91,7 @@ class CairnScene(bpy.types.PropertyGroup):
     )
     max_iterations: IntProperty(
         name="Iterations",
-        description="Maximum number of solver iterations per step; 0 leaves it to the solver (Automatic: 500). "
+        description="Limit the iterations of the solver in a step; 0 leaves it to the solver (Automatic: 500). "
         "Steps that end above the tolerance are counted and named",
         default=BakeSettings.max_iterations or 0,
         min=0,
@@ -105,7 +106,7 @@ class CairnScene(bpy.types.PropertyGroup):
     )
     threads: IntProperty(
         name="Threads",
-        description="Maximum number of threads for a bake of many bodies; 0 uses all cores of the processor. "
+        description="Limit the threads that a bake of many bodies uses; 0 uses all cores of the processor. "
         "The motion is the same with any number",
         default=BakeSettings.threads,
         min=0,
@@ -113,8 +114,8 @@ class CairnScene(bpy.types.PropertyGroup):
     )
     directions: IntProperty(
         name="Corners",
-        description="Corners of the polygon that stands for the friction circle, an even number: more are nearer to "
-        "the same friction in every direction, and slower",
+        description="Set how many corners the polygon has that stands for the friction circle, an even number: more "
+        "are nearer to the same friction in every direction, and slower",
         default=8,
         min=4,
         max=64,
@@ -123,8 +124,8 @@ class CairnScene(bpy.types.PropertyGroup):
     )
     relaxation: FloatProperty(
         name="Relaxation",
-        description="Factor on each step of the sweeps, below 2; 0 leaves it to the solver (Over-Relaxation: 1.3, "
-        "Accelerated Over-Relaxation: 1.1)",
+        description="Multiply each step of the sweeps by this factor, below 2; 0 leaves it to the solver "
+        "(Over-Relaxation: 1.3, Accelerated Over-Relaxation: 1.1)",
         default=0.0,
         min=0.0,
         max=1.99,
@@ -133,8 +134,8 @@ class CairnScene(bpy.types.PropertyGroup):
     )
     alpha: FloatProperty(
         name="Alpha",
-        description="Share of the accelerated splitting: larger takes shorter steps; 0 leaves it to the solver "
-        "(Accelerated Gauss-Seidel: 0.3, Accelerated Over-Relaxation: 0.35)",
+        description="Set the share of the accelerated splitting: a larger one takes shorter steps; 0 leaves it to "
+        "the solver (Accelerated Gauss-Seidel: 0.3, Accelerated Over-Relaxation: 0.35)",
         default=0.0,
         min=0.0,
         max=10.0,
@@ -143,31 +144,37 @@ class CairnScene(bpy.types.PropertyGroup):
     )
     conjugacy: EnumProperty(
         name="Conjugacy",
-        description="How much of the last direction each iteration keeps",
+        description="Choose how much of its last direction the Conjugate Gradient solver keeps in each iteration",
         items=CONJUGACIES,
         default="fletcher_reeves",
     )
     line_search: BoolProperty(
         name="Line Search",
-        description="Shorten each step until the error falls, a sweep for each trial, instead of taking the full step",
+        description="Shorten each step of the Conjugate Gradient solver until the error falls, with a sweep for each "
+        "trial, instead of taking the full step",
         default=False,
     )
     strategy: EnumProperty(
         name="Strategy",
-        description="Which derivative Newton's method takes where Fischer's function has none: where a force and its "
-        "speed are both zero",
+        description="Choose the derivative that Newton's method takes where Fischer's function has none: where a "
+        "force and its speed are both zero",
         items=STRATEGIES,
         default="perturbation",
     )
     warm_start_sweeps: IntProperty(
         name="Sweeps Before",
-        description="Sweeps of Gauss-Seidel before Newton's method begins",
+        description="Set how many sweeps of Gauss-Seidel are made before Newton's method begins",
         default=10,
         min=0,
         max=10000,
         soft_max=100,
     )
-    seed: IntProperty(name="Seed", description="Of the random numbers of the Strategy Random", default=0, min=0)
+    seed: IntProperty(
+        name="Seed",
+        description="Choose which random numbers the Strategy Random takes; the same seed gives the same motion",
+        default=0,
+        min=0,
+    )
     use_custom_range: BoolProperty(
         name="Custom Range",
         description="Bake a range of its own instead of the Simulation Start and End of Rigid Body World > Cache",
@@ -176,14 +183,14 @@ class CairnScene(bpy.types.PropertyGroup):
     )
     frame_start: IntProperty(
         name="Simulation Start",
-        description="First frame of the bake: the pose that the bodies start from",
+        description="Set the first frame of the bake; the bodies start from the pose that they have in it",
         default=1,
         min=-1048574,
         max=1048574,
     )
     frame_end: IntProperty(
         name="End",
-        description="Last frame of the bake",
+        description="Set the last frame that the bake simulates",
         default=0,
         min=-1048574,
         max=1048574,
@@ -247,55 +254,55 @@ class CairnJoint(bpy.types.PropertyGroup):
 
     kind: EnumProperty(
         name="Kind",
-        description="What the constraint is for Cairn in place of its type; Blender itself simulates its type",
+        description="Choose what the constraint is for Cairn in place of its type; Blender itself simulates its type",
         items=JOINT_KINDS,
         default="BLENDER",
         override=OVERRIDABLE,
     )
     friction_force: FloatProperty(
         name="Friction Force",
-        description="Largest force [N] with which the joint resists sliding along its free axes",
+        description="Set the largest force [N] with which the joint resists sliding along its free axes",
         default=0.0,
         min=0.0,
         override=OVERRIDABLE,
     )
     friction_torque: FloatProperty(
         name="Friction Torque",
-        description="Largest torque [N m] with which the joint resists turning about its free axes",
+        description="Set the largest torque [N m] with which the joint resists turning about its free axes",
         default=0.0,
         min=0.0,
         override=OVERRIDABLE,
     )
     use_soft_limits: BoolProperty(
         name="Soft Limits",
-        description="Beyond its limits the joint is pushed back by a spring in place of a hard stop",
+        description="Push the joint back by a spring where it goes beyond its limits, in place of a hard stop",
         default=False,
         override=OVERRIDABLE,
     )
     limit_stiffness_lin: FloatProperty(
         name="Stiffness",
-        description="Force [N/m] that pushes the joint back beyond its linear limits",
+        description="Set the force for each metre beyond the linear limits [N/m] that pushes the joint back",
         default=1000.0,
         min=0.0,
         override=OVERRIDABLE,
     )
     limit_damping_lin: FloatProperty(
         name="Damping",
-        description="Damping [N s/m] beyond the linear limits",
+        description="Set how the joint is damped [N s/m] where it is beyond its linear limits",
         default=10.0,
         min=0.0,
         override=OVERRIDABLE,
     )
     limit_stiffness_ang: FloatProperty(
         name="Angular Stiffness",
-        description="Torque [N m/rad] that turns the joint back beyond its angular limits",
+        description="Set the torque for each radian beyond the angular limits [N m/rad] that turns the joint back",
         default=100.0,
         min=0.0,
         override=OVERRIDABLE,
     )
     limit_damping_ang: FloatProperty(
         name="Angular Damping",
-        description="Damping [N m s/rad] beyond the angular limits",
+        description="Set how the joint is damped [N m s/rad] where it is beyond its angular limits",
         default=1.0,
         min=0.0,
         override=OVERRIDABLE,
@@ -308,13 +315,17 @@ class CairnJoint(bpy.types.PropertyGroup):
     )
     servo_position: FloatProperty(
         name="Position",
-        description="Where the servo drives the joint to, counted as its limits are; 0 is the start",
+        description="Set the position that the servo drives the joint to, counted as its limits are; 0 is the start",
         default=0.0,
         subtype="DISTANCE",
         override=OVERRIDABLE,
     )
     servo_force: FloatProperty(
-        name="Largest Force", description="Largest force of the servo [N]", default=100.0, min=0.0, override=OVERRIDABLE
+        name="Largest Force",
+        description="Limit the force [N] with which the servo drives the joint to its position",
+        default=100.0,
+        min=0.0,
+        override=OVERRIDABLE,
     )
     use_servo_ang: BoolProperty(
         name="Angular Servo",
@@ -324,21 +335,21 @@ class CairnJoint(bpy.types.PropertyGroup):
     )
     servo_angle: FloatProperty(
         name="Angle",
-        description="Where the servo turns the joint to, counted as its limits are; 0 is the start",
+        description="Set the angle that the servo turns the joint to, counted as its limits are; 0 is the start",
         default=0.0,
         subtype="ANGLE",
         override=OVERRIDABLE,
     )
     servo_torque: FloatProperty(
         name="Largest Torque",
-        description="Largest torque of the servo [N m]",
+        description="Limit the torque [N m] with which the servo turns the joint to its angle",
         default=100.0,
         min=0.0,
         override=OVERRIDABLE,
     )
     cone_angle: FloatProperty(
         name="Cone",
-        description="Half the opening angle of the cone in which the second object's Z axis may swing",
+        description="Set half the opening angle of the cone in which the second object's Z axis may swing",
         default=0.785398,
         min=0.0,
         max=3.14159,
@@ -347,7 +358,7 @@ class CairnJoint(bpy.types.PropertyGroup):
     )
     twist_angle: FloatProperty(
         name="Twist",
-        description="How far the second object may twist about its Z axis, either way",
+        description="Set how far the second object may twist about its Z axis, either way",
         default=0.349066,
         min=0.0,
         max=3.14159,
@@ -362,7 +373,7 @@ class CairnJoint(bpy.types.PropertyGroup):
     )
     rope_length: FloatProperty(
         name="Length",
-        description="Largest distance of the rope's two ends",
+        description="Set the largest distance that the two ends of the rope may have",
         default=1.0,
         min=0.0,
         subtype="DISTANCE",
@@ -370,22 +381,22 @@ class CairnJoint(bpy.types.PropertyGroup):
     )
     rope_end: PointerProperty(
         name="Far End",
-        description="Object at whose origin the rope is tied to the second object; without it, at the second object's "
-        "own origin. The near end is the constraint itself",
+        description="Choose the object at whose origin the rope is tied to the second object; without one it is tied "
+        "at the second object's own origin. The near end of the rope is the constraint itself",
         type=bpy.types.Object,
         override=OVERRIDABLE,
     )
     gear_ratio: FloatProperty(
         name="Ratio",
-        description="Teeth of the second object over teeth of the first; negative where one meshes inside the other, "
-        "so that both turn the same way",
+        description="Set the teeth of the second object over the teeth of the first; a negative ratio is a gear that "
+        "meshes inside the other, so that both turn the same way",
         default=1.0,
         override=OVERRIDABLE,
     )
     rack_radius: FloatProperty(
         name="Radius",
-        description="Radius of the pinion, the first object, which turns about the Z axis; the rack, the second one, "
-        "moves along X. Negative where the rack lies on the side of Y",
+        description="Set the radius of the pinion, the first object, which turns about the Z axis; the rack, the "
+        "second one, moves along X. A negative radius is for a rack that lies on the side of Y",
         default=0.5,
         subtype="DISTANCE",
         override=OVERRIDABLE,
@@ -397,8 +408,8 @@ class CairnObject(bpy.types.PropertyGroup):
 
     concavity: FloatProperty(
         name="Concavity",
-        description="Deepest hollow that a convex part may fill, as a share of the object's size. Smaller follows the "
-        "mesh more closely, with more parts; decomposing and the bake take longer",
+        description="Set the deepest hollow that a convex part may fill, as a share of the object's size. A smaller "
+        "one follows the mesh more closely, with more parts; decomposing and the bake take longer",
         default=0.05,
         min=0.01,
         max=1.0,
@@ -408,7 +419,7 @@ class CairnObject(bpy.types.PropertyGroup):
     )
     maximal_parts: IntProperty(
         name="Maximum Parts",
-        description="Maximum number of convex parts of the mesh; 0 is as many as Concavity needs",
+        description="Limit the convex parts that the mesh is made of; 0 allows as many as Concavity needs",
         default=0,
         min=0,
         max=10000,
@@ -417,8 +428,8 @@ class CairnObject(bpy.types.PropertyGroup):
     )
     repair_resolution: IntProperty(
         name="Repair Resolution",
-        description="Cells along the longest side of the grid from which a mesh with large holes, or one of more than "
-        "50,000 triangles, is made anew before it is decomposed",
+        description="Set how many cells the grid has along its longest side from which a mesh with large holes, or "
+        "one of more than 50,000 triangles, is made anew before it is decomposed",
         default=30,
         min=20,
         max=100,
@@ -490,7 +501,10 @@ class CairnObject(bpy.types.PropertyGroup):
         name="Earlier Slot", description="Handle of the earlier action's slot", options={"HIDDEN"}, override=OVERRIDABLE
     )
     joint: PointerProperty(
-        name="Joint", description="What Blender's rigid body constraints lack", type=CairnJoint, override=OVERRIDABLE
+        name="Joint",
+        description="Hold what Blender's rigid body constraints lack",
+        type=CairnJoint,
+        override=OVERRIDABLE,
     )
     earlier_state: StringProperty(
         name="Earlier State",
@@ -515,13 +529,24 @@ class CairnObject(bpy.types.PropertyGroup):
 class CairnWindowManager(bpy.types.PropertyGroup):
     """What the panel shows in this session."""
 
-    error: StringProperty(name="Error", description="Why the last bake did not work")
-    error_object: StringProperty(name="Object", description="Object that the error is about")
-    error_digest: StringProperty(name="Scene of the Error", description="The scene that the error is about, in numbers")
-    show_all_notes: BoolProperty(name="All Notes", description="List all kinds of notes of the check", default=False)
-    check: StringProperty(name="Check", description="What the next bake would simulate, as JSON")
+    error: StringProperty(name="Error", description="Why the last bake did not work", options={"HIDDEN"})
+    error_object: StringProperty(name="Object", description="Object that the error is about", options={"HIDDEN"})
+    faults: StringProperty(
+        name="Faults", description="All that is wrong with the scene, by kind, as JSON", options={"HIDDEN"}
+    )
+    error_digest: StringProperty(
+        name="Scene of the Error", description="The scene that the error is about, in numbers", options={"HIDDEN"}
+    )
+    show_all_notes: BoolProperty(
+        name="All Notes",
+        description="List all kinds of notes on the scene, or the first half dozen",
+        default=False,
+    )
+    check: StringProperty(name="Check", description="What the next bake would simulate, as JSON", options={"HIDDEN"})
     status: StringProperty(
-        name="Status", description="What the scene has been found to be since its last change, as JSON"
+        name="Status",
+        description="What the scene has been found to be since its last change, as JSON",
+        options={"HIDDEN"},
     )
 
 

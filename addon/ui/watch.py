@@ -18,7 +18,7 @@ from ..read import early_notes, scene_digest
 from ..read.notes import grouped_notes
 from ..settings import BakeSettings
 from ..write import blender_world, since_bake
-from . import kept_digest, operators
+from . import errors, kept_digest, operators
 
 # How long after a change the scene is looked at [s].
 PAUSE = 0.3
@@ -154,10 +154,9 @@ def forget_error(scene, session, digest):
         return
     session.error_digest = digest
     error = reading_error(scene, BakeSettings.from_scene(scene))
-    session.error = session.error_object = ""
+    errors.clear_error(session)
     if error is not None:
-        session.error = operators.one_line(error)
-        session.error_object = error.object_name or ""
+        errors.tell_error(session, error)
 
 
 HANDLERS = ("depsgraph_update_post", "load_post", "undo_post", "redo_post")

@@ -11,20 +11,21 @@ from pathlib import Path
 
 import bpy
 import bpy.utils.previews
-from bpy.app.translations import pgettext_iface as iface_
 from bpy.props import CollectionProperty, FloatProperty, IntProperty, PointerProperty, StringProperty
 
 from ..bake import BakeStopped
 from ..bake_progress import BakeProgress
-from ..read.scene_poses import SceneError
+from ..read.faults import SceneError
 from ..wedge.local import LocalTasks
 from ..wedge.plan import WedgePlan, file_hash, read_plan
 from ..wedge.table import write_sheet, write_table
 from ..wedge.targets import jitter, rigid_bodies, set_properties, try_properties
 from ..wedge.variants import WedgeError, make_variants, parse_vary
 from . import operators
-from .operators import SceneOperator, StepsOperator, redraw, show_error
+from .errors import show_error
+from .operators import SceneOperator, StepsOperator, redraw
 from .panels import label
+from .words import iface_, rpt_, told
 
 # How often children are asked whether they have ended [s].
 _PAUSE = 0.05
@@ -41,22 +42,42 @@ _previews = None
 class CairnWedgeEntry(bpy.types.PropertyGroup):
     path: StringProperty(
         name="Property",
-        description="What to vary: friction, mass ... of all bodies, solver, substeps ... of the panel, or "
-        "object:NAME.PROPERTY, world:PROPERTY, scene:PROPERTY",
+        description="Name the property to vary: friction, mass ... of all bodies, solver, substeps ... of the panel, "
+        "or object:NAME.PROPERTY, world:PROPERTY, scene:PROPERTY",
         default="friction",
     )
     values: StringProperty(
-        name="Values", description="A list (1,10,100), or from, to and how many (0.3:0.8:6)", default="0.3:0.8:3"
+        name="Values",
+        description="Give the values that the property takes: a list (1,10,100), or from, to and how many (0.3:0.8:6)",
+        default="0.3:0.8:3",
     )
 
 
 class CairnWedge(bpy.types.PropertyGroup):
-    entries: CollectionProperty(type=CairnWedgeEntry)
-    seeds: IntProperty(name="Seeds", description="Random starts of each variant; 0: none", default=0, min=0, max=1000)
-    jitter: FloatProperty(
-        name="Jitter", description="How far starts are moved at most", default=0.001, min=1e-6, subtype="DISTANCE"
+    entries: CollectionProperty(
+        name="Properties", description="List the properties that are varied, with their values", type=CairnWedgeEntry
     )
-    jobs: IntProperty(name="Jobs", description="Bakes at a time; 0: as many as cores", default=0, min=0, max=256)
+    seeds: IntProperty(
+        name="Seeds",
+        description="Set how many random starts each variant is baked from; with 0 bodies start where they are",
+        default=0,
+        min=0,
+        max=1000,
+    )
+    jitter: FloatProperty(
+        name="Jitter",
+        description="Set how far a random start moves a body at most from where it is",
+        default=0.001,
+        min=1e-6,
+        subtype="DISTANCE",
+    )
+    jobs: IntProperty(
+        name="Jobs",
+        description="Set how many variants are baked at a time; 0 is one for each core of the processor",
+        default=0,
+        min=0,
+        max=256,
+    )
     before_jitter: StringProperty(
         name="Before Jitter", description="Where bodies stood before a variant was taken, as JSON", options={"HIDDEN"}
     )
@@ -144,9 +165,13 @@ class CAIRN_OT_wedge(StepsOperator, bpy.types.Operator):
         done = sum(plan.result(folder, variant) is not None for variant in plan.variants)
         if failed:
             end = failed[0]
-            text = f"variant {end.variant.number} ({end.variant.text}) has failed: {end.said or end.code}"
-            show_error(context, SceneError(None, text), self._scene_name)
-        text = f"{'Stopped: ' if stopped else ''}{done} of {len(plan.variants)} variants are baked, in {folder}"
+            error = SceneError(
+                None, f"variant {end.variant.number} ({end.variant.text}) has failed: {end.said or end.code}"
+            )
+            show_error(context, error, self._scene_name)
+        text = rpt_("{:,d} of {:,d} variants are baked, in {}").format(done, len(plan.variants), folder)
+        if stopped:
+            text = ". ".join((rpt_("Stopped"), text))
         self.report({"ERROR" if failed else "INFO"}, text)
         return {"FINISHED"}
 
@@ -172,8 +197,13 @@ def bake_variants(scene):
                 if end.code != 0:
                     failed.append(end)
             share = (done + tasks.under_way) / total
-            text = f"{done} of {total} variants done, {tasks.running} at work, {share:.0%} of all"
-            yield BakeProgress("wedge", done, total, text, share)
+            yield BakeProgress(
+                "wedge",
+                done,
+                total,
+                f"{done} of {total} variants done, {tasks.running} at work, {share:.0%} of all",
+                share,
+            )
             time.sleep(_PAUSE)
     except (BakeStopped, KeyboardInterrupt):
         stopped = True
@@ -203,13 +233,13 @@ def show(plan: WedgePlan, folder: Path) -> None:
 
 
 class CAIRN_OT_wedge_use(SceneOperator, bpy.types.Operator):
-    """Give this scene the values of the variant, and bake it"""
+    """Give this scene the values of the variant below whose picture this button is, and bake it"""
 
     bl_idname = "cairn.wedge_use"
     bl_label = "Use This One"
     bl_options = {"INTERNAL"}  # the bake that it starts makes the step of Undo, for the values, too
 
-    number: IntProperty(name="Variant", description="Number of the variant", min=1)
+    number: IntProperty(name="Variant", description="Tell which variant is taken by its number", min=1)
 
     def execute(self, context):
         if _shown.get("file") != bpy.data.filepath:
@@ -218,7 +248,7 @@ class CAIRN_OT_wedge_use(SceneOperator, bpy.types.Operator):
         try:
             use_variant(context.scene, _shown["plan"], self.number)
         except (SceneError, WedgeError) as error:
-            self.report({"ERROR"}, str(error))
+            self.report({"ERROR"}, told(str(error)))
             return {"CANCELLED"}
         result = bpy.ops.cairn.bake("EXEC_DEFAULT" if bpy.app.background else "INVOKE_DEFAULT")
         # the bake goes on by itself; Blender would keep an operator for ever that says so and has no timer
@@ -243,14 +273,14 @@ def use_variant(scene, plan: WedgePlan, number: int) -> None:
 
 
 class CAIRN_OT_wedge_add(bpy.types.Operator):
-    """Vary one more property"""
+    """Add a property to those that the variants of this scene differ in"""
 
     bl_idname = "cairn.wedge_add"
     bl_label = "Add Property"
     bl_options = {"UNDO", "INTERNAL"}
 
-    path: StringProperty(name="Property", default="friction")
-    values: StringProperty(name="Values", default="0.3:0.8:3")
+    path: StringProperty(name="Property", description="Name the property that is to vary", default="friction")
+    values: StringProperty(name="Values", description="Give the values that the property takes", default="0.3:0.8:3")
 
     def execute(self, context):
         entry = context.scene.cairn_wedge.entries.add()
@@ -260,13 +290,13 @@ class CAIRN_OT_wedge_add(bpy.types.Operator):
 
 
 class CAIRN_OT_wedge_remove(bpy.types.Operator):
-    """Do not vary this property"""
+    """Take this property out of those that the variants of this scene differ in"""
 
     bl_idname = "cairn.wedge_remove"
     bl_label = "Remove Property"
     bl_options = {"UNDO", "INTERNAL"}
 
-    index: IntProperty()
+    index: IntProperty(name="Index", description="Tell the place of the property in the list", min=0)
 
     def execute(self, context):
         context.scene.cairn_wedge.entries.remove(self.index)

@@ -9,8 +9,8 @@ import zlib
 import bpy
 import numpy as np
 
+from ..read.faults import SceneError
 from ..read.scene_animation import animated_paths
-from ..read.scene_poses import SceneError
 
 # Names on the command line that the panel's properties do not have themselves.
 _PANEL_NAMES = {"solver": "method", "friction_model": "friction"}

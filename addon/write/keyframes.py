@@ -11,7 +11,8 @@ import bpy
 import numpy as np
 from mathutils import Euler
 
-from ..read.scene_poses import SceneError
+from ..read.faults import Faults, SceneError
+from ..read.writable import check_editable
 from . import blender_world, channels, fcurves, since_bake, spin
 from . import earlier_animation as earlier
 
@@ -61,21 +62,15 @@ class _Motion:
 
 
 def check_writable(scene, object_names):
-    """Raise SceneError for the first object whose animation cannot be written."""
+    """Raise SceneError for the objects whose animation cannot be written."""
     objects = _objects_by_name(scene)
+    faults = Faults()
     for name in object_names:
-        obj = objects.get(name)
-        if obj is None:
-            raise SceneError(name, "is no longer in the scene; bake again")
-        if not obj.is_editable:
-            raise SceneError(name, "is linked from another file; make a library override of it")
-        data = obj.animation_data
-        if data is None:
-            continue
-        if data.use_tweak_mode:
-            raise SceneError(name, "its NLA strip is in tweak mode; leave it (Tab in the NLA editor)")
-        if data.use_nla and any(track.is_solo for track in data.nla_tracks):
-            raise SceneError(name, "one of its NLA tracks plays solo; switch Solo off")
+        if name in objects:
+            check_editable(objects[name], faults)
+        else:
+            faults.add(SceneError(name, "is no longer in the scene; bake again"))
+    faults.raise_any()
 
 
 def write_trajectory(scene, export, trajectory, samples=(), lead_in=None, turns=None):

@@ -12,9 +12,9 @@ import cairn
 from cairn.addon import bake, bake_report
 from cairn.addon.bake import BakeStopped, bake_frames, bake_scene
 from cairn.addon.read import concave_shapes
+from cairn.addon.read.faults import SceneError
 from cairn.addon.read.frame_samples import simulation_paused
-from cairn.addon.read.scene_export import export_scene
-from cairn.addon.read.scene_poses import SceneError
+from cairn.addon.read.scene_check import export_for_bake
 from cairn.addon.settings import BakeSettings
 from cairn.addon.write import fcurves, keyframes
 from cairn.solver_core.simulation import Simulation, SimulationError
@@ -287,7 +287,7 @@ def test_the_bar_of_a_bake_that_prepares_never_runs_back(drop, monkeypatch):
     reads, seen = [], []
 
     def read(*arguments, **keywords):
-        reads.append(export_scene(*arguments, **keywords))
+        reads.append(export_for_bake(*arguments, **keywords))
         if len(reads) == 1:
             reads[0].pending[:] = [("Ring", None), ("Bowl", None)]
         return reads[-1]
@@ -300,7 +300,7 @@ def test_the_bar_of_a_bake_that_prepares_never_runs_back(drop, monkeypatch):
         for done in range(4):
             yield done, 4, "a_kernel"
 
-    monkeypatch.setattr(bake, "export_scene", read)
+    monkeypatch.setattr(bake, "export_for_bake", read)
     monkeypatch.setattr(concave_shapes, "decompose", decompose)
     monkeypatch.setattr(bake.runtime, "compile_kernels", compile_kernels)
     bake_scene(drop.scene, FAST, seen.append)

@@ -96,11 +96,13 @@ def test_a_bake_says_what_broke(hung, capsys):
     _, out, lines = run(capsys, "bake", hung, "--report", path)
     (line,) = [line for line in lines if "broke" in line]
     assert line.startswith("cairn: Weak Tie broke at frame 2, under 9.81 N and ")
+    assert line.endswith(" N m; by its Breaking Threshold it bears 7.2 N, or 7.2 N m")
     assert " broke at" not in out
     report = json.loads(path.read_text())
     (broken,) = report["breaks"]
     assert (broken["joint"], broken["frame"]) == ("Weak Tie", 2)
     assert broken["force"] == pytest.approx(GRAVITY, rel=1e-3)
+    assert broken["bears"] == pytest.approx(0.030 * 24 * 10)
     note = report["notes"][0]
     assert (note["level"], note["object"]) == ("info", "Weak Tie")
     assert note["text"].startswith("broke at frame 2")
@@ -126,6 +128,15 @@ def test_many_breaks_are_summed_up():
     ((level, text, names),) = grouped_notes(break_notes(breaks))
     assert (level, text) == ("info", f"broke at frame 10 to {9 + len(breaks)}, under 5 N and 0.25 N m")
     assert names == [entry.joint for entry in breaks]
+
+
+def test_loads_and_thresholds_are_in_one_unit():
+    """Also where the torque alone would be small; one whose threshold is keyed has none to name."""
+    notes = break_notes([JointBreak("Glue", 5, 39123.0, 812.0, 4800.0), JointBreak("Keyed", 6, 1000.0, 20.0)])
+    assert [note.text for note in notes] == [
+        "broke at frame 5, under 39.1 kN and 0.812 kN m; by its Breaking Threshold it bears 4.8 kN, or 4.8 kN m",
+        "broke at frame 6, under 1 kN and 0.02 kN m",
+    ]
 
 
 def test_loads_are_in_one_unit_without_exponents():

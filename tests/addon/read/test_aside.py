@@ -10,10 +10,10 @@ import cairn
 from cairn.addon.bake import BakeStopped, bake_frames, bake_scene
 from cairn.addon.read import lead_in
 from cairn.addon.read.aside import Aside
+from cairn.addon.read.faults import SceneError
 from cairn.addon.read.frame_samples import sample_frame, simulation_paused
 from cairn.addon.read.jumps import note_jumps
 from cairn.addon.read.scene_export import export_scene
-from cairn.addon.read.scene_poses import SceneError
 from cairn.addon.settings import BakeSettings
 
 FRAMES = range(2, 13)

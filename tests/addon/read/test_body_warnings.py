@@ -64,7 +64,21 @@ def locked_with_one(maker):
     maker.key(let_go, "rigid_body.kinematic", {1: True, 4: False})
 
 
+def thrown_by_a_hand(maker):
+    """Held by Child Of and let go with *Animated*: in time, two frames too late, and held on."""
+    hand = maker.object("Hand")
+    maker.key(hand, "location", {1: (0, 0, 0), 4: (3, 0, 0)})
+    for name, end in (("Fine", 5), ("Bad", 7), ("Worse", None)):
+        ob = maker.body(name)
+        hold = ob.constraints.new("CHILD_OF")
+        hold.target = hand
+        maker.key(ob, "rigid_body.kinematic", {1: True, 5: False})
+        if end is not None:
+            maker.key(ob, 'constraints["Child Of"].influence', {1: 1.0, end: 0.0})
+
+
 SCENES = {
+    thrown_by_a_hand: 2,
     keyed_and_held: 2,
     keyed_settings: 3,
     meeting_nothing: 2,
@@ -88,7 +102,7 @@ def test_what_is_not_followed_stands_above_bake(maker, make):
     assert found == warnings(export_scene(maker.scene).notes)
 
 
-@pytest.mark.parametrize("make", [keyed_and_held, keyed_settings, locked_with_one])
+@pytest.mark.parametrize("make", [keyed_and_held, keyed_settings, locked_with_one, thrown_by_a_hand])
 def test_it_stands_there_after_the_bake_as_before(maker, make):
     """The bake has muted constraints and replaced keys, and the next one would again."""
     make(maker)

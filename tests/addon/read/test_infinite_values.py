@@ -5,8 +5,8 @@ import math
 import bpy
 import pytest
 
+from cairn.addon.read.faults import SceneError
 from cairn.addon.read.scene_export import export_scene
-from cairn.addon.read.scene_poses import SceneError
 
 
 @pytest.mark.parametrize(

@@ -12,8 +12,8 @@ from scene_maker import CUBE_CORNERS, CUBE_FACES, model_points, same_points, wor
 import cairn
 from cairn.addon.bake import BakeStopped, bake_frames, bake_scene
 from cairn.addon.read import concave_shapes
+from cairn.addon.read.faults import SceneError
 from cairn.addon.read.scene_export import export_scene
-from cairn.addon.read.scene_poses import SceneError
 from cairn.addon.settings import BakeSettings
 from cairn.solver_core.geometry.decomposition import DecompositionCache
 

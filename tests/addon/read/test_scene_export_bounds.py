@@ -6,10 +6,10 @@ import bpy
 import numpy as np
 import pytest
 
+from cairn.addon.read.faults import SceneError
 from cairn.addon.read.frame_samples import sample_frame, simulation_paused
 from cairn.addon.read.notes import grouped_notes
 from cairn.addon.read.scene_export import export_scene
-from cairn.addon.read.scene_poses import SceneError
 
 
 def texts(export, name=None, level=None):

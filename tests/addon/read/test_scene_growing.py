@@ -5,9 +5,9 @@ import numpy as np
 import pytest
 from scene_maker import CUBE_CORNERS, model_points, same_points, world_vertices
 
+from cairn.addon.read.faults import SceneError
 from cairn.addon.read.frame_samples import sample_frame, simulation_paused
 from cairn.addon.read.scene_export import export_scene
-from cairn.addon.read.scene_poses import SceneError
 from cairn.solver_core.geometry import rotations
 from cairn.solver_core.options import SimulationOptions
 from cairn.solver_core.simulation import Simulation

@@ -5,8 +5,8 @@ import pytest
 from scipy.linalg import polar
 from scipy.spatial.transform import Rotation
 
+from cairn.addon.read.faults import SceneError
 from cairn.addon.read.scene_poses import (
-    SceneError,
     rigid_matrices,
     rigid_poses,
     rotation_and_stretch,

@@ -338,9 +338,26 @@ def test_notes_are_drawn_by_kind_with_a_button_each():
     session.show_all_notes, session.check = False, ""
 
 
+def test_notes_above_bake_are_folded_too(registered):
+    """Bake, Solver and Wedge stay in sight."""
+    registered.body("Box", shape="BOX", location=(0, 0, 0.5))
+    notes = [["warning", f"kind {chr(65 + i)}", []] for i in range(10)]
+    session = bpy.context.window_manager.cairn
+    session.status = json.dumps({"scene": "Scene", "notes": notes})
+    texts = drawn(panels.VIEW3D_PT_cairn)
+    assert "Kind F" in texts
+    assert "Kind G" not in texts
+    assert texts.index("show_all_notes") < texts.index("Bake")
+    session.show_all_notes = True
+    assert "Kind J" in drawn(panels.VIEW3D_PT_cairn)
+    session.show_all_notes, session.status = False, ""
+
+
 def drawn_joint(panel, ob):
     """Texts of the panel of a constraint; None if it is not shown."""
-    context = SimpleNamespace(object=ob, region=SimpleNamespace(width=400), preferences=bpy.context.preferences)
+    names = ("scene", "preferences")
+    values = {name: getattr(bpy.context, name) for name in names}
+    context = SimpleNamespace(object=ob, region=SimpleNamespace(width=400), **values)
     if not panel.poll(context):
         return None
     layout = Layout()
@@ -390,6 +407,17 @@ def test_the_panel_of_a_joint_shows_what_counts(registered, panel, kind):
     else:
         ob.rigid_body_constraint.type = kind
     assert drawn_joint(panel, ob) == JOINT_PANELS[kind]
+
+
+def test_the_panel_of_a_joint_says_at_what_load_it_breaks(registered):
+    """In the unit of the notes on what broke, whatever Blender's substeps make of its threshold."""
+    ob = joint(registered, "Joint", registered.body(), None, kind="FIXED")
+    ob.rigid_body_constraint.breaking_threshold = 20.0
+    assert "Breaks at 4.8 kN, or 4.8 kN m" not in drawn_joint(panels.VIEW3D_PT_cairn_joint, ob)
+    ob.rigid_body_constraint.use_breaking = True
+    assert "Breaks at 4.8 kN, or 4.8 kN m" in drawn_joint(panels.VIEW3D_PT_cairn_joint, ob)
+    registered.world.substeps_per_frame = 1
+    assert "Breaks at 480 N, or 480 N m" in drawn_joint(panels.PHYSICS_PT_cairn_joint, ob)
 
 
 def test_the_check_counts_joints_by_kind(registered):

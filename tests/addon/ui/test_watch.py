@@ -80,6 +80,14 @@ def _variant(maker):
     maker.scene.cairn.directions = 12
 
 
+def _frame_rate(maker):
+    maker.scene.render.fps = 25
+
+
+def _speed(maker):
+    maker.world.time_scale = 0.5
+
+
 def _range(maker):
     maker.world.point_cache.frame_end = 12
 
@@ -110,6 +118,8 @@ def _remove(maker):
         (_gravity, "gravity"),
         (_substeps, "substeps"),
         (_variant, "solver"),
+        (_frame_rate, "frame rate"),
+        (_speed, "Speed of the Rigid Body World"),
         (_range, "range"),
         (_new_body, "1 new body"),
         (_copy, "1 new body"),
@@ -218,7 +228,7 @@ def test_the_range_and_the_speed_are_warned_of_before_a_bake(stack):
     stack.world.time_scale = 0.0
     first, second, third = (text for _, text, _ in look(stack.scene)["notes"])
     assert first.startswith("Time Remapping")
-    assert second == "World speed is 0: nothing moves"
+    assert second == "Speed of the Rigid Body World is 0: nothing moves"
     assert third.endswith("the scene plays 1 to 20: bodies stand still after frame 10")
     stack.scene.cairn.use_custom_range = True
     assert len(look(stack.scene)["notes"]) == 2

@@ -7,7 +7,7 @@ from joint_scenes import joint
 from wedge_scenes import make_slope
 
 import cairn
-from cairn.addon.read.scene_poses import SceneError
+from cairn.addon.read.faults import SceneError
 from cairn.addon.wedge.targets import jitter, rigid_bodies, set_properties, set_property, try_properties
 
 

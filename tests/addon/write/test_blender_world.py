@@ -10,8 +10,8 @@ from joint_scenes import joint
 
 import cairn
 from cairn.addon.bake import BakeStopped, bake_frames, bake_scene
+from cairn.addon.read.faults import SceneError
 from cairn.addon.read.scene_check import check_scene
-from cairn.addon.read.scene_poses import SceneError
 from cairn.addon.settings import BakeSettings
 from cairn.addon.write import keyframes
 

@@ -25,8 +25,8 @@ from tumbling import (
     world_at,
 )
 
+from cairn.addon.read.faults import SceneError
 from cairn.addon.read.scene_export import export_scene
-from cairn.addon.read.scene_poses import SceneError
 from cairn.addon.write import channels, earlier_animation, fcurves, keyframes
 from cairn.solver_core.trajectory import Trajectory
 
