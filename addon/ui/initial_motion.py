@@ -8,6 +8,7 @@ from ..read.scene_poses import SceneError
 from . import operators
 from .operators import SceneOperator
 from .panels import InPhysics, lay_out
+from .words import rpt_
 
 # The arrow ends where the body comes to in this time, if nothing holds or pulls it [s].
 _SECONDS_SHOWN = 0.25
@@ -56,10 +57,11 @@ class CAIRN_OT_start_from_animation(SceneOperator, bpy.types.Operator):
         chosen = [ob for ob in chosen if ob.rigid_body.type == "ACTIVE" and ob.is_editable]
         baked = next((ob for ob in chosen if ob.cairn.is_baked), None)
         if not chosen:
-            self.report({"WARNING"}, "Select active rigid bodies first")
+            self.report({"WARNING"}, rpt_("Select active rigid bodies first"))
             return {"CANCELLED"}
         if baked is not None:
-            self.report({"WARNING"}, f"{baked.name} has the keys of a bake; delete the bake first")
+            text = rpt_("{} has the keys of a bake; delete the bake first")
+            self.report({"WARNING"}, text.format(baked.name))
             return {"CANCELLED"}
         shown = context.scene.frame_current
         try:
@@ -76,7 +78,10 @@ class CAIRN_OT_start_from_animation(SceneOperator, bpy.types.Operator):
             ob.cairn.start_velocity, ob.cairn.start_spin = motion[:3], motion[3:]
             moved += bool(np.any(motion))
         still = len(found) - moved
-        self.report({"INFO"}, f"{moved} bodies begin as animated" + (f", {still} do not move there" if still else ""))
+        text = (
+            rpt_("{} bodies begin as animated, {} do not move there") if still else rpt_("{} bodies begin as animated")
+        )
+        self.report({"INFO"}, text.format(moved, still))
         return {"FINISHED"}
 
 
