@@ -1,5 +1,7 @@
 """*Initial Motion* of a rigid body: its panel, its arrow in the 3D view, and what takes it from animation."""
 
+import contextlib
+
 import bpy
 import numpy as np
 from mathutils import Matrix, Vector
@@ -12,6 +14,10 @@ from .words import rpt_
 
 # The arrow ends where the body comes to in this time, if nothing holds or pulls it [s].
 _SECONDS_SHOWN = 0.25
+# How often is looked whether the tip is still held [s].
+_SECONDS_TO_LOOK = 0.2
+# The tip that was pulled at last.
+_tips: list = []
 _COLOR, _COLOR_TOUCHED = (0.25, 0.7, 1.0), (1.0, 1.0, 1.0)
 
 
@@ -109,7 +115,7 @@ class CAIRN_GGT_start_velocity(bpy.types.GizmoGroup):
         self.tip.draw_options = {"FILL", "ALIGN_VIEW"}
         self.tip.use_draw_modal = True
         self.tip.scale_basis = 0.1
-        self.tip.target_set_handler("offset", get=_shown_offset, set=_take_offset)
+        self.tip.target_set_handler("offset", get=_shown_offset, set=self._take_offset)
         for gizmo in (self.shaft, self.tip):
             gizmo.color, gizmo.alpha = _COLOR, 0.8
             gizmo.color_highlight, gizmo.alpha_highlight = _COLOR_TOUCHED, 1.0
@@ -129,6 +135,10 @@ class CAIRN_GGT_start_velocity(bpy.types.GizmoGroup):
     def draw_prepare(self, context):
         self.refresh(context)
 
+    def _take_offset(self, value):
+        _tips[:] = [self.tip]
+        _take_offset(value)
+
 
 def _axes(ob):
     """From the axes of an object's velocity to those of the world."""
@@ -143,6 +153,23 @@ def _shown_offset():
 def _take_offset(value):
     ob = bpy.context.object
     ob.cairn.start_velocity = _axes(ob).inverted() @ Vector(value) / _SECONDS_SHOWN
+    for area in bpy.context.screen.areas:
+        if area.type == "PROPERTIES":
+            area.tag_redraw()
+    # Blender notes no step of undo for what a gizmo sets by itself
+    if bpy.app.timers.is_registered(_note_undo):
+        bpy.app.timers.unregister(_note_undo)
+    bpy.app.timers.register(_note_undo, first_interval=_SECONDS_TO_LOOK)
+
+
+def _note_undo():
+    """One step of undo, once the arrow's tip is let go."""
+    with contextlib.suppress(ReferenceError):  # its view is closed
+        if _tips and _tips[-1].is_modal:
+            return _SECONDS_TO_LOOK
+    with bpy.context.temp_override(window=bpy.context.window_manager.windows[0]):
+        bpy.ops.ed.undo_push(message="Initial Velocity")
+    return None
 
 
 CLASSES = (CAIRN_OT_start_from_animation, PHYSICS_PT_cairn_start, CAIRN_GGT_start_velocity)
@@ -154,5 +181,7 @@ def register():
 
 
 def unregister():
+    if bpy.app.timers.is_registered(_note_undo):
+        bpy.app.timers.unregister(_note_undo)
     for cls in reversed(CLASSES):
         bpy.utils.unregister_class(cls)

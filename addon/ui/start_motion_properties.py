@@ -26,7 +26,7 @@ class StartMotionProperties:
         size=3,
         min=-1e5,
         max=1e5,
-        subtype="XYZ",
+        subtype="EULER",
         unit="ROTATION",
         override=OVERRIDABLE,
     )
