@@ -17,7 +17,7 @@ from .scene_poses import SceneError
 START_SETTINGS = ("start_velocity", "start_spin", "start_space", "start_random", "start_seed")
 
 NOT_MOVED_YET = "its initial motion is not used: it does not move by simulation in the first frame"
-NEVER_MOVED = "its initial motion is not used: it is passive"
+NEVER_MOVED = "its initial motion is not used: it never moves by simulation"
 
 
 def has_start_motion(ob) -> bool:

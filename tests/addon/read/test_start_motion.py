@@ -90,6 +90,8 @@ def test_what_does_not_move_says_so(maker, ball):
     assert not export.model.starts_asleep.any()
     assert begun(maker.scene, "Floor")[1].count(NEVER_MOVED) == 1
     assert np.all(begun(maker.scene, "Floor")[0] == 0.0)
+    ball.rigid_body.kinematic = True
+    assert NEVER_MOVED in begun(maker.scene)[1]
     maker.key(ball, "rigid_body.kinematic", {1: True, 6: False})
     velocity, texts = begun(maker.scene)
     assert np.all(velocity == 0.0)

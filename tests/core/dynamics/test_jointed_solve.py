@@ -58,7 +58,7 @@ def played(model, quality, frames):
 def test_joints_hold_where_a_load_on_light_links_hits_what_stands(mass, links, bricks):
     """The hit is swept; openings stay a millionth of a link, no energy comes of it, and nothing is left in another.
 
-    By millionths of the ball's mass the deepest overlap of the hit is 3 mm or 23 mm.
+    By millionths of the heavier ball's mass the deepest overlap of its hit is 3 mm or 23 mm.
     """
     model = swinging_ball(mass, links, bricks)
     simulation, reports = played(model, "production", 72)
@@ -67,7 +67,7 @@ def test_joints_hold_where_a_load_on_light_links_hits_what_stands(mass, links, b
     assert simulation.poses()[0][-bricks:, 0].max() > 0.5, "nothing was hit"
     assert max(report.joint_error for report in reports) < 1e-7
     assert np.diff(energy).max() < 1e-4 * energy[0]
-    assert max(report.max_penetration for report in reports) < 0.03
+    assert max(report.max_penetration for report in reports) < (0.03 if mass > 100.0 else 0.02)
 
 
 @pytest.mark.parametrize("distance", [1.5, 1.45])

@@ -215,8 +215,8 @@ def test_what_is_pinched_is_not_shot_away(quality):
 def test_jaws_that_have_closed_on_something_lift_it(shape, overlap, quality):
     """They are driven a little into it from both sides, lift it, carry it, and hold it when they stand.
 
-    No exact solution has both jaws; on the way in it slips by as much as both are driven into it, to one side or
-    another: by which millionth of a metre it is off decides.
+    No exact solution has both jaws; solved exactly, a box slips on the way in by as much as both are driven into it, to
+    one side or another: by which millionth of a metre it is off decides.
     """
     builder = ModelBuilder(gravity=(0.0, 0.0, -9.81))
     builder.add_body(kind=BodyKind.STATIC, shape=Box((5, 5, 0.5)), position=(0, 0, -0.5), friction=0.5)
@@ -231,7 +231,8 @@ def test_jaws_that_have_closed_on_something_lift_it(shape, overlap, quality):
         for jaw, side in ((2, -1), (3, 1)):
             position[jaw] = along, side * apart, height
         simulation.advance_frame(FrameInput(position=position, orientation=orientation))
-    np.testing.assert_allclose(simulation.poses()[0][1], (2.0, 0.0, 1.15), atol=0.03 + 2.0 * overlap)
+    slip = 2.0 * overlap if isinstance(shape, Box) and quality == "exact" else 0.0
+    np.testing.assert_allclose(simulation.poses()[0][1], (2.0, 0.0, 1.15), atol=0.03 + slip)
 
 
 def test_the_cost_of_what_never_rests_is_bounded():
