@@ -243,7 +243,7 @@ class _Poses:
         start = np.array(body.matrix_world_start, float)[:3]
         start[:, 3] -= position[0]
         world = np.zeros((len(position), 4, 4))
-        world[:, :3] = rotation @ (rotation[0].T @ start)
+        world[:, :3] = (rotation.reshape(-1, 3) @ (rotation[0].T @ start)).reshape(-1, 3, 4)  # one product
         world[:, :3, 3] += position
         world[:, 3, 3] = 1.0
         return world
