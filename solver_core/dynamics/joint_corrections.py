@@ -53,7 +53,7 @@ _PATIENCE, _RATIO_GAIN = 3, 0.9
 # Likewise by projection, whose first steps may lead astray where links are light.
 _PATIENCE_PROJECTION = 12
 # Joints that are open by more than this share of their size when Newton's method ends are closed in other ways.
-_RATIO_OPEN = 1e-7
+RATIO_OPEN = 1e-7
 # A way that leaves them open by more than this share of what another one does is not worth it.
 _RATIO_WORTH = 0.1
 
@@ -130,7 +130,7 @@ def _is_to_go_on(members, island, correction):
         ):
             return True
         if off <= max(1.0, _RATIO_WORTH * joint_state.least_off[island]) and not makes_energy(
-            members, island, off > _RATIO_OPEN / RATIO_EXACT
+            members, island, off > RATIO_OPEN / RATIO_EXACT
         ):
             return False
         joint_state.way[island], joint_state.stale[island] = START, 0
@@ -161,7 +161,7 @@ def _is_to_go_on_by_newton(members, island, correction):
         if is_least:
             _keep_solution(members, island)
         return True
-    is_open = joint_state.least_off[island] > _RATIO_OPEN / RATIO_EXACT
+    is_open = joint_state.least_off[island] > RATIO_OPEN / RATIO_EXACT
     if is_open and joint_state.least[island] < math.inf:
         if is_least:
             _keep_solution(members, island)

@@ -21,6 +21,7 @@ from ..solvers.redundant_joints import find_least_impulses, may_be_redundant
 from .integration import place_at_end
 from .islands import has_joints
 from .joint_corrections import correct_joints
+from .joint_ledger import keep_ledgers
 from .sleeping import wake_joined
 
 
@@ -144,6 +145,7 @@ def run_end_joints(arrays, is_last):
         members.problem.contact_rows.joint_impulse,
         np.int64(3) * contacts.count[0],
     )
+    keep_ledgers(members)
     h, gravity = numbers_of(members.settings.step).h, members.settings.gravity
     for body in range(members.model.joints.is_jointed.size):
         note_gain(members.joint_state, body, (h * gravity[0], h * gravity[1], h * gravity[2]))

@@ -159,6 +159,7 @@ def _solve_jointed_island(arrays, members, rows, islands, island):
     solves = members.solves
     if solves.pass_kind[0] == SAME_ROWS:
         return
+    _keep_overlaps(members, rows, islands, island)
     outcome, is_swept = solve_jointed(arrays, members, rows, islands, island)
     note_jointed(members, rows, islands, island, outcome, is_swept)
     if not is_swept:
