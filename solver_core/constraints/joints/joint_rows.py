@@ -453,7 +453,7 @@ def find_held_bodies(joints, joint_state, can_be_pushed):
             continue
         is_held[b] = is_held[b] or can_be_pushed[b]
         if can_be_pushed[a] and can_be_pushed[b]:
-            one, other = _lowest(lowest, a), _lowest(lowest, b)
+            one, other = lowest_joined(lowest, a), lowest_joined(lowest, b)
             if one != other:
                 lowest[max(one, other)] = min(one, other)
                 # two rings become one where two of their links change places
@@ -464,7 +464,7 @@ def find_held_bodies(joints, joint_state, can_be_pushed):
 
 
 @subkernel
-def _lowest(lowest, body):
+def lowest_joined(lowest, body):
     """The body that stands for a ring; halves the path on the way."""
     while lowest[body] != body:
         lowest[body] = lowest[lowest[body]]
