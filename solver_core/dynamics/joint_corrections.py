@@ -39,23 +39,19 @@ from .islands import has_joints
 from .joint_energy import is_finite, makes_energy
 from .position_update import END, write_position_velocity
 
-NEWTON, PROJECTION, START = map(np.int64, range(3))
+NEWTON, START = map(np.int64, range(2))
 
-# Most corrections by Newton's method, and by projection; and one from the start.
-_MOST_BY_NEWTON, _MOST_BY_PROJECTION = 12, 24
-MOST_CORRECTIONS = _MOST_BY_NEWTON + _MOST_BY_PROJECTION + 2
+# Most corrections by Newton's method; and two from the start.
+_MOST_BY_NEWTON = 12
+MOST_CORRECTIONS = _MOST_BY_NEWTON + 2
 # Velocities are those at which the joints' forces were taken where the difference moves a body by less than this share
 # of its size.
 _RATIO_MOVED = 1e-6
 # If so many corrections in turn do not bring the least error so far down by this factor, there are no more. Newton's
 # method begins with larger ones where a chain is nearly straight between two fixed points.
 _PATIENCE, _RATIO_GAIN = 3, 0.9
-# Likewise by projection, whose first steps may lead astray where links are light.
-_PATIENCE_PROJECTION = 12
 # Joints that are open by more than this share of their size when Newton's method ends are closed in other ways.
 RATIO_OPEN = 1e-7
-# A way that leaves them open by more than this share of what another one does is not worth it.
-_RATIO_WORTH = 0.1
 
 
 @subkernel
@@ -123,26 +119,11 @@ def _is_to_go_on(members, island, correction):
     if joint_state.way[island] == NEWTON:
         return _is_to_go_on_by_newton(members, island, correction)
     off = joint_state.off[island] if is_finite(members, island) else math.inf
-    if joint_state.way[island] == PROJECTION:
-        if (
-            _gains(joint_state, island, off, _PATIENCE_PROJECTION)
-            and correction < _MOST_BY_NEWTON + _MOST_BY_PROJECTION
-        ):
-            return True
-        if off <= max(1.0, _RATIO_WORTH * joint_state.least_off[island]) and not makes_energy(
-            members, island, off > RATIO_OPEN / RATIO_EXACT
-        ):
-            return False
-        joint_state.way[island], joint_state.stale[island] = START, 0
-        return True
     if joint_state.stale[island] == 0 and off < math.inf:
         joint_state.stale[island] = 1
         return True
     if off == math.inf or makes_energy(members, island, True):
         _let_go(members, island)
-    elif joint_state.stands[island] and joint_state.least_off[island] <= _RATIO_WORTH * off:
-        _take_kept_solution(members, island)
-        joint_state.way[island] = NEWTON
     return False
 
 
@@ -153,7 +134,7 @@ def _is_to_go_on_by_newton(members, island, correction):
     if is_finite(members, island):
         moved = _motion_off(joint_state, members.state.velocity, members.model.size, members.problem.islands, island, h)
         worst = max(joint_state.off[island], moved)
-    goes_on = _gains(joint_state, island, worst, _PATIENCE) and correction < _MOST_BY_NEWTON
+    goes_on = _gains(joint_state, island, worst) and correction < _MOST_BY_NEWTON
     is_least = worst < joint_state.least[island]
     if is_least:
         joint_state.least[island], joint_state.least_off[island] = worst, joint_state.off[island]
@@ -168,24 +149,21 @@ def _is_to_go_on_by_newton(members, island, correction):
         else:
             _take_kept_solution(members, island)
     was_open = is_open or joint_state.starts_open[island]
-    joint_state.stands[island] = joint_state.least[island] < math.inf and not makes_energy(members, island, was_open)
-    if joint_state.stands[island] and not is_open:
+    if joint_state.least[island] < math.inf and not makes_energy(members, island, was_open):
+        joint_state.off[island] = joint_state.least_off[island]
         return False
     joint_state.way[island], joint_state.stale[island] = START, 0
-    if is_open and joint_state.least[island] < math.inf and not joint_state.starts_open[island]:
-        joint_state.way[island] = PROJECTION
-        joint_state.error[island], joint_state.stale[island] = math.inf, 0
     return True
 
 
 @subkernel
-def _gains(joint_state, island, worst, patience):
+def _gains(joint_state, island, worst):
     """Note an error; returns whether it is too large, and corrections still make it smaller."""
     if worst <= _RATIO_GAIN * joint_state.error[island]:
         joint_state.error[island], joint_state.stale[island] = worst, 0
     else:
         joint_state.stale[island] += 1
-    return worst > 1.0 and joint_state.stale[island] < patience
+    return worst > 1.0 and joint_state.stale[island] < _PATIENCE
 
 
 @subkernel
@@ -321,45 +299,6 @@ def _stiffen_bodies(members, island, h):
 
 
 @subkernel
-def _place_island_at_end(members, island):
-    """Let the forces of joints act at the end poses of the last solve, on bodies as they are."""
-    motion, joint_state = members.motion, members.joint_state
-    islands, velocity = members.problem.islands, members.state.velocity
-    for place in range(islands.body_first[island], islands.body_first[island + 1]):
-        body = islands.body_order[place]
-        if not joint_state.is_held[body]:
-            continue
-        restore_own(joint_state, motion, members.problem.rows, body)
-        for column in range(6):
-            joint_state.guess[body, column] = velocity[body, column]
-        for axis in range(3):
-            joint_state.pose_position[body, axis] = joint_state.end_position[body, axis]
-        for part in range(4):
-            joint_state.pose_orientation[body, part] = joint_state.end_orientation[body, part]
-
-
-@subkernel
-def _start_from_solution(members, island):
-    """Let the impulses of an island lead to the velocities of the last solve, whatever their rows are now."""
-    islands, rows, is_held = members.problem.islands, members.problem.rows, members.joint_state.is_held
-    free_velocity, velocity = members.motion.free_velocity, members.state.velocity
-    for place in range(islands.body_first[island], islands.body_first[island + 1]):
-        body = islands.body_order[place]
-        if is_held[body]:
-            for column in range(6):
-                free_velocity[body, column] = velocity[body, column]
-    for place in range(islands.block_first[island], islands.block_first[island + 1]):
-        block = islands.block_order[place]
-        a, b = rows.body_a[block], rows.body_b[block]
-        for row in range(rows.block_row[block], rows.block_row[block + 1]):
-            for column in range(6):
-                if is_held[a]:
-                    free_velocity[a, column] -= rows.response[row, column] * rows.impulse[row]
-                if is_held[b]:
-                    free_velocity[b, column] -= rows.response[row, 6 + column] * rows.impulse[row]
-
-
-@subkernel
 def _place_island_at_start(members, island, h):
     """Let forces act where the substep starts, on bodies that move by END: on what they are, with no impulses, then
     on bodies as stiff as the impulses of that solve make them.
@@ -416,8 +355,6 @@ def _fill_rows(members, island):
     way = joint_state.way[island]
     if way == NEWTON:
         _stiffen_island(members, island, h)
-    elif way == PROJECTION:
-        _place_island_at_end(members, island)
     else:
         _place_island_at_start(members, island, h)
     respond_anew(islands, island, contacts.count[0], motion, rows)
@@ -429,5 +366,3 @@ def _fill_rows(members, island):
             for index in range(joints.row_first[joint], joints.row_first[joint + 1]):
                 fill_position_row(joints, joint_state, joint, index, frames, motion, h, rows, row, block, way == START)
                 row += 1
-    if way == PROJECTION:
-        _start_from_solution(members, island)

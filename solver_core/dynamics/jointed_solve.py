@@ -26,7 +26,7 @@ from .island_solve import (
     solve_exactly,
 )
 from .islands import has_contacts
-from .joint_corrections import PROJECTION, START
+from .joint_corrections import START
 from .small_step_motion import note_swept
 from .stage_names import SOLVE_JOINTED
 
@@ -116,12 +116,6 @@ def _solve(arrays, members, rows, islands, island):
     keeps_impulses = members.solves.pass_kind[0] == SAME_IMPULSES and way != START
     sweeps = np.int64(0) if keeps_impulses else _MOST_SWEEPS
     _restart(members, rows, islands, island)
-    if keeps_impulses and way == PROJECTION:
-        # what contacts do is settled, also where all was solved exactly
-        outcome = _call_solver(stages, SOLVE_JOINTED, arrays, island, sweeps)
-        if outcome[0] != FAILED:
-            return outcome, members.motion.small_steps.is_swept[islands.body_order[islands.body_first[island]]]
-        _restart(members, rows, islands, island)
     step = numbers_of(members.settings.step)
     if step.small_steps > 0 and is_tree_of_joints(rows, islands, island, members.motion.can_be_pushed):
         outcome = _call_solver(stages, SOLVE_JOINTED, arrays, island, _TREE)

@@ -39,8 +39,8 @@ from .island_solve import (
     solve_island,
 )
 from .islands import has_joints, rests_on_something
-from .joint_overlaps import take_overlaps_out
 from .jointed_solve import note_jointed, solve_jointed
+from .pose_correction import correct_poses
 from .sharing import begin_islands, call_stage, help_others
 from .small_step_motion import CREDIT_START, SHARE_OF_SUCCESS, moves_in_small_steps, spend_credit
 from .stage_names import MOVE_JOINT_ROWS
@@ -176,7 +176,7 @@ def _solve_jointed_island(arrays, members, rows, islands, island, change):
         keep_joint_impulses(members.model.joints, members.joint_state, islands, island, contacts.count[0], rows)
     turn_back(islands, island, model, state, motion, step.h)
     note_jointed(members, rows, islands, island, outcome, is_swept)
-    take_overlaps_out(arrays, members, rows, islands, island)
+    correct_poses(arrays, members, rows, islands, island)
 
 
 @subkernel

@@ -54,7 +54,7 @@ _RATIO_RECOVERY_FROM_START = 0.1
 # A coordinate is where it is to be within this share of the joint's size.
 RATIO_EXACT = 1e-9
 # What joints give under an impulse, as a share of what one body of their mass would move.
-_RATIO_GIVE = 1e-10
+RATIO_GIVE = 1e-10
 # Over turns below this one curves are straight [rad].
 _LEAST_TURN = 1e-6
 
@@ -109,7 +109,7 @@ def build_joint_rows(joints, joint_state, state, motion, h, rows):
         frames = frames_of_joint(joints, joint, joint_state.pose_position, joint_state.pose_orientation)
         masses = motion.inverse_mass[a] + motion.inverse_mass[rows.body_b[block]]
         for index in range(joints.row_first[joint], joints.row_first[joint + 1]):
-            give = h * _RATIO_GIVE * masses * joint_state.impulse[index]
+            give = h * RATIO_GIVE * masses * joint_state.impulse[index]
             _begin_row(joints, joint_state, joint, index, frames_at_start, frames_at_end, give)
             joint_state.end_error[index] = end_error(joints, joint_state, joint, index, frames_at_end)
             rows.normal_row[row], rows.friction[row] = -1, 0.0
@@ -211,7 +211,7 @@ def fill_position_row(joints, joint_state, joint, index, frames, motion, h, rows
     if role in (HOLD, RANGE):
         lower = 0.0 if role == RANGE else lower
         masses = motion.inverse_mass[rows.body_a[block]] + motion.inverse_mass[rows.body_b[block]]
-        compliance = _RATIO_GIVE * masses / share
+        compliance = RATIO_GIVE * masses / share
         bias = (error - joint_state.aim[index]) / (h * share) - speed
     elif role in (SPRING, SOFT_RANGE):
         start, damping = joint_state.start[index], joint_state.spring_damping[index]
@@ -339,7 +339,7 @@ def measure_errors(joints, joint_state, can_be_pushed, islands, h, rows):
             row = rows.block_row[block] + index - joints.row_first[joint]
             impulse = rows.impulse[row]
             give = h * share * rows.compliance[row] * impulse if joints.role[index] in (HOLD, RANGE) else 0.0
-            row_off = _distance_off(joints.role[index], error + give - joint_state.aim[index], impulse)
+            row_off = distance_off(joints.role[index], error + give - joint_state.aim[index], impulse)
             # what is no number is as far off as can be
             off = max(off, row_off if row_off < math.inf else math.inf)
             if joints.role[index] == HOLD and joint_state.aim[index] != 0.0:
@@ -371,7 +371,7 @@ def note_opening(joints, joint_state, joint):
 
 
 @subkernel
-def _distance_off(role, off, impulse):
+def distance_off(role, off, impulse):
     """How far a row is from where it is to be [m]: locked coordinates, and those beyond limits or that limits hold."""
     if role == HOLD or (role == RANGE and impulse > 0.0):
         return abs(off)

@@ -1,0 +1,281 @@
+"""Poses of joined bodies are corrected apart: what is open or overlaps never enters a velocity.
+
+With v+ = v + M^-1 J' r and J v+ = -b the energy changes by -r . b - r' J M^-1 J' r / 2 <= b' (J M^-1 J')^+ b / 2, whatever
+J's rank. So energy comes in by b alone, by errors of position that are put into rows of velocities, and by contradictions
+without bound: what an overlap asks for, joints may forbid (bars that meet at one point and are not all joined to each
+other, a glued brick that is a bit too thick), and impulses that ask for both grow for ever. So velocities are solved
+with rows in which nothing is open: overlaps must not grow, which standing still always does. What the position solve
+leaves is led back here, after it, by changes dq of the poses, at the poses of the end and from nothing:
+
+    J dq = -(error at the end) of what holds,   n . dq >= -s (gap at the end) of what overlaps,   n . dq >= -gap else
+
+with the joints eliminated (``solvers.joint_elimination``), in rounds as long as joints are open, which squares the error.
+Contacts push only where joints let them. What that does to the bodies' heights is in the ledger (``joint_ledger``).
+
+Bodies that joints connect, through whatever others, are not led out of each other: that would lift a ring of bars by
+its corners, and who set it up so has said that they meet there.
+
+Sources: Garcia Orden 2010 (projection of poses and velocities); Carpentier, Budhiraja and Mansard 2021 (rank-deficient).
+"""
+
+import math
+
+import numpy as np
+
+from ..compiled.function_tables import caller
+from ..compiled.kernel import subkernel
+from ..compiled.views import numbers_of
+from ..constraints.contact_rows import RATIO_TOUCHING, normal_speed, size_that_moves
+from ..constraints.joints.joint_rows import (
+    RATIO_EXACT,
+    RATIO_GIVE,
+    distance_off,
+    end_error,
+    lowest_joined,
+    note_opening,
+)
+from ..constraints.joints.row_measures import fill_joint_row, frames_of_joint, turn_to_side
+from ..model.joints.joint_arrays import HOLD, RANGE, SOFT_RANGE, SPRING
+from ..problem.problem import FAILED
+from .integration import place_at_end
+from .island_solve import SOLVER_OUTCOME
+from .joint_corrections import RATIO_OPEN
+from .stage_names import SOLVE_JOINTED
+
+# Share of an overlap that a substep takes out, and what it takes out at most, as a share of the smaller body's size: at
+# most a tenth of it a second. Farther than that no body is led, so joints open by the square of that.
+_SHARE, _RATIO_MOST = 0.2, 1e-3
+# ... or so far in a round, where joints are open.
+_RATIO_MOST_OPEN = 0.05
+# Rounds at most, and the share of the error that one leaves at most if there is to be another.
+_MOST_ROUNDS, _RATIO_GAIN = 6, 0.5
+# The lever of a turn, as a share of a body's size.
+_FACTOR_LEVER = 0.5
+# Sweeps over contacts at most: what they leave is taken out later.
+_SWEEPS = np.int64(10)
+
+_call_solver = caller(SOLVER_OUTCOME)
+
+
+@subkernel
+def correct_poses(arrays, members, rows, islands, island):
+    """Close the joints of an island where it goes, and lead it out of what it overlaps, as far as joints let it.
+
+    Parameters
+    ----------
+    arrays : StepArrays
+        ``position_velocity`` of the island's bodies is written; end poses, errors and openings of its joints; and what
+        a velocity solve no longer needs: biases, bounds, and free velocities.
+    members : StepMembers
+        Its views.
+    rows : RowArrays
+        Of the velocity solve.
+    islands, island
+        Read.
+    """
+    joint_state, motion = members.joint_state, members.motion
+    contacts, h = members.collision.contacts[members.collision.roles.present[0]], numbers_of(members.settings.step).h
+    enough = RATIO_OPEN / RATIO_EXACT
+    overlaps, is_open = _ask_contacts(members, rows, islands, island, contacts), joint_state.off[island] > enough
+    if not (overlaps or is_open):
+        return
+    _put_aside(members, rows, islands, island)
+    velocity = members.state.velocity
+    for number in range(_MOST_ROUNDS):
+        before = joint_state.off[island]
+        if number > 0:
+            _ask_contacts(members, rows, islands, island, contacts)
+        _ask_joints(members, rows, islands, island, contacts.count[0], number > 0)
+        for place in range(islands.body_first[island], islands.body_first[island + 1]):
+            body = islands.body_order[place]
+            for column in range(6):
+                velocity[body, column] = motion.free_velocity[body, column] = 0.0
+        outcome = _call_solver(members.kernels.stages, SOLVE_JOINTED, arrays, island, _SWEEPS)
+        most = _RATIO_MOST if before <= enough else _RATIO_MOST_OPEN
+        share = _share_of_way(members, islands, island, h, most) if outcome[0] != FAILED else 0.0
+        if share == 0.0:
+            break
+        for place in range(islands.body_first[island], islands.body_first[island + 1]):
+            body = islands.body_order[place]
+            for column in range(6):
+                motion.position_velocity[body, column] += share * velocity[body, column]
+            if joint_state.is_held[body]:
+                end = joint_state.end_position, joint_state.end_orientation
+                place_at_end(members.model, members.state, motion, h, body, end[0], end[1])
+        joint_state.off[island] = _measure(members, rows, islands, island, contacts.count[0], h)
+        if joint_state.off[island] <= enough or joint_state.off[island] > _RATIO_GAIN * before:
+            break
+    _take_back(members, rows, islands, island)
+
+
+@subkernel
+def _put_aside(members, rows, islands, island):
+    """Keep what the velocity solve has found."""
+    kept = members.problem.jointed
+    for place in range(islands.block_first[island], islands.block_first[island + 1]):
+        block = islands.block_order[place]
+        for row in range(rows.block_row[block], rows.block_row[block + 1]):
+            kept.kept_impulse[row] = rows.impulse[row]
+    for place in range(islands.body_first[island], islands.body_first[island + 1]):
+        body = islands.body_order[place]
+        for column in range(6):
+            kept.kept_velocity[body, column] = members.state.velocity[body, column]
+
+
+@subkernel
+def _take_back(members, rows, islands, island):
+    kept = members.problem.jointed
+    for place in range(islands.block_first[island], islands.block_first[island + 1]):
+        block = islands.block_order[place]
+        for row in range(rows.block_row[block], rows.block_row[block + 1]):
+            rows.impulse[row] = kept.kept_impulse[row]
+    for place in range(islands.body_first[island], islands.body_first[island + 1]):
+        body = islands.body_order[place]
+        for column in range(6):
+            members.state.velocity[body, column] = kept.kept_velocity[body, column]
+
+
+@subkernel
+def _ask_contacts(members, rows, islands, island, contacts):
+    """Let the contacts' rows ask for the change of the poses; returns whether one overlaps that is to be taken out."""
+    motion, size, h = members.motion, members.model.size, numbers_of(members.settings.step).h
+    surface_speed, overlaps = members.problem.contact_rows.surface_speed, False
+    for place in range(islands.block_first[island], islands.block_first[island + 1]):
+        block = islands.block_order[place]
+        if block >= contacts.count[0]:
+            continue
+        row, a, b = rows.block_row[block], rows.body_a[block], rows.body_b[block]
+        moved = surface_speed[block] + normal_speed(rows.jacobian, row, motion.position_velocity, a, b)
+        smaller = size_that_moves(size, motion.can_be_pushed, a, b)
+        gap, touching = contacts.gap[block] + h * moved, RATIO_TOUCHING * smaller
+        wanted = max(gap + touching, 0.0)
+        if gap < -touching and not _are_joined(members, rows, islands, island, a, b, contacts.count[0]):
+            overlaps = True
+            wanted = -min(_SHARE * (-gap - touching), _RATIO_MOST * smaller)
+        rows.bias[row] = wanted / h - _speed_of_driven(members, rows, row, a, b)
+    return overlaps
+
+
+@subkernel
+def _ask_joints(members, rows, islands, island, contact_count, has_moved):
+    """Let the joints' rows ask for the change of the poses, and all impulses be none."""
+    joints, joint_state, motion = members.model.joints, members.joint_state, members.motion
+    h = numbers_of(members.settings.step).h
+    for place in range(islands.block_first[island], islands.block_first[island + 1]):
+        block = islands.block_order[place]
+        row, a, b = rows.block_row[block], rows.body_a[block], rows.body_b[block]
+        if block < contact_count:
+            for direction in range(row, rows.block_row[block + 1]):
+                rows.impulse[direction] = 0.0
+                if direction > row:
+                    rows.bias[direction] = -_speed_of_driven(members, rows, direction, a, b)
+            continue
+        joint = joint_state.joint_of_block[block - contact_count]
+        frames = frames_of_joint(joints, joint, joint_state.end_position, joint_state.end_orientation)
+        for index in range(joints.row_first[joint], joints.row_first[joint + 1]):
+            role, off = joints.role[index], 0.0
+            if has_moved:
+                fill_joint_row(joints, joint_state, joint, index, frames, motion, rows, row)
+                if role in (RANGE, SOFT_RANGE):
+                    turn_to_side(joint_state.side[index], rows, row)
+            if role in (HOLD, RANGE):
+                off = _error(members, rows, block, joint, index, h)
+            if role == RANGE:
+                rows.lower[row], rows.upper[row] = 0.0, math.inf
+            elif role in (SPRING, SOFT_RANGE):
+                rows.lower[row] = rows.upper[row] = 0.0
+            rows.bias[row] = off / h - _speed_of_driven(members, rows, row, a, b)
+            rows.impulse[row] = rows.compliance[row] = 0.0
+            row += 1
+
+
+@subkernel
+def _error(members, rows, block, joint, index, h):
+    """How far a coordinate that is held, or limited, is from where it is to be under its load [m]."""
+    joint_state, inverse_mass = members.joint_state, members.motion.inverse_mass
+    masses = inverse_mass[rows.body_a[block]] + inverse_mass[rows.body_b[block]]
+    give = h * RATIO_GIVE * masses * joint_state.impulse[index]
+    return joint_state.end_error[index] + give - joint_state.aim[index]
+
+
+@subkernel
+def _measure(members, rows, islands, island, contact_count, h):
+    """Measure an island's joints at the end poses; returns the largest error, over what is allowed."""
+    joints, joint_state, off = members.model.joints, members.joint_state, 0.0
+    for place in range(islands.block_first[island], islands.block_first[island + 1]):
+        block = islands.block_order[place]
+        if block < contact_count:
+            continue
+        joint = joint_state.joint_of_block[block - contact_count]
+        frames = frames_of_joint(joints, joint, joint_state.end_position, joint_state.end_orientation)
+        for index in range(joints.row_first[joint], joints.row_first[joint + 1]):
+            joint_state.end_error[index] = end_error(joints, joint_state, joint, index, frames)
+            error = _error(members, rows, block, joint, index, h)
+            error = distance_off(joints.role[index], error, joint_state.impulse[index])
+            off = max(off, (error if error < math.inf else math.inf) / (RATIO_EXACT * joints.size[joint]))
+        note_opening(joints, joint_state, joint)
+    return off
+
+
+@subkernel
+def _are_joined(members, rows, islands, island, a, b, contact_count):
+    """Whether joints connect two bodies, through whatever others."""
+    can_be_pushed, lowest = members.motion.can_be_pushed, members.joint_state.lowest
+    if can_be_pushed[a] and can_be_pushed[b]:
+        if lowest_joined(lowest, a) == lowest_joined(lowest, b):
+            return True
+        # or by something that stands
+        for place in range(islands.block_first[island], islands.block_first[island + 1]):
+            block = islands.block_order[place]
+            one, other = rows.body_a[block], rows.body_b[block]
+            if block >= contact_count and can_be_pushed[one] != can_be_pushed[other]:
+                moves, stands = (one, other) if can_be_pushed[one] else (other, one)
+                if lowest_joined(lowest, moves) == lowest_joined(lowest, a) and _is_joined_to(
+                    members, rows, islands, island, stands, b, contact_count
+                ):
+                    return True
+        return False
+    moves, stands = (a, b) if can_be_pushed[a] else (b, a)
+    return _is_joined_to(members, rows, islands, island, stands, moves, contact_count)
+
+
+@subkernel
+def _is_joined_to(members, rows, islands, island, stands, moves, contact_count):
+    """Whether joints connect a body to one that cannot be pushed."""
+    lowest = members.joint_state.lowest
+    for place in range(islands.block_first[island], islands.block_first[island + 1]):
+        block = islands.block_order[place]
+        if block >= contact_count and (rows.body_a[block] == stands or rows.body_b[block] == stands):
+            other = rows.body_a[block] if rows.body_b[block] == stands else rows.body_b[block]
+            if lowest_joined(lowest, other) == lowest_joined(lowest, moves):
+                return True
+    return False
+
+
+@subkernel
+def _speed_of_driven(members, rows, row, a, b):
+    """What the velocities of bodies that cannot be pushed are in a row: here they stand [m/s]."""
+    velocity, can_be_pushed, total = members.state.velocity, members.motion.can_be_pushed, 0.0
+    for column in range(6):
+        if not can_be_pushed[a]:
+            total += rows.jacobian[row, column] * velocity[a, column]
+        if not can_be_pushed[b]:
+            total += rows.jacobian[row, 6 + column] * velocity[b, column]
+    return total
+
+
+@subkernel
+def _share_of_way(members, islands, island, h, most):
+    """The share of a change of the poses that leads no body farther than that share of its size; 0: it is no number."""
+    velocity, size, share = members.state.velocity, members.model.size, 1.0
+    for place in range(islands.body_first[island], islands.body_first[island + 1]):
+        body, linear, angular = islands.body_order[place], 0.0, 0.0
+        for axis in range(3):
+            linear += velocity[body, axis] ** 2
+            angular += velocity[body, 3 + axis] ** 2
+        way = h * (math.sqrt(linear) + _FACTOR_LEVER * size[body] * math.sqrt(angular))
+        if not way < math.inf:
+            return 0.0
+        if way > most * size[body]:
+            share = min(share, most * size[body] / way)
+    return share
