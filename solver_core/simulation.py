@@ -102,7 +102,9 @@ class Simulation:
         self._broken = self._joint_state.broken.copy()
         self._arrays = model.arrays
         if model.joint_count:
-            self._arrays = model.arrays._replace(excluded_pairs=model.arrays.excluded_pairs.copy())
+            self._arrays = model.arrays._replace(
+                excluded_pairs=model.arrays.excluded_pairs.copy(), glued=model.arrays.glued.copy()
+            )
             exclude_joined(model.arrays, self._arrays, self._joint_state)
         self._problem = allocate_problem(self._collision, model.arrays.joints, model.body_count, self._method)
         self._settings = allocate_settings(self.options.solver_settings(), self._gravity)

@@ -287,18 +287,19 @@ def mark_active(body_of, body_kind, is_active):
 def keep_colliding(model, body_of, bounds, margin, margin_share, found_pairs, found):
     """Drop pairs that may not touch, and those beyond the margin of the pair; return how many are left.
 
-    Shapes of one body may not touch, nor those of bodies that share no mask bit, nor those of excluded pairs of bodies.
+    Shapes of one body may not touch, nor those of bodies that are glued to one piece, nor those of bodies that share no
+    mask bit, nor those of excluded pairs of bodies.
 
     In the tree every shape has its own margin around it. The margin of a pair is that of the smaller shape: a large
     floor does not collect what flies above it. Of that a share counts.
     """
-    collision_mask, excluded_pairs = model.collision_mask, model.excluded_pairs
+    collision_mask, excluded_pairs, glued = model.collision_mask, model.excluded_pairs, model.glued
     kept = 0
     for pair_number in range(found):
         one, two = found_pairs[0, pair_number], found_pairs[1, pair_number]
         a, b = body_of[one], body_of[two]
         allowed = 2.0 * margin_share * min(margin[one], margin[two])
-        is_near = a != b and (collision_mask[a] & collision_mask[b]) != 0
+        is_near = glued[a] != glued[b] and (collision_mask[a] & collision_mask[b]) != 0
         for i in range(3):
             is_near = is_near and bounds[one, 0, i] - bounds[two, 1, i] <= allowed
             is_near = is_near and bounds[two, 0, i] - bounds[one, 1, i] <= allowed

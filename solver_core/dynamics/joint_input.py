@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from ..constraints.joints.glue import find_glued
 from ..model.joints.joint_arrays import FRICTION, MOTOR, SPRING, WORLD, JointArrays
 from ..model.model import ModelArrays
 
@@ -112,12 +113,12 @@ def _find_rates(joint_state, before, duration):
 
 
 def exclude_joined(arrays: ModelArrays, own: ModelArrays, joint_state) -> None:
-    """Let the pairs collide whose joints do not hold any more.
+    """Let the pairs collide whose joints do not hold any more, and find which bodies are glued to one piece.
 
     Parameters
     ----------
     arrays, own : ModelArrays
-        Of the model, and with a copy of its ``excluded_pairs``, which is written.
+        Of the model, and with copies of its ``excluded_pairs`` and ``glued``, which are written.
     joint_state : JointStateArrays
     """
     key = arrays.joints.excluded_key
@@ -126,6 +127,7 @@ def exclude_joined(arrays: ModelArrays, own: ModelArrays, joint_state) -> None:
     kept = np.setdiff1d(arrays.excluded_pairs, free)
     own.excluded_pairs[:] = _NO_PAIR
     own.excluded_pairs[: len(kept)] = kept
+    find_glued(arrays.joints, joint_state.enabled, joint_state.broken, own.glued)
 
 
 def _check_shape(name, array, shape):

@@ -6,6 +6,7 @@ import numpy as np
 
 from ..compiled.kernel import entry, subkernel
 from ..compiled.views import numbers_of, views_of
+from ..constraints.joints.glue import find_glued
 from ..constraints.joints.joint_motion import (
     add_stiffness,
     clear_stiffness,
@@ -137,7 +138,7 @@ def run_end_joints(arrays, is_last):
     members = views_of(arrays)
     contacts = members.collision.contacts[members.collision.roles.present[0]]
     _share_among_redundant(members, contacts.count[0], is_last == 1)
-    end_joints(
+    is_broken = end_joints(
         members.model.joints,
         members.joint_state,
         numbers_of(members.settings.step).h,
@@ -145,6 +146,8 @@ def run_end_joints(arrays, is_last):
         members.problem.contact_rows.joint_impulse,
         np.int64(3) * contacts.count[0],
     )
+    if is_broken:
+        find_glued(members.model.joints, members.joint_state.enabled, members.joint_state.broken, members.model.glued)
     keep_ledgers(members)
     h, gravity = numbers_of(members.settings.step).h, members.settings.gravity
     for body in range(members.model.joints.is_jointed.size):

@@ -103,7 +103,7 @@ def correct_poses(arrays, members, rows, islands, island):
                 end = joint_state.end_position, joint_state.end_orientation
                 place_at_end(members.model, members.state, motion, h, body, end[0], end[1])
         joint_state.off[island] = _measure(members, rows, islands, island, contacts.count[0], h)
-        if joint_state.off[island] <= enough or joint_state.off[island] > _RATIO_GAIN * before:
+        if joint_state.off[island] <= 1.0 or joint_state.off[island] > _RATIO_GAIN * before:
             break
     _take_back(members, rows, islands, island)
 

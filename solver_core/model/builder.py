@@ -289,6 +289,7 @@ class ModelBuilder:
             angular_damping=np.array([body.damping[1] for body in bodies]),
             collision_mask=np.array([body.collision_mask for body in bodies], np.int64),
             excluded_pairs=np.array(sorted(excluded), np.int64),
+            glued=np.arange(len(bodies)),
             sleep_speed=np.array([body.sleep_speed for body in bodies]),
             surface_drags=np.array([body.surface_drags for body in bodies]),
             shapes=shapes,

@@ -73,6 +73,9 @@ class ModelArrays(NamedTuple):
         Two bodies can touch if they share a bit.
     excluded_pairs : int64 [excluded_count]
         Pairs of bodies that never touch although they share a bit: ``a * body_count + b`` with a < b, ascending.
+    glued : int64 [body_count]
+        Of bodies that joints hold in all six ways, through whatever others, the same number; else each has its own.
+        They are one piece, so they never touch each other.
     sleep_speed : float64 [body_count, 2]
         Linear [m/s] and angular [rad/s] speed below which a body may fall asleep; 0: never.
     surface_drags : bool [body_count]
@@ -92,6 +95,7 @@ class ModelArrays(NamedTuple):
     angular_damping: np.ndarray
     collision_mask: np.ndarray
     excluded_pairs: np.ndarray
+    glued: np.ndarray
     sleep_speed: np.ndarray
     surface_drags: np.ndarray
     shapes: ShapeArrays
