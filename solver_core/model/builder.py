@@ -16,6 +16,7 @@ from .compound import Compound, PartShape
 from .errors import ModelError
 from .joints.coordinates import Joint
 from .joints.joint_arrays import WORLD, PlacedJoint, pack_joints
+from .joints.shared_axes import share_axes
 from .mass_properties import principal_frames
 from .model import BodyKind, Model, ModelArrays, ShapeArrays, body_poses
 from .state import StateArrays
@@ -272,7 +273,8 @@ class ModelBuilder:
             frame_position,
             frame_orientation,
         )
-        joints = pack_joints(self._joints, position, orientation, size)
+        stands = [body.kind == BodyKind.STATIC for body in bodies]
+        joints = pack_joints(share_axes(self._joints, stands, size), position, orientation, size)
         excluded = {a * len(bodies) + b for a, b in self._excluded_pairs}
         # A joint holds its pair apart as long as it is whole, unless the pair is excluded anyway.
         joints.excluded_key[np.isin(joints.excluded_key, sorted(excluded))] = -1
