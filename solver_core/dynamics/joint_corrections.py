@@ -50,8 +50,9 @@ _RATIO_MOVED = 1e-6
 # If so many corrections in turn do not bring the least error so far down by this factor, there are no more. Newton's
 # method begins with larger ones where a chain is nearly straight between two fixed points.
 _PATIENCE, _RATIO_GAIN = 3, 0.9
-# Joints that are open by more than this share of their size when Newton's method ends are closed in other ways.
-RATIO_OPEN = 1e-7
+# Joints that are open by more than the second share of their size when Newton's method ends are solved from the start;
+# what is open by more than the first is closed after the solve (``pose_correction``).
+RATIO_OPEN, _RATIO_FAR = 1e-7, 1.0
 
 
 @subkernel
@@ -104,9 +105,6 @@ def _end_corrections(members):
             restore_own(joint_state, motion, members.problem.rows, body)
             for column in range(6):
                 joint_state.guess[body, column] = members.state.velocity[body, column]
-    for island in range(islands.count[0]):
-        if joint_state.way[island] == START:
-            members.record.missed[0] += 1
 
 
 @subkernel
@@ -149,7 +147,8 @@ def _is_to_go_on_by_newton(members, island, correction):
         else:
             _take_kept_solution(members, island)
     was_open = is_open or joint_state.starts_open[island]
-    if joint_state.least[island] < math.inf and not makes_energy(members, island, was_open):
+    is_near = joint_state.least_off[island] <= _RATIO_FAR / RATIO_EXACT
+    if joint_state.least[island] < math.inf and is_near and not makes_energy(members, island, was_open):
         joint_state.off[island] = joint_state.least_off[island]
         return False
     joint_state.way[island], joint_state.stale[island] = START, 0

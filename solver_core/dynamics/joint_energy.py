@@ -46,7 +46,7 @@ def makes_energy(members, island, is_open):
     if after <= allowed:
         return False
     given = 2.0 * total * _speed_asked(members, island, h) ** 2 if is_open else _given(members, island, h)
-    return not after <= allowed + given
+    return not after <= allowed + (1.0 + _SHARE_OF_ERROR) * given
 
 
 @subkernel

@@ -43,7 +43,7 @@ _call_solver = caller(SOLVER_OUTCOME)
 
 
 @entry
-def run_solve_jointed(arrays, island, sweeps):
+def run_solve_jointed(arrays, island, sweeps, least):
     """Solve an island with its joints eliminated; returns what a solver returns.
 
     Parameters
@@ -53,6 +53,8 @@ def run_solve_jointed(arrays, island, sweeps):
     island : int64
     sweeps : int64
         At most; 0: contacts keep their impulses; -1: there are only joints, along no loop.
+    least : float
+        The scale that the sweeps aim at is not below that [m/s].
     """
     members = views_of(arrays)
     problem, step = members.problem, numbers_of(members.settings.step)
@@ -77,7 +79,7 @@ def run_solve_jointed(arrays, island, sweeps):
         members.state.velocity,
         problem.jointed,
         numbers_of(members.settings.solver),
-        (FACTOR_EXACT, step.gravity_norm * step.h),
+        (FACTOR_EXACT, least),
         sweeps,
     )
 
@@ -118,12 +120,12 @@ def _solve(arrays, members, rows, islands, island):
     _restart(members, rows, islands, island)
     step = numbers_of(members.settings.step)
     if step.small_steps > 0 and is_tree_of_joints(rows, islands, island, members.motion.can_be_pushed):
-        outcome = _call_solver(stages, SOLVE_JOINTED, arrays, island, _TREE)
+        outcome = _call_solver(stages, SOLVE_JOINTED, arrays, island, _TREE, 0.0)
         if outcome[0] != FAILED:
             return outcome, False
         _restart(members, rows, islands, island)
     if _suits_sweeps(members, islands, island):
-        outcome = _call_solver(stages, SOLVE_JOINTED, arrays, island, sweeps)
+        outcome = _call_solver(stages, SOLVE_JOINTED, arrays, island, sweeps, step.gravity_norm * step.h)
         if outcome[0] != FAILED and not is_worse_than_nothing(outcome):
             return outcome, True
         _restart(members, rows, islands, island)

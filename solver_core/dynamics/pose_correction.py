@@ -39,16 +39,19 @@ from ..model.joints.joint_arrays import HOLD, RANGE, SOFT_RANGE, SPRING
 from ..problem.problem import FAILED
 from .integration import place_at_end
 from .island_solve import SOLVER_OUTCOME
-from .joint_corrections import RATIO_OPEN
 from .stage_names import SOLVE_JOINTED
 
 # Share of an overlap that a substep takes out, and what it takes out at most, as a share of the smaller body's size: at
 # most a tenth of it a second. Farther than that no body is led, so joints open by the square of that.
 _SHARE, _RATIO_MOST = 0.2, 1e-3
-# ... or so far in a round, where joints are open.
-_RATIO_MOST_OPEN = 0.05
-# Rounds at most, and the share of the error that one leaves at most if there is to be another.
-_MOST_ROUNDS, _RATIO_GAIN = 6, 0.5
+# Joints are open from this share of their size on, and missed from the second one on.
+_RATIO_OPEN, _RATIO_MISSED = 1e-8, 1e-5
+# So far a body is led in a round, where joints are open.
+_RATIO_MOST_OPEN = 0.25
+# Rounds at most; and what one takes from the error at least if there is to be another, as a share of what it promised.
+_MOST_ROUNDS, _RATIO_GAIN = 16, 0.3
+# A round that leaves more than this multiple of the error has led too far, and is halved so often at most.
+_RATIO_WORSE, _MOST_HALVINGS = 1.05, 5
 # The lever of a turn, as a share of a body's size.
 _FACTOR_LEVER = 0.5
 # Sweeps over contacts at most: what they leave is taken out later.
@@ -75,8 +78,9 @@ def correct_poses(arrays, members, rows, islands, island):
     """
     joint_state, motion = members.joint_state, members.motion
     contacts, h = members.collision.contacts[members.collision.roles.present[0]], numbers_of(members.settings.step).h
-    enough = RATIO_OPEN / RATIO_EXACT
-    overlaps, is_open = _ask_contacts(members, rows, islands, island, contacts), joint_state.off[island] > enough
+    enough = _RATIO_OPEN / RATIO_EXACT
+    is_open = joint_state.off[island] > enough
+    overlaps = _ask_contacts(members, rows, islands, island, contacts, not is_open)
     if not (overlaps or is_open):
         return
     _put_aside(members, rows, islands, island)
@@ -84,28 +88,43 @@ def correct_poses(arrays, members, rows, islands, island):
     for number in range(_MOST_ROUNDS):
         before = joint_state.off[island]
         if number > 0:
-            _ask_contacts(members, rows, islands, island, contacts)
+            _ask_contacts(members, rows, islands, island, contacts, False)
         _ask_joints(members, rows, islands, island, contacts.count[0], number > 0)
         for place in range(islands.body_first[island], islands.body_first[island + 1]):
             body = islands.body_order[place]
             for column in range(6):
                 velocity[body, column] = motion.free_velocity[body, column] = 0.0
-        outcome = _call_solver(members.kernels.stages, SOLVE_JOINTED, arrays, island, _SWEEPS)
+        outcome = _call_solver(members.kernels.stages, SOLVE_JOINTED, arrays, island, _SWEEPS, 0.0)
         most = _RATIO_MOST if before <= enough else _RATIO_MOST_OPEN
         share = _share_of_way(members, islands, island, h, most) if outcome[0] != FAILED else 0.0
         if share == 0.0:
             break
-        for place in range(islands.body_first[island], islands.body_first[island + 1]):
-            body = islands.body_order[place]
-            for column in range(6):
-                motion.position_velocity[body, column] += share * velocity[body, column]
-            if joint_state.is_held[body]:
-                end = joint_state.end_position, joint_state.end_orientation
-                place_at_end(members.model, members.state, motion, h, body, end[0], end[1])
+        _move(members, islands, island, share, h)
         joint_state.off[island] = _measure(members, rows, islands, island, contacts.count[0], h)
-        if joint_state.off[island] <= 1.0 or joint_state.off[island] > _RATIO_GAIN * before:
+        halvings = 0
+        while joint_state.off[island] > _RATIO_WORSE * max(before, enough) and halvings < _MOST_HALVINGS:
+            share, halvings = 0.5 * share, halvings + 1
+            _move(members, islands, island, -share, h)
+            joint_state.off[island] = _measure(members, rows, islands, island, contacts.count[0], h)
+        # the first round may leave as much elsewhere, on limits that contradict each other
+        if joint_state.off[island] <= 1.0 or (number > 0 and joint_state.off[island] > (1.0 - _RATIO_GAIN * share) * before):
             break
+    if joint_state.off[island] > _RATIO_MISSED / RATIO_EXACT and not joint_state.starts_open[island]:
+        members.solves.missed[island] += 1
     _take_back(members, rows, islands, island)
+
+
+@subkernel
+def _move(members, islands, island, share, h):
+    """Add a share of the change of the poses to the way of an island's bodies, and place them there."""
+    motion, joint_state, velocity = members.motion, members.joint_state, members.state.velocity
+    for place in range(islands.body_first[island], islands.body_first[island + 1]):
+        body = islands.body_order[place]
+        for column in range(6):
+            motion.position_velocity[body, column] += share * velocity[body, column]
+        if joint_state.is_held[body]:
+            end = joint_state.end_position, joint_state.end_orientation
+            place_at_end(members.model, members.state, motion, h, body, end[0], end[1])
 
 
 @subkernel
@@ -136,8 +155,11 @@ def _take_back(members, rows, islands, island):
 
 
 @subkernel
-def _ask_contacts(members, rows, islands, island, contacts):
-    """Let the contacts' rows ask for the change of the poses; returns whether one overlaps that is to be taken out."""
+def _ask_contacts(members, rows, islands, island, contacts, takes_out):
+    """Let the contacts' rows ask for the change of the poses; returns whether one overlaps that is to be taken out.
+
+    Joints are closed first: each changes what the other has.
+    """
     motion, size, h = members.motion, members.model.size, numbers_of(members.settings.step).h
     surface_speed, overlaps = members.problem.contact_rows.surface_speed, False
     for place in range(islands.block_first[island], islands.block_first[island + 1]):
@@ -149,7 +171,7 @@ def _ask_contacts(members, rows, islands, island, contacts):
         smaller = size_that_moves(size, motion.can_be_pushed, a, b)
         gap, touching = contacts.gap[block] + h * moved, RATIO_TOUCHING * smaller
         wanted = max(gap + touching, 0.0)
-        if gap < -touching and not _are_joined(members, rows, islands, island, a, b, contacts.count[0]):
+        if takes_out and gap < -touching and not _are_joined(members, rows, islands, island, a, b, contacts.count[0]):
             overlaps = True
             wanted = -min(_SHARE * (-gap - touching), _RATIO_MOST * smaller)
         rows.bias[row] = wanted / h - _speed_of_driven(members, rows, row, a, b)
