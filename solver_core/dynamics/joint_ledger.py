@@ -50,7 +50,8 @@ def _is_right(members, island, contact_count):
     """Whether an island touches nothing, and its joints were closed and are."""
     joint_state = members.joint_state
     return (
-        not has_contacts(members.problem.islands, island, contact_count)
+        not joint_state.is_led[island]
+        and not has_contacts(members.problem.islands, island, contact_count)
         and joint_state.way[island] == NEWTON
         and not joint_state.starts_open[island]
         and joint_state.off[island] <= RATIO_OPEN / RATIO_EXACT

@@ -81,7 +81,8 @@ def correct_poses(arrays, members, rows, islands, island):
     enough = _RATIO_OPEN / RATIO_EXACT
     is_open = joint_state.off[island] > enough
     overlaps = _ask_contacts(members, rows, islands, island, contacts, not is_open)
-    if not (overlaps or is_open):
+    joint_state.is_led[island] = overlaps or is_open
+    if not joint_state.is_led[island]:
         return
     _put_aside(members, rows, islands, island)
     velocity = members.state.velocity

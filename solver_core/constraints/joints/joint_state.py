@@ -81,9 +81,9 @@ class JointStateArrays(NamedTuple):
         where there is none.
     stale : int64 [body_count]
         By island: corrections in turn without a gain.
-    starts_open, stands : bool [body_count]
-        By island: joints are open at the substep's start, so they close by and by; what Newton's method has found
-        makes no energy.
+    starts_open, is_led : bool [body_count]
+        By island: joints are open at the substep's start, so they close by and by; the bodies' poses were led
+        elsewhere than the solve had them (``dynamics.pose_correction``).
     opening : float64 [joint_count, 2]
         How far held coordinates are off [m, rad].
     force : float64 [joint_count, 6]
@@ -137,7 +137,7 @@ class JointStateArrays(NamedTuple):
     least_off: np.ndarray
     stale: np.ndarray
     starts_open: np.ndarray
-    stands: np.ndarray
+    is_led: np.ndarray
     opening: np.ndarray
     force: np.ndarray
 
@@ -194,7 +194,7 @@ def allocate_joint_state(joints: JointArrays) -> JointStateArrays:
         least_off=np.zeros(bodies),
         stale=np.zeros(bodies, np.int64),
         starts_open=np.zeros(bodies, np.bool_),
-        stands=np.zeros(bodies, np.bool_),
+        is_led=np.zeros(bodies, np.bool_),
         opening=np.zeros((count, 2)),
         force=np.zeros((count, 6)),
     )
