@@ -9,7 +9,7 @@ All solutions of the joints' equations say so; what ends elsewhere may not: join
 are open, get impulses that close them, and that is the only way in which energy comes in (docs/decisions/28). Where
 such an island has more than that, its velocities are scaled, about the motion of its centre of mass where nothing else
 holds it. So its momentum stays, and its energy never grows by what was taken out or closed. An island whose joints were
-solved and that touches nothing is left as it is, since what it has is right to the rule's order, on either side.
+solved and that touches nothing is right to the rule's order, on either side, and may have so much more.
 """
 
 import math
@@ -24,6 +24,9 @@ from ..model.joints.joint_arrays import MOTOR, SOFT_RANGE, SPRING
 from .integration import gain_by_turn, share_kept
 from .islands import has_contacts, has_joints
 from .joint_corrections import NEWTON, RATIO_OPEN
+
+# What an island whose joints were solved may gain in a substep, as a share of what it has and falls by: the rule's order.
+_RATIO_ORDER = 5e-4
 
 
 @subkernel
@@ -40,9 +43,8 @@ def keep_ledgers(members):
     for island in range(islands.count[0]):
         if solves.keeps_standing[island] or not has_joints(rows, islands, island, contact_count):
             continue
-        if _is_right(members, island, contact_count):
-            continue
-        _keep_ledger(members, island, contact_count)
+        slack = _RATIO_ORDER if _is_right(members, island, contact_count) else 0.0
+        _keep_ledger(members, island, contact_count, slack)
 
 
 @subkernel
@@ -60,21 +62,22 @@ def _is_right(members, island, contact_count):
 
 
 @subkernel
-def _keep_ledger(members, island, contact_count):
+def _keep_ledger(members, island, contact_count, slack):
     model, motion, islands, velocity = members.model, members.motion, members.problem.islands, members.state.velocity
     gravity, h = members.settings.gravity, numbers_of(members.settings.step).h
-    allowed = has = mass = 0.0
+    allowed = has = mass = fallen = 0.0
     p0 = p1 = p2 = 0.0
     for place in range(islands.body_first[island], islands.body_first[island + 1]):
         body = islands.body_order[place]
         way, orientation, own = motion.position_velocity[body], members.state.orientation[body], velocity[body]
         keep = share_kept(model.linear_damping[body], h), share_kept(model.angular_damping[body], h)
         allowed += _energy(model, body, orientation, motion.start_velocity[body], keep)
-        allowed += h * model.mass[body] * (gravity[0] * way[0] + gravity[1] * way[1] + gravity[2] * way[2])
+        fallen += h * model.mass[body] * (gravity[0] * way[0] + gravity[1] * way[1] + gravity[2] * way[2])
         has += _energy(model, body, orientation, own, (1.0, 1.0))
         has += gain_by_turn(orientation, own, way, model.inertia[body], h)
         mass += model.mass[body]
         p0, p1, p2 = p0 + model.mass[body] * own[0], p1 + model.mass[body] * own[1], p2 + model.mass[body] * own[2]
+    allowed += fallen + slack * (allowed + abs(fallen))
     if has <= allowed:
         return
     given, fastest = _given(members, island, contact_count)

@@ -48,8 +48,9 @@ _SHARE, _RATIO_MOST = 0.2, 1e-3
 _RATIO_OPEN, _RATIO_MISSED = 1e-8, 1e-5
 # So far a body is led in a round, where joints are open.
 _RATIO_MOST_OPEN = 0.25
-# Rounds at most; and what one takes from the error at least if there is to be another, as a share of what it promised.
-_MOST_ROUNDS, _RATIO_GAIN = 16, 0.3
+# Rounds at most; what one is to take from the error, as a share of what it promised, and how many may fail to: on their
+# way to each other poses may open elsewhere, and limits that contradict each other stay.
+_MOST_ROUNDS, _RATIO_GAIN, _PATIENCE = 24, 0.3, 3
 # A round that leaves more than this multiple of the error has led too far, and is halved so often at most.
 _RATIO_WORSE, _MOST_HALVINGS = 1.05, 5
 # The lever of a turn, as a share of a body's size.
@@ -85,7 +86,7 @@ def correct_poses(arrays, members, rows, islands, island):
     if not joint_state.is_led[island]:
         return
     _put_aside(members, rows, islands, island)
-    velocity = members.state.velocity
+    velocity, stale = members.state.velocity, 0
     for number in range(_MOST_ROUNDS):
         before = joint_state.off[island]
         if number > 0:
@@ -107,8 +108,9 @@ def correct_poses(arrays, members, rows, islands, island):
             share, halvings = 0.5 * share, halvings + 1
             _move(members, islands, island, -share, h)
             joint_state.off[island] = _measure(members, rows, islands, island, contacts.count[0], h)
-        # the first round may leave as much elsewhere, on limits that contradict each other
-        if joint_state.off[island] <= 1.0 or (number > 0 and joint_state.off[island] > (1.0 - _RATIO_GAIN * share) * before):
+        if joint_state.off[island] > (1.0 - _RATIO_GAIN * share) * before:
+            stale += 1
+        if joint_state.off[island] <= 1.0 or stale == _PATIENCE:
             break
     if joint_state.off[island] > _RATIO_MISSED / RATIO_EXACT and not joint_state.starts_open[island]:
         members.solves.missed[island] += 1
