@@ -6,7 +6,7 @@ from ...solver_core.diagnostics import boxes_overlap
 from .. import runtime
 from ..joint_kinds import joint_counts
 from ..preparation import Preparation
-from ..write import blender_world, earlier_animation, keyframes, since_bake
+from ..write import attach, blender_world, earlier_animation, since_bake
 from .notes import note_dictionary
 from .scene_export import export_scene
 from .scene_notes import NO_OVERLAPS, starting_overlaps
@@ -31,7 +31,7 @@ def check_scene(scene, settings, find_overlaps):
             export = export_scene(scene, frame_start=settings.start, frame_end=settings.end, decompose=False)
     finally:
         if earlier_animation.baked_objects(scene):
-            keyframes.refresh(scene)
+            attach.refresh(scene)
     overlaps, preparation = [], Preparation()
     if find_overlaps and boxes_overlap(export.model):
         # Numba may be missing: the search says so in a note.

@@ -6,7 +6,7 @@ import bpy
 from bpy.props import EnumProperty, IntProperty, StringProperty
 from mathutils import Vector
 
-from ..write import keyframes
+from ..write import attach
 from . import operators
 
 # Names of a note's objects that its button's tooltip lists.
@@ -97,7 +97,7 @@ class CAIRN_OT_leave_out(bpy.types.Operator):
         names = noted_names(context, self.source, self.place)
         found = [ob for ob in collection.objects if ob.name in names]
         for ob in found:
-            keyframes.take_off_bake(ob)
+            attach.take_off_bake(ob)
             collection.objects.unlink(ob)
         self.report({"INFO"} if found else {"WARNING"}, f"Left out {len(found)} of {len(names)} bodies")
         return {"FINISHED"} if found else {"CANCELLED"}

@@ -1,4 +1,4 @@
-"""Bake, Delete Bake, and the small operators of the panel.
+"""Bake, and the small operators of the panel.
 
 The bake runs in the window as a modal operator on a timer: a slice of time per tick, so that orbiting stays smooth,
 and ESC is heard between two frames. In the background, and when called with EXEC_DEFAULT, the same generator runs to
@@ -26,7 +26,7 @@ from ..read.scene_notes import NO_OVERLAPS
 from ..read.scene_poses import SceneError
 from ..runtime import RuntimeUnavailable, system_information
 from ..settings import BakeSettings
-from ..write import keyframes, since_bake
+from ..write import since_bake
 
 # A tick works this long [s]; the next one follows after the rest of the interval, so the window stays smooth.
 TICK_SLICE = 0.08
@@ -252,7 +252,7 @@ class StepsOperator(SceneOperator):
         """How long a tick works after a pause, which drawing the window may have taken [s]."""
         if pause < 2.0 * TICK_INTERVAL:
             return TICK_SLICE
-        return pause if "write" in self._stages else min(pause, LONGEST_SLICE)
+        return pause if self._stages & {"write", "delete"} else min(pause, LONGEST_SLICE)
 
     def _show(self, context, text, factor=None, immediately=False):
         """Say where the work is, in the panels and the status bar."""
@@ -339,32 +339,6 @@ class CAIRN_OT_bake(BakeOperator, bpy.types.Operator):
 
     def _work(self, scene, settings):
         return bake_frames(scene, settings, checkpoints.plan_of(scene), beside=self._in_window, keeps_earlier=True)
-
-
-class CAIRN_OT_delete_bake(SceneOperator, bpy.types.Operator):
-    bl_idname = "cairn.delete_bake"
-    bl_label = "Delete Bake"
-    bl_description = (
-        "Delete Cairn's keyframes and bring back what was there before: earlier animation, constraints, drivers, and "
-        "Blender's own simulation. Keys that you made by hand on other channels stay"
-    )
-    bl_options = {"UNDO"}
-
-    @classmethod
-    def poll(cls, context):
-        if running is None and not is_baked(context):
-            cls.poll_message_set("This scene has no bake by Cairn")
-            return False
-        if running is None and context.scene.rigidbody_world is None:
-            return context.mode == "OBJECT"  # the world is gone; its bake can still be deleted
-        return super().poll(context)
-
-    def execute(self, context):
-        since_bake.record(context.scene)
-        count = keyframes.delete_bake(context.scene)
-        redraw(context)
-        self.report({"INFO"}, f"Restored {count} object{'' if count == 1 else 's'}")
-        return {"FINISHED"}
 
 
 class CAIRN_OT_check_scene(StepsOperator, bpy.types.Operator):
@@ -578,7 +552,6 @@ def stop_running(context):
 
 CLASSES = (
     CAIRN_OT_bake,
-    CAIRN_OT_delete_bake,
     CAIRN_OT_check_scene,
     CAIRN_OT_stop,
     CAIRN_OT_use_scene_range,

@@ -22,6 +22,7 @@ from ..wedge.plan import WedgePlan, file_hash, read_plan
 from ..wedge.table import write_sheet, write_table
 from ..wedge.targets import jitter, rigid_bodies, set_properties, try_properties
 from ..wedge.variants import WedgeError, make_variants, parse_vary
+from ..write import attach
 from . import operators
 from .operators import SceneOperator, StepsOperator, redraw, show_error
 from .panels import label
@@ -229,7 +230,7 @@ def use_variant(scene, plan: WedgePlan, number: int) -> None:
     """Set what a variant sets in the scene that is open; a start that another variant has moved comes back first."""
     variant = plan.variant(number)
     if scene.cairn.is_baked:
-        operators.keyframes.delete_bake(scene)
+        attach.delete_bake(scene)
     set_properties(scene, variant.values)
     for name, location in json.loads(scene.cairn_wedge.before_jitter or "{}").items():
         if name in scene.objects:
