@@ -1,8 +1,8 @@
 """One bake, as a generator of steps: export, compile, sample what is animated, simulate, write.
 
 The operator runs it a slice of time per tick, the command line from beginning to end. Between two steps it holds names
-and arrays, never references to Blender's data, and the scene is as the user left it: only within a step are frames
-evaluated and an earlier bake set aside, so an autosave in between saves a sound file.
+and arrays, never references to Blender's data, and until keys are attached the scene is as the user left it: only
+within a step are frames evaluated and an earlier bake set aside, so an autosave in between saves a sound file.
 """
 
 import contextlib
