@@ -30,7 +30,7 @@ class CAIRN_OT_add_demo(bpy.types.Operator):
     @classmethod
     def poll(cls, context):
         if operators.running is not None:
-            cls.poll_message_set(f"{operators.running['task']} is running; ESC stops it")
+            cls.poll_message_set(operators.what_runs())
             return False
         if context.mode != "OBJECT":
             cls.poll_message_set("Switch to Object Mode first")

@@ -22,7 +22,7 @@ class CAIRN_OT_delete_bake(StepsOperator, bpy.types.Operator):
     )
     bl_options = {"UNDO"}
 
-    _task = "Delete Bake"
+    _task = "A deletion"
     _hint = _HINT
 
     @classmethod
@@ -41,8 +41,12 @@ class CAIRN_OT_delete_bake(StepsOperator, bpy.types.Operator):
 
     def _begin(self, context, in_window=False):
         since_bake.record(context.scene)
+        session = context.window_manager.cairn
+        said = session.error, session.error_object, session.check  # which stays
         StepsOperator._begin(self, context, in_window)
+        session.error, session.error_object, session.check = said
         operators.running["hint"] = self._hint
+        operators.running["can_stop"] = False
 
     def _stop(self, context):
         """It goes on to the end: half a bake is none."""

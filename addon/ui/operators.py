@@ -108,13 +108,18 @@ def is_on_panel(window, x, y):
     )
 
 
+def what_runs():
+    """Why nothing else can begin now."""
+    return f"{running['task']} is running" + ("; ESC stops it" if running["can_stop"] else "")
+
+
 class SceneOperator:
     """Operators that change the scene need a rigid body world, Object Mode and no running bake."""
 
     @classmethod
     def poll(cls, context):
         if running is not None:
-            cls.poll_message_set(f"{running['task']} is running; ESC stops it")
+            cls.poll_message_set(what_runs())
             return False
         if context.scene.rigidbody_world is None:
             cls.poll_message_set("This scene has no rigid body world")
@@ -184,9 +189,10 @@ class StepsOperator(SceneOperator):
 
     def _remark(self, context):
         """Say why a click or a key does nothing now."""
-        running["remark"] = iface_("Only looking around works while {} runs; ESC stops it").format(
-            iface_(self._task[0].lower() + self._task[1:])
-        )
+        text = "Only looking around works while {} runs"
+        if running["can_stop"]:
+            text += "; ESC stops it"
+        running["remark"] = iface_(text).format(iface_(self._task[0].lower() + self._task[1:]))
         self._remark_until = time.perf_counter() + SECONDS_OF_REMARK
         self._show(context, running["text"], immediately=True)
 
@@ -216,6 +222,7 @@ class StepsOperator(SceneOperator):
             "hint": HINT_BEFORE_FRAMES,
             "remark": "",
             "stop": False,
+            "can_stop": True,
             "timer": None,
             "steps": self._steps,
         }
@@ -439,7 +446,7 @@ class CAIRN_OT_stop(bpy.types.Operator):
 
     @classmethod
     def poll(cls, context):
-        return running is not None and not running["stop"]
+        return running is not None and running["can_stop"] and not running["stop"]
 
     def execute(self, context):
         running["stop"] = True

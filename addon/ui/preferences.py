@@ -32,7 +32,7 @@ class CAIRN_OT_prepare(operators.StepsOperator, bpy.types.Operator):
     @classmethod
     def poll(cls, context):
         if operators.running is not None:
-            cls.poll_message_set(f"{operators.running['task']} is running; ESC stops it")
+            cls.poll_message_set(operators.what_runs())
         return operators.running is None
 
     def _work(self, scene, settings):

@@ -251,6 +251,9 @@ def test_the_operator_deletes_in_ticks_and_esc_changes_nothing(row, monkeypatch)
     pressed.begin(monkeypatch)
     pressed.feed("TIMER", "NOTHING")
     assert operators.running["hint"] == delete_bake._HINT
+    assert not operators.CAIRN_OT_stop.poll(bpy.context)
+    pressed.feed("RIGHTMOUSE")
+    assert operators.running["remark"] == "Only looking around works while a deletion runs"
     pressed.feed("ESC")
     assert pressed.run() == {"FINISHED"}
     pressed.assert_cleaned_up()
