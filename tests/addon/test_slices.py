@@ -248,7 +248,7 @@ def test_the_operator_deletes_in_ticks_and_esc_changes_nothing(row, monkeypatch)
     bake_scene(row.scene, FAST)
     monkeypatch.setattr(operators, "TICK_SLICE", 0.0)
     pressed = Harness(row.scene, delete_bake.CAIRN_OT_delete_bake)
-    pressed.begin(monkeypatch)
+    pressed.begin(pytest.MonkeyPatch())
     pressed.feed("TIMER", "NOTHING")
     assert operators.running["hint"] == delete_bake._HINT
     assert not operators.CAIRN_OT_stop.poll(bpy.context)
