@@ -13,7 +13,7 @@ from collections.abc import Iterator
 
 import bpy
 
-from ..write import blender_world, keyframes
+from ..write import attach, blender_world
 from ..write import earlier_animation as earlier
 from .exported_scene import SceneExport
 from .frame_samples import find_object, is_sampled, simulation_paused
@@ -84,7 +84,7 @@ class Aside:
                 with simulation_paused(scene):
                     yield scene
         if earlier.baked_objects(scene):
-            keyframes.refresh(scene)
+            attach.refresh(scene)
 
     def _open(self, scene, names):
         objects = [find_object(scene, name) for name in names]
@@ -100,7 +100,7 @@ class Aside:
             self.close()
             raise
         if self._baked and earlier.baked_objects(scene):
-            keyframes.refresh(scene)
+            attach.refresh(scene)
         if not fits:
             self.close()
 

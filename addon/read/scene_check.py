@@ -6,7 +6,7 @@ from ...solver_core.diagnostics import boxes_overlap
 from .. import runtime
 from ..joint_kinds import joint_counts
 from ..preparation import Preparation
-from ..write import blender_world, earlier_animation, keyframes, since_bake
+from ..write import attach, blender_world, earlier_animation, since_bake
 from .early_notes import nothing_to_bake
 from .faults import Faults, SceneError
 from .notes import note_dictionary
@@ -66,7 +66,7 @@ def check_scene(scene, settings, find_overlaps):
             export = export_for_bake(scene, settings, for_bake=not nothing_to_bake(scene))
     finally:
         if earlier_animation.baked_objects(scene):
-            keyframes.refresh(scene)
+            attach.refresh(scene)
     overlaps, preparation = [], Preparation()
     if find_overlaps and boxes_overlap(export.model):
         # Numba may be missing: the search says so in a note.
