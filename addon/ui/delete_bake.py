@@ -75,8 +75,8 @@ def deletion(scene_name):
                 done, total = next(steps)
             except StopIteration as end:
                 return end.value
-            text = f"Deleting the bake, object {done:,} of {total:,}"
-            yield BakeProgress("delete", done, total, text, done / total if total else 0.0)
+            share = done / total if total else 0.0
+            yield BakeProgress("delete", done, total, f"Deleting the bake, object {done:,} of {total:,}", share)
 
 
 def register():

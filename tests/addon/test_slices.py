@@ -13,10 +13,10 @@ from scene_state import visible_state
 from window_harness import Harness
 
 import cairn
-from cairn.addon import bake
 from cairn.addon.bake import BakeStopped, bake_frames, bake_scene
 from cairn.addon.checkpoints.running import CheckpointPlan
 from cairn.addon.read import scene_digest, scene_notes
+from cairn.addon.read.scene_export import export_scene
 from cairn.addon.settings import BakeSettings
 from cairn.addon.ui import delete_bake, operators
 from cairn.addon.write import attach, earlier_animation, keyframes, since_bake
@@ -271,7 +271,7 @@ def test_a_bake_knows_its_digest(row, tmp_path):
 
 def test_overlaps_are_found_alike_with_and_without_looking_at_boxes_first(row):
     row.scene.objects["Box5"].location.x = 3 * 4 + 0.9
-    export = bake.export_scene(row.scene)
+    export = export_scene(row.scene)
     quick = scene_notes.starting_overlaps(export.model, export.surfaces)
     assert quick
     assert scene_notes.starting_overlaps(export.model, export.surfaces, is_compiled=True) == quick

@@ -75,9 +75,13 @@ def test_polls_say_why_not(stack):
     bpy.ops.rigidbody.world_remove()
     assert "no rigid body world" in refusal(bpy.ops.cairn.bake)
     bpy.ops.rigidbody.world_add()
-    operators.running = {"scene": "Scene", "text": "", "factor": 0.0, "task": "A bake"}
+    operators.running = {"scene": "Scene", "text": "", "factor": 0.0, "task": "A bake", "can_stop": True}
     assert "A bake is running; ESC stops it" in refusal(bpy.ops.cairn.bake)
     assert "A bake is running; ESC stops it" in refusal(bpy.ops.cairn.delete_bake)
+    operators.running.update(task="A deletion", can_stop=False)
+    said = refusal(bpy.ops.cairn.bake)
+    assert "A deletion is running" in said
+    assert "ESC" not in said
 
 
 def test_bake_needs_object_mode(stack):
