@@ -380,9 +380,10 @@ def test_stopping_keeps_the_frames_so_far(drop):
     steps = bake_frames(drop.scene, FAST)
     next(progress for progress in steps if progress.frame == 10)
     progress = steps.throw(BakeStopped())
-    assert progress.stage == "write"
     with pytest.raises(StopIteration) as end:
-        next(steps)
+        while True:
+            assert progress.stage == "write"
+            progress = next(steps)
     result = end.value.value
     assert (result.stopped, result.error, result.frame_end) == (True, None, 10)
     assert key_frames(drop.scene.objects["Falling"]) == list(range(1, 11))
