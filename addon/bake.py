@@ -33,7 +33,7 @@ from .read.frame_samples import sample_frame
 from .read.jumps import note_jumps
 from .read.let_go import note_let_go
 from .read.notes import Note
-from .read.scene_check import export_for_bake
+from .read.scene_check import export_for_bake, export_for_bake_steps, is_free_of_bakes
 from .read.scene_digest import baked_digest, packed, scene_digest_steps
 from .read.scene_notes import starting_overlaps
 from .read.smooth_motion import FRAMES_AHEAD, MotionWindow
@@ -119,7 +119,7 @@ def bake_frames(
     bake = _Bake(scene.name, settings, checkpoints, beside)
     yield BakeProgress("export", 0, 0, "Reading the scene")
     yield from bake.settle()
-    bake.read_scene()
+    yield from bake.read_scene()
     yield from bake.decompose()
     with bake.evaluating_aside(), contextlib.closing(bake.beside):
         bake.digest = yield from bake.reading(scene_digest_steps(bake.scene_name))
@@ -139,7 +139,7 @@ def reading_error(scene: bpy.types.Scene, settings: BakeSettings) -> SceneError 
     try:
         bake = _Bake(scene.name, settings)
         deque(bake.settle(), maxlen=0)
-        bake.read_scene()
+        deque(bake.read_scene(), maxlen=0)
     except SceneError as error:
         return error
     return None
@@ -220,14 +220,21 @@ class _Bake:
         yield from self.reading(attach.keep_steps(self.scene_name))
 
     def read_scene(self):
-        """Export the scene as it is without an earlier bake; in one step, since other frames are evaluated."""
+        """Export the scene as it is without an earlier bake.
+
+        In one step where there is one, which is set aside meanwhile, and where nobody waits for a window.
+        """
         scene = self.scene
-        with self._timed("export"), blender_world.guarded(scene), earlier_animation.earlier_animation(scene):
-            self.export = export_for_bake(scene, self.settings)
-            self.lead_in_names = lead_in.objects_to_sample(scene, self.export)
+        if self.beside.wanted and is_free_of_bakes(scene):
+            self.export = yield from self.reading(export_for_bake_steps(scene, self.settings))
+            self.lead_in_names = lead_in.objects_to_sample(self.scene, self.export)
+        else:
+            with self._timed("export"), blender_world.guarded(scene), earlier_animation.earlier_animation(scene):
+                self.export = export_for_bake(scene, self.settings)
+                self.lead_in_names = lead_in.objects_to_sample(scene, self.export)
+            if earlier_animation.baked_objects(scene):
+                attach.refresh(scene)
         self.options = self.settings.options(self.export.frame_rate)
-        if earlier_animation.baked_objects(scene):
-            attach.refresh(scene)
 
     def decompose(self):
         """Make convex parts of concave meshes that are new; then read the scene with them."""
@@ -238,20 +245,21 @@ class _Bake:
         trouble = yield from decomposition_progress(pending, bar, lambda: self._timed("decompose"))
         self.bar_filled = bar[1]
         yield BakeProgress("export", 0, 0, "Reading the scene", self.bar_filled)
-        self.read_scene()
+        yield from self.read_scene()
         if trouble is not None:
             text = f"convex parts were made within Blender, which was frozen meanwhile: {trouble}"
             self.export.notes.append(Note("info", None, text))
 
     def reading(self, steps):
         """Go through steps of reading the scene; returns what they do."""
-        while True:
-            with self._timed("export"):
-                try:
-                    next(steps)
-                except StopIteration as end:
-                    return end.value
-            yield BakeProgress("export", 0, 0, "Reading the scene", self.bar_filled)
+        with contextlib.closing(steps):
+            while True:
+                with self._timed("export"):
+                    try:
+                        next(steps)
+                    except StopIteration as end:
+                        return end.value
+                yield BakeProgress("export", 0, 0, "Reading the scene", self.bar_filled)
 
     def note_overlaps(self):
         """Add what overlaps at the start to the notes; needs compiled kernels."""

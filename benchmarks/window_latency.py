@@ -22,7 +22,7 @@ from cairn.addon.write import since_bake
 
 from .report import Claim, Report
 
-BODIES, QUICK_BODIES = (300, 2000, 5000), (300,)
+BODIES, QUICK_BODIES = (1000, 5000), (300,)
 FRAMES = 6
 # The view is to be drawn this often [s].
 LONGEST = 0.1

@@ -8,15 +8,18 @@ import json
 from collections import deque
 
 import bpy
+import numpy as np
 import pytest
+from joint_scenes import joint
 from scene_state import visible_state
 from window_harness import Harness
 
 import cairn
 from cairn.addon.bake import BakeStopped, bake_frames, bake_scene
 from cairn.addon.checkpoints.running import CheckpointPlan
-from cairn.addon.read import scene_digest, scene_notes
-from cairn.addon.read.scene_export import export_scene
+from cairn.addon.read import scene_digest, scene_export, scene_notes
+from cairn.addon.read.faults import SceneError
+from cairn.addon.read.scene_export import export_scene, export_steps
 from cairn.addon.settings import BakeSettings
 from cairn.addon.ui import delete_bake, operators
 from cairn.addon.write import attach, earlier_animation, keyframes, since_bake
@@ -275,3 +278,86 @@ def test_overlaps_are_found_alike_with_and_without_looking_at_boxes_first(row):
     quick = scene_notes.starting_overlaps(export.model, export.surfaces)
     assert quick
     assert scene_notes.starting_overlaps(export.model, export.surfaces, is_compiled=True) == quick
+
+
+def read_in_steps(scene, a_step, monkeypatch):
+    """What is read in steps of some objects, and what could be seen of the scene between them."""
+    monkeypatch.setattr(scene_export, "A_STEP", a_step)
+    steps, seen = export_steps(scene, frame_start=1, frame_end=4, for_bake=True), []
+    while True:
+        try:
+            next(steps)
+        except StopIteration as end:
+            return end.value, seen
+        shown = [np.array(ob.matrix_world) for ob in scene.objects]
+        seen.append((visible_state(scene), np.array(shown), [one.name for one in bpy.data.scenes]))
+
+
+def test_a_scene_that_is_read_in_steps_gives_the_same_and_stays_as_it_was(row, monkeypatch):
+    """Keyed bodies, a child and a joint, at a late frame."""
+    scene = row.scene
+    joint(row, "Hinge", scene.objects["Box3"], scene.objects["Box4"], kind="HINGE")
+    scene.frame_set(scene.frame_current)
+    whole = export_scene(scene, frame_start=1, frame_end=4, decompose=False, for_bake=True)
+    before = visible_state(scene)
+    poses = np.array([np.array(ob.matrix_world) for ob in scene.objects])
+    export, seen = read_in_steps(scene, A_STEP, monkeypatch)
+    assert len(seen) > 2 * COUNT / A_STEP
+    assert export.fingerprint == whole.fingerprint
+    assert [str(note) for note in export.notes] == [str(note) for note in whole.notes]
+    assert export.model.names == whole.model.names
+    assert all(state == before for state, _, _ in seen)
+    assert all(np.array_equal(shown, poses) for _, shown, _ in seen)
+    # what is evaluated aside is there meanwhile, and gone afterwards
+    assert all(len(names) == 2 for _, _, names in seen)
+    assert len(bpy.data.scenes) == 1
+    assert visible_state(scene) == before
+
+
+def test_reading_that_is_given_up_leaves_no_copy(row, monkeypatch):
+    monkeypatch.setattr(scene_export, "A_STEP", A_STEP)
+    before = visible_state(row.scene)
+    steps = export_steps(row.scene, frame_start=1, frame_end=4, for_bake=True)
+    next(steps)
+    assert len(bpy.data.scenes) == 2
+    steps.close()
+    assert len(bpy.data.scenes) == 1
+    assert visible_state(row.scene) == before
+
+
+def test_an_object_that_a_script_removes_while_it_is_read_is_said(row, monkeypatch):
+    monkeypatch.setattr(scene_export, "A_STEP", A_STEP)
+    steps = export_steps(row.scene, frame_start=1, frame_end=4, for_bake=True)
+    for _ in range(3):  # it is under way
+        next(steps)
+    bpy.data.objects.remove(row.scene.objects["Box6"])
+    with pytest.raises(SceneError, match="while the scene was read; bake again"):
+        deque(steps, maxlen=0)
+    assert len(bpy.data.scenes) == 1
+
+
+@pytest.mark.parametrize("how", ["hidden", "few", "baked"])
+def test_what_cannot_be_read_in_steps_is_read_in_one(row, monkeypatch, how):
+    """A hidden body, a scene of few, and objects of another scene's bake."""
+    scene = row.scene
+    if how == "hidden":
+        scene.objects["Box3"].hide_set(True)
+    if how == "baked":
+        bake_scene(scene, FAST)
+        scene.cairn.is_baked = False  # a copy of a scene: its objects are still those of the bake
+        scene.rigidbody_world.collection = scene.cairn.world_collection
+    export, seen = read_in_steps(scene, 100 if how == "few" else A_STEP, monkeypatch)
+    assert seen == []
+    assert len(export.bodies) == COUNT + 1
+
+
+def test_a_bake_in_a_window_reads_in_steps(row, monkeypatch):
+    """And bakes the same as one that does not."""
+    monkeypatch.setattr(scene_export, "A_STEP", A_STEP)
+    steps = bake_frames(row.scene, FAST, beside=True)
+    stages = [progress.stage for progress in steps]
+    assert stages.count("export") > 2 * COUNT / A_STEP
+    report = json.loads(row.scene.cairn.report)
+    attach.delete_bake(row.scene)
+    bake_scene(row.scene, FAST)
+    assert json.loads(row.scene.cairn.report)["totals"]["digest"] == report["totals"]["digest"]
