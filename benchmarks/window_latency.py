@@ -18,7 +18,7 @@ from cairn.addon.bake import SECONDS_TO_WAIT, bake_frames
 from cairn.addon.checkpoints import in_window
 from cairn.addon.settings import BakeSettings
 from cairn.addon.ui.delete_bake import deletion
-from cairn.addon.write import since_bake
+from cairn.addon.ui.operators import after_recording
 
 from .report import Claim, Report
 
@@ -27,7 +27,7 @@ FRAMES = 6
 # The view is to be drawn this often [s].
 LONGEST = 0.1
 # Stages that Blender, or loading the solver, does in one piece (docs/decisions/37-simulation-beside.md).
-_IN_ONE_PIECE = {"press", "export", "compile", "write: end", "delete: end"}
+_IN_ONE_PIECE = {"export", "compile", "write: end", "delete: end"}
 _DISTANCE = 3.0
 
 
@@ -99,10 +99,7 @@ def _bake(scene):
 def _times(scene, begin):
     """Play a generator of BakeProgress; a step counts to the stage that was shown before it, or is its last one."""
     times = {}
-    start = time.thread_time()
-    since_bake.record(scene)
-    steps = begin(scene)
-    times["press"] = [time.thread_time() - start]
+    steps = after_recording(scene.name, begin(scene))
     stage = "export"
     while True:
         start = time.thread_time()

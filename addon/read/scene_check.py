@@ -2,6 +2,8 @@
 
 import contextlib
 
+import bpy
+
 from ...solver_core.diagnostics import boxes_overlap
 from .. import runtime
 from ..bake_progress import BakeProgress
@@ -77,7 +79,9 @@ def check_scene(scene, settings, find_overlaps):
     find_overlaps : bool
         Also look for bodies that overlap at the start.
     """
-    since_bake.settle(scene)
+    scene_name = scene.name
+    yield from _told(since_bake.settle_steps(scene_name))
+    scene = bpy.data.scenes[scene_name]
     # a scene in which nothing moves yet can be looked at all the same
     for_bake = not nothing_to_bake(scene)
     if is_free_of_bakes(scene):

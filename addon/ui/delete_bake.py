@@ -5,7 +5,7 @@ import contextlib
 import bpy
 
 from ..bake_progress import BakeProgress
-from ..write import attach, earlier_animation, since_bake
+from ..write import attach, earlier_animation
 from . import operators
 from .operators import StepsOperator
 from .words import rpt_
@@ -43,12 +43,12 @@ class CAIRN_OT_delete_bake(StepsOperator, bpy.types.Operator):
         return self.execute(context) if few else super().invoke(context, event)
 
     def _begin(self, context, in_window=False):
-        since_bake.record(context.scene)
         session = context.window_manager.cairn
         said = {name: getattr(session, name) for name in _SAID}
         StepsOperator._begin(self, context, in_window)
         for name, value in said.items():
             setattr(session, name, value)
+        self._steps = operators.running["steps"] = operators.after_recording(self._scene_name, self._steps)
         operators.running["hint"] = self._hint
         operators.running["can_stop"] = False
 

@@ -16,6 +16,7 @@ import bpy
 from bpy.props import BoolProperty
 
 from ..bake import SECONDS_TO_WAIT, BakeStopped, bake_frames
+from ..bake_progress import BakeProgress
 from ..checkpoints import in_window as checkpoints
 from ..read.early_notes import nothing_to_bake
 from ..read.faults import SceneError
@@ -298,6 +299,14 @@ class StepsOperator(SceneOperator):
         return {"CANCELLED"}
 
 
+def after_recording(scene_name, steps):
+    """Steps of an operator; first Undo is given what the user has changed since the bake before (``record_steps``)."""
+    with contextlib.closing(steps):
+        for _ in since_bake.record_steps(scene_name):
+            yield BakeProgress("export", 0, 0, "Reading the scene")
+        return (yield from steps)
+
+
 class BakeOperator(StepsOperator):
     """What operators that bake share; they give ``_work``."""
 
@@ -314,9 +323,9 @@ class BakeOperator(StepsOperator):
     _hint = "ESC stops and keeps the frames so far"
 
     def _begin(self, context, in_window=False):
-        since_bake.record(context.scene)
         checkpoints.tidy(context.scene)
         super()._begin(context, in_window)
+        self._steps = running["steps"] = after_recording(self._scene_name, self._steps)
 
     def _conclude(self, context, result):
         if result is None or not result.reports:

@@ -19,7 +19,7 @@ from . import fcurves
 
 # So many objects are looked at in a step: some hundredths of a second.
 A_STEP = 256
-# Whether ``settle`` has changed something since ``record``.
+# Whether ``settle`` has changed something since ``record_steps``.
 _unrecorded = False
 
 
@@ -60,14 +60,14 @@ def settle_steps(scene_name):
     return changed
 
 
-def record(scene):
+def record_steps(scene_name):
     """Settle a scene, and give Undo a step with what that has changed: undoing what comes next must leave it there.
 
-    The step that a user's move has made holds the bake's key from before. Blender evaluates animation anew where Undo
-    changes actions, so after undoing the next bake that key would put the body back.
+    A generator, as of ``settle_steps``. The step that a user's move has made holds the bake's key from before. Blender
+    evaluates animation anew where Undo changes actions, so after undoing the next bake that key would put the body back.
     """
     global _unrecorded
-    settle(scene)
+    yield from settle_steps(scene_name)
     if _unrecorded and bpy.ops.ed.undo_push.poll():
         bpy.ops.ed.undo_push(message="Start from New Place")
     _unrecorded = False
