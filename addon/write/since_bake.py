@@ -64,7 +64,8 @@ def record_steps(scene_name):
     """Settle a scene, and give Undo a step with what that has changed: undoing what comes next must leave it there.
 
     A generator, as of ``settle_steps``. The step that a user's move has made holds the bake's key from before. Blender
-    evaluates animation anew where Undo changes actions, so after undoing the next bake that key would put the body back.
+    evaluates animation anew where Undo changes actions, so after undoing the next bake that key would put the body
+    back.
     """
     global _unrecorded
     yield from settle_steps(scene_name)
