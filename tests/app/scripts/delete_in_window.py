@@ -1,0 +1,88 @@
+"""In a window: the bake of thousands of boxes is deleted; a picture of that, ESC meanwhile, and one undo.
+
+The picture goes to the folder after ``--``.
+"""
+
+import sys
+from pathlib import Path
+
+import bpy
+
+sys.path.insert(0, str(Path(__file__).parent))
+import tour
+from tour import in_view, nothing_runs, part_of_cairn, pause, picture_here, play, press, seen, until
+
+COUNT, FRAMES = 3000, 3
+# A deletion takes a second or two, of which none is to be missed [s].
+tour.INTERVAL = 0.02
+
+
+def make():
+    """Boxes in the air, in rows, over no floor: nothing touches."""
+    scene = bpy.context.scene
+    mesh = bpy.data.objects["Cube"].data
+    bpy.data.objects.remove(bpy.data.objects["Cube"])
+    bpy.ops.rigidbody.world_add()
+    world = scene.rigidbody_world
+    world.collection = bpy.data.collections.new("RigidBodyWorld")
+    world.point_cache.frame_end = FRAMES
+    for index in range(COUNT):
+        box = bpy.data.objects.new(f"Box{index}", mesh)
+        box.location = (5.0 * (index % 60), 5.0 * (index // 60), 5.0)
+        box.display_type = "BOUNDS"  # quick to draw
+        scene.collection.objects.link(box)
+        world.collection.objects.link(box)
+        box.rigid_body.collision_shape = "BOX"
+    tour.area("VIEW_3D").spaces.active.show_region_ui = True
+
+
+def bake():
+    with in_view():
+        assert bpy.ops.cairn.bake("INVOKE_DEFAULT") == {"RUNNING_MODAL"}
+
+
+def facts():
+    scene = bpy.context.scene
+    return {
+        "baked": scene.cairn.is_baked,
+        "world": scene.rigidbody_world.enabled,
+        "carrying": sum(ob.cairn.is_baked for ob in scene.objects),
+        "actions": len(bpy.data.actions),
+    }
+
+
+def note(name):
+    def step():
+        seen[name] = facts()
+
+    return step
+
+
+def delete():
+    seen["progress"].clear()
+    with in_view():
+        seen["started"] = list(bpy.ops.cairn.delete_bake("INVOKE_DEFAULT", True))
+
+
+def is_in_its_middle():
+    assert not nothing_runs(), "the deletion has ended before it was seen"
+    return seen["progress"][-1][0].startswith("Deleting the bake, object ") and seen["progress"][-1][1] > 0.3
+
+
+def look():
+    seen["middle"] = facts()
+    seen["hint"] = part_of_cairn("operators").running["hint"]
+    with in_view():
+        seen["stop_can_be_pressed"] = bpy.ops.cairn.stop.poll()
+    press("ESC")
+
+
+def undo():
+    with in_view():
+        bpy.ops.ed.undo()
+
+
+steps = [make, pause(), tour.choose_tab, pause(), bake, until(nothing_runs), note("before")]
+steps += [delete, until(is_in_its_middle), picture_here("deleting")[1], look, until(nothing_runs), note("deleted")]
+steps += [undo, note("undone")]
+play(steps)
