@@ -120,7 +120,9 @@ class FrameAside:
         shown = view_layer_of(scene)
         present = set(shown.objects)
         # what is hidden is evaluated in the scene only where something else needs it
-        if not all(ob in present and ob.visible_get(view_layer=shown) for ob in objects) or not _own_handlers_alone():
+        with bpy.context.temp_override(area=None):  # a 3D view's own filters and its local view hide nothing there
+            visible = all(ob in present and ob.visible_get(view_layer=shown) for ob in objects)
+        if not visible or not _own_handlers_alone():
             return
         self._copy = _copied(scene, objects)
         try:

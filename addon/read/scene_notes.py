@@ -1,5 +1,6 @@
 """What Cairn ignores in a scene, or does differently from Blender: one note per object and reason."""
 
+import bpy
 import numpy as np
 
 from ...solver_core.diagnostics import boxes_overlap, overlaps_at_start
@@ -214,10 +215,14 @@ def _hidden_notes(scene, objects):
     # Blender searches a view layer for each name
     layers = [(layer, set(layer.objects)) for layer in scene.view_layers]
     present = set(scene.objects)
-    for ob in objects:
-        shown = any(ob in seen and ob.visible_get(view_layer=layer) for layer, seen in layers)
-        if not shown and ob in present:
-            yield Note("info", ob.name, "is hidden, or in a collection that is: it takes part, as in Blender")
+    with bpy.context.temp_override(area=None):  # else a 3D view's own filters and its local view count, too
+        hidden = [
+            ob
+            for ob in objects
+            if ob in present and not any(ob in seen and ob.visible_get(view_layer=layer) for layer, seen in layers)
+        ]
+    for ob in hidden:
+        yield Note("info", ob.name, "is hidden, or in a collection that is: it takes part, as in Blender")
 
 
 def _instance_notes(scene):

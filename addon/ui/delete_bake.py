@@ -76,7 +76,7 @@ def deletion(scene_name):
             except StopIteration as end:
                 return end.value
             share = done / total if total else 0.0
-            yield BakeProgress("delete", done, total, f"Deleting the bake, object {done:,} of {total:,}", share)
+            yield BakeProgress("delete", done, total, f"Deleting the bake, {done:,} of {total:,}", share)
 
 
 def register():

@@ -54,9 +54,10 @@ def settle_steps(scene_name):
             scene = bpy.data.scenes[scene_name]
         objects = {obj.name: obj for obj in earlier.baked_objects(scene)}
         view = _View(scene)
-        for name in names[start : start + A_STEP]:
-            if name in objects and _take_over_start(view, objects[name]):
-                changed = _unrecorded = True
+        with bpy.context.temp_override(area=None):  # a 3D view's own filters and its local view hide nothing here
+            for name in names[start : start + A_STEP]:
+                if name in objects and _take_over_start(view, objects[name]):
+                    changed = _unrecorded = True
     return changed
 
 
@@ -77,9 +78,10 @@ def record_steps(scene_name):
 def needs_settling(scene):
     """Whether ``settle`` would do anything; changes nothing."""
     view = _View(scene)
-    return bool(_copies(scene)) or any(
-        _new_start(view, obj, earlier.Kept.read(obj)) for obj in earlier.baked_objects(scene)
-    )
+    with bpy.context.temp_override(area=None):
+        return bool(_copies(scene)) or any(
+            _new_start(view, obj, earlier.Kept.read(obj)) for obj in earlier.baked_objects(scene)
+        )
 
 
 # Copies
