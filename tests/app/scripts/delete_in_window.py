@@ -15,10 +15,7 @@ from tour import in_view, nothing_runs, part_of_cairn, pause, picture_here, play
 COUNT, FRAMES = 2000, 3
 # A deletion takes a second or two, of which none is to be missed [s].
 tour.INTERVAL = 0.02
-
-
-def hide_splash():
-    bpy.context.preferences.view.show_splash = False
+bpy.context.preferences.view.show_splash = False
 
 
 def make():
@@ -66,23 +63,22 @@ def note(name):
 
 
 def delete():
-    seen["progress"].clear()
     with in_view():
         seen["started"] = list(bpy.ops.cairn.delete_bake("INVOKE_DEFAULT", True))
 
 
-def is_in_its_middle():
-    assert not nothing_runs(), "the deletion has ended before it was seen"
-    return seen["progress"][-1][0].startswith("Deleting the bake, ") and seen["progress"][-1][1] > 0.0
-
-
-def look():
-    seen["middle"] = facts()
-    seen["hint"] = part_of_cairn("operators").running["hint"]
+def is_seen_in_its_middle():
+    """Look at once: the next tick may be its last."""
+    running = part_of_cairn("operators").running
+    assert running is not None, "the deletion has ended before it was seen"
+    if not running["text"].startswith("Deleting the bake, ") or not 0.0 < running["factor"] < 1.0:
+        return False
+    seen["middle"], seen["hint"] = facts(), running["hint"]
     with in_view():
         seen["stop_can_be_pressed"] = bpy.ops.cairn.stop.poll()
     picture_here("deleting")[1]()
     press("ESC")
+    return True
 
 
 def undo():
@@ -90,7 +86,7 @@ def undo():
         bpy.ops.ed.undo()
 
 
-steps = [hide_splash, make, pause(), tour.choose_tab, pause(), bake, until(nothing_runs), note("before")]
-steps += [delete, until(is_in_its_middle), look, until(nothing_runs), note("deleted")]
+steps = [make, pause(), tour.choose_tab, pause(), bake, until(nothing_runs), note("before")]
+steps += [delete, until(is_seen_in_its_middle), until(nothing_runs), note("deleted")]
 steps += [undo, note("undone")]
 play(steps)
