@@ -145,6 +145,17 @@ def test_a_deletion_of_thousands_is_seen_and_goes_on_to_its_end(blender, tmp_pat
     assert seen["undone"] == seen["before"]
 
 
+def test_the_arrow_of_initial_motion_is_pulled_and_undone_in_one_step(blender, tmp_path):
+    """Its tip follows the mouse, across the view; one undo takes the whole pull back."""
+    pictures = Path(os.environ.get("CAIRN_PICTURES") or tmp_path)
+    seen = blender.script("start_arrow.py", pictures, window=True, window_words=["--enable-event-simulate"])
+    assert seen["before"] == [4.0, 0.0, 8.0]
+    # pressed a pixel beside it, and pulled 80 to the right and 64 up from where it was
+    assert seen["tip_pulled"] == pytest.approx([seen["tip"][0] + 79, seen["tip"][1] + 63], abs=3)
+    assert seen["let_go"] == seen["pulled"]
+    assert seen["undone"] == seen["before"]
+
+
 def test_a_window_is_drawn_for_what_changes_alone(blender, scene):
     """At rest never, though Cairn looks at the scene; and not for each frame that is read of a keyed body."""
     seen = blender.script("quiet_window.py", blend=scene, window=True)
