@@ -10,6 +10,7 @@ from . import cli
 from .ui import (
     add_menu,
     continue_bake,
+    delete_bake,
     initial_motion,
     navigation,
     operators,
@@ -27,6 +28,7 @@ _MODULES = (
     preferences,
     presets,
     operators,
+    delete_bake,
     continue_bake,
     navigation,
     panels,

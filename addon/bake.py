@@ -1,14 +1,14 @@
 """One bake, as a generator of steps: export, compile, sample what is animated, simulate, write.
 
 The operator runs it a slice of time per tick, the command line from beginning to end. Between two steps it holds names
-and arrays, never references to Blender's data, and the scene is as the user left it: only within a step are frames
-evaluated and an earlier bake set aside, so an autosave in between saves a sound file.
+and arrays, never references to Blender's data, and until keys are attached the scene is as the user left it: only
+within a step are frames evaluated and an earlier bake set aside, so an autosave in between saves a sound file.
 """
 
 import contextlib
-import itertools
 import json
 import time
+from collections import deque
 from collections.abc import Callable, Generator
 from typing import TYPE_CHECKING, Any
 
@@ -22,9 +22,8 @@ from .bake_result import BakeResult
 from .beside import LONG_FRAME, MANY, Beside
 from .checkpoints.identity import identity_of
 from .checkpoints.running import BakeCheckpoints, CheckpointPlan
-from .joint_report import break_notes, breaks_of
+from .late_notes import add_late_notes
 from .preparation import Preparation, decomposition_progress
-from .pressed_notes import pressed_notes
 from .read import lead_in
 from .read.aside import Aside
 from .read.exported_scene import FrameSample, SceneExport
@@ -34,12 +33,12 @@ from .read.frame_samples import sample_frame
 from .read.jumps import note_jumps
 from .read.let_go import note_let_go
 from .read.notes import Note
-from .read.scene_check import export_for_bake
-from .read.scene_digest import baked_digest, packed
+from .read.scene_check import export_for_bake, export_for_bake_steps, is_free_of_bakes
+from .read.scene_digest import baked_digest, packed, scene_digest_steps
 from .read.scene_notes import starting_overlaps
 from .read.smooth_motion import FRAMES_AHEAD, MotionWindow
 from .settings import BakeSettings
-from .write import blender_world, earlier_animation, keyframes, since_bake, spin
+from .write import attach, blender_world, earlier_animation, keyframes, spin
 
 if TYPE_CHECKING:  # they load Numba
     from ..solver_core import Simulation, Trajectory
@@ -119,9 +118,11 @@ def bake_frames(
     """
     bake = _Bake(scene.name, settings, checkpoints, beside)
     yield BakeProgress("export", 0, 0, "Reading the scene")
-    bake.read_scene()
+    yield from bake.settle()
+    yield from bake.read_scene()
     yield from bake.decompose()
     with bake.evaluating_aside(), contextlib.closing(bake.beside):
+        bake.digest = yield from bake.reading(scene_digest_steps(bake.scene_name))
         yield from bake.compile()
         bake.note_overlaps()
         yield from bake.simulate()
@@ -129,16 +130,16 @@ def bake_frames(
         return bake.result()
     if keeps_earlier and bake.lacks_frames():
         return bake.result(kept_earlier=True)
-    bake.note_breaks()
-    bake.note_pressed()
-    bake.note_fast()
+    add_late_notes(bake.export, bake.trajectory, bake.turns)
     return (yield from bake.write())
 
 
 def reading_error(scene: bpy.types.Scene, settings: BakeSettings) -> SceneError | None:
     """Why a bake would refuse the scene, found by reading it; None if it would not. The scene is as it was."""
     try:
-        _Bake(scene.name, settings).read_scene()
+        bake = _Bake(scene.name, settings)
+        deque(bake.settle(), maxlen=0)
+        deque(bake.read_scene(), maxlen=0)
     except SceneError as error:
         return error
     return None
@@ -149,6 +150,7 @@ class _Bake:
 
     # From ``read_scene`` on, and from ``simulate`` on.
     export: SceneExport
+    digest: dict[str, Any]
     options: dict[str, Any]
     trajectory: "Trajectory"
     forecast: Forecast
@@ -213,16 +215,26 @@ class _Bake:
         finally:
             self.seconds[stage] += time.perf_counter() - start
 
+    def settle(self):
+        """Take over what the user has changed since an earlier bake."""
+        yield from self.reading(attach.keep_steps(self.scene_name))
+
     def read_scene(self):
-        """Export the scene as it is without an earlier bake."""
+        """Export the scene as it is without an earlier bake.
+
+        In one step where there is one, which is set aside meanwhile, and where nobody waits for a window.
+        """
         scene = self.scene
-        since_bake.settle(scene)
-        with self._timed("export"), blender_world.guarded(scene), earlier_animation.earlier_animation(scene):
-            self.export = export_for_bake(scene, self.settings)
-            self.lead_in_names = lead_in.objects_to_sample(scene, self.export)
+        if self.beside.wanted and is_free_of_bakes(scene):
+            self.export = yield from self.reading(export_for_bake_steps(scene, self.settings))
+            self.lead_in_names = lead_in.objects_to_sample(self.scene, self.export)
+        else:
+            with self._timed("export"), blender_world.guarded(scene), earlier_animation.earlier_animation(scene):
+                self.export = export_for_bake(scene, self.settings)
+                self.lead_in_names = lead_in.objects_to_sample(scene, self.export)
+            if earlier_animation.baked_objects(scene):
+                attach.refresh(scene)
         self.options = self.settings.options(self.export.frame_rate)
-        if earlier_animation.baked_objects(scene):
-            keyframes.refresh(scene)
 
     def decompose(self):
         """Make convex parts of concave meshes that are new; then read the scene with them."""
@@ -233,29 +245,25 @@ class _Bake:
         trouble = yield from decomposition_progress(pending, bar, lambda: self._timed("decompose"))
         self.bar_filled = bar[1]
         yield BakeProgress("export", 0, 0, "Reading the scene", self.bar_filled)
-        self.read_scene()
+        yield from self.read_scene()
         if trouble is not None:
             text = f"convex parts were made within Blender, which was frozen meanwhile: {trouble}"
             self.export.notes.append(Note("info", None, text))
 
+    def reading(self, steps):
+        """Go through steps of reading the scene; returns what they do."""
+        with contextlib.closing(steps):
+            while True:
+                with self._timed("export"):
+                    try:
+                        next(steps)
+                    except StopIteration as end:
+                        return end.value
+                yield BakeProgress("export", 0, 0, "Reading the scene", self.bar_filled)
+
     def note_overlaps(self):
         """Add what overlaps at the start to the notes; needs compiled kernels."""
-        self.export.notes.extend(starting_overlaps(self.export.model, self.export.surfaces))
-
-    def note_breaks(self):
-        """Add which joints broke to the notes, before all else: it is what happened, and the rest was known before."""
-        self.export.notes[:0] = break_notes(breaks_of(self.export, self.trajectory))
-
-    def note_pressed(self):
-        """Add what is pressed into something keyed, likewise."""
-        self.export.notes[:0] = pressed_notes(self.export, self.trajectory)
-
-    def note_fast(self):
-        """Add who turns faster than keys can show."""
-        every = itertools.chain.from_iterable(turns.items() for turns in self.turns.values())
-        names = [body.object_name for body in self.export.bodies]
-        for body in sorted({body for body, turn in every if spin.is_too_fast(turn)}):
-            self.export.notes.append(Note("warning", names[body], spin.TOO_FAST))
+        self.export.notes.extend(starting_overlaps(self.export.model, self.export.surfaces, is_compiled=True))
 
     def compile(self):
         """Load Numba and the kernels; those that are in no cache yet are compiled."""
@@ -300,7 +308,7 @@ class _Bake:
         first, end = self.export.frame_start, self.export.frame_end
         last = self.checkpoints.last_frame(end)
         # without checkpoints nobody asks whose they are
-        identity = identity_of(self.scene, self.export, self.options) if self.checkpoints.plan else {}
+        identity = identity_of(self.scene, self.export, self.options, self.digest) if self.checkpoints.plan else {}
         self.trajectory = self.checkpoints.begin(simulation, identity, end - first)
         begin = first + 1 + self.trajectory.frame_count
         self.kept = (first, begin - 1) if begin > first + 1 else None
@@ -538,17 +546,16 @@ class _Bake:
                     break
             self.forecast.note("write", done - written)
             written = done
-            text = f"Writing keyframes, object {done:,} of {total:,}"
             with contextlib.suppress(BakeStopped):  # the frames are there, and are to be kept
+                text = f"Writing keyframes, object {done:,} of {total:,}"
                 yield self._progress("write", text, counted=(done, total))
         # one result for both: it says how long the bake took until now
         result = self.result()
         self._store_facts(result)
         self.checkpoints.accept()
-        if replaced:
+        for _ in attach.remove_steps(replaced):
             with contextlib.suppress(BakeStopped):  # all is there
                 yield self._progress("write", "Removing the bake before", counted=(written, written))
-            keyframes.remove_replaced(replaced)
         return result
 
     def _store_facts(self, result):
@@ -557,7 +564,7 @@ class _Bake:
         facts.summary = result.summary
         facts.has_warnings = self.error is not None or any(note.level == "warning" for note in self.export.notes)
         facts.fingerprint = self.export.fingerprint
-        facts.ingredients = packed(baked_digest(self.scene))
+        facts.ingredients = packed(baked_digest(self.digest, self.scene))
         facts.version = __version__
         facts.bake_id = self.checkpoints.bake
         facts.checkpoint_folder = str(self.checkpoints.plan.folder) if self.checkpoints.plan else ""

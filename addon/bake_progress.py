@@ -43,7 +43,7 @@ class BakeProgress:
 
     Attributes
     ----------
-    stage : {"export", "decompose", "compile", "animation", "simulate", "write"}
+    stage : {"export", "decompose", "compile", "animation", "simulate", "write", "delete"}
     done, total : int
         Of this stage, and of the simulation while animation is read for it; 0 where nothing can be counted.
     text : str

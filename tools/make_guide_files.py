@@ -16,6 +16,9 @@ ROOT = Path(__file__).resolve().parents[1]
 GUIDE = ROOT / "docs" / "guide"
 FILES_FOLDER = ROOT / "docs" / "files"
 SIZE = 320, 240  # of one frame of a picture [pixels]
+# Of bodies by how their names begin, of the others, and of the sky.
+COLORS = {"Floor": (0.55, 0.57, 0.6), "Ball": (0.85, 0.3, 0.1)}
+COLOR, SKY = (0.75, 0.65, 0.45), (0.72, 0.76, 0.82)
 
 
 def new_file(end):
@@ -69,6 +72,17 @@ def carry(ob, places):
     for curve in strip.channelbag(data.action_slot).fcurves:
         for point in curve.keyframe_points:
             point.interpolation = "LINEAR"
+
+
+def begin():
+    """A ball that begins with a velocity and a spin, and bricks that begin with velocities that differ."""
+    scene = new_file(48)
+    thrown = body(ball((-1.8, 0, 0.6), 0.3), "Ball", mass=2.0, shape="SPHERE")
+    thrown.cairn.start_velocity, thrown.cairn.start_spin = (5.0, 0.0, 4.0), (0.0, 12.0, 0.0)
+    for index in range(6):
+        brick = body(cube((2.0, 0.5 * index - 1.25, 0.2), (0.3, 0.3, 0.4)), f"Brick.{index}")
+        brick.cairn.start_velocity, brick.cairn.start_random = (0.0, 0.0, 5.0), 0.3
+    return scene
 
 
 def throw(end=48):
@@ -134,6 +148,7 @@ def join(first, second):
 
 # Frames that the pictures show; those without are shown by another picture.
 FILES = {
+    "begin": (begin, (1, 7, 14, 24)),
     "throw": (throw, (1, 5, 12, 30)),
     "hold": (hold, (1, 8, 14, 30)),
     "glued": (glued, (1, 10, 14, 30)),
@@ -173,7 +188,17 @@ def add_camera_and_light(scene):
     for ob in (camera, light):
         scene.collection.objects.link(ob)
     scene.camera = camera
+    scene.world = bpy.data.worlds.new("Sky")
+    scene.world.color = SKY
+    for ob in scene.rigidbody_world.collection.objects:
+        name = next(name for name in (*COLORS, "") if ob.name.startswith(name))
+        material = bpy.data.materials.new(name or "Body")
+        material.diffuse_color = (*COLORS.get(name, COLOR), 1.0)
+        ob.data = ob.data.copy()
+        ob.data.materials.append(material)
     scene.render.engine = "BLENDER_WORKBENCH"
+    shading = scene.display.shading
+    shading.show_shadows, shading.show_cavity = True, True
 
 
 def main() -> int:

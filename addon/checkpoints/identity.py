@@ -5,7 +5,7 @@ from typing import Any
 
 from ... import __version__
 from ..read.exported_scene import SceneExport
-from ..read.scene_digest import changes, scene_digest
+from ..read.scene_digest import changes
 
 FORMAT = 3
 # The number of threads does not change a motion.
@@ -13,7 +13,7 @@ _FREE_OPTIONS = {"threads"}
 _NAMED = 3
 
 
-def identity_of(scene, export: SceneExport, options: dict[str, Any]) -> dict[str, Any]:
+def identity_of(scene, export: SceneExport, options: dict[str, Any], digest: dict) -> dict[str, Any]:
     """What has to be the same when a bake goes on, and names and numbers to say what is not.
 
     Parameters
@@ -23,6 +23,8 @@ def identity_of(scene, export: SceneExport, options: dict[str, Any]) -> dict[str
         Of that scene.
     options : dict
         Keyword arguments of ``SimulationOptions``.
+    digest : dict
+        Of ``scene_digest``, of that scene.
     """
     import numba
 
@@ -42,7 +44,7 @@ def identity_of(scene, export: SceneExport, options: dict[str, Any]) -> dict[str
         "bodies": list(export.model.names),
         "joints": [joint.object_name for joint in export.joints],
         "fingerprint": export.fingerprint,
-        "digest": scene_digest(scene),
+        "digest": digest,
     }
 
 

@@ -13,10 +13,10 @@ from collections.abc import Iterator
 
 import bpy
 
-from ..write import blender_world, keyframes
+from ..write import attach, blender_world
 from ..write import earlier_animation as earlier
 from .exported_scene import SceneExport
-from .frame_samples import find_object, is_sampled, simulation_paused
+from .frame_samples import find_object, is_sampled, simulation_paused, view_layer_of
 
 _NAME = "Cairn reads animation"
 # Modifiers that go on from the frame that was evaluated before, or from a cache of such frames.
@@ -42,9 +42,7 @@ class Aside:
         names = [*_names_read(export), *lead_in_names]
         self._copy: str | None = None
         self._baked = False
-        # Other add-ons' handlers may move things, and ask for the scene that the window shows.
-        handlers = [*bpy.app.handlers.frame_change_pre, *bpy.app.handlers.frame_change_post]
-        if all(map(blender_world.is_own_handler, handlers)):
+        if _own_handlers_alone():
             self._open(scene, list(dict.fromkeys(names)))
 
     def __enter__(self) -> "Aside":
@@ -66,10 +64,7 @@ class Aside:
     def close(self) -> None:
         """Remove the copy."""
         name, self._copy = self._copy, None
-        copy = bpy.data.scenes.get(name) if name is not None else None
-        # another file may have been opened, which has none of ours
-        if copy is not None and copy.is_runtime_data:
-            bpy.data.scenes.remove(copy)
+        _remove(name)
 
     @contextlib.contextmanager
     def frames(self, scene: bpy.types.Scene) -> "Iterator[bpy.types.Scene]":
@@ -84,7 +79,7 @@ class Aside:
                 with simulation_paused(scene):
                     yield scene
         if earlier.baked_objects(scene):
-            keyframes.refresh(scene)
+            attach.refresh(scene)
 
     def _open(self, scene, names):
         objects = [find_object(scene, name) for name in names]
@@ -100,9 +95,87 @@ class Aside:
             self.close()
             raise
         if self._baked and earlier.baked_objects(scene):
-            keyframes.refresh(scene)
+            attach.refresh(scene)
         if not fits:
             self.close()
+
+
+class FrameAside:
+    """A copy of a scene that shows one frame of some objects for as long as it takes to read them; use it as a context.
+
+    It is open where it shows what the scene itself would, and nothing of it carries a bake; not without objects.
+
+    Parameters
+    ----------
+    scene : bpy.types.Scene
+    objects : sequence of bpy.types.Object
+    frame : int
+    """
+
+    def __init__(self, scene: bpy.types.Scene, objects: list[bpy.types.Object], frame: int):
+        self._copy: str | None = None
+        self._of = scene.name, scene.session_uid
+        if not objects:
+            return
+        shown = view_layer_of(scene)
+        present = set(shown.objects)
+        # what is hidden is evaluated in the scene only where something else needs it
+        with bpy.context.temp_override(area=None):  # a 3D view's own filters and its local view hide nothing there
+            visible = all(ob in present and ob.visible_get(view_layer=shown) for ob in objects)
+        if not visible or not _own_handlers_alone():
+            return
+        self._copy = _copied(scene, objects)
+        try:
+            fits = not _holds_bake(self.scene, frame) and _shows_the_same(self.scene, objects, frame)
+        except BaseException:
+            self.close()
+            raise
+        if not fits:
+            self.close()
+
+    def __enter__(self) -> "FrameAside":
+        return self
+
+    def __exit__(self, *_) -> None:
+        self.close()
+
+    @property
+    def is_open(self) -> bool:
+        return self._copy is not None
+
+    @property
+    def scene(self) -> bpy.types.Scene:
+        """The copy."""
+        return bpy.data.scenes[self._copy]
+
+    def is_there(self) -> bool:
+        """Whether the copy and its scene still are: a script may remove anything between two steps."""
+        scene = bpy.data.scenes.get(self._of[0])
+        of_scene = scene is not None and scene.session_uid == self._of[1] and scene.rigidbody_world is not None
+        return of_scene and _own_scene(self._copy) is not None
+
+    def close(self) -> None:
+        """Remove the copy."""
+        name, self._copy = self._copy, None
+        _remove(name)
+
+
+def _own_handlers_alone() -> bool:
+    """Whether no other add-on's handler is told of frames: it may move things, and ask for what the window shows."""
+    handlers = [*bpy.app.handlers.frame_change_pre, *bpy.app.handlers.frame_change_post]
+    return all(map(blender_world.is_own_handler, handlers))
+
+
+def _own_scene(name):
+    """The copy of a name, or None: another file may have been opened, which has none of ours."""
+    copy = bpy.data.scenes.get(name) if name is not None else None
+    return copy if copy is not None and copy.is_runtime_data else None
+
+
+def _remove(name):
+    copy = _own_scene(name)
+    if copy is not None:
+        bpy.data.scenes.remove(copy)
 
 
 def _names_read(export):

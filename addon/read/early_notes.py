@@ -49,7 +49,7 @@ def _all_notes(scene):
     yield from _body_notes(whole, frames)
     if settings.start is None:
         yield from range_notes(scene, frames)
-    yield from _joint_notes(scene, world, whole, parts)
+    yield from _joint_notes(scene, whole, parts)
 
 
 def nothing_to_bake(scene) -> str:
@@ -130,10 +130,9 @@ def _never_changes(ob, survey):
     return ob.rigid_body.collision_shape != "MESH" or not (survey.shape_may_change(ob) or scale_animated(ob))
 
 
-def _joint_notes(scene, world, whole, parts):
+def _joint_notes(scene, whole, parts):
     reader = JointReader(
         scene,
-        world,
         None,
         {ob.name_full: index for index, ob in enumerate(whole)},
         {ob.name_full: may_move(ob) for ob in whole},

@@ -145,6 +145,12 @@ def find_object(scene: bpy.types.Scene, name: str) -> bpy.types.Object | None:
     return collection.all_objects.get(name) if collection else found
 
 
+def find_objects(scene: bpy.types.Scene, names: list[str]) -> dict[str, bpy.types.Object | None]:
+    """The same of many, by name: Blender's own search for a name goes through all objects each time."""
+    local = {ob.name: ob for ob in bpy.data.objects if ob.library is None}
+    return {name: local[name] if name in local else find_object(scene, name) for name in names}
+
+
 def evaluate_frame(scene: bpy.types.Scene, frame: int) -> bpy.types.Depsgraph:
     """Evaluate a frame and return the depsgraph; needed once even at the current frame of a file just opened."""
     scene.frame_set(frame)

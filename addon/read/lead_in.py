@@ -9,7 +9,7 @@ import numpy as np
 from ..write import earlier_animation as earlier
 from ..write import fcurves
 from ..write.keyframes import LeadIn
-from .frame_samples import find_object, sample_frame, view_layer_of
+from .frame_samples import find_object, find_objects, sample_frame, view_layer_of
 
 
 def needs_sampling(obj):
@@ -32,11 +32,9 @@ def needs_sampling(obj):
 
 def objects_to_sample(scene, export):
     """Names of the bodies whose motion before the bake has to be sampled."""
-    return [
-        body.object_name
-        for body in export.bodies
-        if body.moves and needs_sampling(find_object(scene, body.object_name))
-    ]
+    names = [body.object_name for body in export.bodies if body.moves]
+    found = find_objects(scene, names)
+    return [name for name in names if needs_sampling(found[name])]
 
 
 def sample(scene, export, object_names, frame, shown=None):

@@ -2,15 +2,18 @@
 
 import contextlib
 
+import bpy
+
 from ...solver_core.diagnostics import boxes_overlap
 from .. import runtime
+from ..bake_progress import BakeProgress
 from ..joint_kinds import joint_counts
 from ..preparation import Preparation
-from ..write import blender_world, earlier_animation, keyframes, since_bake
+from ..write import attach, blender_world, earlier_animation, since_bake
 from .early_notes import nothing_to_bake
 from .faults import Faults, SceneError
 from .notes import note_dictionary
-from .scene_export import export_scene
+from .scene_export import export_scene, export_steps
 from .scene_notes import NO_OVERLAPS, starting_overlaps
 
 
@@ -34,23 +37,40 @@ def export_for_bake(scene, settings, *, for_bake=True):
     SceneError
         All that a bake refuses, of the settings and of the scene.
     """
+    range_of_frames = {"frame_start": settings.start, "frame_end": settings.end}
+    faults, export = _faults_of(settings), None
+    with faults.caught():
+        export = export_scene(scene, **range_of_frames, decompose=False, for_bake=for_bake)
+    faults.raise_any()
+    return export
+
+
+def export_for_bake_steps(scene, settings, *, for_bake=True):
+    """The same of a scene without a bake (``is_free_of_bakes``), as a generator: some objects a step."""
+    faults, export = _faults_of(settings), None
+    with faults.caught():
+        export = yield from export_steps(scene, frame_start=settings.start, frame_end=settings.end, for_bake=for_bake)
+    faults.raise_any()
+    return export
+
+
+def _faults_of(settings):
     faults, mismatch = Faults(), settings.mismatch()
     if mismatch:
         faults.add(SceneError(None, mismatch))
-    export = None
-    with faults.caught():
-        export = export_scene(
-            scene, frame_start=settings.start, frame_end=settings.end, decompose=False, for_bake=for_bake
-        )
-    faults.raise_any()
-    return export
+    return faults
+
+
+def is_free_of_bakes(scene):
+    """Whether nothing has to be set aside to read a scene as it is without a bake."""
+    return not scene.cairn.is_baked and not earlier_animation.baked_objects(scene)
 
 
 def check_scene(scene, settings, find_overlaps):
     """Check a scene, as a generator of BakeProgress whose return value is a report: notes and totals of bodies.
 
-    Only the search for overlaps takes steps: what it needs is compiled as for a bake (``runtime.compile_contacts``).
-    Closing the generator ends that.
+    Reading takes steps, as for a bake, and so does the search for overlaps: what it needs is compiled as for a bake
+    (``runtime.compile_contacts``). Closing the generator ends that.
 
     Parameters
     ----------
@@ -59,14 +79,21 @@ def check_scene(scene, settings, find_overlaps):
     find_overlaps : bool
         Also look for bodies that overlap at the start.
     """
-    since_bake.settle(scene)
-    try:
-        with blender_world.guarded(scene), earlier_animation.earlier_animation(scene):
-            # a scene in which nothing moves yet can be looked at all the same
-            export = export_for_bake(scene, settings, for_bake=not nothing_to_bake(scene))
-    finally:
-        if earlier_animation.baked_objects(scene):
-            keyframes.refresh(scene)
+    scene_name = scene.name
+    yield from _told(since_bake.settle_steps(scene_name))
+    scene = bpy.data.scenes[scene_name]
+    # a scene in which nothing moves yet can be looked at all the same
+    for_bake = not nothing_to_bake(scene)
+    if is_free_of_bakes(scene):
+        with contextlib.closing(export_for_bake_steps(scene, settings, for_bake=for_bake)) as steps:
+            export = yield from _told(steps)
+    else:
+        try:
+            with blender_world.guarded(scene), earlier_animation.earlier_animation(scene):
+                export = export_for_bake(scene, settings, for_bake=for_bake)
+        finally:
+            if earlier_animation.baked_objects(scene):
+                attach.refresh(scene)
     overlaps, preparation = [], Preparation()
     if find_overlaps and boxes_overlap(export.model):
         # Numba may be missing: the search says so in a note.
@@ -86,3 +113,13 @@ def check_scene(scene, settings, find_overlaps):
         "joints": joint_counts(joint.kind for joint in export.joints),
     }
     return {"notes": notes, "totals": totals}
+
+
+def _told(steps):
+    """Steps of reading as BakeProgress; returns what they do."""
+    while True:
+        try:
+            next(steps)
+        except StopIteration as end:
+            return end.value
+        yield BakeProgress("export", 0, 0, "Reading the scene")

@@ -9,6 +9,9 @@ that carry, constrain, drive or deform one of them, and those that do the same t
 import base64
 import json
 import zlib
+from collections.abc import Iterator
+
+import bpy
 
 from ..settings import OPTION_NAMES, VARIANT_NAMES, BakeSettings
 from ..write import earlier_animation as earlier
@@ -34,6 +37,8 @@ _BODY_SETTINGS = {
 _SHAPE_SETTINGS = ("collision_shape", "mesh_source", "use_margin", "collision_margin")
 PART_SETTINGS = ("concavity", "maximal_parts", "repair_resolution")
 _WORDS_OF_OPTIONS = {"method": "solver", "friction": "friction model", "max_iterations": "iterations", "threads": None}
+# So many objects are read in a step: some hundredths of a second.
+A_STEP = 200
 # Phrases that name what has changed; the rest is counted.
 _NAMED = 3
 
@@ -47,22 +52,54 @@ def scene_digest(scene) -> dict:
         {"scene": {word: number}, "movers", "bodies" and "joints": {name: {word: number}}}. Where a value names objects,
         it is a list of its number and these names, so that a new name is no change.
     """
-    bodies, joints = bodies_and_joints(scene)
+    steps = scene_digest_steps(scene.name)
+    while True:
+        try:
+            next(steps)
+        except StopIteration as end:
+            return end.value
+
+
+def scene_digest_steps(scene_name: str) -> Iterator[None]:
+    """The same as a generator, ``A_STEP`` objects at a time, which returns the digest; between steps it holds names."""
     known: dict = {}
-    named = {ob.name_full for ob in (*bodies, *joints)}
-    movers: dict = {}
-    waiting = [*bodies, *joints]
+    digest: dict = {"scene": scene_numbers(bpy.data.scenes[scene_name]), "movers": {}, "bodies": {}, "joints": {}}
+    names = [[ob.name_full for ob in group] for group in bodies_and_joints(bpy.data.scenes[scene_name])]
+    named = {*names[0], *names[1]}
+    waiting: list[str] = []  # movers, which may have others
+    seen = set(named)
+
+    def note_movers(ob):
+        for mover in movers_of(ob):
+            if mover.name_full not in seen:
+                seen.add(mover.name_full)
+                waiting.append(mover.name_full)
+
+    readers = ("bodies", "rigid_body", body_numbers), ("joints", "rigid_body_constraint", joint_numbers)
+    for group_names, (group, kind, numbers_of) in zip(names, readers, strict=True):
+        for first in range(0, len(group_names), A_STEP):
+            objects = _by_full_name(bpy.data.objects)
+            for name in group_names[first : first + A_STEP]:
+                ob = objects.get(name)
+                if ob is not None and getattr(ob, kind) is not None:  # else a script has removed it meanwhile
+                    digest[group][ob.name] = numbers_of(ob, known)
+                    note_movers(ob)
+            yield
     while waiting:
-        for mover in movers_of(waiting.pop()):
-            if mover.name_full not in named and mover.name not in movers:
-                movers[mover.name] = mover
-                waiting.append(mover)
-    return {
-        "scene": scene_numbers(scene),
-        "movers": {name: mover_numbers(mover, known) for name, mover in sorted(movers.items())},
-        "bodies": {ob.name: body_numbers(ob, known) for ob in bodies},
-        "joints": {ob.name: joint_numbers(ob, known) for ob in joints},
-    }
+        objects = _by_full_name(bpy.data.objects)
+        for _ in range(min(A_STEP, len(waiting))):
+            ob = objects.get(waiting.pop())
+            if ob is not None and ob.name not in digest["movers"]:
+                digest["movers"][ob.name] = mover_numbers(ob, known)
+                note_movers(ob)
+        yield
+    digest["movers"] = dict(sorted(digest["movers"].items()))
+    return digest
+
+
+def _by_full_name(objects):
+    """Blender's own search for a name goes through all objects each time."""
+    return {ob.name_full: ob for ob in objects}
 
 
 def bodies_and_joints(scene) -> tuple[list, list]:
@@ -84,9 +121,9 @@ def unpacked(text) -> dict:
     return json.loads(zlib.decompress(base64.b85decode(text)))
 
 
-def baked_digest(scene) -> dict:
+def baked_digest(digest, scene) -> dict:
     """The digest of a scene that has just been baked, with the names of what the bake has keyed."""
-    return {**scene_digest(scene), "keyed": [ob.name for ob in earlier.baked_objects(scene)]}
+    return {**digest, "keyed": [ob.name for ob in earlier.baked_objects(scene)]}
 
 
 def without_keys(before, scene) -> list[str]:

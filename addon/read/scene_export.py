@@ -10,6 +10,7 @@ turned round, as Blender does, so that a proper rotation remains. Scale and mirr
 """
 
 import hashlib
+from collections.abc import Generator
 from dataclasses import dataclass, field, replace
 
 import bpy
@@ -18,7 +19,9 @@ import numpy as np
 from ...solver_core.geometry import rotations
 from ...solver_core.model.builder import ModelBuilder, ModelError
 from ...solver_core.model.model import BodyKind
+from ..write import blender_world
 from . import body_warnings
+from .aside import FrameAside
 from .concave_shapes import ConcaveReader
 from .exported_scene import ExportedBody, FrameSample, SceneExport
 from .fast_turns import angles_of, keyed_turns
@@ -57,6 +60,9 @@ from .start_motion import give_start_motion, has_start_motion
 from .surfaces import StartSurfaces
 from .writable import check_editable
 
+# So many objects are read in a step: some hundredths of a second.
+A_STEP = 64
+
 
 def export_scene(
     scene: bpy.types.Scene,
@@ -87,14 +93,67 @@ def export_scene(
     SceneError
         All that is wrong, each with the object, the value and what to do. The scene is as it was.
     """
+    reader = _reader(scene, frame_start, frame_end, decompose, for_bake)
+    with simulation_paused(scene):
+        export = _result(reader.steps(scene))
+    if frame_start is None and frame_end is None:  # nobody has chosen a range
+        export.notes.extend(range_notes(scene, reader.frames))
+    return export
+
+
+def export_steps(
+    scene: bpy.types.Scene, *, frame_start: int | None, frame_end: int | None, for_bake: bool
+) -> Generator[None, None, SceneExport]:
+    """The same of a scene without a bake as a generator, some objects a step; new concave meshes stay pending.
+
+    Between two steps the scene is as it was, since the first frame is evaluated aside (``FrameAside``). Where that
+    cannot show it, all is read in one step.
+
+    Raises
+    ------
+    SceneError
+    """
+    reader = _reader(scene, frame_start, frame_end, False, for_bake)
+    objects = reader.objects_read()
+    # few are read in one step anyway
+    with FrameAside(scene, objects if len(objects) > A_STEP else [], reader.start) as aside:
+        if not aside.is_open:
+            with blender_world.guarded(scene):
+                return export_scene(
+                    scene, frame_start=frame_start, frame_end=frame_end, decompose=False, for_bake=for_bake
+                )
+        yield
+        steps = reader.steps(aside.scene)
+        while True:
+            try:
+                next(steps)
+            except StopIteration as end:
+                export = end.value
+                break
+            except ReferenceError as error:
+                raise SceneError(None, "an object was removed while the scene was read; bake again") from error
+            yield
+            if not aside.is_there():
+                raise SceneError(None, "the scene was changed while it was read; bake again")
+    if frame_start is None and frame_end is None:
+        export.notes.extend(range_notes(scene, reader.frames))
+    return export
+
+
+def _reader(scene, frame_start, frame_end, decompose, for_bake):
     faults = Faults()
     world = _rigid_body_world(scene)
     start, end = _frame_range(world, frame_start, frame_end, faults)
-    with simulation_paused(scene):
-        export = _SceneReader(scene, world, start, end, decompose, for_bake, faults).export()
-    if frame_start is None and frame_end is None:  # nobody has chosen a range
-        export.notes.extend(range_notes(scene, range(start, end + 1)))
-    return export
+    return _SceneReader(scene, start, end, decompose, for_bake, faults)
+
+
+def _result(steps):
+    """Go through a generator; what it returns."""
+    while True:
+        try:
+            next(steps)
+        except StopIteration as end:
+            return end.value
 
 
 def _rigid_body_world(scene):
@@ -127,7 +186,6 @@ class _SceneReader:
     """
 
     scene: object
-    world: object
     start: int
     end: int
     decompose: bool
@@ -135,17 +193,32 @@ class _SceneReader:
     faults: Faults
     survey: AnimationSurvey = field(default_factory=AnimationSurvey)
     notes: list = field(default_factory=list)
+    depsgraph: bpy.types.Depsgraph | None = None
+    index: dict = field(default_factory=dict)
+    moves: dict = field(default_factory=dict)
 
     @property
     def frames(self) -> range:
         return range(self.start, self.end + 1)
 
-    def export(self) -> SceneExport:
+    @property
+    def world(self):
+        return self.scene.rigidbody_world
+
+    def objects_read(self) -> list:
+        """What is evaluated, beside what it depends on: bodies, shapes of compounds, joints and ends of ropes."""
+        joints = self._joint_reader()
+        bodies = [ob for ob in self.world.collection.all_objects if ob.rigid_body is not None]
+        return list(dict.fromkeys([*bodies, *joints.objects(), *joints.rope_ends()]))
+
+    def steps(self, shown) -> Generator[None, None, SceneExport]:
+        """Read the scene, ``A_STEP`` objects at a time; ``shown`` is the one whose frames are set."""
         objects = self._collect_objects()
         let_go: dict = {}
         with self.faults.caught():
-            let_go = find_let_go(self.scene, objects, self.frames, AnimationSurvey())
-        self.depsgraph = evaluate_frame(self.scene, self.start)
+            let_go = find_let_go(shown, objects, self.frames, AnimationSurvey())
+        self.depsgraph = evaluate_frame(shown, self.start)
+        yield
         self.surfaces = StartSurfaces()
         self.shapes = ShapeReader(self.depsgraph, ConcaveReader(waits=self.decompose))
         self.moves = {ob.name_full: self._moves(ob) for ob in objects}
@@ -157,25 +230,38 @@ class _SceneReader:
         with self.faults.caught():
             gravity = gravity_of(scene, scene.rigidbody_world)
         builder, bodies = ModelBuilder(gravity=gravity), []
-        for start in zip(objects, *self._start_poses(objects), strict=True):
+        starts = self._start_poses(objects)
+        for row, start in enumerate(zip(objects, *starts, strict=True)):
+            if row % A_STEP == 0:
+                yield
             with self.faults.caught():
                 bodies.append(self._add_body(builder, *start))
+        yield
         self._check_keying(objects)
         self.faults.raise_any()
         joints = self._joint_reader()
-        joints.add_joints(builder)
+        for row, ob in enumerate(joints.objects()):
+            if row % A_STEP == 0:
+                yield
+            joints.add(builder, ob)
+        yield
         locks, lock_notes = add_locks(builder, objects, bodies)
         joints.joints += locks
         joints.notes += lock_notes
+        yield
         model = builder.build()
         self.notes += give_start_motion(model, objects, bodies)
         self._launch(model, let_go)
-        for ob, body in zip(objects, bodies, strict=True):
+        for row, (ob, body) in enumerate(zip(objects, bodies, strict=True)):
+            if row % A_STEP == 0:
+                yield
             self.notes += body_notes(ob, body, model, self._moving_ancestor(ob), self.frames)
             if not body.deforming_vertices and self._shapes_may_change(ob):
                 self.notes.append(Note("warning", ob.name, body_warnings.MESH_KEPT))
         self.notes += joints.notes
+        yield
         self.notes += scene_notes(self.scene, objects, any(self.moves.values()))
+        yield
         return self._finished(model, bodies, objects, joints)
 
     def _check_keying(self, objects):
@@ -199,7 +285,7 @@ class _SceneReader:
 
     def _joint_reader(self) -> JointReader:
         parts = {ob.name_full for ob in self.world.collection.all_objects if self._is_compound_part(ob)}
-        return JointReader(self.scene, self.world, self.depsgraph, self.index, self.moves, parts, self.survey)
+        return JointReader(self.scene, self.depsgraph, self.index, self.moves, parts, self.survey)
 
     def _finished(self, model, bodies, objects, joints) -> SceneExport:
         render = self.scene.render

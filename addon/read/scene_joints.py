@@ -31,7 +31,7 @@ class JointReader:
 
     Attributes
     ----------
-    scene, world : bpy.types.Scene, bpy.types.RigidBodyWorld
+    scene : bpy.types.Scene
     depsgraph : bpy.types.Depsgraph
         Of the first frame.
     index : dict of str to int
@@ -43,7 +43,6 @@ class JointReader:
     """
 
     scene: bpy.types.Scene
-    world: bpy.types.RigidBodyWorld
     depsgraph: bpy.types.Depsgraph
     index: dict[str, int]
     moves: dict[str, bool]
@@ -52,19 +51,24 @@ class JointReader:
     joints: list[ExportedJoint] = field(default_factory=list)
     notes: list[Note] = field(default_factory=list)
 
-    def add_joints(self, builder: ModelBuilder) -> None:
-        """Read every constraint of the world's collection."""
-        for ob in self.world.constraints.all_objects if self.world.constraints else ():
-            if ob.rigid_body_constraint is not None:
-                self._add(builder, ob)
+    def objects(self) -> list[bpy.types.Object]:
+        """The constraints of the world's collection."""
+        collection = self.scene.rigidbody_world.constraints
+        members = collection.all_objects if collection is not None else ()
+        return [ob for ob in members if ob.rigid_body_constraint is not None]
+
+    def rope_ends(self) -> list[bpy.types.Object]:
+        """Objects at which ropes are tied, by the user's choice."""
+        extras = [_extras_of(ob) for ob in self.objects()]
+        return [one.rope_end for one in extras if one is not None and one.rope_end is not None]
 
     def note_without_effect(self) -> None:
         """Add the notes on constraints that are no joints, without reading the others."""
-        for ob in self.world.constraints.all_objects if self.world.constraints else ():
-            if ob.rigid_body_constraint is not None:
-                self._ends(ob, ob.rigid_body_constraint)
+        for ob in self.objects():
+            self._ends(ob, ob.rigid_body_constraint)
 
-    def _add(self, builder, ob):
+    def add(self, builder: ModelBuilder, ob: bpy.types.Object) -> None:
+        """Read one of them."""
         constraint = ob.evaluated_get(self.depsgraph).rigid_body_constraint
         keyed = not animated_paths(ob).isdisjoint({_ENABLED, "*"})
         ends = self._ends(ob, constraint)

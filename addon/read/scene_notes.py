@@ -1,5 +1,6 @@
 """What Cairn ignores in a scene, or does differently from Blender: one note per object and reason."""
 
+import bpy
 import numpy as np
 
 from ...solver_core.diagnostics import boxes_overlap, overlaps_at_start
@@ -142,13 +143,14 @@ def cache_notes(scene) -> list[Note]:
     return [Note("info", None, text)]
 
 
-def starting_overlaps(model, surfaces: StartSurfaces | None = None) -> list[Note]:
+def starting_overlaps(model, surfaces: StartSurfaces | None = None, *, is_compiled: bool = False) -> list[Note]:
     """Notes about bodies that overlap at the start, the worst first.
 
     ``surfaces`` as in ``SceneExport``: with them a note tells if only the convex parts overlap, not the meshes.
-    Loads Numba and the collision kernels, unless all bounding boxes are apart.
+    Loads Numba and the collision kernels, unless all bounding boxes are apart; with the kernels there (``is_compiled``)
+    their own search is faster than to look at the boxes.
     """
-    if not boxes_overlap(model):
+    if not is_compiled and not boxes_overlap(model):
         return []
     try:
         runtime.prepare()
@@ -210,12 +212,17 @@ def _unit_notes(scene):
 
 def _hidden_notes(scene, objects):
     """Bodies that no view layer shows, and that take part."""
-    for ob in objects:
-        shown = any(
-            layer.objects.get(ob.name) == ob and ob.visible_get(view_layer=layer) for layer in scene.view_layers
-        )
-        if not shown and scene.objects.get(ob.name) == ob:
-            yield Note("info", ob.name, "is hidden, or in a collection that is: it takes part, as in Blender")
+    # Blender searches a view layer for each name
+    layers = [(layer, set(layer.objects)) for layer in scene.view_layers]
+    present = set(scene.objects)
+    with bpy.context.temp_override(area=None):  # else a 3D view's own filters and its local view count, too
+        hidden = [
+            ob
+            for ob in objects
+            if ob in present and not any(ob in seen and ob.visible_get(view_layer=layer) for layer, seen in layers)
+        ]
+    for ob in hidden:
+        yield Note("info", ob.name, "is hidden, or in a collection that is: it takes part, as in Blender")
 
 
 def _instance_notes(scene):

@@ -10,7 +10,7 @@ from bpy.props import EnumProperty
 from .. import runtime
 from ..demo_list import DEMO_GROUPS, DEMOS
 from . import operators
-from .words import is_busy_text, rpt_, tip_
+from .words import rpt_, tip_
 
 
 class CAIRN_OT_add_demo(bpy.types.Operator):
@@ -32,7 +32,7 @@ class CAIRN_OT_add_demo(bpy.types.Operator):
     @classmethod
     def poll(cls, context):
         if operators.running is not None:
-            cls.poll_message_set(is_busy_text(operators.running["task"]))
+            cls.poll_message_set(operators.what_runs())
             return False
         if context.mode != "OBJECT":
             cls.poll_message_set("Switch to Object Mode first")

@@ -6,7 +6,7 @@ import bpy
 from bpy.props import EnumProperty, IntProperty, StringProperty
 from mathutils import Vector
 
-from ..write import keyframes
+from ..write import attach
 from . import operators
 from .words import rpt_, tip_
 
@@ -107,7 +107,7 @@ class CAIRN_OT_leave_out(bpy.types.Operator):
         names = noted_names(context, self.source, self.place)
         found = [ob for ob in collection.objects if ob.name in names]
         for ob in found:
-            keyframes.take_off_bake(ob)
+            attach.take_off_bake(ob)
             collection.objects.unlink(ob)
         self.report(
             {"INFO"} if found else {"WARNING"}, rpt_("Left out {:,d} of {:,d} bodies").format(len(found), len(names))

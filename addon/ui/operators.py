@@ -1,4 +1,4 @@
-"""Bake, Delete Bake, and the small operators of the panel.
+"""Bake, and the small operators of the panel.
 
 The bake runs in the window as a modal operator on a timer: a slice of time per tick, so that orbiting stays smooth,
 and ESC is heard between two frames. In the background, and when called with EXEC_DEFAULT, the same generator runs to
@@ -16,6 +16,7 @@ import bpy
 from bpy.props import BoolProperty
 
 from ..bake import SECONDS_TO_WAIT, BakeStopped, bake_frames
+from ..bake_progress import BakeProgress
 from ..checkpoints import in_window as checkpoints
 from ..read.early_notes import nothing_to_bake
 from ..read.faults import SceneError
@@ -24,7 +25,7 @@ from ..read.scene_check import check_scene
 from ..read.scene_notes import NO_OVERLAPS
 from ..runtime import system_information
 from ..settings import BakeSettings
-from ..write import keyframes, since_bake
+from ..write import since_bake
 from .errors import clear_error, is_expected, sentence, show_error, told_error
 from .words import iface_, is_busy_text, rpt_, tip_, told
 
@@ -108,13 +109,18 @@ def is_on_panel(window, x, y):
     )
 
 
+def what_runs():
+    """Why nothing else can begin now."""
+    return is_busy_text(running["task"], running["can_stop"])
+
+
 class SceneOperator:
     """Operators that change the scene need a rigid body world, Object Mode and no running bake."""
 
     @classmethod
     def poll(cls, context):
         if running is not None:
-            cls.poll_message_set(is_busy_text(running["task"]))
+            cls.poll_message_set(what_runs())
             return False
         if context.scene.rigidbody_world is None:
             cls.poll_message_set("This scene has no rigid body world")
@@ -185,7 +191,10 @@ class StepsOperator(SceneOperator):
     def _remark(self, context):
         """Say why a click or a key does nothing now."""
         task = iface_(self._task[0].lower() + self._task[1:])
-        running["remark"] = iface_("Only looking around works while {} runs; ESC stops it").format(task)
+        text = iface_("Only looking around works while {} runs; ESC stops it")
+        if not running["can_stop"]:
+            text = iface_("Only looking around works while {} runs")
+        running["remark"] = text.format(task)
         self._remark_until = time.perf_counter() + SECONDS_OF_REMARK
         self._show(context, running["text"], immediately=True)
 
@@ -216,6 +225,7 @@ class StepsOperator(SceneOperator):
             "hint": HINT_BEFORE_FRAMES,
             "remark": "",
             "stop": False,
+            "can_stop": True,
             "timer": None,
             "steps": self._steps,
         }
@@ -254,7 +264,7 @@ class StepsOperator(SceneOperator):
         """How long a tick works after a pause, which drawing the window may have taken [s]."""
         if pause < 2.0 * TICK_INTERVAL:
             return TICK_SLICE
-        return pause if "write" in self._stages else min(pause, LONGEST_SLICE)
+        return pause if self._stages & {"write", "delete"} else min(pause, LONGEST_SLICE)
 
     def _show(self, context, text, factor=None, immediately=False):
         """Say where the work is, in the panels and the status bar."""
@@ -289,6 +299,14 @@ class StepsOperator(SceneOperator):
         return {"CANCELLED"}
 
 
+def after_recording(scene_name, steps):
+    """Steps of an operator; first Undo is given what the user has changed since the bake before (``record_steps``)."""
+    with contextlib.closing(steps):
+        for _ in since_bake.record_steps(scene_name):
+            yield BakeProgress("export", 0, 0, "Reading the scene")
+        return (yield from steps)
+
+
 class BakeOperator(StepsOperator):
     """What operators that bake share; they give ``_work``."""
 
@@ -305,9 +323,9 @@ class BakeOperator(StepsOperator):
     _hint = "ESC stops and keeps the frames so far"
 
     def _begin(self, context, in_window=False):
-        since_bake.record(context.scene)
         checkpoints.tidy(context.scene)
         super()._begin(context, in_window)
+        self._steps = running["steps"] = after_recording(self._scene_name, self._steps)
 
     def _conclude(self, context, result):
         if result is None or not result.reports:
@@ -343,32 +361,6 @@ class CAIRN_OT_bake(BakeOperator, bpy.types.Operator):
 
     def _work(self, scene, settings):
         return bake_frames(scene, settings, checkpoints.plan_of(scene), beside=self._in_window, keeps_earlier=True)
-
-
-class CAIRN_OT_delete_bake(SceneOperator, bpy.types.Operator):
-    bl_idname = "cairn.delete_bake"
-    bl_label = "Delete Bake"
-    bl_description = (
-        "Delete Cairn's keyframes and bring back what was there before: earlier animation, constraints, drivers, and "
-        "Blender's own simulation. Keys that you made by hand on other channels stay"
-    )
-    bl_options = {"UNDO"}
-
-    @classmethod
-    def poll(cls, context):
-        if running is None and not is_baked(context):
-            cls.poll_message_set("This scene has no bake by Cairn")
-            return False
-        if running is None and context.scene.rigidbody_world is None:
-            return context.mode == "OBJECT"  # the world is gone; its bake can still be deleted
-        return super().poll(context)
-
-    def execute(self, context):
-        since_bake.record(context.scene)
-        count = keyframes.delete_bake(context.scene)
-        redraw(context)
-        self.report({"INFO"}, rpt_("Restored {:,d} object" if count == 1 else "Restored {:,d} objects").format(count))
-        return {"FINISHED"}
 
 
 class CAIRN_OT_check_scene(StepsOperator, bpy.types.Operator):
@@ -475,7 +467,7 @@ class CAIRN_OT_stop(bpy.types.Operator):
 
     @classmethod
     def poll(cls, context):
-        return running is not None and not running["stop"]
+        return running is not None and running["can_stop"] and not running["stop"]
 
     def execute(self, context):
         running["stop"] = True
@@ -562,7 +554,6 @@ def stop_running(context):
 
 CLASSES = (
     CAIRN_OT_bake,
-    CAIRN_OT_delete_bake,
     CAIRN_OT_check_scene,
     CAIRN_OT_stop,
     CAIRN_OT_use_scene_range,

@@ -12,7 +12,7 @@ from ...solver_core.geometry.shapes import ShapeKind
 from .. import runtime
 from ..preparation import Preparation
 from . import operators
-from .words import iface_, is_busy_text
+from .words import iface_
 
 # With so many bodies a scene uses threads.
 _MANY_BODIES = 10_000
@@ -33,7 +33,7 @@ class CAIRN_OT_prepare(operators.StepsOperator, bpy.types.Operator):
     @classmethod
     def poll(cls, context):
         if operators.running is not None:
-            cls.poll_message_set(is_busy_text(operators.running["task"]))
+            cls.poll_message_set(operators.what_runs())
         return operators.running is None
 
     def _work(self, scene, settings):

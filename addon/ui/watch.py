@@ -103,7 +103,7 @@ def look_steps(scene_name, session, digests):
         return
     if scene.cairn.is_baked:
         blender_world.hold_if_empty(scene)
-    since_bake.settle(scene)
+    yield from since_bake.settle_steps(scene_name)
     yield
     digest = None
     for digest in digests(scene_name):  # noqa: B007

@@ -21,6 +21,7 @@ from ..wedge.plan import WedgePlan, file_hash, read_plan
 from ..wedge.table import write_sheet, write_table
 from ..wedge.targets import jitter, rigid_bodies, set_properties, try_properties
 from ..wedge.variants import WedgeError, make_variants, parse_vary
+from ..write import attach
 from . import operators
 from .errors import show_error
 from .operators import SceneOperator, StepsOperator, redraw
@@ -259,7 +260,7 @@ def use_variant(scene, plan: WedgePlan, number: int) -> None:
     """Set what a variant sets in the scene that is open; a start that another variant has moved comes back first."""
     variant = plan.variant(number)
     if scene.cairn.is_baked:
-        operators.keyframes.delete_bake(scene)
+        attach.delete_bake(scene)
     set_properties(scene, variant.values)
     for name, location in json.loads(scene.cairn_wedge.before_jitter or "{}").items():
         if name in scene.objects:

@@ -39,6 +39,7 @@ def _told_sentence(sentence, holes):
     return sentence if found == form else found.format(*values)
 
 
-def is_busy_text(task: str) -> str:
+def is_busy_text(task: str, can_stop: bool) -> str:
     """Why nothing else can be begun while ``task``, such as "A bake", runs."""
-    return rpt_("{} is running; ESC stops it").format(iface_(task))
+    text = rpt_("{} is running; ESC stops it") if can_stop else rpt_("{} is running")
+    return text.format(iface_(task))

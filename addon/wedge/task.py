@@ -14,7 +14,7 @@ from ..checkpoints.running import CheckpointPlan
 from ..cli_output import Progress, beside, save_blend, write_json
 from ..pictures import PictureError, render_picture
 from ..settings import BakeSettings
-from ..write import keyframes
+from ..write import attach
 from .plan import WedgePlan
 from .targets import jitter, set_properties
 from .variants import Variant
@@ -93,7 +93,7 @@ def set_up(scene, plan: WedgePlan, variant: Variant) -> None:
     SceneError
     """
     if scene.cairn.is_baked:
-        keyframes.delete_bake(scene)
+        attach.delete_bake(scene)
     set_properties(scene, variant.values)
     if variant.seed is not None:
         jitter(scene, variant.seed, plan.jitter)

@@ -149,36 +149,40 @@ def _is_replaced(obj):
 
 @dataclasses.dataclass
 class Snapshot:
-    """All that this module and keyframes.py may change on an object, to put it back in an instant."""
+    """All that this module and keyframes.py may change on an object, to put it back in an instant; it holds names."""
 
-    action: object
-    slot: object
+    action: str | None
+    slot: int | None
     had_animation_data: bool
     blending: list
     transform: dict
     constraints: list
     drivers: dict
-    bookkeeping: tuple
+    bookkeeping: dict
+    earlier_action: str | None
 
     @classmethod
     def of(cls, obj):
-        data = obj.animation_data
+        data, book = obj.animation_data, obj.cairn
         return cls(
-            action=data.action if data else None,
-            slot=data.action_slot if data else None,
+            action=_full_name(data.action) if data else None,
+            slot=data.action_slot.handle if data and data.action_slot else None,
             had_animation_data=data is not None,
             blending=blending_of(data),
             transform={path: tuple(getattr(obj, path)) for path in ("location", *ROTATION_PATHS)},
             constraints=[constraint.mute for constraint in obj.constraints],
             drivers={fcurves.key_of(curve): curve.mute for curve in data.drivers} if data else {},
-            bookkeeping=tuple(getattr(obj.cairn, name) for name in BOOKKEEPING),
+            bookkeeping={name: getattr(book, name) for name in BOOKKEEPING if name != "earlier_action"},
+            earlier_action=_full_name(book.earlier_action),
         )
 
-    def put_back(self, obj):
+    def put_back(self, obj, actions):
+        """Put an object back; ``actions`` are those of ``actions_by_full_name``."""
         if not self.had_animation_data:
             obj.animation_data_clear()
         else:
-            assign(obj, self.action, self.slot)
+            action = actions.get(self.action)
+            assign(obj, action, fcurves.find_slot(action, self.slot))
             set_blending(obj.animation_data, self.blending)
             for curve in obj.animation_data.drivers:
                 curve.mute = self.drivers.get(fcurves.key_of(curve), curve.mute)
@@ -186,8 +190,21 @@ class Snapshot:
             setattr(obj, path, values)
         for constraint, mute in zip(obj.constraints, self.constraints, strict=True):
             constraint.mute = mute
-        for name, value in zip(BOOKKEEPING, self.bookkeeping, strict=True):
+        obj.cairn.earlier_action = actions.get(self.earlier_action)
+        for name, value in self.bookkeeping.items():
             setattr(obj.cairn, name, value)
+
+
+def _full_name(data):
+    """The name of a data-block, which tells it from those of other files; None of none."""
+    return None if data is None else data.name_full
+
+
+def actions_by_full_name():
+    """All actions: Blender's own search for a name goes through all of them each time."""
+    import bpy
+
+    return {action.name_full: action for action in bpy.data.actions}
 
 
 def assign(obj, action, slot):
@@ -293,23 +310,42 @@ def _own_channels(obj):
 
 @dataclasses.dataclass
 class World:
-    """What a bake changes on the rigid body world, to put it back."""
+    """What a bake changes on the rigid body world, to put it back; it holds names."""
 
     enabled: bool
-    collection: object
-    bookkeeping: tuple
+    collection: str | None
+    was_enabled: bool
+    kept_collection: str | None
+    waits: bool
 
     @classmethod
     def of(cls, scene):
         world, book = scene.rigidbody_world, scene.cairn
-        return cls(world.enabled, world.collection, (book.world_was_enabled, book.world_collection, book.world_waits))
+        return cls(
+            enabled=world.enabled,
+            collection=_full_name(world.collection),
+            was_enabled=book.world_was_enabled,
+            kept_collection=_full_name(book.world_collection),
+            waits=book.world_waits,
+        )
 
     def put_back(self, scene):
         world, book = scene.rigidbody_world, scene.cairn
         world.enabled = self.enabled
-        if world.collection != self.collection:
-            world.collection = self.collection
-        book.world_was_enabled, book.world_collection, book.world_waits = self.bookkeeping
+        if _full_name(world.collection) != self.collection:
+            world.collection = _collection_of(scene, self.collection)
+        book.world_was_enabled, book.world_waits = self.was_enabled, self.waits
+        book.world_collection = _collection_of(scene, self.kept_collection)
+
+
+def _collection_of(scene, full_name):
+    """The collection of a name, or None; a scene's own is not among the others."""
+    import bpy
+
+    found = [collection for collection in bpy.data.collections if collection.name_full == full_name]
+    if not found and scene.collection.name_full == full_name:
+        return scene.collection
+    return found[0] if found else None
 
 
 def switch_world_off(scene, *, nested):
@@ -424,7 +460,8 @@ def earlier_animation(scene):
             scene.rigidbody_world.enabled = False
         yield
     finally:
+        actions = actions_by_full_name() if snapshots else {}
         for obj, snapshot in snapshots:
-            snapshot.put_back(obj)
+            snapshot.put_back(obj, actions)
         if world is not None:
             world.put_back(scene)

@@ -1,43 +1,24 @@
 """Trajectory -> keyframes: the only writer of animation.
 
-``write_trajectory`` builds one action for each moving object first, without touching the object, and then attaches all
-of them at once; if anything fails in between, everything is put back. earlier_animation.py says what is kept of the
-user's animation, channels.py how world matrices become location and rotation.
+``write_trajectory`` builds one action for each moving object first, without touching the object, and then attaches them
+(attach.py); if anything fails in between, everything is put back. earlier_animation.py says what is kept of the user's
+animation, channels.py how world matrices become location and rotation.
 """
 
+import contextlib
 import dataclasses
 
 import bpy
 import numpy as np
 from mathutils import Euler
 
-from ..read.faults import Faults, SceneError
-from ..read.writable import check_editable
-from . import blender_world, channels, fcurves, since_bake, spin
+from . import channels, fcurves, spin
 from . import earlier_animation as earlier
+from .attach import attach_steps, check_writable, keep_steps, objects_by_name, refresh, remove_replaced
 
 # Number of objects whose poses become keys together: bounds the memory, and is one tick of the progress.
-CHUNK = 64
+CHUNK = 32
 DYNAMIC = 2  # BodyKind.DYNAMIC of the core
-# Properties of CairnScene that a bake sets.
-FACTS = (
-    "is_baked",
-    "baked_start",
-    "baked_end",
-    "requested_end",
-    "summary",
-    "worst_object",
-    "worst_frame",
-    "has_warnings",
-    "fingerprint",
-    "ingredients",
-    "version",
-    "report",
-    "bake_id",
-    "checkpoint_folder",
-    "world_was_enabled",
-    "world_collection",
-)
 
 
 @dataclasses.dataclass
@@ -61,18 +42,6 @@ class _Motion:
     keep_curves: bool  # keys of the user's curves before frames[0] go on
 
 
-def check_writable(scene, object_names):
-    """Raise SceneError for the objects whose animation cannot be written."""
-    objects = _objects_by_name(scene)
-    faults = Faults()
-    for name in object_names:
-        if name in objects:
-            check_editable(objects[name], faults)
-        else:
-            faults.add(SceneError(name, "is no longer in the scene; bake again"))
-    faults.raise_any()
-
-
 def write_trajectory(scene, export, trajectory, samples=(), lead_in=None, turns=None):
     """Write a trajectory as keyframes; see ``write_steps``."""
     steps = write_steps(scene, export, trajectory, samples, lead_in, turns)
@@ -87,8 +56,10 @@ def write_trajectory(scene, export, trajectory, samples=(), lead_in=None, turns=
 def write_steps(scene, export, trajectory, samples=(), lead_in=None, turns=None):
     """Write a trajectory as keyframes, as a generator of (objects done, objects).
 
-    Nothing in the scene changes before the last step; closing the generator earlier leaves no trace. Between steps it
-    holds names, no references to Blender's data.
+    First it makes the actions, then it gives them to the objects, some a step: each has its earlier animation or the
+    bake, and a file that is saved in between can be given back by Delete Bake. Whoever has begun goes on to the end;
+    closing the generator earlier, or an error, puts everything back. Between steps it holds names, no references to
+    Blender's data.
 
     Parameters
     ----------
@@ -118,92 +89,34 @@ def write_steps(scene, export, trajectory, samples=(), lead_in=None, turns=None)
     # in the order of their names, in which Blender keeps actions: it finds the place of each new one at once
     moving = sorted((body for body in export.bodies if body.moves), key=lambda body: body.object_name.casefold())
     check_writable(scene, [body.object_name for body in moving])
-    since_bake.settle(scene)
-    for obj in earlier.baked_objects(scene):
-        earlier.keep_edits(obj)
+    for _ in keep_steps(scene_name):
+        yield 0, len(moving)
     poses = _Poses(export, trajectory, samples, turns or {})
     actions = {}  # object name -> action name
     try:
         for start in range(0, len(moving), CHUNK):
-            objects = _objects_by_name(bpy.data.scenes[scene_name])
+            objects = objects_by_name(bpy.data.scenes[scene_name])
             chunk = moving[start : start + CHUNK]
             for motion in _motions(objects, chunk, poses, lead_in or {}):
                 actions[motion.object_name] = _build_action(objects[motion.object_name], motion).name
-            yield min(start + CHUNK, len(moving)), len(moving)
-        scene = bpy.data.scenes[scene_name]
-        check_writable(scene, actions)
-        replaced = _attach(scene, actions)
+            # an object is done when it has its action, too
+            yield min(start + CHUNK, len(moving)) // 2, len(moving)
+        facts = {"is_baked": True, "baked_start": export.frame_start, "baked_end": export.frame_start}
+        facts["baked_end"] += trajectory.frame_count
+        with contextlib.closing(attach_steps(scene_name, actions, facts)) as attaching:
+            while True:
+                try:
+                    attached, to_attach = next(attaching)
+                except StopIteration as end:
+                    replaced = end.value
+                    break
+                share = attached / to_attach if to_attach else 1.0
+                yield round(0.5 * len(moving) * (1.0 + share)), len(moving)
     except BaseException:
         earlier.remove_unused([bpy.data.actions[name] for name in actions.values() if name in bpy.data.actions])
         raise
-    scene.cairn.is_baked = True
-    scene.cairn.baked_start = export.frame_start
-    scene.cairn.baked_end = export.frame_start + trajectory.frame_count
-    refresh(scene)
+    refresh(bpy.data.scenes[scene_name])
     return replaced
-
-
-def remove_replaced(replaced):
-    """Remove the actions of the bake before, and give the new ones their names.
-
-    In a window this should be done a step after the others: Blender looks for a removed action in all that it has still
-    to tell its window, which after ``write_steps`` is something of each object.
-
-    Parameters
-    ----------
-    replaced : dict of str to str
-        What ``write_steps`` returns: by the old action's name the new one's, empty if there is none.
-    """
-    every = _actions_by_name()
-    pairs = [(every[old], every.get(new)) for old, new in replaced.items() if old in every and every[old].users == 0]
-    names = [old.name for old, _ in pairs]
-    earlier.remove_unused([old for old, _ in pairs])
-    for name, (_, new) in zip(names, pairs, strict=True):
-        if new is not None:
-            new.name = name
-
-
-def delete_bake(scene):
-    """Take Cairn's keyframes off a scene and put everything back as it was before the bake.
-
-    Returns
-    -------
-    int
-        Number of objects that were given back.
-    """
-    since_bake.settle(scene)
-    objects = earlier.baked_objects(scene)
-    if not bpy.app.background:
-        earlier.remove_actions(objects)
-    made = {earlier.take_off(obj) for obj in objects} - {None}
-    earlier.switch_world_on(scene)
-    blender_world.guard_others(scene, {obj.name for obj in objects})
-    for fact in FACTS:
-        scene.cairn.property_unset(fact)
-    refresh(scene)
-    if bpy.app.background:  # no longer in use, they are gone at once
-        earlier.remove_unused(made)
-    return len(objects)
-
-
-def take_off_bake(obj):
-    """Take the bake off one object that leaves the world, if it has one."""
-    if obj.cairn.is_baked and obj.is_editable and earlier.owns_bake(obj):
-        earlier.remove_unused([action for action in [earlier.take_off(obj)] if action is not None])
-
-
-def _objects_by_name(scene):
-    """Objects of a scene and of its world by name; of two with one name (one is linked) the local one."""
-    objects = {}
-    for obj in earlier.objects_of(scene):
-        if obj.library is None or obj.name not in objects:
-            objects[obj.name] = obj
-    return objects
-
-
-def refresh(scene):
-    """Evaluate the present frame, so that the window shows what the keys say."""
-    scene.frame_set(scene.frame_current, subframe=scene.frame_subframe)
 
 
 # World matrices of the bake
@@ -484,59 +397,3 @@ def _version():
     from ... import __version__
 
     return __version__
-
-
-# Objects
-
-
-def _attach(scene, actions):
-    """Give the built actions to their objects, all or none; returns what they replace, for ``remove_replaced``."""
-    objects = _objects_by_name(scene)
-    touched = {obj.name: obj for obj in earlier.baked_objects(scene)}
-    touched.update({name: objects[name] for name in actions})
-    every = _actions_by_name()
-    snapshots = [(obj, earlier.Snapshot.of(obj)) for obj in touched.values()]
-    world = earlier.World.of(scene)
-    try:
-        made = {obj.name: earlier.take_off(obj) for obj in touched.values() if obj.cairn.is_baked}
-        earlier.switch_world_on(scene)
-        for name in actions:
-            _put_on(objects[name], every[actions[name]])
-        earlier.switch_world_off(scene, nested=any(_has_ancestor(objects[name], actions) for name in actions))
-        blender_world.guard_others(scene, touched)
-    except BaseException:
-        for obj, snapshot in snapshots:
-            snapshot.put_back(obj)
-        world.put_back(scene)
-        raise
-    return {action.name: actions.get(name, "") for name, action in made.items() if action is not None}
-
-
-def _actions_by_name():
-    """Local actions: Blender's own search for a name goes through all of them each time."""
-    return {action.name: action for action in bpy.data.actions if action.library is None}
-
-
-def _has_ancestor(obj, names):
-    parent = obj.parent
-    while parent is not None and parent.name not in names:
-        parent = parent.parent
-    return parent is not None
-
-
-def _put_on(obj, action):
-    """Give an object that is not baked the action of a bake."""
-    kept = earlier.Kept.of(obj)
-    slot = action.slots[0]
-    kept.digests = earlier.copied_channels(fcurves.channelbag(action, slot), obj.rotation_mode)
-    user_action, user_slot = earlier.earlier_action(obj)
-    book = obj.cairn
-    book.earlier_action = user_action
-    book.earlier_slot = user_slot.handle if user_slot is not None else 0
-    kept.start = since_bake.start_of_bake(obj, kept, fcurves.channelbag(action, slot))
-    kept.write(obj)
-    earlier.claim_bake(obj)
-    book.is_baked = True
-    earlier.assign(obj, action, slot)
-    earlier.set_blending(obj.animation_data, ["REPLACE", 1.0, "HOLD"])
-    earlier.mute_what_acts(obj, kept)

@@ -9,13 +9,17 @@ bookkeeping, and as the value of the bake's first key, so that it is seen at tha
 bake is out of date.
 """
 
+import functools
+
 import bpy
 import numpy as np
 
 from . import earlier_animation as earlier
 from . import fcurves
 
-# Whether ``settle`` has changed something since ``record``.
+# So many objects are looked at in a step: some hundredths of a second.
+A_STEP = 256
+# Whether ``settle`` has changed something since ``record_steps``.
 _unrecorded = False
 
 
@@ -27,24 +31,45 @@ def settle(scene):
     changed : bool
         Whether there were any.
     """
+    steps = settle_steps(scene.name)
+    while True:
+        try:
+            next(steps)
+        except StopIteration as end:
+            return end.value
+
+
+def settle_steps(scene_name):
+    """The same as a generator, ``A_STEP`` objects at a time; between steps it holds names."""
+    global _unrecorded
+    scene = bpy.data.scenes[scene_name]
     for obj in earlier.objects_of(scene):
         earlier.follow_name(obj)
-    freed = _free_copies(scene)
-    moved = [obj for obj in earlier.baked_objects(scene) if _take_over_start(scene, obj)]
-    global _unrecorded
-    changed = bool(freed or moved)
+    changed = bool(_free_copies(scene))
     _unrecorded = _unrecorded or changed
+    names = [obj.name for obj in earlier.baked_objects(scene)]
+    for start in range(0, len(names), A_STEP):
+        if start:
+            yield
+            scene = bpy.data.scenes[scene_name]
+        objects = {obj.name: obj for obj in earlier.baked_objects(scene)}
+        view = _View(scene)
+        with bpy.context.temp_override(area=None):  # a 3D view's own filters and its local view hide nothing here
+            for name in names[start : start + A_STEP]:
+                if name in objects and _take_over_start(view, objects[name]):
+                    changed = _unrecorded = True
     return changed
 
 
-def record(scene):
+def record_steps(scene_name):
     """Settle a scene, and give Undo a step with what that has changed: undoing what comes next must leave it there.
 
-    The step that a user's move has made holds the bake's key from before. Blender evaluates animation anew where Undo
-    changes actions, so after undoing the next bake that key would put the body back.
+    A generator, as of ``settle_steps``. The step that a user's move has made holds the bake's key from before. Blender
+    evaluates animation anew where Undo changes actions, so after undoing the next bake that key would put the body
+    back.
     """
     global _unrecorded
-    settle(scene)
+    yield from settle_steps(scene_name)
     if _unrecorded and bpy.ops.ed.undo_push.poll():
         bpy.ops.ed.undo_push(message="Start from New Place")
     _unrecorded = False
@@ -52,9 +77,11 @@ def record(scene):
 
 def needs_settling(scene):
     """Whether ``settle`` would do anything; changes nothing."""
-    return bool(_copies(scene)) or any(
-        _new_start(scene, obj, earlier.Kept.read(obj)) for obj in earlier.baked_objects(scene)
-    )
+    view = _View(scene)
+    with bpy.context.temp_override(area=None):
+        return bool(_copies(scene)) or any(
+            _new_start(view, obj, earlier.Kept.read(obj)) for obj in earlier.baked_objects(scene)
+        )
 
 
 # Copies
@@ -111,10 +138,10 @@ def start_of_bake(obj, kept, bag):
     return start
 
 
-def _take_over_start(scene, obj):
+def _take_over_start(view, obj):
     """Make the pose that a body has been given at the bake's start frame its start pose; says whether there was one."""
     kept = earlier.Kept.read(obj)
-    new = _new_start(scene, obj, kept)
+    new = _new_start(view, obj, kept)
     if not new:
         return False
     curves = _bake_curves(obj)
@@ -130,7 +157,7 @@ def _take_over_start(scene, obj):
     return True
 
 
-def _new_start(scene, obj, kept):
+def _new_start(view, obj, kept):
     """Channels that differ at the start frame from what the bake wrote there, {path: values}; empty if none does."""
     curves = _bake_curves(obj)
     if kept.start is None or not curves:
@@ -140,7 +167,7 @@ def _new_start(scene, obj, kept):
         own = [curves.get((path, index)) for index in range(len(baked))]
         if any(curve is None or curve.mute for curve in own):  # the user has taken the motion into their own hands
             return {}
-        shown = _shows_start(scene, obj, first, own)
+        shown = view.shows_start(obj, first, own)
         values = list(getattr(obj, path)) if shown else [curve.evaluate(first) for curve in own]
         if values != baked:
             new[path] = values
@@ -154,22 +181,36 @@ def _bake_curves(obj):
     return fcurves.curves_of(fcurves.channelbag(data.action, data.action_slot))
 
 
-def _shows_start(scene, obj, first, curves):
-    """Whether an object's channels are those of the bake's first frame; earlier ones show the same, unless keyed.
+class _View:
+    """What a scene shows, found once for all of its objects: Blender searches a view layer for each name."""
 
-    What is hidden keeps the channels that it had when it was hidden.
-    """
-    frame = scene.frame_current
-    if frame > first or scene.frame_subframe != 0.0:
-        return False
-    if frame < first and any(curve.keyframe_points[0].co.x < first for curve in curves):
-        return False
-    layers = [layer for layer in scene.view_layers if layer.objects.get(obj.name) == obj]
-    if not any(obj.visible_get(view_layer=layer) for layer in layers):
-        return False
-    # A script may have set the frame without evaluating it.
-    graphs = [layer.depsgraph for layer in layers if layer.depsgraph is not None]
-    return all(graph.scene_eval.frame_current == frame for graph in graphs)
+    def __init__(self, scene):
+        self._frame, self._subframe = scene.frame_current, scene.frame_subframe
+        self._layers = list(scene.view_layers)
+
+    def shows_start(self, obj, first, curves):
+        """Whether an object's channels are those of the bake's first frame; earlier ones show the same, unless keyed.
+
+        What is hidden keeps the channels that it had when it was hidden.
+        """
+        if self._frame > first or self._subframe != 0.0:
+            return False
+        if self._frame < first and any(curve.keyframe_points[0].co.x < first for curve in curves):
+            return False
+        return self._is_evaluated and any(
+            obj in objects and obj.visible_get(view_layer=layer)
+            for layer, objects in zip(self._layers, self._objects, strict=True)
+        )
+
+    @functools.cached_property
+    def _is_evaluated(self):
+        """A script may have set the frame without evaluating it."""
+        graphs = [layer.depsgraph for layer in self._layers if layer.depsgraph is not None]
+        return all(graph.scene_eval.frame_current == self._frame for graph in graphs)
+
+    @functools.cached_property
+    def _objects(self):
+        return [set(layer.objects) for layer in self._layers]
 
 
 def _set_first_key(curve, frame, value):

@@ -29,6 +29,20 @@ def baked():
     return bake
 
 
+def test_what_begins_with_a_velocity_flies_on_with_it(baked):
+    """The ball in an arc whose first frame is as its panel says; bricks up, each by up to 30 % differently."""
+    _, paths = baked("begin", 8)
+    ball, seconds = paths["Ball"], 1 / FRAME_RATE
+    damping = 0.96  # Blender's default damping takes 4 % a second
+    assert (ball[1] - ball[0])[[0, 1]] / seconds == pytest.approx([5.0, 0.0], rel=1.0 - damping, abs=1e-9)
+    # over six frames it has fallen by half of g times their time squared, from a line
+    assert ball[6, 2] - ball[0, 2] == pytest.approx(4.0 * 0.25 - 0.5 * 9.81 * 0.25**2, abs=0.04)
+    first = np.array([(path[1] - path[0]) / seconds for name, path in paths.items() if name.startswith("Brick")])
+    assert len(first) == 6
+    assert np.all(np.linalg.norm(first - [0.0, 0.0, 5.0], axis=1) < 0.3 * 5.0 + 0.5)
+    assert np.ptp(first, axis=0).min() > 0.1  # they differ along all axes
+
+
 def test_what_is_thrown_leaves_with_the_speed_of_its_keys(baked):
     """1 m in four frames are 6 m/s; then it flies on, and falls freely from frame 5."""
     _, paths = baked("throw", 16)

@@ -9,6 +9,7 @@ setting or checkpoint may be lost, and no button may offer what it does not do.
 import copy
 import json
 import random
+from collections import deque
 
 import bpy
 import numpy as np
@@ -92,7 +93,7 @@ class Played:
     def settle(self):
         """As an operator does before it changes anything: a step of Undo for what the user has moved."""
         changed = since_bake.settle(self.scene)
-        since_bake.record(self.scene)
+        deque(since_bake.record_steps(self.scene.name), maxlen=0)
         if changed:
             del self.undo[self.at + 1 :]
             self.undo.append(copy.deepcopy(self.file))

@@ -127,6 +127,35 @@ def test_at_late_frames_bodies_stand_at_their_start_without_a_bake(blender, tmp_
     assert worlds["switched_on"] == (True, False)
 
 
+def test_a_deletion_of_thousands_is_seen_and_goes_on_to_its_end(blender, tmp_path):
+    """The panel says how far it is; ESC leaves nothing half done, and one undo brings all back."""
+    pictures = Path(os.environ.get("CAIRN_PICTURES") or tmp_path)
+    words = ["--enable-event-simulate"]
+    seen = blender.script("delete_in_window.py", pictures, window=True, window_words=words)
+    count = seen["before"]["carrying"]
+    assert count == 2000
+    # a view that shows no meshes hides none of them in the scene
+    assert not seen["before"]["hidden"]
+    assert seen["started"] == ["RUNNING_MODAL"]
+    assert (seen["hint"], seen["stop_can_be_pressed"]) == ("It goes on to the end", False)
+    # in between some have the bake and the others what they had; the scene says that it is baked
+    assert seen["middle"]["baked"]
+    assert 0 < seen["middle"]["carrying"] < count
+    assert seen["deleted"] == {"baked": False, "world": True, "carrying": 0, "actions": 0, "hidden": False}
+    assert seen["undone"] == seen["before"]
+
+
+def test_the_arrow_of_initial_motion_is_pulled_and_undone_in_one_step(blender, tmp_path):
+    """Its tip follows the mouse, across the view; one undo takes the whole pull back."""
+    pictures = Path(os.environ.get("CAIRN_PICTURES") or tmp_path)
+    seen = blender.script("start_arrow.py", pictures, window=True, window_words=["--enable-event-simulate"])
+    assert seen["before"] == [4.0, 0.0, 8.0]
+    # pressed a pixel beside it, and pulled 80 to the right and 64 up from where it was
+    assert seen["tip_pulled"] == pytest.approx([seen["tip"][0] + 79, seen["tip"][1] + 63], abs=3)
+    assert seen["let_go"] == seen["pulled"]
+    assert seen["undone"] == seen["before"]
+
+
 def test_a_window_is_drawn_for_what_changes_alone(blender, scene):
     """At rest never, though Cairn looks at the scene; and not for each frame that is read of a keyed body."""
     seen = blender.script("quiet_window.py", blend=scene, window=True)

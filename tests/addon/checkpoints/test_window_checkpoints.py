@@ -13,7 +13,7 @@ from cairn.addon.checkpoints import in_window
 from cairn.addon.checkpoints.folder import CheckpointError
 from cairn.addon.settings import BakeSettings
 from cairn.addon.ui import operators, watch
-from cairn.addon.write import keyframes
+from cairn.addon.write import attach
 
 FRAMES = 24
 GRAVITY = 9.81
@@ -82,7 +82,7 @@ def offer(scene):
 def test_a_bake_that_ended_early_continues_to_the_same_bits(scene, end):
     """ESC or a crash at frame 9: the panel offers to continue; at the end there is nothing more to continue to."""
     unbroken = bake_scene(scene, settings(scene)).report["totals"]["digest"]
-    keyframes.delete_bake(scene)
+    attach.delete_bake(scene)
     end(scene, 9)
     assert scene.cairn.is_baked == (end is stop_at)
     assert offer(scene) == {"frame": 9, "start": 1, "end": FRAMES, "fits": True}

@@ -8,7 +8,7 @@ import pytest
 import cairn
 from cairn.addon.demo import build_scene, demo_names, description_of
 from cairn.addon.read.scene_digest import changes, packed, scene_digest, unpacked
-from cairn.addon.write import keyframes
+from cairn.addon.write import attach
 
 # Scenes with motors, servos, throws and what is keyed otherwise; all of them at night.
 DAILY = ("crane", "walker", "wrecking_ball", "stack")
@@ -158,7 +158,7 @@ def test_a_bake_changes_nothing_of_it(scene):
     curve.keyframe_points[1].co.x = 4
     curve.update()
     assert told(before, scene) == []
-    keyframes.delete_bake(scene)
+    attach.delete_bake(scene)
     assert told(before, scene) == []
 
 

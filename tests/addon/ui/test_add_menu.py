@@ -96,7 +96,7 @@ def test_a_scene_is_one_undo_step(users_scene):
 
 
 def test_why_not_now(users_scene):
-    operators.running = {"task": "A bake", "timer": None, "steps": iter(())}
+    operators.running = {"task": "A bake", "can_stop": True, "timer": None, "steps": iter(())}
     assert not bpy.ops.cairn.add_demo.poll()
     operators.running = None
     assert bpy.ops.cairn.add_demo.poll()

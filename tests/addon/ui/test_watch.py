@@ -12,7 +12,7 @@ import cairn
 from cairn.addon.read import scene_digest
 from cairn.addon.read.early_notes import nothing_to_bake
 from cairn.addon.ui import operators, panels, watch
-from cairn.addon.write import keyframes
+from cairn.addon.write import attach
 
 
 @pytest.fixture
@@ -171,9 +171,9 @@ def test_bodies_that_have_lost_their_keys_are_named(stack):
     assert look(stack.scene)["outdated"] == ""
     bpy.ops.scene.new(type="LINK_COPY")
     other = bpy.context.scene
-    keyframes.delete_bake(other)
+    attach.delete_bake(other)
     assert look(stack.scene)["outdated"] == "Out of date: keys of 3 bodies"
-    keyframes.delete_bake(stack.scene)
+    attach.delete_bake(stack.scene)
     assert look(stack.scene)["outdated"] == ""
     assert stack.world.enabled
 
@@ -190,7 +190,7 @@ def test_playing_and_saving_do_not_make_a_bake_out_of_date(stack, tmp_path):
     assert look(stack.scene)["outdated"] == ""
     stack.scene.frame_set(7)
     assert look(stack.scene)["outdated"] == ""
-    keyframes.delete_bake(stack.scene)
+    attach.delete_bake(stack.scene)
     assert look(stack.scene)["outdated"] == ""
 
 

@@ -13,7 +13,7 @@ from cairn.addon.bake import BakeStopped, bake_frames, bake_scene
 from cairn.addon.read.faults import SceneError
 from cairn.addon.read.scene_check import check_scene
 from cairn.addon.settings import BakeSettings
-from cairn.addon.write import keyframes
+from cairn.addon.write import attach
 
 FRAMES = 8
 # Early, late, beyond the bake, beyond the world's cache, and before all.
@@ -101,7 +101,7 @@ def nothing(scene):
 
 
 def delete(scene):
-    keyframes.delete_bake(scene)
+    attach.delete_bake(scene)
 
 
 def bake_again_and_delete(scene):

@@ -22,7 +22,7 @@ from tumbling import (
 
 from cairn.addon.read import lead_in
 from cairn.addon.read.frame_samples import simulation_paused
-from cairn.addon.write import earlier_animation, fcurves, keyframes
+from cairn.addon.write import attach, earlier_animation, fcurves
 
 
 @pytest.fixture
@@ -37,7 +37,7 @@ def test_delete_bake_of_an_object_without_animation_leaves_none(scene):
     tumble.write(scene)
     assert len(bpy.data.actions) == actions + 1
     scene.frame_set(20)
-    assert keyframes.delete_bake(scene) == 1
+    assert attach.delete_bake(scene) == 1
     assert state(obj) == before
     assert len(bpy.data.actions) == actions
     assert not obj.cairn.is_baked
@@ -98,7 +98,7 @@ def test_delete_bake_brings_the_action_back(scene):
     tumble = Tumble(scene)
     tumble.write(scene)
     assert obj.animation_data.action.name == "Body Cairn"
-    keyframes.delete_bake(scene)
+    attach.delete_bake(scene)
     assert state(obj) == before
     assert np.array_equal(transforms(scene, (1, 10, 25)), motion)
     assert "Body Cairn" not in bpy.data.actions
@@ -109,7 +109,7 @@ def test_the_earlier_action_survives_saving(scene, tmp_path):
     Tumble(scene).write(scene)
     bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "baked.blend"))
     bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "baked.blend"))
-    keyframes.delete_bake(bpy.context.scene)
+    attach.delete_bake(bpy.context.scene)
     after = state(bpy.context.scene.objects["Body"])
     assert {name: after[name] for name in ("action", "slot", "curves")} == {
         name: before[name] for name in ("action", "slot", "curves")
@@ -158,7 +158,7 @@ def test_the_bake_of_a_library_override_can_be_deleted_after_saving(tmp_path, lo
         assert obj.animation_data.action.name == "Body Cairn"
         assert obj.constraints[0].mute
         assert_motion(tumble, scene)
-    assert keyframes.delete_bake(scene) == 1
+    assert attach.delete_bake(scene) == 1
     assert "Body Cairn" not in bpy.data.actions
     scene, obj = saved_and_opened("deleted.blend")
     scene.frame_set(3)
@@ -173,7 +173,7 @@ def test_a_hand_made_key_survives_bake_again_and_delete_bake(scene):
     key(obj, "hide_viewport", {5: True, 9: False})
     tumble.write(scene)
     assert ("hide_viewport", 0) in curves(obj)
-    keyframes.delete_bake(scene)
+    attach.delete_bake(scene)
     assert list(curves(obj)) == [("hide_viewport", 0)]
     assert len(bpy.data.actions) == 1
 
@@ -184,7 +184,7 @@ def test_edits_of_copied_channels_go_back_to_the_users_action(scene):
     Tumble(scene).write(scene)
     key(obj, "hide_render", {22: True})
     obj.animation_data.action.layers[0].strips[0].channelbags[0].fcurves.remove(curves(obj)[('["glow"]', 0)])
-    keyframes.delete_bake(scene)
+    attach.delete_bake(scene)
     assert obj.animation_data.action == action
     assert len(curves(obj)[("hide_render", 0)].keyframe_points) == 3
     assert ('["glow"]', 0) not in curves(obj)
@@ -207,7 +207,7 @@ def test_a_copied_curve_with_modifiers_stays_the_same(scene):
     generator.poly_order = 2
     generator.coefficients = (0.5, 1.0, 0.01)
     values = fcurves.values_at(curve, range(-5, 50))
-    keyframes.delete_bake(scene)
+    attach.delete_bake(scene)
     assert fcurves.values_at(curves(obj)[('["glow"]', 0)], range(-5, 50)) == pytest.approx(values)
 
 
@@ -219,7 +219,7 @@ def test_shared_actions_are_not_changed_for_others(scene):
     before = state(other)["curves"]
     Tumble(scene).write(scene)
     key(obj, "hide_render", {22: True})
-    keyframes.delete_bake(scene)
+    attach.delete_bake(scene)
     assert state(other)["curves"] == before
     assert obj.animation_data.action != other.animation_data.action
     assert len(curves(obj)[("hide_render", 0)].keyframe_points) == 3
@@ -237,7 +237,7 @@ def test_one_action_with_a_slot_for_each_object(scene):
     tumble.write(scene)
     assert_motion(tumble, scene)
     assert [len(body.animation_data.action.slots) for body in bodies] == [1, 1, 1]
-    keyframes.delete_bake(scene)
+    attach.delete_bake(scene)
     assert [body.animation_data.action for body in bodies] == [action] * 3
     assert [body.animation_data.action_slot.name_display for body in bodies] == [body.name for body in bodies]
 
@@ -254,7 +254,7 @@ def test_constraints_and_drivers_give_way_and_come_back(scene):
     tumble = Tumble(scene)
     tumble.write(scene, lead_in=lead_in.collect(lead_in.objects_to_sample(scene, tumble.export), {}))
     assert_motion(tumble, scene)
-    keyframes.delete_bake(scene)
+    attach.delete_bake(scene)
     after = state(obj)
     assert after["constraints"] == [False, True]
     assert after["drivers"] == before["drivers"] == [False]
@@ -275,7 +275,7 @@ def test_nla_tracks_give_way_and_come_back(scene):
     assert_motion(tumble, scene)
     for frame, wanted in zip((2, 5), lead, strict=True):
         assert world_at(obj, frame) == pytest.approx(wanted, abs=2e-5)
-    keyframes.delete_bake(scene)
+    attach.delete_bake(scene)
     after = state(obj)
     assert (after["action"], after["tracks"]) == (before["action"], before["tracks"])
     assert (data.action_blend_type, data.action_influence) == ("ADD", 0.5)
@@ -314,7 +314,7 @@ def test_an_action_that_the_user_puts_in_place_of_the_bake_stays(scene):
     earlier = obj.animation_data.action
     Tumble(scene).write(scene)
     obj.animation_data.action = own = bpy.data.actions.new("Own")
-    keyframes.delete_bake(scene)
+    attach.delete_bake(scene)
     assert obj.animation_data.action == own
     assert earlier.use_fake_user
 
@@ -343,7 +343,7 @@ def test_delete_bake_gives_back_whatever_was_done_to_the_bake(scene, meddle):
     earlier, place = obj.animation_data.action, tuple(obj.location)
     Tumble(scene).write(scene)
     meddle(obj)
-    assert keyframes.delete_bake(scene) == 1
+    assert attach.delete_bake(scene) == 1
     assert obj.animation_data.action == earlier
     assert obj.animation_data.action_slot == earlier.slots[0]
     scene.frame_set(25)
@@ -357,7 +357,7 @@ def test_an_action_without_a_slot_comes_back_without_one(scene):
     tumble = Tumble(scene)
     tumble.write(scene)
     assert_motion(tumble, scene)
-    keyframes.delete_bake(scene)
+    attach.delete_bake(scene)
     assert (obj.animation_data.action, obj.animation_data.action_slot) == (action, None)
 
 
@@ -366,7 +366,7 @@ def test_a_deleted_body_does_not_keep_the_others(scene):
     obj = add_body(scene)
     Tumble(scene).write(scene)
     bpy.data.objects.remove(scene.objects["Gone"])
-    assert keyframes.delete_bake(scene) == 1
+    assert attach.delete_bake(scene) == 1
     assert obj.animation_data is None
 
 
@@ -382,7 +382,7 @@ def test_a_baked_object_can_be_appended_and_given_back_elsewhere(scene, tmp_path
     obj = target.objects[0]
     bpy.context.scene.collection.objects.link(obj)
     assert world_at(obj, 20) == pytest.approx(tumble.world("Body", 20), abs=2e-5)
-    assert keyframes.delete_bake(bpy.context.scene) == 1
+    assert attach.delete_bake(bpy.context.scene) == 1
     assert state(obj)["curves"] == before
 
 
@@ -393,7 +393,7 @@ def test_a_duplicate_of_a_baked_object_gets_the_users_animation(scene):
     copy = obj.copy()
     copy.animation_data.action = obj.animation_data.action.copy()
     scene.collection.objects.link(copy)
-    assert keyframes.delete_bake(scene) == 1
+    assert attach.delete_bake(scene) == 1
     assert copy.animation_data.action == earlier
     assert [action.name for action in bpy.data.actions if "Cairn" in action.name] == []
 

@@ -27,7 +27,7 @@ from tumbling import (
 
 from cairn.addon.read.faults import SceneError
 from cairn.addon.read.scene_export import export_scene
-from cairn.addon.write import channels, earlier_animation, fcurves, keyframes
+from cairn.addon.write import attach, channels, earlier_animation, fcurves, keyframes
 from cairn.solver_core.trajectory import Trajectory
 
 MODES = ["QUATERNION", "AXIS_ANGLE", *channels.EULER_ORDERS]
@@ -191,7 +191,7 @@ def test_parents_that_are_baked_themselves(scene, between):
         assert scene.rigidbody_world.collection == bodies
     added = bpy.data.collections.new("Added")
     scene.rigidbody_world.collection = added
-    keyframes.delete_bake(scene)
+    attach.delete_bake(scene)
     assert scene.rigidbody_world.collection == bodies
     scene.frame_set(1)  # at later frames it waits
     assert scene.rigidbody_world.enabled
@@ -206,7 +206,7 @@ def test_poses_survive_saving_and_reopening(scene, tmp_path):
     bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "baked.blend"))
     bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "baked.blend"))
     assert_motion(tumble, bpy.context.scene, 5e-5)
-    keyframes.delete_bake(bpy.context.scene)
+    attach.delete_bake(bpy.context.scene)
     assert "Plain Cairn" not in bpy.data.actions
 
 
@@ -215,7 +215,7 @@ def test_blenders_own_simulation_stays_off_until_delete_bake(scene):
     tumble = Tumble(scene)
     tumble.write(scene)
     assert not scene.rigidbody_world.enabled
-    keyframes.delete_bake(scene)
+    attach.delete_bake(scene)
     assert scene.rigidbody_world.enabled
 
 
@@ -223,7 +223,7 @@ def test_a_world_that_was_off_stays_off(scene):
     add_body(scene)
     scene.rigidbody_world.enabled = False
     Tumble(scene).write(scene)
-    keyframes.delete_bake(scene)
+    attach.delete_bake(scene)
     assert not scene.rigidbody_world.enabled
 
 
@@ -245,14 +245,14 @@ def test_failure_half_way_puts_everything_back(scene, monkeypatch):
     before = [state(body) for body in bodies]
     actions = set(bpy.data.actions.keys())
     tumble = Tumble(scene)
-    put_on = keyframes._put_on
+    put_on = attach._put_on
 
     def fails_at_the_last(obj, action):
         put_on(obj, action)
         if obj.name == "C":
             raise RuntimeError("half-way")
 
-    monkeypatch.setattr(keyframes, "_put_on", fails_at_the_last)
+    monkeypatch.setattr(attach, "_put_on", fails_at_the_last)
     with pytest.raises(RuntimeError, match="half-way"):
         tumble.write(scene)
     assert [state(body) for body in bodies] == before
@@ -265,12 +265,12 @@ def test_failure_of_a_second_bake_keeps_the_first(scene, monkeypatch):
     add_body(scene)
     tumble = Tumble(scene)
     tumble.write(scene)
-    monkeypatch.setattr(keyframes, "_put_on", lambda obj, action: 1 / 0)
+    monkeypatch.setattr(attach, "_put_on", lambda obj, action: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         tumble.write(scene)
     assert_motion(tumble, scene)
     monkeypatch.undo()
-    assert keyframes.delete_bake(scene) == 1
+    assert attach.delete_bake(scene) == 1
 
 
 def test_closing_the_generator_early_leaves_no_trace(scene):
@@ -278,7 +278,7 @@ def test_closing_the_generator_early_leaves_no_trace(scene):
         add_body(scene, f"Body{i}", location=(2 * i, 0, 0))
     tumble = Tumble(scene, 3)
     steps = keyframes.write_steps(scene, tumble.export, tumble.trajectory, tumble.samples)
-    assert next(steps) == (keyframes.CHUNK, keyframes.CHUNK + 1)
+    assert next(steps) == (keyframes.CHUNK // 2, keyframes.CHUNK + 1)
     steps.close()
     assert len(bpy.data.actions) == 0
     assert scene.objects["Body0"].animation_data is None
@@ -318,7 +318,7 @@ def test_writing_takes_little_longer_than_blender_itself_needs_for_the_keys(scen
         trajectory.append(position + 0.01 * frame, np.tile(turn, (len(position), 1)), None)
     seconds, least = [], []
     for _ in range(3):
-        keyframes.delete_bake(scene)
+        attach.delete_bake(scene)
         least.append(_seconds_of_bare_keys(1000, 250))
         start = time.process_time()
         keyframes.write_trajectory(scene, export, trajectory)

@@ -9,7 +9,7 @@ import pytest
 from tumbling import Tumble, add_body, assert_motion, curves, key, launched_body, new_scene, world_at
 
 from cairn.addon.read.scene_export import export_scene
-from cairn.addon.write import earlier_animation, fcurves, keyframes, since_bake
+from cairn.addon.write import attach, earlier_animation, fcurves, keyframes, since_bake
 
 
 @pytest.fixture
@@ -62,7 +62,7 @@ def test_a_copy_of_a_baked_body_starts_where_it_is(scene, baked, with_action):
 def test_delete_bake_leaves_a_copy_where_it_is(scene, baked, with_action):
     place = (5.0, 1.0, 3.0)
     copy = duplicate(scene, baked, place, with_action=with_action)
-    assert keyframes.delete_bake(scene) == 1
+    assert attach.delete_bake(scene) == 1
     assert tuple(copy.location) == place
     assert not copy.cairn.is_baked
     scene.frame_set(20)
@@ -93,7 +93,7 @@ def test_a_renamed_body_keeps_its_bake_also_after_saving(scene, baked, tmp_path)
         bpy.ops.wm.open_mainfile(filepath=str(tmp_path / name))
         scene = bpy.context.scene
         assert [obj.name for obj in earlier_animation.baked_objects(scene)] == ["Renamed"]
-    assert keyframes.delete_bake(scene) == 1
+    assert attach.delete_bake(scene) == 1
     assert tuple(scene.objects["Renamed"].location) == pytest.approx(place)
     assert tuple(scene.objects["Renamed.001"].location) == (5, 1, 3)
 
@@ -112,7 +112,7 @@ def test_a_renamed_body_keeps_its_bake_where_handlers_do_not_hear_of_saving(scen
     bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "quit.blend"))
     scene = bpy.context.scene
     assert [obj.name for obj in earlier_animation.baked_objects(scene)] == ["Renamed"]
-    assert keyframes.delete_bake(scene) == 1
+    assert attach.delete_bake(scene) == 1
     assert tuple(scene.objects["Renamed"].location) == pytest.approx(place)
 
 
@@ -127,7 +127,7 @@ def test_an_appended_body_whose_name_is_taken_is_given_back(scene, baked, tmp_pa
     assert appended.name == "Body.001"
     scene.collection.objects.link(appended)
     appended.location = (9, 9, 9)
-    assert keyframes.delete_bake(scene) == 1
+    assert attach.delete_bake(scene) == 1
     assert tuple(appended.location) == pytest.approx(place)
 
 
@@ -135,7 +135,7 @@ def test_a_full_copy_of_a_baked_scene_is_baked_too(scene, baked):
     place = tuple(baked.location)
     bpy.ops.scene.new(type="FULL_COPY")
     copied = bpy.context.scene
-    assert keyframes.delete_bake(copied) == 1
+    assert attach.delete_bake(copied) == 1
     assert tuple(copied.objects[0].location) == pytest.approx(place)
     assert earlier_animation.baked_objects(scene) == [baked]
 
@@ -160,7 +160,7 @@ def test_a_body_moved_at_the_start_frame_starts_there(scene, mode, look):
         assert (tuple(body.location), tuple(getattr(body, path))) == (place, turn)
         scene.frame_set(15)
     assert start_of(scene, body) == pytest.approx(place)
-    keyframes.delete_bake(scene)
+    attach.delete_bake(scene)
     assert (tuple(body.location), tuple(getattr(body, path))) == (place, turn)
 
 
@@ -204,7 +204,7 @@ def test_a_body_moved_before_the_start_frame_starts_there(scene, look):
             scene.frame_set(frame)
             assert tuple(body.location) == place
     assert start_of(scene, body) == pytest.approx(place)
-    keyframes.delete_bake(scene)
+    attach.delete_bake(scene)
     assert tuple(body.location) == place
 
 

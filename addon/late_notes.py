@@ -1,0 +1,30 @@
+"""Notes on what has happened in a bake, which are known once its frames are simulated."""
+
+import itertools
+from typing import TYPE_CHECKING
+
+from .joint_report import break_notes, breaks_of
+from .pressed_notes import pressed_notes
+from .read.exported_scene import SceneExport
+from .read.notes import Note
+from .write import spin
+
+if TYPE_CHECKING:  # it loads Numba
+    from ..solver_core import Trajectory
+
+
+def add_late_notes(export: SceneExport, trajectory: "Trajectory", turns: dict[int, dict]) -> None:
+    """Add to the notes of a scene what has happened: before all else, since the rest was known before.
+
+    Parameters
+    ----------
+    export : SceneExport
+    trajectory : Trajectory
+    turns : dict of int to dict
+        By frame of the trajectory, the bodies that turn far in it.
+    """
+    export.notes[:0] = [*pressed_notes(export, trajectory), *break_notes(breaks_of(export, trajectory))]
+    every = itertools.chain.from_iterable(of_frame.items() for of_frame in turns.values())
+    names = [body.object_name for body in export.bodies]
+    for body in sorted({body for body, turn in every if spin.is_too_fast(turn)}):
+        export.notes.append(Note("warning", names[body], spin.TOO_FAST))
