@@ -41,6 +41,8 @@ _RATIO_COARSE_OUT_OF_SIGHT = 0.009
 _FACTOR_SURPLUS = 1.5
 # From the centre of mass to the farthest point, as a share of the size: half the diagonal of a cube.
 _FACTOR_LEVER = 0.87
+# Of differences [rad], and the least volume of the derivative's columns that has an inverse.
+_RATIO_DIFFERENCE, _LEAST_VOLUME = 1e-6, 1e-3
 # Principal moments that differ by less than this share count as one.
 _RATIO_ISOTROPIC = 1e-9
 
@@ -326,6 +328,64 @@ def place_at_end(model, state, motion, h, body, position, orientation):
     elif moves:
         _, after = _orientations(own, velocity, model.inertia[body], h)
         _store(own, after)
+
+
+@subkernel
+def turning_for(orientation, turning, inertia, h, change):
+    """By what the ``turning`` of a body is to change for the pose that it leads to to turn on by h times ``change``.
+
+    The derivative of free rotation is taken by differences: exp's is not a small one over large turns, and other
+    momentum leads a body that is not round elsewhere.
+
+    Parameters
+    ----------
+    orientation : float64 [4]
+        At the start (read).
+    turning : float64 [6]
+        Read.
+    inertia : float64 [3]
+        [kg m^2] (read).
+    h : float
+        [s].
+    change : tuple of 3 floats
+        Angular velocity [rad/s].
+
+    Returns
+    -------
+    tuple of 3 floats
+        [rad/s]; ``change`` itself where there is no inverse.
+    """
+    _, end = _orientations(orientation, turning, inertia, h)
+    step = _RATIO_DIFFERENCE / h
+    a0, a1, a2 = _turned_by(orientation, turning, inertia, h, end, 3, step)
+    b0, b1, b2 = _turned_by(orientation, turning, inertia, h, end, 4, step)
+    c0, c1, c2 = _turned_by(orientation, turning, inertia, h, end, 5, step)
+    x, y, z = change
+    # Cramer's rule on the columns a, b, c
+    u0, u1, u2 = b1 * c2 - b2 * c1, b2 * c0 - b0 * c2, b0 * c1 - b1 * c0
+    volume = a0 * u0 + a1 * u1 + a2 * u2
+    if not abs(volume) > _LEAST_VOLUME:
+        return x, y, z
+    v0, v1, v2 = c1 * a2 - c2 * a1, c2 * a0 - c0 * a2, c0 * a1 - c1 * a0
+    w0, w1, w2 = a1 * b2 - a2 * b1, a2 * b0 - a0 * b2, a0 * b1 - a1 * b0
+    return (
+        (u0 * x + u1 * y + u2 * z) / volume,
+        (v0 * x + v1 * y + v2 * z) / volume,
+        (w0 * x + w1 * y + w2 * z) / volume,
+    )
+
+
+@subkernel
+def _turned_by(orientation, turning, inertia, h, end, column, step):
+    """How far the end pose turns [rad] by a step of the turning, as a multiple of that turn alone."""
+    before = turning[column]
+    turning[column] = before + step
+    _, other = _orientations(orientation, turning, inertia, h)
+    turning[column] = before
+    w, x, y, z = end
+    p, a, b, c = multiply(other[0], other[1], other[2], other[3], w, -x, -y, -z)
+    factor = math.copysign(2.0, p) / (h * step)
+    return factor * a, factor * b, factor * c
 
 
 @subkernel

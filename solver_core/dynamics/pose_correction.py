@@ -37,7 +37,7 @@ from ..constraints.joints.joint_rows import (
 from ..constraints.joints.row_measures import fill_joint_row, frames_of_joint, turn_to_side
 from ..model.joints.joint_arrays import HOLD, RANGE, SOFT_RANGE, SPRING
 from ..problem.problem import FAILED
-from .integration import place_at_end
+from .integration import place_at_end, turning_for
 from .island_solve import SOLVER_OUTCOME
 from .stage_names import SOLVE_JOINTED
 
@@ -48,8 +48,8 @@ _SHARE, _RATIO_MOST = 0.2, 1e-3
 _RATIO_OPEN, _RATIO_MISSED = 1e-8, 1e-5
 # So far a body is led in a round, where joints are open.
 _RATIO_MOST_OPEN = 0.25
-# Rounds at most; what one is to take from the error, as a share of what it promised, and how many may fail to: on their
-# way to each other poses may open elsewhere, and limits that contradict each other stay.
+# Rounds at most; what one is to take from the error, as a share of what it promised, and how many in turn may fail
+# to: on their way to each other poses may open elsewhere, and limits that contradict each other stay.
 _MOST_ROUNDS, _RATIO_GAIN, _PATIENCE = 24, 0.3, 3
 # A round that leaves more than this multiple of the error has led too far, and is halved so often at most.
 _RATIO_WORSE, _MOST_HALVINGS = 1.05, 5
@@ -108,8 +108,7 @@ def correct_poses(arrays, members, rows, islands, island):
             share, halvings = 0.5 * share, halvings + 1
             _move(members, islands, island, -share, h)
             joint_state.off[island] = _measure(members, rows, islands, island, contacts.count[0], h)
-        if joint_state.off[island] > (1.0 - _RATIO_GAIN * share) * before:
-            stale += 1
+        stale = stale + 1 if joint_state.off[island] > (1.0 - _RATIO_GAIN * share) * before else 0
         if joint_state.off[island] <= 1.0 or stale == _PATIENCE:
             break
     if joint_state.off[island] > _RATIO_MISSED / RATIO_EXACT and not joint_state.starts_open[island]:
@@ -123,8 +122,12 @@ def _move(members, islands, island, share, h):
     motion, joint_state, velocity = members.motion, members.joint_state, members.state.velocity
     for place in range(islands.body_first[island], islands.body_first[island + 1]):
         body = islands.body_order[place]
-        for column in range(6):
-            motion.position_velocity[body, column] += share * velocity[body, column]
+        own, change = motion.position_velocity[body], velocity[body]
+        inertia, orientation = members.model.inertia[body], members.state.orientation[body]
+        t0, t1, t2 = turning_for(orientation, own, inertia, h, (change[3], change[4], change[5]))
+        for axis in range(3):
+            own[axis] += share * change[axis]
+        own[3], own[4], own[5] = own[3] + share * t0, own[4] + share * t1, own[5] + share * t2
         if joint_state.is_held[body]:
             end = joint_state.end_position, joint_state.end_orientation
             place_at_end(members.model, members.state, motion, h, body, end[0], end[1])
