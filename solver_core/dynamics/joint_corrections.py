@@ -52,7 +52,7 @@ _RATIO_MOVED = 1e-6
 _PATIENCE, _RATIO_GAIN = 3, 0.9
 # Joints that are open by more than the second share of their size when Newton's method ends are solved from the start;
 # what is open by more than the first is closed after the solve (``pose_correction``).
-RATIO_OPEN, _RATIO_FAR = 1e-7, 1.0
+RATIO_OPEN, _RATIO_FAR = 1e-7, 1e-2
 
 
 @subkernel

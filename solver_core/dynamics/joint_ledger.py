@@ -26,7 +26,7 @@ from .islands import has_contacts, has_joints
 from .joint_corrections import NEWTON, RATIO_OPEN
 
 # What an island whose joints were solved may gain in a substep, as a share of what it has and falls by: the rule's order.
-_RATIO_ORDER = 5e-4
+_RATIO_ORDER = 1e-4
 
 
 @subkernel

@@ -50,9 +50,7 @@ _RATIO_OPEN, _RATIO_MISSED = 1e-8, 1e-5
 _RATIO_MOST_OPEN = 0.25
 # Rounds at most; what one is to take from the error, as a share of what it promised, and how many in turn may fail
 # to: on their way to each other poses may open elsewhere, and limits that contradict each other stay.
-_MOST_ROUNDS, _RATIO_GAIN, _PATIENCE = 24, 0.3, 3
-# A round that leaves more than this multiple of the error has led too far, and is halved so often at most.
-_RATIO_WORSE, _MOST_HALVINGS = 1.05, 5
+_MOST_ROUNDS, _RATIO_GAIN, _PATIENCE = 48, 0.3, 12
 # The lever of a turn, as a share of a body's size.
 _FACTOR_LEVER = 0.5
 # Sweeps over contacts at most: what they leave is taken out later.
@@ -103,11 +101,6 @@ def correct_poses(arrays, members, rows, islands, island):
             break
         _move(members, islands, island, share, h)
         joint_state.off[island] = _measure(members, rows, islands, island, contacts.count[0], h)
-        halvings = 0
-        while joint_state.off[island] > _RATIO_WORSE * max(before, enough) and halvings < _MOST_HALVINGS:
-            share, halvings = 0.5 * share, halvings + 1
-            _move(members, islands, island, -share, h)
-            joint_state.off[island] = _measure(members, rows, islands, island, contacts.count[0], h)
         stale = stale + 1 if joint_state.off[island] > (1.0 - _RATIO_GAIN * share) * before else 0
         if joint_state.off[island] <= 1.0 or stale == _PATIENCE:
             break
