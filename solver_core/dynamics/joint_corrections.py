@@ -1,17 +1,13 @@
-"""How the joints of an island are corrected where the position solve leads: in three ways, one after the other.
+"""How the joints of an island are corrected where the position solve leads: in two ways, one after the other.
 
-NEWTON: Newton's method for the substep's equations (``constraints.joints``). Mostly that is all.
-
-PROJECTION: it may miss them where a hit changes velocities by much. What joints promise are poses at which they close.
-Forces that act at the end poses of the last solve find some that are near, as masses weigh it, and where the error is
-small each correction squares it.
+NEWTON: Newton's method for the substep's equations (``constraints.joints``). Mostly that is all. Where a hit changes
+velocities by much it may miss them; what it leaves open by little is closed by poses (``pose_correction``).
 
 START: where no poses close the joints, the equations have no solution, and what Newton's method ends at is one of
 nothing; and poses that close them may be others than those that the bodies come to. What always has a solution, by
 least squares, and makes no energy where it is solved, are the rows at the poses where the substep starts, with bodies
-that move by END.
-Joints open by what such a step misses of their curves, and close by and by. It is taken where the former are not finite
-or make energy (``joint_energy``), and where they leave joints open, unless by less than a tenth of what this does.
+that move by END. Joints open by what such a step misses of their curves. It is taken where the former is not finite,
+makes energy (``joint_energy``), or leaves joints open by much.
 """
 
 import math
@@ -98,8 +94,8 @@ def correct_joints(members, correction):
 
 @subkernel
 def _end_corrections(members):
-    """Let bodies be what they are again, and count the islands whose joints could not be solved."""
-    joint_state, motion, islands = members.joint_state, members.motion, members.problem.islands
+    """Let bodies be what they are again."""
+    joint_state, motion = members.joint_state, members.motion
     for body in range(members.model.joints.is_jointed.size):
         if joint_state.is_held[body]:
             restore_own(joint_state, motion, members.problem.rows, body)

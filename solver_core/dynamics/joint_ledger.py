@@ -4,9 +4,9 @@ With w and v the velocities of an island's bodies at the substep's start and end
 
     T(v) <= T(w) + h sum of m g . d + W
 
-where W is the work of springs, motors and driven bodies, and what contacts and joints hold takes energy or does nothing.
+where W is the work of springs, motors and driven bodies; what contacts and joints hold takes energy or does nothing.
 All solutions of the joints' equations say so; what ends elsewhere may not: joints that a contact contradicts, or that
-are open, get impulses that close them, and that is the only way in which energy comes in (docs/decisions/28). Where
+are open, get impulses that close them, and that is the only way in which energy comes in (docs/decisions/42). Where
 such an island has more than that, its velocities are scaled, about the motion of its centre of mass where nothing else
 holds it. So its momentum stays, and its energy never grows by what was taken out or closed. An island whose joints were
 solved and that touches nothing is right to the rule's order, on either side, and may have so much more.
@@ -25,7 +25,8 @@ from .integration import gain_by_turn, share_kept
 from .islands import has_contacts, has_joints
 from .joint_corrections import NEWTON, RATIO_OPEN
 
-# What an island whose joints were solved may gain in a substep, as a share of what it has and falls by: the rule's order.
+# What an island whose joints were solved may gain in a substep, as a share of what it has and falls by: the rule's
+# order.
 _RATIO_ORDER = 1e-4
 
 

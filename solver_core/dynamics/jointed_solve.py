@@ -57,7 +57,7 @@ def run_solve_jointed(arrays, island, sweeps, least):
         The scale that the sweeps aim at is not below that [m/s].
     """
     members = views_of(arrays)
-    problem, step = members.problem, numbers_of(members.settings.step)
+    problem = members.problem
     if sweeps == _TREE:
         # What is corrected moves on by far more than such a share, and is measured there.
         share = _SHARE_LEFT if members.solves.pass_kind[0] >= SAME_CONTACTS else 0.0

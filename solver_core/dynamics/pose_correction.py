@@ -1,21 +1,23 @@
 """Poses of joined bodies are corrected apart: what is open or overlaps never enters a velocity.
 
-With v+ = v + M^-1 J' r and J v+ = -b the energy changes by -r . b - r' J M^-1 J' r / 2 <= b' (J M^-1 J')^+ b / 2, whatever
-J's rank. So energy comes in by b alone, by errors of position that are put into rows of velocities, and by contradictions
-without bound: what an overlap asks for, joints may forbid (bars that meet at one point and are not all joined to each
-other, a glued brick that is a bit too thick), and impulses that ask for both grow for ever. So velocities are solved
-with rows in which nothing is open: overlaps must not grow, which standing still always does. What the position solve
-leaves is led back here, after it, by changes dq of the poses, at the poses of the end and from nothing:
+With v+ = v + M^-1 J' r and J v+ = -b the energy changes by -r . b - r' G r / 2 <= b' G^+ b / 2, G = J M^-1 J', whatever
+J's rank. So energy comes in by b alone, by errors of position that are put into rows of velocities, and by
+contradictions without bound: what an overlap asks for, joints may forbid (bars that meet at one point and are not all
+joined to each other, a glued brick that is a bit too thick), and impulses that ask for both grow for ever. So
+velocities are solved with rows in which nothing is open: overlaps must not grow, which standing still always does. What
+the position solve leaves is led back here, after it, by changes dq of the poses, at the poses of the end, from nothing:
 
     J dq = -(error at the end) of what holds,   n . dq >= -s (gap at the end) of what overlaps,   n . dq >= -gap else
 
-with the joints eliminated (``solvers.joint_elimination``), in rounds as long as joints are open, which squares the error.
-Contacts push only where joints let them. What that does to the bodies' heights is in the ledger (``joint_ledger``).
+with the joints eliminated (``solvers.joint_elimination``), in rounds as long as joints are open, each of which squares
+the error near the end. Contacts push only where joints let them. What that does to the bodies' heights is in the ledger
+(``joint_ledger``).
 
 Bodies that joints connect, through whatever others, are not led out of each other: that would lift a ring of bars by
 its corners, and who set it up so has said that they meet there.
 
-Sources: Garcia Orden 2010 (projection of poses and velocities); Carpentier, Budhiraja and Mansard 2021 (rank-deficient).
+Sources: Garcia Orden 2010 (projection of poses and velocities); Carpentier, Budhiraja and Mansard 2021 (joints that
+contradict each other).
 """
 
 import math

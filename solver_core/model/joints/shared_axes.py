@@ -44,15 +44,16 @@ def share_axes(joints, stands, size):
     -------
     list of PlacedJoint
     """
-    result, groups = list(joints), {}
+    result = list(joints)
+    groups: dict[frozenset[int], list[int]] = {}
     for index, joint in enumerate(joints):
-        ends = frozenset(-1 if body < 0 or stands[body] else body for body in (joint.body_a, joint.body_b))
+        ends = frozenset(-1 if body < 0 or stands[body] else body for body in _ends_of(joint))
         groups.setdefault(ends, []).append(index)
     for group in groups.values():
         if len(group) < 2:
             continue
         kinds = {index: _kind_of(joints[index].joint) for index in group}
-        length = min(size[body] for index in group for body in (joints[index].body_a, joints[index].body_b) if body >= 0)
+        length = min(size[body] for index in group for body in _ends_of(joints[index]) if body >= 0)
         hinges = [index for index in group if kinds[index] is not None and kinds[index][0] == _HINGE]
         on_axis = [index for index in group if kinds[index] is not None and kinds[index][0] != _SLIDER]
         if hinges and len(on_axis) > 1:
@@ -61,6 +62,10 @@ def share_axes(joints, stands, size):
         if len(sliders) > 1:
             _share_direction(result, sliders, kinds)
     return result
+
+
+def _ends_of(joint):
+    return joint.body_a, joint.body_b
 
 
 def _kind_of(joint):
@@ -82,6 +87,11 @@ def _axis_of(joint, axis):
     return rotations.rotate(joint.orientation, _AXES[axis])
 
 
+def _farthest(vectors, line):
+    """The largest distance of vectors [n, 3] from a line through the origin."""
+    return float(np.max(np.linalg.norm(np.cross(vectors, line), axis=1)))
+
+
 def _nearest_direction(vectors):
     """The direction [3] nearest to vectors [n, 3] of either sign, the longer the more."""
     products = sum(np.multiply.outer(vector, vector) for vector in vectors)
@@ -95,11 +105,8 @@ def _share_line(joints, on_axis, hinges, kinds, length):
     center = points.mean(axis=0)
     away = points - center
     line = _nearest_direction(np.concatenate([away, length * axes]))
-    off_line = np.linalg.norm(np.cross(away, line), axis=1)
-    off_axis = np.linalg.norm(np.cross(axes, line), axis=1)
-    if off_line.max() > RATIO_SAME * length or off_axis.max() > RATIO_SAME:
-        return
-    if max(off_line.max() / length, off_axis.max()) <= _RATIO_EXACT:
+    off = max(_farthest(away, line) / length, _farthest(axes, line))
+    if off > RATIO_SAME or off <= _RATIO_EXACT:
         return
     for index, point in zip(on_axis, points, strict=True):
         moved = center + ((point - center) @ line) * line - point
@@ -113,7 +120,7 @@ def _share_direction(joints, sliders, kinds):
     """Turn the axes of sliders to their mean direction, if none is far from it."""
     axes = np.array([_axis_of(joints[index], kinds[index][1]) for index in sliders])
     line = _nearest_direction(axes)
-    off = np.linalg.norm(np.cross(axes, line), axis=1).max()
+    off = _farthest(axes, line)
     if off > RATIO_SAME or off <= _RATIO_EXACT:
         return
     for index in sliders:
