@@ -33,7 +33,7 @@ from .dynamics.frame_paths import FramePaths
 from .dynamics.frame_poses import aim_driven, find_driven_poses, place_driven, write_user_poses
 from .dynamics.frame_record import allocate_record, clear_record
 from .dynamics.integration import allocate_motion
-from .dynamics.joint_input import change_joints, exclude_joined
+from .dynamics.joint_input import change_joints, exclude_joined, with_own_pairs
 from .dynamics.next_substep import contacts_at, next_rows, present_contacts
 from .dynamics.sleeping import allocate_sleep, groups_that_touch, put_to_sleep, wake_all, wake_groups_of
 from .dynamics.step import advance_frame
@@ -102,9 +102,7 @@ class Simulation:
         self._broken = self._joint_state.broken.copy()
         self._arrays = model.arrays
         if model.joint_count:
-            self._arrays = model.arrays._replace(
-                excluded_pairs=model.arrays.excluded_pairs.copy(), glued=model.arrays.glued.copy()
-            )
+            self._arrays = with_own_pairs(model.arrays)
             exclude_joined(model.arrays, self._arrays, self._joint_state)
         self._problem = allocate_problem(self._collision, model.arrays.joints, model.body_count, self._method)
         self._settings = allocate_settings(self.options.solver_settings(), self._gravity)

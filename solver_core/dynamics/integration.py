@@ -41,8 +41,6 @@ _RATIO_COARSE_OUT_OF_SIGHT = 0.009
 _FACTOR_SURPLUS = 1.5
 # From the centre of mass to the farthest point, as a share of the size: half the diagonal of a cube.
 _FACTOR_LEVER = 0.87
-# Of differences [rad], and the least volume of the derivative's columns that has an inverse.
-_RATIO_DIFFERENCE, _LEAST_VOLUME = 1e-6, 1e-3
 # Principal moments that differ by less than this share count as one.
 _RATIO_ISOTROPIC = 1e-9
 
@@ -288,7 +286,7 @@ def _is_isotropic(inertia):
 
 
 @subkernel
-def _orientations(orientation, turning, inertia, h):
+def free_orientations(orientation, turning, inertia, h):
     """Orientations (w, x, y, z) of a dynamic body before and after a substep that it turns through by ``turning``."""
     i0, i1, i2 = inertia
     w, x, y, z = orientation
@@ -326,66 +324,8 @@ def place_at_end(model, state, motion, h, body, position, orientation):
     if state.kind[body] == KINEMATIC:
         _turn(own, velocity, h)
     elif moves:
-        _, after = _orientations(own, velocity, model.inertia[body], h)
+        _, after = free_orientations(own, velocity, model.inertia[body], h)
         _store(own, after)
-
-
-@subkernel
-def turning_for(orientation, turning, inertia, h, change):
-    """By what the ``turning`` of a body is to change for the pose that it leads to to turn on by h times ``change``.
-
-    The derivative of free rotation is taken by differences: exp's is not a small one over large turns, and other
-    momentum leads a body that is not round elsewhere.
-
-    Parameters
-    ----------
-    orientation : float64 [4]
-        At the start (read).
-    turning : float64 [6]
-        Read.
-    inertia : float64 [3]
-        [kg m^2] (read).
-    h : float
-        [s].
-    change : tuple of 3 floats
-        Angular velocity [rad/s].
-
-    Returns
-    -------
-    tuple of 3 floats
-        [rad/s]; ``change`` itself where there is no inverse.
-    """
-    _, end = _orientations(orientation, turning, inertia, h)
-    step = _RATIO_DIFFERENCE / h
-    a0, a1, a2 = _turned_by(orientation, turning, inertia, h, end, 3, step)
-    b0, b1, b2 = _turned_by(orientation, turning, inertia, h, end, 4, step)
-    c0, c1, c2 = _turned_by(orientation, turning, inertia, h, end, 5, step)
-    x, y, z = change
-    # Cramer's rule on the columns a, b, c
-    u0, u1, u2 = b1 * c2 - b2 * c1, b2 * c0 - b0 * c2, b0 * c1 - b1 * c0
-    volume = a0 * u0 + a1 * u1 + a2 * u2
-    if not abs(volume) > _LEAST_VOLUME:
-        return x, y, z
-    v0, v1, v2 = c1 * a2 - c2 * a1, c2 * a0 - c0 * a2, c0 * a1 - c1 * a0
-    w0, w1, w2 = a1 * b2 - a2 * b1, a2 * b0 - a0 * b2, a0 * b1 - a1 * b0
-    return (
-        (u0 * x + u1 * y + u2 * z) / volume,
-        (v0 * x + v1 * y + v2 * z) / volume,
-        (w0 * x + w1 * y + w2 * z) / volume,
-    )
-
-
-@subkernel
-def _turned_by(orientation, turning, inertia, h, end, column, step):
-    """How far the end pose turns [rad] by a step of the turning, as a multiple of that turn alone."""
-    before = turning[column]
-    turning[column] = before + step
-    _, other = _orientations(orientation, turning, inertia, h)
-    turning[column] = before
-    w, x, y, z = end
-    p, a, b, c = multiply(other[0], other[1], other[2], other[3], w, -x, -y, -z)
-    factor = math.copysign(2.0, p) / (h * step)
-    return factor * a, factor * b, factor * c
 
 
 @subkernel
@@ -403,7 +343,7 @@ def _keep_momentum(velocity, inertia, before, after):
 @subkernel
 def _turn_freely(orientation, velocity, turning, inertia, h):
     """Turn a dynamic body by ``turning``; the angular momentum of ``velocity`` stays the same in world axes."""
-    before, after = _orientations(orientation, turning, inertia, h)
+    before, after = free_orientations(orientation, turning, inertia, h)
     _store(orientation, after)
     if not _is_isotropic(inertia):
         _keep_momentum(velocity, inertia, before, after)
@@ -437,7 +377,7 @@ def turn_ahead(islands, island, model, state, velocity, motion, h):
         body = islands.body_order[index]
         inertia = model.inertia[body]
         if not _is_isotropic(inertia):
-            before, after = _orientations(state.orientation[body], motion.position_velocity[body], inertia, h)
+            before, after = free_orientations(state.orientation[body], motion.position_velocity[body], inertia, h)
             has = _spin_energy(velocity[body], inertia, before)
             _keep_momentum(velocity[body], inertia, before, after)
             gained += 0.5 * (_spin_energy(velocity[body], inertia, after) - has)
@@ -462,7 +402,7 @@ def turn_back(islands, island, model, state, motion, h):
         body = islands.body_order[index]
         inertia = model.inertia[body]
         if not _is_isotropic(inertia):
-            before, after = _orientations(state.orientation[body], motion.position_velocity[body], inertia, h)
+            before, after = free_orientations(state.orientation[body], motion.position_velocity[body], inertia, h)
             _keep_momentum(state.velocity[body], inertia, after, before)
 
 
@@ -483,7 +423,7 @@ def gain_by_turn(orientation, velocity, turning, inertia, h):
     """
     if _is_isotropic(inertia):
         return 0.0
-    before, after = _orientations(orientation, turning, inertia, h)
+    before, after = free_orientations(orientation, turning, inertia, h)
     i0, i1, i2 = inertia
     w, x, y, z = before
     s0, s1, s2 = rotate_back(w, x, y, z, velocity[3], velocity[4], velocity[5])
@@ -514,7 +454,7 @@ def take_turn_energy(islands, island, model, state, motion, h):
             velocity[3] == turning[3] and velocity[4] == turning[4] and velocity[5] == turning[5]
         ):
             continue
-        before, after = _orientations(state.orientation[body], turning, inertia, h)
+        before, after = free_orientations(state.orientation[body], turning, inertia, h)
         has, spin = _spin_energy(velocity, inertia, before), (velocity[3], velocity[4], velocity[5])
         _keep_momentum(velocity, inertia, before, after)
         gets = _spin_energy(velocity, inertia, after)

@@ -112,6 +112,11 @@ def _find_rates(joint_state, before, duration):
     joint_state.last_rate[:] = rate
 
 
+def with_own_pairs(arrays: ModelArrays) -> ModelArrays:
+    """A model's arrays with copies of those that say what may collide, for ``exclude_joined``."""
+    return arrays._replace(excluded_pairs=arrays.excluded_pairs.copy(), glued=arrays.glued.copy())
+
+
 def exclude_joined(arrays: ModelArrays, own: ModelArrays, joint_state) -> None:
     """Let the pairs collide whose joints do not hold any more, and find which bodies are glued to one piece.
 

@@ -37,9 +37,10 @@ from ..constraints.joints.joint_rows import (
     note_opening,
 )
 from ..constraints.joints.row_measures import fill_joint_row, frames_of_joint, turn_to_side
+from ..geometry.rotation_kernels import multiply
 from ..model.joints.joint_arrays import HOLD, RANGE, SOFT_RANGE, SPRING
 from ..problem.problem import FAILED
-from .integration import place_at_end, turning_for
+from .integration import free_orientations, place_at_end
 from .island_solve import SOLVER_OUTCOME
 from .stage_names import SOLVE_JOINTED
 
@@ -53,6 +54,8 @@ _RATIO_MOST_OPEN = 0.25
 # Rounds at most; what one is to take from the error, as a share of what it promised, and how many in turn may fail
 # to: on their way to each other poses may open elsewhere, and limits that contradict each other stay.
 _MOST_ROUNDS, _RATIO_GAIN, _PATIENCE = 48, 0.3, 12
+# Of differences [rad], and the least volume of the derivative's columns that has an inverse.
+_RATIO_DIFFERENCE, _LEAST_VOLUME = 1e-6, 1e-3
 # The lever of a turn, as a share of a body's size.
 _FACTOR_LEVER = 0.5
 # Sweeps over contacts at most: what they leave is taken out later.
@@ -119,13 +122,71 @@ def _move(members, islands, island, share, h):
         body = islands.body_order[place]
         own, change = motion.position_velocity[body], velocity[body]
         inertia, orientation = members.model.inertia[body], members.state.orientation[body]
-        t0, t1, t2 = turning_for(orientation, own, inertia, h, (change[3], change[4], change[5]))
+        t0, t1, t2 = _turning_for(orientation, own, inertia, h, (change[3], change[4], change[5]))
         for axis in range(3):
             own[axis] += share * change[axis]
         own[3], own[4], own[5] = own[3] + share * t0, own[4] + share * t1, own[5] + share * t2
         if joint_state.is_held[body]:
             end = joint_state.end_position, joint_state.end_orientation
             place_at_end(members.model, members.state, motion, h, body, end[0], end[1])
+
+
+@subkernel
+def _turning_for(orientation, turning, inertia, h, change):
+    """By what the ``turning`` of a body is to change for the pose that it leads to to turn on by h times ``change``.
+
+    The derivative of free rotation is taken by differences: exp's is not a small one over large turns, and other
+    momentum leads a body that is not round elsewhere.
+
+    Parameters
+    ----------
+    orientation : float64 [4]
+        At the start (read).
+    turning : float64 [6]
+        Read.
+    inertia : float64 [3]
+        [kg m^2] (read).
+    h : float
+        [s].
+    change : tuple of 3 floats
+        Angular velocity [rad/s].
+
+    Returns
+    -------
+    tuple of 3 floats
+        [rad/s]; ``change`` itself where there is no inverse.
+    """
+    _, end = free_orientations(orientation, turning, inertia, h)
+    step = _RATIO_DIFFERENCE / h
+    a0, a1, a2 = _turned_by(orientation, turning, inertia, h, end, 3, step)
+    b0, b1, b2 = _turned_by(orientation, turning, inertia, h, end, 4, step)
+    c0, c1, c2 = _turned_by(orientation, turning, inertia, h, end, 5, step)
+    x, y, z = change
+    # Cramer's rule on the columns a, b, c
+    u0, u1, u2 = b1 * c2 - b2 * c1, b2 * c0 - b0 * c2, b0 * c1 - b1 * c0
+    volume = a0 * u0 + a1 * u1 + a2 * u2
+    if not abs(volume) > _LEAST_VOLUME:
+        return x, y, z
+    v0, v1, v2 = c1 * a2 - c2 * a1, c2 * a0 - c0 * a2, c0 * a1 - c1 * a0
+    w0, w1, w2 = a1 * b2 - a2 * b1, a2 * b0 - a0 * b2, a0 * b1 - a1 * b0
+    return (
+        (u0 * x + u1 * y + u2 * z) / volume,
+        (v0 * x + v1 * y + v2 * z) / volume,
+        (w0 * x + w1 * y + w2 * z) / volume,
+    )
+
+
+@subkernel
+def _turned_by(orientation, turning, inertia, h, end, column, step):
+    """How far the end pose turns [rad] by a step of the turning, as a multiple of that turn alone."""
+    before = turning[column]
+    turning[column] = before + step
+    _, other = free_orientations(orientation, turning, inertia, h)
+    turning[column] = before
+    w, x, y, z = end
+    p, a, b, c = multiply(other[0], other[1], other[2], other[3], w, -x, -y, -z)
+    factor = math.copysign(2.0, p) / (h * step)
+    return factor * a, factor * b, factor * c
 
 
 @subkernel
