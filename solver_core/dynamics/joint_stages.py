@@ -42,6 +42,7 @@ def run_prepare_joints(arrays, passes_before):
     joints, settings = model.joints, members.settings
     h, gravity, step_rules = numbers_of(settings.step).h, settings.gravity, members.problem.step_rules
     left = numbers_of(settings.step).substeps - members.record.substeps[0]
+    joint_state.fall[0] = numbers_of(settings.step).gravity_norm * h
     joint_state.time_left[0] = h * max(left, 1)
     falls = h * gravity[0], h * gravity[1], h * gravity[2]
     knows_all = find_held_bodies(joints, joint_state, motion.can_be_pushed)

@@ -96,12 +96,16 @@ def solve_with_joints_eliminated(rows, islands, island, free_velocity, velocity,
     done, largest, total = 0, math.inf, 0.0
     first_target = target if sweeps == 0 else max(target, _SHARE_BEFORE_SWEEPS * enough)
     left = _solve_joints(rows, islands, island, free_velocity, velocity, workspace, first_target)
-    while largest > enough and done < sweeps:
-        largest = _sweep(rows, islands, island, velocity, workspace, settings, _SHARE_OFF * enough)
-        if largest < 0.0:
-            return FAILED, done, math.inf, scale, -1
-        total += largest
-        done += 1
+    for motors_push in (True, False):
+        if not motors_push:
+            # what drives against something that stands has no end: motors keep their impulses, and yield
+            sweeps = 2 * done
+        while largest > enough and done < sweeps:
+            largest = _sweep(rows, islands, island, velocity, workspace, settings, _SHARE_OFF * enough, motors_push)
+            if largest < 0.0:
+                return FAILED, done, math.inf, scale, -1
+            total += largest
+            done += 1
     if total > 0.0 or left > target:
         left = _solve_joints(rows, islands, island, free_velocity, velocity, workspace, target)
     rounds = 0
@@ -287,7 +291,7 @@ def _take_step(rows, joints, alm):
 
 
 @subkernel
-def _sweep(rows, islands, island, velocity, workspace, settings, allowed):
+def _sweep(rows, islands, island, velocity, workspace, settings, allowed, motors_push):
     """Sweep once over the rows that do not hold; returns the largest change [m/s], or -1 without room."""
     joints, part = workspace.islands, workspace.part
     model, directions, largest, joint = settings.friction, settings.directions, 0.0, 0
@@ -304,7 +308,7 @@ def _sweep(rows, islands, island, velocity, workspace, settings, allowed):
                     rows, velocity, workspace, row, a, b, part[a], part[b], model, directions, allowed
                 )
                 row += 2
-            elif holds and is_bilateral(rows, row):
+            elif holds and (is_bilateral(rows, row) or (not motors_push and rows.lower[row] < 0.0)):
                 error = 0.0
                 row += 1
             else:

@@ -55,6 +55,9 @@ _RATIO_RECOVERY_FROM_START = 0.1
 RATIO_EXACT = 1e-9
 # What joints give under an impulse, as a share of what one body of their mass would move.
 RATIO_GIVE = 1e-10
+# What a motor may give its own bodies, as a multiple of a speed, and the least of that as a share of their size a
+# substep.
+_FACTOR_MOTOR, _RATIO_MOTOR = 1e4, 1e-2
 # Over turns below this one curves are straight [rad].
 _LEAST_TURN = 1e-6
 
@@ -228,13 +231,29 @@ def fill_position_row(joints, joint_state, joint, index, frames, motion, h, rows
         else:
             lower = upper = 0.0
     else:
-        upper = joint_state.largest[index] * h / scale
+        upper = largest_impulse(joints, joint_state, joint, index, h, diagonal)
         lower = -upper
         if role == MOTOR:
             bias = -scale * joint_state.target_speed[index]
     rows.bias[row], rows.lower[row], rows.upper[row], rows.compliance[row] = bias, lower, upper, compliance
     rows.diagonal[row] = diagonal + compliance
     rows.impulse[row] = min(upper, max(lower, rows.impulse[row]))
+
+
+@subkernel
+def largest_impulse(joints, joint_state, joint, index, h, diagonal):
+    """Largest impulse of a motor or of friction [N s], as a row's, of which ``diagonal`` is W_ii.
+
+    A motor yields to a limit, and to what cannot move, whatever its strength: one of any force has no solution there.
+    So it gives its own bodies no more than a multiple of the speed that it asks for, that gravity gives in a substep
+    and that takes them a hundredth of their size in one. That moves ten thousand times their mass.
+    """
+    scale = scale_of(joints, joint, index)
+    most = joint_state.largest[index] * h / scale
+    if joints.role[index] != MOTOR or diagonal <= 0.0:
+        return most
+    speed = scale * abs(joint_state.target_speed[index]) + joint_state.fall[0]
+    return min(most, _FACTOR_MOTOR * (speed + _RATIO_MOTOR * joints.size[joint] / h) / diagonal)
 
 
 @subkernel

@@ -43,6 +43,8 @@ class JointStateArrays(NamedTuple):
         is the coordinate.
     end_error : float64 [joint_row_count]
         Of the coordinate at the end poses [m].
+    fall : float64 [1]
+        Speed that gravity gives in a substep [m/s].
     time_left : float64 [1]
         Until the end of the frame, when servos are to be where they are aimed at [s].
     given : float64 [joint_row_count]
@@ -110,6 +112,7 @@ class JointStateArrays(NamedTuple):
     start: np.ndarray
     aim: np.ndarray
     end_error: np.ndarray
+    fall: np.ndarray
     time_left: np.ndarray
     given: np.ndarray
     block: np.ndarray
@@ -167,6 +170,7 @@ def allocate_joint_state(joints: JointArrays) -> JointStateArrays:
         start=np.zeros(rows),
         aim=np.zeros(rows),
         end_error=np.zeros(rows),
+        fall=np.zeros(1),
         time_left=np.ones(1),
         given=np.zeros(rows),
         block=np.full(count, -1, np.int64),

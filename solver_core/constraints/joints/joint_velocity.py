@@ -15,6 +15,7 @@ import math
 from ...compiled.kernel import subkernel
 from ...model.joints.joint_arrays import FRICTION, MOTOR, RANGE, SOFT_RANGE, SPRING, WORLD
 from .coordinate_geometry import frame_of
+from .joint_rows import largest_impulse
 from .row_measures import error_of, fill_joint_row, frames_of_joint, scale_of, turn_to_side
 
 # A limit is touched within this share of the joint's size.
@@ -108,7 +109,7 @@ def _set_terms(joints, joint_state, joint, index, error, h, rows, row, bounces):
     elif role in (SPRING, SOFT_RANGE):
         start = lower = upper = impulse
     elif role in (MOTOR, FRICTION):
-        most = joint_state.largest[index] * h / scale
+        most = largest_impulse(joints, joint_state, joint, index, h, rows.diagonal[row])
         lower, upper = -most, most
         if role == MOTOR:
             bias = -scale * joint_state.target_speed[index]

@@ -142,7 +142,10 @@ SCENES = {"ring": (ring, (3, 4, 7, 10)), "tree": (tree, (10, 6)), "glued": (glue
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("name", SCENES)
 def test_energy_does_not_grow_and_joints_stay_closed(name, seed):
-    """By 1e-6 of the sum of m g size in any frame, and by 1e-4 of the smallest body in openings."""
+    """By 1e-5 of the sum of m g size in any frame, and by 1e-4 of the smallest body in openings.
+
+    What lies still deeper in the floor than what counts as touching, 1e-5 of a size, is lifted by so much.
+    """
     make, counts = SCENES[name]
     builder, size = make(counts[seed % len(counts)], np.random.default_rng([seed, len(name)]))
     model = builder.build()
@@ -151,7 +154,8 @@ def test_energy_does_not_grow_and_joints_stay_closed(name, seed):
     simulation = Simulation(model, SimulationOptions(frame_rate=24))
     reports = [simulation.advance_frame() for _ in range(96)]
     energy = np.array([report.kinetic_energy + report.potential_energy for report in reports])
-    assert np.diff(energy).max() < 1e-6 * scale
+    assert np.diff(energy).max() < 1e-5 * scale
+    assert energy.max() <= energy[0] + 1e-9 * scale
     assert max(report.joint_error for report in reports) < 1e-4 * model.arrays.size[moves].min()
     assert np.isfinite(simulation.poses()[0]).all()
 

@@ -1,0 +1,116 @@
+"""A motor yields to a limit and to what cannot move, whatever its strength, and pulls without making energy."""
+
+import math
+
+import numpy as np
+import pytest
+
+from cairn.solver_core import (
+    LOCKED,
+    Axis,
+    BodyKind,
+    Box,
+    Fixed,
+    FrameInput,
+    Generic,
+    Hinge,
+    ModelBuilder,
+    Motor,
+    MotorJoint,
+    Point,
+    Simulation,
+    SimulationOptions,
+    Slider,
+)
+
+ALONG_Y = (math.sqrt(0.5), math.sqrt(0.5), 0.0, 0.0)
+STRENGTHS = (1e6, 1e9, 1e12, math.inf)
+
+
+def played(builder, frames=120):
+    """Positions by frame, and the reports."""
+    simulation = Simulation(builder.build(), SimulationOptions(frame_rate=24, substeps=4))
+    reports, positions = [], []
+    for _ in range(frames):
+        reports.append(simulation.advance_frame())
+        positions.append(simulation.poses()[0].copy())
+    return np.array(positions), reports
+
+
+@pytest.mark.parametrize("strength", STRENGTHS)
+@pytest.mark.parametrize("has_motor_joint", [False, True])
+def test_an_arm_stops_at_its_limit(strength, has_motor_joint):
+    """Within 1e-3 degrees, and stands; also where the motor is a joint beside the hinge, as in Blender."""
+    builder = ModelBuilder()
+    base = builder.add_body(kind=BodyKind.STATIC, shape=Box((0.2, 0.2, 0.2)), position=(0, 0, 2))
+    arm = builder.add_body(shape=Box((0.5, 0.1, 0.1)), position=(0.8, 0, 2))
+    motor, limits = Motor(velocity=3.0, largest=strength), {"lower": math.radians(-45), "upper": math.radians(45)}
+    hinge = Hinge(Axis(**limits) if has_motor_joint else Axis(**limits, motor=motor))
+    builder.add_joint(hinge, base, arm, position=(0.2, 0, 2), orientation=ALONG_Y)
+    if has_motor_joint:
+        turned = (math.sqrt(0.5), 0, 0, -math.sqrt(0.5))
+        builder.add_joint(MotorJoint(angular=Axis(motor=motor)), base, arm, position=(0.2, 0, 2), orientation=turned)
+    positions, reports = played(builder)
+    angles = np.degrees(np.arctan2(positions[:, arm, 2] - 2, positions[:, arm, 0] - 0.2))
+    assert abs(angles[-1]) == pytest.approx(45, abs=1e-3)
+    assert np.abs(angles).max() < 45.001
+    assert np.abs(positions[-24:] - positions[-1]).max() < 1e-6
+    assert max(report.joint_error for report in reports) < 1e-9
+
+
+@pytest.mark.parametrize(("speed", "strength"), [(2, 100.0), (50, 1e5), (2, 1e12), (2, math.inf)])
+def test_a_ram_stops_where_a_block_is_stuck_at_a_wall(speed, strength):
+    """It presses, and neither of the three goes into another by a millimetre."""
+    builder = ModelBuilder()
+    builder.add_body(kind=BodyKind.STATIC, shape=Box((0.5, 3, 3)), position=(2, 0, 1))
+    ram = builder.add_body(shape=Box((0.2, 0.2, 0.2)), position=(-1, 0, 1), mass=5, friction=0)
+    cube = builder.add_body(shape=Box((0.2, 0.2, 0.2)), position=(0.5, 0, 1), mass=1, friction=0.9)
+    builder.add_body(kind=BodyKind.STATIC, shape=Box((3, 3, 0.4)), position=(0, 0, 0.4), friction=0.5)
+    base = builder.add_body(kind=BodyKind.STATIC, shape=Box((0.01, 0.01, 0.01)), position=(-2, 0, 1), collision_mask=2)
+    slider = Slider(axis=Axis(lower=-0.1, upper=3, motor=Motor(velocity=speed, largest=strength)))
+    builder.add_joint(slider, base, ram, position=(-1, 0, 1))
+    positions, reports = played(builder)
+    assert positions[-1, ram, 0] == pytest.approx(0.9, abs=1e-3)
+    assert positions[-1, cube, 0] == pytest.approx(1.3, abs=1e-3)
+    assert np.abs(positions[-24:] - positions[-1])[:, [ram, cube]].max() < 1e-5
+    assert max(report.max_penetration for report in reports) < 1e-3
+
+
+@pytest.mark.parametrize("load", [1.0, 100.0, 1000.0])
+def test_a_motor_of_any_strength_lifts_what_hangs_on_it(load):
+    """An arm of a kilogram with up to a thousand times its mass at its end keeps the motor's speed."""
+    builder = ModelBuilder()
+    arm = builder.add_body(shape=Box((0.5, 0.1, 0.1)), position=(0.5, 0, 0))
+    weight = builder.add_body(shape=Box((0.1, 0.1, 0.1)), position=(1.2, 0, 0), mass=load)
+    # at the world's end body a is the arm, so the motor turns the other way
+    builder.add_joint(Hinge(Axis(motor=Motor(velocity=0.5))), arm, position=(0, 0, 0), orientation=ALONG_Y)
+    builder.add_joint(Fixed(), arm, weight, position=(1.0, 0, 0))
+    simulation = Simulation(builder.build(), SimulationOptions(frame_rate=24))
+    for _ in range(24):
+        simulation.advance_frame()
+    assert abs(simulation.velocities()[arm, 4]) == pytest.approx(0.5, rel=1e-3)
+
+
+@pytest.mark.parametrize("joint", [Point(), Hinge(), Fixed(), Slider(), Generic(linear=(LOCKED,) * 3)])
+@pytest.mark.parametrize("seed", range(3))
+def test_a_joint_that_is_switched_on_over_a_gap_makes_no_energy(joint, seed):
+    """Two boxes that fly apart are pulled together; no work is done from outside."""
+    random, builder = np.random.default_rng(seed), ModelBuilder(gravity=(0, 0, 0))
+    speed, bodies = random.uniform(0.2, 6), []
+    for place, way in ((-0.31, -1), (0.31, 1)):
+        bodies.append(
+            builder.add_body(
+                shape=Box((0.3, 0.2, 0.25)),
+                mass=random.uniform(0.5, 5),
+                position=(place, 0, 0),
+                linear_velocity=way * speed * np.array((1, *random.uniform(-0.3, 0.3, 2))),
+                angular_velocity=random.uniform(-3, 3, 3),
+            )
+        )
+    builder.add_joint(joint, *bodies, position=(0, 0, 0), enabled=False, collide=bool(seed % 2))
+    simulation = Simulation(builder.build(), SimulationOptions(frame_rate=24))
+    energy = []
+    for frame in range(72):
+        report = simulation.advance_frame(FrameInput(joint_enabled=np.array([frame >= 24])))
+        energy.append(report.kinetic_energy)
+    assert max(energy[24:]) <= energy[23] * (1.0 + 1e-9)
