@@ -43,7 +43,7 @@ _call_solver = caller(SOLVER_OUTCOME)
 
 
 @entry
-def run_solve_jointed(arrays, island, sweeps, least):
+def run_solve_jointed(arrays, island, sweeps, exactly, least):
     """Solve an island with its joints eliminated; returns what a solver returns.
 
     Parameters
@@ -53,8 +53,8 @@ def run_solve_jointed(arrays, island, sweeps, least):
     island : int64
     sweeps : int64
         At most; 0: contacts keep their impulses; -1: there are only joints, along no loop.
-    least : float
-        The scale that the sweeps aim at is not below that [m/s].
+    exactly, least : float
+        The joints' share of the tolerance; the scale that the sweeps aim at is not below the second one [m/s].
     """
     members = views_of(arrays)
     problem = members.problem
@@ -69,7 +69,7 @@ def run_solve_jointed(arrays, island, sweeps, least):
             members.state.velocity,
             problem.jointed,
             numbers_of(members.settings.solver),
-            (FACTOR_EXACT, share),
+            (exactly, share),
         )
     return solve_with_joints_eliminated(
         whole(problem.rows),
@@ -79,7 +79,7 @@ def run_solve_jointed(arrays, island, sweeps, least):
         members.state.velocity,
         problem.jointed,
         numbers_of(members.settings.solver),
-        (FACTOR_EXACT, least),
+        (exactly, least),
         sweeps,
     )
 
@@ -120,12 +120,13 @@ def _solve(arrays, members, rows, islands, island):
     _restart(members, rows, islands, island)
     step = numbers_of(members.settings.step)
     if step.small_steps > 0 and is_tree_of_joints(rows, islands, island, members.motion.can_be_pushed):
-        outcome = _call_solver(stages, SOLVE_JOINTED, arrays, island, _TREE, 0.0)
+        outcome = _call_solver(stages, SOLVE_JOINTED, arrays, island, _TREE, FACTOR_EXACT, 0.0)
         if outcome[0] != FAILED:
             return outcome, False
         _restart(members, rows, islands, island)
     if _suits_sweeps(members, islands, island):
-        outcome = _call_solver(stages, SOLVE_JOINTED, arrays, island, sweeps, step.gravity_norm * step.h)
+        least = step.gravity_norm * step.h
+        outcome = _call_solver(stages, SOLVE_JOINTED, arrays, island, sweeps, FACTOR_EXACT, least)
         if outcome[0] != FAILED and not is_worse_than_nothing(outcome):
             return outcome, True
         _restart(members, rows, islands, island)

@@ -91,6 +91,7 @@ def correct_poses(arrays, members, rows, islands, island):
     _put_aside(members, rows, islands, island)
     velocity, stale = members.state.velocity, 0
     for number in range(_MOST_ROUNDS):
+        # to the tolerance and not beyond: rounds go on from what one leaves
         before = joint_state.off[island]
         if number > 0:
             _ask_contacts(members, rows, islands, island, contacts, False)
@@ -99,7 +100,7 @@ def correct_poses(arrays, members, rows, islands, island):
             body = islands.body_order[place]
             for column in range(6):
                 velocity[body, column] = motion.free_velocity[body, column] = 0.0
-        outcome = _call_solver(members.kernels.stages, SOLVE_JOINTED, arrays, island, _SWEEPS, 0.0)
+        outcome = _call_solver(members.kernels.stages, SOLVE_JOINTED, arrays, island, _SWEEPS, 1.0, 0.0)
         most = _RATIO_MOST if before <= enough else _RATIO_MOST_OPEN
         share = _share_of_way(members, islands, island, h, most) if outcome[0] != FAILED else 0.0
         if share == 0.0:
