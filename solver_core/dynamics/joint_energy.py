@@ -2,8 +2,8 @@
 
 With w the velocity at the substep's start, v that at its end and d the one that moves a body, its energy rises by
 (|v|^2 - |w|^2) / 2 - h g . d (norms in M). What holds does no work along d, by the rules of the position solve. So this
-is what motors, springs and driven bodies give, and what takes openings and overlaps out. Newton's method and projection
-may end at other poses that close the joints, or at none, and then impulses are anything.
+is what motors, springs and driven bodies give, and what takes openings and overlaps out. Newton's method may end at
+other poses that close the joints, or at none, and then impulses are anything.
 """
 
 import math
