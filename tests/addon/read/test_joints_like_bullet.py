@@ -254,8 +254,8 @@ def test_a_keyed_switch_lets_go_when_blenders_does(maker, pair):
     assert ours[:5, 2, 3] == pytest.approx(3.0, abs=1e-6)
     time = np.arange(1, 9) / 24.0
     assert 3.0 - ours[5:, 2, 3] == pytest.approx(0.5 * GRAVITY * time**2, abs=1e-4)
-    # Blender's steps are Euler's, a substep of 1/240 s ahead; by rounding a substep or two may fall to the frame beside.
-    # A frame is ten of them.
+    # Blender's steps are Euler's, a substep of 1/240 s ahead; by rounding a substep or two may fall to the frame
+    # beside. A frame is ten of them.
     fallen = [0.5 * GRAVITY * time * (time + ahead / 240.0) for ahead in range(-3, 4)]
     assert any(3.0 - bullet[5:, 2, 3] == pytest.approx(way, abs=1e-3) for way in fallen)
 
