@@ -6,6 +6,7 @@ import numpy as np
 
 from .compiled.function_tables import Compilation
 from .compiled.views import StepArrays
+from .constraints.joints.glue import find_glued
 from .dynamics.allocation import allocate_collision, allocate_members
 from .dynamics.compilation import detection_to_compile, empty_tables, stages_to_compile
 from .dynamics.driven_paths import aim_on_paths, allocate_paths, lay_paths
@@ -42,7 +43,8 @@ def what_to_compile(method: str, friction: str, shape_kinds, workers: int, joint
     if solver is None:
         return [*detection_to_compile(members, kinds), contacts]
     stages = stages_to_compile(members, kinds, solver, workers)
-    return [*stages, contacts, Compilation("frame", advance_frame, (arrays,)), *_around_the_frame(members)]
+    around = [*_around_the_frame(members), *(_where_joints_end(members) if joints else ())]
+    return [*stages, contacts, Compilation("frame", advance_frame, (arrays,)), *around]
 
 
 def everything_to_compile(methods=METHODS) -> list[Compilation]:
@@ -75,6 +77,12 @@ def _around_the_frame(members) -> list[Compilation]:
         Compilation("place", place_driven, (kind, *poses, *poses)),
         Compilation("user_poses", write_user_poses, (*poses, *poses, *poses)),
     ]
+
+
+def _where_joints_end(members) -> list[Compilation]:
+    """What ``Simulation`` calls at its start and where joints are switched or break."""
+    joints, state, glued = members.model.joints, members.joint_state, members.model.glued
+    return [Compilation("glue", find_glued, (joints, state.enabled, state.broken, glued))]
 
 
 def _members_of_small_model(method, workers, joints):
