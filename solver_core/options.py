@@ -43,6 +43,9 @@ class SimulationOptions:
     quality : str
         Of the default method, in a name of ``SMALL_STEPS_OF_QUALITY``: how islands of bodies in motion are moved. What
         rests, and small groups of bodies, are always solved to the tolerance; "exact" solves all else to it, too.
+    impact_time : float
+        What hits joints breaks them if its impulse over this time is a force that they do not bear [s]. It is the same
+        for any number of substeps.
     relaxation, alpha, conjugacy, line_search, strategy, warm_start_sweeps, directions, seed : optional
         Variants of the method, as in ``SolverOptions``; None is the method's own value, and what a method or a model of
         friction does not have must be None.
@@ -64,6 +67,7 @@ class SimulationOptions:
     max_substeps: int | None = None
     threads: int = 0
     quality: str = "production"
+    impact_time: float = 1.0 / 240.0
     relaxation: float | None = None
     alpha: float | None = None
     conjugacy: str | None = None
@@ -80,6 +84,8 @@ class SimulationOptions:
             raise ValueError(f"substeps is {self.substeps}; it must be a whole number from 1 on")
         if not (np.isfinite(self.tolerance) and self.tolerance >= 0.0):
             raise ValueError(f"tolerance is {self.tolerance}; it must be at least 0")
+        if not (np.isfinite(self.impact_time) and self.impact_time > 0.0):
+            raise ValueError(f"impact_time is {self.impact_time}; it must be above 0")
         if self.max_iterations is not None and self.max_iterations < 1:
             raise ValueError(f"max_iterations is {self.max_iterations}; it must be at least 1, or None")
         if not 4 <= self.maximal_points <= 8:

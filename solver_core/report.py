@@ -20,6 +20,9 @@ class JointReport:
         On body b (on the world, with the sign of what the world gets), at the joint, in world axes, in the last substep
         [N], [N m]; of a broken joint in the one in which it broke.
     broken : bool [joint_count]
+    peak_force, peak_torque : float64 [joint_count]
+        Largest loads in the frame, as they count for breaking: what hits counts over ``SimulationOptions.impact_time``
+        [N], [N m]; of a joint that broke in the frame the ones that broke it.
     """
 
     error_linear: np.ndarray
@@ -27,6 +30,8 @@ class JointReport:
     force: np.ndarray
     torque: np.ndarray
     broken: np.ndarray
+    peak_force: np.ndarray
+    peak_torque: np.ndarray
 
 
 @dataclass(slots=True)
@@ -153,4 +158,6 @@ def joint_report(joint_state) -> JointReport:
         force=joint_state.force[:, :3].copy(),
         torque=joint_state.force[:, 3:].copy(),
         broken=joint_state.broken.copy(),
+        peak_force=joint_state.peak[:, 0].copy(),
+        peak_torque=joint_state.peak[:, 1].copy(),
     )

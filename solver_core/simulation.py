@@ -204,6 +204,7 @@ class Simulation:
         if self.model.joint_count:
             self._change_joints(frame_input, duration)
         clear_record(self._record)
+        self._joint_state.peak[:] = 0.0
         self._fallbacks = 0
         target = self._kinematic_target(frame_input)
         meshes = shape_parameters.mesh_targets(self.model, frame_input.vertices or {})
@@ -553,6 +554,7 @@ class Simulation:
             sleeping=int(options.sleeping and substeps > 0),
             sweeps_at_rest=self._sweeps_at_rest,
             small_steps=self._small_steps,
+            impact_time=options.impact_time,
         )
 
     def _substeps(self, duration) -> int:

@@ -5,7 +5,7 @@ poses and velocities of that frame, and joints that were broken are broken; cont
 begin afresh. Bodies are known by their names: new ones stand at their start until then.
 """
 
-from dataclasses import replace
+from dataclasses import fields, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -88,10 +88,10 @@ def _with_joints(report, joints, own_joints):
     count = len(own_joints)
     columns = {name: column for column, name in enumerate(joints)}
     known = [index for index, name in enumerate(own_joints) if name in columns]
-    own = JointReport(
-        np.zeros(count), np.zeros(count), np.zeros((count, 3)), np.zeros((count, 3)), np.zeros(count, np.bool_)
-    )
-    for name in ("error_linear", "error_angular", "force", "torque", "broken"):
+    own = {}
+    for entry in fields(JointReport):
+        recorded = getattr(report.joints, entry.name)
+        own[entry.name] = np.zeros((count, *recorded.shape[1:]), recorded.dtype)
         if known:
-            getattr(own, name)[known] = getattr(report.joints, name)[[columns[own_joints[index]] for index in known]]
-    return replace(report, joints=own)
+            own[entry.name][known] = recorded[[columns[own_joints[index]] for index in known]]
+    return replace(report, joints=JointReport(**own))

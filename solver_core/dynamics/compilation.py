@@ -91,7 +91,7 @@ def stages_to_compile(members: StepMembers, shape_kinds, method, worker_count: i
         kernels[CORRECT_JOINTS] = run_correct_joints, types.int64, (arrays, 0)
         kernels[MOVE_JOINT_ROWS] = run_move_joint_rows, types.none, (arrays, 0, 0)
         kernels[SOLVE_JOINTED] = run_solve_jointed, SOLVER_OUTCOME, (arrays, 0, 0, 0.0, 0.0)
-        kernels[END_JOINTS] = run_end_joints, types.none, (arrays, 0)
+        kernels[END_JOINTS] = run_end_joints, types.int64, (arrays, 0)
     if worker_count > 1:
         kernels[JOIN_CONTACTS] = join_runs, types.none, (arrays, 0)
         kernels[HELP_WITH_DOMAINS] = run_help, types.none, (arrays, 0)

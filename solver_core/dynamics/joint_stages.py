@@ -6,6 +6,7 @@ import numpy as np
 
 from ..compiled.kernel import entry, subkernel
 from ..compiled.views import numbers_of, views_of
+from ..constraints.joints.breaking import break_worst, find_hits, keep_loads, measure_loads
 from ..constraints.joints.glue import find_glued
 from ..constraints.joints.joint_motion import (
     add_stiffness,
@@ -17,7 +18,7 @@ from ..constraints.joints.joint_motion import (
     stiffen_body,
 )
 from ..constraints.joints.joint_rows import acts, build_joint_rows, find_held_bodies
-from ..constraints.joints.joint_velocity import end_joints, move_joint_rows
+from ..constraints.joints.joint_velocity import measure_joints, move_joint_rows
 from ..solvers.redundant_joints import find_least_impulses, may_be_redundant
 from .integration import place_at_end
 from .islands import has_joints
@@ -127,7 +128,7 @@ def run_move_joint_rows(arrays, island, bounces):
 
 @entry
 def run_end_joints(arrays, is_last):
-    """Note what the joints have borne, and break those that bore too much.
+    """Note what the joints have borne, and break those that bore too much (``constraints.joints.breaking``).
 
     Parameters
     ----------
@@ -135,24 +136,41 @@ def run_end_joints(arrays, is_last):
         Written: impulses and state of the joints.
     is_last : int64
         1 in the frame's last substep: what the joints bear there is reported.
+
+    Returns
+    -------
+    int64
+        1 if joints have broken: then the substep is to be solved again.
     """
     members = views_of(arrays)
-    contacts = members.collision.contacts[members.collision.roles.present[0]]
-    _share_among_redundant(members, contacts.count[0], is_last == 1)
-    is_broken = end_joints(
-        members.model.joints,
+    model, joint_state, problem, step = (
+        members.model,
         members.joint_state,
-        numbers_of(members.settings.step).h,
-        members.problem.rows,
-        members.problem.contact_rows.joint_impulse,
-        np.int64(3) * contacts.count[0],
+        members.problem,
+        numbers_of(members.settings.step),
     )
-    if is_broken:
-        find_glued(members.model.joints, members.joint_state.enabled, members.joint_state.broken, members.model.glued)
+    contacts = members.collision.contacts[members.collision.roles.present[0]]
+    rows, islands, contact_count = problem.rows, problem.islands, contacts.count[0]
+    _share_among_redundant(members, contact_count, is_last == 1)
+    measure_joints(
+        model.joints, joint_state, step.h, rows, problem.contact_rows.joint_impulse, np.int64(3) * contact_count
+    )
+    # what falls for as long as a hit takes rests
+    least = step.gravity_norm * step.impact_time
+    find_hits(
+        rows, islands, contact_count, contacts.gap, members.motion.start_velocity, step.h, least, joint_state.is_hit
+    )
+    worst = measure_loads(model.joints, joint_state, step.h, step.impact_time)
+    if worst > 1.0:
+        break_worst(model.joints, joint_state, worst)
+        find_glued(model.joints, joint_state.enabled, joint_state.broken, model.glued)
+        return np.int64(1)
+    keep_loads(model.joints, joint_state, step.h, step.impact_time)
     keep_ledgers(members)
-    h, gravity = numbers_of(members.settings.step).h, members.settings.gravity
-    for body in range(members.model.joints.is_jointed.size):
-        note_gain(members.joint_state, body, (h * gravity[0], h * gravity[1], h * gravity[2]))
+    gravity = members.settings.gravity
+    for body in range(model.joints.is_jointed.size):
+        note_gain(joint_state, body, (step.h * gravity[0], step.h * gravity[1], step.h * gravity[2]))
+    return np.int64(0)
 
 
 @subkernel

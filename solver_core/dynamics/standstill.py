@@ -37,15 +37,6 @@ def forget_standing(stands):
 
 
 @subkernel
-def count_broken(joint_state):
-    """How many joints have broken."""
-    count = 0
-    for joint in range(joint_state.broken.size):
-        count += 1 if joint_state.broken[joint] else 0
-    return count
-
-
-@subkernel
 def keeps_standing(rows, islands, island, contacts, velocity, stands):
     """Whether an island is one that has stood still in this frame, and nothing that moves has come to it.
 

@@ -11,16 +11,17 @@ energy, and a bounce starts at the surface.
 
 import numpy as np
 
-from ..compiled.kernel import kernel
+from ..compiled.function_tables import call_for_count
+from ..compiled.kernel import kernel, subkernel
 from ..compiled.views import numbers_of, views_of
 from ..constraints.contact_rows import store_contact_impulses
 from .detection import detect_and_solve_positions, finish_detection, solve_islands
-from .frame_record import end_stage, record_contacts, start_clock
+from .frame_record import end_stage, record_contacts, restore_solve_quality, solve_quality, start_clock
 from .integration import measure_motion
 from .sharing import call_stage
 from .sleeping import fall_asleep, forget_changes
 from .stage_names import APPLY_FORCES, END_JOINTS, FALL_ASLEEP, INTEGRATE, SOLVE_POSITIONS, SOLVE_VELOCITIES
-from .standstill import count_broken, forget_standing, note_standing
+from .standstill import forget_standing, note_standing
 
 
 @kernel
@@ -51,6 +52,7 @@ def advance_frame(arrays):
             # what is left of the frame would repeat the last substep
             record.substeps[0] = step.substeps
             break
+        earlier = solve_quality(record)
         call_stage(stages, APPLY_FORCES, arrays)
         end_stage(record, APPLY_FORCES)
 
@@ -64,16 +66,14 @@ def advance_frame(arrays):
         end_stage(record, SOLVE_POSITIONS)
 
         solve_islands(members, SOLVE_VELOCITIES)
-        broken = count_broken(members.joint_state)
         all_stand = note_standing(members, step)
         if model.joints.body_a.size > 0:
             goes_on = record.substeps[0] + 1 < step.substeps and not (all_stand and step.ends_at_rest == 1)
-            call_stage(stages, END_JOINTS, arrays, np.int64(0 if goes_on else 1))
+            if call_for_count(stages, END_JOINTS, arrays, np.int64(0 if goes_on else 1)) > 0:
+                # joints broke: the substep is solved again without them
+                _take_back(members, earlier)
+                continue
 
-        if count_broken(members.joint_state) > broken:
-            # what they held is about to move
-            forget_standing(members.motion.stands)
-            all_stand = False
         call_stage(stages, INTEGRATE, arrays)
         end_stage(record, INTEGRATE)
 
@@ -100,3 +100,14 @@ def advance_frame(arrays):
     )
     end_stage(record, FALL_ASLEEP)
     return True
+
+
+@subkernel
+def _take_back(members, earlier):
+    """Begin a substep again: with the velocities that it began with, and nothing known to stand."""
+    velocity, start_velocity = members.state.velocity, members.motion.start_velocity
+    for body in range(velocity.shape[0]):
+        for column in range(6):
+            velocity[body, column] = start_velocity[body, column]
+    forget_standing(members.motion.stands)
+    restore_solve_quality(members.record, earlier)

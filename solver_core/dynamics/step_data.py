@@ -45,6 +45,8 @@ class StepSettings(NamedTuple):
         In a substep of an island in motion (``island_solve``); 0: the method solves all islands.
     ends_at_rest : int
         1: the frame ends where nothing moves (``standstill``); 0: something may yet, as a mesh that deforms.
+    impact_time : float
+        Over which what hits joints counts as a force [s].
     """
 
     substeps: int
@@ -55,6 +57,7 @@ class StepSettings(NamedTuple):
     sweeps_at_rest: int = 0
     small_steps: int = 0
     ends_at_rest: int = 0
+    impact_time: float = 1.0
 
 
 class FrameSettings(NamedTuple):

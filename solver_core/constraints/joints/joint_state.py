@@ -90,6 +90,14 @@ class JointStateArrays(NamedTuple):
         How far held coordinates are off [m, rad].
     force : float64 [joint_count, 6]
         Force and torque of the substep on body b [N, N m].
+    steady : float64 [joint_count, 6]
+        The same of the last substep in which nothing hit what is joined.
+    hit_impulse : float64 [joint_count, 2, 6]
+        What hits gave beyond that, in the last substep and in those before it, as far as that counts [N s, N m s].
+    load, peak : float64 [joint_count, 2]
+        Force and torque that count for breaking, of the substep, and the largest of the frame [N, N m].
+    is_hit : bool [body_count]
+        By island: something hits it in this substep.
     """
 
     enabled: np.ndarray
@@ -143,6 +151,11 @@ class JointStateArrays(NamedTuple):
     is_led: np.ndarray
     opening: np.ndarray
     force: np.ndarray
+    steady: np.ndarray
+    hit_impulse: np.ndarray
+    load: np.ndarray
+    peak: np.ndarray
+    is_hit: np.ndarray
 
 
 def allocate_joint_state(joints: JointArrays) -> JointStateArrays:
@@ -201,4 +214,9 @@ def allocate_joint_state(joints: JointArrays) -> JointStateArrays:
         is_led=np.zeros(bodies, np.bool_),
         opening=np.zeros((count, 2)),
         force=np.zeros((count, 6)),
+        steady=np.zeros((count, 6)),
+        hit_impulse=np.zeros((count, 2, 6)),
+        load=np.zeros((count, 2)),
+        peak=np.zeros((count, 2)),
+        is_hit=np.zeros(bodies, np.bool_),
     )

@@ -122,15 +122,15 @@ def _set_terms(joints, joint_state, joint, index, error, h, rows, row, bounces):
 
 
 @subkernel
-def end_joints(joints, joint_state, h, rows, taken, first_row):
-    """Note what the joints have borne in a substep, and break those that bore too much.
+def measure_joints(joints, joint_state, h, rows, taken, first_row):
+    """Note what the joints have borne in a substep.
 
     Parameters
     ----------
     joints : JointArrays
         Read.
     joint_state : JointStateArrays
-        Written: change, force, opening, broken.
+        Written: change, force.
     h : float
         [s]
     rows : RowArrays
@@ -138,13 +138,7 @@ def end_joints(joints, joint_state, h, rows, taken, first_row):
     taken : float64 [joint_row_count]
         Impulses of impacts, by row from ``first_row`` on (read).
     first_row : int64
-
-    Returns
-    -------
-    bool
-        Whether a joint has broken.
     """
-    any_breaks = False
     for joint in range(joints.body_a.size):
         block = joint_state.block[joint]
         force = joint_state.force[joint]
@@ -161,11 +155,6 @@ def end_joints(joints, joint_state, h, rows, taken, first_row):
             joint_state.change[index] = total - joint_state.impulse[index]
             _add_force(joints, joint_state, joint, total / h, rows, row, force)
             row += 1
-        linear = math.sqrt(force[0] ** 2 + force[1] ** 2 + force[2] ** 2)
-        angular = math.sqrt(force[3] ** 2 + force[4] ** 2 + force[5] ** 2)
-        if linear > joint_state.breaking[joint, 0] or angular > joint_state.breaking[joint, 1]:
-            joint_state.broken[joint] = any_breaks = True
-    return any_breaks
 
 
 @subkernel

@@ -1,0 +1,153 @@
+"""Which joints break: those that bear most of what they cannot bear, and then those that still do without them.
+
+What rests on a joint is a force; what hits it is an impulse, and that is a force only over a time. A rigid body takes
+none to stop, so the time is given, ``impact_time`` T, the same for substeps of any length h: with F the force of the
+substep, and F_0 that of the last one in which nothing hit what is joined,
+
+    load = F                          where nothing hits,
+    load = F_0 + sum of h (F - F_0) / T  where something does.
+
+A hit takes up to two substeps, since bodies first come as near as their gap: the sum is that of this substep, the last
+one, and what of the earlier ones is within T. A joint breaks where its load is more than it bears. If several would,
+those go whose load is at least half as many times what they bear as the worst one's, and the substep is solved again
+without them: so a crack runs from where it begins, what is behind it is spared, and what breaks hands on no impulse.
+"""
+
+import math
+
+from ...compiled.kernel import subkernel
+
+# Of the worst joint's load, in units of what it bears: from this share on others break with it. A lower one lets a
+# crack run in fewer solves, and breaks more of what it would have spared.
+_SHARE_OF_WORST = 0.5
+
+
+@subkernel
+def find_hits(rows, islands, first_block, gap, start_velocity, h, least, is_hit):
+    """Find the islands in which bodies come to each other in a substep faster than ``least`` [m/s].
+
+    Parameters
+    ----------
+    rows, islands
+        Read.
+    first_block : int64
+        Blocks from this one on are joints.
+    gap : float64 [>= first_block]
+        Of contacts [m] (read).
+    start_velocity : float64 [body_count, 6]
+        (read)
+    h, least : float
+        [s], [m/s]
+    is_hit : bool [>= island_count]
+        Written.
+    """
+    for island in range(islands.count[0]):
+        is_hit[island] = False
+        for place in range(islands.block_first[island], islands.block_first[island + 1]):
+            block = islands.block_order[place]
+            if block >= first_block:
+                continue
+            row, a, b = rows.block_row[block], rows.body_a[block], rows.body_b[block]
+            closing = 0.0
+            for column in range(6):
+                closing -= rows.jacobian[row, column] * start_velocity[a, column]
+                closing -= rows.jacobian[row, 6 + column] * start_velocity[b, column]
+            if closing > least and h * closing > gap[block]:
+                is_hit[island] = True
+
+
+@subkernel
+def measure_loads(joints, joint_state, h, impact_time):
+    """Write the loads that count for breaking; returns how many times what it bears the worst joint's is.
+
+    Parameters
+    ----------
+    joints : JointArrays
+        Read.
+    joint_state : JointStateArrays
+        ``load`` written.
+    h, impact_time : float
+        [s]
+
+    Returns
+    -------
+    float
+        Above 1 if a joint breaks.
+    """
+    worst = 0.0
+    for joint in range(joints.body_a.size):
+        if joint_state.broken[joint]:
+            continue
+        load, bears = joint_state.load[joint], joint_state.breaking[joint]
+        load[0], load[1] = 0.0, 0.0
+        if joint_state.block[joint] < 0:
+            continue
+        for axis in range(6):
+            load[axis // 3] += _load(joint_state, joint, axis, h, impact_time) ** 2
+        load[0], load[1] = math.sqrt(load[0]), math.sqrt(load[1])
+        worst = max(worst, _times(load[0], bears[0]), _times(load[1], bears[1]))
+    return worst
+
+
+@subkernel
+def break_worst(joints, joint_state, worst):
+    """Break the joints that bear too much, and nearly as many times what they can as the worst one."""
+    limit = max(1.0, _SHARE_OF_WORST * worst)
+    for joint in range(joints.body_a.size):
+        if joint_state.broken[joint] or joint_state.block[joint] < 0:
+            continue
+        load, bears = joint_state.load[joint], joint_state.breaking[joint]
+        times = max(_times(load[0], bears[0]), _times(load[1], bears[1]))
+        if times > 1.0 and times >= limit:
+            joint_state.broken[joint] = True
+            _note_peak(joint_state, joint)
+
+
+@subkernel
+def keep_loads(joints, joint_state, h, impact_time):
+    """Note what the next substep's loads are measured from, and the largest ones of the frame."""
+    for joint in range(joints.body_a.size):
+        if joint_state.broken[joint] or joint_state.block[joint] < 0:
+            continue
+        _note_peak(joint_state, joint)
+        last, earlier = joint_state.hit_impulse[joint, 0], joint_state.hit_impulse[joint, 1]
+        kept = max(0.0, 1.0 - h / impact_time)
+        for axis in range(6):
+            if _is_hit(joint_state, joint):
+                earlier[axis] = kept * (earlier[axis] + last[axis])
+                last[axis] = h * (joint_state.force[joint, axis] - joint_state.steady[joint, axis])
+            else:
+                earlier[axis] = last[axis] = 0.0
+                joint_state.steady[joint, axis] = joint_state.force[joint, axis]
+
+
+@subkernel
+def _note_peak(joint_state, joint):
+    for part in range(2):
+        joint_state.peak[joint, part] = max(joint_state.peak[joint, part], joint_state.load[joint, part])
+
+
+@subkernel
+def _is_hit(joint_state, joint):
+    return joint_state.is_hit[joint_state.island[joint]]
+
+
+@subkernel
+def _load(joint_state, joint, axis, h, impact_time):
+    """What counts of one axis [N, N m]."""
+    force, steady, before = (
+        joint_state.force[joint, axis],
+        joint_state.steady[joint, axis],
+        joint_state.hit_impulse[joint],
+    )
+    if not _is_hit(joint_state, joint):
+        return force
+    return steady + (h * (force - steady) + before[0, axis] + before[1, axis]) / impact_time
+
+
+@subkernel
+def _times(load, bears):
+    """How many times what it bears a load is; any is too much for what bears none."""
+    if bears > 0.0:
+        return load / bears
+    return math.inf if load > 0.0 else 0.0
