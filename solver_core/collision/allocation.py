@@ -109,6 +109,8 @@ def _no_prediction(body_count, shape_count) -> PredictedMotion:
         is_diverted=np.zeros(body_count, np.bool_),
         is_deep=np.zeros(body_count, np.bool_),
         is_coarse=np.zeros(body_count, np.bool_),
+        first_meeting=np.zeros(body_count),
+        first_pair=np.zeros(body_count, np.int64),
         body_pose=np.zeros((body_count, 4, 3)),
         shape_pose=np.zeros((shape_count, 4, 3)),
     )

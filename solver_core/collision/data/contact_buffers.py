@@ -34,6 +34,15 @@ def start_contacts(pairs, pair_number, first, reference, feature, is_curved):
 
 
 @subkernel
+def drop_contacts(pairs, pair_number, contacts):
+    """Take the contacts of a pair, the last of all, back."""
+    count = pairs.contact_count[pair_number]
+    pairs.contact_count[pair_number] = 0
+    contacts.count[0] -= count
+    contacts.needed[0] -= count
+
+
+@subkernel
 def append_contacts(body_of, local_pose, scratch, pairs, pair_number, count, joins, contacts):
     """Append the manifold in the scratch to the contacts; beyond the capacity it is only counted.
 

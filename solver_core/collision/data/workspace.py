@@ -347,6 +347,12 @@ class PairScratch(NamedTuple):
         [m]
     shrunk : float64 [3]
         ``parameters`` of a shape that is made smaller.
+    scale_a, scale_b : float64 [3]
+        By which distances take the cores for smaller, along the axes of their own frames; 1 but while a pair is swept.
+    led_a, led_b : float64 [6]
+        Velocities to which what they meet first leads the bodies [m/s, rad/s].
+    worn : float64 [1]
+        By how much both radii around the cores, together, are smaller then [m].
     carried : float64 [3, 3]
         For ``match_contacts``: where an earlier contact would be now; world [m].
     heights : float64 [2, V]
@@ -370,6 +376,11 @@ class PairScratch(NamedTuple):
     on_edge: np.ndarray
     edge_tail: np.ndarray
     shrunk: np.ndarray
+    scale_a: np.ndarray
+    scale_b: np.ndarray
+    led_a: np.ndarray
+    led_b: np.ndarray
+    worn: np.ndarray
     carried: np.ndarray
     heights: np.ndarray
     near_edges_a: NearEdges
@@ -459,6 +470,8 @@ class PredictedMotion(NamedTuple):
         Whether the body has overlapped another one so deeply in this substep that its predicted end pose means nothing.
     is_coarse : bool [B]
         Whether the body is not solved for exactly, so that it may be led deeper into others before that is looked at.
+    first_meeting, first_pair : float64 [B], int64 [B]
+        Least ``PairArrays.meeting`` of the body's pairs, and the pair that has it.
     body_pose, shape_pose : float64 [B, 4, 3], [S, 4, 3]
         World poses at the end of the substep, written by ``place_end_poses``; of the present pass where it checks them.
     """
@@ -470,6 +483,8 @@ class PredictedMotion(NamedTuple):
     is_diverted: np.ndarray
     is_deep: np.ndarray
     is_coarse: np.ndarray
+    first_meeting: np.ndarray
+    first_pair: np.ndarray
     body_pose: np.ndarray
     shape_pose: np.ndarray
 
@@ -536,6 +551,11 @@ def allocate_pair_scratch(vertex_count: int, edge_count: int, loop_length: int) 
         on_edge=np.zeros((4, 3)),
         edge_tail=np.zeros(3),
         shrunk=np.zeros(3),
+        scale_a=np.ones(3),
+        scale_b=np.ones(3),
+        led_a=np.zeros(6),
+        led_b=np.zeros(6),
+        worn=np.zeros(1),
         carried=np.zeros((3, 3)),
         heights=np.zeros((2, vertex_count)),
         near_edges_a=_near_edges(edge_count),

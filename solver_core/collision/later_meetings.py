@@ -1,0 +1,222 @@
+"""Pairs that meet after others: what a body meets first leads it elsewhere, and there it may meet the second no more.
+
+A ball that falls on a floor of pieces, at an angle and near a seam, would go on into the floor, and there meet the side
+of the next piece. But it does not come there: the first piece stops its fall. So of pairs that meet after another pair
+of one of their bodies, the contacts are made once more, for the velocity at which the solve of positions leads the body
+along what it meets first,
+
+    v' = v + n max(-u_n - gap / h, 0),    n, u_n, gap: of each contact of the first pair
+
+(of two bodies that can be pushed each takes its share). If these contacts stop the body at v', too, it is followed at
+v', and gets the contacts of where it meets the second one then.
+"""
+
+import numpy as np
+
+from ..compiled.kernel import subkernel
+from ..model.state import DYNAMIC
+from .convex_contacts import NOT_KEPT, gap_speed, has_normal, make_contacts_on_the_way
+from .data.contact_arrays import copy_contact
+from .data.workspace import INFINITE, MESH, RATIO_MARGIN
+from .distance.shape_distance import RATIO_SAME_NORMAL, RATIO_STOPS, horizon_of
+from .mesh_pair_contacts import make_mesh_contacts_along
+from .pair_context import approach_of_substep
+from .swept_motion import closest_approach, place_pair
+from .time_of_impact import advance_to_impact, turns_away
+
+# What is met by this fraction of the substep later is met at the same time.
+_SAME_TIME = 1e-9
+# Contacts of a pair stop together with its first one if the cosine between their normals is above this.
+_COSINE_TOGETHER = 0.99
+
+
+@subkernel
+def note_first_meetings(pairs, model, body_kind, predicted):
+    """Note when each body comes to the first contact that stops it, and by which pair.
+
+    Parameters
+    ----------
+    pairs : PairArrays
+        ``meeting`` read.
+    model, body_kind
+        (read)
+    predicted : PredictedMotion
+        ``first_meeting`` and ``first_pair`` written.
+
+    Returns
+    -------
+    bool
+        Whether some pair is met later than another one.
+    """
+    body_of, first_meeting, first_pair = model.shapes.body, predicted.first_meeting, predicted.first_pair
+    meetings = 0
+    for pair_number in range(pairs.count[0]):
+        meetings += pairs.meeting[pair_number] < INFINITE
+    if meetings < 2:
+        return False
+    for body in range(len(first_meeting)):
+        first_meeting[body] = INFINITE
+    for pair_number in range(pairs.count[0]):
+        meeting = pairs.meeting[pair_number]
+        if meeting == INFINITE:
+            continue
+        for body in (body_of[pairs.shape_a[pair_number]], body_of[pairs.shape_b[pair_number]]):
+            if body_kind[body] == DYNAMIC and meeting < first_meeting[body]:
+                first_meeting[body], first_pair[body] = meeting, pair_number
+    found = False
+    for pair_number in range(pairs.count[0]):
+        found = found or is_met_later(pairs, pair_number, model, body_kind, predicted)
+    return found
+
+
+@subkernel
+def is_met_later(pairs, pair_number, model, body_kind, predicted):
+    """Whether something else stops one of a pair's bodies before it comes to all contacts of the pair that stop it.
+
+    Pairs with contacts of the end poses are left as they are: they say where the last solution leads.
+    """
+    if pairs.meeting[pair_number] == INFINITE or pairs.end_pose_count[pair_number] > 0:
+        return False
+    shapes, a, b = model.shapes, pairs.shape_a[pair_number], pairs.shape_b[pair_number]
+    body_a, body_b, last = shapes.body[a], shapes.body[b], pairs.last_meeting[pair_number]
+    with_mesh = shapes.kind[a] == MESH or shapes.kind[b] == MESH
+    is_later = body_kind[body_a] == DYNAMIC and is_stopped_before(predicted, body_a, pair_number, with_mesh, last)
+    return is_later or (
+        body_kind[body_b] == DYNAMIC and is_stopped_before(predicted, body_b, pair_number, with_mesh, last)
+    )
+
+
+@subkernel
+def is_stopped_before(predicted, body, pair_number, with_mesh, meeting):
+    """Whether a body is stopped before a pair's last meeting, by another pair, or by another part of the same mesh."""
+    is_other = with_mesh or predicted.first_pair[body] != pair_number
+    return is_other and meeting > predicted.first_meeting[body] + _SAME_TIME
+
+
+@subkernel
+def look_again(arrays, pair):
+    """Make the contacts of a pair that is met after others once more, if they would stop what does not come there.
+
+    Parameters
+    ----------
+    arrays, pair : NarrowPhaseArrays, Pair
+        The pair's contacts are written, in their places.
+
+    Returns
+    -------
+    bool
+        False if there is no room in the buffer of contacts.
+    """
+    pairs, contacts, workspace, step = arrays.pairs, arrays.contacts, arrays.workspace, arrays.step
+    scratch, pair_number, size = workspace.scratch, pair.number, pair.size
+    first, count = pairs.contact_start[pair_number], pairs.contact_count[pair_number]
+    lead(arrays, pair, pair.body_a, scratch.led_a)
+    lead(arrays, pair, pair.body_b, scratch.led_b)
+    still_stops, fall = False, step.gravity_norm * step.h * step.h
+    for contact in range(first, first + count):
+        closing = -step.h * gap_speed(contacts, contact, workspace.body_pose, scratch.led_a, scratch.led_b)
+        is_near = closing + fall > contacts.gap[contact]
+        still_stops = still_stops or (is_near and closing > RATIO_STOPS * size)
+    if not still_stops or turns_away(scratch.led_a, scratch.led_b, step.h):
+        return True
+    approach, last, needed = approach_of_substep(arrays, pair), contacts.count[0], contacts.needed[0]
+    if pair.with_mesh:
+        place_pair(workspace.shape_pose[pair.a], workspace.shape_pose[pair.b], scratch.pose)
+        make_mesh_contacts_along(arrays, pair, approach, scratch.led_a, scratch.led_b, np.bool_(False))
+        pairs.reach[pair_number] = pairs.cull_distance[pair_number] = NOT_KEPT
+    else:
+        reach = approach + RATIO_MARGIN * size
+        radius_a, radius_b = pair.shape_a.swept_radius, pair.shape_b.swept_radius
+        fastest = step.h * closest_approach(scratch.led_a, scratch.led_b, radius_a, radius_b)
+        horizon = horizon_of(fall, fastest)
+        fraction = advance_to_impact(workspace, pair, scratch.led_a, scratch.led_b, step.h, horizon, reach)
+        if fraction == 0.0 or (fraction > 0.0 and has_normal(arrays, pair, first, RATIO_SAME_NORMAL)):
+            return True
+        if fraction > 0.0:
+            make_contacts_on_the_way(arrays, pair, fraction, scratch.led_a, scratch.led_b, reach, fastest)
+    if contacts.needed[0] > len(contacts.gap):
+        return False
+    replace_contacts(contacts, first, count, last, approach + RATIO_MARGIN * size)
+    contacts.count[0], contacts.needed[0] = last, needed
+    pairs.contact_start[pair_number], pairs.contact_count[pair_number] = first, count
+    return True
+
+
+@subkernel
+def lead(arrays, pair, body, led):
+    """Write the velocity at which a body goes along what it meets before a pair.
+
+    Parameters
+    ----------
+    arrays, pair : NarrowPhaseArrays, Pair
+        (read)
+    body : int
+        One of the pair's.
+    led : float64 [6]
+        Written.
+    """
+    pairs, contacts, model, state = arrays.pairs, arrays.contacts, arrays.model, arrays.state
+    predicted, body_pose, h = arrays.workspace.predicted, arrays.workspace.body_pose, arrays.step.h
+    for i in range(6):
+        led[i] = state.velocity[body, i]
+    last = pairs.last_meeting[pair.number]
+    if state.kind[body] != DYNAMIC or not is_stopped_before(predicted, body, pair.number, pair.with_mesh, last):
+        return
+    before = predicted.first_pair[body]
+    first, count = pairs.contact_start[before], pairs.contact_count[before]
+    earliest = first_to_stop(arrays, first, count)
+    for contact in range(first, first + count):
+        a, b = contacts.body_a[contact], contacts.body_b[contact]
+        other, sign = (a, 1.0) if body == b else (b, -1.0)
+        va, vb = (state.velocity[a], led) if body == b else (led, state.velocity[b])
+        cosine = 0.0
+        for i in range(3):
+            cosine += contacts.normal[contact, i] * contacts.normal[earliest, i]
+        missing = -gap_speed(contacts, contact, body_pose, va, vb) - max(contacts.gap[contact], 0.0) / h
+        if missing <= 0.0 or cosine < _COSINE_TOGETHER:
+            continue
+        if state.kind[other] == DYNAMIC:
+            missing *= model.mass[other] / (model.mass[body] + model.mass[other])
+        for i in range(3):
+            led[i] += sign * missing * contacts.normal[contact, i]
+
+
+@subkernel
+def first_to_stop(arrays, first, count):
+    """Of some contacts the one to which the bodies come first, by their velocities at the start."""
+    contacts, velocity, least, earliest = arrays.contacts, arrays.state.velocity, INFINITE, first
+    for contact in range(first, first + count):
+        va, vb = velocity[contacts.body_a[contact]], velocity[contacts.body_b[contact]]
+        closing = -gap_speed(contacts, contact, arrays.workspace.body_pose, va, vb)
+        if closing > 0.0 and max(contacts.gap[contact], 0.0) < least * closing:
+            least, earliest = max(contacts.gap[contact], 0.0) / closing, contact
+    return earliest
+
+
+@subkernel
+def replace_contacts(contacts, first, count, last, beyond):
+    """Put the contacts from ``last`` on in the place of ``count`` others; of more the deepest.
+
+    Where they are fewer, what is left of the others is put out of reach.
+
+    Parameters
+    ----------
+    contacts : ContactArrays
+        Written.
+    first, count, last : int
+    beyond : float
+        A gap that no motion in the substep closes [m].
+    """
+    fresh = contacts.count[0] - last
+    for place in range(min(count, fresh)):
+        deepest = last + place
+        for other in range(deepest + 1, last + fresh):
+            if contacts.gap[other] < contacts.gap[deepest]:
+                deepest = other
+        copy_contact(contacts, deepest, contacts, first + place)
+        if deepest != last + place:
+            copy_contact(contacts, last + place, contacts, deepest)
+    for place in range(fresh, count):
+        if fresh > 0:
+            copy_contact(contacts, first, contacts, first + place)
+        contacts.gap[first + place] = max(contacts.gap[first + place], 0.0) + beyond
