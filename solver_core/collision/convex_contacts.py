@@ -81,7 +81,7 @@ def make_convex_contacts(arrays, pair, approach):
         make_start_contacts(arrays, pair, approach, fastest)
         stops = note_meetings(arrays, pair, approach)
         # Of what turns far the poses at the end are looked at.
-        if not stops or turns_away(va, vb, step.h) or is_met_as_seen(arrays, pair, first):
+        if not stops or turns_away(workspace, pair, va, vb, step.h) or is_met_as_seen(arrays, pair, first):
             return True
     fraction, is_predicted = find_time_of_impact(arrays, pair, slack, horizon_of(fall, fastest))
     if is_fast and fraction < 0.0 and is_predicted and workspace.predicted.detection_pass[0] + 1 >= MAX_PASSES:
@@ -124,7 +124,7 @@ def make_contacts_on_the_way(arrays, pair, fraction, va, vb, reach, fastest):
     pairs, contacts, workspace = arrays.pairs, arrays.contacts, arrays.workspace
     scratch, first = workspace.scratch, contacts.count[0]
     remember_pose(pairs, pair.number, NOT_KEPT, scratch.pose)
-    if not turns_away(va, vb, arrays.step.h):
+    if not turns_away(workspace, pair, va, vb, arrays.step.h):
         favour_face(arrays, pair)
     count, _ = find_manifold(arrays, pair, reach, INFINITE)
     if count > 0 and fastest > RATIO_FAST * pair.size:
@@ -236,6 +236,9 @@ def stays_as_seen(arrays, pair, approach):
     if pair.with_mesh:
         fall = arrays.step.gravity_norm * arrays.step.h * arrays.step.h
         return approach - fall <= _RATIO_AT_REST * pair.size
+    va, vb = arrays.state.velocity[pair.body_a], arrays.state.velocity[pair.body_b]
+    if turns_away(arrays.workspace, pair, va, vb, arrays.step.h):
+        return True
     return is_met_as_seen(arrays, pair, arrays.pairs.contact_start[pair.number])
 
 

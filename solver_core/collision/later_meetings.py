@@ -117,7 +117,7 @@ def look_again(arrays, pair):
         closing = -step.h * gap_speed(contacts, contact, workspace.body_pose, scratch.led_a, scratch.led_b)
         is_near = closing + fall > contacts.gap[contact]
         still_stops = still_stops or (is_near and closing > RATIO_STOPS * size)
-    if not still_stops or turns_away(scratch.led_a, scratch.led_b, step.h):
+    if not still_stops or turns_away(workspace, pair, scratch.led_a, scratch.led_b, step.h):
         return True
     approach, last, needed = approach_of_substep(arrays, pair), contacts.count[0], contacts.needed[0]
     if pair.with_mesh:

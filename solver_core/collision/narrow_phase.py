@@ -16,6 +16,7 @@ from .convex_contacts import make_convex_contacts, note_meetings, stays_as_seen
 from .data.contact_arrays import STATUS_CAPACITY, STATUS_OK, STATUS_UNFORESEEN_OVERLAP
 from .data.contact_buffers import drop_contacts
 from .data.workspace import INFINITE
+from .distance.shape_distance import restore_shapes
 from .end_pose_contacts import add_end_pose_contacts, has_unforeseen_overlap, plan_end_pose_check, stays_apart
 from .later_meetings import is_met_later, look_again
 from .mesh_pair_contacts import make_mesh_contacts
@@ -49,6 +50,7 @@ def narrow_phase(arrays, first_pair, end_pair):
     """
     pairs, last_substep_pairs, previous_pass_pairs = arrays.pairs, arrays.last_substep_pairs, arrays.previous_pass_pairs
     is_later_pass = arrays.workspace.predicted.detection_pass[0] > 0
+    restore_shapes(arrays.workspace.scratch)
     # Not a plain 0: Numba would compile what it is passed to once more, for the literal.
     last_substep_number, previous_pass_number = np.int64(0), np.int64(0)
     if not arrays.only_checks and first_pair > 0:

@@ -177,6 +177,19 @@ def spin_of(velocity):
 
 
 @subkernel
+def felt_spin(velocity, kind, local_pose, shape_pose):
+    """Angular speed at which a turn of its body changes where a shape is [rad/s].
+
+    None of a ball about its body's centre of mass; of what is round about an axis through that, the part across it.
+    """
+    if kind == SPHERE and swept_radius(kind, local_pose, 0.0) == 0.0:
+        return 0.0
+    if not turns_about_axis(kind, local_pose):
+        return spin_of(velocity)
+    return turning_speed(velocity, shape_pose, False, shape_pose[0, 2], shape_pose[1, 2], shape_pose[2, 2])
+
+
+@subkernel
 def velocity_change_bound(velocity, other, radius):
     """Bound on how much the velocities of a body's points differ between two velocities of the body [m/s]."""
     along, spin = 0.0, 0.0

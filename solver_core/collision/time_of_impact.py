@@ -17,7 +17,7 @@ contacts. If contacts with others change the motion of their bodies, another det
 
 from ..compiled.kernel import subkernel
 from .data.workspace import INFINITE, POSITION, RATIO_MARGIN
-from .distance.closest_points import RATIO_TOUCHING, to_middle
+from .distance.closest_points import RATIO_TOUCHING, into_frame, to_middle
 from .distance.round_support import turned
 from .distance.shape_distance import (
     MOST_STEPS,
@@ -32,9 +32,9 @@ from .distance.shape_distance import (
 from .swept_motion import (
     closest_approach,
     closing_speed,
+    felt_spin,
     place_at_time,
     place_pair,
-    spin_of,
     turns_about_axis,
     velocity_change_bound,
 )
@@ -122,15 +122,41 @@ def advance_to_impact(workspace, pair, velocity_a, velocity_b, h, horizon, slack
         Fraction of the substep after which they meet, or are closest; 0 also if they overlap at the start; NO_IMPACT.
     """
     scratch = workspace.scratch
-    if turns_away(velocity_a, velocity_b, h):
+    if turns_away(workspace, pair, velocity_a, velocity_b, h):
+        restore_shapes(scratch)
         return follow_pair(workspace, pair, velocity_a, velocity_b, h, 1.0, slack)
     loss_a = loss_of(workspace.size[pair.a], pair.moves_a, pair.size)
     loss_b = loss_of(workspace.size[pair.b], pair.moves_b, pair.size)
     scratch.worn[0] = wear(workspace.polytopes, pair.shape_a, loss_a, scratch.scale_a)
     scratch.worn[0] += wear(workspace.polytopes, pair.shape_b, loss_b, scratch.scale_b)
     fraction = follow_pair(workspace, pair, velocity_a, velocity_b, h, horizon, slack)
+    earlier = time_of_loss(workspace, pair, velocity_a, velocity_b) / h if scratch.meets[0] else 0.0
     restore_shapes(scratch)
+    if 0.0 < earlier < fraction:
+        # Contacts are of where the shapes themselves meet: what slides by meanwhile has other arms there.
+        fraction -= earlier
+        place_swept(workspace, pair, velocity_a, velocity_b, fraction * h)
     return fraction
+
+
+@subkernel
+def time_of_loss(workspace, pair, velocity_a, velocity_b):
+    """How long before shapes with the scales in the scratch two shapes themselves meet, at their closest points [s]."""
+    scratch, pose, closest = workspace.scratch, workspace.scratch.pose, workspace.scratch.closest
+    lost, x, y, z = scratch.worn[0], 0.0, 0.0, 0.0
+    r, n, on_b = pose.b_in_a, closest.direction, closest.on_b
+    x, y, z = on_b[0] - r[POSITION, 0], on_b[1] - r[POSITION, 1], on_b[2] - r[POSITION, 2]
+    x, y, z = into_frame(r, x, y, z)
+    p, q, s = into_frame(r, n[0], n[1], n[2])
+    along_b = (p * x, q * y, s * z)
+    for i in range(3):
+        # A point x of a scaled shape is x / scale of the shape.
+        if scratch.scale_a[i] > 0.0:
+            lost += n[i] * closest.on_a[i] * (1.0 / scratch.scale_a[i] - 1.0)
+        if scratch.scale_b[i] > 0.0:
+            lost -= along_b[i] * (1.0 / scratch.scale_b[i] - 1.0)
+    closing = speed_of_points(pose, closest, velocity_a, velocity_b)
+    return max(lost, 0.0) / closing if closing > 0.0 else 0.0
 
 
 @subkernel
@@ -140,12 +166,13 @@ def follow_pair(workspace, pair, velocity_a, velocity_b, h, horizon, slack):
     local_a, local_b = workspace.local_pose[pair.a], workspace.local_pose[pair.b]
     pose, closest, radius_a, radius_b = scratch.pose, scratch.closest, a.swept_radius, b.swept_radius
     rolls_a, rolls_b = turns_about_axis(a.kind, local_a), turns_about_axis(b.kind, local_b)
-    touching, is_turning = RATIO_TOUCHING * pair.size, turns_away(velocity_a, velocity_b, h)
+    touching, is_turning = RATIO_TOUCHING * pair.size, turns_away(workspace, pair, velocity_a, velocity_b, h)
     meeting = (RATIO_IMPACT if is_turning else RATIO_MEETING) * pair.size
     fraction, least, least_fraction, is_bracketed = 0.0, INFINITE, 0.0, False
     place_swept(workspace, pair, velocity_a, velocity_b, 0.0)
     x, y, z = to_middle(pose.b_in_a)
     p, q, r = x, y, z
+    scratch.meets[0] = False
     for _ in range(MOST_STEPS):
         if fraction > 0.0:
             place_swept(workspace, pair, velocity_a, velocity_b, fraction * h)
@@ -155,6 +182,7 @@ def follow_pair(workspace, pair, velocity_a, velocity_b, h, horizon, slack):
             if distance <= touching:
                 # Where they overlap there is no direction but the last one.
                 closest.direction[0], closest.direction[1], closest.direction[2] = p, q, r
+            scratch.meets[0] = distance > touching
             return fraction
         is_bracketed = distance > least
         if distance > reach:
@@ -180,7 +208,8 @@ def follow_pair(workspace, pair, velocity_a, velocity_b, h, horizon, slack):
         return closest_on_the_way(workspace, pair, velocity_a, velocity_b, h, least_fraction, fraction, p, q, r, slack)
     if least > slack:
         return NO_IMPACT
-    if least_fraction < horizon and not is_turning:
+    travel = h * closest_approach(velocity_a, velocity_b, radius_a, radius_b)
+    if least_fraction < horizon and travel > meeting and not is_turning:
         # What slides along is as near at the end: there it lies on all that it comes to lie on.
         place_swept(workspace, pair, velocity_a, velocity_b, horizon * h)
         distance = shape_distance(polytopes, a, b, p, q, r, slack, touching, scratch)
@@ -193,9 +222,12 @@ def follow_pair(workspace, pair, velocity_a, velocity_b, h, horizon, slack):
 
 
 @subkernel
-def turns_away(velocity_a, velocity_b, h):
-    """Whether two bodies turn so far in a substep that what is nearest says nothing of what will be."""
-    return h * (spin_of(velocity_a) + spin_of(velocity_b)) > _MOST_TURN
+def turns_away(workspace, pair, velocity_a, velocity_b, h):
+    """Whether two shapes turn so far in a substep that what is nearest says nothing of what will be."""
+    local_pose, shape_pose = workspace.local_pose, workspace.shape_pose
+    spin = felt_spin(velocity_a, pair.shape_a.kind, local_pose[pair.a], shape_pose[pair.a])
+    spin += felt_spin(velocity_b, pair.shape_b.kind, local_pose[pair.b], shape_pose[pair.b])
+    return h * spin > _MOST_TURN
 
 
 @subkernel
@@ -228,6 +260,7 @@ def closest_on_the_way(workspace, pair, velocity_a, velocity_b, h, before, after
         if distance <= meeting:
             if distance <= touching:
                 closest.direction[0], closest.direction[1], closest.direction[2] = x, y, z
+            scratch.meets[0] = distance > touching
             return fraction
         x, y, z = closest.direction[0], closest.direction[1], closest.direction[2]
         speed = speed_of_points(scratch.pose, closest, velocity_a, velocity_b)

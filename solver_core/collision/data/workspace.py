@@ -348,9 +348,12 @@ class PairScratch(NamedTuple):
     shrunk : float64 [3]
         ``parameters`` of a shape that is made smaller.
     scale_a, scale_b : float64 [3]
-        By which distances take the cores for smaller, along the axes of their own frames; 1 but while a pair is swept.
+        By which distances take the cores for smaller, along the axes of their own frames; 1 but while a pair is swept
+        (``restore_shapes``).
     led_a, led_b : float64 [6]
         Velocities to which what they meet first leads the bodies [m/s, rad/s].
+    meets : bool [1]
+        Whether the pair that was followed last meets, and does not only pass.
     worn : float64 [1]
         By how much both radii around the cores, together, are smaller then [m].
     carried : float64 [3, 3]
@@ -380,6 +383,7 @@ class PairScratch(NamedTuple):
     scale_b: np.ndarray
     led_a: np.ndarray
     led_b: np.ndarray
+    meets: np.ndarray
     worn: np.ndarray
     carried: np.ndarray
     heights: np.ndarray
@@ -551,10 +555,11 @@ def allocate_pair_scratch(vertex_count: int, edge_count: int, loop_length: int) 
         on_edge=np.zeros((4, 3)),
         edge_tail=np.zeros(3),
         shrunk=np.zeros(3),
-        scale_a=np.ones(3),
-        scale_b=np.ones(3),
+        scale_a=np.zeros(3),
+        scale_b=np.zeros(3),
         led_a=np.zeros(6),
         led_b=np.zeros(6),
+        meets=np.zeros(1, np.bool_),
         worn=np.zeros(1),
         carried=np.zeros((3, 3)),
         heights=np.zeros((2, vertex_count)),

@@ -74,14 +74,13 @@ def wear(polytopes, shape, loss, scale):
     Along each axis of its frame both ends come in by that length. A sheet has none to lose across itself.
     """
     parameters, bounds = shape.parameters, polytopes.bounds[shape.polytope]
-    if shape.kind == SPHERE or shape.kind == CAPSULE:
-        return min(loss, parameters[0])
+    is_rounding = shape.kind == SPHERE or shape.kind == CAPSULE
     for i in range(3):
         half = 0.5 * (bounds[1, i] - bounds[0, i])
         if has_axis(shape.kind):
             half = parameters[1] if i == 2 else parameters[0]
-        scale[i] = max(1.0 - loss / half, 0.0) if half > 0.0 else 1.0
-    return 0.0
+        scale[i] = max(1.0 - loss / half, 0.0) if half > 0.0 and not is_rounding else 1.0
+    return min(loss, parameters[0]) if is_rounding else 0.0
 
 
 @subkernel
