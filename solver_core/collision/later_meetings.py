@@ -72,10 +72,8 @@ def note_first_meetings(pairs, model, body_kind, predicted):
 @subkernel
 def is_met_later(pairs, pair_number, model, body_kind, predicted):
     """Whether something else stops one of a pair's bodies before it comes to all contacts of the pair that stop it.
-
-    Pairs with contacts of the end poses are left as they are: they say where the last solution leads.
     """
-    if pairs.meeting[pair_number] == INFINITE or pairs.end_pose_count[pair_number] > 0:
+    if pairs.meeting[pair_number] == INFINITE:
         return False
     shapes, a, b = model.shapes, pairs.shape_a[pair_number], pairs.shape_b[pair_number]
     body_a, body_b, last = shapes.body[a], shapes.body[b], pairs.last_meeting[pair_number]

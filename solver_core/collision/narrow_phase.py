@@ -95,7 +95,11 @@ def narrow_phase(arrays, first_pair, end_pair):
                 continue
             note_meetings(arrays, pair, approach)
         if check.is_due and not stays_apart(arrays, pair, check):
+            made = pairs.contact_count[pair_number]
             add_end_pose_contacts(arrays, pair, check)
+            if pairs.contact_count[pair_number] > made:
+                # They say where the last solution leads, so the pair is left as it is.
+                pairs.last_meeting[pair_number] = 0.0
     if arrays.contacts.needed[0] > arrays.contacts.count[0]:
         return STATUS_CAPACITY
     return STATUS_OK

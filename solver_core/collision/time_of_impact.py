@@ -25,6 +25,7 @@ from .distance.shape_distance import (
     RATIO_FAST,
     RATIO_STOPS,
     loss_of,
+    lost_along,
     restore_shapes,
     shape_distance,
     wear,
@@ -130,9 +131,11 @@ def advance_to_impact(workspace, pair, velocity_a, velocity_b, h, horizon, slack
     scratch.worn[0] = wear(workspace.polytopes, pair.shape_a, loss_a, scratch.scale_a)
     scratch.worn[0] += wear(workspace.polytopes, pair.shape_b, loss_b, scratch.scale_b)
     fraction = follow_pair(workspace, pair, velocity_a, velocity_b, h, horizon, slack)
-    earlier = time_of_loss(workspace, pair, velocity_a, velocity_b) / h if scratch.meets[0] else 0.0
     restore_shapes(scratch)
-    if 0.0 < earlier < fraction:
+    if not scratch.meets[0]:
+        return fraction
+    earlier = time_of_loss(pair, scratch, loss_a, loss_b, velocity_a, velocity_b) / h
+    if earlier < fraction:
         # Contacts are of where the shapes themselves meet: what slides by meanwhile has other arms there.
         fraction -= earlier
         place_swept(workspace, pair, velocity_a, velocity_b, fraction * h)
@@ -140,23 +143,19 @@ def advance_to_impact(workspace, pair, velocity_a, velocity_b, h, horizon, slack
 
 
 @subkernel
-def time_of_loss(workspace, pair, velocity_a, velocity_b):
-    """How long before shapes with the scales in the scratch two shapes themselves meet, at their closest points [s]."""
-    scratch, pose, closest = workspace.scratch, workspace.scratch.pose, workspace.scratch.closest
-    lost, x, y, z = scratch.worn[0], 0.0, 0.0, 0.0
-    r, n, on_b = pose.b_in_a, closest.direction, closest.on_b
-    x, y, z = on_b[0] - r[POSITION, 0], on_b[1] - r[POSITION, 1], on_b[2] - r[POSITION, 2]
-    x, y, z = into_frame(r, x, y, z)
-    p, q, s = into_frame(r, n[0], n[1], n[2])
-    along_b = (p * x, q * y, s * z)
-    for i in range(3):
-        # A point x of a scaled shape is x / scale of the shape.
-        if scratch.scale_a[i] > 0.0:
-            lost += n[i] * closest.on_a[i] * (1.0 / scratch.scale_a[i] - 1.0)
-        if scratch.scale_b[i] > 0.0:
-            lost -= along_b[i] * (1.0 / scratch.scale_b[i] - 1.0)
+def time_of_loss(pair, scratch, loss_a, loss_b, velocity_a, velocity_b):
+    """How long before smaller shapes two shapes themselves meet, or up to how long if they are oblique [s].
+
+    ``loss_a`` and ``loss_b`` are by how much the shapes are smaller [m]; the poses and the direction in the scratch are
+    those of where the smaller ones meet.
+    """
+    pose, closest = scratch.pose, scratch.closest
+    x, y, z = closest.direction[0], closest.direction[1], closest.direction[2]
+    lost = lost_along(pair.shape_a, loss_a, x, y, z)
+    x, y, z = into_frame(pose.b_in_a, x, y, z)
+    lost += lost_along(pair.shape_b, loss_b, x, y, z)
     closing = speed_of_points(pose, closest, velocity_a, velocity_b)
-    return max(lost, 0.0) / closing if closing > 0.0 else 0.0
+    return lost / closing if closing > 0.0 else 0.0
 
 
 @subkernel
@@ -182,7 +181,7 @@ def follow_pair(workspace, pair, velocity_a, velocity_b, h, horizon, slack):
             if distance <= touching:
                 # Where they overlap there is no direction but the last one.
                 closest.direction[0], closest.direction[1], closest.direction[2] = p, q, r
-            scratch.meets[0] = distance > touching
+            scratch.meets[0] = fraction > 0.0
             return fraction
         is_bracketed = distance > least
         if distance > reach:
@@ -260,7 +259,7 @@ def closest_on_the_way(workspace, pair, velocity_a, velocity_b, h, before, after
         if distance <= meeting:
             if distance <= touching:
                 closest.direction[0], closest.direction[1], closest.direction[2] = x, y, z
-            scratch.meets[0] = distance > touching
+            scratch.meets[0] = True
             return fraction
         x, y, z = closest.direction[0], closest.direction[1], closest.direction[2]
         speed = speed_of_points(scratch.pose, closest, velocity_a, velocity_b)

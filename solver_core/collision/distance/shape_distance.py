@@ -84,6 +84,16 @@ def wear(polytopes, shape, loss, scale):
 
 
 @subkernel
+def lost_along(shape, loss, x, y, z):
+    """By how much less far a smaller shape reaches in a direction of its frame, where it loses most of it [m]."""
+    if shape.kind == SPHERE or shape.kind == CAPSULE:
+        return min(loss, shape.parameters[0])
+    if has_axis(shape.kind):
+        return loss * ((x * x + y * y) ** 0.5 + abs(z))
+    return loss * (abs(x) + abs(y) + abs(z))
+
+
+@subkernel
 def restore_shapes(scratch):
     """Let distances take both shapes for what they are."""
     scratch.worn[0] = 0.0
