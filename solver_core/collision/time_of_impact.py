@@ -263,7 +263,8 @@ def closest_on_the_way(workspace, pair, velocity_a, velocity_b, h, before, after
             return fraction
         x, y, z = closest.direction[0], closest.direction[1], closest.direction[2]
         speed = speed_of_points(scratch.pose, closest, velocity_a, velocity_b)
-        if step > 0 and abs(speed) * h <= RATIO_STOPS * pair.size:
+        # They came there by a bound: their closest points may go apart already.
+        if (step == 0 and speed <= 0.0) or (step > 0 and abs(speed) * h <= RATIO_STOPS * pair.size):
             break
         if step == 0:
             speed_before, fraction = speed, after
