@@ -11,6 +11,7 @@ from .data.workspace import (
     CAPSULE,
     HULL,
     MESH,
+    MOST_FIRST_PAIRS,
     RATIO_MARGIN,
     ROUND_KINDS,
     SPHERE,
@@ -110,7 +111,8 @@ def _no_prediction(body_count, shape_count) -> PredictedMotion:
         is_deep=np.zeros(body_count, np.bool_),
         is_coarse=np.zeros(body_count, np.bool_),
         first_meeting=np.zeros(body_count),
-        first_pair=np.zeros(body_count, np.int64),
+        first_pairs=np.zeros((body_count, MOST_FIRST_PAIRS), np.int64),
+        first_count=np.zeros(body_count, np.int64),
         body_pose=np.zeros((body_count, 4, 3)),
         shape_pose=np.zeros((shape_count, 4, 3)),
     )

@@ -233,12 +233,12 @@ def stays_as_seen(arrays, pair, approach):
 
     Those of a mesh are asked only where it moves by more than what comes to rest: to make them anew is dear.
     """
-    if pair.with_mesh:
-        fall = arrays.step.gravity_norm * arrays.step.h * arrays.step.h
-        return approach - fall <= _RATIO_AT_REST * pair.size
     va, vb = arrays.state.velocity[pair.body_a], arrays.state.velocity[pair.body_b]
     if turns_away(arrays.workspace, pair, va, vb, arrays.step.h):
         return True
+    if pair.with_mesh:
+        fall = arrays.step.gravity_norm * arrays.step.h * arrays.step.h
+        return approach - fall <= _RATIO_AT_REST * pair.size
     return is_met_as_seen(arrays, pair, arrays.pairs.contact_start[pair.number])
 
 

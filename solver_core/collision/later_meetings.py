@@ -17,7 +17,7 @@ from ..compiled.kernel import subkernel
 from ..model.state import DYNAMIC
 from .convex_contacts import NOT_KEPT, gap_speed, has_normal, make_contacts_on_the_way
 from .data.contact_arrays import copy_contact
-from .data.workspace import INFINITE, MESH, RATIO_MARGIN
+from .data.workspace import INFINITE, MESH, MOST_FIRST_PAIRS, POSITION, RATIO_MARGIN
 from .distance.shape_distance import RATIO_SAME_NORMAL, RATIO_STOPS, horizon_of
 from .mesh_pair_contacts import make_mesh_contacts_along
 from .pair_context import approach_of_substep
@@ -26,6 +26,10 @@ from .time_of_impact import advance_to_impact, turns_away
 
 # What is met by this fraction of the substep later is met at the same time.
 _SAME_TIME = 1e-9
+# Which contacts a body is led to, and how near to its centre they push it (shares of the smaller size).
+_RATIO_REACHED, _RATIO_CENTER = 1e-3, 1e-2
+# Steps in search of that.
+_MOST_TURNS = 32
 # Contacts of a pair stop together with its first one if the cosine between their normals is above this.
 _COSINE_TOGETHER = 0.99
 
@@ -41,28 +45,38 @@ def note_first_meetings(pairs, model, body_kind, predicted):
     model, body_kind
         (read)
     predicted : PredictedMotion
-        ``first_meeting`` and ``first_pair`` written.
+        ``first_meeting``, ``first_pairs`` and ``first_count`` written.
 
     Returns
     -------
     bool
         Whether some pair is met later than another one.
     """
-    body_of, first_meeting, first_pair = model.shapes.body, predicted.first_meeting, predicted.first_pair
+    body_of, first_meeting = model.shapes.body, predicted.first_meeting
+    first_pairs, first_count = predicted.first_pairs, predicted.first_count
     meetings = 0
     for pair_number in range(pairs.count[0]):
         meetings += pairs.meeting[pair_number] < INFINITE
     if meetings < 2:
         return False
     for body in range(len(first_meeting)):
-        first_meeting[body] = INFINITE
+        first_meeting[body], first_count[body] = INFINITE, 0
     for pair_number in range(pairs.count[0]):
         meeting = pairs.meeting[pair_number]
         if meeting == INFINITE:
             continue
         for body in (body_of[pairs.shape_a[pair_number]], body_of[pairs.shape_b[pair_number]]):
             if body_kind[body] == DYNAMIC and meeting < first_meeting[body]:
-                first_meeting[body], first_pair[body] = meeting, pair_number
+                first_meeting[body], first_pairs[body, 0], first_count[body] = meeting, pair_number, 1
+    for pair_number in range(pairs.count[0]):
+        meeting = pairs.meeting[pair_number]
+        if meeting == INFINITE:
+            continue
+        for body in (body_of[pairs.shape_a[pair_number]], body_of[pairs.shape_b[pair_number]]):
+            count = first_count[body]
+            is_first = meeting <= first_meeting[body] + _SAME_TIME and pair_number != first_pairs[body, 0]
+            if body_kind[body] == DYNAMIC and is_first and count < MOST_FIRST_PAIRS:
+                first_pairs[body, count], first_count[body] = pair_number, count + 1
     found = False
     for pair_number in range(pairs.count[0]):
         found = found or is_met_later(pairs, pair_number, model, body_kind, predicted)
@@ -71,8 +85,7 @@ def note_first_meetings(pairs, model, body_kind, predicted):
 
 @subkernel
 def is_met_later(pairs, pair_number, model, body_kind, predicted):
-    """Whether something else stops one of a pair's bodies before it comes to all contacts of the pair that stop it.
-    """
+    """Whether something else stops one of a pair's bodies before it comes to all contacts of the pair that stop it."""
     if pairs.meeting[pair_number] == INFINITE:
         return False
     shapes, a, b = model.shapes, pairs.shape_a[pair_number], pairs.shape_b[pair_number]
@@ -87,7 +100,7 @@ def is_met_later(pairs, pair_number, model, body_kind, predicted):
 @subkernel
 def is_stopped_before(predicted, body, pair_number, with_mesh, meeting):
     """Whether a body is stopped before a pair's last meeting, by another pair, or by another part of the same mesh."""
-    is_other = with_mesh or predicted.first_pair[body] != pair_number
+    is_other = with_mesh or predicted.first_pairs[body, 0] != pair_number
     return is_other and meeting > predicted.first_meeting[body] + _SAME_TIME
 
 
@@ -108,8 +121,10 @@ def look_again(arrays, pair):
     pairs, contacts, workspace, step = arrays.pairs, arrays.contacts, arrays.workspace, arrays.step
     scratch, pair_number, size = workspace.scratch, pair.number, pair.size
     first, count = pairs.contact_start[pair_number], pairs.contact_count[pair_number]
-    lead(arrays, pair, pair.body_a, scratch.led_a)
-    lead(arrays, pair, pair.body_b, scratch.led_b)
+    is_led_a = lead(arrays, pair, pair.body_a, scratch.led_a)
+    is_led_b = lead(arrays, pair, pair.body_b, scratch.led_b)
+    if not (is_led_a or is_led_b):
+        return True
     still_stops, fall = False, step.gravity_norm * step.h * step.h
     for contact in range(first, first + count):
         closing = -step.h * gap_speed(contacts, contact, workspace.body_pose, scratch.led_a, scratch.led_b)
@@ -152,6 +167,11 @@ def lead(arrays, pair, body, led):
         One of the pair's.
     led : float64 [6]
         Written.
+
+    Returns
+    -------
+    bool
+        Whether something leads it, and does not turn it.
     """
     pairs, contacts, model, state = arrays.pairs, arrays.contacts, arrays.model, arrays.state
     predicted, body_pose, h = arrays.workspace.predicted, arrays.workspace.body_pose, arrays.step.h
@@ -159,8 +179,8 @@ def lead(arrays, pair, body, led):
         led[i] = state.velocity[body, i]
     last = pairs.last_meeting[pair.number]
     if state.kind[body] != DYNAMIC or not is_stopped_before(predicted, body, pair.number, pair.with_mesh, last):
-        return
-    before = predicted.first_pair[body]
+        return False
+    before = predicted.first_pairs[body, 0]
     first, count = pairs.contact_start[before], pairs.contact_count[before]
     earliest = first_to_stop(arrays, first, count)
     for contact in range(first, first + count):
@@ -177,6 +197,93 @@ def lead(arrays, pair, body, led):
             missing *= model.mass[other] / (model.mass[body] + model.mass[other])
         for i in range(3):
             led[i] += sign * missing * contacts.normal[contact, i]
+    sizes = arrays.workspace.size
+    size = min(sizes[pairs.shape_a[before]], sizes[pairs.shape_b[before]])
+    if is_stopped_at_center(arrays, body, led, earliest, size):
+        return True
+    for i in range(6):
+        led[i] = state.velocity[body, i]
+    return False
+
+
+@subkernel
+def is_stopped_at_center(arrays, body, led, earliest, size):
+    """Whether what a body meets first can stop it by a push through its centre; else it is turned.
+
+    Their arms across the normal, r x n, are then around the origin: of all points between them the nearest to it is
+    searched for (Gilbert).
+
+    Parameters
+    ----------
+    arrays : NarrowPhaseArrays
+        (read)
+    body : int
+    led : float64 [6]
+        Velocity at which they lead it (read).
+    earliest : int
+        The contact to which the body comes first.
+    size : float
+        Of the smaller of the two shapes that they are of [m].
+
+    Returns
+    -------
+    bool
+    """
+    pairs, contacts, predicted = arrays.pairs, arrays.contacts, arrays.workspace.predicted
+    pose = arrays.workspace.body_pose
+    x, y, z = 0.0, 0.0, 0.0
+    for turn in range(_MOST_TURNS):
+        nearest, found, p, q, r = INFINITE, False, 0.0, 0.0, 0.0
+        for place in range(predicted.first_count[body]):
+            pair_number = predicted.first_pairs[body, place]
+            first, count = pairs.contact_start[pair_number], pairs.contact_count[pair_number]
+            for contact in range(first, first + count):
+                if not is_reached(arrays, contact, earliest, body, led, _RATIO_REACHED * size):
+                    continue
+                arm = arm_across(contacts, contact, pose[body], 1.0 if body == contacts.body_b[contact] else -1.0)
+                along = arm[0] * x + arm[1] * y + arm[2] * z
+                if along < nearest:
+                    nearest, found = along, True
+                    p, q, r = arm
+        if not found:
+            return False
+        if turn == 0:
+            x, y, z = p, q, r
+        else:
+            # The point between the two that is nearest to the origin.
+            dx, dy, dz = p - x, q - y, r - z
+            square = dx * dx + dy * dy + dz * dz
+            share = min(max(-(x * dx + y * dy + z * dz) / square, 0.0), 1.0) if square > 0.0 else 0.0
+            x, y, z = x + share * dx, y + share * dy, z + share * dz
+        if x * x + y * y + z * z <= (_RATIO_CENTER * size) ** 2:
+            return True
+    return False
+
+
+@subkernel
+def is_reached(arrays, contact, earliest, body, led, least):
+    """Whether a body is led to a contact, up to a gap of ``least`` [m], that stops it together with the earliest."""
+    contacts, velocity, cosine = arrays.contacts, arrays.state.velocity, 0.0
+    a, b = contacts.body_a[contact], contacts.body_b[contact]
+    va, vb = (velocity[a], led) if body == b else (led, velocity[b])
+    for i in range(3):
+        # Seen from the body: its own side may be another one in another pair.
+        cosine += contacts.normal[contact, i] * contacts.normal[earliest, i]
+    cosine *= 1.0 if (body == b) == (body == contacts.body_b[earliest]) else -1.0
+    left = contacts.gap[contact] + arrays.step.h * gap_speed(contacts, contact, arrays.workspace.body_pose, va, vb)
+    return left <= least and cosine >= _COSINE_TOGETHER
+
+
+@subkernel
+def arm_across(contacts, contact, body_pose, side):
+    """The arm r x n of a contact about the centre of its body b (``side`` 1) or a (-1), n away from the other [m]."""
+    at, normal, offset = contacts.position[contact], contacts.normal[contact], contacts.toi_offset[contact]
+    share = 0.5 * side
+    x = at[0] + share * offset[0] - body_pose[POSITION, 0]
+    y = at[1] + share * offset[1] - body_pose[POSITION, 1]
+    z = at[2] + share * offset[2] - body_pose[POSITION, 2]
+    nx, ny, nz = side * normal[0], side * normal[1], side * normal[2]
+    return y * nz - z * ny, z * nx - x * nz, x * ny - y * nx
 
 
 @subkernel

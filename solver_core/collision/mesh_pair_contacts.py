@@ -9,6 +9,7 @@ from .data.contact_buffers import remember_pose
 from .data.workspace import MESHES, RATIO_MARGIN, is_round
 from .distance.shape_distance import loss_of
 from .mesh.mesh_pairs import append_mesh_contacts, exchange_poses, hold_contacts, set_centers, set_path
+from .time_of_impact import turns_away
 
 
 @subkernel(inline=True)
@@ -51,10 +52,12 @@ def make_mesh_contacts_along(arrays, pair, approach, va, vb, is_later_pass):
     if is_later_pass:
         pa, pb = predicted.velocity[pair.body_a], predicted.velocity[pair.body_b]
         set_path_by(arrays, pair, pa, pb, least, probe.new_path)
-    set_path_by(arrays, pair, va, vb, 0.0, probe.motion)
-    probe.fall[0] = arrays.step.gravity_norm * arrays.step.h * arrays.step.h
-    size_a, size_b = workspace.size[pair.a], workspace.size[pair.b]
-    probe.loss[0] = loss_of(size_a, pair.moves_a, pair.size) + loss_of(size_b, pair.moves_b, pair.size)
+    probe.fall[0] = probe.loss[0] = 0.0
+    if not turns_away(workspace, pair, va, vb, arrays.step.h):
+        set_path_by(arrays, pair, va, vb, 0.0, probe.motion)
+        probe.fall[0] = arrays.step.gravity_norm * arrays.step.h * arrays.step.h
+        size_a, size_b = workspace.size[pair.a], workspace.size[pair.b]
+        probe.loss[0] = loss_of(size_a, pair.moves_a, pair.size) + loss_of(size_b, pair.moves_b, pair.size)
     remember_pose(pairs, pair_number, reach, workspace.scratch.pose)
     first, held = pairs.last_substep_start[pair_number], pairs.last_substep_count[pair_number]
     count = find_mesh_contacts(arrays, pair, reach, first, held, arrays.last_substep_contacts)

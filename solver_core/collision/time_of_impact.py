@@ -17,6 +17,7 @@ contacts. If contacts with others change the motion of their bodies, another det
 
 from ..compiled.kernel import subkernel
 from .data.workspace import INFINITE, POSITION, RATIO_MARGIN
+from .detection_passes import RATIO_UNFORESEEN_OVERLAP
 from .distance.closest_points import RATIO_TOUCHING, into_frame, to_middle
 from .distance.round_support import turned
 from .distance.shape_distance import (
@@ -222,11 +223,18 @@ def follow_pair(workspace, pair, velocity_a, velocity_b, h, horizon, slack):
 
 @subkernel
 def turns_away(workspace, pair, velocity_a, velocity_b, h):
-    """Whether two shapes turn so far in a substep that what is nearest says nothing of what will be."""
+    """Whether two shapes turn so far in a substep that what is nearest says nothing of what will be.
+
+    Paths along a mesh are straight and do not turn: there, whether a point leaves its tangent by an overlap.
+    """
     local_pose, shape_pose = workspace.local_pose, workspace.shape_pose
-    spin = felt_spin(velocity_a, pair.shape_a.kind, local_pose[pair.a], shape_pose[pair.a])
-    spin += felt_spin(velocity_b, pair.shape_b.kind, local_pose[pair.b], shape_pose[pair.b])
-    return h * spin > _MOST_TURN
+    turn_a = h * felt_spin(velocity_a, pair.shape_a.kind, local_pose[pair.a], shape_pose[pair.a])
+    turn_b = h * felt_spin(velocity_b, pair.shape_b.kind, local_pose[pair.b], shape_pose[pair.b])
+    if not pair.with_mesh:
+        return turn_a + turn_b > _MOST_TURN
+    of_mesh, turn = (turn_a, turn_b) if pair.other == pair.a else (turn_b, turn_a)
+    is_off_tangent = 0.5 * turn * turn * pair.moving_radius > RATIO_UNFORESEEN_OVERLAP * pair.size
+    return is_off_tangent or of_mesh > RATIO_UNFORESEEN_OVERLAP
 
 
 @subkernel

@@ -45,6 +45,9 @@ VERTICES = 0
 FACES = 1
 EDGES = 2
 
+# Pairs that a body may meet first, all at once, that are noted.
+MOST_FIRST_PAIRS = 8
+
 # Detection passes of a substep that look for pairs anew: contacts change where bodies go.
 MAX_PASSES = 3
 # ... and with those that keep the pairs and only add contacts at the poses to which the last solution leads.
@@ -474,8 +477,10 @@ class PredictedMotion(NamedTuple):
         Whether the body has overlapped another one so deeply in this substep that its predicted end pose means nothing.
     is_coarse : bool [B]
         Whether the body is not solved for exactly, so that it may be led deeper into others before that is looked at.
-    first_meeting, first_pair : float64 [B], int64 [B]
-        Least ``PairArrays.meeting`` of the body's pairs, and the pair that has it.
+    first_meeting : float64 [B]
+        Least ``PairArrays.meeting`` of the body's pairs.
+    first_pairs, first_count : int64 [B, MOST_FIRST_PAIRS], int64 [B]
+        The pairs that have it.
     body_pose, shape_pose : float64 [B, 4, 3], [S, 4, 3]
         World poses at the end of the substep, written by ``place_end_poses``; of the present pass where it checks them.
     """
@@ -488,7 +493,8 @@ class PredictedMotion(NamedTuple):
     is_deep: np.ndarray
     is_coarse: np.ndarray
     first_meeting: np.ndarray
-    first_pair: np.ndarray
+    first_pairs: np.ndarray
+    first_count: np.ndarray
     body_pose: np.ndarray
     shape_pose: np.ndarray
 
