@@ -34,6 +34,7 @@ from .distance.shape_distance import (
     shape_distance,
     wear,
 )
+from .manifold.face_manifold import distance_to_side
 from .manifold.polytope_contacts import polytope_contacts
 from .scaled_shapes import set_surface_velocity
 from .swept_motion import closest_approach, take_poses
@@ -43,7 +44,7 @@ from .time_of_impact import SEPARATED_BY_CCD, find_time_of_impact, place_swept, 
 NOT_KEPT = -1.0
 
 # By how much shapes are smaller where it is only asked whether they meet as they were seen (share of the smaller size).
-_RATIO_LOSS_AS_SEEN = 1e-3
+RATIO_LOSS_AS_SEEN = 1e-3
 # ... and by how much the cosine of two directions of flat shapes may differ from 1 then: within a hundredth.
 _RATIO_ALIKE = 5e-5
 # What comes nearer to a mesh by less than this in a substep comes to rest.
@@ -246,9 +247,10 @@ def stays_as_seen(arrays, pair, approach):
 def is_met_as_seen(arrays, pair, contact):
     """Whether shapes are closest along the normal of their contacts when they come to the first of them.
 
-    Then it is that plane that they meet, and they need not be followed. Shapes smaller by more than where they are
-    followed have a direction also where a turn leads them a little into each other; of flat ones that come to pass
-    each other it lies between the two axes.
+    Then it is that plane that they meet, and they need not be followed. Where that is not seen from the face that the
+    normal is of (``lies_on_face``), the distance tells: shapes smaller by more than where they are followed have a
+    direction also where a turn leads them a little into each other; of flat ones that come to pass each other it lies
+    between the two axes.
 
     Parameters
     ----------
@@ -263,8 +265,11 @@ def is_met_as_seen(arrays, pair, contact):
     """
     workspace, velocity = arrays.workspace, arrays.state.velocity
     scratch, polytopes, a, b = workspace.scratch, workspace.polytopes, pair.shape_a, pair.shape_b
-    va, vb, loss = velocity[pair.body_a], velocity[pair.body_b], _RATIO_LOSS_AS_SEEN * pair.size
-    place_swept(workspace, pair, va, vb, arrays.pairs.meeting[pair.number] * arrays.step.h)
+    va, vb, loss = velocity[pair.body_a], velocity[pair.body_b], RATIO_LOSS_AS_SEEN * pair.size
+    time = arrays.pairs.meeting[pair.number] * arrays.step.h
+    if lies_on_face(arrays, pair, va, vb, time, loss):
+        return True
+    place_swept(workspace, pair, va, vb, time)
     normal = arrays.contacts.normal[contact]
     x, y, z = into_frame(workspace.shape_pose[pair.a], normal[0], normal[1], normal[2])
     scratch.worn[0] = wear(polytopes, a, loss, scratch.scale_a)
@@ -275,6 +280,72 @@ def is_met_as_seen(arrays, pair, contact):
     is_round_pair = is_round(a.kind) or is_round(b.kind)
     tolerance = RATIO_SAME_NORMAL if is_round_pair else _RATIO_ALIKE
     return 0.0 < distance <= most and has_normal(arrays, pair, contact, tolerance)
+
+
+@subkernel
+def lies_on_face(arrays, pair, va, vb, time, margin):
+    """Whether the middle of a pair's contacts is over the face that gave their normal after a time.
+
+    A face is a plane for what comes down on it, and none for what comes down beside it: so a contact of a face is what
+    happens if it is over the face when it closes. Where two faces overlap by less than counts as touching, as those of
+    boxes that stand level do, the middle of their contacts is no farther from the face's side.
+
+    Parameters
+    ----------
+    arrays, pair : NarrowPhaseArrays, Pair
+        (read)
+    va, vb : float64 [6]
+        Velocities of the two bodies (read).
+    time : float
+        [s]
+    margin : float
+        How far within the face it must be [m].
+
+    Returns
+    -------
+    bool
+        False also where no face of a polytope gave the normal.
+    """
+    pairs, contacts, workspace, polytopes = arrays.pairs, arrays.contacts, arrays.workspace, arrays.workspace.polytopes
+    first, count = pairs.contact_start[pair.number], pairs.contact_count[pair.number]
+    is_round_a, is_round_b = is_round(pair.shape_a.kind), is_round(pair.shape_b.kind)
+    origin, face = pairs.reference[pair.number], pairs.feature[pair.number]
+    if pair.with_mesh or count == 0 or (is_round_a and is_round_b):
+        return False
+    if is_round_a or is_round_b:
+        shape, pose = (
+            (pair.shape_b, workspace.shape_pose[pair.b]) if is_round_a else (pair.shape_a, workspace.shape_pose[pair.a])
+        )
+        sign, normal = -1.0 if is_round_a else 1.0, contacts.normal[first]
+        x, y, z = into_frame(pose, sign * normal[0], sign * normal[1], sign * normal[2])
+        origin, face = FACE_OF_B if is_round_a else FACE_OF_A, face_along(polytopes, shape, x, y, z)
+    if face < 0 or (origin != FACE_OF_A and origin != FACE_OF_B):
+        return False
+    x, y, z = 0.0, 0.0, 0.0
+    for contact in range(first, first + count):
+        at = contacts.position[contact]
+        x, y, z = x + at[0] / count, y + at[1] / count, z + at[2] / count
+    # where it goes with the shape that comes down on the face, and of a round one also with its centre
+    body_a, body_b = workspace.body_pose[pair.body_a], workspace.body_pose[pair.body_b]
+    p, q, r = x - body_a[POSITION, 0], y - body_a[POSITION, 1], z - body_a[POSITION, 2]
+    i, j, k = x - body_b[POSITION, 0], y - body_b[POSITION, 1], z - body_b[POSITION, 2]
+    is_b = origin == FACE_OF_B
+    shape, pose = (pair.shape_b, workspace.shape_pose[pair.b]) if is_b else (pair.shape_a, workspace.shape_pose[pair.a])
+    step = -time if is_b else time
+    x += step * (vb[0] - va[0]) - pose[POSITION, 0]
+    y += step * (vb[1] - va[1]) - pose[POSITION, 1]
+    z += step * (vb[2] - va[2]) - pose[POSITION, 2]
+    a0, a1, a2 = step * (va[4] * r - va[5] * q), step * (va[5] * p - va[3] * r), step * (va[3] * q - va[4] * p)
+    b0, b1, b2 = step * (vb[4] * k - vb[5] * j), step * (vb[5] * i - vb[3] * k), step * (vb[3] * j - vb[4] * i)
+    u, v, w = into_frame(pose, x + b0 - a0, y + b1 - a1, z + b2 - a2)
+    within = distance_to_side(polytopes, shape.polytope, face, u, v, w)
+    if within >= margin and (is_round_a or is_round_b):
+        if is_b:
+            u, v, w = into_frame(pose, x + b0, y + b1, z + b2)
+        else:
+            u, v, w = into_frame(pose, x - a0, y - a1, z - a2)
+        within = distance_to_side(polytopes, shape.polytope, face, u, v, w)
+    return within >= margin
 
 
 @subkernel

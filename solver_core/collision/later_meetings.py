@@ -15,7 +15,14 @@ import numpy as np
 
 from ..compiled.kernel import subkernel
 from ..model.state import DYNAMIC
-from .convex_contacts import NOT_KEPT, gap_speed, has_normal, make_contacts_on_the_way
+from .convex_contacts import (
+    NOT_KEPT,
+    RATIO_LOSS_AS_SEEN,
+    gap_speed,
+    has_normal,
+    lies_on_face,
+    make_contacts_on_the_way,
+)
 from .data.contact_arrays import copy_contact
 from .data.workspace import INFINITE, MESH, MOST_FIRST_PAIRS, POSITION, RATIO_MARGIN
 from .distance.shape_distance import RATIO_SAME_NORMAL, RATIO_STOPS, horizon_of
@@ -121,17 +128,22 @@ def look_again(arrays, pair):
     pairs, contacts, workspace, step = arrays.pairs, arrays.contacts, arrays.workspace, arrays.step
     scratch, pair_number, size = workspace.scratch, pair.number, pair.size
     first, count = pairs.contact_start[pair_number], pairs.contact_count[pair_number]
-    is_led_a = lead(arrays, pair, pair.body_a, scratch.led_a)
-    is_led_b = lead(arrays, pair, pair.body_b, scratch.led_b)
-    if not (is_led_a or is_led_b):
+    is_led_a, earliest_a = lead(arrays, pair, pair.body_a, scratch.led_a)
+    is_led_b, earliest_b = lead(arrays, pair, pair.body_b, scratch.led_b)
+    if not (is_led_a or is_led_b) or stands(arrays, pair):
         return True
-    still_stops, fall = False, step.gravity_norm * step.h * step.h
-    for contact in range(first, first + count):
-        closing = -step.h * gap_speed(contacts, contact, workspace.body_pose, scratch.led_a, scratch.led_b)
-        is_near = closing + fall > contacts.gap[contact]
-        still_stops = still_stops or (is_near and closing > RATIO_STOPS * size)
-    if not still_stops or turns_away(workspace, pair, scratch.led_a, scratch.led_b, step.h):
+    # Whether they are turned in place of led is dear to find, so it comes last.
+    is_held_a = not is_led_a or is_stopped_at_center(arrays, pair.body_a, scratch.led_a, earliest_a)
+    is_held_b = not is_led_b or is_stopped_at_center(arrays, pair.body_b, scratch.led_b, earliest_b)
+    if not is_held_a:
+        copy_velocity(arrays.state.velocity[pair.body_a], scratch.led_a)
+    if not is_held_b:
+        copy_velocity(arrays.state.velocity[pair.body_b], scratch.led_b)
+    if not ((is_led_a and is_held_a) or (is_led_b and is_held_b)):
         return True
+    if not (is_held_a and is_held_b) and stands(arrays, pair):
+        return True
+    fall = step.gravity_norm * step.h * step.h
     approach, last, needed = approach_of_substep(arrays, pair), contacts.count[0], contacts.needed[0]
     if pair.with_mesh:
         place_pair(workspace.shape_pose[pair.a], workspace.shape_pose[pair.b], scratch.pose)
@@ -170,16 +182,17 @@ def lead(arrays, pair, body, led):
 
     Returns
     -------
-    bool
-        Whether something leads it, and does not turn it.
+    is_led : bool
+        Whether something leads it.
+    earliest : int
+        The contact to which it comes first.
     """
     pairs, contacts, model, state = arrays.pairs, arrays.contacts, arrays.model, arrays.state
     predicted, body_pose, h = arrays.workspace.predicted, arrays.workspace.body_pose, arrays.step.h
-    for i in range(6):
-        led[i] = state.velocity[body, i]
+    copy_velocity(state.velocity[body], led)
     last = pairs.last_meeting[pair.number]
     if state.kind[body] != DYNAMIC or not is_stopped_before(predicted, body, pair.number, pair.with_mesh, last):
-        return False
+        return False, np.int64(-1)
     before = predicted.first_pairs[body, 0]
     first, count = pairs.contact_start[before], pairs.contact_count[before]
     earliest = first_to_stop(arrays, first, count)
@@ -197,17 +210,33 @@ def lead(arrays, pair, body, led):
             missing *= model.mass[other] / (model.mass[body] + model.mass[other])
         for i in range(3):
             led[i] += sign * missing * contacts.normal[contact, i]
-    sizes = arrays.workspace.size
-    size = min(sizes[pairs.shape_a[before]], sizes[pairs.shape_b[before]])
-    if is_stopped_at_center(arrays, body, led, earliest, size):
-        return True
-    for i in range(6):
-        led[i] = state.velocity[body, i]
-    return False
+    return True, earliest
 
 
 @subkernel
-def is_stopped_at_center(arrays, body, led, earliest, size):
+def copy_velocity(velocity, led):
+    """Let a body be led nowhere."""
+    for i in range(6):
+        led[i] = velocity[i]
+
+
+@subkernel
+def stands(arrays, pair):
+    """Whether the contacts of a pair would stop nothing at the velocities in the scratch, or would be what happens."""
+    pairs, contacts, workspace, step = arrays.pairs, arrays.contacts, arrays.workspace, arrays.step
+    led_a, led_b, earliest = workspace.scratch.led_a, workspace.scratch.led_b, INFINITE
+    first, fall, size = pairs.contact_start[pair.number], step.gravity_norm * step.h * step.h, pair.size
+    for contact in range(first, first + pairs.contact_count[pair.number]):
+        closing = -step.h * gap_speed(contacts, contact, workspace.body_pose, led_a, led_b)
+        if closing + fall > contacts.gap[contact] and closing > RATIO_STOPS * size:
+            earliest = min(earliest, max(contacts.gap[contact], 0.0) / closing)
+    if earliest == INFINITE or turns_away(workspace, pair, led_a, led_b, step.h):
+        return True
+    return lies_on_face(arrays, pair, led_a, led_b, earliest * step.h, RATIO_LOSS_AS_SEEN * size)
+
+
+@subkernel
+def is_stopped_at_center(arrays, body, led, earliest):
     """Whether what a body meets first can stop it by a push through its centre; else it is turned.
 
     Their arms across the normal, r x n, are then around the origin: of all points between them the nearest to it is
@@ -222,15 +251,14 @@ def is_stopped_at_center(arrays, body, led, earliest, size):
         Velocity at which they lead it (read).
     earliest : int
         The contact to which the body comes first.
-    size : float
-        Of the smaller of the two shapes that they are of [m].
 
     Returns
     -------
     bool
     """
     pairs, contacts, predicted = arrays.pairs, arrays.contacts, arrays.workspace.predicted
-    pose = arrays.workspace.body_pose
+    pose, sizes, before = arrays.workspace.body_pose, arrays.workspace.size, predicted.first_pairs[body, 0]
+    size = min(sizes[pairs.shape_a[before]], sizes[pairs.shape_b[before]])
     x, y, z = 0.0, 0.0, 0.0
     for turn in range(_MOST_TURNS):
         nearest, found, p, q, r = INFINITE, False, 0.0, 0.0, 0.0
