@@ -12,6 +12,7 @@ from .data.workspace import (
     HULL,
     MESH,
     MOST_FIRST_PAIRS,
+    NEAR_NONE,
     RATIO_MARGIN,
     ROUND_KINDS,
     SPHERE,
@@ -113,6 +114,7 @@ def _no_prediction(body_count, shape_count) -> PredictedMotion:
         first_meeting=np.zeros(body_count),
         first_pairs=np.zeros((body_count, MOST_FIRST_PAIRS), np.int64),
         first_count=np.zeros(body_count, np.int64),
+        near_stand=np.full(body_count, NEAR_NONE, np.int64),
         body_pose=np.zeros((body_count, 4, 3)),
         shape_pose=np.zeros((shape_count, 4, 3)),
     )

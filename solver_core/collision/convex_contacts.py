@@ -14,6 +14,7 @@ from .data.workspace import (
     FACES,
     INFINITE,
     MAX_PASSES,
+    NEAR_SEVERAL,
     NO_CONTACT,
     POSITION,
     RATIO_MARGIN,
@@ -90,6 +91,7 @@ def make_convex_contacts(arrays, pair, approach):
         fraction = 0.0
     if fraction == 0.0 and is_fast:
         make_start_contacts(arrays, pair, approach, fastest)
+        note_meetings(arrays, pair, approach)
     if fraction == 0.0 or (fraction > 0.0 and not is_fast and has_normal(arrays, pair, first, RATIO_SAME_NORMAL)):
         return True
     if not is_fast:
@@ -102,6 +104,7 @@ def make_convex_contacts(arrays, pair, approach):
     impact_velocity = workspace.predicted.velocity if is_predicted else velocity
     va, vb = impact_velocity[pair.body_a], impact_velocity[pair.body_b]
     make_contacts_on_the_way(arrays, pair, fraction, va, vb, reach, fastest)
+    note_meetings(arrays, pair, approach)
     return True
 
 
@@ -175,7 +178,7 @@ def note_meetings(arrays, pair, approach):
     Parameters
     ----------
     arrays, pair : NarrowPhaseArrays, Pair
-        Contacts and velocities read; the pair's ``meeting`` and ``last_meeting`` written.
+        Contacts and velocities read; the pair's ``meeting``, ``last_meeting`` and ``closing`` written.
     approach : float
         How much nearer points of the two shapes may come in the substep, with what gravity may add [m].
 
@@ -186,15 +189,17 @@ def note_meetings(arrays, pair, approach):
     """
     pairs, contacts, step, body_pose = arrays.pairs, arrays.contacts, arrays.step, arrays.workspace.body_pose
     va, vb = arrays.state.velocity[pair.body_a], arrays.state.velocity[pair.body_b]
-    least, fall, earliest, latest = RATIO_STOPS * pair.size, step.gravity_norm * step.h * step.h, INFINITE, 0.0
+    least, fall = RATIO_STOPS * pair.size, step.gravity_norm * step.h * step.h
+    earliest, latest, most = INFINITE, 0.0, 0.0
     first, count = pairs.contact_start[pair.number], pairs.contact_count[pair.number]
     if approach - fall > least:
         for contact in range(first, first + count):
             closing = -step.h * gap_speed(contacts, contact, body_pose, va, vb)
             if closing > least and closing + fall > contacts.gap[contact]:
                 meeting = max(contacts.gap[contact], 0.0) / closing
-                earliest, latest = min(earliest, meeting), max(latest, meeting)
+                earliest, latest, most = min(earliest, meeting), max(latest, meeting), max(most, closing)
     pairs.meeting[pair.number], pairs.last_meeting[pair.number] = earliest, latest
+    pairs.closing[pair.number] = most
     return earliest < INFINITE
 
 
@@ -239,8 +244,14 @@ def stays_as_seen(arrays, pair, approach):
         return True
     if pair.with_mesh:
         fall = arrays.step.gravity_norm * arrays.step.h * arrays.step.h
-        return approach - fall <= _RATIO_AT_REST * pair.size
+        return approach - fall <= _RATIO_AT_REST * pair.size or not is_near_seam(arrays, pair)
     return is_met_as_seen(arrays, pair, arrays.pairs.contact_start[pair.number])
+
+
+@subkernel(inline=True)
+def is_near_seam(arrays, pair):
+    """Whether what comes near a mesh is near something else that stands, too; within a mesh seams push nowhere."""
+    return arrays.workspace.predicted.near_stand[arrays.model.shapes.body[pair.moving]] == NEAR_SEVERAL
 
 
 @subkernel
@@ -248,7 +259,7 @@ def is_met_as_seen(arrays, pair, contact):
     """Whether shapes are closest along the normal of their contacts when they come to the first of them.
 
     Then it is that plane that they meet, and they need not be followed. Where that is not seen from the face that the
-    normal is of (``lies_on_face``), the distance tells: shapes smaller by more than where they are followed have a
+    normal is of (``distance_on_face``), the distance tells: shapes smaller by more than where they are followed have a
     direction also where a turn leads them a little into each other; of flat ones that come to pass each other it lies
     between the two axes.
 
@@ -267,7 +278,9 @@ def is_met_as_seen(arrays, pair, contact):
     scratch, polytopes, a, b = workspace.scratch, workspace.polytopes, pair.shape_a, pair.shape_b
     va, vb, loss = velocity[pair.body_a], velocity[pair.body_b], RATIO_LOSS_AS_SEEN * pair.size
     time = arrays.pairs.meeting[pair.number] * arrays.step.h
-    if lies_on_face(arrays, pair, va, vb, time, loss):
+    within, speed = distance_on_face(arrays, pair, va, vb, time)
+    arrays.pairs.within[pair.number] = within - loss - arrays.step.h * speed
+    if within >= loss:
         return True
     place_swept(workspace, pair, va, vb, time)
     normal = arrays.contacts.normal[contact]
@@ -283,8 +296,8 @@ def is_met_as_seen(arrays, pair, contact):
 
 
 @subkernel
-def lies_on_face(arrays, pair, va, vb, time, margin):
-    """Whether the middle of a pair's contacts is over the face that gave their normal after a time.
+def distance_on_face(arrays, pair, va, vb, time):
+    """How far from its sides the middle of a pair's contacts is over the face that gave their normal after a time.
 
     A face is a plane for what comes down on it, and none for what comes down beside it: so a contact of a face is what
     happens if it is over the face when it closes. Where two faces overlap by less than counts as touching, as those of
@@ -298,20 +311,20 @@ def lies_on_face(arrays, pair, va, vb, time, margin):
         Velocities of the two bodies (read).
     time : float
         [s]
-    margin : float
-        How far within the face it must be [m].
 
     Returns
     -------
-    bool
-        False also where no face of a polytope gave the normal.
+    within : float
+        [m]; below 0 beside the face, and where no face of a polytope gave the normal.
+    speed : float
+        Of the middle, as seen from the face [m/s].
     """
     pairs, contacts, workspace, polytopes = arrays.pairs, arrays.contacts, arrays.workspace, arrays.workspace.polytopes
     first, count = pairs.contact_start[pair.number], pairs.contact_count[pair.number]
     is_round_a, is_round_b = is_round(pair.shape_a.kind), is_round(pair.shape_b.kind)
     origin, face = pairs.reference[pair.number], pairs.feature[pair.number]
     if pair.with_mesh or count == 0 or (is_round_a and is_round_b):
-        return False
+        return -INFINITE, 0.0
     if is_round_a or is_round_b:
         shape, pose = (
             (pair.shape_b, workspace.shape_pose[pair.b]) if is_round_a else (pair.shape_a, workspace.shape_pose[pair.a])
@@ -320,7 +333,7 @@ def lies_on_face(arrays, pair, va, vb, time, margin):
         x, y, z = into_frame(pose, sign * normal[0], sign * normal[1], sign * normal[2])
         origin, face = FACE_OF_B if is_round_a else FACE_OF_A, face_along(polytopes, shape, x, y, z)
     if face < 0 or (origin != FACE_OF_A and origin != FACE_OF_B):
-        return False
+        return -INFINITE, 0.0
     x, y, z = 0.0, 0.0, 0.0
     for contact in range(first, first + count):
         at = contacts.position[contact]
@@ -331,21 +344,21 @@ def lies_on_face(arrays, pair, va, vb, time, margin):
     i, j, k = x - body_b[POSITION, 0], y - body_b[POSITION, 1], z - body_b[POSITION, 2]
     is_b = origin == FACE_OF_B
     shape, pose = (pair.shape_b, workspace.shape_pose[pair.b]) if is_b else (pair.shape_a, workspace.shape_pose[pair.a])
-    step = -time if is_b else time
-    x += step * (vb[0] - va[0]) - pose[POSITION, 0]
-    y += step * (vb[1] - va[1]) - pose[POSITION, 1]
-    z += step * (vb[2] - va[2]) - pose[POSITION, 2]
-    a0, a1, a2 = step * (va[4] * r - va[5] * q), step * (va[5] * p - va[3] * r), step * (va[3] * q - va[4] * p)
-    b0, b1, b2 = step * (vb[4] * k - vb[5] * j), step * (vb[5] * i - vb[3] * k), step * (vb[3] * j - vb[4] * i)
-    u, v, w = into_frame(pose, x + b0 - a0, y + b1 - a1, z + b2 - a2)
-    within = distance_to_side(polytopes, shape.polytope, face, u, v, w)
-    if within >= margin and (is_round_a or is_round_b):
-        if is_b:
-            u, v, w = into_frame(pose, x + b0, y + b1, z + b2)
-        else:
-            u, v, w = into_frame(pose, x - a0, y - a1, z - a2)
-        within = distance_to_side(polytopes, shape.polytope, face, u, v, w)
-    return within >= margin
+    sign = -1.0 if is_b else 1.0
+    l0, l1, l2 = sign * (vb[0] - va[0]), sign * (vb[1] - va[1]), sign * (vb[2] - va[2])
+    a0, a1, a2 = sign * (va[4] * r - va[5] * q), sign * (va[5] * p - va[3] * r), sign * (va[3] * q - va[4] * p)
+    b0, b1, b2 = sign * (vb[4] * k - vb[5] * j), sign * (vb[5] * i - vb[3] * k), sign * (vb[3] * j - vb[4] * i)
+    x, y, z = x - pose[POSITION, 0], y - pose[POSITION, 1], z - pose[POSITION, 2]
+    u0, u1, u2 = l0 + b0 - a0, l1 + b1 - a1, l2 + b2 - a2
+    speed = (u0 * u0 + u1 * u1 + u2 * u2) ** 0.5
+    p, q, r = into_frame(pose, x + time * u0, y + time * u1, z + time * u2)
+    within = distance_to_side(polytopes, shape.polytope, face, p, q, r)
+    if is_round_a or is_round_b:
+        u0, u1, u2 = (l0 + b0, l1 + b1, l2 + b2) if is_b else (l0 - a0, l1 - a1, l2 - a2)
+        speed = max(speed, (u0 * u0 + u1 * u1 + u2 * u2) ** 0.5)
+        p, q, r = into_frame(pose, x + time * u0, y + time * u1, z + time * u2)
+        within = min(within, distance_to_side(polytopes, shape.polytope, face, p, q, r))
+    return within, speed
 
 
 @subkernel

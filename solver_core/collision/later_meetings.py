@@ -18,13 +18,13 @@ from ..model.state import DYNAMIC
 from .convex_contacts import (
     NOT_KEPT,
     RATIO_LOSS_AS_SEEN,
+    distance_on_face,
     gap_speed,
     has_normal,
-    lies_on_face,
     make_contacts_on_the_way,
 )
 from .data.contact_arrays import copy_contact
-from .data.workspace import INFINITE, MESH, MOST_FIRST_PAIRS, POSITION, RATIO_MARGIN
+from .data.workspace import INFINITE, MESH, MOST_FIRST_PAIRS, NEAR_NONE, NEAR_SEVERAL, POSITION, RATIO_MARGIN
 from .distance.shape_distance import RATIO_SAME_NORMAL, RATIO_STOPS, horizon_of
 from .mesh_pair_contacts import make_mesh_contacts_along
 from .pair_context import approach_of_substep
@@ -37,8 +37,35 @@ _SAME_TIME = 1e-9
 _RATIO_REACHED, _RATIO_CENTER = 1e-3, 1e-2
 # Steps in search of that.
 _MOST_TURNS = 32
+# What a pair's contacts lead a body by is no more than this many times what one of them closes.
+_MOST_LED = 1.5
 # Contacts of a pair stop together with its first one if the cosine between their normals is above this.
 _COSINE_TOGETHER = 0.99
+
+
+@subkernel
+def note_what_stands(pairs, body_of, body_kind, predicted):
+    """Note which bodies are near two others that cannot be pushed.
+
+    Parameters
+    ----------
+    pairs, body_of, body_kind
+        (read)
+    predicted : PredictedMotion
+        ``near_stand`` written.
+    """
+    near = predicted.near_stand
+    for body in range(len(near)):
+        near[body] = NEAR_NONE
+    for pair_number in range(pairs.count[0]):
+        a, b = body_of[pairs.shape_a[pair_number]], body_of[pairs.shape_b[pair_number]]
+        if (body_kind[a] == DYNAMIC) == (body_kind[b] == DYNAMIC):
+            continue
+        body, stand = (a, b) if body_kind[a] == DYNAMIC else (b, a)
+        if near[body] == NEAR_NONE:
+            near[body] = stand
+        elif near[body] != stand:
+            near[body] = NEAR_SEVERAL
 
 
 @subkernel
@@ -92,16 +119,28 @@ def note_first_meetings(pairs, model, body_kind, predicted):
 
 @subkernel
 def is_met_later(pairs, pair_number, model, body_kind, predicted):
-    """Whether something else stops one of a pair's bodies before it comes to all contacts of the pair that stop it."""
+    """Whether something else stops one of a pair's bodies before it comes to all contacts of the pair that stop it.
+
+    Not if it can only lead them where they stay over the face that they meet, nor within a single mesh.
+    """
     if pairs.meeting[pair_number] == INFINITE:
         return False
     shapes, a, b = model.shapes, pairs.shape_a[pair_number], pairs.shape_b[pair_number]
-    body_a, body_b, last = shapes.body[a], shapes.body[b], pairs.last_meeting[pair_number]
-    with_mesh = shapes.kind[a] == MESH or shapes.kind[b] == MESH
-    is_later = body_kind[body_a] == DYNAMIC and is_stopped_before(predicted, body_a, pair_number, with_mesh, last)
-    return is_later or (
-        body_kind[body_b] == DYNAMIC and is_stopped_before(predicted, body_b, pair_number, with_mesh, last)
+    with_mesh, last, led, is_later = (
+        shapes.kind[a] == MESH or shapes.kind[b] == MESH,
+        pairs.last_meeting[pair_number],
+        0.0,
+        False,
     )
+    for shape in (a, b):
+        body = shapes.body[shape]
+        if body_kind[body] != DYNAMIC or not is_stopped_before(predicted, body, pair_number, with_mesh, last):
+            continue
+        if with_mesh and predicted.near_stand[body] != NEAR_SEVERAL:
+            continue
+        is_later = True
+        led += _MOST_LED * pairs.closing[predicted.first_pairs[body, 0]]
+    return is_later and led > pairs.within[pair_number]
 
 
 @subkernel
@@ -232,7 +271,8 @@ def stands(arrays, pair):
             earliest = min(earliest, max(contacts.gap[contact], 0.0) / closing)
     if earliest == INFINITE or turns_away(workspace, pair, led_a, led_b, step.h):
         return True
-    return lies_on_face(arrays, pair, led_a, led_b, earliest * step.h, RATIO_LOSS_AS_SEEN * size)
+    within, _ = distance_on_face(arrays, pair, led_a, led_b, earliest * step.h)
+    return within >= RATIO_LOSS_AS_SEEN * size
 
 
 @subkernel

@@ -4,7 +4,7 @@ import numpy as np
 
 from ..compiled.function_tables import call_for_count
 from ..compiled.kernel import subkernel
-from .convex_contacts import NOT_KEPT
+from .convex_contacts import NOT_KEPT, is_near_seam
 from .data.contact_buffers import remember_pose
 from .data.workspace import MESHES, RATIO_MARGIN, is_round
 from .distance.shape_distance import loss_of
@@ -53,7 +53,7 @@ def make_mesh_contacts_along(arrays, pair, approach, va, vb, is_later_pass):
         pa, pb = predicted.velocity[pair.body_a], predicted.velocity[pair.body_b]
         set_path_by(arrays, pair, pa, pb, least, probe.new_path)
     probe.fall[0] = probe.loss[0] = 0.0
-    if not turns_away(workspace, pair, va, vb, arrays.step.h):
+    if is_near_seam(arrays, pair) and not turns_away(workspace, pair, va, vb, arrays.step.h):
         set_path_by(arrays, pair, va, vb, 0.0, probe.motion)
         probe.fall[0] = arrays.step.gravity_norm * arrays.step.h * arrays.step.h
         size_a, size_b = workspace.size[pair.a], workspace.size[pair.b]

@@ -90,10 +90,10 @@ def narrow_phase(arrays, first_pair, end_pair):
         if not is_reused:
             if pair.with_mesh:
                 make_mesh_contacts(arrays, pair, approach)
+                note_meetings(arrays, pair, approach)
             elif not make_convex_contacts(arrays, pair, approach):
                 pairs.meeting[pair_number], pairs.last_meeting[pair_number] = INFINITE, 0.0
                 continue
-            note_meetings(arrays, pair, approach)
         if check.is_due and not stays_apart(arrays, pair, check):
             made = pairs.contact_count[pair_number]
             add_end_pose_contacts(arrays, pair, check)

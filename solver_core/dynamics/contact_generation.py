@@ -6,7 +6,7 @@ belong.
 """
 
 from ..collision.data.contact_arrays import STATUS_OK, clear_contacts, join_contacts
-from ..collision.later_meetings import note_first_meetings
+from ..collision.later_meetings import note_first_meetings, note_what_stands
 from ..collision.narrow_phase import narrow_phase
 from ..collision.pair_context import NarrowPhaseArrays
 from ..collision.swept_motion import set_up
@@ -37,7 +37,9 @@ def make_contacts(members, pairs, contacts):
         False if there is no room for the contacts.
     """
     runs, sharing = members.pair_runs, members.sharing
+    predicted = members.collision.workspace.predicted
     runs.only_checks[0], runs.status[0] = False, STATUS_OK
+    note_what_stands(pairs, members.model.shapes.body, members.state.kind, predicted)
     share_pairs(sharing, pairs)
     run_task(members, NARROW_PHASE)
     if is_shared(sharing):
@@ -46,7 +48,7 @@ def make_contacts(members, pairs, contacts):
         run_task(members, JOIN_CONTACTS)
     elif runs.status[0] != STATUS_OK:
         return False
-    if not note_first_meetings(pairs, members.model, members.state.kind, members.collision.workspace.predicted):
+    if not note_first_meetings(pairs, members.model, members.state.kind, predicted):
         return True
     runs.looks_again[0] = True
     share_pairs(sharing, pairs)

@@ -45,6 +45,9 @@ VERTICES = 0
 FACES = 1
 EDGES = 2
 
+# Values of PredictedMotion.near_stand.
+NEAR_NONE, NEAR_SEVERAL = -1, -2
+
 # Pairs that a body may meet first, all at once, that are noted.
 MOST_FIRST_PAIRS = 8
 
@@ -481,6 +484,8 @@ class PredictedMotion(NamedTuple):
         Least ``PairArrays.meeting`` of the body's pairs.
     first_pairs, first_count : int64 [B, MOST_FIRST_PAIRS], int64 [B]
         The pairs that have it.
+    near_stand : int64 [B]
+        The one body that cannot be pushed near which a body is; NEAR_NONE, NEAR_SEVERAL.
     body_pose, shape_pose : float64 [B, 4, 3], [S, 4, 3]
         World poses at the end of the substep, written by ``place_end_poses``; of the present pass where it checks them.
     """
@@ -495,6 +500,7 @@ class PredictedMotion(NamedTuple):
     first_meeting: np.ndarray
     first_pairs: np.ndarray
     first_count: np.ndarray
+    near_stand: np.ndarray
     body_pose: np.ndarray
     shape_pose: np.ndarray
 
