@@ -115,6 +115,7 @@ def _run_stages(arrays, step, pair_kernels, turns, forgets, nanoseconds):
             pair_kernels,
             step,
             False,
+            False,
             workspace.predicted.velocity,
         )
         status += narrow_phase(narrow_phase_arrays, np.int64(0), np.int64(ALL_PAIRS))

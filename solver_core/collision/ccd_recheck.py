@@ -57,6 +57,6 @@ def recheck_swept_pairs(model, state, start_velocity, step, pairs, workspace, is
             speed = closest_approach(velocity[body_a], velocity[body_b], radius_a, radius_b)
             if step.h * speed > RATIO_FAST * pair.size:
                 return True
-        elif advance_to_impact(workspace, pair, velocity[body_a], velocity[body_b], step.h, slack) >= 0.0:
+        elif advance_to_impact(workspace, pair, velocity[body_a], velocity[body_b], step.h, 1.0, slack) >= 0.0:
             return True
     return False

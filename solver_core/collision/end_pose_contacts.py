@@ -11,9 +11,9 @@ from typing import NamedTuple
 import numpy as np
 
 from ..compiled.kernel import subkernel
-from .convex_contacts import NOT_KEPT, find_manifold
+from .convex_contacts import NOT_KEPT, find_manifold, gap_speed
 from .data.contact_buffers import append_contacts, repeat_end_pose_contacts
-from .data.workspace import INFINITE, POSITION, RATIO_MARGIN
+from .data.workspace import INFINITE, RATIO_MARGIN
 from .detection_passes import MAX_COARSE_PASSES, RATIO_COARSE_OVERLAP, RATIO_UNFORESEEN_OVERLAP
 from .mesh.mesh_manifold import least_gap
 from .mesh_pair_contacts import append_contacts_of_mesh, find_mesh_contacts, start_probe
@@ -144,7 +144,8 @@ def add_end_pose_contacts(arrays, pair, check):
             first = contacts.count[0]
             mesh_pose = scratch.pose.shape_b if pair.other == pair.b else scratch.pose.shape_a
             append_contacts_of_mesh(arrays, pair, mesh_pose, count, np.bool_(True))
-            shift_to_start(arrays, pair, first, 1.0, arrays.end_velocity, 0.0)
+            velocity = arrays.end_velocity
+            shift_to_start(arrays, pair, first, 1.0, velocity[pair.body_a], velocity[pair.body_b], 0.0)
         return
     count, is_clear = find_manifold_at_end(arrays, pair, check)
     if is_clear and not check.is_held:
@@ -163,7 +164,8 @@ def add_end_pose_contacts(arrays, pair, check):
         arrays.model.shapes.body, workspace.local_pose, scratch, pairs, pair_number, count, np.bool_(True), contacts
     )
     least_approach = -INFINITE if depth <= RATIO_APART * pair.size else 0.0
-    shift_to_start(arrays, pair, first, 1.0, arrays.end_velocity, least_approach)
+    velocity = arrays.end_velocity
+    shift_to_start(arrays, pair, first, 1.0, velocity[pair.body_a], velocity[pair.body_b], least_approach)
     mark_unrelaxed(contacts, depth, first, pair.size)
     if pair.surface_speed > 0.0:
         set_surface_velocity(workspace, pair, contacts, first)
@@ -227,20 +229,10 @@ def predicted_gap(arrays, pair):
     """Least gap + h u_n of a pair's contacts, which its rows expect at the end; infinite without contacts [m]."""
     contacts, h, body_pose = arrays.contacts, arrays.step.h, arrays.workspace.body_pose
     first, count = arrays.pairs.contact_start[pair.number], arrays.pairs.contact_count[pair.number]
-    start_a, start_b = body_pose[pair.body_a], body_pose[pair.body_b]
     va, vb = arrays.end_velocity[pair.body_a], arrays.end_velocity[pair.body_b]
     least = INFINITE
     for contact in range(first, first + count):
-        at, normal, offset = contacts.position[contact], contacts.normal[contact], contacts.toi_offset[contact]
-        surface = contacts.surface_velocity[contact]
-        p, q, r = 0.5 * offset[0], 0.5 * offset[1], 0.5 * offset[2]
-        a0, b0 = at[0] - p - start_a[POSITION, 0], at[0] + p - start_b[POSITION, 0]
-        a1, b1 = at[1] - q - start_a[POSITION, 1], at[1] + q - start_b[POSITION, 1]
-        a2, b2 = at[2] - r - start_a[POSITION, 2], at[2] + r - start_b[POSITION, 2]
-        u0 = surface[0] + vb[0] - va[0] + (vb[4] * b2 - vb[5] * b1) - (va[4] * a2 - va[5] * a1)
-        u1 = surface[1] + vb[1] - va[1] + (vb[5] * b0 - vb[3] * b2) - (va[5] * a0 - va[3] * a2)
-        u2 = surface[2] + vb[2] - va[2] + (vb[3] * b1 - vb[4] * b0) - (va[3] * a1 - va[4] * a0)
-        least = min(least, contacts.gap[contact] + h * (normal[0] * u0 + normal[1] * u1 + normal[2] * u2))
+        least = min(least, contacts.gap[contact] + h * gap_speed(contacts, contact, body_pose, va, vb))
     return least
 
 

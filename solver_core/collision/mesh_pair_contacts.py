@@ -4,9 +4,12 @@ import numpy as np
 
 from ..compiled.function_tables import call_for_count
 from ..compiled.kernel import subkernel
+from .convex_contacts import NOT_KEPT, is_near_seam
 from .data.contact_buffers import remember_pose
 from .data.workspace import MESHES, RATIO_MARGIN, is_round
+from .distance.shape_distance import loss_of
 from .mesh.mesh_pairs import append_mesh_contacts, exchange_poses, hold_contacts, set_centers, set_path
+from .time_of_impact import turns_away
 
 
 @subkernel(inline=True)
@@ -20,18 +23,46 @@ def make_mesh_contacts(arrays, pair, approach):
     approach : float
         How much nearer points of the two shapes may come in the substep [m].
     """
+    velocity, predicted = arrays.state.velocity, arrays.workspace.predicted
+    va, vb = velocity[pair.body_a], velocity[pair.body_b]
+    is_later_pass = predicted.detection_pass[0] > 0
+    make_mesh_contacts_along(arrays, pair, approach, va, vb, is_later_pass)
+
+
+@subkernel
+def make_mesh_contacts_along(arrays, pair, approach, va, vb, is_later_pass):
+    """As ``make_mesh_contacts``, by some velocities of the bodies, and in later passes by those of the last solution.
+
+    Parameters
+    ----------
+    va, vb : float64 [6]
+        (read)
+    is_later_pass : bool
+    arrays, pair, approach
+        As of ``make_mesh_contacts``.
+    """
     pairs, workspace, predicted = arrays.pairs, arrays.workspace, arrays.workspace.predicted
     pair_number, probe = pair.number, workspace.meshes.probe
     mesh_pose = workspace.shape_pose[pair.other]
     start_probe(arrays, pair)
     # If the other shape moves fast, contacts are only searched for along its path.
     reach = approach + RATIO_MARGIN * pair.size
-    reach -= set_path_by(arrays, pair, arrays.state.velocity, probe.path)
-    if predicted.detection_pass[0] > 0:
-        set_path_by(arrays, pair, predicted.velocity, probe.new_path)
+    least = RATIO_MARGIN * pair.size
+    reach -= set_path_by(arrays, pair, va, vb, least, probe.path)
+    if is_later_pass:
+        pa, pb = predicted.velocity[pair.body_a], predicted.velocity[pair.body_b]
+        set_path_by(arrays, pair, pa, pb, least, probe.new_path)
+    probe.fall[0] = probe.loss[0] = 0.0
+    if is_near_seam(arrays, pair) and not turns_away(workspace, pair, va, vb, arrays.step.h):
+        set_path_by(arrays, pair, va, vb, 0.0, probe.motion)
+        probe.fall[0] = arrays.step.gravity_norm * arrays.step.h * arrays.step.h
+        size_a, size_b = workspace.size[pair.a], workspace.size[pair.b]
+        probe.loss[0] = loss_of(size_a, pair.moves_a, pair.size) + loss_of(size_b, pair.moves_b, pair.size)
     remember_pose(pairs, pair_number, reach, workspace.scratch.pose)
     first, held = pairs.last_substep_start[pair_number], pairs.last_substep_count[pair_number]
     count = find_mesh_contacts(arrays, pair, reach, first, held, arrays.last_substep_contacts)
+    if probe.is_ahead[0]:
+        pairs.reach[pair_number] = pairs.cull_distance[pair_number] = NOT_KEPT
     append_contacts_of_mesh(arrays, pair, mesh_pose, count, np.bool_(False))
     kind = arrays.model.shapes.kind[pair.moving]
     pairs.is_curved[pair_number] = is_round(kind) and count > 0
@@ -43,27 +74,22 @@ def start_probe(arrays, pair):
     workspace, body = arrays.workspace, arrays.model.shapes.body[pair.moving]
     probe, shape_pose = workspace.meshes.probe, workspace.shape_pose
     set_centers(shape_pose[pair.moving], workspace.body_pose[body], shape_pose[pair.other], probe)
+    probe.is_ahead[0] = False
     mesh_pose, up = shape_pose[pair.other], workspace.scratch.pose.up
     for i in range(3):
-        probe.path[i], probe.new_path[i] = 0.0, 0.0
+        probe.path[i], probe.new_path[i], probe.motion[i] = 0.0, 0.0, 0.0
         probe.up[i] = mesh_pose[0, i] * up[0] + mesh_pose[1, i] * up[1] + mesh_pose[2, i] * up[2]
 
 
 @subkernel
-def set_path_by(arrays, pair, velocity, path):
-    """Write the path of the other shape by some velocities of the bodies; return its length [m]."""
-    workspace, body_of = arrays.workspace, arrays.model.shapes.body
-    return set_path(
-        velocity,
-        body_of[pair.other],
-        body_of[pair.moving],
-        workspace.body_pose,
-        workspace.shape_pose[pair.other],
-        workspace.shape_pose[pair.moving],
-        arrays.step.h,
-        pair.size,
-        path,
-    )
+def set_path_by(arrays, pair, va, vb, least, path):
+    """Write the path of the other shape by some velocities of the bodies; return its length, if above ``least`` [m]."""
+    body_pose, shape_pose, h = arrays.workspace.body_pose, arrays.workspace.shape_pose, arrays.step.h
+    mesh_pose, other_pose = shape_pose[pair.other], shape_pose[pair.moving]
+    pose_a, pose_b = body_pose[pair.body_a], body_pose[pair.body_b]
+    if pair.other == pair.a:
+        return set_path(va, vb, pose_a, pose_b, mesh_pose, other_pose, h, least, path)
+    return set_path(vb, va, pose_b, pose_a, mesh_pose, other_pose, h, least, path)
 
 
 @subkernel

@@ -32,6 +32,8 @@ class NarrowPhaseArrays(NamedTuple):
         ``h`` [s], ``gravity_norm`` [m/s^2], ``maximal_points``.
     only_checks : bool
         Make no contacts, but check whether ``end_velocity`` leads shapes into each other by the end of the substep.
+    looks_again : bool
+        Make no contacts, but see whether those of pairs that meet after others stand (``later_meetings``).
     end_velocity : float64 [B, 6]
         Leads the bodies to their end poses: this pass's position-update velocity if ``only_checks``, else that of the
         previous pass (read).
@@ -49,6 +51,7 @@ class NarrowPhaseArrays(NamedTuple):
     pair_kernels: np.ndarray
     step: tuple
     only_checks: bool
+    looks_again: bool
     end_velocity: np.ndarray
 
 

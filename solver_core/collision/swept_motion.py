@@ -3,7 +3,10 @@
 import math
 
 from ..compiled.kernel import subkernel
-from .data.workspace import POSITION, SPHERE
+from .data.workspace import POSITION, SPHERE, has_axis
+
+# The square of the sine at which a centre of mass lies on a shape's axis but for rounding.
+RATIO_ON_AXIS = 1e-20
 
 
 @subkernel
@@ -96,24 +99,38 @@ def closest_approach(velocity_a, velocity_b, radius_a, radius_b):
 
 
 @subkernel
-def closing_speed(pose_a, direction, velocity_a, velocity_b, radius_a, radius_b):
+def closing_speed(pose, direction, velocity_a, velocity_b, radius_a, radius_b, rolls_a, rolls_b):
     """Bound on the speed at which points of two bodies come closer along a direction of the frame of a [m/s].
 
-    The part of a spin along the direction moves no point along it.
+    The part of a spin along the direction moves no point along it, and that about the axis of a shape which is round
+    about it (``turns_about_axis``) moves no surface.
     """
-    x = pose_a[0, 0] * direction[0] + pose_a[0, 1] * direction[1] + pose_a[0, 2] * direction[2]
-    y = pose_a[1, 0] * direction[0] + pose_a[1, 1] * direction[1] + pose_a[1, 2] * direction[2]
-    z = pose_a[2, 0] * direction[0] + pose_a[2, 1] * direction[1] + pose_a[2, 2] * direction[2]
+    r = pose.shape_a
+    x = r[0, 0] * direction[0] + r[0, 1] * direction[1] + r[0, 2] * direction[2]
+    y = r[1, 0] * direction[0] + r[1, 1] * direction[1] + r[1, 2] * direction[2]
+    z = r[2, 0] * direction[0] + r[2, 1] * direction[1] + r[2, 2] * direction[2]
     closing = x * (velocity_a[0] - velocity_b[0])
     closing += y * (velocity_a[1] - velocity_b[1]) + z * (velocity_a[2] - velocity_b[2])
-    return closing + radius_a * turning_speed(velocity_a, x, y, z) + radius_b * turning_speed(velocity_b, x, y, z)
+    turning = radius_a * turning_speed(velocity_a, pose.shape_a, rolls_a, x, y, z)
+    return closing + turning + radius_b * turning_speed(velocity_b, pose.shape_b, rolls_b, x, y, z)
 
 
 @subkernel
-def turning_speed(velocity, x, y, z):
-    """Speed |omega x n| at unit distance from the axis along which n lies."""
+def turning_speed(velocity, shape_pose, rolls, x, y, z):
+    """Speed |omega x n| at unit distance from the axis along which n lies, for what ``rolls`` less what rolls."""
     p, q, r = velocity[3], velocity[4], velocity[5]
+    if rolls:
+        along = p * shape_pose[0, 2] + q * shape_pose[1, 2] + r * shape_pose[2, 2]
+        p, q, r = p - along * shape_pose[0, 2], q - along * shape_pose[1, 2], r - along * shape_pose[2, 2]
     return math.sqrt((q * z - r * y) ** 2 + (r * x - p * z) ** 2 + (p * y - q * x) ** 2)
+
+
+@subkernel
+def turns_about_axis(kind, local_pose):
+    """Whether a shape is round about its axis, and its body's centre of mass lies on that."""
+    x, y, z = local_pose[POSITION, 0], local_pose[POSITION, 1], local_pose[POSITION, 2]
+    along = x * local_pose[0, 2] + y * local_pose[1, 2] + z * local_pose[2, 2]
+    return has_axis(kind) and x * x + y * y + z * z - along * along <= RATIO_ON_AXIS * along * along
 
 
 @subkernel
@@ -157,6 +174,19 @@ def bound_approach(velocity, moving, other, body_pose, shape_pose, radius):
 def spin_of(velocity):
     """Angular speed [rad/s]."""
     return (velocity[3] ** 2 + velocity[4] ** 2 + velocity[5] ** 2) ** 0.5
+
+
+@subkernel
+def felt_spin(velocity, kind, local_pose, shape_pose):
+    """Angular speed at which a turn of its body changes where a shape is [rad/s].
+
+    None of a ball about its body's centre of mass; of what is round about an axis through that, the part across it.
+    """
+    if kind == SPHERE and swept_radius(kind, local_pose, 0.0) == 0.0:
+        return 0.0
+    if not turns_about_axis(kind, local_pose):
+        return spin_of(velocity)
+    return turning_speed(velocity, shape_pose, False, shape_pose[0, 2], shape_pose[1, 2], shape_pose[2, 2])
 
 
 @subkernel

@@ -116,6 +116,7 @@ def allocate_pair_runs(collision: CollisionArrays, worker_count: int) -> PairRun
     run_capacity = len(collision.pairs[0].shape_a) // PAIRS_A_RUN + 1
     return PairRunArrays(
         only_checks=np.zeros(1, np.bool_),
+        looks_again=np.zeros(1, np.bool_),
         status=np.full(1, STATUS_OK, np.int64),
         worker=np.zeros(run_capacity, np.int64),
         first=np.zeros(run_capacity, np.int64),

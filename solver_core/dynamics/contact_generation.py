@@ -6,6 +6,7 @@ belong.
 """
 
 from ..collision.data.contact_arrays import STATUS_OK, clear_contacts, join_contacts
+from ..collision.later_meetings import note_first_meetings, note_what_stands
 from ..collision.narrow_phase import narrow_phase
 from ..collision.pair_context import NarrowPhaseArrays
 from ..collision.swept_motion import set_up
@@ -36,15 +37,24 @@ def make_contacts(members, pairs, contacts):
         False if there is no room for the contacts.
     """
     runs, sharing = members.pair_runs, members.sharing
+    predicted = members.collision.workspace.predicted
     runs.only_checks[0], runs.status[0] = False, STATUS_OK
+    note_what_stands(pairs, members.model.shapes.body, members.state.kind, predicted)
     share_pairs(sharing, pairs)
     run_task(members, NARROW_PHASE)
-    if not is_shared(sharing):
-        return runs.status[0] == STATUS_OK
-    if not _place_runs(pairs, contacts, runs):
+    if is_shared(sharing):
+        if not _place_runs(pairs, contacts, runs):
+            return False
+        run_task(members, JOIN_CONTACTS)
+    elif runs.status[0] != STATUS_OK:
         return False
-    run_task(members, JOIN_CONTACTS)
-    return True
+    if not note_first_meetings(pairs, members.model, members.state.kind, predicted):
+        return True
+    runs.looks_again[0] = True
+    share_pairs(sharing, pairs)
+    run_task(members, NARROW_PHASE)
+    runs.looks_again[0] = False
+    return runs.status[0] == STATUS_OK
 
 
 @subkernel(inline=True)
@@ -78,14 +88,16 @@ def find_pair_contacts(arrays, worker):
     """
     members = views_of(arrays)
     collision, sharing, runs = members.collision, members.sharing, members.pair_runs
-    workspace, state, only_checks = collision.workspace, members.state, runs.only_checks[0]
+    workspace, state = collision.workspace, members.state
+    only_checks, looks_again = runs.only_checks[0], runs.looks_again[0]
     present, previous_pass = collision.roles.present[0], collision.roles.previous_pass[0]
     pairs, contacts = collision.pairs[present], collision.contacts[present]
     # Nothing is recycled at the end poses, so the present pairs and contacts stand for the last ones.
     last_substep = present if only_checks else collision.roles.last_substep[0]
     several = is_shared(sharing)
-    made = runs.own_contacts if several and not only_checks else contacts
-    if not only_checks:
+    makes_contacts = not (only_checks or looks_again)
+    made = runs.own_contacts if several and makes_contacts else contacts
+    if makes_contacts:
         clear_contacts(made)
     narrow_phase_arrays = NarrowPhaseArrays(
         members.model,
@@ -100,10 +112,11 @@ def find_pair_contacts(arrays, worker):
         members.kernels.pair_kernels,
         numbers_of(members.settings.step),
         only_checks,
+        looks_again,
         members.motion.position_velocity if only_checks else workspace.predicted.velocity,
     )
     set_up(workspace.scratch.pose, members.settings.gravity)
-    length = PAIRS_A_RUN if several else pairs.count[0]
+    length = PAIRS_A_RUN if several and not looks_again else pairs.count[0]
     while True:
         run = take_next(sharing.next)
         first_pair = run * length
@@ -113,10 +126,10 @@ def find_pair_contacts(arrays, worker):
         status = narrow_phase(narrow_phase_arrays, first_pair, first_pair + length)
         if status != STATUS_OK:
             runs.status[0] = status
-        if several and not only_checks:
+        if several and makes_contacts:
             runs.worker[run], runs.first[run], runs.count[run] = worker, first, made.count[0] - first
         sharing.finished[worker] = now()
-    if not only_checks:
+    if makes_contacts:
         runs.needed[worker] = made.needed[0]
 
 

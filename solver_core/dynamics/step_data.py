@@ -170,6 +170,8 @@ class PairRunArrays(NamedTuple):
     ----------
     only_checks : bool [1]
         The narrow phase makes no contacts, but checks whether the solution leads shapes into each other.
+    looks_again : bool [1]
+        It makes none, but sees whether those of pairs that meet after others stand; one worker does.
     status : int64 [1]
         STATUS_OK, or what the narrow phase of some pair returned instead.
     worker, first, count, place : int64 [run_capacity]
@@ -182,6 +184,7 @@ class PairRunArrays(NamedTuple):
     """
 
     only_checks: np.ndarray
+    looks_again: np.ndarray
     status: np.ndarray
     worker: np.ndarray
     first: np.ndarray

@@ -115,6 +115,14 @@ class PairArrays(NamedTuple):
     cull_distance : float64 [P]
         Any ``reach`` between ``reach`` and this one would have made the same contacts [m]; without contacts the pair's
         distance is not below it.
+    meeting, last_meeting : float64 [P]
+        Fractions of the substep after which the bodies, by their velocities at its start, come to the first and to the
+        last contact that stops them; INFINITE and 0 if none does.
+    closing : float64 [P]
+        How far such contacts close in a substep at most [m].
+    within : float64 [P]
+        By how much more than it has to be the middle of its contacts is over the face that they are of, all through the
+        substep [m]; below 0 also where that is not known.
     pose : float64 [P, 4, 3]
         Rotation and position of shape b in the frame of shape a when the contacts were made.
     scratch : int64 [2, P]
@@ -139,6 +147,10 @@ class PairArrays(NamedTuple):
     feature: np.ndarray
     reach: np.ndarray
     cull_distance: np.ndarray
+    meeting: np.ndarray
+    last_meeting: np.ndarray
+    closing: np.ndarray
+    within: np.ndarray
     pose: np.ndarray
     scratch: np.ndarray
 
@@ -195,6 +207,10 @@ def allocate_pairs(capacity: int) -> PairArrays:
         is_curved=np.zeros(capacity, np.bool_),
         reach=np.zeros(capacity),
         cull_distance=np.zeros(capacity),
+        meeting=np.zeros(capacity),
+        last_meeting=np.zeros(capacity),
+        closing=np.zeros(capacity),
+        within=np.zeros(capacity),
         pose=np.zeros((capacity, 4, 3)),
         scratch=np.zeros((2, capacity), np.int64),
         **{name: np.zeros(capacity, np.int64) for name in integer_names},

@@ -31,6 +31,16 @@ def start_contacts(pairs, pair_number, first, reference, feature, is_curved):
     pairs.reference[pair_number] = reference
     pairs.feature[pair_number] = feature
     pairs.is_curved[pair_number] = is_curved
+    pairs.within[pair_number] = -1.0
+
+
+@subkernel
+def drop_contacts(pairs, pair_number, contacts):
+    """Take the contacts of a pair, the last of all, back."""
+    count = pairs.contact_count[pair_number]
+    pairs.contact_count[pair_number] = 0
+    contacts.count[0] -= count
+    contacts.needed[0] -= count
 
 
 @subkernel
@@ -119,6 +129,7 @@ def take_over_contacts(previous_pass_pairs, previous_pass_number, previous_pass_
         previous_pass_pairs.is_curved[previous_pass_number],
     )
     pairs.is_recycled[pair_number] = False
+    pairs.within[pair_number] = previous_pass_pairs.within[previous_pass_number]
     pairs.cull_distance[pair_number] = previous_pass_pairs.cull_distance[previous_pass_number]
     for i in range(4):
         for j in range(3):

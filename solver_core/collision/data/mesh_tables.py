@@ -73,6 +73,16 @@ class MeshProbe(NamedTuple):
         Corners of the box that is searched [m].
     path, new_path : float64 [3]
         The other shape's path in this substep, and the one that contacts lead it [m].
+    motion : float64 [3]
+        The first of these, also where it is shorter than what counts as a path [m].
+    fall : float64 [1]
+        What gravity may add to it [m].
+    loss : float64 [1]
+        By how much the other shape is smaller where it is followed, for both [m].
+    meets : bool [1]
+        Whether the other shape meets the triangle to which it was followed last, or only passes it.
+    is_ahead : bool [1]
+        Whether contacts were made elsewhere on it than at the start, or left out.
     center, mass_center : float64 [3]
         Of the other shape and of its body [m].
     up : float64 [3]
@@ -89,6 +99,11 @@ class MeshProbe(NamedTuple):
     upper: np.ndarray
     path: np.ndarray
     new_path: np.ndarray
+    motion: np.ndarray
+    fall: np.ndarray
+    loss: np.ndarray
+    meets: np.ndarray
+    is_ahead: np.ndarray
     center: np.ndarray
     mass_center: np.ndarray
     up: np.ndarray
@@ -172,7 +187,14 @@ class MeshTables(NamedTuple):
 def allocate_mesh_probe() -> MeshProbe:
     """Memory for what is searched for."""
     return MeshProbe(
-        *(np.zeros(3) for _ in range(7)),
+        *(np.zeros(3) for _ in range(5)),
+        fall=np.zeros(1),
+        loss=np.zeros(1),
+        meets=np.zeros(1, np.bool_),
+        is_ahead=np.zeros(1, np.bool_),
+        center=np.zeros(3),
+        mass_center=np.zeros(3),
+        up=np.zeros(3),
         held=np.zeros((MOST_HELD, 3)),
         held_point=np.zeros((MOST_HELD, 3)),
         held_triangle=np.zeros(MOST_HELD, np.int64),

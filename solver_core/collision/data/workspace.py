@@ -45,6 +45,12 @@ VERTICES = 0
 FACES = 1
 EDGES = 2
 
+# Values of PredictedMotion.near_stand.
+NEAR_NONE, NEAR_SEVERAL = -1, -2
+
+# Pairs that a body may meet first, all at once, that are noted.
+MOST_FIRST_PAIRS = 8
+
 # Detection passes of a substep that look for pairs anew: contacts change where bodies go.
 MAX_PASSES = 3
 # ... and with those that keep the pairs and only add contacts at the poses to which the last solution leads.
@@ -347,6 +353,15 @@ class PairScratch(NamedTuple):
         [m]
     shrunk : float64 [3]
         ``parameters`` of a shape that is made smaller.
+    scale_a, scale_b : float64 [3]
+        By which distances take the cores for smaller, along the axes of their own frames; 1 but while a pair is swept
+        (``restore_shapes``).
+    led_a, led_b : float64 [6]
+        Velocities to which what they meet first leads the bodies [m/s, rad/s].
+    meets : bool [1]
+        Whether the pair that was followed last meets, and does not only pass.
+    worn : float64 [1]
+        By how much both radii around the cores, together, are smaller then [m].
     carried : float64 [3, 3]
         For ``match_contacts``: where an earlier contact would be now; world [m].
     heights : float64 [2, V]
@@ -370,6 +385,12 @@ class PairScratch(NamedTuple):
     on_edge: np.ndarray
     edge_tail: np.ndarray
     shrunk: np.ndarray
+    scale_a: np.ndarray
+    scale_b: np.ndarray
+    led_a: np.ndarray
+    led_b: np.ndarray
+    meets: np.ndarray
+    worn: np.ndarray
     carried: np.ndarray
     heights: np.ndarray
     near_edges_a: NearEdges
@@ -459,6 +480,12 @@ class PredictedMotion(NamedTuple):
         Whether the body has overlapped another one so deeply in this substep that its predicted end pose means nothing.
     is_coarse : bool [B]
         Whether the body is not solved for exactly, so that it may be led deeper into others before that is looked at.
+    first_meeting : float64 [B]
+        Least ``PairArrays.meeting`` of the body's pairs.
+    first_pairs, first_count : int64 [B, MOST_FIRST_PAIRS], int64 [B]
+        The pairs that have it.
+    near_stand : int64 [B]
+        The one body that cannot be pushed near which a body is; NEAR_NONE, NEAR_SEVERAL.
     body_pose, shape_pose : float64 [B, 4, 3], [S, 4, 3]
         World poses at the end of the substep, written by ``place_end_poses``; of the present pass where it checks them.
     """
@@ -470,6 +497,10 @@ class PredictedMotion(NamedTuple):
     is_diverted: np.ndarray
     is_deep: np.ndarray
     is_coarse: np.ndarray
+    first_meeting: np.ndarray
+    first_pairs: np.ndarray
+    first_count: np.ndarray
+    near_stand: np.ndarray
     body_pose: np.ndarray
     shape_pose: np.ndarray
 
@@ -536,6 +567,12 @@ def allocate_pair_scratch(vertex_count: int, edge_count: int, loop_length: int) 
         on_edge=np.zeros((4, 3)),
         edge_tail=np.zeros(3),
         shrunk=np.zeros(3),
+        scale_a=np.zeros(3),
+        scale_b=np.zeros(3),
+        led_a=np.zeros(6),
+        led_b=np.zeros(6),
+        meets=np.zeros(1, np.bool_),
+        worn=np.zeros(1),
         carried=np.zeros((3, 3)),
         heights=np.zeros((2, vertex_count)),
         near_edges_a=_near_edges(edge_count),

@@ -51,7 +51,8 @@ def closest_points(polytopes, a, b, x, y, z, reach, touching, scratch):
     touching : float
         Distances below it count as none [m].
     scratch : PairScratch
-        Relative pose (read); ``simplex`` (written), closest points and direction (written unless 0 is returned).
+        Relative pose and scales (read); ``simplex`` (written), closest points and direction (written unless 0 is
+        returned).
 
     Returns
     -------
@@ -63,6 +64,7 @@ def closest_points(polytopes, a, b, x, y, z, reach, touching, scratch):
     base_a, count_a = start[a, VERTICES], start[a + 1, VERTICES] - start[a, VERTICES]
     base_b, count_b = start[b, VERTICES], start[b + 1, VERTICES] - start[b, VERTICES]
     r, simplex, closest = scratch.pose.b_in_a, scratch.simplex, scratch.closest
+    scale_a, scale_b = scratch.scale_a, scratch.scale_b
     # Not plain zeros: Numba would compile all that they are passed to once more, for the literal.
     vertex_a, vertex_b, corners = np.int64(0), np.int64(0), np.int64(0)
     x, y, z = -x, -y, -z
@@ -70,10 +72,12 @@ def closest_points(polytopes, a, b, x, y, z, reach, touching, scratch):
     if square <= touching * touching:
         x, square = 1.0, 1.0 + y * y + z * z
     for _ in range(MOST_ITERATIONS):
-        vertex_a = support_vertex(vertex, neighbor_start, neighbor, base_a, count_a, -x, -y, -z, vertex_a)
+        p, q, s = scaled(scale_a, -x, -y, -z)
+        vertex_a = support_vertex(vertex, neighbor_start, neighbor, base_a, count_a, p, q, s, vertex_a)
         p, q, s = into_frame(r, x, y, z)
+        p, q, s = scaled(scale_b, p, q, s)
         vertex_b = support_vertex(vertex, neighbor_start, neighbor, base_b, count_b, p, q, s, vertex_b)
-        set_corner(simplex, corners, vertex[base_a + vertex_a], vertex[base_b + vertex_b], r)
+        set_corner(simplex, corners, vertex[base_a + vertex_a], vertex[base_b + vertex_b], scale_a, scale_b, r)
         progress = x * simplex.point[corners, 0] + y * simplex.point[corners, 1] + z * simplex.point[corners, 2]
         if progress > 0.0 and progress * progress > reach * reach * square:
             return progress / square**0.5
@@ -116,13 +120,24 @@ def into_frame(pose, x, y, z):
 
 
 @subkernel
-def set_corner(simplex, corner, of_a, of_b, pose):
-    """Write a corner of the simplex: a vertex of a, one of b, and their difference."""
+def scaled(scale, x, y, z):
+    """A vector of a shape's frame, scaled along its axes.
+
+    The point D x of a scaled shape lies farthest in a direction n where x does in the direction D n.
+    """
+    return scale[0] * x, scale[1] * y, scale[2] * z
+
+
+@subkernel
+def set_corner(simplex, corner, of_a, of_b, scale_a, scale_b, pose):
+    """Write a corner of the simplex: a vertex of a, one of b, both scaled, and their difference."""
+    x, y, z = scaled(scale_b, of_b[0], of_b[1], of_b[2])
     for i in range(3):
-        placed = pose[POSITION, i] + pose[i, 0] * of_b[0] + pose[i, 1] * of_b[1] + pose[i, 2] * of_b[2]
-        simplex.on_a[corner, i] = of_a[i]
+        own = scale_a[i] * of_a[i]
+        placed = pose[POSITION, i] + pose[i, 0] * x + pose[i, 1] * y + pose[i, 2] * z
+        simplex.on_a[corner, i] = own
         simplex.on_b[corner, i] = placed
-        simplex.point[corner, i] = of_a[i] - placed
+        simplex.point[corner, i] = own - placed
 
 
 @subkernel

@@ -24,7 +24,7 @@ from ..data.workspace import (
     SPHERE,
     VERTICES,
 )
-from .closest_points import into_frame, support_vertex
+from .closest_points import into_frame, scaled, support_vertex
 
 # Faces of a cylinder; a cone has the lower one only.
 UPPER_CAP = 0
@@ -96,7 +96,7 @@ def support_difference(polytopes, a, b, scratch, thickness, x, y, z, start_a, st
     a, b : PairShape
         (read)
     scratch : PairScratch
-        Relative pose, and the normal of a sheet from a to b (read).
+        Relative pose, scales, and the normal of a sheet from a to b (read).
     thickness : float
         A sheet counts as a slab of this thickness on the side to which it does not push [m].
     x, y, z : float
@@ -114,11 +114,15 @@ def support_difference(polytopes, a, b, scratch, thickness, x, y, z, start_a, st
         Where to start the next time.
     """
     r, axes = scratch.pose.b_in_a, scratch.axes
-    p, q, s, start_a = support_point(polytopes, a, x, y, z, start_a)
+    p, q, s = scaled(scratch.scale_a, x, y, z)
+    p, q, s, start_a = support_point(polytopes, a, p, q, s, start_a)
+    p, q, s = scaled(scratch.scale_a, p, q, s)
     point, on_a, on_b = corners.point[corner], corners.on_a[corner], corners.on_b[corner]
     on_a[0], on_a[1], on_a[2] = p, q, s
     p, q, s = into_frame(r, -x, -y, -z)
+    p, q, s = scaled(scratch.scale_b, p, q, s)
     p, q, s, start_b = support_point(polytopes, b, p, q, s, start_b)
+    p, q, s = scaled(scratch.scale_b, p, q, s)
     back = 0.0
     if thickness > 0.0 and x * axes.side[0] + y * axes.side[1] + z * axes.side[2] < 0.0:
         back = thickness

@@ -321,14 +321,33 @@ def side_plane(reference, side, sides, nx, ny, nz):
     A side face of a sheet has sides of no length: their normal is 0, and everything is inside.
     """
     following = side + 1 if side + 1 < sides else 0
-    ax, ay, az = reference[side, 0], reference[side, 1], reference[side, 2]
-    bx, by, bz = reference[following, 0] - ax, reference[following, 1] - ay, reference[following, 2] - az
+    return plane_through_side(reference[side], reference[following], nx, ny, nz)
+
+
+@subkernel
+def plane_through_side(start, end, nx, ny, nz):
+    """As ``side_plane``, of the side between two corners."""
+    ax, ay, az = start[0], start[1], start[2]
+    bx, by, bz = end[0] - ax, end[1] - ay, end[2] - az
     ux, uy, uz = by * nz - bz * ny, bz * nx - bx * nz, bx * ny - by * nx
     length = (ux * ux + uy * uy + uz * uz) ** 0.5
     if length == 0.0:
         return 0.0, 0.0, 0.0, 0.0
     ux, uy, uz = ux / length, uy / length, uz / length
     return ux, uy, uz, ux * ax + uy * ay + uz * az
+
+
+@subkernel
+def distance_to_side(polytopes, hull, face, x, y, z):
+    """How far within the planes through a face's sides a point is (own frame) [m]; outside of one it is negative."""
+    row, base = polytopes.start[hull, FACES] + face, polytopes.start[hull, VERTICES]
+    plane, first, last = polytopes.plane[row], polytopes.loop_start[row], polytopes.loop_start[row + 1]
+    vertex, nearest, before = polytopes.vertex, INFINITE, base + polytopes.loop[last - 1]
+    for place in range(first, last):
+        corner = base + polytopes.loop[place]
+        ux, uy, uz, offset = plane_through_side(vertex[before], vertex[corner], plane[0], plane[1], plane[2])
+        nearest, before = min(nearest, offset - (ux * x + uy * y + uz * z)), corner
+    return nearest
 
 
 @subkernel

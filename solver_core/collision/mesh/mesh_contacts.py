@@ -28,7 +28,17 @@ from ..data.mesh_tables import (
 )
 from ..data.workspace import INFINITE, POSITION, RATIO_MARGIN, ROUND_ON_MESH, SPHERE, has_axis, is_round
 from ..distance.closest_points import RATIO_TOUCHING, into_frame
-from ..distance.shape_distance import MOST_STEPS, NO_IMPACT, RATIO_FAST, depth_of_point
+from ..distance.shape_distance import (
+    MOST_STEPS,
+    NO_IMPACT,
+    RATIO_FAST,
+    RATIO_SAME_NORMAL,
+    RATIO_STOPS,
+    depth_of_point,
+    horizon_of,
+    restore_shapes,
+    wear,
+)
 from .mesh_creases import hold_over_creases
 from .mesh_deep import drop_far_exits, reach_lowest
 from .mesh_features import (
@@ -42,7 +52,7 @@ from .mesh_features import (
     where_it_lies,
 )
 from .mesh_inside import COSINE_ALIKE, push_out
-from .mesh_manifold import keep_contact, thin_out
+from .mesh_manifold import keep_contact, move_contact, thin_out
 from .mesh_polytopes import touch_polytope
 from .mesh_query import ball_radius, view_of_mesh
 from .mesh_tree import closest_on_triangle, list_triangles
@@ -50,6 +60,9 @@ from .mesh_tree import closest_on_triangle, list_triangles
 # A shape meets a triangle when it is this close (share of the smaller shape's size): nearer than in ``swept_motion``,
 # so that it stands over the triangle whose face it hits, and not yet over the next one.
 RATIO_IMPACT_TRIANGLE = 1e-6
+
+# Steps in search of where a shape is closest to a triangle that it passes.
+_MOST_SECANTS = 16
 
 
 @subkernel
@@ -147,25 +160,98 @@ def touch_listed(mesh, tables, polytopes, pair, place, scratch, pair_kernels, co
         return count, False
     share, path, length, reach, first = 0.0, probe.path, travel, slack + travel, count
     if is_swept:
-        share = meet_triangle(polytopes, pair, probe, probe.path, scratch)
+        share = meet_triangle(polytopes, pair, probe, probe.path, slack, scratch)
         if share < 0.0 and new_travel > 0.0:
             path, length = probe.new_path, new_travel
-            share = meet_triangle(polytopes, pair, probe, probe.new_path, scratch)
+            share = meet_triangle(polytopes, pair, probe, probe.new_path, slack, scratch)
         if share < 0.0:
             return count, False
         place_on_path(probe, path, share, pose)
         reach = slack + (1.0 - share) * length
-    if pair.other.kind == SPHERE:
-        count = touch_sphere(mesh, pair, triangle, side, where, reach, pose, contact, count)
-    elif has_axis(pair.other.kind):
-        count = call_for_count(
-            pair_kernels, ROUND_ON_MESH, mesh, polytopes, pair, triangle, side, where, reach, scratch, contact, count
-        )
-    else:
-        count = touch_polytope(mesh, polytopes, pair, triangle, side, where, reach, scratch, contact, count)
+    count = touch_triangle(mesh, polytopes, pair, triangle, side, where, reach, scratch, contact, count, pair_kernels)
     if share > 0.0:
         measure_on_path(contact, first, count, share, path)
+    if not is_swept and stops_motion(contact, first, count, probe, pair.size):
+        # Contacts of the start are planes for the whole substep: is this the one that it meets?
+        set_triangle(mesh, polytopes, pair.row, triangle, side, probe)
+        motion = path_length(probe.motion)
+        slack += travel - motion
+        share = meet_triangle(polytopes, pair, probe, probe.motion, slack, scratch)
+        if share < 0.0:
+            count = first
+        elif share > 0.0 and not has_normal(contact, first, count, probe, pair.size, scratch.closest):
+            reach = slack + max(1.0 - share, 0.0) * motion
+            place_on_path(probe, probe.motion, share, pose)
+            fresh = touch_triangle(
+                mesh, polytopes, pair, triangle, side, where, reach, scratch, contact, first, pair_kernels
+            )
+            fresh = drop_deep(contact, first, fresh, 2.0 * probe.loss[0])
+            if fresh > first or not probe.meets[0]:
+                measure_on_path(contact, first, fresh, share, probe.motion)
+                count = fresh
+            # Else it meets a flat neighbour, which had no contact of it: that of this one's plane stays.
+            probe.is_ahead[0] = True
+        place_on_path(probe, probe.motion, 0.0, pose)
+        probe.is_ahead[0] = probe.is_ahead[0] or share < 0.0
+        share = 0.0
     return count, is_behind and share == 0.0
+
+
+@subkernel
+def drop_deep(contact, first, last, most):
+    """Drop of some contacts those deeper than the shapes are where one has been followed; return how many are left.
+
+    At a triangle's edge they may be those of its face, which lead elsewhere.
+    """
+    kept = first
+    for row in range(first, last):
+        if contact.gap[row] >= -most:
+            if kept < row:
+                move_contact(contact, row, kept)
+            kept += 1
+    return kept
+
+
+@subkernel
+def touch_triangle(mesh, polytopes, pair, triangle, side, where, reach, scratch, contact, count, pair_kernels):
+    """Add the contacts of a triangle at the poses in the scratch; arguments and returns as of ``touch_sphere``."""
+    if pair.other.kind == SPHERE:
+        return touch_sphere(mesh, pair, triangle, side, where, reach, scratch.pose, contact, count)
+    if has_axis(pair.other.kind):
+        return call_for_count(
+            pair_kernels, ROUND_ON_MESH, mesh, polytopes, pair, triangle, side, where, reach, scratch, contact, count
+        )
+    return touch_polytope(mesh, polytopes, pair, triangle, side, where, reach, scratch, contact, count)
+
+
+@subkernel
+def stops_motion(contact, first, last, probe, size):
+    """Whether one of some contacts stops what the other shape is about to do, gravity considered."""
+    found = False
+    for row in range(first, last):
+        found = found or stops(contact, row, probe, size)
+    return found
+
+
+@subkernel
+def stops(contact, row, probe, size):
+    """As ``stops_motion``, of one contact."""
+    closing = 0.0
+    for i in range(3):
+        closing -= contact.normal[row, i] * probe.motion[i]
+    return closing > RATIO_STOPS * size and closing + probe.fall[0] > contact.gap[row]
+
+
+@subkernel
+def has_normal(contact, first, last, probe, size, closest):
+    """Whether all contacts that stop the other shape have the normal with which it meets the triangle."""
+    for row in range(first, last):
+        cosine = 0.0
+        for i in range(3):
+            cosine += contact.normal[row, i] * closest.direction[i]
+        if stops(contact, row, probe, size) and cosine <= 1.0 - RATIO_SAME_NORMAL:
+            return False
+    return True
 
 
 # ---- along a path
@@ -184,36 +270,118 @@ def misses(polytopes, pair, scratch):
 
 
 @subkernel
-def meet_triangle(polytopes, pair, probe, path, scratch):
-    """Follow the other shape along a path until it meets the triangle in the mesh's first row.
+def meet_triangle(polytopes, pair, probe, path, slack, scratch):
+    """Follow the other shape, smaller by what counts as touching, until it meets the triangle in the mesh's first row.
+
+    Parameters
+    ----------
+    polytopes, pair, probe
+        (read)
+    path : float64 [3]
+        (read)
+    slack : float
+        Distance at which what passes still counts [m].
+    scratch : PairScratch
+        Poses there, and the direction to the other shape, are written.
 
     Returns
     -------
     float
-        Share of the path as of ``advance_to_impact``: where they meet, or are closest; 0 also if they touch; NO_IMPACT.
+        Share of the path as of ``advance_to_impact``: where they meet, or are closest; 0 also if they overlap;
+        NO_IMPACT.
     """
-    pose, closest, slack, size = scratch.pose, scratch.closest, pair.slack, pair.size
-    travel = path_length(path)
-    share, least, least_share = 0.0, INFINITE, 0.0
+    # The triangle has nothing to lose, so the other loses for both.
+    scratch.worn[0] = wear(polytopes, pair.other, probe.loss[0], scratch.scale_b)
+    share = follow_to_triangle(polytopes, pair, probe, path, slack, scratch)
+    restore_shapes(scratch)
+    return share
+
+
+@subkernel
+def follow_to_triangle(polytopes, pair, probe, path, slack, scratch):
+    """As ``meet_triangle``, for the shape with the scale in the scratch."""
+    pose, closest, size = scratch.pose, scratch.closest, pair.size
+    travel, meeting = path_length(path), RATIO_IMPACT_TRIANGLE * size
+    horizon = horizon_of(probe.fall[0], travel)
+    share, least, least_share, is_bracketed = 0.0, INFINITE, 0.0, False
+    x, y, z = 0.0, 0.0, 0.0
+    probe.meets[0] = True
     for _ in range(MOST_STEPS):
         place_on_path(probe, path, share, pose)
-        reach = slack + (1.0 - share) * travel
+        reach = slack + (horizon - share) * travel
         distance = triangle_distance(polytopes, pair.row, pair, reach, scratch)
-        if distance <= RATIO_IMPACT_TRIANGLE * size:
+        if distance <= meeting:
+            if distance <= RATIO_TOUCHING * size:
+                # Where they overlap there is no direction but the last one.
+                closest.direction[0], closest.direction[1], closest.direction[2] = x, y, z
             return share
+        is_bracketed = distance > least
         if distance > reach:
             break
         if distance < least:
             least, least_share = distance, share
-        closing = 0.0
-        for i in range(3):
-            closing -= closest.direction[i] * path[i]
-        if share == 1.0 or closing <= 0.0:
+            x, y, z = closest.direction[0], closest.direction[1], closest.direction[2]
+        closing = closing_along(closest.direction, path)
+        if share == horizon or closing <= 0.0:
             break
-        share = min(share + distance / closing, 1.0)
+        share = min(share + distance / closing, horizon)
     else:
         return share
-    return least_share if least <= slack else NO_IMPACT
+    if is_bracketed:
+        return closest_on_path(polytopes, pair, probe, path, least_share, share, slack, scratch)
+    probe.meets[0] = False
+    if least > slack:
+        return NO_IMPACT
+    if least_share < horizon:
+        # What slides along is as near at the end: there it lies on all that it comes to lie on.
+        place_on_path(probe, path, horizon, pose)
+        distance = triangle_distance(polytopes, pair.row, pair, slack, scratch)
+        if meeting < distance <= least + meeting:
+            return horizon
+        place_on_path(probe, path, least_share, pose)
+        closest.direction[0], closest.direction[1], closest.direction[2] = x, y, z
+    return least_share
+
+
+@subkernel
+def closest_on_path(polytopes, pair, probe, path, before, after, slack, scratch):
+    """Where the other shape is closest to the triangle between two shares of a path; as ``closest_on_the_way``."""
+    closest, meeting = scratch.closest, RATIO_IMPACT_TRIANGLE * pair.size
+    x, y, z = closest.direction[0], closest.direction[1], closest.direction[2]
+    share, speed_before, speed_after, side, distance = before, 0.0, 0.0, 0, INFINITE
+    for step in range(_MOST_SECANTS):
+        place_on_path(probe, path, share, scratch.pose)
+        distance = triangle_distance(polytopes, pair.row, pair, INFINITE, scratch)
+        if distance <= meeting:
+            if distance <= RATIO_TOUCHING * pair.size:
+                closest.direction[0], closest.direction[1], closest.direction[2] = x, y, z
+            return share
+        x, y, z = closest.direction[0], closest.direction[1], closest.direction[2]
+        speed = closing_along(closest.direction, path)
+        if step > 0 and abs(speed) <= RATIO_STOPS * pair.size:
+            break
+        if step == 0:
+            speed_before, share = speed, after
+            continue
+        if step == 1:
+            speed_after = min(speed, 0.0)
+        elif speed > 0.0:
+            speed_after *= 0.5 if side > 0 else 1.0
+            before, speed_before, side = share, speed, 1
+        else:
+            speed_before *= 0.5 if side < 0 else 1.0
+            after, speed_after, side = share, speed, -1
+        if speed_before <= speed_after:
+            break
+        share = before + (after - before) * speed_before / (speed_before - speed_after)
+    probe.meets[0] = False
+    return share if distance <= slack else NO_IMPACT
+
+
+@subkernel
+def closing_along(direction, path):
+    """How much nearer a path leads against a direction [m]."""
+    return -(direction[0] * path[0] + direction[1] * path[1] + direction[2] * path[2])
 
 
 @subkernel

@@ -77,6 +77,8 @@ def hold_over_creases(mesh, tables, pair, listed, scratch, count):
             beside = contact.triangle[row]
             if not (share_corner(triangles, triangle, beside) and is_over_face(normals, beside, normal)):
                 continue
+            if not rises(mesh, triangle, normal, on_mesh, RATIO_OVER * pair.size):
+                continue
             if not may_come_over(mesh, pair, triangle, side, (nx, ny, nz), (x, y, z), probe):
                 continue
             if not is_seen:
@@ -143,6 +145,18 @@ def is_over_face(normals, triangle, normal):
     for i in range(3):
         cosine += normals[triangle, i] * normal[i]
     return abs(cosine) > 1.0 - COSINE_SAME_CONTACT
+
+
+@subkernel
+def rises(mesh, triangle, normal, base, least):
+    """Whether a corner of a triangle is higher than a point along a normal: beside a sharp edge nothing is hollow."""
+    found = False
+    for corner in range(3):
+        height, at = 0.0, mesh.triangles[triangle, corner]
+        for i in range(3):
+            height += normal[i] * (mesh.vertices[at, i] - base[i])
+        found = found or height > least
+    return found
 
 
 @subkernel

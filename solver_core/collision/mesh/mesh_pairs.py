@@ -12,7 +12,6 @@ from ..data.workspace import (
     FACE_OF_B,
     NO_CONTACT,
     POSITION,
-    RATIO_MARGIN,
     SPHERE,
 )
 from .mesh_contacts import bound_path, mesh_contacts
@@ -101,23 +100,23 @@ def is_within(tables, number, polytopes, outside, inside, scratch, pair_kernels)
 
 
 @subkernel
-def set_path(velocity, mesh_body, other_body, body_pose, mesh_pose, other_pose, h, size, step):
+def set_path(of_mesh, of_other, mesh_body_pose, other_body_pose, mesh_pose, other_pose, h, least, step):
     """Write the other shape's path in this substep, seen from the mesh and in its frame; return its length [m].
 
-    A path within the margin in which contacts are made anyway counts as none.
+    ``of_mesh`` and ``of_other`` are the velocities of the bodies. A path no longer than ``least`` [m] counts as none.
     """
     length = 0.0
     for i in range(3):
         j, k = (i + 1) % 3, (i + 2) % 3
-        along = velocity[other_body, i] - velocity[mesh_body, i]
-        along += velocity[other_body, 3 + j] * (other_pose[POSITION, k] - body_pose[other_body, POSITION, k])
-        along -= velocity[other_body, 3 + k] * (other_pose[POSITION, j] - body_pose[other_body, POSITION, j])
-        along -= velocity[mesh_body, 3 + j] * (other_pose[POSITION, k] - body_pose[mesh_body, POSITION, k])
-        along += velocity[mesh_body, 3 + k] * (other_pose[POSITION, j] - body_pose[mesh_body, POSITION, j])
+        along = of_other[i] - of_mesh[i]
+        along += of_other[3 + j] * (other_pose[POSITION, k] - other_body_pose[POSITION, k])
+        along -= of_other[3 + k] * (other_pose[POSITION, j] - other_body_pose[POSITION, j])
+        along -= of_mesh[3 + j] * (other_pose[POSITION, k] - mesh_body_pose[POSITION, k])
+        along += of_mesh[3 + k] * (other_pose[POSITION, j] - mesh_body_pose[POSITION, j])
         step[i] = h * along
         length += step[i] * step[i]
     length = length**0.5
-    if length <= RATIO_MARGIN * size:
+    if length <= least:
         step[0], step[1], step[2] = 0.0, 0.0, 0.0
         return 0.0
     x, y, z = step[0], step[1], step[2]
