@@ -588,14 +588,13 @@ class Simulation:
         return report
 
     def _report_joints(self, report):
-        """Add the joints to a report; bodies whose joint broke may collide from the next frame on."""
+        """Add the joints to a report."""
         joints = report.joints = joint_report(self._joint_state)
         report.joint_error = float(joints.error_linear.max())
         names = self.model.joint_names
         report.broke = [names[joint] for joint in np.flatnonzero(joints.broken & ~self._broken)]
         if report.broke:
             self._broken = joints.broken.copy()
-            exclude_joined(self.model.arrays, self._arrays, self._joint_state)
 
 
 def _norm(vector) -> float:

@@ -2,13 +2,12 @@
 
 import numpy as np
 
+from ..constraints.joints.breaking import NO_PAIR
 from ..constraints.joints.glue import find_glued
 from ..model.joints.joint_arrays import FRICTION, MOTOR, SPRING, WORLD, JointArrays
 from ..model.model import ModelArrays
 
 _NO_BODIES = np.zeros(0, bool)
-# More than any key of a pair.
-_NO_PAIR = np.iinfo(np.int64).max
 # Numbers of axes in a frame's input: where the state of the joints has them, and of rows of which role.
 _NUMBERS = {
     "motor_velocity": ("target_speed", MOTOR),
@@ -130,7 +129,7 @@ def exclude_joined(arrays: ModelArrays, own: ModelArrays, joint_state) -> None:
     acts = joint_state.enabled & ~joint_state.broken
     free = np.setdiff1d(key[~acts & (key >= 0)], key[acts])
     kept = np.setdiff1d(arrays.excluded_pairs, free)
-    own.excluded_pairs[:] = _NO_PAIR
+    own.excluded_pairs[:] = NO_PAIR
     own.excluded_pairs[: len(kept)] = kept
     find_glued(arrays.joints, joint_state.enabled, joint_state.broken, own.glued)
 

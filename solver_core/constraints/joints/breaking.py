@@ -15,7 +15,12 @@ without them: so a crack runs from where it begins, what is behind it is spared,
 
 import math
 
+import numpy as np
+
 from ...compiled.kernel import subkernel
+
+# Fills up the list of pairs that do not collide: more than any key of a pair.
+NO_PAIR = np.iinfo(np.int64).max
 
 # Of the worst joint's load, in units of what it bears: from this share on others break with it. A lower one lets a
 # crack run in fewer solves, and breaks more of what it would have spared.
@@ -101,6 +106,35 @@ def break_worst(joints, joint_state, worst):
         if times > 1.0 and times >= limit:
             joint_state.broken[joint] = True
             _note_peak(joint_state, joint)
+
+
+@subkernel
+def let_collide(joints, joint_state, excluded_pairs):
+    """Take the pairs off those that do not collide of which no joint holds any more.
+
+    Parameters
+    ----------
+    joints : JointArrays
+        Read.
+    joint_state : JointStateArrays
+        Read.
+    excluded_pairs : int64 [excluded_count]
+        Sorted, and NO_PAIR behind them; written.
+    """
+    kept = 0
+    for place in range(excluded_pairs.size):
+        key, is_of_joints, holds = excluded_pairs[place], False, False
+        if key == NO_PAIR:
+            break
+        for joint in range(joints.body_a.size):
+            if joints.excluded_key[joint] == key:
+                is_of_joints = True
+                holds = holds or (joint_state.enabled[joint] and not joint_state.broken[joint])
+        if holds or not is_of_joints:
+            excluded_pairs[kept] = key
+            kept += 1
+    for place in range(kept, excluded_pairs.size):
+        excluded_pairs[place] = NO_PAIR
 
 
 @subkernel
