@@ -35,6 +35,7 @@ from .read.let_go import note_let_go
 from .read.notes import Note
 from .read.scene_check import export_for_bake, export_for_bake_steps, is_free_of_bakes
 from .read.scene_digest import baked_digest, packed, scene_digest_steps
+from .read.scene_joints import blender_substep
 from .read.scene_notes import starting_overlaps
 from .read.smooth_motion import FRAMES_AHEAD, MotionWindow
 from .settings import BakeSettings
@@ -235,6 +236,8 @@ class _Bake:
             if earlier_animation.baked_objects(scene):
                 attach.refresh(scene)
         self.options = self.settings.options(self.export.frame_rate)
+        if blender_substep(scene) > 0.0:
+            self.options["impact_time"] = blender_substep(scene)
 
     def decompose(self):
         """Make convex parts of concave meshes that are new; then read the scene with them."""

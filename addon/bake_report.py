@@ -7,7 +7,7 @@ import bpy
 
 from .. import __version__
 from .joint_kinds import joint_counts
-from .joint_report import breaks_of, frame_joints
+from .joint_report import breaks_of, frame_joints, peak_loads
 from .read.exported_scene import ExportedBody, SceneExport
 from .read.notes import note_dictionary
 from .settings import BakeSettings
@@ -36,6 +36,7 @@ def report_dictionary(
         "notes": [note_dictionary(note) for note in export.notes],
         "joints": names,
         "breaks": [vars(broken) for broken in breaks_of(export, trajectory)],
+        "peaks": peak_loads(export, trajectory),
         "frames": [
             {**report.as_dict(), "frame": export.frame_start + report.frame, **frame_joints(report, names)}
             for report in trajectory.reports

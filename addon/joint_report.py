@@ -27,7 +27,7 @@ class JointBreak:
     frame : int
         Of the scene, at whose end it was broken.
     force, torque : float
-        What it bore in the substep in which it broke [N], [N m].
+        The load that broke it, as it counts for breaking: what hits, over the time of Blender's substep [N], [N m].
     bears : float or None
         The force [N], and the torque [N m], at which it breaks by its threshold; None where that is animated.
     """
@@ -64,13 +64,27 @@ def breaks_of(export: SceneExport, trajectory: "Trajectory") -> list[JointBreak]
         if report.joints is None:
             continue
         for row in np.flatnonzero(report.joints.broken & ~before):
-            force, torque = (np.linalg.norm(load[row]) for load in (report.joints.force, report.joints.torque))
+            force, torque = report.joints.peak_force[row], report.joints.peak_torque[row]
             frame = export.frame_start + report.frame
             joint = export.joints[row]
             bears = None if joint.breaking_changes else joint.breaking_load
             breaks.append(JointBreak(joint.object_name, frame, float(force), float(torque), bears))
         before = np.array(report.joints.broken)
     return breaks
+
+
+def peak_loads(export: SceneExport, trajectory: "Trajectory") -> dict[str, dict[str, float]]:
+    """The largest force [N] and torque [N m] of each joint that can break, by its object: what it must bear to hold."""
+    reports = [report.joints for report in trajectory.reports if report.joints is not None]
+    if not reports:
+        return {}
+    force = np.max([joints.peak_force for joints in reports], axis=0)
+    torque = np.max([joints.peak_torque for joints in reports], axis=0)
+    return {
+        joint.object_name: {"force": _rounded(force[row : row + 1])[0], "torque": _rounded(torque[row : row + 1])[0]}
+        for row, joint in enumerate(export.joints)
+        if joint.breaking_changes or joint.breaking_load is not None
+    }
 
 
 def break_notes(breaks: list[JointBreak]) -> list[Note]:

@@ -226,10 +226,14 @@ def breaking_load(scene, constraint) -> float:
     constraint : bpy.types.RigidBodyConstraint
         Both evaluated.
     """
-    world, render = scene.rigidbody_world, scene.render
-    substep = world.time_scale * render.fps_base / (render.fps * world.substeps_per_frame)
-    threshold = constraint.breaking_threshold
+    substep, threshold = blender_substep(scene), constraint.breaking_threshold
     return threshold / substep if constraint.use_breaking and threshold >= 0.0 and substep > 0.0 else math.inf
+
+
+def blender_substep(scene) -> float:
+    """Time of one of Blender's own substeps [s], over which an impulse counts as a force for breaking."""
+    world, render = scene.rigidbody_world, scene.render
+    return world.time_scale * render.fps_base / (render.fps * world.substeps_per_frame)
 
 
 def _label(owner, name):

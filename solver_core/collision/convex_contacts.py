@@ -315,7 +315,7 @@ def distance_on_face(arrays, pair, va, vb, time):
     Returns
     -------
     within : float
-        [m]; below 0 beside the face, and where no face of a polytope gave the normal.
+        [m]; below 0 beside the face, where no face of a polytope gave the normal, and of contacts that were made ahead.
     speed : float
         Of the middle, as seen from the face [m/s].
     """
@@ -323,7 +323,9 @@ def distance_on_face(arrays, pair, va, vb, time):
     first, count = pairs.contact_start[pair.number], pairs.contact_count[pair.number]
     is_round_a, is_round_b = is_round(pair.shape_a.kind), is_round(pair.shape_b.kind)
     origin, face = pairs.reference[pair.number], pairs.feature[pair.number]
-    if pair.with_mesh or count == 0 or (is_round_a and is_round_b):
+    # Contacts of where shapes meet on their way are nowhere at the start.
+    is_ahead = pairs.reach[pair.number] == NOT_KEPT
+    if pair.with_mesh or is_ahead or count == 0 or (is_round_a and is_round_b):
         return -INFINITE, 0.0
     if is_round_a or is_round_b:
         shape, pose = (

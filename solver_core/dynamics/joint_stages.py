@@ -6,7 +6,7 @@ import numpy as np
 
 from ..compiled.kernel import entry, subkernel
 from ..compiled.views import numbers_of, views_of
-from ..constraints.joints.breaking import break_worst, find_hits, keep_loads, let_collide, measure_loads
+from ..constraints.joints.breaking import break_first, find_hits, keep_loads, let_collide, measure_loads
 from ..constraints.joints.glue import find_glued
 from ..constraints.joints.joint_motion import (
     add_stiffness,
@@ -160,12 +160,11 @@ def run_end_joints(arrays, is_last):
     find_hits(
         rows, islands, contact_count, contacts.gap, members.motion.start_velocity, step.h, least, joint_state.is_hit
     )
-    worst = measure_loads(model.joints, joint_state, step.h, step.impact_time)
-    if worst > 1.0:
-        break_worst(model.joints, joint_state, worst)
-        let_collide(model.joints, joint_state, model.excluded_pairs)
+    if measure_loads(model.joints, joint_state, step.h, step.impact_time) > 1.0:
+        break_first(model.joints, joint_state, members.motion, step.h)
         find_glued(model.joints, joint_state.enabled, joint_state.broken, model.glued)
         return np.int64(1)
+    let_collide(model.joints, joint_state, model.excluded_pairs)
     keep_loads(model.joints, joint_state, step.h, step.impact_time)
     keep_ledgers(members)
     gravity = members.settings.gravity

@@ -8,9 +8,14 @@ substep, and F_0 that of the last one in which nothing hit what is joined,
     load = F_0 + sum of h (F - F_0) / T  where something does.
 
 A hit takes up to two substeps, since bodies first come as near as their gap: the sum is that of this substep, the last
-one, and what of the earlier ones is within T. A joint breaks where its load is more than it bears. If several would,
-those go whose load is at least half as many times what they bear as the worst one's, and the substep is solved again
-without them: so a crack runs from where it begins, what is behind it is spared, and what breaks hands on no impulse.
+one, and what of the earlier ones is within T.
+
+A joint breaks where its load is more than it bears. If several would, they do not break together: those go whose load
+is at least half as many times what they bear as the worst one's in their island, and the substep is solved again
+without them, until all others bear what is left. What breaks has given what it bears until then: its impulse of the
+substep, times what it bears over its load, acts on its two bodies once more. So a hit is used up by what it breaks: a
+crack runs from where it begins, and what is behind it is spared. What has come apart collides from the next substep on;
+bodies without play between them would hand the hit on in the same one, however much broke.
 """
 
 import math
@@ -18,6 +23,8 @@ import math
 import numpy as np
 
 from ...compiled.kernel import subkernel
+from ...model.joints.joint_arrays import WORLD
+from .coordinate_geometry import frame_of
 
 # Fills up the list of pairs that do not collide: more than any key of a pair.
 NO_PAIR = np.iinfo(np.int64).max
@@ -59,6 +66,7 @@ def find_hits(rows, islands, first_block, gap, start_velocity, h, least, is_hit)
                 closing -= rows.jacobian[row, 6 + column] * start_velocity[b, column]
             if closing > least and h * closing > gap[block]:
                 is_hit[island] = True
+                break
 
 
 @subkernel
@@ -81,31 +89,61 @@ def measure_loads(joints, joint_state, h, impact_time):
     """
     worst = 0.0
     for joint in range(joints.body_a.size):
-        if joint_state.broken[joint]:
+        if joint_state.broken[joint] or joint_state.block[joint] < 0:
             continue
-        load, bears = joint_state.load[joint], joint_state.breaking[joint]
+        load = joint_state.load[joint]
         load[0], load[1] = 0.0, 0.0
-        if joint_state.block[joint] < 0:
-            continue
         for axis in range(6):
             load[axis // 3] += _load(joint_state, joint, axis, h, impact_time) ** 2
         load[0], load[1] = math.sqrt(load[0]), math.sqrt(load[1])
-        worst = max(worst, _times(load[0], bears[0]), _times(load[1], bears[1]))
+        worst = max(worst, _overload(joint_state, joint))
     return worst
 
 
 @subkernel
-def break_worst(joints, joint_state, worst):
-    """Break the joints that bear too much, and nearly as many times what they can as the worst one."""
-    limit = max(1.0, _SHARE_OF_WORST * worst)
+def break_first(joints, joint_state, motion, h):
+    """Break, in each island, the joints that go first of those that bear too much.
+
+    Parameters
+    ----------
+    joints : JointArrays
+        Read.
+    joint_state : JointStateArrays
+        ``load`` read; ``broken``, and ``peak`` of what breaks, written.
+    motion : MotionArrays
+        ``start_velocity`` written: what breaks has given what it bears.
+    h : float
+        [s]
+    """
+    worst, island_of = joint_state.worst, joint_state.island
+    for island in range(worst.size):
+        worst[island] = 0.0
     for joint in range(joints.body_a.size):
-        if joint_state.broken[joint] or joint_state.block[joint] < 0:
-            continue
-        load, bears = joint_state.load[joint], joint_state.breaking[joint]
-        times = max(_times(load[0], bears[0]), _times(load[1], bears[1]))
-        if times > 1.0 and times >= limit:
+        worst[island_of[joint]] = max(worst[island_of[joint]], _overload(joint_state, joint))
+    for joint in range(joints.body_a.size):
+        overload = _overload(joint_state, joint)
+        if overload > 1.0 and overload >= _SHARE_OF_WORST * worst[island_of[joint]]:
+            _hand_on(joints, joint_state, joint, motion, h / overload)
             joint_state.broken[joint] = True
             _note_peak(joint_state, joint)
+
+
+@subkernel
+def _hand_on(joints, joint_state, joint, motion, time):
+    """Let a joint's force act on its bodies for a time."""
+    a, b, force = joints.body_a[joint], joints.body_b[joint], joint_state.force[joint]
+    position, orientation = joint_state.end_position, joint_state.end_orientation
+    frame = frame_of(b, joints.position_b[joint], joints.orientation_b[joint], position, orientation)
+    for body, push in ((a, -time), (b, time)):
+        if body == WORLD or not motion.can_be_pushed[body]:
+            continue
+        velocity, inverse = motion.start_velocity[body], motion.inverse_inertia[body]
+        x, y, z = frame[0] - position[body, 0], frame[1] - position[body, 1], frame[2] - position[body, 2]
+        p, q = force[3] + y * force[2] - z * force[1], force[4] + z * force[0] - x * force[2]
+        r = force[5] + x * force[1] - y * force[0]
+        for i in range(3):
+            velocity[i] += push * motion.inverse_mass[body] * force[i]
+            velocity[3 + i] += push * (inverse[3 * i] * p + inverse[3 * i + 1] * q + inverse[3 * i + 2] * r)
 
 
 @subkernel
@@ -180,8 +218,13 @@ def _load(joint_state, joint, axis, h, impact_time):
 
 
 @subkernel
-def _times(load, bears):
-    """How many times what it bears a load is; any is too much for what bears none."""
-    if bears > 0.0:
-        return load / bears
-    return math.inf if load > 0.0 else 0.0
+def _overload(joint_state, joint):
+    """How many times what it bears a joint's load is: above 1 it breaks; any is too much for what bears none."""
+    if joint_state.broken[joint] or joint_state.block[joint] < 0:
+        return 0.0
+    overload = 0.0
+    for part in range(2):
+        load, bears = joint_state.load[joint, part], joint_state.breaking[joint, part]
+        if load > 0.0:
+            overload = max(overload, load / bears if bears > 0.0 else math.inf)
+    return overload

@@ -98,6 +98,8 @@ class JointStateArrays(NamedTuple):
         Force and torque that count for breaking, of the substep, and the largest of the frame [N, N m].
     is_hit : bool [body_count]
         By island: something hits it in this substep.
+    worst : float64 [body_count]
+        By island: the largest load of a joint over what it bears.
     """
 
     enabled: np.ndarray
@@ -156,6 +158,7 @@ class JointStateArrays(NamedTuple):
     load: np.ndarray
     peak: np.ndarray
     is_hit: np.ndarray
+    worst: np.ndarray
 
 
 def allocate_joint_state(joints: JointArrays) -> JointStateArrays:
@@ -219,4 +222,5 @@ def allocate_joint_state(joints: JointArrays) -> JointStateArrays:
         load=np.zeros((count, 2)),
         peak=np.zeros((count, 2)),
         is_hit=np.zeros(bodies, np.bool_),
+        worst=np.zeros(bodies),
     )
