@@ -591,8 +591,7 @@ class Simulation:
         """Add the joints to a report."""
         joints = report.joints = joint_report(self._joint_state)
         report.joint_error = float(joints.error_linear.max())
-        names = self.model.joint_names
-        report.broke = [names[joint] for joint in np.flatnonzero(joints.broken & ~self._broken)]
+        report.broke = [self.model.joint_names[joint] for joint in np.flatnonzero(joints.broken & ~self._broken)]
         if report.broke:
             self._broken = joints.broken.copy()
 

@@ -5,7 +5,6 @@ window manager (operators.py).
 """
 
 import json
-import math
 import textwrap
 from pathlib import Path
 
@@ -14,12 +13,11 @@ from bl_ui.utils import PresetPanel
 
 from ..checkpoints import housekeeping
 from ..joint_kinds import OPEN_AXES, SERVO_AXES, joints_sentence
-from ..joint_report import bears_text, in_prefix
 from ..read.early_notes import nothing_to_bake
-from ..read.scene_joints import breaking_load
 from ..read.scene_notes import OUTSIDE
 from ..settings import VARIANT_NAMES, friction_mismatch, why_without
 from . import operators
+from .breaking import breaking_texts
 from .continue_bake import usage_text
 from .errors import sentence
 from .operators import is_baked, scene_bodies
@@ -161,7 +159,8 @@ class _Joint:
             draw_axes(column, context, constraint.type, extras)
         else:
             draw_kind(column, context, extras)
-        draw_breaking(column, context, constraint)
+        for text in breaking_texts(context.scene, context.object):
+            draw_lines(column, context, text, "INFO")
 
 
 def draw_axes(column, context, kind, extras):
@@ -192,15 +191,6 @@ def draw_axes(column, context, kind, extras):
                 draw_option(soft, context, extras, f"limit_damping_{word}")
     if not free:
         draw_lines(column, context, iface_("Nothing more for this type"), "INFO")
-
-
-def draw_breaking(column, context, constraint):
-    """The load that Blender's threshold is, in the unit in which a bake tells what broke."""
-    if constraint.use_breaking and context.scene is not None and context.scene.rigidbody_world is not None:
-        load = breaking_load(context.scene, constraint)
-        if math.isfinite(load):
-            text = iface_("Breaks at {}").format(bears_text(*in_prefix([load], "N")))
-            draw_lines(column, context, text, "INFO")
 
 
 def draw_kind(column, context, extras):

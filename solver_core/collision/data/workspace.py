@@ -45,11 +45,8 @@ VERTICES = 0
 FACES = 1
 EDGES = 2
 
-# Values of PredictedMotion.near_stand.
-NEAR_NONE, NEAR_SEVERAL = -1, -2
-
-# Pairs that a body may meet first, all at once, that are noted.
-MOST_FIRST_PAIRS = 8
+# Values of PredictedMotion.near_stand; and pairs that a body may meet first, all at once, that are noted.
+NEAR_NONE, NEAR_SEVERAL, MOST_FIRST_PAIRS = -1, -2, 8
 
 # Detection passes of a substep that look for pairs anew: contacts change where bodies go.
 MAX_PASSES = 3
@@ -354,8 +351,7 @@ class PairScratch(NamedTuple):
     shrunk : float64 [3]
         ``parameters`` of a shape that is made smaller.
     scale_a, scale_b : float64 [3]
-        By which distances take the cores for smaller, along the axes of their own frames; 1 but while a pair is swept
-        (``restore_shapes``).
+        By which distances take the cores for smaller, along their own axes; 1 but while a pair is swept.
     led_a, led_b : float64 [6]
         Velocities to which what they meet first leads the bodies [m/s, rad/s].
     meets : bool [1]
@@ -480,10 +476,8 @@ class PredictedMotion(NamedTuple):
         Whether the body has overlapped another one so deeply in this substep that its predicted end pose means nothing.
     is_coarse : bool [B]
         Whether the body is not solved for exactly, so that it may be led deeper into others before that is looked at.
-    first_meeting : float64 [B]
-        Least ``PairArrays.meeting`` of the body's pairs.
-    first_pairs, first_count : int64 [B, MOST_FIRST_PAIRS], int64 [B]
-        The pairs that have it.
+    first_meeting, first_pairs, first_count : float64 [B], int64 [B, MOST_FIRST_PAIRS], int64 [B]
+        Least ``PairArrays.meeting`` of the body's pairs, and the pairs that have it.
     near_stand : int64 [B]
         The one body that cannot be pushed near which a body is; NEAR_NONE, NEAR_SEVERAL.
     body_pose, shape_pose : float64 [B, 4, 3], [S, 4, 3]

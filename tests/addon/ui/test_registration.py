@@ -420,6 +420,21 @@ def test_the_panel_of_a_joint_says_at_what_load_it_breaks(registered):
     assert "Breaks at 480 N, or 480 N m" in drawn_joint(panels.PHYSICS_PT_cairn_joint, ob)
 
 
+def test_the_panel_of_a_joint_says_what_it_bore_in_the_last_bake(registered):
+    """So that a threshold can be chosen: of joints that can break, and only while there is the bake."""
+    ob = joint(registered, "Joint", registered.body(), None, kind="FIXED")
+    ob.rigid_body_constraint.use_breaking = True
+    facts = registered.scene.cairn
+    facts.report = json.dumps({"peaks": {"Joint": {"force": 2100.0, "torque": 300.0}}})
+    bore = "Bore up to 2.1 kN and 0.3 kN m in the last bake"
+    assert bore not in drawn_joint(panels.VIEW3D_PT_cairn_joint, ob)
+    facts.is_baked = True
+    assert bore in drawn_joint(panels.VIEW3D_PT_cairn_joint, ob)
+    ob.rigid_body_constraint.use_breaking = False
+    assert bore not in drawn_joint(panels.VIEW3D_PT_cairn_joint, ob)
+    facts.is_baked, facts.report = False, ""
+
+
 def test_the_check_counts_joints_by_kind(registered):
     """Blender's types, and Cairn's in their place."""
     first, second = registered.body("First", shape="BOX"), registered.body("Second", shape="BOX", location=(3, 0, 0))
