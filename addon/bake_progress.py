@@ -193,6 +193,7 @@ class Forecast:
             self._ends.append(now)
         work.note(units, now - self._last)
         self._last = now
+        self._fill()  # frames may come many at once, with a long one after them
         if self._times and now - self._told < FORECAST_EVERY and work.done < work.units:
             return
         self._tell(now)
@@ -210,6 +211,11 @@ class Forecast:
             self._left = left if self._is_known(now, left) else None
             if not write.done and left + passed > 0.0:
                 self._write_share = min(self._write_share, write.left() / (left + passed))
+        self._fill()
+
+    def _fill(self):
+        """Move the bar to what is done."""
+        frames, write = self._works["simulate"], self._works["write"]
         lead_in = min(self._works["animation"].done, self._lead_in)
         simulated = (lead_in + frames.done) / max(self._lead_in + frames.units, 1)
         written = write.done / write.units if write.units else 1.0

@@ -126,10 +126,13 @@ def summary_sentence(
     baked = f"{totals['frames'] + 1:,} frames"
     if kept:
         baked = f"frames {kept[1]} to {kept[0] + totals['frames']}"
-    text = f"Baked {baked} in {duration_text(totals['seconds'] - compiling)}"
+    is_fetched = kept is not None and kept[1] >= kept[0] + totals["frames"]
+    if is_fetched:
+        baked = f"frames {kept[0]} to {kept[1]}"
+    text = f"{'Fetched back' if is_fetched else 'Baked'} {baked} in {duration_text(totals['seconds'] - compiling)}"
     if compiling:
         text += f" after compiling for {duration_text(compiling)}"
-    if kept:
+    if kept and not is_fetched:
         text += f"; frames {kept[0]} to {kept[1]} are those of before" + (
             ", with their settings" if kept_settings else ""
         )

@@ -1,33 +1,41 @@
-"""Make the files and pictures of docs/guide/how-do-i.md.
+"""Make the files of docs/guide/how-do-i.md, as an animator would have them before the bake.
 
     python tools/make_guide_files.py [NAME ...]
 
-A file is saved as an animator would have it before the bake; its picture shows frames of the bake side by side.
+A file opens in the Blender that has saved it and in later ones: run this with the oldest bpy that Cairn knows.
+tools/draw_guide.py draws their pictures.
 """
 
 import argparse
+import math
+import random
 import sys
 from pathlib import Path
+from typing import NamedTuple
 
 import bpy
-from mathutils import Vector
+from mathutils import Matrix, Vector
 
-ROOT = Path(__file__).resolve().parents[1]
-GUIDE = ROOT / "docs" / "guide"
-FILES_FOLDER = ROOT / "docs" / "files"
-SIZE = 320, 240  # of one frame of a picture [pixels]
-# Of bodies by how their names begin, of the others, and of the sky.
-COLORS = {"Floor": (0.55, 0.57, 0.6), "Ball": (0.85, 0.3, 0.1)}
-COLOR, SKY = (0.75, 0.65, 0.45), (0.72, 0.76, 0.82)
+FILES_FOLDER = Path(__file__).resolve().parents[1] / "docs" / "files"
+# Of bodies by how their names begin, and of the others.
+COLORS = {
+    "Floor": (0.62, 0.64, 0.68),
+    "Wall": (0.55, 0.62, 0.7),
+    "Ball": (0.86, 0.24, 0.07),
+    "Box": (0.16, 0.36, 0.62),
+    "Can": (0.1, 0.42, 0.4),
+}
+COLOR = (0.8, 0.56, 0.28)
 
 
-def new_file(end):
+def new_file(end, size=20.0):
+    """An empty scene with a floor so large."""
     bpy.ops.wm.read_factory_settings(use_empty=True)
     scene = bpy.context.scene
     scene.frame_end = end
     bpy.ops.rigidbody.world_add()
     scene.rigidbody_world.point_cache.frame_end = end
-    body(plane(20), "Floor", "PASSIVE", shape="BOX")
+    body(plane(size), "Floor", "PASSIVE", shape="BOX")
     return scene
 
 
@@ -42,9 +50,18 @@ def cube(at, size=(1, 1, 1)):
     return bpy.context.object
 
 
-def ball(at, radius):
-    bpy.ops.mesh.primitive_uv_sphere_add(radius=radius, location=at)
+def ball(at, radius, segments=32):
+    bpy.ops.mesh.primitive_uv_sphere_add(radius=radius, location=at, segments=segments, ring_count=segments // 2)
+    bpy.ops.object.shade_smooth()
     return bpy.context.object
+
+
+def copy_of(ob, at):
+    """A linked duplicate: its mesh is in the file once."""
+    other = ob.copy()
+    other.location = at
+    bpy.context.scene.collection.objects.link(other)
+    return other
 
 
 def body(ob, name, kind="ACTIVE", mass=1.0, **settings):
@@ -56,7 +73,25 @@ def body(ob, name, kind="ACTIVE", mass=1.0, **settings):
     ob.rigid_body.collision_shape = shape
     for key, value in settings.items():
         setattr(ob.rigid_body, key, value)
+    paint(ob, next((color for word, color in COLORS.items() if name.startswith(word)), COLOR))
     return ob
+
+
+def paint(ob, color):
+    """Add a material of a color to an object; one of each color is in a file."""
+    name = "#" + "".join(f"{round(255 * share):02x}" for share in color)
+    material = bpy.data.materials.get(name)
+    if material is None:
+        material = bpy.data.materials.new(name)
+        material.diffuse_color = (*color, 1.0)
+        if material.node_tree is None:  # before Blender 5.0 nodes are there only once they are switched on
+            material.use_nodes = True
+        surface = next(node for node in material.node_tree.nodes if node.type == "BSDF_PRINCIPLED")
+        surface.inputs["Base Color"].default_value = (*color, 1.0)
+        surface.inputs["Roughness"].default_value = 0.45
+    if material.name not in ob.data.materials:
+        ob.data.materials.append(material)
+    return material
 
 
 def carry(ob, places):
@@ -64,14 +99,23 @@ def carry(ob, places):
     for frame, place in places.items():
         ob.location = place
         ob.keyframe_insert("location", frame=frame)
-    for frame, animated in ((min(places), True), (max(places) + 1, False)):
-        ob.rigid_body.kinematic = animated
-        ob.keyframe_insert("rigid_body.kinematic", frame=frame)
-    data = ob.animation_data
-    strip = data.action.layers[0].strips[0]
-    for curve in strip.channelbag(data.action_slot).fcurves:
+    let_go(ob, min(places), max(places) + 1)
+    for curve in curves_of(ob):
         for point in curve.keyframe_points:
             point.interpolation = "LINEAR"
+
+
+def let_go(ob, start, frame):
+    """Key *Animated*: on from the start, off in a frame."""
+    for at, animated in ((start, True), (frame, False)):
+        ob.rigid_body.kinematic = animated
+        ob.keyframe_insert("rigid_body.kinematic", frame=at)
+
+
+def curves_of(owner):
+    data = owner.animation_data
+    strip = data.action.layers[0].strips[0]
+    return strip.channelbag(data.action_slot).fcurves
 
 
 def begin():
@@ -134,86 +178,341 @@ def glued():
 
 
 def join(first, second):
-    empty = bpy.data.objects.new("Glue", None)
-    empty.location = 0.5 * (first.location + second.location)
-    empty.empty_display_size = 0.1
-    bpy.context.scene.collection.objects.link(empty)
-    bpy.context.view_layer.objects.active = empty
-    bpy.ops.rigidbody.constraint_add(type="FIXED")
-    constraint = empty.rigid_body_constraint
-    constraint.object1, constraint.object2 = first, second
+    constraint = joint("Glue", 0.5 * (first.location + second.location), first, second)
     constraint.use_breaking, constraint.breaking_threshold = True, 4.0
     constraint.disable_collisions = False
 
 
-# Frames that the pictures show; those without are shown by another picture.
-FILES = {
-    "begin": (begin, (1, 7, 14, 24)),
-    "throw": (throw, (1, 5, 12, 30)),
-    "hold": (hold, (1, 8, 14, 30)),
-    "glued": (glued, (1, 10, 14, 30)),
-    "slow": (slow, ()),
-}
+def joint(name, at, first, second, kind="FIXED"):
+    empty = bpy.data.objects.new(name, None)
+    empty.location = at
+    empty.empty_display_size = 0.1
+    bpy.context.scene.collection.objects.link(empty)
+    bpy.context.view_layer.objects.active = empty
+    bpy.ops.rigidbody.constraint_add(type=kind)
+    constraint = empty.rigid_body_constraint
+    constraint.object1, constraint.object2 = first, second
+    return constraint
 
 
-def save(name):
-    """Make a file and save it; returns its scene."""
-    scene = FILES[name][0]()
-    scene.frame_set(1)
-    (FILES_FOLDER).mkdir(exist_ok=True)
-    bpy.ops.wm.save_as_mainfile(filepath=str(FILES_FOLDER / f"{name}.blend"), compress=True, copy=True)
+def blur():
+    """A bar of two colors that turns three quarters of a turn in each frame, about an axis towards the camera."""
+    scene = new_file(24)
+    scene.render.use_motion_blur = True
+    bar = body(cube((0, 0, 1.4), (1.6, 0.12, 0.12)), "Bar")
+    bar.data.materials.clear()
+    for color in (COLORS["Ball"], COLORS["Box"]):
+        paint(bar, color)
+    bpy.context.view_layer.objects.active = bar
+    bpy.ops.object.select_all(action="DESELECT")
+    bar.select_set(True)
+    bpy.ops.object.mode_set(mode="EDIT")
+    bpy.ops.mesh.select_all(action="SELECT")
+    bpy.ops.mesh.subdivide(number_cuts=1)
+    bpy.ops.object.mode_set(mode="OBJECT")
+    for face in bar.data.polygons:
+        face.material_index = int(face.center.x > 0.0)
+    bar.rigid_body.angular_damping = 0.0
+    bar.cairn.start_velocity, bar.cairn.start_spin = (0.0, 0.0, 4.0), (0.0, math.radians(270.0 * 24.0), 0.0)
     return scene
 
 
-def draw(name, scene):
-    """Bake and draw a picture."""
-    from cairn.addon.bake import bake_scene
-    from cairn.addon.cli_output import Progress
-    from cairn.addon.pictures import render_strip
-    from cairn.addon.settings import BakeSettings
+def centimetres():
+    """Toy bricks of 4 cm and a ball that is thrown, in a file that counts in centimetres, its gravity too."""
+    scene = new_file(48, size=400.0)
+    scene.unit_settings.scale_length, scene.unit_settings.length_unit = 0.01, "CENTIMETERS"
+    scene.gravity = (0.0, 0.0, -981.0)
+    for row in range(6):
+        for column in range(2):
+            spot = (9.0 + row % 2, 4.0 * column - 2.0, 2.0 + 4.0 * row)
+            body(cube(spot, (4, 4, 4)), f"Box.{row}{column}", mass=0.05)
+    thrown = body(ball((-20, 0, 14), 3), "Ball", mass=0.3, shape="SPHERE")
+    thrown.cairn.start_velocity = (160.0, 0.0, 120.0)
+    return scene
 
-    bake_scene(scene, BakeSettings.from_scene(scene))
-    add_camera_and_light(scene)
-    scene.render.resolution_x, scene.render.resolution_y = SIZE
-    render_strip(scene, FILES[name][1], GUIDE / f"how-{name}.png", Progress())
+
+def large(columns=10, layers=10):
+    """A thousand balls and boxes above a bin."""
+    scene = new_file(72)
+    half, height = 3.2, 3.2
+    for x, y in ((1, 0), (-1, 0), (0, 1), (0, -1)):
+        size = (0.2 if x else 2 * half - 0.2, 0.2 if y else 2 * half + 0.2, height)
+        body(cube((half * x, half * y, 0.5 * height), size), f"Wall.{x}{y}", "PASSIVE")
+    parts = (cube((0, 0, 0), (0.4, 0.4, 0.4)), ball((0, 0, 0), 0.22, segments=16))
+    for part, name, shape in zip(parts, ("Box", "Ball"), ("BOX", "SPHERE"), strict=True):
+        body(part, name, shape=shape)
+    chance = random.Random(1)
+    for layer in range(layers):
+        for row in range(columns):
+            for column in range(columns):
+                spot = Vector((row - 0.5 * (columns - 1), column - 0.5 * (columns - 1), layer)) * 0.55
+                spot += Vector(chance.uniform(-0.04, 0.04) for _ in range(3)) + Vector((0, 0, 1.0))
+                other = copy_of(parts[chance.random() < 0.5], spot)
+                other.rotation_euler = [chance.uniform(0.0, math.tau) for _ in range(3)]
+    for part in parts:
+        bpy.data.objects.remove(part)
+    return scene
 
 
-def add_camera_and_light(scene):
-    """Look at the middle of what happens, from the side."""
-    camera = bpy.data.objects.new("Camera", bpy.data.cameras.new("Camera"))
-    camera.location = (1.0, -10.0, 4.0)
-    camera.rotation_euler = (Vector((1.0, 0.0, 1.0)) - camera.location).to_track_quat("-Z", "Y").to_euler()
-    light = bpy.data.objects.new("Sun", bpy.data.lights.new("Sun", "SUN"))
-    light.data.energy, light.rotation_euler = 4.0, (0.6, 0.3, 0.2)
-    for ob in (camera, light):
-        scene.collection.objects.link(ob)
-    scene.camera = camera
-    scene.world = bpy.data.worlds.new("Sky")
-    scene.world.color = SKY
-    for ob in scene.rigidbody_world.collection.objects:
-        name = next(name for name in (*COLORS, "") if ob.name.startswith(name))
-        material = bpy.data.materials.new(name or "Body")
-        material.diffuse_color = (*COLORS.get(name, COLOR), 1.0)
-        ob.data = ob.data.copy()
-        ob.data.materials.append(material)
-    scene.render.engine = "BLENDER_WORKBENCH"
-    shading = scene.display.shading
-    shading.show_shadows, shading.show_cavity = True, True
+def export():
+    """A ring of dominoes that share one mesh, the first of which begins to fall."""
+    scene = new_file(60)
+    count, radius = 36, 2.4
+    stone = None
+    for number in range(count):
+        angle = math.tau * (number + 0.5) / (count + 1)
+        spot = Vector((radius * math.cos(angle), radius * math.sin(angle), 0.4))
+        if stone is None:
+            stone = other = cube(spot, (0.4, 0.1, 0.8))
+        else:
+            other = copy_of(stone, spot)
+        other.rotation_euler.z = angle
+        body(other, f"Domino.{number:02}")
+    stone.cairn.start_space, stone.cairn.start_spin = "LOCAL", (-2.5, 0.0, 0.0)
+    return scene
+
+
+def shot():
+    """Cans on a plank, and a ball that is thrown at them."""
+    scene = new_file(48)
+    body(cube((1.6, 0, 0.45), (0.8, 3.0, 0.9)), "Wall", "PASSIVE")
+    bpy.ops.mesh.primitive_cylinder_add(radius=0.2, depth=0.5)
+    can = bpy.context.object
+    can.data.shade_smooth()
+    for row in range(4):
+        for column in range(4 - row):
+            spot = (1.6, 0.44 * (column - 0.5 * (3 - row)), 1.15 + 0.5 * row)
+            other = can if row == column == 0 else copy_of(can, spot)
+            other.location = spot
+            body(other, f"Can.{row}{column}", mass=0.3, shape="CYLINDER")
+    thrown = body(ball((-2.4, 0, 1.0), 0.2), "Ball", mass=1.0, shape="SPHERE")
+    thrown.cairn.start_velocity = (9.0, 0.3, 2.4)
+    return scene
+
+
+# Bones of the figure: head, tail, parent, and how thick its body is.
+BONES = {
+    "hips": ((0, 0, 1.0), (0, 0, 1.2), None, 0.3),
+    "chest": ((0, 0, 1.2), (0, 0, 1.55), "hips", 0.34),
+    "head": ((0, 0, 1.6), (0, 0, 1.88), "chest", 0.22),
+    **{
+        f"{name}.{side}": (
+            (sign * head[0], 0, head[1]),
+            (sign * tail[0], 0, tail[1]),
+            parent if parent in ("hips", "chest") else f"{parent}.{side}",
+            thick,
+        )
+        for side, sign in (("L", 1), ("R", -1))
+        for name, head, tail, parent, thick in (
+            ("upper arm", (0.2, 1.5), (0.48, 1.5), "chest", 0.1),
+            ("forearm", (0.48, 1.5), (0.78, 1.5), "upper arm", 0.09),
+            ("thigh", (0.1, 1.0), (0.1, 0.54), "hips", 0.15),
+            ("shin", (0.1, 0.54), (0.1, 0.06), "thigh", 0.12),
+        )
+    },
+}
+
+
+def figure():
+    """A rig that leans over the edge of a step and lets go; what falls leads a second rig, which has the mesh."""
+    scene = new_file(72)
+    step = 0.7
+    body(cube((0, 0.55, 0.5 * step), (2.4, 1.4, step)), "Wall", "PASSIVE")
+    lead, follow = rig("Lead", step, parents=True), rig("Figure", step, parents=False)
+    bpy.context.view_layer.update()
+    placed = {name: limb(lead, name) for name in BONES}
+    limbs = {name: part for name, (part, _) in placed.items()}
+    bpy.context.view_layer.update()
+    for name, bone in BONES.items():
+        if bone.parent:
+            join_limbs(lead, name, limbs[bone.parent], limbs[name])
+    skin(follow)
+    for name, (part, place) in placed.items():
+        constraint = follow.pose.bones[name].constraints.new("CHILD_OF")
+        constraint.target = part
+        constraint.set_inverse_pending = False
+        constraint.inverse_matrix = place.inverted() @ follow.matrix_world  # as Set Inverse does
+    act(lead)
+    for part in limbs.values():
+        let_go(part, 1, LET_GO)
+        part.display_type, part.hide_render = "WIRE", True
+    lead.hide_set(True)
+    return scene
+
+
+class Bone(NamedTuple):
+    """A bone of the figure, and its body."""
+
+    head: tuple
+    tail: tuple
+    parent: str | None
+    thick: tuple  # across and along the figure's front [m]
+    kind: str  # of the joint at its head
+
+
+def _limbs():
+    """Of both sides, in a T pose; the figure looks along -Y."""
+    for side, sign in (("L", 1.0), ("R", -1.0)):
+        for name, head, tail, parent, thick, kind in (
+            ("upper arm", (0.19, 1.48), (0.47, 1.48), "chest", (0.09, 0.1), "CONE_TWIST"),
+            ("forearm", (0.47, 1.48), (0.78, 1.48), f"upper arm.{side}", (0.08, 0.09), "HINGE"),
+            ("thigh", (0.1, 0.98), (0.1, 0.52), "hips", (0.15, 0.16), "CONE_TWIST"),
+            ("shin", (0.1, 0.52), (0.1, 0.04), f"thigh.{side}", (0.11, 0.12), "HINGE"),
+        ):
+            places = [(sign * x, 0.0, z) for x, z in (head, tail)]
+            yield f"{name}.{side}", Bone(*places, parent, thick, kind)
+
+
+BONES = {
+    "hips": Bone((0, 0, 0.98), (0, 0, 1.16), None, (0.3, 0.18), ""),
+    "chest": Bone((0, 0, 1.16), (0, 0, 1.54), "hips", (0.34, 0.2), "CONE_TWIST"),
+    "head": Bone((0, 0, 1.58), (0, 0, 1.84), "chest", (0.18, 0.2), "CONE_TWIST"),
+    **dict(_limbs()),
+}
+# The first frame in which the figure falls.
+LET_GO = 21
+# How far joints turn [degrees]: to all sides and about the bone, or one way only.
+CONES = {"chest": (25, 25), "head": (35, 45), "upper arm": (85, 60), "thigh": (60, 30)}
+HINGES = {"forearm": 140, "shin": 140}
+
+
+def rig(name, height, parents):
+    """An armature at a height; without parents each bone goes where its own constraint brings it."""
+    armature = bpy.data.armatures.new(name)
+    ob = bpy.data.objects.new(name, armature)
+    ob.location.z = height
+    bpy.context.scene.collection.objects.link(ob)
+    bpy.context.view_layer.objects.active = ob
+    bpy.ops.object.mode_set(mode="EDIT")
+    for bone_name, bone in BONES.items():
+        made = armature.edit_bones.new(bone_name)
+        made.head, made.tail = bone.head, bone.tail
+        if parents and bone.parent:
+            made.parent = armature.edit_bones[bone.parent]
+    bpy.ops.object.mode_set(mode="OBJECT")
+    return ob
+
+
+def limb(lead, name):
+    """A box along a bone, a little shorter than it, whose parent the bone is; and where it is in the rest pose."""
+    bone = BONES[name]
+    head, tail = Vector(bone.head), Vector(bone.tail)
+    length = (tail - head).length
+    along = max(range(3), key=lambda axis: abs((tail - head)[axis]))
+    size = [bone.thick[0], bone.thick[1], bone.thick[0]]
+    if along == 2:
+        size = [*bone.thick, 0.0]
+    size[along] = 0.94 * length
+    part = body(
+        cube(lead.matrix_world @ (0.5 * (head + tail)), size),
+        f"Body {name}",
+        mass=70.0 * size[0] * size[1] * size[2] * 12,
+    )
+    bpy.context.view_layer.update()
+    place = part.matrix_world.copy()
+    part.parent, part.parent_type, part.parent_bone = lead, "BONE", name
+    bpy.context.view_layer.update()
+    part.matrix_world = place
+    return part, place
+
+
+def join_limbs(lead, name, parent, part):
+    """A joint at a bone's head, as far as such a joint of a person turns."""
+    bone = BONES[name]
+    word, _, side = name.partition(".")
+    made = joint(f"Joint {name}", lead.matrix_world @ Vector(bone.head), parent, part, "POINT")
+    empty = bpy.context.object
+    if bone.kind == "HINGE":
+        made.type = "HINGE"  # about Z: knees bend backwards, elbows to the front
+        knee = word == "shin"
+        empty.rotation_euler = (0.0, math.radians(90.0), 0.0) if knee else (0.0, 0.0, 0.0)
+        made.use_limit_ang_z = True
+        least, most = (0, HINGES[word]) if knee or side == "R" else (-HINGES[word], 0)
+        made.limit_ang_z_lower, made.limit_ang_z_upper = math.radians(least), math.radians(most)
+        return
+    # a cone about the bone, which is the joint's Z
+    direction = Vector(bone.tail) - Vector(bone.head)
+    empty.rotation_euler = direction.to_track_quat("Z", "Y").to_euler()
+    extras = empty.cairn.joint
+    extras.kind = bone.kind
+    extras.cone_angle, extras.twist_angle = (math.radians(angle) for angle in CONES[word])
+
+
+def skin(ob):
+    """A mesh of an ellipsoid for each bone, which an armature deforms."""
+    import bmesh  # comes with bpy
+
+    made = bmesh.new()
+    layer = made.verts.layers.deform.verify()
+    mesh = bpy.data.meshes.new("Skin")
+    figure_mesh = bpy.data.objects.new("Skin", mesh)
+    for index, (name, bone) in enumerate(BONES.items()):
+        figure_mesh.vertex_groups.new(name=name)
+        head, tail = Vector(bone.head), Vector(bone.tail)
+        turn = (tail - head).to_track_quat("Z", "Y").to_matrix().to_4x4()
+        wide, deep = bone.thick if abs((tail - head).z) > 0.0 else bone.thick[::-1]
+        size = Matrix.Diagonal((0.62 * wide, 0.62 * deep, 0.58 * (tail - head).length, 1.0))
+        place = Matrix.Translation(0.5 * (head + tail)) @ turn @ size
+        found = bmesh.ops.create_uvsphere(made, u_segments=24, v_segments=12, radius=1.0, matrix=place)
+        for vertex in found["verts"]:
+            vertex[layer][index] = 1.0
+    made.to_mesh(mesh)
+    made.free()
+    mesh.shade_smooth()
+    figure_mesh.parent = ob
+    figure_mesh.modifiers.new("Armature", "ARMATURE").object = ob
+    bpy.context.scene.collection.objects.link(figure_mesh)
+    paint(figure_mesh, (0.86, 0.24, 0.07))
+
+
+def act(lead):
+    """Keys of the rig: the arms come down, go up again, and the whole leans over the edge."""
+    for frame, lean, arm in ((1, 0.0, 70.0), (10, -4.0, 60.0), (LET_GO - 1, 22.0, -55.0)):
+        lead.rotation_euler.x = math.radians(lean)
+        lead.keyframe_insert("rotation_euler", index=0, frame=frame)
+        for side, sign in (("L", 1.0), ("R", -1.0)):
+            bone = lead.pose.bones[f"upper arm.{side}"]
+            bone.rotation_mode = "XYZ"
+            axis = bone.bone.matrix_local.to_3x3().inverted() @ Vector((0.0, 1.0, 0.0))
+            bone.rotation_euler = Matrix.Rotation(math.radians(sign * arm), 3, axis).to_euler()
+            bone.keyframe_insert("rotation_euler", frame=frame)
+
+
+FILES = {
+    "begin": begin,
+    "throw": throw,
+    "hold": hold,
+    "glued": glued,
+    "figure": figure,
+    "slow": slow,
+    "blur": blur,
+    "centimetres": centimetres,
+    "large": large,
+    "export": export,
+    "shot": shot,
+}
+
+
+def make(name):
+    """Make a file's scene, in the open Blender."""
+    scene = FILES[name]()
+    scene.frame_set(1)
+    return scene
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("names", nargs="*", default=list(FILES), metavar="NAME")
-    parser.add_argument("--no-pictures", action="store_true")
     arguments = parser.parse_args()
     import cairn
 
+    FILES_FOLDER.mkdir(exist_ok=True)
     for name in arguments.names:
-        # registering adds Cairn's settings; a fresh file drops nothing of it
-        cairn.register()
-        scene = save(name)
-        if FILES[name][1] and not arguments.no_pictures:
-            draw(name, scene)
+        cairn.register()  # it adds Cairn's settings; a fresh file drops nothing of it
+        make(name)
+        bpy.context.preferences.filepaths.save_version = 0
+        path = FILES_FOLDER / f"{name}.blend"
+        bpy.ops.wm.save_as_mainfile(filepath=str(path), compress=True, copy=True)
     return 0
 
 

@@ -87,6 +87,16 @@ def _best(scene, digest):
     return max(found, key=lambda entry: entry[1]["frame"], default=None)
 
 
+def offers_of(scene, digest: dict) -> dict[str, Any]:
+    """All that the panel offers to do with what was simulated, or why not; arguments as of ``offer_of``."""
+    return {
+        "checkpoint": offer_of(scene, digest),
+        "recorded": recorded_of(scene),
+        "fetch": fetched_of(scene, digest),
+        "why_not": why_not(scene, digest),
+    }
+
+
 def offer_of(scene, digest: dict) -> dict[str, Any]:
     """What a scene's checkpoint offers, for the panel: {"frame", "start", "end", "fits"}; empty without one.
 

@@ -37,6 +37,8 @@ _BODY_SETTINGS = {
 _SHAPE_SETTINGS = ("collision_shape", "mesh_source", "use_margin", "collision_margin")
 PART_SETTINGS = ("concavity", "maximal_parts", "repair_resolution")
 _WORDS_OF_OPTIONS = {"method": "solver", "friction": "friction model", "max_iterations": "iterations", "threads": None}
+# Words of a digest that no panel has.
+_TOLD = {"max_substeps": "substeps at most"}
 # So many objects are read in a step: some hundredths of a second.
 A_STEP = 200
 # Phrases that name what has changed; the rest is counted.
@@ -145,7 +147,7 @@ def changes(before, now) -> list[str]:
     """What differs between two digests, in words: "friction of 10 bodies", "3 new bodies", "substeps"."""
     if all(before.get(group) == now[group] for group in now):  # most of the time, and quickly known
         return []
-    found = [word for word in now["scene"] if before["scene"].get(word) != now["scene"][word]]
+    found = [_TOLD.get(word, word) for word in now["scene"] if before["scene"].get(word) != now["scene"][word]]
     names: dict[str, str] = {}  # present ones by those in ``before``
     renamed = {}
     for group, _, _ in _GROUPS:

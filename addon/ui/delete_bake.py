@@ -62,6 +62,7 @@ class CAIRN_OT_delete_bake(StepsOperator, bpy.types.Operator):
         operators.redraw(context)
         if result is None:
             return {"CANCELLED"}
+        operators.note_state(context, self._scene_name, {"outdated": ""})  # the buttons of a bake that is there no more
         self.report({"INFO"}, rpt_("Restored {:,d} object" if result == 1 else "Restored {:,d} objects").format(result))
         return {"FINISHED"}
 

@@ -6,6 +6,7 @@ import bpy
 from bpy.props import EnumProperty, IntProperty, StringProperty
 from mathutils import Vector
 
+from ..read.scene_notes import OUTSIDE
 from ..write import attach
 from . import operators
 from .words import rpt_, tip_
@@ -109,6 +110,8 @@ class CAIRN_OT_leave_out(bpy.types.Operator):
         for ob in found:
             attach.take_off_bake(ob)
             collection.objects.unlink(ob)
+        if found:
+            operators.forget_note(context, OUTSIDE)
         self.report(
             {"INFO"} if found else {"WARNING"}, rpt_("Left out {:,d} of {:,d} bodies").format(len(found), len(names))
         )

@@ -18,6 +18,7 @@ from bpy.props import BoolProperty
 from ..bake import SECONDS_TO_WAIT, BakeStopped, bake_frames
 from ..bake_progress import BakeProgress
 from ..checkpoints import in_window as checkpoints
+from ..read import scene_digest
 from ..read.early_notes import nothing_to_bake
 from ..read.faults import SceneError
 from ..read.notes import grouped_notes, note_of
@@ -338,7 +339,7 @@ class BakeOperator(StepsOperator):
             redraw(context)
             return {"CANCELLED"}
         remember_check(context, self._scene_name, result.report)
-        forget_outdated(context)
+        note_bake(context, self._scene_name)
         warned = any(note["level"] == "warning" for note in result.report["notes"])
         self.report({"ERROR" if result.error else "WARNING" if warned else "INFO"}, told(result.summary))
         return {"FINISHED"}
@@ -419,12 +420,31 @@ def kept_sentence(context, scene_name, result):
     return ". ".join(texts)
 
 
-def forget_outdated(context):
-    """What was baked just now is up to date: nobody has to look first."""
+def note_bake(context, scene_name):
+    """What was baked just now is up to date, and the buttons are those of it: nobody has to look first."""
+    scene = bpy.data.scenes[scene_name]
+    digest = scene_digest.unpacked(scene.cairn.ingredients)
+    digest.pop("keyed", None)  # what the bake has keyed is no part of the scene
+    note_state(context, scene_name, {"outdated": "", **checkpoints.offers_of(scene, digest)})
+
+
+def note_state(context, scene_name, said):
+    """Let the panel say of a scene what is known without a look; it keeps what it has said of its objects."""
     session = context.window_manager.cairn
     status = json.loads(session.status or "{}")
-    if status.get("outdated"):
-        session.status = json.dumps(status | {"outdated": ""})
+    notes = status.get("notes", []) if status.get("scene") == scene_name else []
+    session.status = json.dumps({"scene": scene_name, "notes": notes, **said})
+
+
+def forget_note(context, text):
+    """Take a note out of what a check and the last look have said: what it told has just been corrected."""
+    session = context.window_manager.cairn
+    for name in ("check", "status"):
+        known = json.loads(getattr(session, name) or "{}")
+        notes = known.get("notes", [])
+        kept = [note for note in notes if note[1] != text]
+        if len(kept) < len(notes):
+            setattr(session, name, json.dumps(known | {"notes": kept}))
 
 
 def remember_check(context, scene_name, report):

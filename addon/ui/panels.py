@@ -5,6 +5,7 @@ window manager (operators.py).
 """
 
 import json
+import re
 import textwrap
 from pathlib import Path
 
@@ -33,6 +34,8 @@ SHARE_OF_NAMES, LETTERS_OF_VALUE, MARGIN = 0.4, 9, 40
 LAST = 10
 LINES_OF_NOTES = 6
 LINES_OF_ERROR = 8
+# The space between a number and its unit.
+_BEFORE_UNIT = re.compile(r"(?<=\d) (?=(?:%|[kMG]?N(?: m)?|m/s|mm|cm|m|s|min|h|MB)(?![\w/]))")
 # Words with which a note's text goes on from the name of its object.
 VERBS_OF_NOTES = ("is", "has", "starts", "joins", "broke", "may", "turns")
 
@@ -506,7 +509,8 @@ def is_narrow(context):
 
 
 def wrapped(context, text, margin):
-    """Lines of a text that fit into the panel; labels do not wrap by themselves."""
+    """Lines of a text that fit into the panel, with units beside their numbers; labels do not wrap by themselves."""
+    text = _BEFORE_UNIT.sub("\N{NO-BREAK SPACE}", text)
     return textwrap.wrap(text, max(12, int(panel_width(context) / LETTER_WIDTH) - margin), break_on_hyphens=False)
 
 

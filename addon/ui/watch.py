@@ -22,13 +22,14 @@ from . import errors, kept_digest, operators
 
 # How long after a change the scene is looked at [s].
 PAUSE = 0.3
-# The same after a look that has found nothing new: some windows report updates for ever while nothing changes.
+# Some windows report updates for ever while nothing changes: one within this time of a look that has found nothing new
+# waits as long. Later ones are what somebody has done.
 PAUSE_AT_REST = 2.0
 # A look is worked through in slices of so long, with so much time between them for the window [s].
 SLICE = 0.005
 BETWEEN_SLICES = 0.01
 
-_pause = PAUSE
+_rested = 0.0  # when a look has ended that has found nothing new
 _kept = kept_digest.KeptDigest()
 _looking = None
 
@@ -47,12 +48,13 @@ def note_change(_=None, depsgraph=None):
         _kept.note(depsgraph)
     _looking = None  # begins again with what has changed
     if not bpy.app.timers.is_registered(_look_when_idle):
-        bpy.app.timers.register(_look_when_idle, first_interval=_pause)
+        is_at_rest = time.perf_counter() - _rested < PAUSE_AT_REST
+        bpy.app.timers.register(_look_when_idle, first_interval=PAUSE_AT_REST if is_at_rest else PAUSE)
 
 
 def _look_when_idle():
     """Look at the scenes that windows show; the timer comes back as long as somebody is at work."""
-    global _pause, _looking
+    global _rested, _looking
     manager = bpy.context.window_manager
     if not _is_idle(manager):
         return PAUSE
@@ -67,9 +69,10 @@ def _look_when_idle():
         return PAUSE
     except StopIteration as done:
         _looking = None
-        _pause = PAUSE if done.value else PAUSE_AT_REST
         if done.value:
             operators.redraw(bpy.context)
+        else:
+            _rested = time.perf_counter()
         return None
     return BETWEEN_SLICES
 
@@ -118,13 +121,7 @@ def look_steps(scene_name, session, digests):
     scene = bpy.data.scenes[scene_name]
     said = {"scene": scene_name, "outdated": outdated(scene, digest), "notes": grouped_notes(notes)}
     yield
-    scene = bpy.data.scenes[scene_name]
-    said |= {
-        "checkpoint": in_window.offer_of(scene, digest),
-        "recorded": in_window.recorded_of(scene),
-        "fetch": in_window.fetched_of(scene, digest),
-        "why_not": in_window.why_not(scene, digest),
-    }
+    said |= in_window.offers_of(bpy.data.scenes[scene_name], digest)
     text = json.dumps(said)
     if text != session.status:  # writing is a change, which would make it look again for ever
         session.status = text

@@ -210,6 +210,7 @@ def totals(**values):
             {"kept": (1, 50), "kept_settings": True},
             "Baked frames 50 to 250 in 41 s; frames 1 to 50 are those of before, with their settings",
         ),
+        ({"contacts": 0}, {"kept": (1, 250)}, "Fetched back frames 1 to 250 in 41 s"),
         ({"contacts": 0}, {"kept": (1, 50)}, "Baked frames 50 to 250 in 41 s; frames 1 to 50 are those of before"),
     ],
 )

@@ -113,6 +113,16 @@ def test_the_bar_is_one_of_frames():
     assert 0.45 < middle <= 0.51
 
 
+def test_the_bar_has_come_as_far_as_frames_that_end_at_once():
+    """A process of its own hands over several together; the next one may take long."""
+    bake = Bake(frames=100)
+    for _ in range(10):
+        bake.work("simulate", 1, 1.0)
+    for _ in range(20):
+        bake.work("simulate", 1, 1e-4)
+    assert bake.forecast.factor == pytest.approx(0.3)
+
+
 def test_frames_read_before_the_first_move_the_bar():
     bake = Bake(frames=50, samples=100, lead_in=50)
     for _ in range(50):

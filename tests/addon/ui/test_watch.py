@@ -4,6 +4,7 @@ The timer that looks runs in a window only; here the look is called.
 """
 
 import json
+from types import SimpleNamespace
 
 import bpy
 import pytest
@@ -74,6 +75,10 @@ def _substeps(maker):
     maker.scene.cairn.substeps = 8
 
 
+def _most_substeps(maker):
+    maker.scene.cairn.max_substeps = 32
+
+
 def _variant(maker):
     maker.scene.cairn.friction = "polyhedral"
     bpy.ops.cairn.bake()
@@ -117,6 +122,7 @@ def _remove(maker):
         (_key, "animation of Floor, start pose of Floor"),
         (_gravity, "gravity"),
         (_substeps, "substeps"),
+        (_most_substeps, "substeps at most"),
         (_variant, "solver"),
         (_frame_rate, "frame rate"),
         (_speed, "Speed of the Rigid Body World"),
@@ -281,3 +287,39 @@ def test_bake_says_why_there_is_nothing_to_bake(stack):
     for ob in list(stack.scene.objects):
         bpy.data.objects.remove(ob)
     assert "No rigid bodies yet" in nothing_to_bake(stack.scene)
+
+
+def test_what_is_offered_after_a_bake_is_there_without_a_look(stack):
+    """And nothing of before: a button that is to be fetched back, or that is out of date."""
+    session = bpy.context.window_manager.cairn
+    assert bpy.ops.cairn.bake() == {"FINISHED"}
+    assert json.loads(session.status) == look(stack.scene)
+    _change_friction(stack)
+    assert look(stack.scene)["outdated"]
+    assert bpy.ops.cairn.bake() == {"FINISHED"}
+    after_bake = json.loads(session.status)
+    assert (after_bake["outdated"], after_bake["recorded"], after_bake["fetch"]) == ("", [1, 10], 0)
+    assert after_bake == look(stack.scene)
+    assert bpy.ops.cairn.delete_bake() == {"FINISHED"}
+    deleted = json.loads(session.status)
+    assert not any(deleted.get(name) for name in ("outdated", "recorded", "checkpoint"))
+
+
+def test_an_edit_after_a_rest_is_looked_at_soon(stack, monkeypatch):
+    """Only what a window reports by itself, just after a look that has found nothing, waits."""
+    waits = []
+    now = [1000.0]
+    monkeypatch.setattr(watch.time, "perf_counter", lambda: now[0])
+    timers = SimpleNamespace(
+        is_registered=lambda function: False,
+        register=lambda function, first_interval: waits.append(first_interval),
+    )
+    monkeypatch.setattr(
+        watch, "bpy", SimpleNamespace(app=SimpleNamespace(background=False, timers=timers), context=bpy.context)
+    )
+    monkeypatch.setattr(watch, "_rested", now[0])
+    monkeypatch.setattr(watch, "_is_idle", lambda manager: False)
+    for seconds in (0.1, 1.0, 2.5):
+        now[0] = 1000.0 + seconds
+        watch.note_change()
+    assert waits == [watch.PAUSE_AT_REST, watch.PAUSE_AT_REST, watch.PAUSE]

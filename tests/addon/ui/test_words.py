@@ -290,3 +290,12 @@ def width_of(text):
 
     blf.size(0, 11)
     return blf.dimensions(0, text)[0]
+
+
+def test_numbers_and_their_units_stay_in_one_line():
+    context = SimpleNamespace(region=SimpleNamespace(width=120), preferences=bpy.context.preferences)
+    text = "tolerance. Baked 40 frames in 6.5 s, off by 3.4 % at 9.1 m/s under 39.1 kN and 0.9 kN m"
+    lines = panels.wrapped(context, text, 0)
+    assert " ".join(lines).replace("\N{NO-BREAK SPACE}", " ") == text
+    assert not any(re.match(r"(s|%|m/s|kN|m)\b", line) for line in lines)
+    assert not any(re.search(r"\d$", line) for line in lines if not line.endswith("40"))

@@ -49,6 +49,9 @@ def test_a_button_leaves_it_out(scene):
     assert bpy.ops.cairn.bake() == {"FINISHED"}
     place = [text for _, text, _ in notes(scene)].index(OUTSIDE)
     assert bpy.ops.cairn.leave_out(source="status", place=place) == {"FINISHED"}
+    # what a check or a look has said before says it no more
+    said = bpy.context.window_manager.cairn
+    assert all(OUTSIDE not in text for text in (said.check, said.status))
     prop = bpy.data.objects["Prop"]
     assert prop.name not in scene.rigidbody_world.collection.objects
     assert not prop.cairn.is_baked
