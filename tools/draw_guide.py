@@ -169,13 +169,13 @@ def shot(name, folder):
     source, baked = FILES_FOLDER / f"{name}.blend", folder / "baked.blend"
     words = [blender, "-b", source, "--command", "cairn", "bake", "-o", baked]
     done = subprocess.run(words, capture_output=True, text=True, check=True)
-    said = [line for line in (done.stderr + done.stdout).splitlines() if line.strip()]
+    said = [line for line in (done.stderr + done.stdout).splitlines() if line.startswith("cairn: ")]
     said = [line.replace(str(folder) + "/", "").replace(str(source.parent) + "/", "") for line in said]
     asked = f"$ blender -b {name}.blend --command cairn bake -o baked.blend"
-    numbers = (14, 22)
+    numbers = (12, 20)
     bpy.ops.wm.open_mainfile(filepath=str(baked))
     scene = bpy.context.scene
-    stage(scene, (1, *numbers), FRONT, (3, 0.75))
+    stage(scene, (1, *numbers), (-1.0, -0.9, 0.45), (3, 0.75))
     shown = [(f"baked.blend, frame {number}", render(scene, number, folder)) for number in numbers]
     write(name, [[("the other machine", terminal([asked, *said], shown[0][1].size)), *shown]])
 
@@ -183,8 +183,8 @@ def shot(name, folder):
 def terminal(lines, size):
     """Lines of a command as a picture."""
     picture = Image.new("RGB", size, TERMINAL)
-    pen, font = ImageDraw.Draw(picture), ImageFont.load_default(14)
-    wrapped = [part for line in lines for part in textwrap.wrap(line, 52, subsequent_indent="  ")]
+    pen, font = ImageDraw.Draw(picture), ImageFont.load_default(13)
+    wrapped = [part for line in lines for part in textwrap.wrap(line, 62, subsequent_indent="  ")]
     for row, line in enumerate(wrapped):
         pen.text((14, 14 + 21 * row), line, PROMPT, font)
     return picture

@@ -234,19 +234,19 @@ def centimetres():
 def large(columns=10, layers=10):
     """A thousand balls and boxes above a bin."""
     scene = new_file(72)
-    half, height = 3.2, 3.2
+    half, height = 3.2, 2.8
     for x, y in ((1, 0), (-1, 0), (0, 1), (0, -1)):
         size = (0.2 if x else 2 * half - 0.2, 0.2 if y else 2 * half + 0.2, height)
         body(cube((half * x, half * y, 0.5 * height), size), f"Wall.{x}{y}", "PASSIVE")
-    parts = (cube((0, 0, 0), (0.4, 0.4, 0.4)), ball((0, 0, 0), 0.22, segments=16))
+    parts = (cube((0, 0, 0), (0.34, 0.34, 0.34)), ball((0, 0, 0), 0.2, segments=16))
     for part, name, shape in zip(parts, ("Box", "Ball"), ("BOX", "SPHERE"), strict=True):
         body(part, name, shape=shape)
     chance = random.Random(1)
     for layer in range(layers):
         for row in range(columns):
             for column in range(columns):
-                spot = Vector((row - 0.5 * (columns - 1), column - 0.5 * (columns - 1), layer)) * 0.55
-                spot += Vector(chance.uniform(-0.04, 0.04) for _ in range(3)) + Vector((0, 0, 1.0))
+                spot = Vector((row - 0.5 * (columns - 1), column - 0.5 * (columns - 1), layer)) * 0.62
+                spot += Vector(chance.uniform(-0.01, 0.01) for _ in range(3)) + Vector((0, 0, 1.0))
                 other = copy_of(parts[chance.random() < 0.5], spot)
                 other.rotation_euler = [chance.uniform(0.0, math.tau) for _ in range(3)]
     for part in parts:
@@ -286,7 +286,7 @@ def shot():
             other.location = spot
             body(other, f"Can.{row}{column}", mass=0.3, shape="CYLINDER")
     thrown = body(ball((-2.4, 0, 1.0), 0.2), "Ball", mass=1.0, shape="SPHERE")
-    thrown.cairn.start_velocity = (9.0, 0.3, 2.4)
+    thrown.cairn.start_velocity = (9.0, 0.0, 2.4)
     return scene
 
 

@@ -1,6 +1,7 @@
 """What the panel and the status bar say of an error, until it is cleared, a bake begins or its cause is gone."""
 
 import json
+import re
 
 import bpy
 
@@ -29,7 +30,12 @@ def told_error(error):
 
 
 def sentence(text):
-    """A text that begins with a capital: notes and errors stand behind an object's name or "cairn:" elsewhere."""
+    """A text that begins with a capital: notes and errors stand behind an object's name or "cairn:" elsewhere.
+
+    One that begins with a path, as ``object:Ball.rigid_body.mass``, begins as that is spelt.
+    """
+    if re.match(r"\w+[:.]\w", text):
+        return text
     return text[:1].upper() + text[1:]
 
 

@@ -30,6 +30,8 @@ LETTER_WIDTH = 7.5
 WIDTH_FOR_NAMES = 260
 # Share of a wider panel that Blender gives to names, letters of a value, and what a panel has at its sides [pixels].
 SHARE_OF_NAMES, LETTERS_OF_VALUE, MARGIN = 0.4, 9, 40
+# What is beside a bar's text: the panel's sides, and the button that stops [pixels at a scale of 1].
+MARGIN_OF_BAR = 65
 # Notes may be many: they stand below Solver and Wedge.
 LAST = 10
 LINES_OF_NOTES = 6
@@ -300,13 +302,13 @@ def draw_bake(layout, context):
     """The bake as a state in words: what would be baked, how far it is, what is there."""
     scene, running = context.scene, operators.running
     if running is not None:
-        # a bar's text does not wrap
-        narrow = is_narrow(context)
+        # a bar's text does not wrap: where it would be cut it stands below
+        fits = len(running["text"]) * LETTER_WIDTH < panel_width(context) - MARGIN_OF_BAR
         row = layout.row(align=True)
-        row.progress(factor=running["factor"], text="" if narrow else running["text"])
+        row.progress(factor=running["factor"], text=running["text"] if fits else "")
         if context.area.type == "VIEW_3D":  # elsewhere clicks do not arrive
             row.operator("cairn.stop", text="", icon="CANCEL")
-        draw_lines(layout, context, running["text"] if narrow else "", "NONE", 2)
+        draw_lines(layout, context, "" if fits else running["text"], "NONE", 2)
         draw_lines(layout, context, running["remark"] or iface_(running["hint"]), "NONE", 0)
         return
     bodies = scene_bodies(scene)

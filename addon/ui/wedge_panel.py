@@ -177,6 +177,10 @@ class CAIRN_OT_wedge(StepsOperator, bpy.types.Operator):
         return {"FINISHED"}
 
 
+# How full the bar is at most as long as a variant is at work.
+MOST_AT_WORK = 0.99
+
+
 def bake_variants(scene):
     """Run all tasks, as a generator of BakeProgress; returns (plan, folder, tasks that failed, whether stopped)."""
     plan = plan_of(scene)
@@ -197,7 +201,8 @@ def bake_variants(scene):
                 done += 1
                 if end.code != 0:
                     failed.append(end)
-            share = (done + tasks.under_way) / total
+            # a variant that is at work has its picture still to be drawn, once all of its frames are there
+            share = min((done + tasks.under_way) / total, done / total if tasks.is_done else MOST_AT_WORK)
             yield BakeProgress(
                 "wedge",
                 done,

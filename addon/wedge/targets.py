@@ -189,6 +189,8 @@ def _set(owner, path, value, name, block, prefix):
         if missing and (meant := _meant(parts["name"], _names_of(owner, holder, block))):
             raise SceneError(None, f"{name}: there is no property {parts['name']!r}{meant}")
         read = _write(holder, parts, value)
+    except SceneError:  # says it all
+        raise
     except (ValueError, TypeError, AttributeError, KeyError, IndexError) as error:
         reason = " ".join(str(error).split()).removeprefix("bpy_struct: item.attr = val: ")
         raise SceneError(None, f"{name}: it cannot be {value!r} ({reason})") from error

@@ -166,7 +166,8 @@ def refused(maker):
 
 def running(maker):
     checked(maker)
-    text = "«Frame 3 of 5»"  # the operator has looked it up
+    # the operator has looked it up; one of many words
+    text = "«Preparing the solver, first time only, about 1 minute left (0:24)»"
     operators.running = {"text": text, "factor": 0.5, "hint": "ESC stops", "task": "A bake", "remark": ""}
 
 
@@ -281,7 +282,7 @@ def test_nothing_is_cut_at_the_default_width(registered, state, scale):
 
 # What a line has at its sides and before it [pixels]: the panel's margins and tabs, an icon, a checkbox; beside a name
 # its value.
-ROOM = {"label": 60, "button": 60, "bar": 40, "BOOLEAN": 66, "beside": 0.6 * DEFAULT_WIDTH + 20}
+ROOM = {"label": 60, "button": 60, "bar": 65, "BOOLEAN": 66, "beside": 0.6 * DEFAULT_WIDTH + 20}
 
 
 def width_of(text):

@@ -82,6 +82,7 @@ REFUSED = [
     ("fricton", 0.5, "perhaps 'friction'"),
     ("substep", 4, "perhaps 'substeps'"),
     ("object:Ball.mas", 1, "perhaps 'mass'"),
+    ("object:Ball.rigid_body.masss", 1, "object:Ball.rigid_body.masss: there is no property 'masss', perhaps 'mass'"),
     ("object:Bal.mass", 1, "perhaps 'Ball'"),
     ("world:time_scal", 1, "perhaps 'time_scale'"),
 ]
@@ -93,6 +94,7 @@ def test_what_cannot_be_set(scene, name, value, word):
         set_property(scene, name, value)
     assert word in str(error.value)
     assert "\n" not in str(error.value)
+    assert not ("perhaps '" in str(error.value) and "it cannot be" in str(error.value))  # the name is at fault alone
 
 
 def test_one_object_wins_over_all(scene):

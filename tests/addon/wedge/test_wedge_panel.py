@@ -10,7 +10,7 @@ from wedge_scenes import digests, make_slope
 
 import cairn
 from cairn.addon.bake import BakeStopped
-from cairn.addon.ui import operators, wedge_panel
+from cairn.addon.ui import errors, operators, wedge_panel
 
 
 @pytest.fixture
@@ -92,6 +92,22 @@ def test_the_bar_says_what_is_at_work(scene):
     assert next(steps).text.startswith("0 of 2 variants done, ")
     assert " at work, 0 % of all" in next(steps).text.replace("0%", "0 %")
     steps.close()
+
+
+def test_the_bar_is_not_full_while_a_variant_is_at_work(scene, monkeypatch):
+    """All frames are there before the picture is drawn."""
+    monkeypatch.setattr(wedge_panel.LocalTasks, "under_way", property(lambda tasks: float(tasks.running)))
+    steps = wedge_panel.bake_variants(vary(scene, friction="0.2"))
+    progress = next(steps)
+    assert progress.text.endswith(", 99% of all")
+    assert progress.factor < 1.0
+    steps.close()
+
+
+def test_an_error_about_a_path_begins_as_that_is_spelt():
+    assert errors.sentence("object:Ball.mas: there is no property 'mas'").startswith("object:")
+    assert errors.sentence("its scale is 0").startswith("Its ")
+    assert errors.sentence("cannot write it").startswith("Cannot ")
 
 
 def test_what_must_be_said(scene):
