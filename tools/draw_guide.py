@@ -191,7 +191,7 @@ def terminal(lines, size):
 
 
 PICTURES = {
-    "begin": frames(1, 7, 14, 24, ratio=0.6),
+    "begin": frames(1, 7, 14, 24, direction=(-0.8, -1.0, 0.4), ratio=0.6),
     "throw": frames(1, 5, 12, 24, ratio=0.5),
     "hold": frames(1, 8, 14, 30, ratio=0.55),
     "glued": frames(1, 10, 14, 30, direction=(-0.7, -1.0, 0.35)),

@@ -285,8 +285,8 @@ def shot():
             other = can if row == column == 0 else copy_of(can, spot)
             other.location = spot
             body(other, f"Can.{row}{column}", mass=0.3, shape="CYLINDER")
-    thrown = body(ball((-2.4, 0, 1.0), 0.2), "Ball", mass=1.0, shape="SPHERE")
-    thrown.cairn.start_velocity = (9.0, 0.0, 2.4)
+    thrown = body(ball((-2.4, 0, 1.0), 0.2), "Ball", mass=3.0, shape="SPHERE")
+    thrown.cairn.start_velocity = (12.0, 0.0, 2.0)
     return scene
 
 

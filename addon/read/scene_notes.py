@@ -67,7 +67,9 @@ def _simulated_frames(ob, frames):
     dynamic = np.concatenate([[False], enabled & ~kinematic, [False]])
     changes = np.flatnonzero(dynamic[1:] != dynamic[:-1])
     runs = [f"{steps[first]} to {steps[end - 1]}" for first, end in zip(changes[::2], changes[1::2], strict=True)]
-    if runs != [f"{steps[0]} to {steps[-1]}"]:
+    if len(runs) > 1:
+        yield f"is simulated in these frames only, as Animated or Dynamic is keyed: {', '.join(runs)}"
+    elif runs != [f"{steps[0]} to {steps[-1]}"]:
         yield f"is simulated in frames {', '.join(runs)} only, as Animated or Dynamic is keyed"
 
 

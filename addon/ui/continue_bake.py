@@ -8,7 +8,7 @@ from ..bake import bake_frames
 from ..checkpoints import housekeeping, in_window
 from . import operators
 from .operators import BakeOperator
-from .words import iface_, rpt_
+from .words import rpt_
 
 
 class CAIRN_OT_continue_bake(BakeOperator, bpy.types.Operator):
@@ -58,15 +58,22 @@ class CAIRN_OT_remove_checkpoints(bpy.types.Operator):
 
     def execute(self, context):
         usage = housekeeping.remove_all(Path(bpy.data.filepath))
-        self.report({"INFO"}, rpt_("Removed checkpoints of {}").format(usage_text(usage)))
+        self.report(
+            {"INFO"},
+            usage_text(
+                usage,
+                rpt_("Removed checkpoints of {:,d} scene, {} MB"),
+                rpt_("Removed checkpoints of {:,d} scenes, {} MB"),
+            ),
+        )
         operators.redraw(context)
         return {"FINISHED"}
 
 
-def usage_text(usage):
-    """What checkpoints take: "3 scenes, 34 MB"."""
+def usage_text(usage, one, many):
+    """What checkpoints take, "3 scenes, 34 MB", in a sentence: one for a single scene, and one for several."""
     size = f"{max(usage.size / 1e6, 0.1):,.{0 if usage.size > 1e7 else 1}f}"
-    return iface_("{:,d} scene, {} MB" if usage.count == 1 else "{:,d} scenes, {} MB").format(usage.count, size)
+    return (one if usage.count == 1 else many).format(usage.count, size)
 
 
 CLASSES = (

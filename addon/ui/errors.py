@@ -9,7 +9,7 @@ from ..read.faults import SceneError
 from ..read.notes import Note, grouped_notes
 from ..read.scene_digest import packed, scene_digest
 from ..runtime import RuntimeUnavailable
-from .words import told
+from .words import objects_in, told
 
 
 def is_expected(error):
@@ -26,7 +26,8 @@ def one_line(error):
 
 def told_error(error):
     """The same in the language of the window."""
-    return told(one_line(error), [getattr(error, "object_name", None) or ""])
+    line = one_line(error)
+    return told(line, [getattr(error, "object_name", None) or "", *objects_in(line)])
 
 
 def sentence(text):

@@ -112,9 +112,10 @@ class CAIRN_OT_leave_out(bpy.types.Operator):
             collection.objects.unlink(ob)
         if found:
             operators.forget_note(context, OUTSIDE)
-        self.report(
-            {"INFO"} if found else {"WARNING"}, rpt_("Left out {:,d} of {:,d} bodies").format(len(found), len(names))
-        )
+        text = rpt_("Left out {:,d} of {:,d} bodies").format(len(found), len(names))
+        if len(found) == len(names) == 1:
+            text = rpt_("Left out {}").format(names[0])
+        self.report({"INFO"} if found else {"WARNING"}, text)
         return {"FINISHED"} if found else {"CANCELLED"}
 
 

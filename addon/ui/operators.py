@@ -28,7 +28,7 @@ from ..runtime import system_information
 from ..settings import BakeSettings
 from ..write import since_bake
 from .errors import clear_error, is_expected, sentence, show_error, told_error
-from .words import iface_, is_busy_text, rpt_, tip_, told
+from .words import busy_text, iface_, remark_text, rpt_, tip_, told
 
 # A tick works this long [s]; the next one follows after the rest of the interval, so the window stays smooth.
 TICK_SLICE = 0.08
@@ -112,7 +112,7 @@ def is_on_panel(window, x, y):
 
 def what_runs():
     """Why nothing else can begin now."""
-    return is_busy_text(running["task"], running["can_stop"])
+    return busy_text(running["task"])
 
 
 class SceneOperator:
@@ -191,11 +191,7 @@ class StepsOperator(SceneOperator):
 
     def _remark(self, context):
         """Say why a click or a key does nothing now."""
-        task = iface_(self._task[0].lower() + self._task[1:])
-        text = iface_("Only looking around works while {} runs; ESC stops it")
-        if not running["can_stop"]:
-            text = iface_("Only looking around works while {} runs")
-        running["remark"] = text.format(task)
+        running["remark"] = remark_text(self._task)
         self._remark_until = time.perf_counter() + SECONDS_OF_REMARK
         self._show(context, running["text"], immediately=True)
 

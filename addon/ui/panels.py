@@ -4,6 +4,7 @@ Blender draws all the time, so nothing here takes time to compute: what a check 
 window manager (operators.py).
 """
 
+import functools
 import json
 import re
 import textwrap
@@ -22,7 +23,7 @@ from .breaking import breaking_texts
 from .continue_bake import usage_text
 from .errors import sentence
 from .operators import is_baked, scene_bodies
-from .words import iface_, told
+from .words import iface_, names_told, objects_in, told
 
 # Average width of a letter of the panel's font at a scale of 1 [pixels].
 LETTER_WIDTH = 7.5
@@ -265,7 +266,9 @@ def draw_checkpoints(layout):
     usage = housekeeping.usage_of(Path(bpy.data.filepath)) if bpy.data.filepath else None
     if usage is None or not usage.count:
         return
-    text = iface_("Remove Checkpoints ({})").format(usage_text(usage))
+    text = usage_text(
+        usage, iface_("Remove Checkpoints ({:,d} scene, {} MB)"), iface_("Remove Checkpoints ({:,d} scenes, {} MB)")
+    )
     layout.operator("cairn.remove_checkpoints", text=text, icon="TRASH", translate=False)
 
 
@@ -324,7 +327,7 @@ def draw_bake(layout, context):
         draw_adding(layout)
     draw_folded(layout, context, "status", status.get("notes", ()))
     outdated = status.get("outdated", "")
-    draw_lines(layout, context, told(outdated), "FILE_REFRESH")
+    draw_lines(layout, context, told(outdated, names_told(outdated)), "FILE_REFRESH")
     row = layout.row(align=True)
     row.scale_y = 1.4
     button = row.row(align=True)
@@ -365,7 +368,8 @@ def draw_continue(layout, context, status):
         row = column.row(align=True)
         row.enabled = recorded[0] < context.scene.frame_current <= recorded[1]
         row.operator("cairn.bake_from_current", icon="PREV_KEYFRAME")
-    draw_lines(layout, context, told(status.get("why_not", "")), "INFO")
+    why_not = status.get("why_not", "")
+    draw_lines(layout, context, told(why_not, names_told(why_not)), "INFO")
 
 
 def status_of(context):
@@ -418,8 +422,9 @@ def noted(text, names):
     if len(names) == 1:
         return ": ".join((names[0], told(text)))
     # texts go on from an object's name: "is flat", or begin anew: "its origin", "force fields"
-    goes_on = text.split()[0] in VERBS_OF_NOTES and told(text) == text
-    return (" " if goes_on else ": ").join((iface_("Each of {:,d} objects").format(len(names)), told(text)))
+    if text.split()[0] in VERBS_OF_NOTES and told(text) == text:
+        return iface_("Each of {:,d} objects {}").format(len(names), text)
+    return iface_("Each of {:,d} objects: {}").format(len(names), told(text))
 
 
 def draw_error(layout, context):
@@ -432,7 +437,11 @@ def draw_error(layout, context):
     lines.alert = True
     # several are listed below, by kind and all of them
     faults = json.loads(session.faults or "[]")
-    text = iface_("All of this has to be corrected first:") if faults else told(session.error, [session.error_object])
+    text = (
+        iface_("All of this has to be corrected first:")
+        if faults
+        else told(session.error, [session.error_object, *objects_in(session.error)])
+    )
     for i, line in enumerate(wrapped(context, text, 11)[:LINES_OF_ERROR]):
         lines.label(text=line, icon="ERROR" if i == 0 else "BLANK1", translate=False)
     row.operator("cairn.clear_error", text="", icon="X", emboss=False)
@@ -454,12 +463,18 @@ def draw_summary(layout, context):
     if facts.baked_end < facts.requested_end:
         text = iface_("Frames {:d}-{:d} of {:d}").format(facts.baked_start, facts.baked_end, facts.requested_end)
     draw_lines(column, context, text, "ERROR" if facts.has_warnings else "CHECKMARK")
-    for line in wrapped(context, told(facts.summary), 3):
+    for line in wrapped(context, told(facts.summary, [worst_contact(facts.report)]), 3):
         column.label(text=line, icon="BLANK1", translate=False)
     if facts.worst_object:
         layout.operator("cairn.go_to_worst", icon="VIEWZOOM")
     if context.scene.rigidbody_world.enabled:
         draw_lines(layout, context, iface_("Blender's own simulation is on and moves the objects"), "ERROR")
+
+
+@functools.lru_cache(maxsize=4)
+def worst_contact(report):
+    """The contact that a summary names, "Cube.014 on Floor", of a bake's report as it is stored."""
+    return json.loads(report)["totals"]["worst"]["contact"] if report else ""
 
 
 def draw_waiting(layout, context):
@@ -480,8 +495,12 @@ def draw_notes(layout, context):
     check = operators.check_of(context)
     if not check:
         return
-    moves = iface_("{:,d} of them moves" if check["moving"] == 1 else "{:,d} of them move").format(check["moving"])
-    text = ", ".join((counted(check["bodies"]), moves))
+    text = iface_("{:,d} rigid bodies, {:,d} of them move")
+    if check["moving"] == 1:
+        text = iface_("{:,d} rigid bodies, {:,d} of them moves")
+    if check["bodies"] == 1:
+        text = iface_("{:,d} rigid body, {:,d} of them moves")
+    text = text.format(check["bodies"], check["moving"])
     column = layout.column(align=True)
     draw_lines(column, context, text, "RIGID_BODY")
     joints = told(joints_sentence(check.get("joints", {})))
@@ -512,8 +531,10 @@ def is_narrow(context):
 
 def wrapped(context, text, margin):
     """Lines of a text that fit into the panel, with units beside their numbers; labels do not wrap by themselves."""
-    text = _BEFORE_UNIT.sub("\N{NO-BREAK SPACE}", text)
-    return textwrap.wrap(text, max(12, int(panel_width(context) / LETTER_WIDTH) - margin), break_on_hyphens=False)
+    kept = _BEFORE_UNIT.sub("\N{NO-BREAK SPACE}", text)
+    width = max(12, int(panel_width(context) / LETTER_WIDTH) - margin)
+    lines = textwrap.wrap(kept, width, break_on_hyphens=False)
+    return [line.replace("\N{NO-BREAK SPACE}", " ") for line in lines]
 
 
 def panel_width(context):

@@ -27,7 +27,7 @@ class CAIRN_OT_prepare(operators.StepsOperator, bpy.types.Operator):
     bl_label = "Prepare Now"
     bl_options = {"INTERNAL"}
 
-    _task = "The preparation of the solver"
+    _task = "A preparation"
     _hint = operators.HINT_BEFORE_FRAMES
 
     @classmethod

@@ -2,20 +2,41 @@
 
 Blender itself looks up names, descriptions, and what layouts and reports are given as it stands. What is put together
 goes through ``iface_`` (panels), ``rpt_`` (reports, why something cannot be pressed) or ``tip_`` (tooltips) first, and
-gets its numbers then. What readers and bakes say is also for the command line and for reports of a bake, so that it is
-made in English; ``told`` looks up its form, in which numbers and names are holes: "is flat: simulated as a plate {}
-thick".
+gets its numbers then: each is a whole sentence, with a form of its own where one and many differ. What readers and
+bakes say is also for the command line and for reports of a bake, so that it is made in English; ``told`` looks up its
+form, in which numbers, durations, names, paths and what is quoted are holes: "is flat: simulated as a plate {} thick".
+A sentence that ends in a list has the form of what stands before it, "Out of date: {}", and one for each entry.
 """
 
 import re
 
+import bpy
 from bpy.app.translations import pgettext_iface as iface_
 from bpy.app.translations import pgettext_rpt as rpt_
 from bpy.app.translations import pgettext_tip as tip_
 
 from ..read.notes import NUMBER
 
-__all__ = ["iface_", "is_busy_text", "rpt_", "tip_", "told"]
+__all__ = ["busy_text", "iface_", "names_told", "objects_in", "remark_text", "rpt_", "tip_", "told"]
+
+
+# Holes of a form beside numbers: durations, which have forms of their own, places of files, and what is quoted.
+_DURATION = re.compile(r"(?<![\w.])(?:\d+ h \d+ min|\d+ min \d+ s|\d+(?:\.\d+)? s)\b")
+_PLACE = r"(?<!\w)(?:/|[A-Za-z]:\\)[^\s:,;)]+"
+_QUOTED = r"(?<!\w)'[^']+'(?!\w)"
+# The end of a list that is too long.
+_MORE = re.compile(r"(.*) and ([\d,]+) more")
+# Why nothing else can be begun, and what is said of a click, while each of these is at work.
+_AT_WORK = {
+    "A bake": ("A bake is running; ESC stops it", "Only looking around works while a bake runs; ESC stops it"),
+    "A check": ("A check is running; ESC stops it", "Only looking around works while a check runs; ESC stops it"),
+    "A wedge": ("A wedge is running; ESC stops it", "Only looking around works while a wedge runs; ESC stops it"),
+    "A deletion": ("A deletion is running", "Only looking around works while a deletion runs"),
+    "A preparation": (
+        "The solver is being prepared; ESC stops it",
+        "Only looking around works while the solver is prepared; ESC stops it",
+    ),
+}
 
 
 def told(text: str, names=()) -> str:
@@ -27,19 +48,62 @@ def told(text: str, names=()) -> str:
     names : iterable of str
         Of objects in the text.
     """
-    holes = "|".join([*(re.escape(name) for name in sorted(names, key=len, reverse=True) if name), NUMBER.pattern])
+    spelt = [rf"(?<!\w){re.escape(name)}(?!\w)" for name in sorted(names, key=len, reverse=True) if name]
+    holes = re.compile("|".join([*spelt, _QUOTED, _PLACE, _DURATION.pattern, NUMBER.pattern]))
     return ". ".join(_told_sentence(sentence, holes) for sentence in text.split(". "))
 
 
 def _told_sentence(sentence, holes):
     if "{" in sentence or "}" in sentence:  # of a name, and no hole
         return sentence
-    form, values = re.sub(holes, "{}", sentence), re.findall(f"({holes})", sentence)
+    found = _filled(sentence, holes)
+    return _told_list(sentence, holes) if found is None else found
+
+
+def _filled(sentence, holes, *more):
+    """A sentence's form in the language of the window, with its values and more of them; None if there is none."""
+    form = holes.sub("{}", sentence) + "".join("{}" for _ in more)
     found = iface_(form)
-    return sentence if found == form else found.format(*values)
+    if found == form:
+        return None
+    return found.format(*(_told_duration(value) for value in holes.findall(sentence)), *more)
 
 
-def is_busy_text(task: str, can_stop: bool) -> str:
-    """Why nothing else can be begun while ``task``, such as "A bake", runs."""
-    text = rpt_("{} is running; ESC stops it") if can_stop else rpt_("{} is running")
-    return text.format(iface_(task))
+def _told_list(sentence, holes):
+    """A sentence that ends in a list: its head, and each entry by itself."""
+    head, colon, rest = sentence.partition(": ")
+    if not colon:
+        return sentence
+    more = _MORE.fullmatch(rest)
+    entries = [_filled(entry, holes) or entry for entry in (more[1] if more else rest).split(", ")]
+    listed = iface_(", ").join(entries)
+    if more:
+        listed = iface_("{} and {} more").format(listed, more[2])
+    return _filled(head + colon, holes, listed) or sentence
+
+
+def _told_duration(value):
+    if _DURATION.fullmatch(value) is None:
+        return value
+    return iface_(NUMBER.sub("{}", value)).format(*NUMBER.findall(value))
+
+
+def names_told(text: str) -> list[str]:
+    """Names of objects that stand at the end of a list's entries: "Out of date: mass of Box, friction of 3 bodies"."""
+    entries = (entry.rpartition(" of ")[2] for entry in text.partition(": ")[2].split(", "))
+    return [entry for entry in entries if entry in bpy.data.objects]
+
+
+def objects_in(text: str) -> list[str]:
+    """Names of the file's objects that a text has, wherever they stand in it."""
+    return [ob.name for ob in bpy.data.objects if ob.name in text]
+
+
+def busy_text(task: str) -> str:
+    """Why nothing else can be begun while a task, such as "A bake", runs."""
+    return rpt_(_AT_WORK[task][0])
+
+
+def remark_text(task: str) -> str:
+    """Why a click or a key does nothing while a task runs."""
+    return iface_(_AT_WORK[task][1])

@@ -1,5 +1,6 @@
 """The files of docs/guide/how-do-i.md do what the page says of them."""
 
+import re
 from pathlib import Path
 
 import bpy
@@ -10,7 +11,10 @@ import cairn
 from cairn.addon.bake import bake_scene
 from cairn.addon.settings import BakeSettings
 
-FILES = Path(__file__).resolve().parents[2] / "docs" / "files"
+ROOT = Path(__file__).resolve().parents[2]
+FILES = ROOT / "docs" / "files"
+PAGE = (ROOT / "docs" / "guide" / "how-do-i.md").read_text(encoding="utf-8")
+LARGEST_PICTURE, LARGEST_FILE = 150_000, 300_000  # [bytes]
 FRAME_RATE = 24.0
 
 
@@ -75,3 +79,166 @@ def test_a_glued_wall_stands_and_breaks_where_it_is_hit(baked):
     broken = result.report["breaks"]
     assert 0 < len(broken) < len(result.report["joints"])
     assert min(entry["frame"] for entry in broken) > 5
+
+
+def entries():
+    """The page's answers, {title: text}."""
+    parts = re.split(r"^## (.+)$", PAGE, flags=re.MULTILINE)
+    return dict(zip(parts[1::2], parts[2::2], strict=True))
+
+
+def snippet(title):
+    """The lines of Python in an answer."""
+    (lines,) = re.findall(r"```python\n(.*?)```", entries()[title], flags=re.DOTALL)
+    return compile(re.sub("^   ", "", lines, flags=re.MULTILINE), title, "exec")
+
+
+@pytest.mark.parametrize("title", entries())
+def test_each_answer_has_a_picture_and_a_file(title):
+    """Small ones, and no file is left that no answer names."""
+    pictures = re.findall(r"!\[[^]]+\]\(([^)]+)\)", entries()[title])
+    files = re.findall(r"\]\((\.\./files/[^)]+\.blend)\)", entries()[title])
+    assert pictures
+    assert files
+    for path, largest in [*((path, LARGEST_PICTURE) for path in pictures), *((path, LARGEST_FILE) for path in files)]:
+        assert (ROOT / "docs" / "guide" / path).stat().st_size < largest, path
+
+
+def test_every_file_is_named():
+    named = re.findall(r"\.\./files/([^)]+\.blend)", PAGE)
+    assert {path.name for path in FILES.glob("*.blend")} == set(named)
+
+
+def test_the_lines_that_glue_a_wall_join_all_neighbours():
+    """All that the file joins, and those that touch at an edge; no others."""
+    bpy.ops.wm.open_mainfile(filepath=str(FILES / "glued.blend"))
+
+    def joined():
+        constraints = [ob.rigid_body_constraint for ob in bpy.context.scene.objects if ob.rigid_body_constraint]
+        return {frozenset((joint.object1.name, joint.object2.name)) for joint in constraints}
+
+    expected = joined()
+    for ob in list(bpy.context.scene.objects):
+        if ob.rigid_body_constraint:
+            bpy.data.objects.remove(ob)
+    assert len(expected) == 31
+    assert not joined()
+    for ob in bpy.context.scene.objects:
+        ob.select_set(ob.name.startswith("Brick"))
+    exec(snippet("Break a wall into pieces that hold"), {})
+    found = joined()
+    assert found > expected
+    edges = 2 * 3 * 4
+    assert len(found) == len(expected) + edges
+
+
+def test_the_lines_that_let_a_figure_fall_key_all_bodies(baked):
+    """The file has the same keys."""
+    bpy.ops.wm.open_mainfile(filepath=str(FILES / "figure.blend"))
+
+    def keys(ob):
+        data = ob.animation_data
+        curves = data.action.layers[0].strips[0].channelbag(data.action_slot).fcurves
+        return [tuple(point.co) for point in curves.find("rigid_body.kinematic").keyframe_points]
+
+    bodies = [ob for ob in bpy.context.scene.objects if ob.name.startswith("Body ")]
+    before = [keys(ob) for ob in bodies]
+    for ob in bpy.context.scene.objects:
+        ob.select_set(ob in bodies)
+    for ob in bodies:
+        ob.animation_data_clear()
+    exec(snippet("Let a figure fall"), {})
+    assert [keys(ob) for ob in bodies] == before == [[(1.0, 1.0), (21.0, 0.0)]] * 11
+
+
+def test_a_figure_is_led_by_its_rig_and_then_leads_the_other(baked):
+    """Both rigs agree until it is let go; then the bones of the second stay at the bodies, which fall."""
+    baked("figure", 60)
+    scene = bpy.context.scene
+    lead, follow = scene.objects["Lead"], scene.objects["Figure"]
+
+    def middles(rig):
+        bones = [rig.pose.bones[bone.name] for bone in follow.pose.bones]
+        places = [rig.matrix_world @ (0.5 * (bone.head + bone.tail)) for bone in bones]
+        return np.array([place[:] for place in places])
+
+    def bodies():
+        return np.array([scene.objects[f"Body {bone.name}"].matrix_world.translation[:] for bone in follow.pose.bones])
+
+    for frame in (1, 10, 20, 40, 60):
+        scene.frame_set(frame)
+        assert middles(follow) == pytest.approx(bodies(), abs=1e-4), frame
+        if frame <= 20:
+            assert middles(lead) == pytest.approx(bodies(), abs=1e-4), frame
+    assert bodies()[:, 2].min() > 0.0
+    assert middles(lead)[:, 2].max() - bodies()[:, 2].max() > 0.5
+
+
+def test_a_fast_bar_turns_the_way_it_does():
+    """Three quarters of a turn a frame, also by its keys."""
+    cairn.register()
+    bpy.ops.wm.open_mainfile(filepath=str(FILES / "blur.blend"))
+    scene = bpy.context.scene
+    bake_scene(scene, BakeSettings(start=1, end=12))
+    data = scene.objects["Bar"].animation_data
+    curve = data.action.layers[0].strips[0].channelbag(data.action_slot).fcurves.find("rotation_euler", index=1)
+    turned = [curve.evaluate(frame + 1) - curve.evaluate(frame) for frame in range(1, 12)]
+    assert np.degrees(turned) == pytest.approx([270.0] * 11, abs=1.0)
+
+
+def test_centimetres_move_as_metres_to_the_bit():
+    """All lengths, gravity and speeds by one factor, a power of two that rounding does not touch."""
+    cairn.register()
+    paths = []
+    for factor in (1.0, 1.0 / 128.0):
+        bpy.ops.wm.open_mainfile(filepath=str(FILES / "centimetres.blend"))
+        scene = bpy.context.scene
+        scene.gravity.z = -1024.0 * factor
+        for ob in scene.objects:
+            ob.location = [round(value) * factor for value in ob.location]
+            ob.scale = [value * factor for value in ob.scale]
+            ob.cairn.start_velocity = [value * factor for value in ob.cairn.start_velocity]
+        result = bake_scene(scene, BakeSettings(start=1, end=20))
+        paths.append(result.trajectory.position / factor)
+    assert np.array_equal(*paths)
+    assert np.abs(paths[0][-1] - paths[0][0]).max() > 10.0
+
+
+def test_a_thousand_bodies_stay_in_their_bin(baked):
+    result, paths = baked("large", 72)
+    ends = np.array([path[-1] for name, path in paths.items() if name.startswith(("Box", "Ball"))])
+    assert len(ends) == 1000
+    assert np.abs(ends[:, :2]).max() < 3.2
+    assert not [note.text for note in result.export.notes if note.level == "warning"]
+
+
+@pytest.mark.parametrize("kind", ["Alembic", "USD"])
+def test_a_bake_is_read_again_by_others(baked, tmp_path, kind):
+    """Each domino in the frame that the picture shows, to a hundredth of a millimetre."""
+    baked("export", 40)
+    scene = bpy.context.scene
+    scene.frame_end = 40
+    path = str(tmp_path / ("ring.abc" if kind == "Alembic" else "ring.usdc"))
+    scene.frame_set(30)
+    expected = {ob.name: np.array(ob.matrix_world) for ob in scene.objects if ob.name.startswith("Domino")}
+    assert len(expected) == 36
+    if kind == "Alembic":
+        bpy.ops.wm.alembic_export(filepath=path, as_background_job=False)
+    else:
+        bpy.ops.wm.usd_export(filepath=path, export_animation=True)
+    bpy.ops.wm.read_factory_settings(use_empty=True)
+    if kind == "Alembic":
+        bpy.ops.wm.alembic_import(filepath=path, as_background_job=False)
+    else:
+        bpy.ops.wm.usd_import(filepath=path)
+    bpy.context.scene.frame_set(30)
+    # USD has names of its own
+    found = [np.array(ob.matrix_world) for ob in bpy.context.scene.objects if ob.type == "MESH"]
+    for name, matrix in expected.items():
+        assert min(np.abs(other - matrix).max() for other in found) < 1e-5, name
+
+
+def test_cans_are_knocked_off(baked):
+    _, paths = baked("shot", 40)
+    fallen = [name for name, path in paths.items() if name.startswith("Can") and path[-1, 2] < 0.8]
+    assert len(fallen) >= 2

@@ -69,6 +69,7 @@ def test_a_button_says_how_much_they_take_and_removes_them(scene, tmp_path):
 
 
 def test_usage_reads_as_people_say_it():
-    assert [usage_text(housekeeping.Usage(*values)) for values in ((1, 2000), (3, 3.4e7), (2, 4.56e6))] == [
+    forms = "{:,d} scene, {} MB", "{:,d} scenes, {} MB"
+    assert [usage_text(housekeeping.Usage(*values), *forms) for values in ((1, 2000), (3, 3.4e7), (2, 4.56e6))] == [
         "1 scene, 0.1 MB", "3 scenes, 34 MB", "2 scenes, 4.6 MB"
     ]  # fmt: skip
