@@ -94,9 +94,14 @@ class BakeCheckpoints:
         return self._bake if self.plan else ""
 
     def accept(self) -> None:
-        """Let the bake take the place of the one before it: the scene has it now."""
+        """Let the bake take the place of the one before it: the scene has it now.
+
+        What is fetched back has nothing to write: a checkpoint that waits then is another bake's, which was stopped.
+        """
         if self.plan and self._state == files.NEXT:
-            files.promote(self.plan.folder)
+            waiting = files.read_text(self.plan.folder / files.NEXT)
+            if isinstance(waiting, dict) and waiting.get("bake") == self._bake:
+                files.promote(self.plan.folder)
 
     @property
     def restarts(self) -> bool:

@@ -505,6 +505,7 @@ class CAIRN_OT_use_scene_range(bpy.types.Operator):
         scene, cache = context.scene, context.scene.rigidbody_world.point_cache
         cache.frame_end = max(cache.frame_end, scene.frame_end)  # Blender keeps the start before the end
         cache.frame_start, cache.frame_end = scene.frame_start, scene.frame_end
+        scene.update_tag()  # Blender reports no change of what a script has set
         return {"FINISHED"}
 
 

@@ -49,6 +49,11 @@ class CAIRN_PT_presets(PresetPanel, bpy.types.Panel):
     preset_operator = "script.execute_preset"
     preset_add_operator = "cairn.preset_add"
 
+    @staticmethod
+    def post_cb(context, _filepath):
+        """Blender reports no change of what a script has set."""
+        context.scene.update_tag()
+
 
 class _InScene:
     bl_space_type = "PROPERTIES"

@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 from application import Blender
 
+THROW = Path(__file__).resolve().parents[2] / "docs" / "files" / "throw.blend"
+
 pytestmark = pytest.mark.skipif(not os.environ.get("DISPLAY"), reason="there is no X screen: DISPLAY is not set")
 
 
@@ -125,6 +127,33 @@ def test_at_late_frames_bodies_stand_at_their_start_without_a_bake(blender, tmp_
         assert worlds[name] == (False, True), name
     # who switches it on at a late frame gets it
     assert worlds["switched_on"] == (True, False)
+
+
+def test_the_panel_says_what_is_true_and_offers_what_can_be_done(blender, tmp_path):
+    """After a bake, a stop, a right click, a file that was not saved, and edits; at once where it is known."""
+    pictures = Path(os.environ.get("CAIRN_PICTURES") or tmp_path)
+    words = ["--enable-event-simulate"]
+    seen = blender.script("what_the_panel_says.py", pictures, THROW, window=True, window_words=words)
+
+    baked = seen["baked"]
+    assert (baked["baked"], baked["outdated"], baked["recorded"], baked["fetch"]) == ([1, 48], "", [1, 48], 0)
+    assert [["Ball"], "leaves at 6 m/s in frame 6"] in baked["check"]
+    # the notes are those of the bake
+    assert seen["reopened"]["check"] == baked["check"]
+    assert seen["reopened"]["recorded"] == [1, 48]
+
+    # the finished bake stays
+    assert seen["answer"] == "Only looking around works while a bake runs; ESC stops it"
+    assert seen["escaped"]["baked"] == [1, 48]
+    assert seen["escaped"]["outdated"] == "Out of date: substeps, substeps at most, range"
+
+    assert (seen["unsaved"]["baked"], seen["unsaved"]["fetch"]) == ([], 48)
+    fetched = seen["fetched"]
+    assert (fetched["baked"], fetched["recorded"], fetched["fetch"]) == ([1, 48], [1, 48], 0)
+
+    assert seen["outside"][2] == ["Box.2"]
+    assert seen["left_out"] == [[], False]
+    assert seen["range"]
 
 
 def test_a_deletion_of_thousands_is_seen_and_goes_on_to_its_end(blender, tmp_path):

@@ -35,6 +35,17 @@ def test_links_lead_somewhere(page):
         assert not anchor or anchor in anchors(target), link
 
 
+@pytest.mark.parametrize("name", ["baking.md", "guide/how-do-i.md"])
+def test_long_pages_have_contents(name):
+    """All of their sections, before the first of them."""
+    page = ROOT / "docs" / name
+    before, *_ = page.read_text(encoding="utf-8").partition("\n## ")
+    titles = re.findall(r"(?m)^## (.*)$", page.read_text(encoding="utf-8"))
+    sections = {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles}
+    assert sections
+    assert sections - set(re.findall(r"\]\(#([^)]+)\)", before)) == set()
+
+
 @each(PAGES_ON_CODE)
 def test_names_code_that_is_there(page):
     """A path has a folder in it; a file's bare name is that of a file beside one that was named before."""

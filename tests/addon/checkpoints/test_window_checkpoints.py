@@ -291,6 +291,21 @@ def test_a_finished_simulation_that_was_not_saved_is_fetched_back(scene, tmp_pat
     assert (status(scene)["fetch"], scene.cairn.baked_end) == (0, FRAMES)
 
 
+def test_fetching_back_leaves_the_checkpoint_of_a_bake_that_was_stopped(scene, tmp_path):
+    """Bake, save, change, Bake Again and ESC; the file opened again has the first bake, and can fetch it back whole."""
+    bpy.ops.wm.save_mainfile()
+    assert bpy.ops.cairn.bake() == {"FINISHED"}
+    scene.cairn.substeps = 7
+    assert stop_at(scene, 6).kept_earlier
+    bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "shot.blend"))
+    scene = bpy.context.scene
+    assert status(scene)["fetch"] == FRAMES
+    assert bpy.ops.cairn.continue_bake() == {"FINISHED"}
+    said = status(scene)
+    assert (said["recorded"], said["fetch"], said["why_not"]) == ([1, FRAMES], 0, "")
+    assert bake_from(scene, 12) == {"FINISHED"}
+
+
 def test_the_bake_is_gone_on_with_under_a_new_name(scene, tmp_path):
     """Of the file, and of the scene; where its checkpoint is gone a line says so."""
     scene.rigidbody_world.point_cache.frame_end = 15

@@ -181,6 +181,32 @@ def test_presets_apply(name):
         assert settings == BakeSettings()
 
 
+@pytest.mark.parametrize("press", ["preset", "range"])
+def test_what_a_button_sets_is_a_change_that_is_looked_at(press):
+    """Blender itself reports none where a script has set settings or the range of a cache."""
+    scene = bpy.context.scene
+    if scene.rigidbody_world is None:
+        bpy.ops.rigidbody.world_add()
+    for _ in range(2):  # what was added is evaluated in two steps
+        bpy.context.view_layer.update()
+    changed = []
+
+    def note(_, depsgraph):
+        changed.extend(update.id.original for update in depsgraph.updates)
+
+    bpy.app.handlers.depsgraph_update_post.append(note)
+    try:
+        if press == "preset":
+            path = bpy.utils.preset_find("Exact", "cairn")
+            bpy.ops.script.execute_preset(filepath=path, menu_idname="CAIRN_PT_presets")
+        else:
+            bpy.ops.cairn.use_scene_range()
+        bpy.context.view_layer.update()
+    finally:
+        bpy.app.handlers.depsgraph_update_post.remove(note)
+    assert scene in changed
+
+
 def test_presets_hold_what_the_preset_menu_saves():
     saved = {value.rpartition(".")[2] for value in presets.CAIRN_OT_preset_add.preset_values}
     for path in (ROOT / "presets" / "cairn").glob("*.py"):
