@@ -6,8 +6,6 @@ window manager (operators.py).
 
 import functools
 import json
-import re
-import textwrap
 from pathlib import Path
 
 import bpy
@@ -22,13 +20,10 @@ from . import operators
 from .breaking import breaking_texts
 from .continue_bake import usage_text
 from .errors import sentence
+from .lines import LETTER_WIDTH, draw_lines, is_narrow, panel_width, wrapped
 from .operators import is_baked, scene_bodies
 from .words import iface_, names_told, objects_in, told
 
-# Average width of a letter of the panel's font at a scale of 1 [pixels].
-LETTER_WIDTH = 7.5
-# Narrower panels have no room for the longest names of properties beside their values [pixels at a scale of 1].
-WIDTH_FOR_NAMES = 260
 # Share of a wider panel that Blender gives to names, letters of a value, and what a panel has at its sides [pixels].
 SHARE_OF_NAMES, LETTERS_OF_VALUE, MARGIN = 0.4, 9, 40
 # What is beside a bar's text: the panel's sides, and the button that stops [pixels at a scale of 1].
@@ -37,8 +32,6 @@ MARGIN_OF_BAR = 65
 LAST = 10
 LINES_OF_NOTES = 6
 LINES_OF_ERROR = 8
-# The space between a number and its unit.
-_BEFORE_UNIT = re.compile(r"(?<=\d) (?=(?:%|[kMG]?N(?: m)?|m/s|mm|cm|m|s|min|h|MB)(?![\w/]))")
 # Words with which a note's text goes on from the name of its object.
 VERBS_OF_NOTES = ("is", "has", "starts", "joins", "broke", "may", "turns")
 
@@ -383,13 +376,6 @@ def status_of(context):
     return status if status.get("scene") == context.scene.name else {}
 
 
-def draw_lines(layout, context, text, icon, margin=3):
-    """A text of several lines, behind an icon if there is one; nothing for no text."""
-    column = layout.column(align=True)
-    for i, line in enumerate(wrapped(context, text, margin)):
-        column.label(text=line, icon="BLANK1" if i and icon != "NONE" else icon, translate=False)
-
-
 def draw_grouped(layout, context, source, notes, but=()):
     """Grouped notes of a list on the window manager, each with a button that selects what it is about.
 
@@ -479,7 +465,7 @@ def draw_summary(layout, context):
 @functools.lru_cache(maxsize=4)
 def worst_contact(report):
     """The contact that a summary names, "Cube.014 on Floor", of a bake's report as it is stored."""
-    return json.loads(report)["totals"]["worst"]["contact"] if report else ""
+    return json.loads(report).get("totals", {}).get("worst", {}).get("contact", "") if report else ""
 
 
 def draw_waiting(layout, context):
@@ -527,25 +513,6 @@ def lay_out(layout, context):
     """Names beside values, as Blender has them; in a narrow sidebar, which would cut them, within the fields."""
     layout.use_property_split = not is_narrow(context)
     layout.use_property_decorate = False
-
-
-def is_narrow(context):
-    """Whether a panel has no room for names beside values, nor for buttons beside each other."""
-    return panel_width(context) < WIDTH_FOR_NAMES
-
-
-def wrapped(context, text, margin):
-    """Lines of a text that fit into the panel, with units beside their numbers; labels do not wrap by themselves."""
-    kept = _BEFORE_UNIT.sub("\N{NO-BREAK SPACE}", text)
-    width = max(12, int(panel_width(context) / LETTER_WIDTH) - margin)
-    lines = textwrap.wrap(kept, width, break_on_hyphens=False)
-    return [line.replace("\N{NO-BREAK SPACE}", " ") for line in lines]
-
-
-def panel_width(context):
-    """Width of the region that is drawn, at a scale of 1 [pixels]."""
-    scale = context.preferences.system.ui_scale or 1.0  # 0 without a window
-    return (context.region.width if context.region is not None else 300) / scale
 
 
 class SCENE_PT_cairn(_Bake, _InScene, bpy.types.Panel):
