@@ -33,7 +33,7 @@ from .read.frame_samples import sample_frame
 from .read.jumps import note_jumps
 from .read.let_go import note_let_go
 from .read.notes import Note
-from .read.scene_check import export_for_bake, export_for_bake_steps, is_free_of_bakes
+from .read.scene_check import export_for_bake, export_for_bake_steps
 from .read.scene_digest import baked_digest, packed, scene_digest_steps
 from .read.scene_joints import blender_substep
 from .read.scene_notes import starting_overlaps
@@ -221,12 +221,9 @@ class _Bake:
         yield from self.reading(attach.keep_steps(self.scene_name))
 
     def read_scene(self):
-        """Export the scene as it is without an earlier bake.
-
-        In one step where there is one, which is set aside meanwhile, and where nobody waits for a window.
-        """
+        """Export the scene as it is without an earlier bake; in one step where nobody waits for a window."""
         scene = self.scene
-        if self.beside.wanted and is_free_of_bakes(scene):
+        if self.beside.wanted:
             self.export = yield from self.reading(export_for_bake_steps(scene, self.settings))
             self.lead_in_names = lead_in.objects_to_sample(self.scene, self.export)
         else:

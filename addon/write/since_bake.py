@@ -119,16 +119,21 @@ def _is_copied_as_a_whole(scene, copies):
 # Moved bodies
 
 
+def is_where_it_was_put(obj, kept):
+    """Whether an object's own channels alone say where it is without a bake, not keys, constraints and the like."""
+    data = obj.animation_data
+    if kept.constraints or kept.drivers or (data is not None and any(track.strips for track in data.nla_tracks)):
+        return False
+    own = fcurves.curves_of(fcurves.channelbag(*earlier.earlier_action(obj)))
+    return not any(earlier.is_own(path, obj.rotation_mode) for path, _ in own)
+
+
 def start_of_bake(obj, kept, bag):
     """What ``Kept.start`` holds of an object whose bake is in ``bag``: its first frame and the values there.
 
     None where something else than the object's own channels says where it starts: keys, drivers, constraints, strips.
     """
-    data = obj.animation_data
-    if kept.constraints or kept.drivers or (data is not None and any(track.strips for track in data.nla_tracks)):
-        return None
-    own = fcurves.curves_of(fcurves.channelbag(*earlier.earlier_action(obj)))
-    if any(earlier.is_own(path, obj.rotation_mode) for path, _ in own):
+    if not is_where_it_was_put(obj, kept):
         return None
     start = {"frame": None, "channels": {}}
     for (path, index), curve in sorted(fcurves.curves_of(bag).items()):
