@@ -125,6 +125,7 @@ def bake_frames(
     with bake.evaluating_aside(), contextlib.closing(bake.beside):
         bake.digest = yield from bake.reading(scene_digest_steps(bake.scene_name))
         yield from bake.compile()
+        yield bake._loading()
         bake.note_overlaps()
         yield from bake.simulate()
     if bake.paused or not bake.trajectory.reports:  # or stopped before the first frame
@@ -285,6 +286,9 @@ class _Bake:
         # By the clock: other processes may compile between two steps.
         self.seconds[part] = time.perf_counter() - start
 
+    def _loading(self):
+        return BakeProgress("compile", 0, 0, "Loading the solver", self.bar_filled)
+
     @contextlib.contextmanager
     def evaluating_aside(self):
         """Have what is animated evaluated aside meanwhile, if there is anything.
@@ -304,7 +308,9 @@ class _Bake:
         from ..solver_core.options import SimulationOptions
         from ..solver_core.simulation import Simulation, SimulationError
 
+        yield self._loading()
         simulation = Simulation(self.export.model, SimulationOptions(**self.options))
+        yield self._loading()
         first, end = self.export.frame_start, self.export.frame_end
         last = self.checkpoints.last_frame(end)
         # without checkpoints nobody asks whose they are
@@ -315,6 +321,7 @@ class _Bake:
         self.forecast = self._forecast(begin, last)
         self.motion, self.fast_turns = MotionWindow(self.export), FastTurns(self.export)
         self.last_sampled = end + (FRAMES_AHEAD if self.motion.is_needed else 0)
+        yield self._loading()
         try:
             for frame in range(first + 1, begin):
                 yield from self._sample_up_to(frame)
@@ -323,6 +330,8 @@ class _Bake:
                 self._note_turns(frame - first, self.checkpoints.velocities, sample)
                 self._release(sample)
             self.beside.take_over(simulation, begin, waits=False)
+            if self.beside.simulates:
+                yield self._progress("simulate", f"Frame {begin} of {end}")
             velocities = {begin - first - 1: simulation.velocities()}
             for frame in range(begin, last + 1):
                 yield from self._sample_up_to(frame)
@@ -333,12 +342,17 @@ class _Bake:
                 self._note_turns(frame - first, velocities, self._sample_of(frame))
                 self._release(self._sample_of(frame))
                 self.checkpoints.note_frame(state, self.trajectory)
+                if self.checkpoints.is_half_written:
+                    yield self._progress("simulate", f"Frame {frame} of {end}", frame - 1)
+                    self.checkpoints.complete()
                 self.forecast.note("simulate")
                 yield self._progress("simulate", f"Frame {frame} of {end}", frame, report)
                 if self.stopped:
                     break
             self.paused = last < end and not self.stopped
             self.checkpoints.finish(self._state_of(simulation), self.trajectory, self.paused)
+            with contextlib.suppress(BakeStopped):  # all frames are there
+                yield self._progress("simulate", f"Frame {last} of {end}")
         except SimulationError as error:
             if not self.trajectory.reports:
                 raise
@@ -348,6 +362,7 @@ class _Bake:
             self.checkpoints.finish(self._state_of(simulation), self.trajectory)
         except KeyboardInterrupt:
             self.stopped = True
+        self.checkpoints.complete()
         self.seconds["checkpoint"] = self.checkpoints.seconds
         self.export.notes.extend(self.checkpoints.notes + unknown_notes(self.fast_turns.unknown))
         if self.beside.trouble:
@@ -537,6 +552,9 @@ class _Bake:
             self.turns,
         )
         written = 0
+        moving = sum(body.moves for body in self.export.bodies)
+        with contextlib.suppress(BakeStopped):
+            yield self._progress("write", f"Writing keyframes, object 0 of {moving:,}", counted=(0, moving))
         while True:
             with self._timed("write"):
                 try:

@@ -105,8 +105,9 @@ class Aside:
 class FrameAside:
     """A copy of a scene that shows one frame of some objects for as long as it takes to read them; use it as a context.
 
-    It is open where objects are given and visible, and no other add-on is told of frames. Then ``shows_the_same`` has
-    to be asked. It evaluates the copy, which shows that frame until it is closed, whatever becomes of the scene.
+    It is open where objects are given and visible, and no other add-on is told of frames. Once it is evaluated
+    ``holds_other_bake`` and ``shows_the_same`` have to be asked. The copy shows that frame until it is closed, whatever
+    becomes of the scene.
 
     Parameters
     ----------
@@ -127,16 +128,22 @@ class FrameAside:
         if visible and _own_handlers_alone():
             self._copy = _copied(scene, objects)
 
-    def shows_the_same(self, scene: bpy.types.Scene, objects: list[bpy.types.Object], frame: int) -> bool:
-        """Evaluate the frame; whether the copy gives what the scene itself would without its bake.
+    def evaluate(self, frame: int) -> None:
+        """Evaluate a frame, with the objects set aside whose bake shows something else there."""
+        self.scene.frame_set(frame)
 
-        Of objects that carry a bake it is asked before what those are that show something else, and these are set
-        aside meanwhile.
-        """
+    def holds_other_bake(self, scene: bpy.types.Scene) -> bool:
+        """Whether anything that is evaluated carries a bake that is not the scene's own."""
         own = {ob.name_full for ob in earlier.baked_objects(scene)}
-        graph = _graph(self.scene, frame)
-        foreign = any(ob.name_full not in own for ob in _baked_in(graph))
-        return not foreign and _shows_the_same(self.scene, objects, graph)
+        return any(ob.name_full not in own for ob in _baked_in(self._depsgraph))
+
+    def shows_the_same(self, objects: list[bpy.types.Object]) -> bool:
+        """Whether the frame that is evaluated is what the scene itself would show without its bake."""
+        return _shows_the_same(self.scene, objects, self._depsgraph)
+
+    @property
+    def _depsgraph(self):
+        return self.scene.view_layers[0].depsgraph
 
     def __enter__(self) -> "FrameAside":
         return self

@@ -15,10 +15,10 @@ from .keyed import muted_by_bake
 
 def needs_sampling(obj):
     """Whether something else than plain F-curves moves an object, as it is without a bake."""
-    muted = muted_by_bake(obj) if len(obj.constraints) or obj.animation_data is not None else ()
+    data = obj.animation_data
+    muted = muted_by_bake(obj) if obj.constraints or (data is not None and data.drivers) else ()
     if any((not one.mute or one.name in muted) and one.influence > 0 for one in obj.constraints):
         return True
-    data = obj.animation_data
     if data is None:
         return False
     if data.use_nla and any(not track.mute and track.strips for track in data.nla_tracks):

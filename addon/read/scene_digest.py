@@ -38,7 +38,7 @@ _SHAPE_SETTINGS = ("collision_shape", "mesh_source", "use_margin", "collision_ma
 PART_SETTINGS = ("concavity", "maximal_parts", "repair_resolution")
 _WORDS_OF_OPTIONS = {"method": "solver", "friction": "friction model", "max_iterations": "iterations", "threads": None}
 # So many objects are read in a step: some hundredths of a second.
-A_STEP = 200
+A_STEP = 64
 # Phrases that name what has changed; the rest is counted.
 _NAMED = 3
 

@@ -27,7 +27,15 @@ from .concave_shapes import ConcaveReader
 from .exported_scene import ExportedBody, FrameSample, SceneExport
 from .fast_turns import angles_of, keyed_turns
 from .faults import Faults, SceneError
-from .frame_samples import evaluate_frame, gravity_of, is_sampled, kind_at, sample_without_bodies, simulation_paused
+from .frame_samples import (
+    evaluate_frame,
+    gravity_of,
+    is_sampled,
+    kind_at,
+    sample_without_bodies,
+    simulation_paused,
+    view_layer_of,
+)
 from .growing_compounds import links_to, read_growing
 from .launches import find_let_go, first_let_go, let_go_note
 from .locked_axes import add_locks
@@ -138,13 +146,21 @@ def _steps_aside(scene, reader):
     with FrameAside(scene, objects if in_steps else []) as aside:
         if aside.is_open and not led:
             yield
-        steps = reader.steps(aside.scene) if aside.is_open else None
-        with earlier.earlier_animation(scene, led):
-            if steps is None or not aside.shows_the_same(scene, objects, reader.start):
-                aside.close()
-            else:
-                next(steps)
         if not aside.is_open:
+            return _in_one_step(scene, reader)
+        steps = reader.steps(aside.scene, is_evaluated=True)
+        with earlier.earlier_animation(scene, led):
+            aside.evaluate(reader.start)
+            if not led:
+                yield
+            fits = aside.is_there() and not aside.holds_other_bake(scene)
+            if not led:
+                yield
+            fits = fits and aside.is_there() and aside.shows_the_same(objects)
+            if fits and led:
+                next(steps)
+        if not fits:
+            aside.close()
             return _in_one_step(scene, reader)
         del objects, led
         export = None
@@ -156,6 +172,7 @@ def _steps_aside(scene, reader):
                 next(steps)
             except StopIteration as end:
                 export = end.value
+        yield
     yield
     return export
 
@@ -283,17 +300,19 @@ class _SceneReader:
         bodies = [ob for ob in self.members if ob.rigid_body is not None]
         return list(dict.fromkeys([*bodies, *joints.objects(), *joints.rope_ends()]))
 
-    def steps(self, shown) -> Generator[None, None, SceneExport]:
-        """Read the scene, ``A_STEP`` objects at a time; ``shown`` is the one whose frames are set.
+    def steps(self, shown, *, is_evaluated=False) -> Generator[None, None, SceneExport]:
+        """Read the scene, ``A_STEP`` objects at a time; ``let_go_steps`` come before.
 
-        It is evaluated in the first of these steps; ``let_go_steps`` come before.
+        ``shown`` is the scene whose frames are set, in the first of these steps; the first frame may be evaluated.
         """
         objects = self._collect_objects()
         let_go: dict = {}
         with self.faults.caught():
             wanted = {ob: self.let_go[ob.name_full] for ob in objects if ob.name_full in self.let_go}
             let_go = find_let_go(shown, wanted, self.frames)
-        self.depsgraph = evaluate_frame(shown, self.start)
+        if self.let_go or not is_evaluated:
+            evaluate_frame(shown, self.start)
+        self.depsgraph = view_layer_of(shown).depsgraph
         yield
         self.surfaces = StartSurfaces()
         self.shapes = ShapeReader(self.depsgraph, ConcaveReader(waits=self.decompose))
@@ -325,6 +344,7 @@ class _SceneReader:
         joints.notes += lock_notes
         yield
         model = builder.build()
+        yield
         self.notes += give_start_motion(model, objects, bodies)
         self._launch(model, let_go)
         for row, (ob, body) in enumerate(zip(objects, bodies, strict=True)):

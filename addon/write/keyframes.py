@@ -18,6 +18,8 @@ from .attach import attach_steps, check_writable, keep_steps, objects_by_name, r
 
 # Number of objects whose poses become keys together: bounds the memory, and is one tick of the progress.
 CHUNK = 32
+# Number of actions that are made in a step: of 250 frames some hundredths of a second.
+BUILT = 8
 DYNAMIC = 2  # BodyKind.DYNAMIC of the core
 # Which part of a rotation channel has a length of 1, and how near to it single precision keeps it.
 _UNIT = {"QUATERNION": slice(0, 4), "AXIS_ANGLE": slice(1, 4)}
@@ -100,9 +102,13 @@ def write_steps(scene, export, trajectory, samples=(), lead_in=None, turns=None)
         for start in range(0, len(moving), CHUNK):
             objects = objects_by_name(bpy.data.scenes[scene_name])
             chunk = moving[start : start + CHUNK]
-            for motion in _motions(objects, chunk, poses, lead_in or {}):
+            motions = list(_motions(objects, chunk, poses, lead_in or {}))
+            for made, motion in enumerate(motions):
+                if made % BUILT == 0 and made > 0:
+                    # an object is done when it has its action, too
+                    yield (start + made) // 2, len(moving)
+                    objects = objects_by_name(bpy.data.scenes[scene_name])
                 actions[motion.object_name] = _build_action(objects[motion.object_name], motion).name
-            # an object is done when it has its action, too
             yield min(start + CHUNK, len(moving)) // 2, len(moving)
         facts = {"is_baked": True, "baked_start": export.frame_start, "baked_end": export.frame_start}
         facts["baked_end"] += trajectory.frame_count

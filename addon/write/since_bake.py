@@ -18,7 +18,7 @@ from . import earlier_animation as earlier
 from . import fcurves
 
 # So many objects are looked at in a step: some hundredths of a second.
-A_STEP = 256
+A_STEP = 128
 # Whether ``settle`` has changed something since ``record_steps``.
 _unrecorded = False
 
@@ -49,7 +49,7 @@ def settle_steps(scene_name):
     _unrecorded = _unrecorded or changed
     names = [obj.name for obj in earlier.baked_objects(scene)]
     for start in range(0, len(names), A_STEP):
-        if start:
+        if len(names) > A_STEP:
             yield
             scene = bpy.data.scenes[scene_name]
         objects = {obj.name: obj for obj in earlier.baked_objects(scene)}
