@@ -170,17 +170,25 @@ def changes(before, now) -> list[str]:
 
 
 def _renamed(old, new, names, *, only_numbers=False):
-    """Objects that were given other names, {old name: new name}: nothing else has changed of them."""
-    added, renamed = sorted(new.keys() - old.keys()), {}
-    for name in sorted(old.keys() - new.keys()):
-        words = old[name].keys()
-        for other in added:
-            if words == new[other].keys() and all(
-                _is_same(old[name][word], new[other][word], names, only_numbers) for word in words
-            ):
-                renamed[name] = other
-                added.remove(other)
-                break
+    """Objects that were given other names, {old name: new name}: nothing else has changed of them.
+
+    Of two that have new names one may refer to the other, which is found first.
+    """
+    added, gone, renamed = sorted(new.keys() - old.keys()), sorted(old.keys() - new.keys()), {}
+    waiting = None
+    while waiting != gone:
+        waiting, gone = gone, []
+        for name in waiting:
+            words, known = old[name].keys(), {**names, **renamed}
+            for other in added:
+                if words == new[other].keys() and all(
+                    _is_same(old[name][word], new[other][word], known, only_numbers) for word in words
+                ):
+                    renamed[name] = other
+                    added.remove(other)
+                    break
+            else:
+                gone.append(name)
     return renamed
 
 

@@ -99,4 +99,4 @@ def test_of_5000_boxes_that_touch_it_takes_a_blink(record_property):
         seconds.append(time.process_time() - start)
     record_property("seconds", min(seconds))
     print(f"4,914 boxes that touch: {min(seconds):.3f} s")
-    assert min(seconds) < 0.1
+    assert min(seconds) < 0.2
