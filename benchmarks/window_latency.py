@@ -24,7 +24,7 @@ from cairn.addon.read import aside, frame_samples, scene_export
 from cairn.addon.read.scene_check import check_scene
 from cairn.addon.settings import BakeSettings
 from cairn.addon.ui.delete_bake import deletion
-from cairn.addon.ui.operators import after_recording
+from cairn.addon.ui.operators import TICK_SLICE, after_recording
 from cairn.addon.write import attach, keyframes
 
 from .report import Claim, Report
@@ -141,9 +141,9 @@ def _check(scene):
 
 def _times(scene, begin):
     """Play a generator of BakeProgress; a step counts to the stage that was shown before it, or is its last one."""
-    times = {}
-    name = scene.name
-    stage = "export"
+    times: dict = {}
+    name, stage = scene.name, "export"
+    worked = after = 0.0  # in a tick, which is longer where Blender takes long after it
     with _blenders_own() as calls:
         steps = after_recording(name, begin(scene))
         while True:
@@ -155,9 +155,12 @@ def _times(scene, begin):
             spent = time.thread_time() - start - calls[0]
             if progress is None or (progress.text.startswith("Removing") and stage == "write"):
                 stage += ": end"
-            start = time.thread_time()
-            bpy.context.view_layer.update()
-            times.setdefault(stage, []).append((spent, calls[0], time.thread_time() - start))
+            worked += spent + calls[0]
+            if progress is None or stage != progress.stage or worked > max(TICK_SLICE, after):
+                start = time.thread_time()
+                bpy.context.view_layer.update()
+                worked, after = 0.0, time.thread_time() - start
+            times.setdefault(stage, []).append((spent, calls[0], after if worked == 0.0 else 0.0))
             if progress is None:
                 return times
             stage = "remove" if progress.text.startswith("Removing") else progress.stage
