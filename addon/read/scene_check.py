@@ -81,6 +81,7 @@ def check_scene(scene, settings, find_overlaps):
     for_bake = not nothing_to_bake(scene)
     with contextlib.closing(export_for_bake_steps(scene, settings, for_bake=for_bake)) as steps:
         export = yield from _told(steps)
+    yield BakeProgress("export", 0, 0, "Reading the scene")
     overlaps, preparation = [], Preparation()
     if find_overlaps and boxes_overlap(export.model):
         # Numba may be missing: the search says so in a note.
