@@ -50,9 +50,7 @@ SAMPLE_SLICE = 0.1
 # window draw the whole scene anew; with an earlier bake to set aside, Blender builds its dependency graph anew, too.
 SEEN_SLICE = 0.3
 # Frames are evaluated ahead for as long as has been simulated, but not longer than this [s]: a window draws once after
-# frames were read aside, and several times where it sees them, for smooth edges, so the less often animation and
-# simulation take turns, the better; but the first frame should be there soon, and what frames say of all bodies is kept
-# until then.
+# frames were read aside, more often where it sees them; but the first frame should be there soon.
 READ_AHEAD = 1.0
 # Whoever waits for a frame that is simulated beside looks again after so long [s].
 SECONDS_TO_WAIT = 0.005
@@ -125,7 +123,7 @@ def bake_frames(
     with bake.evaluating_aside(), contextlib.closing(bake.beside):
         bake.digest = yield from bake.reading(scene_digest_steps(bake.scene_name))
         yield from bake.compile()
-        yield bake._loading()
+        yield BakeProgress("compile", 0, 0, "Loading the solver", bake.bar_filled)
         bake.note_overlaps()
         yield from bake.simulate()
     if bake.paused or not bake.trajectory.reports:  # or stopped before the first frame
@@ -172,16 +170,8 @@ class _Bake:
         self.checkpoints = BakeCheckpoints(checkpoints)
         self.beside = Beside(beside)
         self.started = time.perf_counter()
-        self.seconds = {
-            "export": 0.0,
-            "decompose": 0.0,
-            "load": 0.0,
-            "compile": 0.0,
-            "animation": 0.0,
-            "simulate": 0.0,
-            "checkpoint": 0.0,
-            "write": 0.0,
-        }
+        parts = "export decompose load compile animation simulate checkpoint write"
+        self.seconds = dict.fromkeys(parts.split(), 0.0)
         self.lead_in_names: list[str] = []
         self.lead_in: dict = {}
         self.samples: list[FrameSample] = []
@@ -286,21 +276,18 @@ class _Bake:
         # By the clock: other processes may compile between two steps.
         self.seconds[part] = time.perf_counter() - start
 
-    def _loading(self):
-        return BakeProgress("compile", 0, 0, "Loading the solver", self.bar_filled)
-
     @contextlib.contextmanager
     def evaluating_aside(self):
         """Have what is animated evaluated aside meanwhile, if there is anything.
 
         Begun in the step in which the scene was read, after which a window draws anew in any case.
         """
-        if not self.export.samples_needed and not self.lead_in_names:
-            yield
-            return
-        with self._timed("animation"):
-            self.aside = Aside(self.scene, self.export, self.lead_in_names)
-        with self.aside:
+        if self.export.samples_needed or self.lead_in_names:
+            with self._timed("animation"):
+                self.aside = Aside(self.scene, self.export, self.lead_in_names)
+            with self.aside:
+                yield
+        else:
             yield
 
     def simulate(self):
@@ -308,9 +295,9 @@ class _Bake:
         from ..solver_core.options import SimulationOptions
         from ..solver_core.simulation import Simulation, SimulationError
 
-        yield self._loading()
+        yield BakeProgress("compile", 0, 0, "Loading the solver", self.bar_filled)
         simulation = Simulation(self.export.model, SimulationOptions(**self.options))
-        yield self._loading()
+        yield BakeProgress("compile", 0, 0, "Loading the solver", self.bar_filled)
         first, end = self.export.frame_start, self.export.frame_end
         last = self.checkpoints.last_frame(end)
         # without checkpoints nobody asks whose they are
@@ -321,7 +308,7 @@ class _Bake:
         self.forecast = self._forecast(begin, last)
         self.motion, self.fast_turns = MotionWindow(self.export), FastTurns(self.export)
         self.last_sampled = end + (FRAMES_AHEAD if self.motion.is_needed else 0)
-        yield self._loading()
+        yield BakeProgress("compile", 0, 0, "Loading the solver", self.bar_filled)
         try:
             for frame in range(first + 1, begin):
                 yield from self._sample_up_to(frame)
@@ -552,9 +539,9 @@ class _Bake:
             self.turns,
         )
         written = 0
-        moving = sum(body.moves for body in self.export.bodies)
+        count = sum(body.moves for body in self.export.bodies)
         with contextlib.suppress(BakeStopped):
-            yield self._progress("write", f"Writing keyframes, object 0 of {moving:,}", counted=(0, moving))
+            yield self._progress("write", f"Writing keyframes, object 0 of {count:,}", counted=(0, count))
         while True:
             with self._timed("write"):
                 try:

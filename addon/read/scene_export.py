@@ -9,7 +9,6 @@ A body's pose is rigid: location of ``matrix_world`` and its rotation. Where the
 turned round, as Blender does, so that a proper rotation remains. Scale and mirror go into the shape.
 """
 
-import hashlib
 from collections.abc import Generator
 from dataclasses import dataclass, field, replace
 
@@ -24,7 +23,8 @@ from ..write import earlier_animation as earlier
 from . import body_warnings
 from .aside import FrameAside
 from .concave_shapes import ConcaveReader
-from .exported_scene import ExportedBody, FrameSample, SceneExport
+from .export_parts import fingerprint_of, frame_range, mass_of, rigid_body_world, sleep_of
+from .exported_scene import ExportedBody, SceneExport
 from .fast_turns import angles_of, keyed_turns
 from .faults import Faults, SceneError
 from .frame_samples import (
@@ -45,7 +45,6 @@ from .scene_animation import (
     SCENE_CHANNELS,
     AnimationSurvey,
     animated_paths,
-    curves_digest,
     flag_values,
     flags_animated,
     give_least_scale,
@@ -192,8 +191,8 @@ def _is_deformed_alone(ob):
 
 def _reader(scene, frame_start, frame_end, decompose, for_bake):
     faults = Faults()
-    world = _rigid_body_world(scene)
-    start, end = _frame_range(world, frame_start, frame_end, faults)
+    world = rigid_body_world(scene)
+    start, end = frame_range(world, frame_start, frame_end, faults)
     return _SceneReader(scene, start, end, decompose, for_bake, faults)
 
 
@@ -204,28 +203,6 @@ def _result(steps):
             next(steps)
         except StopIteration as end:
             return end.value
-
-
-def _rigid_body_world(scene):
-    world = scene.rigidbody_world
-    if world is None:
-        raise SceneError(
-            None,
-            f"scene {scene.name!r} has no Rigid Body World; select a mesh and add a rigid body in Physics > Rigid Body",
-        )
-    if earlier.bodies_collection(scene) is None:
-        raise SceneError(
-            None, f"the Rigid Body World of {scene.name!r} has no collection; choose one in Scene > Rigid Body World"
-        )
-    return world
-
-
-def _frame_range(world, frame_start, frame_end, faults):
-    start = world.point_cache.frame_start if frame_start is None else int(frame_start)
-    end = world.point_cache.frame_end if frame_end is None else int(frame_end)
-    if start >= end:
-        faults.add(SceneError(None, f"the start frame, {start}, must lie before the end frame, {end}"))
-    return start, max(end, start + 1)
 
 
 @dataclass
@@ -404,7 +381,7 @@ class _SceneReader:
         sample = sample_without_bodies(self.scene, self.depsgraph, self.start, partial)
         for body, ob in zip(bodies, objects, strict=True):
             sample.kind[body.index] = kind_at(ob.evaluated_get(self.depsgraph).rigid_body, body)
-        fingerprint = _fingerprint(partial, sample, self.survey.owners | {self.scene.name_full: self.scene})
+        fingerprint = fingerprint_of(partial, sample, self.survey.owners | {self.scene.name_full: self.scene})
         return SceneExport(**{**vars(partial), "default_sample": sample, "fingerprint": fingerprint})
 
     def _keyed_turns(self) -> np.ndarray:
@@ -485,7 +462,7 @@ class _SceneReader:
         moves = self.moves[ob.name_full]
         mass = 1.0
         with self.faults.caught():
-            mass = _mass(name, ob.evaluated_get(self.depsgraph).rigid_body, moves)
+            mass = mass_of(name, ob.evaluated_get(self.depsgraph).rigid_body, moves)
         try:
             body = self._exported_body(ob, matrix, rigid, parents_part_start)
         except MeshError as error:  # of a mesh that deforms
@@ -510,7 +487,7 @@ class _SceneReader:
                 collision_mask=sum(1 << bit for bit, on in enumerate(settings.collision_collections) if on),
                 # A wave drags along what lies on it, a plane that is scaled does not, as in Blender.
                 surface_drags=self._shapes_may_change(ob),
-                **_sleep(settings, has_start_motion(ob)),
+                **sleep_of(settings, has_start_motion(ob)),
             )
         except ModelError as error:
             raise SceneError(name, str(error).removeprefix(f"{name}: ")) from error
@@ -618,47 +595,3 @@ class _SceneReader:
     def _scene_animated(self) -> bool:
         paths = animated_paths(self.scene)
         return any(path == "*" or path.startswith(SCENE_CHANNELS) for path in paths)
-
-
-def _mass(name, settings, moves) -> float:
-    mass = settings.mass
-    if mass == 0.0 and not moves:
-        # Blender ignores the mass of what never moves.
-        return 1.0
-    if not np.isfinite(mass) or mass <= 0.0:
-        raise SceneError(name, f"its mass is {mass:g} kg; set a number above 0 in Physics > Rigid Body > Settings")
-    return mass
-
-
-def _sleep(settings, begins_moving) -> dict:
-    """Arguments of ``add_body`` for Blender's deactivation."""
-    if not settings.use_deactivation:
-        return {"sleep_speed": (0.0, 0.0)}
-    return {
-        "sleep_speed": (settings.deactivate_linear_velocity, settings.deactivate_angular_velocity),
-        "starts_asleep": settings.use_start_deactivated and not begins_moving,
-    }
-
-
-def _fingerprint(export: SceneExport, sample: FrameSample, owners) -> str:
-    digest = hashlib.sha256()
-    # not the last frame: a bake may go on to another one
-    digest.update(repr((export.model.names, export.frame_start, export.frame_rate)).encode())
-    digest.update(repr([(body.moves, body.follows, body.flags_change) for body in export.bodies]).encode())
-    digest.update(repr(export.joints).encode())
-    _hash_arrays(digest, export.model.arrays)
-    _hash_arrays(digest, export.model.hulls)
-    _hash_arrays(digest, export.model.meshes)
-    _hash_arrays(digest, export.model.initial_state)
-    _hash_arrays(digest, (export.model.starts_asleep,))
-    _hash_arrays(digest, (np.array(sample.duration), sample.gravity, sample.kind))
-    digest.update(curves_digest(owners))
-    return digest.hexdigest()
-
-
-def _hash_arrays(digest, arrays):
-    for array in arrays:
-        if isinstance(array, np.ndarray):
-            digest.update(np.ascontiguousarray(array).tobytes())
-        else:
-            _hash_arrays(digest, array)
