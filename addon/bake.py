@@ -33,7 +33,7 @@ from .read.frame_samples import sample_frame
 from .read.jumps import note_jumps
 from .read.let_go import note_let_go
 from .read.notes import Note
-from .read.scene_check import export_for_bake, export_for_bake_steps, is_free_of_bakes
+from .read.scene_check import export_for_bake, export_for_bake_steps
 from .read.scene_digest import baked_digest, packed, scene_digest_steps
 from .read.scene_joints import blender_substep
 from .read.scene_notes import starting_overlaps
@@ -50,9 +50,7 @@ SAMPLE_SLICE = 0.1
 # window draw the whole scene anew; with an earlier bake to set aside, Blender builds its dependency graph anew, too.
 SEEN_SLICE = 0.3
 # Frames are evaluated ahead for as long as has been simulated, but not longer than this [s]: a window draws once after
-# frames were read aside, and several times where it sees them, for smooth edges, so the less often animation and
-# simulation take turns, the better; but the first frame should be there soon, and what frames say of all bodies is kept
-# until then.
+# frames were read aside, more often where it sees them; but the first frame should be there soon.
 READ_AHEAD = 1.0
 # Whoever waits for a frame that is simulated beside looks again after so long [s].
 SECONDS_TO_WAIT = 0.005
@@ -125,6 +123,7 @@ def bake_frames(
     with bake.evaluating_aside(), contextlib.closing(bake.beside):
         bake.digest = yield from bake.reading(scene_digest_steps(bake.scene_name))
         yield from bake.compile()
+        yield BakeProgress("compile", 0, 0, "Loading the solver", bake.bar_filled)
         bake.note_overlaps()
         yield from bake.simulate()
     if bake.paused or not bake.trajectory.reports:  # or stopped before the first frame
@@ -171,16 +170,8 @@ class _Bake:
         self.checkpoints = BakeCheckpoints(checkpoints)
         self.beside = Beside(beside)
         self.started = time.perf_counter()
-        self.seconds = {
-            "export": 0.0,
-            "decompose": 0.0,
-            "load": 0.0,
-            "compile": 0.0,
-            "animation": 0.0,
-            "simulate": 0.0,
-            "checkpoint": 0.0,
-            "write": 0.0,
-        }
+        parts = "export decompose load compile animation simulate checkpoint write"
+        self.seconds = dict.fromkeys(parts.split(), 0.0)
         self.lead_in_names: list[str] = []
         self.lead_in: dict = {}
         self.samples: list[FrameSample] = []
@@ -221,12 +212,9 @@ class _Bake:
         yield from self.reading(attach.keep_steps(self.scene_name))
 
     def read_scene(self):
-        """Export the scene as it is without an earlier bake.
-
-        In one step where there is one, which is set aside meanwhile, and where nobody waits for a window.
-        """
+        """Export the scene as it is without an earlier bake; in one step where nobody waits for a window."""
         scene = self.scene
-        if self.beside.wanted and is_free_of_bakes(scene):
+        if self.beside.wanted:
             self.export = yield from self.reading(export_for_bake_steps(scene, self.settings))
             self.lead_in_names = lead_in.objects_to_sample(self.scene, self.export)
         else:
@@ -294,12 +282,12 @@ class _Bake:
 
         Begun in the step in which the scene was read, after which a window draws anew in any case.
         """
-        if not self.export.samples_needed and not self.lead_in_names:
-            yield
-            return
-        with self._timed("animation"):
-            self.aside = Aside(self.scene, self.export, self.lead_in_names)
-        with self.aside:
+        if self.export.samples_needed or self.lead_in_names:
+            with self._timed("animation"):
+                self.aside = Aside(self.scene, self.export, self.lead_in_names)
+            with self.aside:
+                yield
+        else:
             yield
 
     def simulate(self):
@@ -307,7 +295,9 @@ class _Bake:
         from ..solver_core.options import SimulationOptions
         from ..solver_core.simulation import Simulation, SimulationError
 
+        yield BakeProgress("compile", 0, 0, "Loading the solver", self.bar_filled)
         simulation = Simulation(self.export.model, SimulationOptions(**self.options))
+        yield BakeProgress("compile", 0, 0, "Loading the solver", self.bar_filled)
         first, end = self.export.frame_start, self.export.frame_end
         last = self.checkpoints.last_frame(end)
         # without checkpoints nobody asks whose they are
@@ -318,6 +308,7 @@ class _Bake:
         self.forecast = self._forecast(begin, last)
         self.motion, self.fast_turns = MotionWindow(self.export), FastTurns(self.export)
         self.last_sampled = end + (FRAMES_AHEAD if self.motion.is_needed else 0)
+        yield BakeProgress("compile", 0, 0, "Loading the solver", self.bar_filled)
         try:
             for frame in range(first + 1, begin):
                 yield from self._sample_up_to(frame)
@@ -326,6 +317,8 @@ class _Bake:
                 self._note_turns(frame - first, self.checkpoints.velocities, sample)
                 self._release(sample)
             self.beside.take_over(simulation, begin, waits=False)
+            if self.beside.simulates:
+                yield self._progress("simulate", f"Frame {begin} of {end}")
             velocities = {begin - first - 1: simulation.velocities()}
             for frame in range(begin, last + 1):
                 yield from self._sample_up_to(frame)
@@ -336,12 +329,17 @@ class _Bake:
                 self._note_turns(frame - first, velocities, self._sample_of(frame))
                 self._release(self._sample_of(frame))
                 self.checkpoints.note_frame(state, self.trajectory)
+                if self.checkpoints.is_half_written:
+                    yield self._progress("simulate", f"Frame {frame} of {end}", frame - 1)
+                    self.checkpoints.complete()
                 self.forecast.note("simulate")
                 yield self._progress("simulate", f"Frame {frame} of {end}", frame, report)
                 if self.stopped:
                     break
             self.paused = last < end and not self.stopped
             self.checkpoints.finish(self._state_of(simulation), self.trajectory, self.paused)
+            with contextlib.suppress(BakeStopped):  # all frames are there
+                yield self._progress("simulate", f"Frame {last} of {end}")
         except SimulationError as error:
             if not self.trajectory.reports:
                 raise
@@ -351,6 +349,7 @@ class _Bake:
             self.checkpoints.finish(self._state_of(simulation), self.trajectory)
         except KeyboardInterrupt:
             self.stopped = True
+        self.checkpoints.complete()
         self.seconds["checkpoint"] = self.checkpoints.seconds
         self.export.notes.extend(self.checkpoints.notes + unknown_notes(self.fast_turns.unknown))
         if self.beside.trouble:
@@ -540,6 +539,9 @@ class _Bake:
             self.turns,
         )
         written = 0
+        count = sum(body.moves for body in self.export.bodies)
+        with contextlib.suppress(BakeStopped):
+            yield self._progress("write", f"Writing keyframes, object 0 of {count:,}", counted=(0, count))
         while True:
             with self._timed("write"):
                 try:

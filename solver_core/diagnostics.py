@@ -14,6 +14,8 @@ if TYPE_CHECKING:  # it loads Numba
 
 # Boxes that share less than this share of the smaller body's size touch.
 _RATIO_TOUCHING = 1e-4
+# Pairs of boxes that are compared together: some megabytes.
+_PAIRS_AT_ONCE = 1 << 17
 
 
 class Overlap(NamedTuple):
@@ -107,38 +109,64 @@ def boxes_overlap(model: Model) -> bool:
     """
     lower, upper = _body_boxes(model)
     dynamic, mask = model.initial_state.kind == BodyKind.DYNAMIC, model.arrays.collision_mask
-    order = np.argsort(lower[:, 0], kind="stable")
-    starts = lower[order, 0]
-    for place, body in enumerate(order):
-        others = order[place + 1 : np.searchsorted(starts, upper[body, 0], side="left")]
-        others = others[(dynamic[others] | dynamic[body]) & (mask[others] & mask[body] != 0)]
-        shared = np.minimum(upper[others], upper[body]) - np.maximum(lower[others], lower[body])
-        size = np.minimum(model.arrays.size[others], model.arrays.size[body])
+    for first, second in _boxes_that_meet(lower, upper):
+        for low, high in zip(lower.T.copy(), upper.T.copy(), strict=True):  # most are apart along one of the three
+            meet = np.minimum(high[first], high[second]) > np.maximum(low[first], low[second])
+            first, second = first[meet], second[meet]
+        may_collide = (dynamic[first] | dynamic[second]) & (mask[first] & mask[second] != 0)
+        first, second = first[may_collide], second[may_collide]
+        shared = np.minimum(upper[first], upper[second]) - np.maximum(lower[first], lower[second])
+        size = np.minimum(model.arrays.size[first], model.arrays.size[second])
         # A body that stands on another touches it, to rounding.
-        others = others[(shared > _RATIO_TOUCHING * size[:, None]).all(axis=1)]
-        keys = np.minimum(others, body) * model.body_count + np.maximum(others, body)
+        deep = (shared > _RATIO_TOUCHING * size[:, None]).all(axis=1)
+        keys = np.minimum(first, second)[deep] * model.body_count + np.maximum(first, second)[deep]
         if not np.isin(keys, model.arrays.excluded_pairs).all():
             return True
     return False
 
 
+def _boxes_that_meet(lower, upper):
+    """Pairs of boxes that overlap along the axis with the fewest such pairs (sweep and prune), some at a time."""
+    sweeps = []
+    for axis in range(3):
+        order = np.argsort(lower[:, axis], kind="stable")
+        ends = np.searchsorted(lower[order, axis], upper[order, axis], side="left")
+        counts = np.maximum(ends - np.arange(1, len(order) + 1), 0)
+        sweeps.append((counts.sum(), order, counts))
+    _, order, counts = min(sweeps, key=lambda sweep: sweep[0])
+    done = np.concatenate([[0], np.cumsum(counts)])
+    place = 0
+    while place < len(order):
+        end = max(int(np.searchsorted(done, done[place] + _PAIRS_AT_ONCE, side="right")) - 1, place + 1)
+        rows = np.repeat(np.arange(place, end), counts[place:end])
+        after = np.arange(len(rows)) - (done[rows] - done[place])  # the how manieth neighbour of its row
+        yield order[rows], order[rows + 1 + after]
+        place = end
+
+
 def _body_boxes(model: Model):
     """Lower and upper corners of the bodies' bounding boxes in the world at the start [m]."""
     shapes, state = model.arrays.shapes, model.initial_state
+    orientation = state.orientation[shapes.body]
+    axes = rotations.matrix(rotations.multiply(orientation, shapes.orientation))
+    center = state.position[shapes.body] + rotations.rotate(orientation, shapes.position)
+    low, high = center - shapes.bounding_radius[:, None], center + shapes.bounding_radius[:, None]
+    boxes = shapes.kind == ShapeKind.BOX
+    reach = (np.abs(axes[boxes]) * shapes.parameters[boxes][:, None, :]).sum(axis=2)
+    low[boxes], high[boxes] = center[boxes] - reach, center[boxes] + reach
+    hulls = np.flatnonzero(shapes.kind == ShapeKind.HULL)
+    if len(hulls):
+        first = model.hulls.start[shapes.hull[hulls], 0]
+        counts = model.hulls.start[shapes.hull[hulls] + 1, 0] - first
+        begin = np.cumsum(counts) - counts
+        of_vertex = np.repeat(np.arange(len(hulls)), counts)
+        vertex = model.hulls.vertex[np.arange(counts.sum()) - begin[of_vertex] + first[of_vertex]]
+        points = (axes[hulls][of_vertex] * vertex[:, None, :]).sum(axis=2)
+        low[hulls] = center[hulls] + np.minimum.reduceat(points, begin)
+        high[hulls] = center[hulls] + np.maximum.reduceat(points, begin)
     lower, upper = np.full((model.body_count, 3), np.inf), np.full((model.body_count, 3), -np.inf)
-    for shape, body in enumerate(shapes.body):
-        turn = rotations.multiply(state.orientation[body], shapes.orientation[shape])
-        center = state.position[body] + rotations.rotate(state.orientation[body], shapes.position[shape])
-        if shapes.kind[shape] == ShapeKind.BOX:
-            reach = np.abs(rotations.matrix(turn)) @ shapes.parameters[shape]
-            low, high = center - reach, center + reach
-        elif shapes.kind[shape] == ShapeKind.HULL:
-            first, last = model.hulls.start[shapes.hull[shape] : shapes.hull[shape] + 2, 0]
-            points = center + model.hulls.vertex[first:last] @ rotations.matrix(turn).T
-            low, high = points.min(axis=0), points.max(axis=0)
-        else:
-            low, high = center - shapes.bounding_radius[shape], center + shapes.bounding_radius[shape]
-        lower[body], upper[body] = np.minimum(lower[body], low), np.maximum(upper[body], high)
+    np.minimum.at(lower, shapes.body, low)
+    np.maximum.at(upper, shapes.body, high)
     return lower, upper
 
 

@@ -1,5 +1,6 @@
 """A bake's checkpoints while it runs: where it begins, when the next one is due, and what is said if one fails."""
 
+import contextlib
 import time
 import uuid
 from dataclasses import dataclass
@@ -87,6 +88,7 @@ class BakeCheckpoints:
         self._last_end = self._last_cost = 0.0
         self._state = files.NEXT if plan is not None and plan.keep else files.STATE
         self._before: frozenset[str] | None = None  # pieces of the bake before
+        self._unwritten: tuple[Any, str] | None = None  # a checkpoint whose piece, of this name, is written
 
     @property
     def bake(self) -> str:
@@ -207,36 +209,58 @@ class BakeCheckpoints:
             self.write(simulation, trajectory)
 
     def write(self, simulation: "Simulation", trajectory: "Trajectory") -> None:
-        """Write a checkpoint of the present frame, unless it is there already.
+        """Write a checkpoint of the present frame, unless it is there already; ``complete`` does the second half.
 
         What is simulated beside has one of this frame or of one before; that is then what is written.
         """
+        self.complete()
         if not self.plan or trajectory.frame_count <= self._stored_frames:
             return
         start = time.perf_counter()
         checkpoint = simulation.checkpoint()
         if checkpoint.frame <= self._stored_frames:
             return
+        self._last_cost = 0.0
+        with self._writing(start):
+            self._write_piece(self.plan.folder, checkpoint, trajectory)
+
+    @property
+    def is_half_written(self) -> bool:
+        """Whether there is something to ``complete``."""
+        return self._unwritten is not None
+
+    def complete(self) -> None:
+        """Write what is left of a checkpoint: its state, which takes as long again with thousands of bodies."""
+        unwritten, self._unwritten = self._unwritten, None
+        if self.plan is not None and unwritten is not None:
+            with self._writing(time.perf_counter()):
+                self._write_state(self.plan.folder, *unwritten)
+
+    @contextlib.contextmanager
+    def _writing(self, start):
+        """Note what it has cost since ``start``, and what has gone wrong."""
+        self._trouble = ""
         try:
-            self._write(self.plan.folder, checkpoint, trajectory)
-            self._trouble = ""
+            yield
         except OSError as error:
             reason = error.strerror or str(error)
             self._trouble = f"no checkpoint could be written in {self.plan.folder}: {reason}"
         self._last_end = time.perf_counter()
-        self._last_cost = self._last_end - start
-        self.seconds += self._last_cost
+        self._last_cost += self._last_end - start
+        self.seconds += self._last_end - start
 
     def finish(self, simulation: "Simulation", trajectory: "Trajectory", paused: bool = False) -> None:
-        """After the last frame: a checkpoint of it, if the bake has any or is to leave one.
+        """After the last frame: a checkpoint of it, if the bake has any or is to leave one; then ``complete`` it.
 
         Raises
         ------
         CheckpointError
             The bake is to stop here, and the checkpoint could not be written.
         """
-        if self.plan and (paused or self.plan.keep or self._pieces):
+        if self.plan and (paused or self.plan.keep or self._pieces or self._unwritten):
             self.write(simulation, trajectory)
+        if paused:
+            self.complete()
         if paused and self._trouble:
             raise CheckpointError(self._trouble)
 
@@ -246,7 +270,7 @@ class BakeCheckpoints:
         pause = max(plan.every_seconds, self._last_cost / LARGEST_SHARE)
         return time.perf_counter() - self._last_end >= pause
 
-    def _write(self, place: Path, checkpoint, trajectory):
+    def _write_piece(self, place: Path, checkpoint, trajectory):
         if place.parent.name == housekeeping.FOLDER:
             place.parent.mkdir(exist_ok=True)
         place.mkdir(exist_ok=True)  # where the folder of the output is gone nothing is made in its place
@@ -256,6 +280,11 @@ class BakeCheckpoints:
         name = files.piece_name(self._bake, first)
         piece = piece_of(trajectory, self.velocities, first, checkpoint.frame)
         files.write_file(place / name, {"first": first}, piece, compress=False)
+        if self._before is None:
+            self._before = files.pieces_of(place / files.STATE) if self._state != files.STATE else frozenset()
+        self._unwritten = checkpoint, name
+
+    def _write_state(self, place: Path, checkpoint, name):
         text = {
             "identity": self._identity,
             "bake": self._bake,
@@ -265,8 +294,6 @@ class BakeCheckpoints:
         arrays = {f"{_OF_SIMULATION}{key}": array for key, array in checkpoint.arrays.items()}
         files.write_file(place / self._state, text, arrays, compress=True)
         self._pieces, self._stored_frames = text["pieces"], checkpoint.frame
-        if self._before is None:
-            self._before = files.pieces_of(place / files.STATE) if self._state != files.STATE else frozenset()
         files.clear(place, keep=frozenset([files.STATE, self._state, *self._before, *self._pieces]))
 
 

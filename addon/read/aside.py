@@ -41,7 +41,7 @@ class Aside:
         self._frame = export.frame_start
         names = [*_names_read(export), *lead_in_names]
         self._copy: str | None = None
-        self._baked = False
+        self._baked: list[str] = []
         if _own_handlers_alone():
             self._open(scene, list(dict.fromkeys(names)))
 
@@ -69,17 +69,21 @@ class Aside:
     @contextlib.contextmanager
     def frames(self, scene: bpy.types.Scene) -> "Iterator[bpy.types.Scene]":
         """The scene whose frames are to be set, without the bake and without Blender's own simulation meanwhile."""
-        if self.is_open and not self._baked:
-            yield bpy.data.scenes[self._copy]
-            return
-        with earlier.earlier_animation(scene):
-            if self.is_open:
+        if self.is_open:
+            with self._set_aside(scene):
                 yield bpy.data.scenes[self._copy]
-            else:
-                with simulation_paused(scene):
-                    yield scene
+            return
+        with earlier.earlier_animation(scene), simulation_paused(scene):
+            yield scene
         if earlier.baked_objects(scene):
             attach.refresh(scene)
+
+    def _set_aside(self, scene):
+        """Show what is evaluated without the bake, as long as the context lasts."""
+        if not self._baked:
+            return contextlib.nullcontext()
+        names = set(self._baked)
+        return earlier.earlier_animation(scene, [ob for ob in earlier.baked_objects(scene) if ob.name in names])
 
     def _open(self, scene, names):
         objects = [find_object(scene, name) for name in names]
@@ -88,14 +92,12 @@ class Aside:
         self._copy = _copied(scene, objects)
         copy = bpy.data.scenes[self._copy]
         try:
-            self._baked = _holds_bake(copy, self._frame)
-            with earlier.earlier_animation(scene) if self._baked else contextlib.nullcontext():
-                fits = _shows_the_same(copy, objects, self._frame)
+            self._baked = [ob.name for ob in _baked_in(_graph(copy, self._frame))]
+            with self._set_aside(scene):
+                fits = _shows_the_same(copy, objects, _graph(copy, self._frame))
         except BaseException:
             self.close()
             raise
-        if self._baked and earlier.baked_objects(scene):
-            attach.refresh(scene)
         if not fits:
             self.close()
 
@@ -103,16 +105,17 @@ class Aside:
 class FrameAside:
     """A copy of a scene that shows one frame of some objects for as long as it takes to read them; use it as a context.
 
-    It is open where it shows what the scene itself would, and nothing of it carries a bake; not without objects.
+    It is open where objects are given and visible, and no other add-on is told of frames. Once it is evaluated
+    ``holds_other_bake`` and ``shows_the_same`` have to be asked. The copy shows that frame until it is closed, whatever
+    becomes of the scene.
 
     Parameters
     ----------
     scene : bpy.types.Scene
     objects : sequence of bpy.types.Object
-    frame : int
     """
 
-    def __init__(self, scene: bpy.types.Scene, objects: list[bpy.types.Object], frame: int):
+    def __init__(self, scene: bpy.types.Scene, objects: list[bpy.types.Object]):
         self._copy: str | None = None
         self._of = scene.name, scene.session_uid
         if not objects:
@@ -122,16 +125,25 @@ class FrameAside:
         # what is hidden is evaluated in the scene only where something else needs it
         with bpy.context.temp_override(area=None):  # a 3D view's own filters and its local view hide nothing there
             visible = all(ob in present and ob.visible_get(view_layer=shown) for ob in objects)
-        if not visible or not _own_handlers_alone():
-            return
-        self._copy = _copied(scene, objects)
-        try:
-            fits = not _holds_bake(self.scene, frame) and _shows_the_same(self.scene, objects, frame)
-        except BaseException:
-            self.close()
-            raise
-        if not fits:
-            self.close()
+        if visible and _own_handlers_alone():
+            self._copy = _copied(scene, objects)
+
+    def evaluate(self, frame: int) -> None:
+        """Evaluate a frame, with the objects set aside whose bake shows something else there."""
+        self.scene.frame_set(frame)
+
+    def holds_other_bake(self, scene: bpy.types.Scene) -> bool:
+        """Whether anything that is evaluated carries a bake that is not the scene's own."""
+        own = {ob.name_full for ob in earlier.baked_objects(scene)}
+        return any(ob.name_full not in own for ob in _baked_in(self._depsgraph))
+
+    def shows_the_same(self, objects: list[bpy.types.Object]) -> bool:
+        """Whether the frame that is evaluated is what the scene itself would show without its bake."""
+        return _shows_the_same(self.scene, objects, self._depsgraph)
+
+    @property
+    def _depsgraph(self):
+        return self.scene.view_layers[0].depsgraph
 
     def __enter__(self) -> "FrameAside":
         return self
@@ -214,15 +226,14 @@ def _graph(copy, frame):
     return copy.view_layers[0].depsgraph
 
 
-def _holds_bake(copy, frame) -> bool:
-    """Whether anything that is evaluated carries a bake, which has to be set aside."""
-    originals = [evaluated.original for evaluated in _graph(copy, frame).ids]
-    return any(isinstance(one, bpy.types.Object) and one.cairn.is_baked for one in originals)
+def _baked_in(depsgraph) -> list:
+    """Objects that carry a bake of all that is evaluated."""
+    originals = [evaluated.original for evaluated in depsgraph.ids]
+    return [one for one in originals if isinstance(one, bpy.types.Object) and one.cairn.is_baked]
 
 
-def _shows_the_same(copy, objects, frame) -> bool:
+def _shows_the_same(copy, objects, depsgraph) -> bool:
     """Whether the copy gives what the scene itself would; looks at all that is evaluated for the objects."""
-    depsgraph = _graph(copy, frame)
     # hidden ones are not evaluated
     if not all(ob.evaluated_get(depsgraph).is_evaluated for ob in objects):
         return False

@@ -11,6 +11,7 @@ import numpy as np
 from ..write import earlier_animation as earlier
 from ..write import fcurves
 from ..write.channels import rotation_path
+from .keyed import muted_by_bake
 from .scene_animation import (
     FLAG_CHANNELS,
     SCALE_CHANNELS,
@@ -77,8 +78,7 @@ def _acts(ob, constraint, frames, flags_change):
     What holds it and lets it go in time is followed. An influence that is keyed is read from its keys: the value is
     that of the frame that is shown.
     """
-    muted_by_bake = earlier.Kept.read(ob).constraints if earlier.plays_bake(ob) else ()
-    if constraint.mute and constraint.name not in muted_by_bake:
+    if constraint.mute and constraint.name not in muted_by_bake(ob):
         return False
     curves = fcurves.curves_of(fcurves.channelbag(*earlier.earlier_action(ob)))
     name = bpy.utils.escape_identifier(constraint.name)

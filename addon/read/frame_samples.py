@@ -12,6 +12,7 @@ import numpy as np
 
 from ...solver_core.geometry import rotations
 from ...solver_core.model.model import BodyKind
+from ..write import earlier_animation as earlier
 from .exported_scene import ExportedBody, FrameSample, SceneExport
 from .faults import Faults, SceneError
 from .growing_compounds import sample_growing
@@ -138,7 +139,7 @@ def simulation_paused(scene: bpy.types.Scene) -> Iterator[None]:
 
 def find_object(scene: bpy.types.Scene, name: str) -> bpy.types.Object | None:
     """The object that an ``ExportedBody`` names, or None. Names are unique but for linked libraries."""
-    collection = scene.rigidbody_world.collection if scene.rigidbody_world else None
+    collection = earlier.bodies_collection(scene)
     found = bpy.data.objects.get(name)
     if found is not None and found.library is None:
         return found

@@ -36,8 +36,8 @@ class Keyed:
         self.animated |= self.curves.keys() | {fcurves.key_of(driver) for driver in self.data.drivers}
         for strip in self._strips:
             self.animated |= fcurves.curves_of(fcurves.channelbag(strip.action, strip.action_slot)).keys()
-        if self.data.drivers and earlier.plays_bake_of(owner):
-            self._muted_by_bake = {tuple(key) for key in earlier.Kept.read(owner).drivers}
+        if self.data.drivers:
+            self._muted_by_bake = muted_by_bake(owner)
 
     def still(self, path, value):
         """A property's value as something that prints the same whenever it is the same; None where it is animated."""
@@ -68,11 +68,19 @@ def user_curves(owner) -> dict:
         return {}
     if not earlier.plays_bake_of(owner):
         return fcurves.curves_of(fcurves.channelbag(data.action, data.action_slot))
-    mode = earlier.Kept.read(owner).rotation_mode
+    mode = earlier.kept_rotation_mode(owner)
     own = fcurves.curves_of(fcurves.channelbag(*earlier.earlier_action(owner)))
     copied = fcurves.curves_of(fcurves.channelbag(data.action, data.action_slot))
     found = {key: curve for key, curve in own.items() if earlier.is_own(key[0], mode)}
     return found | {key: curve for key, curve in copied.items() if not earlier.is_own(key[0], mode)}
+
+
+def muted_by_bake(owner) -> set:
+    """Names of constraints, and (path, index) of drivers, that a bake has muted: without it they act."""
+    if not earlier.plays_bake_of(owner):
+        return set()
+    kept = earlier.Kept.read(owner)
+    return {*kept.constraints, *map(tuple, kept.drivers)}
 
 
 def driver_targets(data):

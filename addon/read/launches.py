@@ -84,13 +84,11 @@ def _center(model, index, position, orientation):
     return model.body_poses(positions, orientations)[0][index]
 
 
-def find_let_go(scene, objects, frames: range, survey: AnimationSurvey) -> dict[str, LetGo]:
-    """Which bodies of ``objects`` are let go in ``frames`` for the first time, by name; other frames are shown then."""
-    wanted = {}
-    for ob in objects:
-        frame = _first_let_go(ob, frames, survey)
-        if frame is not None:
-            wanted[ob] = frame
+def find_let_go(scene, wanted: dict, frames: range) -> dict[str, LetGo]:
+    """How the bodies of ``wanted`` are let go (each with the frame: ``first_let_go``), by full name.
+
+    Other frames are shown then.
+    """
     if not wanted:
         return {}
     needed = sorted({at for frame in wanted.values() for at in _frames_of_speed(frame, frames[0])})[:_MOST_FRAMES]
@@ -115,7 +113,7 @@ def _frames_of_speed(frame, start):
     return (start, start + 1) if frame == start + 1 else (frame - 2, frame - 1)
 
 
-def _first_let_go(ob, frames, survey):
+def first_let_go(ob, frames: range, survey: AnimationSurvey) -> int | None:
     """The first frame in which a body is dynamic after one in which it was animated; None if there is none."""
     if ob.rigid_body.type != "ACTIVE" or not flags_animated(ob) or not survey.may_move(ob):
         return None

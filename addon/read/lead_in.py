@@ -10,20 +10,22 @@ from ..write import earlier_animation as earlier
 from ..write import fcurves
 from ..write.keyframes import LeadIn
 from .frame_samples import find_object, find_objects, sample_frame, view_layer_of
+from .keyed import muted_by_bake
 
 
 def needs_sampling(obj):
-    """Whether something else than plain F-curves moves an object (as it is before a bake)."""
-    if any(not constraint.mute and constraint.influence > 0 for constraint in obj.constraints):
-        return True
+    """Whether something else than plain F-curves moves an object, as it is without a bake."""
     data = obj.animation_data
+    muted = muted_by_bake(obj) if obj.constraints or (data is not None and data.drivers) else ()
+    if any((not one.mute or one.name in muted) and one.influence > 0 for one in obj.constraints):
+        return True
     if data is None:
         return False
     if data.use_nla and any(not track.mute and track.strips for track in data.nla_tracks):
         return True
-    if earlier.acting_drivers(obj):
+    if earlier.acting_drivers(obj) or any(fcurves.key_of(one) in muted for one in data.drivers):
         return True
-    curves = fcurves.curves_of(fcurves.channelbag(data.action, data.action_slot))
+    curves = fcurves.curves_of(fcurves.channelbag(*earlier.earlier_action(obj)))
     return any(
         earlier.is_own(path, obj.rotation_mode) and not curve.mute and not fcurves.is_plain(curve)
         for (path, _), curve in curves.items()

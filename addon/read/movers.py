@@ -11,7 +11,7 @@ import numpy as np
 
 from ..write import earlier_animation as earlier
 from ..write import fcurves
-from .keyed import Keyed, driver_targets, plain_names, pointer_names
+from .keyed import Keyed, driver_targets, muted_by_bake, plain_names, pointer_names
 from .scene_animation import CHANNELS_OF_LOOKS
 
 _PLACES = ("location", "scale", "delta_location", "delta_scale")
@@ -108,14 +108,12 @@ def _place(ob, keyed):
 
 def constraint_values(owner, keyed: Keyed, prefix: str = "") -> list:
     """Settings of constraints, of an object or a bone; what a bake has muted counts as what it was."""
-    muted_by_bake: set = set()
-    if isinstance(owner, bpy.types.Object) and len(owner.constraints) and earlier.plays_bake_of(owner):
-        muted_by_bake = set(earlier.Kept.read(owner).constraints)
+    muted = muted_by_bake(owner) if len(owner.constraints) else ()
     found = []
     for constraint in owner.constraints:
         path = f'{prefix}constraints["{bpy.utils.escape_identifier(constraint.name)}"].'
         values = [keyed.still(path + name, getattr(constraint, name)) for name in plain_names(type(constraint))]
-        mute = constraint.mute and constraint.name not in muted_by_bake
+        mute = constraint.mute and constraint.name not in muted
         found.append((constraint.type, keyed.still(f"{path}mute", mute), values))
         if constraint.type == "ACTION" and constraint.action is not None:
             found.append(_whole_action(constraint.action))

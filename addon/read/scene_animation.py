@@ -8,7 +8,8 @@ constraint targets and looks for animation at each of them. It errs on the side 
 import bpy
 import numpy as np
 
-from ..write.fcurves import channelbag, curves_of
+from ..write import fcurves
+from .keyed import muted_by_bake, user_curves
 from .scene_poses import matrix_with_scale
 
 # Channels of an object that only change how it looks.
@@ -56,11 +57,10 @@ _SHAPES_OF_SOURCE = {"CONVEX_HULL", "MESH"}
 
 
 def action_curves(owner) -> list:
-    """F-curves that ``owner`` (an object, a scene, an armature ...) plays from its own action and slot."""
-    animation = getattr(owner, "animation_data", None)
-    if animation is None:
+    """F-curves that ``owner`` (an object, a scene, an armature) plays from its own action and slot without a bake."""
+    if getattr(owner, "animation_data", None) is None:
         return []
-    return list(curves_of(channelbag(animation.action, animation.action_slot)).values())
+    return list(user_curves(owner).values())
 
 
 def animated_paths(owner) -> set[str]:
@@ -69,7 +69,9 @@ def animated_paths(owner) -> set[str]:
     if animation is None:
         return set()
     paths = {curve.data_path for curve in action_curves(owner)}
-    paths.update(driver.data_path for driver in animation.drivers if not driver.mute)
+    if animation.drivers:
+        muted = muted_by_bake(owner)
+        paths.update(one.data_path for one in animation.drivers if not one.mute or fcurves.key_of(one) in muted)
     if any(not track.mute and track.strips for track in animation.nla_tracks):
         paths.add("*")
     return paths
@@ -214,7 +216,12 @@ class AnimationSurvey:
         return moving
 
     def _constraints_move(self, owner) -> bool:
-        return any(self._constraint_moves(constraint) for constraint in owner.constraints if not constraint.mute)
+        muted = muted_by_bake(owner) if len(owner.constraints) else ()
+        return any(
+            self._constraint_moves(constraint)
+            for constraint in owner.constraints
+            if not constraint.mute or constraint.name in muted
+        )
 
     def _constraint_moves(self, constraint) -> bool:
         if constraint.type in _CONSTRAINTS_OF_TIME:

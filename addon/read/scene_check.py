@@ -9,7 +9,7 @@ from .. import runtime
 from ..bake_progress import BakeProgress
 from ..joint_kinds import joint_counts
 from ..preparation import Preparation
-from ..write import attach, blender_world, earlier_animation, since_bake
+from ..write import since_bake
 from .early_notes import nothing_to_bake
 from .faults import Faults, SceneError
 from .notes import note_dictionary
@@ -46,7 +46,7 @@ def export_for_bake(scene, settings, *, for_bake=True):
 
 
 def export_for_bake_steps(scene, settings, *, for_bake=True):
-    """The same of a scene without a bake (``is_free_of_bakes``), as a generator: some objects a step."""
+    """The same of a scene, whether it has a bake or not, as a generator: some objects a step."""
     faults, export = _faults_of(settings), None
     with faults.caught():
         export = yield from export_steps(scene, frame_start=settings.start, frame_end=settings.end, for_bake=for_bake)
@@ -59,11 +59,6 @@ def _faults_of(settings):
     if mismatch:
         faults.add(SceneError(None, mismatch))
     return faults
-
-
-def is_free_of_bakes(scene):
-    """Whether nothing has to be set aside to read a scene as it is without a bake."""
-    return not scene.cairn.is_baked and not earlier_animation.baked_objects(scene)
 
 
 def check_scene(scene, settings, find_overlaps):
@@ -84,16 +79,9 @@ def check_scene(scene, settings, find_overlaps):
     scene = bpy.data.scenes[scene_name]
     # a scene in which nothing moves yet can be looked at all the same
     for_bake = not nothing_to_bake(scene)
-    if is_free_of_bakes(scene):
-        with contextlib.closing(export_for_bake_steps(scene, settings, for_bake=for_bake)) as steps:
-            export = yield from _told(steps)
-    else:
-        try:
-            with blender_world.guarded(scene), earlier_animation.earlier_animation(scene):
-                export = export_for_bake(scene, settings, for_bake=for_bake)
-        finally:
-            if earlier_animation.baked_objects(scene):
-                attach.refresh(scene)
+    with contextlib.closing(export_for_bake_steps(scene, settings, for_bake=for_bake)) as steps:
+        export = yield from _told(steps)
+    yield BakeProgress("export", 0, 0, "Reading the scene")
     overlaps, preparation = [], Preparation()
     if find_overlaps and boxes_overlap(export.model):
         # Numba may be missing: the search says so in a note.

@@ -40,7 +40,7 @@ _WORDS_OF_OPTIONS = {"method": "solver", "friction": "friction model", "max_iter
 # Words of a digest that no panel has.
 _TOLD = {"max_substeps": "substeps at most"}
 # So many objects are read in a step: some hundredths of a second.
-A_STEP = 200
+A_STEP = 64
 # Phrases that name what has changed; the rest is counted.
 _NAMED = 3
 
@@ -172,17 +172,25 @@ def changes(before, now) -> list[str]:
 
 
 def _renamed(old, new, names, *, only_numbers=False):
-    """Objects that were given other names, {old name: new name}: nothing else has changed of them."""
-    added, renamed = sorted(new.keys() - old.keys()), {}
-    for name in sorted(old.keys() - new.keys()):
-        words = old[name].keys()
-        for other in added:
-            if words == new[other].keys() and all(
-                _is_same(old[name][word], new[other][word], names, only_numbers) for word in words
-            ):
-                renamed[name] = other
-                added.remove(other)
-                break
+    """Objects that were given other names, {old name: new name}: nothing else has changed of them.
+
+    Of two that have new names one may refer to the other, which is found first.
+    """
+    added, gone, renamed = sorted(new.keys() - old.keys()), sorted(old.keys() - new.keys()), {}
+    waiting = None
+    while waiting != gone:
+        waiting, gone = gone, []
+        for name in waiting:
+            words, known = old[name].keys(), {**names, **renamed}
+            for other in added:
+                if words == new[other].keys() and all(
+                    _is_same(old[name][word], new[other][word], known, only_numbers) for word in words
+                ):
+                    renamed[name] = other
+                    added.remove(other)
+                    break
+            else:
+                gone.append(name)
     return renamed
 
 

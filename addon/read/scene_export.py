@@ -9,7 +9,6 @@ A body's pose is rigid: location of ``matrix_world`` and its rotation. Where the
 turned round, as Blender does, so that a proper rotation remains. Scale and mirror go into the shape.
 """
 
-import hashlib
 from collections.abc import Generator
 from dataclasses import dataclass, field, replace
 
@@ -19,23 +18,33 @@ import numpy as np
 from ...solver_core.geometry import rotations
 from ...solver_core.model.builder import ModelBuilder, ModelError
 from ...solver_core.model.model import BodyKind
-from ..write import blender_world
+from ..write import attach, blender_world
+from ..write import earlier_animation as earlier
 from . import body_warnings
 from .aside import FrameAside
 from .concave_shapes import ConcaveReader
-from .exported_scene import ExportedBody, FrameSample, SceneExport
+from .export_parts import fingerprint_of, frame_range, mass_of, rigid_body_world, sleep_of
+from .exported_scene import ExportedBody, SceneExport
 from .fast_turns import angles_of, keyed_turns
 from .faults import Faults, SceneError
-from .frame_samples import evaluate_frame, gravity_of, is_sampled, kind_at, sample_without_bodies, simulation_paused
+from .frame_samples import (
+    evaluate_frame,
+    gravity_of,
+    is_sampled,
+    kind_at,
+    sample_without_bodies,
+    simulation_paused,
+    view_layer_of,
+)
 from .growing_compounds import links_to, read_growing
-from .launches import find_let_go, let_go_note
+from .launches import find_let_go, first_let_go, let_go_note
 from .locked_axes import add_locks
+from .movers import movers_of
 from .notes import Note
 from .scene_animation import (
     SCENE_CHANNELS,
     AnimationSurvey,
     animated_paths,
-    curves_digest,
     flag_values,
     flags_animated,
     give_least_scale,
@@ -94,6 +103,7 @@ def export_scene(
         All that is wrong, each with the object, the value and what to do. The scene is as it was.
     """
     reader = _reader(scene, frame_start, frame_end, decompose, for_bake)
+    _result(reader.let_go_steps())
     with simulation_paused(scene):
         export = _result(reader.steps(scene))
     if frame_start is None and frame_end is None:  # nobody has chosen a range
@@ -104,46 +114,85 @@ def export_scene(
 def export_steps(
     scene: bpy.types.Scene, *, frame_start: int | None, frame_end: int | None, for_bake: bool
 ) -> Generator[None, None, SceneExport]:
-    """The same of a scene without a bake as a generator, some objects a step; new concave meshes stay pending.
+    """The same of a scene without its bake as a generator, some objects a step; new concave meshes stay pending.
 
-    Between two steps the scene is as it was, since the first frame is evaluated aside (``FrameAside``). Where that
-    cannot show it, all is read in one step.
+    Between two steps the scene is as it was, since the first frame is evaluated aside (``FrameAside``), where a bake
+    shows what is there without it; what it shows otherwise is set aside for as long as that takes. Where all this
+    cannot be, all is read in one step.
 
     Raises
     ------
     SceneError
     """
     reader = _reader(scene, frame_start, frame_end, False, for_bake)
-    objects = reader.objects_read()
-    # few are read in one step anyway
-    with FrameAside(scene, objects if len(objects) > A_STEP else [], reader.start) as aside:
-        if not aside.is_open:
-            with blender_world.guarded(scene):
-                return export_scene(
-                    scene, frame_start=frame_start, frame_end=frame_end, decompose=False, for_bake=for_bake
-                )
-        yield
-        steps = reader.steps(aside.scene)
-        while True:
-            try:
-                next(steps)
-            except StopIteration as end:
-                export = end.value
-                break
-            except ReferenceError as error:
-                raise SceneError(None, "an object was removed while the scene was read; bake again") from error
-            yield
-            if not aside.is_there():
-                raise SceneError(None, "the scene was changed while it was read; bake again")
+    try:
+        export = yield from _steps_aside(scene, reader)
+    except ReferenceError as error:
+        raise SceneError(None, "an object was removed while the scene was read; bake again") from error
     if frame_start is None and frame_end is None:
         export.notes.extend(range_notes(scene, reader.frames))
     return export
 
 
+def _steps_aside(scene, reader):
+    # few are read in one step anyway
+    in_steps = len(reader.objects_read()) > A_STEP and not earlier.is_collection_split(scene)
+    led = (yield from reader.led_steps()) if in_steps else []
+    yield from reader.let_go_steps()
+    objects = reader.objects_read()
+    # what reads a mesh without some modifiers evaluates anew
+    in_steps = in_steps and not (led and any(ob.modifiers and _is_deformed_alone(ob) for ob in objects))
+    with FrameAside(scene, objects if in_steps else []) as aside:
+        if aside.is_open and not led:
+            yield
+        if not aside.is_open:
+            return _in_one_step(scene, reader)
+        steps = reader.steps(aside.scene, is_evaluated=True)
+        with earlier.earlier_animation(scene, led):
+            aside.evaluate(reader.start)
+            if not led:
+                yield
+            fits = aside.is_there() and not aside.holds_other_bake(scene)
+            if not led:
+                yield
+            fits = fits and aside.is_there() and aside.shows_the_same(objects)
+            if fits and led:
+                next(steps)
+        if not fits:
+            aside.close()
+            return _in_one_step(scene, reader)
+        del objects, led
+        export = None
+        while export is None:
+            yield
+            if not aside.is_there():
+                raise SceneError(None, "the scene was changed while it was read; bake again")
+            try:
+                next(steps)
+            except StopIteration as end:
+                export = end.value
+        yield
+    yield
+    return export
+
+
+def _in_one_step(scene, reader):
+    """Read a scene that is shown without its bake meanwhile."""
+    with blender_world.guarded(scene), earlier.earlier_animation(scene), simulation_paused(scene):
+        export = _result(reader.steps(scene))
+    if earlier.baked_objects(scene):
+        attach.refresh(scene)
+    return export
+
+
+def _is_deformed_alone(ob):
+    return ob.rigid_body is not None and ob.rigid_body.mesh_source == "DEFORM"
+
+
 def _reader(scene, frame_start, frame_end, decompose, for_bake):
     faults = Faults()
-    world = _rigid_body_world(scene)
-    start, end = _frame_range(world, frame_start, frame_end, faults)
+    world = rigid_body_world(scene)
+    start, end = frame_range(world, frame_start, frame_end, faults)
     return _SceneReader(scene, start, end, decompose, for_bake, faults)
 
 
@@ -154,28 +203,6 @@ def _result(steps):
             next(steps)
         except StopIteration as end:
             return end.value
-
-
-def _rigid_body_world(scene):
-    world = scene.rigidbody_world
-    if world is None:
-        raise SceneError(
-            None,
-            f"scene {scene.name!r} has no Rigid Body World; select a mesh and add a rigid body in Physics > Rigid Body",
-        )
-    if world.collection is None:
-        raise SceneError(
-            None, f"the Rigid Body World of {scene.name!r} has no collection; choose one in Scene > Rigid Body World"
-        )
-    return world
-
-
-def _frame_range(world, frame_start, frame_end, faults):
-    start = world.point_cache.frame_start if frame_start is None else int(frame_start)
-    end = world.point_cache.frame_end if frame_end is None else int(frame_end)
-    if start >= end:
-        faults.add(SceneError(None, f"the start frame, {start}, must lie before the end frame, {end}"))
-    return start, max(end, start + 1)
 
 
 @dataclass
@@ -196,6 +223,7 @@ class _SceneReader:
     depsgraph: bpy.types.Depsgraph | None = None
     index: dict = field(default_factory=dict)
     moves: dict = field(default_factory=dict)
+    let_go: dict = field(default_factory=dict)
 
     @property
     def frames(self) -> range:
@@ -205,23 +233,66 @@ class _SceneReader:
     def world(self):
         return self.scene.rigidbody_world
 
+    @property
+    def members(self):
+        """Objects of the Rigid Body World's collection."""
+        return earlier.bodies_collection(self.scene).all_objects
+
+    def led_steps(self) -> Generator[None, None, list]:
+        """Objects that carry a bake and do not show at each frame that is evaluated what they do without it.
+
+        Beside those of which that is so at the start (``earlier.shows_earlier``) these are all that are shown at other
+        frames, too (``find_let_go``), and what these are moved by.
+        """
+        baked, survey, found = earlier.baked_objects(self.scene), AnimationSurvey(), {}
+        waiting = []
+        for row, ob in enumerate(baked):
+            if row % A_STEP == 0 and row > 0:
+                yield
+            is_let_go = ob.rigid_body is not None and first_let_go(ob, self.frames, survey) is not None
+            if is_let_go or not earlier.shows_earlier(ob, self.start):
+                waiting.append(ob)
+        while waiting:
+            ob = waiting.pop()
+            if ob.name_full not in found:
+                found[ob.name_full] = ob
+                waiting += movers_of(ob)
+        return [ob for ob in baked if ob.name_full in found]
+
+    def let_go_steps(self) -> Generator[None, None, None]:
+        """Find out which bodies move, and which animation lets go, and when."""
+        survey = AnimationSurvey()
+        for row, ob in enumerate(self._collect_objects()):
+            if row % A_STEP == 0 and row > 0:
+                yield
+            self.moves[ob.name_full] = self._moves(ob)
+            with self.faults.caught():
+                frame = first_let_go(ob, self.frames, survey)
+                if frame is not None:
+                    self.let_go[ob.name_full] = frame
+
     def objects_read(self) -> list:
         """What is evaluated, beside what it depends on: bodies, shapes of compounds, joints and ends of ropes."""
         joints = self._joint_reader()
-        bodies = [ob for ob in self.world.collection.all_objects if ob.rigid_body is not None]
+        bodies = [ob for ob in self.members if ob.rigid_body is not None]
         return list(dict.fromkeys([*bodies, *joints.objects(), *joints.rope_ends()]))
 
-    def steps(self, shown) -> Generator[None, None, SceneExport]:
-        """Read the scene, ``A_STEP`` objects at a time; ``shown`` is the one whose frames are set."""
+    def steps(self, shown, *, is_evaluated=False) -> Generator[None, None, SceneExport]:
+        """Read the scene, ``A_STEP`` objects at a time; ``let_go_steps`` come before.
+
+        ``shown`` is the scene whose frames are set, in the first of these steps; the first frame may be evaluated.
+        """
         objects = self._collect_objects()
         let_go: dict = {}
         with self.faults.caught():
-            let_go = find_let_go(shown, objects, self.frames, AnimationSurvey())
-        self.depsgraph = evaluate_frame(shown, self.start)
+            wanted = {ob: self.let_go[ob.name_full] for ob in objects if ob.name_full in self.let_go}
+            let_go = find_let_go(shown, wanted, self.frames)
+        if self.let_go or not is_evaluated:
+            evaluate_frame(shown, self.start)
+        self.depsgraph = view_layer_of(shown).depsgraph
         yield
         self.surfaces = StartSurfaces()
         self.shapes = ShapeReader(self.depsgraph, ConcaveReader(waits=self.decompose))
-        self.moves = {ob.name_full: self._moves(ob) for ob in objects}
         self.index = {ob.name_full: index for index, ob in enumerate(objects)}
         ancestors = [self._moving_ancestor(ob) for ob in objects]
         self.carriers = {ancestor.name_full for ancestor in ancestors if ancestor is not None}
@@ -230,7 +301,7 @@ class _SceneReader:
         with self.faults.caught():
             gravity = gravity_of(scene, scene.rigidbody_world)
         builder, bodies = ModelBuilder(gravity=gravity), []
-        starts = self._start_poses(objects)
+        starts = yield from self._start_poses(objects)
         for row, start in enumerate(zip(objects, *starts, strict=True)):
             if row % A_STEP == 0:
                 yield
@@ -250,6 +321,7 @@ class _SceneReader:
         joints.notes += lock_notes
         yield
         model = builder.build()
+        yield
         self.notes += give_start_motion(model, objects, bodies)
         self._launch(model, let_go)
         for row, (ob, body) in enumerate(zip(objects, bodies, strict=True)):
@@ -284,7 +356,7 @@ class _SceneReader:
             self.notes.append(let_go_note(model.names[index], found, velocity, model.arrays.size[index]))
 
     def _joint_reader(self) -> JointReader:
-        parts = {ob.name_full for ob in self.world.collection.all_objects if self._is_compound_part(ob)}
+        parts = {ob.name_full for ob in self.members if self._is_compound_part(ob)}
         return JointReader(self.scene, self.depsgraph, self.index, self.moves, parts, self.survey)
 
     def _finished(self, model, bodies, objects, joints) -> SceneExport:
@@ -309,7 +381,7 @@ class _SceneReader:
         sample = sample_without_bodies(self.scene, self.depsgraph, self.start, partial)
         for body, ob in zip(bodies, objects, strict=True):
             sample.kind[body.index] = kind_at(ob.evaluated_get(self.depsgraph).rigid_body, body)
-        fingerprint = _fingerprint(partial, sample, self.survey.owners | {self.scene.name_full: self.scene})
+        fingerprint = fingerprint_of(partial, sample, self.survey.owners | {self.scene.name_full: self.scene})
         return SceneExport(**{**vars(partial), "default_sample": sample, "fingerprint": fingerprint})
 
     def _keyed_turns(self) -> np.ndarray:
@@ -318,7 +390,7 @@ class _SceneReader:
 
     def _collect_objects(self) -> list:
         """Objects that are bodies; a compound parent's children are shapes of the parent, not bodies."""
-        objects = [ob for ob in self.world.collection.all_objects if ob.rigid_body is not None]
+        objects = [ob for ob in self.members if ob.rigid_body is not None]
         objects = [ob for ob in objects if not self._is_compound_part(ob)]
         if not objects:
             raise SceneError(
@@ -344,22 +416,31 @@ class _SceneReader:
         return bool(np.any(enabled & ~kinematic))
 
     def _start_poses(self, objects):
-        """Of each object at the start: world matrix, its rigid part, that one's quaternion, stretch, parents' part."""
-        evaluated = [ob.evaluated_get(self.depsgraph) for ob in objects]
-        matrices = finite_matrices(evaluated, f"at frame {self.start}", self.faults)
-        broken = self.faults.object_names
-        check_rotations(evaluated, f"at frame {self.start}", self.faults)
-        give_least_scale(evaluated, matrices)
-        for row, ob in enumerate(objects):
-            # what pops in would otherwise be a point, and sink into all else as it grows
-            is_keyed = self.moves[ob.name_full] and ob.name not in broken
-            largest = largest_scale(ob, self.frames) if is_keyed else None
-            if largest is not None:
-                matrices[row] = matrix_with_scale(evaluated[row], largest[1])
+        """Of each object at the start: world matrix, its rigid part, that one's quaternion, stretch, parents' part.
+
+        A generator, which returns them.
+        """
+        when, pieces, parents = f"at frame {self.start}", [], []
+        for first in range(0, len(objects), A_STEP):
+            chunk = objects[first : first + A_STEP]
+            evaluated = [ob.evaluated_get(self.depsgraph) for ob in chunk]
+            matrices = finite_matrices(evaluated, when, self.faults)
+            check_rotations(evaluated, when, self.faults)
+            give_least_scale(evaluated, matrices)
+            broken = self.faults.object_names
+            for row, ob in enumerate(chunk):
+                # what pops in would otherwise be a point, and sink into all else as it grows
+                is_keyed = self.moves[ob.name_full] and ob.name not in broken
+                largest = largest_scale(ob, self.frames) if is_keyed else None
+                if largest is not None:
+                    matrices[row] = matrix_with_scale(evaluated[row], largest[1])
+            pieces.append(matrices)
+            parents.append(self._parents_parts(chunk, evaluated, broken))
+            yield
+        matrices = np.concatenate(pieces)
         rotation, stretch = rotations_and_stretches(matrices, [ob.name for ob in objects], self.faults)
         rigid = rigid_matrices(rotation, matrices[:, :3, 3])
-        parents = self._parents_parts(objects, evaluated, broken)
-        return matrices, rigid, rotations.from_matrix(rotation), stretch, parents
+        return matrices, rigid, rotations.from_matrix(rotation), stretch, np.concatenate(parents)
 
     def _parents_parts(self, objects, evaluated, broken):
         """Parents' parts of the world matrices of bodies that move [n, 4, 4]; not of those with ``broken`` names."""
@@ -381,7 +462,7 @@ class _SceneReader:
         moves = self.moves[ob.name_full]
         mass = 1.0
         with self.faults.caught():
-            mass = _mass(name, ob.evaluated_get(self.depsgraph).rigid_body, moves)
+            mass = mass_of(name, ob.evaluated_get(self.depsgraph).rigid_body, moves)
         try:
             body = self._exported_body(ob, matrix, rigid, parents_part_start)
         except MeshError as error:  # of a mesh that deforms
@@ -406,7 +487,7 @@ class _SceneReader:
                 collision_mask=sum(1 << bit for bit, on in enumerate(settings.collision_collections) if on),
                 # A wave drags along what lies on it, a plane that is scaled does not, as in Blender.
                 surface_drags=self._shapes_may_change(ob),
-                **_sleep(settings, has_start_motion(ob)),
+                **sleep_of(settings, has_start_motion(ob)),
             )
         except ModelError as error:
             raise SceneError(name, str(error).removeprefix(f"{name}: ")) from error
@@ -493,7 +574,7 @@ class _SceneReader:
         """Children that are rigid bodies of the world; of a child that is a compound parent itself, its children."""
         if ob.rigid_body.collision_shape != "COMPOUND":
             return
-        for child in self.world.collection.all_objects:
+        for child in self.members:
             if child.parent == ob and child.rigid_body is not None:
                 if child.rigid_body.collision_shape == "COMPOUND":
                     yield from self._compound_parts(child)
@@ -504,7 +585,7 @@ class _SceneReader:
         """Names of children, and theirs, that may move within their compound parent."""
         if ob.rigid_body.collision_shape != "COMPOUND":
             return
-        for child in self.world.collection.all_objects:
+        for child in self.members:
             if child.parent == ob and child.rigid_body is not None:
                 if self.survey.moves_within_parent(child):
                     yield child.name
@@ -514,47 +595,3 @@ class _SceneReader:
     def _scene_animated(self) -> bool:
         paths = animated_paths(self.scene)
         return any(path == "*" or path.startswith(SCENE_CHANNELS) for path in paths)
-
-
-def _mass(name, settings, moves) -> float:
-    mass = settings.mass
-    if mass == 0.0 and not moves:
-        # Blender ignores the mass of what never moves.
-        return 1.0
-    if not np.isfinite(mass) or mass <= 0.0:
-        raise SceneError(name, f"its mass is {mass:g} kg; set a number above 0 in Physics > Rigid Body > Settings")
-    return mass
-
-
-def _sleep(settings, begins_moving) -> dict:
-    """Arguments of ``add_body`` for Blender's deactivation."""
-    if not settings.use_deactivation:
-        return {"sleep_speed": (0.0, 0.0)}
-    return {
-        "sleep_speed": (settings.deactivate_linear_velocity, settings.deactivate_angular_velocity),
-        "starts_asleep": settings.use_start_deactivated and not begins_moving,
-    }
-
-
-def _fingerprint(export: SceneExport, sample: FrameSample, owners) -> str:
-    digest = hashlib.sha256()
-    # not the last frame: a bake may go on to another one
-    digest.update(repr((export.model.names, export.frame_start, export.frame_rate)).encode())
-    digest.update(repr([(body.moves, body.follows, body.flags_change) for body in export.bodies]).encode())
-    digest.update(repr(export.joints).encode())
-    _hash_arrays(digest, export.model.arrays)
-    _hash_arrays(digest, export.model.hulls)
-    _hash_arrays(digest, export.model.meshes)
-    _hash_arrays(digest, export.model.initial_state)
-    _hash_arrays(digest, (export.model.starts_asleep,))
-    _hash_arrays(digest, (np.array(sample.duration), sample.gravity, sample.kind))
-    digest.update(curves_digest(owners))
-    return digest.hexdigest()
-
-
-def _hash_arrays(digest, arrays):
-    for array in arrays:
-        if isinstance(array, np.ndarray):
-            digest.update(np.ascontiguousarray(array).tobytes())
-        else:
-            _hash_arrays(digest, array)

@@ -7,6 +7,7 @@ from ...solver_core.diagnostics import boxes_overlap, overlaps_at_start
 from ...solver_core.model.model import BodyKind
 from .. import runtime
 from ..settings import is_cache_elsewhere
+from ..write import earlier_animation as earlier
 from . import body_warnings
 from .notes import Note
 from .scene_animation import animated_paths, flag_values, scale_animated
@@ -86,7 +87,7 @@ def _center_note(body, model):
 def scene_notes(scene, objects, anything_moves) -> list[Note]:
     """Notes about the world, force fields and objects that take no part."""
     world = scene.rigidbody_world
-    notes = [*_constraint_notes(scene, world), *field_notes(scene, world), *_outsider_notes(scene, world, objects)]
+    notes = [*_constraint_notes(scene, world), *field_notes(scene, world), *_outsider_notes(scene, objects)]
     if not anything_moves:
         notes.append(Note("warning", None, "no body moves: all are passive, animated or have Dynamic off"))
     notes.extend(speed_notes(scene, world))
@@ -238,14 +239,14 @@ def _instance_notes(scene):
             yield Note("info", ob.name, text, (collection.name,))
 
 
-def _outsider_notes(scene, world, objects):
+def _outsider_notes(scene, objects):
     taking_part = {ob.name_full for ob in objects}
-    members = {ob.name_full for ob in world.collection.all_objects}
+    members = {ob.name_full for ob in earlier.bodies_collection(scene).all_objects}
     in_scene = {ob.name for ob in scene.objects}
     for ob in scene.objects:
         if ob.rigid_body is not None and ob.name_full not in members:
             yield Note("info", ob.name, "is not in the Rigid Body World's collection: it takes no part, as in Blender")
-    for ob in world.collection.all_objects:
+    for ob in earlier.bodies_collection(scene).all_objects:
         if ob.name_full in taking_part:
             if ob.name not in in_scene:
                 yield Note("warning", ob.name, OUTSIDE)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import bpy
 
 from ..read import scene_digest
-from ..read.keyed import driver_targets
+from ..read.keyed import driver_targets, pointer_names
 from ..read.movers import movers_of
 
 # Objects that have not changed are this many a step.
@@ -21,7 +21,8 @@ _KEPT_A_STEP = 50
 class _Entry:
     """What is kept of an object: its numbers, its movers, and by their session's numbers what these were read from.
 
-    Blender does not tell of Cairn's own settings if a script has changed them: these (``own``) are compared.
+    Blender does not tell of Cairn's own settings if a script has changed them, nor whoever refers to an object that it
+    has another name: these (``own``) are compared.
     """
 
     numbers: dict
@@ -105,13 +106,16 @@ def _read(group, ob, known) -> _Entry:
 
 
 def _own_settings(group, ob):
+    names = tuple(mover.name for mover in movers_of(ob))
     if group == "movers":
-        return ()
+        return names
     if group == "bodies":
-        names = (*scene_digest.PART_SETTINGS, *scene_digest.START_SETTINGS)
-        return tuple(_compared(getattr(ob.cairn, name)) for name in names)
+        settings = (*scene_digest.PART_SETTINGS, *scene_digest.START_SETTINGS)
+        return names, tuple(_compared(getattr(ob.cairn, name)) for name in settings)
     joint = ob.cairn.joint
-    return tuple(getattr(joint, prop.identifier) for prop in joint.bl_rna.properties if prop.type != "POINTER")
+    targets = [getattr(one, name) for one in (ob.rigid_body_constraint, joint) for name in pointer_names(type(one))]
+    names += tuple(target.name if isinstance(target, bpy.types.Object) else None for target in targets)
+    return names, tuple(getattr(joint, prop.identifier) for prop in joint.bl_rna.properties if prop.type != "POINTER")
 
 
 def _compared(value):

@@ -13,8 +13,8 @@ from . import earlier_animation as earlier
 
 # Number of objects that are given their action, or give it back, in a step, and of actions that are removed in one:
 # some hundredths of a second.
-ATTACHED = 128
-REMOVED = 64
+ATTACHED = 64
+REMOVED = 32
 # Properties of CairnScene that a bake sets.
 FACTS = (
     "is_baked",

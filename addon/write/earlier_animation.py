@@ -10,6 +10,7 @@ Constraints, and drivers of location and rotation, would act on top of the baked
 
 import contextlib
 import dataclasses
+import functools
 import json
 
 from . import blender_world, fcurves
@@ -72,6 +73,16 @@ class Kept:
 
     def write(self, obj):
         obj.cairn.earlier_state = json.dumps(vars(self))
+
+
+def kept_rotation_mode(obj):
+    """The rotation mode that a baked object had at the bake: what ``Kept.read`` says, quicker."""
+    return _rotation_mode(obj.cairn.earlier_state)
+
+
+@functools.lru_cache(maxsize=8192)
+def _rotation_mode(state):
+    return json.loads(state)["rotation_mode"]
 
 
 def acting_drivers(obj):
@@ -382,6 +393,43 @@ def _put_collection_back(scene):
         world.collection = book.world_collection
 
 
+def bodies_collection(scene):
+    """The collection of a scene's rigid bodies, which a bake may have taken out of its world; None if there is none."""
+    # who reads a scene from a script may not have registered the add-on
+    book, world = getattr(scene, "cairn", None), scene.rigidbody_world
+    kept = book.world_collection if book is not None else None
+    return kept or (world.collection if world is not None else None)
+
+
+def is_collection_split(scene):
+    """Whether bodies were added since a bake that has taken the world's collection out: there are two until it ends."""
+    return None not in (scene.cairn.world_collection, scene.rigidbody_world.collection)
+
+
+def shows_earlier(obj, frame):
+    """Whether a baked object is at a frame where it would be without its bake, to the bit.
+
+    It is at the first frame of the bake's keys and before it, if nothing but the object's own channels says where it
+    is: these are the first key (``since_bake.is_where_it_was_put``).
+    """
+    kept, data = Kept.read(obj), obj.animation_data
+    if kept.start is None or kept.rotation_mode != obj.rotation_mode or not plays_bake(obj):
+        return False
+    if data.use_tweak_mode or any(track.strips for track in data.nla_tracks):
+        return False
+    curves = fcurves.curves_of(fcurves.channelbag(data.action, data.action_slot))
+    return all(
+        _has_value(curves.get((path, index)), frame, value)
+        for path, values in (("location", kept.location), (rotation_path(kept.rotation_mode), kept.rotation))
+        for index, value in enumerate(values)
+    )
+
+
+def _has_value(curve, frame, value):
+    is_muted = curve is None or curve.mute or (curve.group is not None and curve.group.mute)
+    return not is_muted and curve.evaluate(frame) == value
+
+
 def objects_of(scene):
     """Objects of a scene, and bodies that its world simulates although they are not in it: what is only instanced."""
     objects = list(scene.objects)
@@ -441,17 +489,27 @@ def remove_unused(actions):
 
 
 @contextlib.contextmanager
-def earlier_animation(scene):
+def earlier_animation(scene, objects=None):
     """Show a baked scene as it was before the bake, as long as the context lasts.
 
     Used around export and sampling when a scene is baked anew: nothing is seen of it between two ticks, so an autosave
     keeps the bake. The evaluated scene is stale afterwards; whoever needs it sets the frame again.
+
+    Parameters
+    ----------
+    scene : bpy.types.Scene
+    objects : sequence of bpy.types.Object, optional
+        Some of its ``baked_objects``, which alone are shown so, for a copy of the scene that is evaluated meanwhile.
     """
-    objects = baked_objects(scene)
+    is_whole = objects is None
+    if is_whole:
+        objects = baked_objects(scene)
     for obj in objects:
         keep_edits(obj)
     snapshots = [(obj, Snapshot.of(obj)) for obj in objects]
-    world = World.of(scene) if scene.cairn.is_baked and scene.rigidbody_world is not None else None
+    world = None
+    if is_whole and scene.cairn.is_baked and scene.rigidbody_world is not None:
+        world = World.of(scene)
     try:
         for obj in objects:
             give_back(obj)

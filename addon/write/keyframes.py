@@ -12,13 +12,18 @@ import bpy
 import numpy as np
 from mathutils import Euler
 
-from . import channels, fcurves, spin
+from . import channels, fcurves, since_bake, spin
 from . import earlier_animation as earlier
 from .attach import attach_steps, check_writable, keep_steps, objects_by_name, refresh, remove_replaced
 
 # Number of objects whose poses become keys together: bounds the memory, and is one tick of the progress.
 CHUNK = 32
+# Number of actions that are made in a step: of 250 frames some hundredths of a second.
+BUILT = 8
 DYNAMIC = 2  # BodyKind.DYNAMIC of the core
+# Which part of a rotation channel has a length of 1, and how near to it single precision keeps it.
+_UNIT = {"QUATERNION": slice(0, 4), "AXIS_ANGLE": slice(1, 4)}
+_ROUNDING = 1e-6
 
 
 @dataclasses.dataclass
@@ -97,9 +102,13 @@ def write_steps(scene, export, trajectory, samples=(), lead_in=None, turns=None)
         for start in range(0, len(moving), CHUNK):
             objects = objects_by_name(bpy.data.scenes[scene_name])
             chunk = moving[start : start + CHUNK]
-            for motion in _motions(objects, chunk, poses, lead_in or {}):
+            motions = list(_motions(objects, chunk, poses, lead_in or {}))
+            for made, motion in enumerate(motions):
+                if made % BUILT == 0 and made > 0:
+                    # an object is done when it has its action, too
+                    yield (start + made) // 2, len(moving)
+                    objects = objects_by_name(bpy.data.scenes[scene_name])
                 actions[motion.object_name] = _build_action(objects[motion.object_name], motion).name
-            # an object is done when it has its action, too
             yield min(start + CHUNK, len(moving)) // 2, len(moving)
         facts = {"is_baked": True, "baked_start": export.frame_start, "baked_end": export.frame_start}
         facts["baked_end"] += trajectory.frame_count
@@ -216,6 +225,7 @@ def _motions(objects, bodies, poses, lead_in):
         for prepared, values in zip(group, rotation, strict=True):
             rows = slice(prepared.first, None)
             frames = prepared.frames[rows]
+            prepared.give_own_pose(prepared.location[rows], values[rows], mode)
             yield _Motion(
                 prepared.object_name, frames, prepared.location[rows], frames, values[rows], prepared.keep_curves
             )
@@ -228,6 +238,7 @@ def _turning_motion(prepared, mode):
     at, rotation = spin.spread(channels.nearest_rotations(prepared.rotation[rows]), turns)
     values = channels.rotation_channels(rotation[None], mode, prepared.hint[None], np.array([0]))[0]
     keep = np.ones(len(at), bool) if mode == "QUATERNION" else spin.needed(at, values)
+    prepared.give_own_pose(prepared.location[rows], values, mode)
     frames = prepared.frames[rows]
     turning = np.interp(at[keep], np.arange(len(frames)), frames)
     return _Motion(prepared.object_name, frames, prepared.location[rows], turning, values[keep], prepared.keep_curves)
@@ -245,6 +256,19 @@ class _Prepared:
     hint: np.ndarray  # rotation channels as they were at the first key
     keep_curves: bool
     turns: dict  # far turns that lead to a frame, by its index, in the axes of ``rotation``
+    own_pose: tuple | None  # channels of location and rotation that alone say where the object is without the bake
+
+    def give_own_pose(self, location, rotation, mode):
+        """Write the object's own channels to the first row of keys, from which they differ by rounding alone.
+
+        So the bake's first frame shows to the bit what is there without it (``earlier.shows_earlier``).
+        """
+        if self.own_pose is None:
+            return
+        location[0], own = self.own_pose
+        # the way to the next key would be bent by a length that is not 1
+        if mode not in _UNIT or abs(np.linalg.norm(own[_UNIT[mode]]) - 1.0) < _ROUNDING:
+            rotation[0] = own
 
 
 def _prepare(obj, body, poses, first, lead):
@@ -274,7 +298,15 @@ def _prepare(obj, body, poses, first, lead):
         hint=_rotation_before(obj, bag, frames[first]),
         keep_curves=lead is None,
         turns=turns,
+        own_pose=_own_pose(obj) if lead is None else None,
     )
+
+
+def _own_pose(obj):
+    """Location and rotation channels of an object, where these alone say where it is; else None."""
+    kept = earlier.Kept.read(obj) if obj.cairn.is_baked else earlier.Kept.of(obj)
+    is_put = kept.rotation_mode == obj.rotation_mode and since_bake.is_where_it_was_put(obj, kept)
+    return (np.array(kept.location), np.array(kept.rotation)) if is_put else None
 
 
 def _in_channels(turn, frame, parent, delta_rotation, lead_count):

@@ -18,7 +18,7 @@ from . import earlier_animation as earlier
 from . import fcurves
 
 # So many objects are looked at in a step: some hundredths of a second.
-A_STEP = 256
+A_STEP = 128
 # Whether ``settle`` has changed something since ``record_steps``.
 _unrecorded = False
 
@@ -49,7 +49,7 @@ def settle_steps(scene_name):
     _unrecorded = _unrecorded or changed
     names = [obj.name for obj in earlier.baked_objects(scene)]
     for start in range(0, len(names), A_STEP):
-        if start:
+        if len(names) > A_STEP:
             yield
             scene = bpy.data.scenes[scene_name]
         objects = {obj.name: obj for obj in earlier.baked_objects(scene)}
@@ -119,16 +119,21 @@ def _is_copied_as_a_whole(scene, copies):
 # Moved bodies
 
 
+def is_where_it_was_put(obj, kept):
+    """Whether an object's own channels alone say where it is without a bake, not keys, constraints and the like."""
+    data = obj.animation_data
+    if kept.constraints or kept.drivers or (data is not None and any(track.strips for track in data.nla_tracks)):
+        return False
+    own = fcurves.curves_of(fcurves.channelbag(*earlier.earlier_action(obj)))
+    return not any(earlier.is_own(path, obj.rotation_mode) for path, _ in own)
+
+
 def start_of_bake(obj, kept, bag):
     """What ``Kept.start`` holds of an object whose bake is in ``bag``: its first frame and the values there.
 
     None where something else than the object's own channels says where it starts: keys, drivers, constraints, strips.
     """
-    data = obj.animation_data
-    if kept.constraints or kept.drivers or (data is not None and any(track.strips for track in data.nla_tracks)):
-        return None
-    own = fcurves.curves_of(fcurves.channelbag(*earlier.earlier_action(obj)))
-    if any(earlier.is_own(path, obj.rotation_mode) for path, _ in own):
+    if not is_where_it_was_put(obj, kept):
         return None
     start = {"frame": None, "channels": {}}
     for (path, index), curve in sorted(fcurves.curves_of(bag).items()):

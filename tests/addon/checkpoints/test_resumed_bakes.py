@@ -381,17 +381,22 @@ def test_a_new_bake_says_what_it_replaces(shot, whole):
 
 
 def test_by_the_clock_checkpoints_take_a_hundredth_of_the_time(monkeypatch, tmp_path):
-    """Every 10 s; but each 0.3 s that one takes is followed by 30 s without."""
+    """Every 10 s; but each 0.3 s that the two halves of one take are followed by 30 s without."""
     clock = [100.0]
     monkeypatch.setattr(running.time, "perf_counter", lambda: clock[0])
     checkpoints = running.BakeCheckpoints(running.CheckpointPlan(folder=tmp_path, every_seconds=10.0))
     checkpoints._last_end, written = clock[0], []
 
-    def write(place, simulation, trajectory):
+    def write_piece(place, checkpoint, trajectory):
         written.append(clock[0])
-        clock[0] += 0.3
+        clock[0] += 0.1
+        checkpoints._unwritten = checkpoint, "piece"
 
-    monkeypatch.setattr(checkpoints, "_write", write)
+    def write_state(place, checkpoint, name):
+        clock[0] += 0.2
+
+    monkeypatch.setattr(checkpoints, "_write_piece", write_piece)
+    monkeypatch.setattr(checkpoints, "_write_state", write_state)
 
     class Moving:
         frame_count = 0
@@ -404,6 +409,7 @@ def test_by_the_clock_checkpoints_take_a_hundredth_of_the_time(monkeypatch, tmp_
     while clock[0] < 200.0:
         clock[0] += 1.0
         Moving.frame_count += 1
+        checkpoints.complete()
         checkpoints.note_frame(Moving, Moving)
     assert written[0] == pytest.approx(110.0)
     assert np.diff(written).min() >= 30.0

@@ -37,6 +37,7 @@ def scene(maker):
     empty = maker.object("Hinge")
     bpy.context.view_layer.objects.active = empty
     bpy.ops.rigidbody.constraint_add(type="HINGE")
+    empty.rigid_body_constraint.object1 = maker.scene.objects["Held"]
     for number in range(20):
         maker.body(f"Other {number}", shape="BOX")
     return maker.scene
@@ -66,6 +67,14 @@ def removed(scene):
     bpy.data.objects.remove(scene.objects["Other 3"])
 
 
+def new_name_of_a_parent(scene):
+    scene.objects["Floor"].name = "Ground"
+
+
+def new_name_of_a_joints_end(scene):
+    scene.objects["Held"].name = "Carried"
+
+
 def added(scene):
     copy = scene.objects["Other 4"].copy()
     scene.collection.objects.link(copy)
@@ -88,6 +97,8 @@ CHANGES = [
     new_target,
     removed,
     added,
+    new_name_of_a_parent,
+    new_name_of_a_joints_end,
 ]
 
 

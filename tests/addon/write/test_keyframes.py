@@ -67,6 +67,76 @@ def test_rotation_channels_have_no_jumps(scene, mode):
     assert len(values) == len(getattr(obj, path))
 
 
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("speed", [0.3, 4.0], ids=["slow", "fast"])
+def test_the_first_frame_shows_what_is_there_without_the_bake_to_the_bit(scene, mode, speed):
+    """Also of a child of a body that moves, and at the frames before."""
+    bodies = [
+        add_body(scene, name, mode=mode, location=(1234.567, at, 0.1)) for at, name in enumerate(("Body", "Child"))
+    ]
+    bodies[1].parent, bodies[1].delta_location = bodies[0], (0.1, 0.2, 0.3)
+    bodies[1].delta_rotation_euler = (0.1, 0.7, -0.2)
+    path = channels.rotation_path(mode)
+    own = [(tuple(obj.location), tuple(getattr(obj, path))) for obj in bodies]
+    scene.frame_set(1)
+    before = [world_at(obj, 1) for obj in bodies]
+    Tumble(scene, speed=speed).write(scene)
+    for frame in (0, 1):
+        assert np.array_equal([world_at(obj, frame) for obj in bodies], before)
+        assert [(tuple(obj.location), tuple(getattr(obj, path))) for obj in bodies] == own
+        assert all(earlier_animation.shows_earlier(obj, frame) for obj in bodies)
+    assert not any(earlier_animation.shows_earlier(obj, 2) for obj in bodies)
+
+
+def _key_location(scene, obj):
+    key(obj, "location", {1: (0.3, -0.2, 2.0)})
+
+
+def _constrain(scene, obj):
+    obj.constraints.new("LIMIT_LOCATION").use_max_z = True
+
+
+def _drive(scene, obj):
+    obj.driver_add("location", 2).driver.expression = "2"
+
+
+def _make_long(scene, obj):
+    obj.rotation_mode, obj.rotation_quaternion = "QUATERNION", (2, 0, 0.3, 0)
+
+
+@pytest.mark.parametrize("change", [_key_location, _constrain, _drive, _make_long])
+def test_what_a_bake_shows_elsewhere_at_its_start_is_known(scene, change):
+    obj = add_body(scene)
+    change(scene, obj)
+    Tumble(scene).write(scene)
+    assert not earlier_animation.shows_earlier(obj, 1)
+
+
+def _mute(obj):
+    next(iter(curves(obj).values())).mute = True
+
+
+def _move_key(obj):
+    curves(obj)["location", 0].keyframe_points[0].co.y += 0.5
+
+
+def _replace_action(obj):
+    obj.animation_data.action = bpy.data.actions.new("Mine")
+
+
+def _turn_otherwise(obj):
+    obj.rotation_mode = "QUATERNION"
+
+
+@pytest.mark.parametrize("change", [_mute, _move_key, _replace_action, _turn_otherwise])
+def test_what_a_user_has_changed_of_a_bake_is_seen(scene, change):
+    obj = add_body(scene)
+    Tumble(scene).write(scene)
+    assert earlier_animation.shows_earlier(obj, 1)
+    change(obj)
+    assert not earlier_animation.shows_earlier(obj, 1)
+
+
 @pytest.mark.parametrize("scale", [(2, 0.5, 1.5), (-1, 1, 1), (1, -2, 0.5), (-1, -1, 2), (-1, -1, -1)])
 @pytest.mark.parametrize("mode", ["XYZ", "QUATERNION"])
 def test_scale_and_mirroring_stay(scene, scale, mode):
@@ -278,7 +348,10 @@ def test_closing_the_generator_early_leaves_no_trace(scene):
         add_body(scene, f"Body{i}", location=(2 * i, 0, 0))
     tumble = Tumble(scene, 3)
     steps = keyframes.write_steps(scene, tumble.export, tumble.trajectory, tumble.samples)
-    assert next(steps) == (keyframes.CHUNK // 2, keyframes.CHUNK + 1)
+    assert keyframes.BUILT < keyframes.CHUNK
+    assert next(steps) == (keyframes.BUILT // 2, keyframes.CHUNK + 1)
+    while next(steps) != (keyframes.CHUNK // 2, keyframes.CHUNK + 1):
+        pass
     steps.close()
     assert len(bpy.data.actions) == 0
     assert scene.objects["Body0"].animation_data is None
