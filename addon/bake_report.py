@@ -124,11 +124,11 @@ def summary_sentence(
         compiling = 0.0
     # the start pose is a frame too
     baked = f"{totals['frames'] + 1:,} frames"
-    if kept:
-        baked = f"frames {kept[1]} to {kept[0] + totals['frames']}"
-    is_fetched = kept is not None and kept[1] >= kept[0] + totals["frames"]
-    if is_fetched:
-        baked = f"frames {kept[0]} to {kept[1]}"
+    is_fetched = False
+    if kept is not None:
+        first, of_before = kept
+        is_fetched = of_before >= first + totals["frames"]
+        baked = f"frames {first} to {of_before}" if is_fetched else f"frames {of_before} to {first + totals['frames']}"
     text = f"{'Fetched back' if is_fetched else 'Baked'} {baked} in {duration_text(totals['seconds'] - compiling)}"
     if compiling:
         text += f" after compiling for {duration_text(compiling)}"

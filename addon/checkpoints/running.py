@@ -221,7 +221,7 @@ class BakeCheckpoints:
         if checkpoint.frame <= self._stored_frames:
             return
         self._last_cost = 0.0
-        with self._writing(start):
+        with self._writing(self.plan.folder, start):
             self._write_piece(self.plan.folder, checkpoint, trajectory)
 
     @property
@@ -233,18 +233,18 @@ class BakeCheckpoints:
         """Write what is left of a checkpoint: its state, which takes as long again with thousands of bodies."""
         unwritten, self._unwritten = self._unwritten, None
         if self.plan is not None and unwritten is not None:
-            with self._writing(time.perf_counter()):
+            with self._writing(self.plan.folder, time.perf_counter()):
                 self._write_state(self.plan.folder, *unwritten)
 
     @contextlib.contextmanager
-    def _writing(self, start):
+    def _writing(self, folder: Path, start: float):
         """Note what it has cost since ``start``, and what has gone wrong."""
         self._trouble = ""
         try:
             yield
         except OSError as error:
             reason = error.strerror or str(error)
-            self._trouble = f"no checkpoint could be written in {self.plan.folder}: {reason}"
+            self._trouble = f"no checkpoint could be written in {folder}: {reason}"
         self._last_end = time.perf_counter()
         self._last_cost += self._last_end - start
         self.seconds += self._last_end - start
@@ -294,7 +294,7 @@ class BakeCheckpoints:
         arrays = {f"{_OF_SIMULATION}{key}": array for key, array in checkpoint.arrays.items()}
         files.write_file(place / self._state, text, arrays, compress=True)
         self._pieces, self._stored_frames = text["pieces"], checkpoint.frame
-        files.clear(place, keep=frozenset([files.STATE, self._state, *self._before, *self._pieces]))
+        files.clear(place, keep=frozenset([files.STATE, self._state, *(self._before or ()), *self._pieces]))
 
 
 def read_recording(folder: Path, stored: dict[str, Any]) -> Recording:
