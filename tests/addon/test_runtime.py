@@ -198,6 +198,7 @@ def test_stages_of_joints_are_compiled_where_there_are_some(monkeypatch):
     assert named[1] - named[0] == {
         "prepare_joints",
         "build_joint_rows",
+        "glue",
         "correct_joints",
         "move_joint_rows",
         "end_joints",
