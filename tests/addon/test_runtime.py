@@ -188,7 +188,7 @@ def test_only_shapes_that_the_model_has_are_compiled():
 
 
 def test_stages_of_joints_are_compiled_where_there_are_some(monkeypatch):
-    """All seven, and no others besides; without joints none of them."""
+    """All eight, and no others besides; without joints none of them."""
     monkeypatch.setattr(compile_processes, "child_count", lambda: 0)
     monkeypatch.setattr(function_tables.Compilation, "compile", lambda compilation: None)
     named = [
