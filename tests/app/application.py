@@ -16,7 +16,7 @@ MARK = "cairn-test:"
 # Blender's own log, which says such things as that it found no list of drives
 LOG_LINE = re.compile(r"^\d\d:\d\d\.\d+ ")
 # Compiling the core takes most of it. A hang must not eat the time of a whole run.
-TIMEOUT = 300
+TIMEOUT = 900
 
 
 # The solver whose kernels are in the zip that is tested.
