@@ -159,6 +159,8 @@ def let_collide(joints, joint_state, excluded_pairs):
     excluded_pairs : int64 [excluded_count]
         Sorted, and NO_PAIR behind them; written.
     """
+    if not _is_left_out(joints, joint_state, excluded_pairs):
+        return
     kept = 0
     for place in range(excluded_pairs.size):
         key, is_of_joints, holds = excluded_pairs[place], False, False
@@ -173,6 +175,24 @@ def let_collide(joints, joint_state, excluded_pairs):
             kept += 1
     for place in range(kept, excluded_pairs.size):
         excluded_pairs[place] = NO_PAIR
+
+
+@subkernel
+def _is_left_out(joints, joint_state, excluded_pairs):
+    """Whether the pair of a broken joint does not collide yet: in nearly all substeps there is none."""
+    for joint in range(joints.body_a.size):
+        key, low, high = joints.excluded_key[joint], np.int64(0), np.int64(excluded_pairs.size)
+        if not joint_state.broken[joint] or key < 0:
+            continue
+        while low < high:
+            middle = (low + high) // 2
+            if excluded_pairs[middle] < key:
+                low = middle + 1
+            else:
+                high = middle
+        if low < excluded_pairs.size and excluded_pairs[low] == key:
+            return True
+    return False
 
 
 @subkernel
