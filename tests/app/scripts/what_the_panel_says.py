@@ -5,6 +5,7 @@ After ``--`` stand the folder for pictures, and a file that is copied there: the
 
 import shutil
 import sys
+import time
 from pathlib import Path
 
 import bpy
@@ -85,6 +86,28 @@ def make_long():
     scene.update_tag()  # as where these are typed in
 
 
+def take_time():
+    """Let each frame take a while, so that the bake is stopped before it has more frames than the finished one."""
+    bake = sys.modules[part_of_cairn("operators").__name__.replace(".ui.operators", ".bake")]._Bake
+    simulate_frame = bake._simulate_frame
+
+    def simulate_slowly(self, *words):
+        time.sleep(0.2)
+        return (yield from simulate_frame(self, *words))
+
+    bake._simulate_frame = simulate_slowly
+    return lambda: setattr(bake, "_simulate_frame", simulate_frame)
+
+
+def begin_slowly():
+    make_long()
+    seen["at_speed"] = take_time()
+
+
+def go_at_speed():
+    seen.pop("at_speed")()
+
+
 def frames_are_under_way():
     running = part_of_cairn("operators").running
     return running is not None and running["text"].startswith("Frame ")
@@ -142,8 +165,9 @@ play(
     [
         *(copy, *OPEN, until(has_looked), press_button("bake"), until(nothing_runs), tell("baked")),
         *(*picture_here("panel-baked"), save, *OPEN, until(has_looked), tell("reopened")),
-        *(make_long, until(is_outdated), press_button("bake"), until(frames_are_under_way)),
-        *(right_click, until(was_answered), escape, until(nothing_runs), until(has_looked), tell("escaped")),
+        *(begin_slowly, until(is_outdated), press_button("bake"), until(frames_are_under_way)),
+        *(right_click, until(was_answered), escape, until(nothing_runs), go_at_speed),
+        *(until(has_looked), tell("escaped")),
         *picture_here("panel-escaped"),
         # a bake that was not saved
         *(copy, *OPEN, until(has_looked), tell("unsaved"), *picture_here("panel-unsaved")),
