@@ -338,8 +338,7 @@ class _Bake:
                     break
             self.paused = last < end and not self.stopped
             self.checkpoints.finish(self._state_of(simulation), self.trajectory, self.paused)
-            with contextlib.suppress(BakeStopped):  # all frames are there
-                yield self._progress("simulate", f"Frame {last} of {end}")
+            yield from self._told("simulate", f"Frame {last} of {end}")
         except SimulationError as error:
             if not self.trajectory.reports:
                 raise
@@ -425,6 +424,11 @@ class _Bake:
         if left is not None:
             text += f", {duration_text(left)} left"
         return BakeProgress(stage, done, total, text, self.forecast.factor, frame, report, waits)
+
+    def _told(self, *words, **counts):
+        """Tell where the bake is when a stop comes too late: the frames are there, and are to be kept."""
+        with contextlib.suppress(BakeStopped):
+            yield self._progress(*words, **counts)
 
     def _sample_of(self, frame):
         if not self.export.samples_needed:
@@ -530,18 +534,11 @@ class _Bake:
 
     def write(self):
         """Write the keyframes, and the facts of this bake; returns its result."""
-        steps = keyframes.write_steps(
-            self.scene,
-            self.export,
-            self.trajectory,
-            self.samples,
-            lead_in.collect(self.lead_in_names, self.lead_in),
-            self.turns,
-        )
-        written = 0
-        count = sum(body.moves for body in self.export.bodies)
-        with contextlib.suppress(BakeStopped):
-            yield self._progress("write", f"Writing keyframes, object 0 of {count:,}", counted=(0, count))
+        led_in = lead_in.collect(self.lead_in_names, self.lead_in)
+        steps = keyframes.write_steps(self.scene, self.export, self.trajectory, self.samples, led_in, self.turns)
+        written, count = 0, sum(body.moves for body in self.export.bodies)
+        text = f"Writing keyframes, object 0 of {count:,}"
+        yield from self._told("write", text, counted=(0, count))
         while True:
             with self._timed("write"):
                 try:
@@ -551,16 +548,15 @@ class _Bake:
                     break
             self.forecast.note("write", done - written)
             written = done
-            with contextlib.suppress(BakeStopped):  # the frames are there, and are to be kept
-                text = f"Writing keyframes, object {done:,} of {total:,}"
-                yield self._progress("write", text, counted=(done, total))
+            text = f"Writing keyframes, object {done:,} of {total:,}"
+            yield from self._told("write", text, counted=(done, total))
         # one result for both: it says how long the bake took until now
         result = self.result()
         self._store_facts(result)
+        yield from self._told("write", text, counted=(written, written))
         self.checkpoints.accept()
         for _ in attach.remove_steps(replaced):
-            with contextlib.suppress(BakeStopped):  # all is there
-                yield self._progress("write", "Removing the bake before", counted=(written, written))
+            yield from self._told("write", "Removing the bake before", counted=(written, written))
         return result
 
     def _store_facts(self, result):
@@ -581,7 +577,6 @@ class _Bake:
 
     def result(self, *, kept_earlier=False):
         """The bake as its callers get it."""
-        frame_end = self.export.frame_start + self.trajectory.frame_count
         totals = totals_of(self.export, self.trajectory, self.seconds, time.perf_counter() - self.started)
         return BakeResult(
             trajectory=self.trajectory,
@@ -595,6 +590,7 @@ class _Bake:
             error=self.error,
             kept_earlier=kept_earlier,
             frame_start=self.export.frame_start,
-            frame_end=frame_end,
+            frame_end=self.export.frame_start + self.trajectory.frame_count,
+            checkpoint_frame=self.checkpoints.last_stored(self.export.frame_start),
             export=self.export,
         )

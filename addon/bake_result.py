@@ -31,6 +31,9 @@ class BakeResult:
         It has ended early and the scene still has the bake before it, which has frames that this one lacks.
     frame_start, frame_end : int
         What was baked.
+    checkpoint_frame : int or None
+        Where a bake can go on: the last frame, or one before it, since a process beside Blender hands over a checkpoint
+        every now and then. None if there is none.
     export : SceneExport
         The scene as it was read.
     """
@@ -45,4 +48,5 @@ class BakeResult:
     kept_earlier: bool
     frame_start: int
     frame_end: int
+    checkpoint_frame: int | None
     export: SceneExport

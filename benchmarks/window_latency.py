@@ -14,6 +14,7 @@ import sys
 import tempfile
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import bpy
 
@@ -23,6 +24,7 @@ from cairn.addon.checkpoints import in_window
 from cairn.addon.read import aside, frame_samples, scene_export
 from cairn.addon.read.scene_check import check_scene
 from cairn.addon.settings import BakeSettings
+from cairn.addon.ui import kept_digest, watch
 from cairn.addon.ui.delete_bake import deletion
 from cairn.addon.ui.operators import TICK_SLICE, after_recording
 from cairn.addon.write import attach, keyframes
@@ -124,6 +126,7 @@ def _play(scene):
     """Times of all steps, {what: {stage: [(ours, Blender's within, Blender's after) in s]}}."""
     return {
         "bake": _times(scene, _bake),
+        "look after an edit": _look(scene),
         "check": _times(scene, _check),
         "bake again": _times(scene, _bake),
         "delete": _times(scene, lambda scene: deletion(scene.name)),
@@ -137,6 +140,25 @@ def _bake(scene):
 
 def _check(scene):
     return check_scene(scene, BakeSettings.from_scene(scene), True)
+
+
+def _look(scene):
+    """Times of the steps by which the panel finds that one body has changed, which go on between what is drawn."""
+    kept, session = kept_digest.KeptDigest(), bpy.context.window_manager.cairn
+    for _ in watch.look_steps(scene.name, session, kept.steps):
+        pass
+    scene.objects["Box0"].rigid_body.mass += 1.0
+    change = SimpleNamespace(id=SimpleNamespace(original=scene.objects["Box0"]))
+    kept.note(SimpleNamespace(updates=[change]))  # as Blender tells it in a window
+    times, steps = [], watch.look_steps(scene.name, session, kept.steps)
+    while True:
+        start = time.thread_time()
+        try:
+            next(steps)
+        except StopIteration:
+            return {"look": times}
+        finally:
+            times.append((time.thread_time() - start, 0.0, 0.0))
 
 
 def _times(scene, begin):

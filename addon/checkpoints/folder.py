@@ -61,13 +61,21 @@ def write_file(path: Path, text: Any, arrays: Mapping[str, np.ndarray], *, compr
     members: dict[str, Any] = {**arrays, _TEXT: np.frombuffer(json.dumps(text).encode(), np.uint8)}
     try:
         with temporary.open("wb") as file:
-            (np.savez_compressed if compress else np.savez)(file, **members)
+            _save(file, members, zipfile.ZIP_DEFLATED if compress else zipfile.ZIP_STORED)
             file.flush()
             os.fsync(file.fileno())
         os.replace(temporary, path)
     finally:
         with suppress(OSError):
             temporary.unlink()
+
+
+def _save(file, arrays, method):
+    """As ``numpy.savez_compressed``, which cannot be told to compress quickly: a window waits for it."""
+    with zipfile.ZipFile(file, "w", method, compresslevel=1) as archive:
+        for name, array in arrays.items():
+            with archive.open(f"{name}.npy", "w", force_zip64=True) as member:
+                np.lib.format.write_array(member, np.asanyarray(array), allow_pickle=False)
 
 
 def read_file(path: Path) -> tuple[Any, dict[str, np.ndarray]]:

@@ -88,17 +88,7 @@ def _best(scene, digest):
 
 
 def offers_of(scene, digest: dict) -> dict[str, Any]:
-    """All that the panel offers to do with what was simulated, or why not; arguments as of ``offer_of``."""
-    return {
-        "checkpoint": offer_of(scene, digest),
-        "recorded": recorded_of(scene),
-        "fetch": fetched_of(scene, digest),
-        "why_not": why_not(scene, digest),
-    }
-
-
-def offer_of(scene, digest: dict) -> dict[str, Any]:
-    """What a scene's checkpoint offers, for the panel: {"frame", "start", "end", "fits"}; empty without one.
+    """All that the panel offers to do with what was simulated, or why not.
 
     Parameters
     ----------
@@ -106,7 +96,17 @@ def offer_of(scene, digest: dict) -> dict[str, Any]:
     digest : dict
         Of ``scene_digest``, of the scene as it is now.
     """
-    found = _best(scene, digest)
+    best = _best(scene, digest)
+    return {
+        "checkpoint": _offer_of(scene, best),
+        "recorded": recorded_of(scene),
+        "fetch": _fetched_of(scene, best),
+        "why_not": _why_not(scene, digest, best),
+    }
+
+
+def _offer_of(scene, found) -> dict[str, Any]:
+    """What a scene's checkpoint offers, for the panel: {"frame", "start", "end", "fits"}; empty without one."""
     of_bake = recording_of_bake(scene)
     stored = found[1] if found is not None else stored_text(of_bake) if of_bake is not None else None
     if stored is None:
@@ -129,9 +129,8 @@ def recorded_of(scene) -> list[int]:
     return [start, min(start + stored["frame"], scene.cairn.baked_end)]
 
 
-def fetched_of(scene, digest: dict) -> int:
+def _fetched_of(scene, found) -> int:
     """Last frame of a whole simulation that is there and that the scene does not carry; 0: there is none."""
-    found = _best(scene, digest)
     if found is None:
         return 0
     first, last = found[1]["identity"]["frame_start"], _end_of(scene)
@@ -142,7 +141,7 @@ def fetched_of(scene, digest: dict) -> int:
     return 0 if is_there else last
 
 
-def why_not(scene, digest: dict) -> str:
+def _why_not(scene, digest, best) -> str:
     """Why nothing can be gone on with although something was simulated; empty if it can, or never could.
 
     That a bake is out of date is said elsewhere.
@@ -153,7 +152,7 @@ def why_not(scene, digest: dict) -> str:
             f"The checkpoint of this bake is no longer in {Path(facts.checkpoint_folder).name}: it plays on, "
             "but only Bake Again can change it"
         )
-    if facts.is_baked or _best(scene, digest) is not None:
+    if facts.is_baked or best is not None:
         return ""
     for source in sources_of(scene):
         stored = stored_text(source)

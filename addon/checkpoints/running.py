@@ -95,6 +95,10 @@ class BakeCheckpoints:
         """What tells this bake from others, and is the same where it goes on; empty without checkpoints."""
         return self._bake if self.plan else ""
 
+    def last_stored(self, start: int) -> int | None:
+        """The frame of the last checkpoint that is whole, of a bake that starts at ``start``; None: there is none."""
+        return start + self._stored_frames if self._stored_frames else None
+
     def accept(self) -> None:
         """Let the bake take the place of the one before it: the scene has it now.
 

@@ -68,6 +68,7 @@ def scene_digest_steps(scene_name: str) -> Iterator[None]:
     digest: dict = {"scene": scene_numbers(bpy.data.scenes[scene_name]), "movers": {}, "bodies": {}, "joints": {}}
     names = [[ob.name_full for ob in group] for group in bodies_and_joints(bpy.data.scenes[scene_name])]
     named = {*names[0], *names[1]}
+    yield
     waiting: list[str] = []  # movers, which may have others
     seen = set(named)
 
@@ -130,8 +131,9 @@ def baked_digest(digest, scene) -> dict:
 
 def without_keys(before, scene) -> list[str]:
     """Change in words of what the bake has keyed and what has lost these keys: by Delete Bake in another scene, say."""
-    names = [name for name in before.get("keyed", ()) if name in scene.objects]
-    lost = [name for name in names if not earlier.plays_bake(scene.objects[name])]
+    objects = {ob.name: ob for ob in scene.objects}  # Blender's own search for a name goes through all of them
+    names = [name for name in before.get("keyed", ()) if name in objects]
+    lost = [name for name in names if not earlier.plays_bake(objects[name])]
     return [f"keys of {_counted(lost, 'bodies')}"] if lost else []
 
 

@@ -331,7 +331,7 @@ class BakeOperator(StepsOperator):
         if result.error:
             show_error(context, SceneError(None, result.error), self._scene_name)
         if result.kept_earlier:
-            self.report({"ERROR" if result.error else "INFO"}, kept_sentence(context, self._scene_name, result))
+            self.report({"ERROR" if result.error else "INFO"}, kept_sentence(self._scene_name, result))
             redraw(context)
             return {"CANCELLED"}
         remember_check(context, self._scene_name, result.report)
@@ -404,15 +404,15 @@ class CAIRN_OT_check_scene(StepsOperator, bpy.types.Operator):
         return {"FINISHED"}
 
 
-def kept_sentence(context, scene_name, result):
+def kept_sentence(scene_name, result):
     """That a bake which has ended early leaves the one before it in place, and what becomes of its own frames."""
     facts = bpy.data.scenes[scene_name].cairn
     texts = [
         rpt_("Failed" if result.error else "Stopped"),
         rpt_("The bake of frames {:d} to {:d} stays").format(facts.baked_start, facts.baked_end),
     ]
-    if facts.use_checkpoints:
-        texts.append(rpt_("Continue goes on with the new one from frame {:d}").format(result.frame_end))
+    if result.checkpoint_frame is not None:
+        texts.append(rpt_("Continue goes on with the new one from frame {:d}").format(result.checkpoint_frame))
     return ". ".join(texts)
 
 

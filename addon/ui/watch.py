@@ -119,7 +119,8 @@ def look_steps(scene_name, session, digests):
             notes.append(note)
     yield
     scene = bpy.data.scenes[scene_name]
-    said = {"scene": scene_name, "outdated": outdated(scene, digest), "notes": grouped_notes(notes)}
+    found = yield from _changes_steps(scene_name, digest)
+    said = {"scene": scene_name, "outdated": scene_digest.changes_sentence(found), "notes": grouped_notes(notes)}
     yield
     said |= in_window.offers_of(bpy.data.scenes[scene_name], digest)
     text = json.dumps(said)
@@ -130,14 +131,17 @@ def look_steps(scene_name, session, digests):
         forget_error(bpy.data.scenes[scene_name], session, scene_digest.packed(digest))
 
 
-def outdated(scene, digest):
-    """Why the bake of a scene is out of date, in a sentence; empty if it is not."""
+def _changes_steps(scene_name, digest):
+    """What has changed since the bake of a scene, in words, so that it is out of date: a generator that returns it."""
+    scene = bpy.data.scenes[scene_name]
     stored = scene.cairn.ingredients
     if not scene.cairn.is_baked or not stored:
-        return ""
+        return []
     before = _unpacked(stored)
-    found = [*scene_digest.without_keys(before, scene), *scene_digest.changes(before, digest)]
-    return scene_digest.changes_sentence(found)
+    yield
+    found = scene_digest.without_keys(before, bpy.data.scenes[scene_name])
+    yield
+    return [*found, *scene_digest.changes(before, digest)]
 
 
 @functools.lru_cache(maxsize=4)

@@ -22,6 +22,7 @@ from ..wedge.table import write_sheet, write_table
 from ..wedge.targets import jitter, rigid_bodies, set_properties, try_properties
 from ..wedge.variants import WedgeError, make_variants, parse_vary
 from ..write import attach
+from ..write.earlier_animation import objects_of
 from . import operators
 from .errors import show_error
 from .operators import SceneOperator, StepsOperator, redraw
@@ -267,14 +268,15 @@ def use_variant(scene, plan: WedgePlan, number: int) -> None:
     if scene.cairn.is_baked:
         attach.delete_bake(scene)
     set_properties(scene, variant.values)
+    objects = {ob.name: ob for ob in objects_of(scene)}
     for name, location in json.loads(scene.cairn_wedge.before_jitter or "{}").items():
-        if name in scene.objects:
-            scene.objects[name].location = location
+        if name in objects:
+            objects[name].location = location
     scene.cairn_wedge.before_jitter = ""
     if variant.seed is not None:
-        before = {ob.name: list(ob.location) for ob in rigid_bodies(scene)}
+        before = [(ob, list(ob.location)) for ob in rigid_bodies(scene)]
         jitter(scene, variant.seed, plan.jitter)
-        moved = {name: place for name, place in before.items() if list(scene.objects[name].location) != place}
+        moved = {ob.name: place for ob, place in before if list(ob.location) != place}
         scene.cairn_wedge.before_jitter = json.dumps(moved)
 
 

@@ -15,6 +15,7 @@ from ..cli_output import Progress, beside, save_blend, write_json
 from ..pictures import PictureError, render_picture
 from ..settings import BakeSettings
 from ..write import attach
+from ..write.earlier_animation import objects_of
 from .plan import WedgePlan
 from .targets import jitter, set_properties
 from .variants import Variant
@@ -120,7 +121,8 @@ def _take_picture(scene, result, moving, path, progress) -> str:
         model, starts = result.export.model, result.trajectory.position[0, moving]
         size, names = float(model.arrays.size[moving].max()), {model.names[index] for index in moving}
         scene.camera = _camera(scene, np.concatenate([starts, _grounds(scene, starts, size, names)]), size)
-    bodies = [scene.objects[body.object_name] for body in result.export.bodies if body.moves]
+    objects = {ob.name: ob for ob in objects_of(scene)}
+    bodies = [objects[body.object_name] for body in result.export.bodies if body.moves]
     if not any(ob.material_slots for ob in bodies):
         scene.display.shading.color_type = "RANDOM"  # all of one grey, bodies could not be told apart
     try:

@@ -230,11 +230,9 @@ def delete_steps(scene_name):
     names = [obj.name for obj in earlier.baked_objects(bpy.data.scenes[scene_name])]
     scene, made, done = bpy.data.scenes[scene_name], [], 0
     try:
-        while True:
+        while done < len(names):
             made += _give_back(scene, names[done : done + ATTACHED])
             done = min(done + ATTACHED, len(names))
-            if done == len(names):
-                break
             yield done, len(names)
             scene = bpy.data.scenes[scene_name]
     except GeneratorExit:

@@ -443,7 +443,12 @@ def objects_of(scene):
 
 def baked_objects(scene):
     """Objects of a scene that carry a bake of their own, and may be changed."""
-    return [obj for obj in objects_of(scene) if obj.cairn.is_baked and obj.is_editable and owns_bake(obj)]
+    return [obj for obj in objects_of(scene) if carries_bake(obj)]
+
+
+def carries_bake(obj):
+    """Whether an object carries a bake of its own, and may be changed."""
+    return obj.cairn.is_baked and obj.is_editable and owns_bake(obj)
 
 
 def take_off(obj):

@@ -43,20 +43,27 @@ def settle_steps(scene_name):
     """The same as a generator, ``A_STEP`` objects at a time; between steps it holds names."""
     global _unrecorded
     scene = bpy.data.scenes[scene_name]
-    for obj in earlier.objects_of(scene):
+    objects = earlier.objects_of(scene)
+    has_many = len(objects) > A_STEP
+    for obj in objects:
         earlier.follow_name(obj)
+    if has_many:
+        del obj, objects
+        yield
+        scene = bpy.data.scenes[scene_name]
     changed = bool(_free_copies(scene))
     _unrecorded = _unrecorded or changed
     names = [obj.name for obj in earlier.baked_objects(scene)]
     for start in range(0, len(names), A_STEP):
-        if len(names) > A_STEP:
+        if has_many:
             yield
             scene = bpy.data.scenes[scene_name]
-        objects = {obj.name: obj for obj in earlier.baked_objects(scene)}
+        objects = {obj.name: obj for obj in earlier.objects_of(scene)}
         view = _View(scene)
         with bpy.context.temp_override(area=None):  # a 3D view's own filters and its local view hide nothing here
             for name in names[start : start + A_STEP]:
-                if name in objects and _take_over_start(view, objects[name]):
+                obj = objects.get(name)
+                if obj is not None and earlier.carries_bake(obj) and _take_over_start(view, obj):
                     changed = _unrecorded = True
     return changed
 

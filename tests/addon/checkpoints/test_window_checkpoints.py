@@ -236,6 +236,9 @@ def test_stopping_bake_again_leaves_the_finished_bake_and_its_checkpoint(scene):
     scene.objects["Box 0"].rigid_body.friction = 0.05
     result = stop_at(scene, 9)
     assert result.kept_earlier
+    assert operators.kept_sentence(scene.name, result) == (
+        f"Stopped. The bake of frames 1 to {FRAMES} stays. Continue goes on with the new one from frame 9"
+    )
     assert (scene.cairn.baked_end, scene.cairn.bake_id) == (FRAMES, first)
     assert np.array_equal(positions(scene, "Box 0"), finished)
     said = status(scene)
