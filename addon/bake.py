@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any
 import bpy
 
 from .. import __version__
-from . import runtime
 from .bake_progress import BakeProgress, Forecast
 from .bake_report import duration_text, report_dictionary, summary_sentence, totals_of
 from .bake_result import BakeResult
@@ -23,23 +22,20 @@ from .beside import LONG_FRAME, MANY, Beside
 from .checkpoints.identity import identity_of
 from .checkpoints.running import BakeCheckpoints, CheckpointPlan
 from .late_notes import add_late_notes
-from .preparation import Preparation, decomposition_progress
 from .read import lead_in
 from .read.aside import Aside
-from .read.exported_scene import FrameSample, SceneExport
+from .read.exported_scene import FrameSample
 from .read.fast_turns import FastTurns, unknown_notes
 from .read.faults import SceneError
 from .read.frame_samples import sample_frame
 from .read.jumps import note_jumps
 from .read.let_go import note_let_go
 from .read.notes import Note
-from .read.scene_check import export_for_bake, export_for_bake_steps
 from .read.scene_digest import baked_digest, packed, scene_digest_steps
-from .read.scene_joints import blender_substep
-from .read.scene_notes import starting_overlaps
 from .read.smooth_motion import FRAMES_AHEAD, MotionWindow
+from .scene_preparation import ScenePreparation
 from .settings import BakeSettings
-from .write import attach, blender_world, earlier_animation, keyframes, spin
+from .write import attach, keyframes, spin
 
 if TYPE_CHECKING:  # they load Numba
     from ..solver_core import Simulation, Trajectory
@@ -54,9 +50,6 @@ SEEN_SLICE = 0.3
 READ_AHEAD = 1.0
 # Whoever waits for a frame that is simulated beside looks again after so long [s].
 SECONDS_TO_WAIT = 0.005
-# Making convex parts, and compiling, each take this share of what is left of the bar if there is any to do: both come
-# before it is known how long the frames take.
-PREPARATION_SHARE = 0.5
 
 
 class BakeStopped(Exception):
@@ -117,7 +110,7 @@ def bake_frames(
     """
     bake = _Bake(scene.name, settings, checkpoints, beside)
     yield BakeProgress("export", 0, 0, "Reading the scene")
-    yield from bake.settle()
+    yield from bake.catch_up()
     yield from bake.read_scene()
     yield from bake.decompose()
     with bake.evaluating_aside(), contextlib.closing(bake.beside):
@@ -138,20 +131,18 @@ def reading_error(scene: bpy.types.Scene, settings: BakeSettings) -> SceneError 
     """Why a bake would refuse the scene, found by reading it; None if it would not. The scene is as it was."""
     try:
         bake = _Bake(scene.name, settings)
-        deque(bake.settle(), maxlen=0)
+        deque(bake.catch_up(), maxlen=0)
         deque(bake.read_scene(), maxlen=0)
     except SceneError as error:
         return error
     return None
 
 
-class _Bake:
+class _Bake(ScenePreparation):
     """The state of a bake between two steps."""
 
-    # From ``read_scene`` on, and from ``simulate`` on.
-    export: SceneExport
+    # From ``simulate`` on.
     digest: dict[str, Any]
-    options: dict[str, Any]
     trajectory: "Trajectory"
     forecast: Forecast
     aside: Aside
@@ -165,13 +156,10 @@ class _Bake:
         checkpoints: CheckpointPlan | None = None,
         beside: bool = False,
     ):
-        self.scene_name = scene_name
-        self.settings = settings
+        super().__init__(scene_name, settings, in_steps=beside)
         self.checkpoints = BakeCheckpoints(checkpoints)
         self.beside = Beside(beside)
-        self.started = time.perf_counter()
-        parts = "export decompose load compile animation simulate checkpoint write"
-        self.seconds = dict.fromkeys(parts.split(), 0.0)
+        self.seconds |= dict.fromkeys(("animation", "simulate", "checkpoint", "write"), 0.0)
         self.lead_in_names: list[str] = []
         self.lead_in: dict = {}
         self.samples: list[FrameSample] = []
@@ -183,98 +171,18 @@ class _Bake:
         self.turns: dict[int, dict] = {}
         self.stopped = self.paused = False
         self.error: str | None = None
-        self.bar_filled = 0.0
         # first and last frame that an earlier bake has left
         self.kept: tuple[int, int] | None = None
 
-    @property
-    def scene(self):
-        """The scene, found anew in each step."""
-        scene = bpy.data.scenes.get(self.scene_name)
-        if scene is None:
-            raise SceneError(None, f"scene {self.scene_name!r} is gone")
-        return scene
-
-    def _bar_of_preparation(self):
-        """The part of the bar that making convex parts takes, or compiling."""
-        return self.bar_filled, self.bar_filled + PREPARATION_SHARE * (1.0 - self.bar_filled)
-
-    @contextlib.contextmanager
-    def _timed(self, stage):
-        start = time.perf_counter()
-        try:
-            yield
-        finally:
-            self.seconds[stage] += time.perf_counter() - start
-
-    def settle(self):
-        """Take over what the user has changed since an earlier bake."""
-        yield from self.reading(attach.keep_steps(self.scene_name))
-
-    def read_scene(self):
-        """Export the scene as it is without an earlier bake; in one step where nobody waits for a window."""
-        scene = self.scene
-        if self.beside.wanted:
-            self.export = yield from self.reading(export_for_bake_steps(scene, self.settings))
-            self.lead_in_names = lead_in.objects_to_sample(self.scene, self.export)
-        else:
-            with self._timed("export"), blender_world.guarded(scene), earlier_animation.earlier_animation(scene):
-                self.export = export_for_bake(scene, self.settings)
-                self.lead_in_names = lead_in.objects_to_sample(scene, self.export)
-            if earlier_animation.baked_objects(scene):
-                attach.refresh(scene)
-        self.options = self.settings.options(self.export.frame_rate)
-        if blender_substep(scene) > 0.0:
-            self.options["impact_time"] = blender_substep(scene)
-
-    def decompose(self):
-        """Make convex parts of concave meshes that are new; then read the scene with them."""
-        pending = self.export.pending
-        if not pending:
-            return
-        bar = self._bar_of_preparation()
-        trouble = yield from decomposition_progress(pending, bar, lambda: self._timed("decompose"))
-        self.bar_filled = bar[1]
-        yield BakeProgress("export", 0, 0, "Reading the scene", self.bar_filled)
-        yield from self.read_scene()
-        if trouble is not None:
-            text = f"convex parts were made within Blender, which was frozen meanwhile: {trouble}"
-            self.export.notes.append(Note("info", None, text))
-
-    def reading(self, steps):
-        """Go through steps of reading the scene; returns what they do."""
-        with contextlib.closing(steps):
-            while True:
-                with self._timed("export"):
-                    try:
-                        next(steps)
-                    except StopIteration as end:
-                        return end.value
-                yield BakeProgress("export", 0, 0, "Reading the scene", self.bar_filled)
-
-    def note_overlaps(self):
-        """Add what overlaps at the start to the notes; needs compiled kernels."""
-        self.export.notes.extend(starting_overlaps(self.export.model, self.export.surfaces, is_compiled=True))
+    def note_scene(self, scene):
+        """Note what moves before the first frame, and has to be evaluated."""
+        self.lead_in_names = lead_in.objects_to_sample(scene, self.export)
 
     def compile(self):
-        """Load Numba and the kernels; those that are in no cache yet are compiled."""
-        start, part, bar = time.perf_counter(), "load", self._bar_of_preparation()
-        preparation = Preparation(bar)
-        model = self.export.model
-        kernels = runtime.compile_kernels(
-            self.options, model.arrays.shapes.kind, model.body_count, model.joint_count > 0
-        )
-        with contextlib.closing(kernels):
-            for done, total, _name in kernels:
-                part = "compile" if total else part
-                yield preparation.progress(done, total)
-        if part == "compile":
-            self.bar_filled = bar[1]
-        if model.joint_count + sum(body.moves for body in self.export.bodies) >= MANY:
+        """Load or compile, and start a process for the frames of what is large."""
+        yield from super().compile()
+        if self.export.model.joint_count + sum(body.moves for body in self.export.bodies) >= MANY:
             self.beside.start()
-        self.export.notes.extend(Note("info", None, line) for line in runtime.remarks())
-        # By the clock: other processes may compile between two steps.
-        self.seconds[part] = time.perf_counter() - start
 
     @contextlib.contextmanager
     def evaluating_aside(self):
@@ -283,7 +191,7 @@ class _Bake:
         Begun in the step in which the scene was read, after which a window draws anew in any case.
         """
         if self.export.samples_needed or self.lead_in_names:
-            with self._timed("animation"):
+            with self.timed("animation"):
                 self.aside = Aside(self.scene, self.export, self.lead_in_names)
             with self.aside:
                 yield
@@ -396,7 +304,7 @@ class _Bake:
         steps = simulation.frame_steps(sample.frame_input)
         while True:
             try:
-                with self._timed("simulate"):
+                with self.timed("simulate"):
                     next(steps)
             except StopIteration as end:
                 return end.value
@@ -521,7 +429,7 @@ class _Bake:
     @contextlib.contextmanager
     def _evaluating(self):
         """The scene whose frames are to be set, without the bake and without Blender's own simulation meanwhile."""
-        with self._timed("animation"), self.aside.frames(self.scene) as shown:
+        with self.timed("animation"), self.aside.frames(self.scene) as shown:
             yield shown
 
     def lacks_frames(self):
@@ -540,7 +448,7 @@ class _Bake:
         text = f"Writing keyframes, object 0 of {count:,}"
         yield from self._told("write", text, counted=(0, count))
         while True:
-            with self._timed("write"):
+            with self.timed("write"):
                 try:
                     done, total = next(steps)
                 except StopIteration as end:
@@ -553,7 +461,6 @@ class _Bake:
         # one result for both: it says how long the bake took until now
         result = self.result()
         self._store_facts(result)
-        yield from self._told("write", text, counted=(written, written))
         self.checkpoints.accept()
         for _ in attach.remove_steps(replaced):
             yield from self._told("write", "Removing the bake before", counted=(written, written))

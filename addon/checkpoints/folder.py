@@ -12,7 +12,7 @@ import os
 import re
 import zipfile
 import zlib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -113,11 +113,11 @@ def pieces_of(path: Path) -> frozenset[str]:
     return frozenset(stored.get("pieces", ())) if isinstance(stored, dict) else frozenset()
 
 
-def promote(folder: Path) -> None:
-    """Put the next state in the place of the one before it, if there is one, and remove what nobody needs then."""
+def promote(folder: Path, pieces: Iterable[str]) -> None:
+    """Put the next state, which needs these pieces, in the place of the one before it; remove what nobody needs then."""
     with suppress(OSError):
         os.replace(folder / NEXT, folder / STATE)
-        clear(folder, keep=frozenset([STATE, *pieces_of(folder / STATE)]))
+        clear(folder, keep=frozenset([STATE, *pieces]))
 
 
 def clear(folder: Path, keep: frozenset[str] = frozenset()) -> None:

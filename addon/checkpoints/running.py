@@ -107,7 +107,7 @@ class BakeCheckpoints:
         if self.plan and self._state == files.NEXT:
             waiting = files.read_text(self.plan.folder / files.NEXT)
             if isinstance(waiting, dict) and waiting.get("bake") == self._bake:
-                files.promote(self.plan.folder)
+                files.promote(self.plan.folder, waiting["pieces"])
 
     @property
     def restarts(self) -> bool:

@@ -75,7 +75,7 @@ def check_scene(scene, settings, find_overlaps):
         Also look for bodies that overlap at the start.
     """
     scene_name = scene.name
-    yield from _told(since_bake.settle_steps(scene_name))
+    yield from _told(since_bake.catch_up_steps(scene_name))
     scene = bpy.data.scenes[scene_name]
     # a scene in which nothing moves yet can be looked at all the same
     for_bake = not nothing_to_bake(scene)

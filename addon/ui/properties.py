@@ -524,7 +524,7 @@ def _make_overrides_comparable(*_):
 def _remember_owners_by_name(*_):
     """On saving: numbers of a session are not those of the next one, and opening would put copies where the bake is."""
     for scene in bpy.data.scenes:
-        since_bake.settle(scene)
+        since_bake.catch_up(scene)
     for obj in bpy.data.objects:
         earlier_animation.follow_name(obj)
 

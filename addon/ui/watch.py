@@ -106,7 +106,7 @@ def look_steps(scene_name, session, digests):
         return
     if scene.cairn.is_baked:
         blender_world.hold_if_empty(scene)
-    yield from since_bake.settle_steps(scene_name)
+    yield from since_bake.catch_up_steps(scene_name)
     yield
     digest = None
     for digest in digests(scene_name):  # noqa: B007

@@ -163,7 +163,7 @@ def _put_on(obj, action):
 
 def keep_steps(scene_name):
     """Take over what the user has copied, moved and edited since the bake, some objects a step."""
-    yield from since_bake.settle_steps(scene_name)
+    yield from since_bake.catch_up_steps(scene_name)
     names = [obj.name for obj in earlier.baked_objects(bpy.data.scenes[scene_name])]
     for start in range(0, len(names), ATTACHED):
         yield
@@ -225,7 +225,7 @@ def delete_steps(scene_name):
     """
     scene = bpy.data.scenes[scene_name]
     session = scene.session_uid
-    for _ in since_bake.settle_steps(scene_name):
+    for _ in since_bake.catch_up_steps(scene_name):
         yield 0, len(earlier.baked_objects(bpy.data.scenes[scene_name]))
     names = [obj.name for obj in earlier.baked_objects(bpy.data.scenes[scene_name])]
     scene, made, done = bpy.data.scenes[scene_name], [], 0

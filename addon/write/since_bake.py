@@ -1,10 +1,10 @@
 """What the user has copied and moved since a bake: a copy starts where it is, a moved body starts where it was put.
 
 Duplicate Objects copies a bake's bookkeeping too, which says where the *original* stood. So the bookkeeping names its
-owner: by session, which survives renaming, and by name, which survives saving. ``settle`` frees copies of the bake.
+owner: by session, which survives renaming, and by name, which survives saving. ``catch_up`` frees copies of the bake.
 
 A body that the user moves at the frame at which the bake starts, or at one before it, differs there from the key that
-the bake wrote; so does one that is keyed at that frame. ``settle`` makes that the body's start pose: in the
+the bake wrote; so does one that is keyed at that frame. ``catch_up`` makes that the body's start pose: in the
 bookkeeping, and as the value of the bake's first key, so that it is seen at that frame again although the rest of the
 bake is out of date.
 """
@@ -19,11 +19,11 @@ from . import fcurves
 
 # So many objects are looked at in a step: some hundredths of a second.
 A_STEP = 128
-# Whether ``settle`` has changed something since ``record_steps``.
+# Whether ``catch_up`` has changed something since ``record_steps``.
 _unrecorded = False
 
 
-def settle(scene):
+def catch_up(scene):
     """Free copies of the bake they were copied with, and let moved bodies start where they are.
 
     Returns
@@ -31,7 +31,7 @@ def settle(scene):
     changed : bool
         Whether there were any.
     """
-    steps = settle_steps(scene.name)
+    steps = catch_up_steps(scene.name)
     while True:
         try:
             next(steps)
@@ -39,7 +39,7 @@ def settle(scene):
             return end.value
 
 
-def settle_steps(scene_name):
+def catch_up_steps(scene_name):
     """The same as a generator, ``A_STEP`` objects at a time; between steps it holds names."""
     global _unrecorded
     scene = bpy.data.scenes[scene_name]
@@ -69,21 +69,21 @@ def settle_steps(scene_name):
 
 
 def record_steps(scene_name):
-    """Settle a scene, and give Undo a step with what that has changed: undoing what comes next must leave it there.
+    """Catch up, and give Undo a step with what that has changed: undoing what comes next must leave it there.
 
-    A generator, as of ``settle_steps``. The step that a user's move has made holds the bake's key from before. Blender
-    evaluates animation anew where Undo changes actions, so after undoing the next bake that key would put the body
-    back.
+    A generator, as of ``catch_up_steps``. The step that a user's move has made holds the bake's key from before.
+    Blender evaluates animation anew where Undo changes actions, so after undoing the next bake that key would put the
+    body back.
     """
     global _unrecorded
-    yield from settle_steps(scene_name)
+    yield from catch_up_steps(scene_name)
     if _unrecorded and bpy.ops.ed.undo_push.poll():
         bpy.ops.ed.undo_push(message="Start from New Place")
     _unrecorded = False
 
 
-def needs_settling(scene):
-    """Whether ``settle`` would do anything; changes nothing."""
+def is_behind(scene):
+    """Whether ``catch_up`` would do anything; changes nothing."""
     view = _View(scene)
     with bpy.context.temp_override(area=None):
         return bool(_copies(scene)) or any(

@@ -10,7 +10,7 @@ import pytest
 from scene_state import visible_state
 
 import cairn
-from cairn.addon import bake, bake_report
+from cairn.addon import bake, bake_report, scene_preparation
 from cairn.addon.bake import BakeStopped, bake_frames, bake_scene
 from cairn.addon.read import concave_shapes
 from cairn.addon.read.faults import SceneError
@@ -289,9 +289,9 @@ def test_the_bar_of_a_bake_that_prepares_never_runs_back(drop, monkeypatch):
         for done in range(4):
             yield done, 4, "a_kernel"
 
-    monkeypatch.setattr(bake, "export_for_bake", read)
+    monkeypatch.setattr(scene_preparation, "export_for_bake", read)
     monkeypatch.setattr(concave_shapes, "decompose", decompose)
-    monkeypatch.setattr(bake.runtime, "compile_kernels", compile_kernels)
+    monkeypatch.setattr(scene_preparation.runtime, "compile_kernels", compile_kernels)
     bake_scene(drop.scene, FAST, seen.append)
     factors = [progress.factor for progress in seen]
     assert factors == sorted(factors)

@@ -92,7 +92,7 @@ class Played:
 
     def settle(self):
         """As an operator does before it changes anything: a step of Undo for what the user has moved."""
-        changed = since_bake.settle(self.scene)
+        changed = since_bake.catch_up(self.scene)
         deque(since_bake.record_steps(self.scene.name), maxlen=0)
         if changed:
             del self.undo[self.at + 1 :]

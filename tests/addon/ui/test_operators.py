@@ -508,7 +508,7 @@ def test_undo_leaves_a_moved_body_where_it_was_put(stack, again, looked):
     stack.scene.objects["Box2"].location.x += 3.0
     bpy.ops.ed.undo_push(message="Move")
     if looked:
-        since_bake.settle(stack.scene)
+        since_bake.catch_up(stack.scene)
     getattr(bpy.ops.cairn, again)()
     bpy.ops.ed.undo_push(message=again)
     bpy.ops.ed.undo()

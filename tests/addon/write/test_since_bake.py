@@ -40,7 +40,7 @@ def duplicate(scene, obj, place, *, with_action):
 
 def start_of(scene, obj):
     """Where the next bake starts an object."""
-    since_bake.settle(scene)
+    since_bake.catch_up(scene)
     with earlier_animation.earlier_animation(scene):
         export = export_scene(scene)
     return next(body.matrix_world_start[:3, 3] for body in export.bodies if body.object_name == obj.name)
@@ -77,7 +77,7 @@ def test_a_copy_keeps_the_users_animation(scene):
     body.constraints.new("LIMIT_SCALE")
     Tumble(scene).write(scene)
     copy = duplicate(scene, body, (5, 1, 3), with_action=True)
-    since_bake.settle(scene)
+    since_bake.catch_up(scene)
     assert copy.animation_data.action == action
     assert not copy.constraints[0].mute
     assert body.constraints[0].mute
@@ -102,7 +102,7 @@ def test_a_renamed_body_keeps_its_bake_where_handlers_do_not_hear_of_saving(scen
     """Blender calls none for autosaves, and for the last session when it quits."""
     place = tuple(baked.location)
     baked.name = "Renamed"
-    since_bake.settle(scene)  # as in a window a moment after each change
+    since_bake.catch_up(scene)  # as in a window a moment after each change
     heard = bpy.app.handlers.save_pre[:]
     bpy.app.handlers.save_pre.clear()
     try:
@@ -154,7 +154,7 @@ def test_a_body_moved_at_the_start_frame_starts_there(scene, mode, look):
     getattr(body, path)[1] += 0.25
     place, turn = tuple(body.location), tuple(getattr(body, path))
     if look:
-        since_bake.settle(scene)
+        since_bake.catch_up(scene)
         assert np.array_equal([world_at(body, 2), world_at(body, 15)], later)
         scene.frame_set(1)
         assert (tuple(body.location), tuple(getattr(body, path))) == (place, turn)
@@ -194,11 +194,11 @@ def test_a_body_moved_before_the_start_frame_starts_there(scene, look):
     scene.frame_set(1)
     later = [world_at(body, 11), world_at(body, 25)]
     scene.frame_set(1)
-    assert not since_bake.needs_settling(scene)
+    assert not since_bake.is_behind(scene)
     body.location.x += 2.5
     place = tuple(body.location)
     if look:
-        since_bake.settle(scene)
+        since_bake.catch_up(scene)
         assert np.array_equal([world_at(body, 11), world_at(body, 25)], later)
         for frame in (10, 1):
             scene.frame_set(frame)
@@ -222,7 +222,7 @@ def test_what_is_not_moved_starts_where_it_did(scene, baked):
     place = tuple(baked.location)
     for frame in (1, 20):
         scene.frame_set(frame)
-        assert not since_bake.needs_settling(scene)
+        assert not since_bake.is_behind(scene)
     baked.hide_viewport = True
     scene.frame_set(1)
     assert start_of(scene, baked) == pytest.approx(place)
