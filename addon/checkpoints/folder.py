@@ -114,7 +114,7 @@ def pieces_of(path: Path) -> frozenset[str]:
 
 
 def promote(folder: Path, pieces: Iterable[str]) -> None:
-    """Put the next state, which needs these pieces, in the place of the one before it; remove what nobody needs then."""
+    """Put the next state, which needs these pieces, in the place of the one before; remove what nobody needs then."""
     with suppress(OSError):
         os.replace(folder / NEXT, folder / STATE)
         clear(folder, keep=frozenset([STATE, *pieces]))
