@@ -31,6 +31,7 @@ _AT_WORK = {
     "A bake": ("A bake is running; ESC stops it", "Only looking around works while a bake runs; ESC stops it"),
     "A check": ("A check is running; ESC stops it", "Only looking around works while a check runs; ESC stops it"),
     "A wedge": ("A wedge is running; ESC stops it", "Only looking around works while a wedge runs; ESC stops it"),
+    "A settling": ("Bodies are settling; ESC stops it", "Only looking around works while bodies settle; ESC stops it"),
     "A deletion": ("A deletion is running", "Only looking around works while a deletion runs"),
     "A preparation": (
         "The solver is being prepared; ESC stops it",

@@ -198,6 +198,29 @@ class _Poses:
         return next((i for i, sample in enumerate(self.samples) if sample.kind[body.index] == DYNAMIC), None)
 
 
+def last_channels(scene, export, trajectory, names):
+    """Channels that put some bodies where a trajectory ends, with nothing animated: (name, {path: values}) of each.
+
+    Parameters
+    ----------
+    scene : bpy.types.Scene
+    export : SceneExport
+    trajectory : Trajectory
+        Poses of the user frames of all bodies, from those of ``export`` on.
+    names : set of str
+        Of objects whose own channels alone say where they start (``own_pose``).
+    """
+    objects = objects_by_name(scene)
+    bodies = [body for body in export.bodies if body.object_name in names]
+    poses = _Poses(export, trajectory, (), {})
+    for start in range(0, len(bodies), CHUNK):
+        for motion in _motions(objects, bodies[start : start + CHUNK], poses, {}):
+            path = channels.rotation_path(objects[motion.object_name].rotation_mode)
+            last = {"location": motion.location[-1], path: motion.rotation[-1]}
+            # as Blender holds them
+            yield motion.object_name, {path: values.astype(np.float32).tolist() for path, values in last.items()}
+
+
 # Channels of the bake
 
 
@@ -298,11 +321,11 @@ def _prepare(obj, body, poses, first, lead):
         hint=_rotation_before(obj, bag, frames[first]),
         keep_curves=lead is None,
         turns=turns,
-        own_pose=_own_pose(obj) if lead is None else None,
+        own_pose=own_pose(obj) if lead is None else None,
     )
 
 
-def _own_pose(obj):
+def own_pose(obj):
     """Location and rotation channels of an object, where these alone say where it is; else None."""
     kept = earlier.Kept.read(obj) if obj.cairn.is_baked else earlier.Kept.of(obj)
     is_put = kept.rotation_mode == obj.rotation_mode and since_bake.is_where_it_was_put(obj, kept)

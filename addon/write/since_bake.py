@@ -150,23 +150,39 @@ def start_of_bake(obj, kept, bag):
     return start
 
 
+def start_at(obj, new):
+    """Let a body start with other values of its own channels, {path: values}, whether it is baked or not."""
+    if earlier.carries_bake(obj):
+        _start_bake_at(obj, earlier.Kept.read(obj), new)
+        return
+    for path, values in new.items():
+        setattr(obj, path, values)
+
+
 def _take_over_start(view, obj):
     """Make the pose that a body has been given at the bake's start frame its start pose; says whether there was one."""
     kept = earlier.Kept.read(obj)
     new = _new_start(view, obj, kept)
     if not new:
         return False
+    _start_bake_at(obj, kept, new)
+    return True
+
+
+def _start_bake_at(obj, kept, new):
+    """Write another start to what a bake has kept, and to the first keys of the bake, where it plays."""
     curves = _bake_curves(obj)
     for path, values in new.items():
         for index, value in enumerate(values):
-            _set_first_key(curves[path, index], kept.start["frame"], value)
-        kept.start["channels"][path] = values
+            if kept.start is not None and (path, index) in curves:
+                _set_first_key(curves[path, index], kept.start["frame"], value)
+        if kept.start is not None:
+            kept.start["channels"][path] = values
         if path == "location":
             kept.location = values
         elif len(values) == len(kept.rotation):
             kept.rotation = values
     kept.write(obj)
-    return True
 
 
 def _new_start(view, obj, kept):

@@ -84,8 +84,8 @@ def test_the_animators_loop(blender, tmp_path):
     assert copy == [8.0, 0.0, 1.5]
     assert copy_end == pytest.approx([8.0, 0.0, 0.5], abs=1e-3)
 
-    # the bar never ran back but for the next bake, and said how long it would take
-    assert any(text.endswith(" left") for text, _ in seen["progress"])
+    # it said where it was; how long it takes is told where the pace is even (test_bake_progress.py)
+    assert any(re.match(r"Frame \d+ of 20000", text) for text, _ in seen["progress"])
 
     # ESC is heard within a second, beside what software in place of a graphics card takes to draw the window before and
     # after it; and the frames so far are kept

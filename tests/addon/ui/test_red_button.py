@@ -56,11 +56,11 @@ class Edits:
         return self.set(ob, "name", f"{ob.name} renamed")
 
     def name_of_mesh(self):
-        mesh = self.chance.choice(self.bodies).data
+        mesh = self.chance.choice([ob for ob in self.bodies if ob.data.vertices]).data
         return self.set(mesh, "name", f"{mesh.name} renamed")
 
     def material(self):
-        mesh = self.chance.choice(self.bodies).data
+        mesh = self.chance.choice([ob for ob in self.bodies if ob.data.vertices]).data
         mesh.materials.append(bpy.data.materials.new("Red"))
         return lambda: mesh.materials.pop(index=len(mesh.materials) - 1)
 
@@ -122,7 +122,7 @@ class Edits:
         return self.add(self.chance.choice(self.bodies).scale, "z", 0.125)
 
     def vertex(self):
-        mesh = self.chance.choice(self.bodies).data
+        mesh = self.chance.choice([ob for ob in self.bodies if ob.data.vertices]).data
         before = tuple(mesh.vertices[0].co)
 
         def move(place):

@@ -1,0 +1,261 @@
+"""Settle: some bodies are simulated until they rest, and start where they have come to lie.
+
+Everything else is held where it is at the start of the bake: bodies that were not chosen, and what is animated. Initial
+motion counts for nothing, and nothing is keyed. A body whose place is keyed, driven or constrained stays where that has
+it: there is no start of its own that could be set.
+"""
+
+import dataclasses
+import math
+from collections.abc import Generator, Iterable
+
+import bpy
+import numpy as np
+
+from ..solver_core.model.model import BodyKind
+from .bake_progress import BakeProgress
+from .read.early_notes import nothing_to_bake
+from .read.faults import Faults, SceneError
+from .read.notes import Note
+from .read.writable import check_editable
+from .scene_preparation import ScenePreparation
+from .settings import BakeSettings
+from .write import attach, keyframes, since_bake
+
+# A body that never falls asleep by its own settings does so at Blender's defaults here: settling has an end.
+SLEEP_SPEED = (0.4, 0.5)
+MAX_SECONDS = 10.0
+# Whoever has come to rest is simulated anew from there, so often and so long at most, ...
+MOST_PROOFS, SECONDS_OF_PROOF = 3, 2.0
+# ... until nothing moves by more than this share of its size.
+STILL = 1e-4
+
+NEEDS_START = "its place is keyed, driven or constrained, so it has no start that could be settled: it stays there"
+IS_HELD = "it is not dynamic in the first frame, so it stays where it is"
+
+
+@dataclasses.dataclass(frozen=True)
+class SettleResult:
+    """What has become of the bodies that were to settle.
+
+    Attributes
+    ----------
+    at_rest, moving : tuple of str
+        Names of those that start at rest now, and of those that were still moving when time was up.
+    left_out : tuple of Note
+        Those that were held where they are, each with the reason.
+    seconds : float
+        Simulated time [s].
+    """
+
+    at_rest: tuple[str, ...]
+    moving: tuple[str, ...]
+    left_out: tuple[Note, ...]
+    seconds: float
+
+
+def settle(
+    scene: bpy.types.Scene, objects: Iterable[bpy.types.Object] | None = None, max_seconds: float = MAX_SECONDS
+) -> SettleResult:
+    """Let rigid bodies come to rest, and start there; see the head of this file.
+
+    Parameters
+    ----------
+    scene : bpy.types.Scene
+    objects : iterable of bpy.types.Object, optional
+        The bodies; without them all that move.
+    max_seconds : float
+        Whoever is still moving after so much simulated time starts from where it is then [s].
+
+    Returns
+    -------
+    SettleResult
+
+    Raises
+    ------
+    SceneError, RuntimeUnavailable, SimulationError
+        Nothing has changed.
+    """
+    names = None if objects is None else [ob.name for ob in objects]
+    steps = settle_steps(scene.name, names, max_seconds)
+    while True:
+        try:
+            next(steps)
+        except StopIteration as end:
+            return end.value
+
+
+def settle_steps(
+    scene_name: str, names: list[str] | None, max_seconds: float, in_steps: bool = False
+) -> Generator[BakeProgress, None, SettleResult]:
+    """The same as a generator; between two of its steps the scene is as it was, and closing it leaves it so.
+
+    Parameters
+    ----------
+    scene_name : str
+    names : list of str, or None
+        Of the objects.
+    max_seconds : float
+        [s]
+    in_steps : bool
+        Read the scene some objects a step, for a window.
+    """
+    scene = bpy.data.scenes[scene_name]
+    if not hasattr(scene, "cairn"):
+        raise SceneError(None, "Cairn is not registered; call cairn.register() first")
+    if not (math.isfinite(max_seconds) and max_seconds > 0.0):
+        raise SceneError(None, f"the longest time to settle is {max_seconds:g} s; it must be more than 0")
+    if scene.rigidbody_world is None:
+        raise SceneError(None, nothing_to_bake(scene))
+    settings = BakeSettings.from_scene(scene)
+    start = scene.rigidbody_world.point_cache.frame_start if settings.start is None else settings.start
+    preparation = ScenePreparation(scene_name, dataclasses.replace(settings, start=start, end=start + 1), in_steps)
+    yield BakeProgress("export", 0, 0, "Reading the scene")
+    yield from preparation.catch_up()
+    yield from preparation.read_scene()
+    yield from preparation.decompose()
+    export = preparation.export
+    chosen, left_out = _choose(preparation.scene, export, names)
+    yield from preparation.compile()
+    yield BakeProgress("compile", 0, 0, "Loading the solver", preparation.bar_filled)
+    asleep, trajectory, seconds = yield from _simulate(preparation, chosen, max_seconds)
+    _start_there(preparation.scene, export, trajectory, {body.object_name for body in chosen})
+    return SettleResult(
+        tuple(body.object_name for body in chosen if asleep[body.index]),
+        tuple(body.object_name for body in chosen if not asleep[body.index]),
+        tuple(left_out),
+        seconds,
+    )
+
+
+def _choose(scene, export, names):
+    """Bodies that are to settle, and notes on those that cannot."""
+    by_name = {body.object_name: body for body in export.bodies}
+    faults, objects = Faults(), attach.objects_by_name(scene)
+    for name in names or ():
+        if name not in by_name:
+            faults.add(SceneError(name, "is no rigid body of this scene; add it in Physics > Rigid Body first"))
+    faults.raise_any()
+    wanted = [body.object_name for body in export.bodies if body.moves] if names is None else dict.fromkeys(names)
+    chosen, left_out = [], []
+    for body in map(by_name.__getitem__, wanted):
+        ob = objects[body.object_name]
+        check_editable(ob, faults)
+        if export.default_sample.kind[body.index] != BodyKind.DYNAMIC:
+            left_out.append(Note("info", body.object_name, IS_HELD))
+        elif keyframes.own_pose(ob) is None:
+            left_out.append(Note("warning", body.object_name, NEEDS_START))
+        else:
+            chosen.append(body)
+    faults.raise_any()
+    if not chosen:
+        if left_out:
+            raise SceneError(left_out[0].object_name, left_out[0].text)
+        raise SceneError(None, "nothing is to settle; select Active rigid bodies")
+    return chosen, left_out
+
+
+def _simulate(preparation, chosen, max_seconds):
+    """Simulate until all rest; a generator that returns who rests, first and last poses, and the simulated time [s].
+
+    What rests has overlaps and contacts of its past, which a bake does not know that begins there. So it is simulated
+    anew from where it lies, until nothing moves by that.
+    """
+    from ..solver_core.options import FrameInput, SimulationOptions
+    from ..solver_core.simulation import Simulation
+    from ..solver_core.trajectory import Trajectory
+
+    export = preparation.export
+    rows = np.array([body.index for body in chosen])
+    model = _at_rest_but_for(export.model, rows)
+    sample = export.default_sample
+    if sample.duration <= 0.0:
+        raise SceneError(None, "Speed of the Rigid Body World is 0, so nothing settles")
+    given = FrameInput(duration=sample.duration, gravity=sample.gravity, kind=model.initial_state.kind)
+    simulation = Simulation(model, SimulationOptions(**preparation.options))
+    trajectory = Trajectory(*simulation.poses())
+    count, filled = math.ceil(max_seconds / sample.duration), preparation.bar_filled
+    proof = math.ceil(SECONDS_OF_PROOF / sample.duration)
+    report, frame, share = None, 0, 0.0
+    for proofs in range(MOST_PROOFS + 1):
+        begin = simulation.state.position[rows]
+        end = max(count, frame + proof) if proofs else count
+        while frame < end and not simulation.sleeping[rows].all():
+            at_rest, seconds = int(np.count_nonzero(simulation.sleeping[rows])), frame * sample.duration
+            text = f"Settling, {at_rest:,} of {len(rows):,} at rest after {seconds:.1f} s of at most {max_seconds:g} s"
+            share = max(share, frame / end, at_rest / len(rows))
+            progress = BakeProgress("simulate", frame, end, text, filled + (1.0 - filled) * min(share, 1.0))
+            report = yield from _frame(simulation.frame_steps(given), progress)
+            frame += 1
+        moved = np.linalg.norm(simulation.state.position[rows] - begin, axis=1)
+        is_still = bool(np.all(moved <= STILL * model.arrays.size[rows]))
+        if proofs == MOST_PROOFS or not simulation.sleeping[rows].all() or (proofs and is_still):
+            break
+        state = simulation.state
+        start = model.initial_state._replace(position=state.position.copy(), orientation=state.orientation.copy())
+        simulation = Simulation(dataclasses.replace(model, initial_state=start), simulation.options)
+    trajectory.append(*simulation.poses(), report)
+    return simulation.sleeping, trajectory, frame * sample.duration
+
+
+def _frame(steps, progress):
+    """Simulate a frame, some substeps a step; returns its report."""
+    while True:
+        yield progress
+        try:
+            next(steps)
+        except StopIteration as end:
+            return end.value
+
+
+def _at_rest_but_for(model, rows):
+    """A model in which all is held but these bodies, which begin without velocity and awake."""
+    kind = np.full(model.body_count, int(BodyKind.STATIC))
+    kind[rows] = BodyKind.DYNAMIC
+    speeds = model.arrays.sleep_speed.copy()
+    speeds[rows] = np.where(speeds[rows] > 0.0, speeds[rows], SLEEP_SPEED)
+    state = model.initial_state._replace(kind=kind, velocity=np.zeros_like(model.initial_state.velocity))
+    return dataclasses.replace(
+        model,
+        arrays=model.arrays._replace(sleep_speed=speeds),
+        initial_state=state,
+        starts_asleep=np.zeros_like(model.starts_asleep),
+    )
+
+
+def _start_there(scene, export, trajectory, names):
+    """Let bodies start at the last poses of a trajectory, and what moves and is parented to them where it was."""
+    objects = attach.objects_by_name(scene)
+    moving = {body.object_name for body in export.bodies if body.moves}
+    carried = {name for name in moving - names if _is_below(objects[name], names)}
+    carried = {name for name in carried if keyframes.own_pose(objects[name]) is not None}
+    for name, start in keyframes.last_channels(scene, export, trajectory, names | carried):
+        since_bake.start_at(objects[name], start)
+    attach.refresh(scene)
+
+
+def _is_below(ob, names):
+    while ob.parent is not None:
+        ob = ob.parent
+        if ob.name in names:
+            return True
+    return False
+
+
+def settled_sentence(result: SettleResult) -> str:
+    """What has become of the bodies, in a sentence or two."""
+    count = len(result.at_rest) + len(result.moving)
+    if not result.moving:
+        text = f"{_bodies(count)} at rest after {result.seconds:.1f} s"
+    else:
+        shown = ", ".join(result.moving[:3]) + (f" and {len(result.moving) - 3} more" if len(result.moving) > 3 else "")
+        text = f"{len(result.at_rest):,} of {count:,} at rest after {result.seconds:.1f} s. Still moving: {shown}"
+    if result.left_out:
+        text += f". Left where it is: {result.left_out[0].object_name}"
+        if len(result.left_out) > 1:
+            text += f" and {len(result.left_out) - 1} more"
+    return text
+
+
+def _bodies(count):
+    return "1 body is" if count == 1 else f"{count:,} bodies are"
