@@ -23,6 +23,7 @@ from PIL import Image, ImageDraw, ImageFont
 from cairn.addon.bake import bake_scene
 from cairn.addon.cli_output import blender_lines_dropped
 from cairn.addon.settings import BakeSettings
+from cairn.addon.settle import settle, settled_sentence
 
 GUIDE = Path(__file__).resolve().parents[1] / "docs" / "guide"
 WIDTH = 1280  # of a picture [pixels]
@@ -67,6 +68,15 @@ def frames(*numbers, direction=FRONT, ratio=0.75):
         write(name, [[(f"frame {number}", picture) for number, picture in zip(numbers, shown, strict=True)]])
 
     return draw
+
+
+def settling(name, folder):
+    """Rocks where they hang, and where they have settled."""
+    scene = opened(name)
+    stage(scene, (1,), (-0.5, -1.0, 0.62), (2, 0.8), box=((-2.4, -2.4, 0.0), (2.4, 2.4, 2.9)))
+    before = render(scene, 1, folder)
+    print(settled_sentence(settle(scene)), flush=True)
+    write(name, [[("before", before), ("after Settle", render(scene, 1, folder))]])
 
 
 def slow(name, folder):
@@ -194,6 +204,7 @@ PICTURES = {
     "begin": frames(1, 7, 14, 24, direction=(-0.8, -1.0, 0.4), ratio=0.6),
     "throw": frames(1, 5, 12, 24, ratio=0.5),
     "hold": frames(1, 8, 14, 30, ratio=0.55),
+    "settle": settling,
     "glued": frames(1, 10, 14, 30, direction=(-0.7, -1.0, 0.35)),
     "figure": frames(1, 20, 32, 72, direction=(0.9, -1.0, 0.3)),
     "slow": slow,

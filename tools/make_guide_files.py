@@ -24,6 +24,8 @@ COLORS = {
     "Ball": (0.86, 0.24, 0.07),
     "Box": (0.16, 0.36, 0.62),
     "Can": (0.1, 0.42, 0.4),
+    "Rock": (0.4, 0.36, 0.32),
+    "Terrain": (0.27, 0.34, 0.2),
 }
 COLOR = (0.8, 0.56, 0.28)
 
@@ -158,6 +160,40 @@ def hold():
     thrown = body(ball((-2, 0, 2.2), 0.2), "Ball", mass=2.0, shape="SPHERE")
     carry(thrown, {1: (-2, 0, 2.3), 5: (-1, 0, 2.3)})
     return scene
+
+
+def settle(count=50, side=5.0):
+    """Rocks that hang above a hollow, to be settled."""
+    scene = new_file(48)
+    floor = scene.objects["Floor"]
+    floor.scale = (0.35, 0.35, 1)
+    bpy.ops.mesh.primitive_grid_add(x_subdivisions=48, y_subdivisions=48, size=side)
+    terrain = bpy.context.object
+    for vertex in terrain.data.vertices:
+        x, y, _ = vertex.co
+        vertex.co.z = 0.15 + 0.12 * math.sin(2.1 * x) * math.cos(1.7 * y) + 0.05 * (x * x + y * y)
+    bpy.ops.object.shade_smooth()
+    body(terrain, "Terrain", "PASSIVE", shape="MESH")
+    scatter = random.Random(7)
+    kinds = [rock(scatter, f"Rock {kind}") for kind in range(6)]
+    for number in range(count):
+        stone = kinds[number] if number < len(kinds) else copy_of(kinds[number % len(kinds)], (0, 0, 0))
+        stone.location = [*(scatter.uniform(-0.28 * side, 0.28 * side) for _ in range(2)), 1.2 + 0.06 * number]
+        stone.rotation_euler = [scatter.uniform(-math.pi, math.pi) for _ in range(3)]
+        body(stone, f"Rock.{number:03d}", mass=5.0, shape="CONVEX_HULL")
+    return scene
+
+
+def rock(scatter, name):
+    """A stone of some 30 cm with flat faces: a ball whose corners are pushed in and out."""
+    bpy.ops.mesh.primitive_ico_sphere_add(subdivisions=2, radius=scatter.uniform(0.11, 0.2))
+    stone = bpy.context.object
+    stone.data.name = name
+    stretch = [scatter.uniform(0.7, 1.3) for _ in range(3)]
+    for vertex in stone.data.vertices:
+        share = scatter.uniform(0.85, 1.1)
+        vertex.co = [share * factor * value for factor, value in zip(stretch, vertex.co, strict=True)]
+    return stone
 
 
 def glued():
@@ -482,6 +518,7 @@ FILES = {
     "begin": begin,
     "throw": throw,
     "hold": hold,
+    "settle": settle,
     "glued": glued,
     "figure": figure,
     "slow": slow,

@@ -1,5 +1,6 @@
 """The files of docs/guide/how-do-i.md do what the page says of them."""
 
+import random
 import re
 from pathlib import Path
 
@@ -69,6 +70,18 @@ def test_what_is_held_waits_until_it_is_touched(baked):
     assert np.abs(paths["Box.0"][:6] - paths["Box.0"][0]).max() < 1e-6
     assert paths["Box.0"][-1, 2] < 1.0
     assert np.abs(paths["Box.2"] - paths["Box.2"][0]).max() < 1e-6
+
+
+def test_the_lines_that_scatter_rocks_let_them_lie_on_the_terrain():
+    """Wherever chance has put them; without a key. Whoever has left the terrain lies on the floor."""
+    cairn.register()
+    bpy.ops.wm.open_mainfile(filepath=str(FILES / "settle.blend"))
+    random.seed(5)
+    scope = {}
+    exec(snippet("Let things lie before the shot begins"), scope)
+    assert len(scope["result"].at_rest) == len(scope["rocks"]) == 50
+    assert all(-0.1 < rock.location.z < 2.0 for rock in scope["rocks"])
+    assert len(bpy.data.actions) == 0
 
 
 def test_a_glued_wall_stands_and_breaks_where_it_is_hit(baked):
