@@ -20,7 +20,7 @@ from .model.state import StateArrays, copy_state
 
 # The other fields of ``MotionArrays`` are written at the beginning of a substep.
 _MOTION = ("position_velocity", "solve_flags", "small_steps")
-# What the pair cache and the matching of contacts read of the last substep.
+# What the pair cache, the matching of contacts and what keeps the energy of rolling read of the last substep.
 _PAIRS = (
     "shape_a",
     "shape_b",
@@ -42,6 +42,8 @@ _CONTACTS = (
     "local_normal",
     "local_a",
     "local_b",
+    "position",
+    "leftover",
     "impulse",
     "age",
 )

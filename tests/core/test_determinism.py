@@ -10,6 +10,8 @@ from cairn.solver_core import simulation as simulation_module
 from cairn.solver_core.checkpoint import Checkpoint
 from cairn.solver_core.diagnostics import deepest_overlap
 from cairn.solver_core.dynamics.solve_flags import allocate_solve_flags, keep_solve_flags, start_solve_flags
+from cairn.solver_core.geometry.hulls import ConvexHull
+from cairn.solver_core.geometry.round_shapes import Capsule, Cone, Cylinder
 from cairn.solver_core.geometry.shapes import Box, Sphere
 from cairn.solver_core.geometry.triangle_mesh import TriangleMesh
 from cairn.solver_core.model.builder import ModelBuilder
@@ -62,6 +64,33 @@ def test_a_resumed_run_is_the_unbroken_one_to_the_bit(method):
     simulation.restore(loaded(file, 30))
     assert trajectory(simulation, 15).digest() == unbroken
     assert simulation.digest() == resumed.digest()
+
+
+def test_what_rolls_and_slides_goes_on_to_the_bit_from_each_frame():
+    """What a contact has left of its speeds is carried on, too: of round bodies, hulls and compounds that turn."""
+    builder, random = ModelBuilder(), np.random.default_rng(4)
+    builder.add_body(shape=Box((20.0, 20.0, 0.5)), position=(0, 0, -0.5), kind=BodyKind.STATIC)
+    hull = ConvexHull.from_points(random.normal(size=(14, 3)) * 0.3)
+    for place, shape in enumerate((Cone(0.3, 0.3), Capsule(0.2, 0.3), Cylinder(0.3, 0.3), Sphere(0.3), hull)):
+        builder.add_body(
+            shape=shape,
+            position=(2.0 * place, 0, 0.6),
+            orientation=random.normal(size=4),
+            linear_velocity=(0, 2, 0),
+            angular_velocity=random.normal(size=3),
+        )
+    model, options = builder.build(), SimulationOptions()
+    simulation = Simulation(model, options)
+    checkpoints, digests = [], []
+    for _ in range(30):
+        checkpoints.append(simulation.checkpoint())
+        simulation.advance_frame()
+        digests.append(simulation.digest())
+    for checkpoint, expected in zip(checkpoints, digests, strict=True):
+        resumed = Simulation(model, options)
+        resumed.restore(checkpoint)
+        resumed.advance_frame()
+        assert resumed.digest() == expected, checkpoint.frame
 
 
 def test_a_resumed_run_begins_its_search_as_the_unbroken_one():

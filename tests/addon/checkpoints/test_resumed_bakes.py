@@ -6,8 +6,10 @@ import os
 import random
 import shutil
 import signal
+import struct
 import sys
 import time
+import zipfile
 from types import SimpleNamespace
 
 import bpy
@@ -183,11 +185,18 @@ def state_cut_off(shot):
     return [], "state.npz is damaged"
 
 
+def garble(path):
+    """Change a byte of the largest array; between the arrays there are bytes that say nothing, such as a time."""
+    with zipfile.ZipFile(path) as archive:
+        largest = max(archive.infolist(), key=lambda member: member.compress_size)
+    content = bytearray(path.read_bytes())
+    name_and_extra = sum(struct.unpack_from("<HH", content, largest.header_offset + 26))
+    content[largest.header_offset + 30 + name_and_extra + largest.compress_size // 2] ^= 0xFF
+    path.write_bytes(content)
+
+
 def state_garbled(shot):
-    state = shot.parent / "out.checkpoint" / "state.npz"
-    content = bytearray(state.read_bytes())
-    content[len(content) // 2] ^= 0xFF
-    state.write_bytes(content)
+    garble(shot.parent / "out.checkpoint" / "state.npz")
     return [], "state.npz is damaged"
 
 
@@ -213,10 +222,7 @@ def piece_missing(shot):
 
 
 def piece_garbled(shot):
-    piece = next((shot.parent / "out.checkpoint").glob("frames-*-000000.npz"))
-    content = bytearray(piece.read_bytes())
-    content[len(content) // 2] ^= 0xFF
-    piece.write_bytes(content)
+    garble(next((shot.parent / "out.checkpoint").glob("frames-*-000000.npz")))
     return [], "000000.npz is damaged"
 
 
