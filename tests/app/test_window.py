@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 from application import Blender
 
-THROW = Path(__file__).resolve().parents[2] / "docs" / "files" / "throw.blend"
+FILES = Path(__file__).resolve().parents[2] / "docs" / "files"
+THROW, ROCKS = FILES / "throw.blend", FILES / "settle.blend"
 
 pytestmark = pytest.mark.skipif(not os.environ.get("DISPLAY"), reason="there is no X screen: DISPLAY is not set")
 
@@ -154,6 +155,25 @@ def test_the_panel_says_what_is_true_and_offers_what_can_be_done(blender, tmp_pa
     assert seen["outside"][2] == ["Box.2"]
     assert seen["left_out"] == [[], False]
     assert seen["range"]
+
+
+def test_rocks_settle_and_escape_or_undo_puts_them_back(blender, tmp_path):
+    """ESC on the way changes nothing; at the end they lie, without a key; one undo brings all back."""
+    pictures = Path(os.environ.get("CAIRN_PICTURES") or tmp_path)
+    words = ["--enable-event-simulate"]
+    seen = blender.script("settle_in_window.py", pictures, ROCKS, window=True, window_words=words)
+    assert seen["in_menu"]
+    assert re.match(r"Settling, \d+ of 50 at rest after \d+\.\d s of at most 10 s", seen["text"])
+    assert seen["hint"] == "ESC stops and changes nothing"
+    assert seen["escaped"] == seen["before"]
+    settled = seen["settled"]
+    assert (settled["actions"], settled["baked"]) == (0, False)
+    rocks = {name: place for name, place in settled["places"].items() if name.startswith("Rock")}
+    assert len(rocks) == 50
+    assert all(place[2] < 2.0 for place in rocks.values())
+    still = ("Floor", "Terrain")
+    assert [settled["places"][name] for name in still] == [seen["before"]["places"][name] for name in still]
+    assert seen["undone"] == seen["before"]
 
 
 def test_a_deletion_of_thousands_is_seen_and_goes_on_to_its_end(blender, tmp_path):
