@@ -13,7 +13,7 @@ platform and with its Python only: that of the application in ``CAIRN_BLENDER``,
 for another is made without, and compiles at its first bake.
 
 The zip is made and validated by Blender's own builder: that of the application named in ``CAIRN_BLENDER``,
-else the one in the bpy module.
+else the one in the bpy module. The same sources, wheels and kernels give the same zip, to the byte.
 """
 
 import argparse
@@ -181,10 +181,22 @@ def build(arguments: argparse.Namespace) -> Path:
             record["kernels"] = {"processor": made["processor"], "count": len(made["kernels"])}
         (source / "build_record.json").write_text(json.dumps(record, indent=2) + "\n")
 
-        run([*builder, "build", "--source-dir", str(source), "--output-filepath", str(archive)])
+        built = Path(temporary, "built.zip")
+        run([*builder, "build", "--source-dir", str(source), "--output-filepath", str(built)])
+        write_alike(built, archive)
         run([*builder, "validate", str(archive)])
         arguments.output.mkdir(parents=True, exist_ok=True)
         return Path(shutil.move(archive, arguments.output / archive.name))
+
+
+def write_alike(source: Path, target: Path) -> None:
+    """Write a zip anew so that the same files give the same bytes: by name, without times, and with plain rights."""
+    with zipfile.ZipFile(source) as given, zipfile.ZipFile(target, "w") as made:
+        for name in sorted(given.namelist()):
+            entry = zipfile.ZipInfo(name, date_time=(1980, 1, 1, 0, 0, 0))
+            entry.compress_type = zipfile.ZIP_DEFLATED
+            entry.create_system, entry.external_attr = 3, 0o100644 << 16  # of Unix, on every machine
+            made.writestr(entry, given.read(name), compresslevel=9)
 
 
 def blender_builder() -> list[str]:

@@ -1,6 +1,7 @@
 """``tools/package.py`` without the network: what it writes, what it refuses, and Blender's word on the manifest."""
 
 import importlib.util
+import os
 import subprocess
 import sys
 import tomllib
@@ -77,6 +78,24 @@ def test_zip_of_a_fork_leads_to_the_fork(package, tmp_path, monkeypatch):
         manifest.write_text((ROOT / "blender_manifest.toml").read_text())
         package.write_manifest(manifest, line=line, platform="linux-x64", wheels=[], website=written)
         assert tomllib.loads(manifest.read_text()).get("website") == expected
+
+
+def test_the_same_sources_give_the_same_zip_to_the_byte(archive, package, wheels, tmp_path):
+    """Built later, from files with other times, in another order and with other rights."""
+    first = Path(archive.filename).read_bytes()
+    for wheel in wheels.iterdir():
+        os.utime(wheel, (1e9, 1e9))
+        wheel.chmod(0o600)
+    words = ["--blender", "4.5", "--platform", "windows-x64", "--output", str(tmp_path / "again")]
+    assert package.main([*words, "--wheels", str(wheels.parent)]) == 0
+    (second,) = (tmp_path / "again").iterdir()
+    assert second.read_bytes() == first
+    turned = tmp_path / "turned.zip"
+    with zipfile.ZipFile(turned, "w") as other:
+        for name in reversed(archive.namelist()):
+            other.writestr(name, archive.read(name))
+    package.write_alike(turned, tmp_path / "alike.zip")
+    assert (tmp_path / "alike.zip").read_bytes() == first
 
 
 def test_zip_holds_what_blender_loads_and_nothing_else(archive):
