@@ -37,7 +37,7 @@ def _references(ob):
         yield from _targets(constraint)
     for modifier in ob.modifiers:
         yield from (getattr(modifier, name) for name in pointer_names(type(modifier)))
-        yield from _inputs(modifier)
+        yield from (value for _, value in _inputs(modifier))
     for data in _data_blocks(ob):
         yield from driver_targets(data.animation_data)
 
@@ -55,9 +55,23 @@ def _targets(constraint):
 
 
 def _inputs(modifier):
-    """What a geometry node modifier is given."""
-    if modifier.type == "NODES":
-        yield from (value for _, value in modifier.items())
+    """What a geometry node modifier is given: (path below the modifier, value)."""
+    if modifier.type != "NODES":
+        return
+    interface = getattr(modifier, "properties", None)
+    if interface is None:  # in older versions of Blender they are custom properties
+        yield from ((f'["{name}"]', value) for name, value in modifier.items())
+        return
+    for socket, given in _properties(interface.inputs):
+        if isinstance(given, bpy.types.bpy_struct):
+            yield from ((f".properties.inputs.{socket}.{name}", value) for name, value in _properties(given))
+
+
+def _properties(owner):
+    for prop in owner.bl_rna.properties:
+        if prop.identifier != "rna_type":
+            value = getattr(owner, prop.identifier)
+            yield prop.identifier, tuple(value) if getattr(prop, "is_array", False) else value
 
 
 def _data_blocks(ob):
@@ -146,16 +160,21 @@ def shape_values(ob, keyed: Keyed, known: dict) -> list:
     for modifier in ob.modifiers:
         path = f'modifiers["{bpy.utils.escape_identifier(modifier.name)}"].'
         values = [keyed.still(path + name, getattr(modifier, name)) for name in plain_names(type(modifier))]
-        inputs = []
-        if modifier.type == "NODES":
-            inputs = [
-                (name, keyed.still(f'{path[:-1]}["{name}"]', value))
-                for name, value in modifier.items()
-                if not isinstance(value, bpy.types.Object)
-            ]
+        inputs = [
+            (name, keyed.still(f"{path[:-1]}{name}", _plain_value(value)))
+            for name, value in _inputs(modifier)
+            if not isinstance(value, bpy.types.Object)
+        ]
         shown = keyed.still(f"{path}show_viewport", modifier.show_viewport)
         modifiers.append((modifier.type, shown, values, inputs))
     return [modifiers, _geometry(ob.data, known)]
+
+
+def _plain_value(value):
+    """A value whose text says what it is, in another session too: of a data-block its name, of a row its numbers."""
+    if isinstance(value, bpy.types.ID):
+        return value.name
+    return value.to_list() if hasattr(value, "to_list") else value
 
 
 def _animation_of(data, known):
