@@ -16,7 +16,8 @@ import bpy
 from ..write import attach, blender_world
 from ..write import earlier_animation as earlier
 from .exported_scene import SceneExport
-from .frame_samples import find_object, is_sampled, simulation_paused, view_layer_of
+from .frame_samples import is_sampled, simulation_paused, view_layer_of
+from .object_keys import find_object
 
 _NAME = "Cairn reads animation"
 # Modifiers that go on from the frame that was evaluated before, or from a cache of such frames.
@@ -39,11 +40,11 @@ class Aside:
 
     def __init__(self, scene: bpy.types.Scene, export: SceneExport, lead_in_names: list[str]):
         self._frame = export.frame_start
-        names = [*_names_read(export), *lead_in_names]
+        keys = [*_keys_read(export), *((name, None) for name in lead_in_names)]
         self._copy: str | None = None
         self._baked: list[str] = []
         if _own_handlers_alone():
-            self._open(scene, list(dict.fromkeys(names)))
+            self._open(scene, list(dict.fromkeys(keys)))
 
     def __enter__(self) -> "Aside":
         return self
@@ -85,8 +86,8 @@ class Aside:
         names = set(self._baked)
         return earlier.earlier_animation(scene, [ob for ob in earlier.baked_objects(scene) if ob.name in names])
 
-    def _open(self, scene, names):
-        objects = [find_object(scene, name) for name in names]
+    def _open(self, scene, keys):
+        objects = [find_object(*key) for key in keys]
         if None in objects:
             return  # said by who reads it
         self._copy = _copied(scene, objects)
@@ -190,14 +191,15 @@ def _remove(name):
         bpy.data.scenes.remove(copy)
 
 
-def _names_read(export):
+def _keys_read(export):
+    """Names and libraries of the objects that are read in each frame."""
     for body in export.bodies:
         if is_sampled(body):
-            yield body.object_name
-            yield from (part.object_name for part in body.growing_parts)
+            yield body.object_name, body.library
+            yield from ((part.object_name, part.library) for part in body.growing_parts)
     for joint in export.joints:
         if joint.is_sampled:
-            yield joint.object_name
+            yield joint.object_name, joint.library
 
 
 def _copied(scene, objects) -> str:

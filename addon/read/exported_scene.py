@@ -22,6 +22,8 @@ class ExportedBody:
     Attributes
     ----------
     object_name : str
+    library : str or None
+        Path of the file from which the object is linked, as Blender has it: such a one may have a local one's name.
     index : int
         Row in the model's arrays.
     moves : bool
@@ -53,6 +55,7 @@ class ExportedBody:
     """
 
     object_name: str
+    library: str | None
     index: int
     moves: bool
     follows: bool
@@ -77,6 +80,8 @@ class ExportedJoint:
     ----------
     object_name : str
         Of the object that has the rigid body constraint.
+    library : str or None
+        As of ``ExportedBody``.
     index : int
         Row in the model's joints.
     kind : str
@@ -110,6 +115,7 @@ class ExportedJoint:
     enabled_changes: bool
     drives: tuple[JointDrive, ...]
     breaking_changes: bool = False
+    library: str | None = None
 
     @property
     def is_sampled(self) -> bool:

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .exported_scene import FrameSample, SceneExport
-from .frame_samples import find_object, poses_at, view_layer_of
+from .frame_samples import poses_at, view_layer_of
 from .notes import Note
+from .object_keys import find_object
 from .scene_animation import action_curves
 from .smooth_motion import turns_between
 
@@ -79,7 +80,7 @@ class FastTurns:
         by_keys = self._export.keyed_turns[step] if step < len(self._export.keyed_turns) else 0.0
         fast, places = [], 1
         for row, body in enumerate(self._bodies):
-            angles = angles_of(find_object(scene, body.object_name).evaluated_get(depsgraph))
+            angles = angles_of(find_object(body.object_name, body.library).evaluated_get(depsgraph))
             turn = max(by_keys, _change(self._angles[row], angles))
             self._angles[row] = angles
             if max(turn, by_pose[body.index]) > _TURN_PLAIN:

@@ -12,10 +12,10 @@ import numpy as np
 
 from ...solver_core.geometry import rotations
 from ...solver_core.model.model import BodyKind
-from ..write import earlier_animation as earlier
 from .exported_scene import ExportedBody, FrameSample, SceneExport
 from .faults import Faults, SceneError
 from .growing_compounds import sample_growing
+from .object_keys import find_object
 from .scene_animation import give_least_scale
 from .scene_joints import breaking_load
 from .scene_poses import (
@@ -67,7 +67,7 @@ def sample_frame(
 
 
 def _object_of(scene, body):
-    ob = find_object(scene, body.object_name)
+    ob = find_object(body.object_name, body.library)
     if ob is None or ob.rigid_body is None:
         raise SceneError(body.object_name, "is no longer a rigid body of this scene; bake again")
     return ob
@@ -80,7 +80,7 @@ def _sample_shape(sample, scene, depsgraph, body, ob, matrix):
     if body.grows:
         sample.shapes[body.index] = _shape_at(ob, matrix, depsgraph, sample.frame, body)
     if body.growing_parts:
-        children = [find_object(scene, part.object_name) for part in body.growing_parts]
+        children = [find_object(part.object_name, part.library) for part in body.growing_parts]
         pose = sample.position[body.index], sample.orientation[body.index]
         vertices, shapes = sample_growing(depsgraph, sample.frame, ob, children, body.growing_parts, *pose)
         sample.vertices.update({(body.index, part): points for part, points in vertices.items()})
@@ -99,8 +99,8 @@ def _with_joints(sample, scene, depsgraph, export) -> FrameSample:
     for joint in export.joints:
         if not joint.is_sampled:
             continue
-        ob = scene.rigidbody_world.constraints.all_objects.get(joint.object_name)
-        if ob is None or ob.rigid_body_constraint is None:
+        ob, constraints = find_object(joint.object_name, joint.library), scene.rigidbody_world.constraints
+        if ob is None or ob.rigid_body_constraint is None or ob not in set(constraints.all_objects):
             raise SceneError(joint.object_name, "is no longer a rigid body constraint of this scene; bake again")
         evaluated = ob.evaluated_get(depsgraph)
         enabled[joint.index] = evaluated.rigid_body_constraint.enabled
@@ -137,21 +137,6 @@ def simulation_paused(scene: bpy.types.Scene) -> Iterator[None]:
         scene.frame_set(frame, subframe=subframe)
 
 
-def find_object(scene: bpy.types.Scene, name: str) -> bpy.types.Object | None:
-    """The object that an ``ExportedBody`` names, or None. Names are unique but for linked libraries."""
-    collection = earlier.bodies_collection(scene)
-    found = bpy.data.objects.get(name)
-    if found is not None and found.library is None:
-        return found
-    return collection.all_objects.get(name) if collection else found
-
-
-def find_objects(scene: bpy.types.Scene, names: list[str]) -> dict[str, bpy.types.Object | None]:
-    """The same of many, by name: Blender's own search for a name goes through all objects each time."""
-    local = {ob.name: ob for ob in bpy.data.objects if ob.library is None}
-    return {name: local[name] if name in local else find_object(scene, name) for name in names}
-
-
 def evaluate_frame(scene: bpy.types.Scene, frame: int) -> bpy.types.Depsgraph:
     """Evaluate a frame and return the depsgraph; needed once even at the current frame of a file just opened."""
     scene.frame_set(frame)
@@ -168,7 +153,7 @@ def poses_at(
     frame = int(np.floor(time))
     shown.frame_set(frame, subframe=time - frame)
     depsgraph = view_layer_of(shown).depsgraph
-    objects = [find_object(scene, body.object_name) for body in bodies]
+    objects = [find_object(body.object_name, body.library) for body in bodies]
     evaluated = [ob.evaluated_get(depsgraph) for ob in objects if ob is not None]
     return rigid_poses(finite_matrices(evaluated, f"at frame {time:g}"))
 

@@ -16,6 +16,7 @@ from ...solver_core.geometry import rotations
 from ...solver_core.geometry.shapes import Sphere
 from ...solver_core.model.compound import Compound
 from .faults import SceneError
+from .object_keys import key_of
 from .scene_animation import scale_animated, scales_evenly
 from .scene_poses import finite_matrix, rigid_matrices, rotation_and_stretch
 from .scene_shapes import ROUND_SHAPES, MeshError, ShapeReader
@@ -34,6 +35,8 @@ class GrowingPart:
     Attributes
     ----------
     object_name : str
+    library : str or None
+        As of ``ExportedBody``.
     shape : TriangleMesh, Sphere, Capsule, Cylinder or Cone
         At the first frame, in the compound's user frame.
     vertex_count : int
@@ -43,6 +46,7 @@ class GrowingPart:
     """
 
     object_name: str
+    library: str | None
     shape: object
     vertex_count: int
     mirrored: bool
@@ -88,7 +92,7 @@ def read_growing(reader, compound, parts, survey, frames):
             count = 0 if isinstance(shape, ROUND_SHAPES) else len(reader.part_vertices(child, matrix))
         except MeshError as error:
             raise MeshError(f"its part {child.name}: {error}") from error
-        growing.append(GrowingPart(child.name, shape, count, _mirrors(matrix)))
+        growing.append(GrowingPart(*key_of(child), shape, count, _mirrors(matrix)))
         notes += [(level, f"its part {child.name} {text}") for level, text in part_notes]
     return Compound([part.shape for part in growing]), tuple(growing), notes
 

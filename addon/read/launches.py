@@ -12,6 +12,7 @@ import numpy as np
 from ...solver_core.geometry import rotations
 from .frame_samples import evaluate_frame, simulation_paused
 from .notes import Note
+from .object_keys import key_of
 from .scene_animation import AnimationSurvey, flag_values, flags_animated
 from .scene_poses import finite_matrix, rigid_poses
 
@@ -61,18 +62,18 @@ def motion_into_start(scene, objects, export) -> dict:
         For objects that are bodies of the export.
     """
     start, matrices = export.frame_start, {}
-    indices = {body.object_name: body.index for body in export.bodies}
+    indices = {(body.object_name, body.library): body.index for body in export.bodies}
     with simulation_paused(scene):
         for at in (start - 1, start):
             graph = evaluate_frame(scene, at)
             world, render = graph.scene_eval.rigidbody_world, graph.scene_eval.render
             duration = world.time_scale * render.fps_base / render.fps
             for ob in objects:
-                if ob.name in indices:
+                if key_of(ob) in indices:
                     matrix = finite_matrix(ob.evaluated_get(graph), f"at frame {at}")
                     matrices.setdefault(ob, []).append(matrix)
     return {
-        ob: LetGo(start, duration, tuple(pair), True).velocity(export.model, indices[ob.name])
+        ob: LetGo(start, duration, tuple(pair), True).velocity(export.model, indices[key_of(ob)])
         for ob, pair in matrices.items()
     }
 

@@ -9,8 +9,9 @@ import numpy as np
 from ..write import earlier_animation as earlier
 from ..write import fcurves
 from ..write.keyframes import LeadIn
-from .frame_samples import find_object, find_objects, sample_frame, view_layer_of
+from .frame_samples import sample_frame, view_layer_of
 from .keyed import muted_by_bake
+from .object_keys import find_object, find_objects
 
 
 def needs_sampling(obj):
@@ -35,7 +36,7 @@ def needs_sampling(obj):
 def objects_to_sample(scene, export):
     """Names of the bodies whose motion before the bake has to be sampled."""
     names = [body.object_name for body in export.bodies if body.moves]
-    found = find_objects(scene, names)
+    found = find_objects(names)
     return [name for name in names if needs_sampling(found[name])]
 
 
@@ -50,7 +51,7 @@ def sample(scene, export, object_names, frame, shown=None):
     depsgraph = view_layer_of(shown or scene).depsgraph
     matrices = {}
     for name in object_names:
-        world = find_object(scene, name).evaluated_get(depsgraph).matrix_world
+        world = find_object(name).evaluated_get(depsgraph).matrix_world
         matrices[name] = np.array(world), parents.get(name, start[name])
     return matrices
 

@@ -41,6 +41,7 @@ from .launches import find_let_go, first_let_go, let_go_note
 from .locked_axes import add_locks
 from .movers import movers_of
 from .notes import Note
+from .object_keys import key_of
 from .scene_animation import (
     SCENE_CHANNELS,
     AnimationSurvey,
@@ -497,6 +498,7 @@ class _SceneReader:
         moves, may_move = self.moves[ob.name_full], self.survey.may_move(ob)
         return ExportedBody(
             object_name=ob.name,
+            library=key_of(ob)[1],
             index=self.index[ob.name_full],
             moves=moves,
             # A body that is dynamic throughout is where the simulation puts it, whatever its curves say.

@@ -15,6 +15,7 @@ from .exported_scene import ExportedJoint
 from .faults import SceneError
 from .joint_settings import JointSettings, read_joint_settings
 from .notes import Note
+from .object_keys import key_of
 from .scene_animation import AnimationSurvey, animated_paths
 from .scene_poses import TOLERANCE_SHEAR, finite_matrix, rigid_poses
 
@@ -130,6 +131,7 @@ class JointReader:
                 enabled_changes=not paths.isdisjoint({_ENABLED, "*"}),
                 drives=tuple(drive for drive in settings.drives if not paths.isdisjoint(drive.paths | {"*"})),
                 breaking_changes=not paths.isdisjoint(_BREAKING | {"*"}),
+                library=key_of(ob)[1],
             )
         )
         self.notes += [Note(level, ob.name, text) for level, text in settings.notes]

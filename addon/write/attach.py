@@ -138,7 +138,7 @@ def actions_by_name():
 
 def _has_ancestor(obj, names):
     parent = obj.parent
-    while parent is not None and parent.name not in names:
+    while parent is not None and (parent.library is not None or parent.name not in names):
         parent = parent.parent
     return parent is not None
 

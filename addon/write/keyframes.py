@@ -176,7 +176,8 @@ class _Poses:
             return None
         evaluated = self._sampled("parent_matrix", body.object_name, body.parent_matrix_start)
         ancestor = obj.parent
-        while ancestor is not None and ancestor.name not in self.bodies:
+        # a linked one may have the name of a body that moves, and moves not itself
+        while ancestor is not None and (ancestor.library is not None or ancestor.name not in self.bodies):
             ancestor = ancestor.parent
         if ancestor is None:
             return evaluated
