@@ -25,6 +25,10 @@ from .scene_poses import parents_part
 # Ratio of the longest to the shortest axis of a parent above which it shears children that turn.
 RATIO_UNEVEN = 1.001
 
+# Step between neighbouring places in single precision, as a share of the body's size, that one sees as a jerk: of one
+# that fills a picture of 2,000 pixels, two of them.
+RATIO_STEP = 1e-3
+
 # Blender's colliders ignore these curves, or read them live; here the first frame's value holds throughout.
 _SETTINGS_READ_ONCE = {
     "rigid_body.mass": "Mass",
@@ -61,7 +65,7 @@ def collisions_missing(ob: bpy.types.Object) -> Iterator[str]:
 
 
 def replaced_by_bake(ob: bpy.types.Object, frames: range, flags_change: bool) -> Iterator[str]:
-    """Constraints and keys of a body that moves, which have no effect in a bake of ``frames``.
+    """Constraints, drivers and keys of a body that moves, which have no effect in a bake of ``frames``.
 
     ``flags_change``: whether it is dynamic in some frames only.
     """
@@ -70,6 +74,8 @@ def replaced_by_bake(ob: bpy.types.Object, frames: range, flags_change: bool) ->
         yield f"object constraints ({', '.join(constraints)}) do not act on a simulated body: the bake mutes them"
     if not flags_change and _keyed_after(ob, frames[0]):
         yield "its keys of location or rotation do not act on a simulated body: the bake replaces them"
+    if not flags_change and _is_driven(ob):
+        yield "its drivers of location or rotation do not act on a simulated body: the bake mutes them"
 
 
 def _acts(ob, constraint, frames, flags_change):
@@ -92,6 +98,15 @@ def _acts(ob, constraint, frames, flags_change):
     return any(influence.evaluate(frame) > 0.0 for frame in steps)
 
 
+def _is_driven(ob):
+    """Whether drivers say where it is or how it is turned, without a bake."""
+    data = ob.animation_data
+    if data is None or not data.drivers:
+        return False
+    muted = muted_by_bake(ob)
+    return bool(earlier.acting_drivers(ob)) or any(fcurves.key_of(curve) in muted for curve in data.drivers)
+
+
 def _keyed_after(ob, frame):
     """Whether location or rotation have keys after a frame."""
     paths = {"location", rotation_path(ob.rotation_mode)}
@@ -106,6 +121,17 @@ def sheared_by_parent(ob: bpy.types.Object, parent_matrix: np.ndarray) -> Iterat
     scale = np.linalg.norm(parent_matrix[:3, :3], axis=0)
     if scale.max() > RATIO_UNEVEN * scale.min():
         yield f"its parent {ob.parent.name} is scaled unevenly: it will look sheared; apply the parent's scale"
+
+
+def far_off(place: np.ndarray, size: float) -> Iterator[str]:
+    """A place [3] at which Blender cannot put a body of a size as finely as one sees."""
+    farthest = float(np.abs(place).max())
+    step = float(np.spacing(np.float32(farthest)))
+    if step > RATIO_STEP * size:
+        yield (
+            f"starts {farthest:.3g} from the scene's origin, where Blender knows places to {step:.2g} only, "
+            f"{100.0 * step / size:.2g} % of its size: it will jerk; move the scene nearer to the origin"
+        )
 
 
 def stays_behind(ancestor: bpy.types.Object) -> str:

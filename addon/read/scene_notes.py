@@ -9,6 +9,7 @@ from .. import runtime
 from ..settings import is_cache_elsewhere
 from ..write import earlier_animation as earlier
 from . import body_warnings
+from .file_notes import file_notes
 from .notes import Note
 from .scene_animation import animated_paths, flag_values, scale_animated
 from .scene_shapes import rule_of_radius
@@ -31,6 +32,8 @@ def body_notes(ob, body, model, moving_ancestor, frames) -> list[Note]:
     """Notes about one body: settings that are not followed, and what a bake of ``frames`` (a range) does to it."""
     texts = [("warning", text) for text in _warnings(ob, body, frames)]
     if body.moves:
+        place, size = model.initial_state.position[body.index], model.arrays.size[body.index]
+        texts += [("warning", text) for text in body_warnings.far_off(place, size)]
         texts += _center_note(body, model)
         if body.flags_change:
             texts += [("info", text) for text in _simulated_frames(ob, frames)]
@@ -87,7 +90,12 @@ def _center_note(body, model):
 def scene_notes(scene, objects, anything_moves) -> list[Note]:
     """Notes about the world, force fields and objects that take no part."""
     world = scene.rigidbody_world
-    notes = [*_constraint_notes(scene, world), *field_notes(scene, world), *_outsider_notes(scene, objects)]
+    notes = [
+        *file_notes(),
+        *_constraint_notes(scene, world),
+        *field_notes(scene, world),
+        *_outsider_notes(scene, objects),
+    ]
     if not anything_moves:
         notes.append(Note("warning", None, "no body moves: all are passive, animated or have Dynamic off"))
     notes.extend(speed_notes(scene, world))
@@ -242,13 +250,13 @@ def _instance_notes(scene):
 def _outsider_notes(scene, objects):
     taking_part = {ob.name_full for ob in objects}
     members = {ob.name_full for ob in earlier.bodies_collection(scene).all_objects}
-    in_scene = {ob.name for ob in scene.objects}
+    in_scene = {ob.name_full for ob in scene.objects}
     for ob in scene.objects:
         if ob.rigid_body is not None and ob.name_full not in members:
             yield Note("info", ob.name, "is not in the Rigid Body World's collection: it takes no part, as in Blender")
     for ob in earlier.bodies_collection(scene).all_objects:
         if ob.name_full in taking_part:
-            if ob.name not in in_scene:
+            if ob.name_full not in in_scene:
                 yield Note("warning", ob.name, OUTSIDE)
         elif ob.rigid_body is None:
             yield Note(
