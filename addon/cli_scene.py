@@ -6,6 +6,7 @@ from pathlib import Path
 
 import bpy
 
+from .cli_crash import crash_told
 from .cli_output import blender_lines_dropped, check_writable
 from .read.faults import SceneError
 
@@ -24,9 +25,13 @@ class CommandError(Exception):
 def complain(error, code) -> int:
     """Say what is wrong, each fault in one line; returns the exit code."""
     for fault in getattr(error, "faults", (error,)):
-        line = " ".join(str(fault).split())
-        print(f"cairn: {line}", file=sys.stderr, flush=True)
+        print(f"cairn: {one_line(fault)}", file=sys.stderr, flush=True)
     return code
+
+
+def one_line(text) -> str:
+    """The same without line breaks, which names may have."""
+    return " ".join(str(text).split())
 
 
 def unavailable() -> type[Exception]:
@@ -96,12 +101,25 @@ def open_scene(path):
     if path is None:
         return
     try:
+        path.open("rb").close()
+    except OSError as error:
+        raise CommandError(f"cannot read {path}: {error.strerror or error}") from error
+    try:
         # Windows and screens of the file do not matter here, and old ones take longest to convert.
-        with blender_lines_dropped():
+        crashed = f"cairn: {one_line(f'cannot read {path}: Blender crashed while it read it; the file is damaged')}"
+        with blender_lines_dropped(), crash_told(crashed, UNUSABLE):
             bpy.ops.wm.open_mainfile(filepath=str(path.resolve()), load_ui=False)
     except RuntimeError as error:
-        reason = str(error).strip().splitlines()[0].removeprefix("Error: ")
-        raise CommandError(f"cannot read {path}: {reason}") from error
+        reason = _reason(str(error), path.resolve())
+        raise CommandError(f"cannot read {path}: {reason} (is it a complete .blend file?)") from error
+
+
+def _reason(report, path):
+    """Why Blender cannot read a file, in its words, but without the path, which it repeats at each level."""
+    words = report.strip().splitlines()[0].removeprefix("Error: ")
+    for level in (f'Loading "{path}" failed: ', f"Failed to read blend file '{path}': "):
+        words = words.removeprefix(level)
+    return words.removesuffix(f' in file "{path}"')
 
 
 def refuse_unwritable(path):
