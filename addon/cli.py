@@ -32,6 +32,7 @@ from .cli_scene import (
     count,
     ensure_registered,
     guarded,
+    is_same_file,
     open_scene,
     refuse_unwritable,
     scene_path,
@@ -247,9 +248,13 @@ def run_bake(arguments) -> int:
         raise CommandError(f"the start frame, {arguments.start}, must lie before the end frame, {arguments.end}")
     source = scene_path(arguments.scene)
     output = arguments.output or source.with_name(f"{source.stem}.cairn.blend")
-    for path in (output, arguments.report):
-        if path is not None:
-            refuse_unwritable(path)
+    refuse_unwritable(output)
+    refuse_unwritable(_partial(output))
+    if arguments.report is not None:
+        refuse_unwritable(arguments.report)
+        for path in (source, output, _partial(output)):
+            if is_same_file(path, arguments.report):
+                raise CommandError(f"the report would take the place of {path}; give it another name")
     open_scene(arguments.scene)
     arguments.interruption.check()
     from .bake import bake_scene
@@ -317,7 +322,7 @@ def finish_bake(result, source, output, report_path, *, quiet=False) -> int:
         raise KeyboardInterrupt
     _warn(result, quiet)
     if result.error:
-        output = output.with_name(f"{output.stem}.partial.blend")
+        output = _partial(output)
     try:
         save_blend(output)
         if report_path is not None:
@@ -332,6 +337,11 @@ def finish_bake(result, source, output, report_path, *, quiet=False) -> int:
     if not quiet:
         print(f"cairn: {result.summary}\ncairn: saved {output}", flush=True)
     return DONE
+
+
+def _partial(output):
+    """Where the frames of a bake that failed are saved."""
+    return output.with_name(f"{output.stem}.partial.blend")
 
 
 def _warn(result, quiet):

@@ -89,8 +89,13 @@ class Progress:
 
 def check_writable(path: Path) -> None:
     """Raise an OSError that says why a file could not be written at ``path``; leaves nothing behind."""
+    with suppress(FileNotFoundError, NotADirectoryError):
+        os.lstat(path)  # a name that is too long
+    path = path.resolve()
     if path.is_dir():
         raise IsADirectoryError(None, "it is a folder", str(path))
+    if path.exists() and not path.is_file():
+        raise FileExistsError(None, "it is a device or a pipe, and no file", str(path))
     if not path.parent.is_dir():
         raise FileNotFoundError(None, f"there is no folder {path.parent}", str(path))
     with tempfile.NamedTemporaryFile(dir=path.parent, prefix=".cairn-"):
@@ -145,8 +150,10 @@ def _without_nan(value):
 
 @contextmanager
 def beside(path: Path, ending):
-    """A temporary name in the same folder, which takes the place of ``path`` if all went well."""
-    temporary = path.with_name(f".{path.stem}-{os.getpid()}{ending}")
+    """A temporary name in the same folder, which takes the place of ``path`` if all went well; a link stays one."""
+    path = path.resolve()
+    # a name of its own: one that is made of the file's could be too long
+    temporary = path.with_name(f".cairn-{os.getpid()}{ending}")
     try:
         yield temporary
         os.replace(temporary, path)

@@ -122,6 +122,13 @@ def _reason(report, path):
     return words.removesuffix(f' in file "{path}"')
 
 
+def is_same_file(one: Path, other: Path) -> bool:
+    """Whether two paths lead to one file, which may not be there yet."""
+    if one.exists() and other.exists():
+        return one.samefile(other)
+    return one.resolve() == other.resolve()
+
+
 def refuse_unwritable(path):
     """Refuse a file that could not be written later."""
     try:

@@ -132,3 +132,60 @@ def test_a_file_of_a_later_blender_is_told(files, folder):
     code, out, _ = run("info", path)
     assert code == 0
     assert "the file was saved by Blender 9.99, and this is " in out
+
+
+@pytest.mark.parametrize("name", ["shot.blend", "out.blend", "out.partial.blend", "link.blend"])
+def test_a_report_takes_the_place_of_no_scene(maker, folder, name):
+    """Neither of the one that is read, nor of the one that is written; also not by another name of it."""
+    maker.body()
+    shot = maker.save(folder / "shot.blend")
+    (folder / "link.blend").symlink_to(shot)
+    content, before = shot.read_bytes(), names(folder)
+    code, _, lines = run("bake", shot, "-o", folder / "out.blend", "--report", folder / name)
+    assert code == 2
+    assert "the report would take the place of " in lines[0]
+    assert (names(folder), shot.read_bytes()) == (before, content)
+
+
+def test_names_as_long_as_can_be(maker, folder):
+    """A bake has room for all files that it may leave, or is refused before it begins."""
+    maker.body(shape="SPHERE")
+    maker.scene.frame_end = maker.world.point_cache.frame_end = 3
+    shot = maker.save(folder / "shot.blend")
+    longest = 255 - len(".partial.blend")
+    assert run("bake", shot, "-o", folder / f"{'x' * longest}.blend", "--quiet") == (0, "", [])
+    assert names(folder) == ["shot.blend", f"{'x' * longest}.blend"]
+    code, _, lines = run("bake", shot, "-o", folder / f"{'y' * (longest + 1)}.blend")
+    assert code == 2
+    assert "File name too long" in lines[0]
+    assert names(folder) == ["shot.blend", f"{'x' * longest}.blend"]
+
+
+def test_no_name_at_all(maker, folder):
+    maker.body()
+    code, _, lines = run("bake", maker.save(folder / "shot.blend"), "-o", "")
+    assert (code, lines) == (2, ["cairn: cannot write .: it is a folder"])
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs pipes with names")
+@pytest.mark.parametrize("option", ["-o", "--report"])
+def test_what_is_no_file_is_not_replaced(maker, folder, option):
+    """A pipe, or a device such as /dev/null, which who may do anything would lose."""
+    maker.body()
+    shot = maker.save(folder / "shot.blend")
+    os.mkfifo(folder / "pipe")
+    code, _, lines = run("bake", shot, option, folder / "pipe")
+    assert (code, lines) == (2, [f"cairn: cannot write {folder / 'pipe'}: it is a device or a pipe, and no file"])
+    assert (folder / "pipe").is_fifo()
+    assert names(folder) == ["pipe", "shot.blend"]
+
+
+def test_a_link_stays_one(maker, folder):
+    """What it leads to is written."""
+    maker.body(shape="SPHERE")
+    maker.scene.frame_end = maker.world.point_cache.frame_end = 3
+    shot = maker.save(folder / "shot.blend")
+    (folder / "latest.blend").symlink_to("version 1.blend")
+    assert run("bake", shot, "-o", folder / "latest.blend", "--quiet") == (0, "", [])
+    assert (folder / "latest.blend").is_symlink()
+    assert names(folder) == ["latest.blend", "shot.blend", "version 1.blend"]
