@@ -1,6 +1,7 @@
 """What all commands share: the scene that a command works on, how it ends, and the one line that says why it cannot."""
 
 import argparse
+import re
 import sys
 from pathlib import Path
 
@@ -116,10 +117,9 @@ def open_scene(path):
 
 def _reason(report, path):
     """Why Blender cannot read a file, in its words, but without the path, which it repeats at each level."""
-    words = report.strip().splitlines()[0].removeprefix("Error: ")
-    for level in (f'Loading "{path}" failed: ', f"Failed to read blend file '{path}': "):
-        words = words.removeprefix(level)
-    return words.removesuffix(f' in file "{path}"')
+    words, quoted = report.strip().splitlines()[0].removeprefix("Error: "), rf"""["']{re.escape(str(path))}["']"""
+    level = rf"(?:Loading|(?:(?:Failed to|Cannot) read )?(?:[Bb]lend )?file) {quoted}(?: failed)?[:,]? "
+    return re.sub(rf"^(?:{level})+| in file {quoted}$", "", words)
 
 
 def is_same_file(one: Path, other: Path) -> bool:

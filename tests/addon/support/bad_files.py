@@ -107,6 +107,7 @@ def never_good(plain: bytes, packed: bytes) -> dict[str, bytes]:
         "sent as text": plain.decode("latin-1").encode(),
         "the last third is zeros": plain[: len(plain) * 2 // 3] + bytes(len(plain) - len(plain) * 2 // 3),
         "big-endian": plain.replace(b"BLENDER-v", b"BLENDER-V").replace(b"BLENDER17-", b"BLENDER17_"),
+        "of a big-endian machine": b"BLENDER-V300" + plain[12:],
         "a format to come": plain.replace(b"BLENDER17-01", b"BLENDER17-09").replace(b"BLENDER-v", b"BLENDER-x"),
     }
     return bad
