@@ -66,7 +66,7 @@ def test_what_is_no_scene_is_refused(files, commands, folder):
     assert not wrong
 
 
-@pytest.mark.parametrize(("seed", "count"), [(0, 60), at_night(1, 2000)])
+@pytest.mark.parametrize(("seed", "count"), [(0, 60), at_night(1, 1000)])
 def test_what_is_damaged_is_read_or_refused(files, commands, folder, seed, count):
     """Also where Blender's reader crashes of it, which about one in fifty makes it do; the file stays as it is."""
     chance, path, wrong = random.Random(seed), folder / "shot.blend", []
