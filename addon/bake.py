@@ -500,4 +500,5 @@ class _Bake(ScenePreparation):
             frame_end=self.export.frame_start + self.trajectory.frame_count,
             checkpoint_frame=self.checkpoints.last_stored(self.export.frame_start),
             export=self.export,
+            digest=self.digest,
         )

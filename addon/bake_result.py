@@ -36,6 +36,8 @@ class BakeResult:
         every now and then. None if there is none.
     export : SceneExport
         The scene as it was read.
+    digest : dict
+        Of ``scene_digest``, of the scene as it was read.
     """
 
     trajectory: "Trajectory"
@@ -50,3 +52,4 @@ class BakeResult:
     frame_end: int
     checkpoint_frame: int | None
     export: SceneExport
+    digest: dict[str, Any]

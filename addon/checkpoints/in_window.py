@@ -87,6 +87,10 @@ def _best(scene, digest):
     return max(found, key=lambda entry: entry[1]["frame"], default=None)
 
 
+# What ``offers_of`` tells.
+OFFERS = ("checkpoint", "recorded", "fetch", "why_not")
+
+
 def offers_of(scene, digest: dict) -> dict[str, Any]:
     """All that the panel offers to do with what was simulated, or why not.
 

@@ -6,7 +6,7 @@ import bpy
 
 from ..bake import bake_frames
 from ..checkpoints import housekeeping, in_window
-from . import operators
+from . import operators, watch
 from .operators import BakeOperator
 from .words import rpt_
 
@@ -66,6 +66,8 @@ class CAIRN_OT_remove_checkpoints(bpy.types.Operator):
                 rpt_("Removed checkpoints of {:,d} scenes, {} MB"),
             ),
         )
+        operators.forget_offers(context)
+        watch.look_soon()  # what lies elsewhere is still there
         operators.redraw(context)
         return {"FINISHED"}
 

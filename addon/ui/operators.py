@@ -331,7 +331,8 @@ class BakeOperator(StepsOperator):
         if result.error:
             show_error(context, SceneError(None, result.error), self._scene_name)
         if result.kept_earlier:
-            self.report({"ERROR" if result.error else "INFO"}, kept_sentence(self._scene_name, result))
+            offers = note_offers(context, self._scene_name, result.digest)
+            self.report({"ERROR" if result.error else "INFO"}, kept_sentence(self._scene_name, result, offers))
             redraw(context)
             return {"CANCELLED"}
         remember_check(context, self._scene_name, result.report)
@@ -404,15 +405,21 @@ class CAIRN_OT_check_scene(StepsOperator, bpy.types.Operator):
         return {"FINISHED"}
 
 
-def kept_sentence(scene_name, result):
-    """That a bake which has ended early leaves the one before it in place, and what becomes of its own frames."""
+def kept_sentence(scene_name, result, offers):
+    """That a bake which has ended early leaves the one before it in place, and what can be gone on with."""
     facts = bpy.data.scenes[scene_name].cairn
     texts = [
         rpt_("Failed" if result.error else "Stopped"),
         rpt_("The bake of frames {:d} to {:d} stays").format(facts.baked_start, facts.baked_end),
     ]
-    if result.checkpoint_frame is not None:
-        texts.append(rpt_("Continue goes on with the new one from frame {:d}").format(result.checkpoint_frame))
+    offer = offers["checkpoint"]
+    if offer and offer["fits"] and offer["frame"] < offer["end"]:
+        # the bake that stays may be the same motion, and longer
+        is_new = offer["frame"] == result.checkpoint_frame
+        text = rpt_("Continue goes on with the new one from frame {:d}")
+        if not is_new:
+            text = rpt_("Continue goes on from frame {:d}")
+        texts.append(text.format(offer["frame"]))
     return ". ".join(texts)
 
 
@@ -422,6 +429,22 @@ def note_bake(context, scene_name):
     digest = scene_digest.unpacked(scene.cairn.ingredients)
     digest.pop("keyed", None)  # what the bake has keyed is no part of the scene
     note_state(context, scene_name, {"outdated": "", **checkpoints.offers_of(scene, digest)})
+
+
+def note_offers(context, scene_name, digest):
+    """Let the panel offer what the checkpoints that are there allow, of a scene with this digest; returns it."""
+    offers = checkpoints.offers_of(bpy.data.scenes[scene_name], digest)
+    status = json.loads(context.window_manager.cairn.status or "{}")
+    known = {"outdated": status.get("outdated", "")} if status.get("scene") == scene_name else {}
+    note_state(context, scene_name, {**known, **offers})
+    return offers
+
+
+def forget_offers(context):
+    """Let the panel offer nothing of checkpoints until they are looked at again."""
+    session = context.window_manager.cairn
+    status = json.loads(session.status or "{}")
+    session.status = json.dumps({name: value for name, value in status.items() if name not in checkpoints.OFFERS})
 
 
 def note_state(context, scene_name, said):

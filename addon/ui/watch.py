@@ -52,6 +52,23 @@ def note_change(_=None, depsgraph=None):
         bpy.app.timers.register(_look_when_idle, first_interval=PAUSE_AT_REST if is_at_rest else PAUSE)
 
 
+def look_soon():
+    """Let the timer look at what lies beside the file: it has changed, and nothing of the scene."""
+    global _looking
+    if bpy.app.background:
+        return
+    _looking = None
+    if bpy.app.timers.is_registered(_look_when_idle):
+        bpy.app.timers.unregister(_look_when_idle)
+    bpy.app.timers.register(_look_when_idle, first_interval=PAUSE)
+
+
+@persistent
+def _after_saving(*_):
+    """Checkpoints belong to a file by its name, which may be another one now."""
+    look_soon()
+
+
 def _look_when_idle():
     """Look at the scenes that windows show; the timer comes back as long as somebody is at work."""
     global _rested, _looking
@@ -160,17 +177,23 @@ def forget_error(scene, session, digest):
         errors.tell_error(session, error)
 
 
-HANDLERS = ("depsgraph_update_post", "load_post", "undo_post", "redo_post")
+HANDLERS = (
+    ("depsgraph_update_post", note_change),
+    ("load_post", note_change),
+    ("redo_post", note_change),
+    ("save_post", _after_saving),
+    ("undo_post", note_change),
+)
 
 
 def register():
-    for occasion in HANDLERS:
-        getattr(bpy.app.handlers, occasion).append(note_change)
+    for occasion, handler in HANDLERS:
+        getattr(bpy.app.handlers, occasion).append(handler)
     note_change()
 
 
 def unregister():
-    for occasion in HANDLERS:
-        getattr(bpy.app.handlers, occasion).remove(note_change)
+    for occasion, handler in HANDLERS:
+        getattr(bpy.app.handlers, occasion).remove(handler)
     if bpy.app.timers.is_registered(_look_when_idle):
         bpy.app.timers.unregister(_look_when_idle)

@@ -228,6 +228,39 @@ def test_a_frame_that_was_not_recorded(scene):
 # What is finished stays
 
 
+def said_of_stop(scene, result):
+    """What the operator reports; the panel offers the same at once."""
+    session = bpy.context.window_manager.cairn
+    offers = operators.note_offers(bpy.context, scene.name, result.digest)
+    at_once = json.loads(session.status)
+    assert {name: at_once[name] for name in offers} == offers
+    looked = status(scene)
+    assert {name: looked[name] for name in offers} == offers
+    return operators.kept_sentence(scene.name, result, offers)
+
+
+def test_what_is_said_of_a_stop_is_what_the_panel_offers(scene):
+    """Nothing has changed: the bake that stays is all of the motion; with more frames asked for it is gone on with."""
+    assert bpy.ops.cairn.bake() == {"FINISHED"}
+    assert said_of_stop(scene, stop_at(scene, 9)) == f"Stopped. The bake of frames 1 to {FRAMES} stays"
+    scene.rigidbody_world.point_cache.frame_end = FRAMES + 10
+    stays = f"Stopped. The bake of frames 1 to {FRAMES} stays. Continue goes on from frame {FRAMES}"
+    assert said_of_stop(scene, stop_at(scene, 9)) == stays
+    assert status(scene)["checkpoint"] == {"frame": FRAMES, "start": 1, "end": FRAMES + 10, "fits": True}
+
+
+def test_nothing_is_offered_of_checkpoints_that_were_removed(scene):
+    """At once, and the look that follows says why."""
+    session = bpy.context.window_manager.cairn
+    assert bpy.ops.cairn.bake() == {"FINISHED"}
+    assert status(scene)["recorded"] == [1, FRAMES]
+    assert bpy.ops.cairn.remove_checkpoints() == {"FINISHED"}
+    assert not set(in_window.OFFERS) & set(json.loads(session.status))
+    said = status(scene)
+    assert (said["checkpoint"], said["recorded"], said["fetch"]) == ({}, [], 0)
+    assert said["why_not"].startswith("The checkpoint of this bake is no longer in ")
+
+
 def test_stopping_bake_again_leaves_the_finished_bake_and_its_checkpoint(scene):
     """The frames of the new one wait: Continue finishes it, to the same bits; until then both can be gone on with."""
     assert bpy.ops.cairn.bake() == {"FINISHED"}
@@ -236,7 +269,7 @@ def test_stopping_bake_again_leaves_the_finished_bake_and_its_checkpoint(scene):
     scene.objects["Box 0"].rigid_body.friction = 0.05
     result = stop_at(scene, 9)
     assert result.kept_earlier
-    assert operators.kept_sentence(scene.name, result) == (
+    assert said_of_stop(scene, result) == (
         f"Stopped. The bake of frames 1 to {FRAMES} stays. Continue goes on with the new one from frame 9"
     )
     assert (scene.cairn.baked_end, scene.cairn.bake_id) == (FRAMES, first)
