@@ -85,6 +85,9 @@ def scene_bodies(scene):
 
 # What ESC does while there is nothing yet that could be kept.
 HINT_BEFORE_FRAMES = "ESC stops"
+# What is said of a stop before anything could be kept; a variant's values stay, and the bake before them is gone.
+TEXT_OF_NOTHING = "Stopped before the first frame; nothing was changed"
+TEXT_OF_VARIANT = "Stopped before the first frame. The variant's values stay; Undo brings back what was there before"
 # ... and once all frames are there.
 HINT_WRITING = "All frames are kept"
 
@@ -92,11 +95,30 @@ HINT_WRITING = "All frames are kept"
 def is_let_through(event, window):
     """Whether an event reaches the window while a bake runs: to look around, to save, and to press *Stop*."""
     if event.type in VIEW_EVENTS:
-        # Ctrl and the wheel change the number under the mouse
-        return not (event.ctrl and event.type.startswith("WHEEL"))
+        # beside a view minus, and the wheel with Ctrl, change the number under the mouse
+        if event.type.startswith("NUMPAD"):
+            makes_camera = event.ctrl and event.type == "NUMPAD_0"
+            return is_over_view(window, event.mouse_x, event.mouse_y) and not makes_camera
+        if event.type.startswith(("WHEEL", "TRACKPAD")) and event.ctrl:
+            return is_over_view(window, event.mouse_x, event.mouse_y)
+        return not (event.type.startswith("WHEEL") and event.alt)  # which goes to another frame
     if event.type == "S" and event.ctrl and not event.shift and not event.alt:
         return bool(bpy.data.filepath)  # between two steps the file is sound
     return event.type == "LEFTMOUSE" and is_on_panel(window, event.mouse_x, event.mouse_y)
+
+
+def is_over_view(window, x, y):
+    """Whether a place of the window shows the scene: in a 3D view, and not on its header, tools or sidebar."""
+    for area in window.screen.areas:
+        if area.type == "VIEW_3D":
+            kinds = {region.type for region in area.regions if _holds(region, x, y)}
+            if "WINDOW" in kinds:
+                return kinds == {"WINDOW"}
+    return False
+
+
+def _holds(region, x, y):
+    return region.x <= x < region.x + region.width and region.y <= y < region.y + region.height
 
 
 def is_on_panel(window, x, y):
@@ -324,10 +346,27 @@ class BakeOperator(StepsOperator):
         super()._begin(context, in_window)
         self._steps = running["steps"] = after_recording(self._scene_name, self._steps)
 
+    def cancel(self, context):
+        self.takes_variant = False  # its file is being closed
+        StepsOperator.cancel(self, context)
+
+    def _fail(self, context, error):
+        return self._recorded(StepsOperator._fail(self, context, error))
+
+    def _has_changed(self):
+        """Whether the scene was changed for this bake, which alone would make the step of Undo."""
+        return getattr(self, "takes_variant", False)
+
+    def _recorded(self, answer):
+        """Give Undo the change for a bake that does not come: else it would take back what was done before, too."""
+        if self._has_changed() and bpy.ops.ed.undo_push.poll():
+            bpy.ops.ed.undo_push(message="Use This One")
+        return answer
+
     def _conclude(self, context, result):
         if result is None or not result.reports:
-            self.report({"INFO"}, "Stopped before the first frame; nothing was changed")
-            return {"CANCELLED"}
+            self.report({"INFO"}, TEXT_OF_VARIANT if self._has_changed() else TEXT_OF_NOTHING)
+            return self._recorded({"CANCELLED"})
         if result.error:
             show_error(context, SceneError(None, result.error), self._scene_name)
         if result.kept_earlier:
@@ -351,6 +390,13 @@ class CAIRN_OT_bake(BakeOperator, bpy.types.Operator):
     )
     # No REGISTER: the redo panel would bake again at every touch of a setting.
     bl_options = {"UNDO"}
+
+    takes_variant: BoolProperty(
+        name="Takes Variant",
+        description="Tell that the scene was given the values of a variant for this bake",
+        default=False,
+        options={"HIDDEN", "SKIP_SAVE"},
+    )
 
     @classmethod
     def description(cls, context, properties):

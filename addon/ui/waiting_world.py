@@ -1,7 +1,8 @@
 """When Blender's own simulation goes on that waits (write/blender_world.py): handlers of files, Undo and playback.
 
-While a world waits, a timer looks a few times a second at the frame that is shown, and playing from the start asks at
-once. There are no frame handlers in a window, which crash renders.
+While a world waits, or is on and may have to wait again, a timer looks a few times a second at the frame that is shown,
+and playing from the start asks at once. There are no frame handlers in a window, which crash renders; and Blender tells
+of no update where only the frame has changed.
 """
 
 import bpy
@@ -35,7 +36,7 @@ def _look():
     for scene in () if playing else blender_world.follow_frames():
         _show_anew(scene)
         operators.redraw(bpy.context)
-    return INTERVAL if blender_world.waiting_scenes() else None
+    return INTERVAL if blender_world.is_followed() else None
 
 
 def _show_anew(scene):

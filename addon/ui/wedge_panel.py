@@ -257,7 +257,7 @@ class CAIRN_OT_wedge_use(SceneOperator, bpy.types.Operator):
         except (SceneError, WedgeError) as error:
             self.report({"ERROR"}, told(str(error)))
             return {"CANCELLED"}
-        result = bpy.ops.cairn.bake("EXEC_DEFAULT" if bpy.app.background else "INVOKE_DEFAULT")
+        result = bpy.ops.cairn.bake("EXEC_DEFAULT" if bpy.app.background else "INVOKE_DEFAULT", takes_variant=True)
         # the bake goes on by itself; Blender would keep an operator for ever that says so and has no timer
         return {"FINISHED"} if result == {"RUNNING_MODAL"} else result
 

@@ -75,6 +75,12 @@ def has_switched() -> bool:
     return bool(_switched)
 
 
+def is_followed() -> bool:
+    """Whether there is a world that waits, or that waits again once somebody jumps away from its beginning."""
+    scenes = (scene for scene in bpy.data.scenes if scene.session_uid in _switched and not scene.cairn.is_baked)
+    return any(scene.rigidbody_world is not None and is_on(scene) for scene in scenes)
+
+
 def waiting_scenes() -> list:
     """Scenes whose world waits."""
     return [

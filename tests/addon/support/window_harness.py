@@ -53,8 +53,8 @@ class Harness:
         assert self.operator.invoke(self.context, None) == {"RUNNING_MODAL"}
         monkeypatch.undo()
 
-    def feed(self, kind, value="PRESS", ctrl=False, place=(0, 0)):
-        held = {"ctrl": ctrl, "shift": False, "alt": False}
+    def feed(self, kind, value="PRESS", ctrl=False, alt=False, place=(0, 0)):
+        held = {"ctrl": ctrl, "shift": False, "alt": alt}
         event = SimpleNamespace(type=kind, value=value, mouse_x=place[0], mouse_y=place[1], **held)
         return self.operator.modal(self.context, event)
 

@@ -381,11 +381,28 @@ def test_a_tick_works_as_long_as_the_window_draws(harness):
 
 
 def test_only_view_events_pass(harness):
-    for kind in ("MIDDLEMOUSE", "WHEELUPMOUSE", "MOUSEMOVE", "NUMPAD_1"):
+    for kind in ("MIDDLEMOUSE", "WHEELUPMOUSE", "MOUSEMOVE"):
         assert harness.feed(kind) == {"PASS_THROUGH"}, kind
     for kind in ("LEFTMOUSE", "RIGHTMOUSE", "X", "DEL", "Z", "SPACE", "TAB", "RET"):
         assert harness.feed(kind) == {"RUNNING_MODAL"}, kind
-    assert harness.feed("WHEELUPMOUSE", ctrl=True) == {"RUNNING_MODAL"}
+
+
+def test_what_looks_around_in_a_view_alone_passes_there_alone(harness):
+    """Elsewhere it changes the number under the mouse: minus, and the wheel with Ctrl."""
+
+    def region(kind, x, width):
+        return SimpleNamespace(type=kind, x=x, y=0, width=width, height=50)
+
+    regions = [region("WINDOW", 0, 300), region("UI", 200, 100)]
+    harness.context.window.screen.areas = [SimpleNamespace(type="VIEW_3D", regions=regions)]
+    view, sidebar, beside = (100, 20), (250, 20), (400, 20)
+    for kind, ctrl in (("NUMPAD_1", False), ("NUMPAD_1", True), ("NUMPAD_MINUS", False), ("WHEELUPMOUSE", True)):
+        assert harness.feed(kind, ctrl=ctrl, place=view) == {"PASS_THROUGH"}, kind
+        for place in (sidebar, beside):
+            assert harness.feed(kind, ctrl=ctrl, place=place) == {"RUNNING_MODAL"}, kind
+    # to another frame, and another camera
+    assert harness.feed("WHEELUPMOUSE", alt=True, place=view) == {"RUNNING_MODAL"}
+    assert harness.feed("NUMPAD_0", ctrl=True, place=view) == {"RUNNING_MODAL"}
 
 
 @pytest.mark.parametrize(("kind", "ctrl"), [("RIGHTMOUSE", False), ("LEFTMOUSE", False), ("Z", True), ("S", True)])
