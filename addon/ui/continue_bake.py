@@ -8,7 +8,7 @@ from ..bake import bake_frames
 from ..checkpoints import housekeeping, in_window
 from . import operators, watch
 from .operators import BakeOperator
-from .words import rpt_
+from .words import iface_, rpt_
 
 
 class CAIRN_OT_continue_bake(BakeOperator, bpy.types.Operator):
@@ -54,7 +54,18 @@ class CAIRN_OT_remove_checkpoints(bpy.types.Operator):
         return operators.running is None and bool(bpy.data.filepath)
 
     def invoke(self, context, event):
-        return context.window_manager.invoke_confirm(self, event)
+        usage = housekeeping.usage_of(Path(bpy.data.filepath))
+        return context.window_manager.invoke_confirm(
+            self,
+            event,
+            title=usage_text(
+                usage,
+                iface_("Remove the checkpoints of {:,d} scene, {} MB?"),
+                iface_("Remove the checkpoints of {:,d} scenes, {} MB?"),
+            ),
+            message=iface_("Bakes stay; they can no longer be continued, or begun anew in their middle"),
+            confirm_text=iface_("Remove"),
+        )
 
     def execute(self, context):
         usage = housekeeping.remove_all(Path(bpy.data.filepath))
@@ -74,8 +85,12 @@ class CAIRN_OT_remove_checkpoints(bpy.types.Operator):
 
 def usage_text(usage, one, many):
     """What checkpoints take, "3 scenes, 34 MB", in a sentence: one for a single scene, and one for several."""
-    size = f"{max(usage.size / 1e6, 0.1):,.{0 if usage.size > 1e7 else 1}f}"
-    return (one if usage.count == 1 else many).format(usage.count, size)
+    return (one if usage.count == 1 else many).format(usage.count, size_text(usage))
+
+
+def size_text(usage):
+    """What checkpoints take [MB]."""
+    return f"{max(usage.size / 1e6, 0.1):,.{0 if usage.size > 1e7 else 1}f}"
 
 
 CLASSES = (

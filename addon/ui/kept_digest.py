@@ -75,7 +75,8 @@ class KeptDigest:
                 continue
             entry = self._entries.get(key)
             if entry is None or entry.own != _own_settings(group, ob):
-                entry = _read(group, ob, known)
+                # kept at once: who begins again after a change goes on from here
+                entry = self._entries[key] = _read(group, ob, known)
                 yield None
             kept[key] = entry
             digest[group][name[0]] = entry.numbers
@@ -86,7 +87,6 @@ class KeptDigest:
         for group, names in order.items():
             digest[group] = {name: digest[group][name] for name in names if name in digest[group]}
         digest["movers"] = dict(sorted(digest["movers"].items()))
-        self._entries.update(kept)
         yield digest
 
     def _drop_touched(self):

@@ -490,7 +490,9 @@ def forget_offers(context):
     """Let the panel offer nothing of checkpoints until they are looked at again."""
     session = context.window_manager.cairn
     status = json.loads(session.status or "{}")
-    session.status = json.dumps({name: value for name, value in status.items() if name not in checkpoints.OFFERS})
+    session.status = json.dumps(
+        {name: value for name, value in status.items() if name not in checkpoints.OFFERS}, sort_keys=True
+    )
 
 
 def note_state(context, scene_name, said):
@@ -498,7 +500,7 @@ def note_state(context, scene_name, said):
     session = context.window_manager.cairn
     status = json.loads(session.status or "{}")
     notes = status.get("notes", []) if status.get("scene") == scene_name else []
-    session.status = json.dumps({"scene": scene_name, "notes": notes, **said})
+    session.status = json.dumps({"scene": scene_name, "notes": notes, **said}, sort_keys=True)
 
 
 def forget_note(context, text):
@@ -509,7 +511,7 @@ def forget_note(context, text):
         notes = known.get("notes", [])
         kept = [note for note in notes if note[1] != text]
         if len(kept) < len(notes):
-            setattr(session, name, json.dumps(known | {"notes": kept}))
+            setattr(session, name, json.dumps(known | {"notes": kept}, sort_keys=True))
 
 
 def remember_check(context, scene_name, report):

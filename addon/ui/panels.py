@@ -18,7 +18,7 @@ from ..read.scene_notes import OUTSIDE
 from ..settings import VARIANT_NAMES, friction_mismatch, why_without
 from . import operators
 from .breaking import breaking_texts
-from .continue_bake import usage_text
+from .continue_bake import size_text
 from .errors import sentence
 from .lines import LETTER_WIDTH, draw_lines, is_narrow, panel_width, wrapped
 from .operators import is_baked, scene_bodies
@@ -264,9 +264,7 @@ def draw_checkpoints(layout):
     usage = housekeeping.usage_of(Path(bpy.data.filepath)) if bpy.data.filepath else None
     if usage is None or not usage.count:
         return
-    text = usage_text(
-        usage, iface_("Remove Checkpoints ({:,d} scene, {} MB)"), iface_("Remove Checkpoints ({:,d} scenes, {} MB)")
-    )
+    text = iface_("Remove Checkpoints ({} MB)").format(size_text(usage))
     layout.operator("cairn.remove_checkpoints", text=text, icon="TRASH", translate=False)
 
 

@@ -26,8 +26,8 @@ PAUSE = 0.3
 # waits as long. Later ones are what somebody has done.
 PAUSE_AT_REST = 2.0
 # A look is worked through in slices of so long, with so much time between them for the window [s].
-SLICE = 0.005
-BETWEEN_SLICES = 0.01
+SLICE = 0.008
+BETWEEN_SLICES = 0.002
 
 _rested = 0.0  # when a look has ended that has found nothing new
 _kept = kept_digest.KeptDigest()
@@ -77,7 +77,7 @@ def _look_when_idle():
         return PAUSE
     if _looking is None:
         _looking = _look_steps(manager)
-    end = time.perf_counter() + SLICE
+    end, said = time.perf_counter() + SLICE, manager.cairn.status
     try:
         while time.perf_counter() < end:
             next(_looking)
@@ -91,6 +91,8 @@ def _look_when_idle():
         else:
             _rested = time.perf_counter()
         return None
+    if manager.cairn.status != said:
+        operators.redraw(bpy.context)
     return BETWEEN_SLICES
 
 
@@ -128,6 +130,13 @@ def look_steps(scene_name, session, digests):
     digest = None
     for digest in digests(scene_name):  # noqa: B007
         yield
+    found = yield from _changes_steps(scene_name, digest)
+    said = {"scene": scene_name, "outdated": scene_digest.changes_sentence(found)}
+    yield
+    said |= in_window.offers_of(bpy.data.scenes[scene_name], digest)
+    known = json.loads(session.status or "{}")
+    if known.get("scene") == scene_name:  # the red button need not wait for the notes
+        _say(session, known | said)
     notes = []
     for note in early_notes.early_notes_steps(bpy.data.scenes[scene_name]):
         if note is None:
@@ -135,17 +144,16 @@ def look_steps(scene_name, session, digests):
         else:
             notes.append(note)
     yield
-    scene = bpy.data.scenes[scene_name]
-    found = yield from _changes_steps(scene_name, digest)
-    said = {"scene": scene_name, "outdated": scene_digest.changes_sentence(found), "notes": grouped_notes(notes)}
-    yield
-    said |= in_window.offers_of(bpy.data.scenes[scene_name], digest)
-    text = json.dumps(said)
-    if text != session.status:  # writing is a change, which would make it look again for ever
-        session.status = text
+    _say(session, said | {"notes": grouped_notes(notes)})
     if session.error:
         yield
         forget_error(bpy.data.scenes[scene_name], session, scene_digest.packed(digest))
+
+
+def _say(session, said):
+    text = json.dumps(said, sort_keys=True)
+    if text != session.status:  # writing is a change, which would make it look again for ever
+        session.status = text
 
 
 def _changes_steps(scene_name, digest):

@@ -133,3 +133,17 @@ def test_what_has_not_changed_is_not_read_again(scene, kept, monkeypatch):
     bpy.context.view_layer.update()
     assert last(kept, scene) == scene_digest(scene)
     assert read == ["Other 7"]
+
+
+def test_a_look_that_begins_again_goes_on_from_what_was_read(scene, kept, monkeypatch):
+    """While somebody works, each change ends a look."""
+    bpy.context.view_layer.update()
+    reads = []
+    read = kept_digest._read
+    monkeypatch.setattr(kept_digest, "_read", lambda group, ob, known: reads.append(ob.name) or read(group, ob, known))
+    steps = kept.steps(scene.name)
+    while len(reads) < 10:
+        next(steps)
+    *_, digest = kept.steps(scene.name)
+    assert digest == scene_digest(scene)
+    assert len(reads) == len(set(reads)) > 20

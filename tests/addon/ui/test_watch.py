@@ -323,3 +323,23 @@ def test_an_edit_after_a_rest_is_looked_at_soon(stack, monkeypatch):
         now[0] = 1000.0 + seconds
         watch.note_change()
     assert waits == [watch.PAUSE_AT_REST, watch.PAUSE_AT_REST, watch.PAUSE]
+
+
+def test_the_button_turns_red_before_the_notes_are_looked_for(stack, monkeypatch):
+    """They take as long again with thousands of bodies."""
+    session = bpy.context.window_manager.cairn
+    assert bpy.ops.cairn.bake() == {"FINISHED"}
+    before = look(stack.scene)
+    _change_friction(stack)
+    said = []
+    notes_steps = watch.early_notes.early_notes_steps
+
+    def noting(scene):
+        said.append(json.loads(session.status))
+        return notes_steps(scene)
+
+    monkeypatch.setattr(watch.early_notes, "early_notes_steps", noting)
+    after = look(stack.scene)
+    assert said[0]["outdated"] == after["outdated"] != ""
+    assert said[0]["notes"] == before["notes"]
+    assert said[0] | {"notes": after["notes"]} == after
