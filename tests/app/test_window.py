@@ -130,6 +130,20 @@ def test_at_late_frames_bodies_stand_at_their_start_without_a_bake(blender, tmp_
     assert worlds["switched_on"] == (True, False)
 
 
+def test_after_every_way_back_bodies_stand_where_they_were(blender, tmp_path):
+    """Joints, parents, keys, an override and two scenes; undo, stops, failures, Continue, variants and a script."""
+    pictures = Path(os.environ.get("CAIRN_PICTURES") or tmp_path)
+    words = ["--enable-event-simulate", "--window-geometry", 0, 0, 700, 600]
+    seen = blender.script("ways_back.py", pictures, window=True, window_words=words)
+    ways = ["a jump", "undo of a bake", "a deletion", "a stop before the first frame", "a failure in the first frame"]
+    ways += ["a failure later", "undo of Continue", "a script", "undo of a variant", "one of two scenes"]
+    looks = [f"{way}{then}" for way in ways for then in ("", ", moved", ", undone")]
+    assert seen["displaced"] == {look: [] for look in [*looks, "the other scene"]}
+    assert {way: seen["places"][way] for way in ways} == dict.fromkeys(ways, [0.5, 0.0, 3.0])
+    # a variant whose bake is stopped leaves one step of undo, which brings back the variant before it
+    assert seen["places"]["stopped"] == seen["places"]["variant"]
+
+
 def test_the_panel_says_what_is_true_and_offers_what_can_be_done(blender, tmp_path):
     """After a bake, a stop, a right click, a file that was not saved, and edits; at once where it is known."""
     pictures = Path(os.environ.get("CAIRN_PICTURES") or tmp_path)
