@@ -14,7 +14,7 @@ from window_harness import Harness
 
 import cairn
 from cairn.addon import runtime
-from cairn.addon.ui import navigation, operators
+from cairn.addon.ui import let_through, navigation, operators
 from cairn.addon.ui.operators import CAIRN_OT_bake, CAIRN_OT_check_scene
 from cairn.addon.ui.preferences import CAIRN_OT_prepare
 from cairn.addon.write import since_bake
@@ -440,12 +440,12 @@ def test_clicks_reach_cairns_own_tab_and_not_its_edge(harness):
     places = {"on": (150, 20), "above": (150, 60), "beside": (50, 20), "edge": (299, 20)}
     scale = SimpleNamespace(preferences=SimpleNamespace(system=SimpleNamespace(ui_scale=1.0)))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(operators, "bpy", SimpleNamespace(context=scale, data=bpy.data))
-        passed = {name for name, place in places.items() if operators.is_on_panel(window, *place)}
+        patch.setattr(let_through, "bpy", SimpleNamespace(context=scale, data=bpy.data))
+        passed = {name for name, place in places.items() if let_through.is_on_panel(window, *place)}
         assert passed == {"on"}
         assert harness.feed("LEFTMOUSE", place=places["on"]) == {"PASS_THROUGH"}
         window.screen.areas = [SimpleNamespace(regions=[region("Item")])]
-        assert not operators.is_on_panel(window, *places["on"])
+        assert not let_through.is_on_panel(window, *places["on"])
 
 
 def test_cancel_by_blender_cleans_up(stack, harness):

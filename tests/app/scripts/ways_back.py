@@ -1,4 +1,4 @@
-"""In a window: every way by which Blender's own simulation comes back at a late frame, in a file of many kinds of bodies.
+"""In a window: every way by which Blender's own simulation comes back at a late frame, in a file of many kinds of body.
 
 Tells after each way which bodies do not stand where their channels have them, and whether one that is moved is all that
 moves. Files and pictures go to the folder after ``--``.
