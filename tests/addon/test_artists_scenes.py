@@ -5,7 +5,7 @@ import inspect
 import bpy
 import numpy as np
 import pytest
-from artists_scenes import KINDS, LAST, Kind, plain
+from artists import KINDS, LAST, Kind, plain
 from user_data import differences, user_data
 
 import cairn
