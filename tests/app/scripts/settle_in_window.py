@@ -46,17 +46,15 @@ def settle():
         assert bpy.ops.cairn.settle("INVOKE_DEFAULT", True) == {"RUNNING_MODAL"}
 
 
-def is_settling():
+def escape_on_the_way():
+    """At once: fifty rocks lie after a second or two."""
     running = part_of_cairn("operators").running
     assert running is not None, "it has ended before it was seen"
     if not running["text"].startswith("Settling, "):
         return False
     seen["text"], seen["hint"] = running["text"], running["hint"]
-    return True
-
-
-def escape():
     press("ESC")
+    return True
 
 
 def undo():
@@ -71,7 +69,7 @@ def menu_has_it():
 play(
     [
         *(open_copy, select, drawn, choose_tab, menu_has_it, note("before")),
-        *(settle, until(is_settling), *picture_here("settling"), escape, until(nothing_runs), note("escaped")),
+        *(settle, until(escape_on_the_way), until(nothing_runs), note("escaped"), *picture_here("escaped")),
         *(settle, until(nothing_runs), note("settled"), *picture_here("settled"), undo, note("undone")),
     ]
 )
