@@ -79,6 +79,8 @@ def test_no_handlers_and_no_timers_are_left_to_run():
         ("load_post", "_after_opening"),
         ("load_post", "_remember_owners_by_session"),
         ("redo_post", "_after_undo"),
+        # ... and checkpoints belong to a file by its name, which may be another one now
+        ("save_post", "_after_saving"),
         ("save_post", "_after_saving"),
         ("save_post_fail", "_after_saving"),
         ("save_pre", "_before_saving"),
