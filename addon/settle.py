@@ -13,7 +13,7 @@ import bpy
 import numpy as np
 
 from ..solver_core.model.model import BodyKind
-from .bake_progress import BakeProgress
+from .bake_progress import BakeProgress, share_of_bar
 from .read.early_notes import nothing_to_bake
 from .read.faults import Faults, SceneError
 from .read.notes import Note
@@ -25,10 +25,10 @@ from .write import attach, keyframes, since_bake
 # A body that never falls asleep by its own settings does so at Blender's defaults here: settling has an end.
 SLEEP_SPEED = (0.4, 0.5)
 MAX_SECONDS = 10.0
-# Whoever has come to rest is simulated anew from there, so often and so long at most, ...
-MOST_PROOFS, SECONDS_OF_PROOF = 3, 2.0
-# ... until nothing moves by more than this share of its size.
-STILL = 1e-4
+# Whoever has come to rest is simulated anew from there, so often at most, for so long [s], ...
+MOST_PROOFS, SECONDS_OF_PROOF = 5, 0.25
+# ... until nothing moves by more than this share of its size; what moves farther than this has come loose.
+STILL, LOOSE = 1e-4, 1e-2
 
 NEEDS_START = "its place is keyed, driven or constrained, so it has no start that could be settled: it stays there"
 IS_HELD = "it is not dynamic in the first frame, so it stays where it is"
@@ -118,13 +118,15 @@ def settle_steps(
     chosen, left_out = _choose(preparation.scene, export, names)
     yield from preparation.compile()
     yield BakeProgress("compile", 0, 0, "Loading the solver", preparation.bar_filled)
-    asleep, trajectory, seconds = yield from _simulate(preparation, chosen, max_seconds)
-    _start_there(preparation.scene, export, trajectory, {body.object_name for body in chosen})
+    settling = _Settling(preparation, chosen, max_seconds)
+    yield from settling.play()
+    names = [body.object_name for body in chosen]
+    _start_there(preparation.scene, export, settling.trajectory, set(names))
     return SettleResult(
-        tuple(body.object_name for body in chosen if asleep[body.index]),
-        tuple(body.object_name for body in chosen if not asleep[body.index]),
+        tuple(name for name, lies in zip(names, settling.at_rest, strict=True) if lies),
+        tuple(name for name, lies in zip(names, settling.at_rest, strict=True) if not lies),
         tuple(left_out),
-        seconds,
+        settling.seconds,
     )
 
 
@@ -155,57 +157,84 @@ def _choose(scene, export, names):
     return chosen, left_out
 
 
-def _simulate(preparation, chosen, max_seconds):
-    """Simulate until all rest; a generator that returns who rests, first and last poses, and the simulated time [s].
+class _Settling:
+    """Bodies on their way to rest.
 
-    What rests has overlaps and contacts of its past, which a bake does not know that begins there. So it is simulated
-    anew from where it lies, until nothing moves by that.
+    What has come to rest has overlaps and contacts of its past, which a bake does not know that begins there. So it is
+    simulated anew from where it lies, until nothing moves by that.
     """
-    from ..solver_core.options import FrameInput, SimulationOptions
-    from ..solver_core.simulation import Simulation
-    from ..solver_core.trajectory import Trajectory
 
-    export = preparation.export
-    rows = np.array([body.index for body in chosen])
-    model = _at_rest_but_for(export.model, rows)
-    sample = export.default_sample
-    if sample.duration <= 0.0:
-        raise SceneError(None, "Speed of the Rigid Body World is 0, so nothing settles")
-    given = FrameInput(duration=sample.duration, gravity=sample.gravity, kind=model.initial_state.kind)
-    simulation = Simulation(model, SimulationOptions(**preparation.options))
-    trajectory = Trajectory(*simulation.poses())
-    count, filled = math.ceil(max_seconds / sample.duration), preparation.bar_filled
-    proof = math.ceil(SECONDS_OF_PROOF / sample.duration)
-    report, frame, share = None, 0, 0.0
-    for proofs in range(MOST_PROOFS + 1):
-        begin = simulation.state.position[rows]
-        end = max(count, frame + proof) if proofs else count
-        while frame < end and not simulation.sleeping[rows].all():
-            at_rest, seconds = int(np.count_nonzero(simulation.sleeping[rows])), frame * sample.duration
-            text = f"Settling, {at_rest:,} of {len(rows):,} at rest after {seconds:.1f} s of at most {max_seconds:g} s"
-            share = max(share, frame / end, at_rest / len(rows))
-            progress = BakeProgress("simulate", frame, end, text, filled + (1.0 - filled) * min(share, 1.0))
-            report = yield from _frame(simulation.frame_steps(given), progress)
-            frame += 1
-        moved = np.linalg.norm(simulation.state.position[rows] - begin, axis=1)
-        is_still = bool(np.all(moved <= STILL * model.arrays.size[rows]))
-        if proofs == MOST_PROOFS or not simulation.sleeping[rows].all() or (proofs and is_still):
-            break
-        state = simulation.state
-        start = model.initial_state._replace(position=state.position.copy(), orientation=state.orientation.copy())
-        simulation = Simulation(dataclasses.replace(model, initial_state=start), simulation.options)
-    trajectory.append(*simulation.poses(), report)
-    return simulation.sleeping, trajectory, frame * sample.duration
+    def __init__(self, preparation, chosen, max_seconds):
+        from ..solver_core.options import FrameInput, SimulationOptions
+        from ..solver_core.simulation import Simulation
+        from ..solver_core.trajectory import Trajectory
 
+        sample = preparation.export.default_sample
+        if sample.duration <= 0.0:
+            raise SceneError(None, "Speed of the Rigid Body World is 0, so nothing settles")
+        self._rows = np.array([body.index for body in chosen])
+        self._model = _at_rest_but_for(preparation.export.model, self._rows)
+        self._simulation = Simulation(self._model, SimulationOptions(**preparation.options))
+        kind = self._model.initial_state.kind
+        self._given = FrameInput(duration=sample.duration, gravity=sample.gravity, kind=kind)
+        self._frame, self._most = 0, math.ceil(max_seconds / sample.duration)
+        self._words, self._share, self._bar = f"of at most {max_seconds:g} s", 0.0, (preparation.bar_filled, 1.0)
+        self._report = None
+        self.trajectory = Trajectory(*self._simulation.poses())
+        self.at_rest = self._simulation.sleeping[self._rows]
 
-def _frame(steps, progress):
-    """Simulate a frame, some substeps a step; returns its report."""
-    while True:
-        yield progress
-        try:
-            next(steps)
-        except StopIteration as end:
-            return end.value
+    @property
+    def seconds(self):
+        """Simulated so far [s]."""
+        return self._frame * self._given.duration
+
+    def play(self):
+        """Go on until all rest or time is up, and prove it; a generator of BakeProgress."""
+        yield from self._play(self._most, until_rest=True)
+        proof = math.ceil(SECONDS_OF_PROOF / self._given.duration)
+        for _ in range(MOST_PROOFS):
+            if not self.at_rest.all():
+                break
+            begin = self._begin_anew()
+            yield from self._play(proof)
+            moved = np.linalg.norm(self._simulation.state.position[self._rows] - begin, axis=1)
+            moved /= self._model.arrays.size[self._rows]
+            if moved.max() <= STILL:
+                break
+            if moved.max() > LOOSE:
+                yield from self._play(self._most, until_rest=True)
+        self.trajectory.append(*self._simulation.poses(), self._report)
+
+    def _begin_anew(self):
+        """Simulate from here as a bake would; returns where the bodies are [n, 3]."""
+        state = self._simulation.state
+        start = self._model.initial_state._replace(position=state.position.copy(), orientation=state.orientation.copy())
+        model = dataclasses.replace(self._model, initial_state=start)
+        self._simulation = type(self._simulation)(model, self._simulation.options)
+        return state.position[self._rows]
+
+    def _play(self, frames, until_rest=False):
+        for _ in range(frames):
+            steps, progress = self._simulation.frame_steps(self._given), self._progress()
+            while True:
+                yield progress
+                try:
+                    next(steps)
+                except StopIteration as end:
+                    self._report = end.value
+                    break
+            self._frame += 1
+            if until_rest:
+                self.at_rest = self._simulation.sleeping[self._rows]
+                if self.at_rest.all():
+                    return
+
+    def _progress(self):
+        lying, count = int(np.count_nonzero(self.at_rest)), len(self._rows)
+        self._share = min(max(self._share, self._frame / self._most, lying / count), 1.0)
+        text = f"Settling, {lying:,} of {count:,} at rest after {self.seconds:.1f} s {self._words}"
+        factor = share_of_bar(self._share, 1, self._bar)
+        return BakeProgress("simulate", self._frame, self._most, text, factor)
 
 
 def _at_rest_but_for(model, rows):
