@@ -28,7 +28,7 @@ _ITEM = re.compile(r"(\s*)(?:[-*]|(\d+)\.) (.*)")
 
 def write_pages(folder: Path) -> list[Path]:
     """Write all pages, with the pictures and files that they show, below a folder; returns the pages."""
-    sources = [ROOT / name for name in ("README.md", "CHANGELOG.md", "CONTRIBUTING.md")]
+    sources = [ROOT / name for name in ("README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md")]
     sources += sorted((ROOT / "docs").rglob("*.md"))
     pages = []
     for source in sources:
