@@ -9,7 +9,7 @@ from .. import settle
 from ..read.early_notes import may_move
 from . import operators
 from .operators import StepsOperator
-from .words import rpt_, told
+from .words import told
 
 
 class CAIRN_OT_settle(StepsOperator, bpy.types.Operator):
@@ -66,7 +66,7 @@ def draw_in_rigid_body(menu, context):
     """At the end of the 3D view's *Object > Rigid Body* menu."""
     menu.layout.separator()
     menu.layout.operator_context = "INVOKE_DEFAULT"
-    menu.layout.operator(CAIRN_OT_settle.bl_idname, text=rpt_("Settle"))
+    menu.layout.operator(CAIRN_OT_settle.bl_idname)
 
 
 def register():

@@ -117,8 +117,7 @@ class _Ledger:
         apart = np.ptp(state.position, axis=0).sum() if scene["joints"] else 0.0
         self.lift = float(self.g * mass[self.moving].sum() * (arrays.size[self.moving].sum() + apart))
         reach = np.abs(state.velocity[:, :3]).max() + (np.linalg.norm(state.velocity[:, 3:], axis=1) * self.size).max()
-        driven = [np.linalg.norm(v[:3]) + 50.0 * np.linalg.norm(v[3:]) for v in scene["driven"].values()]
-        self.reach = float(reach + max(driven, default=0.0))
+        self.reach = float(reach)
         self.floor = _floor_of(scene)
 
     def _energy(self, state):
@@ -127,7 +126,12 @@ class _Ledger:
     def judge(self, frame, state):
         if not self.moving.any():
             return None
-        return self._judge_energy(frame, state) or self._judge_speed(frame, state) or self._judge_rest(frame, state)
+        return (
+            self._judge_energy(frame, state)
+            or self._judge_speed(frame, state)
+            or self._judge_momentum(frame, state)
+            or self._judge_floor(frame, state)
+        )
 
     def _judge_energy(self, frame, state):
         if not self.is_free:
@@ -142,26 +146,24 @@ class _Ledger:
         return None
 
     def _judge_speed(self, frame, state):
-        if not self.is_free and not self.reach:
+        if not self.is_free:
             return None
         fallen = self.g * frame / 24.0
-        points = np.linalg.norm(state.velocity[:, :3], axis=1) + self.size * np.linalg.norm(
-            state.velocity[:, 3:], axis=1
-        )
-        allowed = SPEED_FACTOR * (self.reach + fallen + np.sqrt(2.0 * self.g * self.size.max())) + 1e-9
-        if self.is_free and points[self.moving].max() > allowed * self._leverage():
-            worst = int(np.argmax(np.where(self.moving, points, 0.0)))
-            return Finding(
-                "speed",
-                f"frame {frame}: {self.model.names[worst]} at {points[worst]:.3g} m/s, {allowed:.3g} are allowed",
-            )
-        return None
+        turning = self.size * np.linalg.norm(state.velocity[:, 3:], axis=1)
+        points = np.where(self.moving, np.linalg.norm(state.velocity[:, :3], axis=1) + turning, 0.0)
+        there = self.reach + fallen + np.sqrt(2.0 * self.g * self.size.max())
+        allowed = SPEED_FACTOR * there * self._leverage() + 1e-9
+        worst = int(np.argmax(points))
+        if points[worst] <= allowed:
+            return None
+        name = self.model.names[worst]
+        return Finding("speed", f"frame {frame}: {name} at {points[worst]:.3g} m/s, {allowed:.3g} are allowed")
 
     def _leverage(self):
         """A long body that is hit turns what is light at its end faster."""
         return float(self.size.max() / self.size.min()) if len(self.size) > 1 else 1.0
 
-    def _judge_rest(self, frame, state):
+    def _judge_momentum(self, frame, state):
         if self.is_alone:
             linear, angular = linear_momentum(self.model, state), angular_momentum(self.model, state)
             mass = self.model.arrays.mass
@@ -174,6 +176,9 @@ class _Ledger:
             scale += np.linalg.norm(angular) + np.linalg.norm(self.momentum[1]) + 1e-12
             if np.linalg.norm(angular - self.momentum[1]) > 1e3 * MOMENTUM_SHARE * scale * frame:
                 return Finding("angular momentum", f"frame {frame}: {angular} was {self.momentum[1]}")
+        return None
+
+    def _judge_floor(self, frame, state):
         if self.floor is not None:
             below = self.floor - state.position[:, 2] - self.size
             fallen = self.moving & (self.start[:, 2] > self.floor) & (below > 0.0) & self._is_above(state)
