@@ -6,7 +6,7 @@ import numpy as np
 
 from ..compiled.kernel import entry, subkernel
 from ..compiled.views import numbers_of, views_of
-from ..constraints.joints.breaking import break_first, find_hits, keep_loads, let_collide, measure_loads
+from ..constraints.joints.breaking import break_first, find_hits, keep_loads, let_collide, measure_loads, take_back
 from ..constraints.joints.glue import find_glued
 from ..constraints.joints.joint_motion import (
     add_stiffness,
@@ -167,6 +167,7 @@ def run_end_joints(arrays, is_last):
     let_collide(model.joints, joint_state, model.excluded_pairs)
     keep_loads(model.joints, joint_state, step.h, step.impact_time)
     keep_ledgers(members)
+    take_back(model.joints, joint_state, members.motion, members.state.velocity)
     gravity = members.settings.gravity
     for body in range(model.joints.is_jointed.size):
         note_gain(joint_state, body, (step.h * gravity[0], step.h * gravity[1], step.h * gravity[2]))

@@ -12,10 +12,16 @@ one, and what of the earlier ones is within T.
 
 A joint breaks where its load is more than it bears. If several would, they do not break together: those go whose load
 is at least half as many times what they bear as the worst one's in their island, and the substep is solved again
-without them, until all others bear what is left. What breaks has given what it bears until then: its impulse of the
-substep, times what it bears over its load, acts on its two bodies once more. So a hit is used up by what it breaks: a
-crack runs from where it begins, and what is behind it is spared. What has come apart collides from the next substep on;
-bodies without play between them would hand the hit on in the same one, however much broke.
+without them, until all others bear what is left. What breaks has given what it bears until then: its impulse p of the
+substep, over its overload, acts on its two bodies once more. So a hit is used up by what it breaks: a crack runs from
+where it begins, and what is behind it is spared. A bond only holds its bodies together: its work is u . p / 2, with u
+their relative velocity at the end, where they did not move against each other before, and if that is above 0, the share
+
+    s = min(1, u . p / p' K p)
+
+of p is taken back, after which they do not part by it, where K is what impulses change u by. That takes energy, and so
+nothing is gained, however many bonds of a body break. What has come apart collides from the next substep on; bodies
+without play between them would hand the hit on in the same one, however much broke.
 """
 
 import math
@@ -109,7 +115,7 @@ def break_first(joints, joint_state, motion, h):
     joints : JointArrays
         Read.
     joint_state : JointStateArrays
-        ``load`` read; ``broken``, and ``peak`` of what breaks, written.
+        ``load`` read; ``broken``, and ``peak`` and ``handed_on`` of what breaks, written.
     motion : MotionArrays
         ``start_velocity`` written: what breaks has given what it bears.
     h : float
@@ -123,27 +129,80 @@ def break_first(joints, joint_state, motion, h):
     for joint in range(joints.body_a.size):
         overload = _overload(joint_state, joint)
         if overload > 1.0 and overload >= _SHARE_OF_WORST * worst[island_of[joint]]:
-            _hand_on(joints, joint_state, joint, motion, h / overload)
+            for axis in range(6):
+                joint_state.handed_on[joint, axis] = h / overload * joint_state.force[joint, axis]
+            _push(joints, joint_state, joint, motion, motion.start_velocity, 1.0)
             joint_state.broken[joint] = True
             _note_peak(joint_state, joint)
 
 
 @subkernel
-def _hand_on(joints, joint_state, joint, motion, time):
-    """Let a joint's force act on its bodies for a time."""
-    a, b, force = joints.body_a[joint], joints.body_b[joint], joint_state.force[joint]
+def take_back(joints, joint_state, motion, velocity):
+    """Take back of what broke as much as it has pushed its bodies apart, at the substep's end.
+
+    Parameters
+    ----------
+    joints : JointArrays
+        Read.
+    joint_state : JointStateArrays
+        ``handed_on`` read, and 0 afterwards.
+    motion : MotionArrays
+        Read.
+    velocity : float64 [body_count, 6]
+        Written.
+    """
+    for joint in range(joints.body_a.size):
+        impulse = joint_state.handed_on[joint]
+        if impulse[0] == impulse[1] == impulse[2] == impulse[3] == impulse[4] == impulse[5] == 0.0:
+            continue
+        along, response = _push(joints, joint_state, joint, motion, velocity, 0.0)
+        if along > 0.0:
+            _push(joints, joint_state, joint, motion, velocity, -min(1.0, along / response))
+        for axis in range(6):
+            impulse[axis] = 0.0
+
+
+@subkernel
+def _push(joints, joint_state, joint, motion, velocity, share):
+    """Apply a share of a broken joint's impulse; returns by how much its bodies part along it, and that of p alone."""
+    a, b, impulse = joints.body_a[joint], joints.body_b[joint], joint_state.handed_on[joint]
     position, orientation = joint_state.end_position, joint_state.end_orientation
     frame = frame_of(b, joints.position_b[joint], joints.orientation_b[joint], position, orientation)
-    for body, push in ((a, -time), (b, time)):
-        if body == WORLD or not motion.can_be_pushed[body]:
+    along = response = 0.0
+    for body, sign in ((a, -1.0), (b, 1.0)):
+        if body == WORLD:
             continue
-        velocity, inverse = motion.start_velocity[body], motion.inverse_inertia[body]
-        x, y, z = frame[0] - position[body, 0], frame[1] - position[body, 1], frame[2] - position[body, 2]
-        p, q = force[3] + y * force[2] - z * force[1], force[4] + z * force[0] - x * force[2]
-        r = force[5] + x * force[1] - y * force[0]
+        angular = _moment(frame, position[body], impulse)
+        pushed = motion.can_be_pushed[body]
+        turned = _turned(motion.inverse_inertia[body], angular)
         for i in range(3):
-            velocity[i] += push * motion.inverse_mass[body] * force[i]
-            velocity[3 + i] += push * (inverse[3 * i] * p + inverse[3 * i + 1] * q + inverse[3 * i + 2] * r)
+            if pushed:
+                velocity[body, i] += sign * share * motion.inverse_mass[body] * impulse[i]
+                velocity[body, 3 + i] += sign * share * turned[i]
+                response += motion.inverse_mass[body] * impulse[i] ** 2 + angular[i] * turned[i]
+            along += sign * (impulse[i] * velocity[body, i] + angular[i] * velocity[body, 3 + i])
+    return along, response
+
+
+@subkernel
+def _moment(frame, center, impulse):
+    """Angular impulse about a body's centre of one that acts at a joint's frame."""
+    x, y, z = frame[0] - center[0], frame[1] - center[1], frame[2] - center[2]
+    return (
+        impulse[3] + y * impulse[2] - z * impulse[1],
+        impulse[4] + z * impulse[0] - x * impulse[2],
+        impulse[5] + x * impulse[1] - y * impulse[0],
+    )
+
+
+@subkernel
+def _turned(inverse, angular):
+    """What an angular impulse changes the angular velocity by."""
+    return (
+        inverse[0] * angular[0] + inverse[1] * angular[1] + inverse[2] * angular[2],
+        inverse[3] * angular[0] + inverse[4] * angular[1] + inverse[5] * angular[2],
+        inverse[6] * angular[0] + inverse[7] * angular[1] + inverse[8] * angular[2],
+    )
 
 
 @subkernel

@@ -94,6 +94,8 @@ class JointStateArrays(NamedTuple):
         The same of the last substep in which nothing hit what is joined.
     hit_impulse : float64 [joint_count, 2, 6]
         What hits gave beyond that, in the last substep and in those before it, as far as that counts [N s, N m s].
+    handed_on : float64 [joint_count, 6]
+        Of what broke in this substep: the impulse on body b that it gave until then [N s, N m s].
     load, peak : float64 [joint_count, 2]
         Force and torque that count for breaking, of the substep, and the largest of the frame [N, N m].
     is_hit : bool [body_count]
@@ -155,6 +157,7 @@ class JointStateArrays(NamedTuple):
     force: np.ndarray
     steady: np.ndarray
     hit_impulse: np.ndarray
+    handed_on: np.ndarray
     load: np.ndarray
     peak: np.ndarray
     is_hit: np.ndarray
@@ -219,6 +222,7 @@ def allocate_joint_state(joints: JointArrays) -> JointStateArrays:
         force=np.zeros((count, 6)),
         steady=np.zeros((count, 6)),
         hit_impulse=np.zeros((count, 2, 6)),
+        handed_on=np.zeros((count, 6)),
         load=np.zeros((count, 2)),
         peak=np.zeros((count, 2)),
         is_hit=np.zeros(bodies, np.bool_),
