@@ -128,7 +128,9 @@ def summary_sentence(
     if kept is not None:
         first, of_before = kept
         is_fetched = of_before >= first + totals["frames"]
-        baked = f"frames {first} to {of_before}" if is_fetched else f"frames {of_before} to {first + totals['frames']}"
+        baked = (
+            f"frames {first} to {of_before}" if is_fetched else f"frames {of_before + 1} to {first + totals['frames']}"
+        )
     text = f"{'Fetched back' if is_fetched else 'Baked'} {baked} in {duration_text(totals['seconds'] - compiling)}"
     if compiling:
         text += f" after compiling for {duration_text(compiling)}"

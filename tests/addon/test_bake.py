@@ -208,10 +208,10 @@ def totals(**values):
         (
             {"contacts": 0},
             {"kept": (1, 50), "kept_settings": True},
-            "Baked frames 50 to 250 in 41 s; frames 1 to 50 are those of before, with their settings",
+            "Baked frames 51 to 250 in 41 s; frames 1 to 50 are those of before, with their settings",
         ),
         ({"contacts": 0}, {"kept": (1, 250)}, "Fetched back frames 1 to 250 in 41 s"),
-        ({"contacts": 0}, {"kept": (1, 50)}, "Baked frames 50 to 250 in 41 s; frames 1 to 50 are those of before"),
+        ({"contacts": 0}, {"kept": (1, 50)}, "Baked frames 51 to 250 in 41 s; frames 1 to 50 are those of before"),
     ],
 )
 def test_summary_is_a_sentence(values, arguments, sentence):
