@@ -61,7 +61,7 @@ class MatterProperties:
     )
     friction_rule: EnumProperty(
         name="Combine Friction",
-        description="How friction comes of the values of two bodies that touch; of two bodies' rules the later one in "
+        description="Choose how the frictions of two bodies that touch make one; of two bodies' rules the later one in "
         "this list counts",
         items=_RULES,
         default="PRODUCT",
@@ -69,7 +69,7 @@ class MatterProperties:
     )
     bounce_rule: EnumProperty(
         name="Combine Bounciness",
-        description="How bounciness comes of the values of two bodies that touch; of two bodies' rules the later one "
+        description="Choose how the bouncinesses of two bodies that touch make one; of two bodies' rules the later one "
         "in this list counts",
         items=_RULES,
         default="PRODUCT",
