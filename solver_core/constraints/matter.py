@@ -2,7 +2,7 @@
 
 **Two coefficients.** A contact whose surfaces slide as the substep begins has the sliding (dynamic) coefficient in it,
 one whose surfaces stick the static one. Whether they slide is read off the velocities, so nothing else is carried from
-substep to substep (docs/decisions/44-matter.md).
+substep to substep (docs/decisions/45-matter.md).
 
 **Belts.** The surface of a body runs over it with the velocity s in the body's axes. At a contact with the normal n,
 the part of s across n is what the surface does there; so friction aims at no slip against the belt, and what a belt
