@@ -131,6 +131,31 @@ def begin():
     return scene
 
 
+def matter():
+    """A belt that carries boxes of wood, stone and ice off its end, and three balls that are heavy below."""
+    scene = new_file(96)
+    belt = body(cube((0, 0, 0.35), (4.0, 0.9, 0.3)), "Wall", "PASSIVE", friction=1.0)
+    belt.cairn.surface_velocity = (1.0, 0.0, 0.0)
+    for row, name in enumerate(("Wood", "Stone", "Ice")):
+        body(cube((-1.2 + 0.6 * row, 0, 0.65), (0.3, 0.3, 0.3)), f"Box.{name}")
+        bpy.ops.script.execute_preset(
+            filepath=bpy.utils.preset_find(name, "cairn_matter"), menu_idname="CAIRN_PT_matter_presets"
+        )
+    for row in range(3):
+        toy = body(ball((0.9 * row - 0.9, -1.2, 0.3), 0.3), f"Ball.{row}", shape="SPHERE", angular_damping=0.7)
+        toy.rotation_euler.y = math.radians(40.0 * row - 80.0)
+        toy.cairn.use_center_of_mass, toy.cairn.center_of_mass = True, (0.0, 0.0, -0.15)
+        paint_cap(toy)
+    return scene
+
+
+def paint_cap(toy):
+    """The top of a ball in white, to see which way is up."""
+    toy.data.materials.append(paint(bpy.data.objects["Floor"], COLORS["Floor"]))
+    for face in toy.data.polygons:
+        face.material_index = 1 if face.center.z > 0.2 else 0
+
+
 def throw(end=48):
     """A ball that is carried 1 m in four frames, and let go."""
     scene = new_file(end)
@@ -516,6 +541,7 @@ def act(lead):
 
 FILES = {
     "begin": begin,
+    "matter": matter,
     "throw": throw,
     "hold": hold,
     "settle": settle,

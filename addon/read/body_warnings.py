@@ -37,6 +37,11 @@ _SETTINGS_READ_ONCE = {
     "rigid_body.linear_damping": "Damping Translation",
     "rigid_body.angular_damping": "Damping Rotation",
     "rigid_body.collision_collections": "Collision Collections",
+    "cairn.density": "Density",
+    "cairn.center_of_mass": "Center of Mass",
+    "cairn.sliding_friction": "Sliding Friction",
+    "cairn.surface_velocity": "Surface Velocity",
+    "cairn.largest_speed": "Largest Speed",
 }
 
 MESH_KEPT = "its mesh changes during the animation: the shape keeps the start frame's"

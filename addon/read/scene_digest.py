@@ -16,6 +16,7 @@ import bpy
 from ..settings import OPTION_NAMES, VARIANT_NAMES, BakeSettings
 from ..write import earlier_animation as earlier
 from .keyed import Keyed
+from .matter import MATTER_SETTINGS, has_matter
 from .movers import motion_numbers, movers_of, number_of, shape_values
 from .start_motion import START_SETTINGS, has_start_motion
 
@@ -284,6 +285,8 @@ def body_numbers(ob, known) -> dict:
     numbers["shape"] = number_of(shape)
     if has_start_motion(ob):  # no word else: digests of former versions have none
         numbers["initial motion"] = number_of(_settings(ob.cairn, "cairn.", START_SETTINGS, keyed))
+    if has_matter(ob):
+        numbers["matter"] = number_of(_settings(ob.cairn, "cairn.", MATTER_SETTINGS, keyed))
     numbers["locked axes"] = number_of(_settings(ob, "", ("lock_location", "lock_rotation"), keyed))
     return numbers | motion_numbers(ob, keyed, known)
 

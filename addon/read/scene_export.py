@@ -39,6 +39,7 @@ from .frame_samples import (
 from .growing_compounds import links_to, read_growing
 from .launches import find_let_go, first_let_go, let_go_note
 from .locked_axes import add_locks
+from .matter import matter_of
 from .movers import movers_of
 from .notes import Note
 from .object_keys import key_of
@@ -477,17 +478,15 @@ class _SceneReader:
             builder.add_body(
                 name=name,
                 shape=shape,
-                mass=mass,
                 kind=BodyKind(kind_at(settings, body)),
                 position=matrix[:3, 3],
                 orientation=orientation,
-                friction=settings.friction,
-                restitution=settings.restitution,
                 linear_damping=settings.linear_damping,
                 angular_damping=settings.angular_damping,
                 collision_mask=sum(1 << bit for bit, on in enumerate(settings.collision_collections) if on),
                 # A wave drags along what lies on it, a plane that is scaled does not, as in Blender.
                 surface_drags=self._shapes_may_change(ob),
+                **matter_of(ob, settings, mass, moves),
                 **sleep_of(settings, has_start_motion(ob)),
             )
         except ModelError as error:

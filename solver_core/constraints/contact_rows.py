@@ -29,6 +29,7 @@ import numpy as np
 
 from ..collision.data.workspace import SPHERE
 from ..compiled.kernel import borrowed, kernel, subkernel
+from .matter import pair_friction, pair_restitution
 
 # A gap or an overlap below this share of the bodies' size is one of bodies that touch: rounding and solver tolerances
 # make such ones. Were the four gaps under a face closed to the last digit, they could not all bear together (a rigid
@@ -46,6 +47,8 @@ FACTOR_BOUNCE = 2.0
 _FACTOR_SLIP = 1e-2
 # ... and above this share of the approach, of which a smaller slip may be the rounding.
 _RATIO_SLIP_ROUNDING = 1e-9
+# Surfaces slide only above this share of the bodies' size a substep, too: without gravity rounding of a spin does not.
+_RATIO_SLIP_SIZE = 1e-9
 
 ROWS_PER_CONTACT = 3
 
@@ -120,6 +123,7 @@ def build_contact_rows(model, state, motion, contacts, gravity_norm, h, rows, co
     jacobian, response, diagonal, bias = rows.jacobian, rows.response, rows.diagonal, rows.bias
     count = contacts.count[0]
     gravity_speed = gravity_norm * h
+    has_rules, slides_otherwise = model.matter.rules.shape[0] > 0, model.matter.sliding_friction.size > 0
     _fill_body_masses(inverse_mass, inverse_inertia, can_be_pushed, rows.body_mass)
     for contact in range(count):
         a, b = contacts.body_a[contact], contacts.body_b[contact]
@@ -142,6 +146,12 @@ def build_contact_rows(model, state, motion, contacts, gravity_norm, h, rows, co
         impulse = contacts.impulse[contact]
         pressing = max(_along(normal, impulse), 0.0)
         friction = model.friction[a] * model.friction[b]
+        if has_rules or slides_otherwise:
+            slow = (
+                _FACTOR_SLIP * gravity_speed + _RATIO_SLIP_SIZE * size_that_moves(model.size, can_be_pushed, a, b) / h
+            )
+            slides = slides_otherwise and _slides(velocity, a, b, arms, surface_velocity, normal, slow)
+            friction = pair_friction(model, a, b, slides)
         _set_bounds(rows, row, np.int64(-1), 0.0, math.inf, pressing)
         _set_bounds(rows, row + 1, row, friction, 0.0, _inside(_along(tangent, impulse), friction * pressing))
         _set_bounds(rows, row + 2, row, friction, 0.0, _inside(_along(other_tangent, impulse), friction * pressing))
@@ -156,6 +166,8 @@ def build_contact_rows(model, state, motion, contacts, gravity_norm, h, rows, co
         contact_rows.velocity_bias[contact] = along + closing
         contact_rows.surface_speed[contact] = along
         restitution = model.restitution[a] * model.restitution[b]
+        if has_rules:
+            restitution = pair_restitution(model, a, b)
         contact_rows.restitution[contact] = restitution
         contact_rows.bounce_speed[contact] = 0.0
         if restitution > 0.0:
@@ -357,8 +369,15 @@ def _surface_velocity(contacts, contact, normal, drags):
 
 
 @subkernel
+def _slides(velocity, a, b, arms, surface_velocity, normal, slow):
+    """Whether two surfaces slide at a contact, faster than ``slow`` [m/s] and than rounding of their approach tells."""
+    u0, u1, u2, along = _slip(velocity, a, b, arms, surface_velocity, normal)
+    return math.sqrt(u0 * u0 + u1 * u1 + u2 * u2) > max(slow, _RATIO_SLIP_ROUNDING * along)
+
+
+@subkernel
 def _slip(free_velocity, a, b, arms, surface_velocity, normal):
-    """Relative velocity at the contact in free motion: its three tangential parts, and its size along the normal."""
+    """Relative velocity at the contact by velocities: its three tangential parts, and its size along the normal."""
     va, vb = free_velocity[a], free_velocity[b]
     a0, a1, a2, b0, b1, b2 = arms
     n0, n1, n2 = normal

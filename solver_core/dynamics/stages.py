@@ -18,7 +18,9 @@ from ..collision.scaled_shapes import grow_shapes
 from ..compiled.kernel import entry, subkernel
 from ..compiled.views import numbers_of, views_of, whole
 from ..constraints.contact_rows import build_contact_rows
+from ..constraints.matter import limit_speed, run_belts
 from ..constraints.velocity_rows import touches_kinematic
+from ..model.state import DYNAMIC
 from ..problem.rows import CONE_FRICTION
 from ..solvers.batches.domain_partition import RATIO_REST, partition_islands
 from ..solvers.batches.partitioned_sweep import help_with_domains
@@ -36,6 +38,16 @@ def run_apply_forces(arrays):
     members = views_of(arrays)
     h = numbers_of(members.settings.step).h
     apply_forces(members.model, members.state, members.motion, members.settings.gravity, h)
+    if members.model.matter.largest_speed.size > 0:
+        _limit_speeds(members.model.matter.largest_speed, members.state.kind, members.motion.free_velocity)
+
+
+@subkernel
+def _limit_speeds(largest_speed, kind, velocity):
+    """Slow the dynamic bodies that are faster than they may be."""
+    for body in range(kind.size):
+        if kind[body] == DYNAMIC:
+            limit_speed(velocity[body], largest_speed[body])
 
 
 @entry
@@ -70,6 +82,8 @@ def run_build_rows(arrays):
     members = views_of(arrays)
     problem, step = members.problem, numbers_of(members.settings.step)
     contacts = members.collision.contacts[members.collision.roles.present[0]]
+    if members.model.matter.surface_velocity.shape[0] > 0:
+        run_belts(members.model, members.state.orientation, contacts)
     build_contact_rows(
         members.model,
         members.state,
@@ -233,6 +247,8 @@ def run_integrate(arrays):
         step.gravity_norm,
         step.h,
     )
+    if members.model.matter.largest_speed.size > 0:
+        _limit_speeds(members.model.matter.largest_speed, members.state.kind, members.state.velocity)
     integrate_poses(members.model, members.state, members.motion, step.h)
     move_meshes(workspace.meshes, workspace.polytopes, step.h)
     grow_shapes(workspace.shape_parameters, workspace.local_pose, step.h)

@@ -18,6 +18,7 @@ from .joints.coordinates import Joint
 from .joints.joint_arrays import WORLD, PlacedJoint, pack_joints
 from .joints.shared_axes import share_axes
 from .mass_properties import principal_frames
+from .matter import CombineRule, Matter, pack_matter
 from .model import BodyKind, Model, ModelArrays, ShapeArrays, body_poses
 from .state import StateArrays
 
@@ -40,10 +41,11 @@ class _Body:
     surface: tuple[float, float]
     damping: tuple[float, float]
     collision_mask: int
-    center_of_mass: str
+    center_of_mass: np.ndarray
     sleep_speed: tuple[float, float]
     starts_asleep: bool
     surface_drags: bool
+    matter: Matter
 
 
 class ModelBuilder:
@@ -70,7 +72,8 @@ class ModelBuilder:
         self,
         *,
         shape: BodyShape,
-        mass: float = 1.0,
+        mass: float | None = None,
+        density: float | None = None,
         position: ArrayLike = (0.0, 0.0, 0.0),
         orientation: ArrayLike = (1.0, 0.0, 0.0, 0.0),
         kind: BodyKind | int = BodyKind.DYNAMIC,
@@ -82,10 +85,15 @@ class ModelBuilder:
         linear_velocity: ArrayLike = (0.0, 0.0, 0.0),
         angular_velocity: ArrayLike = (0.0, 0.0, 0.0),
         collision_mask: int = 1,
-        center_of_mass: str = "volume",
+        center_of_mass: str | ArrayLike = "volume",
         sleep_speed: tuple[float, float] = (np.inf, np.inf),
         starts_asleep: bool = False,
         surface_drags: bool = True,
+        sliding_friction: float | None = None,
+        friction_rule: str = "product",
+        restitution_rule: str = "product",
+        surface_velocity: ArrayLike = (0.0, 0.0, 0.0),
+        largest_speed: float = np.inf,
     ) -> int:
         """Add a body and return its index.
 
@@ -93,23 +101,27 @@ class ModelBuilder:
         ----------
         shape : Box, Sphere, ConvexHull, Capsule, Cylinder, Cone, TriangleMesh or Compound
             In the user frame. Meshes are for bodies that never become dynamic.
-        mass : float
-            [kg], above 0. A static or kinematic body may become dynamic later, so it has a mass too.
+        mass : float, optional
+            [kg], above 0; 1 if there is no density either. A static or kinematic body may become dynamic later, so it
+            has a mass too.
+        density : float, optional
+            [kg/m^3], above 0, in place of ``mass``: that is the density times the volume of the shape.
         position, orientation : array-like [3], [4]
             Pose of the user frame in the world; the quaternion (w, x, y, z) is normalised.
         kind : BodyKind
         name : str, optional
             For reports and errors.
         friction, restitution : float
-            Friction >= 0, restitution in [0, 1]; a pair's value is the product of its two bodies'.
+            Friction >= 0, restitution in [0, 1]; a pair's value is the product of its two bodies', or what their rules
+            make of them.
         linear_damping, angular_damping : float
             Share of the velocity lost per second, in [0, 1].
         linear_velocity, angular_velocity : array-like [3]
             Of the centre of mass [m/s], and [rad/s], in world axes, at time 0.
         collision_mask : int
             Two bodies can touch if their masks share a bit.
-        center_of_mass : {"volume", "origin"}
-            Of the shape's volume, or at the user frame's origin.
+        center_of_mass : {"volume", "origin"} or array-like [3]
+            Of the shape's volume, at the user frame's origin, or at a point of the user frame [m].
         sleep_speed : array-like [2]
             Linear [m/s] and angular [rad/s] speed below which the body may fall asleep; 0: never.
         starts_asleep : bool
@@ -117,6 +129,16 @@ class ModelBuilder:
         surface_drags : bool
             Whether a surface that deforms or grows drags along what touches it (a wave, a belt). Without it the surface
             pushes along its normal alone: what is scaled does not take along what lies on it.
+        sliding_friction : float, optional
+            Friction while surfaces slide, at least 0; ``friction`` is then that of surfaces that stick. One for both if
+            it is not given.
+        friction_rule, restitution_rule : {"product", "mean", "least", "largest"}
+            How a pair's value comes of its two bodies' values. Of two bodies' rules the later one in this list counts.
+        surface_velocity : array-like [3]
+            How the surface runs over the body, as a belt does, in the user frame [m/s]. At a contact the part across
+            the normal counts, and it turns with the body.
+        largest_speed : float
+            The centre of mass is not faster at the end of a substep [m/s], above 0.
 
         Returns
         -------
@@ -125,14 +147,12 @@ class ModelBuilder:
         name = f"body {len(self._bodies)}" if name is None else str(name)
         kind = BodyKind(kind)
         _check_shape(name, shape, kind)
-        if center_of_mass not in ("volume", "origin"):
-            raise ModelError(f"{name}: center_of_mass is {center_of_mass!r}; it must be 'volume' or 'origin'")
         quaternion = _unit_quaternion(name, orientation)
         self._bodies.append(
             _Body(
                 name=name,
                 shape=shape,
-                mass=_number_in(name, "mass", mass, lower=0.0, lower_open=True),
+                mass=_mass_of(name, shape, mass, density),
                 kind=kind,
                 position=_finite_vector(name, "position", position, 3),
                 orientation=quaternion,
@@ -151,13 +171,24 @@ class ModelBuilder:
                     _number_in(name, "angular damping", angular_damping, lower=0.0, upper=1.0),
                 ),
                 collision_mask=int(collision_mask),
-                center_of_mass=center_of_mass,
+                center_of_mass=_own_center(name, center_of_mass),
                 sleep_speed=(
                     _number_in(name, "sleep speed", sleep_speed[0], lower=0.0, may_be_infinite=True),
                     _number_in(name, "sleep speed", sleep_speed[1], lower=0.0, may_be_infinite=True),
                 ),
                 starts_asleep=bool(starts_asleep),
                 surface_drags=bool(surface_drags),
+                matter=Matter(
+                    friction_rule=_rule(name, "friction rule", friction_rule),
+                    restitution_rule=_rule(name, "restitution rule", restitution_rule),
+                    sliding_friction=_number_in(
+                        name, "sliding friction", friction if sliding_friction is None else sliding_friction, lower=0.0
+                    ),
+                    surface_velocity=_finite_vector(name, "surface velocity", surface_velocity, 3),
+                    largest_speed=_number_in(
+                        name, "largest speed", largest_speed, lower=0.0, lower_open=True, may_be_infinite=True
+                    ),
+                ),
             )
         )
         return len(self._bodies) - 1
@@ -279,13 +310,15 @@ class ModelBuilder:
         # A joint holds its pair apart as long as it is whole, unless the pair is excluded anyway.
         joints.excluded_key[np.isin(joints.excluded_key, sorted(excluded))] = -1
         excluded.update(joints.excluded_key[joints.excluded_key >= 0].tolist())
+        friction = np.array([body.surface[0] for body in bodies])
+        belts = np.array([body.matter.surface_velocity for body in bodies])
         arrays = ModelArrays(
             mass=mass,
             inverse_mass=1.0 / mass,
             inertia=inertia,
             inverse_inertia=1.0 / inertia,
             size=size,
-            friction=np.array([body.surface[0] for body in bodies]),
+            friction=friction,
             restitution=np.array([body.surface[1] for body in bodies]),
             linear_damping=np.array([body.damping[0] for body in bodies]),
             angular_damping=np.array([body.damping[1] for body in bodies]),
@@ -293,7 +326,9 @@ class ModelBuilder:
             excluded_pairs=np.array(sorted(excluded), np.int64),
             glued=np.arange(len(bodies)),
             sleep_speed=np.array([body.sleep_speed for body in bodies]),
-            surface_drags=np.array([body.surface_drags for body in bodies]),
+            # a belt takes along what touches it
+            surface_drags=np.array([body.surface_drags for body in bodies]) | belts.any(axis=1),
+            matter=pack_matter([body.matter for body in bodies], friction, rotations.rotate(frame_orientation, belts)),
             shapes=shapes,
             joints=joints,
         )
@@ -344,8 +379,8 @@ def _principal_frames(bodies: list[_Body], mass: np.ndarray):
     # A sheet is never dynamic, so its inertia is never used; a solid sphere of its size keeps the numbers finite.
     inertia = np.repeat((0.1 * mass * size**2)[:, None], 3, axis=1)
     solid = np.flatnonzero([known.volume != 0.0 for known in properties])
-    about_origin = np.array([bodies[index].center_of_mass == "origin" for index in solid], bool)
-    of_solids = principal_frames([properties[index] for index in solid], mass[solid], about_origin)
+    own_center = np.array([bodies[index].center_of_mass for index in solid], float).reshape(-1, 3)
+    of_solids = principal_frames([properties[index] for index in solid], mass[solid], own_center)
     centers[solid], axes[solid], inertia[solid] = of_solids
     lowest = inertia.min(axis=1)
     if lowest.min() <= 0.0:
@@ -410,6 +445,38 @@ def _unit_quaternion(name, value) -> np.ndarray:
     if length == 0.0:
         raise ModelError(f"{name}: orientation is zero; it must be a quaternion (w, x, y, z)")
     return quaternion / length
+
+
+def _mass_of(name, shape, mass, density) -> float:
+    """What is given, or what the shape weighs at a density [kg]."""
+    if density is None:
+        return _number_in(name, "mass", 1.0 if mass is None else mass, lower=0.0, lower_open=True)
+    if mass is not None:
+        raise ModelError(f"{name}: mass and density are given; it must be one of them")
+    _number_in(name, "density", density, lower=0.0, lower_open=True)
+    volume = 0.0 if shape.is_flat else shape.mass_properties().volume
+    if not volume > 0.0:
+        raise ModelError(f"{name}: density is given, and the shape has no volume; it must have one, or a mass")
+    return _number_in(
+        name, f"density {density:g} times the volume {volume:g}", density * volume, lower=0.0, lower_open=True
+    )
+
+
+def _own_center(name, value) -> np.ndarray:
+    """A point of the user frame; NaN for the centre of the volume."""
+    if isinstance(value, str):
+        places = {"volume": np.nan, "origin": 0.0}
+        if value not in places:
+            raise ModelError(f"{name}: center_of_mass is {value!r}; it must be 'volume', 'origin' or a point")
+        return np.full(3, places[value])
+    return _finite_vector(name, "center of mass", value, 3)
+
+
+def _rule(name, what, value) -> CombineRule:
+    names = [rule.name.lower() for rule in CombineRule]
+    if value not in names:
+        raise ModelError(f"{name}: {what} is {value!r}; it must be one of {', '.join(names)}")
+    return CombineRule(names.index(value))
 
 
 def _breaking(name, what, value) -> float:

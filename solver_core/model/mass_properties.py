@@ -16,7 +16,7 @@ _RATIO_DIAGONAL = 1e-12
 
 
 def principal_frames(
-    properties: Sequence[MassProperties], mass: np.ndarray, about_origin: np.ndarray
+    properties: Sequence[MassProperties], mass: np.ndarray, own_center: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Where body frames lie in the user frames, and the inertia about their axes.
 
@@ -26,8 +26,9 @@ def principal_frames(
         Of the bodies' shapes, with a volume.
     mass : float64 [body_count]
         [kg]
-    about_origin : bool [body_count]
-        The centre of mass is the user frame's origin, whatever the shape says.
+    own_center : float64 [body_count, 3]
+        Where the centre of mass is instead of where the shape has it, in the user frame [m]; NaN: where that is. The
+        inertia about it is the shape's (Steiner).
 
     Returns
     -------
@@ -41,8 +42,10 @@ def principal_frames(
     center = np.array([of_shape.center for of_shape in properties], float).reshape(-1, 3)
     density = mass / np.array([of_shape.volume for of_shape in properties])
     tensor = np.array([of_shape.inertia for of_shape in properties], float).reshape(-1, 3, 3) * density[:, None, None]
-    tensor = np.where(about_origin[:, None, None], tensor + mass[:, None, None] * _parallel_axis(center), tensor)
-    center = np.where(about_origin[:, None], 0.0, center)
+    has_own = np.isfinite(own_center).all(axis=1)
+    moved_by = np.where(has_own[:, None], center - own_center, 0.0)
+    tensor = np.where(has_own[:, None, None], tensor + mass[:, None, None] * _parallel_axis(moved_by), tensor)
+    center = np.where(has_own[:, None], own_center, center)
     moments = np.diagonal(tensor, axis1=1, axis2=2).copy()
     axes = np.tile(rotations.IDENTITY, (len(center), 1))
     off_diagonal = np.abs(tensor * (1.0 - np.eye(3))).max(axis=(1, 2))

@@ -17,6 +17,7 @@ from ..geometry import rotations
 from ..geometry.hulls import HullArrays
 from ..geometry.triangle_mesh import MeshArrays
 from .joints.joint_arrays import JointArrays
+from .matter import MatterArrays
 from .state import StateArrays
 
 
@@ -67,8 +68,8 @@ class ModelArrays(NamedTuple):
     size : float64 [body_count]
         Longest side of the shape's bounding box [m]: the length that tolerances compare with.
     friction, restitution, linear_damping, angular_damping : float64 [body_count]
-        A pair's friction and restitution is the product of the two values. Damping is the share of velocity lost in
-        a second.
+        A pair's friction and restitution is the product of the two values, unless ``matter`` has another rule. Damping
+        is the share of velocity lost in a second.
     collision_mask : int64 [body_count]
         Two bodies can touch if they share a bit.
     excluded_pairs : int64 [excluded_count]
@@ -80,6 +81,7 @@ class ModelArrays(NamedTuple):
         Linear [m/s] and angular [rad/s] speed below which a body may fall asleep; 0: never.
     surface_drags : bool [body_count]
         Whether a surface that moves by itself drags along what touches it; else it pushes along its normal alone.
+    matter : MatterArrays
     shapes : ShapeArrays
     joints : JointArrays
     """
@@ -98,6 +100,7 @@ class ModelArrays(NamedTuple):
     glued: np.ndarray
     sleep_speed: np.ndarray
     surface_drags: np.ndarray
+    matter: MatterArrays
     shapes: ShapeArrays
     joints: JointArrays
 

@@ -48,6 +48,24 @@ def test_what_begins_with_a_velocity_flies_on_with_it(baked):
     assert np.ptp(first, axis=0).min() > 0.1  # they differ along all axes
 
 
+def test_a_belt_carries_what_lies_on_it_and_what_is_heavy_below_stands_up(baked):
+    """Boxes of all three materials leave the belt at 1 m/s; balls are upright in the end."""
+    result, paths = baked("matter", 96)
+    for name in ("Box.Wood", "Box.Stone", "Box.Ice"):
+        path = paths[name]
+        on_belt = path[(path[:, 2] > 0.64) & (np.arange(len(path)) > 24), 0]
+        assert np.diff(on_belt)[:6] * FRAME_RATE == pytest.approx([1.0] * 6, rel=0.01), name
+        assert path[-1, 0] > 2.15, name  # beyond its end
+    model = result.export.model
+    for name in ("Ball.0", "Ball.1", "Ball.2"):
+        index = model.names.index(name)
+        turn = result.trajectory.orientation[:, index]
+        up = 1.0 - 2.0 * (turn[:, 1] ** 2 + turn[:, 2] ** 2)
+        assert up[-1] > 0.97, name
+    weights = model.arrays.mass[[model.names.index(f"Box.{name}") for name in ("Wood", "Stone", "Ice")]]
+    assert weights == pytest.approx(np.array([700.0, 2600.0, 917.0]) * 0.027, rel=1e-5)
+
+
 def test_what_is_thrown_leaves_with_the_speed_of_its_keys(baked):
     """1 m in four frames are 6 m/s; then it flies on, and falls freely from frame 5."""
     _, paths = baked("throw", 16)

@@ -16,7 +16,7 @@ import cairn
 from cairn.addon import settings as bake_settings
 from cairn.addon.joint_kinds import JOINT_KINDS
 from cairn.addon.settings import BakeSettings
-from cairn.addon.ui import navigation, operators, panels, preferences, presets, properties
+from cairn.addon.ui import matter, navigation, operators, panels, preferences, presets, properties
 from cairn.solver_core.options import SimulationOptions
 from cairn.solver_core.problem.rows import FRICTION_MODELS
 from cairn.solver_core.solvers.registry import METHODS, find_method
@@ -214,6 +214,23 @@ def test_presets_hold_what_the_preset_menu_saves():
     for path in (ROOT / "presets" / "cairn").glob("*.py"):
         lines = [line for line in path.read_text().splitlines() if line.startswith("settings.")]
         assert {line.split("=")[0].strip().removeprefix("settings.") for line in lines} == saved, path.name
+
+
+@pytest.mark.parametrize("name", ["Wood", "Stone", "Steel", "Rubber", "Ice", "Paper", "Glass", "Plastic"])
+def test_presets_of_matter_apply(name):
+    """Each sets what the menu saves, and no other, on the active body; sliding friction is the smaller one."""
+    bpy.ops.mesh.primitive_cube_add()
+    bpy.ops.rigidbody.object_add()
+    ob = bpy.context.object
+    path = bpy.utils.preset_find(name, "cairn_matter")
+    assert path, name
+    bpy.ops.script.execute_preset(filepath=path, menu_idname="CAIRN_PT_matter_presets")
+    assert ob.cairn.use_density
+    assert 0.0 <= ob.cairn.sliding_friction < ob.rigid_body.friction
+    lines = Path(path).read_text().splitlines()
+    sets = {line.split("=")[0].strip() for line in lines if line.startswith(("body.", "matter."))}
+    assert sets == set(matter.CAIRN_OT_matter_preset_add.preset_values)
+    bpy.data.objects.remove(ob)
 
 
 class Layout:

@@ -99,6 +99,21 @@ def test_center_of_mass_at_the_origin_moves_the_inertia():
     assert shifted.initial_state.position[0] == pytest.approx([0.0, 0.0, 0.0])
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_an_own_center_of_mass_is_where_it_is_put(seed):
+    """The body's frame begins there, the user's frame stays, and the inertia is the shape's about that point."""
+    rng = np.random.default_rng(seed)
+    center, at, turn = rng.normal(size=3), rng.normal(size=3), random_rotation(rng)
+    model = build(shape=Box((0.5, 0.4, 0.3)), mass=2.0, center_of_mass=center, position=at, orientation=turn)
+    assert model.initial_state.position[0] == pytest.approx(at + rotations.rotate(turn, center))
+    position, orientation = model.user_poses(model.initial_state.position, model.initial_state.orientation)
+    assert position[0] == pytest.approx(at)
+    assert abs(orientation[0] @ turn) == pytest.approx(1.0)
+    sides = 4.0 * np.array([0.25, 0.16, 0.09])
+    own = 2.0 / 12.0 * (sides.sum() - sides)
+    assert model.arrays.inertia[0].sum() == pytest.approx(own.sum() + 4.0 * center @ center)
+
+
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
@@ -116,6 +131,19 @@ def test_center_of_mass_at_the_origin_moves_the_inertia():
         ({"shape": "cube"}, "Crate: shape is 'cube'; it must be one of Box"),
         ({"shape": Box((1.0, 1.0, 0.0))}, "Crate: the shape is flat and has no volume"),
         ({"center_of_mass": "middle"}, "Crate: center_of_mass is 'middle'"),
+        ({"center_of_mass": (0.0, math.nan, 0.0)}, "Crate: center of mass is .* it must be 3 finite numbers"),
+        ({"density": -2.0}, "Crate: density is -2; it must be finite and above 0"),
+        ({"density": math.nan}, "Crate: density is nan"),
+        ({"density": 1.0, "mass": 1.0}, "Crate: mass and density are given"),
+        (
+            {"density": 1.0, "shape": Box((1.0, 1.0, 0.0)), "kind": BodyKind.STATIC},
+            "Crate: density is given, and the shape has no volume",
+        ),
+        ({"sliding_friction": -0.1}, "Crate: sliding friction is -0.1; it must be finite and at least 0"),
+        ({"friction_rule": "most"}, "Crate: friction rule is 'most'; it must be one of product, mean, least, largest"),
+        ({"restitution_rule": 1}, "Crate: restitution rule is 1"),
+        ({"surface_velocity": (math.inf, 0.0, 0.0)}, "Crate: surface velocity is"),
+        ({"largest_speed": 0.0}, "Crate: largest speed is 0; it must be finite and above 0"),
     ],
 )
 def test_a_bad_body_is_named(settings, message):
