@@ -1,4 +1,4 @@
-"""What all tests share: Numba's cache, nightly tests, Hypothesis's profile, and what the report's header says.
+"""What all tests share: Numba's cache, what runs by day and at night, Hypothesis's profile, and the report's header.
 
 There is no ``__init__.py`` below ``tests``: the root is the package ``cairn``, and tests are no part of it.
 """
@@ -14,6 +14,8 @@ ROOT = Path(__file__).resolve().parents[1]
 
 # Tests of the core and the add-on from which on compiling ahead pays.
 _MANY_TESTS = 500
+# How many cases another Python runs.
+_LEFT = pytest.StashKey[int]()
 
 # The tests' own cache of compiled kernels.
 # Numba reads the variable once, when it is imported, so it is set here and not in a fixture.
@@ -26,20 +28,54 @@ settings.load_profile("cairn")
 
 def pytest_addoption(parser) -> None:
     parser.addoption(
-        "--nightly", action="store_true", help="also run the long sweeps over many seeds (CAIRN_NIGHTLY=1)"
+        "--nightly", action="store_true", help="run every case, and the long sweeps over many seeds (CAIRN_NIGHTLY=1)"
     )
+    parser.addoption("--every-case", action="store_true", help="also run the cases of grids that the other Python runs")
 
 
 def is_nightly(config) -> bool:
     return config.getoption("nightly") or os.environ.get("CAIRN_NIGHTLY", "") not in ("", "0")
 
 
+def runs_every_case(config) -> bool:
+    """At night, where the user says so, and where a test is named by ``::``."""
+    named = any("::" in str(word) for word in config.args)
+    return is_nightly(config) or config.getoption("every_case") or named
+
+
 def pytest_collection_modifyitems(config, items) -> None:
-    """Leave out what is marked ``nightly``, but in nightly runs."""
+    """Leave out what is marked ``nightly``, and then what the other Python runs by day (``turns``)."""
     if not is_nightly(config):
-        nightly = [item for item in items if item.get_closest_marker("nightly")]
-        items[:] = [item for item in items if not item.get_closest_marker("nightly")]
-        config.hook.pytest_deselected(items=nightly)
+        leave_out(config, items, [item for item in items if item.get_closest_marker("nightly")])
+    if not runs_every_case(config):
+        from turns import left_to_others
+
+        left = left_to_others(items)
+        leave_out(config, items, left)
+        config.stash[_LEFT] = len(left)
+
+
+def leave_out(config, items, left) -> None:
+    chosen = set(left)
+    items[:] = [item for item in items if item not in chosen]
+    config.hook.pytest_deselected(items=left)
+
+
+def pytest_sessionfinish(session) -> None:
+    if hasattr(session.config, "workeroutput"):  # a process of xdist, which tells the one that reports
+        session.config.workeroutput["cairn_left"] = session.config.stash.get(_LEFT, 0)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node, error) -> None:
+    node.config.stash[_LEFT] = getattr(node, "workeroutput", {}).get("cairn_left", 0)
+
+
+def pytest_terminal_summary(terminalreporter, config) -> None:
+    if left := config.stash.get(_LEFT, 0):
+        terminalreporter.write_line(
+            f"cairn: {left} cases were left to the other Python; --every-case runs them too, --nightly all there are"
+        )
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -52,7 +88,7 @@ def pytest_xdist_node_collection_finished(node, ids) -> None:
     if len(simulating) >= _MANY_TESTS and os.environ.get("NUMBA_DISABLE_JIT", "0") == "0":
         from common_kernels import compile_common_kernels
 
-        compile_common_kernels()
+        compile_common_kernels(simulating)
 
 
 def pytest_report_header(config) -> list[str]:

@@ -1,0 +1,71 @@
+"""The Pythons take turns in the cases of grids: together they run each, and neither compiles all solvers."""
+
+from types import SimpleNamespace
+
+import pytest
+from common_kernels import methods_named
+from turns import PYTHONS, left_to_others, turn_of_solver
+
+from cairn.solver_core.solvers.registry import LCP_METHODS, METHODS, find_method
+
+
+def case(name, marks=(), **parameters):
+    return SimpleNamespace(
+        nodeid=f"{name}[{'-'.join(map(str, parameters.values()))}]",
+        callspec=SimpleNamespace(params=parameters),
+        get_closest_marker=lambda name: name if name in marks else None,
+    )
+
+
+def run_by(items):
+    """What each Python runs of them."""
+    left = [left_to_others(items, python) for python in PYTHONS]
+    return [[item for item in items if item not in those] for those in left]
+
+
+@pytest.mark.parametrize("count", [2, 3, 40])
+def test_halves_that_together_are_all(count):
+    items = [case("tests/core/test_a.py::test_b", seed=seed) for seed in range(count)]
+    first, second = run_by(items)
+    assert sorted(item.nodeid for item in first + second) == sorted(item.nodeid for item in items)
+    assert abs(len(first) - len(second)) <= 1
+    # no stripe: neighbours go together as often as not
+    assert count < 40 or first not in (items[::2], items[1::2])
+
+
+def test_each_python_runs_each_test():
+    alone = [case("tests/core/test_a.py::test_b", seed=0)]
+    of_one_solver = [case("tests/core/test_a.py::test_c", method="nncg", seed=seed) for seed in range(5)]
+    assert run_by(alone) == [alone, alone]
+    assert sorted(map(len, run_by(of_one_solver))) == [1, 5]
+
+
+def test_what_leans_on_python_runs_on_both():
+    """The add-on, compiling itself, what says so, and tests without parameters."""
+    whole = [
+        case(f"tests/{name}.py::test_b", seed=seed) for seed in range(4) for name in ("addon/a", "core/compiled/a")
+    ]
+    whole += [case("tests/core/test_a.py::test_d", marks=["every_python"], seed=seed) for seed in range(4)]
+    whole.append(SimpleNamespace(nodeid="tests/core/test_a.py::test_e"))
+    assert run_by(whole) == [whole, whole]
+
+
+def test_cases_of_a_solver_stay_together():
+    """One Python each, the same whatever the friction if the kernel is, and about as many solvers to either."""
+    choices = [
+        {"method": method, "friction": friction} for method in METHODS for friction in find_method(method).frictions
+    ]
+    kernels = [
+        {find_method(*chosen.values()).kernel for chosen in choices if turn_of_solver(chosen) == place}
+        for place in range(len(PYTHONS))
+    ]
+    assert not kernels[0] & kernels[1]
+    assert abs(len(kernels[0]) - len(kernels[1])) <= 1
+    # the default one is compiled anyway
+    assert turn_of_solver({"method": "auto", "friction": "cone"}) is None
+    assert {turn_of_solver({"method": method}) for method in set(LCP_METHODS) - set(METHODS)} == {0, 1}
+
+
+def test_compiled_ahead_is_what_the_cases_name():
+    ids = ["tests/core/test_a.py::test_nncg[lemke-polyhedral-3]", "tests/core/test_a.py::test_pgs"]
+    assert methods_named(ids) == ["auto", "lemke"]
