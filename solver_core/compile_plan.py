@@ -20,6 +20,7 @@ from .model.builder import ModelBuilder
 from .model.joints.fixed import Fixed
 from .model.model import BodyKind
 from .model.state import copy_state
+from .problem.rows import FRICTION_MODELS
 from .solvers.registry import METHODS, find_method
 
 
@@ -47,13 +48,15 @@ def what_to_compile(method: str, friction: str, shape_kinds, workers: int, joint
     return [*stages, contacts, Compilation("frame", advance_frame, (arrays,)), *around]
 
 
-def everything_to_compile(methods=METHODS) -> list[Compilation]:
-    """All kernels that simulations with these methods call, for shapes and joints of any kind, with threads or without.
+def everything_to_compile(methods=METHODS, frictions=FRICTION_MODELS) -> list[Compilation]:
+    """All kernels that simulations with these methods and laws of friction call.
 
-    Each is listed once, whatever the number of simulations that call it.
+    For shapes and joints of any kind, with threads or without. Each is listed once, whatever the number of simulations
+    that call it.
     """
     kinds = [int(kind) for kind in ShapeKind]
-    choices = [(method, friction) for method in methods for friction in find_method(method).frictions]
+    known = ((method, friction) for method in methods for friction in find_method(method).frictions)
+    choices = [(method, friction) for method, friction in known if friction in frictions]
     found: dict[tuple, Compilation] = {}
     for (method, friction), workers, joints in itertools.product([("", ""), *choices], (1, 2), (False, True)):
         for compilation in what_to_compile(method, friction, kinds, workers, joints):

@@ -38,9 +38,8 @@ def is_nightly(config) -> bool:
 
 
 def runs_every_case(config) -> bool:
-    """At night, where the user says so, and where a test is named by ``::``."""
-    named = any("::" in str(word) for word in config.args)
-    return is_nightly(config) or config.getoption("every_case") or named
+    """At night, where the user says so, and of what is named: a test, a file or a folder."""
+    return is_nightly(config) or config.getoption("every_case") or list(config.args) != config.getini("testpaths")
 
 
 def pytest_collection_modifyitems(config, items) -> None:

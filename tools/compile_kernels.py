@@ -48,7 +48,7 @@ def main(argv: list[str]) -> None:
     sys.modules["cairn"].__path__ = [str(ROOT)]
     with tempfile.TemporaryDirectory(prefix="cairn-kernels-") as temporary:
         os.environ.setdefault("NUMBA_CACHE_DIR", temporary)
-        compile_kernels(arguments.output, arguments.methods, processor)
+        compile_kernels(arguments.output, arguments.methods, arguments.frictions, processor)
 
 
 def parse_arguments(argv: list[str]) -> argparse.Namespace:
@@ -56,17 +56,20 @@ def parse_arguments(argv: list[str]) -> argparse.Namespace:
     parser.add_argument("--packages", required=True, type=Path, metavar="FOLDER", help="with Numba, llvmlite and SciPy")
     parser.add_argument("--output", required=True, type=Path, metavar="FOLDER", help="where the kernels go")
     parser.add_argument("--methods", nargs="+", metavar="NAME", help="for these solvers only (default: all)")
+    parser.add_argument("--frictions", nargs="+", metavar="NAME", help="for these laws of friction only (default: all)")
     return parser.parse_args(argv)
 
 
-def compile_kernels(output: Path, methods: list[str] | None, processor: Processor) -> None:
+def compile_kernels(output: Path, methods: list[str] | None, frictions: list[str] | None, processor: Processor) -> None:
     from cairn.solver_core.compile_plan import everything_to_compile
     from cairn.solver_core.compiled import ready_made
     from cairn.solver_core.compiled.cache_files import machine_code
     from cairn.solver_core.compiled.compile_processes import compile_in_children
     from cairn.solver_core.compiled.kernel import kinds_of
+    from cairn.solver_core.problem.rows import FRICTION_MODELS
+    from cairn.solver_core.solvers.registry import METHODS
 
-    chosen = [methods] if methods else []
+    chosen = [methods or METHODS, frictions or FRICTION_MODELS]
     compilations = everything_to_compile(*chosen)
     missing = [compilation.name for compilation in compilations if not compilation.is_cached()]
     last = -1

@@ -123,6 +123,7 @@ def parse_arguments(argv: list[str] | None) -> argparse.Namespace:
     )
     parser.add_argument("--no-kernels", action="store_true", help="leave out the compiled kernels")
     parser.add_argument("--methods", nargs="+", metavar="NAME", help="compile the kernels of these solvers only")
+    parser.add_argument("--frictions", nargs="+", metavar="NAME", help="and of these laws of friction only")
     parser.add_argument(
         "--website",
         metavar="URL",
@@ -268,7 +269,10 @@ def add_kernels(folder: Path, wheels: list[Path], arguments: argparse.Namespace,
                 with zipfile.ZipFile(wheel) as archive:
                     archive.extractall(packages)
             words = ["--packages", packages, "--output", str(folder)]
-            run([*compiler(), *words, *(["--methods", *arguments.methods] if arguments.methods else [])])
+            for name in ("methods", "frictions"):
+                if chosen := getattr(arguments, name):
+                    words += [f"--{name}", *chosen]
+            run([*compiler(), *words])
         return True
     print(f"package: without kernels: {reason}", file=sys.stderr)
     return False

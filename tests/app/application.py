@@ -19,8 +19,8 @@ LOG_LINE = re.compile(r"^\d\d:\d\d\.\d+ ")
 TIMEOUT = 900
 
 
-# The solver whose kernels are in the zip that is tested.
-READY_MADE = "auto"
+# Whose kernels are in the zip that is tested: those of the solver and the law of friction that new scenes have.
+READY_MADE = ("--methods", "auto", "--frictions", "cone")
 
 
 class Blender:

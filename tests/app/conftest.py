@@ -25,8 +25,8 @@ def application(plain_blender) -> dict:
 
 @pytest.fixture(scope="session")
 def archive(application, tmp_path_factory) -> Path:
-    # the kernels of one solver: to compile those of all takes minutes
-    words = ("--blender", application["blender"], "--python", application["python"], "--methods", READY_MADE)
+    # the kernels of one solver and of the laws of friction that scenes here have: to compile those of all takes minutes
+    words = ("--blender", application["blender"], "--python", application["python"], *READY_MADE)
     return build_zip(tmp_path_factory.mktemp("dist"), *words)
 
 

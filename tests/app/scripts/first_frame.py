@@ -1,22 +1,15 @@
-"""In the background: how long a bake takes from its beginning to its first simulated frame, and what it says.
-
-first_frame.py [METHOD FRICTION]
-"""
+"""In the background: how long a bake takes from its beginning to its first simulated frame, and what it says."""
 
 import importlib
 import json
-import sys
 import time
 
 import bpy
 
-arguments = sys.argv[sys.argv.index("--") + 1 :]
 package = next(addon.module for addon in bpy.context.preferences.addons if addon.module.endswith(".cairn"))
 bake = importlib.import_module(f"{package}.addon.bake")
 settings = importlib.import_module(f"{package}.addon.settings")
 scene = bpy.context.scene
-if arguments:
-    scene.cairn.method, scene.cairn.friction = arguments
 texts = []
 started, worked = time.perf_counter(), time.process_time()
 steps = bake.bake_frames(scene, settings.BakeSettings.from_scene(scene))

@@ -27,6 +27,7 @@ CUBE = Box((0.5, 0.5, 0.5))
 KINDS = pytest.mark.parametrize("kinds", list(shape_pairs.PAIRS), ids=" and ".join)
 
 
+@pytest.mark.every_python  # coal is on one of them alone
 @KINDS
 def test_random_pairs_agree_with_coal(kinds):
     """Signed distance within its tolerance; apart, the normal within 0.1 degree; overlapping, a way out as short."""

@@ -13,6 +13,8 @@ from cairn.solver_core.dynamics.islands import find_islands
 from cairn.solver_core.dynamics.position_update import END, FALLS, MEAN, allocate_step_rules, choose_position_velocities
 from cairn.solver_core.problem.rows import allocate_islands, allocate_rows
 
+pytestmark = pytest.mark.one_python
+
 H = 0.01
 GRAVITY = np.array([0.0, 0.0, -9.81])
 GRAVITY_SPEED = H * 9.81

@@ -12,7 +12,7 @@ from cairn.solver_core.model.model import BodyKind
 from cairn.solver_core.options import SimulationOptions
 from cairn.solver_core.simulation import Simulation
 
-pytestmark = pytest.mark.skipif(coacd_version() is None, reason="CoACD is not installed")
+pytestmark = [pytest.mark.one_python, pytest.mark.skipif(coacd_version() is None, reason="CoACD is not installed")]
 
 PITCH = 0.8
 GRAVITY = 9.81

@@ -18,6 +18,8 @@ from cairn.solver_core.solvers.active_subdomain import allocate_subdomain, cut_s
 from cairn.solver_core.solvers.newton.alm_newton import solve_alm_newton
 from cairn.solver_core.solvers.registry import find_method, kernel_settings_of
 
+pytestmark = pytest.mark.one_python
+
 TOLERANCE = 1e-6
 
 solve_active_subdomains = bind(solve_subdomains, "solve_subdomains_of_test", solve_exactly=solve_alm_newton)

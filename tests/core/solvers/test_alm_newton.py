@@ -31,6 +31,8 @@ from cairn.solver_core.solvers.newton.alm_workspace import allocate_alm_workspac
 from cairn.solver_core.solvers.newton.cone import project_contacts
 from cairn.solver_core.solvers.registry import find_method, kernel_settings_of
 
+pytestmark = pytest.mark.one_python
+
 TOLERANCE = 1e-9
 each_friction = pytest.mark.parametrize("friction", ["cone", "box"])
 

@@ -32,6 +32,8 @@ from cairn.solver_core.solvers.batches.simd_batches import allocate_batches
 from cairn.solver_core.solvers.batches.sweep_workspace import with_room_for_domains
 from cairn.solver_core.solvers.registry import find_method, kernel_settings_of
 
+pytestmark = pytest.mark.one_python
+
 compiled_only = pytest.mark.skipif(config.DISABLE_JIT, reason="kernels run as plain Python")
 
 

@@ -47,6 +47,8 @@ from cairn.solver_core.solvers.pivoting.polyhedral import friction_directions, p
 from cairn.solver_core.solvers.registry import find_method, kernel_settings_of
 from cairn.solver_core.solvers.shared.direction_impulses import project_unknowns, start_unknowns
 
+pytestmark = pytest.mark.one_python
+
 TOLERANCE = 1e-10
 DIRECTIONS = 8
 

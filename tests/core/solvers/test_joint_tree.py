@@ -12,6 +12,8 @@ from cairn.solver_core.problem.rows import allocate_islands
 from cairn.solver_core.solvers.joint_tree import is_tree_of_joints, solve_tree_of_joints
 from cairn.solver_core.solvers.jointed_arrays import allocate_jointed
 
+pytestmark = pytest.mark.one_python
+
 KINDS = ("add_point", "add_hinge", "add_fixed")
 
 

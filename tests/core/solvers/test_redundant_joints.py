@@ -10,6 +10,8 @@ from cairn.solver_core.problem.rows import allocate_islands
 from cairn.solver_core.solvers.jointed_arrays import allocate_jointed
 from cairn.solver_core.solvers.redundant_joints import find_least_impulses, may_be_redundant
 
+pytestmark = pytest.mark.one_python
+
 KINDS = ("add_point", "add_hinge", "add_fixed")
 
 

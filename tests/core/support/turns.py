@@ -3,9 +3,10 @@
 What a kernel computes is machine code, the same for each Python with one Numba; ``.ci/run`` compares the bits of
 models and of motions between them. So a case that asks kernels alone (``SHARED``) runs on one of the Pythons: if it
 names a solver, on the one that compiles that solver's kernel, so that neither compiles all of them; else on the one
-whose turn it is among the cases of its test. Each test runs on both with some of its cases, and one without parameters
-as it stands. What can differ between the Pythons (Blender's module, the command line, children, what leans on private
-parts of Numba) runs on both in full.
+that a hash of its id says. Each test runs on both with some of its cases, and one without parameters as it stands,
+unless it is marked ``one_python``, because it takes long or compiles kernels of its own: then its file is one Python's.
+What can differ between the Pythons (Blender's module, the command line, children, what leans on private parts of Numba)
+runs on both in full.
 """
 
 import hashlib
@@ -19,51 +20,48 @@ PYTHONS = ((3, 11), (3, 13))
 # Folders of tests whose cases the Pythons share, and those in them that lean on Python itself.
 SHARED = ("tests/core/", "tests/project/", "tests/scenes/")
 NOT_SHARED = ("tests/core/compiled/", "tests/core/parallel/")
-# A test with this mark runs all its cases on each Python.
-MARK = "every_python"
+# A test with the first mark runs all its cases on each Python, one with the other none on the other Python.
+EVERY, ONE = "every_python", "one_python"
 
 
 def left_to_others(items, python=sys.version_info[:2]) -> list:
     """Those of the collected ``items`` that another Python than ``python`` runs by day."""
-    cases = defaultdict(list)
-    for item in items:
-        if is_shared(item):
-            cases[item.nodeid.partition("[")[0]].append(item)
     place = PYTHONS.index(python) if python in PYTHONS else 0
+    cases = defaultdict(list)
     left = []
+    for item in items:
+        if item.get_closest_marker(ONE):
+            if turn_of_text(item.nodeid.partition("::")[0]) != place:
+                left.append(item)
+        elif is_shared(item):
+            cases[item.nodeid.partition("[")[0]].append(item)
     for those in cases.values():
-        turns = turns_of({item.nodeid: turn_of_solver(item.callspec.params) for item in those})
-        left += [item for item in those if place not in turns[item.nodeid]]
+        own = [item for item in those if turn_of_case(item) == place]
+        # each Python runs each test
+        own = own or [min(those, key=lambda item: _hash(item.nodeid))]
+        left += [item for item in those if item not in own]
     return left
 
 
 def is_shared(item) -> bool:
     """Whether it is a case of a test that asks kernels alone."""
-    is_case = hasattr(item, "callspec") and item.get_closest_marker(MARK) is None
+    is_case = hasattr(item, "callspec") and item.get_closest_marker(EVERY) is None
     return is_case and item.nodeid.startswith(SHARED) and not item.nodeid.startswith(NOT_SHARED)
 
 
-def turns_of(solvers: dict[str, int | None]) -> dict[str, set[int]]:
-    """Places in ``PYTHONS`` of those that run each case of one test.
+def turn_of_case(item) -> int:
+    """Place in ``PYTHONS`` of the one that runs the case."""
+    turn = turn_of_solver(item.callspec.params)
+    return turn_of_text(item.nodeid) if turn is None else turn
 
-    Parameters
-    ----------
-    solvers : dict
-        Case's id -> the place that its solver gives it (``turn_of_solver``).
-    """
-    # an order that nobody chose: neighbours in a grid have nothing to do with each other in it
-    ordered = sorted(solvers, key=lambda name: hashlib.sha256(name.encode()).digest())
-    turns, free = {}, 0
-    for name in ordered:
-        if solvers[name] is None:
-            turns[name] = {free % len(PYTHONS)}
-            free += 1
-        else:
-            turns[name] = {solvers[name]}
-    for place in range(len(PYTHONS)):
-        if not any(place in taken for taken in turns.values()):
-            turns[ordered[0]].add(place)
-    return turns
+
+def turn_of_text(text: str) -> int:
+    """Place in ``PYTHONS`` that a hash deals: an order that nobody chose, and that no other test changes."""
+    return _hash(text)[0] % len(PYTHONS)
+
+
+def _hash(text: str) -> bytes:
+    return hashlib.sha256(text.encode()).digest()
 
 
 def turn_of_solver(parameters) -> int | None:

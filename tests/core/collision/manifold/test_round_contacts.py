@@ -14,6 +14,8 @@ from cairn.solver_core.geometry.round_shapes import Capsule, Cone, Cylinder
 from cairn.solver_core.geometry.shapes import Box, Sphere
 from cairn.solver_core.model.model import BodyKind
 
+pytestmark = pytest.mark.one_python
+
 IDENTITY = (1.0, 0.0, 0.0, 0.0)
 FLOOR = Box((5.0, 5.0, 0.5))
 HULL_FLOOR = ConvexHull.from_points(ConvexHull.from_box((5.0, 5.0, 0.5)).vertices)

@@ -27,6 +27,8 @@ from cairn.solver_core.model.model import BodyKind
 from cairn.solver_core.options import SimulationOptions
 from cairn.solver_core.simulation import Simulation
 
+pytestmark = pytest.mark.one_python
+
 IDENTITY = np.array([1.0, 0.0, 0.0, 0.0])
 TETRAHEDRON = ConvexHull.from_points(np.array([(1, 1, 1), (1, -1, -1), (-1, 1, -1), (-1, -1, 1.0)]))
 # An L whose hollow edge is the z axis, star-shaped about it; it reaches from z = 0 to 6.

@@ -160,6 +160,7 @@ def assert_apart(pair, targets, tolerance, case):
         assert angles.min() <= SAME_NORMAL, (case, gap, normal, contacts)
 
 
+@pytest.mark.every_python  # coal is on one of them alone
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("mesh_kind", MESHES)
 def test_distance_and_normal_are_those_of_coal(mesh_kind, kind):
@@ -172,6 +173,7 @@ def test_distance_and_normal_are_those_of_coal(mesh_kind, kind):
         assert_apart(pair, NEAR, tolerance, case)
 
 
+@pytest.mark.every_python  # coal is on one of them alone
 @pytest.mark.parametrize("kind", ["sphere", "capsule"])
 @pytest.mark.parametrize("mesh_kind", MESHES)
 def test_balls_and_capsules_that_overlap_are_as_deep_as_they_were_moved(mesh_kind, kind):
@@ -183,6 +185,7 @@ def test_balls_and_capsules_that_overlap_are_as_deep_as_they_were_moved(mesh_kin
         assert_apart(pair, OVERLAPS, TOLERANCE, case)
 
 
+@pytest.mark.every_python  # coal is on one of them alone
 @pytest.mark.parametrize("kind", ["box", "cylinder", "cone", "hull"])
 @pytest.mark.parametrize("mesh_kind", MESHES)
 def test_shapes_with_edges_stay_in_contact_where_they_overlap(mesh_kind, kind):

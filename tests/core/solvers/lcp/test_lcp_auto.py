@@ -11,6 +11,8 @@ from cairn.solver_core.problem.problem import LCP, SolverOptions, Status
 from cairn.solver_core.solve import solve_lcp
 from cairn.solver_core.solvers.registry import find_lcp_method
 
+pytestmark = pytest.mark.one_python
+
 
 def planted(A, seed):
     """b for which a random x, half of it zero, solves; and that x."""

@@ -10,6 +10,8 @@ from cairn.solver_core.problem.problem import LCP, ProblemError, SolverOptions, 
 from cairn.solver_core.solve import solve_lcp
 from cairn.solver_core.solvers.lcp.pivoting.dantzig import allocate_dantzig, solve_dantzig
 
+pytestmark = pytest.mark.one_python
+
 # Direct methods end where rounding does: some hundred times the unit roundoff, relative to b.
 ROUNDING = 1e-13
 

@@ -11,6 +11,8 @@ from cairn.solver_core.problem.problem import LCP, ProblemError, SolverOptions, 
 from cairn.solver_core.solve import solve_lcp
 from cairn.solver_core.solvers.pivoting.polyhedral import delassus_of, impulses_from_lcp, polyhedral_lcp
 
+pytestmark = pytest.mark.one_python
+
 # Direct methods end where rounding does: some hundred times the unit roundoff, relative to b.
 ROUNDING = 1e-13
 

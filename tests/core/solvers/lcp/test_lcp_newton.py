@@ -22,6 +22,8 @@ from cairn.solver_core.solvers.lcp.newton.fischer_newton import FischerBurmeiste
 from cairn.solver_core.solvers.lcp.newton.minmap_newton import MinimumMap
 from cairn.solver_core.solvers.lcp.newton.newton import ScaledProblem
 
+pytestmark = pytest.mark.one_python
+
 # (method, its own options)
 VARIANTS = [("minmap_newton", {})] + [("fischer_newton", {"strategy": strategy}) for strategy in STRATEGIES]
 METHODS = ("minmap_newton", "fischer_newton")

@@ -15,6 +15,8 @@ from cairn.solver_core.problem.residuals import measure_lcp
 from cairn.solver_core.solve import solve_lcp
 from cairn.solver_core.solvers.registry import LCP_METHODS, find_lcp_method
 
+pytestmark = pytest.mark.one_python
+
 # Jacobi needs damping on what is not diagonally dominant.
 DAMPED = {"jacobi": {"relaxation": 0.15}}
 TAKES_OPERATOR = [method for method in LCP_METHODS if "operator" in find_lcp_method(method).forms]

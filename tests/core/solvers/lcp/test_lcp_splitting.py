@@ -19,6 +19,8 @@ from scipy.optimize import nnls
 from cairn.solver_core.problem.problem import CONJUGACIES, LCP, ProblemError, SolverOptions, Status
 from cairn.solver_core.solve import solve_lcp
 
+pytestmark = pytest.mark.one_python
+
 # Damped so that it converges on every symmetric positive definite problem here.
 JACOBI_RELAXATION = 0.15
 METHODS = {

@@ -27,9 +27,10 @@ SYMMETRIC = [
 ]
 NAMES = [*SYMMETRIC, "lcp_exp_murty2", "lcp_ortiz"]
 
-pytestmark = pytest.mark.skipif(
-    not FOLDER.is_dir(), reason=f"no published problems in {FOLDER.name}; see CAIRN_PROBLEMS"
-)
+pytestmark = [
+    pytest.mark.one_python,
+    pytest.mark.skipif(not FOLDER.is_dir(), reason=f"no published problems in {FOLDER.name}; see CAIRN_PROBLEMS"),
+]
 
 
 def load(name):
