@@ -1,4 +1,7 @@
-"""Engines that studios have run the same tasks, and give the bits of a wedge on this machine, also after kills."""
+"""Engines that studios have run the same tasks, and give the bits of a wedge on this machine, also after kills.
+
+What a task does, and how it is killed, ``test_wedge.py`` shows on each Python; whole jobs run on one.
+"""
 
 import json
 import os
@@ -12,6 +15,7 @@ from pathlib import Path
 import pytest
 from command_line import run
 from flamenco_manager import compiled_tasks
+from scene_maker import SceneMaker
 from wedge_scenes import digests, make_slope
 
 import cairn
@@ -28,12 +32,14 @@ def slope(maker, tmp_path):
     return make_slope(maker, tmp_path / "slope.blend", FRAMES)
 
 
-@pytest.fixture
-def local(slope):
+@pytest.fixture(scope="module")
+def local(tmp_path_factory):
     """Digests of the variants, baked on this machine."""
-    folder = slope.parent / "local"
-    assert run("wedge", slope, *VARY, "-o", folder, "--jobs", 2)[0] == 0
-    return digests(folder)
+    cairn.register()
+    place = tmp_path_factory.mktemp("local")
+    scene = make_slope(SceneMaker(), place / "slope.blend", FRAMES)
+    assert run("wedge", scene, *VARY, "-o", place / "local", "--jobs", 2)[0] == 0
+    return digests(place / "local")
 
 
 def tasks_of(folder):
@@ -65,6 +71,7 @@ def kill_a_task(folder, already=()):
 # Dask
 
 
+@pytest.mark.one_python
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 def test_dask_with_a_worker_that_dies(slope, local):
     """Two workers, one of which is killed while it bakes: all variants are there, with the same bits."""
@@ -100,6 +107,7 @@ def openjd():
     return lambda *arguments: [sys.executable, "-c", script, *map(str, arguments)]
 
 
+@pytest.mark.one_python
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 def test_openjd_checks_and_runs_the_bundle(slope, local, openjd):
     """In a chain of two tasks a variant; two tasks are killed, and the job run again."""
@@ -153,6 +161,7 @@ sys.exit(main())
 """
 
 
+@pytest.mark.one_python
 @pytest.mark.skipif(shutil.which("node") is None, reason="there is no node")
 def test_flamenco_compiles_the_job_and_its_tasks_run(slope, local, tmp_path):
     """The manager's functions are stubbed; each task is called as a worker would, after those that it waits for."""
