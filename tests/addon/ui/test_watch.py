@@ -80,7 +80,8 @@ def _most_substeps(maker):
 
 
 def _variant(maker):
-    maker.scene.cairn.friction = "polyhedral"
+    # the default solver has kernels of its own for this law, which take longer to compile than all tests here
+    maker.scene.cairn.method, maker.scene.cairn.friction = "nncg", "polyhedral"
     bpy.ops.cairn.bake()
     maker.scene.cairn.directions = 12
 
