@@ -1,6 +1,6 @@
 """Engines that studios have run the same tasks, and give the bits of a wedge on this machine, also after kills.
 
-What a task does, and how it is killed, ``test_wedge.py`` shows on each Python; whole jobs run on one.
+What a child that bakes a variant does, ``test_wedge_panel.py`` shows on each Python; whole jobs run on one.
 """
 
 import json

@@ -1,4 +1,7 @@
-"""``cairn wedge`` on this machine: the same bits as single bakes, a table, a sheet, and going on after kills."""
+"""``cairn wedge`` on this machine: the same bits as single bakes, a table, a sheet, and going on after kills.
+
+What bakes in children runs on one Python by day; ``test_wedge_panel.py`` compares children with the panel on each.
+"""
 
 import csv
 import itertools
@@ -52,6 +55,7 @@ def rows(folder):
         return list(csv.DictReader(file))
 
 
+@pytest.mark.one_python
 def test_variants_are_what_single_bakes_are(slope, singles):
     """To the bit; with a table, pictures and a contact sheet; called again it bakes nothing."""
     folder = slope.parent / "wedge"
@@ -80,6 +84,7 @@ def test_variants_are_what_single_bakes_are(slope, singles):
     assert bpy.context.scene.cairn.baked_end == 10
 
 
+@pytest.mark.one_python
 def test_trajectories_alone(slope, singles):
     """Poses with names, and no .blend and no pictures."""
     folder = slope.parent / "wedge"
@@ -92,6 +97,7 @@ def test_trajectories_alone(slope, singles):
         assert poses["position"].shape == (10, 4, 3)
 
 
+@pytest.mark.one_python
 def test_seeds(slope):
     """Random starts differ, and the same seed gives the same motion again."""
     options = ["--seeds", "2", "--jitter", "0.01", "--no-pictures", "--trajectories"]
@@ -103,6 +109,7 @@ def test_seeds(slope):
     assert len(set(found[0].values())) == 2
 
 
+@pytest.mark.one_python
 @pytest.mark.skipif(sys.platform == "win32", reason="there is no SIGKILL")
 def test_after_a_kill_of_parent_and_child(slope, singles):
     """The parent is killed while variants are baked, its children end, and a second call does the rest."""
@@ -119,6 +126,7 @@ def test_after_a_kill_of_parent_and_child(slope, singles):
     assert digests(folder) == singles
 
 
+@pytest.mark.one_python
 @pytest.mark.nightly
 @pytest.mark.skipif(sys.platform == "win32", reason="there is no SIGKILL")
 def test_24_variants_on_two_processes(slope):
@@ -173,6 +181,7 @@ def processes_below(parent):
     return found
 
 
+@pytest.mark.one_python
 def test_a_variant_that_fails(slope, monkeypatch):
     """The others are baked; the failed one is named with its values, and the exit code is 1."""
     bpy.ops.wm.open_mainfile(filepath=str(slope), load_ui=False)
@@ -293,6 +302,7 @@ def test_a_damaged_plan(slope, damage):
     assert "wedge.json" in lines[0]
 
 
+@pytest.mark.one_python
 def test_a_task_goes_on_from_its_checkpoint(slope, singles):
     """A variant in a chain of tasks, the last of which leaves what one task would have left."""
     folder = slope.parent / "wedge"
