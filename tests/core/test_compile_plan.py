@@ -7,6 +7,9 @@ import sys
 import pytest
 from numba import config
 
+from cairn.solver_core.compile_plan import everything_to_compile
+from cairn.solver_core.problem.rows import FRICTION_MODELS
+
 pytestmark = pytest.mark.skipif(bool(config.DISABLE_JIT), reason="plain Python has nothing to compile")
 
 # In a process of its own: here other tests may have compiled for the same types what this simulation calls.
@@ -65,3 +68,13 @@ def test_what_a_simulation_calls_is_planned(joints):
     compiled, broke = json.loads(child.stdout.splitlines()[-1])
     assert compiled == []
     assert broke == int(joints)
+
+
+def test_a_zip_may_leave_laws_of_friction_out():
+    """Each other kernel is there; whole islands with polygonal friction are solved by one of their own."""
+    whole, without = (
+        {compilation.kernel.__name__ for compilation in everything_to_compile(["auto"], frictions)}
+        for frictions in (FRICTION_MODELS, ["cone", "box"])
+    )
+    assert whole - without == {"solve_auto_polyhedral_of_islands"}
+    assert without < whole
