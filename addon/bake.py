@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import bpy
 
 from .. import __version__
+from . import contacts
 from .bake_progress import BakeProgress, Forecast
 from .bake_report import duration_text, report_dictionary, summary_sentence, totals_of
 from .bake_result import BakeResult
@@ -232,6 +233,8 @@ class _Bake(ScenePreparation):
                 yield from self._sample_up_to(frame)
                 state, report = yield from self._simulate_frame(simulation, frame, last)
                 position, orientation = state.poses()
+                if report.frame_contacts is not None:
+                    report.frame_contacts = contacts.kept(report.frame_contacts)
                 self.trajectory.append(position, orientation, report)
                 velocities = {frame - first - 1: velocities[frame - first - 1], frame - first: state.velocities()}
                 self._note_turns(frame - first, velocities, self._sample_of(frame))

@@ -38,6 +38,7 @@ from .cli_scene import (
     scene_path,
     unavailable,
 )
+from .contacts import contacts_file, write_contacts
 from .joint_report import JointBreak, break_lines
 from .read.faults import SceneError
 from .read.notes import grouped_notes, note_of
@@ -172,6 +173,9 @@ def _add_bake(commands):
     )
     _add_variants(bake.add_argument_group("variants of solvers", "a solver refuses those that it does not have"))
     add_checkpoint_arguments(bake)
+    bake.add_argument(
+        "--contacts", dest="contacts_file", type=Path, metavar="FILE.npz", help="write what pushes what in every frame"
+    )
     bake.add_argument("--report", type=Path, metavar="FILE.json", help="write a report of every frame")
     bake.add_argument("--quiet", action="store_true", help="no progress, warnings and summary")
     bake.set_defaults(run=run_bake)
@@ -250,11 +254,15 @@ def run_bake(arguments) -> int:
     output = arguments.output or source.with_name(f"{source.stem}.cairn.blend")
     refuse_unwritable(output)
     refuse_unwritable(_partial(output))
-    if arguments.report is not None:
-        refuse_unwritable(arguments.report)
-        for path in (source, output, _partial(output)):
-            if is_same_file(path, arguments.report):
-                raise CommandError(f"the report would take the place of {path}; give it another name")
+    taken = [source, output, _partial(output)]
+    for what, path in (("the report", arguments.report), ("the file of contacts", arguments.contacts_file)):
+        if path is not None:
+            refuse_unwritable(path)
+            for other in taken:
+                if is_same_file(other, path):
+                    raise CommandError(f"{what} would take the place of {other}; give it another name")
+            taken.append(path)
+    arguments.contacts = True if arguments.contacts_file is not None else None
     open_scene(arguments.scene)
     arguments.interruption.check()
     from .bake import bake_scene
@@ -268,7 +276,7 @@ def run_bake(arguments) -> int:
         if not arguments.quiet:
             print(f"cairn: stopped after frame {result.frame_end}; --resume goes on from there", flush=True)
         return DONE
-    return finish_bake(result, source, output, arguments.report, quiet=arguments.quiet)
+    return finish_bake(result, source, output, arguments.report, arguments.contacts_file, quiet=arguments.quiet)
 
 
 def run_info(arguments) -> int:
@@ -316,7 +324,7 @@ def run_demo(arguments) -> int:
     return FAILED if result.error else DONE
 
 
-def finish_bake(result, source, output, report_path, *, quiet=False) -> int:
+def finish_bake(result, source, output, report_path, contacts_path=None, *, quiet=False) -> int:
     """Save what a bake gave and say so; only a bake that ran to its end touches OUT."""
     if result.stopped:
         raise KeyboardInterrupt
@@ -327,6 +335,8 @@ def finish_bake(result, source, output, report_path, *, quiet=False) -> int:
         save_blend(output)
         if report_path is not None:
             write_json(report_path, result.report | {"scene": str(source)})
+        if contacts_path is not None:
+            write_contacts(contacts_path, contacts_file(result.export, result.trajectory))
     except OSError as error:
         hint = resume_hint(checkpoint_folder(output))
         text = f"could not save {error.filename or output}: {error.strerror or error}{hint}"

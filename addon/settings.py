@@ -172,6 +172,8 @@ class BakeSettings:
         Likewise; below ``substeps`` it is ``substeps``, so that all frames have as many.
     directions, relaxation, alpha, conjugacy, line_search, strategy, warm_start_sweeps, seed
         Likewise: variants of the method; None is the method's own value.
+    contacts : bool
+        Whether the frames' contacts are kept, as in ``SimulationOptions``.
     """
 
     start: int | None = None
@@ -192,6 +194,7 @@ class BakeSettings:
     strategy: str | None = None
     warm_start_sweeps: int | None = None
     seed: int | None = None
+    contacts: bool = False
 
     @classmethod
     def from_scene(cls, scene, given: Mapping[str, Any] = MappingProxyType({})) -> "BakeSettings":
@@ -219,6 +222,8 @@ class BakeSettings:
     def options(self, frame_rate: float) -> dict[str, Any]:
         """Keyword arguments of ``SimulationOptions``."""
         options = {"frame_rate": frame_rate} | {name: getattr(self, name) for name in OPTION_NAMES}
+        if self.contacts:
+            options["contacts"] = True
         return options | {"max_substeps": max(self.substeps, self.max_substeps)}
 
 
@@ -240,4 +245,4 @@ def _plain(name, value):
 
 
 # The settings that the panel, its presets and the core hold under the same names; the range is the bake's own.
-OPTION_NAMES = tuple(field.name for field in fields(BakeSettings) if field.name not in ("start", "end"))
+OPTION_NAMES = tuple(field.name for field in fields(BakeSettings) if field.name not in ("start", "end", "contacts"))

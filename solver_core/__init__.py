@@ -36,6 +36,7 @@ _HOME = {
     "RackAndPinion": "model.joints.gear",
     "ConeTwist": "model.joints.cone_twist",
     "FrameInput": "options",
+    "FrameContacts": "report",
     "FrameReport": "report",
     "Simulation": "simulation",
     "SimulationError": "simulation",
@@ -91,6 +92,7 @@ if TYPE_CHECKING:
     from .problem.problem import LcpResult as LcpResult
     from .problem.problem import SolverOptions as SolverOptions
     from .problem.problem import SolverResult as SolverResult
+    from .report import FrameContacts as FrameContacts
     from .report import FrameReport as FrameReport
     from .simulation import Simulation as Simulation
     from .simulation import SimulationError as SimulationError

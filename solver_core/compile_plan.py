@@ -10,6 +10,7 @@ from .constraints.joints.glue import find_glued
 from .dynamics.allocation import allocate_collision, allocate_members
 from .dynamics.compilation import detection_to_compile, empty_tables, stages_to_compile
 from .dynamics.driven_paths import aim_on_paths, allocate_paths, lay_paths
+from .dynamics.frame_impulses import allocate_frame_impulses
 from .dynamics.frame_poses import aim_driven, find_driven_poses, place_driven, write_user_poses
 from .dynamics.next_substep import find_present_contacts
 from .dynamics.step import advance_frame
@@ -24,7 +25,9 @@ from .problem.rows import FRICTION_MODELS
 from .solvers.registry import METHODS, find_method
 
 
-def what_to_compile(method: str, friction: str, shape_kinds, workers: int, joints: bool = False) -> list[Compilation]:
+def what_to_compile(
+    method: str, friction: str, shape_kinds, workers: int, joints: bool = False, contacts: bool = False
+) -> list[Compilation]:
     """All kernels that a simulation calls; without a method, those that find its contacts.
 
     Parameters
@@ -35,17 +38,20 @@ def what_to_compile(method: str, friction: str, shape_kinds, workers: int, joint
     workers : int
     joints : bool
         Whether it has joints.
+    contacts : bool
+        Whether its frames note contacts.
     """
     kinds = np.asarray(shape_kinds, np.int64)
     solver = find_method(method, friction) if method else None
     members = _members_of_small_model(solver, workers, joints)
+    members = members._replace(impulses=allocate_frame_impulses(1, 1, 1, contacts))
     arrays = StepArrays(seen_by_stages(members))
-    contacts = Compilation("find_contacts", find_present_contacts, (arrays,))
+    present = Compilation("find_contacts", find_present_contacts, (arrays,))
     if solver is None:
-        return [*detection_to_compile(members, kinds), contacts]
+        return [*detection_to_compile(members, kinds), present]
     stages = stages_to_compile(members, kinds, solver, workers)
     around = [*_around_the_frame(members), *(_where_joints_end(members) if joints else ())]
-    return [*stages, contacts, Compilation("frame", advance_frame, (arrays,)), *around]
+    return [*stages, present, Compilation("frame", advance_frame, (arrays,)), *around]
 
 
 def everything_to_compile(methods=METHODS, frictions=FRICTION_MODELS) -> list[Compilation]:
@@ -59,7 +65,7 @@ def everything_to_compile(methods=METHODS, frictions=FRICTION_MODELS) -> list[Co
     choices = [(method, friction) for method, friction in known if friction in frictions]
     found: dict[tuple, Compilation] = {}
     for (method, friction), workers, joints in itertools.product([("", ""), *choices], (1, 2), (False, True)):
-        for compilation in what_to_compile(method, friction, kinds, workers, joints):
+        for compilation in what_to_compile(method, friction, kinds, workers, joints, True):
             name = f"{method or 'contacts'} {friction} {workers} {joints}: {compilation.name}"
             found.setdefault(compilation.identity(), compilation._replace(name=name))
     return list(found.values())

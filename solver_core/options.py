@@ -46,6 +46,8 @@ class SimulationOptions:
     impact_time : float
         What hits joints breaks them if its impulse over this time is a force that they do not bear [s]. It is the same
         for any number of substeps.
+    contacts : bool
+        Frames note what pushes what (``Simulation.contacts``). The motion is the same to the bit.
     relaxation, alpha, conjugacy, line_search, strategy, warm_start_sweeps, directions, seed : optional
         Variants of the method, as in ``SolverOptions``; None is the method's own value, and what a method or a model of
         friction does not have must be None.
@@ -68,6 +70,7 @@ class SimulationOptions:
     threads: int = 0
     quality: str = "production"
     impact_time: float = 1.0 / 240.0
+    contacts: bool = False
     relaxation: float | None = None
     alpha: float | None = None
     conjugacy: str | None = None

@@ -4,6 +4,7 @@ from dataclasses import dataclass, field, fields
 
 import numpy as np
 
+from .dynamics.frame_impulses import FrameImpulses
 from .dynamics.frame_record import FrameRecord, counts_of
 from .dynamics.stage_names import STAGES
 
@@ -32,6 +33,54 @@ class JointReport:
     broken: np.ndarray
     peak_force: np.ndarray
     peak_torque: np.ndarray
+
+
+@dataclass(slots=True)
+class FrameContacts:
+    """What has pushed what in a frame: of its n contacts, the joints and the bodies.
+
+    With m the mass of a body that can be pushed, its momentum has changed in the frame by
+
+        m (v_end - v_start) = forces + sum of the impulses on it + rest
+
+    where impulses are those of contacts, on ``body_b`` and with the other sign on ``body_a``, and those of joints.
+
+    Attributes
+    ----------
+    position : float64 [n, 3]
+        World [m]: the mean of where it pushed in the frame's substeps, by how hard.
+    normal : float64 [n, 3]
+        Unit, world, from body a to body b.
+    impulse : float64 [n, 3]
+        On body b, normal part and friction, of the whole frame [N s].
+    slip : float64 [n, 3]
+        Velocity of b's surface along a's, the mean as of ``position`` [m/s].
+    body_a, body_b : int64 [n]
+    joint_impulse : float64 [joint_count, 2, 3]
+        On body a and on body b [N s]. Joints that could bear what others bear have it as the solver shared it out.
+    joint_moment : float64 [joint_count, 3]
+        On body b, about the joint [N m s].
+    forces : float64 [body_count, 3]
+        What gravity and damping gave [N s].
+    rest : float64 [body_count, 3]
+        What no force and no contact gave (``dynamics.frame_impulses``) [N s].
+    """
+
+    position: np.ndarray
+    normal: np.ndarray
+    impulse: np.ndarray
+    slip: np.ndarray
+    body_a: np.ndarray
+    body_b: np.ndarray
+    joint_impulse: np.ndarray
+    joint_moment: np.ndarray
+    forces: np.ndarray
+    rest: np.ndarray
+
+    @property
+    def normal_impulse(self) -> np.ndarray:
+        """Part of the impulses along the normals, float64 [n] [N s]."""
+        return np.einsum("ij,ij->i", self.impulse, self.normal)
 
 
 @dataclass(slots=True)
@@ -74,6 +123,8 @@ class FrameReport:
         How far the worst joint is open [m].
     broke : list of str
         Joints that broke in this frame.
+    frame_contacts : FrameContacts or None
+        With ``SimulationOptions.contacts``; else None.
     """
 
     frame: int
@@ -95,6 +146,7 @@ class FrameReport:
     joints: JointReport | None = None
     joint_error: float = 0.0
     broke: list[str] = field(default_factory=list)
+    frame_contacts: FrameContacts | None = None
 
     @property
     def seconds(self) -> dict[str, float]:
@@ -103,7 +155,7 @@ class FrameReport:
 
     def as_dict(self) -> dict:
         """Plain values, for JSON."""
-        names = [entry.name for entry in fields(self) if entry.name not in ("nanoseconds", "joints")]
+        names = [entry.name for entry in fields(self) if entry.name not in ("nanoseconds", "joints", "frame_contacts")]
         return {name: getattr(self, name) for name in names} | {"seconds": self.seconds}
 
 
@@ -160,4 +212,29 @@ def joint_report(joint_state) -> JointReport:
         broken=joint_state.broken.copy(),
         peak_force=joint_state.peak[:, 0].copy(),
         peak_torque=joint_state.peak[:, 1].copy(),
+    )
+
+
+def frame_contacts(impulses: FrameImpulses) -> FrameContacts:
+    """The contacts of a frame as its kernel has added them up.
+
+    Parameters
+    ----------
+    impulses : FrameImpulses
+    """
+    used = slice(int(impulses.count[0]))
+    weight = impulses.weight[used, None]
+    normal = impulses.normal[used] / weight
+    length = np.sqrt(normal[:, :1] ** 2 + normal[:, 1:2] ** 2 + normal[:, 2:] ** 2)
+    return FrameContacts(
+        position=impulses.position[used] / weight,
+        normal=normal / length,
+        impulse=impulses.impulse[used].copy(),
+        slip=impulses.slip[used] / weight,
+        body_a=impulses.body_a[used].copy(),
+        body_b=impulses.body_b[used].copy(),
+        joint_impulse=impulses.joint[:, :6].reshape(-1, 2, 3).copy(),
+        joint_moment=impulses.joint[:, 6:].copy(),
+        forces=impulses.forces.copy(),
+        rest=impulses.rest.copy(),
     )

@@ -16,36 +16,45 @@ from .constraints.joints.joint_state import allocate_joint_state
 from .dynamics import shape_parameters
 from .dynamics.allocation import (
     allocate_collision,
+    allocate_impulses,
     allocate_pair_runs,
     allocate_problem,
     allocate_settings,
     allocate_sharing,
     allocate_solves,
-    bytes_apart,
     bytes_of,
+    bytes_of_workers,
     gather_arrays,
     grow_collision,
     may_partition,
     with_domains,
 )
 from .dynamics.compilation import empty_tables, stages_to_compile
+from .dynamics.frame_checks import checked_duration, checked_flags, checked_kinds, checked_numbers, checked_poses
+from .dynamics.frame_impulses import begin_frame_impulses, grown_frame_impulses
 from .dynamics.frame_paths import FramePaths
 from .dynamics.frame_poses import aim_driven, find_driven_poses, place_driven, write_user_poses
 from .dynamics.frame_record import allocate_record, clear_record
 from .dynamics.integration import allocate_motion
 from .dynamics.joint_input import change_joints, exclude_joined, with_own_pairs
 from .dynamics.next_substep import contacts_at, next_rows, present_contacts
-from .dynamics.sleeping import allocate_sleep, groups_that_touch, put_to_sleep, wake_all, wake_groups_of
+from .dynamics.sleeping import (
+    allocate_sleep,
+    groups_that_touch,
+    put_to_sleep,
+    wake_all,
+    wake_groups_of,
+    wake_near_shapes,
+)
 from .dynamics.step import advance_frame
 from .dynamics.step_data import StepMembers, StepSettings
 from .dynamics.substeps_needed import substeps_needed
-from .geometry.shapes import ShapeKind
 from .model.model import BodyKind, Model
 from .model.state import copy_state
 from .options import FrameInput, SimulationOptions
 from .parallel.workers import threads, worker_count
 from .problem.problem import ContactProblem
-from .report import FrameReport, frame_report, joint_report
+from .report import FrameContacts, FrameReport, frame_contacts, frame_report, joint_report
 from .solvers.batches.domain_partition import BLOCKS_TO_PARTITION
 from .solvers.batches.sweep_workspace import SweepWorkspace
 from .solvers.registry import find_method
@@ -110,6 +119,7 @@ class Simulation:
         self._sweeps_at_rest = int(isinstance(self._problem.solver, SweepWorkspace))
         self._small_steps = self.options.small_steps
         self._record = allocate_record()
+        self._impulses = allocate_impulses(self._collision, self.model, self.options.contacts)
         self._worker_count = worker_count(self.options.threads, model.body_count)
         # gathered at the first step, and anew after arrays have grown
         self._workers: Any = None
@@ -186,7 +196,7 @@ class Simulation:
                 paths.aim(substep, step.substeps, step.h)
             if substep + 1 < step.substeps:
                 # bodies fall asleep at the frame's end
-                self._step(step._replace(substeps=substep + 1, sleeping=0))
+                self._step(step._replace(until=substep + 1, sleeping=0))
                 yield substep + 1
 
     def _begin_frame(self, frame_input):
@@ -194,9 +204,7 @@ class Simulation:
 
         Returns target of the kinematic bodies, (meshes, shapes) at the frame's end, StepSettings, FramePaths or None.
         """
-        duration = 1.0 / self.options.frame_rate if frame_input.duration is None else float(frame_input.duration)
-        if not (math.isfinite(duration) and duration >= 0.0):
-            raise ValueError(f"duration is {duration}; it must be at least 0")
+        duration = checked_duration(frame_input.duration, self.options.frame_rate)
         if frame_input.gravity is not None:
             self._change_gravity(frame_input.gravity)
         if frame_input.kind is not None:
@@ -204,13 +212,15 @@ class Simulation:
         if self.model.joint_count:
             self._change_joints(frame_input, duration)
         clear_record(self._record)
+        if self.options.contacts:
+            begin_frame_impulses(self._impulses, self.state.velocity)
         self._joint_state.peak[:] = 0.0
         self._fallbacks = 0
         target = self._kinematic_target(frame_input)
         meshes = shape_parameters.mesh_targets(self.model, frame_input.vertices or {})
         shapes = shape_parameters.shape_targets(self.model, self.state.kind, frame_input.shapes or {})
         if frame_input.jumps is not None and target is not None:
-            self._jump(np.asarray(frame_input.jumps, bool), target)
+            self._jump(frame_input.jumps, target)
         paths = None
         if duration > 0.0:
             self._aim_kinematic_bodies(target, duration)
@@ -281,6 +291,23 @@ class Simulation:
         step = self._settings_of_step(1.0 / self.options.frame_rate)
         return diagnostics.overlaps(self.model, present_contacts(self.model, self.state, self._collision, step))
 
+    def contacts(self) -> FrameContacts:
+        """What has pushed what in the last frame, and what joints have borne: ``FrameReport.frame_contacts``.
+
+        Returns
+        -------
+        FrameContacts
+            With arrays of its own; empty before the first frame.
+
+        Raises
+        ------
+        ValueError
+            The simulation was made without ``SimulationOptions.contacts``.
+        """
+        if not self.options.contacts:
+            raise ValueError("the simulation does not note contacts; SimulationOptions(contacts=True) lets it")
+        return frame_contacts(self._impulses)
+
     def velocities(self) -> np.ndarray:
         """Velocities of the centres of mass.
 
@@ -311,20 +338,14 @@ class Simulation:
         Nothing grows from frame to frame but where more contacts than ever before need more room.
         """
         collision, problem = self._collision, self._problem
-        workers = [worker.members for worker in self._workers or ()]
         return {
             "model": bytes_of(self.model.arrays) + bytes_of(self.model.hulls),
             "bodies": bytes_of((self.state, self._acting.kind, self._motion, self._sleep, collision.workspace)),
-            "pairs and contacts": bytes_of((collision.pairs, collision.contacts)),
+            "pairs and contacts": bytes_of((collision.pairs, collision.contacts, self._impulses)),
             "rows": bytes_of(problem._replace(solver=())),
             "joints": bytes_of(self._joint_state),
             "solver": bytes_of(problem.solver),
-            "threads": sum(bytes_of(worker.pair_runs.own_contacts) for worker in workers)
-            + sum(
-                bytes_apart(worker.solver_input.workspace, workers[0].solver_input.workspace)
-                + bytes_of(worker.collision.workspace.scratch)
-                for worker in workers[1:]
-            ),
+            "threads": bytes_of_workers([worker.members for worker in self._workers or ()]),
         }
 
     def digest(self) -> str:
@@ -365,6 +386,7 @@ class Simulation:
         self._motion, self._sleep, self._collision = carried.motion, carried.sleep, carried.collision
         self._problem, self._joint_state = carried.problem, carried.joint_state
         self._broken = carried.joint_state.broken.copy()
+        self._impulses = allocate_impulses(self._collision, self.model, self.options.contacts)
         if self.model.joint_count:
             exclude_joined(self.model.arrays, self._arrays, self._joint_state)
         self._workers = None
@@ -379,17 +401,9 @@ class Simulation:
     def _change_gravity(self, gravity):
         """What sleeps may not stand in another gravity."""
         if np.asarray(gravity).tolist() != self._gravity.tolist():
-            self._gravity[:] = self._checked("gravity", gravity, (3,))
+            self._gravity[:] = checked_numbers("gravity", gravity, (3,))
             self._gravity_norm = _norm(self._gravity)
             wake_all(self._sleep, self._acting.kind)
-
-    def _checked(self, what, value, shape) -> np.ndarray:
-        array = np.asarray(value, float)
-        if array.shape != shape:
-            raise ValueError(f"{what} has the shape {array.shape}; it must be {shape}")
-        if not np.all(np.isfinite(array)):
-            raise ValueError(f"{what} holds NaN or infinity")
-        return array
 
     def _change_joints(self, frame_input, duration):
         """What is keyed of joints; wakes the bodies of those that change."""
@@ -401,18 +415,9 @@ class Simulation:
 
     def _change_kinds(self, kind):
         """A body that stood still keeps its pose and has no velocity; a kinematic one keeps its velocity."""
-        kind = np.asarray(kind)
-        if kind.tobytes() == self.state.kind.tobytes() or np.array_equal(kind, self.state.kind):
+        if np.asarray(kind).tobytes() == self.state.kind.tobytes() or np.array_equal(kind, self.state.kind):
             return
-        if kind.shape != self.state.kind.shape:
-            raise ValueError(f"kind has the shape {kind.shape}; it must be {self.state.kind.shape}")
-        if not np.isin(kind, list(BodyKind)).all():
-            raise ValueError("kind holds a value that is not a valid BodyKind")
-        rigid = kind[self.model.arrays.shapes.body[self.model.arrays.shapes.kind == ShapeKind.MESH]]
-        if np.any(rigid == BodyKind.DYNAMIC):
-            raise ValueError(
-                "kind makes a body dynamic whose shape is a mesh; it needs convex parts or the convex hull"
-            )
+        kind = checked_kinds(kind, self.state.kind, self.model.arrays.shapes)
         self.state.velocity[(kind == BodyKind.STATIC) | (self.state.kind == BodyKind.STATIC)] = 0.0
         changed = kind != self.state.kind
         wake_groups_of(self._sleep, self._acting.kind, changed)
@@ -437,10 +442,7 @@ class Simulation:
             self._undriven_kinds = kinds
             return None
         count, model = self.model.body_count, self.model
-        position = np.array(frame_input.position, float)
-        orientation = np.array(frame_input.orientation, float)
-        if position.shape != (count, 3) or orientation.shape != (count, 4):
-            raise ValueError(f"position and orientation must have the shapes ({count}, 3) and ({count}, 4)")
+        position, orientation = checked_poses(frame_input.position, frame_input.orientation, count)
         lost = find_driven_poses(self.state.kind, model.frame_position, model.frame_orientation, position, orientation)
         if lost >= 0:
             raise ValueError(f"the pose given for {model.names[lost]} holds NaN or infinity")
@@ -448,9 +450,7 @@ class Simulation:
 
     def _jump(self, jumps, target):
         """Put kinematic bodies where they are to be, before anything moves."""
-        if jumps.shape != self.state.kind.shape:
-            raise ValueError(f"jumps has the shape {jumps.shape}; it must be {self.state.kind.shape}")
-        jumps = jumps & (self.state.kind == BodyKind.KINEMATIC)
+        jumps = checked_flags("jumps", jumps, self.state.kind.shape) & (self.state.kind == BodyKind.KINEMATIC)
         if jumps.any():
             self.state.position[jumps], self.state.orientation[jumps] = target[0][jumps], target[1][jumps]
             wake_all(self._sleep, self._acting.kind)
@@ -473,17 +473,8 @@ class Simulation:
         aimed += shape_parameters.aim_shapes(workspace, shapes, duration)
         paths = FramePaths(self.model, self.state, workspace, frame_input, target, meshes, shapes, duration)
         for changed, reach in aimed + paths.reaches:
-            self._wake_near(changed, reach)
+            wake_near_shapes(self._sleep, self._acting.kind, self.model.arrays.shapes, workspace.tree, changed, reach)
         return paths
-
-    def _wake_near(self, changed, reach):
-        """Wake bodies whose bounds of the last substep come within ``reach`` of those of some shapes."""
-        shapes, bounds = self.model.arrays.shapes, self._collision.workspace.tree.bounds
-        near = np.zeros(self.model.body_count, bool)
-        for shape in changed:
-            overlaps = (bounds[:, 0] <= bounds[shape, 1] + reach) & (bounds[:, 1] >= bounds[shape, 0] - reach)
-            near[shapes.body[overlaps.all(axis=1)]] = True
-        wake_groups_of(self._sleep, self._acting.kind, near)
 
     def _step(self, step):
         """Call the frame's kernel; where a buffer was full, make room and go on."""
@@ -503,12 +494,16 @@ class Simulation:
                     is_done = self._advance(self._workers[0])
             if is_done:
                 return
+            if self._impulses.needed[0] > len(self._impulses.weight):
+                self._impulses = grown_frame_impulses(self._impulses, len(self._collision.contacts[0].gap))
+                self._workers = None
+                continue
             self._collision = grow_collision(self._collision)
+            if self.options.contacts:
+                self._impulses = grown_frame_impulses(self._impulses, len(self._collision.contacts[0].gap))
             self._fallbacks += self._take_fallbacks()
-            earlier = self._problem
-            self._problem = allocate_problem(
-                self._collision, self.model.arrays.joints, self.model.body_count, self._method
-            )
+            earlier, model = self._problem, self.model
+            self._problem = allocate_problem(self._collision, model.arrays.joints, model.body_count, self._method)
             if may_partition(earlier):
                 self._problem = with_domains(self._problem)
             self._method.carry(earlier.solver, self._problem.solver)
@@ -518,7 +513,8 @@ class Simulation:
         """Put the arrays and kernels of a frame together, as they are from now on."""
         kinds, options = self.model.arrays.shapes.kind, self.options
         has_joints = self.model.joint_count > 0
-        key = options.method, options.friction, self._worker_count > 1, has_joints, *needed_pair_kernels(kinds)
+        key = (options.method, options.friction, self._worker_count > 1, has_joints, options.contacts)
+        key += tuple(needed_pair_kernels(kinds))
         tables = _tables_of_kernels.get(key) or empty_tables()
         members = StepMembers(
             model=self._arrays,
@@ -529,6 +525,7 @@ class Simulation:
             settings=self._settings,
             kernels=tables,
             record=self._record,
+            impulses=self._impulses,
             sharing=allocate_sharing(self._worker_count),
             pair_runs=allocate_pair_runs(self._collision, self._worker_count),
             solves=allocate_solves(self.model.body_count),
@@ -548,6 +545,7 @@ class Simulation:
         substeps = self._substeps(duration) if duration > 0.0 else 0
         return StepSettings(
             substeps=substeps,
+            until=substeps,
             h=duration / substeps if substeps else 0.0,
             gravity_norm=self._gravity_norm,
             maximal_points=options.maximal_points,
@@ -585,6 +583,8 @@ class Simulation:
         report = frame_report(self._record, self.model.names, self.frame, self._fallbacks + self._take_fallbacks())
         if self.model.joint_count:
             self._report_joints(report)
+        if self.options.contacts:
+            report.frame_contacts = frame_contacts(self._impulses)
         return report
 
     def _report_joints(self, report):

@@ -33,7 +33,7 @@ from .geometry.round_shapes import Capsule, Cone, Cylinder
 from .geometry.shapes import Sphere
 from .model.model import Model
 from .options import FrameInput, SimulationOptions
-from .report import FrameReport, JointReport
+from .report import FrameContacts, FrameReport, JointReport
 from .simulation import Simulation, SimulationError
 
 # A checkpoint is sent after so long [s], and after so many times what the last one has cost.
@@ -136,9 +136,14 @@ class SimulationBeside:
         self._poses = arrays.pop("poses.position"), arrays.pop("poses.orientation")
         self._velocities = arrays.pop("velocities")
         joints = {name: arrays.pop(f"report.{name}") for name in text["joints"]}
+        contacts = {name: arrays.pop(f"frame_contacts.{name}") for name in text["contacts"]}
         if "checkpoint" in text:
             self._checkpoint = Checkpoint(text["checkpoint"], arrays)  # what is left of them
-        return FrameReport(**text["report"], joints=JointReport(**joints) if joints else None)
+        return FrameReport(
+            **text["report"],
+            joints=JointReport(**joints) if joints else None,
+            frame_contacts=FrameContacts(**contacts) if contacts else None,
+        )
 
     def poses(self) -> tuple[np.ndarray, np.ndarray]:
         """As ``Simulation.poses``, at the end of the last frame that was received."""
@@ -234,12 +239,17 @@ def _simulated(simulation, frame_input):
     report = simulation.advance_frame(frame_input)
     position, orientation = simulation.poses()
     arrays = {"poses.position": position, "poses.orientation": orientation, "velocities": simulation.velocities()}
-    joints = []
-    if report.joints is not None:
-        joints = [field.name for field in fields(report.joints)]
-        arrays |= {f"report.{name}": getattr(report.joints, name) for name in joints}
-    plain = {field.name: getattr(report, field.name) for field in fields(report) if field.name != "joints"}
-    return {"report": plain, "joints": joints}, arrays
+    joints, contacts = _names_of(report.joints), _names_of(report.frame_contacts)
+    arrays |= {f"report.{name}": getattr(report.joints, name) for name in joints}
+    arrays |= {f"frame_contacts.{name}": getattr(report.frame_contacts, name) for name in contacts}
+    plain = {field.name: getattr(report, field.name) for field in fields(report)}
+    del plain["joints"], plain["frame_contacts"]
+    return {"report": plain, "joints": joints, "contacts": contacts}, arrays
+
+
+def _names_of(part):
+    """Names of the arrays of a part of a report, if it has that part."""
+    return [] if part is None else [field.name for field in fields(part)]
 
 
 # What is sent, as text and arrays

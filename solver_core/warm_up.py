@@ -54,17 +54,18 @@ def warm_up_steps(
         comes next or takes longest. Closing the generator stops.
     """
     workers = worker_count(options.threads, body_count)
-    yield from _compile((options.method, options.friction, [int(kind) for kind in shape_kinds], workers, joints))
+    kinds = [int(kind) for kind in shape_kinds]
+    yield from _compile((options.method, options.friction, kinds, workers, joints, options.contacts))
 
 
 def contact_steps(shape_kinds: Iterable[int]) -> Iterator[Step]:
     """As ``warm_up_steps``, of what ``Simulation.overlaps`` calls before the first frame."""
-    yield from _compile(("", "", [int(kind) for kind in shape_kinds], 1, False))
+    yield from _compile(("", "", [int(kind) for kind in shape_kinds], 1, False, False))
 
 
 def _compile(task):
-    method, friction, kinds, workers, joints = task
-    key = method, friction, frozenset(kinds), workers, joints
+    method, friction, kinds, *others = task
+    key = method, friction, frozenset(kinds), *others
     if key in _done_tasks:
         return
     compilations = what_to_compile(*task)

@@ -52,6 +52,8 @@ def difference(stored: dict[str, Any], own: dict[str, Any]) -> str:
     """Why a bake cannot go on from a checkpoint, in words; empty if it can."""
     if stored.get("format") != FORMAT:
         return "another version of Cairn has made it"
+    if own["options"].get("contacts") and not stored["options"].get("contacts"):
+        return "it was made without contacts"
     for group in ("versions", "options"):
         for name, value in own[group].items():
             if stored[group].get(name) != value:

@@ -10,6 +10,8 @@ if TYPE_CHECKING:  # they load Numba
     from ...solver_core import FrameReport, Trajectory
 
 _REPORTS = "reports"
+# What frames have contacts of lies one after the other; and how much of it is each frame's.
+_CONTACTS, _LENGTHS = "frame_contacts.", "lengths."
 
 
 @dataclass(frozen=True)
@@ -76,6 +78,11 @@ def piece_of(trajectory: "Trajectory", velocities: list[np.ndarray], first: int,
     if reports and reports[0].joints is not None:
         for entry in fields(reports[0].joints):
             arrays[f"joints.{entry.name}"] = np.stack([getattr(report.joints, entry.name) for report in reports])
+    if reports and reports[0].frame_contacts is not None:
+        for entry in fields(reports[0].frame_contacts):
+            parts = [getattr(report.frame_contacts, entry.name) for report in reports]
+            arrays[f"{_CONTACTS}{entry.name}"] = np.concatenate(parts)
+            arrays[f"{_LENGTHS}{entry.name}"] = np.array([len(part) for part in parts], np.int64)
     return arrays
 
 
@@ -89,17 +96,29 @@ def recording_of(pieces: list[dict[str, np.ndarray]]) -> Recording:
 
 
 def _reports_of(piece) -> "list[FrameReport]":
-    from ...solver_core.report import FrameReport, JointReport
+    from ...solver_core.report import FrameContacts, FrameReport, JointReport
 
     joints: dict[str, Any] = {
         name.removeprefix("joints."): array for name, array in piece.items() if name.startswith("joints.")
     }
-    reports = []
+    reports, contacts = [], _contacts_of(piece)
     for index, plain in enumerate(json.loads(piece[_REPORTS].tobytes())):
         of_frame = JointReport(**{name: array[index] for name, array in joints.items()}) if joints else None
-        reports.append(FrameReport(**plain, joints=of_frame))
+        touching = FrameContacts(**{name: parts[index] for name, parts in contacts.items()}) if contacts else None
+        reports.append(FrameReport(**plain, joints=of_frame, frame_contacts=touching))
     return reports
 
 
+def _contacts_of(piece) -> dict[str, list[np.ndarray]]:
+    """By name what each frame has of contacts."""
+    return {
+        name.removeprefix(_CONTACTS): np.split(
+            array, np.cumsum(piece[f"{_LENGTHS}{name.removeprefix(_CONTACTS)}"])[:-1]
+        )
+        for name, array in piece.items()
+        if name.startswith(_CONTACTS)
+    }
+
+
 def _plain_fields(report):
-    return [entry.name for entry in fields(report) if entry.name != "joints"]
+    return [entry.name for entry in fields(report) if entry.name not in ("joints", "frame_contacts")]

@@ -40,7 +40,10 @@ def restart(
     from ...solver_core.checkpoint import Checkpoint
 
     recording = _with_bodies(simulation, recording, bodies)
-    recording = replace(recording, reports=[_with_joints(report, joints, own_joints) for report in recording.reports])
+    places, notes = _places(bodies, simulation.model.names), simulation.options.contacts
+    reports = [_with_contacts(report, places, joints, own_joints, notes) for report in recording.reports]
+    reports = [_with_joints(report, joints, own_joints) for report in reports]
+    recording = replace(recording, reports=reports)
     model, arrays = simulation.model, simulation.checkpoint().arrays
     position, orientation = model.body_poses(recording.position[-1], recording.orientation[-1])
     arrays |= {"state.position": position, "state.orientation": orientation}
@@ -75,6 +78,38 @@ def _with_bodies(simulation, recording, bodies):
         # not the start: keys are written as motion since where the scene has a body now
         array[1:, known] = getattr(recording, name)[1:, recorded]
     return replace(recording, **own)
+
+
+def _places(names, own_names):
+    """Where each of some names is among others; -1: nowhere."""
+    own = {name: place for place, name in enumerate(own_names)}
+    return np.array([own.get(name, -1) for name in names], np.int64)
+
+
+def _with_contacts(report, places, joints, own_joints, notes):
+    """A report with the contacts of the simulation's bodies and joints, of which new ones have touched nothing.
+
+    Parameters
+    ----------
+    report : FrameReport
+    places : int64 [recorded bodies]
+        Where they are among those of the simulation; -1: nowhere.
+    joints, own_joints : list of str
+    notes : bool
+        Whether the simulation notes contacts.
+    """
+    contacts = report.frame_contacts
+    if contacts is None or not notes:
+        return replace(report, frame_contacts=None)
+    known = (places[contacts.body_a] >= 0) & (places[contacts.body_b] >= 0)
+    own = {name: getattr(contacts, name)[known] for name in ("position", "normal", "impulse", "slip")}
+    own |= {name: places[getattr(contacts, name)[known]].astype(contacts.body_a.dtype) for name in ("body_a", "body_b")}
+    columns = _places(own_joints, joints)
+    for name in ("joint_impulse", "joint_moment"):
+        recorded = getattr(contacts, name)
+        own[name] = np.zeros((len(columns), *recorded.shape[1:]), recorded.dtype)
+        own[name][columns >= 0] = recorded[columns[columns >= 0]]
+    return replace(report, frame_contacts=replace(contacts, **own))
 
 
 def _with_joints(report, joints, own_joints):

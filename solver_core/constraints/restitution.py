@@ -27,6 +27,7 @@ The solves are the caller's (``dynamics.velocity_solve``). In its order: ``measu
 import math
 
 from ..compiled.kernel import subkernel
+from ..problem.substep_impulses import add_impulse_of_rows
 from .contact_rows import FACTOR_BOUNCE, normal_speed
 from .velocity_rows import set_bounce_speed, touches_kinematic
 
@@ -193,7 +194,9 @@ def set_approach_bias(islands, island, rows, contact_count, contact_rows):
 
 
 @subkernel
-def restart_from_velocities(islands, island, rows, contact_count, contact_rows, velocity, free_velocity, share):
+def restart_from_velocities(
+    islands, island, rows, contact_count, contact_rows, velocity, free_velocity, share, impulses
+):
     """Let the next solve start from the present velocities: they become the free ones, and impulses become 0.
 
     Parameters
@@ -209,6 +212,8 @@ def restart_from_velocities(islands, island, rows, contact_count, contact_rows, 
         Read; written.
     share : float
         Of the impulses that the velocities have.
+    impulses : SubstepImpulses
+        Written where they are kept: ``beside`` of contacts.
     """
     for index in range(islands.body_first[island], islands.body_first[island + 1]):
         body = islands.body_order[index]
@@ -219,6 +224,8 @@ def restart_from_velocities(islands, island, rows, contact_count, contact_rows, 
         if block >= contact_count:
             for row in range(rows.block_row[block], rows.block_row[block + 1]):
                 contact_rows.joint_impulse[row - rows.block_row[contact_count]] += share * rows.impulse[row]
+        elif impulses.is_kept[0] == 1:
+            add_impulse_of_rows(rows, block, share, impulses.beside[block])
         rows.impulse[rows.block_row[block] : rows.block_row[block + 1]] = 0.0
 
 
@@ -286,7 +293,7 @@ def select_impacts(islands, island, last, rows, contact_count, contact_rows, vel
 
 
 @subkernel
-def end_impact(islands, island, rows, contact_count, contact_rows, velocity, free_velocity, surplus):
+def end_impact(islands, island, rows, contact_count, contact_rows, velocity, free_velocity, surplus, impulses):
     """Make the velocities after an impact the free ones of the next, without having gained energy but what is to be.
 
     Parameters
@@ -301,6 +308,8 @@ def end_impact(islands, island, rows, contact_count, contact_rows, velocity, fre
         After and before the impact; written.
     surplus : float
         Energy that is to be lost; below 0: that is to be gained [J].
+    impulses
+        As of ``restart_from_velocities``.
 
     Returns
     -------
@@ -329,7 +338,9 @@ def end_impact(islands, island, rows, contact_count, contact_rows, velocity, fre
         for i in range(6):
             before = free_velocity[body, i]
             velocity[body, i] = before + share * (velocity[body, i] - before)
-    restart_from_velocities(islands, island, rows, contact_count, contact_rows, velocity, free_velocity, share)
+    restart_from_velocities(
+        islands, island, rows, contact_count, contact_rows, velocity, free_velocity, share, impulses
+    )
     change = share * (work + share * gain)
     return max(surplus + change, 0.0) if surplus > 0.0 else min(surplus + change - min(work + gain, 0.0), 0.0)
 

@@ -24,6 +24,7 @@ from ..solvers.jointed_arrays import allocate_jointed
 from ..solvers.small_steps import allocate_small_steps
 from . import sharing
 from .contact_generation import PAIRS_A_RUN
+from .frame_impulses import FrameImpulses, allocate_frame_impulses
 from .frame_record import allocate_record
 from .integration import allocate_motion
 from .island_solve import FIRST_PASS
@@ -68,6 +69,7 @@ def allocate_members(model, state, collision, kernels, method=None, worker_count
         settings=allocate_settings(SolverSettings(), np.zeros(3)),
         kernels=kernels,
         record=allocate_record(),
+        impulses=allocate_frame_impulses(0, 0, 0, False),
         sharing=allocate_sharing(worker_count),
         pair_runs=allocate_pair_runs(collision, worker_count),
         solves=allocate_solves(body_count),
@@ -87,6 +89,11 @@ def allocate_settings(solver: SolverSettings, gravity) -> FrameSettings:
     """
     step = StepSettings(substeps=0, h=0.0, gravity_norm=0.0, maximal_points=0)
     return FrameSettings(arrays_of(step), arrays_of(solver), gravity)
+
+
+def allocate_impulses(collision: CollisionArrays, model, is_kept: bool) -> FrameImpulses:
+    """For the contacts that there is room for, of a ``Model``; nothing where none are kept."""
+    return allocate_frame_impulses(len(collision.contacts[0].gap), model.body_count, model.joint_count, is_kept)
 
 
 def allocate_sharing(worker_count: int) -> SharingArrays:
@@ -316,3 +323,12 @@ def bytes_apart(arrays, others) -> int:
     if isinstance(arrays, np.ndarray):
         return 0 if arrays is others else arrays.nbytes
     return sum(map(bytes_apart, arrays, others))
+
+
+def bytes_of_workers(workers: list[StepMembers]) -> int:
+    """What the members of several workers hold beside those of the first one."""
+    own = sum(bytes_of(worker.pair_runs.own_contacts) for worker in workers)
+    for worker in workers[1:]:
+        own += bytes_apart(worker.solver_input.workspace, workers[0].solver_input.workspace)
+        own += bytes_of(worker.collision.workspace.scratch)
+    return own

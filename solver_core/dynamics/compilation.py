@@ -8,6 +8,7 @@ from ..compiled.function_tables import Compilation, empty_table
 from ..compiled.views import StepArrays
 from ..parallel.workers import run_workers
 from .contact_generation import find_pair_contacts, join_runs
+from .frame_impulses import run_keep_impulses
 from .island_solve import SOLVER_OUTCOME
 from .joint_stages import (
     run_build_joint_rows,
@@ -31,6 +32,7 @@ from .stage_names import (
     HELP_WITH_DOMAINS,
     INTEGRATE,
     JOIN_CONTACTS,
+    KEEP_IMPULSES,
     KERNEL_NAMES,
     MATCH_CONTACTS,
     MOVE_JOINT_ROWS,
@@ -92,6 +94,8 @@ def stages_to_compile(members: StepMembers, shape_kinds, method, worker_count: i
         kernels[MOVE_JOINT_ROWS] = run_move_joint_rows, types.none, (arrays, 0, 0)
         kernels[SOLVE_JOINTED] = run_solve_jointed, SOLVER_OUTCOME, (arrays, 0, 0, 0.0, 0.0)
         kernels[END_JOINTS] = run_end_joints, types.int64, (arrays, 0)
+    if members.impulses.substep.is_kept[0] == 1:
+        kernels[KEEP_IMPULSES] = run_keep_impulses, types.none, (arrays, 0, 0)
     if worker_count > 1:
         kernels[JOIN_CONTACTS] = join_runs, types.none, (arrays, 0)
         kernels[HELP_WITH_DOMAINS] = run_help, types.none, (arrays, 0)

@@ -32,6 +32,7 @@ from ..collision.detection_passes import (
 from ..compiled.function_tables import call_for_count
 from ..compiled.kernel import subkernel
 from ..compiled.views import numbers_of, views_of
+from ..problem.substep_impulses import forget_substep_impulses
 from .contact_generation import are_end_poses_clear, make_contacts
 from .driven_motion import follow_driven
 from .frame_record import end_stage, record_solves, restore_solve_quality, solve_quality
@@ -251,6 +252,9 @@ def _solve_positions(arrays, members, passes_done, kind):
     """
     motion, solves = members.motion, members.solves
     _copy_velocities(motion.free_velocity, members.state.velocity)
+    if members.impulses.substep.is_kept[0] == 1:
+        contacts = members.collision.contacts[members.collision.roles.present[0]]
+        forget_substep_impulses(members.impulses.substep, contacts.count[0])
     solves.pass_kind[0] = kind
     while True:
         solves.swept_only[0] = 0

@@ -30,6 +30,7 @@ from ..constraints.joints.joint_rows import (
 )
 from ..constraints.joints.row_measures import frames_of_joint
 from ..solvers.shared.sweep import apply_impulses
+from .frame_impulses import keep_joints_of_positions, note_joints_of_positions
 from .integration import place_at_end
 from .islands import has_joints
 from .joint_energy import is_finite, makes_energy
@@ -80,6 +81,8 @@ def correct_joints(members, correction):
             joint_state.way[island] = NEWTON
             joint_state.is_due[island] = has_joints(rows, islands, island, contacts.count[0])
         if joint_state.is_due[island]:
+            if members.impulses.substep.is_kept[0] == 1:
+                note_joints_of_positions(members, island)
             joint_state.is_due[island] = _is_to_go_on(members, island, correction)
         due += 1 if joint_state.is_due[island] else 0
     store_joint_impulses(joints, joint_state, rows)
@@ -226,6 +229,8 @@ def _keep_solution(members, island):
         block = islands.block_order[place]
         for row in range(rows.block_row[block], rows.block_row[block + 1]):
             kept.kept_impulse[row] = rows.impulse[row]
+    if members.impulses.substep.is_kept[0] == 1:
+        keep_joints_of_positions(members, island, False)
 
 
 @subkernel
@@ -234,6 +239,8 @@ def _take_kept_solution(members, island):
     islands, rows, kept = members.problem.islands, members.problem.rows, members.problem.jointed
     joints, joint_state, h = members.model.joints, members.joint_state, numbers_of(members.settings.step).h
     contacts = members.collision.contacts[members.collision.roles.present[0]]
+    if members.impulses.substep.is_kept[0] == 1:
+        keep_joints_of_positions(members, island, True)
     for place in range(islands.body_first[island], islands.body_first[island + 1]):
         body = islands.body_order[place]
         for column in range(6):
@@ -330,6 +337,8 @@ def _let_go(members, island):
         members.problem.rows, members.problem.islands, island, members.motion.free_velocity, members.state.velocity
     )
     _take_position_velocities(members, island)
+    if members.impulses.substep.is_kept[0] == 1:
+        note_joints_of_positions(members, island)
 
 
 @subkernel

@@ -161,13 +161,14 @@ def run_end_joints(arrays, is_last):
         rows, islands, contact_count, contacts.gap, members.motion.start_velocity, step.h, least, joint_state.is_hit
     )
     if measure_loads(model.joints, joint_state, step.h, step.impact_time) > 1.0:
-        break_first(model.joints, joint_state, members.motion, step.h)
+        break_first(model.joints, joint_state, members.motion, step.h, members.impulses.joint)
         find_glued(model.joints, joint_state.enabled, joint_state.broken, model.glued)
         return np.int64(1)
     let_collide(model.joints, joint_state, model.excluded_pairs)
     keep_loads(model.joints, joint_state, step.h, step.impact_time)
     keep_ledgers(members)
-    take_back(model.joints, joint_state, members.motion, members.state.velocity)
+    impulses = members.impulses
+    take_back(model.joints, joint_state, members.motion, members.state.velocity, impulses.solved, impulses.joint)
     gravity = members.settings.gravity
     for body in range(model.joints.is_jointed.size):
         note_gain(joint_state, body, (step.h * gravity[0], step.h * gravity[1], step.h * gravity[2]))

@@ -132,6 +132,27 @@ def wake_groups_of(sleep: SleepArrays, kind, bodies) -> None:
     sleep.sleeping_count[0], sleep.changed_count[0] = np.count_nonzero(group >= 0), np.count_nonzero(sleep.changed)
 
 
+def wake_near_shapes(sleep: SleepArrays, kind, shapes, tree, changed, reach) -> None:
+    """Wake bodies whose bounds of the last substep come near those of some shapes.
+
+    Parameters
+    ----------
+    sleep, kind
+        As of ``wake_groups_of``.
+    shapes : ShapeArrays
+    tree : TreeArrays
+    changed : iterable of int
+        Those shapes.
+    reach : float
+        [m].
+    """
+    bounds, near = tree.bounds, np.zeros(len(kind), bool)
+    for shape in changed:
+        overlaps = (bounds[:, 0] <= bounds[shape, 1] + reach) & (bounds[:, 1] >= bounds[shape, 0] - reach)
+        near[shapes.body[overlaps.all(axis=1)]] = True
+    wake_groups_of(sleep, kind, near)
+
+
 def groups_that_touch(model: Model, body_a, body_b) -> np.ndarray:
     """Groups of the bodies that start asleep: those that are connected by contacts.
 

@@ -168,7 +168,7 @@ def run_small_steps(arrays, island):
     Parameters
     ----------
     arrays : StepArrays
-        Written: impulses and velocities of the island, and how its bodies move.
+        Written: impulses and velocities of the island, and how its bodies move; what is ``beside`` these impulses.
     island : int64
     """
     members = views_of(arrays)
@@ -204,6 +204,7 @@ def run_small_steps(arrays, island):
         problem.sweep,
         numbers_of(members.settings.solver),
         (step.h, step.small_steps, smallest, min(slightest, smallest), step.gravity_norm, is_supported, is_driven),
+        members.impulses.substep,
     )
 
 

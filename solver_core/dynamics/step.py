@@ -16,11 +16,20 @@ from ..compiled.kernel import kernel, subkernel
 from ..compiled.views import numbers_of, views_of
 from ..constraints.contact_rows import store_contact_impulses
 from .detection import detect_and_solve_positions, finish_detection, solve_islands
+from .frame_impulses import MOVED, REPEATED, SLEPT, SOLVED, has_room_for_contacts
 from .frame_record import end_stage, record_contacts, restore_solve_quality, solve_quality, start_clock
 from .integration import measure_motion
 from .sharing import call_stage
 from .sleeping import fall_asleep, forget_changes
-from .stage_names import APPLY_FORCES, END_JOINTS, FALL_ASLEEP, INTEGRATE, SOLVE_POSITIONS, SOLVE_VELOCITIES
+from .stage_names import (
+    APPLY_FORCES,
+    END_JOINTS,
+    FALL_ASLEEP,
+    INTEGRATE,
+    KEEP_IMPULSES,
+    SOLVE_POSITIONS,
+    SOLVE_VELOCITIES,
+)
 from .standstill import forget_standing, note_standing
 
 
@@ -36,22 +45,26 @@ def advance_frame(arrays):
     Returns
     -------
     bool
-        False if a buffer of pairs or contacts was full. Nothing of that substep has been done to the state then: the
-        caller makes room and calls again. What a solver remembers is not taken back, so the bits may depend on when a
-        buffer grew; a checkpoint holds that memory too.
+        False if a buffer of pairs or contacts was full, or of those of the frame. Nothing of that substep has been done
+        to the state then: the caller makes room and calls again. What a solver remembers is not taken back, so the
+        bits may depend on when a buffer of pairs or contacts grew; a checkpoint holds that memory too.
     """
     members = views_of(arrays)
     model, state, sleep, collision = members.model, members.state, members.sleep, members.collision
     problem, record, stages = members.problem, members.record, members.kernels.stages
-    step = numbers_of(members.settings.step)
+    step, is_kept = numbers_of(members.settings.step), members.impulses.substep.is_kept[0] == 1
     start_clock(record)
     if record.substeps[0] == 0:
         forget_standing(members.motion.stands)
-    while record.substeps[0] < step.substeps:
+    while record.substeps[0] < step.until:
         if record.stands[0] == 1:
             # what is left of the frame would repeat the last substep
-            record.substeps[0] = step.substeps
+            if is_kept:
+                call_stage(stages, KEEP_IMPULSES, arrays, REPEATED, step.until - record.substeps[0])
+            record.substeps[0] = step.until
             break
+        if is_kept and not has_room_for_contacts(members.impulses):
+            return False
         earlier = solve_quality(record)
         call_stage(stages, APPLY_FORCES, arrays)
         end_stage(record, APPLY_FORCES)
@@ -66,6 +79,8 @@ def advance_frame(arrays):
         end_stage(record, SOLVE_POSITIONS)
 
         solve_islands(members, SOLVE_VELOCITIES)
+        if is_kept:
+            call_stage(stages, KEEP_IMPULSES, arrays, SOLVED, np.int64(0))
         all_stand = note_standing(members, step)
         if model.joints.body_a.size > 0:
             goes_on = record.substeps[0] + 1 < step.substeps and not (all_stand and step.ends_at_rest == 1)
@@ -75,6 +90,8 @@ def advance_frame(arrays):
                 continue
 
         call_stage(stages, INTEGRATE, arrays)
+        if is_kept:
+            call_stage(stages, KEEP_IMPULSES, arrays, MOVED, np.int64(0))
         end_stage(record, INTEGRATE)
 
         record_contacts(record, contacts, problem.islands)
@@ -86,6 +103,8 @@ def advance_frame(arrays):
         fall_asleep(
             model, state, sleep, problem.rows, problem.islands, step.gravity_norm, step.substeps * step.h, step.h
         )
+    if is_kept:
+        call_stage(stages, KEEP_IMPULSES, arrays, SLEPT, np.int64(0))
     record.sleeping[0] = sleep.sleeping_count[0]
     record.not_finite[0] = measure_motion(
         model.mass,

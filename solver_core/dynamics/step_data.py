@@ -18,6 +18,7 @@ from ..solvers.batches.domain_partition import ContactGraph
 from ..solvers.batches.sweep_workspace import DomainJobs, SweepWorkspace
 from ..solvers.jointed_arrays import JointedArrays
 from ..solvers.small_steps import SmallStepArrays
+from .frame_impulses import FrameImpulses
 from .frame_record import FrameRecord
 from .integration import MotionArrays
 from .position_update import StepRuleArrays
@@ -31,6 +32,7 @@ class StepSettings(NamedTuple):
     Attributes
     ----------
     substeps : int
+        Of the whole frame.
     h : float
         Length of a substep [s].
     gravity_norm : float
@@ -47,6 +49,8 @@ class StepSettings(NamedTuple):
         1: the frame ends where nothing moves (``standstill``); 0: something may yet, as a mesh that deforms.
     impact_time : float
         Over which what hits joints counts as a force [s].
+    until : int
+        The call ends after so many of the frame's substeps.
     """
 
     substeps: int
@@ -58,6 +62,7 @@ class StepSettings(NamedTuple):
     small_steps: int = 0
     ends_at_rest: int = 0
     impact_time: float = 1.0
+    until: int = 0
 
 
 class FrameSettings(NamedTuple):
@@ -292,6 +297,8 @@ class StepMembers(NamedTuple):
         Read.
     record : FrameRecord
         Written: what the frame was.
+    impulses : FrameImpulses
+        Written where somebody asks for contacts: what they have given in the frame.
     sharing : SharingArrays
     pair_runs : PairRunArrays
     solves : IslandSolveArrays
@@ -310,6 +317,7 @@ class StepMembers(NamedTuple):
     settings: FrameSettings
     kernels: KernelTables
     record: FrameRecord
+    impulses: FrameImpulses
     sharing: SharingArrays
     pair_runs: PairRunArrays
     solves: IslandSolveArrays

@@ -28,7 +28,9 @@ from ..constraints.velocity_rows import (
 )
 from ..parallel.workers import take_next
 from ..problem.problem import CONVERGED_RELATIVE
+from ..problem.substep_impulses import take_as_given
 from ..solvers.shared.sweep import apply_impulses
+from .frame_impulses import note_joints_of_velocities
 from .integration import take_turn_energy, turn_ahead, turn_back
 from .island_solve import (
     METHOD,
@@ -170,10 +172,15 @@ def _solve_jointed_island(arrays, members, rows, islands, island, change):
         restitution.take_all_blocks(islands, island, last, members.problem.contact_rows)
     outcome, is_swept = solve_jointed(arrays, members, rows, islands, island)
     is_unsolved = outcome[0] > CONVERGED_RELATIVE and not is_swept
-    if is_unsolved and not kinetic_energy(islands, island, rows, velocity) <= energy:
+    is_put_back = is_unsolved and not kinetic_energy(islands, island, rows, velocity) <= energy
+    if is_put_back:
         # no solution is better than one that makes energy
         _copy_velocities(islands, island, before, velocity)
         keep_joint_impulses(members.model.joints, members.joint_state, islands, island, contacts.count[0], rows)
+    if members.impulses.substep.is_kept[0] == 1:
+        if is_put_back:
+            take_as_given(rows, islands, island, contacts.count[0], contacts.impulse, members.impulses.substep)
+        note_joints_of_velocities(members, rows, islands, island, contacts.count[0], not is_put_back)
     turn_back(islands, island, model, state, motion, step.h)
     note_jointed(members, rows, islands, island, outcome, is_swept)
     correct_poses(arrays, members, rows, islands, island)
@@ -197,6 +204,10 @@ def _solve_impacts(arrays, members, rows, islands, island, allowed_energy, lost_
     contacts = members.collision.contacts[members.collision.roles.present[0]]
     free_velocity, velocity, contact_count = members.motion.free_velocity, members.state.velocity, contacts.count[0]
     solves, stages, last = members.solves, members.kernels.stages, islands.block_first[island + 1]
+    impulses = members.impulses.substep
+    if is_free and impulses.is_kept[0] == 1:
+        # what was taken off is what the turned rows say, and not what the position solve has given
+        take_as_given(rows, islands, island, contact_count, contacts.impulse, impulses)
 
     least_scale = step.h * step.gravity_norm
     restitution.measure_bounces(
@@ -211,7 +222,7 @@ def _solve_impacts(arrays, members, rows, islands, island, allowed_energy, lost_
         note_outcome(solves, island, rows, outcome, least_scale)
         spent = _price(members, outcome)
     restitution.restart_from_velocities(
-        islands, island, rows, contact_count, contact_rows, velocity, free_velocity, 1.0
+        islands, island, rows, contact_count, contact_rows, velocity, free_velocity, 1.0, impulses
     )
     surplus = kinetic_energy(islands, island, rows, velocity) - allowed_energy
     if lost_by_turn > 0.0 and surplus <= 0.0:
@@ -227,7 +238,7 @@ def _solve_impacts(arrays, members, rows, islands, island, allowed_energy, lost_
         note_outcome(solves, island, rows, outcome, least_scale)
         spent += _price(members, outcome)
         surplus = restitution.end_impact(
-            islands, island, rows, contact_count, contact_rows, velocity, free_velocity, surplus
+            islands, island, rows, contact_count, contact_rows, velocity, free_velocity, surplus, impulses
         )
     # of what was there before the turn nothing is to be taken: sliding contacts may have had it
     if not is_free:

@@ -34,6 +34,7 @@ import numpy as np
 
 from ..compiled.kernel import subkernel
 from ..compiled.simd import WIDTH, any_of, load, select, spread, store
+from ..problem.substep_impulses import add_impulses_of_rows
 from .batches.batched_sweep import advance_laid_gaps, part_batches
 from .batches.partitioned_sweep import (
     is_moved,
@@ -153,7 +154,7 @@ class SmallStepInput(NamedTuple):
 
 
 @subkernel
-def take_small_steps(rows, islands, island, given, velocity, mean_velocity, workspace, sweep, settings, pace):
+def take_small_steps(rows, islands, island, given, velocity, mean_velocity, workspace, sweep, settings, pace, impulses):
     """Move an island through a substep in small steps.
 
     Parameters
@@ -177,6 +178,8 @@ def take_small_steps(rows, islands, island, given, velocity, mean_velocity, work
         Length of the substep [s]; small steps in it; size of the smallest body, and side of the cube of the smallest
         volume [m]; gravity [m/s^2]; whether the island touches something that cannot be pushed, and whether that moves
         by itself and may push energy into it.
+    impulses : SubstepImpulses
+        Written where they are kept: of all steps but as ``rows.impulse`` says, and what bodies got by no impulse.
 
     Returns
     -------
@@ -193,12 +196,12 @@ def take_small_steps(rows, islands, island, given, velocity, mean_velocity, work
     lay_rows(rows, islands, island, velocity, sweep)
     if is_partitioned(islands, island):
         _lay_gaps(islands, island, sweep, workspace)
-    most = 0.0, 0.0, 0.0
+    most, contact_count, is_kept = (0.0, 0.0, 0.0), given.contact_count[0], impulses.is_kept[0] == 1
     if is_driven:
         most = most_that_drives(rows, islands, island, given, velocity, workspace)
     pays = is_supported and not is_driven
     largest, sweeps = 0.0, 0
-    for _ in range(n):
+    for number in range(n):
         for index in range(bodies[0], bodies[1]):
             body = islands.body_order[index]
             for column in range(6):
@@ -218,9 +221,15 @@ def take_small_steps(rows, islands, island, given, velocity, mean_velocity, work
         if bounces:
             take_impulses(rows, islands, island, sweep)
             _note_pushes(rows, islands, island, given, workspace)
+        if is_kept and number + 1 < n:
+            take_impulses(rows, islands, island, sweep)
+            add_impulses_of_rows(rows, islands, island, contact_count, 1.0, impulses)
     take_impulses(rows, islands, island, sweep)
     if bounces:
         sweeps += _bounce(rows, islands, island, given, velocity, workspace, sweep, settings)
+    if is_kept:
+        # the rows will say n times those of the last step
+        add_impulses_of_rows(rows, islands, island, contact_count, 1.0 - n, impulses)
     for index in range(islands.block_first[island], islands.block_first[island + 1]):
         block = islands.block_order[index]
         for row in range(rows.block_row[block], rows.block_row[block + 1]):
@@ -232,6 +241,8 @@ def take_small_steps(rows, islands, island, given, velocity, mean_velocity, work
         sweeps += _take_out_overlaps(
             rows, islands, island, given, mean_velocity, workspace, sweep, is_supported, enough, fastest
         )
+    if is_kept:
+        _begin_balance(islands, island, velocity, workspace)
     if not is_supported:
         keep_angular_momentum(rows, islands, island, given, velocity, mean_velocity, h)
         keep_energy(rows, islands, island, given, velocity, mean_velocity, h)
@@ -239,9 +250,30 @@ def take_small_steps(rows, islands, island, given, velocity, mean_velocity, work
         pay_for_lifts(rows, islands, island, given, velocity, mean_velocity, h)
     else:
         limit_speeds(rows, islands, island, velocity, mean_velocity, most, fastest)
+    if is_kept:
+        _end_balance(rows, islands, island, velocity, workspace, impulses)
     scale = speed_taken(islands, island, given.free_velocity, velocity)
     target = max(max(settings.tolerance, RATIO_ROUGH) * scale, settings.absolute_tolerance)
     return status_of(largest, target, settings.absolute_tolerance), sweeps, largest, scale, np.int64(0)
+
+
+@subkernel
+def _begin_balance(islands, island, velocity, workspace):
+    """Keep the velocities that impulses have led to."""
+    for index in range(islands.body_first[island], islands.body_first[island + 1]):
+        body = islands.body_order[index]
+        for axis in range(3):
+            workspace.before[body, axis] = velocity[body, axis]
+
+
+@subkernel
+def _end_balance(rows, islands, island, velocity, workspace, impulses):
+    """Note by how much what conservation laws ask for has changed the momentum of bodies."""
+    for index in range(islands.body_first[island], islands.body_first[island + 1]):
+        body = islands.body_order[index]
+        for axis in range(3):
+            change = velocity[body, axis] - workspace.before[body, axis]
+            impulses.balance[body, axis] = rows.body_mass[body, 0, 0] * change
 
 
 @subkernel

@@ -26,7 +26,7 @@ from cairn.solver_core.simulation import Simulation
 from cairn.solver_core.warm_up import warm_up
 
 joints = json.loads(sys.argv[1])
-options = SimulationOptions(method="pgs", friction="box")
+options = SimulationOptions(method="pgs", friction="box", contacts=joints)
 builder = ModelBuilder()
 builder.add_body(shape=Box((10.0, 10.0, 1.0)), kind=BodyKind.STATIC, position=(0.0, 0.0, -0.5))
 box = builder.add_body(shape=Box((1.0, 1.0, 1.0)), position=(0.0, 0.0, 2.0))

@@ -107,7 +107,7 @@ def measure_loads(joints, joint_state, h, impact_time):
 
 
 @subkernel
-def break_first(joints, joint_state, motion, h):
+def break_first(joints, joint_state, motion, h, given):
     """Break, in each island, the joints that go first of those that bear too much.
 
     Parameters
@@ -120,6 +120,8 @@ def break_first(joints, joint_state, motion, h):
         ``start_velocity`` written: what breaks has given what it bears.
     h : float
         [s]
+    given : float64 [joint_count or 0, 9]
+        Added to, unless it is empty: that impulse on body a, on body b [N s], and its moment about the joint [N m s].
     """
     worst, island_of = joint_state.worst, joint_state.island
     for island in range(worst.size):
@@ -132,12 +134,13 @@ def break_first(joints, joint_state, motion, h):
             for axis in range(6):
                 joint_state.handed_on[joint, axis] = h / overload * joint_state.force[joint, axis]
             _push(joints, joint_state, joint, motion, motion.start_velocity, 1.0)
+            _note_given(joint_state, joint, 1.0, given)
             joint_state.broken[joint] = True
             _note_peak(joint_state, joint)
 
 
 @subkernel
-def take_back(joints, joint_state, motion, velocity):
+def take_back(joints, joint_state, motion, velocity, solved, given):
     """Take back of what broke as much as it has pushed its bodies apart, at the substep's end.
 
     Parameters
@@ -150,6 +153,10 @@ def take_back(joints, joint_state, motion, velocity):
         Read.
     velocity : float64 [body_count, 6]
         Written.
+    solved : float64 [body_count or 0, 6]
+        Likewise, unless it is empty: velocities with impulses alone.
+    given : float64 [joint_count or 0, 9]
+        As of ``break_first``.
     """
     for joint in range(joints.body_a.size):
         impulse = joint_state.handed_on[joint]
@@ -157,7 +164,11 @@ def take_back(joints, joint_state, motion, velocity):
             continue
         along, response = _push(joints, joint_state, joint, motion, velocity, 0.0)
         if along > 0.0:
-            _push(joints, joint_state, joint, motion, velocity, -min(1.0, along / response))
+            share = -min(1.0, along / response)
+            _push(joints, joint_state, joint, motion, velocity, share)
+            if solved.shape[0] > 0:
+                _push(joints, joint_state, joint, motion, solved, share)
+                _note_given(joint_state, joint, share, given)
         for axis in range(6):
             impulse[axis] = 0.0
 
@@ -182,6 +193,17 @@ def _push(joints, joint_state, joint, motion, velocity, share):
                 response += motion.inverse_mass[body] * impulse[i] ** 2 + angular[i] * turned[i]
             along += sign * (impulse[i] * velocity[body, i] + angular[i] * velocity[body, 3 + i])
     return along, response
+
+
+@subkernel
+def _note_given(joint_state, joint, share, given):
+    """Note a share of a broken joint's impulse where somebody asks what joints have given."""
+    if joint < given.shape[0]:
+        for axis in range(3):
+            impulse = share * joint_state.handed_on[joint, axis]
+            given[joint, axis] -= impulse
+            given[joint, 3 + axis] += impulse
+            given[joint, 6 + axis] += share * joint_state.handed_on[joint, 3 + axis]
 
 
 @subkernel

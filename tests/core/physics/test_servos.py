@@ -67,6 +67,16 @@ def test_a_servo_is_there_after_the_shortest_time_and_not_beyond(substeps):
     assert angles[half] == pytest.approx(0.5 * torque / INERTIA * ((half + 1) / 24.0) ** 2, rel=0.02)
 
 
+def test_a_frame_in_steps_is_the_same_frame():
+    """A servo aims at the frame's end also where the caller comes back after each substep."""
+    whole, stepwise = arm(math.inf), arm(math.inf)
+    for frame in range(8):
+        stepwise._seconds = math.inf  # of a frame that takes long
+        assert len(list(stepwise.frame_steps(aimed(0.1 * frame)))) == 3
+        whole.advance_frame(aimed(0.1 * frame))
+        assert whole.digest() == stepwise.digest()
+
+
 def test_a_servo_with_force_to_spare_takes_the_frame():
     """It is there, at rest, at its end, and stays."""
     simulation = arm(math.inf)

@@ -19,6 +19,7 @@ from nightly import in_turns
 from cairn.solver_core.compiled.kernel import kernel
 from cairn.solver_core.problem.problem import ContactProblem, ProblemError, SolverOptions, Status
 from cairn.solver_core.problem.rows import allocate_rows, single_island
+from cairn.solver_core.problem.substep_impulses import allocate_substep_impulses
 from cairn.solver_core.solve import solve_contacts
 from cairn.solver_core.solvers.active_subdomain import allocate_subdomain, cut_subdomain
 from cairn.solver_core.solvers.batches.sweep_workspace import allocate_sweep_workspace
@@ -211,11 +212,11 @@ def test_subdomain_copies_compliances():
 
 
 @kernel(allocates=True)
-def take_steps(rows, islands, given, velocity, mean_velocity, workspace, sweep, settings, n):
+def take_steps(rows, islands, given, velocity, mean_velocity, workspace, sweep, settings, impulses, n):
     """One island, in n small steps."""
     pace = 0.1, n, 1.0, 1.0, 0.0, True, True
     return take_small_steps(
-        rows, islands, np.int64(0), given, velocity, mean_velocity, workspace, sweep, settings, pace
+        rows, islands, np.int64(0), given, velocity, mean_velocity, workspace, sweep, settings, pace, impulses
     )
 
 
@@ -239,6 +240,7 @@ def test_small_steps_keep_a_spring_as_stiff(n):
         allocate_small_steps(1, 2, False),
         allocate_sweep_workspace(1, 2, 0),
         settings,
+        allocate_substep_impulses(0, 0, False),
         n,
     )
     expected, mean, give = speed, 0.0, weight / (n * compliance)
