@@ -513,8 +513,8 @@ class Simulation:
         """Put the arrays and kernels of a frame together, as they are from now on."""
         kinds, options = self.model.arrays.shapes.kind, self.options
         has_joints = self.model.joint_count > 0
-        key = (options.method, options.friction, self._worker_count > 1, has_joints, options.contacts)
-        key += tuple(needed_pair_kernels(kinds))
+        called = options.method, options.friction, self._worker_count > 1, has_joints, options.contacts
+        key = *called, *needed_pair_kernels(kinds)
         tables = _tables_of_kernels.get(key) or empty_tables()
         members = StepMembers(
             model=self._arrays,
