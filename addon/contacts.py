@@ -2,7 +2,7 @@
 
 A file of NumPy's (``numpy.load``, no pickles) whose contacts lie one after the other, frame by frame: those of frame
 ``frame_start + 1 + k`` are ``first[k]`` to ``first[k + 1]``. Single precision, and half of it where a thousandth will
-do: so 1,000 bodies fit into 40 MB.
+do.
 """
 
 import zipfile

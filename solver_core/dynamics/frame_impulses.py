@@ -16,6 +16,7 @@ measured where a velocity is changed by what is no impulse of a contact or joint
 - what small steps owe to conservation laws (``solvers.small_step_balance``), and bounds of what something driven pushes
   (``pinches``, ``motion_bounds``),
 - the energy of rolling that is given back (``rolling_energy``), and that of joints that is taken (``joint_ledger``),
+- largest speeds of bodies,
 - what stands still has no velocity, and keeps its impulses until the frame ends (``standstill``): these balance gravity
   to the solver's tolerance, and the difference is noted here; so is the velocity of what falls asleep.
 
@@ -225,6 +226,8 @@ def _add_substep(members):
                 force = _force(members, body, axis, motion.start_velocity[body, axis], step.h)
                 impulses.forces[body, axis] += force
                 impulses.rest[body, axis] += impulses.substep.balance[body, axis]
+    if members.model.matter.largest_speed.size > 0:
+        _add_limits(members, step.h)
     _add_standing(members, contacts, step.h)
     _add_joints(members, step.h)
 
@@ -234,6 +237,25 @@ def _force(members, body, axis, velocity, h):
     """What gravity and damping give a body in a substep that it begins with a ``velocity`` [N s]."""
     kept = share_kept(members.model.linear_damping[body], h)
     return members.model.mass[body] * ((kept - 1.0) * velocity + h * members.settings.gravity[axis])
+
+
+@subkernel
+def _add_limits(members, h):
+    """Count as no impulse what bodies lose that may not fall faster than they do (``constraints.matter``)."""
+    impulses, motion, largest = members.impulses, members.motion, members.model.matter.largest_speed
+    for body in range(largest.size):
+        if not motion.can_be_pushed[body]:
+            continue
+        square = 0.0
+        for axis in range(3):
+            start = motion.start_velocity[body, axis]
+            square += (start + _force(members, body, axis, start, h) / members.model.mass[body]) ** 2
+        if square > largest[body] ** 2:
+            lost = largest[body] / np.sqrt(square) - 1.0
+            for axis in range(3):
+                start = motion.start_velocity[body, axis]
+                momentum = members.model.mass[body] * start + _force(members, body, axis, start, h)
+                impulses.rest[body, axis] += lost * momentum
 
 
 @subkernel

@@ -98,6 +98,33 @@ def test_a_bounce_gives_what_it_turns_round(restitution, substeps):
     assert hits[0].position[0] == pytest.approx([0.3, -0.2, 0.0], abs=0.13)
 
 
+def test_what_may_not_fall_faster_adds_up():
+    """A ball of at most 2 m/s falls, beside another that is damped and thrown sideways, and both land."""
+    builder = with_floor()
+    builder.add_body(shape=Sphere(0.1), mass=0.5, position=(0.0, 0.0, 1.5), largest_speed=2.0)
+    thrown = {"linear_velocity": (3.0, 0.0, 1.0), "linear_damping": 0.3}
+    builder.add_body(shape=Sphere(0.2), position=(1.0, 0.0, 1.0), largest_speed=2.5, **thrown)
+    simulation = simulation_of(builder)
+    lost = [advance(simulation).rest[1, 2] for _ in range(36)]
+    # while it falls at its largest speed all that gravity gives is lost
+    assert max(lost) == pytest.approx(0.5 * G * DURATION, rel=1e-9)
+
+
+def test_what_a_belt_carries_slips_against_the_belt():
+    """A box put on a belt of 1 m/s: friction takes it along, and its slip is what it lacks of the belt's speed."""
+    builder = ModelBuilder()
+    belt = {"kind": BodyKind.STATIC, "surface_velocity": (1.0, 0.0, 0.0), "friction": 0.5}
+    builder.add_body(shape=Box((10.0, 1.0, 0.5)), position=(0.0, 0.0, -0.5), **belt)
+    builder.add_body(shape=Box((0.2, 0.2, 0.2)), mass=3.0, position=(0.0, 0.0, 0.2), friction=0.5)
+    simulation = simulation_of(builder)
+    for _ in range(6):
+        before = simulation.velocities()[1, 0]
+        contacts = advance(simulation)
+        mean = 0.5 * (before + simulation.velocities()[1, 0])
+        assert contacts.impulse[:, 0].sum() == pytest.approx(0.25 * 3.0 * G * DURATION, rel=1e-3)
+        assert contacts.slip[:, 0] == pytest.approx(np.full(len(contacts.slip), mean - 1.0), abs=2e-2)
+
+
 def test_a_sliding_box_slips_and_is_braked():
     """Friction takes mu m g T in a frame, and the slip is the mean of the frame's velocities."""
     builder = with_floor()
