@@ -183,7 +183,7 @@ def test_version_and_help(capsys):
     code, out, _ = run(capsys, "bake", "--help")
     assert code == 0
     assert "--report" in out
-    assert "--contacts" not in out
+    assert "--contacts FILE.npz" in out
 
 
 # Wrong usage and scenes that cannot be simulated: 2, one line, nothing touched
@@ -272,7 +272,7 @@ def too_much_relaxation(shot):
 
 
 def unknown_option(shot):
-    return [shot, "--contacts", "file.npz"], "--contacts"
+    return [shot, "--impulses", "file.npz"], "--impulses"
 
 
 def no_number(shot):
