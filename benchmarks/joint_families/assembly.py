@@ -29,7 +29,7 @@ class Assembly:
     damped : bool
         Whether its bodies have Blender's own damping.
     driven : bool
-        Whether something does work on it: a motor, or what is led.
+        Whether something does work on it: a motor, a spring, or what is led.
     paths : dict of str to Path
         Of kinematic bodies.
     """

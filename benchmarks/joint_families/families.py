@@ -299,6 +299,7 @@ def _carts(random):
         if kind == 1:
             joint, scene.driven = Hinge(axis=Axis(motor=Motor(velocity=8.0, largest=5.0 * heavy))), True
         elif kind == 2:
+            scene.driven = True  # springs give back what they have
             stiffness = 0.25 * heavy * (2 * math.pi * 2.0) ** 2
             spring = Spring(stiffness=stiffness, damping=0.1 * stiffness)
             joint = Generic(
