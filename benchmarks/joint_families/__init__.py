@@ -73,11 +73,12 @@ def _seeds(text):
 
 
 def _line(found: Outcome):
+    led = f", fastest {found.speed:.1f} times what is led" if found.speed else ""
     bullet = "" if found.bullet_ms is None else f", Bullet {found.bullet_ms:.2f} ms, open {found.bullet_opening:.1e}"
     return (
         f"{found.name}: {found.bodies} bodies, {found.joints} joints, gain {found.gain:.1e}, in a frame "
         f"{found.gain_of_frame:.1e}, open {found.opening:.1e}, missed {found.missed}, {found.ms:.2f} ms, worst frame "
-        f"{found.worst_ms:.1f}{bullet}{', NOT FINITE' if not found.finite else ''}"
+        f"{found.worst_ms:.1f}{led}{bullet}{', NOT FINITE' if not found.finite else ''}"
     )
 
 
