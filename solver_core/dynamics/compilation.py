@@ -9,6 +9,7 @@ from ..compiled.views import StepArrays
 from ..parallel.workers import run_workers
 from .contact_generation import find_pair_contacts, join_runs
 from .frame_impulses import run_keep_impulses
+from .held_contacts import run_leave_held_contacts
 from .island_solve import SOLVER_OUTCOME
 from .joint_stages import (
     run_build_joint_rows,
@@ -34,6 +35,7 @@ from .stage_names import (
     JOIN_CONTACTS,
     KEEP_IMPULSES,
     KERNEL_NAMES,
+    LEAVE_HELD_CONTACTS,
     MATCH_CONTACTS,
     MOVE_JOINT_ROWS,
     NARROW_PHASE,
@@ -93,6 +95,7 @@ def stages_to_compile(members: StepMembers, shape_kinds, method, worker_count: i
         kernels[CORRECT_JOINTS] = run_correct_joints, types.int64, (arrays, 0)
         kernels[MOVE_JOINT_ROWS] = run_move_joint_rows, types.none, (arrays, 0, 0)
         kernels[SOLVE_JOINTED] = run_solve_jointed, SOLVER_OUTCOME, (arrays, 0, 0, 0.0, 0.0)
+        kernels[LEAVE_HELD_CONTACTS] = run_leave_held_contacts, types.none, (arrays, 0)
         kernels[END_JOINTS] = run_end_joints, types.int64, (arrays, 0)
     if members.impulses.substep.is_kept[0] == 1:
         kernels[KEEP_IMPULSES] = run_keep_impulses, types.none, (arrays, 0, 0)

@@ -33,13 +33,13 @@ from ..constraints.joints.joint_rows import (
     RATIO_GIVE,
     distance_off,
     end_error,
-    lowest_joined,
     note_opening,
 )
 from ..constraints.joints.row_measures import fill_joint_row, frames_of_joint, turn_to_side
 from ..geometry.rotation_kernels import multiply
 from ..model.joints.joint_arrays import HOLD, RANGE, SOFT_RANGE, SPRING
 from ..problem.problem import FAILED
+from .held_contacts import are_joined, is_left_out
 from .integration import free_orientations, place_at_end
 from .island_solve import SOLVER_OUTCOME
 from .stage_names import SOLVE_JOINTED
@@ -54,12 +54,15 @@ _RATIO_MOST_OPEN = 0.25
 # Rounds at most; what one is to take from the error, as a share of what it promised, and how many in turn may fail
 # to: on their way to each other poses may open elsewhere, and limits that contradict each other stay.
 _MOST_ROUNDS, _RATIO_GAIN, _PATIENCE = 48, 0.3, 12
+# Limits and contacts yield by this share of their W_ii, so that what contradicts ends in a compromise (least squares);
+# where a round leads no body farther than this share of what is open, it is found.
+_RATIO_YIELDS, _RATIO_SETTLED = 1e-2, 1e-2
 # Of differences [rad], and the least volume of the derivative's columns that has an inverse.
 _RATIO_DIFFERENCE, _LEAST_VOLUME = 1e-6, 1e-3
 # The lever of a turn, as a share of a body's size.
 _FACTOR_LEVER = 0.5
 # Sweeps over contacts at most: what they leave is taken out later.
-_SWEEPS = np.int64(10)
+_SWEEPS = np.int64(40)
 
 _call_solver = caller(SOLVER_OUTCOME)
 
@@ -89,7 +92,7 @@ def correct_poses(arrays, members, rows, islands, island):
     if not joint_state.is_led[island]:
         return
     _put_aside(members, rows, islands, island)
-    velocity, stale = members.state.velocity, 0
+    velocity, stale, settled = members.state.velocity, 0, False
     for number in range(_MOST_ROUNDS):
         # to the tolerance and not beyond: rounds go on from what one leaves
         before = joint_state.off[island]
@@ -102,16 +105,20 @@ def correct_poses(arrays, members, rows, islands, island):
                 velocity[body, column] = motion.free_velocity[body, column] = 0.0
         outcome = _call_solver(members.kernels.stages, SOLVE_JOINTED, arrays, island, _SWEEPS, 1.0, 0.0)
         most = _RATIO_MOST if before <= enough else _RATIO_MOST_OPEN
-        share = _share_of_way(members, islands, island, h, most) if outcome[0] != FAILED else 0.0
-        if share == 0.0:
+        way = _largest_way(members, islands, island, h) if outcome[0] != FAILED else math.inf
+        if not way < math.inf:
+            break
+        share = min(1.0, most / way) if way > 0.0 else 1.0
+        if before > enough and way < _RATIO_SETTLED * before * RATIO_EXACT:
+            settled = True
             break
         _move(members, islands, island, share, h)
         joint_state.off[island] = _measure(members, rows, islands, island, contacts.count[0], h)
         stale = stale + 1 if joint_state.off[island] > (1.0 - _RATIO_GAIN * share) * before else 0
         if joint_state.off[island] <= 1.0 or stale == _PATIENCE:
             break
-    if joint_state.off[island] > _RATIO_MISSED / RATIO_EXACT and not joint_state.starts_open[island]:
-        members.solves.missed[island] += 1
+    if joint_state.off[island] > _RATIO_MISSED / RATIO_EXACT and not (settled or joint_state.starts_open[island]):
+        members.solves.missed[island] += 1000
     _take_back(members, rows, islands, island)
 
 
@@ -211,6 +218,7 @@ def _take_back(members, rows, islands, island):
         block = islands.block_order[place]
         for row in range(rows.block_row[block], rows.block_row[block + 1]):
             rows.impulse[row] = kept.kept_impulse[row]
+            rows.compliance[row] = 0.0
     for place in range(islands.body_first[island], islands.body_first[island + 1]):
         body = islands.body_order[place]
         for column in range(6):
@@ -234,10 +242,14 @@ def _ask_contacts(members, rows, islands, island, contacts, takes_out):
         smaller = size_that_moves(size, motion.can_be_pushed, a, b)
         gap, touching = contacts.gap[block] + h * moved, RATIO_TOUCHING * smaller
         wanted = max(gap + touching, 0.0)
-        if takes_out and gap < -touching and not _are_joined(members, rows, islands, island, a, b, contacts.count[0]):
+        if is_left_out(members, block):
+            rows.bias[row] = members.problem.contact_rows.velocity_bias[block]
+            continue
+        if takes_out and gap < -touching and not are_joined(members, rows, islands, island, a, b, contacts.count[0]):
             overlaps = True
             wanted = -min(_SHARE * (-gap - touching), _RATIO_MOST * smaller)
         rows.bias[row] = wanted / h - _speed_of_driven(members, rows, row, a, b)
+        rows.compliance[row] = _RATIO_YIELDS * rows.diagonal[row]
     return overlaps
 
 
@@ -270,7 +282,8 @@ def _ask_joints(members, rows, islands, island, contact_count, has_moved):
             elif role in (SPRING, SOFT_RANGE):
                 rows.lower[row] = rows.upper[row] = 0.0
             rows.bias[row] = off / h - _speed_of_driven(members, rows, row, a, b)
-            rows.impulse[row] = rows.compliance[row] = 0.0
+            rows.impulse[row] = 0.0
+            rows.compliance[row] = _RATIO_YIELDS * rows.diagonal[row] if role == RANGE else 0.0
             row += 1
 
 
@@ -303,41 +316,6 @@ def _measure(members, rows, islands, island, contact_count, h):
 
 
 @subkernel
-def _are_joined(members, rows, islands, island, a, b, contact_count):
-    """Whether joints connect two bodies, through whatever others."""
-    can_be_pushed, lowest = members.motion.can_be_pushed, members.joint_state.lowest
-    if can_be_pushed[a] and can_be_pushed[b]:
-        if lowest_joined(lowest, a) == lowest_joined(lowest, b):
-            return True
-        # or by something that stands
-        for place in range(islands.block_first[island], islands.block_first[island + 1]):
-            block = islands.block_order[place]
-            one, other = rows.body_a[block], rows.body_b[block]
-            if block >= contact_count and can_be_pushed[one] != can_be_pushed[other]:
-                moves, stands = (one, other) if can_be_pushed[one] else (other, one)
-                if lowest_joined(lowest, moves) == lowest_joined(lowest, a) and _is_joined_to(
-                    members, rows, islands, island, stands, b, contact_count
-                ):
-                    return True
-        return False
-    moves, stands = (a, b) if can_be_pushed[a] else (b, a)
-    return _is_joined_to(members, rows, islands, island, stands, moves, contact_count)
-
-
-@subkernel
-def _is_joined_to(members, rows, islands, island, stands, moves, contact_count):
-    """Whether joints connect a body to one that cannot be pushed."""
-    lowest = members.joint_state.lowest
-    for place in range(islands.block_first[island], islands.block_first[island + 1]):
-        block = islands.block_order[place]
-        if block >= contact_count and (rows.body_a[block] == stands or rows.body_b[block] == stands):
-            other = rows.body_a[block] if rows.body_b[block] == stands else rows.body_b[block]
-            if lowest_joined(lowest, other) == lowest_joined(lowest, moves):
-                return True
-    return False
-
-
-@subkernel
 def _speed_of_driven(members, rows, row, a, b):
     """What the velocities of bodies that cannot be pushed are in a row: here they stand [m/s]."""
     velocity, can_be_pushed, total = members.state.velocity, members.motion.can_be_pushed, 0.0
@@ -350,9 +328,9 @@ def _speed_of_driven(members, rows, row, a, b):
 
 
 @subkernel
-def _share_of_way(members, islands, island, h, most):
-    """The share of a change of the poses that leads no body farther than that share of its size; 0: it is no number."""
-    velocity, size, share = members.state.velocity, members.model.size, 1.0
+def _largest_way(members, islands, island, h):
+    """The farthest that a change of the poses leads a body, as a share of its size; infinite: it is no number."""
+    velocity, size, farthest = members.state.velocity, members.model.size, 0.0
     for place in range(islands.body_first[island], islands.body_first[island + 1]):
         body, linear, angular = islands.body_order[place], 0.0, 0.0
         for axis in range(3):
@@ -360,7 +338,6 @@ def _share_of_way(members, islands, island, h, most):
             angular += velocity[body, 3 + axis] ** 2
         way = h * (math.sqrt(linear) + _FACTOR_LEVER * size[body] * math.sqrt(angular))
         if not way < math.inf:
-            return 0.0
-        if way > most * size[body]:
-            share = min(share, most * size[body] / way)
-    return share
+            return math.inf
+        farthest = max(farthest, way / size[body])
+    return farthest

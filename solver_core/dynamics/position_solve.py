@@ -34,7 +34,7 @@ from .island_solve import (
 )
 from .islands import has_joints
 from .jointed_solve import note_jointed, solve_jointed
-from .sharing import begin_islands, help_others
+from .sharing import begin_islands, call_stage, help_others
 from .small_step_motion import (
     CREDIT_TO_TRY,
     PRICE_OF_FAILURE,
@@ -47,6 +47,7 @@ from .small_step_motion import (
     use_small_steps,
 )
 from .solve_flags import note_solved
+from .stage_names import LEAVE_HELD_CONTACTS
 from .standstill import keep_velocities, keeps_standing
 
 # A solve brings an island nearer to rest if it leaves at most this share of its energy, or no more than at this share
@@ -159,6 +160,8 @@ def _solve_jointed_island(arrays, members, rows, islands, island):
     solves = members.solves
     if solves.pass_kind[0] == SAME_ROWS:
         return
+    if solves.pass_kind[0] < SAME_ROWS:
+        call_stage(members.kernels.stages, LEAVE_HELD_CONTACTS, arrays, island)
     _keep_overlaps(members, rows, islands, island)
     outcome, is_swept = solve_jointed(arrays, members, rows, islands, island)
     note_jointed(members, rows, islands, island, outcome, is_swept)

@@ -99,7 +99,7 @@ def solve_with_joints_eliminated(rows, islands, island, free_velocity, velocity,
     for motors_push in (True, False):
         if not motors_push:
             # what drives against something that stands has no end: motors keep their impulses, and yield
-            sweeps = 2 * done
+            sweeps = 2 * done if _has_motors(rows, workspace.islands) else done
         while largest > enough and done < sweeps:
             largest = _sweep(rows, islands, island, velocity, workspace, settings, _SHARE_OFF * enough, motors_push)
             if largest < 0.0:
@@ -119,6 +119,34 @@ def solve_with_joints_eliminated(rows, islands, island, free_velocity, velocity,
     # not the sweeps' aim, but what is reported as missed
     asked = max(settings.tolerance * scale, settings.absolute_tolerance)
     return status_of(residual, asked, settings.absolute_tolerance), done, residual, scale, worst_block
+
+
+@subkernel
+def find_held_contacts(rows, islands, island, workspace, least):
+    """Find the contacts that joints hold: whose bodies they let give way by less than a share of what these would alone.
+
+    Parameters
+    ----------
+    rows, islands, island
+        Read.
+    workspace : JointedArrays
+        ``is_held``: which contacts are asked for, and which joints hold (written).
+    least : float
+        The share of W_ii below which a row is held.
+    """
+    if not _begin(rows, islands, island, workspace, False):
+        for place in range(islands.block_first[island], islands.block_first[island + 1]):
+            workspace.is_held[islands.block_order[place]] = False
+        return
+    part = workspace.part
+    for place in range(islands.block_first[island], islands.block_first[island + 1]):
+        block = islands.block_order[place]
+        if workspace.is_held[block]:
+            row, a, b = rows.block_row[block], rows.body_a[block], rows.body_b[block]
+            # one at a time is looked at
+            workspace.used[0] = 0
+            has_response = _respond(rows.jacobian, rows.response, workspace, row, np.int64(1), a, b, part[a], part[b])
+            workspace.is_held[block] = has_response and workspace.diagonal[row] < least * rows.diagonal[row]
 
 
 @subkernel
@@ -288,6 +316,17 @@ def _take_step(rows, joints, alm):
                 share, rho = with_compliance(-weight[row], rows.compliance[row])
                 speed[row] += change[row]
                 rows.impulse[row] = share * multiplier[row] - rho * speed[row]
+
+
+@subkernel
+def _has_motors(rows, joints):
+    """Whether there is a row that pushes both ways, and not without bounds."""
+    for index in range(joints.block_first[1]):
+        block = joints.block_order[index]
+        for row in range(rows.block_row[block], rows.block_row[block + 1]):
+            if rows.lower[row] < 0.0 and not is_bilateral(rows, row):
+                return True
+    return False
 
 
 @subkernel

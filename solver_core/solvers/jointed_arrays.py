@@ -47,6 +47,8 @@ class JointedArrays(NamedTuple):
         Likewise, of all rows of the island.
     kept_rule : int64 [body_count]
         The step rules of these velocities.
+    is_held : bool [block_capacity]
+        Of ``find_held_contacts``.
     """
 
     islands: IslandArrays
@@ -66,6 +68,7 @@ class JointedArrays(NamedTuple):
     kept_velocity: np.ndarray
     kept_impulse: np.ndarray
     kept_rule: np.ndarray
+    is_held: np.ndarray
 
 
 def allocate_jointed(block_capacity: int, row_capacity: int, body_count: int, jointed_bodies: int) -> JointedArrays:
@@ -90,4 +93,5 @@ def allocate_jointed(block_capacity: int, row_capacity: int, body_count: int, jo
         kept_velocity=np.zeros((body_count, 6)),
         kept_impulse=np.zeros(row_capacity),
         kept_rule=np.zeros(body_count, np.int64),
+        is_held=np.zeros(block_capacity, np.bool_),
     )

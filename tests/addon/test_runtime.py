@@ -188,7 +188,7 @@ def test_only_shapes_that_the_model_has_are_compiled():
 
 
 def test_stages_of_joints_are_compiled_where_there_are_some(monkeypatch):
-    """All eight, and no others besides; without joints none of them."""
+    """All nine, and no others besides; without joints none of them."""
     monkeypatch.setattr(compile_processes, "child_count", lambda: 0)
     monkeypatch.setattr(function_tables.Compilation, "compile", lambda compilation: None)
     named = [
@@ -204,6 +204,7 @@ def test_stages_of_joints_are_compiled_where_there_are_some(monkeypatch):
         "end_joints",
         "solve_jointed",
         "wake_joined",
+        "leave_held_contacts",
     }
     assert named[0] < named[1]
 
