@@ -56,7 +56,7 @@ _RATIO_MOST_OPEN = 0.25
 _MOST_ROUNDS, _RATIO_GAIN, _PATIENCE = 48, 0.3, 12
 # Limits and contacts yield by this share of their W_ii, so that what contradicts ends in a compromise (least squares);
 # where a round leads no body farther than this share of what is open, it is found.
-_RATIO_YIELDS, _RATIO_SETTLED = 1e-2, 1e-2
+_RATIO_YIELDS, _RATIO_SETTLED = 1e-3, 1e-2
 # Of differences [rad], and the least volume of the derivative's columns that has an inverse.
 _RATIO_DIFFERENCE, _LEAST_VOLUME = 1e-6, 1e-3
 # The lever of a turn, as a share of a body's size.
