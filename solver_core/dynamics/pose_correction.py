@@ -54,7 +54,7 @@ _RATIO_MOST_OPEN = 0.25
 # Rounds at most; what one is to take from the error, as a share of what it promised, and how many in turn may fail
 # to: on their way to each other poses may open elsewhere, and limits that contradict each other stay.
 _MOST_ROUNDS, _RATIO_GAIN, _PATIENCE = 48, 0.3, 12
-# Limits and contacts yield by this share of their W_ii, so that what contradicts ends in a compromise (least squares);
+# Limits yield by this share of their W_ii, so that what contradicts ends in a compromise (least squares);
 # where a round leads no body farther than this share of what is open, it is found.
 _RATIO_YIELDS, _RATIO_SETTLED = 1e-3, 1e-2
 # Of differences [rad], and the least volume of the derivative's columns that has an inverse.
@@ -218,7 +218,6 @@ def _take_back(members, rows, islands, island):
         block = islands.block_order[place]
         for row in range(rows.block_row[block], rows.block_row[block + 1]):
             rows.impulse[row] = kept.kept_impulse[row]
-            rows.compliance[row] = 0.0
     for place in range(islands.body_first[island], islands.body_first[island + 1]):
         body = islands.body_order[place]
         for column in range(6):
@@ -249,7 +248,6 @@ def _ask_contacts(members, rows, islands, island, contacts, takes_out):
             overlaps = True
             wanted = -min(_SHARE * (-gap - touching), _RATIO_MOST * smaller)
         rows.bias[row] = wanted / h - _speed_of_driven(members, rows, row, a, b)
-        rows.compliance[row] = _RATIO_YIELDS * rows.diagonal[row]
     return overlaps
 
 

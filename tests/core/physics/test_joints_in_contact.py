@@ -242,7 +242,7 @@ def test_a_joint_that_is_switched_off_lets_go():
 @pytest.mark.parametrize(
     ("make", "frames", "iterations"),
     [
-        (lambda: bridge(planks=4).build(), 22, 20_000),
+        (lambda: bridge(planks=4).build(), 24, 20_000),
         (lambda: doll().build(), 13, 200_000),
         (lambda: scenes.bridge().build_model(), 60, 200_000),
         (lambda: scenes.ragdoll().build_model(), 29, 20_000),
