@@ -123,8 +123,8 @@ class FrameReport:
         How far the worst joint is open [m].
     broke : list of str
         Joints that broke in this frame.
-    activated : list of str
-        Bodies that waited, and have woken in this frame.
+    activated, deactivated : list of str
+        Bodies that have woken in this frame, which had waited; and that were put to waiting.
     frame_contacts : FrameContacts or None
         With ``SimulationOptions.contacts``; else None.
     """
@@ -149,6 +149,7 @@ class FrameReport:
     joint_error: float = 0.0
     broke: list[str] = field(default_factory=list)
     activated: list[str] = field(default_factory=list)
+    deactivated: list[str] = field(default_factory=list)
     frame_contacts: FrameContacts | None = None
 
     @property

@@ -50,7 +50,7 @@ from .dynamics.sleeping import (
 from .dynamics.step import advance_frame
 from .dynamics.step_data import StepMembers, StepSettings
 from .dynamics.substeps_needed import substeps_needed
-from .dynamics.waiting import allocate_waiting, begin_waiting, change_waiting, end_waiting
+from .dynamics.waiting import allocate_waiting, begin_waiting, change_waiting, changed_bodies, end_waiting
 from .model.model import BodyKind, Model
 from .model.state import copy_state
 from .options import FrameInput, SimulationOptions
@@ -221,8 +221,7 @@ class Simulation:
         clear_record(self._record)
         if self._notes_contacts:
             begin_frame_impulses(self._impulses, self.state.velocity)
-        self._joint_state.peak[:] = 0.0
-        self._fallbacks = 0
+        self._joint_state.peak[:], self._fallbacks = 0.0, 0
         target = self._kinematic_target(frame_input)
         meshes = shape_parameters.mesh_targets(self.model, frame_input.vertices or {})
         shapes = shape_parameters.shape_targets(self.model, self.state.kind, frame_input.shapes or {})
@@ -235,10 +234,9 @@ class Simulation:
             paths = self._aim_surfaces(frame_input, target, meshes, shapes, duration)
         elif target is not None:
             wake_all(self._sleep, self._acting.kind)
-        is_driven = bool(meshes or shapes or paths) or frame_input.volumes is not None
-        is_driven = is_driven or frame_input.motor_position is not None or frame_input.motor_velocity is not None
-        step = self._settings_of_step(duration)._replace(ends_at_rest=int(not is_driven))
-        return target, (meshes, shapes), step, paths
+        given = frame_input.volumes, frame_input.motor_position, frame_input.motor_velocity
+        is_driven = bool(meshes or shapes or paths) or any(each is not None for each in given)
+        return target, (meshes, shapes), self._settings_of_step(duration, is_driven), paths
 
     def _end_frame(self, target, meshes, shapes, paths) -> FrameReport:
         """Put what is driven exactly where it is to be, and report."""
@@ -546,7 +544,7 @@ class Simulation:
         self._workers = gather_arrays(members, self._method)
         self._advance = direct_call(advance_frame, self._workers[0])
 
-    def _settings_of_step(self, duration) -> StepSettings:
+    def _settings_of_step(self, duration, is_driven=True) -> StepSettings:
         """Of a frame of that length; one of 0 has no substep, and nobody falls asleep in it."""
         options = self.options
         substeps = self._substeps(duration) if duration > 0.0 else 0
@@ -560,6 +558,7 @@ class Simulation:
             sweeps_at_rest=self._sweeps_at_rest,
             small_steps=self._small_steps,
             impact_time=options.impact_time,
+            ends_at_rest=int(not is_driven),
         )
 
     def _substeps(self, duration) -> int:
@@ -590,7 +589,8 @@ class Simulation:
         report = frame_report(self._record, self.model.names, self.frame, self._fallbacks + self._take_fallbacks())
         if self.model.joint_count:
             self._broken = add_joints(report, self._joint_state, self.model.joint_names, self._broken)
-        report.activated = [self.model.names[body] for body in np.flatnonzero(self._waiting.woke_in >= 0)]
+        if self._waiting.waits.size:
+            report.activated, report.deactivated = changed_bodies(self._waiting, self.model.names)
         if self.options.contacts:
             report.frame_contacts = frame_contacts(self._impulses)
         return report

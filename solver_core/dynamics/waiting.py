@@ -19,6 +19,9 @@ from .sleeping import wake_groups_of
 # they have given it too little.
 UNTRIED, TRIED, REFUSED = range(3)
 
+# Of ``woke_in``.
+PUT_TO_WAIT = -2
+
 # A restitution that is none, but lets a contact take the whole of a hit in the substep in which it meets.
 _LEAST_RESTITUTION = 1e-9
 
@@ -34,7 +37,8 @@ class WaitingArrays(NamedTuple):
     trial : int64 [body_count or 0]
         UNTRIED, TRIED or REFUSED.
     woke_in : int64 [body_count or 0]
-        The frame's substep in which the body has woken, from 0; -1: not in this frame.
+        The frame's substep in which the body has woken, from 0; -1: not in this frame; PUT_TO_WAIT: it waits since the
+        frame's beginning.
     load, earlier_load : float64 [body_count or 0, 3]
         What pushed a waiting body in the last substep and in the one before it [N s]; NaN: not known yet.
     given : float64 [body_count or 0, 3]
@@ -118,12 +122,21 @@ def change_waiting(waiting: WaitingArrays, sleep, state, kind, frame_input) -> N
         if chosen.any():
             wake_groups_of(sleep, kind, chosen)
             waiting.waits[chosen], kind[chosen] = True, BodyKind.STATIC.value
-            state.velocity[chosen] = 0.0
+            state.velocity[chosen], waiting.woke_in[chosen] = 0.0, PUT_TO_WAIT
             waiting.load[chosen], waiting.earlier_load[chosen] = np.nan, np.nan
     if frame_input.activate is not None:
         chosen = checked_flags("activate", frame_input.activate, waiting.waits.shape) & waiting.waits
         waiting.waits[chosen], kind[chosen], waiting.woke_in[chosen] = False, BodyKind.DYNAMIC.value, 0
     waiting.count[0] = np.count_nonzero(waiting.waits)
+
+
+def changed_bodies(waiting: WaitingArrays, names) -> tuple[list[str], list[str]]:
+    """Names of bodies that have woken in the frame, and of those that were put to waiting."""
+    woke_in = waiting.woke_in
+    return (
+        [names[body] for body in np.flatnonzero(woke_in >= 0)],
+        [names[body] for body in np.flatnonzero(woke_in == PUT_TO_WAIT)],
+    )
 
 
 def end_waiting(waiting: WaitingArrays, bodies) -> None:

@@ -256,7 +256,8 @@ def test_a_wall_that_leans_stays_until_it_is_touched():
             first = frame
             break
         assert np.abs(simulation.poses()[0][1:-1] - start[1:-1]).max() <= 1e-6
-    assert first is not None and first > 24
+    assert first is not None
+    assert first > 24
     for _ in range(48):
         simulation.advance_frame()
     assert not simulation.waiting.any()
@@ -344,5 +345,5 @@ def test_what_cannot_wait_is_named(arguments, text):
 
 
 def test_a_volume_without_faces_is_named():
-    with pytest.raises(ModelError, match="^Trigger: it has no faces"):
+    with pytest.raises(ModelError, match=r"^Trigger: it has no faces"):
         ModelBuilder().add_volume(_CUBE, [], name="Trigger")
