@@ -40,8 +40,8 @@ def heights(scene, ob):
     return np.array(found)
 
 
-def bake(scene, **options):
-    return bake_scene(scene, BakeSettings.from_scene(scene, quality="exact", **options))
+def bake(scene):
+    return bake_scene(scene, BakeSettings(quality="exact", substeps=4, max_substeps=4))
 
 
 def test_who_uses_nothing_has_empty_tables(maker, box):
