@@ -92,7 +92,7 @@ def test_what_is_held_waits_until_it_is_touched(baked):
 
 
 def test_what_waits_wakes_by_what_it_waits_for(baked):
-    """The wall by the ball, planks one by one as the volume comes over their middles, the shelf under the heavy ball."""
+    """The wall by the ball, planks as the volume comes over their middles, the shelf under the heavy ball."""
     result, paths = baked("wait", 72)
     woken = {name: frame["frame"] for frame in result.report["frames"] for name in frame["activated"]}
     # its front is 0.15 m ahead of it; 4.8 m in 95 frames
