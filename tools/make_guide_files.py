@@ -201,6 +201,8 @@ def wait():
     for frame, x in ((1, -0.6), (96, 4.2)):
         sweep.location.x = x
         sweep.keyframe_insert("location", index=0, frame=frame)
+    for point in curves_of(sweep)[0].keyframe_points:
+        point.interpolation = "LINEAR"
     for number in range(8):
         plank = body(cube((0.3 + 0.42 * number, -0.2, 1.6), (0.4, 1.4, 0.08)), f"Plank.{number}")
         wait_for(plank, "VOLUME")

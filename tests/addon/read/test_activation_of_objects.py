@@ -154,3 +154,12 @@ def test_an_animated_volume_is_a_mover(maker, box):
     before = scene_digest(maker.scene)
     volume.location.x = 3.0
     assert changes(before, scene_digest(maker.scene)) == ["start pose of Volume"]
+
+
+def test_settle_lets_what_waits_come_to_rest(maker, box):
+    """Its activation is for the bake."""
+    maker.body("Floor", shape="BOX", type="PASSIVE", location=(0, 0, -0.5), scale=(20, 20, 1))
+    box.cairn.activation, box.location.z = "NEVER", 1.0
+    result = cairn.settle(maker.scene, [box])
+    assert result.at_rest == ("Box",)
+    assert box.location.z == pytest.approx(0.5, abs=1e-3)

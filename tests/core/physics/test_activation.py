@@ -12,6 +12,7 @@ from cairn.solver_core import (
     FrameInput,
     ModelBuilder,
     ModelError,
+    Point,
     Simulation,
     SimulationOptions,
     Sphere,
@@ -295,6 +296,35 @@ def test_a_body_that_is_put_to_waiting_stops_and_waits_for_its_trigger():
     # the other one reaches it where both surfaces meet, and it is as it was until then
     way = 6.0 - height - 1.0
     assert found["falls"][0] + 7 == math.floor(math.sqrt(2.0 * way / 9.81) * FRAME_RATE)
+
+
+def test_what_hangs_on_a_waiting_body_hangs_and_falls_with_it_once_it_is_hit():
+    """The joint's pull is no touch; after the hit the middle of both falls freely, with the momentum of the hit."""
+    builder = ModelBuilder()
+    box = Box((0.5, 0.5, 0.5))
+    hook = builder.add_body(name="hook", shape=box, position=(0.0, 0.0, 5.0), activation=Activation.touch())
+    hung = builder.add_body(shape=box, position=(0.0, 0.0, 3.5))
+    builder.add_joint(Point(), hook, hung, position=(0.0, 0.0, 4.3))
+    builder.add_body(shape=Sphere(0.2), position=(-4.0, 0.0, 5.0), linear_velocity=(6.0, 0.0, 0.0), restitution=1.0)
+    builder.gravity = np.zeros(3)
+    simulation = simulation_of(builder)
+    pull = FrameInput(gravity=np.array([0.0, 0.0, -9.81]))
+    report = simulation.advance_frame(pull)
+    assert report.joints.force[0, 2] == pytest.approx(-9.81, rel=1e-3)
+    for _ in range(6):
+        assert simulation.advance_frame(pull).activated == []
+    assert simulation.poses()[0][:2] == pytest.approx(np.array([[0.0, 0.0, 5.0], [0.0, 0.0, 3.5]]), abs=1e-4)
+    # the ball has fallen meanwhile: it is to fly level
+    free = FrameInput(gravity=np.zeros(3))
+    before = simulation.velocities()[2]
+    found = {}
+    for frame in range(12):
+        for name in simulation.advance_frame(free).activated:
+            found[name] = frame
+    assert set(found) == {"hook"}
+    after = simulation.velocities()
+    # all three have one kilogram
+    assert after[:, :3].sum(axis=0) == pytest.approx(before[:3], abs=1e-6)
 
 
 def test_a_checkpoint_of_waiting_bodies_goes_on_to_the_same_bits():
