@@ -1,5 +1,6 @@
 """Bodies that wait for an activation, in bakes that go on from a checkpoint or begin anew in the middle."""
 
+import contextlib
 import json
 
 import bpy
@@ -54,7 +55,8 @@ def _stop_at(steps, frame):
     for progress in steps:
         if progress.frame == frame:
             break
-    steps.throw(BakeStopped())
+    with contextlib.suppress(StopIteration):
+        steps.throw(BakeStopped())
     for _ in steps:
         pass
 
