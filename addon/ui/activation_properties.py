@@ -6,6 +6,10 @@ from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty, Po
 from .start_motion_properties import OVERRIDABLE
 
 
+def _has_surface(_settings, ob):
+    return ob.type in {"MESH", "CURVE", "SURFACE", "META", "FONT"}
+
+
 class ActivationProperties:
     """A part of ``Object.cairn``."""
 
@@ -48,11 +52,12 @@ class ActivationProperties:
         description="Choose the object, a closed surface, that wakes the body; it may be animated, and nothing touches "
         "it unless it is a rigid body, too",
         type=bpy.types.Object,
+        poll=_has_surface,
         override=OVERRIDABLE,
     )
     use_deactivation_frame: BoolProperty(
         name="Use Deactivate",
-        description="Let the body stop at a frame and stay as if it were static, until its activation wakes it again",
+        description="Let the body stop at a frame and stay as if it were static, until its activation, if there is one, wakes it again",
         override=OVERRIDABLE,
     )
     deactivation_frame: IntProperty(
