@@ -57,7 +57,8 @@ class ActivationProperties:
     )
     use_deactivation_frame: BoolProperty(
         name="Use Deactivate",
-        description="Let the body stop at a frame and stay as if it were static, until its activation, if there is one, wakes it again",
+        description="Let the body stop at a frame and stay as if it were static, until its activation, if there is "
+        "one, wakes it again",
         override=OVERRIDABLE,
     )
     deactivation_frame: IntProperty(
