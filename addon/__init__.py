@@ -8,6 +8,7 @@ import bpy
 
 from . import cli
 from .ui import (
+    activation,
     add_menu,
     continue_bake,
     delete_bake,
@@ -36,6 +37,7 @@ _MODULES = (
     panels,
     initial_motion,
     matter,
+    activation,
     settle_operator,
     wedge_panel,
     add_menu,

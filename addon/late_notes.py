@@ -23,8 +23,18 @@ def add_late_notes(export: SceneExport, trajectory: "Trajectory", turns: dict[in
     turns : dict of int to dict
         By frame of the trajectory, the bodies that turn far in it.
     """
-    export.notes[:0] = [*pressed_notes(export, trajectory), *break_notes(breaks_of(export, trajectory))]
+    breaks = break_notes(breaks_of(export, trajectory))
+    export.notes[:0] = [*pressed_notes(export, trajectory), *breaks, *_woken_notes(export, trajectory)]
     every = itertools.chain.from_iterable(of_frame.items() for of_frame in turns.values())
     names = [body.object_name for body in export.bodies]
     for body in sorted({body for body, turn in every if spin.is_too_fast(turn)}):
         export.notes.append(Note("warning", names[body], spin.TOO_FAST))
+
+
+def _woken_notes(export, trajectory):
+    """Bodies that have waited, and when each woke first."""
+    first: dict[str, int] = {}
+    for report in trajectory.reports:
+        for name in report.activated:
+            first.setdefault(name, export.frame_start + report.frame)
+    return [Note("info", name, f"is awake from frame {frame} on") for name, frame in first.items()]

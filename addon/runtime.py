@@ -190,6 +190,7 @@ def compile_kernels(
     shape_kinds: Iterable[int],
     body_count: int = 1,
     joints: bool = False,
+    waits: bool = False,
     *,
     time_slice: float = COMPILE_SLICE,
 ) -> Generator[tuple[float, float, str], None, None]:
@@ -209,13 +210,15 @@ def compile_kernels(
         Of the model.
     joints : bool
         Whether the model has any.
+    waits : bool
+        Whether it has bodies that wait for an activation.
     """
 
     def steps():
         from ..solver_core.options import SimulationOptions
         from ..solver_core.warm_up import warm_up_steps
 
-        return warm_up_steps(SimulationOptions(**options), shape_kinds, body_count, joints)
+        return warm_up_steps(SimulationOptions(**options), shape_kinds, body_count, joints, waits)
 
     return _in_slices(steps, time_slice)
 

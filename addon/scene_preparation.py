@@ -127,7 +127,11 @@ class ScenePreparation:
         preparation = Preparation(bar)
         model = self.export.model
         kernels = runtime.compile_kernels(
-            self.options, model.arrays.shapes.kind, model.body_count, model.joint_count > 0
+            self.options,
+            model.arrays.shapes.kind,
+            model.body_count,
+            model.joint_count > 0,
+            len(model.arrays.activation.waits) > 0,
         )
         with contextlib.closing(kernels):
             for done, total, _name in kernels:

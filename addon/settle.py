@@ -12,6 +12,7 @@ from collections.abc import Generator, Iterable
 import bpy
 import numpy as np
 
+from ..solver_core.model.activation import pack_activation
 from ..solver_core.model.model import BodyKind
 from .bake_progress import BakeProgress, share_of_bar
 from .read.early_notes import nothing_to_bake
@@ -246,7 +247,7 @@ def _at_rest_but_for(model, rows):
     state = model.initial_state._replace(kind=kind, velocity=np.zeros_like(model.initial_state.velocity))
     return dataclasses.replace(
         model,
-        arrays=model.arrays._replace(sleep_speed=speeds),
+        arrays=model.arrays._replace(sleep_speed=speeds, activation=pack_activation([], [])),
         initial_state=state,
         starts_asleep=np.zeros_like(model.starts_asleep),
     )

@@ -15,6 +15,7 @@ _HOME = {
     "ConvexHull": "geometry.hulls",
     "TriangleMesh": "geometry.triangle_mesh",
     "ShapeError": "geometry.shapes",
+    "Activation": "model.activation",
     "BodyKind": "model.model",
     "Model": "model.model",
     "ModelBuilder": "model.builder",
@@ -64,6 +65,7 @@ if TYPE_CHECKING:
     from .geometry.shapes import ShapeError as ShapeError
     from .geometry.shapes import Sphere as Sphere
     from .geometry.triangle_mesh import TriangleMesh as TriangleMesh
+    from .model.activation import Activation as Activation
     from .model.builder import ModelBuilder as ModelBuilder
     from .model.builder import ModelError as ModelError
     from .model.joints.axis import FREE as FREE

@@ -16,6 +16,7 @@ from .dynamics.allocation import allocate_collision, allocate_problem, may_parti
 from .dynamics.integration import MotionArrays, allocate_motion
 from .dynamics.sleeping import SleepArrays, allocate_sleep
 from .dynamics.step_data import CollisionArrays, ProblemArrays
+from .dynamics.waiting import WaitingArrays, allocate_waiting
 from .model.state import StateArrays, copy_state
 
 # The other fields of ``MotionArrays`` are written at the beginning of a substep.
@@ -81,6 +82,7 @@ class Carried(NamedTuple):
     motion : MotionArrays
     sleep : SleepArrays
     joint_state : JointStateArrays
+    waiting : WaitingArrays
     collision : CollisionArrays
     problem : ProblemArrays
     """
@@ -91,6 +93,7 @@ class Carried(NamedTuple):
     motion: MotionArrays
     sleep: SleepArrays
     joint_state: JointStateArrays
+    waiting: WaitingArrays
     collision: CollisionArrays
     problem: ProblemArrays
 
@@ -168,6 +171,7 @@ def _allocated(model, method, pair_capacity, contact_capacity, partitions) -> Ca
         motion=allocate_motion(model.body_count),
         sleep=allocate_sleep(model.body_count),
         joint_state=allocate_joint_state(model.arrays.joints),
+        waiting=allocate_waiting(model.arrays.activation),
         collision=collision,
         problem=with_domains(problem) if partitions else problem,
     )
@@ -177,6 +181,8 @@ def _whole_arrays(carried, method):
     """Pairs (name, array) of the arrays that are kept as a whole."""
     for name in ("state", "gravity", "acting_kind", "sleep", "joint_state"):
         yield from _named(name, getattr(carried, name))
+    if carried.waiting.waits.size:
+        yield from _named("waiting", carried.waiting)
     for name in _MOTION:
         yield from _named(f"motion.{name}", getattr(carried.motion, name))
     workspace = carried.collision.workspace

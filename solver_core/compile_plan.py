@@ -16,7 +16,9 @@ from .dynamics.next_substep import find_present_contacts
 from .dynamics.step import advance_frame
 from .dynamics.step_data import seen_by_stages
 from .dynamics.substeps_needed import substeps_needed
+from .dynamics.waiting import allocate_waiting
 from .geometry.shapes import Box, ShapeKind
+from .model.activation import Activation, pack_activation
 from .model.builder import ModelBuilder
 from .model.joints.fixed import Fixed
 from .model.model import BodyKind
@@ -26,7 +28,13 @@ from .solvers.registry import METHODS, find_method
 
 
 def what_to_compile(
-    method: str, friction: str, shape_kinds, workers: int, joints: bool = False, contacts: bool = False
+    method: str,
+    friction: str,
+    shape_kinds,
+    workers: int,
+    joints: bool = False,
+    contacts: bool = False,
+    waits: bool = False,
 ) -> list[Compilation]:
     """All kernels that a simulation calls; without a method, those that find its contacts.
 
@@ -40,11 +48,15 @@ def what_to_compile(
         Whether it has joints.
     contacts : bool
         Whether its frames note contacts.
+    waits : bool
+        Whether it has bodies that wait for an activation.
     """
     kinds = np.asarray(shape_kinds, np.int64)
     solver = find_method(method, friction) if method else None
     members = _members_of_small_model(solver, workers, joints)
     members = members._replace(impulses=allocate_frame_impulses(1, 1, 1, contacts))
+    if waits:
+        members = members._replace(waiting=allocate_waiting(pack_activation([Activation()], [])))
     arrays = StepArrays(seen_by_stages(members))
     present = Compilation("find_contacts", find_present_contacts, (arrays,))
     if solver is None:
@@ -65,7 +77,7 @@ def everything_to_compile(methods=METHODS, frictions=FRICTION_MODELS) -> list[Co
     choices = [(method, friction) for method, friction in known if friction in frictions]
     found: dict[tuple, Compilation] = {}
     for (method, friction), workers, joints in itertools.product([("", ""), *choices], (1, 2), (False, True)):
-        for compilation in what_to_compile(method, friction, kinds, workers, joints, True):
+        for compilation in what_to_compile(method, friction, kinds, workers, joints, True, True):
             name = f"{method or 'contacts'} {friction} {workers} {joints}: {compilation.name}"
             found.setdefault(compilation.identity(), compilation._replace(name=name))
     return list(found.values())

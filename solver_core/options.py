@@ -133,6 +133,12 @@ class FrameInput:
         [m/s^2].
     kind : int64 [body_count], optional
         ``BodyKind`` during the frame. A body that becomes dynamic keeps the velocity it had.
+    activate, deactivate : bool [body_count], optional
+        Which bodies that wait wake now, and which wait from now on: they stop, and stay as if static. Only of a model
+        that has bodies with an ``Activation``.
+    volumes : float64 [volume_count, 3, 4], optional
+        Matrices that lead from the volumes' frames to the world, at the end of the frame; a volume goes there on
+        straight ways. Without it they stay.
     position, orientation : float64 [body_count, 3], [body_count, 4], optional
         Poses of the user frames at the end of the frame. Kinematic bodies move there at constant velocity; the rows
         of other bodies are not read. Without them kinematic bodies keep their velocities.
@@ -175,6 +181,9 @@ class FrameInput:
     duration: float | None = None
     gravity: np.ndarray | None = None
     kind: np.ndarray | None = None
+    activate: np.ndarray | None = None
+    deactivate: np.ndarray | None = None
+    volumes: np.ndarray | None = None
     position: np.ndarray | None = None
     orientation: np.ndarray | None = None
     velocity: np.ndarray | None = None

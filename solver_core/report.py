@@ -123,6 +123,8 @@ class FrameReport:
         How far the worst joint is open [m].
     broke : list of str
         Joints that broke in this frame.
+    activated, deactivated : list of str
+        Bodies that have woken in this frame, which had waited; and that were put to waiting.
     frame_contacts : FrameContacts or None
         With ``SimulationOptions.contacts``; else None.
     """
@@ -146,6 +148,8 @@ class FrameReport:
     joints: JointReport | None = None
     joint_error: float = 0.0
     broke: list[str] = field(default_factory=list)
+    activated: list[str] = field(default_factory=list)
+    deactivated: list[str] = field(default_factory=list)
     frame_contacts: FrameContacts | None = None
 
     @property
@@ -213,6 +217,30 @@ def joint_report(joint_state) -> JointReport:
         peak_force=joint_state.peak[:, 0].copy(),
         peak_torque=joint_state.peak[:, 1].copy(),
     )
+
+
+def add_joints(report: FrameReport, joint_state, names, broken: np.ndarray) -> np.ndarray:
+    """Add the joints to a frame's report.
+
+    Parameters
+    ----------
+    report : FrameReport
+        Written.
+    joint_state : JointStateArrays
+    names : sequence of str
+        Of the joints.
+    broken : bool [joint_count]
+        Which ones had broken before the frame.
+
+    Returns
+    -------
+    bool [joint_count]
+        Which ones have now.
+    """
+    joints = report.joints = joint_report(joint_state)
+    report.joint_error = float(joints.error_linear.max())
+    report.broke = [names[joint] for joint in np.flatnonzero(joints.broken & ~broken)]
+    return joints.broken
 
 
 def frame_contacts(impulses: FrameImpulses) -> FrameContacts:

@@ -26,6 +26,7 @@ from .dynamics.allocation import (
     bytes_of_workers,
     gather_arrays,
     grow_collision,
+    keeps_impulses,
     may_partition,
     with_domains,
 )
@@ -49,12 +50,13 @@ from .dynamics.sleeping import (
 from .dynamics.step import advance_frame
 from .dynamics.step_data import StepMembers, StepSettings
 from .dynamics.substeps_needed import substeps_needed
+from .dynamics.waiting import allocate_waiting, begin_waiting, change_waiting, changed_bodies, end_waiting
 from .model.model import BodyKind, Model
 from .model.state import copy_state
 from .options import FrameInput, SimulationOptions
 from .parallel.workers import threads, worker_count
 from .problem.problem import ContactProblem
-from .report import FrameContacts, FrameReport, frame_contacts, frame_report, joint_report
+from .report import FrameContacts, FrameReport, add_joints, frame_contacts, frame_report
 from .solvers.batches.domain_partition import BLOCKS_TO_PARTITION
 from .solvers.batches.sweep_workspace import SweepWorkspace
 from .solvers.registry import find_method
@@ -107,6 +109,8 @@ class Simulation:
         self._acting = self.state._replace(kind=self.state.kind.copy())
         self._collision = allocate_collision(model)
         self._method = find_method(self.options.method, self.options.friction)
+        self._waiting = allocate_waiting(model.arrays.activation)
+        begin_waiting(self._waiting, self.state, self._acting.kind)
         self._joint_state = allocate_joint_state(model.arrays.joints)
         self._broken = self._joint_state.broken.copy()
         self._arrays = model.arrays
@@ -119,7 +123,8 @@ class Simulation:
         self._sweeps_at_rest = int(isinstance(self._problem.solver, SweepWorkspace))
         self._small_steps = self.options.small_steps
         self._record = allocate_record()
-        self._impulses = allocate_impulses(self._collision, self.model, self.options.contacts)
+        self._notes_contacts = keeps_impulses(model, self.options)
+        self._impulses = allocate_impulses(self._collision, self.model, self._notes_contacts)
         self._worker_count = worker_count(self.options.threads, model.body_count)
         # gathered at the first step, and anew after arrays have grown
         self._workers: Any = None
@@ -209,13 +214,14 @@ class Simulation:
             self._change_gravity(frame_input.gravity)
         if frame_input.kind is not None:
             self._change_kinds(frame_input.kind)
+        if self._waiting.waits.size:
+            change_waiting(self._waiting, self._sleep, self.state, self._acting.kind, frame_input)
         if self.model.joint_count:
             self._change_joints(frame_input, duration)
         clear_record(self._record)
-        if self.options.contacts:
+        if self._notes_contacts:
             begin_frame_impulses(self._impulses, self.state.velocity)
-        self._joint_state.peak[:] = 0.0
-        self._fallbacks = 0
+        self._joint_state.peak[:], self._fallbacks = 0.0, 0
         target = self._kinematic_target(frame_input)
         meshes = shape_parameters.mesh_targets(self.model, frame_input.vertices or {})
         shapes = shape_parameters.shape_targets(self.model, self.state.kind, frame_input.shapes or {})
@@ -223,18 +229,20 @@ class Simulation:
             self._jump(frame_input.jumps, target)
         paths = None
         if duration > 0.0:
-            self._aim_kinematic_bodies(target, duration)
+            if target is not None:
+                aim_driven(self.state.kind, *self.state[:3], *target, duration)
             paths = self._aim_surfaces(frame_input, target, meshes, shapes, duration)
         elif target is not None:
             wake_all(self._sleep, self._acting.kind)
-        is_driven = bool(meshes or shapes or paths)
-        is_driven = is_driven or frame_input.motor_position is not None or frame_input.motor_velocity is not None
-        step = self._settings_of_step(duration)._replace(ends_at_rest=int(not is_driven))
-        return target, (meshes, shapes), step, paths
+        given = frame_input.volumes, frame_input.motor_position, frame_input.motor_velocity
+        is_driven = bool(meshes or shapes or paths) or any(each is not None for each in given)
+        return target, (meshes, shapes), self._settings_of_step(duration, is_driven), paths
 
     def _end_frame(self, target, meshes, shapes, paths) -> FrameReport:
         """Put what is driven exactly where it is to be, and report."""
-        self._place_kinematic_bodies(target)
+        if target is not None:
+            # so that rounding never parts them from their animation
+            place_driven(self.state.kind, self.state.position, self.state.orientation, *target)
         if paths:
             paths.end()
         shape_parameters.place_meshes(self._collision.workspace, meshes)
@@ -324,6 +332,11 @@ class Simulation:
         return self._sleep.group >= 0
 
     @property
+    def waiting(self) -> np.ndarray:
+        """Which bodies wait for their activation, bool [body_count]."""
+        return self._waiting.waits.copy() if self._waiting.waits.size else np.zeros(self.model.body_count, bool)
+
+    @property
     def joint_count(self) -> int:
         """Number of joints."""
         return self.model.joint_count
@@ -351,7 +364,7 @@ class Simulation:
     def digest(self) -> str:
         """SHA-256 of poses, velocities and kinds, and of which joints act, to the bit."""
         digest = hashlib.sha256()
-        for array in (*self.state, self._joint_state.enabled, self._joint_state.broken):
+        for array in (*self.state, self._joint_state.enabled, self._joint_state.broken, self._waiting.waits):
             digest.update(np.ascontiguousarray(array).tobytes())
         return digest.hexdigest()
 
@@ -364,6 +377,7 @@ class Simulation:
             self._motion,
             self._sleep,
             self._joint_state,
+            self._waiting,
             self._collision,
             self._problem,
         )
@@ -384,9 +398,9 @@ class Simulation:
         self._settings = self._settings._replace(gravity=carried.gravity)
         self._acting = carried.state._replace(kind=carried.acting_kind)
         self._motion, self._sleep, self._collision = carried.motion, carried.sleep, carried.collision
-        self._problem, self._joint_state = carried.problem, carried.joint_state
+        self._problem, self._joint_state, self._waiting = carried.problem, carried.joint_state, carried.waiting
         self._broken = carried.joint_state.broken.copy()
-        self._impulses = allocate_impulses(self._collision, self.model, self.options.contacts)
+        self._impulses = allocate_impulses(self._collision, self.model, self._notes_contacts)
         if self.model.joint_count:
             exclude_joined(self.model.arrays, self._arrays, self._joint_state)
         self._workers = None
@@ -420,6 +434,7 @@ class Simulation:
         kind = checked_kinds(kind, self.state.kind, self.model.arrays.shapes)
         self.state.velocity[(kind == BodyKind.STATIC) | (self.state.kind == BodyKind.STATIC)] = 0.0
         changed = kind != self.state.kind
+        end_waiting(self._waiting, changed)
         wake_groups_of(self._sleep, self._acting.kind, changed)
         self.state.kind[:] = kind
         self._acting.kind[changed] = kind[changed]
@@ -455,17 +470,6 @@ class Simulation:
             self.state.position[jumps], self.state.orientation[jumps] = target[0][jumps], target[1][jumps]
             wake_all(self._sleep, self._acting.kind)
 
-    def _aim_kinematic_bodies(self, target, duration):
-        """Give kinematic bodies the constant velocities that take them to their target in ``duration``."""
-        if target is not None:
-            state = self.state
-            aim_driven(state.kind, state.position, state.orientation, state.velocity, *target, duration)
-
-    def _place_kinematic_bodies(self, target):
-        """Put driven bodies exactly where they are to be, so that rounding never parts them from their animation."""
-        if target is not None:
-            place_driven(self.state.kind, self.state.position, self.state.orientation, *target)
-
     def _aim_surfaces(self, frame_input, target, meshes, shapes, duration) -> FramePaths:
         """Let meshes deform and round shapes grow to their targets in ``duration``, and wake what is near."""
         workspace, h = self._collision.workspace, duration / self.options.substeps
@@ -499,7 +503,7 @@ class Simulation:
                 self._workers = None
                 continue
             self._collision = grow_collision(self._collision)
-            if self.options.contacts:
+            if self._notes_contacts:
                 self._impulses = grown_frame_impulses(self._impulses, len(self._collision.contacts[0].gap))
             self._fallbacks += self._take_fallbacks()
             earlier, model = self._problem, self.model
@@ -513,8 +517,8 @@ class Simulation:
         """Put the arrays and kernels of a frame together, as they are from now on."""
         kinds, options = self.model.arrays.shapes.kind, self.options
         has_joints = self.model.joint_count > 0
-        called = options.method, options.friction, self._worker_count > 1, has_joints, options.contacts
-        key = *called, *needed_pair_kernels(kinds)
+        called = options.method, options.friction, self._worker_count > 1, has_joints, self._notes_contacts
+        key = *called, self._waiting.waits.size > 0, *needed_pair_kernels(kinds)
         tables = _tables_of_kernels.get(key) or empty_tables()
         members = StepMembers(
             model=self._arrays,
@@ -530,6 +534,7 @@ class Simulation:
             pair_runs=allocate_pair_runs(self._collision, self._worker_count),
             solves=allocate_solves(self.model.body_count),
             joint_state=self._joint_state,
+            waiting=self._waiting,
             problem=self._problem,
         )
         if key not in _tables_of_kernels:
@@ -539,7 +544,7 @@ class Simulation:
         self._workers = gather_arrays(members, self._method)
         self._advance = direct_call(advance_frame, self._workers[0])
 
-    def _settings_of_step(self, duration) -> StepSettings:
+    def _settings_of_step(self, duration, is_driven=True) -> StepSettings:
         """Of a frame of that length; one of 0 has no substep, and nobody falls asleep in it."""
         options = self.options
         substeps = self._substeps(duration) if duration > 0.0 else 0
@@ -553,6 +558,7 @@ class Simulation:
             sweeps_at_rest=self._sweeps_at_rest,
             small_steps=self._small_steps,
             impact_time=options.impact_time,
+            ends_at_rest=int(not is_driven),
         )
 
     def _substeps(self, duration) -> int:
@@ -582,18 +588,12 @@ class Simulation:
             raise SimulationError(f"{self.model.names[lost]}: its motion is no longer finite in frame {self.frame}")
         report = frame_report(self._record, self.model.names, self.frame, self._fallbacks + self._take_fallbacks())
         if self.model.joint_count:
-            self._report_joints(report)
+            self._broken = add_joints(report, self._joint_state, self.model.joint_names, self._broken)
+        if self._waiting.waits.size:
+            report.activated, report.deactivated = changed_bodies(self._waiting, self.model.names)
         if self.options.contacts:
             report.frame_contacts = frame_contacts(self._impulses)
         return report
-
-    def _report_joints(self, report):
-        """Add the joints to a report."""
-        joints = report.joints = joint_report(self._joint_state)
-        report.joint_error = float(joints.error_linear.max())
-        report.broke = [self.model.joint_names[joint] for joint in np.flatnonzero(joints.broken & ~self._broken)]
-        if report.broke:
-            self._broken = joints.broken.copy()
 
 
 def _norm(vector) -> float:

@@ -187,6 +187,39 @@ def hold():
     return scene
 
 
+def wait():
+    """A leaning wall that waits for a touch, planks for a volume that passes, and shelves for a hit above 15 N s."""
+    scene = new_file(96)
+    for layer in range(6):
+        for column in range(3):
+            at = (-3.2 + 0.6 * column + 0.3 * (layer % 2), 1.2 + 0.22 * layer, 0.2 + 0.4 * layer)
+            wait_for(body(cube(at, (0.58, 0.3, 0.38)), f"Brick.{layer}.{column}"), "TOUCH")
+    thrown = body(ball((-2.4, -2.5, 1.4), 0.25), "Ball.Thrown", mass=8.0, shape="SPHERE")
+    thrown.cairn.start_velocity = (0.0, 6.0, 3.2)
+    sweep = cube((-0.6, -0.2, 1.6), (0.3, 2.0, 1.0))
+    sweep.name, sweep.display_type, sweep.hide_render = "Sweep", "WIRE", True
+    for frame, x in ((1, -0.6), (96, 4.2)):
+        sweep.location.x = x
+        sweep.keyframe_insert("location", index=0, frame=frame)
+    for point in curves_of(sweep)[0].keyframe_points:
+        point.interpolation = "LINEAR"
+    for number in range(8):
+        plank = body(cube((0.3 + 0.42 * number, -0.2, 1.6), (0.4, 1.4, 0.08)), f"Plank.{number}")
+        wait_for(plank, "VOLUME")
+        plank.cairn.activation_volume = sweep
+    for number, (name, mass) in enumerate((("Light", 1.0), ("Heavy", 5.0))):
+        at = (1.1 + 1.8 * number, 2.4, 1.8)
+        shelf = wait_for(body(cube(at, (1.2, 0.8, 0.1)), f"Wall.Shelf.{name}", mass=3.0), "IMPULSE")
+        shelf.cairn.activation_impulse = 15.0
+        body(ball((at[0], at[1], 3.2), 0.25), f"Ball.{name}", mass=mass, shape="SPHERE")
+    return scene
+
+
+def wait_for(ob, what):
+    ob.cairn.activation = what
+    return ob
+
+
 def settle(count=50, side=5.0):
     """Rocks that hang above a hollow, to be settled."""
     scene = new_file(48)
@@ -544,6 +577,7 @@ FILES = {
     "matter": matter,
     "throw": throw,
     "hold": hold,
+    "wait": wait,
     "settle": settle,
     "glued": glued,
     "figure": figure,

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ...solver_core.model.model import BodyKind
 from .recording import Recording
 
 if TYPE_CHECKING:  # they load Numba
@@ -48,12 +49,27 @@ def restart(
     position, orientation = model.body_poses(recording.position[-1], recording.orientation[-1])
     arrays |= {"state.position": position, "state.orientation": orientation}
     arrays["state.velocity"] = recording.velocity[-1].copy()
+    _wake_as_recorded(arrays, model.names, recording.reports)
     last = recording.reports[-1]
     if last.joints is not None:
         arrays["joint_state.broken"] = last.joints.broken.copy()
     simulation.restore(Checkpoint(recording.frame_count, arrays))
     simulation.wake()
     return recording
+
+
+def _wake_as_recorded(arrays, names, reports):
+    """Let those bodies wait that did at the end of a recording, of those that wait from the start; written: arrays."""
+    if "waiting.waits" not in arrays:
+        return
+    rows, waits = {name: row for row, name in enumerate(names)}, arrays["waiting.waits"]
+    for report in reports:
+        for changed, is_woken in ((report.activated, True), (report.deactivated, False)):
+            known = [rows[name] for name in changed if name in rows]
+            waits[known] = not is_woken
+            arrays["acting_kind"][known] = int(BodyKind.DYNAMIC if is_woken else BodyKind.STATIC)
+    arrays["waiting.count"][0] = np.count_nonzero(waits)
+    arrays["state.velocity"][waits] = 0.0
 
 
 def arrive(simulation: "Simulation", frame_input) -> None:

@@ -200,6 +200,7 @@ def _keys_read(export):
     for joint in export.joints:
         if joint.is_sampled:
             yield joint.object_name, joint.library
+    yield from export.volumes
 
 
 def _copied(scene, objects) -> str:

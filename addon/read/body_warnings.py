@@ -42,6 +42,10 @@ _SETTINGS_READ_ONCE = {
     "cairn.sliding_friction": "Sliding Friction",
     "cairn.surface_velocity": "Surface Velocity",
     "cairn.largest_speed": "Largest Speed",
+    "cairn.activation": "Activation",
+    "cairn.activation_impulse": "Activation's Impulse",
+    "cairn.activation_frame": "Activation's Frame",
+    "cairn.deactivation_frame": "Deactivate",
 }
 
 MESH_KEPT = "its mesh changes during the animation: the shape keeps the start frame's"

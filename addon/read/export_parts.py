@@ -64,6 +64,9 @@ def fingerprint_of(export: SceneExport, sample: FrameSample, owners) -> str:
     digest.update(repr((export.model.names, export.frame_start, export.frame_rate)).encode())
     digest.update(repr([(body.moves, body.follows, body.flags_change) for body in export.bodies]).encode())
     digest.update(repr(export.joints).encode())
+    timed = [(body.index, body.activation) for body in export.bodies if body.activation is not None]
+    if timed or export.volumes:
+        digest.update(repr((timed, export.volumes)).encode())
     _hash_arrays(digest, export.model.arrays)
     _hash_arrays(digest, export.model.hulls)
     _hash_arrays(digest, export.model.meshes)

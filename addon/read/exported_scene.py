@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...solver_core.model.model import Model
+from .activation import ActivationFrames
 from .growing_compounds import GrowingPart
 from .joint_settings import JointDrive
 from .notes import Note
@@ -52,6 +53,8 @@ class ExportedBody:
         It moves, is animated, and has children that move: ``FrameSample.matrix_world`` holds its matrix in each frame.
     angles_start : list of float
         Angles of the object and its parents at the first frame (``fast_turns.py``) [rad].
+    activation : ActivationFrames or None
+        Frames at which it wakes, and waits again; None: at none.
     """
 
     object_name: str
@@ -70,6 +73,7 @@ class ExportedBody:
     growing_parts: tuple[GrowingPart, ...]
     carries_bodies: bool
     angles_start: list[float]
+    activation: ActivationFrames | None = None
 
 
 @dataclass(frozen=True)
@@ -157,6 +161,10 @@ class FrameSample:
     let_go : dict of int to float64 [6]
         By row of bodies that are driven up to ``frame`` and no longer after it: their velocity there (``let_go.py``)
         [m, rad a frame].
+    activate, deactivate : bool [body_count], or None
+        Bodies that wake, and that wait again, as the step begins; None where no frame says so.
+    volumes : float64 [volume_count, 3, 4], or None
+        Matrices of the volumes that wake bodies, at ``frame``.
     velocity, vertex_velocities, shape_rates
         As in ``FrameInput`` (``smooth_motion.py``).
     """
@@ -179,6 +187,9 @@ class FrameSample:
     velocity: np.ndarray | None = None
     vertex_velocities: dict = field(default_factory=dict)
     shape_rates: dict = field(default_factory=dict)
+    activate: np.ndarray | None = None
+    deactivate: np.ndarray | None = None
+    volumes: np.ndarray | None = None
 
     @property
     def frame_input(self) -> "FrameInput":
@@ -198,6 +209,9 @@ class FrameSample:
             shape_rates=self.shape_rates,
             joint_enabled=self.joint_enabled,
             jumps=self.jumps,
+            activate=self.activate,
+            deactivate=self.deactivate,
+            volumes=self.volumes,
             **self.joint_values,
         )
 
@@ -206,6 +220,7 @@ class FrameSample:
         self.position, self.orientation, self.joint_enabled = np.zeros((0, 3)), np.zeros((0, 4)), None
         self.vertices, self.shapes, self.joint_values, self.jumps = {}, {}, {}, None
         self.velocity, self.vertex_velocities, self.shape_rates = None, {}, {}
+        self.activate = self.deactivate = self.volumes = None
 
 
 @dataclass(frozen=True)
@@ -238,6 +253,8 @@ class SceneExport:
     keyed_turns : float64 [frame_count]
         The largest change of keyed angles that anything may turn by, in each frame after the first (``fast_turns.py``)
         [rad].
+    volumes : tuple of (str, str or None)
+        Objects of the model's volumes, in their order: names, and libraries as of ``ExportedBody``.
     """
 
     model: Model
@@ -253,3 +270,4 @@ class SceneExport:
     surfaces: StartSurfaces
     fingerprint: str
     keyed_turns: np.ndarray
+    volumes: tuple[tuple[str, str | None], ...] = ()

@@ -12,6 +12,7 @@ import numpy as np
 
 from ...solver_core.geometry import rotations
 from ...solver_core.model.model import BodyKind
+from .activation import sample_activation
 from .exported_scene import ExportedBody, FrameSample, SceneExport
 from .faults import Faults, SceneError
 from .growing_compounds import sample_growing
@@ -63,6 +64,7 @@ def sample_frame(
         with faults.caught():
             _sample_shape(sample, scene, depsgraph, body, ob, matrix)
     faults.raise_any()
+    sample_activation(sample, export, depsgraph)
     return _with_joints(sample, scene, depsgraph, export)
 
 

@@ -126,6 +126,28 @@ def first_let_go(ob, frames: range, survey: AnimationSurvey) -> int | None:
     return int(every[let_go[0] + 1]) if len(let_go) else None
 
 
+def launch(model, let_go: dict, index: dict) -> list[Note]:
+    """Give bodies that are let go at once the speed of their keys; returns how fast those leave that are let go.
+
+    Parameters
+    ----------
+    model : Model
+        The velocities of its initial state are written.
+    let_go : dict of str to LetGo
+        By full names of objects.
+    index : dict of str to int
+        Rows of the model by these names.
+    """
+    notes = []
+    for name, found in let_go.items():
+        body = index[name]
+        velocity = found.velocity(model, body)
+        if found.from_start:
+            model.initial_state.velocity[body] = velocity
+        notes.append(let_go_note(model.names[body], found, velocity, model.arrays.size[body]))
+    return notes
+
+
 def let_go_note(name, let_go: LetGo, velocity, size) -> Note:
     """How fast a body leaves."""
     speed, spin = float(np.linalg.norm(velocity[:3])), float(np.linalg.norm(velocity[3:]))

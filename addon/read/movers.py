@@ -11,6 +11,7 @@ import numpy as np
 
 from ..write import earlier_animation as earlier
 from ..write import fcurves
+from .activation import volume_of
 from .keyed import Keyed, driver_targets, muted_by_bake, plain_names, pointer_names
 from .scene_animation import CHANNELS_OF_LOOKS
 
@@ -32,6 +33,8 @@ def movers_of(ob):
 def _references(ob):
     if ob.parent is not None:
         yield ob.parent
+    if ob.rigid_body is not None:
+        yield volume_of(ob)
     yield from driver_targets(ob.animation_data)
     for constraint in _constraints(ob):
         yield from _targets(constraint)

@@ -15,6 +15,7 @@ import bpy
 
 from ..settings import OPTION_NAMES, VARIANT_NAMES, BakeSettings
 from ..write import earlier_animation as earlier
+from .activation import ACTIVATION_SETTINGS, has_activation, volume_of
 from .keyed import Keyed
 from .matter import MATTER_SETTINGS, has_matter
 from .movers import motion_numbers, movers_of, number_of, shape_values
@@ -287,6 +288,9 @@ def body_numbers(ob, known) -> dict:
         numbers["initial motion"] = number_of(_settings(ob.cairn, "cairn.", START_SETTINGS, keyed))
     if has_matter(ob):
         numbers["matter"] = number_of(_settings(ob.cairn, "cairn.", MATTER_SETTINGS, keyed))
+    if has_activation(ob):
+        values, volume = _settings(ob.cairn, "cairn.", ACTIVATION_SETTINGS, keyed), volume_of(ob)
+        numbers["activation"] = [number_of(values), *([] if volume is None else [volume.name])]
     numbers["locked axes"] = number_of(_settings(ob, "", ("lock_location", "lock_rotation"), keyed))
     return numbers | motion_numbers(ob, keyed, known)
 

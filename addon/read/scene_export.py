@@ -21,6 +21,7 @@ from ...solver_core.model.model import BodyKind
 from ..write import attach, blender_world
 from ..write import earlier_animation as earlier
 from . import body_warnings
+from .activation import ActivationReader, volume_of
 from .aside import FrameAside
 from .concave_shapes import ConcaveReader
 from .export_parts import fingerprint_of, frame_range, mass_of, rigid_body_world, sleep_of
@@ -37,7 +38,7 @@ from .frame_samples import (
     view_layer_of,
 )
 from .growing_compounds import links_to, read_growing
-from .launches import find_let_go, first_let_go, let_go_note
+from .launches import find_let_go, first_let_go, launch
 from .locked_axes import add_locks
 from .matter import matter_of
 from .movers import movers_of
@@ -277,7 +278,8 @@ class _SceneReader:
         """What is evaluated, beside what it depends on: bodies, shapes of compounds, joints and ends of ropes."""
         joints = self._joint_reader()
         bodies = [ob for ob in self.members if ob.rigid_body is not None]
-        return list(dict.fromkeys([*bodies, *joints.objects(), *joints.rope_ends()]))
+        volumes = [volume for volume in map(volume_of, bodies) if volume is not None]
+        return list(dict.fromkeys([*bodies, *joints.objects(), *joints.rope_ends(), *volumes]))
 
     def steps(self, shown, *, is_evaluated=False) -> Generator[None, None, SceneExport]:
         """Read the scene, ``A_STEP`` objects at a time; ``let_go_steps`` come before.
@@ -293,7 +295,7 @@ class _SceneReader:
             evaluate_frame(shown, self.start)
         self.depsgraph = view_layer_of(shown).depsgraph
         yield
-        self.surfaces = StartSurfaces()
+        self.surfaces, self.activations = StartSurfaces(), ActivationReader(self.depsgraph, self.survey)
         self.shapes = ShapeReader(self.depsgraph, ConcaveReader(waits=self.decompose))
         self.index = {ob.name_full: index for index, ob in enumerate(objects)}
         ancestors = [self._moving_ancestor(ob) for ob in objects]
@@ -325,14 +327,14 @@ class _SceneReader:
         model = builder.build()
         yield
         self.notes += give_start_motion(model, objects, bodies)
-        self._launch(model, let_go)
+        self.notes += launch(model, let_go, self.index)
         for row, (ob, body) in enumerate(zip(objects, bodies, strict=True)):
             if row % A_STEP == 0:
                 yield
             self.notes += body_notes(ob, body, model, self._moving_ancestor(ob), self.frames)
             if not body.deforming_vertices and self._shapes_may_change(ob):
                 self.notes.append(Note("warning", ob.name, body_warnings.MESH_KEPT))
-        self.notes += joints.notes
+        self.notes += self.activations.notes + joints.notes
         yield
         self.notes += scene_notes(self.scene, objects, any(self.moves.values()))
         yield
@@ -347,15 +349,6 @@ class _SceneReader:
         for ob in moving:
             if self.for_bake or ob.library is not None:
                 check_editable(ob, self.faults)
-
-    def _launch(self, model, let_go):
-        """Give bodies that are let go at once the speed of their keys, and say how fast those leave that are let go."""
-        for name, found in let_go.items():
-            index = self.index[name]
-            velocity = found.velocity(model, index)
-            if found.from_start:
-                model.initial_state.velocity[index] = velocity
-            self.notes.append(let_go_note(model.names[index], found, velocity, model.arrays.size[index]))
 
     def _joint_reader(self) -> JointReader:
         parts = {ob.name_full for ob in self.members if self._is_compound_part(ob)}
@@ -373,12 +366,14 @@ class _SceneReader:
             notes=self.notes,
             samples_needed=self._scene_animated()
             or any(map(is_sampled, bodies))
-            or any(joint.is_sampled for joint in joints.joints),
+            or any(joint.is_sampled for joint in joints.joints)
+            or self.activations.is_sampled,
             default_sample=None,
             pending=list(self.shapes.concave.pending.values()),
             surfaces=self.surfaces,
             fingerprint="",
             keyed_turns=self._keyed_turns(),
+            volumes=tuple(self.activations.volumes),
         )
         sample = sample_without_bodies(self.scene, self.depsgraph, self.start, partial)
         for body, ob in zip(bodies, objects, strict=True):
@@ -474,11 +469,14 @@ class _SceneReader:
         self.surfaces.add(body.index, shape, self.shapes.concave.surface_of(shape))
         # Reading a shape may evaluate anew, which would leave earlier references behind.
         settings = ob.evaluated_get(self.depsgraph).rigid_body
+        kind = BodyKind(kind_at(settings, body))
+        activation, frames = self.activations.read(builder, ob, moves, kind, body.flags_change)
+        settings = ob.evaluated_get(self.depsgraph).rigid_body
         try:
             builder.add_body(
                 name=name,
                 shape=shape,
-                kind=BodyKind(kind_at(settings, body)),
+                kind=kind,
                 position=matrix[:3, 3],
                 orientation=orientation,
                 linear_damping=settings.linear_damping,
@@ -487,11 +485,11 @@ class _SceneReader:
                 # A wave drags along what lies on it, a plane that is scaled does not, as in Blender.
                 surface_drags=self._shapes_may_change(ob),
                 **matter_of(ob, settings, mass, moves),
-                **sleep_of(settings, has_start_motion(ob)),
+                **(sleep_of(settings, has_start_motion(ob)) | activation),
             )
         except ModelError as error:
             raise SceneError(name, str(error).removeprefix(f"{name}: ")) from error
-        return body
+        return replace(body, activation=frames)
 
     def _exported_body(self, ob, matrix, rigid, parents_part_start) -> ExportedBody:
         moves, may_move = self.moves[ob.name_full], self.survey.may_move(ob)

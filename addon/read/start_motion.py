@@ -17,6 +17,7 @@ from .scene_poses import SceneError
 START_SETTINGS = ("start_velocity", "start_spin", "start_space", "start_random", "start_seed")
 
 NOT_MOVED_YET = "its initial motion is not used: it does not move by simulation in the first frame"
+WAITS = "its initial motion is not used: it waits for its Activation"
 NEVER_MOVED = "its initial motion is not used: it never moves by simulation"
 
 
@@ -86,6 +87,8 @@ def give_start_motion(model, objects, bodies) -> list[Note]:
             continue
         if not body.moves:
             notes.append(Note("info", ob.name, NEVER_MOVED))
+        elif model.arrays.activation.waits.size and model.arrays.activation.waits[body.index]:
+            notes.append(Note("warning", ob.name, WAITS))
         elif model.initial_state.kind[body.index] != BodyKind.DYNAMIC:
             notes.append(Note("warning", ob.name, NOT_MOVED_YET))
         else:

@@ -110,7 +110,12 @@ def _own_settings(group, ob):
     if group == "movers":
         return names
     if group == "bodies":
-        settings = (*scene_digest.PART_SETTINGS, *scene_digest.START_SETTINGS, *scene_digest.MATTER_SETTINGS)
+        settings = (
+            *scene_digest.PART_SETTINGS,
+            *scene_digest.START_SETTINGS,
+            *scene_digest.MATTER_SETTINGS,
+            *scene_digest.ACTIVATION_SETTINGS,
+        )
         return names, tuple(_compared(getattr(ob.cairn, name)) for name in settings)
     joint = ob.cairn.joint
     targets = [getattr(one, name) for one in (ob.rigid_body_constraint, joint) for name in pointer_names(type(one))]

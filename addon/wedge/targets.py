@@ -14,8 +14,8 @@ from ..read.scene_animation import animated_paths
 
 # Names on the command line that the panel's properties do not have themselves.
 _PANEL_NAMES = {"solver": "method", "friction_model": "friction"}
-# Of a body's shape, in the panel of its rigid body.
-_SHAPE_NAMES = ("concavity", "maximal_parts", "repair_resolution")
+# Of all bodies: of their shapes, and of what wakes them, in the panels of a rigid body.
+_BODY_NAMES = ("concavity", "maximal_parts", "repair_resolution", "activation_impulse", "activation_frame")
 # Of the panel, but of no use here.
 _NOT_VARIED = {
     "seed": "random starts are --seeds N --jitter X; that of the solver's strategy is scene:cairn.seed",
@@ -84,13 +84,13 @@ def set_property(scene, name: str, value) -> None:
     elif _holds(bpy.types.RigidBodyObject, name):
         for ob in rigid_bodies(scene):
             _set(ob.rigid_body, name, value, f"{name} of {ob.name}", ob, "rigid_body.")
-    elif name in _SHAPE_NAMES:
+    elif name in _BODY_NAMES:
         for ob in rigid_bodies(scene):
             _set(ob.cairn, name, value, f"{name} of {ob.name}", ob, "cairn.")
     elif _holds(scene.cairn, _PANEL_NAMES.get(name, name)):
         _set_of_panel(scene, name, value)
     else:
-        known = [*_shown(bpy.types.RigidBodyObject), *_shown(scene.cairn), *_PANEL_NAMES, *_SHAPE_NAMES]
+        known = [*_shown(bpy.types.RigidBodyObject), *_shown(scene.cairn), *_PANEL_NAMES, *_BODY_NAMES]
         raise SceneError(
             None,
             f"there is no property {name!r} to vary{_meant(name, known)}; there are those of the panel, those of rigid "
@@ -165,7 +165,7 @@ def _set_of_object(scene, full_name, rest, value):
         owner = getattr(ob, holder)
         if owner is not None and _holds(owner, path):
             return _set(owner, path, value, full_name, ob, f"{holder}.")
-    if ob.rigid_body is not None and path in _SHAPE_NAMES:
+    if ob.rigid_body is not None and path in _BODY_NAMES:
         return _set(ob.cairn, path, value, full_name, ob, "cairn.")
     if ob.rigid_body_constraint is not None and _holds(ob.cairn.joint, path):
         return _set(ob.cairn.joint, path, value, full_name, ob, "cairn.joint.")

@@ -7,6 +7,7 @@ from ..collision.data.contact_arrays import STATUS_OK, allocate_contacts, alloca
 from ..compiled.views import StepArrays, arrays_of
 from ..constraints.contact_rows import ROWS_PER_CONTACT, allocate_contact_rows
 from ..constraints.joints.joint_state import allocate_joint_state
+from ..model.activation import IMPULSE, TOUCH, pack_activation
 from ..model.joints.joint_arrays import JointArrays
 from ..parallel.work_queue import QUEUE
 from ..parallel.workers import contexts_of, empty_contexts
@@ -44,6 +45,7 @@ from .step_data import (
     seen_by_stages,
     with_solver_input,
 )
+from .waiting import allocate_waiting
 
 
 def allocate_members(model, state, collision, kernels, method=None, worker_count=1) -> StepMembers:
@@ -74,6 +76,7 @@ def allocate_members(model, state, collision, kernels, method=None, worker_count
         pair_runs=allocate_pair_runs(collision, worker_count),
         solves=allocate_solves(body_count),
         joint_state=allocate_joint_state(model.joints),
+        waiting=allocate_waiting(pack_activation([], [])),
         problem=allocate_problem(collision, model.joints, body_count, method),
     )
 
@@ -89,6 +92,11 @@ def allocate_settings(solver: SolverSettings, gravity) -> FrameSettings:
     """
     step = StepSettings(substeps=0, h=0.0, gravity_norm=0.0, maximal_points=0)
     return FrameSettings(arrays_of(step), arrays_of(solver), gravity)
+
+
+def keeps_impulses(model, options) -> bool:
+    """Whether frames of a ``Model`` note their contacts: who wants them may also be bodies that wait for a push."""
+    return options.contacts or bool(np.isin(model.arrays.activation.trigger, (TOUCH, IMPULSE)).any())
 
 
 def allocate_impulses(collision: CollisionArrays, model, is_kept: bool) -> FrameImpulses:

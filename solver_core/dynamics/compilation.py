@@ -7,6 +7,7 @@ from ..collision.pair_dispatch import mesh_kernels_to_compile, pair_kernels_to_c
 from ..compiled.function_tables import Compilation, empty_table
 from ..compiled.views import StepArrays
 from ..parallel.workers import run_workers
+from .activation import run_activate
 from .contact_generation import find_pair_contacts, join_runs
 from .frame_impulses import run_keep_impulses
 from .held_contacts import run_leave_held_contacts
@@ -22,6 +23,7 @@ from .joint_stages import (
 from .jointed_solve import run_solve_jointed
 from .position_solve import solve_positions
 from .stage_names import (
+    ACTIVATE,
     APPLY_FORCES,
     BROAD_PHASE,
     BUILD_JOINT_ROWS,
@@ -97,6 +99,8 @@ def stages_to_compile(members: StepMembers, shape_kinds, method, worker_count: i
         kernels[SOLVE_JOINTED] = run_solve_jointed, SOLVER_OUTCOME, (arrays, 0, 0, 0.0, 0.0)
         kernels[LEAVE_HELD_CONTACTS] = run_leave_held_contacts, types.none, (arrays, 0)
         kernels[END_JOINTS] = run_end_joints, types.int64, (arrays, 0)
+    if members.waiting.waits.size > 0:
+        kernels[ACTIVATE] = run_activate, types.int64, (arrays, 0)
     if members.impulses.substep.is_kept[0] == 1:
         kernels[KEEP_IMPULSES] = run_keep_impulses, types.none, (arrays, 0, 0)
     if worker_count > 1:

@@ -33,6 +33,7 @@ from ..compiled.function_tables import call_for_count
 from ..compiled.kernel import subkernel
 from ..compiled.views import numbers_of, views_of
 from ..problem.substep_impulses import forget_substep_impulses
+from .activation import NEAR
 from .contact_generation import are_end_poses_clear, make_contacts
 from .driven_motion import follow_driven
 from .frame_record import end_stage, record_solves, restore_solve_quality, solve_quality
@@ -45,6 +46,7 @@ from .sleeping import wake_near_driven, wake_touched
 from .small_step_motion import forget_small_steps, take_mean_velocities
 from .solve_flags import keep_solve_flags, start_solve_flags
 from .stage_names import (
+    ACTIVATE,
     APPLY_FORCES,
     BROAD_PHASE,
     BUILD_JOINT_ROWS,
@@ -183,6 +185,8 @@ def find_contacts(arrays, passes_before, kind):
         if call_for_count(members.kernels.stages, BROAD_PHASE, arrays) != STATUS_OK:
             return FULL
         if wake_near_driven(model, state, sleep, workspace.tree, h):
+            return WOKEN
+        if members.waiting.count[0] > 0 and call_for_count(members.kernels.stages, ACTIVATE, arrays, NEAR) > 0:
             return WOKEN
         clear_pass_history(pairs)
     end_stage(record, BROAD_PHASE)

@@ -259,7 +259,7 @@ def _add_limits(members, h):
 
 
 @subkernel
-def _impulse_of(members, contact):
+def impulse_of(members, contact):
     """What a contact has given body b in the last substep, world axes [N s]."""
     rows, beside = members.problem.rows, members.impulses.substep.beside[contact]
     p0, p1, p2 = beside[0], beside[1], beside[2]
@@ -273,7 +273,7 @@ def _impulse_of(members, contact):
 def _add_contact(members, contacts, contact, place):
     """Add a contact of a substep to its ``place`` in the frame; returns that, and a new one if it was nowhere."""
     impulses = members.impulses
-    impulse = _impulse_of(members, contact)
+    impulse = impulse_of(members, contact)
     weight = np.sqrt(impulse[0] ** 2 + impulse[1] ** 2 + impulse[2] ** 2)
     if weight == 0.0:
         return place
@@ -338,7 +338,7 @@ def _add_standing(members, contacts, h):
 def _count_as_rest(members, contact):
     """Take what a contact has given its bodies off them again, as no impulse."""
     rest, can_be_pushed, rows = members.impulses.rest, members.motion.can_be_pushed, members.problem.rows
-    a, b, impulse = rows.body_a[contact], rows.body_b[contact], _impulse_of(members, contact)
+    a, b, impulse = rows.body_a[contact], rows.body_b[contact], impulse_of(members, contact)
     for axis in range(3):
         if can_be_pushed[a]:
             rest[a, axis] += impulse[axis]

@@ -185,7 +185,7 @@ def groups_that_touch(model: Model, body_a, body_b) -> np.ndarray:
 
 
 @subkernel
-def _is_driven(kind, velocity, position, size, h, body):
+def is_driven(kind, velocity, position, size, h, body):
     """Whether a kinematic body really moves in a substep."""
     if kind[body] != KINEMATIC:
         return False
@@ -223,14 +223,14 @@ def wake_near_driven(model, state, sleep, tree, h):
     group, changed, body_of = sleep.group, sleep.changed, model.shapes.body
     for one in range(body_of.size):
         mover = body_of[one]
-        if not changed[mover] and not _is_driven(state.kind, state.velocity, state.position, model.size, h, mover):
+        if not changed[mover] and not is_driven(state.kind, state.velocity, state.position, model.size, h, mover):
             continue
         for two in range(body_of.size):
             body = body_of[two]
             if (
                 group[body] >= 0
                 and (model.collision_mask[body] & model.collision_mask[mover]) != 0
-                and _are_near(tree.bounds, tree.margin, one, two)
+                and are_near(tree.bounds, tree.margin, one, two)
             ):
                 _wake(group[body], state.kind, sleep)
                 woken = True
@@ -238,7 +238,7 @@ def wake_near_driven(model, state, sleep, tree, h):
 
 
 @subkernel
-def _are_near(bounds, margin, one, two):
+def are_near(bounds, margin, one, two):
     """Whether two shapes' bounds along the substep are within their margin of each other."""
     allowed = 2.0 * min(margin[one], margin[two])
     for axis in range(3):
@@ -310,7 +310,7 @@ def wake_joined(model, joint_state, state, sleep, h):
         if b == WORLD or not joint_state.enabled[joint] or joint_state.broken[joint]:
             continue
         for sleeper, other in ((a, b), (b, a)):
-            moves = state.kind[other] == DYNAMIC or _is_driven(
+            moves = state.kind[other] == DYNAMIC or is_driven(
                 state.kind, state.velocity, state.position, model.size, h, other
             )
             if group[sleeper] >= 0 and moves:
@@ -410,6 +410,6 @@ def _is_at_rest(model, state, time_at_rest, rows, islands, island, h):
     for index in range(islands.block_first[island], islands.block_first[island + 1]):
         block = islands.block_order[index]
         for body in (rows.body_a[block], rows.body_b[block]):
-            if _is_driven(state.kind, state.velocity, state.position, model.size, h, body):
+            if is_driven(state.kind, state.velocity, state.position, model.size, h, body):
                 return False
     return True

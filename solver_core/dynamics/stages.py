@@ -30,6 +30,7 @@ from .integration import apply_forces, integrate_poses
 from .islands import find_islands, rests_on_something
 from .motion_bounds import bound_motion
 from .rolling_energy import keep_rolling_energy
+from .waiting import complete_hits, hold_tried
 
 
 @entry
@@ -40,6 +41,8 @@ def run_apply_forces(arrays):
     apply_forces(members.model, members.state, members.motion, members.settings.gravity, h)
     if members.model.matter.largest_speed.size > 0:
         _limit_speeds(members.model.matter.largest_speed, members.state.kind, members.motion.free_velocity)
+    if members.waiting.count[0] > 0:
+        hold_tried(members.waiting, members.motion.free_velocity)
 
 
 @subkernel
@@ -94,6 +97,17 @@ def run_build_rows(arrays):
         problem.rows,
         problem.contact_rows,
     )
+    if members.waiting.count[0] > 0:
+        complete_hits(
+            members.model.activation.trigger,
+            members.waiting,
+            members.motion,
+            contacts,
+            problem.rows,
+            step.gravity_norm * step.h,
+            step.h,
+            problem.contact_rows,
+        )
 
 
 @entry

@@ -15,6 +15,7 @@ from ..compiled.function_tables import call_for_count
 from ..compiled.kernel import kernel, subkernel
 from ..compiled.views import numbers_of, views_of
 from ..constraints.contact_rows import store_contact_impulses
+from .activation import AFTER, BEFORE
 from .detection import detect_and_solve_positions, finish_detection, solve_islands
 from .frame_impulses import MOVED, REPEATED, SLEPT, SOLVED, has_room_for_contacts
 from .frame_record import end_stage, record_contacts, restore_solve_quality, solve_quality, start_clock
@@ -22,6 +23,7 @@ from .integration import measure_motion
 from .sharing import call_stage
 from .sleeping import fall_asleep, forget_changes
 from .stage_names import (
+    ACTIVATE,
     APPLY_FORCES,
     END_JOINTS,
     FALL_ASLEEP,
@@ -52,6 +54,7 @@ def advance_frame(arrays):
     members = views_of(arrays)
     model, state, sleep, collision = members.model, members.state, members.sleep, members.collision
     problem, record, stages = members.problem, members.record, members.kernels.stages
+    waiting = members.waiting
     step, is_kept = numbers_of(members.settings.step), members.impulses.substep.is_kept[0] == 1
     start_clock(record)
     if record.substeps[0] == 0:
@@ -65,6 +68,8 @@ def advance_frame(arrays):
             break
         if is_kept and not has_room_for_contacts(members.impulses):
             return False
+        if waiting.count[0] > 0:
+            call_for_count(stages, ACTIVATE, arrays, BEFORE)
         earlier = solve_quality(record)
         call_stage(stages, APPLY_FORCES, arrays)
         end_stage(record, APPLY_FORCES)
@@ -79,6 +84,10 @@ def advance_frame(arrays):
         end_stage(record, SOLVE_POSITIONS)
 
         solve_islands(members, SOLVE_VELOCITIES)
+        if waiting.count[0] > 0 and call_for_count(stages, ACTIVATE, arrays, AFTER) > 0:
+            # bodies have woken: the substep is solved again with them
+            _take_back(members, earlier)
+            continue
         if is_kept:
             call_stage(stages, KEEP_IMPULSES, arrays, SOLVED, np.int64(0))
         all_stand = note_standing(members, step)

@@ -24,6 +24,7 @@ from .integration import MotionArrays
 from .position_update import StepRuleArrays
 from .rolling_energy import RollingArrays
 from .sleeping import SleepArrays
+from .waiting import WaitingArrays
 
 
 class StepSettings(NamedTuple):
@@ -304,6 +305,8 @@ class StepMembers(NamedTuple):
     solves : IslandSolveArrays
     joint_state : JointStateArrays
         Carried from frame to frame.
+    waiting : WaitingArrays
+        Carried from frame to frame.
     problem : ProblemArrays
     solver_input : IslandProblem
         What the method gets; empty until it is gathered (``with_solver_input``), and then ``problem.solver`` is.
@@ -322,6 +325,7 @@ class StepMembers(NamedTuple):
     pair_runs: PairRunArrays
     solves: IslandSolveArrays
     joint_state: JointStateArrays
+    waiting: WaitingArrays
     problem: ProblemArrays
     solver_input: IslandProblem | tuple = ()
 

@@ -12,6 +12,7 @@ from ..geometry.hulls import ConvexHull, HullArrays, pack_hulls
 from ..geometry.round_shapes import Capsule, Cone, Cylinder
 from ..geometry.shapes import Box, ShapeKind, Sphere
 from ..geometry.triangle_mesh import MeshArrays, TriangleMesh, pack_meshes
+from .activation import Activation, Volume, checked_activation, checked_volume, pack_activation
 from .compound import Compound, PartShape
 from .errors import ModelError
 from .joints.coordinates import Joint
@@ -46,6 +47,7 @@ class _Body:
     starts_asleep: bool
     surface_drags: bool
     matter: Matter
+    activation: Activation | None
 
 
 class ModelBuilder:
@@ -66,6 +68,7 @@ class ModelBuilder:
         self.gravity = _finite_vector("the scene", "gravity", gravity, 3)
         self._bodies: list[_Body] = []
         self._joints: list[PlacedJoint] = []
+        self._volumes: list[Volume] = []
         self._excluded_pairs: set[tuple[int, int]] = set()
 
     def add_body(
@@ -94,6 +97,7 @@ class ModelBuilder:
         restitution_rule: str = "product",
         surface_velocity: ArrayLike = (0.0, 0.0, 0.0),
         largest_speed: float = np.inf,
+        activation: Activation | None = None,
     ) -> int:
         """Add a body and return its index.
 
@@ -139,6 +143,8 @@ class ModelBuilder:
             the normal counts, and it turns with the body.
         largest_speed : float
             The centre of mass is not faster at the end of a substep [m/s], above 0.
+        activation : Activation, optional
+            The body waits, as if static, until this wakes it. Only for dynamic bodies.
 
         Returns
         -------
@@ -189,6 +195,7 @@ class ModelBuilder:
                         name, "largest speed", largest_speed, lower=0.0, lower_open=True, may_be_infinite=True
                     ),
                 ),
+                activation=checked_activation(name, activation, kind == BodyKind.DYNAMIC, len(self._volumes)),
             )
         )
         return len(self._bodies) - 1
@@ -268,6 +275,39 @@ class ModelBuilder:
         )
         return len(self._joints) - 1
 
+    def add_volume(
+        self,
+        vertices: ArrayLike,
+        triangles: ArrayLike,
+        *,
+        matrix: ArrayLike = ((1.0, 0.0, 0.0, 0.0), (0.0, 1.0, 0.0, 0.0), (0.0, 0.0, 1.0, 0.0)),
+        name: str | None = None,
+    ) -> int:
+        """Add a volume that wakes bodies (``Activation.in_volume``), and return its index. Nothing touches it.
+
+        Parameters
+        ----------
+        vertices : array-like [vertex_count, 3]
+            Of a closed surface, in the volume's frame.
+        triangles : array-like [triangle_count, 3]
+        matrix : array-like [3, 4]
+            Leads from there to the world, at the start; ``FrameInput.volumes`` moves it.
+        name : str, optional
+            For errors.
+
+        Returns
+        -------
+        int
+
+        Raises
+        ------
+        ModelError
+            It has no faces, or its numbers are not finite.
+        """
+        name = f"volume {len(self._volumes)}" if name is None else str(name)
+        self._volumes.append(checked_volume(name, vertices, triangles, matrix))
+        return len(self._volumes) - 1
+
     def exclude_pair(self, body_a: int, body_b: int) -> None:
         """Let two bodies pass through each other, whatever their masks say. Repeating it changes nothing.
 
@@ -329,6 +369,7 @@ class ModelBuilder:
             # a belt takes along what touches it
             surface_drags=np.array([body.surface_drags for body in bodies]) | belts.any(axis=1),
             matter=pack_matter([body.matter for body in bodies], friction, rotations.rotate(frame_orientation, belts)),
+            activation=pack_activation([body.activation for body in bodies], self._volumes),
             shapes=shapes,
             joints=joints,
         )

@@ -16,6 +16,7 @@ import numpy as np
 from ..geometry import rotations
 from ..geometry.hulls import HullArrays
 from ..geometry.triangle_mesh import MeshArrays
+from .activation import ActivationArrays
 from .joints.joint_arrays import JointArrays
 from .matter import MatterArrays
 from .state import StateArrays
@@ -82,6 +83,7 @@ class ModelArrays(NamedTuple):
     surface_drags : bool [body_count]
         Whether a surface that moves by itself drags along what touches it; else it pushes along its normal alone.
     matter : MatterArrays
+    activation : ActivationArrays
     shapes : ShapeArrays
     joints : JointArrays
     """
@@ -101,6 +103,7 @@ class ModelArrays(NamedTuple):
     sleep_speed: np.ndarray
     surface_drags: np.ndarray
     matter: MatterArrays
+    activation: ActivationArrays
     shapes: ShapeArrays
     joints: JointArrays
 

@@ -1,5 +1,6 @@
 """The files of docs/guide/how-do-i.md do what the page says of them."""
 
+import math
 import random
 import re
 from pathlib import Path
@@ -88,6 +89,24 @@ def test_what_is_held_waits_until_it_is_touched(baked):
     assert np.abs(paths["Box.0"][:6] - paths["Box.0"][0]).max() < 1e-6
     assert paths["Box.0"][-1, 2] < 1.0
     assert np.abs(paths["Box.2"] - paths["Box.2"][0]).max() < 1e-6
+
+
+def test_what_waits_wakes_by_what_it_waits_for(baked):
+    """The wall by the ball, planks as the volume comes over their middles, the shelf under the heavy ball."""
+    result, paths = baked("wait", 84)
+    woken = {name: frame["frame"] for frame in result.report["frames"] for name in frame["activated"]}
+    # its front is 0.15 m ahead of it, and begins at -0.6; 4.8 m in 95 frames
+    for number in range(8):
+        way = 0.3 + 0.42 * number - (0.15 - 0.6)
+        assert woken[f"Plank.{number}"] == math.floor(1 + way / 4.8 * 95) + 1
+    assert "Wall.Shelf.Heavy" in woken
+    assert "Wall.Shelf.Light" not in woken
+    bricks = [frame for name, frame in woken.items() if name.startswith("Brick")]
+    assert len(bricks) > 6
+    for name, path in paths.items():
+        if not name.startswith("Ball"):
+            still = path[: woken.get(name, 84) - 1]
+            assert np.abs(still - still[0]).max() <= 1e-6, name
 
 
 def test_the_lines_that_scatter_rocks_let_them_lie_on_the_terrain():

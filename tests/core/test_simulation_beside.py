@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from cairn.solver_core import (
+    Activation,
     BodyKind,
     Box,
     Fixed,
@@ -83,6 +84,40 @@ def test_frames_are_the_same_to_the_bit():
         here.advance_frame()
         later.advance_frame()
     assert here.digest() == later.digest()
+
+
+def test_bodies_that_wait_wake_there_as_here():
+    """By a touch, a volume and a frame; and one is put to waiting."""
+    builder = ModelBuilder()
+    corners = [(x, y, z) for x in (-0.5, 0.5) for y in (-0.5, 0.5) for z in (-0.5, 0.5)]
+    faces = [(0, 1, 3), (0, 3, 2), (4, 6, 7), (4, 7, 5), (0, 4, 5), (0, 5, 1)]
+    faces += [(2, 3, 7), (2, 7, 6), (0, 2, 6), (0, 6, 4), (1, 5, 7), (1, 7, 3)]
+    volume = builder.add_volume(corners, faces)
+    kinds = {"touched": Activation.touch(), "met": Activation.in_volume(volume), "told": Activation.told()}
+    for number, (name, activation) in enumerate(kinds.items()):
+        builder.add_body(shape=Sphere(0.3), position=(3.0 + 2.0 * number, 0, 0), activation=activation, name=name)
+    fast = {"linear_velocity": (8.0, 0, 0.5), "position": (1.9, 0, 0)}
+    builder.add_body(shape=Sphere(0.3), activation=Activation(waits=False), name="ball", **fast)
+    model, none, frames = builder.build(), np.zeros(4, bool), []
+    for frame in range(8):
+        matrix = np.hstack([np.eye(3), [[1.0 + frame], [0.0], [0.0]]])[None]
+        activate, deactivate = none.copy(), none.copy()
+        activate[2], deactivate[3] = frame == 3, frame == 5
+        frames.append(FrameInput(volumes=matrix, activate=activate, deactivate=deactivate))
+    here, woken = Simulation(model, OPTIONS), []
+    with SimulationBeside() as beside:
+        beside.load(model, OPTIONS, here.checkpoint())
+        for frame_input in frames:
+            beside.send(frame_input, is_last=frame_input is frames[-1])
+        for frame_input in frames:
+            expected, report = here.advance_frame(frame_input), received(beside)
+            assert np.array_equal(here.poses()[0], beside.poses()[0])
+            assert (expected.activated, expected.deactivated) == (report.activated, report.deactivated)
+            woken += report.activated + report.deactivated
+        later = Simulation(model, OPTIONS)
+        later.restore(beside.checkpoint())
+    assert sorted(woken) == ["ball", "met", "told", "touched"]
+    assert later.digest() == here.digest()
 
 
 def test_what_is_not_finite_is_said_as_here():
