@@ -1,18 +1,18 @@
 """Contacts that joints hold: where jointed bodies overlap so near to what connects them that nothing leads them apart.
 
 Bars meet at one point, and overlap there; a strand of hair begins within the head. Whoever set that up has said that
-they meet there. Such a contact has hardly a lever about what joins its bodies: at a tenth of their size from a ball
-joint it needs ten times their weight to bear it, at a hundredth a hundred times, and with friction it locks the joint.
-Several of them press against each other whatever is done (W of a dozen such contacts has eigenvalues from 1 down to
-1e-13), by impulses of 1e5 times what there is to bear, which no solver ends with, and which are nobody's wish.
+they meet there. Such a contact has hardly a lever about what joins its bodies: at a tenth of their length from a ball
+joint it takes ten times their weight to bear it, at a hundredth a hundred times. Several of them press against each
+other whatever is done: W of a dozen such contacts has eigenvalues from 1 down to 1e-13, and impulses grew to 1e5 times
+what there was to bear, which no solver ends with, and nobody has wished for.
 
 So a contact that overlaps, of bodies that joints connect, is left out where its bodies, held by these, give way by less
 than a share of what they would alone,
 
     n H^-1 n'  <=  s n M^-1 n',        H = M + J_B' D J_B  (``solvers.joint_elimination``),
 
-about the square of its lever over their size. All else of the pair touches as ever. Two bodies far from their joint meet as
-others do, and so do those that only touch.
+which is about the square of its lever over their length. All else of the pair touches as ever: bodies far from their
+joint, and what only touches.
 """
 
 from ..compiled.kernel import entry, subkernel
@@ -22,11 +22,11 @@ from ..constraints.joints.joint_motion import restore_own, stiffen_body
 from ..constraints.joints.joint_rows import lowest_joined, respond_anew
 from ..solvers.joint_elimination import find_held_contacts
 
-# A contact is held where its bodies give way by less than this share of what they would alone: where its lever is a tenth
-# of their size.
+# A contact is held where its bodies give way by less than this share of what they would alone: of two rods on a ball
+# joint, nearer to it than a fifth of their length.
 _RATIO_HELD = 3e-2
 # What is left out is as if so many sizes away within a substep.
-_SIZES_AWAY = 1e3
+_SIZES_AWAY = 10.0
 
 
 @entry

@@ -123,7 +123,7 @@ def solve_with_joints_eliminated(rows, islands, island, free_velocity, velocity,
 
 @subkernel
 def find_held_contacts(rows, islands, island, workspace, least):
-    """Find the contacts that joints hold: whose bodies they let give way by less than a share of what these would alone.
+    """Find the contacts that joints hold: their bodies give way by less than a share of what they would alone.
 
     Parameters
     ----------
