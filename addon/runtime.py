@@ -190,6 +190,7 @@ def compile_kernels(
     shape_kinds: Iterable[int],
     body_count: int = 1,
     joints: bool = False,
+    fields: bool = False,
     *,
     time_slice: float = COMPILE_SLICE,
 ) -> Generator[tuple[float, float, str], None, None]:
@@ -207,7 +208,7 @@ def compile_kernels(
         That the model has (``ShapeArrays.kind``).
     body_count : int
         Of the model.
-    joints : bool
+    joints, fields : bool
         Whether the model has any.
     """
 
@@ -215,7 +216,7 @@ def compile_kernels(
         from ..solver_core.options import SimulationOptions
         from ..solver_core.warm_up import warm_up_steps
 
-        return warm_up_steps(SimulationOptions(**options), shape_kinds, body_count, joints)
+        return warm_up_steps(SimulationOptions(**options), shape_kinds, body_count, joints, fields)
 
     return _in_slices(steps, time_slice)
 

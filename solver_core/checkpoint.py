@@ -13,9 +13,11 @@ import numpy as np
 from .collision.data.contact_arrays import grown
 from .constraints.joints.joint_state import JointStateArrays, allocate_joint_state
 from .dynamics.allocation import allocate_collision, allocate_problem, may_partition, with_domains
+from .dynamics.field_input import fields_of
 from .dynamics.integration import MotionArrays, allocate_motion
 from .dynamics.sleeping import SleepArrays, allocate_sleep
 from .dynamics.step_data import CollisionArrays, ProblemArrays
+from .model.fields import FieldArrays
 from .model.state import StateArrays, copy_state
 
 # The other fields of ``MotionArrays`` are written at the beginning of a substep.
@@ -81,6 +83,7 @@ class Carried(NamedTuple):
     motion : MotionArrays
     sleep : SleepArrays
     joint_state : JointStateArrays
+    fields : FieldArrays
     collision : CollisionArrays
     problem : ProblemArrays
     """
@@ -91,6 +94,7 @@ class Carried(NamedTuple):
     motion: MotionArrays
     sleep: SleepArrays
     joint_state: JointStateArrays
+    fields: FieldArrays
     collision: CollisionArrays
     problem: ProblemArrays
 
@@ -165,9 +169,10 @@ def _allocated(model, method, pair_capacity, contact_capacity, partitions) -> Ca
         state=copy_state(model.initial_state),
         gravity=model.gravity.copy(),
         acting_kind=model.initial_state.kind.copy(),
-        motion=allocate_motion(model.body_count),
+        motion=allocate_motion(model.body_count, bool(model.fields)),
         sleep=allocate_sleep(model.body_count),
         joint_state=allocate_joint_state(model.arrays.joints),
+        fields=fields_of(model),
         collision=collision,
         problem=with_domains(problem) if partitions else problem,
     )
@@ -177,6 +182,8 @@ def _whole_arrays(carried, method):
     """Pairs (name, array) of the arrays that are kept as a whole."""
     for name in ("state", "gravity", "acting_kind", "sleep", "joint_state"):
         yield from _named(name, getattr(carried, name))
+    if carried.fields.carrier.size > 0:
+        yield "fields", carried.fields.values[1]
     for name in _MOTION:
         yield from _named(f"motion.{name}", getattr(carried.motion, name))
     workspace = carried.collision.workspace

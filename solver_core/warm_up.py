@@ -22,6 +22,7 @@ def warm_up(
     shape_kinds: Iterable[int] = (ShapeKind.BOX,),
     body_count: int = 1,
     joints: bool = False,
+    fields: bool = False,
 ) -> None:
     """Compile, or load from the cache, all kernels that a simulation with these options calls.
 
@@ -34,16 +35,20 @@ def warm_up(
         That the model has (``ShapeArrays.kind``).
     body_count : int
         Of the model: with many, several threads share the work.
-    joints : bool
+    joints, fields : bool
         Whether the model has any.
     """
-    for done, total, name in warm_up_steps(options or SimulationOptions(), shape_kinds, body_count, joints):
+    for done, total, name in warm_up_steps(options or SimulationOptions(), shape_kinds, body_count, joints, fields):
         if progress is not None:
             progress(done, total, name)
 
 
 def warm_up_steps(
-    options: SimulationOptions, shape_kinds: Iterable[int], body_count: int = 1, joints: bool = False
+    options: SimulationOptions,
+    shape_kinds: Iterable[int],
+    body_count: int = 1,
+    joints: bool = False,
+    fields: bool = False,
 ) -> Iterator[Step]:
     """``warm_up`` as a generator. Children (``compile_processes``) compile what is in no cache yet, if they can.
 
@@ -55,7 +60,7 @@ def warm_up_steps(
     """
     workers = worker_count(options.threads, body_count)
     kinds = [int(kind) for kind in shape_kinds]
-    yield from _compile((options.method, options.friction, kinds, workers, joints, options.contacts))
+    yield from _compile((options.method, options.friction, kinds, workers, joints, options.contacts, fields))
 
 
 def contact_steps(shape_kinds: Iterable[int]) -> Iterator[Step]:

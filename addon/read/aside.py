@@ -200,6 +200,8 @@ def _keys_read(export):
     for joint in export.joints:
         if joint.is_sampled:
             yield joint.object_name, joint.library
+    if any(field.is_sampled for field in export.fields):
+        yield from ((field.object_name, field.library) for field in export.fields)
 
 
 def _copied(scene, objects) -> str:

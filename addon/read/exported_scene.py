@@ -123,6 +123,27 @@ class ExportedJoint:
         return self.enabled_changes or self.drives != () or self.breaking_changes
 
 
+@dataclass(frozen=True)
+class ExportedField:
+    """One force field of the model, in the model's order.
+
+    Attributes
+    ----------
+    object_name : str
+    library : str or None
+        As of ``ExportedBody``.
+    is_carried : bool
+        By a body that moves.
+    is_sampled : bool
+        It is read in every frame: it moves, or its settings do, or the effector weights of the world.
+    """
+
+    object_name: str
+    library: str | None
+    is_carried: bool
+    is_sampled: bool
+
+
 @dataclass
 class FrameSample:
     """What is given from outside for the step that ends at ``frame``.
@@ -159,6 +180,8 @@ class FrameSample:
         [m, rad a frame].
     velocity, vertex_velocities, shape_rates
         As in ``FrameInput`` (``smooth_motion.py``).
+    fields : tuple of Field, or None
+        As in ``FrameInput``; None where nothing of them is animated.
     """
 
     frame: int
@@ -179,6 +202,7 @@ class FrameSample:
     velocity: np.ndarray | None = None
     vertex_velocities: dict = field(default_factory=dict)
     shape_rates: dict = field(default_factory=dict)
+    fields: tuple | None = None
 
     @property
     def frame_input(self) -> "FrameInput":
@@ -198,6 +222,7 @@ class FrameSample:
             shape_rates=self.shape_rates,
             joint_enabled=self.joint_enabled,
             jumps=self.jumps,
+            fields=self.fields,
             **self.joint_values,
         )
 
@@ -205,7 +230,7 @@ class FrameSample:
         """Forget what has driven the frame; what the keyframes need stays."""
         self.position, self.orientation, self.joint_enabled = np.zeros((0, 3)), np.zeros((0, 4)), None
         self.vertices, self.shapes, self.joint_values, self.jumps = {}, {}, {}, None
-        self.velocity, self.vertex_velocities, self.shape_rates = None, {}, {}
+        self.velocity, self.vertex_velocities, self.shape_rates, self.fields = None, {}, {}, None
 
 
 @dataclass(frozen=True)
@@ -238,6 +263,8 @@ class SceneExport:
     keyed_turns : float64 [frame_count]
         The largest change of keyed angles that anything may turn by, in each frame after the first (``fast_turns.py``)
         [rad].
+    fields : list of ExportedField
+        In the model's order.
     """
 
     model: Model
@@ -253,3 +280,4 @@ class SceneExport:
     surfaces: StartSurfaces
     fingerprint: str
     keyed_turns: np.ndarray
+    fields: list[ExportedField] = field(default_factory=list)

@@ -14,6 +14,7 @@ from ...solver_core.geometry import rotations
 from ...solver_core.model.model import BodyKind
 from .exported_scene import ExportedBody, FrameSample, SceneExport
 from .faults import Faults, SceneError
+from .force_fields import fields_at
 from .growing_compounds import sample_growing
 from .object_keys import find_object
 from .scene_animation import give_least_scale
@@ -63,6 +64,8 @@ def sample_frame(
         with faults.caught():
             _sample_shape(sample, scene, depsgraph, body, ob, matrix)
     faults.raise_any()
+    if any(one.is_sampled for one in export.fields):
+        sample = replace(sample, fields=fields_at(export.fields, depsgraph))
     return _with_joints(sample, scene, depsgraph, export)
 
 

@@ -27,6 +27,7 @@ from .export_parts import fingerprint_of, frame_range, mass_of, rigid_body_world
 from .exported_scene import ExportedBody, SceneExport
 from .fast_turns import angles_of, keyed_turns
 from .faults import Faults, SceneError
+from .force_fields import add_fields, field_objects
 from .frame_samples import (
     evaluate_frame,
     gravity_of,
@@ -277,7 +278,7 @@ class _SceneReader:
         """What is evaluated, beside what it depends on: bodies, shapes of compounds, joints and ends of ropes."""
         joints = self._joint_reader()
         bodies = [ob for ob in self.members if ob.rigid_body is not None]
-        return list(dict.fromkeys([*bodies, *joints.objects(), *joints.rope_ends()]))
+        return list(dict.fromkeys([*bodies, *joints.objects(), *joints.rope_ends(), *field_objects(self.scene)]))
 
     def steps(self, shown, *, is_evaluated=False) -> Generator[None, None, SceneExport]:
         """Read the scene, ``A_STEP`` objects at a time; ``let_go_steps`` come before.
@@ -321,7 +322,7 @@ class _SceneReader:
         locks, lock_notes = add_locks(builder, objects, bodies)
         joints.joints += locks
         joints.notes += lock_notes
-        yield
+        fields = add_fields(builder, self.scene, self.depsgraph, self.index, self.moves, self.survey)
         model = builder.build()
         yield
         self.notes += give_start_motion(model, objects, bodies)
@@ -336,7 +337,7 @@ class _SceneReader:
         yield
         self.notes += scene_notes(self.scene, objects, any(self.moves.values()))
         yield
-        return self._finished(model, bodies, objects, joints)
+        return self._finished(model, bodies, objects, joints, fields)
 
     def _check_keying(self, objects):
         """Keep what could be simulated and not be keyed."""
@@ -361,7 +362,7 @@ class _SceneReader:
         parts = {ob.name_full for ob in self.members if self._is_compound_part(ob)}
         return JointReader(self.scene, self.depsgraph, self.index, self.moves, parts, self.survey)
 
-    def _finished(self, model, bodies, objects, joints) -> SceneExport:
+    def _finished(self, model, bodies, objects, joints, fields) -> SceneExport:
         render = self.scene.render
         partial = SceneExport(
             model=model,
@@ -373,12 +374,13 @@ class _SceneReader:
             notes=self.notes,
             samples_needed=self._scene_animated()
             or any(map(is_sampled, bodies))
-            or any(joint.is_sampled for joint in joints.joints),
+            or any(one.is_sampled for one in (*joints.joints, *fields)),
             default_sample=None,
             pending=list(self.shapes.concave.pending.values()),
             surfaces=self.surfaces,
             fingerprint="",
             keyed_turns=self._keyed_turns(),
+            fields=fields,
         )
         sample = sample_without_bodies(self.scene, self.depsgraph, self.start, partial)
         for body, ob in zip(bodies, objects, strict=True):

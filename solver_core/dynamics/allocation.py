@@ -7,6 +7,7 @@ from ..collision.data.contact_arrays import STATUS_OK, allocate_contacts, alloca
 from ..compiled.views import StepArrays, arrays_of
 from ..constraints.contact_rows import ROWS_PER_CONTACT, allocate_contact_rows
 from ..constraints.joints.joint_state import allocate_joint_state
+from ..model.fields import allocate_fields
 from ..model.joints.joint_arrays import JointArrays
 from ..parallel.work_queue import QUEUE
 from ..parallel.workers import contexts_of, empty_contexts
@@ -46,7 +47,7 @@ from .step_data import (
 )
 
 
-def allocate_members(model, state, collision, kernels, method=None, worker_count=1) -> StepMembers:
+def allocate_members(model, state, collision, kernels, method=None, worker_count=1, fields=None) -> StepMembers:
     """All that a step sees of bodies without history.
 
     Parameters
@@ -58,12 +59,13 @@ def allocate_members(model, state, collision, kernels, method=None, worker_count
     method : Method, optional
         Without, there is no memory to solve anything.
     worker_count : int
+    fields : FieldArrays, optional
     """
-    body_count = len(state.kind)
+    body_count, fields = len(state.kind), fields or allocate_fields()
     return StepMembers(
         model=model,
         state=state,
-        motion=allocate_motion(body_count),
+        motion=allocate_motion(body_count, fields.carrier.size > 0),
         sleep=allocate_sleep(body_count),
         collision=collision,
         settings=allocate_settings(SolverSettings(), np.zeros(3)),
@@ -74,6 +76,7 @@ def allocate_members(model, state, collision, kernels, method=None, worker_count
         pair_runs=allocate_pair_runs(collision, worker_count),
         solves=allocate_solves(body_count),
         joint_state=allocate_joint_state(model.joints),
+        fields=fields,
         problem=allocate_problem(collision, model.joints, body_count, method),
     )
 

@@ -8,6 +8,7 @@ from ..compiled.function_tables import Compilation, empty_table
 from ..compiled.views import StepArrays
 from ..parallel.workers import run_workers
 from .contact_generation import find_pair_contacts, join_runs
+from .field_forces import run_apply_fields
 from .frame_impulses import run_keep_impulses
 from .island_solve import SOLVER_OUTCOME
 from .joint_stages import (
@@ -21,6 +22,7 @@ from .joint_stages import (
 from .jointed_solve import run_solve_jointed
 from .position_solve import solve_positions
 from .stage_names import (
+    APPLY_FIELDS,
     APPLY_FORCES,
     BROAD_PHASE,
     BUILD_JOINT_ROWS,
@@ -129,6 +131,8 @@ def _first_stages(arrays, members) -> dict:
         MATCH_CONTACTS: (run_match_contacts, types.none, (arrays,)),
         BUILD_ROWS: (run_build_rows, types.none, (arrays,)),
     }
+    if members.fields.carrier.size > 0:
+        kernels[APPLY_FIELDS] = run_apply_fields, types.none, (arrays,)
     if _has_joints(members):
         kernels[PREPARE_JOINTS] = run_prepare_joints, types.none, (arrays, 0)
         kernels[BUILD_JOINT_ROWS] = run_build_joint_rows, types.none, (arrays,)

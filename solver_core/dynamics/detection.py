@@ -335,7 +335,6 @@ def _choose_position_velocities(members):
         model.size,
         model.shapes.kind,
         members.state.velocity,
-        members.settings.gravity,
         step.h * step.gravity_norm,
         step.h,
     )

@@ -19,7 +19,8 @@ from .compilation import detection_to_compile, empty_tables, first_stages_to_com
 from .detection import FOUND, FULL, build_rows, find_contacts
 from .island_solve import FIRST_PASS
 from .sharing import call_stage
-from .stage_names import APPLY_FORCES
+from .sleeping import groups_that_touch, put_to_sleep
+from .stage_names import APPLY_FIELDS, APPLY_FORCES
 from .step_data import KernelTables, StepSettings
 
 # Tables of kernels that have been called from here, by what they depend on, as ``Simulation`` keeps those of frames.
@@ -51,7 +52,10 @@ def begin_substep(arrays):
         Written: motion, pairs, contacts, rows; bodies that wake.
     """
     while True:
-        call_stage(views_of(arrays).kernels.stages, APPLY_FORCES, arrays)
+        members = views_of(arrays)
+        call_stage(members.kernels.stages, APPLY_FORCES, arrays)
+        if members.fields.carrier.size > 0:
+            call_stage(members.kernels.stages, APPLY_FIELDS, arrays)
         found = find_contacts(arrays, np.int64(0), FIRST_PASS)
         if found == FULL:
             return False
@@ -75,6 +79,22 @@ def contacts_at(model, state):
         ``count`` of them are in use.
     """
     return _contacts(model, state, allocate_collision(model), _BY_ITSELF)
+
+
+def start_asleep(model, state, sleep) -> None:
+    """Let bodies sleep from the start, in groups of those that touch.
+
+    Parameters
+    ----------
+    model : Model
+    state : StateArrays
+        As the step sees it: kind written.
+    sleep : SleepArrays
+        Written.
+    """
+    contacts = contacts_at(model, state)
+    used = slice(int(contacts.count[0]))
+    put_to_sleep(sleep, state.kind, groups_that_touch(model, contacts.body_a[used], contacts.body_b[used]))
 
 
 def present_contacts(model, state, collision, step: StepSettings):
@@ -101,13 +121,13 @@ def _contacts(model, state, collision, step):
     return members.collision.contacts[members.collision.roles.present[0]]
 
 
-def next_rows(model, gravity, state, sleep, collision, joint_state, step: StepSettings):
+def next_rows(model, gravity, state, sleep, collision, joint_state, fields, step: StepSettings):
     """The rows with which the next substep begins.
 
     Parameters
     ----------
     model : Model
-    gravity, state, sleep, collision, joint_state, step
+    gravity, state, sleep, collision, joint_state, fields, step
         Of the frame (read).
 
     Returns
@@ -117,7 +137,9 @@ def next_rows(model, gravity, state, sleep, collision, joint_state, step: StepSe
     free_velocity : float64 [body_count, 6]
     """
     state, sleep, collision, joint_state = copy.deepcopy((state, sleep, collision, joint_state))
-    members = allocate_members(model.arrays, state, collision, empty_tables())
+    fields = copy.deepcopy(fields)
+    fields.values[0] = fields.values[1]
+    members = allocate_members(model.arrays, state, collision, empty_tables(), fields=fields)
     members = members._replace(
         sleep=sleep, joint_state=joint_state, settings=members.settings._replace(gravity=gravity)
     )
@@ -144,7 +166,8 @@ def _run(begin, to_compile, members):
 def _compiled_tables(to_compile, members) -> KernelTables:
     """The members' own tables, filled, or those that the same kernels were in before."""
     kinds = members.model.shapes.kind
-    key = to_compile, members.model.joints.joint_count > 0, *needed_pair_kernels(kinds)
+    has_fields = members.fields.carrier.size > 0
+    key = to_compile, members.model.joints.joint_count > 0, has_fields, *needed_pair_kernels(kinds)
     if key not in _tables_of_kernels:
         for compilation in to_compile(members, kinds):
             compilation.compile()

@@ -22,6 +22,7 @@ from .integration import measure_motion
 from .sharing import call_stage
 from .sleeping import fall_asleep, forget_changes
 from .stage_names import (
+    APPLY_FIELDS,
     APPLY_FORCES,
     END_JOINTS,
     FALL_ASLEEP,
@@ -67,6 +68,8 @@ def advance_frame(arrays):
             return False
         earlier = solve_quality(record)
         call_stage(stages, APPLY_FORCES, arrays)
+        if members.fields.carrier.size > 0:
+            call_stage(stages, APPLY_FIELDS, arrays)
         end_stage(record, APPLY_FORCES)
 
         # Detection passes: broad_phase, narrow_phase, match_contacts, build_rows, find_islands, solve_positions.

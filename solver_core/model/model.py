@@ -16,6 +16,7 @@ import numpy as np
 from ..geometry import rotations
 from ..geometry.hulls import HullArrays
 from ..geometry.triangle_mesh import MeshArrays
+from .fields import Field
 from .joints.joint_arrays import JointArrays
 from .matter import MatterArrays
 from .state import StateArrays
@@ -128,6 +129,12 @@ class Model:
         The body stays where it is until something wakes it.
     joint_names : tuple of str
         One name per joint.
+    fields : tuple of Field
+        Force fields at the start.
+    field_carriers : tuple of int
+        The body that carries each field; -1: none.
+    field_responds, charges : tuple
+        By body: whether fields move it, and its charge; empty without fields.
     """
 
     names: tuple[str, ...]
@@ -140,6 +147,10 @@ class Model:
     frame_orientation: np.ndarray
     starts_asleep: np.ndarray
     joint_names: tuple[str, ...] = ()
+    fields: tuple[Field, ...] = ()
+    field_carriers: tuple[int, ...] = ()
+    field_responds: tuple[bool, ...] = ()
+    charges: tuple[float, ...] = ()
 
     @property
     def body_count(self) -> int:
