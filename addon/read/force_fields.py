@@ -106,6 +106,13 @@ def field_notes(scene, world) -> Iterator[Note]:
             yield Note("info", ob.name, "its turbulence has the size and strength of Blender's, and other eddies")
         if ob.rigid_body is not None and ob.rigid_body.type == "ACTIVE":
             yield Note("info", ob.name, "has a force field itself, so fields do not move it, as in Blender")
+    if any(not why_left_out(ob) for ob in field_objects(scene)):
+        rate = scene.render.fps
+        text = (
+            f"force fields act as on particles, with all of their strength; Blender's own rigid bodies feel 1/{rate} of "
+            f"it: for that, set All in Rigid Body World > Field Weights to {weights_of_bullet(world, rate):.3g}"
+        )
+        yield Note("info", None, text)
     for ob in scene.objects:
         for system in ob.particle_systems:
             settings = system.settings
@@ -113,6 +120,11 @@ def field_notes(scene, world) -> Iterator[Note]:
                 field is not None and field.type != "NONE" for field in (settings.force_field_1, settings.force_field_2)
             ):
                 yield Note("warning", ob.name, "its particles have a force field: Cairn does not know these")
+
+
+def weights_of_bullet(world, frame_rate) -> float:
+    """The weight with which fields give bodies what Blender's own simulation gives them."""
+    return world.effector_weights.all / frame_rate
 
 
 def add_fields(builder, scene, depsgraph, index, moves, survey) -> list[ExportedField]:
@@ -212,8 +224,9 @@ def field_at(ob, evaluated, weights, is_carried) -> kinds.Field:
         given |= {"damping": field.harmonic_damping, "rest_length": field.rest_length}
     elif kind is kinds.Drag:
         given |= {
-            "strength": min(field.quadratic_drag, _MOST_DRAG),
-            "damping": min(field.linear_drag, _MOST_DRAG),
+            # what Blender calls linear goes with the square of the speed, and the other way round
+            "strength": min(field.linear_drag, _MOST_DRAG),
+            "damping": min(field.quadratic_drag, _MOST_DRAG),
             "flow": 0.0,
         }
     elif kind is kinds.Turbulence:
