@@ -109,8 +109,8 @@ def field_notes(scene, world) -> Iterator[Note]:
     if any(not why_left_out(ob) for ob in field_objects(scene)):
         rate = scene.render.fps
         text = (
-            f"force fields act as on particles, with all of their strength; Blender's own rigid bodies feel 1/{rate} of "
-            f"it: for that, set All in Rigid Body World > Field Weights to {weights_of_bullet(world, rate):.3g}"
+            "force fields act as on particles, with all of their strength; Blender's own rigid bodies feel "
+            f"1/{rate} of it: for that, set All in Rigid Body World > Field Weights to {weights_of_bullet(world, rate):.3g}"
         )
         yield Note("info", None, text)
     for ob in scene.objects:

@@ -303,11 +303,9 @@ def _link_runs(body_a, body_b, count, step_rules):
 def _rests(size, free_velocity, velocity, gravity, gravity_speed, h):
     """Whether a body has the velocity from the substep's start again."""
     least = _RATIO_REST * gravity_speed
-    for axis in range(3):
-        if not abs(velocity[axis] - free_velocity[axis] + h * gravity[axis]) <= least:
-            return False
-    for axis in range(3, 6):
-        if not size * abs(velocity[axis] - free_velocity[axis] + h * gravity[axis]) <= least:
+    for axis in range(6):
+        lever = 1.0 if axis < 3 else size
+        if not lever * abs(velocity[axis] - free_velocity[axis] + h * gravity[axis]) <= least:
             return False
     return True
 

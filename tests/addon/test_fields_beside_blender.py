@@ -14,7 +14,9 @@ CASES = {
     "force": ("FORCE", (0, 1, 0), {"strength": -3.0, "falloff_power": 1.0}),
     "gravitation": ("FORCE", (0, 2, 0), {"strength": -3.0, "use_gravity_falloff": True}),
     "wind": ("WIND", (0, 1, 0), {"strength": 2.0, "flow": 0.5}),
-    "wind in a tube": ("WIND", (0, 0, 0), {"strength": 4.0, "falloff_type": "TUBE", "falloff_power": 1.0, "radial_falloff": 2.0}),
+    "wind in a tube": (
+        "WIND", (0, 0, 0), {"strength": 4.0, "falloff_type": "TUBE", "falloff_power": 1.0, "radial_falloff": 2.0}
+    ),
     "wind in a cone": ("WIND", (0, 0, 0), {"strength": 40.0, "falloff_type": "CONE", "radial_falloff": 1.0}),
     "vortex": ("VORTEX", (0, 0, 0), {"strength": 1.0}),
     "vortex that draws in": ("VORTEX", (0, 0, 0), {"strength": 0.8, "shape": "PLANE"}),
