@@ -110,7 +110,7 @@ def field_notes(scene, world) -> Iterator[Note]:
         rate = scene.render.fps
         text = (
             "force fields act as on particles, with all of their strength; Blender's own rigid bodies feel "
-            f"1/{rate} of it: for that, set All in Rigid Body World > Field Weights to {weights_of_bullet(world, rate):.3g}"
+            f"1/{rate} of it: for that, set Rigid Body World > Field Weights > All to {weight_of_bullet(world, rate):.3g}"
         )
         yield Note("info", None, text)
     for ob in scene.objects:
@@ -122,7 +122,7 @@ def field_notes(scene, world) -> Iterator[Note]:
                 yield Note("warning", ob.name, "its particles have a force field: Cairn does not know these")
 
 
-def weights_of_bullet(world, frame_rate) -> float:
+def weight_of_bullet(world, frame_rate) -> float:
     """The weight with which fields give bodies what Blender's own simulation gives them."""
     return world.effector_weights.all / frame_rate
 
