@@ -108,9 +108,10 @@ def field_notes(scene, world) -> Iterator[Note]:
             yield Note("info", ob.name, "has a force field itself, so fields do not move it, as in Blender")
     if any(not why_left_out(ob) for ob in field_objects(scene)):
         rate = scene.render.fps
+        weight = weight_of_bullet(world, rate)
         text = (
             "force fields act as on particles, with all of their strength; Blender's own rigid bodies feel "
-            f"1/{rate} of it: for that, set Rigid Body World > Field Weights > All to {weight_of_bullet(world, rate):.3g}"
+            f"1/{rate} of it: for that, set Rigid Body World > Field Weights > All to {weight:.3g}"
         )
         yield Note("info", None, text)
     for ob in scene.objects:

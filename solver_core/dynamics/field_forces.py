@@ -4,6 +4,8 @@
 mass on the principal axes, a sixth of the force each. Their mean is the centre and their second moments are those of
 the mass; so a field that is linear over the body has the force and the torque that it has on the whole body.
 
+**By area** winds and drags press on the surface instead, at points of it with an area each, along its normal.
+
 **When.** The points are where the body is half a substep on, at the velocity w that it begins with: half a drift, a
 kick, half a drift, which is Verlet's method. It is symplectic and of second order, so what a field holds together keeps
 its energy; constant forces have their exact parabola, as gravity has.
@@ -25,9 +27,9 @@ from ..compiled.kernel import entry, kernel, subkernel
 from ..compiled.views import numbers_of, views_of
 from ..constraints.matter import limit_speed
 from ..geometry.rotation_kernels import from_rotation_vector, multiply, rotate
-from ..model.fields import AXIS, CHARGE, COLUMNS, KIND, NOISE, PLACE, SEED
+from ..model.fields import AXIS, BY_AREA, CHARGE, COLUMNS, KIND, NOISE, PLACE, SEED
 from ..model.state import DYNAMIC, STATIC
-from .field_laws import force_at
+from .field_laws import force_at, pressure_at
 from .field_noise import change_at_random
 from .integration import share_kept
 from .standstill import forget_standing
@@ -161,6 +163,9 @@ def add_forces(model, state, fields, body, when, h, frame):
         change = 0.0
         if row[NOISE] > 0.0:
             change = change_at_random(row[NOISE], int(row[SEED]), frame, body * fields.carrier.size + field)
+        if row[BY_AREA] != 0.0:
+            _press_on_faces(fields, body, middle, velocity, change)
+            continue
         for axis in range(3):
             reach = _reach(model, body, axis)
             offset = rotate(
@@ -182,6 +187,39 @@ def add_forces(model, state, fields, body, when, h, frame):
             system[3, 6] += (q * z - r * y) / _POINTS
             system[4, 6] += (r * x - p * z) / _POINTS
             system[5, 6] += (p * y - q * x) / _POINTS
+
+
+@subkernel
+def _press_on_faces(fields, body, middle, velocity, change):
+    """Add the pressure of a field on a body's surface to ``fields.system``."""
+    system, row = fields.system, fields.row
+    for face in range(fields.face_first[body], fields.face_first[body + 1]):
+        own = fields.face[face]
+        p, a, b, c = middle[3], middle[4], middle[5], middle[6]
+        x, y, z = rotate(p, a, b, c, own[0], own[1], own[2])
+        n0, n1, n2 = rotate(p, a, b, c, own[3], own[4], own[5])
+        area = math.sqrt(n0 * n0 + n1 * n1 + n2 * n2)
+        if area == 0.0:
+            continue
+        n0, n1, n2 = n0 / area, n1 / area, n2 / area
+        u = velocity[0] + velocity[4] * z - velocity[5] * y
+        v = velocity[1] + velocity[5] * x - velocity[3] * z
+        w = velocity[2] + velocity[3] * y - velocity[4] * x
+        at = middle[0] + x, middle[1] + y, middle[2] + z
+        facing = -(n0 * row[AXIS] + n1 * row[AXIS + 1] + n2 * row[AXIS + 2])
+        pressure, growth = pressure_at(row, at, n0 * u + n1 * v + n2 * w, facing, change)
+        force = -area * pressure
+        system[0, 6] += force * n0
+        system[1, 6] += force * n1
+        system[2, 6] += force * n2
+        system[3, 6] += force * (y * n2 - z * n1)
+        system[4, 6] += force * (z * n0 - x * n2)
+        system[5, 6] += force * (x * n1 - y * n0)
+        if growth > 0.0:
+            growth *= -area
+            _add_change(system, (growth * n0 * n0, growth * n0 * n1, growth * n0 * n2), 0, (x, y, z))
+            _add_change(system, (growth * n1 * n0, growth * n1 * n1, growth * n1 * n2), 1, (x, y, z))
+            _add_change(system, (growth * n2 * n0, growth * n2 * n1, growth * n2 * n2), 2, (x, y, z))
 
 
 @subkernel

@@ -3,6 +3,7 @@
 import numpy as np
 
 from ..geometry import rotations
+from ..model.exposed_faces import exposed_faces
 from ..model.fields import AXIS, NOISE, PLACE, Field, FieldArrays, allocate_fields, packed
 from ..model.model import Model
 from .field_forces import find_changes
@@ -13,6 +14,9 @@ def fields_of(model: Model) -> FieldArrays:
     """The fields of a model as at the beginning, in arrays of a simulation's own."""
     fields = allocate_fields(model.fields, model.field_carriers, model.field_responds, model.charges)
     fields.values[:] = _in_body_frames(fields.values[1], model)
+    if any(getattr(field, "by_area", False) for field in model.fields):
+        first, points = exposed_faces(model)
+        fields = fields._replace(face_first=first, face=points)
     return fields
 
 
@@ -41,6 +45,8 @@ def change_fields(fields: FieldArrays, given, model: Model, frame: int) -> None:
         if kinds != [type(field) for field in model.fields]:
             names = [kind.__name__ for kind in kinds]
             raise ValueError(f"fields are {names}; they must be those of the model: {list(map(_name, model.fields))}")
+        if any(getattr(field, "by_area", False) for field in given) and not fields.face_first.size:
+            raise ValueError("a field acts by area, and none did at the start; it must be the same throughout")
         fields.values[1] = _in_body_frames(packed(tuple(given)), model)
     is_noisy = bool(np.any(fields.values[:, :, NOISE] > 0.0))
     moves = bool(np.any(fields.carrier >= 0)) or not np.array_equal(fields.values[0], fields.values[1])

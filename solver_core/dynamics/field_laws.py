@@ -126,6 +126,45 @@ def force_at(row, point, velocity, charge, change):
 
 
 @subkernel
+def pressure_at(row, point, speed, facing, change):
+    """What a field presses a point of a surface by, along its normal, and how that grows with its speed.
+
+    Parameters
+    ----------
+    row : float64 [COLUMNS]
+        A wind or a drag that acts by area (read).
+    point : tuple of 3 floats
+        [m].
+    speed : float
+        Of the surface along its normal [m/s].
+    facing : float
+        Cosine of the angle between the normal and where the wind comes from.
+    change : float
+        As of ``force_at``.
+
+    Returns
+    -------
+    tuple of 2 floats
+        [N/m^2], [N s/m^3].
+    """
+    axis = row[AXIS], row[AXIS + 1], row[AXIS + 2]
+    arm = point[0] - row[PLACE], point[1] - row[PLACE + 1], point[2] - row[PLACE + 2]
+    along = _dot(axis, arm)
+    distance = _length(_from_source(row, row[KIND], axis, arm, along))
+    share = row[WEIGHT] * _share(row, arm, along, distance)
+    if not share > 0.0:
+        return 0.0, 0.0
+    strength, ahead = row[STRENGTH] + change, max(speed, 0.0)
+    if row[KIND] == DRAG:
+        damping = row[DAMPING] + change
+        if ahead == 0.0:
+            return 0.0, 0.0
+        return share * (damping + strength * ahead) * ahead, share * (damping + 2.0 * strength * ahead)
+    pressed = share * strength * max(facing, 0.0) ** 2
+    return pressed + share * row[FLOW] * ahead, share * row[FLOW] if ahead > 0.0 else 0.0
+
+
+@subkernel
 def _from_source(row, kind, axis, arm, along):
     """From where the field comes from to a point: from its place, or the nearest point of its line or plane."""
     if row[SHAPE] == POINT:

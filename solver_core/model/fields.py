@@ -23,8 +23,8 @@ _SHAPES, _FALLOFFS, _SIDES = ("point", "line", "plane"), ("sphere", "tube", "con
 # Columns of a field's row; ``PLACE`` and ``AXIS`` are the first of three.
 KIND, SHAPE, FALLOFF, SIDE, PLACE, AXIS, STRENGTH, FLOW, NOISE, SEED = 0, 1, 2, 3, 4, 7, 10, 11, 12, 13
 POWER, LEAST, MOST, RADIAL_POWER, LEAST_RADIUS, MOST_RADIUS = range(14, 20)
-DAMPING, LENGTH, WEIGHT, IS_INVERSE_SQUARE, IS_GLOBAL = range(20, 25)
-COLUMNS = 25
+DAMPING, LENGTH, WEIGHT, IS_INVERSE_SQUARE, IS_GLOBAL, BY_AREA = range(20, 26)
+COLUMNS = 26
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -141,9 +141,21 @@ class Force(Field):
 
 @dataclass(frozen=True, kw_only=True)
 class Wind(Field):
-    """Pushes along its axis; ``strength`` in N."""
+    """Pushes along its axis; ``strength`` in N.
+
+    Attributes
+    ----------
+    by_area : bool
+        It presses on what faces it, along the surface's normal, by strength times cos^2 of the angle between [N/m^2];
+        flow in N s/m^3.
+    """
 
     kind = WIND
+
+    by_area: bool = False
+
+    def _write_own(self, row):
+        row[BY_AREA] = self.by_area
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -191,18 +203,22 @@ class Drag(Field):
     ----------
     damping : float
         [N s/m].
+    by_area : bool
+        It presses on what moves ahead, along the surface's normal, by its speed u along that: damping u + strength u^2
+        [N/m^2].
     """
 
     kind = DRAG
 
     damping: float = 0.0
+    by_area: bool = False
 
     def __post_init__(self):
         super().__post_init__()
         _check("Drag", "damping", self.damping)
 
     def _write_own(self, row):
-        row[DAMPING] = self.damping
+        row[DAMPING], row[BY_AREA] = self.damping, self.by_area
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -266,6 +282,9 @@ class FieldArrays(NamedTuple):
         Frames done, for what changes at random.
     changes : int64 [1]
         1: in this frame forces change even where nothing moves.
+    face_first : int64 [body_count + 1 or 0]
+    face : float64 [face_count, 6]
+        Surfaces of the bodies in their frames (``exposed_faces``); none where no field acts by area.
     row : float64 [COLUMNS]
         Workspace: a field as it is in a substep.
     system : float64 [6, 7]
@@ -278,6 +297,8 @@ class FieldArrays(NamedTuple):
     charge: np.ndarray
     frame: np.ndarray
     changes: np.ndarray
+    face_first: np.ndarray
+    face: np.ndarray
     row: np.ndarray
     system: np.ndarray
 
@@ -306,6 +327,8 @@ def allocate_fields(fields: tuple[Field, ...] = (), carriers=(), responds=(), ch
         charge=np.array(charge if fields else (), np.float64),
         frame=np.zeros(1, np.int64),
         changes=np.zeros(1, np.int64),
+        face_first=np.zeros(0, np.int64),
+        face=np.zeros((0, 6)),
         row=np.zeros(COLUMNS),
         system=np.zeros((6, 7)),
     )

@@ -5,6 +5,8 @@ import math
 import numpy as np
 import pytest
 
+from cairn.solver_core.geometry.hulls import ConvexHull
+from cairn.solver_core.geometry.round_shapes import Capsule, Cone, Cylinder
 from cairn.solver_core.geometry.shapes import Box, Sphere
 from cairn.solver_core.model.builder import ModelBuilder
 from cairn.solver_core.model.errors import ModelError
@@ -406,3 +408,67 @@ def test_without_fields_there_is_nothing_of_them():
     assert simulation._fields.values.size == simulation._fields.responds.size == 0
     assert simulation._motion.acceleration.shape == (1, 6)
     assert "fields" not in simulation.checkpoint().arrays
+
+
+# by area
+
+
+PLATE = Box((0.5, 0.4, 0.01))
+
+
+def test_a_plate_falls_flat_and_on_edge_as_its_areas_say():
+    """A s v^2 = m g of its broad side, and of its narrow one."""
+    drag = Drag(strength=1.2, by_area=True)
+    flat = path(grain(drag, gravity=(0.0, 0.0, -9.81), shape=PLATE, mass=0.5), seconds=4.0)
+    assert -flat[-1, 5] == pytest.approx(math.sqrt(0.5 * 9.81 / (1.2 * 0.8)), rel=5e-3)
+    half = math.sqrt(0.5)
+    edge = grain(drag, gravity=(0.0, 0.0, -9.81), shape=PLATE, mass=0.5, orientation=(half, 0.0, half, 0.0))
+    assert -path(edge, seconds=20.0)[-1, 5] == pytest.approx(math.sqrt(0.5 * 9.81 / (1.2 * 0.8 * 0.02)), rel=5e-3)
+
+
+@pytest.mark.parametrize("angle", [0.0, 30.0, 60.0])
+def test_wind_presses_on_a_tilted_plate_along_its_normal(angle):
+    """s A cos^2, of the broad side and of one narrow side."""
+    half = math.radians(0.5 * angle)
+    wind = Wind(strength=3.0, by_area=True)
+    plate = grain(wind, shape=PLATE, orientation=(math.cos(half), 0.0, math.sin(half), 0.0))
+    plate.advance_frame()
+    cosine, sine = math.cos(2.0 * half), math.sin(2.0 * half)
+    broad, narrow = 3.0 * 0.8 * cosine**2, 3.0 * 0.8 * 0.02 * sine**2
+    force = broad * np.array([sine, 0.0, cosine]) + narrow * np.array([-cosine, 0.0, sine])
+    assert 24.0 * plate.velocities()[0, :3] == pytest.approx(force, rel=1e-9, abs=1e-12)
+
+
+def test_a_plate_that_is_heavy_at_one_end_turns_in_wind_as_its_torque_says():
+    """The pressure acts at the middle: its torque about the centre of mass is force times the distance."""
+    wind = Wind(strength=0.03, by_area=True)
+    plate = grain(wind, shape=PLATE, center_of_mass=(0.3, 0.0, 0.0))
+    found, inertia = path(plate), plate.model.arrays.inertia[0]
+    about_y = 1.0 * ((1.0 + 0.02**2) / 12.0 + 0.3**2)
+    assert np.abs(inertia - about_y).min() < 1e-6 * about_y
+    rate, angle, spin, h = 0.03 * 0.8 * 0.3 / about_y, 0.0, 0.0, 1e-4
+    for _ in range(round(2.0 / h)):
+        spin += h * rate * math.cos(angle) ** 2
+        angle += h * spin
+    assert found[-1, 7] == pytest.approx(spin, rel=5e-3)
+    turned = 2.0 * math.asin(plate.poses()[1][0, 2])
+    assert turned == pytest.approx(angle, rel=5e-3)
+
+
+@pytest.mark.parametrize(
+    ("shape", "force"),
+    [
+        (Sphere(0.5), math.pi * 0.25 / 2.0),
+        (Cylinder(0.5, 0.3), math.pi * 0.25),
+        (Cone(0.5, 0.5), math.pi * 0.25),
+        (Capsule(0.5, 0.4), math.pi * 0.25 / 2.0),
+        (Box((0.3, 0.2, 0.1)), 0.24),
+        (ConvexHull.from_points(np.array(list(np.ndindex(2, 2, 2))) * [0.6, 0.4, 0.2]), 0.24),
+    ],
+)
+def test_pressure_on_each_shape_from_below(shape, force):
+    """s times the area that faces the wind, of a ball half of its disc: the mean of cos^2 over it."""
+    body = grain(Wind(strength=1.0, by_area=True), shape=shape)
+    body.advance_frame(FrameInput(duration=1e-3))
+    assert 1e3 * body.velocities()[0, 2] == pytest.approx(force, rel=5e-3)
+    assert 1e3 * body.velocities()[0, 3:] == pytest.approx(np.zeros(3), abs=1e-9)
