@@ -127,7 +127,7 @@ class ScenePreparation:
         preparation = Preparation(bar)
         model = self.export.model
         kernels = runtime.compile_kernels(
-            self.options, model.arrays.shapes.kind, model.body_count, model.joint_count > 0, bool(model.fields)
+            self.options, model.arrays.shapes.kind, model.body_count, model.joint_count > 0, model.has_forces
         )
         with contextlib.closing(kernels):
             for done, total, _name in kernels:

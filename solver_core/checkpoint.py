@@ -169,7 +169,7 @@ def _allocated(model, method, pair_capacity, contact_capacity, partitions) -> Ca
         state=copy_state(model.initial_state),
         gravity=model.gravity.copy(),
         acting_kind=model.initial_state.kind.copy(),
-        motion=allocate_motion(model.body_count, bool(model.fields)),
+        motion=allocate_motion(model.body_count, model.has_forces),
         sleep=allocate_sleep(model.body_count),
         joint_state=allocate_joint_state(model.arrays.joints),
         fields=fields_of(model),
@@ -182,8 +182,9 @@ def _whole_arrays(carried, method):
     """Pairs (name, array) of the arrays that are kept as a whole."""
     for name in ("state", "gravity", "acting_kind", "sleep", "joint_state"):
         yield from _named(name, getattr(carried, name))
-    if carried.fields.carrier.size > 0:
+    if carried.fields.responds.size > 0:
         yield "fields", carried.fields.values[1]
+        yield "pushes", carried.fields.push[1]
     for name in _MOTION:
         yield from _named(f"motion.{name}", getattr(carried.motion, name))
     workspace = carried.collision.workspace

@@ -101,7 +101,7 @@ def _around_the_frame(members) -> list[Compilation]:
 
 def _where_fields_change(members) -> list[Compilation]:
     """What ``Simulation`` calls where force fields change and bodies sleep."""
-    if members.fields.carrier.size == 0:
+    if members.fields.responds.size == 0:
         return []
     group = members.sleep.group
     arguments = members.model, members.state, group, members.fields, 0.0, np.zeros(len(group), np.bool_)

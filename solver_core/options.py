@@ -175,6 +175,9 @@ class FrameInput:
     fields : sequence of Field, optional
         The model's force fields, in its order, as they are at the end of the frame. They go there, and their numbers
         change, at constant rates.
+    forces : float64 [body_count, 6], optional
+        Constant force [N] and torque [N m] on each body at the end of the frame, along the axes that ``push_body`` has
+        said. They change at constant rates; only of a model of which something is pushed.
     """
 
     duration: float | None = None
@@ -197,3 +200,4 @@ class FrameInput:
     spring_damping: np.ndarray | None = None
     joint_breaking: np.ndarray | None = None
     fields: Sequence[Field] | None = None
+    forces: np.ndarray | None = None

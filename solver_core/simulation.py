@@ -95,7 +95,7 @@ class Simulation:
         self.state = copy_state(model.initial_state)
         self.frame = 0
         self._gravity = model.gravity.copy()
-        self._motion = allocate_motion(model.body_count, bool(model.fields))
+        self._motion = allocate_motion(model.body_count, model.has_forces)
         self._sleep = allocate_sleep(model.body_count)
         # the same state with the kinds that the step sees: a sleeping body is static
         self._acting = self.state._replace(kind=self.state.kind.copy())
@@ -222,8 +222,8 @@ class Simulation:
             paths = self._aim_surfaces(frame_input, target, meshes, shapes, duration)
         elif target is not None:
             wake_all(self._sleep, self._acting.kind)
-        if self.model.fields:
-            change_fields(self._fields, frame_input.fields, self.model, self.frame)
+        if self.model.has_forces:
+            change_fields(self._fields, frame_input.fields, frame_input.forces, self.model, self.frame)
             wake_where_forces_change(self._fields, self._arrays, self.state, self._sleep, self._acting.kind, duration)
         is_driven = bool(meshes or shapes or paths or self._fields.changes[0])
         is_driven = is_driven or frame_input.motor_position is not None or frame_input.motor_velocity is not None
@@ -505,7 +505,7 @@ class Simulation:
     def _gather_arrays(self):
         """Put the arrays and kernels of a frame together, as they are from now on."""
         kinds, options = self.model.arrays.shapes.kind, self.options
-        has = self.model.joint_count > 0, len(self.model.fields) > 0, options.contacts
+        has = self.model.joint_count > 0, self.model.has_forces, options.contacts
         key = options.method, options.friction, self._worker_count > 1, *has, *needed_pair_kernels(kinds)
         tables = _tables_of_kernels.get(key) or empty_tables()
         members = StepMembers(

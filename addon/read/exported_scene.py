@@ -181,6 +181,7 @@ class FrameSample:
     velocity, vertex_velocities, shape_rates
         As in ``FrameInput`` (``smooth_motion.py``).
     fields : tuple of Field, or None
+    forces : float64 [body_count, 6], or None
         As in ``FrameInput``; None where nothing of them is animated.
     """
 
@@ -203,6 +204,7 @@ class FrameSample:
     vertex_velocities: dict = field(default_factory=dict)
     shape_rates: dict = field(default_factory=dict)
     fields: tuple | None = None
+    forces: np.ndarray | None = None
 
     @property
     def frame_input(self) -> "FrameInput":
@@ -223,6 +225,7 @@ class FrameSample:
             joint_enabled=self.joint_enabled,
             jumps=self.jumps,
             fields=self.fields,
+            forces=self.forces,
             **self.joint_values,
         )
 
@@ -230,7 +233,8 @@ class FrameSample:
         """Forget what has driven the frame; what the keyframes need stays."""
         self.position, self.orientation, self.joint_enabled = np.zeros((0, 3)), np.zeros((0, 4)), None
         self.vertices, self.shapes, self.joint_values, self.jumps = {}, {}, {}, None
-        self.velocity, self.vertex_velocities, self.shape_rates, self.fields = None, {}, {}, None
+        self.velocity, self.vertex_velocities, self.shape_rates = None, {}, {}
+        self.fields = self.forces = None
 
 
 @dataclass(frozen=True)
@@ -265,6 +269,8 @@ class SceneExport:
         [rad].
     fields : list of ExportedField
         In the model's order.
+    forces_change : bool
+        Constant forces or torques of bodies are animated.
     """
 
     model: Model
@@ -281,3 +287,4 @@ class SceneExport:
     fingerprint: str
     keyed_turns: np.ndarray
     fields: list[ExportedField] = field(default_factory=list)
+    forces_change: bool = False

@@ -219,6 +219,8 @@ def field_at(ob, evaluated, weights, is_carried) -> kinds.Field:
     }
     if is_carried:
         given |= {"position": (0.0, 0.0, 0.0), "axis": (0.0, 0.0, 1.0)}
+    if kind in (kinds.Wind, kinds.Drag):
+        given["by_area"] = _acts_by_area(ob)
     if kind is kinds.Force:
         given["inverse_square"] = field.use_gravity_falloff
     elif kind is kinds.Harmonic:
@@ -239,10 +241,17 @@ def field_at(ob, evaluated, weights, is_carried) -> kinds.Field:
         raise SceneError(ob.name, f"its force field cannot be read ({error})") from error
 
 
+def _acts_by_area(ob) -> bool:
+    """Whether a wind or a drag presses on what faces it."""
+    # who reads a scene from a script may not have registered the add-on
+    own = getattr(ob, "cairn", None)
+    return own is not None and own.field_by_area and ob.field.type in {"WIND", "DRAG"}
+
+
 def field_values(ob, keyed: Keyed) -> list:
     """Settings of an object's field as its digest has them."""
     names = [name for name in _SETTINGS if hasattr(ob.field, name)]
-    return [keyed.still(f"field.{name}", getattr(ob.field, name)) for name in names]
+    return [*(keyed.still(f"field.{name}", getattr(ob.field, name)) for name in names), _acts_by_area(ob)]
 
 
 def weight_values(scene, keyed: Keyed) -> list:

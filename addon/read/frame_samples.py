@@ -15,6 +15,7 @@ from ...solver_core.model.model import BodyKind
 from .exported_scene import ExportedBody, FrameSample, SceneExport
 from .faults import Faults, SceneError
 from .force_fields import fields_at
+from .forces import forces_at
 from .growing_compounds import sample_growing
 from .object_keys import find_object
 from .scene_animation import give_least_scale
@@ -66,6 +67,8 @@ def sample_frame(
     faults.raise_any()
     if any(one.is_sampled for one in export.fields):
         sample = replace(sample, fields=fields_at(export.fields, depsgraph))
+    if export.forces_change:
+        sample = replace(sample, forces=forces_at(export.bodies, depsgraph))
     return _with_joints(sample, scene, depsgraph, export)
 
 

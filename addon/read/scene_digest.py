@@ -16,6 +16,7 @@ import bpy
 from ..settings import OPTION_NAMES, VARIANT_NAMES, BakeSettings
 from ..write import earlier_animation as earlier
 from .force_fields import field_objects, field_values, has_field, weight_values
+from .forces import FORCE_SETTINGS, has_force
 from .keyed import Keyed
 from .matter import MATTER_SETTINGS, has_matter
 from .movers import motion_numbers, movers_of, number_of, shape_values
@@ -301,6 +302,8 @@ def body_numbers(ob, known) -> dict:
         numbers["initial motion"] = number_of(_settings(ob.cairn, "cairn.", START_SETTINGS, keyed))
     if has_matter(ob):
         numbers["matter"] = number_of(_settings(ob.cairn, "cairn.", MATTER_SETTINGS, keyed))
+    if has_force(ob):
+        numbers["constant force"] = number_of(_settings(ob.cairn, "cairn.", FORCE_SETTINGS, keyed))
     numbers["locked axes"] = number_of(_settings(ob, "", ("lock_location", "lock_rotation"), keyed))
     return numbers | motion_numbers(ob, keyed, known) | _field_number(ob, keyed)
 

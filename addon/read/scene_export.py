@@ -28,6 +28,7 @@ from .exported_scene import ExportedBody, SceneExport
 from .fast_turns import angles_of, keyed_turns
 from .faults import Faults, SceneError
 from .force_fields import add_fields, field_objects
+from .forces import add_forces
 from .frame_samples import (
     evaluate_frame,
     gravity_of,
@@ -45,14 +46,13 @@ from .movers import movers_of
 from .notes import Note
 from .object_keys import key_of
 from .scene_animation import (
-    SCENE_CHANNELS,
     AnimationSurvey,
-    animated_paths,
     flag_values,
     flags_animated,
     give_least_scale,
     largest_scale,
     scale_animated,
+    scene_animated,
 )
 from .scene_joints import JointReader
 from .scene_notes import body_notes, range_notes, scene_notes
@@ -227,6 +227,7 @@ class _SceneReader:
     index: dict = field(default_factory=dict)
     moves: dict = field(default_factory=dict)
     let_go: dict = field(default_factory=dict)
+    forces_change: bool = False
 
     @property
     def frames(self) -> range:
@@ -323,6 +324,7 @@ class _SceneReader:
         joints.joints += locks
         joints.notes += lock_notes
         fields = add_fields(builder, self.scene, self.depsgraph, self.index, self.moves, self.survey)
+        self.forces_change = add_forces(builder, objects, bodies, self.depsgraph)
         model = builder.build()
         yield
         self.notes += give_start_motion(model, objects, bodies)
@@ -372,8 +374,9 @@ class _SceneReader:
             frame_end=self.end,
             frame_rate=render.fps / render.fps_base,
             notes=self.notes,
-            samples_needed=self._scene_animated()
+            samples_needed=scene_animated(self.scene)
             or any(map(is_sampled, bodies))
+            or self.forces_change
             or any(one.is_sampled for one in (*joints.joints, *fields)),
             default_sample=None,
             pending=list(self.shapes.concave.pending.values()),
@@ -381,6 +384,7 @@ class _SceneReader:
             fingerprint="",
             keyed_turns=self._keyed_turns(),
             fields=fields,
+            forces_change=self.forces_change,
         )
         sample = sample_without_bodies(self.scene, self.depsgraph, self.start, partial)
         for body, ob in zip(bodies, objects, strict=True):
@@ -594,7 +598,3 @@ class _SceneReader:
                     yield child.name
                 if child.rigid_body.collision_shape == "COMPOUND":
                     yield from self._animated_parts(child)
-
-    def _scene_animated(self) -> bool:
-        paths = animated_paths(self.scene)
-        return any(path == "*" or path.startswith(SCENE_CHANNELS) for path in paths)

@@ -65,7 +65,7 @@ def allocate_members(model, state, collision, kernels, method=None, worker_count
     return StepMembers(
         model=model,
         state=state,
-        motion=allocate_motion(body_count, fields.carrier.size > 0),
+        motion=allocate_motion(body_count, fields.responds.size > 0),
         sleep=allocate_sleep(body_count),
         collision=collision,
         settings=allocate_settings(SolverSettings(), np.zeros(3)),

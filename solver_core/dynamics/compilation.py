@@ -131,7 +131,7 @@ def _first_stages(arrays, members) -> dict:
         MATCH_CONTACTS: (run_match_contacts, types.none, (arrays,)),
         BUILD_ROWS: (run_build_rows, types.none, (arrays,)),
     }
-    if members.fields.carrier.size > 0:
+    if members.fields.responds.size > 0:
         kernels[APPLY_FIELDS] = run_apply_fields, types.none, (arrays,)
     if _has_joints(members):
         kernels[PREPARE_JOINTS] = run_prepare_joints, types.none, (arrays, 0)

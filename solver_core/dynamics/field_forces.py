@@ -54,7 +54,8 @@ def run_apply_fields(arrays):
         forget_standing(motion.stands)
     clear_accelerations(motion.acceleration, gravity)
     for body in range(state.kind.size):
-        if state.kind[body] != DYNAMIC or not (fields.responds[body] or fields.charge[body] != 0.0):
+        is_moved = fields.responds[body] or fields.charge[body] != 0.0 or fields.turns_along.size > 0
+        if state.kind[body] != DYNAMIC or not is_moved:
             continue
         add_forces(model, state, fields, body, when, h, fields.frame[0])
         _change_velocity(model, state, motion, fields.system, gravity, body, h)
@@ -154,6 +155,8 @@ def add_forces(model, state, fields, body, when, h, frame):
             system[i, j] = 0.0
     velocity = state.velocity[body]
     middle = _half_on(state, body, h)
+    if fields.turns_along.size > 0:
+        _push(fields, body, middle, when)
     for field in range(fields.carrier.size):
         kind = fields.values[1, field, KIND]
         carrier = fields.carrier[field]
@@ -187,6 +190,21 @@ def add_forces(model, state, fields, body, when, h, frame):
             system[3, 6] += (q * z - r * y) / _POINTS
             system[4, 6] += (r * x - p * z) / _POINTS
             system[5, 6] += (p * y - q * x) / _POINTS
+
+
+@subkernel
+def _push(fields, body, middle, when):
+    """Add a body's own constant force and torque to ``fields.system``."""
+    before, after, p, a, b, c = fields.push[0, body], fields.push[1, body], middle[3], middle[4], middle[5], middle[6]
+    for first in range(0, 6, 3):
+        x = before[first] + when * (after[first] - before[first])
+        y = before[first + 1] + when * (after[first + 1] - before[first + 1])
+        z = before[first + 2] + when * (after[first + 2] - before[first + 2])
+        if fields.turns_along[body]:
+            x, y, z = rotate(p, a, b, c, x, y, z)
+        fields.system[first, 6] += x
+        fields.system[first + 1, 6] += y
+        fields.system[first + 2, 6] += z
 
 
 @subkernel

@@ -54,7 +54,7 @@ def begin_substep(arrays):
     while True:
         members = views_of(arrays)
         call_stage(members.kernels.stages, APPLY_FORCES, arrays)
-        if members.fields.carrier.size > 0:
+        if members.fields.responds.size > 0:
             call_stage(members.kernels.stages, APPLY_FIELDS, arrays)
         found = find_contacts(arrays, np.int64(0), FIRST_PASS)
         if found == FULL:
@@ -138,7 +138,7 @@ def next_rows(model, gravity, state, sleep, collision, joint_state, fields, step
     """
     state, sleep, collision, joint_state = copy.deepcopy((state, sleep, collision, joint_state))
     fields = copy.deepcopy(fields)
-    fields.values[0] = fields.values[1]
+    fields.values[0], fields.push[0] = fields.values[1], fields.push[1]
     members = allocate_members(model.arrays, state, collision, empty_tables(), fields=fields)
     members = members._replace(
         sleep=sleep, joint_state=joint_state, settings=members.settings._replace(gravity=gravity)
@@ -166,7 +166,7 @@ def _run(begin, to_compile, members):
 def _compiled_tables(to_compile, members) -> KernelTables:
     """The members' own tables, filled, or those that the same kernels were in before."""
     kinds = members.model.shapes.kind
-    has_fields = members.fields.carrier.size > 0
+    has_fields = members.fields.responds.size > 0
     key = to_compile, members.model.joints.joint_count > 0, has_fields, *needed_pair_kernels(kinds)
     if key not in _tables_of_kernels:
         for compilation in to_compile(members, kinds):

@@ -68,7 +68,7 @@ def advance_frame(arrays):
             return False
         earlier = solve_quality(record)
         call_stage(stages, APPLY_FORCES, arrays)
-        if members.fields.carrier.size > 0:
+        if members.fields.responds.size > 0:
             call_stage(stages, APPLY_FIELDS, arrays)
         end_stage(record, APPLY_FORCES)
 

@@ -70,6 +70,7 @@ class ModelBuilder:
         self._excluded_pairs: set[tuple[int, int]] = set()
         self._fields: list[tuple[Field, int]] = []
         self._responses: dict[int, tuple[bool, float]] = {}
+        self._pushes: dict[int, tuple[tuple[float, ...], bool]] = {}
 
     def add_body(
         self,
@@ -338,14 +339,50 @@ class ModelBuilder:
         charge = _number_in(self._bodies[body].name, "charge", charge, lower=-np.inf)
         self._responses[body] = bool(responds), charge
 
+    def push_body(
+        self,
+        body: int,
+        force: ArrayLike = (0.0, 0.0, 0.0),
+        torque: ArrayLike = (0.0, 0.0, 0.0),
+        *,
+        along_body: bool = False,
+    ) -> None:
+        """Let a constant force and torque act on a body; ``FrameInput.forces`` changes them.
+
+        Parameters
+        ----------
+        body : int
+            As ``add_body`` has returned.
+        force, torque : array-like [3]
+            On the centre of mass [N], [N m].
+        along_body : bool
+            Along the axes of its user frame, with which they turn, and not of the world.
+
+        Raises
+        ------
+        ModelError
+            There is no such body, or a number is not finite.
+        """
+        self._check_body("push", body)
+        name = self._bodies[body].name
+        both = (*_finite_vector(name, "force", force, 3), *_finite_vector(name, "torque", torque, 3))
+        self._pushes[body] = tuple(map(float, both)), bool(along_body)
+
     def _responses_to_fields(self) -> dict:
-        if not self._fields:
+        if not (self._fields or self._pushes):
             return {}
         responses = [self._responses.get(body, (True, 0.0)) for body in range(len(self._bodies))]
         return {
             "field_responds": tuple(responds for responds, _ in responses),
             "charges": tuple(charge for _, charge in responses),
+            **self._pushes_of_all(),
         }
+
+    def _pushes_of_all(self) -> dict:
+        if not self._pushes:
+            return {}
+        pushes = [self._pushes.get(body, ((0.0,) * 6, False)) for body in range(len(self._bodies))]
+        return {"pushes": tuple(push for push, _ in pushes), "pushes_along": tuple(along for _, along in pushes)}
 
     def _check_body(self, what, body):
         if not isinstance(body, int | np.integer) or not 0 <= body < len(self._bodies):

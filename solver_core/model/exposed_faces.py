@@ -33,7 +33,8 @@ def exposed_faces(model: Model) -> tuple[np.ndarray, np.ndarray]:
     points : float64 [point_count, 6]
         In the body frames: where [m], and the outward normal times the area [m^2].
     """
-    shapes, found = model.arrays.shapes, [[] for _ in range(model.body_count)]
+    shapes = model.arrays.shapes
+    found: list[list[np.ndarray]] = [[] for _ in range(model.body_count)]
     for shape, body in enumerate(shapes.body):
         own = _faces_of(int(shapes.kind[shape]), shapes.parameters[shape], int(shapes.hull[shape]), model.hulls)
         turn = np.broadcast_to(shapes.orientation[shape], (len(own), 4))

@@ -275,9 +275,13 @@ class FieldArrays(NamedTuple):
     carrier : int64 [field_count]
         The body that carries the field; -1: none.
     responds : bool [body_count or 0]
-        Whether fields other than charges move the body.
+        Whether fields other than charges move the body; none where there are neither fields nor pushes.
     charge : float64 [body_count or 0]
         Of the body, for fields of charges.
+    push : float64 [2, body_count or 0, 6]
+        Constant force [N] and torque [N m] on the centre of mass, at the beginning and at the end of the frame.
+    turns_along : bool [body_count or 0]
+        Whether they are along the axes of the body frame, not of the world.
     frame : int64 [1]
         Frames done, for what changes at random.
     changes : int64 [1]
@@ -295,6 +299,8 @@ class FieldArrays(NamedTuple):
     carrier: np.ndarray
     responds: np.ndarray
     charge: np.ndarray
+    push: np.ndarray
+    turns_along: np.ndarray
     frame: np.ndarray
     changes: np.ndarray
     face_first: np.ndarray
@@ -308,7 +314,9 @@ def packed(fields: tuple[Field, ...]) -> np.ndarray:
     return np.array([field.numbers() for field in fields]).reshape(len(fields), COLUMNS)
 
 
-def allocate_fields(fields: tuple[Field, ...] = (), carriers=(), responds=(), charge=()) -> FieldArrays:
+def allocate_fields(
+    fields: tuple[Field, ...] = (), carriers=(), responds=(), charge=(), push=(), turns_along=()
+) -> FieldArrays:
     """Arrays of a simulation's own, as at its beginning.
 
     Parameters
@@ -317,14 +325,18 @@ def allocate_fields(fields: tuple[Field, ...] = (), carriers=(), responds=(), ch
     carriers : sequence of int
         As ``FieldArrays.carrier``.
     responds, charge : sequences
-        A value a body; not read without fields.
+        A value a body, or none without fields and pushes.
+    push, turns_along : sequences
+        Force and torque a body, and whether they are along its own axes; none without pushes.
     """
     rows = packed(fields)
     return FieldArrays(
         values=np.stack([rows, rows]),
         carrier=np.array(carriers, np.int64),
-        responds=np.array(responds if fields else (), np.bool_),
-        charge=np.array(charge if fields else (), np.float64),
+        responds=np.array(responds, np.bool_),
+        charge=np.array(charge, np.float64),
+        push=np.tile(np.array(push, np.float64).reshape(-1, 6), (2, 1, 1)),
+        turns_along=np.array(turns_along, np.bool_),
         frame=np.zeros(1, np.int64),
         changes=np.zeros(1, np.int64),
         face_first=np.zeros(0, np.int64),

@@ -134,7 +134,10 @@ class Model:
     field_carriers : tuple of int
         The body that carries each field; -1: none.
     field_responds, charges : tuple
-        By body: whether fields move it, and its charge; empty without fields.
+        By body: whether fields move it, and its charge; empty without fields and pushes.
+    pushes, pushes_along : tuple
+        By body: constant force [N] and torque [N m] at the start, and whether they are along the body's own axes; empty
+        where nothing is pushed.
     """
 
     names: tuple[str, ...]
@@ -151,11 +154,18 @@ class Model:
     field_carriers: tuple[int, ...] = ()
     field_responds: tuple[bool, ...] = ()
     charges: tuple[float, ...] = ()
+    pushes: tuple[tuple[float, ...], ...] = ()
+    pushes_along: tuple[bool, ...] = ()
 
     @property
     def body_count(self) -> int:
         """Number of bodies."""
         return len(self.names)
+
+    @property
+    def has_forces(self) -> bool:
+        """Whether anything but gravity acts on bodies: fields, or pushes."""
+        return bool(self.fields or self.pushes)
 
     @property
     def joint_count(self) -> int:

@@ -472,3 +472,48 @@ def test_pressure_on_each_shape_from_below(shape, force):
     body.advance_frame(FrameInput(duration=1e-3))
     assert 1e3 * body.velocities()[0, 2] == pytest.approx(force, rel=5e-3)
     assert 1e3 * body.velocities()[0, 3:] == pytest.approx(np.zeros(3), abs=1e-9)
+
+
+# constant force and torque
+
+
+def pushed(force=NOTHING, torque=NOTHING, *, along_body=False, **body):
+    builder = ModelBuilder(gravity=NOTHING)
+    index = builder.add_body(shape=Box((0.5, 0.4, 0.3)), mass=2.0, **body)
+    builder.push_body(index, force, torque, along_body=along_body)
+    return Simulation(builder.build(), SimulationOptions())
+
+
+def test_a_constant_force_and_torque_give_their_parabolas():
+    simulation = pushed((4.0, 0.0, 0.0), (0.0, 0.0, 0.1))
+    found = path(simulation)
+    moment = 2.0 * (0.5**2 + 0.4**2) / 3.0
+    assert found[:, 0] == pytest.approx(times(found) ** 2, abs=1e-12)
+    assert found[:, 8] == pytest.approx(0.1 / moment * times(found), rel=1e-12)
+    angle = 2.0 * math.asin(simulation.poses()[1][0, 3])
+    assert angle == pytest.approx(0.05 / moment * 4.0, rel=1e-9)
+
+
+def test_a_force_along_a_body_turns_with_it():
+    """At the spin w the velocity goes round: F / (m w) (sin w t, 1 - cos w t)."""
+    found = path(pushed((4.0, 0.0, 0.0), along_body=True, angular_velocity=(0.0, 0.0, 3.0)))
+    t = times(found)
+    assert found[:, 3] == pytest.approx(2.0 / 3.0 * np.sin(3.0 * t), abs=1e-4)
+    assert found[:, 4] == pytest.approx(2.0 / 3.0 * (1.0 - np.cos(3.0 * t)), abs=1e-4)
+
+
+def test_forces_change_along_frames_and_wake():
+    simulation = pushed()
+    simulation.advance_frame(FrameInput(forces=[[96.0, 0.0, 0.0, 0.0, 0.0, 0.0]]))
+    assert simulation.velocities()[0, 0] == pytest.approx(1.0, rel=1e-12)
+    builder = on_floor()
+    builder.push_body(1)
+    sleeper = Simulation(builder.build(), SimulationOptions())
+    for _ in range(48):
+        sleeper.advance_frame()
+    assert sleeper.sleeping[1]
+    sleeper.advance_frame(FrameInput(forces=[[0.0] * 6, [0.0, 0.0, 24.0, 0.0, 0.0, 0.0]]))
+    assert not sleeper.sleeping[1]
+    assert sleeper.velocities()[1, 2] > 0.05
+    with pytest.raises(ValueError, match="nothing pushes bodies"):
+        grain(Wind()).advance_frame(FrameInput(forces=np.zeros((1, 6))))
