@@ -150,18 +150,18 @@ def matter():
 
 
 def wind():
-    """Sheets that fall through air beside a ball, until a gust comes."""
+    """Sheets that fall through air beside a ball, and a gust that carries them along."""
     scene = new_file(96)
     turns = random.Random(3)
     for row in range(6):
-        sheet = body(cube((0.7 * row - 2.2, 0.0, 3.0), (0.5, 0.36, 0.01)), f"Box.{row}", mass=0.1)
+        sheet = body(cube((0.7 * row - 3.2, 0.0, 3.0), (0.5, 0.36, 0.01)), f"Box.{row}", mass=0.1)
         sheet.rotation_euler = [turns.uniform(-0.5, 0.5) for _ in range(3)]
-    body(ball((2.2, 0, 3.0), 0.12), "Ball", mass=2.0, shape="SPHERE")
+    body(ball((-4.0, 0, 3.0), 0.12), "Ball", mass=2.0, shape="SPHERE")
     air = field("DRAG", (0, -1.5, 1.0), linear_drag=0.6, quadratic_drag=0.0)
     air.name = "Air"
     gust = field("WIND", (-3.5, 0, 0.5), flow=0.0)
-    gust.name, gust.rotation_euler = "Gust", (0.0, math.radians(75.0), 0.0)
-    for frame, strength in ((47, 0.0), (51, 25.0), (60, 25.0), (66, 0.0)):
+    gust.name, gust.rotation_euler = "Gust", (0.0, math.radians(55.0), 0.0)
+    for frame, strength in ((14, 0.0), (20, 8.0), (34, 8.0), (44, 0.0)):
         gust.field.strength = strength
         gust.field.keyframe_insert("strength", frame=frame)
     return scene
