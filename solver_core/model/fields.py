@@ -6,7 +6,7 @@ fields (docs/decisions/46-forces.md).
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import ClassVar, NamedTuple
 
 import numpy as np
@@ -263,6 +263,21 @@ class Turbulence(Field):
 
     def _write_own(self, row):
         row[LENGTH], row[IS_GLOBAL] = self.size, self.is_global
+
+
+def fields_as_text(fields) -> list:
+    """Fields as what JSON can hold."""
+    return [[type(field).__name__, asdict(field)] for field in fields]
+
+
+def fields_of_text(text) -> tuple[Field, ...]:
+    """The inverse of ``fields_as_text``, to the bit."""
+    known = {kind.__name__: kind for kind in (Force, Wind, Vortex, Harmonic, Drag, Charge, Magnetic, Turbulence)}
+    found = []
+    for name, values in text:
+        given = {key: tuple(value) if isinstance(value, list) else value for key, value in values.items()}
+        found.append(known[name](**given))
+    return tuple(found)
 
 
 class FieldArrays(NamedTuple):

@@ -67,7 +67,7 @@ def test_a_belt_carries_what_lies_on_it_and_what_is_heavy_below_stands_up(baked)
 
 
 def test_sheets_drift_where_a_ball_drops_and_a_gust_takes_them_along(baked):
-    """The ball lies on the floor as they are still in the air; from then on they go along the gust, the ball does not."""
+    """The ball lies on the floor as they are still in the air; then they go along the gust, and the ball does not."""
     _, paths = baked("wind", 60)
     sheets = np.array([path for name, path in paths.items() if name.startswith("Box")])
     assert len(sheets) == 6
