@@ -7,7 +7,7 @@ fields (docs/decisions/46-forces.md).
 
 import math
 from dataclasses import asdict, dataclass
-from typing import ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -275,7 +275,9 @@ def fields_of_text(text) -> tuple[Field, ...]:
     known = {kind.__name__: kind for kind in (Force, Wind, Vortex, Harmonic, Drag, Charge, Magnetic, Turbulence)}
     found = []
     for name, values in text:
-        given = {key: tuple(value) if isinstance(value, list) else value for key, value in values.items()}
+        given: dict[str, Any] = {
+            key: tuple(value) if isinstance(value, list) else value for key, value in values.items()
+        }
         found.append(known[name](**given))
     return tuple(found)
 
