@@ -128,7 +128,7 @@ def weight_of_bullet(world, frame_rate) -> float:
     return world.effector_weights.all / frame_rate
 
 
-def add_fields(builder, scene, depsgraph, index, moves, survey) -> list[ExportedField]:
+def add_fields(builder, scene, depsgraph, objects, moves, survey) -> list[ExportedField]:
     """Add the force fields of a scene to a model, as they are at the evaluated frame.
 
     Parameters
@@ -137,8 +137,8 @@ def add_fields(builder, scene, depsgraph, index, moves, survey) -> list[Exported
         With all bodies.
     scene : bpy.types.Scene
     depsgraph : bpy.types.Depsgraph
-    index : dict of str to int
-        Bodies by the full names of their objects.
+    objects : sequence of bpy.types.Object
+        Those of the bodies, in the model's order.
     moves : dict of str to bool
         Whether a body moves by simulation.
     survey : AnimationSurvey
@@ -152,6 +152,7 @@ def add_fields(builder, scene, depsgraph, index, moves, survey) -> list[Exported
     if scene.rigidbody_world.effector_weights.all == 0.0 and not weighted:
         return found
     weights = depsgraph.scene_eval.rigidbody_world.effector_weights
+    index = {ob.name_full: body for body, ob in enumerate(objects)}
     for ob in field_objects(scene):
         if why_left_out(ob):
             continue
@@ -163,16 +164,11 @@ def add_fields(builder, scene, depsgraph, index, moves, survey) -> list[Exported
         builder.add_field(field, carrier)
         found.append(ExportedField(name, library, carrier is not None, weighted or is_keyed or may_move))
     if found:
-        for name, body in index.items():
-            ob = _of_full_name(scene, name)
-            if ob is not None and has_field(ob):
+        for body, ob in enumerate(objects):
+            if has_field(ob):
                 charge = ob.field.strength if ob.field.type == "CHARGE" else 0.0
                 builder.respond_to_fields(body, responds=False, charge=charge)
     return found
-
-
-def _of_full_name(scene, name):
-    return next((ob for ob in scene.rigidbody_world.collection.all_objects if ob.name_full == name), None)
 
 
 def fields_at(fields: list[ExportedField], depsgraph) -> tuple:

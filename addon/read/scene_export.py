@@ -323,7 +323,7 @@ class _SceneReader:
         locks, lock_notes = add_locks(builder, objects, bodies)
         joints.joints += locks
         joints.notes += lock_notes
-        fields = add_fields(builder, self.scene, self.depsgraph, self.index, self.moves, self.survey)
+        fields = add_fields(builder, self.scene, self.depsgraph, objects, self.moves, self.survey)
         self.forces_change = add_forces(builder, objects, bodies, self.depsgraph)
         model = builder.build()
         yield
