@@ -441,6 +441,17 @@ def gain_by_turn(orientation, velocity, turning, inertia, h):
 
 
 @subkernel
+def work_of_turning(inertia, orientation, acceleration, turning, h):
+    """Work of the torque that turns a body faster, as it turns by ``turning`` [J]."""
+    w, x, y, z = orientation
+    faster = rotate_back(w, x, y, z, acceleration[3], acceleration[4], acceleration[5])
+    turned = rotate_back(w, x, y, z, turning[3], turning[4], turning[5])
+    return h * (
+        inertia[0] * faster[0] * turned[0] + inertia[1] * faster[1] * turned[1] + inertia[2] * faster[2] * turned[2]
+    )
+
+
+@subkernel
 def take_turn_energy(islands, island, model, state, motion, h):
     """Slow the spins that the displacements of an island would give energy by turning the bodies (``integrate_poses``).
 

@@ -36,7 +36,7 @@ from ..compiled.kernel import borrowed, kernel, subkernel
 from ..constraints.contact_rows import RATIO_TOUCHING, normal_speed, size_that_moves
 from ..constraints.velocity_rows import touches_driven
 from ..geometry.rotation_kernels import rotate_back
-from .integration import gain_by_turn, share_kept
+from .integration import gain_by_turn, share_kept, work_of_turning
 
 # Normals that differ by less (squared) are those of one face.
 _SAME_NORMAL = 1e-12
@@ -302,7 +302,7 @@ def _give_back(model, state, motion, loss, h, body):
         fallen += h * gravity[axis] * motion.position_velocity[body, axis]
     worked = mass * fallen
     if motion.acceleration.shape[0] > 1:
-        worked += _work_of_turning(
+        worked += work_of_turning(
             model.inertia[body], state.orientation[body], gravity, motion.position_velocity[body], h
         )
     turn = gain_by_turn(state.orientation[body], end, motion.position_velocity[body], model.inertia[body], h)
@@ -314,14 +314,3 @@ def _give_back(model, state, motion, loss, h, body):
         factor = math.sqrt(1.0 + missing / has)
         for i in range(6):
             end[i] *= factor
-
-
-@subkernel
-def _work_of_turning(inertia, orientation, acceleration, turning, h):
-    """Work of the torque that turns a body faster, as it turns by ``turning`` [J]."""
-    w, x, y, z = orientation
-    faster = rotate_back(w, x, y, z, acceleration[3], acceleration[4], acceleration[5])
-    turned = rotate_back(w, x, y, z, turning[3], turning[4], turning[5])
-    return h * (
-        inertia[0] * faster[0] * turned[0] + inertia[1] * faster[1] * turned[1] + inertia[2] * faster[2] * turned[2]
-    )
