@@ -191,6 +191,7 @@ def compile_kernels(
     body_count: int = 1,
     joints: bool = False,
     waits: bool = False,
+    fields: bool = False,
     *,
     time_slice: float = COMPILE_SLICE,
 ) -> Generator[tuple[float, float, str], None, None]:
@@ -208,7 +209,7 @@ def compile_kernels(
         That the model has (``ShapeArrays.kind``).
     body_count : int
         Of the model.
-    joints : bool
+    joints, fields : bool
         Whether the model has any.
     waits : bool
         Whether it has bodies that wait for an activation.
@@ -218,7 +219,7 @@ def compile_kernels(
         from ..solver_core.options import SimulationOptions
         from ..solver_core.warm_up import warm_up_steps
 
-        return warm_up_steps(SimulationOptions(**options), shape_kinds, body_count, joints, waits)
+        return warm_up_steps(SimulationOptions(**options), shape_kinds, body_count, joints, waits, fields)
 
     return _in_slices(steps, time_slice)
 

@@ -132,6 +132,7 @@ class ScenePreparation:
             model.body_count,
             model.joint_count > 0,
             len(model.arrays.activation.waits) > 0,
+            model.has_forces,
         )
         with contextlib.closing(kernels):
             for done, total, _name in kernels:

@@ -36,6 +36,14 @@ _HOME = {
     "Gear": "model.joints.gear",
     "RackAndPinion": "model.joints.gear",
     "ConeTwist": "model.joints.cone_twist",
+    "Force": "model.fields",
+    "Wind": "model.fields",
+    "Vortex": "model.fields",
+    "Harmonic": "model.fields",
+    "Drag": "model.fields",
+    "Charge": "model.fields",
+    "Magnetic": "model.fields",
+    "Turbulence": "model.fields",
     "FrameInput": "options",
     "FrameContacts": "report",
     "FrameReport": "report",
@@ -68,6 +76,14 @@ if TYPE_CHECKING:
     from .model.activation import Activation as Activation
     from .model.builder import ModelBuilder as ModelBuilder
     from .model.builder import ModelError as ModelError
+    from .model.fields import Charge as Charge
+    from .model.fields import Drag as Drag
+    from .model.fields import Force as Force
+    from .model.fields import Harmonic as Harmonic
+    from .model.fields import Magnetic as Magnetic
+    from .model.fields import Turbulence as Turbulence
+    from .model.fields import Vortex as Vortex
+    from .model.fields import Wind as Wind
     from .model.joints.axis import FREE as FREE
     from .model.joints.axis import LOCKED as LOCKED
     from .model.joints.axis import Axis as Axis

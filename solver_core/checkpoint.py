@@ -13,10 +13,12 @@ import numpy as np
 from .collision.data.contact_arrays import grown
 from .constraints.joints.joint_state import JointStateArrays, allocate_joint_state
 from .dynamics.allocation import allocate_collision, allocate_problem, may_partition, with_domains
+from .dynamics.field_input import fields_of
 from .dynamics.integration import MotionArrays, allocate_motion
 from .dynamics.sleeping import SleepArrays, allocate_sleep
 from .dynamics.step_data import CollisionArrays, ProblemArrays
 from .dynamics.waiting import WaitingArrays, allocate_waiting
+from .model.fields import FieldArrays
 from .model.state import StateArrays, copy_state
 
 # The other fields of ``MotionArrays`` are written at the beginning of a substep.
@@ -83,6 +85,7 @@ class Carried(NamedTuple):
     sleep : SleepArrays
     joint_state : JointStateArrays
     waiting : WaitingArrays
+    fields : FieldArrays
     collision : CollisionArrays
     problem : ProblemArrays
     """
@@ -94,6 +97,7 @@ class Carried(NamedTuple):
     sleep: SleepArrays
     joint_state: JointStateArrays
     waiting: WaitingArrays
+    fields: FieldArrays
     collision: CollisionArrays
     problem: ProblemArrays
 
@@ -168,10 +172,11 @@ def _allocated(model, method, pair_capacity, contact_capacity, partitions) -> Ca
         state=copy_state(model.initial_state),
         gravity=model.gravity.copy(),
         acting_kind=model.initial_state.kind.copy(),
-        motion=allocate_motion(model.body_count),
+        motion=allocate_motion(model.body_count, model.has_forces),
         sleep=allocate_sleep(model.body_count),
         joint_state=allocate_joint_state(model.arrays.joints),
         waiting=allocate_waiting(model.arrays.activation),
+        fields=fields_of(model),
         collision=collision,
         problem=with_domains(problem) if partitions else problem,
     )
@@ -183,6 +188,9 @@ def _whole_arrays(carried, method):
         yield from _named(name, getattr(carried, name))
     if carried.waiting.waits.size:
         yield from _named("waiting", carried.waiting)
+    if carried.fields.responds.size > 0:
+        yield "fields", carried.fields.values[1]
+        yield "pushes", carried.fields.push[1]
     for name in _MOTION:
         yield from _named(f"motion.{name}", getattr(carried.motion, name))
     workspace = carried.collision.workspace

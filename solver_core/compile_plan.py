@@ -10,6 +10,7 @@ from .constraints.joints.glue import find_glued
 from .dynamics.allocation import allocate_collision, allocate_members
 from .dynamics.compilation import detection_to_compile, empty_tables, stages_to_compile
 from .dynamics.driven_paths import aim_on_paths, allocate_paths, lay_paths
+from .dynamics.field_forces import find_changes
 from .dynamics.frame_impulses import allocate_frame_impulses
 from .dynamics.frame_poses import aim_driven, find_driven_poses, place_driven, write_user_poses
 from .dynamics.next_substep import find_present_contacts
@@ -20,6 +21,7 @@ from .dynamics.waiting import allocate_waiting
 from .geometry.shapes import Box, ShapeKind
 from .model.activation import Activation, pack_activation
 from .model.builder import ModelBuilder
+from .model.fields import Wind, allocate_fields
 from .model.joints.fixed import Fixed
 from .model.model import BodyKind
 from .model.state import copy_state
@@ -35,6 +37,7 @@ def what_to_compile(
     joints: bool = False,
     contacts: bool = False,
     waits: bool = False,
+    fields: bool = False,
 ) -> list[Compilation]:
     """All kernels that a simulation calls; without a method, those that find its contacts.
 
@@ -50,10 +53,12 @@ def what_to_compile(
         Whether its frames note contacts.
     waits : bool
         Whether it has bodies that wait for an activation.
+    fields : bool
+        Whether it has force fields.
     """
     kinds = np.asarray(shape_kinds, np.int64)
     solver = find_method(method, friction) if method else None
-    members = _members_of_small_model(solver, workers, joints)
+    members = _members_of_small_model(solver, workers, joints, fields)
     members = members._replace(impulses=allocate_frame_impulses(1, 1, 1, contacts))
     if waits:
         members = members._replace(waiting=allocate_waiting(pack_activation([Activation()], [])))
@@ -77,7 +82,7 @@ def everything_to_compile(methods=METHODS, frictions=FRICTION_MODELS) -> list[Co
     choices = [(method, friction) for method, friction in known if friction in frictions]
     found: dict[tuple, Compilation] = {}
     for (method, friction), workers, joints in itertools.product([("", ""), *choices], (1, 2), (False, True)):
-        for compilation in what_to_compile(method, friction, kinds, workers, joints, True, True):
+        for compilation in what_to_compile(method, friction, kinds, workers, joints, True, True, True):
             name = f"{method or 'contacts'} {friction} {workers} {joints}: {compilation.name}"
             found.setdefault(compilation.identity(), compilation._replace(name=name))
     return list(found.values())
@@ -97,7 +102,17 @@ def _around_the_frame(members) -> list[Compilation]:
         Compilation("aim_on_paths", aim_on_paths, (paths, 0.0, 0.0, *poses, velocity, 0.0)),
         Compilation("place", place_driven, (kind, *poses, *poses)),
         Compilation("user_poses", write_user_poses, (*poses, *poses, *poses)),
+        *_where_fields_change(members),
     ]
+
+
+def _where_fields_change(members) -> list[Compilation]:
+    """What ``Simulation`` calls where force fields change and bodies sleep."""
+    if members.fields.responds.size == 0:
+        return []
+    group = members.sleep.group
+    arguments = members.model, members.state, group, members.fields, 0.0, np.zeros(len(group), np.bool_)
+    return [Compilation("field_changes", find_changes, arguments)]
 
 
 def _where_joints_end(members) -> list[Compilation]:
@@ -106,7 +121,7 @@ def _where_joints_end(members) -> list[Compilation]:
     return [Compilation("glue", find_glued, (joints, state.enabled, state.broken, glued))]
 
 
-def _members_of_small_model(method, workers, joints):
+def _members_of_small_model(method, workers, joints, fields):
     """What a step sees of one body: the types are those of any model."""
     builder = ModelBuilder()
     body = builder.add_body(shape=Box((1.0, 1.0, 0.0)), kind=BodyKind.STATIC)
@@ -114,4 +129,6 @@ def _members_of_small_model(method, workers, joints):
         builder.add_joint(Fixed(), body, position=(0.0, 0.0, 0.0))
     model = builder.build()
     state, collision = copy_state(model.initial_state), allocate_collision(model)
-    return allocate_members(model.arrays, state, collision, empty_tables(), method, workers)
+    given = (Wind(),) if fields else ()
+    arrays = allocate_fields(given, [-1] * len(given), [True], [0.0])
+    return allocate_members(model.arrays, state, collision, empty_tables(), method, workers, arrays)

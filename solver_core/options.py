@@ -1,9 +1,11 @@
 """The input of a simulation: its options, and frame by frame what drives it from outside."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
+from .model.fields import Field
 from .problem.problem import CONTACT_OPTIONS, SolverOptions
 from .problem.rows import SolverSettings
 from .solvers.registry import METHODS, find_method, kernel_settings_of
@@ -176,6 +178,12 @@ class FrameInput:
         a value as it was; axes that have no motor, friction or spring are not read.
     joint_breaking : float64 [joint_count, 2], optional
         Largest force [N] and torque [N m] that each joint bears, infinite where it never breaks; NaN: as it was.
+    fields : sequence of Field, optional
+        The model's force fields, in its order, as they are at the end of the frame. They go there, and their numbers
+        change, at constant rates.
+    forces : float64 [body_count, 6], optional
+        Constant force [N] and torque [N m] on each body at the end of the frame, along the axes that ``push_body`` has
+        said. They change at constant rates; only of a model of which something is pushed.
     """
 
     duration: float | None = None
@@ -200,3 +208,5 @@ class FrameInput:
     spring_stiffness: np.ndarray | None = None
     spring_damping: np.ndarray | None = None
     joint_breaking: np.ndarray | None = None
+    fields: Sequence[Field] | None = None
+    forces: np.ndarray | None = None

@@ -61,7 +61,7 @@ class FrameContacts:
     joint_moment : float64 [joint_count, 3]
         On body b, about the joint [N m s].
     forces : float64 [body_count, 3]
-        What gravity and damping gave [N s].
+        What gravity, fields and damping gave [N s].
     rest : float64 [body_count, 3]
         What no force and no contact gave (``dynamics.frame_impulses``) [N s].
     """

@@ -31,6 +31,7 @@ from .dynamics.allocation import (
     with_domains,
 )
 from .dynamics.compilation import empty_tables, stages_to_compile
+from .dynamics.field_input import change_fields, fields_of, wake_where_forces_change
 from .dynamics.frame_checks import checked_duration, checked_flags, checked_kinds, checked_numbers, checked_poses
 from .dynamics.frame_impulses import begin_frame_impulses, grown_frame_impulses
 from .dynamics.frame_paths import FramePaths
@@ -38,15 +39,8 @@ from .dynamics.frame_poses import aim_driven, find_driven_poses, place_driven, w
 from .dynamics.frame_record import allocate_record, clear_record
 from .dynamics.integration import allocate_motion
 from .dynamics.joint_input import change_joints, exclude_joined, with_own_pairs
-from .dynamics.next_substep import contacts_at, next_rows, present_contacts
-from .dynamics.sleeping import (
-    allocate_sleep,
-    groups_that_touch,
-    put_to_sleep,
-    wake_all,
-    wake_groups_of,
-    wake_near_shapes,
-)
+from .dynamics.next_substep import next_rows, present_contacts, start_asleep
+from .dynamics.sleeping import allocate_sleep, wake_all, wake_groups_of, wake_near_shapes
 from .dynamics.step import advance_frame
 from .dynamics.step_data import StepMembers, StepSettings
 from .dynamics.substeps_needed import substeps_needed
@@ -103,7 +97,7 @@ class Simulation:
         self.state = copy_state(model.initial_state)
         self.frame = 0
         self._gravity = model.gravity.copy()
-        self._motion = allocate_motion(model.body_count)
+        self._motion = allocate_motion(model.body_count, model.has_forces)
         self._sleep = allocate_sleep(model.body_count)
         # the same state with the kinds that the step sees: a sleeping body is static
         self._acting = self.state._replace(kind=self.state.kind.copy())
@@ -113,6 +107,7 @@ class Simulation:
         begin_waiting(self._waiting, self.state, self._acting.kind)
         self._joint_state = allocate_joint_state(model.arrays.joints)
         self._broken = self._joint_state.broken.copy()
+        self._fields = fields_of(model)
         self._arrays = model.arrays
         if model.joint_count:
             self._arrays = with_own_pairs(model.arrays)
@@ -135,7 +130,7 @@ class Simulation:
         # that the last frame took; nothing is known of the first one
         self._seconds = math.inf
         if model.starts_asleep.any():
-            self._start_asleep()
+            start_asleep(model, self._acting, self._sleep)
 
     def advance_frame(self, frame_input: FrameInput | None = None) -> FrameReport:
         """Simulate one frame.
@@ -234,8 +229,13 @@ class Simulation:
             paths = self._aim_surfaces(frame_input, target, meshes, shapes, duration)
         elif target is not None:
             wake_all(self._sleep, self._acting.kind)
+        if self.model.has_forces:
+            change_fields(self._fields, frame_input.fields, frame_input.forces, self.model, self.frame)
+            wake_where_forces_change(self._fields, self._arrays, self.state, self._sleep, self._acting.kind, duration)
         given = frame_input.volumes, frame_input.motor_position, frame_input.motor_velocity
-        is_driven = bool(meshes or shapes or paths) or any(each is not None for each in given)
+        is_driven = bool(meshes or shapes or paths or self._fields.changes[0]) or any(
+            each is not None for each in given
+        )
         return target, (meshes, shapes), self._settings_of_step(duration, is_driven), paths
 
     def _end_frame(self, target, meshes, shapes, paths) -> FrameReport:
@@ -284,6 +284,7 @@ class Simulation:
             self._sleep,
             self._collision,
             self._joint_state,
+            self._fields,
             self._settings_of_step(1.0 / self.options.frame_rate),
         )
         return ContactProblem(rows, free_velocity)
@@ -378,6 +379,7 @@ class Simulation:
             self._sleep,
             self._joint_state,
             self._waiting,
+            self._fields,
             self._collision,
             self._problem,
         )
@@ -398,19 +400,13 @@ class Simulation:
         self._settings = self._settings._replace(gravity=carried.gravity)
         self._acting = carried.state._replace(kind=carried.acting_kind)
         self._motion, self._sleep, self._collision = carried.motion, carried.sleep, carried.collision
-        self._problem, self._joint_state, self._waiting = carried.problem, carried.joint_state, carried.waiting
+        self._problem, self._joint_state = carried.problem, carried.joint_state
+        self._waiting, self._fields = carried.waiting, carried.fields
         self._broken = carried.joint_state.broken.copy()
         self._impulses = allocate_impulses(self._collision, self.model, self._notes_contacts)
         if self.model.joint_count:
             exclude_joined(self.model.arrays, self._arrays, self._joint_state)
         self._workers = None
-
-    def _start_asleep(self):
-        """Let bodies sleep from the start, in groups of those that touch."""
-        contacts = contacts_at(self.model, self._acting)
-        used = slice(int(contacts.count[0]))
-        groups = groups_that_touch(self.model, contacts.body_a[used], contacts.body_b[used])
-        put_to_sleep(self._sleep, self._acting.kind, groups)
 
     def _change_gravity(self, gravity):
         """What sleeps may not stand in another gravity."""
@@ -516,9 +512,8 @@ class Simulation:
     def _gather_arrays(self):
         """Put the arrays and kernels of a frame together, as they are from now on."""
         kinds, options = self.model.arrays.shapes.kind, self.options
-        has_joints = self.model.joint_count > 0
-        called = options.method, options.friction, self._worker_count > 1, has_joints, self._notes_contacts
-        key = *called, self._waiting.waits.size > 0, *needed_pair_kernels(kinds)
+        has = self.model.joint_count > 0, self.model.has_forces, self._notes_contacts, self._waiting.waits.size > 0
+        key = options.method, options.friction, self._worker_count > 1, *has, *needed_pair_kernels(kinds)
         tables = _tables_of_kernels.get(key) or empty_tables()
         members = StepMembers(
             model=self._arrays,
@@ -535,6 +530,7 @@ class Simulation:
             solves=allocate_solves(self.model.body_count),
             joint_state=self._joint_state,
             waiting=self._waiting,
+            fields=self._fields,
             problem=self._problem,
         )
         if key not in _tables_of_kernels:

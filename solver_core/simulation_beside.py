@@ -31,6 +31,7 @@ from .compiled.child_process import stop
 from .compiled.kernel_process import start_with_kernels
 from .geometry.round_shapes import Capsule, Cone, Cylinder
 from .geometry.shapes import Sphere
+from .model.fields import fields_as_text, fields_of_text
 from .model.model import Model
 from .options import FrameInput, SimulationOptions
 from .report import FrameContacts, FrameReport, JointReport
@@ -38,6 +39,8 @@ from .simulation import Simulation, SimulationError
 
 # A checkpoint is sent after so long [s], and after so many times what the last one has cost.
 CHECKPOINT_SECONDS, CHECKPOINT_FACTOR = 1.0, 100.0
+# Of a model: what is no array, beside fields and pushes.
+_TUPLES = ("names", "joint_names", "field_carriers", "field_responds", "charges", "pushes_along")
 # Fields of a FrameInput that hold arrays by keys.
 _BY_KEY = ("vertices", "vertex_velocities", "shape_rates")
 _SHAPES = {shape.__name__: shape for shape in (Sphere, Capsule, Cylinder, Cone)}
@@ -107,7 +110,8 @@ class SimulationBeside:
         arrays = {f"checkpoint.{name}": array for name, array in checkpoint.arrays.items()}
         for field in fields(Model):
             _flatten(field.name, getattr(model, field.name), arrays)
-        text = {"names": model.names, "joint_names": model.joint_names, "frame": checkpoint.frame}
+        text = {name: getattr(model, name) for name in _TUPLES}
+        text |= {"fields": fields_as_text(model.fields), "pushes": model.pushes, "frame": checkpoint.frame}
         self._tell({"load": text, "options": asdict(options)}, arrays)
 
     def send(self, frame_input: FrameInput, *, is_last: bool = False) -> None:
@@ -224,12 +228,13 @@ class _CheckpointClock:
 
 
 def _loaded(text, arrays) -> Simulation:
-    names = {name: tuple(text["load"][name]) for name in ("names", "joint_names")}
+    plain = {name: tuple(text["load"][name]) for name in _TUPLES}
+    plain["fields"], plain["pushes"] = fields_of_text(text["load"]["fields"]), tuple(map(tuple, text["load"]["pushes"]))
     hints = typing.get_type_hints(Model)
     parts = {
-        field.name: _filled(hints[field.name], field.name, arrays) for field in fields(Model) if field.name not in names
+        field.name: _filled(hints[field.name], field.name, arrays) for field in fields(Model) if field.name not in plain
     }
-    simulation = Simulation(Model(**names, **parts), SimulationOptions(**text["options"]))
+    simulation = Simulation(Model(**plain, **parts), SimulationOptions(**text["options"]))
     own = {name.removeprefix("checkpoint."): array for name, array in arrays.items() if name.startswith("checkpoint.")}
     simulation.restore(Checkpoint(text["load"]["frame"], own))
     return simulation
@@ -275,6 +280,7 @@ def _filled(kind, name, arrays):
 def _frame_text(frame_input):
     """A FrameInput as text and arrays."""
     text, arrays = {"duration": frame_input.duration, "shapes": []}, {}
+    text["fields"] = None if frame_input.fields is None else fields_as_text(frame_input.fields)
     for field in fields(frame_input):
         value = getattr(frame_input, field.name)
         if isinstance(value, np.ndarray):
@@ -292,7 +298,7 @@ def _frame_text(frame_input):
 
 def _frame_input(text, arrays) -> FrameInput:
     """The inverse of ``_frame_text``."""
-    names = {field.name for field in fields(FrameInput)} - {"duration", "shapes", *_BY_KEY}
+    names = {field.name for field in fields(FrameInput)} - {"duration", "shapes", "fields", *_BY_KEY}
     plain: dict = {name: array for name, array in arrays.items() if name in names}
     for name in _BY_KEY:
         given = {_own_key(key): arrays[f"{name}.{number}"] for number, key in enumerate(text[name])}
@@ -304,6 +310,8 @@ def _frame_input(text, arrays) -> FrameInput:
         for name in own:
             value = arrays[f"shapes.{number}.{name}"]
             object.__setattr__(shape, name, value if value.ndim else float(value))
+    if text["fields"] is not None:
+        plain["fields"] = fields_of_text(text["fields"])
     return FrameInput(duration=text["duration"], shapes=shapes or None, **plain)
 
 

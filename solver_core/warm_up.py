@@ -23,6 +23,7 @@ def warm_up(
     body_count: int = 1,
     joints: bool = False,
     waits: bool = False,
+    fields: bool = False,
 ) -> None:
     """Compile, or load from the cache, all kernels that a simulation with these options calls.
 
@@ -35,12 +36,13 @@ def warm_up(
         That the model has (``ShapeArrays.kind``).
     body_count : int
         Of the model: with many, several threads share the work.
-    joints : bool
+    joints, fields : bool
         Whether the model has any.
     waits : bool
         Whether it has bodies that wait for an activation.
     """
-    for done, total, name in warm_up_steps(options or SimulationOptions(), shape_kinds, body_count, joints, waits):
+    chosen = options or SimulationOptions()
+    for done, total, name in warm_up_steps(chosen, shape_kinds, body_count, joints, waits, fields):
         if progress is not None:
             progress(done, total, name)
 
@@ -51,6 +53,7 @@ def warm_up_steps(
     body_count: int = 1,
     joints: bool = False,
     waits: bool = False,
+    fields: bool = False,
 ) -> Iterator[Step]:
     """``warm_up`` as a generator. Children (``compile_processes``) compile what is in no cache yet, if they can.
 
@@ -62,7 +65,8 @@ def warm_up_steps(
     """
     workers = worker_count(options.threads, body_count)
     kinds = [int(kind) for kind in shape_kinds]
-    yield from _compile((options.method, options.friction, kinds, workers, joints, options.contacts or waits, waits))
+    notes = options.contacts or waits
+    yield from _compile((options.method, options.friction, kinds, workers, joints, notes, waits, fields))
 
 
 def contact_steps(shape_kinds: Iterable[int]) -> Iterator[Step]:

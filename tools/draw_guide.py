@@ -206,6 +206,7 @@ PICTURES = {
     "hold": frames(1, 8, 14, 30, ratio=0.55),
     "wait": frames(1, 24, 48, 90, direction=(-0.25, -1.0, 0.45), ratio=0.7),
     "matter": frames(1, 28, 96, direction=(-0.25, -1.0, 0.5)),
+    "wind": frames(1, 17, 28, 48, direction=(-0.35, -1.0, 0.35)),
     "settle": settling,
     "glued": frames(1, 10, 14, 30, direction=(-0.7, -1.0, 0.35)),
     "figure": frames(1, 20, 32, 72, direction=(0.9, -1.0, 0.3)),

@@ -149,6 +149,34 @@ def matter():
     return scene
 
 
+def wind():
+    """Sheets that fall through air beside a ball, and a gust that carries them along."""
+    scene = new_file(96)
+    turns = random.Random(3)
+    for row in range(6):
+        sheet = body(cube((0.7 * row - 3.2, 0.0, 3.0), (0.5, 0.36, 0.01)), f"Box.{row}", mass=0.1)
+        sheet.rotation_euler = [turns.uniform(-0.5, 0.5) for _ in range(3)]
+    body(ball((-4.0, 0, 3.0), 0.12), "Ball", mass=2.0, shape="SPHERE")
+    air = field("DRAG", (0, -1.5, 1.0), linear_drag=0.6, quadratic_drag=0.0)
+    air.name = "Air"
+    gust = field("WIND", (-3.5, 0, 0.5), flow=0.0)
+    gust.name, gust.rotation_euler = "Gust", (0.0, math.radians(55.0), 0.0)
+    for frame, strength in ((14, 0.0), (20, 8.0), (34, 8.0), (44, 0.0)):
+        gust.field.strength = strength
+        gust.field.keyframe_insert("strength", frame=frame)
+    return scene
+
+
+def field(kind, at, **settings):
+    """An object with a force field that acts by exposed area."""
+    bpy.ops.object.effector_add(type=kind, location=at)
+    ob = bpy.context.object
+    for name, value in settings.items():
+        setattr(ob.field, name, value)
+    ob.cairn.field_by_area = True
+    return ob
+
+
 def paint_cap(toy):
     """The top of a ball in white, to see which way is up."""
     toy.data.materials.append(paint(bpy.data.objects["Floor"], COLORS["Floor"]))
@@ -575,6 +603,7 @@ def act(lead):
 FILES = {
     "begin": begin,
     "matter": matter,
+    "wind": wind,
     "throw": throw,
     "hold": hold,
     "wait": wait,

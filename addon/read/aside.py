@@ -201,6 +201,10 @@ def _keys_read(export):
         if joint.is_sampled:
             yield joint.object_name, joint.library
     yield from export.volumes
+    if export.forces_change:
+        yield from ((body.object_name, body.library) for body in export.bodies if body.moves)
+    if any(field.is_sampled for field in export.fields):
+        yield from ((field.object_name, field.library) for field in export.fields)
 
 
 def _copied(scene, objects) -> str:

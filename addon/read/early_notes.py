@@ -4,12 +4,13 @@ from collections.abc import Iterator
 
 from ..settings import BakeSettings
 from . import body_warnings
+from .force_fields import field_notes
 from .locked_axes import held_axes
 from .missing_geometry import missing_geometry
 from .notes import Note
 from .scene_animation import AnimationSurvey, flags_animated, scale_animated
 from .scene_joints import JointReader
-from .scene_notes import OUTSIDE, cache_notes, field_notes, range_notes, speed_notes
+from .scene_notes import OUTSIDE, cache_notes, range_notes, speed_notes
 
 
 def early_notes(scene) -> list[Note]:

@@ -73,6 +73,11 @@ def fingerprint_of(export: SceneExport, sample: FrameSample, owners) -> str:
     _hash_arrays(digest, export.model.initial_state)
     _hash_arrays(digest, (export.model.starts_asleep,))
     _hash_arrays(digest, (np.array(sample.duration), sample.gravity, sample.kind))
+    if export.model.pushes:
+        digest.update(repr((export.model.pushes, export.model.pushes_along, export.forces_change)).encode())
+    if export.model.fields:
+        digest.update(repr((export.model.fields, export.model.field_carriers, export.fields)).encode())
+        digest.update(repr((export.model.field_responds, export.model.charges)).encode())
     digest.update(curves_digest(owners))
     return digest.hexdigest()
 

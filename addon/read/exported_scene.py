@@ -127,6 +127,27 @@ class ExportedJoint:
         return self.enabled_changes or self.drives != () or self.breaking_changes
 
 
+@dataclass(frozen=True)
+class ExportedField:
+    """One force field of the model, in the model's order.
+
+    Attributes
+    ----------
+    object_name : str
+    library : str or None
+        As of ``ExportedBody``.
+    is_carried : bool
+        By a body that moves.
+    is_sampled : bool
+        It is read in every frame: it moves, or its settings do, or the effector weights of the world.
+    """
+
+    object_name: str
+    library: str | None
+    is_carried: bool
+    is_sampled: bool
+
+
 @dataclass
 class FrameSample:
     """What is given from outside for the step that ends at ``frame``.
@@ -167,6 +188,9 @@ class FrameSample:
         Matrices of the volumes that wake bodies, at ``frame``.
     velocity, vertex_velocities, shape_rates
         As in ``FrameInput`` (``smooth_motion.py``).
+    fields : tuple of Field, or None
+    forces : float64 [body_count, 6], or None
+        As in ``FrameInput``; None where nothing of them is animated.
     """
 
     frame: int
@@ -190,6 +214,8 @@ class FrameSample:
     activate: np.ndarray | None = None
     deactivate: np.ndarray | None = None
     volumes: np.ndarray | None = None
+    fields: tuple | None = None
+    forces: np.ndarray | None = None
 
     @property
     def frame_input(self) -> "FrameInput":
@@ -212,6 +238,8 @@ class FrameSample:
             activate=self.activate,
             deactivate=self.deactivate,
             volumes=self.volumes,
+            fields=self.fields,
+            forces=self.forces,
             **self.joint_values,
         )
 
@@ -221,6 +249,7 @@ class FrameSample:
         self.vertices, self.shapes, self.joint_values, self.jumps = {}, {}, {}, None
         self.velocity, self.vertex_velocities, self.shape_rates = None, {}, {}
         self.activate = self.deactivate = self.volumes = None
+        self.fields = self.forces = None
 
 
 @dataclass(frozen=True)
@@ -255,6 +284,10 @@ class SceneExport:
         [rad].
     volumes : tuple of (str, str or None)
         Objects of the model's volumes, in their order: names, and libraries as of ``ExportedBody``.
+    fields : list of ExportedField
+        In the model's order.
+    forces_change : bool
+        Constant forces or torques of bodies are animated.
     """
 
     model: Model
@@ -271,3 +304,5 @@ class SceneExport:
     fingerprint: str
     keyed_turns: np.ndarray
     volumes: tuple[tuple[str, str | None], ...] = ()
+    fields: list[ExportedField] = field(default_factory=list)
+    forces_change: bool = False

@@ -15,6 +15,8 @@ from ...solver_core.model.model import BodyKind
 from .activation import sample_activation
 from .exported_scene import ExportedBody, FrameSample, SceneExport
 from .faults import Faults, SceneError
+from .force_fields import fields_at
+from .forces import forces_at
 from .growing_compounds import sample_growing
 from .object_keys import find_object
 from .scene_animation import give_least_scale
@@ -65,6 +67,10 @@ def sample_frame(
             _sample_shape(sample, scene, depsgraph, body, ob, matrix)
     faults.raise_any()
     sample_activation(sample, export, depsgraph)
+    if any(one.is_sampled for one in export.fields):
+        sample = replace(sample, fields=fields_at(export.fields, depsgraph))
+    if export.forces_change:
+        sample = replace(sample, forces=forces_at(export.bodies, depsgraph))
     return _with_joints(sample, scene, depsgraph, export)
 
 

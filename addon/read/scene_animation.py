@@ -96,6 +96,11 @@ def flags_animated(ob) -> bool:
     return not animated_paths(ob).isdisjoint(FLAG_CHANNELS)
 
 
+def scene_animated(scene) -> bool:
+    """Whether gravity, the frame rate or something of the Rigid Body World has keys or drivers."""
+    return any(path == "*" or path.startswith(SCENE_CHANNELS) for path in animated_paths(scene))
+
+
 def scale_animated(ob) -> bool:
     """Whether the object's own scale has keys or drivers."""
     return not animated_paths(ob).isdisjoint(SCALE_CHANNELS)

@@ -16,6 +16,8 @@ import bpy
 from ..settings import OPTION_NAMES, VARIANT_NAMES, BakeSettings
 from ..write import earlier_animation as earlier
 from .activation import ACTIVATION_SETTINGS, has_activation, volume_of
+from .force_fields import field_objects, field_values, has_field, weight_values
+from .forces import FORCE_SETTINGS, has_force
 from .keyed import Keyed
 from .matter import MATTER_SETTINGS, has_matter
 from .movers import motion_numbers, movers_of, number_of, shape_values
@@ -90,6 +92,10 @@ def scene_digest_steps(scene_name: str) -> Iterator[None]:
                     digest[group][ob.name] = numbers_of(ob, known)
                     note_movers(ob)
             yield
+    for ob in field_objects(bpy.data.scenes[scene_name]):
+        if ob.name_full not in seen:
+            seen.add(ob.name_full)
+            waiting.append(ob.name_full)
     while waiting:
         objects = _by_full_name(bpy.data.objects)
         for _ in range(min(A_STEP, len(waiting))):
@@ -253,6 +259,9 @@ def scene_numbers(scene) -> dict:
     numbers["frame rate"] = number_of((rate, keyed.digests(_is_frame_rate)))
     speed = keyed.still("rigidbody_world.time_scale", world.time_scale)
     numbers["Speed of the Rigid Body World"] = number_of((speed, keyed.digests(_is_speed)))
+    fields = field_objects(scene)
+    if fields:  # no word else: digests of former versions have none
+        numbers["force fields"] = number_of((len(fields), weight_values(scene, keyed)))
     return numbers
 
 
@@ -271,7 +280,13 @@ def _is_speed(path):
 def mover_numbers(ob, known) -> dict:
     """Numbers of an object that moves a body, or one that does."""
     keyed = Keyed(ob)
-    return motion_numbers(ob, keyed, known) | {"shape": number_of(shape_values(ob, keyed, known))}
+    numbers = motion_numbers(ob, keyed, known) | {"shape": number_of(shape_values(ob, keyed, known))}
+    return numbers | _field_number(ob, keyed)
+
+
+def _field_number(ob, keyed) -> dict:
+    """The number of an object's force field; none without."""
+    return {"force field": number_of(field_values(ob, keyed))} if has_field(ob) else {}
 
 
 def body_numbers(ob, known) -> dict:
@@ -291,8 +306,10 @@ def body_numbers(ob, known) -> dict:
     if has_activation(ob):
         values, volume = _settings(ob.cairn, "cairn.", ACTIVATION_SETTINGS, keyed), volume_of(ob)
         numbers["activation"] = [number_of(values), *([] if volume is None else [volume.name])]
+    if has_force(ob):
+        numbers["constant force"] = number_of(_settings(ob.cairn, "cairn.", FORCE_SETTINGS, keyed))
     numbers["locked axes"] = number_of(_settings(ob, "", ("lock_location", "lock_rotation"), keyed))
-    return numbers | motion_numbers(ob, keyed, known)
+    return numbers | motion_numbers(ob, keyed, known) | _field_number(ob, keyed)
 
 
 def joint_numbers(ob, known) -> dict:

@@ -28,6 +28,8 @@ from .export_parts import fingerprint_of, frame_range, mass_of, rigid_body_world
 from .exported_scene import ExportedBody, SceneExport
 from .fast_turns import angles_of, keyed_turns
 from .faults import Faults, SceneError
+from .force_fields import add_fields, field_objects
+from .forces import add_forces
 from .frame_samples import (
     evaluate_frame,
     gravity_of,
@@ -45,14 +47,13 @@ from .movers import movers_of
 from .notes import Note
 from .object_keys import key_of
 from .scene_animation import (
-    SCENE_CHANNELS,
     AnimationSurvey,
-    animated_paths,
     flag_values,
     flags_animated,
     give_least_scale,
     largest_scale,
     scale_animated,
+    scene_animated,
 )
 from .scene_joints import JointReader
 from .scene_notes import body_notes, range_notes, scene_notes
@@ -227,6 +228,7 @@ class _SceneReader:
     index: dict = field(default_factory=dict)
     moves: dict = field(default_factory=dict)
     let_go: dict = field(default_factory=dict)
+    forces_change: bool = False
 
     @property
     def frames(self) -> range:
@@ -279,7 +281,8 @@ class _SceneReader:
         joints = self._joint_reader()
         bodies = [ob for ob in self.members if ob.rigid_body is not None]
         volumes = [volume for volume in map(volume_of, bodies) if volume is not None]
-        return list(dict.fromkeys([*bodies, *joints.objects(), *joints.rope_ends(), *volumes]))
+        others = *volumes, *field_objects(self.scene)
+        return list(dict.fromkeys([*bodies, *joints.objects(), *joints.rope_ends(), *others]))
 
     def steps(self, shown, *, is_evaluated=False) -> Generator[None, None, SceneExport]:
         """Read the scene, ``A_STEP`` objects at a time; ``let_go_steps`` come before.
@@ -323,7 +326,8 @@ class _SceneReader:
         locks, lock_notes = add_locks(builder, objects, bodies)
         joints.joints += locks
         joints.notes += lock_notes
-        yield
+        fields = add_fields(builder, self.scene, self.depsgraph, objects, self.moves, self.survey)
+        self.forces_change = add_forces(builder, objects, bodies, self.depsgraph)
         model = builder.build()
         yield
         self.notes += give_start_motion(model, objects, bodies)
@@ -338,7 +342,7 @@ class _SceneReader:
         yield
         self.notes += scene_notes(self.scene, objects, any(self.moves.values()))
         yield
-        return self._finished(model, bodies, objects, joints)
+        return self._finished(model, bodies, objects, joints, fields)
 
     def _check_keying(self, objects):
         """Keep what could be simulated and not be keyed."""
@@ -354,7 +358,7 @@ class _SceneReader:
         parts = {ob.name_full for ob in self.members if self._is_compound_part(ob)}
         return JointReader(self.scene, self.depsgraph, self.index, self.moves, parts, self.survey)
 
-    def _finished(self, model, bodies, objects, joints) -> SceneExport:
+    def _finished(self, model, bodies, objects, joints, fields) -> SceneExport:
         render = self.scene.render
         partial = SceneExport(
             model=model,
@@ -364,16 +368,19 @@ class _SceneReader:
             frame_end=self.end,
             frame_rate=render.fps / render.fps_base,
             notes=self.notes,
-            samples_needed=self._scene_animated()
+            samples_needed=scene_animated(self.scene)
             or any(map(is_sampled, bodies))
-            or any(joint.is_sampled for joint in joints.joints)
-            or self.activations.is_sampled,
+            or self.activations.is_sampled
+            or self.forces_change
+            or any(one.is_sampled for one in (*joints.joints, *fields)),
             default_sample=None,
             pending=list(self.shapes.concave.pending.values()),
             surfaces=self.surfaces,
             fingerprint="",
             keyed_turns=self._keyed_turns(),
             volumes=tuple(self.activations.volumes),
+            fields=fields,
+            forces_change=self.forces_change,
         )
         sample = sample_without_bodies(self.scene, self.depsgraph, self.start, partial)
         for body, ob in zip(bodies, objects, strict=True):
@@ -590,7 +597,3 @@ class _SceneReader:
                     yield child.name
                 if child.rigid_body.collision_shape == "COMPOUND":
                     yield from self._animated_parts(child)
-
-    def _scene_animated(self) -> bool:
-        paths = animated_paths(self.scene)
-        return any(path == "*" or path.startswith(SCENE_CHANNELS) for path in paths)

@@ -10,6 +10,7 @@ from ..settings import is_cache_elsewhere
 from ..write import earlier_animation as earlier
 from . import body_warnings
 from .file_notes import file_notes
+from .force_fields import field_notes
 from .notes import Note
 from .scene_animation import animated_paths, flag_values, scale_animated
 from .scene_shapes import rule_of_radius
@@ -200,15 +201,6 @@ def _constraint_notes(scene, world):
                 ob.name,
                 "is not in the Rigid Body World's collection of constraints: it takes no part, as in Blender",
             )
-
-
-def field_notes(scene, world):
-    """Notes on force fields, which have no effect."""
-    if world.effector_weights.all == 0.0:
-        return
-    for ob in scene.objects:
-        if ob.field is not None and ob.field.type != "NONE":
-            yield Note("warning", ob.name, "force fields are not yet supported: it has no effect")
 
 
 def _unit_notes(scene):

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import bpy
 
 from ..read import scene_digest
+from ..read.force_fields import field_objects
 from ..read.keyed import driver_targets, pointer_names
 from ..read.movers import movers_of
 
@@ -64,6 +65,8 @@ class KeptDigest:
         order = {group: [name[0] for of, name in waiting if of == group] for group in ("bodies", "joints")}
         named = {name for _, name in waiting}
         digest: dict = {"scene": scene_digest.scene_numbers(scene), "movers": {}, "bodies": {}, "joints": {}}
+        fields = {_name_of(ob): None for ob in field_objects(scene)}
+        waiting += [("movers", name) for name in fields if name not in named]
         seen = set(waiting)
         kept = {}
         while waiting:
@@ -108,13 +111,15 @@ def _read(group, ob, known) -> _Entry:
 def _own_settings(group, ob):
     names = tuple(mover.name for mover in movers_of(ob))
     if group == "movers":
-        return names
+        return *names, ob.cairn.field_by_area
     if group == "bodies":
         settings = (
             *scene_digest.PART_SETTINGS,
             *scene_digest.START_SETTINGS,
             *scene_digest.MATTER_SETTINGS,
             *scene_digest.ACTIVATION_SETTINGS,
+            *scene_digest.FORCE_SETTINGS,
+            "field_by_area",
         )
         return names, tuple(_compared(getattr(ob.cairn, name)) for name in settings)
     joint = ob.cairn.joint

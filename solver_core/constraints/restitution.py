@@ -41,7 +41,7 @@ _MOST_SHARE = 1.25
 
 
 @subkernel
-def measure_bounces(islands, island, rows, contacts, contact_rows, motion, gravity, h):
+def measure_bounces(islands, island, rows, contacts, contact_rows, motion, h):
     """Measure the speeds of bounces where the surfaces meet (``set_bounce_speed``).
 
     Parameters
@@ -63,7 +63,7 @@ def measure_bounces(islands, island, rows, contacts, contact_rows, motion, gravi
             continue
         a, b = rows.body_a[block], rows.body_b[block]
         speed = normal_speed(rows.jacobian, rows.block_row[block], motion.free_velocity, a, b)
-        set_bounce_speed(contacts, block, rows, motion.can_be_pushed, gravity, speed, h, contact_rows)
+        set_bounce_speed(contacts, block, rows, motion, speed, h, contact_rows)
 
 
 @subkernel
@@ -137,7 +137,7 @@ def take_all_blocks(islands, island, last, contact_rows):
 
 
 @subkernel
-def allowed_energy(islands, island, rows, contacts, motion, velocity, gravity, h):
+def allowed_energy(islands, island, rows, contacts, motion, velocity, h):
     """Kinetic energy that an island may have after this substep: what it had, and what gravity adds as it moves [J].
 
     Parameters
@@ -145,11 +145,9 @@ def allowed_energy(islands, island, rows, contacts, motion, velocity, gravity, h
     islands, island, rows, contacts
         Read.
     motion : MotionArrays
-        Read: free_velocity, position_velocity.
+        Read: free_velocity, position_velocity, acceleration.
     velocity : float64 [body_count, 6]
         Read: of what is driven.
-    gravity : float64 [3]
-        [m/s^2] (read).
     h : float
         [s].
 
@@ -164,6 +162,7 @@ def allowed_energy(islands, island, rows, contacts, motion, velocity, gravity, h
     for index in range(islands.body_first[island], islands.body_first[island + 1]):
         body = islands.body_order[index]
         mass, free = rows.body_mass[body], motion.free_velocity[body]
+        gravity = motion.acceleration[min(body, motion.acceleration.shape[0] - 1)]
         for axis in range(3):
             before = free[axis] - h * gravity[axis]
             displacement = h * motion.position_velocity[body, axis]

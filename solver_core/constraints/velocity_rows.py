@@ -33,7 +33,7 @@ _RATIO_OVERGROWN = 100.0
 
 
 @subkernel
-def set_velocity_bias(islands, island, rows, contacts, model, state, motion, gravity, h, contact_rows):
+def set_velocity_bias(islands, island, rows, contacts, model, state, motion, h, contact_rows):
     """Change the rows of an island from those of the position solve to those of the velocity solve, where they differ.
 
     They differ where an overlap is being taken out, and where bodies bounce: where an approaching contact really
@@ -76,7 +76,7 @@ def set_velocity_bias(islands, island, rows, contacts, model, state, motion, gra
             else:
                 arms = meeting_arms(contacts, block, contacts.normal[block], model, state, motion, a, b, h)
             speed = _speed_of_arms(rows.jacobian, row, arms, motion.free_velocity, a, b)
-            set_bounce_speed(contacts, block, rows, motion.can_be_pushed, gravity, speed, h, contact_rows)
+            set_bounce_speed(contacts, block, rows, motion, speed, h, contact_rows)
         if pushes and contact_rows.bounce_speed[block] > 0.0:
             differs = bounces = True
         moved = contact_rows.surface_speed[block] + normal_speed(rows.jacobian, row, motion.position_velocity, a, b)
@@ -105,7 +105,7 @@ def _speed_of_arms(jacobian, row, arms, velocity, a, b):
 
 
 @subkernel
-def set_bounce_speed(contacts, contact, rows, can_be_pushed, gravity, speed_free, h, contact_rows):
+def set_bounce_speed(contacts, contact, rows, motion, speed_free, h, contact_rows):
     """Set the speed of a bounce by how the surfaces meet.
 
     A corner of what spins meets a wall with another speed than it has had along the wall's normal at the start. At the
@@ -115,10 +115,8 @@ def set_bounce_speed(contacts, contact, rows, can_be_pushed, gravity, speed_free
     ----------
     contacts, contact, rows
         Read.
-    can_be_pushed : bool [body_count]
-        Read.
-    gravity : float64 [3]
-        [m/s^2] (read).
+    motion : MotionArrays
+        Read: can_be_pushed, acceleration.
     speed_free : float
         u, of the bodies alone [m/s].
     h : float
@@ -128,14 +126,26 @@ def set_bounce_speed(contacts, contact, rows, can_be_pushed, gravity, speed_free
     """
     row = rows.block_row[contact]
     u = contact_rows.surface_speed[contact] + speed_free
-    gravity_speed = h * math.sqrt(gravity[0] ** 2 + gravity[1] ** 2 + gravity[2] ** 2)
+    a, b, can_be_pushed, last = (
+        rows.body_a[contact],
+        rows.body_b[contact],
+        motion.can_be_pushed,
+        motion.acceleration.shape[0] - 1,
+    )
+    of_a, of_b = motion.acceleration[min(a, last)], motion.acceleration[min(b, last)]
+    gravity_speed = h * max(_size_of_pull(of_a, can_be_pushed[a]), _size_of_pull(of_b, can_be_pushed[b]))
     fallen = 0.0
     for axis in range(3):
-        along = h * gravity[axis]
-        if can_be_pushed[rows.body_a[contact]]:
-            fallen += rows.jacobian[row, axis] * along
-        if can_be_pushed[rows.body_b[contact]]:
-            fallen += rows.jacobian[row, 6 + axis] * along
+        if can_be_pushed[a]:
+            fallen += rows.jacobian[row, axis] * (h * of_a[axis])
+        if can_be_pushed[b]:
+            fallen += rows.jacobian[row, 6 + axis] * (h * of_b[axis])
+    if last > 0:
+        for axis in range(3, 6):
+            if can_be_pushed[a]:
+                fallen += rows.jacobian[row, axis] * (h * of_a[axis])
+            if can_be_pushed[b]:
+                fallen += rows.jacobian[row, 6 + axis] * (h * of_b[axis])
     contact_rows.bounce_speed[contact] = bounce_speed(
         u - fallen, u, max(contacts.gap[contact], 0.0), contact_rows.restitution[contact], gravity_speed, h
     )
@@ -449,3 +459,11 @@ def forget_impulses(islands, island, rows, free_velocity, velocity):
         body = islands.body_order[index]
         for column in range(6):
             velocity[body, column] = free_velocity[body, column]
+
+
+@subkernel
+def _size_of_pull(acceleration, can_be_pushed):
+    """Size of a body's linear acceleration by forces; 0 of what nothing pushes [m/s^2]."""
+    if not can_be_pushed:
+        return 0.0
+    return math.sqrt(acceleration[0] ** 2 + acceleration[1] ** 2 + acceleration[2] ** 2)

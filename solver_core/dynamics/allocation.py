@@ -8,6 +8,7 @@ from ..compiled.views import StepArrays, arrays_of
 from ..constraints.contact_rows import ROWS_PER_CONTACT, allocate_contact_rows
 from ..constraints.joints.joint_state import allocate_joint_state
 from ..model.activation import IMPULSE, TOUCH, pack_activation
+from ..model.fields import allocate_fields
 from ..model.joints.joint_arrays import JointArrays
 from ..parallel.work_queue import QUEUE
 from ..parallel.workers import contexts_of, empty_contexts
@@ -48,7 +49,7 @@ from .step_data import (
 from .waiting import allocate_waiting
 
 
-def allocate_members(model, state, collision, kernels, method=None, worker_count=1) -> StepMembers:
+def allocate_members(model, state, collision, kernels, method=None, worker_count=1, fields=None) -> StepMembers:
     """All that a step sees of bodies without history.
 
     Parameters
@@ -60,12 +61,13 @@ def allocate_members(model, state, collision, kernels, method=None, worker_count
     method : Method, optional
         Without, there is no memory to solve anything.
     worker_count : int
+    fields : FieldArrays, optional
     """
-    body_count = len(state.kind)
+    body_count, fields = len(state.kind), fields or allocate_fields()
     return StepMembers(
         model=model,
         state=state,
-        motion=allocate_motion(body_count),
+        motion=allocate_motion(body_count, fields.responds.size > 0),
         sleep=allocate_sleep(body_count),
         collision=collision,
         settings=allocate_settings(SolverSettings(), np.zeros(3)),
@@ -77,6 +79,7 @@ def allocate_members(model, state, collision, kernels, method=None, worker_count
         solves=allocate_solves(body_count),
         joint_state=allocate_joint_state(model.joints),
         waiting=allocate_waiting(pack_activation([], [])),
+        fields=fields,
         problem=allocate_problem(collision, model.joints, body_count, method),
     )
 

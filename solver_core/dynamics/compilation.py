@@ -9,6 +9,7 @@ from ..compiled.views import StepArrays
 from ..parallel.workers import run_workers
 from .activation import run_activate
 from .contact_generation import find_pair_contacts, join_runs
+from .field_forces import run_apply_fields
 from .frame_impulses import run_keep_impulses
 from .held_contacts import run_leave_held_contacts
 from .island_solve import SOLVER_OUTCOME
@@ -24,6 +25,7 @@ from .jointed_solve import run_solve_jointed
 from .position_solve import solve_positions
 from .stage_names import (
     ACTIVATE,
+    APPLY_FIELDS,
     APPLY_FORCES,
     BROAD_PHASE,
     BUILD_JOINT_ROWS,
@@ -136,6 +138,8 @@ def _first_stages(arrays, members) -> dict:
         MATCH_CONTACTS: (run_match_contacts, types.none, (arrays,)),
         BUILD_ROWS: (run_build_rows, types.none, (arrays,)),
     }
+    if members.fields.responds.size > 0:
+        kernels[APPLY_FIELDS] = run_apply_fields, types.none, (arrays,)
     if _has_joints(members):
         kernels[PREPARE_JOINTS] = run_prepare_joints, types.none, (arrays, 0)
         kernels[BUILD_JOINT_ROWS] = run_build_joint_rows, types.none, (arrays,)

@@ -47,6 +47,7 @@ from .small_step_motion import forget_small_steps, take_mean_velocities
 from .solve_flags import keep_solve_flags, start_solve_flags
 from .stage_names import (
     ACTIVATE,
+    APPLY_FIELDS,
     APPLY_FORCES,
     BROAD_PHASE,
     BUILD_JOINT_ROWS,
@@ -63,6 +64,21 @@ from .stage_names import (
 # How ``find_contacts`` ends: with contacts; with bodies that have woken, so that forces and contacts are to be found
 # anew; with a buffer that is full.
 FOUND, WOKEN, FULL = range(3)
+
+
+@subkernel(inline=True)
+def apply_all_forces(arrays):
+    """Stage ``apply_forces``: free velocities, by gravity and what else pushes, also after bodies have woken.
+
+    Parameters
+    ----------
+    arrays : StepArrays
+        Written: motion.
+    """
+    members = views_of(arrays)
+    call_stage(members.kernels.stages, APPLY_FORCES, arrays)
+    if members.fields.responds.size > 0:
+        call_stage(members.kernels.stages, APPLY_FIELDS, arrays)
 
 
 @subkernel(inline=True)
@@ -92,7 +108,7 @@ def detect_and_solve_positions(arrays):
             restore_solve_quality(record, earlier)
             return False
         if found == WOKEN:
-            call_stage(members.kernels.stages, APPLY_FORCES, arrays)
+            apply_all_forces(arrays)
             kind = FIRST_PASS if passes == 0 else NEW_PAIRS
             continue
         if passes > 0 and _touches_nothing(members):
@@ -339,7 +355,6 @@ def _choose_position_velocities(members):
         model.size,
         model.shapes.kind,
         members.state.velocity,
-        members.settings.gravity,
         step.h * step.gravity_norm,
         step.h,
     )

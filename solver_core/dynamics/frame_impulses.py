@@ -5,8 +5,8 @@ A frame has several substeps, and each solves the contacts anew. A contact that 
 means of the substeps, weighted by how hard it pushed there. The slip of a substep is the mean of those at its start and
 at its end, so that friction takes the energy r . slip, to the order of the step.
 
-With P of a contact, Q of a joint on one of its bodies, F = m ((k - 1) v_start + h g) of gravity and of damping, which
-leaves the share k of a velocity,
+With P of a contact, Q of a joint on one of its bodies, F = m ((k - 1) v_start + h g) of gravity and fields, and of
+damping, which leaves the share k of a velocity,
 
     m (v_end - v_start) = F + sum of P + sum of Q + rest
 
@@ -61,7 +61,7 @@ class FrameImpulses(NamedTuple):
     solved : float64 [body_count, 6]
         Velocities that the substep's solves, and then its other stages, have led to.
     forces, rest : float64 [body_count, 3]
-        Impulses of gravity and damping, and of what is no force [N s].
+        Impulses of gravity, fields and damping, and of what is no force [N s].
     joint_solution, joint_kept : float64 [joint_count, 6]
         What joints gave in the present position solve, on body a and on body b [N s], and in the one that is kept.
     joint_substep : float64 [joint_count, 6]
@@ -234,9 +234,11 @@ def _add_substep(members):
 
 @subkernel
 def _force(members, body, axis, velocity, h):
-    """What gravity and damping give a body in a substep that it begins with a ``velocity`` [N s]."""
+    """What gravity, fields and damping give a body in a substep that it begins with a ``velocity`` [N s]."""
     kept = share_kept(members.model.linear_damping[body], h)
-    return members.model.mass[body] * ((kept - 1.0) * velocity + h * members.settings.gravity[axis])
+    acceleration = members.motion.acceleration
+    pull = acceleration[min(body, acceleration.shape[0] - 1), axis]
+    return members.model.mass[body] * ((kept - 1.0) * velocity + h * pull)
 
 
 @subkernel

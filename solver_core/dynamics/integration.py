@@ -61,6 +61,8 @@ class MotionArrays(NamedTuple):
         At the substep's end, with gravity and damping, without contacts.
     position_velocity : float64 [body_count, 6]
         Moves the poses (``position_update``).
+    acceleration : float64 [at least 2 and body_count, 6], or [1, 6]
+        By gravity and fields, linear [m/s^2] and angular [rad/s^2]; one for all without fields.
     stands : bool [body_count]
         The body has stood still in this frame (``standstill``).
     solve_flags : SolveFlags
@@ -73,12 +75,13 @@ class MotionArrays(NamedTuple):
     start_velocity: np.ndarray
     free_velocity: np.ndarray
     position_velocity: np.ndarray
+    acceleration: np.ndarray
     stands: np.ndarray
     solve_flags: SolveFlags
     small_steps: SmallStepMotion
 
 
-def allocate_motion(body_count: int) -> MotionArrays:
+def allocate_motion(body_count: int, has_fields: bool = False) -> MotionArrays:
     """Motion of bodies that have not moved yet."""
     return MotionArrays(
         inverse_mass=np.zeros(body_count),
@@ -87,6 +90,8 @@ def allocate_motion(body_count: int) -> MotionArrays:
         start_velocity=np.zeros((body_count, 6)),
         free_velocity=np.zeros((body_count, 6)),
         position_velocity=np.zeros((body_count, 6)),
+        # more than one row says that there are fields
+        acceleration=np.zeros((max(body_count, 2) if has_fields else 1, 6)),
         stands=np.zeros(body_count, np.bool_),
         solve_flags=allocate_solve_flags(body_count),
         small_steps=allocate_small_step_motion(body_count),
@@ -106,12 +111,14 @@ def apply_forces(model, state, motion, gravity, h):
     state : StateArrays
         Read.
     motion : MotionArrays
-        Written: inverse_mass, inverse_inertia, can_be_pushed, start_velocity, free_velocity.
+        Written: inverse_mass, inverse_inertia, can_be_pushed, start_velocity, free_velocity, the first acceleration.
     gravity : float64 [3]
         [m/s^2].
     h : float
         [s].
     """
+    for axis in range(3):
+        motion.acceleration[0, axis] = gravity[axis]
     for body in range(state.kind.size):
         pushed = state.kind[body] == DYNAMIC
         motion.can_be_pushed[body] = pushed
@@ -431,6 +438,17 @@ def gain_by_turn(orientation, velocity, turning, inertia, h):
     w, x, y, z = after
     l0, l1, l2 = rotate_back(w, x, y, z, l0, l1, l2)
     return 0.5 * (l0 * l0 / i0 + l1 * l1 / i1 + l2 * l2 / i2 - i0 * s0 * s0 - i1 * s1 * s1 - i2 * s2 * s2)
+
+
+@subkernel
+def work_of_turning(inertia, orientation, acceleration, turning, h):
+    """Work of the torque that turns a body faster, as it turns by ``turning`` [J]."""
+    w, x, y, z = orientation
+    faster = rotate_back(w, x, y, z, acceleration[3], acceleration[4], acceleration[5])
+    turned = rotate_back(w, x, y, z, turning[3], turning[4], turning[5])
+    return h * (
+        inertia[0] * faster[0] * turned[0] + inertia[1] * faster[1] * turned[1] + inertia[2] * faster[2] * turned[2]
+    )
 
 
 @subkernel

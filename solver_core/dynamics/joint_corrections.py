@@ -212,7 +212,7 @@ def _move_bodies(members, is_first):
 @subkernel
 def _take_position_velocities(members, island):
     motion, joint_state, islands = members.motion, members.joint_state, members.problem.islands
-    gravity, h = members.settings.gravity, numbers_of(members.settings.step).h
+    h = numbers_of(members.settings.step).h
     for place in range(islands.body_first[island], islands.body_first[island + 1]):
         body, own_velocity = islands.body_order[place], motion.free_velocity
         if joint_state.is_held[body]:
@@ -221,7 +221,7 @@ def _take_position_velocities(members, island):
             members.problem.step_rules.step_rule,
             own_velocity,
             members.state.velocity,
-            gravity,
+            motion.acceleration,
             h,
             body,
             motion.position_velocity,

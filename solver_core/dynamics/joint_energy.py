@@ -30,13 +30,15 @@ def makes_energy(members, island, is_open):
         Joints are open before or after. Then impulses are anything, and so is what they say of the work that was done:
         all may move at twice the speed that joints ask for.
     """
-    gravity, h = members.settings.gravity, numbers_of(members.settings.step).h
+    h = numbers_of(members.settings.step).h
     motion, islands, velocity = members.motion, members.problem.islands, members.state.velocity
-    falls = h * gravity[0], h * gravity[1], h * gravity[2]
+    acceleration = motion.acceleration
     before = after = fall = total = 0.0
     for place in range(islands.body_first[island], islands.body_first[island + 1]):
         body = islands.body_order[place]
         mass, inertia = 1.0 / motion.inverse_mass[body], _inertia(members, body)
+        gravity = acceleration[min(body, acceleration.shape[0] - 1)]
+        falls = h * gravity[0], h * gravity[1], h * gravity[2]
         before += _energy(mass, inertia, _start_velocity(members, body, falls))
         after += _energy(mass, inertia, velocity[body])
         way = motion.position_velocity[body]

@@ -21,7 +21,7 @@ from ..compiled.views import numbers_of
 from ..constraints.joints.joint_rows import RATIO_EXACT
 from ..geometry.rotation_kernels import rotate_back
 from ..model.joints.joint_arrays import MOTOR, SOFT_RANGE, SPRING
-from .integration import gain_by_turn, share_kept
+from .integration import gain_by_turn, share_kept, work_of_turning
 from .islands import has_contacts, has_joints
 from .joint_corrections import NEWTON, RATIO_OPEN
 
@@ -65,7 +65,7 @@ def _is_right(members, island, contact_count):
 @subkernel
 def _keep_ledger(members, island, contact_count, slack):
     model, motion, islands, velocity = members.model, members.motion, members.problem.islands, members.state.velocity
-    gravity, h = members.settings.gravity, numbers_of(members.settings.step).h
+    acceleration, h = motion.acceleration, numbers_of(members.settings.step).h
     allowed = has = mass = fallen = 0.0
     p0 = p1 = p2 = 0.0
     for place in range(islands.body_first[island], islands.body_first[island + 1]):
@@ -73,7 +73,10 @@ def _keep_ledger(members, island, contact_count, slack):
         way, orientation, own = motion.position_velocity[body], members.state.orientation[body], velocity[body]
         keep = share_kept(model.linear_damping[body], h), share_kept(model.angular_damping[body], h)
         allowed += _energy(model, body, orientation, motion.start_velocity[body], keep)
+        gravity = acceleration[min(body, acceleration.shape[0] - 1)]
         fallen += h * model.mass[body] * (gravity[0] * way[0] + gravity[1] * way[1] + gravity[2] * way[2])
+        if acceleration.shape[0] > 1:
+            fallen += work_of_turning(model.inertia[body], orientation, gravity, way, h)
         has += _energy(model, body, orientation, own, (1.0, 1.0))
         has += gain_by_turn(orientation, own, way, model.inertia[body], h)
         mass += model.mass[body]

@@ -41,16 +41,16 @@ def run_prepare_joints(arrays, passes_before):
     members = views_of(arrays)
     model, motion, joint_state = members.model, members.motion, members.joint_state
     joints, settings = model.joints, members.settings
-    h, gravity, step_rules = numbers_of(settings.step).h, settings.gravity, members.problem.step_rules
+    h, acceleration, step_rules = numbers_of(settings.step).h, motion.acceleration, members.problem.step_rules
     left = numbers_of(settings.step).substeps - members.record.substeps[0]
     joint_state.fall[0] = numbers_of(settings.step).gravity_norm * h
     joint_state.time_left[0] = h * max(left, 1)
-    falls = h * gravity[0], h * gravity[1], h * gravity[2]
     knows_all = find_held_bodies(joints, joint_state, motion.can_be_pushed)
     for body in range(joints.is_jointed.size):
         step_rules.is_held[body], step_rules.ring[body] = joint_state.is_held[body], joint_state.ring[body]
         if not joints.is_jointed[body]:
             continue
+        falls = _falls(acceleration, body, h)
         if passes_before == 0 or not knows_all:
             guess_velocity(joint_state, motion, body, falls)
         share = joint_state.share[body] if joint_state.is_held[body] else 1.0
@@ -169,10 +169,16 @@ def run_end_joints(arrays, is_last):
     keep_ledgers(members)
     impulses = members.impulses
     take_back(model.joints, joint_state, members.motion, members.state.velocity, impulses.solved, impulses.joint)
-    gravity = members.settings.gravity
     for body in range(model.joints.is_jointed.size):
-        note_gain(joint_state, body, (step.h * gravity[0], step.h * gravity[1], step.h * gravity[2]))
+        note_gain(joint_state, body, _falls(members.motion.acceleration, body, step.h))
     return np.int64(0)
+
+
+@subkernel
+def _falls(acceleration, body, h):
+    """What gravity and fields give a body's linear velocity in a substep [m/s]."""
+    gravity = acceleration[min(body, acceleration.shape[0] - 1)]
+    return h * gravity[0], h * gravity[1], h * gravity[2]
 
 
 @subkernel

@@ -6,7 +6,7 @@ import numpy as np
 
 from ..collision.pair_dispatch import needed_pair_kernels
 from ..compiled.kernel import kernel
-from ..compiled.views import views_of, write_numbers
+from ..compiled.views import write_numbers
 from .allocation import (
     allocate_collision,
     allocate_members,
@@ -16,10 +16,9 @@ from .allocation import (
     grow_collision,
 )
 from .compilation import detection_to_compile, empty_tables, first_stages_to_compile
-from .detection import FOUND, FULL, build_rows, find_contacts
+from .detection import FOUND, FULL, apply_all_forces, build_rows, find_contacts
 from .island_solve import FIRST_PASS
-from .sharing import call_stage
-from .stage_names import APPLY_FORCES
+from .sleeping import groups_that_touch, put_to_sleep
 from .step_data import KernelTables, StepSettings
 
 # Tables of kernels that have been called from here, by what they depend on, as ``Simulation`` keeps those of frames.
@@ -51,7 +50,7 @@ def begin_substep(arrays):
         Written: motion, pairs, contacts, rows; bodies that wake.
     """
     while True:
-        call_stage(views_of(arrays).kernels.stages, APPLY_FORCES, arrays)
+        apply_all_forces(arrays)
         found = find_contacts(arrays, np.int64(0), FIRST_PASS)
         if found == FULL:
             return False
@@ -75,6 +74,22 @@ def contacts_at(model, state):
         ``count`` of them are in use.
     """
     return _contacts(model, state, allocate_collision(model), _BY_ITSELF)
+
+
+def start_asleep(model, state, sleep) -> None:
+    """Let bodies sleep from the start, in groups of those that touch.
+
+    Parameters
+    ----------
+    model : Model
+    state : StateArrays
+        As the step sees it: kind written.
+    sleep : SleepArrays
+        Written.
+    """
+    contacts = contacts_at(model, state)
+    used = slice(int(contacts.count[0]))
+    put_to_sleep(sleep, state.kind, groups_that_touch(model, contacts.body_a[used], contacts.body_b[used]))
 
 
 def present_contacts(model, state, collision, step: StepSettings):
@@ -101,13 +116,13 @@ def _contacts(model, state, collision, step):
     return members.collision.contacts[members.collision.roles.present[0]]
 
 
-def next_rows(model, gravity, state, sleep, collision, joint_state, step: StepSettings):
+def next_rows(model, gravity, state, sleep, collision, joint_state, fields, step: StepSettings):
     """The rows with which the next substep begins.
 
     Parameters
     ----------
     model : Model
-    gravity, state, sleep, collision, joint_state, step
+    gravity, state, sleep, collision, joint_state, fields, step
         Of the frame (read).
 
     Returns
@@ -117,7 +132,9 @@ def next_rows(model, gravity, state, sleep, collision, joint_state, step: StepSe
     free_velocity : float64 [body_count, 6]
     """
     state, sleep, collision, joint_state = copy.deepcopy((state, sleep, collision, joint_state))
-    members = allocate_members(model.arrays, state, collision, empty_tables())
+    fields = copy.deepcopy(fields)
+    fields.values[0], fields.push[0] = fields.values[1], fields.push[1]
+    members = allocate_members(model.arrays, state, collision, empty_tables(), fields=fields)
     members = members._replace(
         sleep=sleep, joint_state=joint_state, settings=members.settings._replace(gravity=gravity)
     )
@@ -144,7 +161,8 @@ def _run(begin, to_compile, members):
 def _compiled_tables(to_compile, members) -> KernelTables:
     """The members' own tables, filled, or those that the same kernels were in before."""
     kinds = members.model.shapes.kind
-    key = to_compile, members.model.joints.joint_count > 0, *needed_pair_kernels(kinds)
+    has_fields = members.fields.responds.size > 0
+    key = to_compile, members.model.joints.joint_count > 0, has_fields, *needed_pair_kernels(kinds)
     if key not in _tables_of_kernels:
         for compilation in to_compile(members, kinds):
             compilation.compile()

@@ -114,7 +114,7 @@ def allocate_step_rules(contact_capacity: int, body_count: int) -> StepRuleArray
 
 @kernel(inline=True)
 def choose_position_velocities(
-    rows, islands, contacts, motion, step_rules, size, shape_kind, velocity, gravity, gravity_speed, h
+    rows, islands, contacts, motion, step_rules, size, shape_kind, velocity, gravity_speed, h
 ):
     """Find the velocity that moves each body.
 
@@ -127,7 +127,7 @@ def choose_position_velocities(
     contacts : ContactArrays
         Read.
     motion : MotionArrays
-        Read: can_be_pushed, free_velocity, small_steps. Written: position_velocity.
+        Read: can_be_pushed, free_velocity, acceleration, small_steps. Written: position_velocity.
     step_rules : StepRuleArrays
         Written.
     size : float64 [body_count]
@@ -136,8 +136,6 @@ def choose_position_velocities(
         (read)
     velocity : float64 [body_count, 6]
         The solution (read).
-    gravity : float64 [3]
-        [m/s^2] (read).
     gravity_speed, h : float
         [m/s], [s].
     """
@@ -146,7 +144,7 @@ def choose_position_velocities(
     step_rule, place, queue = step_rules.step_rule, step_rules.place, step_rules.queue
     first_link, next_link, body_a, body_b = step_rules.first_link, step_rules.next_link, rows.body_a, rows.body_b
     free_velocity, position_velocity = motion.free_velocity, motion.position_velocity
-    if _begin(islands, motion, step_rules, size, velocity, gravity, gravity_speed, h):
+    if _begin(islands, motion, step_rules, size, velocity, gravity_speed, h):
         return
     # The first ones go by END or, held by joints, by the mean; those of later rounds are to go by END.
     found = _add_held(step_rules, _link_runs(body_a, body_b, contacts.count[0], step_rules))
@@ -174,11 +172,13 @@ def choose_position_velocities(
                         free_velocity,
                         velocity,
                         other,
-                        gravity,
+                        motion.acceleration,
                         gravity_speed,
                         h,
                     )
-                    write_position_velocity(step_rule, free_velocity, velocity, gravity, h, other, position_velocity)
+                    write_position_velocity(
+                        step_rule, free_velocity, velocity, motion.acceleration, h, other, position_velocity
+                    )
                     queue[found], place[other] = other, found
                     found += 1
                 link = next_link[link]
@@ -238,10 +238,11 @@ def _add_ring(step_rules, body, end, found):
 
 
 @subkernel
-def _begin(islands, motion, step_rules, size, velocity, gravity, gravity_speed, h):
+def _begin(islands, motion, step_rules, size, velocity, gravity_speed, h):
     """Let all fall but what rests or moves in small steps; returns whether nothing is left to test."""
     step_rule, can_be_pushed, free_velocity = step_rules.step_rule, motion.can_be_pushed, motion.free_velocity
     body_first, body_order, position_velocity = islands.body_first, islands.body_order, motion.position_velocity
+    acceleration = motion.acceleration
     for body in range(step_rule.size):
         step_rule[body] = END
         if can_be_pushed[body] and not motion.small_steps.is_used[body]:
@@ -253,6 +254,7 @@ def _begin(islands, motion, step_rules, size, velocity, gravity, gravity_speed, 
         rests = True
         for index in range(body_first[island], body_first[island + 1]):
             body = body_order[index]
+            gravity = acceleration[min(body, acceleration.shape[0] - 1)]
             if not _rests(size[body], free_velocity[body], velocity[body], gravity, gravity_speed, h):
                 rests = is_done = False
                 break
@@ -260,7 +262,7 @@ def _begin(islands, motion, step_rules, size, velocity, gravity, gravity_speed, 
             for index in range(body_first[island], body_first[island + 1]):
                 step_rule[body_order[index]] = END
     for body in range(step_rule.size):
-        write_position_velocity(step_rule, free_velocity, velocity, gravity, h, body, position_velocity)
+        write_position_velocity(step_rule, free_velocity, velocity, acceleration, h, body, position_velocity)
     return is_done
 
 
@@ -301,10 +303,11 @@ def _link_runs(body_a, body_b, count, step_rules):
 def _rests(size, free_velocity, velocity, gravity, gravity_speed, h):
     """Whether a body has the velocity from the substep's start again."""
     least = _RATIO_REST * gravity_speed
-    for axis in range(3):
-        if not abs(velocity[axis] - free_velocity[axis] + h * gravity[axis]) <= least:
+    for axis in range(6):
+        lever = 1.0 if axis < 3 else size
+        if not lever * abs(velocity[axis] - free_velocity[axis] + h * gravity[axis]) <= least:
             return False
-    return not _is_turned(size, free_velocity, velocity, gravity_speed)
+    return True
 
 
 @subkernel
@@ -351,11 +354,11 @@ def _rolls(rows, contacts, step_rules, shape_kind, body, gravity_speed):
 
 @subkernel
 def _rule_of_pushed(
-    rows, contacts, step_rules, shape_kind, size, free_velocity, velocity, body, gravity, gravity_speed, h
+    rows, contacts, step_rules, shape_kind, size, free_velocity, velocity, body, acceleration, gravity_speed, h
 ):
     """Step rule with which a body begins that does not fall."""
     free, now, mass = free_velocity[body], velocity[body], rows.body_mass[body]
-    if _rests(size[body], free, now, gravity, gravity_speed, h):
+    if _rests(size[body], free, now, acceleration[min(body, acceleration.shape[0] - 1)], gravity_speed, h):
         return END
     if _gain_by_turn(mass, free, now, h) > _RATIO_WORK * mass[0, 0] * gravity_speed**2:
         return END
@@ -367,7 +370,7 @@ def _rule_of_pushed(
 
 
 @subkernel
-def write_position_velocity(step_rule, free_velocity, velocity, gravity, h, body, position_velocity):
+def write_position_velocity(step_rule, free_velocity, velocity, acceleration, h, body, position_velocity):
     """Write the velocity that moves a body, by its step rule.
 
     Parameters
@@ -376,8 +379,8 @@ def write_position_velocity(step_rule, free_velocity, velocity, gravity, h, body
         Read.
     free_velocity, velocity : float64 [body_count, 6]
         Read.
-    gravity : float64 [3]
-        [m/s^2] (read).
+    acceleration : float64 [body_count or 1, 6]
+        Of ``MotionArrays`` (read).
     h : float
         [s].
     body : int64
@@ -385,6 +388,7 @@ def write_position_velocity(step_rule, free_velocity, velocity, gravity, h, body
         Written.
     """
     free, now, own = free_velocity[body], velocity[body], position_velocity[body]
+    gravity = acceleration[min(body, acceleration.shape[0] - 1)]
     for axis in range(3):
         own[axis], own[3 + axis] = now[axis], now[3 + axis]
         if step_rule[body] == FALLS:
@@ -392,6 +396,10 @@ def write_position_velocity(step_rule, free_velocity, velocity, gravity, h, body
         elif step_rule[body] == MEAN:
             own[axis] = 0.5 * (now[axis] + free[axis] - h * gravity[axis])
             own[3 + axis] = 0.5 * (now[3 + axis] + free[3 + axis])
+    if acceleration.shape[0] > 1 and step_rule[body] != END:
+        # fields turn bodies, too
+        for axis in range(3, 6):
+            own[axis] -= 0.5 * h * gravity[axis]
 
 
 @subkernel

@@ -36,7 +36,7 @@ from ..compiled.kernel import borrowed, kernel, subkernel
 from ..constraints.contact_rows import RATIO_TOUCHING, normal_speed, size_that_moves
 from ..constraints.velocity_rows import touches_driven
 from ..geometry.rotation_kernels import rotate_back
-from .integration import gain_by_turn, share_kept
+from .integration import gain_by_turn, share_kept, work_of_turning
 
 # Normals that differ by less (squared) are those of one face.
 _SAME_NORMAL = 1e-12
@@ -147,7 +147,7 @@ def keep_rolling_energy(
             contacts.leftover[contact, 0], contacts.leftover[contact, 2] = left, 1.0
     for body in range(rolls.size):
         if rolls[body] and not stops[body] and motion.can_be_pushed[body]:
-            _give_back(model, state, motion, loss[body], gravity, h, body)
+            _give_back(model, state, motion, loss[body], h, body)
 
 
 @subkernel
@@ -277,7 +277,7 @@ def _note_contact(rows, contacts, before, earlier, left, state, motion, rolling,
 
 
 @subkernel
-def _give_back(model, state, motion, loss, gravity, h, body):
+def _give_back(model, state, motion, loss, h, body):
     """Scale a body's velocity so that it has the energy that is missing once it has turned."""
     start, end, mass = motion.start_velocity[body], state.velocity[body], model.mass[body]
     keep_linear, keep_angular = share_kept(model.linear_damping[body], h), share_kept(model.angular_damping[body], h)
@@ -297,12 +297,17 @@ def _give_back(model, state, motion, loss, gravity, h, body):
         had += 0.5 * moment * (keep_angular * before[axis]) ** 2
         has += 0.5 * moment * after[axis] ** 2
         most += moment * (after[axis] - before[axis]) ** 2
-    fallen = 0.0
+    gravity, fallen = motion.acceleration[min(body, motion.acceleration.shape[0] - 1)], 0.0
     for axis in range(3):
         fallen += h * gravity[axis] * motion.position_velocity[body, axis]
+    worked = mass * fallen
+    if motion.acceleration.shape[0] > 1:
+        worked += work_of_turning(
+            model.inertia[body], state.orientation[body], gravity, motion.position_velocity[body], h
+        )
     turn = gain_by_turn(state.orientation[body], end, motion.position_velocity[body], model.inertia[body], h)
     has += turn
-    missing = min(had - has + mass * fallen - loss, most + max(0.0, -turn))
+    missing = min(had - has + worked - loss, most + max(0.0, -turn))
     if missing < 0.0:
         missing = max(missing, min(0.0, -turn))
     if has > 0.0:

@@ -16,7 +16,7 @@ from ..compiled.kernel import kernel, subkernel
 from ..compiled.views import numbers_of, views_of
 from ..constraints.contact_rows import store_contact_impulses
 from .activation import AFTER, BEFORE
-from .detection import detect_and_solve_positions, finish_detection, solve_islands
+from .detection import apply_all_forces, detect_and_solve_positions, finish_detection, solve_islands
 from .frame_impulses import MOVED, REPEATED, SLEPT, SOLVED, has_room_for_contacts
 from .frame_record import end_stage, record_contacts, restore_solve_quality, solve_quality, start_clock
 from .integration import measure_motion
@@ -71,7 +71,7 @@ def advance_frame(arrays):
         if waiting.count[0] > 0:
             call_for_count(stages, ACTIVATE, arrays, BEFORE)
         earlier = solve_quality(record)
-        call_stage(stages, APPLY_FORCES, arrays)
+        apply_all_forces(arrays)
         end_stage(record, APPLY_FORCES)
 
         # Detection passes: broad_phase, narrow_phase, match_contacts, build_rows, find_islands, solve_positions.

@@ -12,6 +12,7 @@ from ..collision.data.contact_arrays import ContactArrays
 from ..collision.data.workspace import CollisionWorkspace
 from ..constraints.contact_rows import ContactRowArrays
 from ..constraints.joints.joint_state import JointStateArrays
+from ..model.fields import FieldArrays
 from ..model.state import StateArrays
 from ..problem.rows import IslandArrays, IslandProblem, RowArrays, SolverSettings
 from ..solvers.batches.domain_partition import ContactGraph
@@ -307,6 +308,8 @@ class StepMembers(NamedTuple):
         Carried from frame to frame.
     waiting : WaitingArrays
         Carried from frame to frame.
+    fields : FieldArrays
+        Changed from frame to frame.
     problem : ProblemArrays
     solver_input : IslandProblem
         What the method gets; empty until it is gathered (``with_solver_input``), and then ``problem.solver`` is.
@@ -326,6 +329,7 @@ class StepMembers(NamedTuple):
     solves: IslandSolveArrays
     joint_state: JointStateArrays
     waiting: WaitingArrays
+    fields: FieldArrays
     problem: ProblemArrays
     solver_input: IslandProblem | tuple = ()
 

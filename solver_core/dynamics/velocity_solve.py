@@ -83,8 +83,8 @@ def _solve_island(arrays, members, rows, islands, island):
     h = numbers_of(members.settings.step).h
     least_scale = h * numbers_of(members.settings.step).gravity_norm
     last = islands.block_first[island + 1]
-    gravity, contact_rows = members.settings.gravity, members.problem.contact_rows
-    change = set_velocity_bias(islands, island, rows, contacts, model, state, motion, gravity, h, contact_rows)
+    contact_rows = members.problem.contact_rows
+    change = set_velocity_bias(islands, island, rows, contacts, model, state, motion, h, contact_rows)
     if has_joints(rows, islands, island, contacts.count[0]):
         _solve_jointed_island(arrays, members, rows, islands, island, change)
         return
@@ -96,7 +96,7 @@ def _solve_island(arrays, members, rows, islands, island):
     bounces, allowed_energy, lost_by_turn = change != RECOVERS, math.inf, 0.0
     is_free = bounces and not rests_on_something(rows, islands, island, motion.can_be_pushed)
     if bounces:
-        allowed_energy = restitution.allowed_energy(islands, island, rows, contacts, motion, state.velocity, gravity, h)
+        allowed_energy = restitution.allowed_energy(islands, island, rows, contacts, motion, state.velocity, h)
         lost_by_turn = kinetic_energy(islands, island, rows, motion.free_velocity)
         turn_ahead(islands, island, model, state, state.velocity if is_free else motion.free_velocity, motion, h)
     move_rows_along(islands, island, rows, contacts, model, state, motion, h, bounces, is_free)
@@ -145,9 +145,7 @@ def _solve_jointed_island(arrays, members, rows, islands, island, change):
     bounces, allowed_energy = change == BOUNCES or change == BOUNCES + RECOVERS, math.inf
     energy = kinetic_energy(islands, island, rows, velocity)
     if bounces:
-        allowed_energy = restitution.allowed_energy(
-            islands, island, rows, contacts, motion, velocity, members.settings.gravity, step.h
-        )
+        allowed_energy = restitution.allowed_energy(islands, island, rows, contacts, motion, velocity, step.h)
         energy = max(energy, allowed_energy)
     before = members.problem.jointed.kept_velocity
     _copy_velocities(islands, island, velocity, before)
@@ -210,9 +208,7 @@ def _solve_impacts(arrays, members, rows, islands, island, allowed_energy, lost_
         take_as_given(rows, islands, island, contact_count, contacts.impulse, impulses)
 
     least_scale = step.h * step.gravity_norm
-    restitution.measure_bounces(
-        islands, island, rows, contacts, contact_rows, members.motion, members.settings.gravity, step.h
-    )
+    restitution.measure_bounces(islands, island, rows, contacts, contact_rows, members.motion, step.h)
     fastest = restitution.begin_impacts(islands, island, rows, contact_rows, velocity, free_velocity)
     threshold = restitution.impact_threshold(fastest, step.h * step.gravity_norm)
     restitution.set_approach_bias(islands, island, rows, contact_count, contact_rows)

@@ -15,6 +15,7 @@ from ..geometry.triangle_mesh import MeshArrays, TriangleMesh, pack_meshes
 from .activation import Activation, Volume, checked_activation, checked_volume, pack_activation
 from .compound import Compound, PartShape
 from .errors import ModelError
+from .fields import Field
 from .joints.coordinates import Joint
 from .joints.joint_arrays import WORLD, PlacedJoint, pack_joints
 from .joints.shared_axes import share_axes
@@ -70,6 +71,9 @@ class ModelBuilder:
         self._joints: list[PlacedJoint] = []
         self._volumes: list[Volume] = []
         self._excluded_pairs: set[tuple[int, int]] = set()
+        self._fields: list[tuple[Field, int]] = []
+        self._responses: dict[int, tuple[bool, float]] = {}
+        self._pushes: dict[int, tuple[tuple[float, ...], bool]] = {}
 
     def add_body(
         self,
@@ -328,6 +332,102 @@ class ModelBuilder:
             raise ModelError(f"{self._bodies[body_a].name}: excluded pair: a body does not collide with itself anyway")
         self._excluded_pairs.add((min(body_a, body_b), max(body_a, body_b)))
 
+    def add_field(self, field: Field, carrier: int | None = None) -> int:
+        """Add a force field and return its index.
+
+        Parameters
+        ----------
+        field : Force, Wind, Vortex, Harmonic, Drag, Charge, Magnetic or Turbulence
+        carrier : int, optional
+            The body that carries it, as ``add_body`` has returned: the field does not act on it, and its position and
+            axis are in the user frame of that body.
+
+        Returns
+        -------
+        int
+
+        Raises
+        ------
+        ModelError
+            It is no field, or there is no such body.
+        """
+        if not isinstance(field, Field) or type(field) is Field:
+            raise ModelError(f"field {len(self._fields)}: it is {field!r}; it must be a kind of field, such as Wind()")
+        if carrier is not None:
+            self._check_body(f"field {len(self._fields)}", carrier)
+        self._fields.append((field, -1 if carrier is None else int(carrier)))
+        return len(self._fields) - 1
+
+    def respond_to_fields(self, body: int, responds: bool = True, charge: float = 0.0) -> None:
+        """Say what fields do to a body: all move it and it has no charge unless this says otherwise.
+
+        Parameters
+        ----------
+        body : int
+            As ``add_body`` has returned.
+        responds : bool
+            Whether fields other than those of charges move it.
+        charge : float
+            What fields of charges push it by.
+
+        Raises
+        ------
+        ModelError
+            There is no such body, or the charge is not finite.
+        """
+        self._check_body("response to fields", body)
+        charge = _number_in(self._bodies[body].name, "charge", charge, lower=-np.inf)
+        self._responses[body] = bool(responds), charge
+
+    def push_body(
+        self,
+        body: int,
+        force: ArrayLike = (0.0, 0.0, 0.0),
+        torque: ArrayLike = (0.0, 0.0, 0.0),
+        *,
+        along_body: bool = False,
+    ) -> None:
+        """Let a constant force and torque act on a body; ``FrameInput.forces`` changes them.
+
+        Parameters
+        ----------
+        body : int
+            As ``add_body`` has returned.
+        force, torque : array-like [3]
+            On the centre of mass [N], [N m].
+        along_body : bool
+            Along the axes of its user frame, with which they turn, and not of the world.
+
+        Raises
+        ------
+        ModelError
+            There is no such body, or a number is not finite.
+        """
+        self._check_body("push", body)
+        name = self._bodies[body].name
+        both = (*_finite_vector(name, "force", force, 3), *_finite_vector(name, "torque", torque, 3))
+        self._pushes[body] = tuple(map(float, both)), bool(along_body)
+
+    def _responses_to_fields(self) -> dict:
+        if not (self._fields or self._pushes):
+            return {}
+        responses = [self._responses.get(body, (True, 0.0)) for body in range(len(self._bodies))]
+        return {
+            "field_responds": tuple(responds for responds, _ in responses),
+            "charges": tuple(charge for _, charge in responses),
+            **self._pushes_of_all(),
+        }
+
+    def _pushes_of_all(self) -> dict:
+        if not self._pushes:
+            return {}
+        pushes = [self._pushes.get(body, ((0.0,) * 6, False)) for body in range(len(self._bodies))]
+        return {"pushes": tuple(push for push, _ in pushes), "pushes_along": tuple(along for _, along in pushes)}
+
+    def _check_body(self, what, body):
+        if not isinstance(body, int | np.integer) or not 0 <= body < len(self._bodies):
+            raise ModelError(f"{what}: there is no body {body!r}; there are {len(self._bodies)}")
+
     def build(self) -> Model:
         """Validate and freeze what was added."""
         if not self._bodies:
@@ -389,6 +489,9 @@ class ModelBuilder:
             frame_orientation=frame_orientation,
             starts_asleep=np.array([body.starts_asleep for body in bodies]),
             joint_names=tuple(joint.name for joint in self._joints),
+            fields=tuple(field for field, _ in self._fields),
+            field_carriers=tuple(carrier for _, carrier in self._fields),
+            **self._responses_to_fields(),
         )
 
 

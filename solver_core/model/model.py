@@ -17,6 +17,7 @@ from ..geometry import rotations
 from ..geometry.hulls import HullArrays
 from ..geometry.triangle_mesh import MeshArrays
 from .activation import ActivationArrays
+from .fields import Field
 from .joints.joint_arrays import JointArrays
 from .matter import MatterArrays
 from .state import StateArrays
@@ -131,6 +132,15 @@ class Model:
         The body stays where it is until something wakes it.
     joint_names : tuple of str
         One name per joint.
+    fields : tuple of Field
+        Force fields at the start.
+    field_carriers : tuple of int
+        The body that carries each field; -1: none.
+    field_responds, charges : tuple
+        By body: whether fields move it, and its charge; empty without fields and pushes.
+    pushes, pushes_along : tuple
+        By body: constant force [N] and torque [N m] at the start, and whether they are along the body's own axes; empty
+        where nothing is pushed.
     """
 
     names: tuple[str, ...]
@@ -143,11 +153,22 @@ class Model:
     frame_orientation: np.ndarray
     starts_asleep: np.ndarray
     joint_names: tuple[str, ...] = ()
+    fields: tuple[Field, ...] = ()
+    field_carriers: tuple[int, ...] = ()
+    field_responds: tuple[bool, ...] = ()
+    charges: tuple[float, ...] = ()
+    pushes: tuple[tuple[float, ...], ...] = ()
+    pushes_along: tuple[bool, ...] = ()
 
     @property
     def body_count(self) -> int:
         """Number of bodies."""
         return len(self.names)
+
+    @property
+    def has_forces(self) -> bool:
+        """Whether anything but gravity acts on bodies: fields, or pushes."""
+        return bool(self.fields or self.pushes)
 
     @property
     def joint_count(self) -> int:

@@ -67,6 +67,18 @@ def test_a_belt_carries_what_lies_on_it_and_what_is_heavy_below_stands_up(baked)
     assert weights == pytest.approx(np.array([700.0, 2600.0, 917.0]) * 0.027, rel=1e-5)
 
 
+def test_sheets_drift_where_a_ball_drops_and_a_gust_takes_them_along(baked):
+    """The ball lies on the floor as they are still in the air; then they go along the gust, and the ball does not."""
+    _, paths = baked("wind", 60)
+    sheets = np.array([path for name, path in paths.items() if name.startswith("Box")])
+    assert len(sheets) == 6
+    assert paths["Ball"][20, 2] < 0.2
+    assert sheets[:, 20, 2].min() > 0.3
+    carried = sheets[:, 45, 0] - sheets[:, 14, 0]
+    assert np.median(carried) > 0.5
+    assert abs(paths["Ball"][45, 0] - paths["Ball"][0, 0]) < 0.3
+
+
 def test_what_is_thrown_leaves_with_the_speed_of_its_keys(baked):
     """1 m in four frames are 6 m/s; then it flies on, and falls freely from frame 5."""
     _, paths = baked("throw", 16)

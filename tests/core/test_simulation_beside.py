@@ -16,6 +16,8 @@ from cairn.solver_core import (
     SimulationError,
     SimulationOptions,
     Sphere,
+    Turbulence,
+    Wind,
 )
 from cairn.solver_core.simulation_beside import BesideLost, SimulationBeside
 
@@ -25,19 +27,29 @@ PATIENCE = 240.0
 
 
 def scene():
-    """A box that is driven, one that lies on it, and a ball that hangs on a joint; all are named."""
+    """A box that is driven, one that lies on it, and a ball on a joint, in wind; all are named."""
     builder = ModelBuilder()
     builder.add_body(shape=Box(half_extents=(2, 2, 0.5)), kind=BodyKind.KINEMATIC, name="Lift")
     low = builder.add_body(shape=Box(half_extents=(0.5, 0.5, 0.5)), position=(0, 0, 1.0), name="Box")
     ball = builder.add_body(shape=Sphere(radius=0.3), position=(0, 0, 2.0), name="Ball")
     builder.add_joint(Fixed(), low, ball, position=(0, 0, 1.5), name="Joint")
+    for field in fields(0):
+        builder.add_field(field)
+    builder.push_body(ball, (0.1, 0.0, 0.0), along_body=True)
     return builder.build()
+
+
+def fields(frame):
+    """What blows, with numbers that no text of a few digits holds."""
+    wind = Wind(strength=0.1 * frame / 3.0, axis=(1.0, 0.1, 0.0), by_area=True)
+    return wind, Turbulence(strength=0.2, noise=0.1, size=1.0 / 3.0)
 
 
 def inputs(count):
     for frame in range(1, count + 1):
         position = np.array([[0, 0, 0.02 * frame], [0, 0, 0], [0, 0, 0]], float)
-        yield FrameInput(position=position, orientation=np.tile([1.0, 0, 0, 0], (3, 1)))
+        forces, orientation = np.full((3, 6), 0.01 * frame), np.tile([1.0, 0, 0, 0], (3, 1))
+        yield FrameInput(position=position, orientation=orientation, fields=fields(frame), forces=forces)
 
 
 def received(beside):

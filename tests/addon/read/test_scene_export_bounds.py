@@ -274,14 +274,14 @@ def test_notes_name_what_is_not_followed(maker):
 def test_fields_and_outsiders_are_listed(maker):
     """Force fields without effect, bodies and objects that take no part."""
     maker.body()
-    bpy.ops.object.effector_add(type="WIND")
-    bpy.context.object.name = "Wind"
+    bpy.ops.object.effector_add(type="LENNARDJ")
+    bpy.context.object.name = "Molecule"
     outsider = maker.body("Outsider")
     maker.world.collection.objects.unlink(outsider)
     maker.world.collection.objects.link(maker.object("Empty"))
     export = export_scene(maker.scene)
     assert export.model.names == ("Body",)
-    assert any("force field" in text for text in texts(export, "Wind", "warning"))
+    assert any("kind Lennard-Jones" in text for text in texts(export, "Molecule", "warning"))
     assert any("no rigid body" in text for text in texts(export, "Empty"))
     if outsider.rigid_body is not None:
         assert any("not in the Rigid Body World's collection" in text for text in texts(export, "Outsider"))

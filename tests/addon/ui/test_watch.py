@@ -217,6 +217,7 @@ def test_warnings_stand_there_before_a_bake(stack):
     field = stack.object("Wind")
     bpy.context.view_layer.objects.active = field
     bpy.ops.object.forcefield_toggle()
+    field.field.type = "BOID"
     stack.scene.objects["Box2"].data.clear_geometry()
     joint = stack.object("Hinge")
     bpy.context.view_layer.objects.active = joint
@@ -224,7 +225,7 @@ def test_warnings_stand_there_before_a_bake(stack):
     constraint = joint.rigid_body_constraint
     constraint.object1 = constraint.object2 = stack.scene.objects["Box0"]
     found = {names[0]: text for level, text, names in look(stack.scene)["notes"] if level == "warning"}
-    assert "force fields" in found["Wind"]
+    assert "kind Boid" in found["Wind"]
     assert "no vertices" in found["Box2"]
     assert "with itself" in found["Hinge"]
 

@@ -91,6 +91,7 @@ class Problem:
         return self.step_rules.step_rule.copy(), self.motion.position_velocity.copy()
 
     def choose(self):
+        self.motion.acceleration[0, :3] = GRAVITY
         choose_position_velocities(
             self.rows,
             self.islands,
@@ -100,7 +101,6 @@ class Problem:
             self.size,
             self.kinds,
             self.velocity,
-            GRAVITY,
             GRAVITY_SPEED,
             H,
         )

@@ -187,12 +187,12 @@ def linked_part_of_a_compound(m, tmp):
     library(m, tmp, ["Compound", "Part"])
 
 
-@kind("Other", "force fields", reopen=True)
-def field_of_no_strength(m):
+@kind("Other", "kind Boid", reopen=True)
+def field_that_is_not_known(m):
     other = m.object("Other")
     bpy.context.view_layer.objects.active = other
     bpy.ops.object.forcefield_toggle()
-    other.field.strength = 0.0
+    other.field.type = "BOID"
 
 
 @kind(reopen=True)

@@ -121,6 +121,7 @@ def sync_mode_and_audio(m):
 
 @kind("force fields", same=True)
 def switched_off_force_field(m):
+    m.world.effector_weights.force = 0.0
     field_object = m.object("Wind")
     bpy.context.view_layer.objects.active = field_object
     bpy.ops.object.forcefield_toggle()

@@ -1,0 +1,47 @@
+"""Constant forces and torques of bodies, as *Constant Force* in their panel says and as they are keyed."""
+
+import numpy as np
+
+from .object_keys import find_object
+from .scene_animation import animated_paths
+
+# Properties of ``Object.cairn`` that say what pushes a body.
+FORCE_SETTINGS = ("constant_force", "constant_torque", "force_space")
+_KEYED = ("cairn.constant_force", "cairn.constant_torque", "*")
+
+
+def are_keyed(ob) -> bool:
+    """Whether what pushes an object may change from frame to frame."""
+    return not animated_paths(ob).isdisjoint(_KEYED)
+
+
+def has_force(ob) -> bool:
+    """Whether a force or torque acts on an object in any frame."""
+    # who reads a scene from a script may not have registered the add-on
+    own = getattr(ob, "cairn", None)
+    if own is None:
+        return False
+    return any(own.constant_force) or any(own.constant_torque) or not animated_paths(ob).isdisjoint(_KEYED[:2])
+
+
+def add_forces(builder, objects, bodies, depsgraph) -> bool:
+    """Let forces of the bodies that move act at the evaluated frame; returns whether any of them is keyed."""
+    is_keyed = False
+    for ob, body in zip(objects, bodies, strict=True):
+        if body.moves and has_force(ob):
+            own = ob.evaluated_get(depsgraph).cairn
+            along_body = own.force_space == "LOCAL"
+            builder.push_body(body.index, tuple(own.constant_force), tuple(own.constant_torque), along_body=along_body)
+            is_keyed = is_keyed or are_keyed(ob)
+    return is_keyed
+
+
+def forces_at(bodies, depsgraph) -> np.ndarray:
+    """Forces and torques of all bodies at an evaluated frame, float64 [body_count, 6]."""
+    found = np.zeros((len(bodies), 6))
+    for body in bodies:
+        ob = find_object(body.object_name, body.library)
+        if body.moves and ob is not None and has_force(ob):
+            own = ob.evaluated_get(depsgraph).cairn
+            found[body.index] = (*own.constant_force, *own.constant_torque)
+    return found
