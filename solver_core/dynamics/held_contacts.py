@@ -23,8 +23,8 @@ from ..constraints.joints.joint_rows import lowest_joined, respond_anew
 from ..solvers.joint_elimination import find_held_contacts
 
 # A contact is held where its bodies give way by less than this share of what they would alone: of two rods on a ball
-# joint, nearer to it than a fifth of their length.
-_RATIO_HELD = 3e-2
+# joint, nearer to it than a tenth of their length.
+_RATIO_HELD = 1e-2
 # What is left out is as if so many sizes away within a substep.
 _SIZES_AWAY = 10.0
 

@@ -118,7 +118,7 @@ def correct_poses(arrays, members, rows, islands, island):
         if joint_state.off[island] <= 1.0 or stale == _PATIENCE:
             break
     if joint_state.off[island] > _RATIO_MISSED / RATIO_EXACT and not (settled or joint_state.starts_open[island]):
-        members.solves.missed[island] += 1000
+        members.solves.missed[island] += 1
     _take_back(members, rows, islands, island)
 
 
