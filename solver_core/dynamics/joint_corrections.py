@@ -134,9 +134,11 @@ def _is_to_go_on_by_newton(members, island, correction):
         moved = _motion_off(joint_state, members.state.velocity, members.model.size, members.problem.islands, island, h)
         worst = max(joint_state.off[island], moved)
     goes_on = _gains(joint_state, island, worst) and correction < _MOST_BY_NEWTON
-    if correction >= _ENOUGH_IN_CONTACT and _is_swept(members, island):
-        # contacts in motion are only swept: to close the rest by poses is as good
-        goes_on = goes_on and joint_state.off[island] > _RATIO_LEFT / RATIO_EXACT
+    is_near_enough = joint_state.off[island] <= _RATIO_LEFT / RATIO_EXACT
+    if goes_on and correction >= _ENOUGH_IN_CONTACT and is_near_enough and _is_swept(members, island):
+        # poses close the rest as well, but what may break has to know what it bears
+        contacts = members.collision.contacts[members.collision.roles.present[0]]
+        goes_on = may_break(members, island, contacts.count[0])
     is_least = worst < joint_state.least[island]
     if is_least:
         joint_state.least[island], joint_state.least_off[island] = worst, joint_state.off[island]
@@ -157,6 +159,31 @@ def _is_to_go_on_by_newton(members, island, correction):
         return False
     joint_state.way[island], joint_state.stale[island] = START, 0
     return True
+
+
+@subkernel
+def may_break(members, island, first_block):
+    """Whether some joint of an island breaks under some load.
+
+    Parameters
+    ----------
+    members : StepMembers
+        Read.
+    island, first_block : int64
+        Blocks from this one on are joints.
+
+    Returns
+    -------
+    bool
+    """
+    islands, joint_state = members.problem.islands, members.joint_state
+    for place in range(islands.block_first[island], islands.block_first[island + 1]):
+        block = islands.block_order[place]
+        if block >= first_block:
+            breaking = joint_state.breaking[joint_state.joint_of_block[block - first_block]]
+            if min(breaking[0], breaking[1]) < math.inf:
+                return True
+    return False
 
 
 @subkernel

@@ -1,7 +1,5 @@
 """What a step does for joints, by address: compiled for models that have some."""
 
-import math
-
 import numpy as np
 
 from ..compiled.kernel import entry, subkernel
@@ -22,7 +20,7 @@ from ..constraints.joints.joint_velocity import measure_joints, move_joint_rows
 from ..solvers.redundant_joints import find_least_impulses, may_be_redundant
 from .integration import place_at_end
 from .islands import has_joints
-from .joint_corrections import correct_joints
+from .joint_corrections import correct_joints, may_break
 from .joint_ledger import keep_ledgers
 from .sleeping import wake_joined
 
@@ -193,25 +191,12 @@ def _share_among_redundant(members, first_block, is_reported):
         # what stands still bears what it bore
         if members.solves.keeps_standing[island] or not has_joints(rows, islands, island, first_block):
             continue
-        if not (is_reported or _may_break(members, island, first_block)):
+        if not (is_reported or may_break(members, island, first_block)):
             continue
         if may_be_redundant(rows, islands, island, problem.parent):
             _gather_totals(members, island, first_block)
             if find_least_impulses(rows, islands, island, problem.jointed, problem.jointed.kept_impulse):
                 _take_least_impulses(members, first_block)
-
-
-@subkernel
-def _may_break(members, island, first_block):
-    """Whether some joint of an island breaks under some load."""
-    islands, joint_state = members.problem.islands, members.joint_state
-    for place in range(islands.block_first[island], islands.block_first[island + 1]):
-        block = islands.block_order[place]
-        if block >= first_block:
-            breaking = joint_state.breaking[joint_state.joint_of_block[block - first_block]]
-            if min(breaking[0], breaking[1]) < math.inf:
-                return True
-    return False
 
 
 @subkernel
