@@ -1,6 +1,5 @@
 """Bodies as the caller describes them -> a ``Model``: what is given is checked here, and nowhere below."""
 
-import math
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -16,11 +15,12 @@ from .activation import Activation, Volume, checked_activation, checked_volume, 
 from .compound import Compound, PartShape
 from .errors import ModelError
 from .fields import Field
+from .given_values import breaking, combine_rule, finite_vector, mass_of, number_in, own_center, unit_quaternion
 from .joints.coordinates import Joint
 from .joints.joint_arrays import WORLD, PlacedJoint, pack_joints
 from .joints.shared_axes import share_axes
 from .mass_properties import principal_frames
-from .matter import CombineRule, Matter, pack_matter
+from .matter import Matter, pack_matter
 from .model import BodyKind, Model, ModelArrays, ShapeArrays, body_poses
 from .state import StateArrays
 
@@ -66,7 +66,7 @@ class ModelBuilder:
     """
 
     def __init__(self, gravity: ArrayLike = (0.0, 0.0, -9.81)):
-        self.gravity = _finite_vector("the scene", "gravity", gravity, 3)
+        self.gravity = finite_vector("the scene", "gravity", gravity, 3)
         self._bodies: list[_Body] = []
         self._joints: list[PlacedJoint] = []
         self._volumes: list[Volume] = []
@@ -157,45 +157,45 @@ class ModelBuilder:
         name = f"body {len(self._bodies)}" if name is None else str(name)
         kind = BodyKind(kind)
         _check_shape(name, shape, kind)
-        quaternion = _unit_quaternion(name, orientation)
+        quaternion = unit_quaternion(name, orientation)
         self._bodies.append(
             _Body(
                 name=name,
                 shape=shape,
-                mass=_mass_of(name, shape, mass, density),
+                mass=mass_of(name, shape, mass, density),
                 kind=kind,
-                position=_finite_vector(name, "position", position, 3),
+                position=finite_vector(name, "position", position, 3),
                 orientation=quaternion,
                 velocity=np.concatenate(
                     [
-                        _finite_vector(name, "linear velocity", linear_velocity, 3),
-                        _finite_vector(name, "angular velocity", angular_velocity, 3),
+                        finite_vector(name, "linear velocity", linear_velocity, 3),
+                        finite_vector(name, "angular velocity", angular_velocity, 3),
                     ]
                 ),
                 surface=(
-                    _number_in(name, "friction", friction, lower=0.0),
-                    _number_in(name, "restitution", restitution, lower=0.0, upper=1.0),
+                    number_in(name, "friction", friction, lower=0.0),
+                    number_in(name, "restitution", restitution, lower=0.0, upper=1.0),
                 ),
                 damping=(
-                    _number_in(name, "linear damping", linear_damping, lower=0.0, upper=1.0),
-                    _number_in(name, "angular damping", angular_damping, lower=0.0, upper=1.0),
+                    number_in(name, "linear damping", linear_damping, lower=0.0, upper=1.0),
+                    number_in(name, "angular damping", angular_damping, lower=0.0, upper=1.0),
                 ),
                 collision_mask=int(collision_mask),
-                center_of_mass=_own_center(name, center_of_mass),
+                center_of_mass=own_center(name, center_of_mass),
                 sleep_speed=(
-                    _number_in(name, "sleep speed", sleep_speed[0], lower=0.0, may_be_infinite=True),
-                    _number_in(name, "sleep speed", sleep_speed[1], lower=0.0, may_be_infinite=True),
+                    number_in(name, "sleep speed", sleep_speed[0], lower=0.0, may_be_infinite=True),
+                    number_in(name, "sleep speed", sleep_speed[1], lower=0.0, may_be_infinite=True),
                 ),
                 starts_asleep=bool(starts_asleep),
                 surface_drags=bool(surface_drags),
                 matter=Matter(
-                    friction_rule=_rule(name, "friction rule", friction_rule),
-                    restitution_rule=_rule(name, "restitution rule", restitution_rule),
-                    sliding_friction=_number_in(
+                    friction_rule=combine_rule(name, "friction rule", friction_rule),
+                    restitution_rule=combine_rule(name, "restitution rule", restitution_rule),
+                    sliding_friction=number_in(
                         name, "sliding friction", friction if sliding_friction is None else sliding_friction, lower=0.0
                     ),
-                    surface_velocity=_finite_vector(name, "surface velocity", surface_velocity, 3),
-                    largest_speed=_number_in(
+                    surface_velocity=finite_vector(name, "surface velocity", surface_velocity, 3),
+                    largest_speed=number_in(
                         name, "largest speed", largest_speed, lower=0.0, lower_open=True, may_be_infinite=True
                     ),
                 ),
@@ -259,7 +259,7 @@ class ModelBuilder:
             raise ModelError(f"{name}: both ends are {self._bodies[body_a].name}; they must be different bodies")
         if body_b is None and not joint.may_end_at_world:
             raise ModelError(f"{name}: one end is the world; a {type(joint).__name__} joins two bodies")
-        origin = _finite_vector(name, "position", position, 3)
+        origin = finite_vector(name, "position", position, 3)
         self._joints.append(
             PlacedJoint(
                 name=name,
@@ -267,11 +267,11 @@ class ModelBuilder:
                 body_a=int(body_a),
                 body_b=WORLD if body_b is None else int(body_b),
                 position=origin,
-                orientation=_unit_quaternion(name, orientation),
-                anchor_b=origin if anchor_b is None else _finite_vector(name, "anchor_b", anchor_b, 3),
+                orientation=unit_quaternion(name, orientation),
+                anchor_b=origin if anchor_b is None else finite_vector(name, "anchor_b", anchor_b, 3),
                 breaking=(
-                    _breaking(name, "breaking force", breaking_force),
-                    _breaking(name, "breaking torque", breaking_torque),
+                    breaking(name, "breaking force", breaking_force),
+                    breaking(name, "breaking torque", breaking_torque),
                 ),
                 enabled=bool(enabled),
                 collide=bool(collide),
@@ -376,7 +376,7 @@ class ModelBuilder:
             There is no such body, or the charge is not finite.
         """
         self._check_body("response to fields", body)
-        charge = _number_in(self._bodies[body].name, "charge", charge, lower=-np.inf)
+        charge = number_in(self._bodies[body].name, "charge", charge, lower=-np.inf)
         self._responses[body] = bool(responds), charge
 
     def push_body(
@@ -405,7 +405,7 @@ class ModelBuilder:
         """
         self._check_body("push", body)
         name = self._bodies[body].name
-        both = (*_finite_vector(name, "force", force, 3), *_finite_vector(name, "torque", torque, 3))
+        both = (*finite_vector(name, "force", force, 3), *finite_vector(name, "torque", torque, 3))
         self._pushes[body] = tuple(map(float, both)), bool(along_body)
 
     def _responses_to_fields(self) -> dict:
@@ -567,74 +567,3 @@ def _pack_shapes(bodies, centers, axes) -> tuple[ShapeArrays, HullArrays, MeshAr
         pack_hulls(hulls.values()),
         pack_meshes(meshes.values()),
     )
-
-
-# ---- checks
-
-
-def _finite_vector(name, what, value, length) -> np.ndarray:
-    try:
-        vector = np.array(value, float)
-    except (TypeError, ValueError):
-        vector = np.empty(0)
-    # Number by number: of so few NumPy takes longer.
-    if vector.shape != (length,) or not all(map(math.isfinite, vector.tolist())):
-        raise ModelError(f"{name}: {what} is {value!r}; it must be {length} finite numbers")
-    return vector
-
-
-def _unit_quaternion(name, value) -> np.ndarray:
-    quaternion = _finite_vector(name, "orientation", value, 4)
-    length = math.sqrt(quaternion @ quaternion)
-    if length == 0.0:
-        raise ModelError(f"{name}: orientation is zero; it must be a quaternion (w, x, y, z)")
-    return quaternion / length
-
-
-def _mass_of(name, shape, mass, density) -> float:
-    """What is given, or what the shape weighs at a density [kg]."""
-    if density is None:
-        return _number_in(name, "mass", 1.0 if mass is None else mass, lower=0.0, lower_open=True)
-    if mass is not None:
-        raise ModelError(f"{name}: mass and density are given; it must be one of them")
-    _number_in(name, "density", density, lower=0.0, lower_open=True)
-    volume = 0.0 if shape.is_flat else shape.mass_properties().volume
-    if not volume > 0.0:
-        raise ModelError(f"{name}: density is given, and the shape has no volume; it must have one, or a mass")
-    return _number_in(
-        name, f"density {density:g} times the volume {volume:g}", density * volume, lower=0.0, lower_open=True
-    )
-
-
-def _own_center(name, value) -> np.ndarray:
-    """A point of the user frame; NaN for the centre of the volume."""
-    if isinstance(value, str):
-        places = {"volume": np.nan, "origin": 0.0}
-        if value not in places:
-            raise ModelError(f"{name}: center_of_mass is {value!r}; it must be 'volume', 'origin' or a point")
-        return np.full(3, places[value])
-    return _finite_vector(name, "center of mass", value, 3)
-
-
-def _rule(name, what, value) -> CombineRule:
-    names = [rule.name.lower() for rule in CombineRule]
-    if value not in names:
-        raise ModelError(f"{name}: {what} is {value!r}; it must be one of {', '.join(names)}")
-    return CombineRule(names.index(value))
-
-
-def _breaking(name, what, value) -> float:
-    """Largest force or torque; infinite where none is given."""
-    return np.inf if value is None else _number_in(name, what, value, lower=0.0, may_be_infinite=True)
-
-
-def _number_in(name, what, value, *, lower, upper=np.inf, lower_open=False, may_be_infinite=False) -> float:
-    number = float(value)
-    if may_be_infinite and number == np.inf:
-        return number
-    if not math.isfinite(number) or number > upper or number < lower or (lower_open and number == lower):
-        allowed = f"above {lower:g}" if lower_open else f"at least {lower:g}"
-        if math.isfinite(upper):
-            allowed = f"from {lower:g} to {upper:g}"
-        raise ModelError(f"{name}: {what} is {number:g}; it must be finite and {allowed}")
-    return number
