@@ -108,10 +108,9 @@ def field_notes(scene, world) -> Iterator[Note]:
             yield Note("info", ob.name, "has a force field itself, so fields do not move it, as in Blender")
     if any(not why_left_out(ob) for ob in field_objects(scene)):
         rate = scene.render.fps
-        weight = weight_of_bullet(world, rate)
         text = (
             "force fields act as on particles, with all of their strength; Blender's own rigid bodies feel "
-            f"1/{rate} of it: for that, set Rigid Body World > Field Weights > All to {weight:.3g}"
+            f"1/{rate} of it: divide their Strength by {rate} for the same"
         )
         yield Note("info", None, text)
     for ob in scene.objects:
@@ -121,11 +120,6 @@ def field_notes(scene, world) -> Iterator[Note]:
                 field is not None and field.type != "NONE" for field in (settings.force_field_1, settings.force_field_2)
             ):
                 yield Note("warning", ob.name, "its particles have a force field: Cairn does not know these")
-
-
-def weight_of_bullet(world, frame_rate) -> float:
-    """The weight with which fields give bodies what Blender's own simulation gives them."""
-    return world.effector_weights.all / frame_rate
 
 
 def add_fields(builder, scene, depsgraph, objects, moves, survey) -> list[ExportedField]:
