@@ -23,7 +23,7 @@ class PHYSICS_PT_cairn_activation(InPhysics, bpy.types.Panel):
         column = layout.column()
         column.enabled = operators.running is None
         column.active = context.object.rigid_body.type == "ACTIVE"
-        column.prop(settings, "activation")
+        column.prop(settings, "activation", text="Wakes By")
         if settings.activation == "IMPULSE":
             column.prop(settings, "activation_impulse")
         elif settings.activation == "FRAME":
