@@ -6,6 +6,7 @@ import numpy as np
 
 from .geometry import rotations
 from .geometry.shapes import ShapeKind
+from .model.joints.joint_arrays import WORLD
 from .model.model import BodyKind, Model
 from .model.state import StateArrays
 
@@ -62,6 +63,47 @@ def overlaps(model: Model, contacts: "ContactArrays") -> list[Overlap]:
     share = depth / np.minimum(size[a], size[b])
     order = np.argsort(-share, kind="stable")
     return [Overlap(int(a[i]), int(b[i]), float(depth[i]), float(share[i])) for i in order]
+
+
+def joint_between(model: Model, body_a: int, body_b: int) -> int | None:
+    """A joint of ``body_a`` that connects it with another body at the start, through whatever others.
+
+    What joints connect is not led out of each other (docs/decisions/42). Two bodies that move are also connected by one
+    that stands.
+
+    Parameters
+    ----------
+    model : Model
+    body_a, body_b : int
+
+    Returns
+    -------
+    int or None
+        The first joint on a shortest way from ``body_a``.
+    """
+    joints, moves = model.arrays.joints, model.initial_state.kind == BodyKind.DYNAMIC
+    neighbours: dict[int, list[tuple[int, int]]] = {}
+    ends = zip(joints.body_a.tolist(), joints.body_b.tolist(), joints.enabled.tolist(), strict=True)
+    for joint, (one, other, is_enabled) in enumerate(ends):
+        if is_enabled and other != WORLD:
+            neighbours.setdefault(one, []).append((other, joint))
+            neighbours.setdefault(other, []).append((one, joint))
+    # places: a body, and whether the way there has led through one that stands
+    begun = body_a, False
+    first: dict[tuple[int, bool], int | None] = {begun: None}
+    due = [begun]
+    for body, has_stood in due:
+        stands = not moves[body] and body != body_a
+        for other, joint in neighbours.get(body, []):
+            place = other, has_stood or stands
+            is_second = place[1] and ((has_stood and stands) or not moves[other])
+            if place in first or is_second:
+                continue
+            first[place] = joint if first[body, has_stood] is None else first[body, has_stood]
+            if other == body_b:
+                return first[place]
+            due.append(place)
+    return None
 
 
 def overlaps_at_start(model: Model) -> list[Overlap]:

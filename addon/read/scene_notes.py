@@ -3,7 +3,7 @@
 import bpy
 import numpy as np
 
-from ...solver_core.diagnostics import boxes_overlap, overlaps_at_start
+from ...solver_core.diagnostics import boxes_overlap, joint_between, overlaps_at_start
 from ...solver_core.model.model import BodyKind
 from .. import runtime
 from ..settings import is_cache_elsewhere
@@ -183,6 +183,15 @@ def starting_overlaps(model, surfaces: StartSurfaces | None = None, *, is_compil
                 "touch, but parts fill hollows. A smaller Concavity makes finer ones"
             )
             notes.append(Note("warning", model.names[moving], text, (model.names[other],)))
+            continue
+        joint = joint_between(model, moving, other)
+        if joint is not None:
+            name = model.joint_names[joint]
+            text = (
+                f"starts {overlap.depth:.3g} deep in {model.names[other]}, {share} % of the smaller "
+                f"one's size, and {name} connects them: they stay so, and touch only away from what connects them"
+            )
+            notes.append(Note("warning", model.names[moving], text, (model.names[other], name)))
             continue
         text = (
             f"starts {overlap.depth:.3g} deep in {model.names[other]}, {share} % of the smaller "

@@ -5,7 +5,7 @@ import pytest
 
 from cairn.addon.read.scene_notes import starting_overlaps
 from cairn.addon.read.surfaces import StartSurfaces, are_apart, parts_fill_play, surface_of
-from cairn.solver_core import Box, ConvexHull, ModelBuilder, Sphere
+from cairn.solver_core import Box, ConvexHull, ModelBuilder, Point, Sphere
 from cairn.solver_core.model.compound import Compound
 
 TURN = 2.0 * np.pi / 32
@@ -75,3 +75,20 @@ def test_the_check_says_whether_meshes_or_parts_overlap(radius, only_parts):
     (note,) = starting_overlaps(model, surfaces)
     assert ("by its convex parts only" in note.text) is only_parts
     assert "moved apart gently" in starting_overlaps(model)[0].text
+
+
+def test_the_check_names_the_joint_that_holds_bodies_in_each_other():
+    """They are not moved apart, so the note does not say so; a third one is."""
+    builder = ModelBuilder()
+    names = "Arm", "Hub", "Leg", "Stranger"
+    places = (0.0, 0.0, 0.0), (1.5, 0.0, 0.0), (1.5, 1.5, 0.0), (0.0, 0.0, 1.9)
+    arm, hub, leg, _ = (
+        builder.add_body(name=name, shape=Box((1.0, 1.0, 1.0)), position=place)
+        for name, place in zip(names, places, strict=True)
+    )
+    builder.add_joint(Point(), arm, hub, position=(0.75, 0.0, 0.0), name="Shoulder")
+    builder.add_joint(Point(), hub, leg, position=(1.5, 0.75, 0.0), name="Hip")
+    told = {(note.object_name, note.others[0]): note for note in starting_overlaps(builder.build())}
+    assert told["Arm", "Leg"].others == ("Leg", "Shoulder")
+    assert "Shoulder connects them: they stay so" in told["Arm", "Leg"].text
+    assert "moved apart gently" in told["Arm", "Stranger"].text
