@@ -1,9 +1,13 @@
 """Constant forces and torques of bodies, as *Constant Force* in their panel says and as they are keyed."""
 
+import math
+
 import numpy as np
 
+from .faults import SceneError
 from .object_keys import find_object
 from .scene_animation import animated_paths
+from .scene_poses import vector_text
 
 # Properties of ``Object.cairn`` that say what pushes a body.
 FORCE_SETTINGS = ("constant_force", "constant_torque", "force_space")
@@ -30,8 +34,8 @@ def add_forces(builder, objects, bodies, depsgraph) -> bool:
     for ob, body in zip(objects, bodies, strict=True):
         if body.moves and has_force(ob):
             own = ob.evaluated_get(depsgraph).cairn
-            along_body = own.force_space == "LOCAL"
-            builder.push_body(body.index, tuple(own.constant_force), tuple(own.constant_torque), along_body=along_body)
+            pushes = _pushes_of(ob, own)
+            builder.push_body(body.index, pushes[:3], pushes[3:], along_body=own.force_space == "LOCAL")
             is_keyed = is_keyed or are_keyed(ob)
     return is_keyed
 
@@ -43,5 +47,14 @@ def forces_at(bodies, depsgraph) -> np.ndarray:
         ob = find_object(body.object_name, body.library)
         if body.moves and ob is not None and has_force(ob):
             own = ob.evaluated_get(depsgraph).cairn
-            found[body.index] = (*own.constant_force, *own.constant_torque)
+            found[body.index] = _pushes_of(ob, own)
     return found
+
+
+def _pushes_of(ob, own):
+    """Force and torque of an object; raises SceneError where they are no numbers."""
+    for name, label in (("constant_force", "Constant Force"), ("constant_torque", "Constant Torque")):
+        value = getattr(own, name)
+        if not all(map(math.isfinite, value)):
+            raise SceneError(ob.name, f"{label} is {vector_text(value)}; it must be finite")
+    return (*own.constant_force, *own.constant_torque)

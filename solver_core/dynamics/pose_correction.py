@@ -55,7 +55,7 @@ _RATIO_MOST_OPEN = 0.25
 # to: on their way to each other poses may open elsewhere, and limits that contradict each other stay.
 _MOST_ROUNDS, _RATIO_GAIN, _PATIENCE = 48, 0.3, 12
 # Limits yield by this share of their W_ii, so that what contradicts ends in a compromise (least squares);
-# where a round leads no body farther than this share of what is open, it is found.
+# where a round leads no body farther than this share of the largest opening, it is found.
 _RATIO_YIELDS, _RATIO_SETTLED = 1e-3, 1e-2
 # Of differences [rad], and the least volume of the derivative's columns that has an inverse.
 _RATIO_DIFFERENCE, _LEAST_VOLUME = 1e-6, 1e-3
@@ -92,7 +92,7 @@ def correct_poses(arrays, members, rows, islands, island):
     if not joint_state.is_led[island]:
         return
     _put_aside(members, rows, islands, island)
-    velocity, stale, settled = members.state.velocity, 0, False
+    velocity, stale, settled, error = members.state.velocity, 0, False, 0.0
     for number in range(_MOST_ROUNDS):
         # to the tolerance and not beyond: rounds go on from what one leaves
         before = joint_state.off[island]
@@ -105,15 +105,15 @@ def correct_poses(arrays, members, rows, islands, island):
                 velocity[body, column] = motion.free_velocity[body, column] = 0.0
         outcome = _call_solver(members.kernels.stages, SOLVE_JOINTED, arrays, island, _SWEEPS, 1.0, 0.0)
         most = _RATIO_MOST if before <= enough else _RATIO_MOST_OPEN
-        way = _largest_way(members, islands, island, h) if outcome[0] != FAILED else math.inf
-        if not way < math.inf:
+        way, length = _largest_ways(members, islands, island, h)
+        if outcome[0] == FAILED or not way < math.inf:
             break
         share = min(1.0, most / way) if way > 0.0 else 1.0
-        if before > enough and way < _RATIO_SETTLED * before * RATIO_EXACT:
+        if before > enough and length < _RATIO_SETTLED * error:
             settled = True
             break
         _move(members, islands, island, share, h)
-        joint_state.off[island] = _measure(members, rows, islands, island, contacts.count[0], h)
+        joint_state.off[island], error = _measure(members, rows, islands, island, contacts.count[0], h)
         stale = stale + 1 if joint_state.off[island] > (1.0 - _RATIO_GAIN * share) * before else 0
         if joint_state.off[island] <= 1.0 or stale == _PATIENCE:
             break
@@ -296,8 +296,8 @@ def _error(members, rows, block, joint, index, h):
 
 @subkernel
 def _measure(members, rows, islands, island, contact_count, h):
-    """Measure an island's joints at the end poses; returns the largest error, over what is allowed."""
-    joints, joint_state, off = members.model.joints, members.joint_state, 0.0
+    """Measure an island's joints at the end poses; returns the largest error, over what is allowed, and [m]."""
+    joints, joint_state, off, largest = members.model.joints, members.joint_state, 0.0, 0.0
     for place in range(islands.block_first[island], islands.block_first[island + 1]):
         block = islands.block_order[place]
         if block < contact_count:
@@ -308,9 +308,10 @@ def _measure(members, rows, islands, island, contact_count, h):
             joint_state.end_error[index] = end_error(joints, joint_state, joint, index, frames)
             error = _error(members, rows, block, joint, index, h)
             error = distance_off(joints.role[index], error, joint_state.impulse[index])
-            off = max(off, (error if error < math.inf else math.inf) / (RATIO_EXACT * joints.size[joint]))
+            error = error if error < math.inf else math.inf
+            off, largest = max(off, error / (RATIO_EXACT * joints.size[joint])), max(largest, error)
         note_opening(joints, joint_state, joint)
-    return off
+    return off, largest
 
 
 @subkernel
@@ -326,9 +327,9 @@ def _speed_of_driven(members, rows, row, a, b):
 
 
 @subkernel
-def _largest_way(members, islands, island, h):
-    """The farthest that a change of the poses leads a body, as a share of its size; infinite: it is no number."""
-    velocity, size, farthest = members.state.velocity, members.model.size, 0.0
+def _largest_ways(members, islands, island, h):
+    """The farthest that a change of the poses leads a body, as a share of its size, and [m]; infinite: no number."""
+    velocity, size, farthest, longest = members.state.velocity, members.model.size, 0.0, 0.0
     for place in range(islands.body_first[island], islands.body_first[island + 1]):
         body, linear, angular = islands.body_order[place], 0.0, 0.0
         for axis in range(3):
@@ -336,6 +337,6 @@ def _largest_way(members, islands, island, h):
             angular += velocity[body, 3 + axis] ** 2
         way = h * (math.sqrt(linear) + _FACTOR_LEVER * size[body] * math.sqrt(angular))
         if not way < math.inf:
-            return math.inf
-        farthest = max(farthest, way / size[body])
-    return farthest
+            return math.inf, math.inf
+        farthest, longest = max(farthest, way / size[body]), max(longest, way)
+    return farthest, longest

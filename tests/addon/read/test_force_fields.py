@@ -220,4 +220,4 @@ def test_how_strong_fields_are_in_blenders_own_simulation_is_said(maker, box):
     maker.scene.render.fps = 25
     add(maker, "WIND")
     notes = [note.text for note in export_scene(maker.scene).notes if note.object_name is None]
-    assert any("feel 1/25" in text and "to 0.04" in text for text in notes)
+    assert any("feel 1/25" in text and "Strength by 25" in text for text in notes)

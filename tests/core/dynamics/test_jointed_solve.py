@@ -107,10 +107,10 @@ def test_joints_hold_where_chains_stop_a_heavy_deck(angle):
 
 
 def test_joints_mostly_hold_where_chains_stop_a_tonne():
-    """In which of these it opens by up to a centimetre for ten frames hangs on the last digits of the start."""
-    opening = np.array([stopped_deck(angle, 1000.0) for angle in (71.96, 71.98, 72.0, 72.02, 72.04)])
-    assert np.sum(opening < 1e-7) >= 3
-    assert opening.max() < 0.02
+    """In which of these it opens by centimetres for ten frames hangs on the last digits of the start: in one of six."""
+    opening = np.array([stopped_deck(angle, 1000.0) for angle in np.linspace(71.9, 72.1, 11)])
+    assert np.sum(opening < 1e-7) >= 8
+    assert opening.max() < 0.05
 
 
 def test_links_that_are_pulled_beyond_their_reach_are_not_led_astray():
