@@ -39,7 +39,7 @@ def test_a_hit_elsewhere_takes_nothing_of_the_wind(sleeps):
 
 
 def test_what_waits_stays_in_the_wind_until_it_is_touched():
-    """A box flies in a wind at one that waits: that stays where it is, and then both fly on, at the same acceleration."""
+    """A box flies in a wind at one that waits: that stays where it is, and then the wind moves both."""
     builder = ModelBuilder(gravity=(0.0, 0.0, 0.0))
     coming = builder.add_body(shape=Box((0.5, 0.5, 0.5)))
     waiting = builder.add_body(shape=Box((0.5, 0.5, 0.5)), position=(1.5, 0.0, 0.0), activation=Activation.touch())
