@@ -13,6 +13,9 @@ with the joints eliminated (``solvers.joint_elimination``), in rounds as long as
 the error near the end. Contacts push only where joints let them. What that does to the bodies' heights is in the ledger
 (``joint_ledger``).
 
+Limits that exclude each other yield by a thousandth of their W_ii, so a round is a damped step of least squares; where
+one hardly leads bodies any farther, what is still open is what contradicts, and no solve is missed.
+
 Bodies that joints connect, through whatever others, are not led out of each other: that would lift a ring of bars by
 its corners, and who set it up so has said that they meet there.
 
