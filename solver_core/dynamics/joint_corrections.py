@@ -42,7 +42,7 @@ NEWTON, START = map(np.int64, range(2))
 _MOST_BY_NEWTON = 12
 MOST_CORRECTIONS = _MOST_BY_NEWTON + 2
 # So many suffice where contacts are only swept, if joints are then open by less than this share of their size.
-_ENOUGH_IN_CONTACT, _RATIO_LEFT = 2, 1e-3
+_ENOUGH_IN_CONTACT, _RATIO_LEFT = 12, 1e-3
 # Velocities are those at which the joints' forces were taken where the difference moves a body by less than this share
 # of its size.
 _RATIO_MOVED = 1e-6
