@@ -41,8 +41,6 @@ NEWTON, START = map(np.int64, range(2))
 # Most corrections by Newton's method; and two from the start.
 _MOST_BY_NEWTON = 12
 MOST_CORRECTIONS = _MOST_BY_NEWTON + 2
-# So many suffice where contacts are only swept, if joints are then open by less than this share of their size.
-_ENOUGH_IN_CONTACT, _RATIO_LEFT = 12, 1e-3
 # Velocities are those at which the joints' forces were taken where the difference moves a body by less than this share
 # of its size.
 _RATIO_MOVED = 1e-6
@@ -134,11 +132,6 @@ def _is_to_go_on_by_newton(members, island, correction):
         moved = _motion_off(joint_state, members.state.velocity, members.model.size, members.problem.islands, island, h)
         worst = max(joint_state.off[island], moved)
     goes_on = _gains(joint_state, island, worst) and correction < _MOST_BY_NEWTON
-    is_near_enough = joint_state.off[island] <= _RATIO_LEFT / RATIO_EXACT
-    if goes_on and correction >= _ENOUGH_IN_CONTACT and is_near_enough and _is_swept(members, island):
-        # poses close the rest as well, but what may break has to know what it bears
-        contacts = members.collision.contacts[members.collision.roles.present[0]]
-        goes_on = may_break(members, island, contacts.count[0])
     is_least = worst < joint_state.least[island]
     if is_least:
         joint_state.least[island], joint_state.least_off[island] = worst, joint_state.off[island]
@@ -184,13 +177,6 @@ def may_break(members, island, first_block):
             if min(breaking[0], breaking[1]) < math.inf:
                 return True
     return False
-
-
-@subkernel
-def _is_swept(members, island):
-    """Whether the contacts of an island are only swept."""
-    islands, first = members.problem.islands, members.problem.islands.body_first[island]
-    return members.motion.small_steps.is_swept[islands.body_order[first]]
 
 
 @subkernel
