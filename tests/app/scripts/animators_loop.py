@@ -65,7 +65,7 @@ def model():
         ):
             bpy.ops.mesh.primitive_cube_add(size=1, location=place, scale=scale)
             bpy.context.object.name = name
-        bpy.ops.object.effector_add(type="WIND", location=(0, 0, 4))
+        bpy.ops.object.effector_add(type="LENNARDJ", location=(0, 0, 4))
         bpy.context.object.name = "Wind"
         bpy.ops.view3d.view_all()
     area("VIEW_3D").spaces.active.show_region_ui = True
