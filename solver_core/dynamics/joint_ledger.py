@@ -18,16 +18,19 @@ import numpy as np
 
 from ..compiled.kernel import subkernel
 from ..compiled.views import numbers_of
-from ..constraints.joints.joint_rows import RATIO_EXACT
+from ..constraints.joints.joint_rows import RATIO_EXACT, end_error, note_opening
+from ..constraints.joints.row_measures import frames_of_joint
 from ..geometry.rotation_kernels import rotate_back
-from ..model.joints.joint_arrays import MOTOR, SOFT_RANGE, SPRING
-from .integration import gain_by_turn, share_kept, work_of_turning
+from ..model.joints.joint_arrays import HOLD, MOTOR, SOFT_RANGE, SPRING
+from .integration import gain_by_turn, place_at_end, share_kept, work_of_turning
 from .islands import has_contacts, has_joints
 from .joint_corrections import NEWTON, RATIO_OPEN
+from .pose_correction import LED_BACK, LED_OUT, NOT_LED
 
 # What an island whose joints were solved may gain in a substep, as a share of what it has and falls by: the rule's
 # order.
 _RATIO_ORDER = 1e-4
+_RATIO_FAR = 1e-2
 
 
 @subkernel
@@ -41,9 +44,15 @@ def keep_ledgers(members):
     """
     rows, islands, solves = members.problem.rows, members.problem.islands, members.solves
     contact_count = members.collision.contacts[members.collision.roles.present[0]].count[0]
+    joint_state = members.joint_state
     for island in range(islands.count[0]):
         if solves.keeps_standing[island] or not has_joints(rows, islands, island, contact_count):
             continue
+        if joint_state.is_led[island] == LED_BACK and joint_state.off[island] > _RATIO_FAR / RATIO_EXACT:
+            opens = joint_state.off[island] * RATIO_EXACT > _start_off(members, island, contact_count)
+            if opens and _is_still(members, island):
+                _stay(members, island, contact_count)
+                continue
         slack = _RATIO_ORDER if _is_right(members, island, contact_count) else 0.0
         _keep_ledger(members, island, contact_count, slack)
 
@@ -53,7 +62,7 @@ def _is_right(members, island, contact_count):
     """Whether an island touches nothing, and its joints were closed and are."""
     joint_state = members.joint_state
     return (
-        not joint_state.is_led[island]
+        joint_state.is_led[island] == NOT_LED
         and not has_contacts(members.problem.islands, island, contact_count)
         and joint_state.way[island] == NEWTON
         and not joint_state.starts_open[island]
@@ -85,6 +94,10 @@ def _keep_ledger(members, island, contact_count, slack):
     if has <= allowed:
         return
     given, fastest = _given(members, island, contact_count)
+    led, is_open = members.joint_state.is_led[island], members.joint_state.starts_open[island]
+    if allowed + given < 0.0 and led != LED_OUT and not is_open and _is_still(members, island):
+        _stay(members, island, contact_count)
+        return
     allowed = max(allowed + given, 0.5 * mass * fastest * fastest)
     if has <= allowed:
         return
@@ -100,6 +113,58 @@ def _keep_ledger(members, island, contact_count, slack):
         own[1] = p1 + share * (own[1] - p1)
         own[2] = p2 + share * (own[2] - p2)
         own[3], own[4], own[5] = share * own[3], share * own[4], share * own[5]
+
+
+@subkernel
+def _start_off(members, island, contact_count):
+    """How far the joints of an island were off where the substep began, over their sizes."""
+    joints, joint_state, islands, most = members.model.joints, members.joint_state, members.problem.islands, 0.0
+    for place in range(islands.block_first[island], islands.block_first[island + 1]):
+        block = islands.block_order[place]
+        if block < contact_count:
+            continue
+        joint = joint_state.joint_of_block[block - contact_count]
+        for index in range(joints.row_first[joint], joints.row_first[joint + 1]):
+            if joints.role[index] == HOLD:
+                most = max(most, abs(joint_state.start[index]) / joints.size[joint])
+    return most
+
+
+@subkernel
+def _is_still(members, island):
+    """Whether something that stands holds an island, and nothing that moves touches it or is joined to it."""
+    rows, islands = members.problem.rows, members.problem.islands
+    for place in range(islands.block_first[island], islands.block_first[island + 1]):
+        block = islands.block_order[place]
+        for body in (rows.body_a[block], rows.body_b[block]):
+            if members.motion.can_be_pushed[body]:
+                continue
+            for column in range(6):
+                if members.state.velocity[body, column] != 0.0:
+                    return False
+    return _is_held_by_world(members, island)
+
+
+@subkernel
+def _stay(members, island, contact_count):
+    """Leave an island where the substep began, at rest."""
+    model, motion, joint_state, islands = members.model, members.motion, members.joint_state, members.problem.islands
+    joints, h, state = model.joints, numbers_of(members.settings.step).h, members.state
+    for place in range(islands.body_first[island], islands.body_first[island + 1]):
+        body = islands.body_order[place]
+        for column in range(6):
+            motion.position_velocity[body, column] = state.velocity[body, column] = 0.0
+        if joint_state.is_held[body]:
+            place_at_end(model, state, motion, h, body, joint_state.end_position, joint_state.end_orientation)
+    for place in range(islands.block_first[island], islands.block_first[island + 1]):
+        block = islands.block_order[place]
+        if block < contact_count:
+            continue
+        joint = joint_state.joint_of_block[block - contact_count]
+        frames = frames_of_joint(joints, joint, joint_state.end_position, joint_state.end_orientation)
+        for index in range(joints.row_first[joint], joints.row_first[joint + 1]):
+            joint_state.end_error[index] = end_error(joints, joint_state, joint, index, frames)
+        note_opening(joints, joint_state, joint)
 
 
 @subkernel

@@ -67,6 +67,9 @@ _FACTOR_LEVER = 0.5
 # Sweeps over contacts at most: what they leave is taken out later.
 _SWEEPS = np.int64(40)
 
+# What poses were corrected for: nothing, what is open, and what overlaps.
+NOT_LED, LED_BACK, LED_OUT = map(np.int8, range(3))
+
 _call_solver = caller(SOLVER_OUTCOME)
 
 
@@ -91,8 +94,8 @@ def correct_poses(arrays, members, rows, islands, island):
     enough = _RATIO_OPEN / RATIO_EXACT
     is_open = joint_state.off[island] > enough
     overlaps = _ask_contacts(members, rows, islands, island, contacts, not is_open)
-    joint_state.is_led[island] = overlaps or is_open
-    if not joint_state.is_led[island]:
+    joint_state.is_led[island] = LED_OUT if overlaps else (LED_BACK if is_open else NOT_LED)
+    if joint_state.is_led[island] == NOT_LED:
         return
     _put_aside(members, rows, islands, island)
     velocity, stale, settled, error = members.state.velocity, 0, False, 0.0

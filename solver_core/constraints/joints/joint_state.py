@@ -217,7 +217,7 @@ def allocate_joint_state(joints: JointArrays) -> JointStateArrays:
         least_off=np.zeros(bodies),
         stale=np.zeros(bodies, np.int64),
         starts_open=np.zeros(bodies, np.bool_),
-        is_led=np.zeros(bodies, np.bool_),
+        is_led=np.zeros(bodies, np.int8),
         opening=np.zeros((count, 2)),
         force=np.zeros((count, 6)),
         steady=np.zeros((count, 6)),
