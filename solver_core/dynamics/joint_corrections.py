@@ -20,11 +20,10 @@ from ..constraints.contact_rows import fill_inertia
 from ..constraints.joints.joint_motion import add_stiffness, clear_stiffness, place_between, restore_own, stiffen_body
 from ..constraints.joints.joint_rows import (
     RATIO_EXACT,
-    end_error,
     fill_position_row,
     find_joint_islands,
+    measure_end,
     measure_errors,
-    note_opening,
     respond_anew,
     store_joint_impulses,
 )
@@ -283,11 +282,7 @@ def _take_kept_solution(members, island):
         for row in range(rows.block_row[block], rows.block_row[block + 1]):
             rows.impulse[row] = kept.kept_impulse[row]
         if block >= contacts.count[0]:
-            joint = joint_state.joint_of_block[block - contacts.count[0]]
-            frames = frames_of_joint(joints, joint, joint_state.end_position, joint_state.end_orientation)
-            for index in range(joints.row_first[joint], joints.row_first[joint + 1]):
-                joint_state.end_error[index] = end_error(joints, joint_state, joint, index, frames)
-            note_opening(joints, joint_state, joint)
+            measure_end(joints, joint_state, joint_state.joint_of_block[block - contacts.count[0]])
 
 
 @subkernel

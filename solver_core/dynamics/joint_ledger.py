@@ -10,6 +10,10 @@ are open, get impulses that close them, and that is the only way in which energy
 such an island has more than that, its velocities are scaled, about the motion of its centre of mass where nothing else
 holds it. So its momentum stays, and its energy never grows by what was taken out or closed. An island whose joints were
 solved and that touches nothing is right to the rule's order, on either side, and may have so much more.
+
+Where even rest would cost energy that is not there, since closing its joints has lifted it, or where no poses were
+found that close them, an island that the world holds stays where the substep began, at rest: what held there has no
+opening and no energy that was not there before. What is driven, begins open, or is led out of an overlap goes on.
 """
 
 import math
@@ -18,18 +22,18 @@ import numpy as np
 
 from ..compiled.kernel import subkernel
 from ..compiled.views import numbers_of
-from ..constraints.joints.joint_rows import RATIO_EXACT, end_error, note_opening
-from ..constraints.joints.row_measures import frames_of_joint
+from ..constraints.joints.joint_rows import RATIO_EXACT, measure_end
 from ..geometry.rotation_kernels import rotate_back
 from ..model.joints.joint_arrays import HOLD, MOTOR, SOFT_RANGE, SPRING
 from .integration import gain_by_turn, place_at_end, share_kept, work_of_turning
 from .islands import has_contacts, has_joints
 from .joint_corrections import NEWTON, RATIO_OPEN
-from .pose_correction import LED_BACK, LED_OUT, NOT_LED
+from .pose_correction import LED_OUT, NOT_LED
 
 # What an island whose joints were solved may gain in a substep, as a share of what it has and falls by: the rule's
 # order.
 _RATIO_ORDER = 1e-4
+# Joints that stay open by more than this share of their size are far from closed.
 _RATIO_FAR = 1e-2
 
 
@@ -40,19 +44,16 @@ def keep_ledgers(members):
     Parameters
     ----------
     members : StepMembers
-        Written: velocities.
+        Written: velocities; and the way and the joints of islands that stay where the substep began.
     """
     rows, islands, solves = members.problem.rows, members.problem.islands, members.solves
     contact_count = members.collision.contacts[members.collision.roles.present[0]].count[0]
-    joint_state = members.joint_state
     for island in range(islands.count[0]):
         if solves.keeps_standing[island] or not has_joints(rows, islands, island, contact_count):
             continue
-        if joint_state.is_led[island] == LED_BACK and joint_state.off[island] > _RATIO_FAR / RATIO_EXACT:
-            opens = joint_state.off[island] * RATIO_EXACT > _start_off(members, island, contact_count)
-            if opens and _is_still(members, island):
-                _stay(members, island, contact_count)
-                continue
+        if _ends_far_open(members, island, contact_count) and _is_held_still(members, island):
+            _stay(members, island, contact_count)
+            continue
         slack = _RATIO_ORDER if _is_right(members, island, contact_count) else 0.0
         _keep_ledger(members, island, contact_count, slack)
 
@@ -94,8 +95,7 @@ def _keep_ledger(members, island, contact_count, slack):
     if has <= allowed:
         return
     given, fastest = _given(members, island, contact_count)
-    led, is_open = members.joint_state.is_led[island], members.joint_state.starts_open[island]
-    if allowed + given < 0.0 and led != LED_OUT and not is_open and _is_still(members, island):
+    if allowed + given < 0.0 and fastest == 0.0 and _may_stay(members, island):
         _stay(members, island, contact_count)
         return
     allowed = max(allowed + given, 0.5 * mass * fastest * fastest)
@@ -116,9 +116,12 @@ def _keep_ledger(members, island, contact_count, slack):
 
 
 @subkernel
-def _start_off(members, island, contact_count):
-    """How far the joints of an island were off where the substep began, over their sizes."""
-    joints, joint_state, islands, most = members.model.joints, members.joint_state, members.problem.islands, 0.0
+def _ends_far_open(members, island, contact_count):
+    """Whether no round has closed an island's joints, and they are farther off than where the substep began."""
+    joints, joint_state, islands = members.model.joints, members.joint_state, members.problem.islands
+    if joint_state.is_led[island] == NOT_LED or not joint_state.off[island] > _RATIO_FAR / RATIO_EXACT:
+        return False
+    before = 0.0
     for place in range(islands.block_first[island], islands.block_first[island + 1]):
         block = islands.block_order[place]
         if block < contact_count:
@@ -126,12 +129,21 @@ def _start_off(members, island, contact_count):
         joint = joint_state.joint_of_block[block - contact_count]
         for index in range(joints.row_first[joint], joints.row_first[joint + 1]):
             if joints.role[index] == HOLD:
-                most = max(most, abs(joint_state.start[index]) / joints.size[joint])
-    return most
+                before = max(before, abs(joint_state.start[index]) / joints.size[joint])
+    return joint_state.off[island] > before / RATIO_EXACT
 
 
 @subkernel
-def _is_still(members, island):
+def _may_stay(members, island):
+    """Whether an island that costs energy that is not there may be left where it was: closed, and not to be led out."""
+    joint_state = members.joint_state
+    if joint_state.starts_open[island] or joint_state.is_led[island] == LED_OUT:
+        return False
+    return _is_held_still(members, island)
+
+
+@subkernel
+def _is_held_still(members, island):
     """Whether something that stands holds an island, and nothing that moves touches it or is joined to it."""
     rows, islands = members.problem.rows, members.problem.islands
     for place in range(islands.block_first[island], islands.block_first[island + 1]):
@@ -160,11 +172,7 @@ def _stay(members, island, contact_count):
         block = islands.block_order[place]
         if block < contact_count:
             continue
-        joint = joint_state.joint_of_block[block - contact_count]
-        frames = frames_of_joint(joints, joint, joint_state.end_position, joint_state.end_orientation)
-        for index in range(joints.row_first[joint], joints.row_first[joint + 1]):
-            joint_state.end_error[index] = end_error(joints, joint_state, joint, index, frames)
-        note_opening(joints, joint_state, joint)
+        measure_end(joints, joint_state, joint_state.joint_of_block[block - contact_count])
 
 
 @subkernel

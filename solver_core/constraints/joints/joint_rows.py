@@ -390,6 +390,24 @@ def note_opening(joints, joint_state, joint):
 
 
 @subkernel
+def measure_end(joints, joint_state, joint):
+    """Measure a joint's rows at the end poses, and how far it is open there.
+
+    Parameters
+    ----------
+    joints : JointArrays
+        Read.
+    joint_state : JointStateArrays
+        Read: end poses. Written: end_error, opening.
+    joint : int64
+    """
+    frames = frames_of_joint(joints, joint, joint_state.end_position, joint_state.end_orientation)
+    for index in range(joints.row_first[joint], joints.row_first[joint + 1]):
+        joint_state.end_error[index] = end_error(joints, joint_state, joint, index, frames)
+    note_opening(joints, joint_state, joint)
+
+
+@subkernel
 def distance_off(role, off, impulse):
     """How far a row is from where it is to be [m]: locked coordinates, and those beyond limits or that limits hold."""
     if role == HOLD or (role == RANGE and impulse > 0.0):
