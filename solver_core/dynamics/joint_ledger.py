@@ -11,9 +11,9 @@ such an island has more than that, its velocities are scaled, about the motion o
 holds it. So its momentum stays, and its energy never grows by what was taken out or closed. An island whose joints were
 solved and that touches nothing is right to the rule's order, on either side, and may have so much more.
 
-Where even rest would cost energy that is not there, since closing its joints has lifted it, or where no poses were
-found that close them, an island that the world holds stays where the substep began, at rest: what held there has no
-opening and no energy that was not there before. What is driven, begins open, or is led out of an overlap goes on.
+Where even rest would cost energy that is not there, since closing its joints has lifted it, an island that the world
+holds stays where the substep began, at rest, and goes on from there: what was closed stays closed, and nothing is
+lifted. What is driven, begins open or at rest, or is led out of an overlap, goes on at once.
 """
 
 import math
@@ -24,7 +24,7 @@ from ..compiled.kernel import subkernel
 from ..compiled.views import numbers_of
 from ..constraints.joints.joint_rows import RATIO_EXACT, measure_end
 from ..geometry.rotation_kernels import rotate_back
-from ..model.joints.joint_arrays import HOLD, MOTOR, SOFT_RANGE, SPRING
+from ..model.joints.joint_arrays import MOTOR, SOFT_RANGE, SPRING
 from .integration import gain_by_turn, place_at_end, share_kept, work_of_turning
 from .islands import has_contacts, has_joints
 from .joint_corrections import NEWTON, RATIO_OPEN
@@ -33,8 +33,6 @@ from .pose_correction import LED_OUT, NOT_LED
 # What an island whose joints were solved may gain in a substep, as a share of what it has and falls by: the rule's
 # order.
 _RATIO_ORDER = 1e-4
-# Joints that stay open by more than this share of their size are far from closed.
-_RATIO_FAR = 1e-2
 
 
 @subkernel
@@ -50,9 +48,6 @@ def keep_ledgers(members):
     contact_count = members.collision.contacts[members.collision.roles.present[0]].count[0]
     for island in range(islands.count[0]):
         if solves.keeps_standing[island] or not has_joints(rows, islands, island, contact_count):
-            continue
-        if _ends_far_open(members, island, contact_count) and _is_held_still(members, island):
-            _stay(members, island, contact_count)
             continue
         slack = _RATIO_ORDER if _is_right(members, island, contact_count) else 0.0
         _keep_ledger(members, island, contact_count, slack)
@@ -116,45 +111,31 @@ def _keep_ledger(members, island, contact_count, slack):
 
 
 @subkernel
-def _ends_far_open(members, island, contact_count):
-    """Whether no round has closed an island's joints, and they are farther off than where the substep began."""
-    joints, joint_state, islands = members.model.joints, members.joint_state, members.problem.islands
-    if joint_state.is_led[island] == NOT_LED or not joint_state.off[island] > _RATIO_FAR / RATIO_EXACT:
-        return False
-    before = 0.0
-    for place in range(islands.block_first[island], islands.block_first[island + 1]):
-        block = islands.block_order[place]
-        if block < contact_count:
-            continue
-        joint = joint_state.joint_of_block[block - contact_count]
-        for index in range(joints.row_first[joint], joints.row_first[joint + 1]):
-            if joints.role[index] == HOLD:
-                before = max(before, abs(joint_state.start[index]) / joints.size[joint])
-    return joint_state.off[island] > before / RATIO_EXACT
-
-
-@subkernel
 def _may_stay(members, island):
-    """Whether an island that costs energy that is not there may be left where it was: closed, and not to be led out."""
-    joint_state = members.joint_state
+    """Whether an island may be left where the substep began: in motion, closed, held by what stands, not led out."""
+    joint_state, rows, islands = members.joint_state, members.problem.rows, members.problem.islands
     if joint_state.starts_open[island] or joint_state.is_led[island] == LED_OUT:
         return False
-    return _is_held_still(members, island)
-
-
-@subkernel
-def _is_held_still(members, island):
-    """Whether something that stands holds an island, and nothing that moves touches it or is joined to it."""
-    rows, islands = members.problem.rows, members.problem.islands
+    if not _is_held_by_world(members, island):
+        return False
     for place in range(islands.block_first[island], islands.block_first[island + 1]):
         block = islands.block_order[place]
         for body in (rows.body_a[block], rows.body_b[block]):
-            if members.motion.can_be_pushed[body]:
-                continue
-            for column in range(6):
-                if members.state.velocity[body, column] != 0.0:
-                    return False
-    return _is_held_by_world(members, island)
+            if not members.motion.can_be_pushed[body] and _moves(members.state.velocity, body):
+                return False
+    for place in range(islands.body_first[island], islands.body_first[island + 1]):
+        if _moves(members.motion.start_velocity, islands.body_order[place]):
+            return True
+    # what stayed before goes on, or it would for ever
+    return False
+
+
+@subkernel
+def _moves(velocity, body):
+    is_moving = False
+    for column in range(6):
+        is_moving = is_moving or velocity[body, column] != 0.0
+    return is_moving
 
 
 @subkernel

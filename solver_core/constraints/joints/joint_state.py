@@ -83,9 +83,11 @@ class JointStateArrays(NamedTuple):
         where there is none.
     stale : int64 [body_count]
         By island: corrections in turn without a gain.
-    starts_open, is_led : bool [body_count]
-        By island: joints are open at the substep's start, so they close by and by; the bodies' poses were led
-        elsewhere than the solve had them (``dynamics.pose_correction``).
+    starts_open : bool [body_count]
+        By island: joints are open at the substep's start, so they close by and by.
+    is_led : int8 [body_count]
+        By island: the bodies' poses were led elsewhere than the solve had them, and what for
+        (``dynamics.pose_correction``).
     opening : float64 [joint_count, 2]
         How far held coordinates are off [m, rad].
     force : float64 [joint_count, 6]
