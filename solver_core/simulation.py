@@ -236,7 +236,7 @@ class Simulation:
             change_fields(self._fields, frame_input.fields, frame_input.forces, self.model, self.frame)
             wake_where_forces_change(self._fields, self._arrays, self.state, self._sleep, self._acting.kind, duration)
         if self._guides.follow.size:
-            change_guides(self._guides, self.model, frame_input, self._sleep, self._acting.kind, duration)
+            change_guides(self._guides, self.model, frame_input, self._sleep, self._acting, duration)
         given = frame_input.volumes, frame_input.motor_position, frame_input.motor_velocity
         is_driven = bool(meshes or shapes or paths or self._fields.changes[0] or self._guides.moves[0]) or any(
             each is not None for each in given

@@ -33,6 +33,8 @@ class GuideArrays(NamedTuple):
         By how much of its velocity at the end the last substep has moved a body.
     moves : int64 [1]
         1: a target moves in the frame.
+    begins : int64 [1]
+        1: there was no frame yet.
     """
 
     numbers: np.ndarray
@@ -43,6 +45,7 @@ class GuideArrays(NamedTuple):
     velocity: np.ndarray
     share: np.ndarray
     moves: np.ndarray
+    begins: np.ndarray
 
 
 def allocate_guides(numbers: np.ndarray, position=None, orientation=None) -> GuideArrays:
@@ -68,6 +71,7 @@ def allocate_guides(numbers: np.ndarray, position=None, orientation=None) -> Gui
         velocity=np.full((2, count, 6), np.nan),
         share=np.full(count, _MEAN_SHARE),
         moves=np.zeros(1, np.int64),
+        begins=np.ones(1, np.int64),
     )
 
 

@@ -11,8 +11,10 @@ from .guide_arrays import GuideArrays
 from .sleeping import SleepArrays, wake_groups_of
 
 
-def change_guides(guides: GuideArrays, model: Model, frame_input, sleep: SleepArrays, acting_kind, duration) -> None:
+def change_guides(guides: GuideArrays, model: Model, frame_input, sleep: SleepArrays, acting, duration) -> None:
     """Take over where targets go in the frame, and how much they are followed; wakes whom that changes.
+
+    Who is led from the first frame on, and has no velocity of its own, begins with that of its target.
 
     Parameters
     ----------
@@ -23,8 +25,8 @@ def change_guides(guides: GuideArrays, model: Model, frame_input, sleep: SleepAr
         ``follow``, ``position``, ``orientation``, ``velocity``, ``jumps``.
     sleep : SleepArrays
         Written.
-    acting_kind : int64 [body_count]
-        As the step sees it; written.
+    acting : StateArrays
+        As the step sees it; kinds written, and velocities of who is led from the start.
     duration : float
         Of the frame [s].
 
@@ -57,10 +59,15 @@ def change_guides(guides: GuideArrays, model: Model, frame_input, sleep: SleepAr
     guides.position[jumps], guides.orientation[jumps] = position[jumps], orientation[jumps]
     _lay(guides, model, frame_input, guided & ~jumps, (position, orientation), duration)
     guides.position[:], guides.orientation[:] = position, orientation
+    if guides.begins[0] == 1 and duration > 0.0:
+        guides.begins[0] = 0
+        begins = guided & (guides.follow > 0.0) & (acting.kind == BodyKind.DYNAMIC) & ~acting.velocity.any(axis=1)
+        acting.velocity[begins, :3] = guides.paths.way[begins, 0] / duration
+        acting.velocity[begins, 3:] = guides.paths.turn[begins, 0] / duration
     changed |= guided & moved & (guides.follow > 0.0)
     guides.moves[0] = int(changed.any())
     if changed.any() and sleep.sleeping_count[0] > 0:
-        wake_groups_of(sleep, acting_kind, changed)
+        wake_groups_of(sleep, acting.kind, changed)
 
 
 def _lay(guides, model, frame_input, led, target, duration):

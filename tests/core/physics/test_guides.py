@@ -189,6 +189,16 @@ def on_circle(frame, with_rates=True, **more):
     return FrameInput(position=position, orientation=orientation, velocity=velocity, **more)
 
 
+def test_led_from_the_start_it_begins_with_the_velocity_of_its_target():
+    ends = []
+    for velocity in (np.zeros(6), rates_at(0)[0]):
+        simulation = simulation_of(box(Guide(frequency=4.0), velocity))
+        simulation.advance_frame(on_circle(1))
+        ends.append(simulation.poses())
+    assert ends[0][0] == pytest.approx(ends[1][0], abs=1e-9)
+    assert ends[0][1] == pytest.approx(ends[1][1], abs=1e-9)
+
+
 @pytest.mark.parametrize("substeps", [2, 4, 16])
 @pytest.mark.parametrize("center", ["volume", (0.2, -0.1, 0.05)])
 def test_it_follows_without_lag(substeps, center):
