@@ -1,5 +1,6 @@
 """*Follow* of a rigid body: what is read, that a bake follows, lets go and comes back, and that no key is lost."""
 
+import contextlib
 import math
 
 import bpy
@@ -7,12 +8,14 @@ import numpy as np
 import pytest
 
 import cairn
-from cairn.addon.bake import bake_scene
+from cairn.addon.bake import BakeStopped, bake_frames, bake_scene
+from cairn.addon.checkpoints import in_window
 from cairn.addon.read import guides
 from cairn.addon.read.frame_samples import evaluate_frame, simulation_paused
 from cairn.addon.read.scene_digest import changes, scene_digest
 from cairn.addon.read.scene_export import export_scene
 from cairn.addon.settings import BakeSettings
+from cairn.addon.settle import settle
 from cairn.addon.ui import follow
 from cairn.addon.ui.kept_digest import KeptDigest
 from cairn.addon.wedge.targets import set_property
@@ -232,3 +235,34 @@ def test_an_animated_body_that_is_let_go_into_follow_goes_on(maker, box):
     wanted = targets(maker.scene)
     bake(maker.scene)
     assert np.abs(matrices(maker.scene, "Box") - wanted).max() <= 0.01
+
+
+def test_a_bake_that_was_stopped_goes_on_to_the_same_bits(maker, box, tmp_path):
+    """While it is led, and while it is free."""
+    key_a_swing(maker, box)
+    key_follow(box, (1, 1.0), (16, 0.0), (24, 1.0))
+    maker.save(tmp_path / "shot.blend")
+    scene, settings = maker.scene, BakeSettings.from_scene(maker.scene)
+    whole = bake(scene).report["totals"]["digest"]
+    attach.delete_bake(scene)
+    for frame in (9, 20, 30):
+        steps = bake_frames(scene, settings, in_window.plan_of(scene))
+        for progress in steps:
+            if progress.frame == frame:
+                break
+        with contextlib.suppress(StopIteration):
+            steps.throw(BakeStopped())
+        for _ in steps:
+            pass
+        assert bpy.ops.cairn.continue_bake() == {"FINISHED"}
+        assert whole in scene.cairn.report
+        bpy.ops.cairn.remove_checkpoints()
+        attach.delete_bake(scene)
+
+
+def test_settle_lets_it_fall(maker, box):
+    """Nothing leads a body that is to come to rest."""
+    maker.body("Floor", shape="BOX", type="PASSIVE", location=(0, 0, -0.5))
+    box.cairn.follow = 1.0
+    assert settle(maker.scene, [box]).at_rest == ("Box",)
+    assert box.location.z == pytest.approx(0.5, abs=0.01)

@@ -215,9 +215,8 @@ def test_it_follows_without_lag(substeps, center):
         wanted, turned = circle(frame)
         off = np.linalg.norm(position - wanted)
         angle = np.linalg.norm(rotation_vector(rotations.multiply(orientation, rotations.conjugate(turned))))
-        if center == "volume" or frame > 24:
-            assert off <= 0.002 * 0.6 * order, (frame, off)
-            assert angle <= 0.004 * order, (frame, angle)
+        assert off <= 0.002 * 0.6 * order, (frame, off)
+        assert angle <= 0.004 * order, (frame, angle)
 
 
 def test_keys_joined_by_straight_ways_are_met():
