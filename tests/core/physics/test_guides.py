@@ -65,11 +65,12 @@ def swing(frequency, ratio, speed, times):
     return speed * np.exp(-ratio * rate * times) * np.sinh(apart * times) / apart
 
 
-def period_and_decay(values, duration):
-    """Time between every second zero, and the ratio of swings that follow, of a swing through 0 that was sampled."""
-    zeros = np.flatnonzero(np.sign(values[1:]) != np.sign(values[:-1]))
-    at = zeros + values[zeros] / (values[zeros] - values[zeros + 1])
-    return 2.0 * np.mean(np.diff(at)) * duration
+def rate_and_ratio(values, duration):
+    """Undamped rate [rad/s] and damping ratio of a swing that was sampled: of its poles, by least squares."""
+    before = np.stack([values[1:-1], values[:-2]], axis=1)
+    total, product = np.linalg.lstsq(before, values[2:], rcond=None)[0]
+    pole = np.log(np.roots([1.0, -total, -product])[0]) / duration
+    return abs(pole), -pole.real / abs(pole)
 
 
 # gains
@@ -260,14 +261,15 @@ def test_a_target_that_jumps_is_not_followed_at_the_speed_of_the_jump():
 # what joints hold
 
 
-@pytest.mark.parametrize("follow", [1.0, 0.5])
-@pytest.mark.parametrize("ratio", [0.0, 0.1])
-def test_a_guided_pendulum(follow, ratio):
-    """With k the share of its weight that hangs: w^2 = follow (2 pi f)^2 + k m g l / (I + m l^2)."""
+@pytest.mark.parametrize("follow", [1.0, 0.5, 0.1])
+@pytest.mark.parametrize("ratio", [0.0, 0.1, 0.3])
+@pytest.mark.parametrize("frequency", [1.2, 3.0])
+def test_a_guided_pendulum(frequency, ratio, follow):
+    """With the share of its weight that hangs: w^2 = follow (2 pi f)^2 + (1 - follow) m g l / (I + m l^2)."""
     builder = ModelBuilder()
     rod = builder.add_body(shape=Box((0.05, 0.05, 0.5)), mass=2.0, position=(0.0, 0.0, -0.5))
     builder.add_joint(Hinge(Axis()), rod, position=NOWHERE, orientation=_about_y())
-    builder.guide_body(rod, Guide(frequency=1.2, damping_ratio=ratio, follow=follow))
+    builder.guide_body(rod, Guide(frequency=frequency, damping_ratio=ratio, follow=follow))
     model = builder.build()
     model.initial_state.velocity[rod] = [-0.5 * 0.1, 0.0, 0.0, 0.0, 0.1, 0.0]
     simulation = Simulation(model, SimulationOptions(frame_rate=FRAME_RATE, substeps=4, sleeping=False))
@@ -276,16 +278,11 @@ def test_a_guided_pendulum(follow, ratio):
         simulation.advance_frame()
         angles.append(rotation_vector(simulation.poses()[1])[rod, 1])
     inertia = 2.0 / 3.0 * (0.05**2 + 0.5**2) + 2.0 * 0.25
-    servo = follow * (2.0 * math.pi * 1.2) ** 2
+    servo = follow * (2.0 * math.pi * frequency) ** 2
     rate = math.sqrt(servo + (1.0 - follow) * 2.0 * 9.81 * 0.5 / inertia)
-    own = ratio * math.sqrt(servo) / rate
-    wanted = swing(rate / (2.0 * math.pi), own, 0.1, np.arange(121) / FRAME_RATE)
-    assert np.abs(np.array(angles) - wanted).max() <= 0.01 * np.abs(wanted).max() * 4.0
-    found = period_and_decay(np.array(angles), 1.0 / FRAME_RATE)
-    assert found == pytest.approx(2.0 * math.pi / (rate * math.sqrt(1.0 - own**2)), rel=0.01)
-    peaks = [np.abs(angles[begin : begin + 24]).max() for begin in (0, 72)]
-    expected = [np.abs(wanted[begin : begin + 24]).max() for begin in (0, 72)]
-    assert peaks[1] / peaks[0] == pytest.approx(expected[1] / expected[0], rel=0.02)
+    found = rate_and_ratio(np.array(angles), 1.0 / FRAME_RATE)
+    assert found[0] == pytest.approx(rate, rel=1e-3)
+    assert found[1] == pytest.approx(ratio * math.sqrt(servo) / rate, rel=0.002, abs=5e-4)
 
 
 def _about_y():
