@@ -29,6 +29,7 @@ from .read.exported_scene import FrameSample
 from .read.fast_turns import FastTurns, unknown_notes
 from .read.faults import SceneError
 from .read.frame_samples import sample_frame
+from .read.guides import note_follow
 from .read.jumps import note_jumps
 from .read.let_go import note_let_go
 from .read.notes import Note
@@ -407,6 +408,7 @@ class _Bake(ScenePreparation):
         self.fast_turns.note(self.scene, sample, shown)
         note_jumps(self.scene, self.export, before, sample, shown)
         note_let_go(self.scene, self.export, earlier, sample, shown)
+        note_follow(self.export, earlier, sample)
         self.motion.add(sample)
         self.samples.append(sample)
         self.places = sample.position

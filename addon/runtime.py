@@ -192,6 +192,7 @@ def compile_kernels(
     joints: bool = False,
     waits: bool = False,
     fields: bool = False,
+    guides: bool = False,
     *,
     time_slice: float = COMPILE_SLICE,
 ) -> Generator[tuple[float, float, str], None, None]:
@@ -209,7 +210,7 @@ def compile_kernels(
         That the model has (``ShapeArrays.kind``).
     body_count : int
         Of the model.
-    joints, fields : bool
+    joints, fields, guides : bool
         Whether the model has any.
     waits : bool
         Whether it has bodies that wait for an activation.
@@ -219,7 +220,7 @@ def compile_kernels(
         from ..solver_core.options import SimulationOptions
         from ..solver_core.warm_up import warm_up_steps
 
-        return warm_up_steps(SimulationOptions(**options), shape_kinds, body_count, joints, waits, fields)
+        return warm_up_steps(SimulationOptions(**options), shape_kinds, body_count, joints, waits, fields, guides)
 
     return _in_slices(steps, time_slice)
 

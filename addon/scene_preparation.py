@@ -132,7 +132,8 @@ class ScenePreparation:
             model.body_count,
             model.joint_count > 0,
             len(model.arrays.activation.waits) > 0,
-            model.has_forces,
+            model.has_fields,
+            len(model.guides) > 0,
         )
         with contextlib.closing(kernels):
             for done, total, _name in kernels:

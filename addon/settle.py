@@ -250,6 +250,7 @@ def _at_rest_but_for(model, rows):
         arrays=model.arrays._replace(sleep_speed=speeds, activation=pack_activation([], [])),
         initial_state=state,
         starts_asleep=np.zeros_like(model.starts_asleep),
+        guides=np.zeros((0, 5)),
     )
 
 

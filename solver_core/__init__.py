@@ -44,6 +44,7 @@ _HOME = {
     "Charge": "model.fields",
     "Magnetic": "model.fields",
     "Turbulence": "model.fields",
+    "Guide": "model.guides",
     "FrameInput": "options",
     "FrameContacts": "report",
     "FrameReport": "report",
@@ -84,6 +85,7 @@ if TYPE_CHECKING:
     from .model.fields import Turbulence as Turbulence
     from .model.fields import Vortex as Vortex
     from .model.fields import Wind as Wind
+    from .model.guides import Guide as Guide
     from .model.joints.axis import FREE as FREE
     from .model.joints.axis import LOCKED as LOCKED
     from .model.joints.axis import Axis as Axis

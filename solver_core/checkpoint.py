@@ -14,6 +14,7 @@ from .collision.data.contact_arrays import grown
 from .constraints.joints.joint_state import JointStateArrays, allocate_joint_state
 from .dynamics.allocation import allocate_collision, allocate_problem, may_partition, with_domains
 from .dynamics.field_input import fields_of
+from .dynamics.guide_arrays import GuideArrays, allocate_guides
 from .dynamics.integration import MotionArrays, allocate_motion
 from .dynamics.sleeping import SleepArrays, allocate_sleep
 from .dynamics.step_data import CollisionArrays, ProblemArrays
@@ -23,6 +24,8 @@ from .model.state import StateArrays, copy_state
 
 # The other fields of ``MotionArrays`` are written at the beginning of a substep.
 _MOTION = ("position_velocity", "solve_flags", "small_steps")
+# The others are written at a frame's beginning.
+_GUIDES = ("follow", "position", "orientation", "velocity", "share", "begins")
 # What the pair cache, the matching of contacts and what keeps the energy of rolling read of the last substep.
 _PAIRS = (
     "shape_a",
@@ -86,6 +89,7 @@ class Carried(NamedTuple):
     joint_state : JointStateArrays
     waiting : WaitingArrays
     fields : FieldArrays
+    guides : GuideArrays
     collision : CollisionArrays
     problem : ProblemArrays
     """
@@ -98,6 +102,7 @@ class Carried(NamedTuple):
     joint_state: JointStateArrays
     waiting: WaitingArrays
     fields: FieldArrays
+    guides: GuideArrays
     collision: CollisionArrays
     problem: ProblemArrays
 
@@ -177,6 +182,7 @@ def _allocated(model, method, pair_capacity, contact_capacity, partitions) -> Ca
         joint_state=allocate_joint_state(model.arrays.joints),
         waiting=allocate_waiting(model.arrays.activation),
         fields=fields_of(model),
+        guides=allocate_guides(model.guides),
         collision=collision,
         problem=with_domains(problem) if partitions else problem,
     )
@@ -191,6 +197,9 @@ def _whole_arrays(carried, method):
     if carried.fields.responds.size > 0:
         yield "fields", carried.fields.values[1]
         yield "pushes", carried.fields.push[1]
+    if carried.guides.follow.size > 0:
+        for name in _GUIDES:
+            yield f"guides.{name}", getattr(carried.guides, name)
     for name in _MOTION:
         yield from _named(f"motion.{name}", getattr(carried.motion, name))
     workspace = carried.collision.workspace

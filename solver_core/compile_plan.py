@@ -13,6 +13,7 @@ from .dynamics.driven_paths import aim_on_paths, allocate_paths, lay_paths
 from .dynamics.field_forces import find_changes
 from .dynamics.frame_impulses import allocate_frame_impulses
 from .dynamics.frame_poses import aim_driven, find_driven_poses, place_driven, write_user_poses
+from .dynamics.guide_arrays import allocate_guides
 from .dynamics.next_substep import find_present_contacts
 from .dynamics.step import advance_frame
 from .dynamics.step_data import seen_by_stages
@@ -38,6 +39,7 @@ def what_to_compile(
     contacts: bool = False,
     waits: bool = False,
     fields: bool = False,
+    guides: bool = False,
 ) -> list[Compilation]:
     """All kernels that a simulation calls; without a method, those that find its contacts.
 
@@ -53,12 +55,12 @@ def what_to_compile(
         Whether its frames note contacts.
     waits : bool
         Whether it has bodies that wait for an activation.
-    fields : bool
-        Whether it has force fields.
+    fields, guides : bool
+        Whether it has force fields, and bodies that are guided.
     """
     kinds = np.asarray(shape_kinds, np.int64)
     solver = find_method(method, friction) if method else None
-    members = _members_of_small_model(solver, workers, joints, fields)
+    members = _members_of_small_model(solver, workers, joints, fields, guides)
     members = members._replace(impulses=allocate_frame_impulses(1, 1, 1, contacts))
     if waits:
         members = members._replace(waiting=allocate_waiting(pack_activation([Activation()], [])))
@@ -82,7 +84,7 @@ def everything_to_compile(methods=METHODS, frictions=FRICTION_MODELS) -> list[Co
     choices = [(method, friction) for method, friction in known if friction in frictions]
     found: dict[tuple, Compilation] = {}
     for (method, friction), workers, joints in itertools.product([("", ""), *choices], (1, 2), (False, True)):
-        for compilation in what_to_compile(method, friction, kinds, workers, joints, True, True, True):
+        for compilation in what_to_compile(method, friction, kinds, workers, joints, True, True, True, True):
             name = f"{method or 'contacts'} {friction} {workers} {joints}: {compilation.name}"
             found.setdefault(compilation.identity(), compilation._replace(name=name))
     return list(found.values())
@@ -121,7 +123,7 @@ def _where_joints_end(members) -> list[Compilation]:
     return [Compilation("glue", find_glued, (joints, state.enabled, state.broken, glued))]
 
 
-def _members_of_small_model(method, workers, joints, fields):
+def _members_of_small_model(method, workers, joints, fields, guides):
     """What a step sees of one body: the types are those of any model."""
     builder = ModelBuilder()
     body = builder.add_body(shape=Box((1.0, 1.0, 0.0)), kind=BodyKind.STATIC)
@@ -131,4 +133,5 @@ def _members_of_small_model(method, workers, joints, fields):
     state, collision = copy_state(model.initial_state), allocate_collision(model)
     given = (Wind(),) if fields else ()
     arrays = allocate_fields(given, [-1] * len(given), [True], [0.0])
-    return allocate_members(model.arrays, state, collision, empty_tables(), method, workers, arrays)
+    forces = arrays, allocate_guides(np.zeros((1 if guides else 0, 5)))
+    return allocate_members(model.arrays, state, collision, empty_tables(), method, workers, forces)

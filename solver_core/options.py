@@ -143,15 +143,16 @@ class FrameInput:
         straight ways. Without it they stay.
     position, orientation : float64 [body_count, 3], [body_count, 4], optional
         Poses of the user frames at the end of the frame. Kinematic bodies move there at constant velocity; the rows
-        of other bodies are not read. Without them kinematic bodies keep their velocities.
+        of other bodies are not read, but for those that have a ``Guide``: there they are its targets. Without them
+        kinematic bodies keep their velocities, and targets stay.
     velocity : float64 [2, body_count, 6], optional
         Velocities of the user frames of kinematic bodies at the beginning and at the end of the frame, linear [m/s] and
         angular [rad/s] in world axes: the body moves on the cubic path that has these, and has the last at the end.
         They also say by how many whole turns it turns. A body with NaN among its numbers moves at constant velocity,
         the shorter way round, and so do all without it.
     jumps : bool [body_count], optional
-        Kinematic bodies that are at their poses from the frame's beginning on, and stand still there: they jump, and
-        push nothing on the way. Without it none does.
+        Kinematic bodies, and targets of guides, that are at their poses from the frame's beginning on, and stand still
+        there: they jump, and push nothing on the way. Without it none does.
     vertices : dict of int or (int, int) to float64 [given_vertex_count, 3], optional
         By body whose shape is a ``TriangleMesh``, or by body and part of a ``Compound``, from 0: where the vertices
         that the mesh was made of are at the end of the frame, in the user frame [m]. They go there at constant
@@ -184,6 +185,9 @@ class FrameInput:
     forces : float64 [body_count, 6], optional
         Constant force [N] and torque [N m] on each body at the end of the frame, along the axes that ``push_body`` has
         said. They change at constant rates; only of a model of which something is pushed.
+    follow : float64 [body_count], optional
+        How much bodies with a ``Guide`` follow their targets during the frame, from 0 to 1; others are not read. Only
+        of a model with guides.
     """
 
     duration: float | None = None
@@ -210,3 +214,4 @@ class FrameInput:
     joint_breaking: np.ndarray | None = None
     fields: Sequence[Field] | None = None
     forces: np.ndarray | None = None
+    follow: np.ndarray | None = None

@@ -37,6 +37,8 @@ from .dynamics.frame_impulses import begin_frame_impulses, grown_frame_impulses
 from .dynamics.frame_paths import FramePaths
 from .dynamics.frame_poses import aim_driven, find_driven_poses, place_driven, write_user_poses
 from .dynamics.frame_record import allocate_record, clear_record
+from .dynamics.guide_arrays import allocate_guides
+from .dynamics.guide_input import change_guides
 from .dynamics.integration import allocate_motion
 from .dynamics.joint_input import change_joints, exclude_joined, with_own_pairs
 from .dynamics.next_substep import next_rows, present_contacts, start_asleep
@@ -108,6 +110,7 @@ class Simulation:
         self._joint_state = allocate_joint_state(model.arrays.joints)
         self._broken = self._joint_state.broken.copy()
         self._fields = fields_of(model)
+        self._guides = allocate_guides(model.guides, *self.state[:2])
         self._arrays = model.arrays
         if model.joint_count:
             self._arrays = with_own_pairs(model.arrays)
@@ -229,11 +232,13 @@ class Simulation:
             paths = self._aim_surfaces(frame_input, target, meshes, shapes, duration)
         elif target is not None:
             wake_all(self._sleep, self._acting.kind)
-        if self.model.has_forces:
+        if self.model.has_fields:
             change_fields(self._fields, frame_input.fields, frame_input.forces, self.model, self.frame)
             wake_where_forces_change(self._fields, self._arrays, self.state, self._sleep, self._acting.kind, duration)
+        if self._guides.follow.size:
+            change_guides(self._guides, self.model, frame_input, self._sleep, self._acting, duration)
         given = frame_input.volumes, frame_input.motor_position, frame_input.motor_velocity
-        is_driven = bool(meshes or shapes or paths or self._fields.changes[0]) or any(
+        is_driven = bool(meshes or shapes or paths or self._fields.changes[0] or self._guides.moves[0]) or any(
             each is not None for each in given
         )
         return target, (meshes, shapes), self._settings_of_step(duration, is_driven), paths
@@ -277,16 +282,9 @@ class Simulation:
         ContactProblem
             With arrays of its own; ``rows.impulse`` holds the impulses of the last substep, in the rows' directions.
         """
-        rows, free_velocity = next_rows(
-            self.model,
-            self._gravity,
-            self._acting,
-            self._sleep,
-            self._collision,
-            self._joint_state,
-            self._fields,
-            self._settings_of_step(1.0 / self.options.frame_rate),
-        )
+        held = self._gravity, self._acting, self._sleep, self._collision, self._joint_state
+        step = self._settings_of_step(1.0 / self.options.frame_rate)
+        rows, free_velocity = next_rows(self.model, *held, (self._fields, self._guides), step)
         return ContactProblem(rows, free_velocity)
 
     def overlaps(self) -> list[diagnostics.Overlap]:
@@ -380,6 +378,7 @@ class Simulation:
             self._joint_state,
             self._waiting,
             self._fields,
+            self._guides,
             self._collision,
             self._problem,
         )
@@ -401,7 +400,7 @@ class Simulation:
         self._acting = carried.state._replace(kind=carried.acting_kind)
         self._motion, self._sleep, self._collision = carried.motion, carried.sleep, carried.collision
         self._problem, self._joint_state = carried.problem, carried.joint_state
-        self._waiting, self._fields = carried.waiting, carried.fields
+        self._waiting, self._fields, self._guides = carried.waiting, carried.fields, carried.guides
         self._broken = carried.joint_state.broken.copy()
         self._impulses = allocate_impulses(self._collision, self.model, self._notes_contacts)
         if self.model.joint_count:
@@ -512,8 +511,9 @@ class Simulation:
     def _gather_arrays(self):
         """Put the arrays and kernels of a frame together, as they are from now on."""
         kinds, options = self.model.arrays.shapes.kind, self.options
-        has = self.model.joint_count > 0, self.model.has_forces, self._notes_contacts, self._waiting.waits.size > 0
-        key = options.method, options.friction, self._worker_count > 1, *has, *needed_pair_kernels(kinds)
+        has = self.model.joint_count > 0, self.model.has_fields, self._notes_contacts, self._waiting.waits.size > 0
+        has_all = *has, self._guides.follow.size > 0
+        key = options.method, options.friction, self._worker_count > 1, *has_all, *needed_pair_kernels(kinds)
         tables = _tables_of_kernels.get(key) or empty_tables()
         members = StepMembers(
             model=self._arrays,
@@ -531,6 +531,7 @@ class Simulation:
             joint_state=self._joint_state,
             waiting=self._waiting,
             fields=self._fields,
+            guides=self._guides,
             problem=self._problem,
         )
         if key not in _tables_of_kernels:

@@ -24,6 +24,7 @@ def warm_up(
     joints: bool = False,
     waits: bool = False,
     fields: bool = False,
+    guides: bool = False,
 ) -> None:
     """Compile, or load from the cache, all kernels that a simulation with these options calls.
 
@@ -36,13 +37,13 @@ def warm_up(
         That the model has (``ShapeArrays.kind``).
     body_count : int
         Of the model: with many, several threads share the work.
-    joints, fields : bool
+    joints, fields, guides : bool
         Whether the model has any.
     waits : bool
         Whether it has bodies that wait for an activation.
     """
     chosen = options or SimulationOptions()
-    for done, total, name in warm_up_steps(chosen, shape_kinds, body_count, joints, waits, fields):
+    for done, total, name in warm_up_steps(chosen, shape_kinds, body_count, joints, waits, fields, guides):
         if progress is not None:
             progress(done, total, name)
 
@@ -54,6 +55,7 @@ def warm_up_steps(
     joints: bool = False,
     waits: bool = False,
     fields: bool = False,
+    guides: bool = False,
 ) -> Iterator[Step]:
     """``warm_up`` as a generator. Children (``compile_processes``) compile what is in no cache yet, if they can.
 
@@ -66,7 +68,7 @@ def warm_up_steps(
     workers = worker_count(options.threads, body_count)
     kinds = [int(kind) for kind in shape_kinds]
     notes = options.contacts or waits
-    yield from _compile((options.method, options.friction, kinds, workers, joints, notes, waits, fields))
+    yield from _compile((options.method, options.friction, kinds, workers, joints, notes, waits, fields, guides))
 
 
 def contact_steps(shape_kinds: Iterable[int]) -> Iterator[Step]:

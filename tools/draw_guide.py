@@ -210,6 +210,7 @@ PICTURES = {
     "settle": settling,
     "glued": frames(1, 10, 14, 30, direction=(-0.7, -1.0, 0.35)),
     "figure": frames(1, 20, 32, 72, direction=(0.9, -1.0, 0.3)),
+    "follow": frames(15, 22, 55, 92, direction=(0.9, -1.0, 0.3), ratio=0.8),
     "slow": slow,
     "blur": blur,
     "centimetres": centimetres,

@@ -600,6 +600,54 @@ def act(lead):
             bone.keyframe_insert("rotation_euler", frame=frame)
 
 
+def follow():
+    """A figure that waves, is hit by a ball, falls, and gets up again: bodies of its bones follow its own keys."""
+    from cairn.addon.ragdoll import make_ragdoll
+
+    scene = new_file(96)
+    figure_rig = rig("Figure", 0.0, parents=True)
+    skin(figure_rig)
+    wave(figure_rig)
+    bodies, _ = make_ragdoll(scene, figure_rig)
+    for part in bodies:
+        for frame, value in ((1, 1.0), (LIMP, 0.0), (RISES, 0.0), (STANDS, 1.0)):
+            part.cairn.follow = value
+            part.keyframe_insert("cairn.follow", frame=frame)
+        part.cairn.follow = 1.0
+        drop_at_once(part)
+    thrown = body(ball((0.0, -6.0, 1.2), 0.16), "Ball", mass=20.0, shape="SPHERE")
+    thrown.cairn.start_velocity = (0.0, 8.0, 3.8)
+    return scene
+
+
+# Frames from which on the figure of ``follow`` is limp, and is led more and more, until it is where it was.
+LIMP, RISES, STANDS = 20, 56, 84
+
+
+def drop_at_once(ob):
+    """Let an object's first key hold until the second one."""
+    for layer in ob.animation_data.action.layers:
+        for curve in layer.strips[0].channelbags[0].fcurves:
+            curve.keyframe_points[0].interpolation = "CONSTANT"
+
+
+def wave(lead):
+    """Keys of the rig: it sways, one arm hangs, the other one waves."""
+    for frame in range(1, 105, 8):
+        turn = math.sin(frame / 8.0 * 0.5 * math.pi)
+        for name, axis, angle in (
+            ("upper arm.L", (0.0, 1.0, 0.0), 75.0),
+            ("upper arm.R", (0.0, 1.0, 0.0), 35.0 + 25.0 * turn),
+            ("forearm.R", (0.0, 1.0, 0.0), 30.0 + 25.0 * turn),
+            ("chest", (0.0, 1.0, 0.0), 6.0 * turn),
+        ):
+            bone = lead.pose.bones[name]
+            bone.rotation_mode = "XYZ"
+            own = bone.bone.matrix_local.to_3x3().inverted() @ Vector(axis)
+            bone.rotation_euler = Matrix.Rotation(math.radians(angle), 3, own).to_euler()
+            bone.keyframe_insert("rotation_euler", frame=frame)
+
+
 FILES = {
     "begin": begin,
     "matter": matter,
@@ -610,6 +658,7 @@ FILES = {
     "settle": settle,
     "glued": glued,
     "figure": figure,
+    "follow": follow,
     "slow": slow,
     "blur": blur,
     "centimetres": centimetres,

@@ -201,6 +201,8 @@ def _keys_read(export):
         if joint.is_sampled:
             yield joint.object_name, joint.library
     yield from export.volumes
+    if export.follow_changes:
+        yield from ((body.object_name, body.library) for body in export.bodies if body.is_guided)
     if export.forces_change:
         yield from ((body.object_name, body.library) for body in export.bodies if body.moves)
     if any(field.is_sampled for field in export.fields):

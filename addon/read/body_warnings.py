@@ -11,6 +11,7 @@ import numpy as np
 from ..write import earlier_animation as earlier
 from ..write import fcurves
 from ..write.channels import rotation_path
+from .guides import has_guide
 from .keyed import muted_by_bake
 from .scene_animation import (
     FLAG_CHANNELS,
@@ -46,6 +47,10 @@ _SETTINGS_READ_ONCE = {
     "cairn.activation_impulse": "Activation's Impulse",
     "cairn.activation_frame": "Activation's Frame",
     "cairn.deactivation_frame": "Deactivate",
+    "cairn.follow_frequency": "Follow's Frequency",
+    "cairn.follow_damping": "Follow's Damping",
+    "cairn.follow_force": "Follow's Largest Force",
+    "cairn.follow_torque": "Follow's Largest Torque",
 }
 
 MESH_KEPT = "its mesh changes during the animation: the shape keeps the start frame's"
@@ -76,8 +81,10 @@ def collisions_missing(ob: bpy.types.Object) -> Iterator[str]:
 def replaced_by_bake(ob: bpy.types.Object, frames: range, flags_change: bool) -> Iterator[str]:
     """Constraints, drivers and keys of a body that moves, which have no effect in a bake of ``frames``.
 
-    ``flags_change``: whether it is dynamic in some frames only.
+    ``flags_change``: whether it is dynamic in some frames only. What follows them is led by them.
     """
+    if has_guide(ob):
+        return
     constraints = [constraint.name for constraint in ob.constraints if _acts(ob, constraint, frames, flags_change)]
     if constraints:
         yield f"object constraints ({', '.join(constraints)}) do not act on a simulated body: the bake mutes them"

@@ -78,6 +78,8 @@ def fingerprint_of(export: SceneExport, sample: FrameSample, owners) -> str:
     if export.model.fields:
         digest.update(repr((export.model.fields, export.model.field_carriers, export.fields)).encode())
         digest.update(repr((export.model.field_responds, export.model.charges)).encode())
+    if len(export.model.guides):
+        _hash_arrays(digest, (export.model.guides, np.array(export.follow_changes)))
     digest.update(curves_digest(owners))
     return digest.hexdigest()
 

@@ -55,6 +55,8 @@ class ExportedBody:
         Angles of the object and its parents at the first frame (``fast_turns.py``) [rad].
     activation : ActivationFrames or None
         Frames at which it wakes, and waits again; None: at none.
+    is_guided : bool
+        It moves, and where its animation puts it is a target that it is pulled to.
     """
 
     object_name: str
@@ -74,6 +76,7 @@ class ExportedBody:
     carries_bodies: bool
     angles_start: list[float]
     activation: ActivationFrames | None = None
+    is_guided: bool = False
 
 
 @dataclass(frozen=True)
@@ -162,7 +165,7 @@ class FrameSample:
     kind : int64 [body_count]
         ``BodyKind`` during the step: the flags as they are at ``frame``, as in Blender.
     position, orientation : float64 [body_count, 3], [body_count, 4]
-        User-frame poses at ``frame``; they count where kind is KINEMATIC. Empty once released.
+        User-frame poses at ``frame``; they count where kind is KINEMATIC, and of guided bodies. Empty once released.
     parent_matrix : dict of str to float64 [4, 4]
         ``ExportedBody.parent_matrix_start`` at ``frame``, by object name, for moving bodies whose parents are animated.
     matrix_world : dict of str to float64 [4, 4]
@@ -191,6 +194,8 @@ class FrameSample:
     fields : tuple of Field, or None
     forces : float64 [body_count, 6], or None
         As in ``FrameInput``; None where nothing of them is animated.
+    follow_at, follow : float64 [body_count], or None
+        How much guided bodies follow at ``frame``, and during the step; None where that does not change.
     """
 
     frame: int
@@ -216,6 +221,8 @@ class FrameSample:
     volumes: np.ndarray | None = None
     fields: tuple | None = None
     forces: np.ndarray | None = None
+    follow_at: np.ndarray | None = None
+    follow: np.ndarray | None = None
 
     @property
     def frame_input(self) -> "FrameInput":
@@ -240,6 +247,7 @@ class FrameSample:
             volumes=self.volumes,
             fields=self.fields,
             forces=self.forces,
+            follow=self.follow,
             **self.joint_values,
         )
 
@@ -249,7 +257,7 @@ class FrameSample:
         self.vertices, self.shapes, self.joint_values, self.jumps = {}, {}, {}, None
         self.velocity, self.vertex_velocities, self.shape_rates = None, {}, {}
         self.activate = self.deactivate = self.volumes = None
-        self.fields = self.forces = None
+        self.fields = self.forces = self.follow = None
 
 
 @dataclass(frozen=True)
@@ -286,8 +294,8 @@ class SceneExport:
         Objects of the model's volumes, in their order: names, and libraries as of ``ExportedBody``.
     fields : list of ExportedField
         In the model's order.
-    forces_change : bool
-        Constant forces or torques of bodies are animated.
+    forces_change, follow_changes : bool
+        Constant forces or torques of bodies are animated; and how much they follow.
     """
 
     model: Model
@@ -306,3 +314,4 @@ class SceneExport:
     volumes: tuple[tuple[str, str | None], ...] = ()
     fields: list[ExportedField] = field(default_factory=list)
     forces_change: bool = False
+    follow_changes: bool = False

@@ -18,6 +18,7 @@ from .faults import Faults, SceneError
 from .force_fields import fields_at
 from .forces import forces_at
 from .growing_compounds import sample_growing
+from .guides import follow_at
 from .object_keys import find_object
 from .scene_animation import give_least_scale
 from .scene_joints import breaking_load
@@ -71,6 +72,8 @@ def sample_frame(
         sample = replace(sample, fields=fields_at(export.fields, depsgraph))
     if export.forces_change:
         sample = replace(sample, forces=forces_at(export.bodies, depsgraph))
+    if export.follow_changes:
+        sample = replace(sample, follow_at=follow_at(export.bodies, depsgraph))
     return _with_joints(sample, scene, depsgraph, export)
 
 

@@ -18,6 +18,7 @@ from ..write import earlier_animation as earlier
 from .activation import ACTIVATION_SETTINGS, has_activation, volume_of
 from .force_fields import field_objects, field_values, has_field, weight_values
 from .forces import FORCE_SETTINGS, has_force
+from .guides import FOLLOW_SETTINGS, has_guide
 from .keyed import Keyed
 from .matter import MATTER_SETTINGS, has_matter
 from .movers import motion_numbers, movers_of, number_of, shape_values
@@ -308,6 +309,8 @@ def body_numbers(ob, known) -> dict:
         numbers["activation"] = [number_of(values), *([] if volume is None else [volume.name])]
     if has_force(ob):
         numbers["constant force"] = number_of(_settings(ob.cairn, "cairn.", FORCE_SETTINGS, keyed))
+    if has_guide(ob):
+        numbers["follow"] = number_of(_settings(ob.cairn, "cairn.", FOLLOW_SETTINGS, keyed))
     numbers["locked axes"] = number_of(_settings(ob, "", ("lock_location", "lock_rotation"), keyed))
     return numbers | motion_numbers(ob, keyed, known) | _field_number(ob, keyed)
 

@@ -40,6 +40,7 @@ from .frame_samples import (
     view_layer_of,
 )
 from .growing_compounds import links_to, read_growing
+from .guides import add_guides, has_guide
 from .launches import find_let_go, first_let_go, launch
 from .locked_axes import add_locks
 from .matter import matter_of
@@ -229,6 +230,7 @@ class _SceneReader:
     moves: dict = field(default_factory=dict)
     let_go: dict = field(default_factory=dict)
     forces_change: bool = False
+    follow_changes: bool = False
 
     @property
     def frames(self) -> range:
@@ -328,6 +330,7 @@ class _SceneReader:
         joints.notes += lock_notes
         fields = add_fields(builder, self.scene, self.depsgraph, objects, self.moves, self.survey)
         self.forces_change = add_forces(builder, objects, bodies, self.depsgraph)
+        self.follow_changes, notes = add_guides(builder, objects, bodies, self.depsgraph, self.survey)
         model = builder.build()
         yield
         self.notes += give_start_motion(model, objects, bodies)
@@ -338,7 +341,7 @@ class _SceneReader:
             self.notes += body_notes(ob, body, model, self._moving_ancestor(ob), self.frames)
             if not body.deforming_vertices and self._shapes_may_change(ob):
                 self.notes.append(Note("warning", ob.name, body_warnings.MESH_KEPT))
-        self.notes += self.activations.notes + joints.notes
+        self.notes += self.activations.notes + joints.notes + notes
         yield
         self.notes += scene_notes(self.scene, objects, any(self.moves.values()))
         yield
@@ -371,26 +374,23 @@ class _SceneReader:
             samples_needed=scene_animated(self.scene)
             or any(map(is_sampled, bodies))
             or self.activations.is_sampled
-            or self.forces_change
+            or (self.forces_change or self.follow_changes)
             or any(one.is_sampled for one in (*joints.joints, *fields)),
             default_sample=None,
             pending=list(self.shapes.concave.pending.values()),
             surfaces=self.surfaces,
             fingerprint="",
-            keyed_turns=self._keyed_turns(),
+            keyed_turns=keyed_turns(self.survey.owners.values(), np.arange(self.start, self.end + 1 + FRAMES_AHEAD)),
             volumes=tuple(self.activations.volumes),
             fields=fields,
             forces_change=self.forces_change,
+            follow_changes=self.follow_changes,
         )
         sample = sample_without_bodies(self.scene, self.depsgraph, self.start, partial)
         for body, ob in zip(bodies, objects, strict=True):
             sample.kind[body.index] = kind_at(ob.evaluated_get(self.depsgraph).rigid_body, body)
         fingerprint = fingerprint_of(partial, sample, self.survey.owners | {self.scene.name_full: self.scene})
         return SceneExport(**{**vars(partial), "default_sample": sample, "fingerprint": fingerprint})
-
-    def _keyed_turns(self) -> np.ndarray:
-        frames = np.arange(self.start, self.end + 1 + FRAMES_AHEAD)
-        return keyed_turns(self.survey.owners.values(), frames)
 
     def _collect_objects(self) -> list:
         """Objects that are bodies; a compound parent's children are shapes of the parent, not bodies."""
@@ -505,8 +505,9 @@ class _SceneReader:
             library=key_of(ob)[1],
             index=self.index[ob.name_full],
             moves=moves,
-            # A body that is dynamic throughout is where the simulation puts it, whatever its curves say.
-            follows=may_move and (not moves or flags_animated(ob)),
+            # A body that is dynamic throughout is where the simulation puts it, unless its curves lead it.
+            follows=may_move and (not moves or flags_animated(ob) or has_guide(ob)),
+            is_guided=moves and has_guide(ob),
             flags_change=flags_animated(ob) and ob.rigid_body.type == "ACTIVE",
             passive=ob.rigid_body.type == "PASSIVE",
             matrix_world_start=matrix,

@@ -45,7 +45,7 @@ def body_notes(ob, body, model, moving_ancestor, frames) -> list[Note]:
         texts.append(("info", f"its scale is keyed: it grows and pushes; its radius follows {rule}, as in Blender"))
     if body.growing_parts:
         texts.append(("info", "its scale, or that of parts, is keyed: they grow and push where they are seen"))
-    if body.follows and not ob.rigid_body.kinematic and not body.flags_change:
+    if body.follows and not (ob.rigid_body.kinematic or body.flags_change or body.is_guided):
         texts.append(
             ("info", "is animated with Animated off: Cairn collides with what is seen, Blender with the start pose")
         )

@@ -126,6 +126,7 @@ class MotionWindow:
     def __init__(self, export: SceneExport):
         self._start = export.frame_start
         self._follows = np.array([body.follows for body in export.bodies])
+        self._is_guided = np.array([body.is_guided for body in export.bodies])
         self._places: dict[int, dict[Any, np.ndarray]] = {}
         self._samples: dict[int, FrameSample] = {}
         self._jumps: dict[int, np.ndarray | None] = {}
@@ -174,10 +175,10 @@ class MotionWindow:
         self._nodes = {node: ends for node, ends in self._nodes.items() if node[0] >= frame}
 
     def _give_bodies(self, frame, sample):
-        rows = np.flatnonzero(self._follows & (sample.kind == BodyKind.KINEMATIC))
+        rows = np.flatnonzero(self._follows & self._is_led(sample))
         if frame - 1 > self._start:
             # what is led again from where it was let go goes there as it can
-            rows = rows[self._samples[frame - 1].kind[rows] == BodyKind.KINEMATIC]
+            rows = rows[self._is_led(self._samples[frame - 1])[rows]]
         if not len(rows):
             return
         known = self._known(frame, rows)
@@ -194,6 +195,9 @@ class MotionWindow:
         velocity[:, rows[steady]] = np.nan
         if np.any(np.isfinite(velocity).all(axis=(0, 2))):
             sample.velocity = velocity
+
+    def _is_led(self, sample):
+        return (sample.kind == BodyKind.KINEMATIC) | self._is_guided
 
     def _turns(self, frame, rows):
         def between(one, other):

@@ -119,6 +119,7 @@ def _own_settings(group, ob):
             *scene_digest.MATTER_SETTINGS,
             *scene_digest.ACTIVATION_SETTINGS,
             *scene_digest.FORCE_SETTINGS,
+            *scene_digest.FOLLOW_SETTINGS,
             "field_by_area",
         )
         return names, tuple(_compared(getattr(ob.cairn, name)) for name in settings)

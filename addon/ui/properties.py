@@ -19,6 +19,7 @@ from ..joint_kinds import JOINT_KINDS
 from ..settings import CONJUGACIES, FRICTION_MODELS, METHODS, QUALITIES, STRATEGIES, BakeSettings
 from ..write import earlier_animation, since_bake
 from .activation_properties import ActivationProperties
+from .follow_properties import FollowProperties
 from .force_properties import ForceProperties
 from .matter_properties import MatterProperties
 from .start_motion_properties import OVERRIDABLE, StartMotionProperties
@@ -404,7 +405,12 @@ class CairnJoint(bpy.types.PropertyGroup):
 
 
 class CairnObject(
-    StartMotionProperties, MatterProperties, ActivationProperties, ForceProperties, bpy.types.PropertyGroup
+    StartMotionProperties,
+    MatterProperties,
+    ActivationProperties,
+    ForceProperties,
+    FollowProperties,
+    bpy.types.PropertyGroup,
 ):
     """How a body begins and how its shape is made, and what Delete Bake needs to put it back as it was."""
 

@@ -14,8 +14,11 @@ from ..read.scene_animation import animated_paths
 
 # Names on the command line that the panel's properties do not have themselves.
 _PANEL_NAMES = {"solver": "method", "friction_model": "friction"}
-# Of all bodies: of their shapes, and of what wakes them, in the panels of a rigid body.
-_BODY_NAMES = ("concavity", "maximal_parts", "repair_resolution", "activation_impulse", "activation_frame")
+# Of all bodies: of their shapes, of what wakes them, and of what leads them, in the panels of a rigid body.
+_BODY_NAMES = (
+    *("concavity", "maximal_parts", "repair_resolution", "activation_impulse", "activation_frame"),
+    *("follow", "follow_frequency", "follow_damping", "follow_force", "follow_torque"),
+)
 # Of the panel, but of no use here.
 _NOT_VARIED = {
     "seed": "random starts are --seeds N --jitter X; that of the solver's strategy is scene:cairn.seed",

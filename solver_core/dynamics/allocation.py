@@ -28,6 +28,7 @@ from . import sharing
 from .contact_generation import PAIRS_A_RUN
 from .frame_impulses import FrameImpulses, allocate_frame_impulses
 from .frame_record import allocate_record
+from .guide_arrays import allocate_guides
 from .integration import allocate_motion
 from .island_solve import FIRST_PASS
 from .position_update import allocate_step_rules
@@ -49,7 +50,7 @@ from .step_data import (
 from .waiting import allocate_waiting
 
 
-def allocate_members(model, state, collision, kernels, method=None, worker_count=1, fields=None) -> StepMembers:
+def allocate_members(model, state, collision, kernels, method=None, worker_count=1, forces=None) -> StepMembers:
     """All that a step sees of bodies without history.
 
     Parameters
@@ -61,13 +62,14 @@ def allocate_members(model, state, collision, kernels, method=None, worker_count
     method : Method, optional
         Without, there is no memory to solve anything.
     worker_count : int
-    fields : FieldArrays, optional
+    forces : tuple of FieldArrays and GuideArrays, optional
     """
-    body_count, fields = len(state.kind), fields or allocate_fields()
+    body_count = len(state.kind)
+    fields, guides = forces or (allocate_fields(), allocate_guides(np.zeros((0, 5))))
     return StepMembers(
         model=model,
         state=state,
-        motion=allocate_motion(body_count, fields.responds.size > 0),
+        motion=allocate_motion(body_count, fields.responds.size + guides.follow.size > 0),
         sleep=allocate_sleep(body_count),
         collision=collision,
         settings=allocate_settings(SolverSettings(), np.zeros(3)),
@@ -80,6 +82,7 @@ def allocate_members(model, state, collision, kernels, method=None, worker_count
         joint_state=allocate_joint_state(model.joints),
         waiting=allocate_waiting(pack_activation([], [])),
         fields=fields,
+        guides=guides,
         problem=allocate_problem(collision, model.joints, body_count, method),
     )
 

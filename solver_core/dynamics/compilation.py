@@ -11,6 +11,7 @@ from .activation import run_activate
 from .contact_generation import find_pair_contacts, join_runs
 from .field_forces import run_apply_fields
 from .frame_impulses import run_keep_impulses
+from .guides import run_guide_bodies
 from .held_contacts import run_leave_held_contacts
 from .island_solve import SOLVER_OUTCOME
 from .joint_stages import (
@@ -34,6 +35,7 @@ from .stage_names import (
     END_JOINTS,
     FALLBACK_SWEEPS,
     FIND_ISLANDS,
+    GUIDE_BODIES,
     HELP_WITH_DOMAINS,
     INTEGRATE,
     JOIN_CONTACTS,
@@ -140,6 +142,8 @@ def _first_stages(arrays, members) -> dict:
     }
     if members.fields.responds.size > 0:
         kernels[APPLY_FIELDS] = run_apply_fields, types.none, (arrays,)
+    if members.guides.follow.size > 0:
+        kernels[GUIDE_BODIES] = run_guide_bodies, types.none, (arrays,)
     if _has_joints(members):
         kernels[PREPARE_JOINTS] = run_prepare_joints, types.none, (arrays, 0)
         kernels[BUILD_JOINT_ROWS] = run_build_joint_rows, types.none, (arrays,)

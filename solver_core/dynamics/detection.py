@@ -54,6 +54,7 @@ from .stage_names import (
     BUILD_ROWS,
     CORRECT_JOINTS,
     FIND_ISLANDS,
+    GUIDE_BODIES,
     MATCH_CONTACTS,
     NARROW_PHASE,
     PREPARE_JOINTS,
@@ -79,6 +80,8 @@ def apply_all_forces(arrays):
     call_stage(members.kernels.stages, APPLY_FORCES, arrays)
     if members.fields.responds.size > 0:
         call_stage(members.kernels.stages, APPLY_FIELDS, arrays)
+    if members.guides.follow.size > 0:
+        call_stage(members.kernels.stages, GUIDE_BODIES, arrays)
 
 
 @subkernel(inline=True)

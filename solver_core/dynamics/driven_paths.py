@@ -177,6 +177,40 @@ def aim_on_paths(paths, share, previous_share, position, orientation, velocity, 
 
 
 @subkernel
+def pose_on_path(paths, body, share):
+    """Where a path is at a share of the frame: position and orientation, 7 numbers.
+
+    Parameters
+    ----------
+    paths : DrivenPaths
+        Read.
+    body : int64
+    share : float
+        May lie beyond the frame's ends, where the path goes on as it does there.
+    """
+    start, swing = paths.start_position[body], paths.swing[body]
+    x, y, z = _on_cubic(paths.way[body], share)
+    a, b, c = _on_cubic(paths.turn[body], share)
+    w, p, q, r = multiply(*from_rotation_vector(a, b, c), *_quaternion(paths.start_orientation, body))
+    comes_in = share * share * (3.0 - 2.0 * share)
+    w, p, q, r = multiply(
+        *from_rotation_vector(comes_in * swing[0], comes_in * swing[1], comes_in * swing[2]), w, p, q, r
+    )
+    return start[0] + x, start[1] + y, start[2] + z, w, p, q, r
+
+
+@subkernel
+def way_on_path(paths, body, before, after):
+    """How far a path goes and turns between two shares of the frame: way and rotation vector, 6 numbers."""
+    x0, y0, z0, w, p, q, r = pose_on_path(paths, body, before)
+    x1, y1, z1, w1, p1, q1, r1 = pose_on_path(paths, body, after)
+    first, last = _on_cubic(paths.turn[body], before), _on_cubic(paths.turn[body], after)
+    turn = multiply(w1, p1, q1, r1, w, -p, -q, -r)
+    main, rest = _split(turn, last[0] - first[0], last[1] - first[1], last[2] - first[2])
+    return x1 - x0, y1 - y0, z1 - z0, main[0] + rest[0], main[1] + rest[1], main[2] + rest[2]
+
+
+@subkernel
 def _lay_turn(paths, body, present, target, velocity_given, duration):
     """Write the path of a body's orientation, from one quaternion to another."""
     w, x, y, z = present[0], present[1], present[2], present[3]

@@ -17,6 +17,7 @@ from .allocation import (
 )
 from .compilation import detection_to_compile, empty_tables, first_stages_to_compile
 from .detection import FOUND, FULL, apply_all_forces, build_rows, find_contacts
+from .guide_arrays import at_end
 from .island_solve import FIRST_PASS
 from .sleeping import groups_that_touch, put_to_sleep
 from .step_data import KernelTables, StepSettings
@@ -116,14 +117,16 @@ def _contacts(model, state, collision, step):
     return members.collision.contacts[members.collision.roles.present[0]]
 
 
-def next_rows(model, gravity, state, sleep, collision, joint_state, fields, step: StepSettings):
+def next_rows(model, gravity, state, sleep, collision, joint_state, forces, step: StepSettings):
     """The rows with which the next substep begins.
 
     Parameters
     ----------
     model : Model
-    gravity, state, sleep, collision, joint_state, fields, step
+    gravity, state, sleep, collision, joint_state, step
         Of the frame (read).
+    forces : tuple of FieldArrays and GuideArrays
+        Likewise.
 
     Returns
     -------
@@ -132,9 +135,9 @@ def next_rows(model, gravity, state, sleep, collision, joint_state, fields, step
     free_velocity : float64 [body_count, 6]
     """
     state, sleep, collision, joint_state = copy.deepcopy((state, sleep, collision, joint_state))
-    fields = copy.deepcopy(fields)
+    fields, guides = copy.deepcopy(forces)
     fields.values[0], fields.push[0] = fields.values[1], fields.push[1]
-    members = allocate_members(model.arrays, state, collision, empty_tables(), fields=fields)
+    members = allocate_members(model.arrays, state, collision, empty_tables(), forces=(fields, at_end(guides)))
     members = members._replace(
         sleep=sleep, joint_state=joint_state, settings=members.settings._replace(gravity=gravity)
     )
@@ -161,8 +164,8 @@ def _run(begin, to_compile, members):
 def _compiled_tables(to_compile, members) -> KernelTables:
     """The members' own tables, filled, or those that the same kernels were in before."""
     kinds = members.model.shapes.kind
-    has_fields = members.fields.responds.size > 0
-    key = to_compile, members.model.joints.joint_count > 0, has_fields, *needed_pair_kernels(kinds)
+    has_forces = members.fields.responds.size > 0, members.guides.follow.size > 0
+    key = to_compile, members.model.joints.joint_count > 0, *has_forces, *needed_pair_kernels(kinds)
     if key not in _tables_of_kernels:
         for compilation in to_compile(members, kinds):
             compilation.compile()

@@ -26,6 +26,7 @@ from ..solvers.batches.domain_partition import RATIO_REST, partition_islands
 from ..solvers.batches.partitioned_sweep import help_with_domains
 from ..solvers.fallback_sweeps import sweep_as_fallback
 from ..solvers.small_steps import SmallStepInput, take_small_steps
+from .guide_arrays import note_shares
 from .integration import apply_forces, integrate_poses
 from .islands import find_islands, rests_on_something
 from .motion_bounds import bound_motion
@@ -264,6 +265,15 @@ def run_integrate(arrays):
     )
     if members.model.matter.largest_speed.size > 0:
         _limit_speeds(members.model.matter.largest_speed, members.state.kind, members.state.velocity)
+    if members.guides.follow.size > 0:
+        note_shares(
+            members.guides,
+            problem.step_rules.step_rule,
+            members.motion,
+            members.state.velocity,
+            step.gravity_norm * step.h,
+            step.small_steps,
+        )
     integrate_poses(members.model, members.state, members.motion, step.h)
     move_meshes(workspace.meshes, workspace.polytopes, step.h)
     grow_shapes(workspace.shape_parameters, workspace.local_pose, step.h)

@@ -21,6 +21,7 @@ from ..solvers.jointed_arrays import JointedArrays
 from ..solvers.small_steps import SmallStepArrays
 from .frame_impulses import FrameImpulses
 from .frame_record import FrameRecord
+from .guide_arrays import GuideArrays
 from .integration import MotionArrays
 from .position_update import StepRuleArrays
 from .rolling_energy import RollingArrays
@@ -310,6 +311,8 @@ class StepMembers(NamedTuple):
         Carried from frame to frame.
     fields : FieldArrays
         Changed from frame to frame.
+    guides : GuideArrays
+        Carried from frame to frame.
     problem : ProblemArrays
     solver_input : IslandProblem
         What the method gets; empty until it is gathered (``with_solver_input``), and then ``problem.solver`` is.
@@ -330,6 +333,7 @@ class StepMembers(NamedTuple):
     joint_state: JointStateArrays
     waiting: WaitingArrays
     fields: FieldArrays
+    guides: GuideArrays
     problem: ProblemArrays
     solver_input: IslandProblem | tuple = ()
 

@@ -16,6 +16,7 @@ from .compound import Compound, PartShape
 from .errors import ModelError
 from .fields import Field
 from .given_values import breaking, combine_rule, finite_vector, mass_of, number_in, own_center, unit_quaternion
+from .guides import Guide, checked_guide, pack_guides
 from .joints.coordinates import Joint
 from .joints.joint_arrays import WORLD, PlacedJoint, pack_joints
 from .joints.shared_axes import share_axes
@@ -74,6 +75,7 @@ class ModelBuilder:
         self._fields: list[tuple[Field, int]] = []
         self._responses: dict[int, tuple[bool, float]] = {}
         self._pushes: dict[int, tuple[tuple[float, ...], bool]] = {}
+        self._guides: dict[int, tuple[float, ...]] = {}
 
     def add_body(
         self,
@@ -408,6 +410,17 @@ class ModelBuilder:
         both = (*finite_vector(name, "force", force, 3), *finite_vector(name, "torque", torque, 3))
         self._pushes[body] = tuple(map(float, both)), bool(along_body)
 
+    def guide_body(self, body: int, guide: Guide) -> None:
+        """Lead a body, while it is dynamic, to the poses that ``FrameInput`` gives it.
+
+        Raises
+        ------
+        ModelError
+            There is no such body, or a number is not allowed.
+        """
+        self._check_body("guide", body)
+        self._guides[body] = checked_guide(self._bodies[body].name, guide)
+
     def _responses_to_fields(self) -> dict:
         if not (self._fields or self._pushes):
             return {}
@@ -491,6 +504,7 @@ class ModelBuilder:
             joint_names=tuple(joint.name for joint in self._joints),
             fields=tuple(field for field, _ in self._fields),
             field_carriers=tuple(carrier for _, carrier in self._fields),
+            guides=pack_guides(self._guides, len(bodies)),
             **self._responses_to_fields(),
         )
 

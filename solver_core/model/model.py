@@ -7,7 +7,7 @@ lead from one to the other.
 """
 
 import functools
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import NamedTuple
 
@@ -141,6 +141,8 @@ class Model:
     pushes, pushes_along : tuple
         By body: constant force [N] and torque [N m] at the start, and whether they are along the body's own axes; empty
         where nothing is pushed.
+    guides : float64 [body_count or 0, 5]
+        Servos that lead bodies, in the columns of ``model.guides``; empty where there is none.
     """
 
     names: tuple[str, ...]
@@ -159,6 +161,7 @@ class Model:
     charges: tuple[float, ...] = ()
     pushes: tuple[tuple[float, ...], ...] = ()
     pushes_along: tuple[bool, ...] = ()
+    guides: np.ndarray = field(default_factory=lambda: np.zeros((0, 5)))
 
     @property
     def body_count(self) -> int:
@@ -167,7 +170,12 @@ class Model:
 
     @property
     def has_forces(self) -> bool:
-        """Whether anything but gravity acts on bodies: fields, or pushes."""
+        """Whether anything but gravity acts on bodies: fields, pushes or servos."""
+        return self.has_fields or len(self.guides) > 0
+
+    @property
+    def has_fields(self) -> bool:
+        """Whether fields or pushes do."""
         return bool(self.fields or self.pushes)
 
     @property

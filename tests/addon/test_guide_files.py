@@ -121,6 +121,17 @@ def test_what_waits_wakes_by_what_it_waits_for(baked):
             assert np.abs(still - still[0]).max() <= 1e-6, name
 
 
+def test_a_figure_follows_its_keys_falls_and_stands_again(baked):
+    """Its head is where the keys have it, until the ball has hit it; it lies; and it is there again."""
+    result, paths = baked("follow", 96)
+    head = paths["head"]
+    assert np.abs(head[:16, 2] - head[0, 2]).max() < 0.02
+    assert paths["Ball"][18, 1] > -1.0  # from 6 m away
+    assert head[54, 2] < 0.5
+    assert np.abs(head[-4:, 2] - head[0, 2]).max() < 0.02
+    assert result.report["totals"]["missed"] == 0
+
+
 def test_the_lines_that_scatter_rocks_let_them_lie_on_the_terrain():
     """Wherever chance has put them; without a key. Whoever has left the terrain lies on the floor."""
     cairn.register()

@@ -209,6 +209,16 @@ def test_stages_of_joints_are_compiled_where_there_are_some(monkeypatch):
     assert named[0] < named[1]
 
 
+def test_servos_are_compiled_where_bodies_are_guided(monkeypatch):
+    monkeypatch.setattr(compile_processes, "child_count", lambda: 0)
+    monkeypatch.setattr(function_tables.Compilation, "compile", lambda compilation: None)
+    named = [
+        {name for _, _, name in runtime.compile_kernels(OPTIONS, [ShapeKind.BOX], guides=guides, time_slice=-1.0)}
+        for guides in (False, True)
+    ]
+    assert named[1] - named[0] == {"guide_bodies"}
+
+
 @pytest.mark.parametrize("missing", [(), ("frame",)])
 def test_only_what_is_compiled_is_counted(monkeypatch, missing):
     """Where all kernels are in the cache, and only loaded, there is no total; one that is missing makes it a count."""

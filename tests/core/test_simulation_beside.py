@@ -11,6 +11,7 @@ from cairn.solver_core import (
     Box,
     Fixed,
     FrameInput,
+    Guide,
     ModelBuilder,
     Simulation,
     SimulationError,
@@ -96,6 +97,25 @@ def test_frames_are_the_same_to_the_bit():
         here.advance_frame()
         later.advance_frame()
     assert here.digest() == later.digest()
+
+
+def test_bodies_are_led_there_as_here():
+    """To a target that moves, and let go."""
+    builder = ModelBuilder()
+    builder.add_body(shape=Sphere(0.3), name="Free", position=(2.0, 0, 0))
+    builder.guide_body(builder.add_body(shape=Sphere(0.3), name="Led"), Guide(frequency=3.0, largest_force=1e4 / 3.0))
+    model = builder.build()
+    here, turn = Simulation(model, OPTIONS), np.tile([1.0, 0, 0, 0], (2, 1))
+    with SimulationBeside() as beside:
+        beside.load(model, OPTIONS, here.checkpoint())
+        for frame in range(1, 7):
+            place, follow = np.array([[2.0, 0, 0], [0.1 * frame / 3.0, 0, 0]]), np.full(2, float(frame < 4))
+            given = FrameInput(position=place, orientation=turn, follow=follow)
+            beside.send(given)
+            here.advance_frame(given)
+            received(beside)
+            assert all(np.array_equal(own, other) for own, other in zip(here.poses(), beside.poses(), strict=True))
+    assert here.poses()[0][1, 0] > 0.1
 
 
 def test_bodies_that_wait_wake_there_as_here():
