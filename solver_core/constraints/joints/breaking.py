@@ -29,6 +29,7 @@ import math
 import numpy as np
 
 from ...compiled.kernel import subkernel
+from ...geometry.rotation_kernels import rotate_back
 from ...model.joints.joint_arrays import WORLD
 from .coordinate_geometry import frame_of
 
@@ -102,8 +103,59 @@ def measure_loads(joints, joint_state, h, impact_time):
         for axis in range(6):
             load[axis // 3] += _load(joint_state, joint, axis, h, impact_time) ** 2
         load[0], load[1] = math.sqrt(load[0]), math.sqrt(load[1])
+        if joints.bond.shape[0] > 0:
+            joint_state.stress[joint] = _stress(joints, joint_state, joint, h, impact_time)
         worst = max(worst, _overload(joint_state, joint))
     return worst
+
+
+@subkernel
+def is_bond(joints, joint):
+    """Whether a joint is a bond."""
+    return joint < joints.bond.shape[0] and not math.isnan(joints.bond[joint, 0])
+
+
+@subkernel
+def _stress(joints, joint_state, joint, h, impact_time):
+    """How many times what it bears a bond's load is (``model.joints.bond``); 0 of other joints."""
+    if not is_bond(joints, joint):
+        return 0.0
+    position, orientation = joint_state.end_position, joint_state.end_orientation
+    _, _, _, w, x, y, z = frame_of(
+        joints.body_b[joint], joints.position_b[joint], joints.orientation_b[joint], position, orientation
+    )
+    along, side, up = rotate_back(
+        w,
+        x,
+        y,
+        z,
+        _load(joint_state, joint, 0, h, impact_time),
+        _load(joint_state, joint, 1, h, impact_time),
+        _load(joint_state, joint, 2, h, impact_time),
+    )
+    twist, about_y, about_z = rotate_back(
+        w,
+        x,
+        y,
+        z,
+        _load(joint_state, joint, 3, h, impact_time),
+        _load(joint_state, joint, 4, h, impact_time),
+        _load(joint_state, joint, 5, h, impact_time),
+    )
+    tension, shear, torsion, bending_y, bending_z = joints.bond[joint]
+    # what is on body b holds it back where it is pulled off
+    pull, bent = -along, _times(abs(about_y), bending_y) + _times(abs(about_z), bending_z)
+    # what is pushed together bears more bending before its rim opens
+    opened = bent + (_times(pull, tension) if pull > 0.0 else -_times(-pull, tension) if tension > 0.0 else 0.0)
+    return max(0.0, opened, _times(math.sqrt(side * side + up * up), shear) + _times(abs(twist), torsion))
+
+
+@subkernel
+def _times(load, bears):
+    """How many times what it bears a load is: any is too much for what bears none."""
+    if load == 0.0:
+        return 0.0
+    return load / bears if bears > 0.0 else math.inf
 
 
 @subkernel
@@ -298,6 +350,8 @@ def keep_loads(joints, joint_state, h, impact_time):
 def _note_peak(joint_state, joint):
     for part in range(2):
         joint_state.peak[joint, part] = max(joint_state.peak[joint, part], joint_state.load[joint, part])
+    if joint_state.stress.shape[0] > 0:
+        joint_state.peak_stress[joint] = max(joint_state.peak_stress[joint], joint_state.stress[joint])
 
 
 @subkernel
@@ -328,4 +382,6 @@ def _overload(joint_state, joint):
         load, bears = joint_state.load[joint, part], joint_state.breaking[joint, part]
         if load > 0.0:
             overload = max(overload, load / bears if bears > 0.0 else math.inf)
+    if joint_state.stress.shape[0] > 0:
+        overload = max(overload, joint_state.stress[joint])
     return overload

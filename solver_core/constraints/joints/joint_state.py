@@ -98,6 +98,9 @@ class JointStateArrays(NamedTuple):
         Of what broke in this substep: the impulse on body b that it gave until then [N s, N m s].
     load, peak : float64 [joint_count, 2]
         Force and torque that count for breaking, of the substep, and the largest of the frame [N, N m].
+    stress, peak_stress : float64 [joint_count or 0]
+        Of bonds: how many times what it bears the load is, in the substep, and the most of the frame. Empty where there
+        are no bonds.
     is_hit : bool [body_count]
         By island: something hits it in this substep.
     worst : float64 [body_count]
@@ -160,6 +163,8 @@ class JointStateArrays(NamedTuple):
     handed_on: np.ndarray
     load: np.ndarray
     peak: np.ndarray
+    stress: np.ndarray
+    peak_stress: np.ndarray
     is_hit: np.ndarray
     worst: np.ndarray
 
@@ -225,6 +230,8 @@ def allocate_joint_state(joints: JointArrays) -> JointStateArrays:
         handed_on=np.zeros((count, 6)),
         load=np.zeros((count, 2)),
         peak=np.zeros((count, 2)),
+        stress=np.zeros(len(joints.bond)),
+        peak_stress=np.zeros(len(joints.bond)),
         is_hit=np.zeros(bodies, np.bool_),
         worst=np.zeros(bodies),
     )

@@ -1,0 +1,48 @@
+"""A bond: glue between two bodies on a flat area, which bears so much in tension and in shear."""
+
+from dataclasses import dataclass
+
+from .axis import LOCKED, check_strength
+from .coordinates import Coordinate, held_point, turns
+
+
+@dataclass(frozen=True, kw_only=True)
+class Bond:
+    """The two bodies move as one until the glue between them breaks.
+
+    The joint's frame is at the centre of the glued area, its x axis along the area's normal from body a to body b, y
+    and z along its principal axes. A thin layer of glue between rigid bodies bears stresses that are linear over the
+    area, so it breaks where the largest of them, at the area's rim, is that which the glue bears
+    (docs/decisions/49-glue.md):
+
+        N / tension + |M_y| / bending_y + |M_z| / bending_z > 1    or    V / shear + |T| / torsion > 1
+
+    with the pull N (a push counts against the moments), the shear force V, and the moments T about x, M_y and M_z.
+
+    Attributes
+    ----------
+    tension, shear : float
+        [N]; infinite for what never breaks.
+    torsion, bending_y, bending_z : float
+        [N m], likewise.
+    """
+
+    tension: float
+    shear: float
+    torsion: float
+    bending_y: float
+    bending_z: float
+    may_end_at_world = True
+
+    def __post_init__(self):
+        for name, value in zip(("tension", "shear", "torsion", "bending_y", "bending_z"), self.strengths, strict=True):
+            check_strength(name, value)
+
+    @property
+    def strengths(self) -> tuple[float, float, float, float, float]:
+        """Tension, shear, torsion, and bending about y and z."""
+        return self.tension, self.shear, self.torsion, self.bending_y, self.bending_z
+
+    def coordinates(self) -> list[Coordinate]:
+        """Six, locked."""
+        return [*held_point(), *turns((LOCKED, LOCKED, LOCKED))]
