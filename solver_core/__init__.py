@@ -90,8 +90,8 @@ if TYPE_CHECKING:
     from .model.joints.axis import Axis as Axis
     from .model.joints.axis import Motor as Motor
     from .model.joints.axis import Spring as Spring
-    from .model.joints.cone_twist import ConeTwist as ConeTwist
     from .model.joints.bond import Bond as Bond
+    from .model.joints.cone_twist import ConeTwist as ConeTwist
     from .model.joints.fixed import Fixed as Fixed
     from .model.joints.gear import Gear as Gear
     from .model.joints.gear import RackAndPinion as RackAndPinion

@@ -36,8 +36,8 @@ class JointArrays(NamedTuple):
     breaking : float64 [joint_count, 2]
         Largest force [N] and torque [N m]; infinite where it never breaks.
     bond : float64 [joint_count or 0, 5]
-        What bonds bear: tension and shear [N], torsion and bending about y and z [N m]; NaN of other joints. Empty where
-        there are no bonds.
+        What bonds bear: tension and shear [N], torsion and bending about y and z [N m]; NaN of other joints. Empty
+        where there are no bonds.
     enabled : bool [joint_count]
         At the start.
     excluded_key : int64 [joint_count]
