@@ -39,6 +39,7 @@ from .frame_samples import (
     simulation_paused,
     view_layer_of,
 )
+from .glue import add_glue
 from .growing_compounds import links_to, read_growing
 from .launches import find_let_go, first_let_go, launch
 from .locked_axes import add_locks
@@ -323,6 +324,10 @@ class _SceneReader:
                 yield
             joints.add(builder, ob)
         yield
+        for bonds, notes in add_glue(builder, self.scene, self.index, bodies):
+            joints.joints += bonds
+            joints.notes += notes
+            yield
         locks, lock_notes = add_locks(builder, objects, bodies)
         joints.joints += locks
         joints.notes += lock_notes
