@@ -174,13 +174,18 @@ class GlueReader:
         Bodies of the model, by full name.
     bodies : sequence of ExportedBody
         In the model's order.
+    joints : list of ExportedJoint
+    notes : list of Note
+        Added to.
+    known : set of (int, int)
+        Bodies that have a bond.
     """
 
     builder: object
     index: dict[str, int]
     bodies: list
-    joints: list[ExportedJoint] = field(default_factory=list)
-    notes: list[Note] = field(default_factory=list)
+    joints: list[ExportedJoint]
+    notes: list[Note]
     known: set[tuple[int, int]] = field(default_factory=set)
 
     def add(self, ob: bpy.types.Object) -> None:
@@ -261,14 +266,23 @@ class GlueReader:
         )
 
 
-def add_glue(builder, scene, index, bodies) -> Iterator[tuple[list[ExportedJoint], list[Note]]]:
-    """Add all bonds of a scene, a glue object a step: the joints and notes of each."""
+def add_glue(builder, scene, index, bodies, found) -> Iterator[None]:
+    """Add all bonds of a scene, a glue object a step.
+
+    Parameters
+    ----------
+    builder, index, bodies
+        As of ``GlueReader``.
+    scene : bpy.types.Scene
+    found : JointReader
+        Gets the bonds as joints, and the notes.
+    """
     objects = glue_objects(scene)
-    reader = GlueReader(builder, index, bodies) if objects else None
-    for ob in objects:
-        reader.joints, reader.notes = [], []
-        reader.add(ob)
-        yield reader.joints, reader.notes
+    if objects:
+        reader = GlueReader(builder, index, bodies, found.joints, found.notes)
+        for ob in objects:
+            reader.add(ob)
+            yield
 
 
 def _frames(bonds) -> np.ndarray:

@@ -324,10 +324,7 @@ class _SceneReader:
                 yield
             joints.add(builder, ob)
         yield
-        for bonds, notes in add_glue(builder, self.scene, self.index, bodies):
-            joints.joints += bonds
-            joints.notes += notes
-            yield
+        yield from add_glue(builder, self.scene, self.index, bodies, joints)
         locks, lock_notes = add_locks(builder, objects, bodies)
         joints.joints += locks
         joints.notes += lock_notes

@@ -71,7 +71,7 @@ def facing_areas(pieces: Sequence[tuple[ArrayLike, ArrayLike]], gap: float) -> F
     boxes[1] = -np.inf
     np.minimum.at(boxes[0], owner, low)
     np.maximum.at(boxes[1], owner, high)
-    pairs = _near_pairs(*boxes, gap)
+    pairs = _near_pairs(boxes[0], boxes[1], gap)
     first = np.searchsorted(owner, np.arange(count + 1))
     total = _Moments(len(pairs))
     for pair, one, two in _facing_triangles(pairs, first, low, high, normals, boxes, gap):
@@ -328,7 +328,7 @@ def _corner_points(polygon, corners, pair):
 def _follow_sides(axis, normal, var_y, var_z, points, owner):
     """Of areas whose second moments are the same in all directions, let the axis be that of the smallest box."""
     starts = np.searchsorted(owner, np.arange(len(axis) + 1))
-    for index in np.flatnonzero(var_y - var_z <= _RATIO_ROUND * (var_y + var_z)):
+    for index in np.flatnonzero(var_y - var_z <= _RATIO_ROUND * (var_y + var_z)).tolist():
         own = points[starts[index] : starts[index + 1]]
         third = np.cross(normal[index], axis[index])
         flat = np.column_stack([own @ axis[index], own @ third])

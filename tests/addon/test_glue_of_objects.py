@@ -288,5 +288,5 @@ def test_a_bake_tells_which_bonds_broke_when_and_where(wall):
     assert peaks[f"{name}: Link.0 - Link.1"]["stress"] == pytest.approx(2.0 / 3.0, rel=1e-3)
     assert peaks[f"{name}: Link.0 - Link.1"]["glue"] == name
     texts = [text for text in (note["text"] for note in result.report["notes"]) if "bond" in text]
-    assert texts[0].startswith("its bond of Hook and Link.0 broke at frame 2, under 0.294 kN and ")
+    assert texts[0].startswith("its bond of Hook and Link.0 broke at frame 2, under 294 N and ")
     assert bpy.ops.cairn.delete_bake() == {"FINISHED"}
