@@ -4,7 +4,15 @@ import numpy as np
 
 from ..compiled.kernel import entry, subkernel
 from ..compiled.views import numbers_of, views_of
-from ..constraints.joints.breaking import break_first, find_hits, keep_loads, let_collide, measure_loads, take_back
+from ..constraints.joints.breaking import (
+    break_first,
+    find_hit_places,
+    find_hits,
+    keep_loads,
+    let_collide,
+    measure_loads,
+    take_back,
+)
 from ..constraints.joints.glue import find_glued
 from ..constraints.joints.joint_motion import (
     add_stiffness,
@@ -158,6 +166,9 @@ def run_end_joints(arrays, is_last):
     find_hits(
         rows, islands, contact_count, contacts.gap, members.motion.start_velocity, step.h, least, joint_state.is_hit
     )
+    if joint_state.spread.size > 0:
+        start = members.motion.start_velocity
+        find_hit_places(rows, islands, contact_count, contacts, start, step.h, least, model.joints, joint_state)
     if measure_loads(model.joints, joint_state, step.h, step.impact_time) > 1.0:
         break_first(model.joints, joint_state, members.motion, step.h, members.impulses.joint)
         find_glued(model.joints, joint_state.enabled, joint_state.broken, model.glued)

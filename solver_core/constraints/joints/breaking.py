@@ -8,7 +8,10 @@ substep, and F_0 that of the last one in which nothing hit what is joined,
     load = F_0 + sum of h (F - F_0) / T  where something does.
 
 A hit takes up to two substeps, since bodies first come as near as their gap: the sum is that of this substep, the last
-one, and what of the earlier ones is within T.
+one, and what of the earlier ones is within T. Rigid bodies hand a hit on at once, however far. Bending spreads by the
+square root of time; so for a bond at the distance d from where it hits, with the size L of its smaller body,
+
+    T (d / L)^2    takes the place of T    where d is above L.
 
 A joint breaks where its load is more than it bears. If several would, they do not break together: those go whose load
 is at least half as many times what they bear as the worst one's in their island, and the substep is solved again
@@ -77,6 +80,63 @@ def find_hits(rows, islands, first_block, gap, start_velocity, h, least, is_hit)
 
 
 @subkernel
+def find_hit_places(rows, islands, first_block, contacts, start_velocity, h, least, joints, joint_state):
+    """Find where islands are hit, as ``find_hits`` has it, and by how much that is spread until it reaches each bond.
+
+    Parameters
+    ----------
+    rows, islands, first_block, start_velocity, h, least
+        As of ``find_hits``.
+    contacts : ContactArrays
+        Read: gap, position.
+    joints : JointArrays
+        Read.
+    joint_state : JointStateArrays
+        ``spread`` and the places of hits written.
+    """
+    count, most = np.int64(0), joint_state.hit_island.size
+    for island in range(islands.count[0]):
+        if not joint_state.is_hit[island]:
+            continue
+        for place in range(islands.block_first[island], islands.block_first[island + 1]):
+            block = islands.block_order[place]
+            if block >= first_block:
+                continue
+            row, a, b = rows.block_row[block], rows.body_a[block], rows.body_b[block]
+            closing = 0.0
+            for column in range(6):
+                closing -= rows.jacobian[row, column] * start_velocity[a, column]
+                closing -= rows.jacobian[row, 6 + column] * start_velocity[b, column]
+            if closing > least and h * closing > contacts.gap[block]:
+                if count < most:
+                    joint_state.hit_island[count] = island
+                    for axis in range(3):
+                        joint_state.hit_place[count, axis] = contacts.position[block, axis]
+                count += 1
+    joint_state.hit_count[0] = count
+    for joint in range(joints.bond.shape[0]):
+        joint_state.spread[joint] = 1.0
+        acts = not joint_state.broken[joint] and joint_state.block[joint] >= 0
+        if count <= most and acts and is_bond(joints, joint) and _is_hit(joint_state, joint):
+            joint_state.spread[joint] = _spread(joints, joint_state, joint)
+
+
+@subkernel
+def _spread(joints, joint_state, joint):
+    """How many times the time of a hit it takes to reach a bond: bending spreads by the square root of time."""
+    position, orientation = joint_state.end_position, joint_state.end_orientation
+    x, y, z, _, _, _, _ = frame_of(
+        joints.body_b[joint], joints.position_b[joint], joints.orientation_b[joint], position, orientation
+    )
+    nearest = math.inf
+    for index in range(joint_state.hit_count[0]):
+        if joint_state.hit_island[index] == joint_state.island[joint]:
+            hit = joint_state.hit_place[index]
+            nearest = min(nearest, (x - hit[0]) ** 2 + (y - hit[1]) ** 2 + (z - hit[2]) ** 2)
+    return max(1.0, nearest / joints.size[joint] ** 2) if nearest < math.inf else 1.0
+
+
+@subkernel
 def measure_loads(joints, joint_state, h, impact_time):
     """Write the loads that count for breaking; returns how many times what it bears the worst joint's is.
 
@@ -124,6 +184,7 @@ def _stress(joints, joint_state, joint, h, impact_time):
     _, _, _, w, x, y, z = frame_of(
         joints.body_b[joint], joints.position_b[joint], joints.orientation_b[joint], position, orientation
     )
+    impact_time *= joint_state.spread[joint]
     along, side, up = rotate_back(
         w,
         x,
@@ -336,7 +397,8 @@ def keep_loads(joints, joint_state, h, impact_time):
             continue
         _note_peak(joint_state, joint)
         last, earlier = joint_state.hit_impulse[joint, 0], joint_state.hit_impulse[joint, 1]
-        kept = max(0.0, 1.0 - h / impact_time)
+        spread = joint_state.spread[joint] if joint < joint_state.spread.size else 1.0
+        kept = max(0.0, 1.0 - h / (spread * impact_time))
         for axis in range(6):
             if _is_hit(joint_state, joint):
                 earlier[axis] = kept * (earlier[axis] + last[axis])

@@ -6,6 +6,9 @@ import numpy as np
 
 from ...model.joints.joint_arrays import JointArrays
 
+# So many places of hits in a substep are told apart; beyond, all bonds count as near.
+HIT_PLACES = 64
+
 
 class JointStateArrays(NamedTuple):
     """State of all joints.
@@ -101,6 +104,12 @@ class JointStateArrays(NamedTuple):
     stress, peak_stress : float64 [joint_count or 0]
         Of bonds: how many times what it bears the load is, in the substep, and the most of the frame. Empty where there
         are no bonds.
+    spread : float64 [joint_count or 0]
+        Of bonds: how many times the time of a hit what hits takes to reach it.
+    hit_count, hit_island : int64 [1], [HIT_PLACES or 0]
+        Where something hits in this substep: how many places, and their islands.
+    hit_place : float64 [HIT_PLACES or 0, 3]
+        [m]
     is_hit : bool [body_count]
         By island: something hits it in this substep.
     worst : float64 [body_count]
@@ -165,6 +174,10 @@ class JointStateArrays(NamedTuple):
     peak: np.ndarray
     stress: np.ndarray
     peak_stress: np.ndarray
+    spread: np.ndarray
+    hit_count: np.ndarray
+    hit_island: np.ndarray
+    hit_place: np.ndarray
     is_hit: np.ndarray
     worst: np.ndarray
 
@@ -232,6 +245,10 @@ def allocate_joint_state(joints: JointArrays) -> JointStateArrays:
         peak=np.zeros((count, 2)),
         stress=np.zeros(len(joints.bond)),
         peak_stress=np.zeros(len(joints.bond)),
+        spread=np.ones(len(joints.bond)),
+        hit_count=np.zeros(1, np.int64),
+        hit_island=np.zeros(HIT_PLACES if len(joints.bond) else 0, np.int64),
+        hit_place=np.zeros((HIT_PLACES if len(joints.bond) else 0, 3)),
         is_hit=np.zeros(bodies, np.bool_),
         worst=np.zeros(bodies),
     )

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from cairn.solver_core.geometry.shapes import Box
+from cairn.solver_core.geometry.shapes import Box, Sphere
 from cairn.solver_core.model.builder import ModelBuilder, ModelError
 from cairn.solver_core.model.joints.bond import Bond
 from cairn.solver_core.model.model import BodyKind
@@ -164,3 +164,75 @@ def test_what_bears_nothing_breaks_at_once_and_what_never_breaks_bears_all():
 def test_a_strength_is_at_least_zero(value):
     with pytest.raises(ModelError, match="bending_z is"):
         Bond(tension=1.0, shear=1.0, torsion=1.0, bending_y=1.0, bending_z=value)
+
+
+def wall(strength, rows=10, columns=12):
+    """Bricks of 0.4 x 0.3 x 0.2 m that are glued to each other and to the ground; the middles of their bonds."""
+    builder = ModelBuilder()
+    builder.add_body(kind=BodyKind.STATIC, shape=Box((20.0, 20.0, 0.5)), position=(0.0, 0.0, -0.5), friction=0.6)
+    bricks, places = {}, []
+    for row in range(rows):
+        for column in range(columns):
+            x = (column - 0.5 * columns + 0.5 * (row % 2)) * 0.4
+            shape, at = Box((0.2, 0.15, 0.1)), (x, 0.0, 0.1 + 0.2 * row)
+            bricks[row, column] = builder.add_body(shape=shape, mass=48.0, position=at, friction=0.6), x
+
+    def bond(first, second, at, width, height, turn=(1.0, 0.0, 0.0, 0.0)):
+        area, radius = width * height, 0.5 * math.hypot(width, height)
+        builder.add_joint(
+            Bond(
+                tension=strength * area,
+                shear=2.0 * strength * area,
+                torsion=2.0 * strength * area * (width**2 + height**2) / 12.0 / radius,
+                bending_y=strength * width * height**2 / 6.0,
+                bending_z=strength * height * width**2 / 6.0,
+            ),
+            first,
+            second,
+            position=at,
+            orientation=turn,
+            name=str(len(places)),
+        )
+        places.append(at)
+
+    for (row, column), (brick, x) in bricks.items():
+        z = 0.1 + 0.2 * row
+        if (row, column + 1) in bricks:
+            bond(brick, bricks[row, column + 1][0], (x + 0.2, 0.0, z), 0.3, 0.2)
+        if row == 0:
+            bond(0, brick, (x, 0.0, 0.0), 0.3, 0.4, UP)
+        for other in range(columns):
+            above, u = bricks.get((row + 1, other), (None, np.inf))
+            if abs(u - x) < 0.3:
+                bond(brick, above, (0.5 * (x + u), 0.0, z + 0.1), 0.3, 0.4 - abs(u - x), UP)
+    return builder, np.array(places)
+
+
+@pytest.mark.parametrize("substeps", [4, 8])
+def test_a_wall_breaks_where_it_is_hit_and_the_stronger_it_is_the_less(substeps):
+    """By a tonne at 2 m/s; far off the hit is spread over the time in which bending gets there."""
+    counts = []
+    for strength in (3.6e6, 5.2e6, 1.3e7):
+        builder, places = wall(strength)
+        builder.add_body(
+            shape=Sphere(0.45), mass=1000.0, position=(0.0, -0.75, 1.2), linear_velocity=(0.0, 2.0, 0.0), friction=0.4
+        )
+        simulation = Simulation(builder.build(), SimulationOptions(substeps=substeps, threads=1))
+        broke = [name for _ in range(18) for name in simulation.advance_frame().broke]
+        away = np.linalg.norm(places[[int(name) for name in broke]] - [0.0, 0.0, 1.2], axis=1)
+        assert np.all(away < 0.8)
+        counts.append(len(broke))
+    assert counts[0] > counts[1] > counts[2] == 0
+
+
+def test_a_glued_wall_falls_asleep_and_costs_nothing_then():
+    """All bricks in one frame, a second after they stand; then no contacts, no rows, no loads."""
+    builder, _ = wall(1e6)
+    simulation = Simulation(builder.build(), SimulationOptions(substeps=4, threads=1))
+    start = simulation.poses()[0].copy()
+    for _ in range(40):
+        report = simulation.advance_frame()
+    assert report.broke == []
+    assert np.all(report.joints.peak_stress == 0.0)
+    assert np.all(simulation.velocities() == 0.0)
+    assert np.abs(simulation.poses()[0] - start).max() < 1e-6
