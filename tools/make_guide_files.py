@@ -295,7 +295,7 @@ def glued():
     bpy.context.scene.objects["Floor"].select_set(False)
     bpy.ops.cairn.glue_neighbours(material="AREA")
     glue = bpy.context.object.cairn.glue
-    glue.tension, glue.shear, glue.torsion = 2e3, 4e3, 4e3
+    glue.tension, glue.shear, glue.torsion = 4e3, 8e3, 8e3
     thrown = body(ball((-4, 0, 1.1), 0.4), "Ball", mass=60.0, shape="SPHERE")
     carry(thrown, {1: (-4, 0, 1.1), 5: (-2.4, 0, 1.1)})
     return scene
