@@ -80,6 +80,8 @@ def glue_neighbours(scene, pieces, *, gap: float = 0.0, depsgraph, into=None) ->
         "bending_y": found.bending_y[rows],
         "bending_z": found.bending_z[rows],
         "torsion": found.torsion[rows],
+        "gyration_y": found.gyration_y[rows],
+        "gyration_z": found.gyration_z[rows],
         "strength": np.ones(len(rows)),
     }
     ob = _write(scene, pieces, place, values, into)

@@ -19,8 +19,8 @@ from .movers import number_of
 from .notes import Note
 
 # Attributes of the edges, and how many numbers each has: the pieces by their places among ``CairnGlue.pieces``, the
-# bond's area, its middle in the frames of both, its normal and principal axis in that of the first, section moduli; and
-# a factor of its strength, for whoever wants to change it.
+# bond's area, its middle in the frames of both, its normal and principal axis in that of the first, section moduli and
+# radii of gyration; and a factor of its strength, for whoever wants to change it.
 ATTRIBUTES = {
     "piece_a": ("INT", 1),
     "piece_b": ("INT", 1),
@@ -32,6 +32,8 @@ ATTRIBUTES = {
     "bending_y": ("FLOAT", 1),
     "bending_z": ("FLOAT", 1),
     "torsion": ("FLOAT", 1),
+    "gyration_y": ("FLOAT", 1),
+    "gyration_z": ("FLOAT", 1),
     "strength": ("FLOAT", 1),
 }
 SETTINGS = (
@@ -45,6 +47,10 @@ SETTINGS = (
     "strength",
     "noise",
     "seed",
+)
+_NUMBERS_OF_BONDS = (
+    *("tension", "shear", "torsion", "bending_y", "bending_z"),
+    *("area", "gyration_y", "gyration_z"),
 )
 # Pieces have been moved apart where a bond's two middles are farther from each other than this share of its width.
 _RATIO_MOVED = 0.05
@@ -72,6 +78,8 @@ class Bonds:
     bending_y: np.ndarray
     bending_z: np.ndarray
     torsion: np.ndarray
+    gyration_y: np.ndarray
+    gyration_z: np.ndarray
     strength: np.ndarray
 
 
@@ -214,7 +222,10 @@ class GlueReader:
         )
         frames = rotations.multiply(turn[a], _frames(bonds))
         for row in np.flatnonzero(left):
-            self._add(ob, int(a[row]), int(b[row]), middle[row], frames[row], bears[row])
+            layer = bonds.area[row], bonds.gyration_y[row], bonds.gyration_z[row]
+            self._add(
+                ob, (int(a[row]), int(b[row])), middle[row], frames[row], (*bears[row].tolist(), *map(float, layer))
+            )
         self.known.update((min(pair), max(pair)) for pair in zip(a[left].tolist(), b[left].tolist(), strict=True))
 
     def _is_new(self, a, b):
@@ -240,9 +251,9 @@ class GlueReader:
             text = GONE.format(count, gone[0]) if len(gone) == 1 else GONE_MANY.format(count, gone[0], len(gone) - 1)
         self.notes.append(Note("warning", ob.name, text, tuple(gone[:1])))
 
-    def _add(self, ob, a, b, middle, frame, bears):
-        tension, shear, torsion, bending_y, bending_z = bears.tolist()
-        joint = core.Bond(tension=tension, shear=shear, torsion=torsion, bending_y=bending_y, bending_z=bending_z)
+    def _add(self, ob, ends, middle, frame, numbers):
+        a, b = ends
+        joint = core.Bond(**dict(zip(_NUMBERS_OF_BONDS, numbers, strict=True)))
         first, second = self.bodies[a].object_name, self.bodies[b].object_name
         name = f"{ob.name}: {first} - {second}"
         # they collide from the substep on after the one in which the bond breaks (docs/decisions/43-breaking.md)

@@ -325,9 +325,8 @@ class _SceneReader:
             joints.add(builder, ob)
         yield
         yield from add_glue(builder, self.scene, self.index, bodies, joints)
-        locks, lock_notes = add_locks(builder, objects, bodies)
-        joints.joints += locks
-        joints.notes += lock_notes
+        locks, notes = add_locks(builder, objects, bodies)
+        joints.joints, joints.notes = joints.joints + locks, joints.notes + notes
         fields = add_fields(builder, self.scene, self.depsgraph, objects, self.moves, self.survey)
         self.forces_change = add_forces(builder, objects, bodies, self.depsgraph)
         model = builder.build()

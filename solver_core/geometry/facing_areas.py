@@ -41,6 +41,8 @@ class FacingAreas:
         area is longest. The third is z = normal x axis.
     bending_y, bending_z, torsion : float64 [n]
         Section moduli about y and z, and the polar one [m^3].
+    gyration_y, gyration_z : float64 [n]
+        Radii of gyration about y and z [m].
     """
 
     first: np.ndarray
@@ -52,6 +54,8 @@ class FacingAreas:
     bending_y: np.ndarray
     bending_z: np.ndarray
     torsion: np.ndarray
+    gyration_y: np.ndarray
+    gyration_z: np.ndarray
 
 
 def facing_areas(pieces: Sequence[tuple[ArrayLike, ArrayLike]], gap: float) -> FacingAreas:
@@ -241,6 +245,8 @@ class _Moments:
             bending_y=total * var_z / far_z,
             bending_z=total * var_y / far_y,
             torsion=total * (var_y + var_z) / far,
+            gyration_y=np.sqrt(var_z),
+            gyration_z=np.sqrt(var_y),
         )
 
 

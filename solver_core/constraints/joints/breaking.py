@@ -203,7 +203,8 @@ def _stress(joints, joint_state, joint, h, impact_time):
         _load(joint_state, joint, 4, h, impact_time),
         _load(joint_state, joint, 5, h, impact_time),
     )
-    tension, shear, torsion, bending_y, bending_z = joints.bond[joint]
+    bond = joints.bond[joint]
+    tension, shear, torsion, bending_y, bending_z = bond[0], bond[1], bond[2], bond[3], bond[4]
     # what is on body b holds it back where it is pulled off
     pull, bent = -along, _times(abs(about_y), bending_y) + _times(abs(about_z), bending_z)
     # what is pushed together bears more bending before its rim opens

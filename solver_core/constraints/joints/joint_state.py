@@ -106,6 +106,8 @@ class JointStateArrays(NamedTuple):
         are no bonds.
     spread : float64 [joint_count or 0]
         Of bonds: how many times the time of a hit what hits takes to reach it.
+    bond_stiffness : float64 [joint_row_count or 0]
+        How stiff bonds' rows are, over what they are in other joints; written where it is read.
     hit_count, hit_island : int64 [1], [HIT_PLACES or 0]
         Where something hits in this substep: how many places, and their islands.
     hit_place : float64 [HIT_PLACES or 0, 3]
@@ -175,6 +177,7 @@ class JointStateArrays(NamedTuple):
     stress: np.ndarray
     peak_stress: np.ndarray
     spread: np.ndarray
+    bond_stiffness: np.ndarray
     hit_count: np.ndarray
     hit_island: np.ndarray
     hit_place: np.ndarray
@@ -246,6 +249,7 @@ def allocate_joint_state(joints: JointArrays) -> JointStateArrays:
         stress=np.zeros(len(joints.bond)),
         peak_stress=np.zeros(len(joints.bond)),
         spread=np.ones(len(joints.bond)),
+        bond_stiffness=np.ones(rows if len(joints.bond) else 0),
         hit_count=np.zeros(1, np.int64),
         hit_island=np.zeros(HIT_PLACES if len(joints.bond) else 0, np.int64),
         hit_place=np.zeros((HIT_PLACES if len(joints.bond) else 0, 3)),

@@ -119,6 +119,11 @@ def check_strength(what: str, value: float) -> None:
     _check(what, value, lower=0.0, may_be_infinite=True)
 
 
+def check_size(what: str, value: float) -> None:
+    """Raise unless a size is finite and at least 0."""
+    _check(what, value, lower=0.0)
+
+
 def check_number(what: str, value: float) -> None:
     """Raise unless a number is finite."""
     _check(what, value)

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from .axis import LOCKED, check_strength
+from .axis import LOCKED, check_size, check_strength
 from .coordinates import Coordinate, held_point, turns
 
 
@@ -25,6 +25,11 @@ class Bond:
         [N]; infinite for what never breaks.
     torsion, bending_y, bending_z : float
         [N m], likewise.
+    area : float
+        [m^2]; 0: not known.
+    gyration_y, gyration_z : float
+        Radii of gyration of the area about y and z [m]. Where several bonds hold the same pieces, each bears as much as
+        a layer of glue there would: by its area, and moments by its second moments. Without, all are as stiff.
     """
 
     tension: float
@@ -32,11 +37,16 @@ class Bond:
     torsion: float
     bending_y: float
     bending_z: float
+    area: float = 0.0
+    gyration_y: float = 0.0
+    gyration_z: float = 0.0
     may_end_at_world = True
 
     def __post_init__(self):
         for name, value in zip(("tension", "shear", "torsion", "bending_y", "bending_z"), self.strengths, strict=True):
             check_strength(name, value)
+        for name in ("area", "gyration_y", "gyration_z"):
+            check_size(name, getattr(self, name))
 
     @property
     def strengths(self) -> tuple[float, float, float, float, float]:

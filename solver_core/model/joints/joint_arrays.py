@@ -35,9 +35,9 @@ class JointArrays(NamedTuple):
         Of the smaller body [m]: turns times it are compared with lengths.
     breaking : float64 [joint_count, 2]
         Largest force [N] and torque [N m]; infinite where it never breaks.
-    bond : float64 [joint_count or 0, 5]
-        What bonds bear: tension and shear [N], torsion and bending about y and z [N m]; NaN of other joints. Empty
-        where there are no bonds.
+    bond : float64 [joint_count or 0, 8]
+        What bonds bear: tension and shear [N], torsion and bending about y and z [N m]; then their areas [m^2], and
+        squares of the radii of gyration about y and z [m^2]. NaN of other joints. Empty where there are no bonds.
     enabled : bool [joint_count]
         At the start.
     excluded_key : int64 [joint_count]
@@ -193,9 +193,15 @@ _COLUMNS = (
 
 
 def _bonds_of(joints) -> np.ndarray:
-    bonds = [joint.joint.strengths if isinstance(joint.joint, Bond) else (np.nan,) * 5 for joint in joints]
-    has_bonds = any(isinstance(joint.joint, Bond) for joint in joints)
-    return np.array(bonds if has_bonds else [], float).reshape(-1, 5)
+    if not any(isinstance(joint.joint, Bond) for joint in joints):
+        return np.zeros((0, 8))
+    return np.array([_bond_of(joint.joint) for joint in joints], float)
+
+
+def _bond_of(joint):
+    if not isinstance(joint, Bond):
+        return (np.nan,) * 8
+    return *joint.strengths, joint.area, joint.gyration_y**2, joint.gyration_z**2
 
 
 def _pair_key(a: int, b: int, body_count: int) -> int:

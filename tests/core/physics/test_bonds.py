@@ -32,6 +32,9 @@ def glue(tension=NEVER, shear=NEVER):
         torsion=shear * TORSION,
         bending_y=tension * BENDING,
         bending_z=tension * BENDING,
+        area=AREA,
+        gyration_y=SIDE / math.sqrt(12.0),
+        gyration_z=SIDE / math.sqrt(12.0),
     )
 
 
@@ -152,6 +155,62 @@ def test_the_second_body_is_pulled_off_along_the_normal(sign):
     assert bool(broke) == (sign > 0.0)
 
 
+def test_bonds_share_a_load_by_their_areas_and_second_moments():
+    """A weight on three bonds in one place, of 1, 2 and 5 parts of an area: each has its part of force and moment."""
+    builder = ModelBuilder(gravity=(0.0, 0.0, -9.81))
+    builder.add_body(kind=BodyKind.STATIC, shape=Box((0.1,) * 3))
+    builder.add_body(shape=Box((0.1,) * 3), mass=8.0, position=(0.2, 0.0, 0.0))
+    for part in (1.0, 2.0, 5.0):
+        builder.add_joint(
+            Bond(
+                tension=NEVER,
+                shear=NEVER,
+                torsion=NEVER,
+                bending_y=NEVER,
+                bending_z=NEVER,
+                area=0.01 * part,
+                gyration_y=0.05,
+                gyration_z=0.03,
+            ),
+            0,
+            1,
+            position=(0.1, 0.0, 0.0),
+        )
+    simulation = Simulation(builder.build(), SimulationOptions(substeps=4, threads=1, sleeping=False))
+    for _ in range(3):
+        report = simulation.advance_frame()
+    shares = np.array([1.0, 2.0, 5.0]) / 8.0
+    assert report.joints.force[:, 2] == pytest.approx(shares * 8.0 * 9.81, rel=1e-5)
+    assert np.abs(report.joints.torque[:, 1]) == pytest.approx(shares * 8.0 * 9.81 * 0.1, rel=1e-5)
+
+
+def test_two_bonds_at_a_distance_share_a_moment_as_a_layer_does():
+    """On two areas at +-a along y, bent about z by M: N = M a / (2 (a^2 + r^2)), M_z = M r^2 / (2 (a^2 + r^2))."""
+    apart, gyration, moment = 0.3, 0.05, 40.0
+    builder = ModelBuilder(gravity=(0.0, 0.0, 0.0))
+    builder.add_body(kind=BodyKind.STATIC, shape=Box((0.1, 0.5, 0.1)))
+    builder.add_body(shape=Box((0.1, 0.5, 0.1)), mass=8.0, position=(0.2, 0.0, 0.0))
+    for side in (-1.0, 1.0):
+        bond = Bond(
+            tension=NEVER,
+            shear=NEVER,
+            torsion=NEVER,
+            bending_y=NEVER,
+            bending_z=NEVER,
+            area=0.01,
+            gyration_y=0.02,
+            gyration_z=gyration,
+        )
+        builder.add_joint(bond, 0, 1, position=(0.1, side * apart, 0.0))
+    builder.push_body(1, torque=(0.0, 0.0, moment))
+    simulation = Simulation(builder.build(), SimulationOptions(substeps=4, threads=1, sleeping=False))
+    for _ in range(3):
+        report = simulation.advance_frame()
+    whole = 2.0 * (apart**2 + gyration**2)
+    assert np.abs(report.joints.force[:, 0]) == pytest.approx(np.full(2, moment * apart / whole), rel=1e-4)
+    assert np.abs(report.joints.torque[:, 2]) == pytest.approx(np.full(2, moment * gyration**2 / whole), rel=1e-4)
+
+
 def test_what_bears_nothing_breaks_at_once_and_what_never_breaks_bears_all():
     broke, _ = loaded(bar(glue(0.0, TAU)), at_the_end((1e-3, 0.0, 0.0)), 4)
     assert broke
@@ -186,6 +245,9 @@ def wall(strength, rows=10, columns=12):
                 torsion=2.0 * strength * area * (width**2 + height**2) / 12.0 / radius,
                 bending_y=strength * width * height**2 / 6.0,
                 bending_z=strength * height * width**2 / 6.0,
+                area=area,
+                gyration_y=height / math.sqrt(12.0),
+                gyration_z=width / math.sqrt(12.0),
             ),
             first,
             second,
