@@ -25,7 +25,7 @@ STRENGTHS = {
 # Names and descriptions of these.
 MATERIALS = (
     ("DRY_STONE", "Dry Stone", "Stones without mortar: hardly more than their weight and friction hold them"),
-    ("MORTAR", "Mortar", "Bricks in mortar"),
+    ("MORTAR", "Mortar", "Bricks laid in common mortar"),
     ("CONCRETE", "Concrete", "Plain concrete without steel"),
     ("GLASS", "Glass", "A pane of float glass"),
     ("WOOD", "Wood", "Softwood along its grain"),
