@@ -29,6 +29,6 @@ MATERIALS = (
     ("CONCRETE", "Concrete", "Plain concrete without steel"),
     ("GLASS", "Glass", "A pane of float glass"),
     ("WOOD", "Wood", "Softwood along its grain"),
-    ("AREA", "By Area", "Strengths of your own for each square metre of a bond"),
-    ("BOND", "By Bond", "The same strengths for all bonds, whatever their areas are"),
+    ("AREA", "By Area", "Set strengths of your own for each square metre of a bond"),
+    ("BOND", "By Bond", "Give all bonds the same strengths, whatever their areas are"),
 )

@@ -60,7 +60,7 @@ GONE = "{} of its bonds are left out: {} is no rigid body of the world any more"
 GONE_MANY = "{} of its bonds are left out: {} and {} more are no rigid bodies of the world any more"
 MOVED = "{} of its bonds are left out, as their pieces were moved since; press Glue Again"
 TWICE = "{} of its bonds are left out: another glue object has them"
-SPOILT = "its bonds cannot be read, as its attributes are gone; press Glue Again"
+SPOILT = "its bonds cannot be read: its attributes are gone, or it is in Edit Mode; press Glue Again in Object Mode"
 NO_NUMBER = "{} of its bonds are left out: their strength is no number of at least 0"
 
 
@@ -101,6 +101,8 @@ def read_bonds(ob) -> Bonds | None:
     for name, (kind, width) in ATTRIBUTES.items():
         attribute = mesh.attributes.get(name)
         if attribute is None or attribute.domain != "EDGE" or attribute.data_type != kind:
+            return None
+        if len(attribute.data) != len(mesh.edges):  # in Edit Mode nothing is there
             return None
         values = np.empty(width * len(mesh.edges), np.int32 if kind == "INT" else np.float32)
         attribute.data.foreach_get("vector" if width == 3 else "value", values)

@@ -168,6 +168,9 @@ def test_an_edge_that_is_deleted_is_a_bond_less(wall):
     ob.data.edges[4].select = True
     gone = read_bonds(ob).piece_a[4], read_bonds(ob).piece_b[4]
     bpy.ops.object.mode_set(mode="EDIT")
+    # what looks for changes looks here, too
+    assert read_bonds(ob) is None
+    assert "glue" in scene_digest(wall.scene)["scene"]
     bpy.ops.mesh.select_mode(type="EDGE")
     bpy.ops.mesh.delete(type="EDGE")
     bpy.ops.object.mode_set(mode="OBJECT")
