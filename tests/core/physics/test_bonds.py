@@ -298,3 +298,26 @@ def test_a_glued_wall_falls_asleep_and_costs_nothing_then():
     assert np.all(report.joints.peak_stress == 0.0)
     assert np.all(simulation.velocities() == 0.0)
     assert np.abs(simulation.poses()[0] - start).max() < 1e-6
+
+
+def test_a_checkpoint_between_two_hits_goes_on_to_the_same_bits():
+    """Taken as the wall has just been hit: what hits have given counts in the next substeps."""
+
+    def begin():
+        builder, _ = wall(3.6e6, rows=5, columns=6)
+        builder.add_body(shape=Sphere(0.3), mass=800.0, position=(0.0, -0.5, 0.6), linear_velocity=(0.0, 2.0, 0.0))
+        return Simulation(builder.build(), SimulationOptions(substeps=4, threads=1))
+
+    whole = begin()
+    stored, broke = [], []
+    for _ in range(6):
+        stored.append(whole.checkpoint())
+        broke.append(whole.advance_frame().broke)
+    assert any(broke)
+    for frame in (next(number for number, names in enumerate(broke) if names), 5):
+        other = begin()
+        other.restore(stored[frame])
+        for later in range(frame, 6):
+            assert other.advance_frame().broke == broke[later]
+        assert np.array_equal(other.poses()[0], whole.poses()[0])
+        assert np.array_equal(other.velocities(), whole.velocities())
