@@ -35,7 +35,7 @@ def report_dictionary(
         "options": {**asdict(asked), "frame_rate": export.frame_rate},
         "notes": [note_dictionary(note) for note in export.notes],
         "joints": names,
-        "breaks": [vars(broken) for broken in breaks_of(export, trajectory)],
+        "breaks": [broken.as_dict() for broken in breaks_of(export, trajectory)],
         "peaks": peak_loads(export, trajectory),
         "frames": [
             {**report.as_dict(), "frame": export.frame_start + report.frame, **frame_joints(report, names)}

@@ -31,6 +31,7 @@ JOINT_LABELS = {
     "GENERIC_SPRING": "Generic Spring",
     "MOTOR": "Motor",
     "LOCKED_AXES": "Locked Axes",
+    "BOND": "Bond",
 } | {name: title for name, title, _ in JOINT_KINDS[1:]}
 
 

@@ -15,6 +15,7 @@ if TYPE_CHECKING:  # they load Numba
 _DIGITS = 4
 # Broken joints that a command names one by one; a wall of glue breaks in hundreds of places.
 NAMED_BREAKS = 20
+_OF_BONDS = frozenset({"glue", "pieces", "place"})
 
 
 @dataclass(frozen=True)
@@ -30,6 +31,12 @@ class JointBreak:
         The load that broke it, as it counts for breaking: what hits, over the time of Blender's substep [N], [N m].
     bears : float or None
         The force [N], and the torque [N m], at which it breaks by its threshold; None where that is animated.
+    glue : str or None
+        Of a bond: the name of its glue object.
+    pieces : tuple of str
+        Of a bond: the names of its pieces.
+    place : tuple of float
+        Of a bond: where it was at that frame [m].
     """
 
     joint: str
@@ -37,6 +44,13 @@ class JointBreak:
     force: float
     torque: float
     bears: float | None = None
+    glue: str | None = None
+    pieces: tuple[str, ...] = ()
+    place: tuple[float, ...] = ()
+
+    def as_dict(self) -> dict[str, Any]:
+        """As reports hold it: what is said of bonds alone is left out of other joints."""
+        return {name: value for name, value in vars(self).items() if self.glue or name not in _OF_BONDS}
 
 
 def frame_joints(report: "FrameReport", names: list[str]) -> dict[str, Any]:
@@ -68,23 +82,42 @@ def breaks_of(export: SceneExport, trajectory: "Trajectory") -> list[JointBreak]
             frame = export.frame_start + report.frame
             joint = export.joints[row]
             bears = None if joint.breaking_changes else joint.breaking_load
-            breaks.append(JointBreak(joint.object_name, frame, float(force), float(torque), bears))
+            bond = {} if joint.owner is None else _bond_break(export, trajectory, joint, report.frame)
+            breaks.append(JointBreak(joint.object_name, frame, float(force), float(torque), bears, **bond))
         before = np.array(report.joints.broken)
     return breaks
 
 
-def peak_loads(export: SceneExport, trajectory: "Trajectory") -> dict[str, dict[str, float]]:
-    """The largest force [N] and torque [N m] of each joint that can break, by its object: what it must bear to hold."""
+def _bond_break(export, trajectory, joint, frame):
+    """What else is said of a bond that broke: of which pieces, and where."""
+    from ..solver_core.geometry import rotations
+
+    row = next(body.index for body in export.bodies if body.object_name == joint.first)
+    start, turn = trajectory.position[0, row], trajectory.orientation[0, row]
+    local = rotations.rotate(rotations.conjugate(turn), np.array(joint.position) - start)
+    place = trajectory.position[frame, row] + rotations.rotate(trajectory.orientation[frame, row], local)
+    return {"glue": joint.owner, "pieces": (joint.first, joint.second), "place": tuple(_rounded(place))}
+
+
+def peak_loads(export: SceneExport, trajectory: "Trajectory") -> dict[str, dict[str, Any]]:
+    """The largest force [N] and torque [N m] of each joint that can break, by its object: what it must bear to hold.
+
+    Of bonds also the largest load over what it bears ("stress"), and the name of the glue object.
+    """
     reports = [report.joints for report in trajectory.reports if report.joints is not None]
     if not reports:
         return {}
     force = np.max([joints.peak_force for joints in reports], axis=0)
     torque = np.max([joints.peak_torque for joints in reports], axis=0)
-    return {
-        joint.object_name: {"force": _rounded(force[row : row + 1])[0], "torque": _rounded(torque[row : row + 1])[0]}
-        for row, joint in enumerate(export.joints)
-        if joint.breaking_changes or joint.breaking_load is not None
-    }
+    stress = np.max([joints.peak_stress for joints in reports], axis=0)
+    peaks: dict[str, dict[str, Any]] = {}
+    for row, joint in enumerate(export.joints):
+        if joint.breaking_changes or joint.breaking_load is not None or joint.owner is not None:
+            bore, turned, of_strength = _rounded([force[row], torque[row], stress[row]])
+            peaks[joint.object_name] = {"force": bore, "torque": turned}
+            if joint.owner is not None:
+                peaks[joint.object_name] |= {"stress": of_strength, "glue": joint.owner}
+    return peaks
 
 
 def break_notes(breaks: list[JointBreak]) -> list[Note]:
@@ -94,6 +127,10 @@ def break_notes(breaks: list[JointBreak]) -> list[Note]:
     notes = []
     for number, entry in enumerate(breaks):
         text = f"broke at frame {entry.frame}, under {forces[3 * number]} and {torques[3 * number + 1]}"
+        if entry.glue is not None:
+            first, second = entry.pieces
+            notes.append(Note("info", entry.glue, f"its bond of {first} and {second} {text}", entry.pieces))
+            continue
         if entry.bears is not None:
             text += f"; by its Breaking Threshold it bears {bears_text(forces[3 * number + 2])}"
         notes.append(Note("info", entry.joint, text))

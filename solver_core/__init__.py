@@ -25,6 +25,7 @@ _HOME = {
     "Motor": "model.joints.axis",
     "FREE": "model.joints.axis",
     "LOCKED": "model.joints.axis",
+    "Bond": "model.joints.bond",
     "Fixed": "model.joints.fixed",
     "Point": "model.joints.point",
     "Hinge": "model.joints.hinge",
@@ -91,6 +92,7 @@ if TYPE_CHECKING:
     from .model.joints.axis import Axis as Axis
     from .model.joints.axis import Motor as Motor
     from .model.joints.axis import Spring as Spring
+    from .model.joints.bond import Bond as Bond
     from .model.joints.cone_twist import ConeTwist as ConeTwist
     from .model.joints.fixed import Fixed as Fixed
     from .model.joints.gear import Gear as Gear

@@ -24,6 +24,8 @@ class JointReport:
     peak_force, peak_torque : float64 [joint_count]
         Largest loads in the frame, as they count for breaking: what hits counts over ``SimulationOptions.impact_time``
         [N], [N m]; of a joint that broke in the frame the ones that broke it.
+    peak_stress : float64 [joint_count]
+        Of bonds: the largest load in the frame over what it bears; 0 of other joints.
     """
 
     error_linear: np.ndarray
@@ -33,6 +35,7 @@ class JointReport:
     broken: np.ndarray
     peak_force: np.ndarray
     peak_torque: np.ndarray
+    peak_stress: np.ndarray
 
 
 @dataclass(slots=True)
@@ -216,6 +219,7 @@ def joint_report(joint_state) -> JointReport:
         broken=joint_state.broken.copy(),
         peak_force=joint_state.peak[:, 0].copy(),
         peak_torque=joint_state.peak[:, 1].copy(),
+        peak_stress=joint_state.peak_stress.copy() if joint_state.peak_stress.size else np.zeros(len(joint_state.peak)),
     )
 
 

@@ -220,6 +220,7 @@ class Simulation:
         if self._notes_contacts:
             begin_frame_impulses(self._impulses, self.state.velocity)
         self._joint_state.peak[:], self._fallbacks = 0.0, 0
+        self._joint_state.peak_stress[:] = 0.0
         target = self._kinematic_target(frame_input)
         meshes = shape_parameters.mesh_targets(self.model, frame_input.vertices or {})
         shapes = shape_parameters.shape_targets(self.model, self.state.kind, frame_input.shapes or {})

@@ -283,26 +283,22 @@ def rock(scatter, name):
 
 
 def glued():
-    """Bricks with fixed constraints that break."""
+    """Bricks that are glued where they touch, and a ball that is thrown at them."""
     scene = new_file(48)
     bricks = {}
     for row in range(4):
         for column in range(5):
             place = (0, column - 2.0, 0.25 + 0.5 * row)
             bricks[row, column] = body(cube(place, (0.5, 1, 0.5)), f"Brick.{row}{column}", mass=2.0)
-    for (row, column), brick in bricks.items():
-        for other in ((row + 1, column), (row, column + 1)):
-            if other in bricks:
-                join(brick, bricks[other])
+    for brick in bricks.values():
+        brick.select_set(True)
+    bpy.context.scene.objects["Floor"].select_set(False)
+    bpy.ops.cairn.glue_neighbours(material="AREA")
+    glue = bpy.context.object.cairn.glue
+    glue.tension, glue.shear, glue.torsion = 4e3, 8e3, 8e3
     thrown = body(ball((-4, 0, 1.1), 0.4), "Ball", mass=60.0, shape="SPHERE")
     carry(thrown, {1: (-4, 0, 1.1), 5: (-2.4, 0, 1.1)})
     return scene
-
-
-def join(first, second):
-    constraint = joint("Glue", 0.5 * (first.location + second.location), first, second)
-    constraint.use_breaking, constraint.breaking_threshold = True, 4.0
-    constraint.disable_collisions = False
 
 
 def joint(name, at, first, second, kind="FIXED"):

@@ -7,7 +7,7 @@ from ... import __version__
 from ..read.exported_scene import SceneExport
 from ..read.scene_digest import changes
 
-FORMAT = 7
+FORMAT = 8
 # The number of threads does not change a motion.
 _FREE_OPTIONS = {"threads"}
 _NAMED = 3

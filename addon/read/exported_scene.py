@@ -107,6 +107,8 @@ class ExportedJoint:
         Numbers of its axes that are animated: of motors, servos, springs and friction.
     breaking_changes : bool
         Whether its threshold is animated.
+    owner : str or None
+        Of a bond: the name of its glue object.
     """
 
     object_name: str
@@ -123,6 +125,7 @@ class ExportedJoint:
     drives: tuple[JointDrive, ...]
     breaking_changes: bool = False
     library: str | None = None
+    owner: str | None = None
 
     @property
     def is_sampled(self) -> bool:

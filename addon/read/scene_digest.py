@@ -18,6 +18,7 @@ from ..write import earlier_animation as earlier
 from .activation import ACTIVATION_SETTINGS, has_activation, volume_of
 from .force_fields import field_objects, field_values, has_field, weight_values
 from .forces import FORCE_SETTINGS, has_force
+from .glue import glue_values
 from .guides import FOLLOW_SETTINGS, has_guide
 from .keyed import Keyed
 from .matter import MATTER_SETTINGS, has_matter
@@ -263,6 +264,9 @@ def scene_numbers(scene) -> dict:
     fields = field_objects(scene)
     if fields:  # no word else: digests of former versions have none
         numbers["force fields"] = number_of((len(fields), weight_values(scene, keyed)))
+    bonds = glue_values(scene)
+    if bonds:
+        numbers["glue"] = number_of(bonds)
     return numbers
 
 

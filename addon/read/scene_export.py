@@ -39,6 +39,7 @@ from .frame_samples import (
     simulation_paused,
     view_layer_of,
 )
+from .glue import add_glue
 from .growing_compounds import links_to, read_growing
 from .guides import add_guides, has_guide
 from .launches import find_let_go, first_let_go, launch
@@ -140,8 +141,7 @@ def export_steps(
 
 
 def _steps_aside(scene, reader):
-    # few are read in one step anyway
-    in_steps = len(reader.objects_read()) > A_STEP and not earlier.is_collection_split(scene)
+    in_steps = len(reader.objects_read()) > A_STEP and not earlier.is_collection_split(scene)  # few are one step
     led = (yield from reader.led_steps()) if in_steps else []
     yield from reader.let_go_steps()
     objects = reader.objects_read()
@@ -325,9 +325,9 @@ class _SceneReader:
                 yield
             joints.add(builder, ob)
         yield
-        locks, lock_notes = add_locks(builder, objects, bodies)
-        joints.joints += locks
-        joints.notes += lock_notes
+        yield from add_glue(builder, self.scene, self.index, bodies, joints)
+        locks, notes = add_locks(builder, objects, bodies)
+        joints.joints, joints.notes = joints.joints + locks, joints.notes + notes
         fields = add_fields(builder, self.scene, self.depsgraph, objects, self.moves, self.survey)
         self.forces_change = add_forces(builder, objects, bodies, self.depsgraph)
         self.follow_changes, notes = add_guides(builder, objects, bodies, self.depsgraph, self.survey)

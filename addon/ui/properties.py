@@ -21,6 +21,7 @@ from ..write import earlier_animation, since_bake
 from .activation_properties import ActivationProperties
 from .follow_properties import FollowProperties
 from .force_properties import ForceProperties
+from .glue_properties import CairnGlue, CairnGluePiece
 from .matter_properties import MatterProperties
 from .start_motion_properties import OVERRIDABLE, StartMotionProperties
 
@@ -466,6 +467,12 @@ class CairnObject(
         type=CairnJoint,
         override=OVERRIDABLE,
     )
+    glue: PointerProperty(
+        name="Glue",
+        description="Hold the pieces that the object glues, and how strong its bonds are",
+        type=CairnGlue,
+        override=OVERRIDABLE,
+    )
     earlier_state: StringProperty(
         name="Earlier State",
         description="Transform, constraints and drivers that the bake has switched off, as JSON",
@@ -510,7 +517,7 @@ class CairnWindowManager(bpy.types.PropertyGroup):
     )
 
 
-CLASSES = (CairnScene, CairnJoint, CairnObject, CairnWindowManager)
+CLASSES = (CairnScene, CairnJoint, CairnGluePiece, CairnGlue, CairnObject, CairnWindowManager)
 OWNERS = (
     (bpy.types.Scene, CairnScene, "Cairn settings and bake"),
     (bpy.types.Object, CairnObject, "Cairn's bookkeeping of a bake"),

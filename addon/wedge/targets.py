@@ -10,6 +10,7 @@ import bpy
 import numpy as np
 
 from ..read.faults import SceneError
+from ..read.glue import is_glue
 from ..read.scene_animation import animated_paths
 
 # Names on the command line that the panel's properties do not have themselves.
@@ -172,6 +173,8 @@ def _set_of_object(scene, full_name, rest, value):
         return _set(ob.cairn, path, value, full_name, ob, "cairn.")
     if ob.rigid_body_constraint is not None and _holds(ob.cairn.joint, path):
         return _set(ob.cairn.joint, path, value, full_name, ob, "cairn.joint.")
+    if is_glue(ob) and _holds(ob.cairn.glue, path):
+        return _set(ob.cairn.glue, path, value, full_name, ob, "cairn.glue.")
     if path == "name":
         raise SceneError(None, f"{full_name}: a name does not move anything")
     return _set(ob, path, value, full_name, ob, "")

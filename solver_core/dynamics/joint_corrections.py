@@ -17,6 +17,7 @@ import numpy as np
 from ..compiled.kernel import subkernel
 from ..compiled.views import numbers_of
 from ..constraints.contact_rows import fill_inertia
+from ..constraints.joints.breaking import is_bond
 from ..constraints.joints.joint_motion import add_stiffness, clear_stiffness, place_between, restore_own, stiffen_body
 from ..constraints.joints.joint_rows import (
     RATIO_EXACT,
@@ -172,8 +173,9 @@ def may_break(members, island, first_block):
     for place in range(islands.block_first[island], islands.block_first[island + 1]):
         block = islands.block_order[place]
         if block >= first_block:
-            breaking = joint_state.breaking[joint_state.joint_of_block[block - first_block]]
-            if min(breaking[0], breaking[1]) < math.inf:
+            joint = joint_state.joint_of_block[block - first_block]
+            breaking = joint_state.breaking[joint]
+            if min(breaking[0], breaking[1]) < math.inf or is_bond(members.model.joints, joint):
                 return True
     return False
 

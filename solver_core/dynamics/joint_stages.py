@@ -4,7 +4,17 @@ import numpy as np
 
 from ..compiled.kernel import entry, subkernel
 from ..compiled.views import numbers_of, views_of
-from ..constraints.joints.breaking import break_first, find_hits, keep_loads, let_collide, measure_loads, take_back
+from ..constraints.joints.breaking import (
+    break_first,
+    find_hit_places,
+    find_hits,
+    is_bond,
+    keep_loads,
+    let_collide,
+    measure_loads,
+    take_back,
+)
+from ..constraints.joints.coordinate_geometry import is_angle
 from ..constraints.joints.glue import find_glued
 from ..constraints.joints.joint_motion import (
     add_stiffness,
@@ -158,6 +168,9 @@ def run_end_joints(arrays, is_last):
     find_hits(
         rows, islands, contact_count, contacts.gap, members.motion.start_velocity, step.h, least, joint_state.is_hit
     )
+    if joint_state.spread.size > 0:
+        start = members.motion.start_velocity
+        find_hit_places(rows, islands, contact_count, contacts, start, step.h, least, model.joints, joint_state)
     if measure_loads(model.joints, joint_state, step.h, step.impact_time) > 1.0:
         break_first(model.joints, joint_state, members.motion, step.h, members.impulses.joint)
         find_glued(model.joints, joint_state.enabled, joint_state.broken, model.glued)
@@ -195,7 +208,14 @@ def _share_among_redundant(members, first_block, is_reported):
             continue
         if may_be_redundant(rows, islands, island, problem.parent):
             _gather_totals(members, island, first_block)
-            if find_least_impulses(rows, islands, island, problem.jointed, problem.jointed.kept_impulse):
+            kept, stiffness, first_row = (
+                problem.jointed.kept_impulse,
+                members.joint_state.bond_stiffness,
+                3 * first_block,
+            )
+            if stiffness.shape[0] > 0:
+                _gather_stiffness(members, island, first_block, stiffness)
+            if find_least_impulses(rows, islands, island, problem.jointed, kept, stiffness, np.int64(first_row)):
                 _take_least_impulses(members, first_block)
 
 
@@ -212,6 +232,30 @@ def _gather_totals(members, island, first_block):
         for index in range(joints.row_first[joint], joints.row_first[joint + 1]):
             impact = taken.joint_impulse[row - np.int64(3) * first_block]
             total[row] = rows.impulse[row] + joint_state.given[index] + impact
+            row += 1
+
+
+@subkernel
+def _gather_stiffness(members, island, first_block, stiffness):
+    """Write how stiff the rows of an island's joints are: a layer of glue by its area, and by its second moments."""
+    rows, islands, joint_state = members.problem.rows, members.problem.islands, members.joint_state
+    joints = members.model.joints
+    for place in range(islands.block_first[island], islands.block_first[island + 1]):
+        block = islands.block_order[place]
+        if block < first_block:
+            continue
+        joint, row = joint_state.joint_of_block[block - first_block], rows.block_row[block] - np.int64(3) * first_block
+        square = joints.size[joint] ** 2
+        for index in range(joints.row_first[joint], joints.row_first[joint + 1]):
+            stiffness[row] = 1.0
+            if is_bond(joints, joint) and joints.bond[joint, 5] > 0.0:
+                bond = joints.bond[joint]
+                stiffness[row] = bond[5] / square
+                # rows of angles are those of lengths at the body's size
+                if is_angle(joints.kind[index]):
+                    axis = joints.axis[index]
+                    about = bond[6] + bond[7] if axis == 0 else (bond[6] if axis == 1 else bond[7])
+                    stiffness[row] *= about / square
             row += 1
 
 

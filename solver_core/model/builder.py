@@ -225,7 +225,7 @@ class ModelBuilder:
 
         Parameters
         ----------
-        joint : Fixed, Point, Hinge, Slider, Piston, Generic, MotorJoint, Rope, Gear, RackAndPinion or ConeTwist
+        joint : Fixed, Bond, Point, Hinge, Slider, Piston, Generic, MotorJoint, Rope, Gear, RackAndPinion or ConeTwist
         body_a, body_b : int
             Indices that ``add_body`` has returned; without ``body_b`` the world.
         position, orientation : array-like [3], [4]

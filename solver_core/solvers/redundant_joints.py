@@ -82,7 +82,7 @@ def _root(rows, parent, body):
 
 
 @subkernel
-def find_least_impulses(rows, islands, island, workspace, impulse):
+def find_least_impulses(rows, islands, island, workspace, impulse, stiffness, first_row):
     """Find the impulses r* for the rows of an island that hold.
 
     Parameters
@@ -94,6 +94,9 @@ def find_least_impulses(rows, islands, island, workspace, impulse):
         (those with ``by_row.weight`` < 0).
     impulse : float64 [row_capacity]
         r, of all rows of joints (read).
+    stiffness : float64 [joint_row_count or 0]
+        By how much D_i is larger than is said above, of the rows from ``first_row`` on (read); empty: nowhere.
+    first_row : int64
 
     Returns
     -------
@@ -103,7 +106,7 @@ def find_least_impulses(rows, islands, island, workspace, impulse):
     if not find_joints(rows, islands, island, workspace, False):
         return False
     joints, alm, number = workspace.islands, workspace.alm, np.int64(0)
-    _weigh_rows(rows, joints, alm.by_row.weight)
+    _weigh_rows(rows, joints, stiffness, first_row, alm.by_row.weight)
     factorize_joints(rows, joints, alm)
     by_row, by_body = alm.by_row, alm.by_body
     weight, diagonal, shift = by_row.weight, rows.diagonal, by_row.shift
@@ -131,7 +134,7 @@ def find_least_impulses(rows, islands, island, workspace, impulse):
 
 
 @subkernel
-def _weigh_rows(rows, joints, weight):
+def _weigh_rows(rows, joints, stiffness, first_row, weight):
     """Let D be the same for all rows of two bodies that hold."""
     for index in range(joints.block_first[1]):
         block = joints.block_order[index]
@@ -140,6 +143,8 @@ def _weigh_rows(rows, joints, weight):
         for row in range(rows.block_row[block], rows.block_row[block + 1]):
             if weight[row] < 0.0:
                 weight[row] = -PENALTY_BILATERAL / inverse
+                if stiffness.shape[0] > 0:
+                    weight[row] *= stiffness[row - first_row]
 
 
 @subkernel

@@ -8,7 +8,10 @@ substep, and F_0 that of the last one in which nothing hit what is joined,
     load = F_0 + sum of h (F - F_0) / T  where something does.
 
 A hit takes up to two substeps, since bodies first come as near as their gap: the sum is that of this substep, the last
-one, and what of the earlier ones is within T.
+one, and what of the earlier ones is within T. Rigid bodies hand a hit on at once, however far. Bending spreads by the
+square root of time; so for a bond at the distance d from where it hits, with the size L of its smaller body,
+
+    T (d / L)^2    takes the place of T    where d is above L.
 
 A joint breaks where its load is more than it bears. If several would, they do not break together: those go whose load
 is at least half as many times what they bear as the worst one's in their island, and the substep is solved again
@@ -29,6 +32,7 @@ import math
 import numpy as np
 
 from ...compiled.kernel import subkernel
+from ...geometry.rotation_kernels import rotate_back
 from ...model.joints.joint_arrays import WORLD
 from .coordinate_geometry import frame_of
 
@@ -76,6 +80,63 @@ def find_hits(rows, islands, first_block, gap, start_velocity, h, least, is_hit)
 
 
 @subkernel
+def find_hit_places(rows, islands, first_block, contacts, start_velocity, h, least, joints, joint_state):
+    """Find where islands are hit, as ``find_hits`` has it, and by how much that is spread until it reaches each bond.
+
+    Parameters
+    ----------
+    rows, islands, first_block, start_velocity, h, least
+        As of ``find_hits``.
+    contacts : ContactArrays
+        Read: gap, position.
+    joints : JointArrays
+        Read.
+    joint_state : JointStateArrays
+        ``spread`` and the places of hits written.
+    """
+    count, most = np.int64(0), joint_state.hit_island.size
+    for island in range(islands.count[0]):
+        if not joint_state.is_hit[island]:
+            continue
+        for place in range(islands.block_first[island], islands.block_first[island + 1]):
+            block = islands.block_order[place]
+            if block >= first_block:
+                continue
+            row, a, b = rows.block_row[block], rows.body_a[block], rows.body_b[block]
+            closing = 0.0
+            for column in range(6):
+                closing -= rows.jacobian[row, column] * start_velocity[a, column]
+                closing -= rows.jacobian[row, 6 + column] * start_velocity[b, column]
+            if closing > least and h * closing > contacts.gap[block]:
+                if count < most:
+                    joint_state.hit_island[count] = island
+                    for axis in range(3):
+                        joint_state.hit_place[count, axis] = contacts.position[block, axis]
+                count += 1
+    joint_state.hit_count[0] = count
+    for joint in range(joints.bond.shape[0]):
+        joint_state.spread[joint] = 1.0
+        acts = not joint_state.broken[joint] and joint_state.block[joint] >= 0
+        if count <= most and acts and is_bond(joints, joint) and _is_hit(joint_state, joint):
+            joint_state.spread[joint] = _spread(joints, joint_state, joint)
+
+
+@subkernel
+def _spread(joints, joint_state, joint):
+    """How many times the time of a hit it takes to reach a bond: bending spreads by the square root of time."""
+    position, orientation = joint_state.end_position, joint_state.end_orientation
+    x, y, z, _, _, _, _ = frame_of(
+        joints.body_b[joint], joints.position_b[joint], joints.orientation_b[joint], position, orientation
+    )
+    nearest = math.inf
+    for index in range(joint_state.hit_count[0]):
+        if joint_state.hit_island[index] == joint_state.island[joint]:
+            hit = joint_state.hit_place[index]
+            nearest = min(nearest, (x - hit[0]) ** 2 + (y - hit[1]) ** 2 + (z - hit[2]) ** 2)
+    return max(1.0, nearest / joints.size[joint] ** 2) if nearest < math.inf else 1.0
+
+
+@subkernel
 def measure_loads(joints, joint_state, h, impact_time):
     """Write the loads that count for breaking; returns how many times what it bears the worst joint's is.
 
@@ -102,8 +163,61 @@ def measure_loads(joints, joint_state, h, impact_time):
         for axis in range(6):
             load[axis // 3] += _load(joint_state, joint, axis, h, impact_time) ** 2
         load[0], load[1] = math.sqrt(load[0]), math.sqrt(load[1])
+        if joints.bond.shape[0] > 0:
+            joint_state.stress[joint] = _stress(joints, joint_state, joint, h, impact_time)
         worst = max(worst, _overload(joint_state, joint))
     return worst
+
+
+@subkernel
+def is_bond(joints, joint):
+    """Whether a joint is a bond."""
+    return joint < joints.bond.shape[0] and not math.isnan(joints.bond[joint, 0])
+
+
+@subkernel
+def _stress(joints, joint_state, joint, h, impact_time):
+    """How many times what it bears a bond's load is (``model.joints.bond``); 0 of other joints."""
+    if not is_bond(joints, joint):
+        return 0.0
+    position, orientation = joint_state.end_position, joint_state.end_orientation
+    _, _, _, w, x, y, z = frame_of(
+        joints.body_b[joint], joints.position_b[joint], joints.orientation_b[joint], position, orientation
+    )
+    impact_time *= joint_state.spread[joint]
+    along, side, up = rotate_back(
+        w,
+        x,
+        y,
+        z,
+        _load(joint_state, joint, 0, h, impact_time),
+        _load(joint_state, joint, 1, h, impact_time),
+        _load(joint_state, joint, 2, h, impact_time),
+    )
+    twist, about_y, about_z = rotate_back(
+        w,
+        x,
+        y,
+        z,
+        _load(joint_state, joint, 3, h, impact_time),
+        _load(joint_state, joint, 4, h, impact_time),
+        _load(joint_state, joint, 5, h, impact_time),
+    )
+    bond = joints.bond[joint]
+    tension, shear, torsion, bending_y, bending_z = bond[0], bond[1], bond[2], bond[3], bond[4]
+    # what is on body b holds it back where it is pulled off
+    pull, bent = -along, _times(abs(about_y), bending_y) + _times(abs(about_z), bending_z)
+    # what is pushed together bears more bending before its rim opens
+    opened = bent + (_times(pull, tension) if pull > 0.0 else -_times(-pull, tension) if tension > 0.0 else 0.0)
+    return max(0.0, opened, _times(math.sqrt(side * side + up * up), shear) + _times(abs(twist), torsion))
+
+
+@subkernel
+def _times(load, bears):
+    """How many times what it bears a load is: any is too much for what bears none."""
+    if load == 0.0:
+        return 0.0
+    return load / bears if bears > 0.0 else math.inf
 
 
 @subkernel
@@ -284,7 +398,8 @@ def keep_loads(joints, joint_state, h, impact_time):
             continue
         _note_peak(joint_state, joint)
         last, earlier = joint_state.hit_impulse[joint, 0], joint_state.hit_impulse[joint, 1]
-        kept = max(0.0, 1.0 - h / impact_time)
+        spread = joint_state.spread[joint] if joint < joint_state.spread.size else 1.0
+        kept = max(0.0, 1.0 - h / (spread * impact_time))
         for axis in range(6):
             if _is_hit(joint_state, joint):
                 earlier[axis] = kept * (earlier[axis] + last[axis])
@@ -298,6 +413,8 @@ def keep_loads(joints, joint_state, h, impact_time):
 def _note_peak(joint_state, joint):
     for part in range(2):
         joint_state.peak[joint, part] = max(joint_state.peak[joint, part], joint_state.load[joint, part])
+    if joint_state.stress.shape[0] > 0:
+        joint_state.peak_stress[joint] = max(joint_state.peak_stress[joint], joint_state.stress[joint])
 
 
 @subkernel
@@ -328,4 +445,6 @@ def _overload(joint_state, joint):
         load, bears = joint_state.load[joint, part], joint_state.breaking[joint, part]
         if load > 0.0:
             overload = max(overload, load / bears if bears > 0.0 else math.inf)
+    if joint_state.stress.shape[0] > 0:
+        overload = max(overload, joint_state.stress[joint])
     return overload

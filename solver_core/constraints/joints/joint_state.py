@@ -6,6 +6,9 @@ import numpy as np
 
 from ...model.joints.joint_arrays import JointArrays
 
+# So many places of hits in a substep are told apart; beyond, all bonds count as near.
+HIT_PLACES = 64
+
 
 class JointStateArrays(NamedTuple):
     """State of all joints.
@@ -100,6 +103,17 @@ class JointStateArrays(NamedTuple):
         Of what broke in this substep: the impulse on body b that it gave until then [N s, N m s].
     load, peak : float64 [joint_count, 2]
         Force and torque that count for breaking, of the substep, and the largest of the frame [N, N m].
+    stress, peak_stress : float64 [joint_count or 0]
+        Of bonds: how many times what it bears the load is, in the substep, and the most of the frame. Empty where there
+        are no bonds.
+    spread : float64 [joint_count or 0]
+        Of bonds: how many times the time of a hit what hits takes to reach it.
+    bond_stiffness : float64 [joint_row_count or 0]
+        How stiff bonds' rows are, over what they are in other joints; written where it is read.
+    hit_count, hit_island : int64 [1], [HIT_PLACES or 0]
+        Where something hits in this substep: how many places, and their islands.
+    hit_place : float64 [HIT_PLACES or 0, 3]
+        [m]
     is_hit : bool [body_count]
         By island: something hits it in this substep.
     worst : float64 [body_count]
@@ -162,6 +176,13 @@ class JointStateArrays(NamedTuple):
     handed_on: np.ndarray
     load: np.ndarray
     peak: np.ndarray
+    stress: np.ndarray
+    peak_stress: np.ndarray
+    spread: np.ndarray
+    bond_stiffness: np.ndarray
+    hit_count: np.ndarray
+    hit_island: np.ndarray
+    hit_place: np.ndarray
     is_hit: np.ndarray
     worst: np.ndarray
 
@@ -227,6 +248,13 @@ def allocate_joint_state(joints: JointArrays) -> JointStateArrays:
         handed_on=np.zeros((count, 6)),
         load=np.zeros((count, 2)),
         peak=np.zeros((count, 2)),
+        stress=np.zeros(len(joints.bond)),
+        peak_stress=np.zeros(len(joints.bond)),
+        spread=np.ones(len(joints.bond)),
+        bond_stiffness=np.ones(rows if len(joints.bond) else 0),
+        hit_count=np.zeros(1, np.int64),
+        hit_island=np.zeros(HIT_PLACES if len(joints.bond) else 0, np.int64),
+        hit_place=np.zeros((HIT_PLACES if len(joints.bond) else 0, 3)),
         is_hit=np.zeros(bodies, np.bool_),
         worst=np.zeros(bodies),
     )

@@ -114,6 +114,16 @@ def check_friction(value: float) -> None:
     _check("friction", value, lower=0.0, may_be_infinite=True)
 
 
+def check_strength(what: str, value: float) -> None:
+    """Raise unless what a bond bears is at least 0; it may be infinite."""
+    _check(what, value, lower=0.0, may_be_infinite=True)
+
+
+def check_size(what: str, value: float) -> None:
+    """Raise unless a size is finite and at least 0."""
+    _check(what, value, lower=0.0)
+
+
 def check_number(what: str, value: float) -> None:
     """Raise unless a number is finite."""
     _check(what, value)

@@ -7,6 +7,7 @@ import numpy as np
 
 from ...geometry import rotations
 from .axis import Spring
+from .bond import Bond
 from .coordinates import Coordinate, Joint
 
 # What a row does: hold a coordinate where it is locked; keep it within its range; a spring; a motor; friction; push it
@@ -34,6 +35,9 @@ class JointArrays(NamedTuple):
         Of the smaller body [m]: turns times it are compared with lengths.
     breaking : float64 [joint_count, 2]
         Largest force [N] and torque [N m]; infinite where it never breaks.
+    bond : float64 [joint_count or 0, 8]
+        What bonds bear: tension and shear [N], torsion and bending about y and z [N m]; then their areas [m^2], and
+        squares of the radii of gyration about y and z [m^2]. NaN of other joints. Empty where there are no bonds.
     enabled : bool [joint_count]
         At the start.
     excluded_key : int64 [joint_count]
@@ -68,6 +72,7 @@ class JointArrays(NamedTuple):
     start_orientation: np.ndarray
     size: np.ndarray
     breaking: np.ndarray
+    bond: np.ndarray
     enabled: np.ndarray
     excluded_key: np.ndarray
     row_first: np.ndarray
@@ -168,6 +173,7 @@ def pack_joints(joints, position, orientation, size) -> JointArrays:
         start_orientation=start,
         size=np.minimum(size[body_a], size[other]),
         breaking=np.array([joint.breaking for joint in joints], float).reshape(-1, 2),
+        bond=_bonds_of(joints),
         enabled=np.array([joint.enabled for joint in joints], np.bool_),
         excluded_key=np.array(keys, np.int64),
         row_first=np.concatenate([[0], np.cumsum(counts)]).astype(np.int64),
@@ -184,6 +190,18 @@ _COLUMNS = (
     *("kind", "axis", "about", "number", "factor", "role", "lower", "upper"),
     *("stiffness", "damping", "rest", "largest", "target_speed", "target_position"),
 )
+
+
+def _bonds_of(joints) -> np.ndarray:
+    if not any(isinstance(joint.joint, Bond) for joint in joints):
+        return np.zeros((0, 8))
+    return np.array([_bond_of(joint.joint) for joint in joints], float)
+
+
+def _bond_of(joint):
+    if not isinstance(joint, Bond):
+        return (np.nan,) * 8
+    return *joint.strengths, joint.area, joint.gyration_y**2, joint.gyration_z**2
 
 
 def _pair_key(a: int, b: int, body_count: int) -> int:

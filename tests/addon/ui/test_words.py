@@ -43,8 +43,14 @@ def described():
     groups = {owner.cairn.bl_rna for owner in (bpy.context.scene, bpy.context.window_manager)}
     ob = bpy.data.objects.new("Described", None)
     entry = bpy.context.scene.cairn_wedge.entries.add()
-    groups |= {ob.cairn.bl_rna, ob.cairn.joint.bl_rna, bpy.context.scene.cairn_wedge.bl_rna, entry.bl_rna}
-    assert len(groups) == 6
+    groups |= {
+        ob.cairn.bl_rna,
+        ob.cairn.joint.bl_rna,
+        ob.cairn.glue.bl_rna,
+        bpy.context.scene.cairn_wedge.bl_rna,
+        entry.bl_rna,
+    }
+    assert len(groups) == 7
     for name in dir(bpy.ops.cairn):
         rna = getattr(bpy.ops.cairn, name).get_rna_type()
         yield name, rna.description

@@ -17,7 +17,7 @@ KINDS = ("add_point", "add_hinge", "add_fixed")
 
 @kernel
 def find(rows, islands, workspace, impulse):
-    return find_least_impulses(rows, islands, np.int64(0), workspace, impulse)
+    return find_least_impulses(rows, islands, np.int64(0), workspace, impulse, impulse[:0], np.int64(0))
 
 
 @kernel
