@@ -54,6 +54,23 @@ def test_marked_tests_of_a_file_are_one_pythons():
     assert min(len(first), len(second)) >= 10
 
 
+def test_files_that_ask_kernels_alone_are_one_pythons():
+    """With their tests without parameters; not so cases that name a solver, and what says that it runs on both."""
+    names = [f"tests/core/physics/test_{number}.py" for number in range(20)]
+    files = [[case(f"{name}::test_b", seed=1), SimpleNamespace(nodeid=f"{name}::test_c")] for name in names]
+    for _, bare in files:
+        bare.get_closest_marker = lambda name: None
+    first, second = run_by([item for file in files for item in file])
+    assert len(first) + len(second) == 40
+    assert all((file[0] in first) == (file[1] in first) for file in files)
+    assert min(len(first), len(second)) >= 10
+    method = next(method for method in METHODS if turn_of_solver({"method": method}) == 1)
+    solver = [case(f"{name}::test_d", method=method) for name in names]
+    assert run_by(solver) == [[], solver]
+    both = [case(f"{name}::test_e", ["every_python"], seed=1) for name in names]
+    assert run_by(both) == [both, both]
+
+
 def test_what_leans_on_python_runs_on_both():
     """The add-on, compiling itself, what says so, and tests without parameters."""
     whole = [

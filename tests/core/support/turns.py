@@ -3,10 +3,12 @@
 What a kernel computes is machine code, the same for each Python with one Numba; ``.ci/run`` compares the bits of
 models and of motions between them. So a case that asks kernels alone (``SHARED``) runs on one of the Pythons: if it
 names a solver, on the one that compiles that solver's kernel, so that neither compiles all of them; else on the one
-that a hash of its id says. Each test runs on both with some of its cases, and one without parameters as it stands,
-unless it is marked ``one_python``, because it takes long or compiles kernels of its own: then its file is one Python's.
-What can differ between the Pythons (Blender's module, the command line, children, what leans on private parts of Numba)
-runs on both in full.
+that a hash of its id says. Each such test runs on both with some of its cases, and one without parameters as it stands.
+
+Half of a cold run compiles, and the kernels that only one file calls would be compiled on both. So files that ask
+nothing but kernels (``WHOLE``) are one Python's but for the cases that name a solver, and so are those whose tests are
+marked ``one_python``, because they take long. What can differ between the Pythons (Blender's module, the command line,
+children, what leans on private parts of Numba) runs on both in full.
 """
 
 import hashlib
@@ -20,6 +22,9 @@ PYTHONS = ((3, 11), (3, 13))
 # Folders of tests whose cases the Pythons share, and those in them that lean on Python itself.
 SHARED = ("tests/core/", "tests/project/", "tests/scenes/")
 NOT_SHARED = ("tests/core/compiled/", "tests/core/parallel/")
+# Folders whose files are one Python's: what they call is compiled.
+_OF_KERNELS = "collision", "constraints", "dynamics", "physics", "scenes", "solvers"
+WHOLE = (*(f"tests/core/{name}/" for name in _OF_KERNELS), "tests/scenes/")
 # A test with the first mark runs all its cases on each Python, one with the other none on the other Python.
 EVERY, ONE = "every_python", "one_python"
 
@@ -31,7 +36,11 @@ def left_to_others(items, python=sys.version_info[:2]) -> list:
     left = []
     for item in items:
         if item.get_closest_marker(ONE):
-            if turn_of_text(item.nodeid.partition("::")[0]) != place:
+            if turn_of_file(item) != place:
+                left.append(item)
+        elif is_of_one_python(item):
+            turn = turn_of_solver(item.callspec.params) if hasattr(item, "callspec") else None
+            if (turn_of_file(item) if turn is None else turn) != place:
                 left.append(item)
         elif is_shared(item):
             cases[item.nodeid.partition("[")[0]].append(item)
@@ -43,10 +52,20 @@ def left_to_others(items, python=sys.version_info[:2]) -> list:
     return left
 
 
+def is_of_one_python(item) -> bool:
+    """Whether it is a test of a file that asks nothing but kernels."""
+    return item.nodeid.startswith(WHOLE) and item.get_closest_marker(EVERY) is None
+
+
 def is_shared(item) -> bool:
     """Whether it is a case of a test that asks kernels alone."""
     is_case = hasattr(item, "callspec") and item.get_closest_marker(EVERY) is None
     return is_case and item.nodeid.startswith(SHARED) and not item.nodeid.startswith(NOT_SHARED)
+
+
+def turn_of_file(item) -> int:
+    """Place in ``PYTHONS`` of the one that runs the item's file."""
+    return turn_of_text(item.nodeid.partition("::")[0])
 
 
 def turn_of_case(item) -> int:
