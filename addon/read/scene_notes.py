@@ -23,6 +23,8 @@ RATIO_OVERLAP = 0.005
 
 # The note of a body that Blender simulates and may not show.
 OUTSIDE = "is not in the scene, but in the Rigid Body World's collection: it takes part, as in Blender"
+# How the note of two bodies ends that overlap at the start and stay so, since joints connect them.
+HELD = "connects them: they stay so, and touch only away from what connects them"
 # The note of a search for overlaps that found none.
 NO_OVERLAPS = Note(
     "info", None, f"no bodies overlap at the start by more than {100.0 * RATIO_OVERLAP:g} % of their size"
@@ -189,7 +191,7 @@ def starting_overlaps(model, surfaces: StartSurfaces | None = None, *, is_compil
             name = model.joint_names[joint]
             text = (
                 f"starts {overlap.depth:.3g} deep in {model.names[other]}, {share} % of the smaller "
-                f"one's size, and {name} connects them: they stay so, and touch only away from what connects them"
+                f"one's size, and {name} {HELD}"
             )
             notes.append(Note("warning", model.names[moving], text, (model.names[other], name)))
             continue

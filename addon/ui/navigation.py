@@ -7,7 +7,7 @@ from bpy.props import EnumProperty, IntProperty, StringProperty
 from mathutils import Vector
 
 from ..read.scene_notes import OUTSIDE
-from ..write import attach
+from ..write import attach, excluded_pairs
 from . import operators
 from .words import rpt_, tip_
 
@@ -119,6 +119,36 @@ class CAIRN_OT_leave_out(bpy.types.Operator):
         return {"FINISHED"} if found else {"CANCELLED"}
 
 
+class CAIRN_OT_let_pass(bpy.types.Operator):
+    """Let these bodies never touch what they overlap: by Disable Collisions of a constraint between the two"""
+
+    bl_idname = "cairn.let_pass"
+    bl_label = "Let Bodies of Note Pass"
+    bl_options = {"UNDO", "INTERNAL"}
+
+    place: IntProperty(name="Place", description="Tell the place of the note in the list of the check", min=0)
+
+    @classmethod
+    def poll(cls, context):
+        return operators.running is None and operators.scene_bodies(context.scene) is not None
+
+    def execute(self, context):
+        check, done = operators.check_of(context), 0
+        notes = check.get("notes", [])
+        text, names = notes[self.place][1:] if self.place < len(notes) else ("", [])
+        pairs = [pair for pair in check.get("held", []) if pair[0] in names]
+        objects = {ob.name: ob for ob in operators.scene_bodies(context.scene).all_objects}
+        for first, second in pairs:
+            if first in objects and second in objects:
+                excluded_pairs.exclude(context.scene, objects[first], objects[second])
+                done += 1
+        if done:
+            operators.forget_note(context, text)
+        said = rpt_("{:,d} of {:,d} pairs will not touch").format(done, len(pairs))
+        self.report({"INFO"} if done else {"WARNING"}, said)
+        return {"FINISHED"} if done else {"CANCELLED"}
+
+
 class CAIRN_OT_go_to_worst(bpy.types.Operator):
     """Go to the frame of the last bake's largest remaining error, select the object at that contact and show it"""
 
@@ -206,7 +236,7 @@ def _view(context):
     return area, next(region for region in area.regions if region.type == "WINDOW")
 
 
-CLASSES = (CAIRN_OT_select_object, CAIRN_OT_select_noted, CAIRN_OT_leave_out, CAIRN_OT_go_to_worst)
+CLASSES = (CAIRN_OT_select_object, CAIRN_OT_select_noted, CAIRN_OT_leave_out, CAIRN_OT_let_pass, CAIRN_OT_go_to_worst)
 
 
 def register():

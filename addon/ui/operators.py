@@ -23,7 +23,7 @@ from ..read.early_notes import nothing_to_bake
 from ..read.faults import SceneError
 from ..read.notes import grouped_notes, note_of
 from ..read.scene_check import check_scene
-from ..read.scene_notes import NO_OVERLAPS
+from ..read.scene_notes import HELD, NO_OVERLAPS
 from ..runtime import system_information
 from ..settings import BakeSettings
 from ..write import since_bake
@@ -458,6 +458,7 @@ def _check_of_report(report):
         "moving": report["totals"]["moving"],
         "joints": report["totals"]["joints"],
         "notes": grouped_notes(notes),
+        "held": [[note.object_name, note.others[0]] for note in notes if note.text.endswith(HELD)],
     }
 
 

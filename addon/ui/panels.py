@@ -14,7 +14,7 @@ from bl_ui.utils import PresetPanel
 from ..checkpoints import housekeeping
 from ..joint_kinds import OPEN_AXES, SERVO_AXES, joints_sentence
 from ..read.early_notes import nothing_to_bake
-from ..read.scene_notes import OUTSIDE
+from ..read.scene_notes import HELD, OUTSIDE
 from ..settings import VARIANT_NAMES, friction_mismatch, why_without
 from . import operators
 from .breaking import breaking_texts
@@ -390,6 +390,9 @@ def draw_grouped(layout, context, source, notes, but=()):
             else:
                 button = row.operator("cairn.select_noted", text="", icon="RESTRICT_SELECT_OFF", emboss=False)
             button.source, button.place = source, place
+            if text.endswith(HELD) and source == "check":
+                button = row.operator("cairn.let_pass", text="", icon="MOD_BOOLEAN", emboss=False)
+                button.place = place
 
 
 def draw_folded(layout, context, source, notes, but=()):
