@@ -8,6 +8,7 @@ import bpy
 from .. import __version__
 from .joint_kinds import joint_counts
 from .joint_report import breaks_of, frame_joints, peak_loads
+from .moments import moments_of
 from .read.exported_scene import ExportedBody, SceneExport
 from .read.notes import note_dictionary
 from .settings import BakeSettings
@@ -37,6 +38,7 @@ def report_dictionary(
         "joints": names,
         "breaks": [broken.as_dict() for broken in breaks_of(export, trajectory)],
         "peaks": peak_loads(export, trajectory),
+        "moments": moments_of(export, trajectory),
         "frames": [
             {**report.as_dict(), "frame": export.frame_start + report.frame, **frame_joints(report, names)}
             for report in trajectory.reports
