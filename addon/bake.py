@@ -37,7 +37,7 @@ from .read.scene_digest import baked_digest, packed, scene_digest_steps
 from .read.smooth_motion import FRAMES_AHEAD, MotionWindow
 from .scene_preparation import ScenePreparation
 from .settings import BakeSettings
-from .write import attach, keyframes, spin
+from .write import attach, contact_points, keyframes, spin
 
 if TYPE_CHECKING:  # they load Numba
     from ..solver_core import Simulation, Trajectory
@@ -466,6 +466,8 @@ class _Bake(ScenePreparation):
         # one result for both: it says how long the bake took until now
         result = self.result()
         self._store_facts(result)
+        if self.scene.cairn.contact_points:
+            contact_points.write_points(self.scene, contacts.contacts_file(self.export, self.trajectory))
         self.checkpoints.accept()
         for _ in attach.remove_steps(replaced):
             yield from self._told("write", "Removing the bake before", counted=(written, written))

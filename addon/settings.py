@@ -205,7 +205,7 @@ class BakeSettings:
             values |= {"start": panel.frame_start, "end": panel.frame_end}
         elif is_cache_elsewhere(scene):
             values |= {"start": scene.frame_start, "end": scene.frame_end}
-        values |= given
+        values |= {"contacts": panel.contact_points} | dict(given)
         for name in VARIANT_NAMES:
             if name not in given and why_without(name, values["method"], values["friction"]):
                 values[name] = None

@@ -250,7 +250,7 @@ def draw_solver(layout, context):
     settings = context.scene.cairn
     column = layout.column()
     column.enabled = operators.running is None
-    for name in ("method", "friction", "tolerance", "max_iterations", "threads", "use_checkpoints"):
+    for name in ("method", "friction", "tolerance", "max_iterations", "threads", "use_checkpoints", "contact_points"):
         draw_option(column, context, settings, name)
     draw_checkpoints(layout)
     # those of other solvers are not shown

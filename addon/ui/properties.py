@@ -106,6 +106,10 @@ class CairnScene(bpy.types.PropertyGroup):
         "baked anew from any frame",
         default=True,
     )
+    contact_points: BoolProperty(
+        name="Contacts as Points",
+        description="Leave what touches what in an object whose points Geometry Nodes reads, for dust and sparks",
+    )
     threads: IntProperty(
         name="Threads",
         description="Limit the threads that a bake of many bodies uses; 0 uses all cores of the processor. "
