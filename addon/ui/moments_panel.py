@@ -67,7 +67,7 @@ class CAIRN_OT_go_to_moment(bpy.types.Operator):
 class _Moments:
     bl_label = "Worst Moments"
     bl_options = {"DEFAULT_CLOSED"}
-    bl_order = panels.LAST
+    bl_order = panels.LAST - 1  # above what the check says
 
     @classmethod
     def poll(cls, context):

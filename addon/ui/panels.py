@@ -382,15 +382,16 @@ def draw_grouped(layout, context, source, notes, but=()):
     for place, (level, text, names) in enumerate(notes):
         if [level, text, names] in but:
             continue
-        row = layout.row()
-        draw_lines(row, context, noted(text, names), "ERROR" if level == "warning" else "INFO", 8 if names else 5)
+        row, is_held = layout.row(), text.endswith(HELD) and source == "check"
+        margin = 5 + (3 if names else 0) + (5 if is_held else 0)
+        draw_lines(row, context, noted(text, names), "ERROR" if level == "warning" else "INFO", margin)
         if names:
             if text == OUTSIDE:  # there is nothing to select
                 button = row.operator("cairn.leave_out", text="", icon="X", emboss=False)
             else:
                 button = row.operator("cairn.select_noted", text="", icon="RESTRICT_SELECT_OFF", emboss=False)
             button.source, button.place = source, place
-            if text.endswith(HELD) and source == "check":
+            if is_held:
                 button = row.operator("cairn.let_pass", text="", icon="MOD_BOOLEAN", emboss=False)
                 button.place = place
 
