@@ -324,7 +324,8 @@ def joint_numbers(ob, known) -> dict:
     keyed = Keyed(ob)
     values, names = [], []
     for owner, prefix in ((ob.rigid_body_constraint, "rigid_body_constraint."), (ob.cairn.joint, "cairn.joint.")):
-        for prop in owner.bl_rna.properties:
+        # Blender 5.3 lists a group's name twice
+        for prop in {prop.identifier: prop for prop in owner.bl_rna.properties}.values():
             value = getattr(owner, prop.identifier)
             if prop.type == "POINTER":
                 names.append(value.name if value is not None and prop.identifier != "rna_type" else "")

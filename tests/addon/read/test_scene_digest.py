@@ -7,6 +7,7 @@ import pytest
 
 import cairn
 from cairn.addon.demo import build_scene, demo_names, description_of
+from cairn.addon.read import scene_digest as digest
 from cairn.addon.read.scene_digest import changes, packed, scene_digest, unpacked
 from cairn.addon.write import attach
 
@@ -195,3 +196,15 @@ def test_new_names_of_a_body_and_of_one_below_it_are_no_change(scene, names):
     assert told(before, scene) == []
     child.location.y += 1.0
     assert told(before, scene) != []
+
+
+def test_what_blender_lists_twice_counts_once(scene, monkeypatch):
+    """Blender 5.3 lists the name of a group of properties twice: a bake by another version was out of date for it."""
+    counted = []
+    monkeypatch.setattr(digest, "number_of", lambda values: counted.append(values) or 0)
+    joint = next(ob for ob in scene.rigidbody_world.constraints.objects if ob.rigid_body_constraint is not None)
+    digest.joint_numbers(joint, {})
+    values = next(entry[0] for entry in counted if isinstance(entry, tuple) and isinstance(entry[0], list))
+    owners = joint.rigid_body_constraint, joint.cairn.joint
+    known = [{prop.identifier for prop in owner.bl_rna.properties if prop.type != "POINTER"} for owner in owners]
+    assert len(values) == sum(map(len, known))
