@@ -22,7 +22,7 @@ pytestmark = pytest.mark.skipif(bool(config.DISABLE_JIT), reason="plain Python h
 TIMEOUT = 120
 # The quickest two kernels of a light method.
 NAMES = ["find_islands", "integrate"]
-ARGUMENTS = ("pgs", "box", [0], 1, False, False, False, False)
+ARGUMENTS = ("pgs", "box", [0], 1, False, False, False, False, False)
 
 # In a process of its own, since kernels take the folder of their cache when they are defined.
 FILL = """
