@@ -5,6 +5,7 @@ across it, and only the two feet are cut level, for the ground. Friction and pre
 """
 
 import colorsys
+import math
 
 import numpy as np
 
@@ -57,12 +58,13 @@ def _joints(stones, span, rise, thickness) -> np.ndarray:
 
     half = 0.5 * span
     # a chain that only just sags has a large parameter, one that hangs deep a small one
-    parameter = brentq(lambda a: a * (np.cosh(half / a) - 1.0) - rise, half / 50.0, 1e3 * half)
-    length = parameter * np.sinh(half / parameter)  # of half the line
-    along = np.linspace(-length, length, stones + 1)
-    x = parameter * np.arcsinh(along / parameter)
-    z = rise - parameter * (np.cosh(x / parameter) - 1.0)
-    slope = -np.sinh(x / parameter)
+    parameter = brentq(lambda a: a * (math.cosh(half / a) - 1.0) - rise, half / 50.0, 1e3 * half)
+    length = parameter * math.sinh(half / parameter)  # of half the line
+    # by Python's own functions: those of NumPy round otherwise in another version
+    place = [math.asinh(along / parameter) for along in np.linspace(-length, length, stones + 1)]
+    x = parameter * np.array(place)
+    z = rise - parameter * (np.array([math.cosh(at) for at in place]) - 1.0)
+    slope = -np.array([math.sinh(at) for at in place])
     outward = np.stack([-slope, np.ones_like(slope)], axis=1) / np.sqrt(1.0 + slope**2)[:, None]
     middle = np.stack([x, z], axis=1)
     joints = np.stack([middle - 0.5 * thickness * outward, middle + 0.5 * thickness * outward], axis=1)

@@ -30,7 +30,8 @@ def hanging_nodes(first, last, count: int, length: float) -> np.ndarray:
 
     def offsets(unknown):
         steepness, lowest = math.exp(unknown[0]), unknown[1]
-        angle = np.arctan(steepness * (place - lowest))
+        # by Python's own function: NumPy's rounds otherwise in another version
+        angle = np.array([math.atan(steepness * (at - lowest)) for at in place.tolist()])
         return np.concatenate([[[0.0, 0.0]], np.cumsum(length * np.column_stack([np.cos(angle), np.sin(angle)]), 0)])
 
     def miss(unknown):
