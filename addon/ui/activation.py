@@ -2,27 +2,16 @@
 
 import bpy
 
-from . import operators
-from .panels import InPhysics, lay_out
+from .body_panels import OfBody
 
 
-class PHYSICS_PT_cairn_activation(InPhysics, bpy.types.Panel):
+class PHYSICS_PT_cairn_activation(OfBody, bpy.types.Panel):
     """What wakes the body."""
 
     bl_label = "Activation"
-    bl_parent_id = "PHYSICS_PT_rigid_body"
-    bl_options = {"DEFAULT_CLOSED"}
-
-    @classmethod
-    def poll(cls, context):
-        return context.object is not None and context.object.rigid_body is not None
 
     def draw(self, context):
-        layout, settings = self.layout, context.object.cairn
-        lay_out(layout, context)
-        column = layout.column()
-        column.enabled = operators.running is None
-        column.active = context.object.rigid_body.type == "ACTIVE"
+        column, settings = self.column(context), context.object.cairn
         column.prop(settings, "activation", text="Wakes By")
         if settings.activation == "IMPULSE":
             column.prop(settings, "activation_impulse")

@@ -2,27 +2,16 @@
 
 import bpy
 
-from . import operators
-from .panels import InPhysics, lay_out
+from .body_panels import OfBody
 
 
-class PHYSICS_PT_cairn_follow(InPhysics, bpy.types.Panel):
+class PHYSICS_PT_cairn_follow(OfBody, bpy.types.Panel):
     """How far the body is led by its animation."""
 
     bl_label = "Follow"
-    bl_parent_id = "PHYSICS_PT_rigid_body"
-    bl_options = {"DEFAULT_CLOSED"}
-
-    @classmethod
-    def poll(cls, context):
-        return context.object is not None and context.object.rigid_body is not None
 
     def draw(self, context):
-        layout, settings = self.layout, context.object.cairn
-        lay_out(layout, context)
-        column = layout.column()
-        column.enabled = operators.running is None
-        column.active = context.object.rigid_body.type == "ACTIVE"
+        column, settings = self.column(context), context.object.cairn
         keyed = column.column()
         keyed.use_property_decorate = True
         keyed.prop(settings, "follow", slider=True)

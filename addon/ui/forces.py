@@ -3,29 +3,20 @@
 import bpy
 
 from . import operators
+from .body_panels import OfBody
 from .panels import InPhysics, lay_out
 
 # Kinds of fields that can act by area.
 _BY_AREA = {"WIND", "DRAG"}
 
 
-class PHYSICS_PT_cairn_forces(InPhysics, bpy.types.Panel):
+class PHYSICS_PT_cairn_forces(OfBody, bpy.types.Panel):
     """A constant force and torque."""
 
     bl_label = "Constant Force"
-    bl_parent_id = "PHYSICS_PT_rigid_body"
-    bl_options = {"DEFAULT_CLOSED"}
-
-    @classmethod
-    def poll(cls, context):
-        return context.object is not None and context.object.rigid_body is not None
 
     def draw(self, context):
-        layout, settings = self.layout, context.object.cairn
-        lay_out(layout, context)
-        column = layout.column()
-        column.enabled = operators.running is None
-        column.active = context.object.rigid_body.type == "ACTIVE"
+        column, settings = self.column(context), context.object.cairn
         column.prop(settings, "constant_force")
         column.prop(settings, "constant_torque")
         column.prop(settings, "force_space")

@@ -8,8 +8,8 @@ from mathutils import Matrix, Vector
 
 from ..read.scene_poses import SceneError
 from . import operators
+from .body_panels import OfBody
 from .operators import SceneOperator
-from .panels import InPhysics, lay_out
 from .words import rpt_
 
 # The arrow ends where the body comes to in this time, if nothing holds or pulls it [s].
@@ -21,23 +21,13 @@ _tips: list = []
 _COLOR, _COLOR_TOUCHED = (0.25, 0.7, 1.0), (1.0, 1.0, 1.0)
 
 
-class PHYSICS_PT_cairn_start(InPhysics, bpy.types.Panel):
+class PHYSICS_PT_cairn_start(OfBody, bpy.types.Panel):
     """The motion that a body begins with."""
 
     bl_label = "Initial Motion"
-    bl_parent_id = "PHYSICS_PT_rigid_body"
-    bl_options = {"DEFAULT_CLOSED"}
-
-    @classmethod
-    def poll(cls, context):
-        return context.object is not None and context.object.rigid_body is not None
 
     def draw(self, context):
-        layout, settings = self.layout, context.object.cairn
-        lay_out(layout, context)
-        column = layout.column()
-        column.enabled = operators.running is None
-        column.active = context.object.rigid_body.type == "ACTIVE"
+        column, settings = self.column(context), context.object.cairn
         column.prop(settings, "start_velocity")
         column.prop(settings, "start_spin")
         column.prop(settings, "start_space")

@@ -7,7 +7,7 @@ from mathutils import Vector
 
 from ..read.matter import MATTER_SETTINGS
 from . import operators
-from .panels import InPhysics, lay_out
+from .body_panels import OfBody
 from .words import rpt_
 
 # What a preset leaves as it is: where and how the one body is, not what it is made of.
@@ -63,25 +63,16 @@ class CAIRN_OT_center_of_mass_from_object(bpy.types.Operator):
         return {"FINISHED"}
 
 
-class PHYSICS_PT_cairn_matter(InPhysics, bpy.types.Panel):
+class PHYSICS_PT_cairn_matter(OfBody, bpy.types.Panel):
     """What the body is made of."""
 
     bl_label = "Matter"
-    bl_parent_id = "PHYSICS_PT_rigid_body"
-    bl_options = {"DEFAULT_CLOSED"}
-
-    @classmethod
-    def poll(cls, context):
-        return context.object is not None and context.object.rigid_body is not None
 
     def draw_header_preset(self, _context):
         CAIRN_PT_matter_presets.draw_panel_header(self.layout)
 
     def draw(self, context):
-        layout, settings = self.layout, context.object.cairn
-        lay_out(layout, context)
-        column = layout.column()
-        column.enabled = operators.running is None
+        column, settings = self.column(context, of_active=False), context.object.cairn
         moves = context.object.rigid_body.type == "ACTIVE"
         _switched(column, settings, "density", moves)
         _switched(column, settings, "center_of_mass", moves)
