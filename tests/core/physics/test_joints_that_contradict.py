@@ -163,7 +163,7 @@ def test_energy_does_not_grow_and_joints_stay_closed(name, seed):
 
 
 def test_few_trees_are_lifted_as_their_joints_close():
-    """One in fifteen by more than 1e-5 of the sum of m g size in a frame, where it was one in four; none over its start.
+    """One in fifteen by more than 1e-5 of the sum of m g size in a frame (it was one in four), none over its start.
 
     An island in which even rest would cost energy that is not there stays where the substep began.
     """
