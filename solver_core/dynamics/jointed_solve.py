@@ -26,7 +26,7 @@ from .island_solve import (
     solve_exactly,
 )
 from .islands import has_contacts
-from .joint_corrections import START
+from .joint_corrections import GIVEN_UP, START
 from .small_step_motion import note_swept
 from .stage_names import SOLVE_JOINTED
 
@@ -128,6 +128,11 @@ def _solve(arrays, members, rows, islands, island):
         least = step.gravity_norm * step.h
         outcome = _call_solver(stages, SOLVE_JOINTED, arrays, island, sweeps, FACTOR_EXACT, least)
         if outcome[0] != FAILED and not is_worse_than_nothing(outcome):
+            return outcome, True
+        if keeps_impulses:
+            # limits and joints hold against each other: what Newton's corrections have found before is kept
+            members.joint_state.stale[island] = GIVEN_UP
+            _restart(members, rows, islands, island)
             return outcome, True
         _restart(members, rows, islands, island)
     outcome = solve_exactly(arrays, stages, island)

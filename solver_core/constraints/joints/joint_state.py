@@ -168,6 +168,7 @@ class JointStateArrays(NamedTuple):
     least_off: np.ndarray
     stale: np.ndarray
     starts_open: np.ndarray
+    is_beyond: np.ndarray
     is_led: np.ndarray
     opening: np.ndarray
     force: np.ndarray
@@ -240,6 +241,7 @@ def allocate_joint_state(joints: JointArrays) -> JointStateArrays:
         least_off=np.zeros(bodies),
         stale=np.zeros(bodies, np.int64),
         starts_open=np.zeros(bodies, np.bool_),
+        is_beyond=np.zeros(bodies, np.bool_),
         is_led=np.zeros(bodies, np.int8),
         opening=np.zeros((count, 2)),
         force=np.zeros((count, 6)),
