@@ -4,6 +4,7 @@ import ast
 import functools
 import re
 import tomllib
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -124,6 +125,16 @@ MOST_LINES = 600
 @each(SHIPPED)
 def test_files_are_readable_in_one_sitting(path):
     assert len(path.read_text(encoding="utf-8").splitlines()) <= MOST_LINES
+
+
+MOST_FILES = 20
+
+
+def test_folders_of_the_core_are_rooms_and_no_drawers():
+    """Ready-made scenes are data, a file each."""
+    folders = Counter(path.parent for path in SHIPPED if path.is_relative_to(ROOT / "solver_core"))
+    full = {str(folder.relative_to(ROOT)) for folder, count in folders.items() if count > MOST_FILES}
+    assert full == {str(Path("solver_core", "scenes"))}
 
 
 def module_of(path: Path) -> str:
