@@ -12,19 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ...compiled.kernel import subkernel
-
-# What a body starts with, and what it may earn up to.
-CREDIT_START, CREDIT_MOST = 3000.0, 1000.0
-# What a series of solves that brings a body to rest begins with; less than the second is not worth a try. Of a success
-# at rest this share is charged: the next solves will succeed, too, and each is nearer to rest and cheaper.
-CREDIT_OF_REST, CREDIT_TO_TRY, SHARE_OF_SUCCESS = 500.0, 40.0, 0.1
-# What fails in motion is charged so many times its cost: it leaves nothing, so attempts that fail cost at most this
-# part of the small steps that follow them.
-PRICE_OF_FAILURE = 4.0
-# The largest debt that a failure leaves: a heap that could rest by now is not to wait for seconds.
-_CREDIT_DEBT = 500.0
-# What each substep adds: the sweeps of small steps, and as much as this many visits of a contact take.
-_CREDIT_SWEEPS, _CREDIT_VISITS = 8.0, 500.0
+from .policy import CREDIT_DEBT, CREDIT_MOST, CREDIT_START, CREDIT_SWEEPS, CREDIT_VISITS
 
 
 class SmallStepMotion(NamedTuple):
@@ -149,14 +137,14 @@ def spend_credit(islands, island, small_steps, sweeps):
     """Take what a solve by the method has cost, down to the largest debt."""
     for index in range(islands.body_first[island], islands.body_first[island + 1]):
         body = islands.body_order[index]
-        small_steps.credit[body] = max(small_steps.credit[body] - sweeps, -_CREDIT_DEBT)
+        small_steps.credit[body] = max(small_steps.credit[body] - sweeps, -CREDIT_DEBT)
 
 
 @subkernel
 def earn_credit(islands, island, small_steps):
     """Add what a substep earns an island, once a substep."""
     contacts = islands.block_first[island + 1] - islands.block_first[island]
-    earned = _CREDIT_SWEEPS + _CREDIT_VISITS / max(contacts, 1)
+    earned = CREDIT_SWEEPS + CREDIT_VISITS / max(contacts, 1)
     for index in range(islands.body_first[island], islands.body_first[island + 1]):
         body = islands.body_order[index]
         small_steps.credit[body] = max(small_steps.credit[body], min(small_steps.credit[body] + earned, CREDIT_MOST))

@@ -16,16 +16,29 @@ from ...compiled.views import arrays_at, numbers_of, views_of
 from ...problem.problem import CONVERGED_RELATIVE
 from ...problem.residuals import row_velocity
 from ..islands.islands import rests_on_something
-from ..islands.small_step_motion import (
+from ..islands.policy import (
+    BUDGET_AGAIN,
+    BUDGET_OF_REST,
+    CONTACTS_TO_SWEEP,
     CREDIT_MOST,
     CREDIT_OF_REST,
     CREDIT_TO_TRY,
+    FACTOR_EXACT,
+    FEW_CONTACTS,
     PRICE_OF_FAILURE,
-    change_of_last_sweep,
-    credit_of,
-    keeps_overlaps,
-    was_solved_by_method,
+    RATIO_CALM,
+    RATIO_CALM_SIZE,
+    RATIO_DEEP,
+    RATIO_DEEP_IN_MOTION,
+    RATIO_ROUGHLY_SETTLED,
+    RATIO_SETTLED,
+    RATIO_WORSE,
+    SWEEPS_AFTER_FAILURE,
+    SWEEPS_BEFORE_CONTACTS,
+    SWEEPS_MOST,
+    TURN_OF_ROLLING,
 )
+from ..islands.small_step_motion import change_of_last_sweep, credit_of, keeps_overlaps, was_solved_by_method
 from ..islands.solve_flags import has_deep_contacts, has_flagged_body
 from ..schedule.stage_names import FALLBACK_SWEEPS, SMALL_STEPS, SOLVE_ISLAND, SOLVER_OUTCOME
 
@@ -38,42 +51,6 @@ FIRST_PASS, NEW_PAIRS, SAME_PAIRS, SAME_ROWS, SAME_CONTACTS, SAME_IMPULSES = map
 # How an island is solved: not at all, by a few sweeps, by sweeps as long as they change it roughly, by the method, in
 # small steps.
 NOTHING, FEW_SWEEPS, SWEEPS, METHOD, IN_SMALL_STEPS = map(np.int64, range(5))
-
-# Sweeps over an island that the previous substep left unsolved, in the first pass: its contacts are not all known yet.
-_SWEEPS_BEFORE_CONTACTS = np.int64(12)
-# Sweeps over an island that the previous pass left unsolved, where contacts are added, and for its velocities: at
-# least, and at most where hits need more.
-_SWEEPS_AFTER_FAILURE, _SWEEPS_MOST = np.int64(10), np.int64(240)
-# An outcome with a residual above this multiple of the scale, which that without impulses is, is thrown away.
-_RATIO_WORSE = 10.0
-# From this many contacts on an island that was left unsolved gets sweeps for its velocities.
-_CONTACTS_TO_SWEEP = 500
-
-
-# Islands with joints are solved to this share of the tolerance.
-FACTOR_EXACT = 1e-4
-
-# In motion islands of more contacts than these are not tried: Newton's method either ends soon there or not at all.
-_FEW_CONTACTS = 24
-# What the method may cost at least where bodies come to rest, in advance of what they earn; and without credit where
-# the last solve has succeeded [sweeps].
-_BUDGET_OF_REST, _BUDGET_AGAIN = 2500.0, 200.0
-# Surfaces that slide or approach by less than this share of the speed that gravity gives in a substep, or by this share
-# of a body's size a substep, are about to rest ...
-_RATIO_CALM, _RATIO_CALM_SIZE = 0.5, 1e-4
-# ... but not those that overlap by more than this share of a size: they have to move. The method leaves the overlaps of
-# what has moved in small steps. So if that is in motion and overlaps by more than the second, small steps go on, and
-# take it out. So they do where bodies roll: as these turn against each other by an angle they are led into each other
-# by half its square, and a cone would sink faster than the method takes it out.
-_RATIO_DEEP, _RATIO_DEEP_IN_MOTION = 5e-3, 2e-3
-# Bodies that turn against each other by more than this in a substep roll [rad].
-_TURN_OF_ROLLING = 1e-2
-# An island in small steps is tried once their last sweep changes speeds by less than this share of that of gravity
-# (and of the other), as an attempt is cheaper the closer it is to where it ends ...
-_RATIO_SETTLED = 1e-4
-# ... and already here, at up to 30 times the work, by those that have all the credit that can be earned: sweeps settle
-# slowly in what is tall, and until then it creeps.
-_RATIO_ROUGHLY_SETTLED = 1e-2
 
 
 @subkernel
@@ -104,34 +81,34 @@ def budget_of_method(members, rows, islands, island):
     credit = credit_of(islands, island, members.motion.small_steps)
     was_solved = was_solved_by_method(islands, island, members.motion.small_steps)
     # what the method has solved is mostly solved by the same impulses
-    again = _BUDGET_AGAIN if was_solved else 0.0
+    again = BUDGET_AGAIN if was_solved else 0.0
     step, velocity, size = numbers_of(members.settings.step), members.motion.start_velocity, members.model.size
-    overlap, rolling = _deepest_overlaps(rows, islands, island, contacts, size, velocity, _TURN_OF_ROLLING / step.h)
+    overlap, rolling = _deepest_overlaps(rows, islands, island, contacts, size, velocity, TURN_OF_ROLLING / step.h)
     in_motion, keeps = 0.0, keeps_overlaps(islands, island, members.motion.small_steps)
-    if end - first <= _FEW_CONTACTS and max(rolling, overlap if keeps else 0.0) <= _RATIO_DEEP_IN_MOTION:
+    if end - first <= FEW_CONTACTS and max(rolling, overlap if keeps else 0.0) <= RATIO_DEEP_IN_MOTION:
         may_cost = (credit - CREDIT_OF_REST) / PRICE_OF_FAILURE
         in_motion = may_cost if may_cost >= CREDIT_TO_TRY else again
-    has_to_move = overlap > _RATIO_DEEP or rolling > _RATIO_DEEP_IN_MOTION
+    has_to_move = overlap > RATIO_DEEP or rolling > RATIO_DEEP_IN_MOTION
     if has_to_move or not rests_on_something(rows, islands, island, members.motion.can_be_pushed):
         return in_motion, np.bool_(False)
-    allowed, smallest = _RATIO_CALM * step.gravity_norm * step.h, math.inf
+    allowed, smallest = RATIO_CALM * step.gravity_norm * step.h, math.inf
     for index in range(first, end):
         block = islands.block_order[index]
         a, b = rows.body_a[block], rows.body_b[block]
         smaller = min(size[a], size[b])
         smallest = min(smallest, smaller)
-        calm = allowed + _RATIO_CALM_SIZE * smaller / step.h
+        calm = allowed + RATIO_CALM_SIZE * smaller / step.h
         for row in range(rows.block_row[block], rows.block_row[block + 1]):
             if abs(row_velocity(rows.jacobian, row, 0.0, velocity, a, b)) > calm:
                 return in_motion, np.bool_(False)
-    still = step.gravity_norm * step.h + _RATIO_CALM_SIZE * smallest / step.h
+    still = step.gravity_norm * step.h + RATIO_CALM_SIZE * smallest / step.h
     change = change_of_last_sweep(islands, island, members.motion.small_steps)
-    if not was_solved and change > _RATIO_SETTLED * still:
-        roughly = credit >= CREDIT_MOST and change <= _RATIO_ROUGHLY_SETTLED * still
+    if not was_solved and change > RATIO_SETTLED * still:
+        roughly = credit >= CREDIT_MOST and change <= RATIO_ROUGHLY_SETTLED * still
         return CREDIT_MOST if roughly else in_motion, np.bool_(True)
     # A series: small steps in between would set in motion again what one solve has stopped.
     begins = credit >= CREDIT_OF_REST or (was_solved and credit >= CREDIT_TO_TRY)
-    return max(credit, _BUDGET_OF_REST) if begins else again, np.bool_(True)
+    return max(credit, BUDGET_OF_REST) if begins else again, np.bool_(True)
 
 
 @subkernel
@@ -206,7 +183,7 @@ def effort_for_velocities(islands, island, contacts, flags, sizes):
     int64
         SWEEPS or METHOD.
     """
-    is_large = islands.block_first[island + 1] - islands.block_first[island] >= _CONTACTS_TO_SWEEP
+    is_large = islands.block_first[island + 1] - islands.block_first[island] >= CONTACTS_TO_SWEEP
     is_unsolved = has_flagged_body(islands, island, flags.is_unsolved)
     if is_large and is_unsolved and not has_deep_contacts(islands, island, contacts, sizes):
         return SWEEPS
@@ -241,8 +218,8 @@ def solve_island(arrays, stages, island, effort, budget):
         # each worker has settings of its own
         members.settings.solver.max_work[0] = budget * contacts
         return _call_solver(stages, SOLVE_ISLAND, arrays_at(members.solver_input), island)
-    most = _SWEEPS_BEFORE_CONTACTS if effort == FEW_SWEEPS else _SWEEPS_MOST
-    least = _SWEEPS_BEFORE_CONTACTS if effort == FEW_SWEEPS else _SWEEPS_AFTER_FAILURE
+    most = SWEEPS_BEFORE_CONTACTS if effort == FEW_SWEEPS else SWEEPS_MOST
+    least = SWEEPS_BEFORE_CONTACTS if effort == FEW_SWEEPS else SWEEPS_AFTER_FAILURE
     return _call_solver(stages, FALLBACK_SWEEPS, arrays, island, least, most)
 
 
@@ -277,7 +254,7 @@ def is_worse_than_nothing(outcome):
     Where a body is pinched by what is driven, there is no solution, and impulses may grow without end.
     """
     _, _, residual, scale, _ = outcome
-    return not residual <= _RATIO_WORSE * scale
+    return not residual <= RATIO_WORSE * scale
 
 
 @subkernel(inline=True)

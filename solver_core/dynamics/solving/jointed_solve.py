@@ -17,11 +17,11 @@ from ...solvers.joint_elimination import solve_with_joints_eliminated
 from ...solvers.joint_tree import is_tree_of_joints, solve_tree_of_joints
 from ...solvers.shared.sweep import apply_impulses
 from ..islands.islands import has_contacts
+from ..islands.policy import FACTOR_EXACT, SHARE_LEFT_OF_TREES, SUBSTEPS_OF_FALL, SWEEPS_AROUND_JOINTS
 from ..islands.small_step_motion import note_swept
 from ..joints.joint_corrections import START
 from ..schedule.stage_names import SOLVE_JOINTED, SOLVER_OUTCOME
 from .island_solve import (
-    FACTOR_EXACT,
     SAME_CONTACTS,
     SAME_IMPULSES,
     is_worse_than_nothing,
@@ -29,14 +29,8 @@ from .island_solve import (
     solve_exactly,
 )
 
-# A body moves that is faster than what gravity gives in so many substeps: what comes to rest is solved exactly.
-_SUBSTEPS_OF_FALL = 2.0
-# Sweeps over contacts at most.
-_MOST_SWEEPS = np.int64(40)
 # In place of sweeps: there are only joints, along no loop.
 _TREE = np.int64(-1)
-# Corrections of such joints leave this share of what they are off by when solved: the next one begins with more.
-_SHARE_LEFT = 1e-3
 
 _call_solver = caller(SOLVER_OUTCOME)
 
@@ -59,7 +53,7 @@ def run_solve_jointed(arrays, island, sweeps, exactly, least):
     problem = members.problem
     if sweeps == _TREE:
         # What is corrected moves on by far more than such a share, and is measured there.
-        share = _SHARE_LEFT if members.solves.pass_kind[0] >= SAME_CONTACTS else 0.0
+        share = SHARE_LEFT_OF_TREES if members.solves.pass_kind[0] >= SAME_CONTACTS else 0.0
         return solve_tree_of_joints(
             whole(problem.rows),
             whole(problem.islands),
@@ -115,7 +109,7 @@ def solve_jointed(arrays, members, rows, islands, island):
 def _solve(arrays, members, rows, islands, island):
     stages, way = members.kernels.stages, members.joint_state.way[island]
     keeps_impulses = members.solves.pass_kind[0] == SAME_IMPULSES and way != START
-    sweeps = np.int64(0) if keeps_impulses else _MOST_SWEEPS
+    sweeps = np.int64(0) if keeps_impulses else SWEEPS_AROUND_JOINTS
     _restart(members, rows, islands, island)
     step = numbers_of(members.settings.step)
     if step.small_steps > 0 and is_tree_of_joints(rows, islands, island, members.motion.can_be_pushed):
@@ -192,7 +186,7 @@ def _suits_sweeps(members, islands, island):
     contact_count = members.collision.contacts[members.collision.roles.present[0]].count[0]
     if step.small_steps == 0 or not has_contacts(islands, island, contact_count):
         return False
-    return _moves(members, islands, island, _SUBSTEPS_OF_FALL * step.gravity_norm * step.h)
+    return _moves(members, islands, island, SUBSTEPS_OF_FALL * step.gravity_norm * step.h)
 
 
 @subkernel

@@ -19,10 +19,15 @@ from ...parallel.workers import take_next
 from ...problem.problem import CONVERGED_RELATIVE
 from ...solvers.shared.sweep import apply_impulses
 from ..islands.islands import has_joints
-from ..islands.small_step_motion import (
+from ..islands.policy import (
     CREDIT_TO_TRY,
     PRICE_OF_FAILURE,
+    RATIO_STILL,
+    SHARE_CALMER,
+    SHARE_OF_OVERGROWN,
     SHARE_OF_SUCCESS,
+)
+from ..islands.small_step_motion import (
     credit_of,
     earn_credit,
     keeps_overlaps,
@@ -50,11 +55,6 @@ from .island_solve import (
 )
 from .jointed_solve import note_jointed, solve_jointed
 
-# A solve brings an island nearer to rest if it leaves at most this share of its energy, or no more than at this share
-# of the speed that gravity gives in a substep.
-_SHARE_CALMER, _RATIO_STILL = 0.9, 1e-3
-# Overgrown impulses are reduced to this share of where that begins, which is as hard as wedges and arches press.
-_SHARE_OF_OVERGROWN = 0.1
 _apply_impulses = inlined(apply_impulses)
 
 
@@ -184,7 +184,7 @@ def _is_calmer(members, rows, islands, island):
         mass += rows.body_mass[islands.body_order[index], 0, 0]
     before = kinetic_energy(islands, island, rows, members.motion.start_velocity)
     after = kinetic_energy(islands, island, rows, members.state.velocity)
-    return after <= _SHARE_CALMER * before + 0.5 * mass * (_RATIO_STILL * step.gravity_norm * step.h) ** 2
+    return after <= SHARE_CALMER * before + 0.5 * mass * (RATIO_STILL * step.gravity_norm * step.h) ** 2
 
 
 @subkernel
@@ -211,7 +211,7 @@ def _move_in_small_steps(arrays, members, rows, islands, island):
     grown = overgrowth(rows, islands, island, motion.start_velocity, motion.free_velocity)
     if grown > 1.0:
         # not forgotten: jaws that have closed on something hold it by what they press
-        scale_impulses(islands, island, rows, _SHARE_OF_OVERGROWN / grown)
+        scale_impulses(islands, island, rows, SHARE_OF_OVERGROWN / grown)
     outcome = solve_island(arrays, members.kernels.stages, island, IN_SMALL_STEPS, 0.0)
     use_small_steps(islands, island, members.motion.small_steps, outcome[2])
     note_solved_by_method(islands, island, members.motion.small_steps, np.bool_(False))

@@ -31,7 +31,8 @@ from ...problem.problem import CONVERGED_RELATIVE
 from ...problem.substep_impulses import take_as_given
 from ...solvers.shared.sweep import apply_impulses
 from ..islands.islands import has_joints, rests_on_something
-from ..islands.small_step_motion import CREDIT_START, SHARE_OF_SUCCESS, moves_in_small_steps, spend_credit
+from ..islands.policy import CREDIT_START, SHARE_OF_SUCCESS
+from ..islands.small_step_motion import moves_in_small_steps, spend_credit
 from ..joints.pose_correction import correct_poses
 from ..motion.frame_impulses import note_joints_of_velocities
 from ..motion.integration import take_turn_energy, turn_ahead, turn_back
