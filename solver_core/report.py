@@ -6,7 +6,7 @@ import numpy as np
 
 from .dynamics.motion.frame_impulses import FrameImpulses
 from .dynamics.schedule.frame_record import FrameRecord, counts_of
-from .dynamics.schedule.stage_names import STAGES
+from .dynamics.schedule.stage_table import STAGES
 
 
 @dataclass(slots=True)

@@ -152,6 +152,8 @@ def modules_known_to(path: Path, modules) -> set[str]:
             found |= {".".join([*base, alias.name]) for alias in node.names} | {".".join(base)}
         elif isinstance(node, ast.Constant) and isinstance(node.value, str):
             found.add(".".join([*package, node.value]))
+            # a function of a file beside the package
+            found.add(".".join([*package[:-1], node.value.rpartition(".")[0]]))
     return found & modules
 
 

@@ -15,7 +15,7 @@ from ...compiled.kernel import entry, subkernel
 from ...compiled.views import numbers_of, views_of
 from ...parallel.workers import take_next
 from ..schedule.sharing import is_shared, run_task, share_pairs
-from ..schedule.stage_names import JOIN_CONTACTS, NARROW_PHASE
+from ..schedule.stage_table import JOIN_CONTACTS, NARROW_PHASE
 
 # Pairs of a run: enough work to be worth a turn at the counter, and little enough for all workers to end together.
 PAIRS_A_RUN = 32

@@ -43,7 +43,7 @@ from ..rest.activation import NEAR
 from ..rest.sleeping import wake_near_driven, wake_touched
 from ..schedule.frame_record import end_stage, record_solves, restore_solve_quality, solve_quality
 from ..schedule.sharing import call_stage, run_task, share_islands
-from ..schedule.stage_names import (
+from ..schedule.stage_table import (
     ACTIVATE,
     APPLY_FIELDS,
     APPLY_FORCES,

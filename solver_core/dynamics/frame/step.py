@@ -22,7 +22,7 @@ from ..rest.sleeping import fall_asleep, forget_changes
 from ..rest.standstill import forget_standing, note_standing
 from ..schedule.frame_record import end_stage, record_contacts, restore_solve_quality, solve_quality, start_clock
 from ..schedule.sharing import call_stage
-from ..schedule.stage_names import (
+from ..schedule.stage_table import (
     ACTIVATE,
     APPLY_FORCES,
     END_JOINTS,

@@ -90,7 +90,7 @@ class KernelTables(NamedTuple):
     Attributes
     ----------
     stages : table of ``empty_table``
-        By ``stage_names``.
+        By ``stage_table``.
     pair_kernels : table of ``empty_table``
         Of ``pair_dispatch``.
     """

@@ -43,7 +43,7 @@ from ...geometry.rotation_kernels import multiply
 from ...model.joints.joint_arrays import HOLD, RANGE, SOFT_RANGE, SPRING
 from ...problem.problem import FAILED
 from ..motion.integration import free_orientations, place_at_end
-from ..schedule.stage_names import SOLVE_JOINTED, SOLVER_OUTCOME
+from ..schedule.stage_table import SOLVE_JOINTED, SOLVER_OUTCOME
 from .held_contacts import are_joined, is_left_out
 
 # Share of an overlap that a substep takes out, and what it takes out at most, as a share of the smaller body's size: at

@@ -6,7 +6,7 @@ import numpy as np
 
 from ...compiled.clock import now
 from ...compiled.kernel import subkernel
-from .stage_names import STAGES
+from .stage_table import STAGES
 
 
 class FrameRecord(NamedTuple):
@@ -113,7 +113,7 @@ def end_stage(record, stage):
     record : FrameRecord
         Written.
     stage : int64
-        Of ``stage_names``.
+        Of ``stage_table``.
     """
     time = now()
     record.nanoseconds[stage] += time - record.stage_started[0]

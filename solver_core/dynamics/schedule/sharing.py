@@ -14,7 +14,7 @@ from ...compiled.function_tables import caller
 from ...compiled.kernel import subkernel
 from ...parallel.work_queue import alone_until, be_patient, has_tasks
 from ...parallel.workers import run_alone
-from .stage_names import HELP_WITH_DOMAINS, RUN_WORKERS
+from .stage_table import HELP_WITH_DOMAINS, RUN_WORKERS
 
 # call_stage(stages, place, *arguments): a kernel of the table, which returns nothing.
 call_stage = caller(types.none)
@@ -81,7 +81,7 @@ def run_task(members, task):
     ----------
     members : StepMembers
     task : int64
-        Of ``stage_names``; a kernel (arrays, worker).
+        Of ``stage_table``; a kernel (arrays, worker).
     """
     sharing, stages = members.sharing, members.kernels.stages
     sharing.next[0] = sharing.busy[0] = 0

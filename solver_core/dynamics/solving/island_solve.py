@@ -40,7 +40,7 @@ from ..islands.policy import (
 )
 from ..islands.small_step_motion import change_of_last_sweep, credit_of, keeps_overlaps, was_solved_by_method
 from ..islands.solve_flags import has_deep_contacts, has_flagged_body
-from ..schedule.stage_names import FALLBACK_SWEEPS, SMALL_STEPS, SOLVE_ISLAND, SOLVER_OUTCOME
+from ..schedule.stage_table import FALLBACK_SWEEPS, SMALL_STEPS, SOLVE_ISLAND, SOLVER_OUTCOME
 
 _call_solver = caller(SOLVER_OUTCOME)
 

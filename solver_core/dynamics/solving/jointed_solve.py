@@ -20,7 +20,7 @@ from ..islands.islands import has_contacts
 from ..islands.policy import FACTOR_EXACT, SHARE_LEFT_OF_TREES, SUBSTEPS_OF_FALL, SWEEPS_AROUND_JOINTS
 from ..islands.small_step_motion import note_swept
 from ..joints.joint_corrections import START
-from ..schedule.stage_names import SOLVE_JOINTED, SOLVER_OUTCOME
+from ..schedule.stage_table import SOLVE_JOINTED, SOLVER_OUTCOME
 from .island_solve import (
     SAME_CONTACTS,
     SAME_IMPULSES,

@@ -38,7 +38,7 @@ from ..islands.small_step_motion import (
 from ..islands.solve_flags import note_solved
 from ..rest.standstill import keep_velocities, keeps_standing
 from ..schedule.sharing import begin_islands, call_stage, help_others
-from ..schedule.stage_names import LEAVE_HELD_CONTACTS
+from ..schedule.stage_table import LEAVE_HELD_CONTACTS
 from .island_solve import (
     FEW_SWEEPS,
     FIRST_PASS,

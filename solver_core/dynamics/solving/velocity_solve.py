@@ -37,7 +37,7 @@ from ..joints.pose_correction import correct_poses
 from ..motion.frame_impulses import note_joints_of_velocities
 from ..motion.integration import take_turn_energy, turn_ahead, turn_back
 from ..schedule.sharing import begin_islands, call_stage, help_others
-from ..schedule.stage_names import MOVE_JOINT_ROWS
+from ..schedule.stage_table import MOVE_JOINT_ROWS
 from .island_solve import (
     METHOD,
     effort_for_velocities,

@@ -10,7 +10,7 @@ from cairn.solver_core import Simulation, SimulationOptions
 from cairn.solver_core.collision.data.contact_arrays import STATUS_UNSEEN_PAIR
 from cairn.solver_core.compiled.kernel import kernel
 from cairn.solver_core.dynamics.motion.integration import allocate_motion, reach_farther
-from cairn.solver_core.dynamics.schedule.stage_names import BROAD_PHASE
+from cairn.solver_core.dynamics.schedule.stage_table import BROAD_PHASE
 from cairn.solver_core.geometry.round_shapes import Capsule, Cone, Cylinder
 from cairn.solver_core.geometry.shapes import Box, Sphere
 from cairn.solver_core.model.builder import ModelBuilder

@@ -20,7 +20,7 @@ from cairn.solver_core.dynamics.frame.allocation import allocate_collision, allo
 from cairn.solver_core.dynamics.frame.compilation import empty_tables, first_stages_to_compile
 from cairn.solver_core.dynamics.frame.step_data import KernelTables, StepSettings
 from cairn.solver_core.dynamics.schedule.sharing import call_stage, run_task
-from cairn.solver_core.dynamics.schedule.stage_names import BROAD_PHASE, MATCH_CONTACTS, NARROW_PHASE
+from cairn.solver_core.dynamics.schedule.stage_table import BROAD_PHASE, MATCH_CONTACTS, NARROW_PHASE
 from cairn.solver_core.model.builder import ModelBuilder
 from cairn.solver_core.model.model import BodyKind
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from cairn.solver_core.dynamics.schedule import stage_names
+from cairn.solver_core.dynamics.schedule import stage_table
 from cairn.solver_core.geometry.shapes import Box, Sphere
 from cairn.solver_core.model.builder import ModelBuilder
 from cairn.solver_core.model.model import BodyKind
@@ -55,5 +55,6 @@ def test_a_sleeping_body_that_is_about_to_be_hit_is_in_the_problem():
 
 def test_a_stage_is_where_its_name_is():
     """The numbers of stages and of what they call are the places of their names."""
-    for place, name in enumerate(stage_names.KERNEL_NAMES):
-        assert getattr(stage_names, name.upper()) == place
+    for place, stage in enumerate(stage_table.TABLE):
+        assert getattr(stage_table, stage.name.upper()) == place
+    assert len({stage.name for stage in stage_table.TABLE}) == len(stage_table.TABLE)
