@@ -8,7 +8,7 @@ import numpy as np
 from cairn.solver_core.compiled.clock import now
 from cairn.solver_core.compiled.function_tables import caller, empty_table, enter
 from cairn.solver_core.compiled.kernel import kernel
-from cairn.solver_core.dynamics.island_solve import SOLVER_OUTCOME
+from cairn.solver_core.dynamics.schedule.stage_table import SOLVER_OUTCOME
 from cairn.solver_core.options import SimulationOptions
 from cairn.solver_core.problem.problem import ContactProblem, SolverOptions, Status
 from cairn.solver_core.problem.rows import RowArrays, single_island

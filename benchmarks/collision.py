@@ -24,7 +24,7 @@ from cairn.solver_core.collision.pair_dispatch import compile_pair_kernels
 from cairn.solver_core.compiled.clock import now
 from cairn.solver_core.compiled.kernel import kernel
 from cairn.solver_core.compiled.views import StepArrays, views_of
-from cairn.solver_core.dynamics.step_data import StepSettings
+from cairn.solver_core.dynamics.frame.step_data import StepSettings
 from cairn.solver_core.geometry.shapes import Box
 from cairn.solver_core.geometry.triangle_mesh import TriangleMesh
 from cairn.solver_core.model.builder import ModelBuilder

@@ -1,13 +1,19 @@
 """Fingerprints of trajectories: a change that is meant to change no motion gives the same list, to the bit.
 
-One line a ready-made scene, a random scene, and a method: SHA-256 of poses, velocities and kinds after each frame, and
-the median time of a frame. Run it before and after a change, in the same environment (another processor, NumPy or LLVM
-may round otherwise), and compare: ``python -m benchmarks digests --json before.json``.
+One line a ready-made scene, a random scene, a method, and a scene of the gauntlet, of the joints' families and of the
+fuzz: SHA-256 of poses, velocities and kinds after each frame, and the median time of a frame. Record it before a change
+(``python -m benchmarks digests --json before.json``) and play the same again after it, in the same environment (another
+processor, NumPy or LLVM may round otherwise): ``python -m benchmarks digests --against before.json``.
 """
 
 import hashlib
+import json
+import sys
 import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from functools import partial
+from pathlib import Path
 from statistics import median
 
 import numpy as np
@@ -20,17 +26,28 @@ from cairn.solver_core import (
     ConvexHull,
     Cylinder,
     ModelBuilder,
+    ModelError,
+    ShapeError,
     Simulation,
+    SimulationError,
     SimulationOptions,
     Sphere,
     TriangleMesh,
 )
 from cairn.solver_core.scenes import SCENES
 
-from .report import Report
+from .fuzz import scenes as fuzz
+from .gauntlet import families as gauntlet
+from .gauntlet.cairn_engine import build_model
+from .joint_families import families as joint_families
+from .joint_families.measures import led
+from .report import Claim, Report
 
 _FRAMES, _FRAMES_QUICK = 48, 12
 _RANDOM_SCENES, _RANDOM_SCENES_QUICK = 20, 5
+_SEEDS_OF_GAUNTLET, _SEEDS_OF_GAUNTLET_QUICK = (*range(6), *range(1000, 1003)), (1000,)
+_SEEDS_OF_JOINTS, _SEEDS_OF_JOINTS_QUICK = range(4), range(1)
+_FUZZ_SCENES, _FUZZ_SCENES_QUICK = 200, 20
 # Each method once, on the first random scene, with the model of friction that it is made for.
 _METHODS = (
     ("pgs", "box"),
@@ -50,23 +67,91 @@ _METHODS = (
 )
 
 
-def run(quick, plots, only=None) -> Report:
-    """All ready-made scenes, random ones, and every method; ``quick``: fewer frames, five random scenes, no methods."""
-    frame_count = _FRAMES_QUICK if quick else _FRAMES
-    chosen = only or [name for name in CASES if not quick or name in _QUICK]
-    return Report("digests", [_row(name, frame_count) for name in chosen], [])
+@dataclass(frozen=True)
+class Case:
+    """A scene: what makes its model, the options, and the assembly of which bodies are led along paths, if any are."""
+
+    make_model: Callable
+    options: dict = field(default_factory=dict)
+    assembly: object = None
+
+
+def add_arguments(parser) -> tuple:
+    """Add the options of this benchmark alone; returns their names."""
+    own = parser.add_argument_group("digests")
+    own.add_argument("--against", type=Path, metavar="FILE", help="play what was recorded there, print what differs")
+    return ("against",)
+
+
+def run(quick, plots, only=None, against=None) -> Report:
+    """All scenes and every method, or what was recorded; a claim fails where a scene moves otherwise than recorded.
+
+    Parameters
+    ----------
+    quick : bool
+        Fewer frames, fewer random scenes, no methods.
+    plots : None
+        Not used.
+    only : list of str, optional
+        Names of scenes.
+    against : Path, optional
+        What ``--json`` has written: its scenes are played, with as many frames, and the table has those that differ.
+    """
+    if against:
+        recorded = {row["scene"]: row for row in json.loads(against.read_text(encoding="utf-8"))["rows"]}
+        chosen = [(name, row["frames"]) for name, row in recorded.items() if not only or name in only]
+    else:
+        names = only or [name for name in CASES if not quick or name in _QUICK]
+        chosen = [(name, _FRAMES_QUICK if quick else _FRAMES) for name in names]
+    rows = []
+    for name, frame_count in chosen:
+        rows.append(_row(name, frame_count) if name in CASES else _unplayed(name, "there is no such scene"))
+        print(f"{name}: {rows[-1]['digest'][:16]}", file=sys.stderr, flush=True)
+    if not against:
+        return Report("digests", rows, [])
+    return compared(recorded, rows)
+
+
+def compared(recorded, rows) -> Report:
+    """What differs from a recorded table: rows with both digests, and one claim on all.
+
+    Parameters
+    ----------
+    recorded : dict of str to dict
+        Scene -> row.
+    rows : list of dict
+    """
+    others = [
+        {"scene": row["scene"], "recorded": recorded[row["scene"]]["digest"], "now": row["digest"]}
+        for row in rows
+        if row["digest"] != recorded[row["scene"]]["digest"]
+    ]
+    alike = len(rows) - len(others)
+    return Report("digests", others, [Claim("scenes that move as recorded", len(rows), alike, not others)])
 
 
 def _row(name, frame_count) -> dict:
-    make_model, options = CASES[name]
-    simulation = Simulation(make_model(), SimulationOptions(threads=1, **options))
+    case = CASES[name]
+    try:
+        simulation = Simulation(case.make_model(), SimulationOptions(threads=1, **case.options))
+    except (ModelError, ShapeError) as error:  # some of the fuzz are to have no model
+        return _unplayed(name, f"no model: {error}") | {"frames": frame_count}
+    start = simulation.poses()
     digest, times = hashlib.sha256(), []
-    for _ in range(frame_count):
+    for frame in range(1, frame_count + 1):
+        given = led(case.assembly, start, frame) if case.assembly else None
         started = time.process_time()
-        simulation.advance_frame()
+        try:
+            simulation.advance_frame(given)
+        except SimulationError as error:
+            return _unplayed(name, f"frame {frame}: {error}") | {"frames": frame_count}
         times.append(time.process_time() - started)
         digest.update(simulation.digest().encode())
     return {"scene": name, "frames": frame_count, "ms a frame": 1e3 * median(times), "digest": digest.hexdigest()}
+
+
+def _unplayed(name, why):
+    return {"scene": name, "frames": 0, "ms a frame": 0.0, "digest": why}
 
 
 def random_model(seed, body_count=40):
@@ -131,11 +216,39 @@ def _orientation(random):
     return quaternion / np.linalg.norm(quaternion)
 
 
-# name -> function that makes the model, options
-CASES = {name: (lambda make=make: make().build_model(), {}) for name, make in SCENES.items()}
-CASES |= {f"random-{seed}": (partial(random_model, seed), {}) for seed in range(_RANDOM_SCENES)}
+def _scene_of_gauntlet(family, seed):
+    return Case(lambda: build_model(gauntlet.draw(family, seed)), {"frame_rate": 24.0, "sleeping": False})
+
+
+def _scene_of_joints(family, seed):
+    assembly = joint_families.draw(family, seed)
+    return Case(lambda: assembly.scene(family, 1).build_model(), {"frame_rate": 24.0}, assembly)
+
+
+def _scene_of_fuzz(seed):
+    scene = fuzz.random_scene(seed)
+    return Case(lambda: fuzz.build(scene), scene["options"])
+
+
+def _named(kind, families, seeds):
+    return [(f"{kind} {family} {seed}", family, seed) for family in families for seed in seeds]
+
+
+CASES = {name: Case(lambda make=make: make().build_model()) for name, make in SCENES.items()}
+CASES |= {f"random-{seed}": Case(partial(random_model, seed)) for seed in range(_RANDOM_SCENES)}
 CASES |= {
-    f"{method}-{friction}": (partial(random_model, 0, body_count=8), {"method": method, "friction": friction})
+    f"{method}-{friction}": Case(partial(random_model, 0, body_count=8), {"method": method, "friction": friction})
     for method, friction in _METHODS
 }
-_QUICK = [*SCENES, *(f"random-{seed}" for seed in range(_RANDOM_SCENES_QUICK))]
+_GAUNTLET = _named("gauntlet", gauntlet.FAMILIES, _SEEDS_OF_GAUNTLET)
+_JOINTS = _named("joints", joint_families.FAMILIES, _SEEDS_OF_JOINTS)
+CASES |= {name: _scene_of_gauntlet(family, seed) for name, family, seed in _GAUNTLET}
+CASES |= {name: _scene_of_joints(family, seed) for name, family, seed in _JOINTS}
+CASES |= {f"fuzz {seed}": _scene_of_fuzz(seed) for seed in range(_FUZZ_SCENES)}
+_QUICK = {
+    *SCENES,
+    *(f"random-{seed}" for seed in range(_RANDOM_SCENES_QUICK)),
+    *(name for name, _, seed in _GAUNTLET if seed in _SEEDS_OF_GAUNTLET_QUICK),
+    *(name for name, _, seed in _JOINTS if seed in _SEEDS_OF_JOINTS_QUICK),
+    *(f"fuzz {seed}" for seed in range(_FUZZ_SCENES_QUICK)),
+}

@@ -12,8 +12,8 @@ import numpy as np
 from .digests import CASES as MOVING
 from .report import Report
 
-# Without the methods' scenes, which are one random scene.
-CASES = {name: make for name, (make, options) in MOVING.items() if not options}
+# Without the methods' scenes, which are one random scene, and without those of other benchmarks.
+CASES = {name: case.make_model for name, case in MOVING.items() if not case.options and not name.startswith("fuzz")}
 
 
 def run(quick, plots, only=None) -> Report:

@@ -2,7 +2,7 @@
 
 That is little of what a simulation holds. Rows, islands and most of the memory of solvers are made anew in every
 substep; of the three buffers of pairs and contacts only that of the last substep is read again, as far as it is used.
-The capacity of the buffers is part of it, because bits may depend on when a buffer grows (``dynamics.step``).
+The capacity of the buffers is part of it, because bits may depend on when a buffer grows (``dynamics.frame.step``).
 """
 
 from dataclasses import dataclass
@@ -12,13 +12,13 @@ import numpy as np
 
 from .collision.data.contact_arrays import grown
 from .constraints.joints.joint_state import JointStateArrays, allocate_joint_state
-from .dynamics.allocation import allocate_collision, allocate_problem, may_partition, with_domains
-from .dynamics.field_input import fields_of
-from .dynamics.guide_arrays import GuideArrays, allocate_guides
-from .dynamics.integration import MotionArrays, allocate_motion
-from .dynamics.sleeping import SleepArrays, allocate_sleep
-from .dynamics.step_data import CollisionArrays, ProblemArrays
-from .dynamics.waiting import WaitingArrays, allocate_waiting
+from .dynamics.frame.allocation import allocate_collision, allocate_problem, may_partition, with_domains
+from .dynamics.frame.step_data import CollisionArrays, ProblemArrays
+from .dynamics.motion.integration import MotionArrays, allocate_motion
+from .dynamics.outside.field_input import fields_of
+from .dynamics.outside.guide_arrays import GuideArrays, allocate_guides
+from .dynamics.rest.sleeping import SleepArrays, allocate_sleep
+from .dynamics.rest.waiting import WaitingArrays, allocate_waiting
 from .model.fields import FieldArrays
 from .model.state import StateArrays, copy_state
 

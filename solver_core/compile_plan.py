@@ -7,18 +7,18 @@ import numpy as np
 from .compiled.function_tables import Compilation
 from .compiled.views import StepArrays
 from .constraints.joints.glue import find_glued
-from .dynamics.allocation import allocate_collision, allocate_members
-from .dynamics.compilation import detection_to_compile, empty_tables, stages_to_compile
-from .dynamics.driven_paths import aim_on_paths, allocate_paths, lay_paths
-from .dynamics.field_forces import find_changes
-from .dynamics.frame_impulses import allocate_frame_impulses
-from .dynamics.frame_poses import aim_driven, find_driven_poses, place_driven, write_user_poses
-from .dynamics.guide_arrays import allocate_guides
-from .dynamics.next_substep import find_present_contacts
-from .dynamics.step import advance_frame
-from .dynamics.step_data import seen_by_stages
-from .dynamics.substeps_needed import substeps_needed
-from .dynamics.waiting import allocate_waiting
+from .dynamics.frame.allocation import allocate_collision, allocate_members
+from .dynamics.frame.compilation import detection_to_compile, empty_tables, stages_to_compile
+from .dynamics.frame.next_substep import find_present_contacts
+from .dynamics.frame.step import advance_frame
+from .dynamics.frame.step_data import seen_by_stages
+from .dynamics.motion.frame_impulses import allocate_frame_impulses
+from .dynamics.motion.substeps_needed import substeps_needed
+from .dynamics.outside.driven_paths import aim_on_paths, allocate_paths, lay_paths
+from .dynamics.outside.field_forces import find_changes
+from .dynamics.outside.frame_poses import aim_driven, find_driven_poses, place_driven, write_user_poses
+from .dynamics.outside.guide_arrays import allocate_guides
+from .dynamics.rest.waiting import allocate_waiting
 from .geometry.shapes import Box, ShapeKind
 from .model.activation import Activation, pack_activation
 from .model.builder import ModelBuilder

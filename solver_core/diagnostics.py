@@ -108,7 +108,7 @@ def joint_between(model: Model, body_a: int, body_b: int) -> int | None:
 
 def overlaps_at_start(model: Model) -> list[Overlap]:
     """``overlaps`` of the bodies as a model places them."""
-    from .dynamics.next_substep import contacts_at
+    from .dynamics.frame.next_substep import contacts_at
 
     return overlaps(model, contacts_at(model, model.initial_state))
 
@@ -132,7 +132,7 @@ def overlaps_of_poses(model: Model, position, orientation) -> list[Overlap]:
 
 
 def _contacts_of_poses(model, position, orientation):
-    from .dynamics.next_substep import contacts_at
+    from .dynamics.frame.next_substep import contacts_at
 
     centers, axes = model.body_poses(np.asarray(position, float), np.asarray(orientation, float))
     state = StateArrays(

@@ -35,10 +35,10 @@ class SimulationOptions:
     maximal_points : int
         Most contacts of a pair of shapes.
     sleeping : bool
-        Islands at rest fall asleep (``dynamics.sleeping``) and cost next to nothing until something wakes them.
+        Islands at rest fall asleep (``dynamics.rest.sleeping``) and cost next to nothing until something wakes them.
     max_substeps : int or None
         With a number above ``substeps`` a frame gets as many substeps as its fastest body and its smallest body that
-        moves need, up to this one (``dynamics/substeps_needed``).
+        moves need, up to this one (``dynamics/motion/substeps_needed``).
     threads : int
         Most threads that a scene of many bodies uses; 0: as many as the processor has cores. The result is the same
         to the bit with any number of them.
@@ -114,7 +114,7 @@ class SimulationOptions:
         variants = {name: getattr(self, name) for name in CONTACT_OPTIONS}
         options = SolverOptions(tolerance=self.tolerance, max_iterations=self.max_iterations, **variants)
         settings = kernel_settings_of(find_method(self.method, self.friction), options, self.friction)
-        # where small steps take over, bodies pay for failures (``dynamics.small_step_motion``)
+        # where small steps take over, bodies pay for failures (``dynamics.islands.small_step_motion``)
         return settings._replace(waits=int(self.small_steps == 0))
 
     @property

@@ -4,9 +4,9 @@ from dataclasses import dataclass, field, fields
 
 import numpy as np
 
-from .dynamics.frame_impulses import FrameImpulses
-from .dynamics.frame_record import FrameRecord, counts_of
-from .dynamics.stage_names import STAGES
+from .dynamics.motion.frame_impulses import FrameImpulses
+from .dynamics.schedule.frame_record import FrameRecord, counts_of
+from .dynamics.schedule.stage_table import STAGES
 
 
 @dataclass(slots=True)
@@ -66,7 +66,7 @@ class FrameContacts:
     forces : float64 [body_count, 3]
         What gravity, fields and damping gave [N s].
     rest : float64 [body_count, 3]
-        What no force and no contact gave (``dynamics.frame_impulses``) [N s].
+        What no force and no contact gave (``dynamics.motion.frame_impulses``) [N s].
     """
 
     position: np.ndarray
@@ -97,7 +97,7 @@ class FrameReport:
     substeps : int
         Steps that the frame took.
     detection_passes : int
-        How often contacts were found and solved for positions, at least once a substep (``dynamics.detection``).
+        How often contacts were found and solved for positions, at least once a substep (``dynamics.frame.detection``).
     contacts, islands : int
         Of bodies that are awake, at the frame's end.
     sleeping : int

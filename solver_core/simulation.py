@@ -13,8 +13,7 @@ from .collision.pair_dispatch import needed_pair_kernels
 from .compiled.kernel import direct_call
 from .compiled.views import write_numbers
 from .constraints.joints.joint_state import allocate_joint_state
-from .dynamics import shape_parameters
-from .dynamics.allocation import (
+from .dynamics.frame.allocation import (
     allocate_collision,
     allocate_impulses,
     allocate_pair_runs,
@@ -30,23 +29,24 @@ from .dynamics.allocation import (
     may_partition,
     with_domains,
 )
-from .dynamics.compilation import empty_tables, stages_to_compile
-from .dynamics.field_input import change_fields, fields_of, wake_where_forces_change
-from .dynamics.frame_checks import checked_duration, checked_flags, checked_kinds, checked_numbers, checked_poses
-from .dynamics.frame_impulses import begin_frame_impulses, grown_frame_impulses
-from .dynamics.frame_paths import FramePaths
-from .dynamics.frame_poses import aim_driven, find_driven_poses, place_driven, write_user_poses
-from .dynamics.frame_record import allocate_record, clear_record
-from .dynamics.guide_arrays import allocate_guides
-from .dynamics.guide_input import change_guides
-from .dynamics.integration import allocate_motion
-from .dynamics.joint_input import change_joints, exclude_joined, with_own_pairs
-from .dynamics.next_substep import next_rows, present_contacts, start_asleep
-from .dynamics.sleeping import allocate_sleep, wake_all, wake_groups_of, wake_near_shapes
-from .dynamics.step import advance_frame
-from .dynamics.step_data import StepMembers, StepSettings
-from .dynamics.substeps_needed import substeps_needed
-from .dynamics.waiting import allocate_waiting, begin_waiting, change_waiting, changed_bodies, end_waiting
+from .dynamics.frame.compilation import empty_tables, stages_to_compile
+from .dynamics.frame.next_substep import next_rows, present_contacts, start_asleep
+from .dynamics.frame.step import advance_frame
+from .dynamics.frame.step_data import StepMembers, StepSettings
+from .dynamics.motion.frame_impulses import begin_frame_impulses, grown_frame_impulses
+from .dynamics.motion.integration import allocate_motion
+from .dynamics.motion.substeps_needed import substeps_needed
+from .dynamics.outside import frame_checks, shape_parameters
+from .dynamics.outside.field_input import change_fields, fields_of, wake_where_forces_change
+from .dynamics.outside.frame_paths import FramePaths
+from .dynamics.outside.frame_poses import aim_driven, find_driven_poses, place_driven, write_user_poses
+from .dynamics.outside.guide_arrays import allocate_guides
+from .dynamics.outside.guide_input import change_guides
+from .dynamics.outside.joint_input import change_joints, exclude_joined, with_own_pairs
+from .dynamics.outside.waiting_input import change_waiting
+from .dynamics.rest.sleeping import allocate_sleep, wake_all, wake_groups_of, wake_near_shapes
+from .dynamics.rest.waiting import allocate_waiting, begin_waiting, changed_bodies, end_waiting
+from .dynamics.schedule.frame_record import allocate_record, clear_record
 from .model.model import BodyKind, Model
 from .model.state import copy_state
 from .options import FrameInput, SimulationOptions
@@ -207,7 +207,7 @@ class Simulation:
 
         Returns target of the kinematic bodies, (meshes, shapes) at the frame's end, StepSettings, FramePaths or None.
         """
-        duration = checked_duration(frame_input.duration, self.options.frame_rate)
+        duration = frame_checks.checked_duration(frame_input.duration, self.options.frame_rate)
         if frame_input.gravity is not None:
             self._change_gravity(frame_input.gravity)
         if frame_input.kind is not None:
@@ -411,7 +411,7 @@ class Simulation:
     def _change_gravity(self, gravity):
         """What sleeps may not stand in another gravity."""
         if np.asarray(gravity).tolist() != self._gravity.tolist():
-            self._gravity[:] = checked_numbers("gravity", gravity, (3,))
+            self._gravity[:] = frame_checks.checked_numbers("gravity", gravity, (3,))
             self._gravity_norm = _norm(self._gravity)
             wake_all(self._sleep, self._acting.kind)
 
@@ -427,7 +427,7 @@ class Simulation:
         """A body that stood still keeps its pose and has no velocity; a kinematic one keeps its velocity."""
         if np.asarray(kind).tobytes() == self.state.kind.tobytes() or np.array_equal(kind, self.state.kind):
             return
-        kind = checked_kinds(kind, self.state.kind, self.model.arrays.shapes)
+        kind = frame_checks.checked_kinds(kind, self.state.kind, self.model.arrays.shapes)
         self.state.velocity[(kind == BodyKind.STATIC) | (self.state.kind == BodyKind.STATIC)] = 0.0
         changed = kind != self.state.kind
         end_waiting(self._waiting, changed)
@@ -453,7 +453,7 @@ class Simulation:
             self._undriven_kinds = kinds
             return None
         count, model = self.model.body_count, self.model
-        position, orientation = checked_poses(frame_input.position, frame_input.orientation, count)
+        position, orientation = frame_checks.checked_poses(frame_input.position, frame_input.orientation, count)
         lost = find_driven_poses(self.state.kind, model.frame_position, model.frame_orientation, position, orientation)
         if lost >= 0:
             raise ValueError(f"the pose given for {model.names[lost]} holds NaN or infinity")
@@ -461,7 +461,8 @@ class Simulation:
 
     def _jump(self, jumps, target):
         """Put kinematic bodies where they are to be, before anything moves."""
-        jumps = checked_flags("jumps", jumps, self.state.kind.shape) & (self.state.kind == BodyKind.KINEMATIC)
+        jumps = frame_checks.checked_flags("jumps", jumps, self.state.kind.shape)
+        jumps = jumps & (self.state.kind == BodyKind.KINEMATIC)
         if jumps.any():
             self.state.position[jumps], self.state.orientation[jumps] = target[0][jumps], target[1][jumps]
             wake_all(self._sleep, self._acting.kind)

@@ -12,7 +12,9 @@ from pathlib import Path
 IMAGES = Path(__file__).resolve().parents[1] / "docs" / "images"
 
 # The stages in the order of the step: name, where it is, what it does, and what it hands to the next stage.
-BEFORE = [("apply_forces", "dynamics/integration.py", "gravity, damping: free velocities", "poses, free velocities")]
+BEFORE = [
+    ("apply_forces", "dynamics/motion/integration.py", "gravity, damping: free velocities", "poses, free velocities")
+]
 LOOP = [
     ("broad_phase", "collision/broad_phase.py", "bounds that overlap, by a tree of boxes", "pairs of shapes"),
     (
@@ -28,10 +30,10 @@ LOOP = [
         "contacts, warm start",
     ),
     ("build_rows", "constraints/contact_rows.py", "Jacobian, response, bias, bounds", "rows"),
-    ("find_islands", "dynamics/islands.py", "groups that share no body", "islands"),
+    ("find_islands", "dynamics/islands/islands.py", "groups that share no body", "islands"),
     (
         "solve_positions",
-        "dynamics/position_solve.py -> solvers/",
+        "dynamics/solving/position_solve.py -> solvers/",
         "where the bodies go",
         "impulses, position velocities",
     ),
@@ -39,12 +41,12 @@ LOOP = [
 AFTER = [
     (
         "solve_velocities",
-        "dynamics/velocity_solve.py -> solvers/",
+        "dynamics/solving/velocity_solve.py -> solvers/",
         "restitution; no recovery speed stays",
         "velocities that stay",
     ),
-    ("integrate", "dynamics/integration.py", "poses; angular momentum is kept", "poses, velocities"),
-    ("fall_asleep", "dynamics/sleeping.py", "once a frame: islands that stand still", ""),
+    ("integrate", "dynamics/motion/integration.py", "poses; angular momentum is kept", "poses, velocities"),
+    ("fall_asleep", "dynamics/rest/sleeping.py", "once a frame: islands that stand still", ""),
     ("report", "report.py", "once a frame: residual, energy, seconds a stage", ""),
 ]
 
@@ -131,7 +133,7 @@ def draw_step():
     first, last = places[LOOP[0][0]], places[LOOP[-1][0]]
     drawing.box(106, first - 14, 840, last - first + HIGH + 28, "loop")
     drawing.text(932, first + 10, "detection loop", "warm", "end")
-    drawing.text(932, first + 28, "dynamics/detection.py", "path", "end")
+    drawing.text(932, first + 28, "dynamics/frame/detection.py", "path", "end")
     _again(drawing, last + HIGH / 2, first + HIGH / 2, 262)
     lines = (
         "Another pass where",
@@ -176,7 +178,7 @@ PACKAGES = [
         WHOLE,
         "stage",
         "dynamics/",
-        "the step: stages, detection loop, islands, integration, sleep; it alone knows all",
+        "the step, which alone knows all: frame/ solving/ joints/ outside/ rest/ motion/ islands/ schedule/",
     ),
     (3, TWO, "stage", "constraints/", "contacts -> rows; restitution"),
     (3, ONE, "solver", "solvers/", "registry; auto; sweeps/ newton/ pivoting/ fischer_newton/ lcp/"),

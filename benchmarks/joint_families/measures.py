@@ -73,7 +73,7 @@ def _by_cairn(name, assembly, frames):
     motion, reports, seconds = [simulation.poses()], [], []
     speed = led_speed = 0.0
     for frame in range(1, frames + 1):
-        given = _led(assembly, motion[0], frame)
+        given = led(assembly, motion[0], frame)
         started = process_time()
         reports.append(simulation.advance_frame(given))
         seconds.append(process_time() - started)
@@ -97,8 +97,8 @@ def _by_cairn(name, assembly, frames):
     )
 
 
-def _led(assembly, start, frame):
-    """Where what is led is at the end of a frame."""
+def led(assembly, start, frame):
+    """Where what is led is at the end of a frame: ``FrameInput``, or None where nothing is."""
     if not assembly.paths:
         return None
     position, orientation = np.array(start[0]), np.array(start[1])

@@ -7,7 +7,7 @@ For a contact at the point p with normal n (from body a to body b) and a directi
 If a mesh deforms, its surface moves by itself: d . surface_velocity is part of every bias (omitted below); of a body
 whose surface does not drag, of the normal row's alone.
 
-Two biases a normal row, for the two solves of a substep (``dynamics.step``):
+Two biases a normal row, for the two solves of a substep (``dynamics.frame.step``):
 
 positions (where do the bodies go?):  a gap: u_n + gap / h >= 0; they may close the gap, not more (speculative)
                                       touching: u_n >= 0

@@ -19,7 +19,7 @@ be lost in the impacts (``allowed_energy``).
 What the substep leaves open takes no part in any of these: how fast surfaces come near that are still apart is the next
 substep's concern, in which they bounce with the whole of that speed.
 
-The solves are the caller's (``dynamics.velocity_solve``). In its order: ``measure_bounces``, ``begin_impacts``,
+The solves are the caller's (``dynamics.solving.velocity_solve``). In its order: ``measure_bounces``, ``begin_impacts``,
 ``set_approach_bias``, solve, ``restart_from_velocities``; while ``select_impacts`` finds some, solve and
 ``end_impact``; ``end_impacts``; the solve without restitution; and ``take_all_blocks``.
 """

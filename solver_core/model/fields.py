@@ -1,7 +1,7 @@
 """Force fields: what pulls, blows and slows bodies where they are, beside gravity.
 
 A field is a frozen dataclass that checks what it is given; ``Field`` has what all have. Kernels read fields as the rows
-of a table (``packed``), a column a number. The laws are in ``dynamics/field_laws.py`` and are those of Blender's force
+of a table (``packed``), a column a number. The laws are in ``dynamics/outside/field_laws.py``: those of Blender's force
 fields (docs/decisions/46-forces.md).
 """
 

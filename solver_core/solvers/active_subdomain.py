@@ -27,26 +27,27 @@ from ..problem.residuals import block_errors, natural_map
 from ..problem.rows import IslandArrays, RowArrays, allocate_islands, allocate_rows
 from .batches.partitioned_sweep import lay_blocks
 from .batches.sweep_workspace import SweepWorkspace, allocate_sweep_workspace
+from .policy import (
+    FACTOR_UNSOLVED,
+    MOST_BLOCKS,
+    MOST_HITS,
+    MOST_STALLED,
+    MOST_SUBDOMAINS,
+    RINGS,
+    RINGS_OF_HIT,
+    SHARE_OF_HIT,
+    SHARE_OF_LARGEST,
+    SHARE_OF_TARGET,
+    SHARE_UNSOLVED,
+    STEPS_IN_SUBDOMAIN,
+    SWEEPS_BETWEEN,
+)
 from .shared.limits import with_ends, with_limit
 from .solve_memory import may_try_subdomains, note_subdomains
 from .sweeps.nncg import iterate_nncg, solve_nncg
 
-# Blocks of the largest subdomain. A Newton step on this many takes a millisecond or two.
-MOST_BLOCKS = 1500
 # Rows per block for which there is room, on average.
 _ROWS_PER_BLOCK = 3
-# An island suits subdomains if at most this share of its blocks is not solved: error above this many tolerances.
-_SHARE_UNSOLVED, _FACTOR_UNSOLVED = 0.25, 10.0
-# A subdomain is what is around errors above this share of the largest, and is solved to this share of the target in so
-# many steps. After each there are this many sweeps over the island.
-_SHARE_OF_LARGEST, _SHARE_OF_TARGET, _STEPS = 0.1, 0.1, 40
-_SWEEPS_BETWEEN = 10
-# A subdomain has one ring, and one more for each subdomain since the residual was last halved; after this many of
-# these, or this many subdomains in all, they are given up.
-_RINGS, _MOST_STALLED, _MOST_SUBDOMAINS = np.int64(1), 2, 12
-# Around hits: rings, share of the required residual that a subdomain is swept to, and the most subdomains, after which
-# the whole island is swept.
-_RINGS_OF_HIT, _SHARE_OF_HIT, _MOST_HITS = np.int64(2), 0.5, 4
 
 
 class SubdomainArrays(NamedTuple):
@@ -199,9 +200,9 @@ def suits_subdomains(rows, islands, island, velocity, memory, error, settings, t
     count, unsolved = islands.block_first[island + 1] - islands.block_first[island], 0
     block_errors(rows, islands, island, velocity, settings, error)
     for place in range(count):
-        if error[place] > _FACTOR_UNSOLVED * target:
+        if error[place] > FACTOR_UNSOLVED * target:
             unsolved += 1
-    return unsolved <= min(MOST_BLOCKS, _SHARE_UNSOLVED * count)
+    return unsolved <= min(MOST_BLOCKS, SHARE_UNSOLVED * count)
 
 
 def solve_exactly(rows, islands, island, free_velocity, velocity, workspace, settings):
@@ -233,12 +234,12 @@ def solve_subdomains(rows, islands, island, free_velocity, velocity, workspace, 
     least, error, subdomain, status = residual, workspace.sweep.change, workspace.subdomain, MAX_ITERATIONS
     # the same types as those of the whole problem, so that methods are compiled once
     own_rows, own_islands = whole(subdomain.rows), whole(subdomain.islands)
-    for _ in range(_MOST_SUBDOMAINS):
+    for _ in range(MOST_SUBDOMAINS):
         block_errors(rows, islands, island, velocity, settings, error)
-        above = max(target, _SHARE_OF_LARGEST * residual)
-        if not cut_subdomain(rows, islands, island, velocity, error, above, _RINGS + stalled, subdomain):
+        above = max(target, SHARE_OF_LARGEST * residual)
+        if not cut_subdomain(rows, islands, island, velocity, error, above, RINGS + stalled, subdomain):
             break
-        steps = min(_STEPS, settings.max_iterations - iterations)
+        steps = min(STEPS_IN_SUBDOMAIN, settings.max_iterations - iterations)
         _, done, _, _, _ = solve_exactly(
             own_rows,
             own_islands,
@@ -246,7 +247,7 @@ def solve_subdomains(rows, islands, island, free_velocity, velocity, workspace, 
             subdomain.free_velocity,
             subdomain.velocity,
             workspace.exact,
-            with_ends(settings, 0.0, _SHARE_OF_TARGET * target, steps),
+            with_ends(settings, 0.0, SHARE_OF_TARGET * target, steps),
         )
         iterations += done
         put_back(rows, velocity, subdomain)
@@ -258,7 +259,7 @@ def solve_subdomains(rows, islands, island, free_velocity, velocity, workspace, 
             free_velocity,
             velocity,
             workspace.sweep,
-            with_limit(settings, min(_SWEEPS_BETWEEN, settings.max_iterations - iterations)),
+            with_limit(settings, min(SWEEPS_BETWEEN, settings.max_iterations - iterations)),
             scale,
             start,
             np.int64(0),
@@ -268,7 +269,7 @@ def solve_subdomains(rows, islands, island, free_velocity, velocity, workspace, 
             least, stalled = residual, np.int64(0)
         else:
             stalled += 1
-        if residual <= target or iterations >= settings.max_iterations or stalled == _MOST_STALLED:
+        if residual <= target or iterations >= settings.max_iterations or stalled == MOST_STALLED:
             break
     note_subdomains(islands, island, workspace.memory, residual > target)
     return status, iterations, residual, worst_block
@@ -302,9 +303,9 @@ def sweep_hits(rows, islands, island, velocity, subdomain, error, settings, roug
     residual, worst_block = start
     own_rows, own_islands = whole(subdomain.rows), whole(subdomain.islands)
     sweeps = np.int64(0)
-    for _ in range(_MOST_HITS):
+    for _ in range(MOST_HITS):
         block_errors(rows, islands, island, velocity, settings, error)
-        if not cut_subdomain(rows, islands, island, velocity, error, _SHARE_OF_HIT * rough, _RINGS_OF_HIT, subdomain):
+        if not cut_subdomain(rows, islands, island, velocity, error, SHARE_OF_HIT * rough, RINGS_OF_HIT, subdomain):
             break
         _, done, _, _, _ = solve_nncg(
             own_rows,
@@ -313,7 +314,7 @@ def sweep_hits(rows, islands, island, velocity, subdomain, error, settings, roug
             subdomain.free_velocity,
             subdomain.velocity,
             subdomain.sweep,
-            with_ends(settings, 0.0, _SHARE_OF_HIT * rough, most_sweeps),
+            with_ends(settings, 0.0, SHARE_OF_HIT * rough, most_sweeps),
         )
         sweeps += done
         put_back(rows, velocity, subdomain)

@@ -8,6 +8,7 @@ from .cascade import allocate_cascade, cascade_solver
 from .newton.alm_explicit import solve_alm_explicit
 from .newton.alm_newton import solve_alm_newton
 from .newton.alm_workspace import allocate_alm_workspace
+from .policy import MOST_ITERATIONS
 from .registry import Method, register
 
 solve_auto = cascade_solver("solve_auto", solve_alm_newton)
@@ -29,7 +30,7 @@ register(
         title="Chosen island by island",
         kernel=solve_auto,
         frictions=("cone", "box", "polyhedral"),
-        max_iterations=500,
+        max_iterations=MOST_ITERATIONS,
         source="docs/solvers/auto.md",
         allocate=_allocate,
         explicit=solve_alm_explicit,

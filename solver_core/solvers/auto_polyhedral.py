@@ -13,11 +13,12 @@ from .fischer_newton.fischer_newton import solve_explicit, solve_fischer_newton
 from .fischer_newton.fischer_state import allocate_fischer_workspace
 from .pivoting.lemke_island import MAX_PIVOTS, LemkeIslandWorkspace, allocate_lemke_island
 from .pivoting.lemke_reduced import solve_lemke_reduced
+from .policy import MOST_BLOCKS_FOR_PIVOTS, MOST_ITERATIONS
 from .registry import Method, register
 from .shared.limits import with_limit
 
-# Blocks up to which pivoting is the faster of the two.
-_MOST_BLOCKS_FOR_PIVOTS = 64
+# Of the polygon.
+_DIRECTIONS = 8
 
 
 class PolyhedralWorkspace(NamedTuple):
@@ -48,7 +49,7 @@ def solve_by_size(rows, islands, island, free_velocity, velocity, workspace, set
     tuple
         (status, pivots or steps, residual [m/s], scale [m/s], worst block).
     """
-    if islands.block_first[island + 1] - islands.block_first[island] <= _MOST_BLOCKS_FOR_PIVOTS:
+    if islands.block_first[island + 1] - islands.block_first[island] <= MOST_BLOCKS_FOR_PIVOTS:
         return solve_lemke_reduced(
             rows, islands, island, free_velocity, velocity, workspace.pivots, with_limit(settings, MAX_PIVOTS)
         )
@@ -75,9 +76,9 @@ register(
         title="Chosen island by island",
         kernel=solve_auto_polyhedral,
         frictions=("polyhedral",),
-        max_iterations=500,
+        max_iterations=MOST_ITERATIONS,
         source="docs/solvers/auto.md",
-        options={"directions": 8},
+        options={"directions": _DIRECTIONS},
         allocate=_allocate,
         explicit=solve_explicit,
         fallbacks=lambda workspace: workspace.fallbacks,

@@ -5,7 +5,7 @@ for the polygon. The attempts, each only if the one before has not reached the t
 
 at rest       The impulses of the last substep solve the problem as they are, so a solve only measures the residual.
               To use the same impulses again and again is unstable: the velocities that are left grow slowly. When the
-              residual of the start exceeds a share of the tolerance (``_SHARE_AT_REST``), the exact method solves far
+              residual of the start exceeds a share of the tolerance (``SHARE_AT_REST``), the exact method solves far
               below it, and once more in the next substep, because the impulses that stop the drift differ from those
               that carry the load. Then nothing is to be done for many substeps. How many depends only on the ratio of
               the two residuals, and how far bodies creep on the first one; so that one is as small as rounding allows.
@@ -41,7 +41,25 @@ from ..problem.problem import CONFLICTING
 from ..problem.residuals import natural_map, problem_scale
 from .active_subdomain import SubdomainArrays, allocate_subdomain, solve_subdomains, suits_subdomains, sweep_hits
 from .batches.sweep_workspace import SweepWorkspace, allocate_sweep_workspace
-from .fallback_sweeps import RATIO_ROUGH
+from .policy import (
+    BLOCKS_FOR_SUBDOMAINS,
+    FACTOR_BEYOND,
+    FACTOR_CORRECTED,
+    FACTOR_RESTING,
+    FEW_BLOCKS,
+    FORECAST_FEW,
+    FORECAST_MANY,
+    RATIO_AT_REST,
+    RATIO_ROUGH,
+    RATIO_SETTLED,
+    RATIO_SLOW,
+    SHARE_AT_REST,
+    STEPS_EXACT,
+    STEPS_RESTING,
+    SWEEPS_FIRST,
+    SWEEPS_HIT,
+    SWEEPS_MOVING,
+)
 from .shared.directions import copy_impulses
 from .shared.limits import with_ends, with_limit
 from .shared.status import fail, status_of
@@ -55,39 +73,6 @@ from .solve_memory import (
     swap_values,
 )
 from .sweeps.nncg import iterate_nncg, solve_nncg
-
-# At rest. A start whose residual is below this many tolerances is that of bodies which have come to rest: the exact
-# method solves to this share of what is due, in this many steps.
-_FACTOR_RESTING = 10.0
-_FACTOR_BEYOND = 1e-3
-_STEPS_RESTING = 12
-# What is due is the tolerance; of bodies at rest this share of it ...
-_SHARE_AT_REST = 0.02
-# ... but no less than this share of the scale, since starts cannot be much better than rounding.
-_RATIO_AT_REST = 1e-8
-# Bodies are at rest if none has more energy than at this share of the scale: creeping is slower by far, and what rolls
-# or spins is faster.
-_RATIO_SLOW = 1e-3
-# What stopped a creeping body is not what holds it: after such a solve the next start must be below this share of what
-# is due, or the solve is repeated. With 1, what stops them and what holds them would alternate for ever.
-_FACTOR_CORRECTED = 0.01
-
-# Subdomains are for islands from this many blocks on.
-_BLOCKS_FOR_SUBDOMAINS = 300
-
-# First sweeps, and after how many they are first given up if their gain will not do: in islands of up to this many
-# contacts, where a step of the exact method costs as much as six sweeps and more, and in others.
-_SWEEPS_FIRST = 30
-_FEW_BLOCKS, _FORECAST_FEW, _FORECAST_MANY = 16, 4, 2
-
-# Steps of the exact method: a wall with gaps that lands takes it some 80, and is solved at once ever after.
-_STEPS_EXACT = 100
-# A start whose residual is below this share of the scale is settled: only details are missing.
-_RATIO_SETTLED = 0.1
-
-# Sweeps of a solve without the exact method, and how many more there are to bring the residual of a large island below
-# RATIO_ROUGH of the scale: the hits themselves.
-_SWEEPS_MOVING, _SWEEPS_HIT = 40, 240
 
 # The first measurement, which is all that a solve at rest does.
 _first_scale, _first_residual = inlined(problem_scale), inlined(natural_map)
@@ -196,7 +181,7 @@ def _solve_cascade(rows, islands, island, free_velocity, velocity, workspace, se
     target = max(settings.tolerance * scale, settings.absolute_tolerance)
     residual, worst_block = _first_residual(rows, islands, island, velocity, settings)
     memory, blocks = workspace.memory, islands.block_first[island + 1] - islands.block_first[island]
-    is_large = blocks >= _BLOCKS_FOR_SUBDOMAINS
+    is_large = blocks >= BLOCKS_FOR_SUBDOMAINS
     # not a literal, for which Numba would compile the callees a second time
     iterations = np.int64(0)
     rests, due, allowed = _what_is_due(rows, islands, island, velocity, memory, residual, scale, target, is_large)
@@ -216,7 +201,7 @@ def _solve_cascade(rows, islands, island, free_velocity, velocity, workspace, se
         )
         if residual <= target:
             return status_of(residual, target, settings.absolute_tolerance), iterations, residual, scale, worst_block
-    suits = is_large and residual <= _RATIO_SETTLED * scale
+    suits = is_large and residual <= RATIO_SETTLED * scale
     if suits and suits_subdomains(rows, islands, island, velocity, memory, workspace.sweep.change, settings, target):
         status, iterations, residual, worst_block = solve_active_subdomains(
             rows, islands, island, free_velocity, velocity, workspace, settings, scale, (residual, worst_block)
@@ -244,7 +229,7 @@ def _solve_cascade(rows, islands, island, free_velocity, velocity, workspace, se
     iterations += done
     steps = settings.max_iterations - iterations
     if settings.waits > 0:
-        steps = min(steps, _STEPS_EXACT)
+        steps = min(steps, STEPS_EXACT)
     if residual > target and wait > 0:
         workspace.fallbacks[0] += 1
         status, iterations, residual, worst_block = _soften_hits(
@@ -269,10 +254,10 @@ def _solve_cascade(rows, islands, island, free_velocity, velocity, workspace, se
 def _what_is_due(rows, islands, island, velocity, memory, residual, scale, target, is_large):
     """Whether the bodies of an island rest; the residual that is due then, and the start that is good enough [m/s]."""
     corrected = swap_values(islands, island, memory.corrected, np.int64(0))
-    share_due = _FACTOR_CORRECTED if corrected > 0 else 1.0
-    due = min(target, max(_SHARE_AT_REST * target, _RATIO_AT_REST * scale))
-    rests = residual <= _FACTOR_RESTING * target
-    if rests and residual > share_due * due and not _is_slow(rows, islands, island, velocity, _RATIO_SLOW * scale):
+    share_due = FACTOR_CORRECTED if corrected > 0 else 1.0
+    due = min(target, max(SHARE_AT_REST * target, RATIO_AT_REST * scale))
+    rests = residual <= FACTOR_RESTING * target
+    if rests and residual > share_due * due and not _is_slow(rows, islands, island, velocity, RATIO_SLOW * scale):
         due = target
         if is_large:
             # a body that moves in a heap is no reason to solve all of it to the end
@@ -285,8 +270,8 @@ def _solve_at_rest(rows, islands, island, free_velocity, velocity, workspace, se
 
     Returns (steps, residual [m/s], worst block) of the exact method, also if it failed.
     """
-    factor = _FACTOR_BEYOND * due / target if target > 0.0 else _FACTOR_BEYOND
-    steps = min(_STEPS_RESTING, settings.max_iterations)
+    factor = FACTOR_BEYOND * due / target if target > 0.0 else FACTOR_BEYOND
+    steps = min(STEPS_RESTING, settings.max_iterations)
     beyond = with_ends(settings, factor * settings.tolerance, factor * settings.absolute_tolerance, steps)
     _, done, residual, _, worst_block = solve_exactly(
         rows, islands, island, free_velocity, velocity, workspace.exact, beyond
@@ -301,9 +286,9 @@ def _solve_at_rest(rows, islands, island, free_velocity, velocity, workspace, se
 @subkernel
 def _allowed_sweeps(blocks, wait, limit):
     """How many first sweeps there are, and after how many they are first given up (0: never)."""
-    sweeps, forecast = _SWEEPS_FIRST, np.int64(_FORECAST_FEW if blocks <= _FEW_BLOCKS else _FORECAST_MANY)
+    sweeps, forecast = SWEEPS_FIRST, np.int64(FORECAST_FEW if blocks <= FEW_BLOCKS else FORECAST_MANY)
     if wait > 0:
-        sweeps, forecast = _SWEEPS_MOVING, np.int64(0)
+        sweeps, forecast = SWEEPS_MOVING, np.int64(0)
     if sweeps >= limit:
         sweeps, forecast = limit, np.int64(0)
     return sweeps, forecast
@@ -317,16 +302,16 @@ def _soften_hits(rows, islands, island, free_velocity, velocity, workspace, sett
     """
     status, iterations, residual, worst_block = outcome
     rough = RATIO_ROUGH * scale
-    is_large = islands.block_first[island + 1] - islands.block_first[island] >= _BLOCKS_FOR_SUBDOMAINS
+    is_large = islands.block_first[island + 1] - islands.block_first[island] >= BLOCKS_FOR_SUBDOMAINS
     if is_large and residual > rough and iterations < settings.max_iterations:
-        limit = min(_SWEEPS_HIT, settings.max_iterations - iterations)
+        limit = min(SWEEPS_HIT, settings.max_iterations - iterations)
         start, error = (residual, worst_block), workspace.sweep.change
         done, residual, worst_block = sweep_hits(
             rows, islands, island, velocity, workspace.subdomain, error, settings, rough, limit, start
         )
         iterations += done
     if residual > rough and iterations < settings.max_iterations:
-        limit = min(_SWEEPS_HIT, settings.max_iterations - iterations)
+        limit = min(SWEEPS_HIT, settings.max_iterations - iterations)
         rough_settings = with_ends(settings, max(RATIO_ROUGH, settings.tolerance), settings.absolute_tolerance, limit)
         status, done, residual, _, worst_block = solve_nncg(
             rows, islands, island, free_velocity, velocity, workspace.sweep, rough_settings

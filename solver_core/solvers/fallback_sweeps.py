@@ -12,10 +12,8 @@ import numpy as np
 from ..compiled.kernel import subkernel
 from ..problem.residuals import problem_scale
 from .batches.partitioned_sweep import lay_rows, residual_of, sweep_island
+from .policy import RATIO_ROUGH
 from .shared.status import fail, status_of
-
-# Bodies that fly about need no smaller residual than this share of the scale; a larger one means a hit.
-RATIO_ROUGH = 1e-2
 
 
 @subkernel

@@ -45,6 +45,7 @@ from .batches.partitioned_sweep import (
     take_impulses,
 )
 from .batches.simd_batches import BIAS, NUMBERS, laid_row_capacity
+from .policy import RATIO_ROUGH
 from .shared.status import status_of
 from .small_step_balance import (
     keep_angular_momentum,
@@ -66,8 +67,6 @@ _RATIO_LEFT_OVERLAP = 5e-4
 # Sweeps that take out overlaps, until they change places by less than this share of the smallest body.
 _MOST_SWEEPS_APART, _RATIO_LEFT_APART = 16, 1e-4
 _BOUNCE_SWEEPS = 2
-# Bodies that fly about need no smaller residual than this share of the scale; a larger one means a hit.
-RATIO_ROUGH = 1e-2
 _ROWS = 3
 
 

@@ -5,15 +5,10 @@ from typing import NamedTuple
 import numpy as np
 
 from ..compiled.kernel import subkernel
+from .policy import POWER_CALMED, WAIT_LEAST, WAIT_MOST, WAIT_MOST_SUBDOMAINS
 
-# Solves without the exact method after it has failed, at first and at most: sixteen of them cost as much as the failed
-# one, so waiting longer would save less than half. It is tried again once the start is closer by this power of two than
-# it was at the failure.
-_WAIT_LEAST, _WAIT_MOST = 4, 16
-_POWER_CALMED = 4
-# After subdomains have failed, the next 0, 1, 3, 7 and at most this many solves do without them, the more often they
-# have failed in turn, the more. The exact method on a whole island takes twenty times as long and is tried only then.
-_WAIT_MOST_SUBDOMAINS = 15
+# Of two: starts are not told apart beyond it.
+_HIGHEST_POWER = 60
 
 
 class SolveMemory(NamedTuple):
@@ -102,7 +97,7 @@ def count_down_wait(islands, island, memory, scale, residual):
     """
     wait = swap_values(islands, island, memory.wait, np.int64(0))
     closeness = _power_of_two(scale, residual)
-    if wait > 0 and closeness >= largest_value(islands, island, memory.failed_at) + _POWER_CALMED:
+    if wait > 0 and closeness >= largest_value(islands, island, memory.failed_at) + POWER_CALMED:
         wait = np.int64(0)
     if wait > 0:
         swap_values(islands, island, memory.wait, wait - 1)
@@ -138,7 +133,7 @@ def note_failure(islands, island, memory, last_wait, closeness):
     last_wait, closeness : int
         Of ``note_success`` and ``count_down_wait``.
     """
-    wait = min(max(2 * last_wait, _WAIT_LEAST), _WAIT_MOST)
+    wait = min(max(2 * last_wait, WAIT_LEAST), WAIT_MOST)
     swap_values(islands, island, memory.wait, wait)
     swap_values(islands, island, memory.last_wait, wait)
     swap_values(islands, island, memory.failed_at, closeness)
@@ -176,16 +171,16 @@ def note_subdomains(islands, island, memory, failed):
     wait = next_wait = np.int64(0)
     if failed:
         wait = largest_value(islands, island, memory.next_subdomain_wait)
-        next_wait = min(2 * wait + 1, _WAIT_MOST_SUBDOMAINS)
+        next_wait = min(2 * wait + 1, WAIT_MOST_SUBDOMAINS)
     swap_values(islands, island, memory.subdomain_wait, wait)
     swap_values(islands, island, memory.next_subdomain_wait, next_wait)
 
 
 @subkernel
 def _power_of_two(larger, smaller):
-    """How many times the one can be halved before it is below the other, at most 60; 0 if it is below."""
+    """How many times the one can be halved before it is below the other, at most _HIGHEST_POWER; 0 if it is below."""
     power = np.int64(0)
-    while power < 60 and smaller < larger:
+    while power < _HIGHEST_POWER and smaller < larger:
         larger *= 0.5
         power += 1
     return power

@@ -9,7 +9,7 @@ import pytest
 from cairn.solver_core import simulation as simulation_module
 from cairn.solver_core.checkpoint import Checkpoint
 from cairn.solver_core.diagnostics import deepest_overlap
-from cairn.solver_core.dynamics.solve_flags import allocate_solve_flags, keep_solve_flags, start_solve_flags
+from cairn.solver_core.dynamics.islands.solve_flags import allocate_solve_flags, keep_solve_flags, start_solve_flags
 from cairn.solver_core.geometry.hulls import ConvexHull
 from cairn.solver_core.geometry.round_shapes import Capsule, Cone, Cylinder
 from cairn.solver_core.geometry.shapes import Box, Sphere

@@ -366,7 +366,7 @@ def test_the_same_run_twice_has_the_same_bits():
 def test_full_buffers_grow_to_the_same_bits(monkeypatch):
     """Start with room for one contact: the motion is the same to the bit."""
     from cairn.solver_core.collision.data.contact_arrays import allocate_contacts, allocate_pairs
-    from cairn.solver_core.dynamics import allocation
+    from cairn.solver_core.dynamics.frame import allocation
 
     roomy = Simulation(stack(6).build_model())
     allocate = allocation.allocate_collision

@@ -4,6 +4,7 @@ import ast
 import functools
 import re
 import tomllib
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -126,6 +127,16 @@ def test_files_are_readable_in_one_sitting(path):
     assert len(path.read_text(encoding="utf-8").splitlines()) <= MOST_LINES
 
 
+MOST_FILES = 20
+
+
+def test_folders_of_the_core_are_rooms_and_no_drawers():
+    """Ready-made scenes are data, a file each."""
+    folders = Counter(path.parent for path in SHIPPED if path.is_relative_to(ROOT / "solver_core"))
+    full = {str(folder.relative_to(ROOT)) for folder, count in folders.items() if count > MOST_FILES}
+    assert full == {str(Path("solver_core", "scenes"))}
+
+
 def module_of(path: Path) -> str:
     parts = path.relative_to(ROOT).with_suffix("").parts
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
@@ -141,6 +152,8 @@ def modules_known_to(path: Path, modules) -> set[str]:
             found |= {".".join([*base, alias.name]) for alias in node.names} | {".".join(base)}
         elif isinstance(node, ast.Constant) and isinstance(node.value, str):
             found.add(".".join([*package, node.value]))
+            # a function of a file beside the package
+            found.add(".".join([*package[:-1], node.value.rpartition(".")[0]]))
     return found & modules
 
 

@@ -6,8 +6,8 @@ names body a twice, and has no columns for the second.
 
 The position solve is an implicit midpoint rule (docs/decisions/28-joints.md). The bodies of joints move by the mean
 d = (w + v) / 2 of their velocities at the substep's start and end, and forces act at the poses in the middle; bodies
-that go by END (``dynamics.position_update``) move by d = v, and forces act at the end. With s = 1/2 or 1, and y the
-change of the coordinate over h,
+that go by END (``dynamics.motion.position_update``) move by d = v, and forces act at the end. With s = 1/2 or 1, and y
+the change of the coordinate over h,
 
     hold      x(t + h) = 0                       r free
     range     x(t + h) >= 0, of the distance from the nearer limit; r >= 0
@@ -345,8 +345,8 @@ def measure_errors(joints, joint_state, can_be_pushed, islands, h, rows):
     joints : JointArrays
         Read.
     joint_state : JointStateArrays
-        Read: end poses, aim, block, island. Written: end_error, off, starts_open, is_beyond, opening: joints that close by and by
-        were set up so, or cannot close.
+        Read: end poses, aim, block, island. Written: end_error, off, starts_open, is_beyond, opening: joints that close
+        by and by were set up so, or cannot close.
     can_be_pushed : bool [body_count]
         Read.
     islands, rows

@@ -77,7 +77,7 @@ class JointStateArrays(NamedTuple):
     is_due : bool [body_count]
         By island: its joints are to be corrected.
     way : int64 [body_count]
-        By island: how its joints are corrected now (``dynamics.joint_corrections``).
+        By island: how its joints are corrected now (``dynamics.joints.joint_corrections``).
     off, error : float64 [body_count]
         By island: the largest error of its joints, over what is allowed; and the least of that and its motion's since
         the way in which it is solved has changed.
@@ -88,9 +88,11 @@ class JointStateArrays(NamedTuple):
         By island: corrections in turn without a gain.
     starts_open : bool [body_count]
         By island: joints are open at the substep's start, so they close by and by.
+    is_beyond : bool [body_count]
+        By island: coordinates are beyond their limits at the substep's start; poses lead them back.
     is_led : int8 [body_count]
         By island: the bodies' poses were led elsewhere than the solve had them, and what for
-        (``dynamics.pose_correction``).
+        (``dynamics.joints.pose_correction``).
     opening : float64 [joint_count, 2]
         How far held coordinates are off [m, rad].
     force : float64 [joint_count, 6]

@@ -9,7 +9,7 @@ from cairn.solver_core.collision.data.workspace import RATIO_MARGIN
 from cairn.solver_core.collision.detection_passes import clear_pass_history, place_end_poses, repeat_pairs
 from cairn.solver_core.collision.distance.shape_distance import RATIO_FAST
 from cairn.solver_core.compiled.kernel import kernel
-from cairn.solver_core.dynamics.stage_names import BROAD_PHASE, NARROW_PHASE
+from cairn.solver_core.dynamics.schedule.stage_table import BROAD_PHASE, NARROW_PHASE
 from cairn.solver_core.geometry.hulls import ConvexHull
 from cairn.solver_core.geometry.shapes import Box, Sphere
 from cairn.solver_core.model.model import BodyKind

@@ -9,8 +9,8 @@ from reference_collision import SUBSTEP, Collider, rotation, run_stage, signed_d
 from cairn.solver_core import Simulation, SimulationOptions
 from cairn.solver_core.collision.data.contact_arrays import STATUS_UNSEEN_PAIR
 from cairn.solver_core.compiled.kernel import kernel
-from cairn.solver_core.dynamics.integration import allocate_motion, reach_farther
-from cairn.solver_core.dynamics.stage_names import BROAD_PHASE
+from cairn.solver_core.dynamics.motion.integration import allocate_motion, reach_farther
+from cairn.solver_core.dynamics.schedule.stage_table import BROAD_PHASE
 from cairn.solver_core.geometry.round_shapes import Capsule, Cone, Cylinder
 from cairn.solver_core.geometry.shapes import Box, Sphere
 from cairn.solver_core.model.builder import ModelBuilder

@@ -69,7 +69,7 @@ vertices = [(x, y, 0.1 * (x * y % 3)) for x in range(6) for y in range(6)]
 corners = [(6 * x + y, 6 * x + y + 6, 6 * x + y + 1) for x in range(5) for y in range(5)]
 shape = of("geometry.triangle_mesh").TriangleMesh(vertices, corners)
 scene.add_body(shape=shape, kind=of("model.model").BodyKind.STATIC)
-tables = of("dynamics.allocation").allocate_collision(scene.build()).workspace.meshes
+tables = of("dynamics.frame.allocation").allocate_collision(scene.build()).workspace.meshes
 digest = hashlib.sha256(b"".join(getattr(tables, name).tobytes() for name in ("node", "box", "normal", "triangle")))
 addresses = [c.table[c.index].tolist() for c in plan if c.table is not None]
 print(json.dumps([ready, compiled, digest.hexdigest(), addresses, ready_made.why_unused()]))

@@ -7,7 +7,7 @@ import pytest
 
 from cairn.solver_core.collision.data.contact_arrays import allocate_contacts
 from cairn.solver_core.constraints.contact_rows import allocate_contact_rows, build_contact_rows
-from cairn.solver_core.dynamics.integration import allocate_motion, apply_forces
+from cairn.solver_core.dynamics.motion.integration import allocate_motion, apply_forces
 from cairn.solver_core.geometry import rotations
 from cairn.solver_core.geometry.shapes import Box, Sphere
 from cairn.solver_core.model.builder import ModelBuilder

@@ -12,7 +12,7 @@ from cairn.solver_core import simulation
 from cairn.solver_core.compiled.function_tables import caller, empty_table, enter
 from cairn.solver_core.compiled.kernel import kernel
 from cairn.solver_core.compiled.views import StepArrays, views_of
-from cairn.solver_core.dynamics import sharing
+from cairn.solver_core.dynamics.schedule import sharing
 from cairn.solver_core.geometry.hulls import ConvexHull
 from cairn.solver_core.geometry.round_shapes import Capsule, Cone, Cylinder
 from cairn.solver_core.geometry.shapes import Box, Sphere

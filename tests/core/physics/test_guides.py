@@ -21,7 +21,7 @@ from cairn.solver_core import (
     Sphere,
 )
 from cairn.solver_core.compiled.kernel import kernel
-from cairn.solver_core.dynamics import guides
+from cairn.solver_core.dynamics.outside import guides
 from cairn.solver_core.geometry import rotations
 from cairn.solver_core.scenes.ragdoll import ragdoll
 

@@ -11,7 +11,7 @@ from cairn.solver_core.compiled.atomics import load_shared, store_shared
 from cairn.solver_core.compiled.function_tables import caller, empty_table, enter
 from cairn.solver_core.compiled.kernel import kernel
 from cairn.solver_core.compiled.views import StepArrays, views_of
-from cairn.solver_core.dynamics.islands import find_islands, has_contacts
+from cairn.solver_core.dynamics.islands.islands import find_islands, has_contacts
 from cairn.solver_core.geometry.shapes import Box
 from cairn.solver_core.model.builder import ModelBuilder
 from cairn.solver_core.model.model import BodyKind

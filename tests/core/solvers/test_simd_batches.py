@@ -5,7 +5,7 @@ import pytest
 from numba import config
 
 from cairn.solver_core.compiled.simd import WIDTH
-from cairn.solver_core.dynamics.islands import find_islands
+from cairn.solver_core.dynamics.islands.islands import find_islands
 from cairn.solver_core.problem.rows import allocate_islands, allocate_rows
 from cairn.solver_core.solvers.batches.domain_partition import (
     BLOCKS_TO_PARTITION,

@@ -16,11 +16,11 @@ from cairn.solver_core.collision.pair_dispatch import needed_pair_kernels
 from cairn.solver_core.compiled.function_tables import call_for_count
 from cairn.solver_core.compiled.kernel import kernel
 from cairn.solver_core.compiled.views import views_of, write_numbers
-from cairn.solver_core.dynamics.allocation import allocate_collision, allocate_members, gather_arrays
-from cairn.solver_core.dynamics.compilation import empty_tables, first_stages_to_compile
-from cairn.solver_core.dynamics.sharing import call_stage, run_task
-from cairn.solver_core.dynamics.stage_names import BROAD_PHASE, MATCH_CONTACTS, NARROW_PHASE
-from cairn.solver_core.dynamics.step_data import KernelTables, StepSettings
+from cairn.solver_core.dynamics.frame.allocation import allocate_collision, allocate_members, gather_arrays
+from cairn.solver_core.dynamics.frame.compilation import empty_tables, first_stages_to_compile
+from cairn.solver_core.dynamics.frame.step_data import KernelTables, StepSettings
+from cairn.solver_core.dynamics.schedule.sharing import call_stage, run_task
+from cairn.solver_core.dynamics.schedule.stage_table import BROAD_PHASE, MATCH_CONTACTS, NARROW_PHASE
 from cairn.solver_core.model.builder import ModelBuilder
 from cairn.solver_core.model.model import BodyKind
 
