@@ -60,6 +60,8 @@ _MOST_ROUNDS, _RATIO_GAIN, _PATIENCE = 48, 0.3, 12
 # Limits yield by this share of their W_ii, so that what contradicts ends in a compromise (least squares);
 # where a round leads no body farther than this share of the largest opening, it is found.
 _RATIO_YIELDS, _RATIO_SETTLED = 1e-3, 1e-2
+# Limits contradict each other where a round would leave more than this share of the largest error even if all were
+# linear: they yield, and the rest is closed.
 _RATIO_PROMISED = 0.5
 # Of differences [rad], and the least volume of the derivative's columns that has an inverse.
 _RATIO_DIFFERENCE, _LEAST_VOLUME = 1e-6, 1e-3
@@ -94,20 +96,20 @@ def correct_poses(arrays, members, rows, islands, island):
     contacts, h = members.collision.contacts[members.collision.roles.present[0]], numbers_of(members.settings.step).h
     enough = _RATIO_OPEN / RATIO_EXACT
     if joint_state.off[island] > enough or joint_state.is_beyond[island]:
-        joint_state.off[island], _, _ = _measure(members, rows, islands, island, contacts.count[0], h)
+        joint_state.off[island], _, _, _ = _measure(members, rows, islands, island, contacts.count[0], h)
     is_open = joint_state.off[island] > enough
     overlaps = _ask_contacts(members, rows, islands, island, contacts, not is_open)
     joint_state.is_led[island] = LED_OUT if overlaps else (LED_BACK if is_open else NOT_LED)
     if joint_state.is_led[island] == NOT_LED:
         return
     _put_aside(members, rows, islands, island)
-    velocity, stale, settled, error = members.state.velocity, 0, False, 0.0
+    velocity, stale, settled, yields, error = members.state.velocity, 0, False, False, 0.0
     for number in range(_MOST_ROUNDS):
         # to the tolerance and not beyond: rounds go on from what one leaves
         before = joint_state.off[island]
         if number > 0:
             _ask_contacts(members, rows, islands, island, contacts, False)
-        _ask_joints(members, rows, islands, island, contacts.count[0], number > 0)
+        _ask_joints(members, rows, islands, island, contacts.count[0], number > 0, yields)
         for place in range(islands.body_first[island], islands.body_first[island + 1]):
             body = islands.body_order[place]
             for column in range(6):
@@ -123,11 +125,12 @@ def correct_poses(arrays, members, rows, islands, island):
             break
         promised = _promised(members, rows, islands, island, contacts.count[0], h)
         _move(members, islands, island, share, h)
-        joint_state.off[island], held_off, error = _measure(members, rows, islands, island, contacts.count[0], h)
+        off, error, held_off, held_error = _measure(members, rows, islands, island, contacts.count[0], h)
+        yields = yields or promised > _RATIO_PROMISED * error
+        if yields:
+            off, error = held_off, held_error
+        joint_state.off[island] = off
         stale = stale + 1 if joint_state.off[island] > (1.0 - _RATIO_GAIN * share) * before else 0
-        if held_off <= enough and promised > _RATIO_PROMISED * error:
-            settled = True
-            break
         if joint_state.off[island] <= 1.0 or stale == _PATIENCE:
             break
     if joint_state.off[island] > _RATIO_MISSED / RATIO_EXACT and not (settled or joint_state.starts_open[island]):
@@ -265,8 +268,8 @@ def _ask_contacts(members, rows, islands, island, contacts, takes_out):
 
 
 @subkernel
-def _ask_joints(members, rows, islands, island, contact_count, has_moved):
-    """Let the joints' rows ask for the change of the poses, and all impulses be none."""
+def _ask_joints(members, rows, islands, island, contact_count, has_moved, yields):
+    """Let the joints' rows ask for the change of the poses, limits that yield for none, and all impulses be none."""
     joints, joint_state, motion = members.model.joints, members.joint_state, members.motion
     h = numbers_of(members.settings.step).h
     for place in range(islands.block_first[island], islands.block_first[island + 1]):
@@ -289,6 +292,7 @@ def _ask_joints(members, rows, islands, island, contact_count, has_moved):
             if role in (HOLD, RANGE):
                 off = _error(members, rows, block, joint, index, h)
             if role == RANGE:
+                off = max(off, 0.0) if yields else off
                 rows.lower[row], rows.upper[row] = 0.0, math.inf
             elif role in (SPRING, SOFT_RANGE):
                 rows.lower[row] = rows.upper[row] = 0.0
@@ -309,11 +313,12 @@ def _error(members, rows, block, joint, index, h):
 
 @subkernel
 def _measure(members, rows, islands, island, contact_count, h):
-    """Measure an island's joints at the end poses; returns the largest error.
+    """Measure an island's joints at the end poses.
 
-    Over what is allowed; likewise of what is held; and [m].
+    Returns the largest error, over what is allowed and [m], and both of what is held alone.
     """
-    joints, joint_state, off, held_off, largest = members.model.joints, members.joint_state, 0.0, 0.0, 0.0
+    joints, joint_state = members.model.joints, members.joint_state
+    off, largest, held_off, held_largest = 0.0, 0.0, 0.0, 0.0
     for place in range(islands.block_first[island], islands.block_first[island + 1]):
         block = islands.block_order[place]
         if block < contact_count:
@@ -329,9 +334,9 @@ def _measure(members, rows, islands, island, contact_count, h):
             share = error / (RATIO_EXACT * joints.size[joint])
             off, largest = max(off, share), max(largest, error)
             if joints.role[index] == HOLD:
-                held_off = max(held_off, share)
+                held_off, held_largest = max(held_off, share), max(held_largest, error)
         note_opening(joints, joint_state, joint)
-    return off, held_off, largest
+    return off, largest, held_off, held_largest
 
 
 @subkernel
