@@ -41,6 +41,7 @@ from .newton.alm_bilateral import PENALTY_BILATERAL, take_conflicts_out
 from .newton.alm_linear import solve_with_factor
 from .newton.alm_penalty import EPSILON
 from .newton.alm_system import largest_speed, measure_speeds, set_velocities, with_compliance
+from .shared.directions import copy_impulses, follow_in_bodies, follow_in_rows, remember_velocity
 from .shared.status import fail, status_of
 
 # Sweeps end when one changes speeds by less than this share of the scale.
@@ -94,18 +95,24 @@ def solve_with_joints_eliminated(rows, islands, island, free_velocity, velocity,
         return FAILED, 0, math.inf, scale, -1
     enough = _RATIO_SWEEPS * max(scale, least)
     done, largest, total = 0, math.inf, 0.0
+    first_body, end_body = islands.body_first[island], islands.body_first[island + 1]
     first_target = target if sweeps == 0 else max(target, _SHARE_BEFORE_SWEEPS * enough)
     left = _solve_joints(rows, islands, island, free_velocity, velocity, workspace, first_target)
     for motors_push in (True, False):
         if not motors_push:
             # what drives against something that stands has no end: motors keep their impulses, and yield
             sweeps = 2 * done if _has_motors(rows, workspace.islands) else done
+        merit = 0.0
+        remember_velocity(islands.body_order, first_body, end_body, velocity, workspace)
         while largest > enough and done < sweeps:
+            copy_impulses(rows.block_row, islands, island, rows.impulse, workspace.impulse_before)
             largest = _sweep(rows, islands, island, velocity, workspace, settings, _SHARE_OFF * enough, motors_push)
             if largest < 0.0:
                 return FAILED, done, math.inf, scale, -1
             total += largest
             done += 1
+            if largest > enough and done < sweeps:
+                merit = _follow_direction(rows, islands, island, velocity, workspace, merit)
     if total > 0.0 or left > target:
         left = _solve_joints(rows, islands, island, free_velocity, velocity, workspace, target)
     rounds = 0
@@ -319,6 +326,33 @@ def _take_step(rows, joints, alm):
 
 
 @subkernel
+def _follow_direction(rows, islands, island, velocity, workspace, last_merit):
+    """Go on along the conjugate direction after a sweep; returns the sweep's merit.
+
+    As ``sweeps.nncg``, in the metric diag(W) of bodies that joints hold. The next sweep takes back what impulses may
+    not be.
+    """
+    before, direction, merit = workspace.impulse_before, workspace.impulse_direction, 0.0
+    for index in range(islands.block_first[island], islands.block_first[island + 1]):
+        block = islands.block_order[index]
+        for row in range(rows.block_row[block], rows.block_row[block + 1]):
+            change = rows.impulse[row] - before[row]
+            before[row] = change
+            weight = workspace.diagonal[row] if workspace.first[row] >= 0 else rows.diagonal[row]
+            merit += weight * change * change
+    beta = 0.0
+    if last_merit > 0.0:
+        beta = merit / last_merit if merit <= last_merit else -1.0
+    first, end = islands.block_first[island], islands.block_first[island + 1]
+    follow_in_rows(rows, islands.block_order, first, end, before, direction, beta)
+    first, end = islands.body_first[island], islands.body_first[island + 1]
+    follow_in_bodies(
+        islands.body_order, first, end, velocity, workspace.velocity_before, workspace.velocity_direction, beta
+    )
+    return merit
+
+
+@subkernel
 def _has_motors(rows, joints):
     """Whether there is a row that pushes both ways, and not without bounds."""
     for index in range(joints.block_first[1]):
@@ -368,7 +402,8 @@ def _visit_row(rows, velocity, workspace, row, a, b, part_a, part_b, allowed):
         return 0.0
     speed = row_velocity(rows.jacobian, row, rows.bias[row], velocity, a, b) + compliance * impulse
     wanted = _projected(rows, row, impulse - speed / weight)
-    if weight * abs(wanted - impulse) <= allowed:
+    # a conjugate direction may lead beyond the bounds
+    if weight * abs(wanted - impulse) <= allowed and _projected(rows, row, impulse) == impulse:
         return 0.0
     if part_a >= 0 or part_b >= 0:
         if workspace.first[row] < 0 and not _respond(

@@ -49,6 +49,10 @@ class JointedArrays(NamedTuple):
         The step rules of these velocities.
     is_held : bool [block_capacity]
         Of ``find_held_contacts``.
+    impulse_before, impulse_direction : float64 [row_capacity]
+        Impulses before a sweep, and the conjugate direction.
+    velocity_before, velocity_direction : float64 [body_count, 6]
+        Likewise of velocities.
     """
 
     islands: IslandArrays
@@ -69,6 +73,10 @@ class JointedArrays(NamedTuple):
     kept_impulse: np.ndarray
     kept_rule: np.ndarray
     is_held: np.ndarray
+    impulse_before: np.ndarray
+    impulse_direction: np.ndarray
+    velocity_before: np.ndarray
+    velocity_direction: np.ndarray
 
 
 def allocate_jointed(block_capacity: int, row_capacity: int, body_count: int, jointed_bodies: int) -> JointedArrays:
@@ -94,4 +102,8 @@ def allocate_jointed(block_capacity: int, row_capacity: int, body_count: int, jo
         kept_impulse=np.zeros(row_capacity),
         kept_rule=np.zeros(body_count, np.int64),
         is_held=np.zeros(block_capacity, np.bool_),
+        impulse_before=np.zeros(row_capacity),
+        impulse_direction=np.zeros(row_capacity),
+        velocity_before=np.zeros((body_count, 6)),
+        velocity_direction=np.zeros((body_count, 6)),
     )

@@ -171,6 +171,17 @@ def _aim_of(role, error, size, most):
 
 
 @subkernel
+def _asked(joint_state, role, index):
+    """The error that velocities are to lead a coordinate to: beyond a limit no farther.
+
+    Limits may exclude each other. Asked for nothing that is open, rest always answers; poses take out what is
+    (``dynamics.pose_correction``).
+    """
+    aim = joint_state.aim[index]
+    return joint_state.start[index] if role == RANGE and aim < 0.0 else aim
+
+
+@subkernel
 def fill_position_row(joints, joint_state, joint, index, frames, motion, h, rows, row, block, from_start):
     """A row of the position solve, by what the last solve, or the guess, has led to.
 
@@ -215,7 +226,7 @@ def fill_position_row(joints, joint_state, joint, index, frames, motion, h, rows
         lower = 0.0 if role == RANGE else lower
         masses = motion.inverse_mass[rows.body_a[block]] + motion.inverse_mass[rows.body_b[block]]
         compliance = RATIO_GIVE * masses / share
-        bias = (error - joint_state.aim[index]) / (h * share) - speed
+        bias = (error - _asked(joint_state, role, index)) / (h * share) - speed
     elif role in (SPRING, SOFT_RANGE):
         start, damping = joint_state.start[index], joint_state.spring_damping[index]
         pulled = start
@@ -334,8 +345,8 @@ def measure_errors(joints, joint_state, can_be_pushed, islands, h, rows):
     joints : JointArrays
         Read.
     joint_state : JointStateArrays
-        Read: end poses, aim, block, island. Written: end_error, off, starts_open, opening: joints that close by and by
-        were set up so, or cannot close.
+        Read: end poses, aim, block, island. Written: end_error, off, starts_open, is_beyond, opening: joints that close
+        by and by were set up so, or cannot close.
     can_be_pushed : bool [body_count]
         Read.
     islands, rows
@@ -345,7 +356,7 @@ def measure_errors(joints, joint_state, can_be_pushed, islands, h, rows):
     """
     for island in range(islands.count[0]):
         joint_state.off[island] = 0.0
-        joint_state.starts_open[island] = False
+        joint_state.starts_open[island] = joint_state.is_beyond[island] = False
     for joint in range(joints.body_a.size):
         block, island = joint_state.block[joint], joint_state.island[joint]
         if block < 0:
@@ -357,12 +368,15 @@ def measure_errors(joints, joint_state, can_be_pushed, islands, h, rows):
             error = joint_state.end_error[index] = end_error(joints, joint_state, joint, index, frames)
             row = rows.block_row[block] + index - joints.row_first[joint]
             impulse = rows.impulse[row]
-            give = h * share * rows.compliance[row] * impulse if joints.role[index] in (HOLD, RANGE) else 0.0
-            row_off = distance_off(joints.role[index], error + give - joint_state.aim[index], impulse)
+            role = joints.role[index]
+            give = h * share * rows.compliance[row] * impulse if role in (HOLD, RANGE) else 0.0
+            row_off = distance_off(role, error + give - _asked(joint_state, role, index), impulse)
             # what is no number is as far off as can be
             off = max(off, row_off if row_off < math.inf else math.inf)
-            if joints.role[index] == HOLD and joint_state.aim[index] != 0.0:
+            if role == HOLD and joint_state.aim[index] != 0.0:
                 joint_state.starts_open[island] = True
+            if role == RANGE and joint_state.aim[index] < 0.0:
+                joint_state.is_beyond[island] = True
         note_opening(joints, joint_state, joint)
         joint_state.off[island] = max(joint_state.off[island], off / (RATIO_EXACT * joints.size[joint]))
 

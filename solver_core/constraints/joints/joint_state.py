@@ -88,6 +88,8 @@ class JointStateArrays(NamedTuple):
         By island: corrections in turn without a gain.
     starts_open : bool [body_count]
         By island: joints are open at the substep's start, so they close by and by.
+    is_beyond : bool [body_count]
+        By island: coordinates are beyond their limits at the substep's start; poses lead them back.
     is_led : int8 [body_count]
         By island: the bodies' poses were led elsewhere than the solve had them, and what for
         (``dynamics.joints.pose_correction``).
@@ -168,6 +170,7 @@ class JointStateArrays(NamedTuple):
     least_off: np.ndarray
     stale: np.ndarray
     starts_open: np.ndarray
+    is_beyond: np.ndarray
     is_led: np.ndarray
     opening: np.ndarray
     force: np.ndarray
@@ -240,6 +243,7 @@ def allocate_joint_state(joints: JointArrays) -> JointStateArrays:
         least_off=np.zeros(bodies),
         stale=np.zeros(bodies, np.int64),
         starts_open=np.zeros(bodies, np.bool_),
+        is_beyond=np.zeros(bodies, np.bool_),
         is_led=np.zeros(bodies, np.int8),
         opening=np.zeros((count, 2)),
         force=np.zeros((count, 6)),

@@ -47,6 +47,8 @@ _RATIO_MOVED = 1e-6
 # If so many corrections in turn do not bring the least error so far down by this factor, there are no more. Newton's
 # method begins with larger ones where a chain is nearly straight between two fixed points.
 _PATIENCE, _RATIO_GAIN = 3, 0.9
+# So stale is an island in which limits that push and joints hold against each other: its correction had no solution.
+GIVEN_UP = np.int64(1 << 20)
 # Joints that are open by more than the second share of their size when Newton's method ends are solved from the start;
 # what is open by more than the first is closed after the solve (``pose_correction``).
 RATIO_OPEN, _RATIO_FAR = 1e-7, 1e-2
@@ -127,8 +129,8 @@ def _is_to_go_on(members, island, correction):
 @subkernel
 def _is_to_go_on_by_newton(members, island, correction):
     joint_state, h = members.joint_state, numbers_of(members.settings.step).h
-    worst = math.inf
-    if is_finite(members, island):
+    worst, has_solution = math.inf, joint_state.stale[island] < GIVEN_UP
+    if has_solution and is_finite(members, island):
         moved = _motion_off(joint_state, members.state.velocity, members.model.size, members.problem.islands, island, h)
         worst = max(joint_state.off[island], moved)
     goes_on = _gains(joint_state, island, worst) and correction < _MOST_BY_NEWTON
@@ -140,7 +142,7 @@ def _is_to_go_on_by_newton(members, island, correction):
             _keep_solution(members, island)
         return True
     is_open = joint_state.least_off[island] > RATIO_OPEN / RATIO_EXACT
-    if is_open and joint_state.least[island] < math.inf:
+    if (is_open or not has_solution) and joint_state.least[island] < math.inf:
         if is_least:
             _keep_solution(members, island)
         else:

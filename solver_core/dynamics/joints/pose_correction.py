@@ -42,6 +42,7 @@ from ...constraints.joints.row_measures import fill_joint_row, frames_of_joint, 
 from ...geometry.rotation_kernels import multiply
 from ...model.joints.joint_arrays import HOLD, RANGE, SOFT_RANGE, SPRING
 from ...problem.problem import FAILED
+from ...problem.residuals import row_velocity
 from ..motion.integration import free_orientations, place_at_end
 from ..schedule.stage_table import SOLVE_JOINTED, SOLVER_OUTCOME
 from .held_contacts import are_joined, is_left_out
@@ -59,6 +60,9 @@ _MOST_ROUNDS, _RATIO_GAIN, _PATIENCE = 48, 0.3, 12
 # Limits yield by this share of their W_ii, so that what contradicts ends in a compromise (least squares);
 # where a round leads no body farther than this share of the largest opening, it is found.
 _RATIO_YIELDS, _RATIO_SETTLED = 1e-3, 1e-2
+# Limits contradict each other where a round would leave more than this share of the largest error even if all were
+# linear: they yield, and the rest is closed.
+_RATIO_PROMISED = 0.5
 # Of differences [rad], and the least volume of the derivative's columns that has an inverse.
 _RATIO_DIFFERENCE, _LEAST_VOLUME = 1e-6, 1e-3
 # The lever of a turn, as a share of a body's size.
@@ -91,19 +95,21 @@ def correct_poses(arrays, members, rows, islands, island):
     joint_state, motion = members.joint_state, members.motion
     contacts, h = members.collision.contacts[members.collision.roles.present[0]], numbers_of(members.settings.step).h
     enough = _RATIO_OPEN / RATIO_EXACT
+    if joint_state.off[island] > enough or joint_state.is_beyond[island]:
+        joint_state.off[island], _, _, _ = _measure(members, rows, islands, island, contacts.count[0], h)
     is_open = joint_state.off[island] > enough
     overlaps = _ask_contacts(members, rows, islands, island, contacts, not is_open)
     joint_state.is_led[island] = LED_OUT if overlaps else (LED_BACK if is_open else NOT_LED)
     if joint_state.is_led[island] == NOT_LED:
         return
     _put_aside(members, rows, islands, island)
-    velocity, stale, settled, error = members.state.velocity, 0, False, 0.0
+    velocity, stale, settled, yields, error = members.state.velocity, 0, False, False, 0.0
     for number in range(_MOST_ROUNDS):
         # to the tolerance and not beyond: rounds go on from what one leaves
         before = joint_state.off[island]
         if number > 0:
             _ask_contacts(members, rows, islands, island, contacts, False)
-        _ask_joints(members, rows, islands, island, contacts.count[0], number > 0)
+        _ask_joints(members, rows, islands, island, contacts.count[0], number > 0, yields)
         for place in range(islands.body_first[island], islands.body_first[island + 1]):
             body = islands.body_order[place]
             for column in range(6):
@@ -114,11 +120,16 @@ def correct_poses(arrays, members, rows, islands, island):
         if outcome[0] == FAILED or not way < math.inf:
             break
         share = min(1.0, most / way) if way > 0.0 else 1.0
-        if before > enough and length < _RATIO_SETTLED * error:
+        if length < _RATIO_SETTLED * error:
             settled = True
             break
+        promised = _promised(members, rows, islands, island, contacts.count[0], h)
         _move(members, islands, island, share, h)
-        joint_state.off[island], error = _measure(members, rows, islands, island, contacts.count[0], h)
+        off, error, held_off, held_error = _measure(members, rows, islands, island, contacts.count[0], h)
+        yields = yields or promised > _RATIO_PROMISED * error
+        if yields:
+            off, error = held_off, held_error
+        joint_state.off[island] = off
         stale = stale + 1 if joint_state.off[island] > (1.0 - _RATIO_GAIN * share) * before else 0
         if joint_state.off[island] <= 1.0 or stale == _PATIENCE:
             break
@@ -257,8 +268,8 @@ def _ask_contacts(members, rows, islands, island, contacts, takes_out):
 
 
 @subkernel
-def _ask_joints(members, rows, islands, island, contact_count, has_moved):
-    """Let the joints' rows ask for the change of the poses, and all impulses be none."""
+def _ask_joints(members, rows, islands, island, contact_count, has_moved, yields):
+    """Let the joints' rows ask for the change of the poses, limits that yield for none, and all impulses be none."""
     joints, joint_state, motion = members.model.joints, members.joint_state, members.motion
     h = numbers_of(members.settings.step).h
     for place in range(islands.block_first[island], islands.block_first[island + 1]):
@@ -281,6 +292,7 @@ def _ask_joints(members, rows, islands, island, contact_count, has_moved):
             if role in (HOLD, RANGE):
                 off = _error(members, rows, block, joint, index, h)
             if role == RANGE:
+                off = max(off, 0.0) if yields else off
                 rows.lower[row], rows.upper[row] = 0.0, math.inf
             elif role in (SPRING, SOFT_RANGE):
                 rows.lower[row] = rows.upper[row] = 0.0
@@ -301,8 +313,12 @@ def _error(members, rows, block, joint, index, h):
 
 @subkernel
 def _measure(members, rows, islands, island, contact_count, h):
-    """Measure an island's joints at the end poses; returns the largest error, over what is allowed, and [m]."""
-    joints, joint_state, off, largest = members.model.joints, members.joint_state, 0.0, 0.0
+    """Measure an island's joints at the end poses.
+
+    Returns the largest error, over what is allowed and [m], and both of what is held alone.
+    """
+    joints, joint_state = members.model.joints, members.joint_state
+    off, largest, held_off, held_largest = 0.0, 0.0, 0.0, 0.0
     for place in range(islands.block_first[island], islands.block_first[island + 1]):
         block = islands.block_order[place]
         if block < contact_count:
@@ -312,11 +328,34 @@ def _measure(members, rows, islands, island, contact_count, h):
         for index in range(joints.row_first[joint], joints.row_first[joint + 1]):
             joint_state.end_error[index] = end_error(joints, joint_state, joint, index, frames)
             error = _error(members, rows, block, joint, index, h)
-            error = distance_off(joints.role[index], error, joint_state.impulse[index])
+            # what a limit has pushed away may stay there
+            error = distance_off(joints.role[index], error, 0.0)
             error = error if error < math.inf else math.inf
-            off, largest = max(off, error / (RATIO_EXACT * joints.size[joint])), max(largest, error)
+            share = error / (RATIO_EXACT * joints.size[joint])
+            off, largest = max(off, share), max(largest, error)
+            if joints.role[index] == HOLD:
+                held_off, held_largest = max(held_off, share), max(held_largest, error)
         note_opening(joints, joint_state, joint)
-    return off, largest
+    return off, largest, held_off, held_largest
+
+
+@subkernel
+def _promised(members, rows, islands, island, contact_count, h):
+    """The largest error of an island's joints that a change of the poses would leave, if it were small [m]."""
+    joints, joint_state, velocity, largest = members.model.joints, members.joint_state, members.state.velocity, 0.0
+    for place in range(islands.block_first[island], islands.block_first[island + 1]):
+        block = islands.block_order[place]
+        if block < contact_count:
+            continue
+        row, a, b = rows.block_row[block], rows.body_a[block], rows.body_b[block]
+        joint = joint_state.joint_of_block[block - contact_count]
+        for index in range(joints.row_first[joint], joints.row_first[joint + 1]):
+            role = joints.role[index]
+            if role in (HOLD, RANGE):
+                left = h * row_velocity(rows.jacobian, row, rows.bias[row], velocity, a, b)
+                largest = max(largest, abs(left) if role == HOLD else -left)
+            row += 1
+    return largest
 
 
 @subkernel

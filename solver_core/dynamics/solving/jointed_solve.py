@@ -19,7 +19,7 @@ from ...solvers.shared.sweep import apply_impulses
 from ..islands.islands import has_contacts
 from ..islands.policy import FACTOR_EXACT, SHARE_LEFT_OF_TREES, SUBSTEPS_OF_FALL, SWEEPS_AROUND_JOINTS
 from ..islands.small_step_motion import note_swept
-from ..joints.joint_corrections import START
+from ..joints.joint_corrections import GIVEN_UP, START
 from ..schedule.stage_table import SOLVE_JOINTED, SOLVER_OUTCOME
 from .island_solve import (
     SAME_CONTACTS,
@@ -121,6 +121,11 @@ def _solve(arrays, members, rows, islands, island):
         least = step.gravity_norm * step.h
         outcome = _call_solver(stages, SOLVE_JOINTED, arrays, island, sweeps, FACTOR_EXACT, least)
         if outcome[0] != FAILED and not is_worse_than_nothing(outcome):
+            return outcome, True
+        if keeps_impulses:
+            # limits and joints hold against each other: what Newton's corrections have found before is kept
+            members.joint_state.stale[island] = GIVEN_UP
+            _restart(members, rows, islands, island)
             return outcome, True
         _restart(members, rows, islands, island)
     outcome = solve_exactly(arrays, stages, island)
