@@ -45,6 +45,8 @@ class JointedArrays(NamedTuple):
         Of the correction that has left an island's joints least off.
     kept_impulse : float64 [row_capacity]
         Likewise, of all rows of the island.
+    kept_way : float64 [body_count, 6]
+        What leads bodies to the poses that are the least off.
     kept_rule : int64 [body_count]
         The step rules of these velocities.
     is_held : bool [block_capacity]
@@ -71,6 +73,7 @@ class JointedArrays(NamedTuple):
     x: np.ndarray
     kept_velocity: np.ndarray
     kept_impulse: np.ndarray
+    kept_way: np.ndarray
     kept_rule: np.ndarray
     is_held: np.ndarray
     impulse_before: np.ndarray
@@ -100,6 +103,7 @@ def allocate_jointed(block_capacity: int, row_capacity: int, body_count: int, jo
         x=np.zeros(SIZE * body_count),
         kept_velocity=np.zeros((body_count, 6)),
         kept_impulse=np.zeros(row_capacity),
+        kept_way=np.zeros((body_count, 6)),
         kept_rule=np.zeros(body_count, np.int64),
         is_held=np.zeros(block_capacity, np.bool_),
         impulse_before=np.zeros(row_capacity),

@@ -60,8 +60,8 @@ _MOST_ROUNDS, _RATIO_GAIN, _PATIENCE = 48, 0.3, 12
 # Limits yield by this share of their W_ii, so that what contradicts ends in a compromise (least squares);
 # where a round leads no body farther than this share of the largest opening, it is found.
 _RATIO_YIELDS, _RATIO_SETTLED = 1e-3, 1e-2
-# Limits contradict each other where a round would leave more than this share of the largest error even if all were
-# linear: they yield, and the rest is closed.
+# Limits contradict each other where a round would leave more than this share of the largest error if all were linear:
+# they yield, and the rest is closed.
 _RATIO_PROMISED = 0.5
 # Of differences [rad], and the least volume of the derivative's columns that has an inverse.
 _RATIO_DIFFERENCE, _LEAST_VOLUME = 1e-6, 1e-3
@@ -95,15 +95,16 @@ def correct_poses(arrays, members, rows, islands, island):
     joint_state, motion = members.joint_state, members.motion
     contacts, h = members.collision.contacts[members.collision.roles.present[0]], numbers_of(members.settings.step).h
     enough = _RATIO_OPEN / RATIO_EXACT
+    error = 0.0
     if joint_state.off[island] > enough or joint_state.is_beyond[island]:
-        joint_state.off[island], _, _, _ = _measure(members, rows, islands, island, contacts.count[0], h)
+        joint_state.off[island], error, _, _ = _measure(members, rows, islands, island, contacts.count[0], h)
     is_open = joint_state.off[island] > enough
     overlaps = _ask_contacts(members, rows, islands, island, contacts, not is_open)
     joint_state.is_led[island] = LED_OUT if overlaps else (LED_BACK if is_open else NOT_LED)
     if joint_state.is_led[island] == NOT_LED:
         return
     _put_aside(members, rows, islands, island)
-    velocity, stale, settled, yields, error = members.state.velocity, 0, False, False, 0.0
+    velocity, stale, settled, yields, least = members.state.velocity, 0, False, False, math.inf
     for number in range(_MOST_ROUNDS):
         # to the tolerance and not beyond: rounds go on from what one leaves
         before = joint_state.off[island]
@@ -124,15 +125,24 @@ def correct_poses(arrays, members, rows, islands, island):
             settled = True
             break
         promised = _promised(members, rows, islands, island, contacts.count[0], h)
+        if not yields and 0.0 < error < promised / _RATIO_PROMISED:
+            yields, least = True, math.inf
         _move(members, islands, island, share, h)
         off, error, held_off, held_error = _measure(members, rows, islands, island, contacts.count[0], h)
-        yields = yields or promised > _RATIO_PROMISED * error
         if yields:
             off, error = held_off, held_error
         joint_state.off[island] = off
+        if off < least:
+            least = off
+            _copy_ways(islands, island, members.problem.jointed.kept_way, motion.position_velocity)
         stale = stale + 1 if joint_state.off[island] > (1.0 - _RATIO_GAIN * share) * before else 0
         if joint_state.off[island] <= 1.0 or stale == _PATIENCE:
             break
+    if least < joint_state.off[island]:
+        joint_state.off[island] = least
+        _copy_ways(islands, island, motion.position_velocity, members.problem.jointed.kept_way)
+        _place_at_end(members, islands, island, h)
+        _measure(members, rows, islands, island, contacts.count[0], h)
     if joint_state.off[island] > _RATIO_MISSED / RATIO_EXACT and not (settled or joint_state.starts_open[island]):
         members.solves.missed[island] += 1
     _take_back(members, rows, islands, island)
@@ -141,7 +151,7 @@ def correct_poses(arrays, members, rows, islands, island):
 @subkernel
 def _move(members, islands, island, share, h):
     """Add a share of the change of the poses to the way of an island's bodies, and place them there."""
-    motion, joint_state, velocity = members.motion, members.joint_state, members.state.velocity
+    motion, velocity = members.motion, members.state.velocity
     for place in range(islands.body_first[island], islands.body_first[island + 1]):
         body = islands.body_order[place]
         own, change = motion.position_velocity[body], velocity[body]
@@ -150,9 +160,26 @@ def _move(members, islands, island, share, h):
         for axis in range(3):
             own[axis] += share * change[axis]
         own[3], own[4], own[5] = own[3] + share * t0, own[4] + share * t1, own[5] + share * t2
+    _place_at_end(members, islands, island, h)
+
+
+@subkernel
+def _place_at_end(members, islands, island, h):
+    """Place the bodies that joints hold where their way leads."""
+    motion, joint_state = members.motion, members.joint_state
+    for place in range(islands.body_first[island], islands.body_first[island + 1]):
+        body = islands.body_order[place]
         if joint_state.is_held[body]:
             end = joint_state.end_position, joint_state.end_orientation
             place_at_end(members.model, members.state, motion, h, body, end[0], end[1])
+
+
+@subkernel
+def _copy_ways(islands, island, target, source):
+    for place in range(islands.body_first[island], islands.body_first[island + 1]):
+        body = islands.body_order[place]
+        for column in range(6):
+            target[body, column] = source[body, column]
 
 
 @subkernel
