@@ -244,11 +244,6 @@ def bind(function, name: str, allocates=False, inline=False, **bindings):
     return kernel(_bound(function, name, bindings), allocates=allocates, inline=inline)
 
 
-def bind_entry(function, name: str, **bindings):
-    """As ``bind``, for calls by address only (``entry``)."""
-    return entry(_bound(function, name, bindings))
-
-
 def _bound(function, name, bindings):
     code = function.__code__.replace(co_name=name, co_qualname=name)
     return types.FunctionType(code, {**function.__globals__, **bindings}, name)

@@ -29,6 +29,7 @@ import numpy as np
 
 from ..collision.data.workspace import SPHERE
 from ..compiled.kernel import borrowed, kernel, subkernel
+from ..geometry.vectors import cross
 from .matter import pair_friction, pair_restitution
 
 # A gap or an overlap below this share of the bodies' size is one of bodies that touch: rounding and solver tolerances
@@ -138,7 +139,7 @@ def build_contact_rows(model, state, motion, contacts, gravity_norm, h, rows, co
         arms = arms_of(contacts, contact, model.shapes.kind, position, can_be_pushed, a, b)
         slip = _slip(free_velocity, a, b, arms, surface_velocity, normal)
         tangent = _first_tangent(slip, normal, _FACTOR_SLIP * gravity_speed)
-        other_tangent = _cross(normal, tangent)
+        other_tangent = cross(normal, tangent)
         side_a, side_b = side_of(inverse_mass, inverse_inertia, a), side_of(inverse_mass, inverse_inertia, b)
         diagonal[row] = fill_row(jacobian[row], response[row], normal, arms, side_a, side_b)
         diagonal[row + 1] = fill_row(jacobian[row + 1], response[row + 1], tangent, arms, side_a, side_b)
@@ -342,13 +343,6 @@ def fill_row(jacobian, response, direction, arms, side_a, side_b):
     response[6], response[7], response[8] = mass * d0, mass * d1, mass * d2
     response[9], response[10], response[11] = w0, w1, w2
     return diagonal + (mass * square + m0 * w0 + m1 * w1 + m2 * w2)
-
-
-@subkernel
-def _cross(first, second):
-    a0, a1, a2 = first
-    b0, b1, b2 = second
-    return a1 * b2 - a2 * b1, a2 * b0 - a0 * b2, a0 * b1 - a1 * b0
 
 
 @subkernel

@@ -8,6 +8,7 @@ that has changed. ``given`` is the ``SmallStepInput`` of the steps, ``mean_veloc
 import math
 
 from ..compiled.kernel import subkernel
+from .linear_algebra.vectors import cross, dot
 
 # What something driven pushes gets no faster than this multiple of its speed: levers and wedges make faster.
 RATIO_FASTEST = 2.0
@@ -41,14 +42,14 @@ def keep_angular_momentum(rows, islands, island, given, velocity, mean_velocity,
         free, now, moved = given.free_velocity[body], velocity[body], mean_velocity[body]
         arm = place[0] - x, place[1] - y, place[2] - z
         alone = free[0] - start[0] / total, free[1] - start[1] / total, free[2] - start[2] / total
-        missing = _added(missing, mass, _cross(arm, alone))
+        missing = _added(missing, mass, cross(arm, alone))
         arm = (
             arm[0] + h * moved[0] - way[0] / total,
             arm[1] + h * moved[1] - way[1] / total,
             arm[2] + h * moved[2] - way[2] / total,
         )
         relative = now[0] - going[0] / total, now[1] - going[1] / total, now[2] - going[2] / total
-        missing = _added(missing, -mass, _cross(arm, relative))
+        missing = _added(missing, -mass, cross(arm, relative))
         for axis in range(3):
             change = free[3 + axis] - now[3 + axis]
             column = mass_of[body, 3, 3 + axis], mass_of[body, 4, 3 + axis], mass_of[body, 5, 3 + axis]
@@ -63,7 +64,7 @@ def keep_angular_momentum(rows, islands, island, given, velocity, mean_velocity,
             place[1] - y + h * moved[1] - way[1] / total,
             place[2] - z + h * moved[2] - way[2] / total,
         )
-        turned = _cross(spin, arm)
+        turned = cross(spin, arm)
         for axis in range(3):
             velocity[body, axis] += turned[axis]
             velocity[body, 3 + axis] += spin[axis]
@@ -91,8 +92,8 @@ def keep_energy(rows, islands, island, given, velocity, mean_velocity, h):
                 allowed += 0.5 * given.free_velocity[body, i] * mass_of[body, i, j] * given.free_velocity[body, j]
                 has += 0.5 * velocity[body, i] * mass_of[body, i, j] * velocity[body, j]
     # less what they have together
-    allowed -= 0.5 * _dot(free, free) / total
-    has -= 0.5 * _dot(going, going) / total
+    allowed -= 0.5 * dot(free, free) / total
+    has -= 0.5 * dot(going, going) / total
     if not has > allowed:
         return
     x, y, z = center[0] / total, center[1] / total, center[2] / total
@@ -103,13 +104,13 @@ def keep_energy(rows, islands, island, given, velocity, mean_velocity, h):
         body = islands.body_order[index]
         mass, at, moved, now = mass_of[body, 0, 0], given.position[body], mean_velocity[body], velocity[body]
         arm = at[0] + h * moved[0] - x, at[1] + h * moved[1] - y, at[2] + h * moved[2] - z
-        momentum = _added(momentum, mass, _cross(arm, (now[0] - u, now[1] - v, now[2] - w)))
+        momentum = _added(momentum, mass, cross(arm, (now[0] - u, now[1] - v, now[2] - w)))
         for axis in range(3):
             column = mass_of[body, 3, 3 + axis], mass_of[body, 4, 3 + axis], mass_of[body, 5, 3 + axis]
             momentum = _added(momentum, now[3 + axis], column)
         inertia = _with_body(inertia, mass_of[body], arm)
     spin = _turned_by(inertia, momentum)
-    together = 0.5 * _dot(spin, momentum)
+    together = 0.5 * dot(spin, momentum)
     if not has > together:
         return
     share = math.sqrt(min(max(allowed - together, 0.0) / (has - together), 1.0))
@@ -117,7 +118,7 @@ def keep_energy(rows, islands, island, given, velocity, mean_velocity, h):
         body = islands.body_order[index]
         at, moved, now = given.position[body], mean_velocity[body], velocity[body]
         arm = at[0] + h * moved[0] - x, at[1] + h * moved[1] - y, at[2] + h * moved[2] - z
-        turned, going_on = _cross(spin, arm), (u, v, w)
+        turned, going_on = cross(spin, arm), (u, v, w)
         for axis in range(3):
             both = going_on[axis] + turned[axis]
             now[axis] = both + share * (now[axis] - both)
@@ -156,21 +157,9 @@ def _turned_by(inertia, momentum):
 
 
 @subkernel
-def _dot(one, other):
-    return one[0] * other[0] + one[1] * other[1] + one[2] * other[2]
-
-
-@subkernel
 def _added(vector, factor, other):
     """vector + factor other, of three numbers."""
     return vector[0] + factor * other[0], vector[1] + factor * other[1], vector[2] + factor * other[2]
-
-
-@subkernel
-def _cross(one, other):
-    a0, a1, a2 = one
-    b0, b1, b2 = other
-    return a1 * b2 - a2 * b1, a2 * b0 - a0 * b2, a0 * b1 - a1 * b0
 
 
 @subkernel

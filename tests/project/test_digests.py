@@ -25,8 +25,8 @@ def test_a_scene_that_moves_otherwise_is_told(tmp_path, capsys):
 
 @pytest.mark.parametrize("kind", ["gauntlet", "joints", "fuzz"])
 def test_scenes_of_other_benchmarks_are_among_them(kind):
-    """Each gives the same model twice, and the quick run has some."""
+    """Each gives the same model twice; the quick run, which is compared between Pythons, has none of them."""
     names = [name for name in digests.CASES if name.startswith(kind)]
     case = digests.CASES[names[0]]
     assert case.make_model().names == case.make_model().names
-    assert set(names) & digests._QUICK
+    assert not set(names) & set(digests._QUICK)

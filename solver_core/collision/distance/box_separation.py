@@ -9,10 +9,7 @@ from ..data.workspace import (
     INFINITE,
     POSITION,
 )
-
-# Sine of the angle between two edges below which their cross product is no axis of its own: face normals separate
-# as well.
-SINE_PARALLEL_EDGES = 1e-6
+from .hull_separation import SINE_PARALLEL_EDGES
 
 
 @subkernel

@@ -17,7 +17,8 @@ from ..data.workspace import (
 )
 from .closest_points import into_frame, support_vertex
 
-# Sine of the angle between two edges below which their cross product is no axis of its own.
+# Sine of the angle between two edges below which their cross product is no axis of its own: face normals separate as
+# well.
 SINE_PARALLEL_EDGES = 1e-6
 
 # An axis leads to a sheet's wrong side if its cosine with the right one is below minus this; along the sheet may be.

@@ -9,6 +9,7 @@ import math
 
 from ...compiled.kernel import subkernel
 from ...geometry.rotation_kernels import multiply, rotate
+from ...geometry.vectors import cross, dot
 from ...model.joints.coordinates import ALIGN, DISTANCE, EULER, GEAR, LINEAR, RACK, SWING, TURN, TWIST
 from ...model.joints.joint_arrays import WORLD
 
@@ -73,20 +74,6 @@ def axis_of(frame, axis):
 
 
 @subkernel
-def _cross(one, other):
-    a0, a1, a2 = one
-    b0, b1, b2 = other
-    return a1 * b2 - a2 * b1, a2 * b0 - a0 * b2, a0 * b1 - a1 * b0
-
-
-@subkernel
-def _dot(one, other):
-    a0, a1, a2 = one
-    b0, b1, b2 = other
-    return a0 * b0 + a1 * b1 + a2 * b2
-
-
-@subkernel
 def _times(factor, vector):
     x, y, z = vector
     return factor * x, factor * y, factor * z
@@ -139,7 +126,7 @@ def _angle_about(turn, axis):
 @subkernel
 def _twist_rate(one, other):
     """What the angle about two nearly parallel axes is per angular velocity."""
-    factor = 1.0 / max(1.0 + _dot(one, other), _LEAST_COSINE)
+    factor = 1.0 / max(1.0 + dot(one, other), _LEAST_COSINE)
     return _times(factor, _sum(one, other))
 
 
@@ -203,10 +190,10 @@ def measure_side(axis, limit, frame_a, frame_b):
     if axis == 2:
         x_of_b = axis_of(frame_b, 0)
         normal = _sum(_times(-sine, axis_of(frame_a, 0)), _times(cosine, axis_of(frame_a, 1)))
-        return _dot(normal, x_of_b), _cross(x_of_b, normal)
+        return dot(normal, x_of_b), cross(x_of_b, normal)
     z = axis_of(frame_a, 2)
     normal = _sum(_times(cosine, axis_of(frame_b, 1)), _times(-sine, axis_of(frame_b, 2)))
-    return _dot(z, normal), _cross(normal, z)
+    return dot(z, normal), cross(normal, z)
 
 
 @subkernel
@@ -269,13 +256,13 @@ def measure_coordinate(kind, axis, about, factor, frame_a, frame_b, start, cente
     nothing = (0.0, 0.0, 0.0)
     if kind == LINEAR:
         e = axis_of(frame_a, axis)
-        numbers = _dot(e, _from_to(frame_a, frame_b)), 0.0
-        return numbers, e, 1.0, _cross(e, _arm(center_a, frame_b)), _cross(_arm(center_b, frame_b), e)
+        numbers = dot(e, _from_to(frame_a, frame_b)), 0.0
+        return numbers, e, 1.0, cross(e, _arm(center_a, frame_b)), cross(_arm(center_b, frame_b), e)
     if kind == DISTANCE:
         between = _from_to(frame_a, frame_b)
-        distance = math.sqrt(_dot(between, between))
+        distance = math.sqrt(dot(between, between))
         e = _times(1.0 / distance, between) if distance > _NOWHERE else (0.0, 0.0, 1.0)
-        return (distance, 0.0), e, 1.0, _cross(e, _arm(center_a, frame_a)), _cross(_arm(center_b, frame_b), e)
+        return (distance, 0.0), e, 1.0, cross(e, _arm(center_a, frame_a)), cross(_arm(center_b, frame_b), e)
     if kind == GEAR:
         rate_a = _twist_rate(axis_of(start, axis), axis_of(frame_a, axis))
         rate_b = _times(factor, _twist_rate(axis_of(start, axis), axis_of(frame_b, axis)))
@@ -284,8 +271,8 @@ def measure_coordinate(kind, axis, about, factor, frame_a, frame_b, start, cente
     if kind == RACK:
         e = axis_of(start, 0)
         rate = _times(-factor, _twist_rate(axis_of(start, 2), axis_of(frame_a, 2)))
-        numbers = _angle_about(_turn_between(start, frame_a), 2), _dot(e, _from_to(start, frame_b))
-        return numbers, e, 0.0, rate, _cross(_arm(center_b, frame_b), e)
+        numbers = _angle_about(_turn_between(start, frame_a), 2), dot(e, _from_to(start, frame_b))
+        return numbers, e, 0.0, rate, cross(_arm(center_b, frame_b), e)
     angle, third, rate = _measure_angle(kind, axis, about, frame_a, frame_b)
     return (angle, third), nothing, 0.0, _times(-1.0, rate), rate
 
@@ -301,16 +288,16 @@ def _measure_angle(kind, axis, about, frame_a, frame_b):
         return factor * (x if axis == 0 else (y if axis == 1 else z)), 0.0, axis_of(frame_a, axis)
     if kind == ALIGN:
         one, other, e = axis_of(frame_a, about), axis_of(frame_b, about), axis_of(frame_a, axis)
-        normal = _cross(one, other)
-        sine, cosine = math.sqrt(_dot(normal, normal)), _dot(one, other)
+        normal = cross(one, other)
+        sine, cosine = math.sqrt(dot(normal, normal)), dot(one, other)
         factor = 1.0 if sine < _NOWHERE else math.atan2(sine, cosine) / sine
-        return factor * _dot(e, normal), 0.0, e
+        return factor * dot(e, normal), 0.0, e
     if kind == SWING:
         one, other = axis_of(frame_a, 2), axis_of(frame_b, 2)
-        normal = _cross(one, other)
-        sine = math.sqrt(_dot(normal, normal))
+        normal = cross(one, other)
+        sine = math.sqrt(dot(normal, normal))
         e = _times(1.0 / sine, normal) if sine > _NOWHERE else axis_of(frame_a, 0)
-        return math.atan2(sine, _dot(one, other)), 0.0, e
+        return math.atan2(sine, dot(one, other)), 0.0, e
     if kind == TWIST:
         angle = _angle_about(_turn_between(frame_a, frame_b), axis)
         return angle, 0.0, _twist_rate(axis_of(frame_a, axis), axis_of(frame_b, axis))
@@ -325,12 +312,12 @@ def _measure_euler(axis, frame_a, frame_b):
     """
     x, y, z = axis_of(frame_a, 0), axis_of(frame_a, 1), axis_of(frame_a, 2)
     x_of_b, y_of_b, z_of_b = axis_of(frame_b, 0), axis_of(frame_b, 1), axis_of(frame_b, 2)
-    third = math.atan2(_dot(y, x_of_b), _dot(x, x_of_b))
-    second = -math.asin(min(1.0, max(-1.0, _dot(z, x_of_b))))
+    third = math.atan2(dot(y, x_of_b), dot(x, x_of_b))
+    second = -math.asin(min(1.0, max(-1.0, dot(z, x_of_b))))
     h = _sum(_times(math.cos(third), x), _times(math.sin(third), y))
     if axis == 1:
-        return second, third, _cross(z, h)
+        return second, third, cross(z, h)
     cosine = max(math.cos(second), _LEAST_COSINE)
     if axis == 2:
         return third, third, _sum(z, _times(math.sin(second) / cosine, h))
-    return math.atan2(_dot(z, y_of_b), _dot(z, z_of_b)), third, _times(1.0 / cosine, h)
+    return math.atan2(dot(z, y_of_b), dot(z, z_of_b)), third, _times(1.0 / cosine, h)

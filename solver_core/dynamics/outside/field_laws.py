@@ -12,6 +12,7 @@ are 0, 1 or 2 and the noise of turbulence are made of sums, products and quotien
 import math
 
 from ...compiled.kernel import subkernel
+from ...geometry.vectors import cross, dot
 from ...model.fields import (
     AXIS,
     BOTH,
@@ -74,7 +75,7 @@ def force_at(row, point, velocity, charge, change):
     """
     kind, axis = row[KIND], (row[AXIS], row[AXIS + 1], row[AXIS + 2])
     arm = point[0] - row[PLACE], point[1] - row[PLACE + 1], point[2] - row[PLACE + 2]
-    along = _dot(axis, arm)
+    along = dot(axis, arm)
     from_source = _from_source(row, kind, axis, arm, along)
     distance = _length(from_source)
     share = row[WEIGHT] * _share(row, arm, along, distance)
@@ -93,13 +94,13 @@ def force_at(row, point, velocity, charge, change):
         fx, fy, fz = _scaled(strength * share, axis)
     elif kind == VORTEX:
         if row[SHAPE] == POINT:
-            round_it = _cross(axis, arm)
+            round_it = cross(axis, arm)
             size = _length(round_it)
             if size > 0.0:
                 fx, fy, fz = _scaled(strength * distance * share / size, round_it)
         else:
-            round_it = _scaled(strength * share, _cross(axis, arm))
-            inwards = _scaled(strength * share, _cross(axis, round_it))
+            round_it = _scaled(strength * share, cross(axis, arm))
+            inwards = _scaled(strength * share, cross(axis, round_it))
             fx, fy, fz, c = round_it[0] + inwards[0], round_it[1] + inwards[1], round_it[2] + inwards[2], 1.0
     elif kind == HARMONIC:
         if distance > 0.0:
@@ -112,11 +113,11 @@ def force_at(row, point, velocity, charge, change):
     elif kind == CHARGE:
         fx, fy, fz = _scaled(charge * strength * share, from_source)
     elif kind == MAGNETIC:
-        direction = axis if row[SHAPE] == PLANE else _cross(axis, from_source)
+        direction = axis if row[SHAPE] == PLANE else cross(axis, from_source)
         size = _length(direction)
         if size > 0.0:
             bx, by, bz = _scaled(strength * share / size, direction)
-            fx, fy, fz = _cross(velocity, (bx, by, bz))
+            fx, fy, fz = cross(velocity, (bx, by, bz))
     else:
         place = point if row[IS_GLOBAL] != 0.0 else (arm[0] + axis[0], arm[1] + axis[1], arm[2] + axis[2])
         fx, fy, fz = _scaled(strength * share, turbulence(place, row[LENGTH]))
@@ -149,7 +150,7 @@ def pressure_at(row, point, speed, facing, change):
     """
     axis = row[AXIS], row[AXIS + 1], row[AXIS + 2]
     arm = point[0] - row[PLACE], point[1] - row[PLACE + 1], point[2] - row[PLACE + 2]
-    along = _dot(axis, arm)
+    along = dot(axis, arm)
     distance = _length(_from_source(row, row[KIND], axis, arm, along))
     share = row[WEIGHT] * _share(row, arm, along, distance)
     if not share > 0.0:
@@ -212,11 +213,6 @@ def _fallen(distance, power, least, most):
 
 
 @subkernel
-def _dot(one, other):
-    return one[0] * other[0] + one[1] * other[1] + one[2] * other[2]
-
-
-@subkernel
 def _length(vector):
     return math.sqrt(vector[0] * vector[0] + vector[1] * vector[1] + vector[2] * vector[2])
 
@@ -224,10 +220,3 @@ def _length(vector):
 @subkernel
 def _scaled(factor, vector):
     return factor * vector[0], factor * vector[1], factor * vector[2]
-
-
-@subkernel
-def _cross(one, other):
-    a0, a1, a2 = one
-    b0, b1, b2 = other
-    return a1 * b2 - a2 * b1, a2 * b0 - a0 * b2, a0 * b1 - a1 * b0

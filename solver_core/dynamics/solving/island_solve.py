@@ -133,7 +133,7 @@ def _deepest_overlaps(rows, islands, island, contacts, size, velocity, spin):
 
 @subkernel
 def effort_for_positions(islands, island, flags, pass_kind):
-    """How to solve an island for positions.
+    """How to solve an island for positions where there are no small steps.
 
     Where the last substep was not solved, in the middle of impacts, the first pass mostly finds that contacts are
     missing: such islands get some sweeps then. Where none are, they are solved from there (SAME_ROWS).

@@ -43,6 +43,7 @@ from .island_solve import (
     FEW_SWEEPS,
     FIRST_PASS,
     IN_SMALL_STEPS,
+    METHOD,
     NOTHING,
     SAME_CONTACTS,
     SAME_ROWS,
@@ -111,8 +112,6 @@ def _solve_island(arrays, members, rows, islands, island):
         _solve_jointed_island(arrays, members, rows, islands, island)
         return
     has_small_steps = step.small_steps > 0
-    if has_small_steps and solves.pass_kind[0] == SAME_ROWS:
-        return
     if has_small_steps and solves.pass_kind[0] == FIRST_PASS:
         earn_credit(islands, island, small_steps)
     budget, rests = budget_of_method(members, rows, islands, island)
@@ -120,7 +119,9 @@ def _solve_island(arrays, members, rows, islands, island):
     if budget == 0.0:
         _move_in_small_steps(arrays, members, rows, islands, island)
         return
-    effort = effort_for_positions(islands, island, flags, solves.pass_kind[0])
+    effort = METHOD
+    if not has_small_steps:
+        effort = effort_for_positions(islands, island, flags, solves.pass_kind[0])
     if effort == NOTHING:
         return
     if has_small_steps and keeps_overlaps(islands, island, small_steps):

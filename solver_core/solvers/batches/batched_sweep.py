@@ -29,6 +29,7 @@ from ...compiled.simd import (
     store,
 )
 from ...problem.friction import FACTOR_FREE, RATIO_NEAR, SECULAR_STEPS, SINGULAR
+from ..linear_algebra.vectors import cross, dot
 from ..shared.sweep import TINY
 from .simd_batches import (
     ARM_A,
@@ -230,7 +231,7 @@ def sweep_batches(batches, domain, impulse, velocity, change, step, moved):
             present = load(impulse, row)
             arm_a, arm_b = _three(numbers, at, ARM_A), _three(numbers, at, ARM_B)
             normal = _three(numbers, at, _NORMAL_ROW)
-            speed = _dot(normal, _slip(arm_a, arm_b, va, vb)) + _number(numbers, at, BIAS)
+            speed = dot(normal, _slip(arm_a, arm_b, va, vb)) + _number(numbers, at, BIAS)
             wanted = present - (steps * _number(numbers, at, INVERSE_NORMAL)) * speed
             # NaN stays
             wanted = select(wanted < zero, zero, wanted)
@@ -249,8 +250,8 @@ def sweep_batches(batches, domain, impulse, velocity, change, step, moved):
             if any_of((size(first) + size(second) + bound) > zero):
                 slip = _slip(arm_a, arm_b, va, vb)
                 one_way, other_way = _three(numbers, at, _FIRST_ROW), _three(numbers, at, _SECOND_ROW)
-                speed_1 = _dot(one_way, slip) + _number(numbers, at, BIAS + 1)
-                speed_2 = _dot(other_way, slip) + _number(numbers, at, BIAS + 2)
+                speed_1 = dot(one_way, slip) + _number(numbers, at, BIAS + 1)
+                speed_2 = dot(other_way, slip) + _number(numbers, at, BIAS + 2)
                 new_1, new_2 = _visit(numbers, at, bound, speed_1, speed_2, first, second, zero, one)
                 if step != 1.0:
                     new_1, new_2 = first + steps * (new_1 - first), second + steps * (new_2 - second)
@@ -324,7 +325,7 @@ def advance_laid_gaps(batches, batch, velocity, tau, surface_speed, gap):
     for vector in range(batches.batch_vector[batch], batches.batch_vector[batch + 1]):
         at, place = NUMBERS * WIDTH * vector, WIDTH * vector
         slip = _slip(_three(numbers, at, ARM_A), _three(numbers, at, ARM_B), va, vb)
-        speed = _dot(_three(numbers, at, _NORMAL_ROW), slip) + load(surface_speed, place)
+        speed = dot(_three(numbers, at, _NORMAL_ROW), slip) + load(surface_speed, place)
         store(gap, place, load(gap, place) + taus * speed)
 
 
@@ -367,7 +368,7 @@ def part_batches(batches, domain, impulse, velocity, as_equals, moved):
             arm_a, arm_b = _three(numbers, at, ARM_A), _three(numbers, at, ARM_B)
             normal = _three(numbers, at, _NORMAL_ROW)
             weight = _weight(arm_a, inverse_a, normal) + _weight(arm_b, inverse_b, normal)
-            speed = _dot(normal, _slip(arm_a, arm_b, va, vb)) + _number(numbers, at, BIAS)
+            speed = dot(normal, _slip(arm_a, arm_b, va, vb)) + _number(numbers, at, BIAS)
             present = load(impulse, WIDTH * vector)
             wanted = present - speed / select(weight > zero, weight, one)
             wanted = select(wanted > zero, select(weight > zero, wanted, zero), zero)
@@ -406,7 +407,7 @@ def _of_unit_mass(inverse, zero, one):
 def _weight(arm, inverse, normal):
     """J M^-1 J' of one body: how fast its contact point moves along the normal after a unit impulse."""
     u = _answer(arm, inverse, normal)
-    turn = _cross((u[3], u[4], u[5]), arm)
+    turn = cross((u[3], u[4], u[5]), arm)
     return normal[0] * (u[0] + turn[0]) + normal[1] * (u[1] + turn[1]) + normal[2] * (u[2] + turn[2])
 
 
@@ -504,23 +505,9 @@ def _inverse_mass(batches, body):
 
 
 @subkernel
-def _dot(first, second):
-    return first[0] * second[0] + first[1] * second[1] + first[2] * second[2]
-
-
-@subkernel
-def _cross(first, second):
-    return (
-        first[1] * second[2] - first[2] * second[1],
-        first[2] * second[0] - first[0] * second[2],
-        first[0] * second[1] - first[1] * second[0],
-    )
-
-
-@subkernel
 def _slip(arm_a, arm_b, va, vb):
     """Velocity of b's contact point relative to a's."""
-    turn_a, turn_b = _cross((va[3], va[4], va[5]), arm_a), _cross((vb[3], vb[4], vb[5]), arm_b)
+    turn_a, turn_b = cross((va[3], va[4], va[5]), arm_a), cross((vb[3], vb[4], vb[5]), arm_b)
     return (
         (vb[0] - va[0]) + (turn_b[0] - turn_a[0]),
         (vb[1] - va[1]) + (turn_b[1] - turn_a[1]),
@@ -532,7 +519,7 @@ def _slip(arm_a, arm_b, va, vb):
 def _answer(arm, inverse, push):
     """M^-1 times an impulse at the end of an arm."""
     mass, xx, xy, xz, yy, yz, zz = inverse
-    x, y, z = _cross(arm, push)
+    x, y, z = cross(arm, push)
     return (
         mass * push[0],
         mass * push[1],

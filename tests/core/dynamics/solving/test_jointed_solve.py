@@ -157,3 +157,19 @@ def test_limits_hold_in_motion_beside_contacts(upper):
         assert np.abs(angle[limited]).max() < upper + 1e-6
     assert np.abs(angle[limited]).max() > upper - 0.1
     assert max(off) < 1e-7
+
+
+def test_what_joints_have_left_unsolved_is_solved_without_them():
+    """A body that has left an island with joints which missed the tolerance is solved as others are."""
+    builder = ModelBuilder()
+    builder.add_body(shape=Box((4.0, 4.0, 0.5)), kind=BodyKind.STATIC, position=(0.0, 0.0, -0.5))
+    for box in range(3):
+        builder.add_body(shape=Box((0.2, 0.2, 0.2)), position=(0.01 * box, 0.0, 0.2 + 0.4 * box))
+    model, states = builder.build(), []
+    for is_unsolved in (False, True):
+        simulation = Simulation(model, SimulationOptions(sleeping=False, threads=1))
+        simulation.advance_frame()
+        simulation._motion.solve_flags.was_unsolved[1:] = is_unsolved
+        report = simulation.advance_frame()
+        states.append((simulation.digest(), report.iterations))
+    assert states[0] == states[1]
