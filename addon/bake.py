@@ -37,7 +37,9 @@ from .read.scene_digest import baked_digest, packed, scene_digest_steps
 from .read.smooth_motion import FRAMES_AHEAD, MotionWindow
 from .scene_preparation import ScenePreparation
 from .settings import BakeSettings
-from .write import attach, contact_points, keyframes, spin
+from .sight import known_scenes
+from .sight.bake_view import Shown
+from .write import attach, contact_points, impact_curves, keyframes, spin
 
 if TYPE_CHECKING:  # they load Numba
     from ..solver_core import Simulation, Trajectory
@@ -86,6 +88,7 @@ def bake_frames(
     *,
     beside: bool = False,
     keeps_earlier: bool = False,
+    shows: bool = False,
 ) -> "Generator[BakeProgress, None, BakeResult]":
     """Bake a scene, as a generator of BakeProgress whose return value is the BakeResult.
 
@@ -102,6 +105,8 @@ def bake_frames(
         Simulate frames that take long in a process of their own, to the same bits, so that no step takes long.
     keeps_earlier : bool
         A bake that ends early does not take the place of one with frames that it lacks.
+    shows : bool
+        Draw the newest poses into the 3D views meanwhile.
 
     Raises
     ------
@@ -110,12 +115,12 @@ def bake_frames(
     SimulationError
         Before the first frame was done; nothing has changed. Later it ends up in ``BakeResult.error``.
     """
-    bake = _Bake(scene.name, settings, checkpoints, beside)
+    bake = _Bake(scene.name, settings, checkpoints, beside, shows)
     yield BakeProgress("export", 0, 0, "Reading the scene")
     yield from bake.catch_up()
     yield from bake.read_scene()
     yield from bake.decompose()
-    with bake.evaluating_aside(), contextlib.closing(bake.beside):
+    with bake.evaluating_aside(), contextlib.closing(bake.beside), contextlib.closing(bake.shown):
         bake.digest = yield from bake.reading(scene_digest_steps(bake.scene_name))
         yield from bake.compile()
         yield BakeProgress("compile", 0, 0, "Loading the solver", bake.bar_filled)
@@ -157,10 +162,11 @@ class _Bake(ScenePreparation):
         settings: BakeSettings,
         checkpoints: CheckpointPlan | None = None,
         beside: bool = False,
+        shows: bool = False,
     ):
         super().__init__(scene_name, settings, in_steps=beside)
         self.checkpoints = BakeCheckpoints(checkpoints)
-        self.beside = Beside(beside)
+        self.beside, self.shown = Beside(beside), Shown(shows)
         self.seconds |= dict.fromkeys(("animation", "simulate", "checkpoint", "write"), 0.0)
         self.lead_in_names: list[str] = []
         self.lead_in: dict = {}
@@ -218,6 +224,7 @@ class _Bake(ScenePreparation):
         self.forecast = self._forecast(begin, last)
         self.motion, self.fast_turns = MotionWindow(self.export), FastTurns(self.export)
         self.last_sampled = end + (FRAMES_AHEAD if self.motion.is_needed else 0)
+        self.shown.begin(self.export, self.scene_name)
         yield BakeProgress("compile", 0, 0, "Loading the solver", self.bar_filled)
         try:
             for frame in range(first + 1, begin):
@@ -237,6 +244,7 @@ class _Bake(ScenePreparation):
                 if report.frame_contacts is not None:
                     report.frame_contacts = contacts.kept(report.frame_contacts)
                 self.trajectory.append(position, orientation, report)
+                self.shown.show(frame, position, orientation)
                 velocities = {frame - first - 1: velocities[frame - first - 1], frame - first: state.velocities()}
                 self._note_turns(frame - first, velocities, self._sample_of(frame))
                 self._release(self._sample_of(frame))
@@ -293,6 +301,7 @@ class _Bake(ScenePreparation):
                 return self.beside.state, report
             if self.beside.simulates:
                 self.forecast.note("simulate", 0)
+                self.shown.look()
                 yield self._progress("simulate", f"Frame {frame} of {self.export.frame_end}", frame - 1, waits=True)
         report = yield from self._simulate_here(simulation, frame, self._given_sample_of(frame))
         if 1e-9 * sum(report.nanoseconds) > LONG_FRAME:
@@ -313,6 +322,7 @@ class _Bake(ScenePreparation):
             except StopIteration as end:
                 return end.value
             self.forecast.note("simulate", 0)
+            self.shown.look()
             try:
                 yield self._progress("simulate", f"Frame {frame} of {self.export.frame_end}", frame - 1)
             except BakeStopped:
@@ -448,7 +458,11 @@ class _Bake(ScenePreparation):
     def write(self):
         """Write the keyframes, and the facts of this bake; returns its result."""
         led_in = lead_in.collect(self.lead_in_names, self.lead_in)
-        steps = keyframes.write_steps(self.scene, self.export, self.trajectory, self.samples, led_in, self.turns)
+        facts = self.scene.cairn
+        impacts = impact_curves.of_objects(self.export, self.trajectory) if facts.impact_curves else None
+        steps = keyframes.write_steps(
+            self.scene, self.export, self.trajectory, self.samples, led_in, self.turns, impacts
+        )
         written, count = 0, sum(body.moves for body in self.export.bodies)
         text = f"Writing keyframes, object 0 of {count:,}"
         yield from self._told("write", text, counted=(0, count))
@@ -466,8 +480,12 @@ class _Bake(ScenePreparation):
         # one result for both: it says how long the bake took until now
         result = self.result()
         self._store_facts(result)
-        if self.scene.cairn.contact_points:
-            contact_points.write_points(self.scene, contacts.contacts_file(self.export, self.trajectory))
+        kept = None
+        if self.scene.cairn.contact_points or self.settings.contacts:
+            kept = contacts.contacts_file(self.export, self.trajectory)
+        if kept is not None and self.scene.cairn.contact_points:
+            contact_points.write_points(self.scene, kept)
+        known_scenes.note_bake(self.scene, self.export, self.trajectory, self.digest, kept)
         self.checkpoints.accept()
         for _ in attach.remove_steps(replaced):
             yield from self._told("write", "Removing the bake before", counted=(written, written))

@@ -205,7 +205,8 @@ class BakeSettings:
             values |= {"start": panel.frame_start, "end": panel.frame_end}
         elif is_cache_elsewhere(scene):
             values |= {"start": scene.frame_start, "end": scene.frame_end}
-        values |= {"contacts": panel.contact_points} | dict(given)
+        contacts = panel.contact_points or panel.impact_curves or panel.overlay.contacts
+        values |= {"contacts": contacts} | dict(given)
         for name in VARIANT_NAMES:
             if name not in given and why_without(name, values["method"], values["friction"]):
                 values[name] = None

@@ -8,7 +8,7 @@ import functools
 import zlib
 
 from ..write import earlier_animation as earlier
-from ..write import fcurves
+from ..write import fcurves, impact_curves
 
 _PLAIN = frozenset({str, int, float, bool, type(None)})
 # A driver that asks for the present frame gives another value at each.
@@ -72,7 +72,8 @@ def user_curves(owner) -> dict:
     own = fcurves.curves_of(fcurves.channelbag(*earlier.earlier_action(owner)))
     copied = fcurves.curves_of(fcurves.channelbag(data.action, data.action_slot))
     found = {key: curve for key, curve in own.items() if earlier.is_own(key[0], mode)}
-    return found | {key: curve for key, curve in copied.items() if not earlier.is_own(key[0], mode)}
+    users = {key: curve for key, curve in copied.items() if not impact_curves.is_impact(key[0])}
+    return found | {key: curve for key, curve in users.items() if not earlier.is_own(key[0], mode)}
 
 
 def muted_by_bake(owner) -> set:

@@ -21,9 +21,7 @@ class CAIRN_OT_continue_bake(BakeOperator, bpy.types.Operator):
     bl_options = {"UNDO"}
 
     def _work(self, scene, settings):
-        return bake_frames(
-            scene, settings, in_window.plan_of(scene, resume=True), beside=self._in_window, keeps_earlier=True
-        )
+        return bake_frames(scene, settings, in_window.plan_of(scene, resume=True), **self._as_in_window(scene))
 
 
 class CAIRN_OT_bake_from_current(BakeOperator, bpy.types.Operator):
@@ -37,7 +35,7 @@ class CAIRN_OT_bake_from_current(BakeOperator, bpy.types.Operator):
 
     def _work(self, scene, settings):
         plan = in_window.plan_of(scene, from_frame=scene.frame_current)
-        return bake_frames(scene, settings, plan, beside=self._in_window, keeps_earlier=True)
+        return bake_frames(scene, settings, plan, **self._as_in_window(scene))
 
 
 class CAIRN_OT_remove_checkpoints(bpy.types.Operator):

@@ -273,6 +273,11 @@ class BakeOperator(StepsOperator):
     _task = "A bake"
     _hint = "ESC stops and keeps the frames so far"
 
+    def _as_in_window(self, scene):
+        """What bakes that a window waits for are asked, beside what those without one are."""
+        shows = self._in_window and scene.cairn.overlay.newest
+        return {"beside": self._in_window, "keeps_earlier": True, "shows": shows}
+
     def _begin(self, context, in_window=False):
         checkpoints.tidy(context.scene)
         super()._begin(context, in_window)
@@ -336,7 +341,7 @@ class CAIRN_OT_bake(BakeOperator, bpy.types.Operator):
         return ". ".join(map(tip_, texts))
 
     def _work(self, scene, settings):
-        return bake_frames(scene, settings, checkpoints.plan_of(scene), beside=self._in_window, keeps_earlier=True)
+        return bake_frames(scene, settings, checkpoints.plan_of(scene), **self._as_in_window(scene))
 
 
 class CAIRN_OT_check_scene(StepsOperator, bpy.types.Operator):

@@ -28,6 +28,8 @@ from .words import iface_, names_told, objects_in, told
 SHARE_OF_NAMES, LETTERS_OF_VALUE, MARGIN = 0.4, 9, 40
 # What is beside a bar's text: the panel's sides, and the button that stops [pixels at a scale of 1].
 MARGIN_OF_BAR = 65
+# What a bake leaves beside its keys of motion.
+_BESIDE = ("contact_points", "impact_curves")
 # Notes may be many: they stand below Solver and Wedge.
 LAST = 10
 LINES_OF_NOTES = 6
@@ -250,7 +252,7 @@ def draw_solver(layout, context):
     settings = context.scene.cairn
     column = layout.column()
     column.enabled = operators.running is None
-    for name in ("method", "friction", "tolerance", "max_iterations", "threads", "use_checkpoints", "contact_points"):
+    for name in ("method", "friction", "tolerance", "max_iterations", "threads", "use_checkpoints", *_BESIDE):
         draw_option(column, context, settings, name)
     draw_checkpoints(layout)
     # those of other solvers are not shown

@@ -23,6 +23,7 @@ from .follow_properties import FollowProperties
 from .force_properties import ForceProperties
 from .glue_properties import CairnGlue, CairnGluePiece
 from .matter_properties import MatterProperties
+from .overlay_properties import CairnOverlay, SightProperties
 from .start_motion_properties import OVERRIDABLE, StartMotionProperties
 
 
@@ -40,7 +41,7 @@ def _make_even(settings, context):
         settings.directions += 1
 
 
-class CairnScene(bpy.types.PropertyGroup):
+class CairnScene(SightProperties, bpy.types.PropertyGroup):
     """Settings of the solver, and facts about the last bake."""
 
     method: EnumProperty(
@@ -105,10 +106,6 @@ class CairnScene(bpy.types.PropertyGroup):
         description="Keep the bake in a folder beside the file, so that it can go on after ESC or a crash, and be "
         "baked anew from any frame",
         default=True,
-    )
-    contact_points: BoolProperty(
-        name="Contacts as Points",
-        description="Leave what touches what in an object whose points Geometry Nodes reads, for dust and sparks",
     )
     threads: IntProperty(
         name="Threads",
@@ -521,7 +518,7 @@ class CairnWindowManager(bpy.types.PropertyGroup):
     )
 
 
-CLASSES = (CairnScene, CairnJoint, CairnGluePiece, CairnGlue, CairnObject, CairnWindowManager)
+CLASSES = (CairnOverlay, CairnScene, CairnJoint, CairnGluePiece, CairnGlue, CairnObject, CairnWindowManager)
 OWNERS = (
     (bpy.types.Scene, CairnScene, "Cairn settings and bake"),
     (bpy.types.Object, CairnObject, "Cairn's bookkeeping of a bake"),

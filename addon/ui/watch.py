@@ -30,6 +30,8 @@ SLICE = 0.008
 BETWEEN_SLICES = 0.002
 
 _rested = 0.0  # when a look has ended that has found nothing new
+# Who is told of each scene that was looked at: callable (name, digest).
+listeners: list = []
 _kept = kept_digest.KeptDigest()
 _looking = None
 
@@ -42,7 +44,7 @@ def note_change(_=None, depsgraph=None):
         return
     if depsgraph is not None and len(depsgraph.updates) == 0:
         return
-    if depsgraph is None or not _is_idle(bpy.context.window_manager):
+    if depsgraph is None or not is_idle(bpy.context.window_manager):
         _kept.forget()  # while frames are shown one after the other, to list all that moves would take time
     else:
         _kept.note(depsgraph)
@@ -73,7 +75,7 @@ def _look_when_idle():
     """Look at the scenes that windows show; the timer comes back as long as somebody is at work."""
     global _rested, _looking
     manager = bpy.context.window_manager
-    if not _is_idle(manager):
+    if not is_idle(manager):
         return PAUSE
     if _looking is None:
         _looking = _look_steps(manager)
@@ -104,7 +106,8 @@ def _look_steps(manager):
     return before != (manager.cairn.status, manager.cairn.error)
 
 
-def _is_idle(manager):
+def is_idle(manager):
+    """Whether nothing is baked, rendered, dragged or played."""
     if operators.running is not None or bpy.app.is_job_running("RENDER"):
         return False
     return not any(window.modal_operators or window.screen.is_animation_playing for window in manager.windows)
@@ -130,6 +133,8 @@ def look_steps(scene_name, session, digests):
     digest = None
     for digest in digests(scene_name):  # noqa: B007
         yield
+    for listener in listeners:
+        listener(scene_name, digest)
     found = yield from _changes_steps(scene_name, digest)
     said = {"scene": scene_name, "outdated": scene_digest.changes_sentence(found)}
     yield

@@ -8,7 +8,7 @@ import bpy
 
 from ..read.faults import Faults, SceneError
 from ..read.writable import check_editable
-from . import blender_world, contact_points, fcurves, since_bake
+from . import blender_world, contact_points, fcurves, impact_curves, since_bake
 from . import earlier_animation as earlier
 
 # Number of objects that are given their action, or give it back, in a step, and of actions that are removed in one:
@@ -147,12 +147,14 @@ def _put_on(obj, action):
     """Give an object that is not baked the action of a bake."""
     kept = earlier.Kept.of(obj)
     slot = action.slots[0]
-    kept.digests = earlier.copied_channels(fcurves.channelbag(action, slot), obj.rotation_mode)
+    bag = fcurves.channelbag(action, slot)
+    impact_curves.give(obj, bag)
+    kept.digests = earlier.copied_channels(bag, obj.rotation_mode)
     user_action, user_slot = earlier.earlier_action(obj)
     book = obj.cairn
     book.earlier_action = user_action
     book.earlier_slot = user_slot.handle if user_slot is not None else 0
-    kept.start = since_bake.start_of_bake(obj, kept, fcurves.channelbag(action, slot))
+    kept.start = since_bake.start_of_bake(obj, kept, bag)
     kept.write(obj)
     earlier.claim_bake(obj)
     book.is_baked = True

@@ -82,6 +82,20 @@ def points_of(scene: bpy.types.Scene) -> bpy.types.Object | None:
     return found[0] if found else None
 
 
+def arrays_of(ob: bpy.types.Object) -> dict[str, np.ndarray]:
+    """What the points hold, by the names of a file of contacts, and the ``names`` that bodies count in."""
+    mesh = ob.data
+    count = len(mesh.vertices)
+    place = np.empty(3 * count, np.float32)
+    mesh.vertices.foreach_get("co", place)
+    arrays = {"position": place.reshape(-1, 3), "names": np.array(ob["bodies"], np.str_)}
+    for name, (attribute, kind) in _ATTRIBUTES.items():
+        values = np.empty(count if kind == "INT" else 3 * count, np.int32 if kind == "INT" else np.float32)
+        mesh.attributes[attribute].data.foreach_get(_VALUES[kind], values)
+        arrays[name] = values if kind == "INT" else values.reshape(-1, 3)
+    return arrays
+
+
 def _group():
     """The node group that keeps the contacts of the frame that is shown; made once in a file."""
     group = bpy.data.node_groups.get(GROUP)

@@ -13,7 +13,7 @@ import dataclasses
 import functools
 import json
 
-from . import blender_world, fcurves
+from . import blender_world, fcurves, impact_curves
 from .channels import rotation_path
 
 # Marks an action that a bake has made; a custom property survives the copies that Duplicate Objects makes.
@@ -171,6 +171,7 @@ class Snapshot:
     drivers: dict
     bookkeeping: dict
     earlier_action: str | None
+    has_impact: bool
 
     @classmethod
     def of(cls, obj):
@@ -185,6 +186,7 @@ class Snapshot:
             drivers={fcurves.key_of(curve): curve.mute for curve in data.drivers} if data else {},
             bookkeeping={name: getattr(book, name) for name in BOOKKEEPING if name != "earlier_action"},
             earlier_action=_full_name(book.earlier_action),
+            has_impact=impact_curves.NAME in obj,
         )
 
     def put_back(self, obj, actions):
@@ -204,6 +206,10 @@ class Snapshot:
         obj.cairn.earlier_action = actions.get(self.earlier_action)
         for name, value in self.bookkeeping.items():
             setattr(obj.cairn, name, value)
+        if self.has_impact:
+            impact_curves.make(obj)
+        else:
+            impact_curves.take(obj)
 
 
 def _full_name(data):
@@ -270,7 +276,7 @@ def copied_channels(bag, rotation_mode):
     return {
         f"{curve.data_path}|{curve.array_index}": fcurves.digest(curve)
         for curve in (bag.fcurves if bag is not None else ())
-        if not is_own(curve.data_path, rotation_mode)
+        if not is_own(curve.data_path, rotation_mode) and not impact_curves.is_impact(curve.data_path)
     }
 
 
@@ -457,6 +463,7 @@ def take_off(obj):
     data = obj.animation_data
     made = data.action if data is not None and is_bake_action(data.action) else None
     give_back(obj)
+    impact_curves.take(obj)
     for name in BOOKKEEPING:
         obj.cairn.property_unset(name)
     return made

@@ -12,7 +12,7 @@ import bpy
 import numpy as np
 from mathutils import Euler
 
-from . import channels, fcurves, since_bake, spin
+from . import channels, fcurves, impact_curves, since_bake, spin
 from . import earlier_animation as earlier
 from .attach import attach_steps, check_writable, keep_steps, objects_by_name, refresh, remove_replaced
 
@@ -58,7 +58,7 @@ def write_trajectory(scene, export, trajectory, samples=(), lead_in=None, turns=
             return
 
 
-def write_steps(scene, export, trajectory, samples=(), lead_in=None, turns=None):
+def write_steps(scene, export, trajectory, samples=(), lead_in=None, turns=None, impacts=None):
     """Write a trajectory as keyframes, as a generator of (objects done, objects).
 
     First it makes the actions, then it gives them to the objects, some a step: each has its earlier animation or the
@@ -79,6 +79,8 @@ def write_steps(scene, export, trajectory, samples=(), lead_in=None, turns=None)
         Evaluated motion before ``export.frame_start``, for objects that need it.
     turns : dict of int to dict, optional
         By frame of the trajectory the bodies that turn far in it, as of ``fast_turns``.
+    impacts : dict of str to float32 [frame_count + 1], optional
+        By object how hard it is pushed in each frame (``impact_curves.of_objects``).
 
     Returns
     -------
@@ -108,7 +110,11 @@ def write_steps(scene, export, trajectory, samples=(), lead_in=None, turns=None)
                     # an object is done when it has its action, too
                     yield (start + made) // 2, len(moving)
                     objects = objects_by_name(bpy.data.scenes[scene_name])
-                actions[motion.object_name] = _build_action(objects[motion.object_name], motion).name
+                action = _build_action(objects[motion.object_name], motion)
+                actions[motion.object_name] = action.name
+                if impacts and objects[motion.object_name].override_library is None:
+                    bag = fcurves.channelbag(action, action.slots[0])
+                    impact_curves.write(bag, export.frame_start, impacts[motion.object_name])
             yield min(start + CHUNK, len(moving)) // 2, len(moving)
         facts = {"is_baked": True, "baked_start": export.frame_start, "baked_end": export.frame_start}
         facts["baked_end"] += trajectory.frame_count

@@ -320,7 +320,7 @@ def test_an_edit_after_a_rest_is_looked_at_soon(stack, monkeypatch):
         watch, "bpy", SimpleNamespace(app=SimpleNamespace(background=False, timers=timers), context=bpy.context)
     )
     monkeypatch.setattr(watch, "_rested", now[0])
-    monkeypatch.setattr(watch, "_is_idle", lambda manager: False)
+    monkeypatch.setattr(watch, "is_idle", lambda manager: False)
     for seconds in (0.1, 1.0, 2.5):
         now[0] = 1000.0 + seconds
         watch.note_change()
