@@ -83,12 +83,14 @@ def test_a_wall_that_goes_to_pieces_gains_nothing():
     assert found.gain_of_frame < 1e-2
 
 
-@pytest.mark.parametrize(("family", "seed", "most"), [("trees", 3, 20), ("rigs", 1, 5), ("rigs", 3, 5), ("rigs", 9, 5), ("figures", 0, 5)])
+@pytest.mark.parametrize(
+    ("family", "seed", "most"), [("trees", 3, 20), ("rigs", 1, 5), ("rigs", 3, 5), ("rigs", 9, 5), ("figures", 0, 5)]
+)
 def test_what_contradicts_ends_in_a_compromise(family, seed, most):
     """Bars that overlap where they meet, limits that exclude each other: of 480 substeps few are missed.
 
-    They were hundreds when impulses grew that balance each other, poses were led to what nothing allows, and limits were
-    taken for closed only where they touch.
+    They were hundreds when impulses grew that balance each other, poses were led to what nothing allows, and limits
+    were closed only where they touch.
     """
     found = outcome(f"{family} {seed}", draw(family, seed), 120, False)
     assert found.finite
