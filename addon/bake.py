@@ -39,7 +39,7 @@ from .scene_preparation import ScenePreparation
 from .settings import BakeSettings
 from .sight import known_scenes
 from .sight.bake_view import Shown
-from .write import attach, contact_points, impact_curves, keyframes, spin
+from .write import attach, contact_points, impact_curves, keyframes, report_curves, spin
 
 if TYPE_CHECKING:  # they load Numba
     from ..solver_core import Simulation, Trajectory
@@ -485,6 +485,8 @@ class _Bake(ScenePreparation):
             kept = contacts.contacts_file(self.export, self.trajectory)
         if kept is not None and self.scene.cairn.contact_points:
             contact_points.write_points(self.scene, kept)
+        if self.scene.cairn.report_curves:
+            report_curves.write_curves(self.scene, self.export.frame_start, self.trajectory.reports)
         known_scenes.note_bake(self.scene, self.export, self.trajectory, self.digest, kept)
         self.checkpoints.accept()
         for _ in attach.remove_steps(replaced):

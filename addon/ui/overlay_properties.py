@@ -84,4 +84,9 @@ class SightProperties:
         description="Give each body that moves a property 'impact' with a key for each frame: how hard its contacts "
         "push in it, in newton seconds, for sound, drivers and materials",
     )
+    report_curves: BoolProperty(
+        name="Report as Curves",
+        description="Leave an object 'Cairn Report' whose properties have a key for each frame: residual, missed "
+        "solves, overlap, opening of joints, contacts, energy and time, for the Graph Editor",
+    )
     overlay: PointerProperty(name="Overlay", description="Hold what Cairn draws into the 3D views", type=CairnOverlay)

@@ -25,7 +25,7 @@ _NOT_VARIED = {
     "seed": "random starts are --seeds N --jitter X; that of the solver's strategy is scene:cairn.seed",
     "threads": "it does not change the motion, and the variants share the cores",
     "use_checkpoints": "each variant has them",
-    **dict.fromkeys(("contact_points", "impact_curves", "overlay"), "it changes no motion"),
+    **dict.fromkeys(("contact_points", "impact_curves", "report_curves", "overlay"), "it changes no motion"),
 }
 _OWN_RANGE = ("frame_start", "frame_end")
 _LAST = re.compile(

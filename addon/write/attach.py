@@ -8,7 +8,7 @@ import bpy
 
 from ..read.faults import Faults, SceneError
 from ..read.writable import check_editable
-from . import blender_world, contact_points, fcurves, impact_curves, since_bake
+from . import blender_world, contact_points, fcurves, impact_curves, report_curves, since_bake
 from . import earlier_animation as earlier
 
 # Number of objects that are given their action, or give it back, in a step, and of actions that are removed in one:
@@ -260,6 +260,7 @@ def _conclude_deletion(scene, names, made):
     earlier.switch_world_on(scene)
     blender_world.guard_others(scene, set(names))
     contact_points.remove_points(scene)
+    report_curves.remove_curves(scene)
     for fact in FACTS:
         scene.cairn.property_unset(fact)
     refresh(scene)
