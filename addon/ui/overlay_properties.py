@@ -20,7 +20,7 @@ class CairnOverlay(bpy.types.PropertyGroup):
     newest: BoolProperty(
         name="Poses While Baking",
         description="Draw the bodies where the bake has come to while it runs, as the shapes that are simulated. "
-        "No object is touched, and drawing takes a twentieth of the time at most",
+        "No object is touched, and pictures are rarer where drawing takes long",
         default=True,
     )
     shapes: BoolProperty(
@@ -81,8 +81,8 @@ class SightProperties:
     )
     impact_curves: BoolProperty(
         name="Impact Curves",
-        description="Give each body that moves a property 'impact' with a key for each frame: how hard its contacts "
-        "push in it, in newton seconds, for sound, drivers and materials",
+        description="Give each body that moves a property 'cairn_impact' with a key for each frame: how hard its "
+        "contacts push in it, in newton seconds, for sound, drivers and materials",
     )
     report_curves: BoolProperty(
         name="Report as Curves",

@@ -72,7 +72,8 @@ def remove_curves(scene: bpy.types.Scene) -> None:
     ob = curves_of(scene)
     if ob is None:
         return
-    action, bag = _own_action(ob), _bag_of(ob)
+    bag = _bag_of(ob)
+    action = _own_action(ob)
     for name in QUANTITIES:
         curve = bag.fcurves.find(f'["{name}"]')
         if curve is not None:

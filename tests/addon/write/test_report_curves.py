@@ -66,6 +66,16 @@ def test_nothing_is_left_of_it_without_its_bake(scene):
     assert (set(bpy.data.objects.keys()), set(bpy.data.actions.keys())) == (objects, actions)
 
 
+def test_nothing_is_left_where_somebody_has_taken_its_keys_off(scene):
+    objects, actions = set(bpy.data.objects.keys()), set(bpy.data.actions.keys())
+    bake_scene(scene, BakeSettings.from_scene(scene))
+    ob = report_curves.curves_of(scene)
+    bpy.data.actions.remove(ob.animation_data.action)
+    ob.animation_data_clear()
+    assert bpy.ops.cairn.delete_bake() == {"FINISHED"}
+    assert (set(bpy.data.objects.keys()), set(bpy.data.actions.keys())) == (objects, actions)
+
+
 def test_without_the_option_there_is_none(scene):
     scene.cairn.report_curves = False
     bake_scene(scene, BakeSettings.from_scene(scene))
