@@ -270,7 +270,9 @@ def _solve_joints(rows, islands, island, free_velocity, velocity, workspace, tar
             break
         solve_with_factor(bodies, alm)
         measure_speeds(rows, joints, number, alm.group, by_body.direction, 0.0, by_row.change)
-        _take_step(rows, joints, alm)
+        if not _take_step(rows, joints, alm):
+            left = math.inf
+            break
         if step > 0:
             take_conflicts_out(rows, joints, number, alm, target)
         set_velocities(rows, joints, number, alm.group, base, velocity)
@@ -313,7 +315,10 @@ def _push_off(rows, joints, bodies, alm):
 
 @subkernel
 def _take_step(rows, joints, alm):
-    """The impulses of the rows that hold at the velocities of the Newton step, and speeds there."""
+    """The impulses of the rows that hold at the velocities of the Newton step, and speeds there.
+
+    Returns whether all are numbers; the others are not written.
+    """
     weight, speed, change, multiplier = alm.by_row.weight, alm.by_row.speed, alm.by_row.change, alm.by_row.multiplier
     for index in range(joints.block_first[1]):
         block = joints.block_order[index]
@@ -322,7 +327,11 @@ def _take_step(rows, joints, alm):
             if weight[row] < 0.0:
                 share, rho = with_compliance(-weight[row], rows.compliance[row])
                 speed[row] += change[row]
-                rows.impulse[row] = share * multiplier[row] - rho * speed[row]
+                wanted = share * multiplier[row] - rho * speed[row]
+                if not abs(wanted) < math.inf:
+                    return False
+                rows.impulse[row] = wanted
+    return True
 
 
 @subkernel
@@ -365,7 +374,10 @@ def _has_motors(rows, joints):
 
 @subkernel
 def _sweep(rows, islands, island, velocity, workspace, settings, allowed, motors_push):
-    """Sweep once over the rows that do not hold; returns the largest change [m/s], or -1 without room."""
+    """Sweep once over the rows that do not hold; returns the largest change [m/s].
+
+    Or -1, without room, or where an impulse is no number: what stands gets none of it (0 times infinity is no 0).
+    """
     joints, part = workspace.islands, workspace.part
     model, directions, largest, joint = settings.friction, settings.directions, 0.0, 0
     for index in range(islands.block_first[island], islands.block_first[island + 1]):
@@ -414,6 +426,8 @@ def _visit_row(rows, velocity, workspace, row, a, b, part_a, part_b, allowed):
             return 0.0
         weight = workspace.diagonal[row] + compliance
         wanted = _projected(rows, row, impulse - speed / weight)
+    if not abs(wanted) < math.inf:
+        return -1.0
     _push(rows.response, velocity, workspace, row, wanted - impulse, a, b, part_a, part_b)
     rows.impulse[row] = wanted
     return (weight - compliance) * abs(wanted - impulse)
@@ -457,6 +471,8 @@ def _visit_friction(rows, velocity, workspace, row, a, b, part_a, part_b, model,
     error = max(weight_1 * abs(new_1 - first), weight_2 * abs(new_2 - second))
     if error <= allowed and bound > 0.0:
         return 0.0
+    if not max(abs(new_1), abs(new_2)) < math.inf:
+        return -1.0
     _push(rows.response, velocity, workspace, row, new_1 - first, a, b, part_a, part_b)
     _push(rows.response, velocity, workspace, row + 1, new_2 - second, a, b, part_a, part_b)
     rows.impulse[row], rows.impulse[row + 1] = new_1, new_2

@@ -47,6 +47,8 @@ class JointedArrays(NamedTuple):
         Likewise, of all rows of the island.
     kept_way : float64 [body_count, 6]
         What leads bodies to the poses that are the least off.
+    way_impulse : float64 [row_capacity]
+        What has led joined bodies that way, of the rows of their joints.
     kept_rule : int64 [body_count]
         The step rules of these velocities.
     is_held : bool [block_capacity]
@@ -74,6 +76,7 @@ class JointedArrays(NamedTuple):
     kept_velocity: np.ndarray
     kept_impulse: np.ndarray
     kept_way: np.ndarray
+    way_impulse: np.ndarray
     kept_rule: np.ndarray
     is_held: np.ndarray
     impulse_before: np.ndarray
@@ -104,6 +107,7 @@ def allocate_jointed(block_capacity: int, row_capacity: int, body_count: int, jo
         kept_velocity=np.zeros((body_count, 6)),
         kept_impulse=np.zeros(row_capacity),
         kept_way=np.zeros((body_count, 6)),
+        way_impulse=np.zeros(row_capacity),
         kept_rule=np.zeros(body_count, np.int64),
         is_held=np.zeros(block_capacity, np.bool_),
         impulse_before=np.zeros(row_capacity),

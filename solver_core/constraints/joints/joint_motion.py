@@ -125,7 +125,7 @@ def clear_stiffness(joint_state, body):
 
 
 @subkernel
-def add_stiffness(joints, joint_state, joint, impulse, first):
+def add_stiffness(joints, joint_state, joint, impulse, first, position, orientation):
     """Add what a joint's forces do to the stiffness of its bodies, at the poses where they act.
 
     Parameters
@@ -138,8 +138,9 @@ def add_stiffness(joints, joint_state, joint, impulse, first):
     impulse : float64 [any]
         Of the joint's rows, from the place ``first`` on (read).
     first : int64
+    position, orientation : float64 [body_count, 3], [body_count, 4]
+        The poses of the bodies (read).
     """
-    position, orientation = joint_state.pose_position, joint_state.pose_orientation
     a, b = joints.body_a[joint], joints.body_b[joint]
     frames = frames_of_joint(joints, joint, position, orientation)
     frame_a, frame_b, _, _ = frames
@@ -192,9 +193,45 @@ def stiffen_body(joint_state, motion, body, h):
     h : float
         [s]
     """
-    stiffness, own, inverse = joint_state.stiffness[body], joint_state.own_inertia[body], motion.inverse_inertia[body]
     factor = joint_state.share[body] ** 2 * h
-    k = _positive_part(stiffness)
+    k, (a, b, c, d, e, f) = stiffen_inertia(joint_state, motion, body, factor, math.inf)
+    free, guess = joint_state.own_velocity[body], joint_state.guess[body]
+    x, y, z = guess[3] - free[3], guess[4] - free[4], guess[5] - free[5]
+    t0 = factor * (k[0] * x + k[5] * y + k[4] * z)
+    t1 = factor * (k[5] * x + k[1] * y + k[3] * z)
+    t2 = factor * (k[4] * x + k[3] * y + k[2] * z)
+    motion.free_velocity[body, 3] = free[3] + a * t0 + f * t1 + e * t2
+    motion.free_velocity[body, 4] = free[4] + f * t0 + b * t1 + d * t2
+    motion.free_velocity[body, 5] = free[5] + e * t0 + d * t1 + c * t2
+
+
+@subkernel
+def stiffen_inertia(joint_state, motion, body, factor, most):
+    """Add the positive part of a body's stiffness to its inertia.
+
+    Parameters
+    ----------
+    joint_state : JointStateArrays
+        Read: stiffness, own_inertia.
+    motion : MotionArrays
+        Written: inverse_inertia of the body.
+    body : int64
+    factor : float
+        Of the stiffness [s].
+    most : float
+        What is added is at most this multiple of the inertia.
+
+    Returns
+    -------
+    stiffness, inverse : tuple of six float
+        The positive part, and the inverse of the sum, as xx, yy, zz, yz, xz, xy.
+    """
+    own, inverse = joint_state.own_inertia[body], motion.inverse_inertia[body]
+    k = _positive_part(joint_state.stiffness[body])
+    if most < math.inf:
+        largest = max(own[0], own[4], own[8]) * factor * (k[0] + k[1] + k[2])
+        if largest > most:
+            factor *= most / largest
     a, b, c, d, e, f = inverse_of(own[0], own[4], own[8], own[5], own[2], own[1])
     a, b, c, d, e, f = inverse_of(
         a + factor * k[0],
@@ -208,14 +245,7 @@ def stiffen_body(joint_state, motion, body, h):
     inverse[5] = inverse[7] = d
     inverse[2] = inverse[6] = e
     inverse[1] = inverse[3] = f
-    free, guess = joint_state.own_velocity[body], joint_state.guess[body]
-    x, y, z = guess[3] - free[3], guess[4] - free[4], guess[5] - free[5]
-    t0 = factor * (k[0] * x + k[5] * y + k[4] * z)
-    t1 = factor * (k[5] * x + k[1] * y + k[3] * z)
-    t2 = factor * (k[4] * x + k[3] * y + k[2] * z)
-    motion.free_velocity[body, 3] = free[3] + a * t0 + f * t1 + e * t2
-    motion.free_velocity[body, 4] = free[4] + f * t0 + b * t1 + d * t2
-    motion.free_velocity[body, 5] = free[5] + e * t0 + d * t1 + c * t2
+    return k, (a, b, c, d, e, f)
 
 
 @subkernel

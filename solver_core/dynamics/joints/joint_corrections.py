@@ -316,7 +316,8 @@ def _stiffen_bodies(members, island, h):
         block = islands.block_order[place]
         if block >= contacts.count[0]:
             joint = joint_state.joint_of_block[block - contacts.count[0]]
-            add_stiffness(joints, joint_state, joint, rows.impulse, rows.block_row[block])
+            first, poses = rows.block_row[block], (joint_state.pose_position, joint_state.pose_orientation)
+            add_stiffness(joints, joint_state, joint, rows.impulse, first, poses[0], poses[1])
     for place in range(islands.body_first[island], islands.body_first[island + 1]):
         body = islands.body_order[place]
         if joint_state.is_held[body]:

@@ -71,7 +71,8 @@ def run_prepare_joints(arrays, passes_before):
         clear_stiffness(joint_state, body)
     for joint in range(joints.body_a.size):
         if acts(joints, joint_state, joint, motion.can_be_pushed):
-            add_stiffness(joints, joint_state, joint, joint_state.impulse, joints.row_first[joint])
+            first, poses = joints.row_first[joint], (joint_state.pose_position, joint_state.pose_orientation)
+            add_stiffness(joints, joint_state, joint, joint_state.impulse, first, poses[0], poses[1])
     for body in range(joints.is_jointed.size):
         if joint_state.is_held[body]:
             keep_own(joint_state, motion, body)

@@ -13,6 +13,13 @@ with the joints eliminated (``solvers.joint_elimination``), in rounds as long as
 the error near the end. Contacts push only where joints let them. What that does to the bodies' heights is in the ledger
 (``joint_ledger``).
 
+The masses alone are the wrong measure of a round where a chain is nearly straight. Its links are light, so all that is
+open is asked of their turning, by phi = e / theta of a link that leans by theta; but that shortens the chain by
+phi^2 / 2, too, and where e > theta^2 it opens more than it closes, round after round. Newton's method for the nearest
+pose has H = M + h sum of L_i d^2 g_i / dq^2, with the impulses L that have led bodies so far: what pulls at a link
+holds it straight, and the load gives way instead. That is the stiffness of ``constraints.joints.joint_motion``, by body
+and without what is negative; L is what the rounds before have added up.
+
 Limits that exclude each other yield by a thousandth of their W_ii, so a round is a damped step of least squares; where
 one hardly leads bodies any farther, what is still open is what contradicts, and no solve is missed.
 
@@ -30,13 +37,15 @@ import numpy as np
 from ...compiled.function_tables import caller
 from ...compiled.kernel import subkernel
 from ...compiled.views import numbers_of
-from ...constraints.contact_rows import RATIO_TOUCHING, normal_speed, size_that_moves
+from ...constraints.contact_rows import RATIO_TOUCHING, fill_inertia, normal_speed, size_that_moves
+from ...constraints.joints.joint_motion import add_stiffness, clear_stiffness, restore_own, stiffen_inertia
 from ...constraints.joints.joint_rows import (
     RATIO_EXACT,
     RATIO_GIVE,
     distance_off,
     end_error,
     note_opening,
+    respond_anew,
 )
 from ...constraints.joints.row_measures import fill_joint_row, frames_of_joint, turn_to_side
 from ...geometry.rotation_kernels import multiply
@@ -63,6 +72,9 @@ _RATIO_YIELDS, _RATIO_SETTLED = 1e-3, 1e-2
 # Limits contradict each other where a round would leave more than this share of the largest error if all were linear:
 # they yield, and the rest is closed.
 _RATIO_PROMISED = 0.5
+# Bodies are made stiffer against turning up to this multiple of what they are: beyond it the responses of what is
+# joined (``joint_elimination``) are rounding, as those of chains whose loads are 1e6 of their links.
+_MOST_STIFFNESS = 1e3
 # Of differences [rad], and the least volume of the derivative's columns that has an inverse.
 _RATIO_DIFFERENCE, _LEAST_VOLUME = 1e-6, 1e-3
 # The lever of a turn, as a share of a body's size.
@@ -105,10 +117,12 @@ def correct_poses(arrays, members, rows, islands, island):
         return
     _put_aside(members, rows, islands, island)
     velocity, stale, settled, yields, least = members.state.velocity, 0, False, False, math.inf
+    _add_impulses(members, rows, islands, island, contacts.count[0], 0.0)
     for number in range(_MOST_ROUNDS):
         # to the tolerance and not beyond: rounds go on from what one leaves
         before = joint_state.off[island]
         if number > 0:
+            _stiffen(members, rows, islands, island, contacts.count[0], h)
             _ask_contacts(members, rows, islands, island, contacts, False)
         _ask_joints(members, rows, islands, island, contacts.count[0], number > 0, yields)
         for place in range(islands.body_first[island], islands.body_first[island + 1]):
@@ -128,6 +142,7 @@ def correct_poses(arrays, members, rows, islands, island):
         if not yields and 0.0 < error < promised / _RATIO_PROMISED:
             yields, least = True, math.inf
         _move(members, islands, island, share, h)
+        _add_impulses(members, rows, islands, island, contacts.count[0], share)
         off, error, held_off, held_error = _measure(members, rows, islands, island, contacts.count[0], h)
         if yields:
             off, error = held_off, held_error
@@ -146,6 +161,37 @@ def correct_poses(arrays, members, rows, islands, island):
     if joint_state.off[island] > _RATIO_MISSED / RATIO_EXACT and not (settled or joint_state.starts_open[island]):
         members.solves.missed[island] += 1
     _take_back(members, rows, islands, island)
+
+
+@subkernel
+def _add_impulses(members, rows, islands, island, contact_count, share):
+    """Add a share of the rounds' impulses of joints to those that have led the bodies so far; 0: there are none yet."""
+    way_impulse = members.problem.jointed.way_impulse
+    for place in range(islands.block_first[island], islands.block_first[island + 1]):
+        block = islands.block_order[place]
+        if block >= contact_count:
+            for row in range(rows.block_row[block], rows.block_row[block + 1]):
+                way_impulse[row] = way_impulse[row] + share * rows.impulse[row] if share > 0.0 else 0.0
+
+
+@subkernel
+def _stiffen(members, rows, islands, island, contact_count, h):
+    """Let bodies be as stiff against turning as the impulses make them that have led them so far."""
+    joints, motion, joint_state = members.model.joints, members.motion, members.joint_state
+    position, orientation = joint_state.end_position, joint_state.end_orientation
+    for place in range(islands.body_first[island], islands.body_first[island + 1]):
+        clear_stiffness(joint_state, islands.body_order[place])
+    for place in range(islands.block_first[island], islands.block_first[island + 1]):
+        block = islands.block_order[place]
+        if block >= contact_count:
+            joint, impulse = joint_state.joint_of_block[block - contact_count], members.problem.jointed.way_impulse
+            add_stiffness(joints, joint_state, joint, impulse, rows.block_row[block], position, orientation)
+    for place in range(islands.body_first[island], islands.body_first[island + 1]):
+        body = islands.body_order[place]
+        if joint_state.is_held[body]:
+            stiffen_inertia(joint_state, motion, body, h, _MOST_STIFFNESS)
+            fill_inertia(motion.inverse_inertia[body], rows.body_mass[body])
+    respond_anew(islands, island, contact_count, motion, rows)
 
 
 @subkernel
@@ -256,13 +302,16 @@ def _put_aside(members, rows, islands, island):
 
 @subkernel
 def _take_back(members, rows, islands, island):
-    kept = members.problem.jointed
+    """Give back what the velocity solve has found, and let bodies be what they are."""
+    kept, joint_state = members.problem.jointed, members.joint_state
     for place in range(islands.block_first[island], islands.block_first[island + 1]):
         block = islands.block_order[place]
         for row in range(rows.block_row[block], rows.block_row[block + 1]):
             rows.impulse[row] = kept.kept_impulse[row]
     for place in range(islands.body_first[island], islands.body_first[island + 1]):
         body = islands.body_order[place]
+        if joint_state.is_held[body]:
+            restore_own(joint_state, members.motion, rows, body)
         for column in range(6):
             members.state.velocity[body, column] = kept.kept_velocity[body, column]
 

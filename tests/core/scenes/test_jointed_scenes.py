@@ -34,11 +34,11 @@ def degrees_beyond_limits(scene, orientation):
 
 
 def test_a_figure_on_stairs_keeps_its_limits_and_comes_to_rest():
-    """Fifteen bodies, for eight seconds: to 0.1 degree in every frame, and touching some limit on the way."""
+    """Fifteen bodies, for ten seconds: to 0.1 degree in every frame, and touching some limit on the way."""
     scene = ragdoll()
     simulation = Simulation(scene.build_model(), SimulationOptions())
     beyond, energy = [], []
-    for _ in range(192):
+    for _ in range(240):
         report = simulation.advance_frame()
         assert report.joint_error < 1e-5
         energy.append(report.kinetic_energy + report.potential_energy)
