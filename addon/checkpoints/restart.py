@@ -44,6 +44,7 @@ def restart(
     places, notes = _places(bodies, simulation.model.names), simulation.options.contacts
     reports = [_with_contacts(report, places, joints, own_joints, notes) for report in recording.reports]
     reports = [_with_joints(report, joints, own_joints) for report in reports]
+    reports = [_with_breaks(report, places) for report in reports]
     recording = replace(recording, reports=reports)
     model, arrays = simulation.model, simulation.checkpoint().arrays
     position, orientation = model.body_poses(recording.position[-1], recording.orientation[-1])
@@ -126,6 +127,16 @@ def _with_contacts(report, places, joints, own_joints, notes):
         own[name] = np.zeros((len(columns), *recorded.shape[1:]), recorded.dtype)
         own[name][columns >= 0] = recorded[columns[columns >= 0]]
     return replace(report, frame_contacts=replace(contacts, **own))
+
+
+def _with_breaks(report, places):
+    """A report with the breaks of the simulation's bodies."""
+    breaks = report.breaks
+    if breaks is None:
+        return report
+    known = places[breaks.body] >= 0
+    own = {entry.name: getattr(breaks, entry.name)[known] for entry in fields(breaks)}
+    return replace(report, breaks=replace(breaks, **(own | {"body": places[own["body"]]})))
 
 
 def _with_joints(report, joints, own_joints):

@@ -332,6 +332,28 @@ def bytes_of(arrays) -> int:
     return arrays.nbytes if isinstance(arrays, np.ndarray) else sum(map(bytes_of, arrays))
 
 
+def memory_of(model, parts: tuple, workers: list[StepMembers]) -> dict[str, int]:
+    """Bytes that a simulation holds, by what they are for.
+
+    Parameters
+    ----------
+    model : Model
+    parts : tuple
+        What there is of bodies, CollisionArrays, FrameImpulses, ProblemArrays, JointStateArrays.
+    workers : list of StepMembers
+    """
+    bodies, collision, impulses, problem, joint_state = parts
+    return {
+        "model": bytes_of(model.arrays) + bytes_of(model.hulls),
+        "bodies": bytes_of((bodies, collision.workspace)),
+        "pairs and contacts": bytes_of((collision.pairs, collision.contacts, impulses)),
+        "rows": bytes_of(problem._replace(solver=())),
+        "joints": bytes_of(joint_state),
+        "solver": bytes_of(problem.solver),
+        "threads": bytes_of_workers(workers),
+    }
+
+
 def bytes_apart(arrays, others) -> int:
     """The same without the arrays that ``others``, nested alike, has in the same places."""
     if isinstance(arrays, np.ndarray):
