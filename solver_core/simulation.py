@@ -205,7 +205,7 @@ class Simulation:
 
     def _noted_step(self, step):
         """Simulate up to a substep's end, and note whose motion breaks there."""
-        before, stands = self.state.orientation.copy() if self._breaks else None, self._record.stands[0] == 1
+        before, stands = self.state.orientation.copy(), self._record.stands[0] == 1
         self._step(step)
         if self._breaks and step.substeps and not stands:
             self._breaks.note(self.state, self._motion, before, step, self.poses)
@@ -596,5 +596,5 @@ class Simulation:
             report.activated, report.deactivated = changed_bodies(self._waiting, self.model.names)
         if self.options.contacts:
             report.frame_contacts = frame_contacts(self._impulses)
-        report.breaks = self._breaks and self._breaks.of_frame()
+        report.breaks = self._breaks.of_frame() if self._breaks else None
         return report

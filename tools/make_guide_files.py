@@ -335,6 +335,20 @@ def blur():
     return scene
 
 
+def bounce():
+    """A ball that meets the floor between frames 6 and 7, with keys there and enough steps of blur."""
+    scene = new_file(36)
+    scene.render.use_motion_blur = True
+    scene.render.motion_blur_position = "START"
+    scene.render.motion_blur_shutter = 1.0
+    scene.cairn.hit_keys = True
+    scene.objects["Floor"].rigid_body.restitution = 1.0
+    thrown = body(ball((-1.8, 0, 1.78), 0.1), "Ball", shape="SPHERE", restitution=0.9, friction=0.2)
+    thrown.cairn.start_velocity = (8.0, 0.0, -6.2)
+    thrown.cycles.motion_steps = 4
+    return scene
+
+
 def centimetres():
     """Toy bricks of 4 cm and a ball that is thrown, in a file that counts in centimetres, its gravity too."""
     scene = new_file(48, size=400.0)
@@ -657,6 +671,7 @@ FILES = {
     "follow": follow,
     "slow": slow,
     "blur": blur,
+    "bounce": bounce,
     "centimetres": centimetres,
     "large": large,
     "export": export,

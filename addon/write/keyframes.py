@@ -144,23 +144,33 @@ class _Poses:
 
     def __init__(self, export, trajectory, samples, turns, at_hits):
         self.bodies = {body.object_name: body for body in export.bodies if body.moves}
-        self._timelines = timelines.Timelines(trajectory, at_hits)
+        self._timelines = timelines.Timelines(trajectory, turns, at_hits)
         self.orientation = trajectory.orientation
         self.samples = list(samples)[: trajectory.frame_count]
         self._start, self._frames = export.frame_start, np.arange(len(self.orientation))
         self._rotations = {}
-        self._turns = {}
-        for frame, of_frame in turns.items():
-            for body, turn in of_frame.items():
-                self._turns.setdefault(body, {})[frame] = turn
 
     def turns(self, body):
         """Turns of a body that are far, by index of the key that they lead to."""
-        return self._timelines.turns(body.index, self._turns.get(body.index, {}))
+        line = self._timelines.line(body.index)
+        return {int(np.searchsorted(line.at, place)): turn for place, turn in line.turns.items()}
 
     def frames(self, body):
         """Frames of a body's keys."""
-        return self._start + self._timelines.at(body.index)
+        return self._start + self._timelines.line(body.index).at
+
+    def row(self, body, index):
+        """Which of a body's keys is that of a frame of the trajectory."""
+        return int(np.searchsorted(self._timelines.line(body.index).at, index))
+
+    def follow_parents(self, body, obj):
+        """Give a body keys where bodies that it is a child of break."""
+        ancestors = []
+        while obj.parent is not None:
+            obj = obj.parent
+            if obj.library is None and obj.name in self.bodies:
+                ancestors.append(self.bodies[obj.name].index)
+        self._timelines.follow(body.index, ancestors)
 
     def load(self, bodies):
         """Compute the rotations of some bodies together, and forget the others."""
@@ -169,11 +179,12 @@ class _Poses:
         self._rotations = {body.index: rotation for body, rotation in zip(bodies, rotations, strict=True)}
 
     def world(self, body):
-        """World matrices [F, 4, 4] at a body's keys: the rigid motion since the start, applied to the start's matrix."""
-        position, orientation = self._timelines.poses(body.index)
+        """World matrices [F, 4, 4] at its keys: the rigid motion since the start, applied to the start's matrix."""
+        line = self._timelines.line(body.index)
+        position = line.position
         rotation = self._rotations.get(body.index)
-        if rotation is None or self._timelines.breaks(body.index):  # or a parent from another chunk
-            rotation = channels.quaternion_matrices(orientation)
+        if rotation is None or not self._timelines.is_whole(body.index):  # or a parent from another chunk
+            rotation = channels.quaternion_matrices(line.orientation)
         # in the body's own frame the start's matrix never changes
         start = np.array(body.matrix_world_start, float)[:3]
         start[:, 3] -= position[0]
@@ -187,7 +198,7 @@ class _Poses:
         """Parents' part [F, 4, 4] of a body's world matrix, None without parent; parents may be baked themselves."""
         if obj.parent is None:
             return None
-        at = self._timelines.at(body.index)
+        at = self._timelines.line(body.index).at
         evaluated = self._sampled("parent_matrix", body.object_name, body.parent_matrix_start, at)
         ancestor = obj.parent
         # a linked one may have the name of a body that moves, and moves not itself
@@ -198,7 +209,7 @@ class _Poses:
         carrier = self.bodies[ancestor.name]
         # The parents' part was evaluated with the ancestor where its own animation has it: carry it to the baked pose.
         without_bake = self._sampled("matrix_world", carrier.object_name, carrier.matrix_world_start, at)
-        world, own = self.world(carrier), self._timelines.at(carrier.index)
+        world, own = self.world(carrier), self._timelines.line(carrier.index).at
         if not np.array_equal(own, at):
             world = timelines.between(world, own, at)
         return world @ np.linalg.inv(without_bake) @ evaluated
@@ -314,6 +325,8 @@ class _Prepared:
 
 
 def _prepare(obj, body, poses, first, lead):
+    poses.follow_parents(body, obj)
+    first = poses.row(body, first)
     frames, world, parent = poses.frames(body), poses.world(body), poses.parent(body, obj)
     basis = world if parent is None else np.linalg.inv(parent) @ world
     start = basis[0]

@@ -1,69 +1,110 @@
 """When a body has keys: at each frame of a trajectory, and between frames where its motion breaks."""
 
+import dataclasses
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ...solver_core.geometry import rotations
-from . import channels
+from . import channels, spin
 
 if TYPE_CHECKING:  # they load Numba
     from ...solver_core import Trajectory
 
 
+@dataclasses.dataclass
+class Line:
+    """The keys of a body: where they are, in frames from 0 on, and its poses there.
+
+    Attributes
+    ----------
+    at : float64 or int64 [n]
+    position, orientation : float64 [n, 3], [n, 4]
+    turns : dict of float to float64 [3]
+        Far turns that lead to a key, by where that is.
+    """
+
+    at: np.ndarray
+    position: np.ndarray
+    orientation: np.ndarray
+    turns: dict[float, np.ndarray]
+
+    def insert(self, place: float) -> None:
+        """Add a key on the way from one to the next."""
+        row = int(np.searchsorted(self.at, place))
+        share = (place - self.at[row - 1]) / (self.at[row] - self.at[row - 1])
+        position = self.position[row - 1] + share * (self.position[row] - self.position[row - 1])
+        turn = self.turns.get(self.at[row], np.zeros(3))
+        ends = channels.quaternion_matrices(self.orientation[row - 1 : row + 1])
+        orientation = rotations.from_matrix(spin.between(*ends, turn, np.array([share])))[0]
+        if turn.any():
+            self.turns |= {place: share * turn, self.at[row]: (1.0 - share) * turn}
+        self.at = np.insert(self.at.astype(float), row, place)
+        self.position = np.insert(self.position, row, position, axis=0)
+        self.orientation = np.insert(self.orientation, row, orientation, axis=0)
+
+
 class Timelines:
-    """Poses of the bodies of a trajectory, with those at their breaks.
+    """The keys of the bodies of a trajectory.
 
     Parameters
     ----------
     trajectory : Trajectory
+    turns : dict of int to dict
+        By frame the bodies that turn far in it (``spin.broken_turns``).
     at_hits : bool
-        Whether breaks count.
+        Whether there are keys at breaks.
     """
 
-    def __init__(self, trajectory: "Trajectory", at_hits: bool):
-        self.position, self.orientation = trajectory.position, trajectory.orientation
-        self._whole = np.arange(len(self.position))
-        # by body: (frames with their shares, positions, orientations)
-        self._between: dict[int, list[tuple]] = {}
+    def __init__(self, trajectory: "Trajectory", turns: dict[int, dict], at_hits: bool):
+        self._position, self._orientation = trajectory.position, trajectory.orientation
+        self._frames = np.arange(len(self._position))
+        self._turns: dict[int, dict[int, np.ndarray]] = {}
+        for frame, of_frame in turns.items():
+            for body, turn in of_frame.items():
+                self._turns.setdefault(body, {})[frame] = turn
+        # by body: (places, positions, orientations)
+        self._breaks: dict[int, list[tuple]] = {}
         for frame, report in enumerate(trajectory.reports if at_hits else ()):
-            if report.breaks is None:
-                continue
-            poses = report.breaks.share, report.breaks.position, report.breaks.orientation
-            for body, share, position, orientation in zip(report.breaks.body, *poses, strict=True):
-                self._between.setdefault(int(body), []).append((frame + share, position, orientation))
+            if report.breaks is not None:
+                poses = report.breaks.share, report.breaks.position, report.breaks.orientation
+                for body, share, position, orientation in zip(report.breaks.body, *poses, strict=True):
+                    self._breaks.setdefault(int(body), []).append((frame + share, position, orientation))
+        self._lines = {body: self._broken(body) for body in self._breaks}
 
-    def breaks(self, body: int) -> bool:
-        """Whether the motion of a body breaks between frames."""
-        return body in self._between
+    def _broken(self, body) -> Line:
+        """Of a body whose motion breaks."""
+        places, *between = zip(*self._breaks[body], strict=True)
+        order = np.argsort(np.concatenate([self._frames, places]), kind="stable")
+        whole = self._frames, self._position[:, body], self._orientation[:, body]
+        parts = zip(whole, (places, *between), strict=True)
+        at, position, orientation = (np.concatenate([one, np.array(other)])[order] for one, other in parts)
+        turns = {}
+        for frame, parts in self._turns.get(body, {}).items():
+            inner = at[(at > frame - 1) & (at <= frame)]
+            turns |= dict(zip(inner.tolist(), np.atleast_2d(parts), strict=True))
+        return Line(at, position, orientation, turns)
 
-    def at(self, body: int) -> np.ndarray:
-        """Places of a body's keys [n], in frames from 0 on."""
-        if body not in self._between:
-            return self._whole
-        return np.sort(np.concatenate([self._whole, [entry[0] for entry in self._between[body]]]))
+    def is_whole(self, body: int) -> bool:
+        """Whether a body has keys at whole frames alone."""
+        return body not in self._lines
 
-    def poses(self, body: int) -> tuple[np.ndarray, np.ndarray]:
-        """Positions [n, 3] and orientations [n, 4] of a body there."""
-        position, orientation = self.position[:, body], self.orientation[:, body]
-        if body not in self._between:
-            return position, orientation
-        at, *between = zip(*self._between[body], strict=True)
-        order = np.argsort(np.concatenate([self._whole, at]), kind="stable")
-        parts = zip((position, orientation), between, strict=True)
-        position, orientation = (np.concatenate([whole, np.array(part)])[order] for whole, part in parts)
-        return position, orientation
-
-    def turns(self, body: int, of_frames: dict[int, np.ndarray]) -> dict[int, np.ndarray]:
-        """Turns that lead to a body's keys, by their index, from those of frames (``spin.broken_turns``)."""
-        if body not in self._between:
-            return of_frames
-        at, found = self.at(body), {}
-        for frame, parts in of_frames.items():
-            last = int(np.searchsorted(at, frame))
-            parts = np.atleast_2d(parts)
-            found |= {last - len(parts) + 1 + row: turn for row, turn in enumerate(parts)}
+    def line(self, body: int) -> Line:
+        """The keys of a body."""
+        found = self._lines.get(body)
+        if found is None:
+            found = Line(self._frames, self._position[:, body], self._orientation[:, body], self._turns.get(body, {}))
         return found
+
+    def follow(self, body: int, ancestors: list[int]) -> None:
+        """Give a body keys where those that it is a child of break: its channels are told from them."""
+        places = {place for ancestor in ancestors for place, *_ in self._breaks.get(ancestor, ())}
+        line = self.line(body)
+        places = sorted(places.difference(line.at.tolist()))
+        if places:
+            line = self._lines[body] = dataclasses.replace(line, turns=dict(line.turns))
+        for place in places:
+            line.insert(place)
 
 
 def between(matrices: np.ndarray, known: np.ndarray, at: np.ndarray) -> np.ndarray:
@@ -91,7 +132,9 @@ def between(matrices: np.ndarray, known: np.ndarray, at: np.ndarray) -> np.ndarr
     inner = (share[:, 0, 0] > 0.0) & (share[:, 0, 0] < 1.0)
     if inner.any():
         axes = [channels.nearest_rotations(_unit(part[inner, :3, :3])) for part in (before, after)]
-        stretch = [np.swapaxes(turn, -1, -2) @ part[inner, :3, :3] for turn, part in zip(axes, (before, after))]
+        stretch = [
+            np.swapaxes(turn, -1, -2) @ part[inner, :3, :3] for turn, part in zip(axes, (before, after), strict=True)
+        ]
         way = rotations.to_rotation_vector(rotations.from_matrix(axes[1] @ np.swapaxes(axes[0], -1, -2)))
         turned = rotations.matrix(rotations.from_rotation_vector(share[inner, 0] * way)) @ axes[0]
         found[inner, :3, :3] = turned @ (stretch[0] + share[inner] * (stretch[1] - stretch[0]))

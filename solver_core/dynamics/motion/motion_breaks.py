@@ -1,7 +1,7 @@
-"""Where motion breaks within a frame: substeps at whose end a body has another velocity than forces would have given it.
+"""Where motion breaks within a frame: substeps at whose end a body has another velocity than forces would give it.
 
-Poses at frames cut the corner of a bounce between two of them. The substep in which a body is hit ends where it touches,
-with the velocity that it leaves with, so its pose there is the corner.
+Poses at frames cut the corner of a bounce between two of them. The substep in which a body is hit ends where it
+touches, with the velocity that it leaves with, so its pose there is the corner.
 
 What contacts and joints give a body in a substep changes its velocity by d, a vector with a norm: the change's kinetic
 energy is m |d|^2 / 2, so turns count as the body's mass lies. This is a break if

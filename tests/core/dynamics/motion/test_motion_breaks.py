@@ -1,6 +1,5 @@
 """Breaks within frames: where a bounce is, by closed forms, and what goes on is none."""
 
-import numpy as np
 import pytest
 
 from cairn.solver_core.geometry.shapes import Box, Sphere
@@ -64,7 +63,9 @@ def test_the_motion_is_the_same_to_the_bit():
 def swinging(spin):
     """A ball that turns about the world by an arm, pulled by far more than its weight."""
     builder = ModelBuilder()
-    builder.add_body(shape=Sphere(0.1), position=(1.0, 0.0, 0.0), linear_velocity=(0.0, spin, 0.0), angular_velocity=(0.0, 0.0, spin))
+    builder.add_body(
+        shape=Sphere(0.1), position=(1.0, 0.0, 0.0), linear_velocity=(0.0, spin, 0.0), angular_velocity=(0.0, 0.0, spin)
+    )
     builder.add_joint(Hinge(), 0, position=(0.0, 0.0, 0.0))
     return builder.build()
 
