@@ -133,6 +133,8 @@ class FrameReport:
         Joints that broke in this frame.
     activated, deactivated : list of str
         Bodies that have woken in this frame, which had waited; and that were put to waiting.
+    let_go, joined : list of str
+        Joints that were let go in this frame by what they had held until, and that hold since.
     frame_contacts : FrameContacts or None
         With ``SimulationOptions.contacts``; else None.
     breaks : FrameBreaks or None
@@ -160,6 +162,8 @@ class FrameReport:
     broke: list[str] = field(default_factory=list)
     activated: list[str] = field(default_factory=list)
     deactivated: list[str] = field(default_factory=list)
+    let_go: list[str] = field(default_factory=list)
+    joined: list[str] = field(default_factory=list)
     frame_contacts: FrameContacts | None = None
     breaks: FrameBreaks | None = None
 

@@ -43,9 +43,9 @@ from .dynamics.outside.frame_poses import aim_driven, find_driven_poses, place_d
 from .dynamics.outside.guide_arrays import allocate_guides
 from .dynamics.outside.guide_input import change_guides
 from .dynamics.outside.joint_input import change_joints, exclude_joined, with_own_pairs
-from .dynamics.outside.waiting_input import change_waiting
+from .dynamics.outside.waiting_input import change_waiting, report_waiting
 from .dynamics.rest.sleeping import allocate_sleep, wake_all, wake_groups_of, wake_near_shapes
-from .dynamics.rest.waiting import allocate_waiting, begin_waiting, changed_bodies, end_waiting
+from .dynamics.rest.waiting import allocate_waiting, begin_waiting, end_waiting
 from .dynamics.schedule.frame_record import allocate_record, clear_record
 from .model.model import BodyKind, Model
 from .model.state import copy_state
@@ -421,7 +421,7 @@ class Simulation:
 
     def _change_joints(self, frame_input, duration):
         """What is keyed of joints; wakes the bodies of those that change."""
-        bodies = change_joints(self.model.arrays.joints, self._joint_state, frame_input, duration)
+        bodies = change_joints(self.model.arrays, self._joint_state, frame_input, duration)
         if bodies.any():
             wake_groups_of(self._sleep, self._acting.kind, bodies)
             if frame_input.joint_enabled is not None:
@@ -593,7 +593,7 @@ class Simulation:
         if self.model.joint_count:
             self._broken = add_joints(report, self._joint_state, self.model.joint_names, self._broken)
         if self._waiting.waits.size:
-            report.activated, report.deactivated = changed_bodies(self._waiting, self.model.names)
+            report_waiting(report, self._waiting, self.model, self._arrays, self._joint_state)
         if self.options.contacts:
             report.frame_contacts = frame_contacts(self._impulses)
         report.breaks = self._breaks.of_frame() if self._breaks else None

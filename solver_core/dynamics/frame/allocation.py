@@ -102,7 +102,9 @@ def allocate_settings(solver: SolverSettings, gravity) -> FrameSettings:
 
 def keeps_impulses(model, options) -> bool:
     """Whether frames of a ``Model`` note their contacts: who wants them may also be bodies that wait for a push."""
-    return options.contacts or bool(np.isin(model.arrays.activation.trigger, (TOUCH, IMPULSE)).any())
+    activation = model.arrays.activation
+    triggers = np.concatenate([activation.trigger, activation.joint_trigger])
+    return options.contacts or bool(np.isin(triggers, (TOUCH, IMPULSE)).any())
 
 
 def allocate_impulses(collision: CollisionArrays, model, is_kept: bool) -> FrameImpulses:
