@@ -35,7 +35,7 @@ LAST = 10
 LINES_OF_NOTES = 6
 LINES_OF_ERROR = 8
 # Words with which a note's text goes on from the name of its object.
-VERBS_OF_NOTES = ("is", "has", "starts", "joins", "broke", "may", "turns")
+VERBS_OF_NOTES = ("is", "has", "starts", "joins", "broke", "may", "turns", "let", "holds")
 
 
 class CAIRN_PT_presets(PresetPanel, bpy.types.Panel):

@@ -5,7 +5,7 @@ import numpy as np
 from ...constraints.joints.breaking import NO_PAIR
 from ...constraints.joints.glue import find_glued
 from ...model.activation import TOLD
-from ...model.joints.joint_arrays import FRICTION, MOTOR, SPRING, WORLD, JointArrays
+from ...model.joints.joint_arrays import FRICTION, MOTOR, SPRING, WORLD
 from ...model.model import ModelArrays
 
 _NO_BODIES = np.zeros(0, bool)

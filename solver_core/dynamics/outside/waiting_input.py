@@ -5,8 +5,8 @@ import numpy as np
 from ...model.model import BodyKind
 from ..rest.sleeping import wake_groups_of
 from ..rest.waiting import PUT_TO_WAIT, WaitingArrays, changed_bodies, changed_joints, count_waiting
-from .joint_input import exclude_joined
 from .frame_checks import checked_flags, checked_numbers
+from .joint_input import exclude_joined
 
 
 def change_waiting(waiting: WaitingArrays, sleep, state, kind, frame_input) -> None:

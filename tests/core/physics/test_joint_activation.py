@@ -147,7 +147,9 @@ def test_a_joint_holds_from_where_its_bodies_meet(activation):
         builder.add_body(
             shape=Sphere(0.5), mass=2.0, position=(1.5 * number, 0.0, 0.0), linear_velocity=(3.0 - 3.0 * number, 0, 0)
         )
-    builder.add_joint(Point(), 0, 1, position=(0.5, 0.0, 0.0), anchor_b=(1.0, 0.0, 0.0), name="catch", holds_from=activation)
+    builder.add_joint(
+        Point(), 0, 1, position=(0.5, 0.0, 0.0), anchor_b=(1.0, 0.0, 0.0), name="catch", holds_from=activation
+    )
     simulation = simulation_of(builder, quality="exact")
     assert not simulation._joint_state.enabled[0]
     found = changed(simulation, 24)
