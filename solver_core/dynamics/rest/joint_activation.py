@@ -1,8 +1,8 @@
 """Joints that hold until something happens to their bodies, or from then on: judged as bodies that wait are.
 
-- Touch and hits, of a joint that holds until then: pushes on one of its bodies by something that moves and is not held by
-  such a joint itself, so bricks that lie on each other touch nobody. The joint is gone from the substep's beginning: the
-  substep is solved again without it, so the hit pushes the body and not what held it.
+- Touch and hits, of a joint that holds until then: pushes on one of its bodies by something that moves and is not held
+  by such a joint itself, so bricks that lie on each other touch nobody. The joint is gone from the substep's beginning:
+  the substep is solved again without it, so the hit pushes the body and not what held it.
 - Of a joint that holds from then on: a push of its two bodies on each other; of one with the world, by anything.
 - A volume: once it holds the joint's place on its first body.
 """

@@ -49,7 +49,7 @@ def notes_of(export):
     return [(note.object_name, note.text) for note in export.notes]
 
 
-@pytest.mark.parametrize("holds, first", [("UNTIL", 10), ("FROM", None)])
+@pytest.mark.parametrize(("holds", "first"), [("UNTIL", 10), ("FROM", None)])
 def test_a_frame(scene, holds, first):
     """In the frame it is still held, in the next one it has begun to fall; from a frame on a joint holds what fell."""
     pin().activation_holds, pin().activation, pin().activation_frame = holds, "FRAME", 10
@@ -92,7 +92,7 @@ def test_a_volume_that_moves(scene, maker):
 
 
 @pytest.mark.parametrize(
-    "values, text, falls",
+    ("values", "text", "falls"),
     [
         ({"activation": "START"}, joint_activation.NO_TRIGGER, False),
         ({"activation": "NEVER"}, None, False),

@@ -77,7 +77,7 @@ def test_a_pinned_row_is_let_go_ball_by_ball(quality):
     assert velocity == pytest.approx([0.0, 0.0, 0.0, 3.0], abs=1e-6)
 
 
-@pytest.mark.parametrize("share, goes", [(0.99, False), (1.01, True)])
+@pytest.mark.parametrize(("share", "goes"), [(0.99, False), (1.01, True)])
 def test_a_hit_lets_go_above_its_threshold(share, goes):
     """A ball of 2 kg at 3 m/s that is thrown back by what is held gives it 12 N s."""
     builder = pinned_row(3.0, count=1, holds_until=Activation.impulse(12.0 / share))
