@@ -218,7 +218,7 @@ PICTURES = {
     "begin": frames(1, 7, 14, 24, direction=(-0.8, -1.0, 0.4), ratio=0.6),
     "throw": frames(1, 5, 12, 24, ratio=0.5),
     "hold": frames(1, 8, 14, 30, ratio=0.55),
-    "hang": frames(1, 24, 36, 60, direction=(-0.25, -1.0, 0.35), ratio=0.75),
+    "hang": frames(1, 24, 46, 68, direction=(-0.25, -1.0, 0.35), ratio=0.75),
     "wait": frames(1, 24, 48, 90, direction=(-0.25, -1.0, 0.45), ratio=0.7),
     "matter": frames(1, 28, 96, direction=(-0.25, -1.0, 0.5)),
     "wind": frames(1, 17, 28, 48, direction=(-0.35, -1.0, 0.35)),

@@ -251,7 +251,7 @@ def wait_for(ob, what):
 def hang():
     """Cans that hang on a beam: one until a frame, one until it is hit, two until an invisible box passes."""
     scene = new_file(72)
-    beam = body(cube((0, 0, 3.0), (5.2, 0.16, 0.16)), "Wall.Beam", "PASSIVE")
+    beam = body(cube((0, 0, 2.66), (5.2, 0.16, 0.16)), "Beam", "PASSIVE")
     sweep = cube((3.6, 0, 2.9), (0.3, 0.6, 1.0))
     sweep.name, sweep.display_type, sweep.hide_render = "Sweep", "WIRE", True
     for frame, x in ((1, 5.2), (72, 0.4)):
@@ -261,7 +261,7 @@ def hang():
         point.interpolation = "LINEAR"
     for number, (x, what) in enumerate(((-2.1, "FRAME"), (-0.7, "TOUCH"), (0.9, "VOLUME"), (2.1, "VOLUME"))):
         can = body(cube((x, 0, 2.2), (0.5, 0.5, 0.6)), f"Can.{number}", mass=3.0)
-        bpy.ops.object.empty_add(location=(x, 0, 2.9))
+        bpy.ops.object.empty_add(location=(x, 0, 2.55))
         pin = bpy.context.object
         bpy.ops.rigidbody.constraint_add(type="POINT")
         pin.name, pin.empty_display_size = f"Pin.{number}", 0.2

@@ -14,7 +14,7 @@ from ...solver_core.model.builder import ModelBuilder
 from .activation import ActivationReader
 from .exported_scene import ExportedJoint
 from .faults import SceneError
-from .joint_activation import read_joint_activation
+from .joint_activation import has_joint_activation, read_joint_activation
 from .joint_settings import JointSettings, read_joint_settings
 from .notes import Note
 from .object_keys import key_of
@@ -155,6 +155,8 @@ class JointReader:
             labels = {_label(owner, name) for name in settings if not name.startswith(_FOLLOWED)}
             for label in sorted(label for label in labels if label):
                 self._note(ob, f"{label} is animated: the start frame's value is used throughout")
+        if has_joint_activation(ob) and any(path.startswith("cairn.activation") for path in paths):
+            self._note(ob, "Activation is animated: the start frame's value is used throughout")
 
     def _ends(self, ob, constraint):
         """The two bodies, None for the world; or None where it is no joint, with a note unless Blender says nothing."""

@@ -27,6 +27,8 @@ from ...geometry import rotations
 _RATIO_SPEED, _RATIO_SIZE = 0.01, 0.001
 # A push that differs by less than this share from the one before goes on.
 _RATIO_SAME = 0.5
+# Principal moments that differ by less than this share count as one.
+_RATIO_ISOTROPIC = 1e-9
 # Its name in a checkpoint.
 _PUSH = "breaks.push"
 
@@ -84,6 +86,8 @@ class MotionBreaks:
         self._inertia = np.where(np.isfinite(inertia) & is_free[:, None], inertia, 0.0)
         self._inverse = np.divide(1.0, self._inertia, out=np.zeros_like(self._inertia), where=self._inertia > 0.0)
         self._arms = np.sqrt(self._inertia / self._mass[:, None])
+        least, largest = self._inertia.min(axis=1, initial=np.inf), self._inertia.max(axis=1, initial=0.0)
+        self._tumbles = largest - least > _RATIO_ISOTROPIC * largest
         self._radius = self._arms.max(axis=1, initial=0.0)
         self._kept = 1.0 - np.repeat(np.column_stack([model.linear_damping, model.angular_damping]), 3, axis=1)
         self.push = np.zeros((len(mass), 6))
@@ -140,23 +144,38 @@ class MotionBreaks:
 
     def _speeds(self, state, free, before, bodies):
         """Norms of bodies' velocities at the end, and what has pushed them [n, 6]."""
-        inertia, inverse, arms = self._inertia[bodies], self._inverse[bodies], self._arms[bodies]
-        now = state.velocity[bodies]
-        first, last = rotations.matrix(before[bodies]), rotations.matrix(state.orientation[bodies])
-        momentum = _turned(first, inertia * _turned_back(first, free[:, 3:]))
-        spin = _turned_back(last, now[:, 3:])
-        change = _turned(last, arms * (spin - inverse * _turned_back(last, momentum)) * (inertia > 0.0))
-        speed = _norm(np.concatenate([now[:, :3], arms * spin], axis=1))
+        now, arms = state.velocity[bodies], self._arms[bodies]
+        # of what turns like a ball, angular velocities say it
+        spin, change = arms * now[:, 3:], arms * (now[:, 3:] - free[:, 3:])
+        rows = np.flatnonzero(self._tumbles[bodies] & ((now[:, 3:] != 0.0) | (free[:, 3:] != 0.0)).any(axis=1))
+        if len(rows):
+            own = bodies[rows]
+            first, last = rotations.matrix(before[own]), rotations.matrix(state.orientation[own])
+            momentum = _turned(first, self._inertia[own] * _turned_back(first, free[rows, 3:]))
+            turned = _turned_back(last, now[rows, 3:])
+            lost = turned - self._inverse[own] * _turned_back(last, momentum)
+            spin[rows] = arms[rows] * turned
+            change[rows] = _turned(last, arms[rows] * lost)
+        speed = np.sqrt(_square(now[:, :3]) + _square(spin))
         return speed, np.concatenate([now[:, :3] - free[:, :3], change], axis=1)
 
 
+def _square(vectors):
+    # not by einsum or sum, whose order of adding is the machine's
+    total = vectors[:, 0] * vectors[:, 0]
+    for column in range(1, vectors.shape[1]):
+        total += vectors[:, column] * vectors[:, column]
+    return total
+
+
 def _norm(vectors):
-    return np.sqrt(np.sum(vectors * vectors, axis=1))
+    return np.sqrt(_square(vectors))
 
 
 def _turned(matrices, vectors):
-    return np.sum(matrices * vectors[:, None, :], axis=2)
+    x, y, z = (vectors[:, None, column] for column in range(3))
+    return matrices[:, :, 0] * x + matrices[:, :, 1] * y + matrices[:, :, 2] * z
 
 
 def _turned_back(matrices, vectors):
-    return np.sum(matrices * vectors[:, :, None], axis=1)
+    return _turned(np.swapaxes(matrices, 1, 2), vectors)

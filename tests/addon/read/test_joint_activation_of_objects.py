@@ -6,6 +6,7 @@ from joint_scenes import joint
 
 import cairn
 from cairn.addon.bake import bake_scene
+from cairn.addon.checkpoints import in_window
 from cairn.addon.read import joint_activation
 from cairn.addon.read.scene_digest import scene_digest
 from cairn.addon.read.scene_export import export_scene
@@ -128,6 +129,28 @@ def test_contradicting_settings_are_told(scene, maker):
     pin().activation, pin().activation_volume = "VOLUME", empty
     text = "its Activation by Volume has Empty without faces: it waits throughout"
     assert ("Pin", text) in notes_of(export_scene(scene))
+
+
+def test_a_keyed_activation_is_told(scene, maker):
+    pin().activation = "FRAME"
+    maker.key(bpy.data.objects["Pin"], "cairn.activation_frame", {1: 5, 10: 9})
+    assert ("Pin", "Activation is animated: the start frame's value is used throughout") in notes_of(export_scene(scene))
+
+
+def test_from_current_frame_remembers_what_was_let_go(scene, tmp_path):
+    """A bake that begins anew in the middle does not hold again what has fallen."""
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "shot.blend"), check_existing=False)
+    thrown = scene.objects["Box"].copy()
+    thrown.name, thrown.location = "Thrown", (-4, 0, 10.4)
+    scene.collection.objects.link(thrown)
+    thrown.scale = (0.5, 0.5, 0.5)
+    thrown.cairn.start_velocity = (12.0, 0.0, 0.0)
+    pin().activation = "TOUCH"
+    settings = BakeSettings.from_scene(scene)
+    whole = bake_scene(scene, settings, checkpoints=in_window.plan_of(scene))
+    anew = bake_scene(scene, settings, checkpoints=in_window.plan_of(scene, from_frame=20))
+    assert any(report.let_go for report in whole.reports[:18])
+    assert heights(anew)[-1] == pytest.approx(heights(whole)[-1], abs=1e-3)
 
 
 def test_what_changes_is_out_of_date(scene):
