@@ -206,3 +206,19 @@ def test_a_child_of_what_bounces(scene, maker):
 def test_variants_may_have_them(scene):
     targets.set_property(scene, "hit_keys", False)
     assert not scene.cairn.hit_keys
+
+
+def test_undo_takes_them_away_and_redo_brings_them_back(scene):
+    bpy.ops.ed.undo_push(message="before")
+    assert bpy.ops.cairn.bake() == {"FINISHED"}
+    bpy.ops.ed.undo_push(message="baked")
+    keys = times_of("Ball")
+    assert between_frames(keys) == [8.75]
+    bpy.ops.ed.undo()
+    animation = bpy.data.objects["Ball"].animation_data
+    assert animation is None or animation.action is None
+    assert not bpy.context.scene.cairn.is_baked
+    bpy.ops.ed.redo()
+    assert times_of("Ball") == keys
+    bpy.ops.cairn.delete_bake()
+    assert not bpy.data.actions
