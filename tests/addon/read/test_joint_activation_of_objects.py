@@ -134,7 +134,10 @@ def test_contradicting_settings_are_told(scene, maker):
 def test_a_keyed_activation_is_told(scene, maker):
     pin().activation = "FRAME"
     maker.key(bpy.data.objects["Pin"], "cairn.activation_frame", {1: 5, 10: 9})
-    assert ("Pin", "Activation is animated: the start frame's value is used throughout") in notes_of(export_scene(scene))
+    text = "Activation is animated: the start frame's value is used throughout"
+    assert ("Pin", text) in notes_of(export_scene(scene))
+        export_scene(scene)
+    )
 
 
 def test_from_current_frame_remembers_what_was_let_go(scene, tmp_path):
