@@ -136,8 +136,6 @@ def test_a_keyed_activation_is_told(scene, maker):
     maker.key(bpy.data.objects["Pin"], "cairn.activation_frame", {1: 5, 10: 9})
     text = "Activation is animated: the start frame's value is used throughout"
     assert ("Pin", text) in notes_of(export_scene(scene))
-        export_scene(scene)
-    )
 
 
 def test_from_current_frame_remembers_what_was_let_go(scene, tmp_path):
