@@ -278,7 +278,11 @@ class _Bake(ScenePreparation):
 
     def _note_turns(self, index: int, velocities, sample: FrameSample):
         """Remember who turns by about half a turn or more in a frame: two poses do not tell which way."""
-        turns = spin.fast_turns(velocities[index - 1], velocities[index], sample.duration)
+        ends, breaks = (velocities[index - 1], velocities[index]), self.trajectory.reports[index - 1].breaks
+        if self.settings.hit_keys and breaks is not None:
+            turns = spin.broken_turns(*ends, sample.duration, breaks)
+        else:
+            turns = spin.fast_turns(*ends, sample.duration)
         if turns:
             self.turns[index] = turns
 
@@ -461,7 +465,14 @@ class _Bake(ScenePreparation):
         facts = self.scene.cairn
         impacts = impact_curves.of_objects(self.export, self.trajectory) if facts.impact_curves else None
         steps = keyframes.write_steps(
-            self.scene, self.export, self.trajectory, self.samples, led_in, self.turns, impacts
+            self.scene,
+            self.export,
+            self.trajectory,
+            self.samples,
+            led_in,
+            self.turns,
+            impacts,
+            at_hits=self.settings.hit_keys,
         )
         written, count = 0, sum(body.moves for body in self.export.bodies)
         text = f"Writing keyframes, object 0 of {count:,}"

@@ -176,6 +176,11 @@ def _add_bake(commands):
     bake.add_argument(
         "--contacts", dest="contacts_file", type=Path, metavar="FILE.npz", help="write what pushes what in every frame"
     )
+    bake.add_argument(
+        "--hit-keys",
+        action=argparse.BooleanOptionalAction,
+        help="keys between frames where a body is hit, for motion blur; default: the scene's",
+    )
     bake.add_argument("--report", type=Path, metavar="FILE.json", help="write a report of every frame")
     bake.add_argument("--quiet", action="store_true", help="no progress, warnings and summary")
     bake.set_defaults(run=run_bake)

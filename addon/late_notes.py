@@ -32,9 +32,14 @@ def add_late_notes(export: SceneExport, trajectory: "Trajectory", turns: dict[in
 
 
 def _woken_notes(export, trajectory):
-    """Bodies that have waited, and when each woke first."""
+    """Bodies that have waited, and when each woke first; joints that were let go, and that hold since."""
     first: dict[str, int] = {}
     for report in trajectory.reports:
         for name in report.activated:
             first.setdefault(name, export.frame_start + report.frame)
-    return [Note("info", name, f"is awake from frame {frame} on") for name, frame in first.items()]
+    notes = [Note("info", name, f"is awake from frame {frame} on") for name, frame in first.items()]
+    for report in trajectory.reports:
+        frame = export.frame_start + report.frame
+        notes += [Note("info", name, f"let its bodies go in frame {frame}") for name in report.let_go]
+        notes += [Note("info", name, f"holds from frame {frame} on") for name in report.joined]
+    return notes

@@ -174,6 +174,8 @@ class BakeSettings:
         Likewise: variants of the method; None is the method's own value.
     contacts : bool
         Whether the frames' contacts are kept, as in ``SimulationOptions``.
+    hit_keys : bool
+        Whether there are keys between frames where motion breaks, ``SimulationOptions.breaks``.
     """
 
     start: int | None = None
@@ -195,6 +197,7 @@ class BakeSettings:
     warm_start_sweeps: int | None = None
     seed: int | None = None
     contacts: bool = False
+    hit_keys: bool = False
 
     @classmethod
     def from_scene(cls, scene, given: Mapping[str, Any] = MappingProxyType({})) -> "BakeSettings":
@@ -206,7 +209,7 @@ class BakeSettings:
         elif is_cache_elsewhere(scene):
             values |= {"start": scene.frame_start, "end": scene.frame_end}
         contacts = panel.contact_points or panel.impact_curves or panel.overlay.contacts
-        values |= {"contacts": contacts} | dict(given)
+        values |= {"contacts": contacts, "hit_keys": panel.hit_keys} | dict(given)
         for name in VARIANT_NAMES:
             if name not in given and why_without(name, values["method"], values["friction"]):
                 values[name] = None
@@ -225,6 +228,8 @@ class BakeSettings:
         options = {"frame_rate": frame_rate} | {name: getattr(self, name) for name in OPTION_NAMES}
         if self.contacts:
             options["contacts"] = True
+        if self.hit_keys:
+            options["breaks"] = True
         return options | {"max_substeps": max(self.substeps, self.max_substeps)}
 
 
@@ -246,4 +251,5 @@ def _plain(name, value):
 
 
 # The settings that the panel, its presets and the core hold under the same names; the range is the bake's own.
-OPTION_NAMES = tuple(field.name for field in fields(BakeSettings) if field.name not in ("start", "end", "contacts"))
+_NOT_OPTIONS = ("start", "end", "contacts", "hit_keys")
+OPTION_NAMES = tuple(field.name for field in fields(BakeSettings) if field.name not in _NOT_OPTIONS)

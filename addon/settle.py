@@ -108,7 +108,7 @@ def settle_steps(
         raise SceneError(None, f"the longest time to settle is {max_seconds:g} s; it must be more than 0")
     if scene.rigidbody_world is None:
         raise SceneError(None, nothing_to_bake(scene))
-    settings = BakeSettings.from_scene(scene)
+    settings = BakeSettings.from_scene(scene, {"hit_keys": False})
     start = scene.rigidbody_world.point_cache.frame_start if settings.start is None else settings.start
     preparation = ScenePreparation(scene_name, dataclasses.replace(settings, start=start, end=start + 1), in_steps)
     yield BakeProgress("export", 0, 0, "Reading the scene")

@@ -50,6 +50,8 @@ class SimulationOptions:
         for any number of substeps.
     contacts : bool
         Frames note what pushes what (``Simulation.contacts``). The motion is the same to the bit.
+    breaks : bool
+        Frames note where within them motion breaks (``FrameReport.breaks``). The motion is the same to the bit.
     relaxation, alpha, conjugacy, line_search, strategy, warm_start_sweeps, directions, seed : optional
         Variants of the method, as in ``SolverOptions``; None is the method's own value, and what a method or a model of
         friction does not have must be None.
@@ -73,6 +75,7 @@ class SimulationOptions:
     quality: str = "production"
     impact_time: float = 1.0 / 240.0
     contacts: bool = False
+    breaks: bool = False
     relaxation: float | None = None
     alpha: float | None = None
     conjugacy: str | None = None

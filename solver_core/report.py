@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, fields
 import numpy as np
 
 from .dynamics.motion.frame_impulses import FrameImpulses
+from .dynamics.motion.motion_breaks import FrameBreaks
 from .dynamics.schedule.frame_record import FrameRecord, counts_of
 from .dynamics.schedule.stage_table import STAGES
 
@@ -86,6 +87,10 @@ class FrameContacts:
         return np.einsum("ij,ij->i", self.impulse, self.normal)
 
 
+# What a report holds as arrays, beside plain values.
+PARTS = ("joints", "frame_contacts", "breaks")
+
+
 @dataclass(slots=True)
 class FrameReport:
     """What happened in a frame.
@@ -128,8 +133,12 @@ class FrameReport:
         Joints that broke in this frame.
     activated, deactivated : list of str
         Bodies that have woken in this frame, which had waited; and that were put to waiting.
+    let_go, joined : list of str
+        Joints that were let go in this frame by what they had held until, and that hold since.
     frame_contacts : FrameContacts or None
         With ``SimulationOptions.contacts``; else None.
+    breaks : FrameBreaks or None
+        With ``SimulationOptions.breaks``; else None.
     """
 
     frame: int
@@ -153,7 +162,10 @@ class FrameReport:
     broke: list[str] = field(default_factory=list)
     activated: list[str] = field(default_factory=list)
     deactivated: list[str] = field(default_factory=list)
+    let_go: list[str] = field(default_factory=list)
+    joined: list[str] = field(default_factory=list)
     frame_contacts: FrameContacts | None = None
+    breaks: FrameBreaks | None = None
 
     @property
     def seconds(self) -> dict[str, float]:
@@ -162,7 +174,7 @@ class FrameReport:
 
     def as_dict(self) -> dict:
         """Plain values, for JSON."""
-        names = [entry.name for entry in fields(self) if entry.name not in ("nanoseconds", "joints", "frame_contacts")]
+        names = [entry.name for entry in fields(self) if entry.name not in ("nanoseconds", *PARTS)]
         return {name: getattr(self, name) for name in names} | {"seconds": self.seconds}
 
 

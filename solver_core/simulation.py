@@ -21,12 +21,11 @@ from .dynamics.frame.allocation import (
     allocate_settings,
     allocate_sharing,
     allocate_solves,
-    bytes_of,
-    bytes_of_workers,
     gather_arrays,
     grow_collision,
     keeps_impulses,
     may_partition,
+    memory_of,
     with_domains,
 )
 from .dynamics.frame.compilation import empty_tables, stages_to_compile
@@ -35,6 +34,7 @@ from .dynamics.frame.step import advance_frame
 from .dynamics.frame.step_data import StepMembers, StepSettings
 from .dynamics.motion.frame_impulses import begin_frame_impulses, grown_frame_impulses
 from .dynamics.motion.integration import allocate_motion
+from .dynamics.motion.motion_breaks import MotionBreaks
 from .dynamics.motion.substeps_needed import substeps_needed
 from .dynamics.outside import frame_checks, shape_parameters
 from .dynamics.outside.field_input import change_fields, fields_of, wake_where_forces_change
@@ -43,9 +43,9 @@ from .dynamics.outside.frame_poses import aim_driven, find_driven_poses, place_d
 from .dynamics.outside.guide_arrays import allocate_guides
 from .dynamics.outside.guide_input import change_guides
 from .dynamics.outside.joint_input import change_joints, exclude_joined, with_own_pairs
-from .dynamics.outside.waiting_input import change_waiting
+from .dynamics.outside.waiting_input import change_waiting, report_waiting
 from .dynamics.rest.sleeping import allocate_sleep, wake_all, wake_groups_of, wake_near_shapes
-from .dynamics.rest.waiting import allocate_waiting, begin_waiting, changed_bodies, end_waiting
+from .dynamics.rest.waiting import allocate_waiting, begin_waiting, end_waiting
 from .dynamics.schedule.frame_record import allocate_record, clear_record
 from .model.model import BodyKind, Model
 from .model.state import copy_state
@@ -123,13 +123,14 @@ class Simulation:
         self._record = allocate_record()
         self._notes_contacts = keeps_impulses(model, self.options)
         self._impulses = allocate_impulses(self._collision, self.model, self._notes_contacts)
+        self._breaks = MotionBreaks(model.arrays) if self.options.breaks else None
         self._worker_count = worker_count(self.options.threads, model.body_count)
         # gathered at the first step, and anew after arrays have grown
         self._workers: Any = None
         self._advance: Any = None
         # kinds of all bodies where none of them is driven
         self._undriven_kinds = b""
-        self._gravity_norm = _norm(self._gravity)
+        self._gravity_norm = frame_checks.norm_of(self._gravity)
         # that the last frame took; nothing is known of the first one
         self._seconds = math.inf
         if model.starts_asleep.any():
@@ -154,9 +155,9 @@ class Simulation:
             A body's pose or velocity is no longer finite.
         """
         target, (meshes, shapes), step, paths = self._begin_frame(frame_input or _AS_BEFORE)
-        for _ in self._substep_by_substep(step, paths) if paths else ():
+        for _ in self._substep_by_substep(step, paths) if paths or self._breaks else ():
             pass
-        self._step(step)
+        self._noted_step(step)
         return self._end_frame(target, meshes, shapes, paths)
 
     def frame_steps(self, frame_input: FrameInput | None = None) -> Generator[int, None, FrameReport]:
@@ -186,10 +187,10 @@ class Simulation:
         """
         target, (meshes, shapes), step, paths = self._begin_frame(frame_input or _AS_BEFORE)
         comes_back = self._seconds > SECONDS_AT_ONCE
-        for substeps in self._substep_by_substep(step, paths) if comes_back or paths else ():
+        for substeps in self._substep_by_substep(step, paths) if comes_back or paths or self._breaks else ():
             if comes_back:
                 yield substeps
-        self._step(step)
+        self._noted_step(step)
         return self._end_frame(target, meshes, shapes, paths)
 
     def _substep_by_substep(self, step, paths):
@@ -199,8 +200,15 @@ class Simulation:
                 paths.aim(substep, step.substeps, step.h)
             if substep + 1 < step.substeps:
                 # bodies fall asleep at the frame's end
-                self._step(step._replace(until=substep + 1, sleeping=0))
+                self._noted_step(step._replace(until=substep + 1, sleeping=0))
                 yield substep + 1
+
+    def _noted_step(self, step):
+        """Simulate up to a substep's end, and note whose motion breaks there."""
+        before, stands = self.state.orientation.copy(), self._record.stands[0] == 1
+        self._step(step)
+        if self._breaks and step.substeps and not stands:
+            self._breaks.note(self.state, self._motion, before, step, self.poses)
 
     def _begin_frame(self, frame_input):
         """Take over what drives the frame.
@@ -350,16 +358,9 @@ class Simulation:
 
         Nothing grows from frame to frame but where more contacts than ever before need more room.
         """
-        collision, problem = self._collision, self._problem
-        return {
-            "model": bytes_of(self.model.arrays) + bytes_of(self.model.hulls),
-            "bodies": bytes_of((self.state, self._acting.kind, self._motion, self._sleep, collision.workspace)),
-            "pairs and contacts": bytes_of((collision.pairs, collision.contacts, self._impulses)),
-            "rows": bytes_of(problem._replace(solver=())),
-            "joints": bytes_of(self._joint_state),
-            "solver": bytes_of(problem.solver),
-            "threads": bytes_of_workers([worker.members for worker in self._workers or ()]),
-        }
+        bodies = self.state, self._acting.kind, self._motion, self._sleep
+        parts = bodies, self._collision, self._impulses, self._problem, self._joint_state
+        return memory_of(self.model, parts, [worker.members for worker in self._workers or ()])
 
     def digest(self) -> str:
         """SHA-256 of poses, velocities and kinds, and of which joints act, to the bit."""
@@ -383,7 +384,8 @@ class Simulation:
             self._collision,
             self._problem,
         )
-        return Checkpoint(self.frame, stored_arrays(carried, self.model, self._method))
+        breaks = self._breaks.stored() if self._breaks else {}
+        return Checkpoint(self.frame, stored_arrays(carried, self.model, self._method) | breaks)
 
     def restore(self, checkpoint: "Checkpoint") -> None:
         """Go back, or on, to a checkpoint of a simulation of the same model with the same options.
@@ -394,9 +396,11 @@ class Simulation:
             The checkpoint is not one of this model; the simulation is as it was.
         """
         carried = restored(checkpoint, self.model, self._method)
+        if self._breaks:
+            self._breaks.push = self._breaks.restored_push(checkpoint.arrays)
         self.frame = checkpoint.frame
         self.state, self._gravity = carried.state, carried.gravity
-        self._gravity_norm = _norm(carried.gravity)
+        self._gravity_norm = frame_checks.norm_of(carried.gravity)
         self._settings = self._settings._replace(gravity=carried.gravity)
         self._acting = carried.state._replace(kind=carried.acting_kind)
         self._motion, self._sleep, self._collision = carried.motion, carried.sleep, carried.collision
@@ -412,12 +416,12 @@ class Simulation:
         """What sleeps may not stand in another gravity."""
         if np.asarray(gravity).tolist() != self._gravity.tolist():
             self._gravity[:] = frame_checks.checked_numbers("gravity", gravity, (3,))
-            self._gravity_norm = _norm(self._gravity)
+            self._gravity_norm = frame_checks.norm_of(self._gravity)
             wake_all(self._sleep, self._acting.kind)
 
     def _change_joints(self, frame_input, duration):
         """What is keyed of joints; wakes the bodies of those that change."""
-        bodies = change_joints(self.model.arrays.joints, self._joint_state, frame_input, duration)
+        bodies = change_joints(self.model.arrays, self._joint_state, frame_input, duration)
         if bodies.any():
             wake_groups_of(self._sleep, self._acting.kind, bodies)
             if frame_input.joint_enabled is not None:
@@ -589,11 +593,8 @@ class Simulation:
         if self.model.joint_count:
             self._broken = add_joints(report, self._joint_state, self.model.joint_names, self._broken)
         if self._waiting.waits.size:
-            report.activated, report.deactivated = changed_bodies(self._waiting, self.model.names)
+            report_waiting(report, self._waiting, self.model, self._arrays, self._joint_state)
         if self.options.contacts:
             report.frame_contacts = frame_contacts(self._impulses)
+        report.breaks = self._breaks.of_frame() if self._breaks else None
         return report
-
-
-def _norm(vector) -> float:
-    return float(vector @ vector) ** 0.5

@@ -34,7 +34,7 @@ from .geometry.shapes import Sphere
 from .model.fields import fields_as_text, fields_of_text
 from .model.model import Model
 from .options import FrameInput, SimulationOptions
-from .report import FrameContacts, FrameReport, JointReport
+from .report import PARTS, FrameBreaks, FrameContacts, FrameReport, JointReport
 from .simulation import Simulation, SimulationError
 
 # A checkpoint is sent after so long [s], and after so many times what the last one has cost.
@@ -141,12 +141,14 @@ class SimulationBeside:
         self._velocities = arrays.pop("velocities")
         joints = {name: arrays.pop(f"report.{name}") for name in text["joints"]}
         contacts = {name: arrays.pop(f"frame_contacts.{name}") for name in text["contacts"]}
+        breaks = {name: arrays.pop(f"frame_breaks.{name}") for name in text["breaks"]}
         if "checkpoint" in text:
             self._checkpoint = Checkpoint(text["checkpoint"], arrays)  # what is left of them
         return FrameReport(
             **text["report"],
             joints=JointReport(**joints) if joints else None,
             frame_contacts=FrameContacts(**contacts) if contacts else None,
+            breaks=FrameBreaks(**breaks) if breaks else None,
         )
 
     def poses(self) -> tuple[np.ndarray, np.ndarray]:
@@ -244,12 +246,12 @@ def _simulated(simulation, frame_input):
     report = simulation.advance_frame(frame_input)
     position, orientation = simulation.poses()
     arrays = {"poses.position": position, "poses.orientation": orientation, "velocities": simulation.velocities()}
-    joints, contacts = _names_of(report.joints), _names_of(report.frame_contacts)
+    joints, contacts, breaks = map(_names_of, (report.joints, report.frame_contacts, report.breaks))
     arrays |= {f"report.{name}": getattr(report.joints, name) for name in joints}
     arrays |= {f"frame_contacts.{name}": getattr(report.frame_contacts, name) for name in contacts}
-    plain = {field.name: getattr(report, field.name) for field in fields(report)}
-    del plain["joints"], plain["frame_contacts"]
-    return {"report": plain, "joints": joints, "contacts": contacts}, arrays
+    arrays |= {f"frame_breaks.{name}": getattr(report.breaks, name) for name in breaks}
+    plain = {field.name: getattr(report, field.name) for field in fields(report) if field.name not in PARTS}
+    return {"report": plain, "joints": joints, "contacts": contacts, "breaks": breaks}, arrays
 
 
 def _names_of(part):

@@ -119,6 +119,20 @@ def blur(name, folder):
     write(name, [shown])
 
 
+def bounce(name, folder):
+    """The frame of a bounce blurred: as a bake without keys at hits leaves it, and with them."""
+    number, shown = 6, []
+    for word, wanted in (("Keys at frames alone", False), ("Keys at Hits", True)):
+        scene = opened(name)
+        scene.cairn.hit_keys = wanted
+        bake(scene)
+        box = (-1.0, -0.3, 0.0), (1.0, 0.3, 0.9)
+        stage(scene, [number], (0.0, -1.0, 0.12), (2, 0.5), box=box)
+        scene.cycles.samples = 4 * SAMPLES
+        shown.append((word, render(scene, number, folder)))
+    write(name, [shown])
+
+
 def pose_a_frame(scene, ob, numbers):
     """Key the poses of whole frames by the shorter turn, as a bake without keys in between does."""
     poses = []
@@ -204,6 +218,7 @@ PICTURES = {
     "begin": frames(1, 7, 14, 24, direction=(-0.8, -1.0, 0.4), ratio=0.6),
     "throw": frames(1, 5, 12, 24, ratio=0.5),
     "hold": frames(1, 8, 14, 30, ratio=0.55),
+    "hang": frames(1, 24, 46, 68, direction=(-0.25, -1.0, 0.35), ratio=0.75),
     "wait": frames(1, 24, 48, 90, direction=(-0.25, -1.0, 0.45), ratio=0.7),
     "matter": frames(1, 28, 96, direction=(-0.25, -1.0, 0.5)),
     "wind": frames(1, 17, 28, 48, direction=(-0.35, -1.0, 0.35)),
@@ -213,6 +228,7 @@ PICTURES = {
     "follow": frames(15, 22, 55, 92, direction=(0.9, -1.0, 0.3), ratio=0.8),
     "slow": slow,
     "blur": blur,
+    "bounce": bounce,
     "centimetres": centimetres,
     "large": frames(1, 24, 72, direction=(-0.4, -1.0, 1.0)),
     "export": export,

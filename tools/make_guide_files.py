@@ -248,6 +248,31 @@ def wait_for(ob, what):
     return ob
 
 
+def hang():
+    """Cans that hang on a beam: one until a frame, one until it is hit, two until an invisible box passes."""
+    scene = new_file(72)
+    beam = body(cube((0, 0, 2.66), (5.2, 0.16, 0.16)), "Beam", "PASSIVE")
+    sweep = cube((3.6, 0, 2.9), (0.3, 0.6, 1.0))
+    sweep.name, sweep.display_type, sweep.hide_render = "Sweep", "WIRE", True
+    for frame, x in ((1, 5.2), (72, 0.4)):
+        sweep.location.x = x
+        sweep.keyframe_insert("location", index=0, frame=frame)
+    for point in curves_of(sweep)[0].keyframe_points:
+        point.interpolation = "LINEAR"
+    for number, (x, what) in enumerate(((-2.1, "FRAME"), (-0.7, "TOUCH"), (0.9, "VOLUME"), (2.1, "VOLUME"))):
+        can = body(cube((x, 0, 2.2), (0.5, 0.5, 0.6)), f"Can.{number}", mass=3.0)
+        bpy.ops.object.empty_add(location=(x, 0, 2.55))
+        pin = bpy.context.object
+        bpy.ops.rigidbody.constraint_add(type="POINT")
+        pin.name, pin.empty_display_size = f"Pin.{number}", 0.2
+        pin.rigid_body_constraint.object1, pin.rigid_body_constraint.object2 = beam, can
+        pin.cairn.activation_holds, pin.cairn.activation = "UNTIL", what
+        pin.cairn.activation_frame, pin.cairn.activation_volume = 16, sweep if what == "VOLUME" else None
+    thrown = body(ball((-0.7, -5.0, 1.6), 0.2), "Ball", mass=4.0, shape="SPHERE")
+    thrown.cairn.start_velocity = (0.0, 4.5, 5.4)
+    return scene
+
+
 def settle(count=50, side=5.0):
     """Rocks that hang above a hollow, to be settled."""
     scene = new_file(48)
@@ -332,6 +357,20 @@ def blur():
         face.material_index = int(face.center.x > 0.0)
     bar.rigid_body.angular_damping = 0.0
     bar.cairn.start_velocity, bar.cairn.start_spin = (0.0, 0.0, 4.0), (0.0, math.radians(270.0 * 24.0), 0.0)
+    return scene
+
+
+def bounce():
+    """A ball that meets the floor between frames 6 and 7, with keys there and enough steps of blur."""
+    scene = new_file(36)
+    scene.render.use_motion_blur = True
+    scene.render.motion_blur_position = "START"
+    scene.render.motion_blur_shutter = 1.0
+    scene.cairn.hit_keys = True
+    scene.objects["Floor"].rigid_body.restitution = 1.0
+    thrown = body(ball((-1.8, 0, 1.78), 0.1), "Ball", shape="SPHERE", restitution=0.9, friction=0.2)
+    thrown.cairn.start_velocity = (8.0, 0.0, -6.2)
+    thrown.cycles.motion_steps = 4
     return scene
 
 
@@ -650,6 +689,7 @@ FILES = {
     "wind": wind,
     "throw": throw,
     "hold": hold,
+    "hang": hang,
     "wait": wait,
     "settle": settle,
     "glued": glued,
@@ -657,6 +697,7 @@ FILES = {
     "follow": follow,
     "slow": slow,
     "blur": blur,
+    "bounce": bounce,
     "centimetres": centimetres,
     "large": large,
     "export": export,

@@ -54,6 +54,8 @@ def difference(stored: dict[str, Any], own: dict[str, Any]) -> str:
         return "another version of Cairn has made it"
     if own["options"].get("contacts") and not stored["options"].get("contacts"):
         return "it was made without contacts"
+    if own["options"].get("breaks") and not stored["options"].get("breaks"):
+        return "it was made without keys at hits"
     for group in ("versions", "options"):
         for name, value in own[group].items():
             if stored[group].get(name) != value:

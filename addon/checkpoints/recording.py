@@ -10,8 +10,8 @@ if TYPE_CHECKING:  # they load Numba
     from ...solver_core import FrameReport, Trajectory
 
 _REPORTS = "reports"
-# What frames have contacts of lies one after the other; and how much of it is each frame's.
-_CONTACTS, _LENGTHS = "frame_contacts.", "lengths."
+# What frames have of contacts and breaks lies one after the other; and how much of it is each frame's.
+_CONTACTS, _BREAKS, _LENGTHS = "frame_contacts.", "breaks.", "lengths."
 
 
 @dataclass(frozen=True)
@@ -83,6 +83,14 @@ def piece_of(trajectory: "Trajectory", velocities: list[np.ndarray], first: int,
             parts = [getattr(report.frame_contacts, entry.name) for report in reports]
             arrays[f"{_CONTACTS}{entry.name}"] = np.concatenate(parts)
             arrays[f"{_LENGTHS}{entry.name}"] = np.array([len(part) for part in parts], np.int64)
+    breaks = [report.breaks for report in reports]
+    if any(of_frame is not None for of_frame in breaks):
+        from ...solver_core.report import FrameBreaks
+
+        parts = [FrameBreaks.joined([of_frame] if of_frame is not None else []) for of_frame in breaks]
+        whole = FrameBreaks.joined(parts)
+        arrays |= {f"{_BREAKS}{entry.name}": getattr(whole, entry.name) for entry in fields(whole)}
+        arrays[f"{_LENGTHS}{_BREAKS}"] = np.array([len(part.body) for part in parts], np.int64)
     return arrays
 
 
@@ -96,16 +104,17 @@ def recording_of(pieces: list[dict[str, np.ndarray]]) -> Recording:
 
 
 def _reports_of(piece) -> "list[FrameReport]":
-    from ...solver_core.report import FrameContacts, FrameReport, JointReport
+    from ...solver_core.report import FrameBreaks, FrameContacts, FrameReport, JointReport
 
     joints: dict[str, Any] = {
         name.removeprefix("joints."): array for name, array in piece.items() if name.startswith("joints.")
     }
-    reports, contacts = [], _contacts_of(piece)
+    reports, contacts, breaks = [], _contacts_of(piece), _breaks_of(piece)
     for index, plain in enumerate(json.loads(piece[_REPORTS].tobytes())):
         of_frame = JointReport(**{name: array[index] for name, array in joints.items()}) if joints else None
         touching = FrameContacts(**{name: parts[index] for name, parts in contacts.items()}) if contacts else None
-        reports.append(FrameReport(**plain, joints=of_frame, frame_contacts=touching))
+        broken = FrameBreaks(**{name: parts[index] for name, parts in breaks.items()}) if breaks else None
+        reports.append(FrameReport(**plain, joints=of_frame, frame_contacts=touching, breaks=broken))
     return reports
 
 
@@ -120,5 +129,16 @@ def _contacts_of(piece) -> dict[str, list[np.ndarray]]:
     }
 
 
+def _breaks_of(piece) -> dict[str, list[np.ndarray]]:
+    """By name what each frame has of breaks."""
+    return {
+        name.removeprefix(_BREAKS): np.split(array, np.cumsum(piece[f"{_LENGTHS}{_BREAKS}"])[:-1])
+        for name, array in piece.items()
+        if name.startswith(_BREAKS)
+    }
+
+
 def _plain_fields(report):
-    return [entry.name for entry in fields(report) if entry.name not in ("joints", "frame_contacts")]
+    from ...solver_core.report import PARTS
+
+    return [entry.name for entry in fields(report) if entry.name not in PARTS]

@@ -44,12 +44,13 @@ def restart(
     places, notes = _places(bodies, simulation.model.names), simulation.options.contacts
     reports = [_with_contacts(report, places, joints, own_joints, notes) for report in recording.reports]
     reports = [_with_joints(report, joints, own_joints) for report in reports]
+    reports = [_with_breaks(report, places) for report in reports]
     recording = replace(recording, reports=reports)
     model, arrays = simulation.model, simulation.checkpoint().arrays
     position, orientation = model.body_poses(recording.position[-1], recording.orientation[-1])
     arrays |= {"state.position": position, "state.orientation": orientation}
     arrays["state.velocity"] = recording.velocity[-1].copy()
-    _wake_as_recorded(arrays, model.names, recording.reports)
+    _wake_as_recorded(arrays, model.names, model.joint_names, recording.reports)
     last = recording.reports[-1]
     if last.joints is not None:
         arrays["joint_state.broken"] = last.joints.broken.copy()
@@ -58,8 +59,8 @@ def restart(
     return recording
 
 
-def _wake_as_recorded(arrays, names, reports):
-    """Let those bodies wait that did at the end of a recording, of those that wait from the start; written: arrays."""
+def _wake_as_recorded(arrays, names, joint_names, reports):
+    """Let those bodies and joints wait that did at the end of a recording, of those that wait from the start."""
     if "waiting.waits" not in arrays:
         return
     rows, waits = {name: row for row, name in enumerate(names)}, arrays["waiting.waits"]
@@ -68,8 +69,14 @@ def _wake_as_recorded(arrays, names, reports):
             known = [rows[name] for name in changed if name in rows]
             waits[known] = not is_woken
             arrays["acting_kind"][known] = int(BodyKind.DYNAMIC if is_woken else BodyKind.STATIC)
-    arrays["waiting.count"][0] = np.count_nonzero(waits)
     arrays["state.velocity"][waits] = 0.0
+    joint_waits = arrays["waiting.joint_waits"]
+    rows = {name: row for row, name in enumerate(joint_names)}
+    for report in reports if joint_waits.size else ():
+        for changed, holds in ((report.let_go, False), (report.joined, True)):
+            known = [rows[name] for name in changed if name in rows]
+            joint_waits[known], arrays["joint_state.enabled"][known] = False, holds
+    arrays["waiting.count"][0] = np.count_nonzero(waits) + np.count_nonzero(joint_waits)
 
 
 def arrive(simulation: "Simulation", frame_input) -> None:
@@ -126,6 +133,16 @@ def _with_contacts(report, places, joints, own_joints, notes):
         own[name] = np.zeros((len(columns), *recorded.shape[1:]), recorded.dtype)
         own[name][columns >= 0] = recorded[columns[columns >= 0]]
     return replace(report, frame_contacts=replace(contacts, **own))
+
+
+def _with_breaks(report, places):
+    """A report with the breaks of the simulation's bodies."""
+    breaks = report.breaks
+    if breaks is None:
+        return report
+    known = places[breaks.body] >= 0
+    own = {entry.name: getattr(breaks, entry.name)[known] for entry in fields(breaks)}
+    return replace(report, breaks=replace(breaks, **(own | {"body": places[own["body"]]})))
 
 
 def _with_joints(report, joints, own_joints):

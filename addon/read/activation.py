@@ -25,7 +25,7 @@ ACTIVATION_SETTINGS = (
     "deactivation_frame",
 )
 
-NO_IMPULSE = "its Activation by Impulse has a threshold of 0: it wakes at the first touch"
+NO_IMPULSE = "its Activation by Impulse has a threshold of 0: the first touch counts"
 NO_VOLUME = "its Activation by Volume has no object: it waits throughout"
 NO_FACES = "its Activation by Volume has {} without faces: it waits throughout"
 SIMULATED_VOLUME = "its Activation by Volume has {}, which is simulated: it counts where its animation has it"
@@ -104,12 +104,13 @@ class ActivationReader:
         frames = None
         if wakes is not None or waits is not None:
             frames, self.is_sampled = ActivationFrames(wakes, waits), True
-        activation = self._activation(builder, ob)
+        activation = self.activation_of(builder, ob) or Activation.told()
         if ob.rigid_body.use_start_deactivated and ob.rigid_body.use_deactivation and activation.waits:
             self.notes.append(Note("warning", ob.name, ASLEEP))
         return {"activation": activation, **({"starts_asleep": False} if activation.waits else {})}, frames
 
-    def _activation(self, builder, ob) -> Activation:
+    def activation_of(self, builder, ob) -> Activation | None:
+        """What an object waits for; None where its volume is none."""
         own = ob.cairn
         if own.activation == "START":
             return Activation(waits=False)
@@ -126,7 +127,7 @@ class ActivationReader:
             return Activation.touch()
         if own.activation == "VOLUME":
             volume = self._volume(builder, ob)
-            return Activation.told() if volume is None else Activation.in_volume(volume)
+            return None if volume is None else Activation.in_volume(volume)
         return Activation.told()
 
     def _volume(self, builder, ob) -> int | None:

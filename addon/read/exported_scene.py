@@ -8,6 +8,7 @@ import numpy as np
 from ...solver_core.model.model import Model
 from .activation import ActivationFrames
 from .growing_compounds import GrowingPart
+from .joint_activation import JointFrame
 from .joint_settings import JointDrive
 from .notes import Note
 from .surfaces import StartSurfaces
@@ -109,6 +110,8 @@ class ExportedJoint:
         Whether its threshold is animated.
     owner : str or None
         Of a bond: the name of its glue object.
+    switch : JointFrame or None
+        The frame until which it holds, or from which on.
     """
 
     object_name: str
@@ -126,11 +129,12 @@ class ExportedJoint:
     breaking_changes: bool = False
     library: str | None = None
     owner: str | None = None
+    switch: JointFrame | None = None
 
     @property
     def is_sampled(self) -> bool:
         """Whether something of it is read in every frame."""
-        return self.enabled_changes or self.drives != () or self.breaking_changes
+        return self.enabled_changes or self.drives != () or self.breaking_changes or self.switch is not None
 
 
 @dataclass(frozen=True)

@@ -115,6 +115,8 @@ def _with_joints(sample, scene, depsgraph, export) -> FrameSample:
             raise SceneError(joint.object_name, "is no longer a rigid body constraint of this scene; bake again")
         evaluated = ob.evaluated_get(depsgraph)
         enabled[joint.index] = evaluated.rigid_body_constraint.enabled
+        if joint.switch is not None:
+            enabled[joint.index] = joint.switch.holds(sample.frame)
         for drive in joint.drives:
             values[drive.value][joint.index, drive.axis] = drive.read(evaluated)
         if joint.breaking_changes:

@@ -33,7 +33,7 @@ def movers_of(ob):
 def _references(ob):
     if ob.parent is not None:
         yield ob.parent
-    if ob.rigid_body is not None:
+    if ob.rigid_body is not None or ob.rigid_body_constraint is not None:
         yield volume_of(ob)
     yield from driver_targets(ob.animation_data)
     for constraint in _constraints(ob):

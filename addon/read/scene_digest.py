@@ -20,6 +20,7 @@ from .force_fields import field_objects, field_values, has_field, weight_values
 from .forces import FORCE_SETTINGS, has_force
 from .glue import glue_values
 from .guides import FOLLOW_SETTINGS, has_guide
+from .joint_activation import JOINT_ACTIVATION_SETTINGS, has_joint_activation, joint_volume_of
 from .keyed import Keyed
 from .matter import MATTER_SETTINGS, has_matter
 from .movers import motion_numbers, movers_of, number_of, shape_values
@@ -331,6 +332,9 @@ def joint_numbers(ob, known) -> dict:
                 names.append(value.name if value is not None and prop.identifier != "rna_type" else "")
             else:
                 values.append(keyed.still(prefix + prop.identifier, value))
+    if has_joint_activation(ob):  # else digests are those of former versions
+        values.append(_settings(ob.cairn, "cairn.", JOINT_ACTIVATION_SETTINGS, keyed))
+        names.append(getattr(joint_volume_of(ob), "name", ""))
     motion = motion_numbers(ob, keyed, known)
     place = motion["start pose"]
     return {"settings": [number_of((values, place[0], motion["animation"])), *names, *place[1:]]}

@@ -282,7 +282,7 @@ class _SceneReader:
         """What is evaluated, beside what it depends on: bodies, shapes of compounds, joints and ends of ropes."""
         joints = self._joint_reader()
         bodies = [ob for ob in self.members if ob.rigid_body is not None]
-        volumes = [volume for volume in map(volume_of, bodies) if volume is not None]
+        volumes = [one for one in map(volume_of, [*bodies, *joints.objects()]) if one is not None]
         others = *volumes, *field_objects(self.scene)
         return list(dict.fromkeys([*bodies, *joints.objects(), *joints.rope_ends(), *others]))
 
@@ -323,7 +323,7 @@ class _SceneReader:
         for row, ob in enumerate(joints.objects()):
             if row % A_STEP == 0:
                 yield
-            joints.add(builder, ob)
+            joints.add(builder, ob, self.activations)
         yield
         yield from add_glue(builder, self.scene, self.index, bodies, joints)
         locks, notes = add_locks(builder, objects, bodies)

@@ -11,8 +11,10 @@ import bpy
 import numpy as np
 
 from ...solver_core.model.builder import ModelBuilder
+from .activation import ActivationReader
 from .exported_scene import ExportedJoint
 from .faults import SceneError
+from .joint_activation import has_joint_activation, read_joint_activation
 from .joint_settings import JointSettings, read_joint_settings
 from .notes import Note
 from .object_keys import key_of
@@ -68,13 +70,14 @@ class JointReader:
         for ob in self.objects():
             self._ends(ob, ob.rigid_body_constraint)
 
-    def add(self, builder: ModelBuilder, ob: bpy.types.Object) -> None:
-        """Read one of them."""
+    def add(self, builder: ModelBuilder, ob: bpy.types.Object, activations: ActivationReader | None = None) -> None:
+        """Read one of them; what it holds until, or from when, with the reader of activations."""
         constraint = ob.evaluated_get(self.depsgraph).rigid_body_constraint
         keyed = not animated_paths(ob).isdisjoint({_ENABLED, "*"})
         ends = self._ends(ob, constraint)
         if ends is None:
             return
+        given, switch = read_joint_activation(ob, constraint.enabled, keyed, builder, activations)
         if not (constraint.enabled or keyed):
             if constraint.disable_collisions and None not in ends:
                 # In Blender a constraint that is switched off does this all the same.
@@ -96,7 +99,7 @@ class JointReader:
             "breaking_force": breaking,
             "breaking_torque": breaking,
             "collide": not constraint.disable_collisions,
-        }
+        } | given
         try:
             length = float(np.linalg.norm(anchor - position))
             settings = read_joint_settings(
@@ -109,9 +112,9 @@ class JointReader:
         except ValueError as error:  # the core's own refusals, of a joint or of where it stands
             self._note(ob, f"{str(error).removeprefix(f'{ob.name}: ')}; it is left out")
             return
-        self._keep(ob, index, constraint, settings, arguments)
+        self._keep(ob, index, constraint, settings, arguments, switch)
 
-    def _keep(self, ob, index, constraint, settings: JointSettings, arguments):
+    def _keep(self, ob, index, constraint, settings: JointSettings, arguments, switch):
         paths = animated_paths(ob)
         if paths:
             self.survey.owners[ob.name_full] = ob
@@ -132,6 +135,7 @@ class JointReader:
                 drives=tuple(drive for drive in settings.drives if not paths.isdisjoint(drive.paths | {"*"})),
                 breaking_changes=not paths.isdisjoint(_BREAKING | {"*"}),
                 library=key_of(ob)[1],
+                switch=switch,
             )
         )
         self.notes += [Note(level, ob.name, text) for level, text in settings.notes]
@@ -151,6 +155,8 @@ class JointReader:
             labels = {_label(owner, name) for name in settings if not name.startswith(_FOLLOWED)}
             for label in sorted(label for label in labels if label):
                 self._note(ob, f"{label} is animated: the start frame's value is used throughout")
+        if has_joint_activation(ob) and any(path.startswith("cairn.activation") for path in paths):
+            self._note(ob, "Activation is animated: the start frame's value is used throughout")
 
     def _ends(self, ob, constraint):
         """The two bodies, None for the world; or None where it is no joint, with a note unless Blender says nothing."""

@@ -55,6 +55,17 @@ class ActivationProperties:
         poll=_has_surface,
         override=OVERRIDABLE,
     )
+    activation_holds: EnumProperty(
+        name="Holds",
+        description="Choose when the constraint holds: its activation below lets it go, or lets it hold",
+        items=(
+            ("ALWAYS", "Always", "Let it hold throughout, or as Enabled is keyed"),
+            ("UNTIL", "Until", "Let it hold until its bodies are touched or hit, a frame, or a volume"),
+            ("FROM", "From", "Let it hold once its bodies touch or hit each other, from a frame on, or in a volume"),
+        ),
+        default="ALWAYS",
+        override=OVERRIDABLE,
+    )
     use_deactivation_frame: BoolProperty(
         name="Use Deactivate",
         description="Let the body stop at a frame and stay as if it were static, until its activation, if there is "

@@ -84,6 +84,11 @@ class SightProperties:
         description="Give each body that moves a property 'cairn_impact' with a key for each frame: how hard its "
         "contacts push in it, in newton seconds, for sound, drivers and materials",
     )
+    hit_keys: BoolProperty(
+        name="Keys at Hits",
+        description="Add keys between frames where a body is hit, so that motion blur and slow motion see the bounce "
+        "where it was, and not a corner cut between two frames",
+    )
     report_curves: BoolProperty(
         name="Report as Curves",
         description="Leave an object 'Cairn Report' whose properties have a key for each frame: residual, missed "

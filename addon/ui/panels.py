@@ -29,13 +29,13 @@ SHARE_OF_NAMES, LETTERS_OF_VALUE, MARGIN = 0.4, 9, 40
 # What is beside a bar's text: the panel's sides, and the button that stops [pixels at a scale of 1].
 MARGIN_OF_BAR = 65
 # What a bake leaves beside its keys of motion.
-_BESIDE = ("contact_points", "impact_curves", "report_curves")
+_BESIDE = ("hit_keys", "contact_points", "impact_curves", "report_curves")
 # Notes may be many: they stand below Solver and Wedge.
 LAST = 10
 LINES_OF_NOTES = 6
 LINES_OF_ERROR = 8
 # Words with which a note's text goes on from the name of its object.
-VERBS_OF_NOTES = ("is", "has", "starts", "joins", "broke", "may", "turns")
+VERBS_OF_NOTES = ("is", "has", "starts", "joins", "broke", "may", "turns", "let", "holds")
 
 
 class CAIRN_PT_presets(PresetPanel, bpy.types.Panel):

@@ -170,7 +170,7 @@ def _set_of_object(scene, full_name, rest, value):
         owner = getattr(ob, holder)
         if owner is not None and _holds(owner, path):
             return _set(owner, path, value, full_name, ob, f"{holder}.")
-    if ob.rigid_body is not None and path in _BODY_NAMES:
+    if path in _BODY_NAMES and (ob.rigid_body is not None or ob.rigid_body_constraint is not None):
         return _set(ob.cairn, path, value, full_name, ob, "cairn.")
     if ob.rigid_body_constraint is not None and _holds(ob.cairn.joint, path):
         return _set(ob.cairn.joint, path, value, full_name, ob, "cairn.joint.")

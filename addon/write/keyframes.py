@@ -12,7 +12,7 @@ import bpy
 import numpy as np
 from mathutils import Euler
 
-from . import channels, fcurves, impact_curves, since_bake, spin
+from . import channels, fcurves, impact_curves, since_bake, spin, timelines
 from . import earlier_animation as earlier
 from .attach import attach_steps, check_writable, keep_steps, objects_by_name, refresh, remove_replaced
 
@@ -58,7 +58,7 @@ def write_trajectory(scene, export, trajectory, samples=(), lead_in=None, turns=
             return
 
 
-def write_steps(scene, export, trajectory, samples=(), lead_in=None, turns=None, impacts=None):
+def write_steps(scene, export, trajectory, samples=(), lead_in=None, turns=None, impacts=None, *, at_hits=False):
     """Write a trajectory as keyframes, as a generator of (objects done, objects).
 
     First it makes the actions, then it gives them to the objects, some a step: each has its earlier animation or the
@@ -81,6 +81,8 @@ def write_steps(scene, export, trajectory, samples=(), lead_in=None, turns=None,
         By frame of the trajectory the bodies that turn far in it, as of ``fast_turns``.
     impacts : dict of str to float32 [frame_count + 1], optional
         By object how hard it is pushed in each frame (``impact_curves.of_objects``).
+    at_hits : bool
+        Keys between frames, too, where the trajectory's reports say that motion breaks.
 
     Returns
     -------
@@ -98,7 +100,7 @@ def write_steps(scene, export, trajectory, samples=(), lead_in=None, turns=None,
     check_writable(scene, [body.object_name for body in moving])
     for _ in keep_steps(scene_name):
         yield 0, len(moving)
-    poses = _Poses(export, trajectory, samples, turns or {})
+    poses = _Poses(export, trajectory, samples, turns or {}, at_hits)
     actions = {}  # object name -> action name
     try:
         for start in range(0, len(moving), CHUNK):
@@ -138,22 +140,37 @@ def write_steps(scene, export, trajectory, samples=(), lead_in=None, turns=None,
 
 
 class _Poses:
-    """World and parents' matrices of the moving bodies at all frames of a trajectory."""
+    """World and parents' matrices of the moving bodies at all frames of a trajectory, and where they break."""
 
-    def __init__(self, export, trajectory, samples, turns):
+    def __init__(self, export, trajectory, samples, turns, at_hits):
         self.bodies = {body.object_name: body for body in export.bodies if body.moves}
-        self.position, self.orientation = trajectory.position, trajectory.orientation
+        self._timelines = timelines.Timelines(trajectory, turns, at_hits)
+        self.orientation = trajectory.orientation
         self.samples = list(samples)[: trajectory.frame_count]
-        self.frames = export.frame_start + np.arange(len(self.position))
+        self._start, self._frames = export.frame_start, np.arange(len(self.orientation))
         self._rotations = {}
-        self._turns = {}
-        for frame, of_frame in turns.items():
-            for body, turn in of_frame.items():
-                self._turns.setdefault(body, {})[frame] = turn
 
     def turns(self, body):
-        """Turns of a body that are far, by frame of the trajectory."""
-        return self._turns.get(body.index, {})
+        """Turns of a body that are far, by index of the key that they lead to."""
+        line = self._timelines.line(body.index)
+        return {int(np.searchsorted(line.at, place)): turn for place, turn in line.turns.items()}
+
+    def frames(self, body):
+        """Frames of a body's keys."""
+        return self._start + self._timelines.line(body.index).at
+
+    def row(self, body, index):
+        """Which of a body's keys is that of a frame of the trajectory."""
+        return int(np.searchsorted(self._timelines.line(body.index).at, index))
+
+    def follow_parents(self, body, obj):
+        """Give a body keys where bodies that it is a child of break."""
+        ancestors = []
+        while obj.parent is not None:
+            obj = obj.parent
+            if obj.library is None and obj.name in self.bodies:
+                ancestors.append(self.bodies[obj.name].index)
+        self._timelines.follow(body.index, ancestors)
 
     def load(self, bodies):
         """Compute the rotations of some bodies together, and forget the others."""
@@ -162,11 +179,12 @@ class _Poses:
         self._rotations = {body.index: rotation for body, rotation in zip(bodies, rotations, strict=True)}
 
     def world(self, body):
-        """World matrices [F, 4, 4]: the rigid motion since the start, applied to the start's matrix."""
-        position = self.position[:, body.index]
+        """World matrices [F, 4, 4] at its keys: the rigid motion since the start, applied to the start's matrix."""
+        line = self._timelines.line(body.index)
+        position = line.position
         rotation = self._rotations.get(body.index)
-        if rotation is None:  # a parent from another chunk
-            rotation = channels.quaternion_matrices(self.orientation[:, body.index])
+        if rotation is None or not self._timelines.is_whole(body.index):  # or a parent from another chunk
+            rotation = channels.quaternion_matrices(line.orientation)
         # in the body's own frame the start's matrix never changes
         start = np.array(body.matrix_world_start, float)[:3]
         start[:, 3] -= position[0]
@@ -180,7 +198,8 @@ class _Poses:
         """Parents' part [F, 4, 4] of a body's world matrix, None without parent; parents may be baked themselves."""
         if obj.parent is None:
             return None
-        evaluated = self._sampled("parent_matrix", body.object_name, body.parent_matrix_start)
+        at = self._timelines.line(body.index).at
+        evaluated = self._sampled("parent_matrix", body.object_name, body.parent_matrix_start, at)
         ancestor = obj.parent
         # a linked one may have the name of a body that moves, and moves not itself
         while ancestor is not None and (ancestor.library is not None or ancestor.name not in self.bodies):
@@ -189,14 +208,18 @@ class _Poses:
             return evaluated
         carrier = self.bodies[ancestor.name]
         # The parents' part was evaluated with the ancestor where its own animation has it: carry it to the baked pose.
-        without_bake = self._sampled("matrix_world", carrier.object_name, carrier.matrix_world_start)
-        return self.world(carrier) @ np.linalg.inv(without_bake) @ evaluated
+        without_bake = self._sampled("matrix_world", carrier.object_name, carrier.matrix_world_start, at)
+        world, own = self.world(carrier), self._timelines.line(carrier.index).at
+        if not np.array_equal(own, at):
+            world = timelines.between(world, own, at)
+        return world @ np.linalg.inv(without_bake) @ evaluated
 
-    def _sampled(self, name, object_name, start):
+    def _sampled(self, name, object_name, start, at):
         values = [start, *(getattr(sample, name).get(object_name, start) for sample in self.samples)]
         if not self.samples:
-            values *= len(self.frames)
-        return np.array(values, float)
+            values *= len(self._frames)
+        values = np.array(values, float)
+        return values if len(at) == len(values) else timelines.between(values, self._frames, at)
 
     def first_key(self, body):
         """Index of the first key: the frame before the body's first dynamic one; None if there was none."""
@@ -219,7 +242,7 @@ def last_channels(scene, export, trajectory, names):
     """
     objects = objects_by_name(scene)
     bodies = [body for body in export.bodies if body.object_name in names]
-    poses = _Poses(export, trajectory, (), {})
+    poses = _Poses(export, trajectory, (), {}, False)
     for start in range(0, len(bodies), CHUNK):
         for motion in _motions(objects, bodies[start : start + CHUNK], poses, {}):
             path = channels.rotation_path(objects[motion.object_name].rotation_mode)
@@ -302,7 +325,9 @@ class _Prepared:
 
 
 def _prepare(obj, body, poses, first, lead):
-    frames, world, parent = poses.frames, poses.world(body), poses.parent(body, obj)
+    poses.follow_parents(body, obj)
+    first = poses.row(body, first)
+    frames, world, parent = poses.frames(body), poses.world(body), poses.parent(body, obj)
     basis = world if parent is None else np.linalg.inv(parent) @ world
     start = basis[0]
     if lead is not None:  # its curves alone do not say how it moves: the bake's keys begin where the scene begins
@@ -314,7 +339,7 @@ def _prepare(obj, body, poses, first, lead):
     delta_location, delta_rotation = _deltas(obj, bag, frames)
     if delta_rotation is not None:
         rotation = np.swapaxes(delta_rotation, -1, -2) @ rotation
-    lead_count = len(frames) - len(poses.frames)
+    lead_count = len(frames) - len(world)
     turns = {
         lead_count + frame: _in_channels(turn, frame, parent, delta_rotation, lead_count)
         for frame, turn in poses.turns(body).items()

@@ -56,9 +56,37 @@ def fast_turns(before: np.ndarray, after: np.ndarray, duration: float) -> dict[i
     return {int(body): turn[body] for body in fast}
 
 
+def broken_turns(before: np.ndarray, after: np.ndarray, duration: float, breaks) -> dict[int, np.ndarray]:
+    """The same of a frame in which the motion of some bodies breaks; of each of these the turns up to its breaks.
+
+    Parameters
+    ----------
+    before, after, duration
+        As of ``fast_turns``.
+    breaks : FrameBreaks
+        Of the frame.
+
+    Returns
+    -------
+    dict of int to float64 [3] or [breaks of the body + 1, 3]
+    """
+    turns = fast_turns(before, after, duration)
+    for body in np.unique(breaks.body):
+        rows = breaks.body == body
+        spins = np.concatenate([before[None, body, 3:], breaks.spin[rows]])
+        # up to a hit a body spins about as it did before
+        spins[-1] = 0.5 * (spins[-1] + after[body, 3:])
+        parts = np.diff(np.concatenate([[0.0], breaks.share[rows], [1.0]]))
+        parts = duration * parts[:, None] * spins
+        turns.pop(int(body), None)
+        if np.sum(parts * parts, axis=1).max() > LEAST_TURN**2:
+            turns[int(body)] = parts
+    return turns
+
+
 def is_too_fast(turn: np.ndarray) -> bool:
-    """Whether a turn in a frame is more than keys in between can show."""
-    return float(np.linalg.norm(turn)) > MOST_PIECES * PIECE
+    """Whether a turn in a frame, or one of several, is more than keys in between can show."""
+    return float(np.linalg.norm(turn, axis=-1).max()) > MOST_PIECES * PIECE
 
 
 def between(before: np.ndarray, after: np.ndarray, turn: np.ndarray, share: np.ndarray) -> np.ndarray:

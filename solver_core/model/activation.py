@@ -87,6 +87,10 @@ class ActivationArrays(NamedTuple):
         Least and largest coordinates of each volume in its frame.
     start : float64 [volume_count, 3, 4]
         Matrices that lead from the volumes' frames to the world, at the start.
+    joint_trigger, joint_threshold, joint_volume : int64, float64, int64 [joint_count or 0]
+        Likewise of joints; empty where none is let go or begins to hold by a trigger. TOLD where one is not.
+    joint_until : bool [joint_count or 0]
+        The joint holds until then; else from then on.
     """
 
     trigger: np.ndarray
@@ -97,6 +101,10 @@ class ActivationArrays(NamedTuple):
     triangle_start: np.ndarray
     bounds: np.ndarray
     start: np.ndarray
+    joint_trigger: np.ndarray
+    joint_threshold: np.ndarray
+    joint_volume: np.ndarray
+    joint_until: np.ndarray
 
 
 @dataclass(frozen=True)
@@ -150,17 +158,40 @@ def checked_activation(name: str, activation: Activation | None, may_move: bool,
     return activation
 
 
-def pack_activation(bodies: list[Activation | None], volumes: list[Volume]) -> ActivationArrays:
-    """Tables of what bodies wait for.
+def checked_trigger(name: str, until: Activation | None, since: Activation | None, volumes: int) -> Activation | None:
+    """What lets a joint go, or what it holds from, if its numbers can be; else a ModelError.
+
+    Parameters
+    ----------
+    name : str
+        Of the joint.
+    until, since : Activation or None
+        One at most.
+    volumes : int
+        How many there are.
+    """
+    if until is not None and since is not None:
+        raise ModelError(f"{name}: the joint has holds_until and holds_from; it may have one of them")
+    return checked_activation(name, since if until is None else until, True, volumes)
+
+
+def pack_activation(
+    bodies: list[Activation | None], volumes: list[Volume], joints: list[tuple[Activation | None, bool]] | None = None
+) -> ActivationArrays:
+    """Tables of what bodies and joints wait for.
 
     Parameters
     ----------
     bodies : list of Activation or None
     volumes : list of Volume
+    joints : list of (Activation or None, bool), optional
+        And whether the joint holds until then.
     """
-    if all(body is None for body in bodies):
+    joints = joints if joints and any(trigger is not None for trigger, _ in joints) else []
+    if all(body is None for body in bodies) and not joints:
         bodies, volumes = [], []
     given = [Activation(waits=False) if body is None else body for body in bodies]
+    of_joints = [Activation() if trigger is None else trigger for trigger, _ in joints]
     corners = [volume.corners for volume in volumes]
     counts = np.array([0, *map(len, corners)], np.int64)
     return ActivationArrays(
@@ -172,4 +203,8 @@ def pack_activation(bodies: list[Activation | None], volumes: list[Volume]) -> A
         triangle_start=np.cumsum(counts),
         bounds=np.array([(own.min(axis=(0, 1)), own.max(axis=(0, 1))) for own in corners]).reshape(-1, 2, 3),
         start=np.array([volume.matrix for volume in volumes], float).reshape(-1, 3, 4),
+        joint_trigger=np.array([one.trigger for one in of_joints], np.int64),
+        joint_threshold=np.array([one.threshold for one in of_joints], float),
+        joint_volume=np.array([one.volume for one in of_joints], np.int64),
+        joint_until=np.array([until for _, until in joints], np.bool_),
     )

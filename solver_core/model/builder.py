@@ -11,7 +11,7 @@ from ..geometry.hulls import ConvexHull, HullArrays, pack_hulls
 from ..geometry.round_shapes import Capsule, Cone, Cylinder
 from ..geometry.shapes import Box, ShapeKind, Sphere
 from ..geometry.triangle_mesh import MeshArrays, TriangleMesh, pack_meshes
-from .activation import Activation, Volume, checked_activation, checked_volume, pack_activation
+from .activation import Activation, Volume, checked_activation, checked_trigger, checked_volume, pack_activation
 from .compound import Compound, PartShape
 from .errors import ModelError
 from .fields import Field
@@ -71,6 +71,7 @@ class ModelBuilder:
         self._bodies: list[_Body] = []
         self._joints: list[PlacedJoint] = []
         self._volumes: list[Volume] = []
+        self._triggers: list[tuple[Activation | None, bool]] = []  # of joints, and whether they hold until then
         self._excluded_pairs: set[tuple[int, int]] = set()
         self._fields: list[tuple[Field, int]] = []
         self._responses: dict[int, tuple[bool, float]] = {}
@@ -220,6 +221,8 @@ class ModelBuilder:
         breaking_force: float | None = None,
         breaking_torque: float | None = None,
         collide: bool = False,
+        holds_until: Activation | None = None,
+        holds_from: Activation | None = None,
     ) -> int:
         """Add a joint and return its index.
 
@@ -241,6 +244,8 @@ class ModelBuilder:
             substep's length is larger. Without, it never breaks.
         collide : bool
             Whether the two bodies collide while the joint holds.
+        holds_until, holds_from : Activation, optional
+            It acts until what is given happens to its bodies, or from then on (``dynamics.rest.joint_activation``).
 
         Returns
         -------
@@ -262,6 +267,7 @@ class ModelBuilder:
         if body_b is None and not joint.may_end_at_world:
             raise ModelError(f"{name}: one end is the world; a {type(joint).__name__} joins two bodies")
         origin = finite_vector(name, "position", position, 3)
+        self._triggers.append((checked_trigger(name, holds_until, holds_from, len(self._volumes)), holds_from is None))
         self._joints.append(
             PlacedJoint(
                 name=name,
@@ -275,7 +281,7 @@ class ModelBuilder:
                     breaking(name, "breaking force", breaking_force),
                     breaking(name, "breaking torque", breaking_torque),
                 ),
-                enabled=bool(enabled),
+                enabled=bool(enabled) and holds_from is None,
                 collide=bool(collide),
             )
         )
@@ -482,7 +488,7 @@ class ModelBuilder:
             # a belt takes along what touches it
             surface_drags=np.array([body.surface_drags for body in bodies]) | belts.any(axis=1),
             matter=pack_matter([body.matter for body in bodies], friction, rotations.rotate(frame_orientation, belts)),
-            activation=pack_activation([body.activation for body in bodies], self._volumes),
+            activation=pack_activation([body.activation for body in bodies], self._volumes, self._triggers),
             shapes=shapes,
             joints=joints,
         )

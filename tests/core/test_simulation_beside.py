@@ -22,7 +22,7 @@ from cairn.solver_core import (
 )
 from cairn.solver_core.simulation_beside import BesideLost, SimulationBeside
 
-OPTIONS = SimulationOptions(substeps=2, contacts=True)
+OPTIONS = SimulationOptions(substeps=2, contacts=True, breaks=True)
 # for a Python to start, and to load or compile what it needs [s]
 PATIENCE = 240.0
 
@@ -85,10 +85,11 @@ def test_frames_are_the_same_to_the_bit():
             assert ours == theirs
             assert np.array_equal(expected.joints.force, report.joints.force)
             assert len(report.frame_contacts.impulse) > 0
-            for name in report.frame_contacts.__dataclass_fields__:
-                ours, theirs = getattr(expected.frame_contacts, name), getattr(report.frame_contacts, name)
-                assert np.array_equal(ours, theirs)
-                assert ours.dtype == theirs.dtype
+            for part in ("frame_contacts", "breaks"):
+                for name in getattr(report, part).__dataclass_fields__:
+                    ours, theirs = (getattr(getattr(one, part), name) for one in (expected, report))
+                    assert np.array_equal(ours, theirs)
+                    assert ours.dtype == theirs.dtype
         checkpoint = beside.checkpoint()
     assert checkpoint.frame == 8
     later = Simulation(model, OPTIONS)

@@ -102,7 +102,9 @@ def allocate_settings(solver: SolverSettings, gravity) -> FrameSettings:
 
 def keeps_impulses(model, options) -> bool:
     """Whether frames of a ``Model`` note their contacts: who wants them may also be bodies that wait for a push."""
-    return options.contacts or bool(np.isin(model.arrays.activation.trigger, (TOUCH, IMPULSE)).any())
+    activation = model.arrays.activation
+    triggers = np.concatenate([activation.trigger, activation.joint_trigger])
+    return options.contacts or bool(np.isin(triggers, (TOUCH, IMPULSE)).any())
 
 
 def allocate_impulses(collision: CollisionArrays, model, is_kept: bool) -> FrameImpulses:
@@ -330,6 +332,28 @@ def _empty_like(arrays):
 def bytes_of(arrays) -> int:
     """Size of an array, or of all in nested tuples."""
     return arrays.nbytes if isinstance(arrays, np.ndarray) else sum(map(bytes_of, arrays))
+
+
+def memory_of(model, parts: tuple, workers: list[StepMembers]) -> dict[str, int]:
+    """Bytes that a simulation holds, by what they are for.
+
+    Parameters
+    ----------
+    model : Model
+    parts : tuple
+        What there is of bodies, CollisionArrays, FrameImpulses, ProblemArrays, JointStateArrays.
+    workers : list of StepMembers
+    """
+    bodies, collision, impulses, problem, joint_state = parts
+    return {
+        "model": bytes_of(model.arrays) + bytes_of(model.hulls),
+        "bodies": bytes_of((bodies, collision.workspace)),
+        "pairs and contacts": bytes_of((collision.pairs, collision.contacts, impulses)),
+        "rows": bytes_of(problem._replace(solver=())),
+        "joints": bytes_of(joint_state),
+        "solver": bytes_of(problem.solver),
+        "threads": bytes_of_workers(workers),
+    }
 
 
 def bytes_apart(arrays, others) -> int:

@@ -61,3 +61,8 @@ def checked_kinds(kind, earlier, shapes) -> np.ndarray:
     if np.any(rigid == BodyKind.DYNAMIC):
         raise ValueError("kind makes a body dynamic whose shape is a mesh; it needs convex parts or the convex hull")
     return kind
+
+
+def norm_of(vector: np.ndarray) -> float:
+    """Length of a vector."""
+    return float(vector @ vector) ** 0.5

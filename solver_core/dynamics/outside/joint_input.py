@@ -4,7 +4,8 @@ import numpy as np
 
 from ...constraints.joints.breaking import NO_PAIR
 from ...constraints.joints.glue import find_glued
-from ...model.joints.joint_arrays import FRICTION, MOTOR, SPRING, WORLD, JointArrays
+from ...model.activation import TOLD
+from ...model.joints.joint_arrays import FRICTION, MOTOR, SPRING, WORLD
 from ...model.model import ModelArrays
 
 _NO_BODIES = np.zeros(0, bool)
@@ -20,12 +21,12 @@ _NUMBERS = {
 _KEYED = "joint_breaking", *_NUMBERS
 
 
-def change_joints(joints: JointArrays, joint_state, frame_input, duration: float) -> np.ndarray:
+def change_joints(arrays: ModelArrays, joint_state, frame_input, duration: float) -> np.ndarray:
     """Switch joints on and off, aim motors, and change what is keyed; returns the bodies of the joints that changed.
 
     Parameters
     ----------
-    joints : JointArrays
+    arrays : ModelArrays
     joint_state : JointStateArrays
         Written: enabled; target_speed, target_position, target_rate, last_rate; spring_stiffness, spring_damping,
         largest, breaking.
@@ -45,10 +46,13 @@ def change_joints(joints: JointArrays, joint_state, frame_input, duration: float
     """
     if _changes_nothing(joint_state, frame_input):
         return _NO_BODIES
+    joints, triggers = arrays.joints, arrays.activation.joint_trigger
     changed = np.zeros(joints.joint_count, bool)
     if frame_input.joint_enabled is not None:
         enabled = np.asarray(frame_input.joint_enabled, bool)
         _check_shape("joint_enabled", enabled, (joints.joint_count,))
+        if triggers.size:  # what has a trigger listens to nothing else
+            enabled = np.where(triggers == TOLD, enabled, joint_state.enabled)
         changed |= enabled != joint_state.enabled
         # what a joint bore before is no guess for what it bears now
         for joint in np.flatnonzero(changed):

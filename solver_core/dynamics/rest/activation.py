@@ -19,8 +19,10 @@ from ...compiled.kernel import entry, subkernel
 from ...compiled.views import numbers_of, views_of
 from ...constraints.contact_rows import normal_speed
 from ...model.activation import IMPULSE, TOUCH, VOLUME
+from ...model.joints.joint_arrays import WORLD
 from ...model.state import DYNAMIC, STATIC
 from ..motion.frame_impulses import impulse_of
+from .joint_activation import change_joint, note_held, place_of, push_between
 from .sleeping import are_near, is_driven
 from .waiting import REFUSED, TRIED, UNTRIED
 
@@ -49,6 +51,7 @@ def run_activate(arrays, moment):
     """
     members = views_of(arrays)
     if moment == BEFORE:
+        note_held(members)
         return _wake_in_volumes(members)
     if moment == NEAR:
         return _try_near_driven(members)
@@ -134,6 +137,10 @@ def _wake_pushed(members):
             trial[body] = REFUSED
             state.kind[body] = STATIC
             changed = True
+    for joint in range(waiting.joint_waits.size):
+        if waiting.joint_waits[joint] and _joint_changes(members, joint):
+            change_joint(members, joint)
+            changed = True
     if changed:
         return np.int64(1)
     for body in range(waits.size):
@@ -145,6 +152,25 @@ def _wake_pushed(members):
 
 
 @subkernel
+def _joint_changes(members, joint):
+    """Whether what a joint waits for has happened in this substep, but for a volume."""
+    waiting, activation, joints = members.waiting, members.model.activation, members.model.joints
+    trigger, threshold = activation.joint_trigger[joint], activation.joint_threshold[joint]
+    a, b = joints.body_a[joint], joints.body_b[joint]
+    if trigger != TOUCH and trigger != IMPULSE:
+        return False
+    if not activation.joint_until[joint]:
+        least = _least_push(members, a, a) if b == WORLD else _least_push(members, a, b)
+        return push_between(members, joint) > (least if trigger == TOUCH else threshold)
+    for body in (a, b):
+        if body == WORLD:
+            continue
+        if waiting.is_touched[body] if trigger == TOUCH else _hit(waiting, body) > threshold:
+            return True
+    return False
+
+
+@subkernel
 def _gather_pushes(members):
     """Add up what moving bodies have given waiting ones in this substep, and note who was touched."""
     waiting = members.waiting
@@ -152,7 +178,7 @@ def _gather_pushes(members):
     for contact in range(contacts.count[0]):
         a, b = contacts.body_a[contact], contacts.body_b[contact]
         for body, other, sign in ((a, b, -1.0), (b, a, 1.0)):
-            if not waiting.waits[body] or not _counts(members, contact, other):
+            if not (waiting.waits[body] or waiting.is_held[body]) or not _counts(members, contact, body, other):
                 continue
             p0, p1, p2 = impulse_of(members, contact)
             normal, given = contacts.normal[contact], waiting.given[body]
@@ -186,11 +212,14 @@ def _share_of_hit(members, contact, other, is_first):
 
 
 @subkernel
-def _counts(members, contact, other):
-    """Whether a body moves, so that what it pushes is touched: what waits, also on trial, or stands does not."""
+def _counts(members, contact, body, other):
+    """Whether the other body moves, so that what it pushes is touched: what waits, also on trial, or stands does not.
+
+    What joints hold until it is pushed is not touched by what is held so, too.
+    """
     state, waiting = members.state, members.waiting
     if state.kind[other] == DYNAMIC:
-        return not waiting.waits[other]
+        return not waiting.waits[other] and (waiting.waits[body] or not waiting.is_held[other])
     h = numbers_of(members.settings.step).h
     if is_driven(state.kind, state.velocity, state.position, members.model.size, h, other):
         return True
@@ -237,9 +266,16 @@ def _wake_in_volumes(members):
         volume = activation.volume[body]
         if not (waiting.waits[body] and activation.trigger[body] == VOLUME):
             continue
-        if _comes_to_hold(members, volume, members.state.position[body], first, last):
+        x, y, z = members.state.position[body]
+        if _comes_to_hold(members, volume, (x, y, z), first, last):
             _wake(members, body)
             woken = np.int64(1)
+    for joint in range(waiting.joint_waits.size):
+        if waiting.joint_waits[joint] and activation.joint_trigger[joint] == VOLUME:
+            place = place_of(members, joint)
+            if _comes_to_hold(members, activation.joint_volume[joint], place, first, last):
+                change_joint(members, joint)
+                woken = np.int64(1)
     return woken
 
 

@@ -320,6 +320,13 @@ def wake_joined(model, joint_state, state, sleep, h):
 
 
 @subkernel
+def wake_body(body, kind, sleep):
+    """Wake the group of a body, if it sleeps."""
+    if sleep.group[body] >= 0:
+        _wake(sleep.group[body], kind, sleep)
+
+
+@subkernel
 def _wake(chosen, kind, sleep):
     """Wake one group."""
     group = sleep.group

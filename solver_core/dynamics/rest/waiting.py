@@ -10,7 +10,7 @@ import numpy as np
 
 from ...compiled.kernel import subkernel
 from ...constraints.contact_rows import bounce_speed, normal_speed
-from ...model.activation import IMPULSE, ActivationArrays
+from ...model.activation import IMPULSE, TOLD, ActivationArrays
 from ...model.model import BodyKind
 
 # Values of ``trial``: nothing has been tried in this substep; the body is dynamic to see what driven bodies give it;
@@ -30,7 +30,7 @@ class WaitingArrays(NamedTuple):
     Attributes
     ----------
     count : int64 [1]
-        Bodies that wait.
+        Bodies and joints that wait.
     waits : bool [body_count or 0]
     trial : int64 [body_count or 0]
         UNTRIED, TRIED or REFUSED.
@@ -44,6 +44,14 @@ class WaitingArrays(NamedTuple):
     is_touched : bool [body_count or 0]
     volume_from, volume_to : float64 [volume_count, 3, 4]
         From the volumes' frames to the world, at the frame's beginning and at its end.
+    joint_waits : bool [joint_count or 0]
+        The joint has not had its trigger yet.
+    joint_woke_in : int64 [joint_count or 0]
+        As ``woke_in``.
+    is_held : bool [body_count or 0]
+        A joint at the body waits to be let go by a push.
+    takes_hits : bool [body_count or 0]
+        A joint at the body waits for a hit.
     """
 
     count: np.ndarray
@@ -56,13 +64,17 @@ class WaitingArrays(NamedTuple):
     is_touched: np.ndarray
     volume_from: np.ndarray
     volume_to: np.ndarray
+    joint_waits: np.ndarray
+    joint_woke_in: np.ndarray
+    is_held: np.ndarray
+    takes_hits: np.ndarray
 
 
 def allocate_waiting(activation: ActivationArrays) -> WaitingArrays:
     """Bodies as they wait at the start."""
-    count = len(activation.trigger)
+    count, joint_waits = len(activation.trigger), activation.joint_trigger != TOLD
     return WaitingArrays(
-        count=np.full(1, np.count_nonzero(activation.waits), np.int64),
+        count=np.full(1, np.count_nonzero(activation.waits) + np.count_nonzero(joint_waits), np.int64),
         waits=activation.waits.copy(),
         trial=np.zeros(count, np.int64),
         woke_in=np.full(count, -1, np.int64),
@@ -72,6 +84,10 @@ def allocate_waiting(activation: ActivationArrays) -> WaitingArrays:
         is_touched=np.zeros(count, np.bool_),
         volume_from=activation.start.copy(),
         volume_to=activation.start.copy(),
+        joint_waits=joint_waits,
+        joint_woke_in=np.full(len(joint_waits), -1, np.int64),
+        is_held=np.zeros(count, np.bool_),
+        takes_hits=np.zeros(count, np.bool_),
     )
 
 
@@ -89,7 +105,7 @@ def begin_waiting(waiting: WaitingArrays, state, kind) -> None:
     kind : int64 [body_count]
         As the step sees it; written.
     """
-    if waiting.count[0]:
+    if waiting.waits.any():
         kind[waiting.waits] = BodyKind.STATIC.value
         state.velocity[waiting.waits] = 0.0
 
@@ -114,7 +130,21 @@ def end_waiting(waiting: WaitingArrays, bodies) -> None:
     """
     if waiting.waits.size:
         waiting.waits[bodies] = False
-        waiting.count[0] = np.count_nonzero(waiting.waits)
+        count_waiting(waiting)
+
+
+def count_waiting(waiting: WaitingArrays) -> None:
+    """Write how many wait."""
+    waiting.count[0] = np.count_nonzero(waiting.waits) + np.count_nonzero(waiting.joint_waits)
+
+
+def changed_joints(waiting: WaitingArrays, until, names) -> tuple[list[str], list[str]]:
+    """Names of joints that were let go in the frame, and of those that hold since."""
+    has_changed = waiting.joint_woke_in >= 0
+    return (
+        [names[joint] for joint in np.flatnonzero(has_changed & until)],
+        [names[joint] for joint in np.flatnonzero(has_changed & ~until)],
+    )
 
 
 # What the step does
@@ -158,7 +188,10 @@ def complete_hits(trigger, waiting, motion, contacts, rows, gravity_speed, h, co
     for contact in range(contacts.count[0]):
         a, b = contacts.body_a[contact], contacts.body_b[contact]
         if contact_rows.restitution[contact] > 0.0 or not (
-            (waiting.waits[a] and trigger[a] == IMPULSE) or (waiting.waits[b] and trigger[b] == IMPULSE)
+            (waiting.waits[a] and trigger[a] == IMPULSE)
+            or (waiting.waits[b] and trigger[b] == IMPULSE)
+            or waiting.takes_hits[a]
+            or waiting.takes_hits[b]
         ):
             continue
         row, own = rows.block_row[contact], contact_rows.surface_speed[contact]

@@ -46,7 +46,7 @@ def bake(scene):
 
 def test_who_uses_nothing_has_empty_tables(maker, box):
     activation, _, _ = read(maker.scene)
-    assert [len(array) for array in activation] == [0, 0, 0, 0, 0, 1, 0, 0]
+    assert [len(array) for array in activation] == [0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0]
 
 
 @pytest.mark.parametrize(
@@ -72,7 +72,7 @@ def test_what_contradicts_is_one_line(maker, box):
     own.activation, own.activation_impulse = "IMPULSE", 0.0
     activation, index, texts = read(maker.scene)
     assert activation.trigger[index] == Trigger.TOUCH
-    assert texts == ["its Activation by Impulse has a threshold of 0: it wakes at the first touch"]
+    assert texts == ["its Activation by Impulse has a threshold of 0: the first touch counts"]
     own.activation = "VOLUME"
     activation, index, texts = read(maker.scene)
     assert activation.trigger[index] == Trigger.TOLD
