@@ -3,6 +3,7 @@
 There is no ``__init__.py`` below ``tests``: the root is the package ``cairn``, and tests are no part of it.
 """
 
+import gc
 import importlib.util
 import os
 from pathlib import Path
@@ -20,6 +21,14 @@ _LEFT = pytest.StashKey[int]()
 # The tests' own cache of compiled kernels.
 # Numba reads the variable once, when it is imported, so it is set here and not in a fixture.
 os.environ.setdefault("NUMBA_CACHE_DIR", str(ROOT / ".pytest_cache" / "numba"))
+
+# Matrices here have some hundred rows at most. Threads for them, which wait for each other by turning in a loop, take up to
+# a hundred times the processor time of one where other work has the cores. NumPy reads it when it is imported.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
+# Numba keeps millions of objects, among which Python would look for garbage hundreds of times while it compiles: an
+# eighth of the time, as in the processes that compile (``compile_processes``).
+gc.set_threshold(500_000)
 
 # A first call compiles, which no deadline foresees; the same examples in each run keep a failure findable.
 settings.register_profile("cairn", deadline=None, derandomize=True, database=None)
