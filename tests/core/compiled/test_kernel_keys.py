@@ -213,7 +213,7 @@ def use():
 
 @pytest.mark.parametrize("folder", ["site-packages", "dist-packages"])
 def test_installed_packages_are_no_part_of_a_key(folder, tmp_path, monkeypatch):
-    """Nor where Debian installs them: what a process has loaded of NumPy would be part of it, and its parent's another."""
+    """Nor where Debian installs them: what a process has loaded of NumPy would be part of it, its child's not."""
     package = tmp_path / folder / f"of_{folder[:4]}"
     package.mkdir(parents=True)
     (package / "__init__.py").write_text("")

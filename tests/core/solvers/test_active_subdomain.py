@@ -21,6 +21,7 @@ pytestmark = pytest.mark.one_python
 
 TOLERANCE = 1e-6
 
+
 def settings_of(friction, tolerance=TOLERANCE):
     solver = find_method("auto", friction)
     return kernel_settings_of(solver, SolverOptions(tolerance=tolerance), friction)
