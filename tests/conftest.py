@@ -3,6 +3,7 @@
 There is no ``__init__.py`` below ``tests``: the root is the package ``cairn``, and tests are no part of it.
 """
 
+import gc
 import importlib.util
 import os
 from pathlib import Path
@@ -21,6 +22,14 @@ _LEFT = pytest.StashKey[int]()
 # Numba reads the variable once, when it is imported, so it is set here and not in a fixture.
 os.environ.setdefault("NUMBA_CACHE_DIR", str(ROOT / ".pytest_cache" / "numba"))
 
+# Matrices here have some hundred rows. Threads for them, which wait for each other by turning in a loop, take up to a
+# hundred times the processor time of one where other work has the cores. NumPy reads it when it is imported.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
+# Numba keeps millions of objects, among which Python would look for garbage hundreds of times while it compiles: an
+# eighth of the time, as in the processes that compile (``compile_processes``).
+gc.set_threshold(500_000)
+
 # A first call compiles, which no deadline foresees; the same examples in each run keep a failure findable.
 settings.register_profile("cairn", deadline=None, derandomize=True, database=None)
 settings.load_profile("cairn")
@@ -31,6 +40,11 @@ def pytest_addoption(parser) -> None:
         "--nightly", action="store_true", help="run every case, and the long sweeps over many seeds (CAIRN_NIGHTLY=1)"
     )
     parser.addoption("--every-case", action="store_true", help="also run the cases of grids that the other Python runs")
+
+
+def pytest_configure(config) -> None:
+    if is_nightly(config):
+        os.environ["CAIRN_NIGHTLY"] = "1"  # ``nightly.cases``, and processes of xdist
 
 
 def is_nightly(config) -> bool:

@@ -264,7 +264,9 @@ def add_kernels(folder: Path, wheels: list[Path], arguments: argparse.Namespace,
     elif (here := python_of_compiler()) != python:
         reason = f"those of Python {python} are compiled with it, and this is {here}: name a Blender in CAIRN_BLENDER"
     else:
-        with tempfile.TemporaryDirectory(prefix="cairn-packages-") as packages:
+        with tempfile.TemporaryDirectory(prefix="cairn-packages-") as temporary:
+            # the name by which Cairn tells other packages from its own, whose files are part of the keys of kernels
+            packages = str(Path(temporary, "site-packages"))
             for wheel in wheels:
                 with zipfile.ZipFile(wheel) as archive:
                     archive.extractall(packages)

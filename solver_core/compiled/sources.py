@@ -30,6 +30,9 @@ CORE_FOLDER = Path(__file__).resolve().parents[1]
 _ROOT_PACKAGE = __package__.removesuffix(".solver_core.compiled")
 _ROOT_FOLDER = str(CORE_FOLDER.parent)
 
+# Folders in which packages are installed; the second is Debian's, of whose Python its Blender is built.
+_INSTALLED = frozenset({"site-packages", "dist-packages"})
+
 # Files that were written after this may not be what this process has loaded.
 _START = time.time()
 
@@ -95,7 +98,7 @@ def _is_others(package: str) -> bool:
     if package in sys.builtin_module_names or package in sys.stdlib_module_names:
         return package != "__main__"
     file = getattr(sys.modules.get(package), "__file__", None)
-    return file is not None and "site-packages" in Path(file).parts
+    return file is not None and not _INSTALLED.isdisjoint(Path(file).parts)
 
 
 @functools.cache

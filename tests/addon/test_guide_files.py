@@ -273,6 +273,7 @@ def test_centimetres_move_as_metres_to_the_bit():
     assert np.abs(paths[0][-1] - paths[0][0]).max() > 10.0
 
 
+@pytest.mark.one_python
 def test_a_thousand_bodies_stay_in_their_bin(baked):
     result, paths = baked("large", 72)
     ends = np.array([path[-1] for name, path in paths.items() if name.startswith(("Box", "Ball"))])

@@ -31,15 +31,25 @@ def archive(application, tmp_path_factory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def blender(plain_blender, archive, tmp_path_factory) -> Blender:
+def profile(plain_blender, archive, tmp_path_factory) -> Path:
+    """Blender's folder after the zip was installed and enabled, to be copied: to unpack the wheels takes seconds."""
+    return installed(plain_blender, archive, tmp_path_factory.mktemp("profile")).resources
+
+
+@pytest.fixture(scope="session")
+def blender(plain_blender, profile, tmp_path_factory) -> Blender:
     """Blender with the zip installed and enabled."""
-    return installed(plain_blender, archive, tmp_path_factory.mktemp("installed"))
+    return with_profile(plain_blender, profile, tmp_path_factory.mktemp("installed") / "profile")
 
 
 @pytest.fixture
-def new_blender(plain_blender, archive, tmp_path) -> Blender:
+def new_blender(plain_blender, profile, tmp_path) -> Blender:
     """The same, with an empty profile: it has never baked."""
-    return installed(plain_blender, archive, tmp_path / "new")
+    return with_profile(plain_blender, profile, tmp_path / "new")
+
+
+def with_profile(plain: Blender, profile: Path, resources: Path) -> Blender:
+    return Blender(plain.executable, Path(shutil.copytree(profile, resources, symlinks=True)))
 
 
 @pytest.fixture

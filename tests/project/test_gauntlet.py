@@ -32,6 +32,8 @@ from benchmarks.gauntlet.table import STILL
 from cairn.solver_core import Simulation
 from cairn.solver_core.diagnostics import kinetic_energy, potential_energy
 
+pytestmark = pytest.mark.one_python
+
 # Those of tuning; the seeds that are shown are 1000 and above.
 SEEDS = range(3)
 # What touches at the start overlaps by rounding, as a share of a size.

@@ -10,6 +10,8 @@ from cairn.solver_core import Box, Point
 from cairn.solver_core.geometry import rotations
 from cairn.solver_core.model.model import BodyKind
 
+pytestmark = pytest.mark.one_python
+
 
 @pytest.mark.parametrize("family", FAMILIES)
 def test_a_seed_is_a_scene(family):

@@ -180,6 +180,20 @@ def test_why_kernels_are_left_out_is_one_line(package, tmp_path, monkeypatch, ca
         assert ("Python 2.7" if platform == here else platform) in line
 
 
+def test_kernels_are_compiled_with_packages_where_they_would_be_installed(package, tmp_path, monkeypatch):
+    """In a folder of another name their files would be part of the keys of kernels, which are then compiled twice."""
+    monkeypatch.delenv("CAIRN_BLENDER", raising=False)
+    asked = []
+    monkeypatch.setattr(package, "run", asked.append)
+    python = "{}.{}".format(*sys.version_info)
+    machine = package.platform.system(), package.platform.machine()
+    words = ["--blender", "5.2", "--platform", package.PLATFORMS[machine]]
+    arguments = package.parse_arguments([*words, "--output", str(tmp_path)])
+    assert package.add_kernels(tmp_path / "kernels", [], arguments, python)
+    (command,) = asked
+    assert Path(command[command.index("--packages") + 1]).name == "site-packages"
+
+
 def test_failure_is_one_line(package, tmp_path, monkeypatch, capsys):
     monkeypatch.setenv("CAIRN_BLENDER", sys.executable)
     monkeypatch.setattr(package, "run", lambda command: (_ for _ in ()).throw(package.PackagingError("no wheels")))

@@ -1,8 +1,9 @@
-"""The red *Bake Again* is never wrong: on the ready-made scenes, at ten frames, after edits of both kinds.
+"""The red *Bake Again* is never wrong: on the ready-made scenes, at some frames, after edits of both kinds.
 
-Each scene is baked. Then at each of ten frames things are edited on which nothing of the motion depends, and the bake
-stays up to date; and things on which it depends, and the panel says so until the edit is taken back. What the window
-reads of the scene after a change, which is only what Blender says that has changed, is what all of it is.
+Each scene is baked. Then at each of some frames, ten at night, things are edited on which nothing of the motion
+depends, and the bake stays up to date; and things on which it depends, and the panel says so until the edit is taken
+back. What the window reads of the scene after a change, which is only what Blender says that has changed, is what all
+of it is.
 """
 
 import contextlib
@@ -11,6 +12,7 @@ import random
 
 import bpy
 import pytest
+from nightly import cases
 
 import cairn
 from cairn.addon.demo import build_scene, demo_names, description_of
@@ -21,7 +23,7 @@ from cairn.addon.ui.kept_digest import KeptDigest
 # Servos, a throw, and what just stands; all of the scenes at night.
 DAILY = ("walker", "wall", "tumbling")
 EVERY = [pytest.param(name, marks=() if name in DAILY else pytest.mark.nightly) for name in sorted(demo_names())]
-FRAMES, BAKED = 10, 12
+FRAMES, BAKED = cases(4, 10), 12
 
 
 class Edits:

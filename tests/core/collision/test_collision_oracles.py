@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from nightly import cases
 from reference_collision import SUBSTEP, Collider, about, collide, rotation
 
 from cairn.solver_core.geometry.hulls import ConvexHull
@@ -34,7 +35,7 @@ def test_random_pairs_agree_with_coal(kinds):
     coal = pytest.importorskip("coal", reason="coal is not installed")
     rng = np.random.default_rng(17)
     allowed = shape_pairs.PAIRS[kinds]
-    for case in range(45):
+    for case in range(cases(18, 45)):
         target = shape_pairs.TARGETS[case % len(shape_pairs.TARGETS)]
         one, two, pose_a, pose_b, size = shape_pairs.random_pair(rng, kinds, target)
         exact, exact_normal = shape_pairs.coal_distance(coal, one, two, pose_a, pose_b)

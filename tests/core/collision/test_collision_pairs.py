@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from nightly import cases
 from reference_collision import about, collide, rotation, separation_along, signed_distance
 
 from cairn.solver_core.collision.data.workspace import CLOSEST_POINTS, RATIO_MARGIN, TWO_EDGES
@@ -429,8 +430,8 @@ def test_random_bodies_near_a_sheet():
 def test_random_polytopes_have_the_exact_gap_and_normal(kinds):
     """Apart, touching and deep; the gap is the distance or the depth, the slab along the normal is free that far."""
     rng = np.random.default_rng(sum(map(len, kinds)))
-    checked = 0
-    for case in range(200 if "large" not in kinds else 40):
+    checked, count = 0, cases(64, 200) if "large" not in kinds else cases(16, 40)
+    for case in range(count):
         (shape_a, points_a), (shape_b, points_b) = (random_polytope(rng, kind) for kind in kinds)
         pose_a, turn = (rng.normal(size=3), random_quaternion(rng)), random_quaternion(rng)
         direction = random_quaternion(rng)[:3]
@@ -453,7 +454,7 @@ def test_random_polytopes_have_the_exact_gap_and_normal(kinds):
         # Moving b out along the contact's own normal needs no more than the gap says.
         if exact > 1e-6 * size:
             assert manifold.normal[0] @ normal > np.cos(np.radians(9.0)), (case, exact, normal, manifold)
-    assert checked >= 0.35 * (200 if "large" not in kinds else 40)
+    assert checked >= 0.35 * count
 
 
 def test_random_spheres_and_polytopes_have_the_exact_gap():

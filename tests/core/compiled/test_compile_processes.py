@@ -20,8 +20,8 @@ from cairn.solver_core.simulation import Simulation
 pytestmark = pytest.mark.skipif(bool(config.DISABLE_JIT), reason="plain Python has nothing to compile")
 
 TIMEOUT = 120
-# The quickest two kernels of a light method.
-NAMES = ["find_islands", "integrate"]
+# Two quick kernels: one that is called by its address, and one that is called from Python.
+NAMES = ["match_contacts", "driven_poses"]
 ARGUMENTS = ("pgs", "box", [0], 1, False, False, False, False, False)
 
 # In a process of its own, since kernels take the folder of their cache when they are defined.

@@ -35,7 +35,7 @@ def in_new_process(code, **environment):
     return done.stdout
 
 
-@pytest.mark.parametrize("method", ["nncg", "pgs"])
+@pytest.mark.parametrize("method", ["auto", "pgs"])
 def test_compiled_kernels_agree_with_plain_python(method):
     """NUMBA_DISABLE_JIT=1 runs the same step as Python; two frames of two boxes agree to rounding."""
     code = STEP.format(method=method, frames=2)
@@ -48,7 +48,7 @@ def test_compiled_kernels_agree_with_plain_python(method):
 
 def test_two_processes_have_the_same_bits():
     """Printed with all digits, the states of two runs in two processes are the same text."""
-    code = STEP.format(method="nncg", frames=12)
+    code = STEP.format(method="auto", frames=12)
     assert in_new_process(code) == in_new_process(code)
 
 

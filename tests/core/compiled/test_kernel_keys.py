@@ -1,5 +1,6 @@
 """What an edit recompiles: kernels that it could reach and no other, in a small package around this ``compiled``."""
 
+import importlib
 import json
 import os
 import shutil
@@ -208,3 +209,16 @@ def use():
 """
     found = sorted(sources._parse(text.encode()).imports)
     assert found == [(0, "e.f", []), (0, "typing", ["TYPE_CHECKING"]), (1, "b", ["B"]), (2, "c", ["d"])]
+
+
+@pytest.mark.parametrize("folder", ["site-packages", "dist-packages"])
+def test_installed_packages_are_no_part_of_a_key(folder, tmp_path, monkeypatch):
+    """Nor where Debian installs them: what a process has loaded of NumPy would be part of it, its child's not."""
+    package = tmp_path / folder / f"of_{folder[:4]}"
+    package.mkdir(parents=True)
+    (package / "__init__.py").write_text("")
+    monkeypatch.syspath_prepend(package.parent)
+    importlib.import_module(package.name)
+    assert sources.source_of(package.name) is None
+    own = sys.modules[__name__]
+    assert sources.source_of(__name__) == os.path.realpath(own.__file__)

@@ -22,7 +22,7 @@ pytestmark = pytest.mark.skipif(bool(config.DISABLE_JIT), reason="plain Python h
 
 TIMEOUT = 300
 # Called from Python, one of them with memory of its own; called by address; with Numba's threads.
-NAMES = ["trees of meshes", "boxes of meshes", "find_islands", "run_workers"]
+NAMES = ["trees of meshes", "boxes of meshes", "match_contacts", "run_workers"]
 
 # Compiles where the package is called ``cairn`` and for an old processor, or loads where Blender calls it otherwise;
 # tells what was compiled, and the bits of a mesh's tables.

@@ -66,6 +66,7 @@ def test_parts_are_the_same_each_time_and_at_every_size():
     assert finer.key != decomposition.key
 
 
+@pytest.mark.one_python
 @needs_coacd
 def test_maximal_parts_are_kept_to():
     """A gear in at most five parts."""

@@ -164,6 +164,7 @@ def was_shared(played):
     return bool(played._workers[0].members.pair_runs.count.any())
 
 
+@pytest.mark.one_python
 @compiled_only
 @pytest.mark.parametrize("method", ["auto", "nncg"])
 def test_a_scene_moves_alike_by_any_number_of_threads(shares_early, method):

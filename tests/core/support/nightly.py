@@ -1,6 +1,13 @@
 """What random and long tests take each time, and what only at night (``--nightly``)."""
 
+import os
+
 import pytest
+
+
+def cases(usual: int, nightly: int) -> int:
+    """How many random cases a test draws: the first ``usual`` each time, all at night."""
+    return nightly if os.environ.get("CAIRN_NIGHTLY", "") not in ("", "0") else usual
 
 
 def seeds(usual: int, nightly: int) -> list:

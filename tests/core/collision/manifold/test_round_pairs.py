@@ -9,6 +9,7 @@ import os
 
 import numpy as np
 import pytest
+from nightly import cases
 from reference_collision import about, collide, rotation
 from reference_round import search_signed_distance, separations
 
@@ -17,7 +18,7 @@ from cairn.solver_core.geometry.hulls import ConvexHull
 from cairn.solver_core.geometry.round_shapes import Capsule, Cone, Cylinder
 from cairn.solver_core.geometry.shapes import Box, Sphere
 
-PAIRS = int(os.environ.get("CAIRN_ROUND_PAIRS", "48"))
+PAIRS = int(os.environ.get("CAIRN_ROUND_PAIRS", cases(24, 48)))
 SEARCHED_PAIRS = max(PAIRS // 8, 6)
 # Shares of the smaller shape's size.
 TOLERANCE = 1e-6

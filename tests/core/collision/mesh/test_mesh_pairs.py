@@ -6,7 +6,8 @@ normals against cylinders and cones are off by some 1e-5, though: along one a sh
 gap, and meet a corner of the mesh from elsewhere. So wherever there is a closed form (``reference_mesh``) it must agree
 with the library, and gives the way. How deep a shape lies in a mesh has closed forms: for balls and capsules everywhere
 outside by the distance of their core, for balls inside a convex mesh, and for every shape in a floor.
-``CAIRN_MESH_PAIRS=2000`` sets the number of pairs of each mesh with each shape.
+``CAIRN_MESH_PAIRS=2000`` sets the number of pairs of each mesh with each shape, of which there are a third by
+day of those at night.
 """
 
 import os
@@ -14,6 +15,7 @@ import os
 import numpy as np
 import pytest
 from concave_meshes import gear, torus
+from nightly import cases
 from reference_collision import SUBSTEP, Collider, about, rotation
 from reference_mesh import highest_in_core, mesh_distance
 from reference_round import highest
@@ -26,7 +28,7 @@ from cairn.solver_core.geometry.shapes import Box, Sphere
 from cairn.solver_core.geometry.triangle_mesh import TriangleMesh
 from cairn.solver_core.model.model import BodyKind
 
-PAIRS = int(os.environ.get("CAIRN_MESH_PAIRS", "24"))
+PAIRS = int(os.environ.get("CAIRN_MESH_PAIRS", cases(8, 24)))
 # Shares of the smaller shape's size: against closed forms, and as far as coal's iterations go (with hulls).
 TOLERANCE = 1e-6
 HULL_TOLERANCE = 1e-4
@@ -225,7 +227,7 @@ def test_the_normal_between_a_rim_and_a_long_ridge_is_exact_however_near(kind):
     vertices, triangles = hull_mesh(ridge)
     mesh = TriangleMesh(vertices, triangles)
     rng = np.random.default_rng(sum(map(ord, kind)))
-    for case in range(max(PAIRS, 100)):
+    for case in range(max(PAIRS, cases(40, 100))):
         shape = {"cylinder": Cylinder, "cone": Cone}[kind](*rng.uniform(0.1, 0.3, 2))
         position, turn = np.array([*rng.uniform(-0.5, 0.5, 2), 1.5]), rng.normal(size=4)
         turn /= np.linalg.norm(turn)
@@ -247,7 +249,7 @@ def test_what_is_lowest_beside_a_face_is_as_far_as_the_edge(kind):
     vertices, triangles = hull_mesh(ConvexHull.from_points([(x, y, z) for x, y in TIP for z in (-1.0, 0.0)]))
     mesh = TriangleMesh(vertices, triangles)
     rng, compared = np.random.default_rng(sum(map(ord, kind))), 0
-    for case in range(200):
+    for case in range(cases(60, 200)):
         shape, turn = random_shape(rng, kind), rng.normal(size=4)
         size, axes = smaller_size(vertices, shape), rotation(turn)
         lowest = axes @ highest_in_core(shape, -axes[2:])[0]
@@ -322,7 +324,7 @@ def test_a_sharp_tip_that_went_in_through_the_next_flat_triangle_is_as_deep_as_i
     spike = np.array([(0, 0, 0), *((1.0, y, z) for y in (-width, width) for z in (-width, width))])
     spike = spike @ rotation(about((0, 1, 0), np.radians(-20.0))).T
     rng = np.random.default_rng(8)
-    for case in range(100):
+    for case in range(cases(40, 100)):
         # Inwards, by less than half of the angle at the corner, and so that all of it goes in through the top.
         place, leans = np.arctan2(-corner[1], -corner[0]) + rng.uniform(-1.0, 1.0, 2) * (1.2, 0.6)
         far = depth * rng.uniform(0.0, 10.0)
