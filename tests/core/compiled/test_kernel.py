@@ -7,6 +7,7 @@ import sys
 
 import numpy as np
 import pytest
+from nightly import at_night
 from numba import config, njit
 from numba.core.errors import NumbaError
 
@@ -35,7 +36,7 @@ def in_new_process(code, **environment):
     return done.stdout
 
 
-@pytest.mark.parametrize("method", ["auto", "pgs"])
+@pytest.mark.parametrize("method", ["auto", "pgs", at_night("nncg")])
 def test_compiled_kernels_agree_with_plain_python(method):
     """NUMBA_DISABLE_JIT=1 runs the same step as Python; two frames of two boxes agree to rounding."""
     code = STEP.format(method=method, frames=2)
