@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from application import own_lines
+from application import ROOT, own_lines
 
 HEIGHT = 11  # the place of z in a matrix, row by row
 
@@ -57,3 +57,14 @@ def test_second_bake_gives_the_same_bits(baked, blender, plain_blender, scene, t
     blender.run("-b", scene, "--command", "cairn", "bake", "-o", output)
     motions = [plain_blender.script("read_motion.py", blend=path) for path in (baked[0], output)]
     assert motions[0] == motions[1]
+
+
+def test_a_bounce_has_keys_between_frames(blender, plain_blender, tmp_path):
+    """The guide's ball meets the floor between frames 6 and 7, as its file asks for; ``--no-hit-keys`` has none."""
+    scene, between = ROOT / "docs" / "files" / "bounce.blend", []
+    for number, words in enumerate(((), ("--no-hit-keys",))):
+        output = tmp_path / f"bounce{number}.blend"
+        blender.run("-b", scene, "--command", "cairn", "bake", "-o", output, *words)
+        between.append(plain_blender.script("read_motion.py", blend=output)["Ball"]["between"])
+    assert 6.0 < between[0][0] < 7.0
+    assert between[1] == []

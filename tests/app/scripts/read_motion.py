@@ -12,7 +12,9 @@ for body in scene.objects:
         continue
     data = body.animation_data
     channels = anim_utils.action_get_channelbag_for_slot(data.action, data.action_slot)
-    motion[body.name] = {"keys": [len(curve.keyframe_points) for curve in channels.fcurves], "poses": []}
+    keys = [[point.co.x for point in curve.keyframe_points] for curve in channels.fcurves]
+    between = sorted({frame for curve in keys for frame in curve if frame != round(frame)})
+    motion[body.name] = {"keys": [len(curve) for curve in keys], "between": between, "poses": []}
 for frame in range(scene.frame_start, scene.frame_end + 1):
     scene.frame_set(frame)
     for name, record in motion.items():
