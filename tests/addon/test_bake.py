@@ -65,6 +65,16 @@ def test_a_falling_body_follows_its_parabola(drop):
         assert world_at(drop.scene, "Falling", frame)[2, 3] == pytest.approx(3 - 0.5 * GRAVITY * time**2, abs=1e-5)
 
 
+def test_a_fall_is_as_fast_as_speed_is_keyed(drop):
+    """Each frame lasts as long as the world's Speed says at its end: the parabola, at the time that has gone by."""
+    drop.key(drop.scene, "rigidbody_world.time_scale", {1: 1.0, 6: 0.25, 11: 2.0})
+    bake_scene(drop.scene, FAST)
+    time = 0.0
+    for frame in range(2, 14):
+        time += (1.0 if frame < 6 else 0.25 if frame < 11 else 2.0) / 24
+        assert world_at(drop.scene, "Falling", frame)[2, 3] == pytest.approx(3 - 0.5 * GRAVITY * time**2, abs=1e-5)
+
+
 def test_a_keyed_body_leaves_with_the_velocity_it_had(drop):
     """Carried along x at 2.4 m/s, and let go at frame 11."""
     body = drop.scene.objects["Falling"]
