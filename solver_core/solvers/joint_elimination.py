@@ -438,7 +438,7 @@ def _visit_friction(rows, velocity, workspace, row, a, b, part_a, part_b, model,
     error = max(weight_1 * abs(new_1 - first), weight_2 * abs(new_2 - second))
     if error <= allowed and bound > 0.0:
         return 0.0
-    if not max(abs(new_1), abs(new_2)) < math.inf:
+    if not abs(new_1) + abs(new_2) < math.inf:
         return -1.0
     push(rows.response, velocity, workspace, row, new_1 - first, a, b, part_a, part_b)
     push(rows.response, velocity, workspace, row + 1, new_2 - second, a, b, part_a, part_b)
