@@ -145,12 +145,12 @@ def _check(scene):
 def _look(scene):
     """Times of the steps by which the panel finds that one body has changed, which go on between what is drawn."""
     kept, session = kept_digest.KeptDigest(), bpy.context.window_manager.cairn
-    for _ in watch.look_steps(scene.name, session, kept.steps):
+    for _ in watch.look_steps(scene.name, session, kept):
         pass
     scene.objects["Box0"].rigid_body.mass += 1.0
-    change = SimpleNamespace(id=SimpleNamespace(original=scene.objects["Box0"]))
+    change = SimpleNamespace(id=SimpleNamespace(original=scene.objects["Box0"]), is_updated_geometry=True)
     kept.note(SimpleNamespace(updates=[change]))  # as Blender tells it in a window
-    times, steps = [], watch.look_steps(scene.name, session, kept.steps)
+    times, steps = [], watch.look_steps(scene.name, session, kept)
     while True:
         start = time.thread_time()
         try:

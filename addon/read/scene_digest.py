@@ -48,6 +48,8 @@ _WORDS_OF_OPTIONS = {"method": "solver", "friction": "friction model", "max_iter
 _TOLD = {"max_substeps": "substeps at most"}
 # So many objects are read in a step: some hundredths of a second.
 A_STEP = 64
+# ... and of so many it is asked whether they play their bake: some thousandths.
+LOOKED_AT = 1000
 # Phrases that name what has changed; the rest is counted.
 _NAMED = 3
 
@@ -140,11 +142,19 @@ def baked_digest(digest, scene) -> dict:
     return {**digest, "keyed": [ob.name for ob in earlier.baked_objects(scene)]}
 
 
-def without_keys(before, scene) -> list[str]:
-    """Change in words of what the bake has keyed and what has lost these keys: by Delete Bake in another scene, say."""
-    objects = {ob.name: ob for ob in scene.objects}  # Blender's own search for a name goes through all of them
-    names = [name for name in before.get("keyed", ()) if name in objects]
-    lost = [name for name in names if not earlier.plays_bake(objects[name])]
+def without_keys_steps(before, scene_name):
+    """Change in words of what the bake has keyed and what has lost these keys: by Delete Bake in another scene, say.
+
+    A generator, ``LOOKED_AT`` objects at a time, which returns a list of words.
+    """
+    lost, keyed = [], before.get("keyed", ())
+    for first in range(0, len(keyed), LOOKED_AT):
+        # Blender's own search for a name goes through all of them
+        objects = {ob.name: ob for ob in bpy.data.scenes[scene_name].objects}
+        names = [name for name in keyed[first : first + LOOKED_AT] if name in objects]
+        lost += [name for name in names if not earlier.plays_bake(objects[name])]
+        del objects
+        yield
     return [f"keys of {_counted(lost, 'bodies')}"] if lost else []
 
 
@@ -172,6 +182,8 @@ def changes(before, now) -> list[str]:
         present = {renamed[group].get(name, name): numbers for name, numbers in old.items()}
         touched: dict[str, list[str]] = {}
         for name in new.keys() & present.keys():
+            if not names and present[name] == new[name]:  # most are, which is quickly known
+                continue
             for word in new[name].keys() | present[name].keys():
                 if not _is_same(present[name].get(word), new[name].get(word), names):
                     touched.setdefault(word, []).append(name)

@@ -1,7 +1,9 @@
 """The digest of a scene, kept from look to look: only what has changed meanwhile is read anew, a piece at a time.
 
-Blender says which data-blocks were changed. Between two pieces only names and numbers are held, never references to
-Blender's data, and whoever works through the pieces begins again after a change.
+Blender says which data-blocks were changed. Objects that were read from these are read first, which takes no longer where
+there are many others (``first_steps``); then all is gone through for what Blender does not tell (``steps``). Between two
+pieces only names and numbers are held, never references to Blender's data, and whoever works through the pieces begins
+again after a change.
 """
 
 from collections.abc import Iterator
@@ -37,6 +39,8 @@ _READERS = {
     "joints": scene_digest.joint_numbers,
     "movers": scene_digest.mover_numbers,
 }
+# What an object has that is read as one of a group.
+_KINDS = {"bodies": "rigid_body", "joints": "rigid_body_constraint", "movers": "name"}
 
 
 class KeptDigest:
@@ -45,15 +49,47 @@ class KeptDigest:
     def __init__(self):
         self._entries: dict[tuple, _Entry] = {}
         self._touched: set[int] = set()
+        self._sources: set[int] = set()  # of all entries, and of some that are no more
+        self._dropped: dict[tuple, None] = {}  # keys of entries that were touched, until they are read again
+        self._whole: dict[str, dict] = {}  # the last whole digest of each scene
 
     def forget(self) -> None:
         """Read all anew: after Undo and after opening a file nothing is what it was."""
-        self._entries.clear()
-        self._touched.clear()
+        for kept in (self._entries, self._touched, self._sources, self._dropped, self._whole):
+            kept.clear()
 
-    def note(self, depsgraph) -> None:
-        """Note what Blender says that has changed."""
-        self._touched.update(update.id.original.session_uid for update in depsgraph.updates)
+    def note(self, depsgraph) -> bool:
+        """Note what Blender says that has changed; returns whether anything of it was read for a digest."""
+        touched = {update.id.original.session_uid for update in depsgraph.updates if not _is_evaluated_alone(update)}
+        self._touched |= touched
+        return not self._sources.isdisjoint(touched)
+
+    def changed(self) -> list[str]:
+        """Names of the objects of which something was changed since they were read."""
+        self._drop_touched()
+        return list({name[0]: None for _, name in self._dropped})
+
+    def first_steps(self, scene_name: str) -> Iterator[dict | None]:
+        """Read what Blender has told of anew, an object a step; the last step gives the digest.
+
+        Nothing where the scene was not read as a whole before, or where more has changed than what was read of it.
+        """
+        self._drop_touched()
+        whole = self._whole.get(scene_name)
+        if whole is None:
+            return
+        known: dict = {}
+        digest = {group: dict(numbers) for group, numbers in whole.items()}
+        digest["scene"] = scene_digest.scene_numbers(bpy.data.scenes[scene_name])
+        for group, name in list(self._dropped):
+            if name[0] not in digest[group]:  # of another scene
+                continue
+            ob = bpy.data.objects.get(name)
+            if ob is None or getattr(ob, _KINDS[group]) is None:
+                return
+            digest[group][name[0]] = self._read_anew((group, name), ob, known).numbers
+            yield None
+        yield digest
 
     def steps(self, scene_name: str) -> Iterator[dict | None]:
         """Read what has changed, an object a step; the last step gives the digest."""
@@ -62,6 +98,9 @@ class KeptDigest:
         scene = bpy.data.scenes[scene_name]
         groups = zip(("bodies", "joints"), scene_digest.bodies_and_joints(scene), strict=True)
         waiting = [(group, _name_of(ob)) for group, objects in groups for ob in objects]
+        del groups
+        yield None
+        scene = bpy.data.scenes[scene_name]
         order = {group: [name[0] for of, name in waiting if of == group] for group in ("bodies", "joints")}
         named = {name for _, name in waiting}
         digest: dict = {"scene": scene_digest.scene_numbers(scene), "movers": {}, "bodies": {}, "joints": {}}
@@ -79,7 +118,7 @@ class KeptDigest:
             entry = self._entries.get(key)
             if entry is None or entry.own != _own_settings(group, ob):
                 # kept at once: who begins again after a change goes on from here
-                entry = self._entries[key] = _read(group, ob, known)
+                entry = self._read_anew(key, ob, known)
                 yield None
             kept[key] = entry
             digest[group][name[0]] = entry.numbers
@@ -87,15 +126,39 @@ class KeptDigest:
                 if mover not in named and ("movers", mover) not in seen:
                     seen.add(("movers", mover))
                     waiting.append(("movers", mover))
+        yield None
         for group, names in order.items():
             digest[group] = {name: digest[group][name] for name in names if name in digest[group]}
         digest["movers"] = dict(sorted(digest["movers"].items()))
+        self._dropped.clear()
+        self._whole[scene_name] = digest
         yield digest
+
+    def _read_anew(self, key, ob, known) -> _Entry:
+        entry = self._entries[key] = _read(key[0], ob, known)
+        self._sources |= entry.sources
+        self._dropped.pop(key, None)
+        return entry
 
     def _drop_touched(self):
         touched, self._touched = self._touched, set()
-        if touched:
-            self._entries = {key: entry for key, entry in self._entries.items() if entry.sources.isdisjoint(touched)}
+        if self._sources.isdisjoint(touched):
+            return
+        for key in [key for key, entry in self._entries.items() if not entry.sources.isdisjoint(touched)]:
+            del self._entries[key]
+            self._dropped[key] = None
+
+
+def _is_evaluated_alone(update) -> bool:
+    """Whether Blender tells of a baked mesh because the Rigid Body World has evaluated it, not since it was edited.
+
+    One edit makes it evaluate all bodies, also while it is switched off. Whoever edits a mesh object has its geometry
+    evaluated, too; and where a baked one was moved is seen without it (``since_bake.catch_up``).
+    """
+    if update.is_updated_geometry or update.is_updated_shading or not update.is_updated_transform:
+        return False
+    ob = update.id.original
+    return isinstance(ob, bpy.types.Object) and ob.type == "MESH" and ob.cairn.is_baked
 
 
 def _name_of(ob):

@@ -1,8 +1,9 @@
 """What the panel says by itself of a scene that has changed: out of date, warnings, an error whose cause is gone.
 
-A depsgraph update only notes that there was a change. A timer looks a moment later, once nothing is being dragged,
-played, rendered or baked, so that neither drawing nor a bake waits for it; the results are kept on the window manager.
-There are no frame handlers, which crash renders.
+A depsgraph update only notes what was changed. A timer looks a moment later, once nothing is being dragged, played,
+rendered or baked, so that neither drawing nor a bake waits for it; the results are kept on the window manager. What
+Blender has told of is looked at first, so that the button turns red at once; then all the rest. There are no frame
+handlers, which crash renders.
 """
 
 import functools
@@ -23,13 +24,14 @@ from . import errors, kept_digest, operators
 # How long after a change the scene is looked at [s].
 PAUSE = 0.3
 # Some windows report updates for ever while nothing changes: one within this time of a look that has found nothing new
-# waits as long. Later ones are what somebody has done.
+# waits as long, unless it is of something that a bake depends on. Later ones are what somebody has done.
 PAUSE_AT_REST = 2.0
 # A look is worked through in slices of so long, with so much time between them for the window [s].
 SLICE = 0.008
 BETWEEN_SLICES = 0.002
 
 _rested = 0.0  # when a look has ended that has found nothing new
+_waits_long = False  # whether the next look is one that waits as at rest
 # Who is told of each scene that was looked at: callable (name, digest).
 listeners: list = []
 _kept = kept_digest.KeptDigest()
@@ -39,19 +41,24 @@ _looking = None
 @persistent
 def note_change(_=None, depsgraph=None):
     """Let the timer look soon. Blender calls this after drawing, too, when nothing has been updated."""
-    global _looking
+    global _looking, _waits_long
     if bpy.app.background:
         return
     if depsgraph is not None and len(depsgraph.updates) == 0:
         return
-    if depsgraph is None or not is_idle(bpy.context.window_manager):
-        _kept.forget()  # while frames are shown one after the other, to list all that moves would take time
+    is_known = False
+    if depsgraph is None or operators.running is not None or is_shown_in_turns(bpy.context.window_manager):
+        _kept.forget()  # where frames are shown one after the other, to list all that moves would take time
     else:
-        _kept.note(depsgraph)
+        is_known = _kept.note(depsgraph)
     _looking = None  # begins again with what has changed
-    if not bpy.app.timers.is_registered(_look_when_idle):
-        is_at_rest = time.perf_counter() - _rested < PAUSE_AT_REST
-        bpy.app.timers.register(_look_when_idle, first_interval=PAUSE_AT_REST if is_at_rest else PAUSE)
+    is_at_rest = time.perf_counter() - _rested < PAUSE_AT_REST and not is_known
+    if bpy.app.timers.is_registered(_look_when_idle):
+        if is_at_rest or not _waits_long:
+            return
+        bpy.app.timers.unregister(_look_when_idle)
+    _waits_long = is_at_rest
+    bpy.app.timers.register(_look_when_idle, first_interval=PAUSE_AT_REST if is_at_rest else PAUSE)
 
 
 def look_soon():
@@ -102,25 +109,30 @@ def _look_steps(manager):
     """Look at all scenes that are shown, as a generator; returns whether there was anything new to say."""
     before = manager.cairn.status, manager.cairn.error
     for name in sorted({window.scene.name for window in manager.windows}):
-        yield from look_steps(name, manager.cairn, _kept.steps)
+        yield from look_steps(name, manager.cairn, _kept)
     return before != (manager.cairn.status, manager.cairn.error)
 
 
 def is_idle(manager):
     """Whether nothing is baked, rendered, dragged or played."""
-    if operators.running is not None or bpy.app.is_job_running("RENDER"):
+    if operators.running is not None or is_shown_in_turns(manager):
         return False
-    return not any(window.modal_operators or window.screen.is_animation_playing for window in manager.windows)
+    return not any(window.modal_operators for window in manager.windows)
+
+
+def is_shown_in_turns(manager):
+    """Whether frames are rendered or played."""
+    return bpy.app.is_job_running("RENDER") or any(window.screen.is_animation_playing for window in manager.windows)
 
 
 def look_at(scene, session):
     """Take over what was copied and moved since the bake, and keep what the panel says of the scene now."""
-    for _ in look_steps(scene.name, session, lambda name: iter([scene_digest.scene_digest(bpy.data.scenes[name])])):
+    for _ in look_steps(scene.name, session, kept_digest.KeptDigest()):
         pass
 
 
-def look_steps(scene_name, session, digests):
-    """The same as a generator, which holds names between its steps; ``digests`` gives a digest at its last step."""
+def look_steps(scene_name, session, kept):
+    """The same as a generator, which holds names between its steps; ``kept`` is what former looks have read."""
     scene = bpy.data.scenes[scene_name]
     if scene.rigidbody_world is None:
         if session.status:
@@ -128,20 +140,16 @@ def look_steps(scene_name, session, digests):
         return
     if scene.cairn.is_baked:
         blender_world.hold_if_empty(scene)
+    yield from since_bake.catch_up_steps(scene_name, kept.changed())
+    first = yield from _last(kept.first_steps(scene_name))
+    said = {} if first is None else (yield from _say_digest(scene_name, session, first))
     yield from since_bake.catch_up_steps(scene_name)
     yield
-    digest = None
-    for digest in digests(scene_name):  # noqa: B007
-        yield
+    digest = yield from _last(kept.steps(scene_name))
+    if digest != first:
+        said = yield from _say_digest(scene_name, session, digest)
     for listener in listeners:
         listener(scene_name, digest)
-    found = yield from _changes_steps(scene_name, digest)
-    said = {"scene": scene_name, "outdated": scene_digest.changes_sentence(found)}
-    yield
-    said |= in_window.offers_of(bpy.data.scenes[scene_name], digest)
-    known = json.loads(session.status or "{}")
-    if known.get("scene") == scene_name:  # the red button need not wait for the notes
-        _say(session, known | said)
     notes = []
     for note in early_notes.early_notes_steps(bpy.data.scenes[scene_name]):
         if note is None:
@@ -153,6 +161,31 @@ def look_steps(scene_name, session, digests):
     if session.error:
         yield
         forget_error(bpy.data.scenes[scene_name], session, scene_digest.packed(digest))
+
+
+def _last(steps):
+    """The last of what a generator gives, None between; a generator itself."""
+    last = None
+    for last in steps:  # noqa: B007
+        yield
+    return last
+
+
+def _say_digest(scene_name, session, digest):
+    """Say what follows from a digest, which need not wait for the notes: a generator that returns it."""
+    known = json.loads(session.status or "{}")
+    if known.get("scene") != scene_name:
+        known = None
+    found = yield from _changes_steps(scene_name, digest)
+    said = {"scene": scene_name, "outdated": scene_digest.changes_sentence(found)}
+    if known is not None:
+        _say(session, known | said)
+    yield
+    said |= in_window.offers_of(bpy.data.scenes[scene_name], digest)
+    if known is not None:
+        _say(session, known | said)
+    yield
+    return said
 
 
 def _say(session, said):
@@ -169,7 +202,7 @@ def _changes_steps(scene_name, digest):
         return []
     before = _unpacked(stored)
     yield
-    found = scene_digest.without_keys(before, bpy.data.scenes[scene_name])
+    found = yield from scene_digest.without_keys_steps(before, scene_name)
     yield
     return [*found, *scene_digest.changes(before, digest)]
 

@@ -39,21 +39,29 @@ def catch_up(scene):
             return end.value
 
 
-def catch_up_steps(scene_name):
-    """The same as a generator, ``A_STEP`` objects at a time; between steps it holds names."""
+def catch_up_steps(scene_name, first=None):
+    """The same as a generator, ``A_STEP`` objects at a time; between steps it holds names.
+
+    ``first`` are names of objects that alone are looked at, if they carry a bake; copies are then left alone.
+    """
     global _unrecorded
     scene = bpy.data.scenes[scene_name]
     objects = earlier.objects_of(scene)
     has_many = len(objects) > A_STEP
-    for obj in objects:
-        earlier.follow_name(obj)
-    if has_many:
-        del obj, objects
-        yield
-        scene = bpy.data.scenes[scene_name]
-    changed = bool(_free_copies(scene))
-    _unrecorded = _unrecorded or changed
-    names = [obj.name for obj in earlier.baked_objects(scene)]
+    changed, names = False, first
+    if first is None:
+        for obj in objects:
+            earlier.follow_name(obj)
+        if has_many:
+            del obj, objects
+            yield
+            scene = bpy.data.scenes[scene_name]
+        changed = bool(_free_copies(scene))
+        _unrecorded = _unrecorded or changed
+        if has_many:
+            yield
+            scene = bpy.data.scenes[scene_name]
+        names = [obj.name for obj in earlier.baked_objects(scene)]
     for start in range(0, len(names), A_STEP):
         if has_many:
             yield

@@ -12,7 +12,7 @@ import pytest
 import cairn
 from cairn.addon.read import scene_digest
 from cairn.addon.read.early_notes import nothing_to_bake
-from cairn.addon.ui import operators, panels, watch
+from cairn.addon.ui import kept_digest, operators, panels, watch
 from cairn.addon.write import attach
 
 
@@ -325,6 +325,60 @@ def test_an_edit_after_a_rest_is_looked_at_soon(stack, monkeypatch):
         now[0] = 1000.0 + seconds
         watch.note_change()
     assert waits == [watch.PAUSE_AT_REST, watch.PAUSE_AT_REST, watch.PAUSE]
+
+
+def test_what_is_read_for_a_bake_is_looked_at_soon_at_rest_too(stack, monkeypatch):
+    """A look that waits for the window's own reports begins sooner where one is of a body."""
+    times, timers = [], {}
+    registered = SimpleNamespace(
+        is_registered=lambda function: function in timers,
+        register=lambda function, first_interval: timers.update({function: first_interval}),
+        unregister=timers.pop,
+    )
+    app = SimpleNamespace(background=False, timers=registered, is_job_running=lambda kind: False)
+    monkeypatch.setattr(watch, "bpy", SimpleNamespace(app=app, context=bpy.context, data=bpy.data))
+    monkeypatch.setattr(watch, "_rested", watch.time.perf_counter() + 100.0)
+    monkeypatch.setattr(watch, "_kept", kept_digest.KeptDigest())
+    graph = bpy.context.evaluated_depsgraph_get()
+
+    def told_of(block):
+        update = SimpleNamespace(
+            id=block.evaluated_get(graph), is_updated_geometry=True, is_updated_shading=False, is_updated_transform=True
+        )
+        watch.note_change(None, SimpleNamespace(updates=[update]))
+        times.append(*timers.values())
+
+    for _ in watch.look_steps(stack.scene.name, bpy.context.window_manager.cairn, watch._kept):
+        pass
+    told_of(stack.scene)
+    told_of(stack.scene.objects["Box1"])
+    told_of(stack.scene)
+    assert times == [watch.PAUSE_AT_REST, watch.PAUSE, watch.PAUSE]
+
+
+def test_the_button_turns_red_before_all_is_gone_through(stack, monkeypatch):
+    """However many bodies there are: what Blender has told of is looked at first, and what that says is the whole."""
+    session = bpy.context.window_manager.cairn
+    assert bpy.ops.cairn.bake() == {"FINISHED"}
+    kept, said_first = kept_digest.KeptDigest(), []
+
+    def look_with():
+        for _ in watch.look_steps(stack.scene.name, session, kept):
+            pass
+
+    look_with()
+    bpy.app.handlers.depsgraph_update_post.append(lambda _, graph: kept.note(graph))
+    try:
+        _move_at_the_start(stack)
+        stack.scene.objects["Box1"].rigid_body.mass = 7
+        bpy.context.view_layer.update()
+    finally:
+        bpy.app.handlers.depsgraph_update_post.pop()
+    steps = kept.steps
+    monkeypatch.setattr(kept, "steps", lambda name: said_first.append(json.loads(session.status)) or steps(name))
+    look_with()
+    assert [said["outdated"] for said in said_first] == ["Out of date: mass of Box1, start pose of Box2"]
+    assert json.loads(session.status) == said_first[0] == look(stack.scene)
 
 
 def test_the_button_turns_red_before_the_notes_are_looked_for(stack, monkeypatch):
