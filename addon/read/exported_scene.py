@@ -16,6 +16,9 @@ from .surfaces import StartSurfaces
 if TYPE_CHECKING:  # it loads Numba
     from ...solver_core import FrameInput
 
+# So many objects are read in a step: some hundredths of a second.
+A_STEP = 64
+
 
 @dataclass(frozen=True)
 class ExportedBody:

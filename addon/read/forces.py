@@ -1,9 +1,11 @@
 """Constant forces and torques of bodies, as *Constant Force* in their panel says and as they are keyed."""
 
 import math
+from collections.abc import Generator
 
 import numpy as np
 
+from .exported_scene import A_STEP
 from .faults import SceneError
 from .object_keys import find_object
 from .scene_animation import animated_paths
@@ -28,10 +30,18 @@ def has_force(ob) -> bool:
     return any(own.constant_force) or any(own.constant_torque) or not animated_paths(ob).isdisjoint(_KEYED[:2])
 
 
-def add_forces(builder, objects, bodies, depsgraph) -> bool:
-    """Let forces of the bodies that move act at the evaluated frame; returns whether any of them is keyed."""
+def add_forces(builder, objects, bodies, depsgraph) -> Generator[None, None, bool]:
+    """Let forces of the bodies that move act at the evaluated frame, ``A_STEP`` bodies a step.
+
+    Returns
+    -------
+    is_keyed : bool
+        Whether any of them is.
+    """
     is_keyed = False
-    for ob, body in zip(objects, bodies, strict=True):
+    for row, (ob, body) in enumerate(zip(objects, bodies, strict=True)):
+        if row % A_STEP == 0:
+            yield
         if body.moves and has_force(ob):
             own = ob.evaluated_get(depsgraph).cairn
             pushes = _pushes_of(ob, own)

@@ -1,10 +1,12 @@
 """Guided bodies, as *Follow* in their panel says: their own animation is a target that they are pulled to."""
 
 import math
+from collections.abc import Generator
 
 import numpy as np
 
 from ...solver_core.model.guides import FOLLOW, Guide
+from .exported_scene import A_STEP
 from .notes import Note
 from .object_keys import find_object
 from .scene_animation import animated_paths
@@ -29,8 +31,8 @@ def has_guide(ob) -> bool:
     return own is not None and (own.follow > 0.0 or _PATH in animated_paths(ob))
 
 
-def add_guides(builder, objects, bodies, depsgraph, survey) -> tuple[bool, list[Note]]:
-    """Let bodies that move follow, as at the evaluated frame.
+def add_guides(builder, objects, bodies, depsgraph, survey) -> Generator[None, None, tuple[bool, list[Note]]]:
+    """Let bodies that move follow, as at the evaluated frame, ``A_STEP`` bodies a step.
 
     Returns
     -------
@@ -40,7 +42,9 @@ def add_guides(builder, objects, bodies, depsgraph, survey) -> tuple[bool, list[
         On what is not used, or is held.
     """
     changes, notes = False, []
-    for ob, body in zip(objects, bodies, strict=True):
+    for row, (ob, body) in enumerate(zip(objects, bodies, strict=True)):
+        if row % A_STEP == 0:
+            yield
         if not has_guide(ob):
             continue
         if not body.moves:

@@ -5,17 +5,19 @@ object's origin and its turn as they are at the start. Its axes are carried by i
 moves; without one, only locks that turn with the body into themselves can be held, by a joint to the world.
 """
 
+from collections.abc import Generator
+
 import numpy as np
 
 from ... import solver_core as core
-from .exported_scene import ExportedJoint
+from .exported_scene import A_STEP, ExportedJoint
 from .notes import Note
 
 _FREE, _LOCKED = core.Axis(), core.Axis(lower=0.0, upper=0.0)
 
 
-def add_locks(builder, objects, bodies) -> tuple[list[ExportedJoint], list[Note]]:
-    """Add a joint for each body with locked axes that is dynamic throughout.
+def add_locks(builder, objects, bodies) -> Generator[None, None, tuple[list[ExportedJoint], list[Note]]]:
+    """Add a joint for each body with locked axes that is dynamic throughout, ``A_STEP`` bodies a step.
 
     Parameters
     ----------
@@ -33,7 +35,9 @@ def add_locks(builder, objects, bodies) -> tuple[list[ExportedJoint], list[Note]
     """
     joints, notes = [], []
     still = next((body for body in bodies if body.passive and not (body.follows or body.deforming_vertices)), None)
-    for ob, body in zip(objects, bodies, strict=True):
+    for row, (ob, body) in enumerate(zip(objects, bodies, strict=True)):
+        if row % A_STEP == 0:
+            yield
         if not body.moves:
             continue
         location, rotation, texts = held_axes(ob, body.flags_change, still is not None)

@@ -25,7 +25,7 @@ from .activation import ActivationReader, volume_of
 from .aside import FrameAside
 from .concave_shapes import ConcaveReader
 from .export_parts import fingerprint_of, frame_range, mass_of, rigid_body_world, sleep_of
-from .exported_scene import ExportedBody, SceneExport
+from .exported_scene import A_STEP, ExportedBody, SceneExport
 from .fast_turns import angles_of, keyed_turns
 from .faults import Faults, SceneError
 from .force_fields import add_fields, field_objects
@@ -74,9 +74,6 @@ from .smooth_motion import FRAMES_AHEAD
 from .start_motion import give_start_motion, has_start_motion
 from .surfaces import StartSurfaces
 from .writable import check_editable
-
-# So many objects are read in a step: some hundredths of a second.
-A_STEP = 64
 
 
 def export_scene(
@@ -326,11 +323,12 @@ class _SceneReader:
             joints.add(builder, ob, self.activations)
         yield
         yield from add_glue(builder, self.scene, self.index, bodies, joints)
-        locks, notes = add_locks(builder, objects, bodies)
+        locks, notes = yield from add_locks(builder, objects, bodies)
         joints.joints, joints.notes = joints.joints + locks, joints.notes + notes
         fields = add_fields(builder, self.scene, self.depsgraph, objects, self.moves, self.survey)
-        self.forces_change = add_forces(builder, objects, bodies, self.depsgraph)
-        self.follow_changes, notes = add_guides(builder, objects, bodies, self.depsgraph, self.survey)
+        self.forces_change = yield from add_forces(builder, objects, bodies, self.depsgraph)
+        self.follow_changes, notes = yield from add_guides(builder, objects, bodies, self.depsgraph, self.survey)
+        yield
         model = builder.build()
         yield
         self.notes += give_start_motion(model, objects, bodies)

@@ -17,7 +17,7 @@ from window_harness import Harness
 import cairn
 from cairn.addon.bake import BakeStopped, bake_frames, bake_scene
 from cairn.addon.checkpoints.running import CheckpointPlan
-from cairn.addon.read import scene_digest, scene_export, scene_notes
+from cairn.addon.read import forces, guides, locked_axes, scene_digest, scene_export, scene_notes
 from cairn.addon.read.faults import SceneError
 from cairn.addon.read.scene_export import export_scene, export_steps
 from cairn.addon.settings import BakeSettings
@@ -291,6 +291,35 @@ def read_in_steps(scene, a_step, monkeypatch):
             return end.value, seen
         shown = [np.array(ob.matrix_world) for ob in scene.objects]
         seen.append((visible_state(scene), np.array(shown), [one.name for one in bpy.data.scenes]))
+
+
+@pytest.mark.parametrize("is_baked", [False, True])
+def test_no_step_of_reading_asks_all_bodies_for_what_few_have(row, monkeypatch, is_baked):
+    """Constant forces, guides and locked axes: their keys are looked for, which takes as long as most of reading."""
+    if is_baked:
+        bake_scene(row.scene, FAST)
+    asked: dict = {}
+
+    def counted(module, name):
+        work = getattr(module, name)
+
+        def count(*arguments):
+            asked.setdefault(name, [0])[-1] += 1
+            return work(*arguments)
+
+        monkeypatch.setattr(module, name, count)
+        monkeypatch.setattr(module, "A_STEP", A_STEP)
+
+    monkeypatch.setattr(scene_export, "A_STEP", A_STEP)
+    for module, name in ((forces, "has_force"), (guides, "has_guide"), (locked_axes, "held_axes")):
+        counted(module, name)
+    for _ in export_steps(row.scene, frame_start=1, frame_end=4, for_bake=True):
+        for of_steps in asked.values():
+            of_steps.append(0)
+    assert len(asked) == 3
+    for name, of_steps in asked.items():
+        assert sum(of_steps) >= COUNT, name
+        assert max(of_steps) <= A_STEP, (name, of_steps)
 
 
 def test_a_scene_that_is_read_in_steps_gives_the_same_and_stays_as_it_was(row, monkeypatch):
