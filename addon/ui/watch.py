@@ -26,12 +26,16 @@ PAUSE = 0.3
 # Some windows report updates for ever while nothing changes: one within this time of a look that has found nothing new
 # waits as long, unless it is of something that a bake depends on. Later ones are what somebody has done.
 PAUSE_AT_REST = 2.0
-# A look is worked through in slices of so long, with so much time between them for the window [s].
+# A look is worked through in slices of so long, with so much time between them for the window [s]. Where drawing takes
+# long (a second with software OpenGL, several times after each change), a slice is this share of it, up to some length.
 SLICE = 0.008
 BETWEEN_SLICES = 0.002
+SHARE_OF_DRAWING = 0.1
+LONGEST_SLICE = 0.08
 
 _rested = 0.0  # when a look has ended that has found nothing new
 _waits_long = False  # whether the next look is one that waits as at rest
+_due = 0.0  # when the next slice should begin: what it is late was spent on drawing
 # Who is told of each scene that was looked at: callable (name, digest).
 listeners: list = []
 _kept = kept_digest.KeptDigest()
@@ -41,7 +45,7 @@ _looking = None
 @persistent
 def note_change(_=None, depsgraph=None):
     """Let the timer look soon. Blender calls this after drawing, too, when nothing has been updated."""
-    global _looking, _waits_long
+    global _looking, _waits_long, _due
     if bpy.app.background:
         return
     if depsgraph is not None and len(depsgraph.updates) == 0:
@@ -57,18 +61,20 @@ def note_change(_=None, depsgraph=None):
         if is_at_rest or not _waits_long:
             return
         bpy.app.timers.unregister(_look_when_idle)
-    _waits_long = is_at_rest
-    bpy.app.timers.register(_look_when_idle, first_interval=PAUSE_AT_REST if is_at_rest else PAUSE)
+    _waits_long, wait = is_at_rest, PAUSE_AT_REST if is_at_rest else PAUSE
+    _due = time.perf_counter() + wait
+    bpy.app.timers.register(_look_when_idle, first_interval=wait)
 
 
 def look_soon():
     """Let the timer look at what lies beside the file: it has changed, and nothing of the scene."""
-    global _looking
+    global _looking, _due
     if bpy.app.background:
         return
     _looking = None
     if bpy.app.timers.is_registered(_look_when_idle):
         bpy.app.timers.unregister(_look_when_idle)
+    _due = time.perf_counter() + PAUSE
     bpy.app.timers.register(_look_when_idle, first_interval=PAUSE)
 
 
@@ -80,18 +86,21 @@ def _after_saving(*_):
 
 def _look_when_idle():
     """Look at the scenes that windows show; the timer comes back as long as somebody is at work."""
-    global _rested, _looking
+    global _rested, _looking, _due
     manager = bpy.context.window_manager
     if not is_idle(manager):
+        _due = time.perf_counter() + PAUSE
         return PAUSE
     if _looking is None:
         _looking = _look_steps(manager)
-    end, said = time.perf_counter() + SLICE, manager.cairn.status
+    start, said = time.perf_counter(), manager.cairn.status
+    end = start + _slice_after(start - _due)
     try:
         while time.perf_counter() < end:
             next(_looking)
     except (ReferenceError, KeyError):  # something was removed meanwhile
         _looking = None
+        _due = time.perf_counter() + PAUSE
         return PAUSE
     except StopIteration as done:
         _looking = None
@@ -102,7 +111,13 @@ def _look_when_idle():
         return None
     if manager.cairn.status != said:
         operators.redraw(bpy.context)
+    _due = time.perf_counter() + BETWEEN_SLICES
     return BETWEEN_SLICES
+
+
+def _slice_after(late):
+    """How long to look where the last slice was so long ago that this one is late [s]."""
+    return min(max(SLICE, SHARE_OF_DRAWING * late), LONGEST_SLICE)
 
 
 def _look_steps(manager):

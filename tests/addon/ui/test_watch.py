@@ -381,6 +381,27 @@ def test_the_button_turns_red_before_all_is_gone_through(stack, monkeypatch):
     assert json.loads(session.status) == said_first[0] == look(stack.scene)
 
 
+@pytest.mark.parametrize(("drawing", "slices"), [(0.0, 0.008), (0.05, 0.008), (0.5, 0.05), (5.0, 0.08)])
+def test_a_look_takes_longer_slices_where_drawing_takes_long(monkeypatch, drawing, slices):
+    """A slice of some thousandths after each drawing of a second would find a change after a minute."""
+    now = [1000.0]
+    monkeypatch.setattr(watch.time, "perf_counter", lambda: now[0])
+    monkeypatch.setattr(watch, "is_idle", lambda manager: True)
+
+    def work():
+        while True:
+            now[0] += 0.001
+            yield
+
+    monkeypatch.setattr(watch, "_looking", work())
+    monkeypatch.setattr(watch, "_due", now[0] - drawing)
+    for _ in range(3):
+        began = now[0]
+        assert watch._look_when_idle() == watch.BETWEEN_SLICES
+        assert now[0] - began == pytest.approx(slices, abs=0.0011)
+        now[0] += watch.BETWEEN_SLICES + drawing
+
+
 def test_the_button_turns_red_before_the_notes_are_looked_for(stack, monkeypatch):
     """They take as long again with thousands of bodies."""
     session = bpy.context.window_manager.cairn
