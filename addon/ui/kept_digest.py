@@ -1,9 +1,9 @@
 """The digest of a scene, kept from look to look: only what has changed meanwhile is read anew, a piece at a time.
 
-Blender says which data-blocks were changed. Objects that were read from these are read first, which takes no longer where
-there are many others (``first_steps``); then all is gone through for what Blender does not tell (``steps``). Between two
-pieces only names and numbers are held, never references to Blender's data, and whoever works through the pieces begins
-again after a change.
+Blender says which data-blocks were changed. Objects that were read from these are read first, which takes no longer
+where there are many others (``first_steps``); then all is gone through for what Blender does not tell (``steps``).
+Between two pieces only names and numbers are held, never references to Blender's data, and whoever works through the
+pieces begins again after a change.
 """
 
 from collections.abc import Iterator
