@@ -18,8 +18,9 @@ from .attach import attach_steps, check_writable, keep_steps, objects_by_name, r
 
 # Number of objects whose poses become keys together: bounds the memory, and is one tick of the progress.
 CHUNK = 32
-# Number of actions that are made in a step: of 250 frames some hundredths of a second.
-BUILT = 8
+# Number of poses that become keys in a step: some hundredths of a second. To find the objects again in the next one
+# takes some thousandths where there are thousands of them.
+KEYED = 4000
 DYNAMIC = 2  # BodyKind.DYNAMIC of the core
 # Which part of a rotation channel has a length of 1, and how near to it single precision keeps it.
 _UNIT = {"QUATERNION": slice(0, 4), "AXIS_ANGLE": slice(1, 4)}
@@ -107,11 +108,13 @@ def write_steps(scene, export, trajectory, samples=(), lead_in=None, turns=None,
             objects = objects_by_name(bpy.data.scenes[scene_name])
             chunk = moving[start : start + CHUNK]
             motions = list(_motions(objects, chunk, poses, lead_in or {}))
+            keyed = 0
             for made, motion in enumerate(motions):
-                if made % BUILT == 0 and made > 0:
+                if keyed >= KEYED:
                     # an object is done when it has its action, too
                     yield (start + made) // 2, len(moving)
-                    objects = objects_by_name(bpy.data.scenes[scene_name])
+                    objects, keyed = objects_by_name(bpy.data.scenes[scene_name]), 0
+                keyed += len(motion.turning_frames)
                 action = _build_action(objects[motion.object_name], motion)
                 actions[motion.object_name] = action.name
                 if impacts and objects[motion.object_name].override_library is None:
