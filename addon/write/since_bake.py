@@ -109,6 +109,8 @@ def _copies(scene):
 def _free_copies(scene):
     """Take the bake off copies of baked objects, which stay where they are; the original's animation is theirs too."""
     copies = _copies(scene)
+    if copies:
+        _give_own_collection(scene, copies)
     if copies and _is_copied_as_a_whole(scene, copies):
         for obj in copies:
             earlier.claim_bake(obj)
@@ -129,6 +131,32 @@ def _is_copied_as_a_whole(scene, copies):
         return False
     owners = {obj.cairn.owner_name for obj in copies}
     return all(name in bpy.data.objects and name not in scene.objects for name in owners)
+
+
+def _give_own_collection(scene, copies):
+    """Give a full copy of a scene a collection of its own bodies, where a bake has taken the world's collection out.
+
+    Blender copies collections that it finds in the scene and in its Rigid Body World, and what a bake keeps is in
+    neither: the copy's bookkeeping names the original's. Bodies that have no bake are known by their names.
+    """
+    kept, present = scene.cairn.world_collection, set(scene.objects)
+    if kept is None or not present.isdisjoint(kept.all_objects):
+        return
+    if not any(other.cairn.world_collection == kept for other in bpy.data.scenes if other != scene):
+        return
+    names = {_without_number(obj.name) for obj in kept.all_objects}
+    bodies = [obj for obj in scene.objects if obj.rigid_body is not None]
+    collection = bpy.data.collections.new(kept.name)
+    for obj in bodies:
+        if obj in copies or _without_number(obj.name) in names:
+            collection.objects.link(obj)
+    scene.cairn.world_collection = collection
+
+
+def _without_number(name):
+    """A name without what Blender puts behind one that is taken: Box of Box.001."""
+    stem, _, number = name.rpartition(".")
+    return stem if stem and number.isdigit() else name
 
 
 # Moved bodies

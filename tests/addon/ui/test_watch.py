@@ -13,7 +13,7 @@ import cairn
 from cairn.addon.read import scene_digest
 from cairn.addon.read.early_notes import nothing_to_bake
 from cairn.addon.ui import kept_digest, operators, panels, watch
-from cairn.addon.write import attach
+from cairn.addon.write import attach, earlier_animation
 
 
 @pytest.fixture
@@ -183,6 +183,44 @@ def test_bodies_that_have_lost_their_keys_are_named(stack):
     attach.delete_bake(stack.scene)
     assert look(stack.scene)["outdated"] == ""
     assert stack.world.enabled
+
+
+@pytest.mark.parametrize("kind", ["FULL_COPY", "LINK_COPY"])
+@pytest.mark.parametrize("is_nested", [False, True])
+def test_a_copy_of_a_scene_keeps_its_bake(stack, kind, is_nested, tmp_path):
+    """Also where baked bodies are children of such: the bake has taken the collection out, which is not copied."""
+    scene = stack.scene
+    if is_nested:
+        scene.objects["Box2"].parent = scene.objects["Box1"]
+    bpy.ops.cairn.bake()
+
+    def motion(of):
+        bpy.context.window.scene = of
+        bodies = [ob for ob in of.objects if ob.rigid_body is not None]
+        return [[of.frame_set(frame), *([*map(tuple, ob.matrix_world)] for ob in bodies)][1:] for frame in (1, 4, 10)]
+
+    def carrying(of):
+        return [ob.name for ob in earlier_animation.baked_objects(of)]
+
+    before = motion(scene)
+    bpy.ops.scene.new(type=kind)
+    name, copied = scene.name, bpy.context.scene.name
+    for of in (copied, name):
+        assert look(bpy.data.scenes[of])["outdated"] == ""
+        assert motion(bpy.data.scenes[of]) == before
+    assert len(carrying(bpy.data.scenes[copied])) == 3
+    assert (carrying(scene) == carrying(bpy.data.scenes[copied])) == (kind == "LINK_COPY")
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "both.blend"))
+    bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "both.blend"))
+    scene, copied = bpy.data.scenes[name], bpy.data.scenes[copied]
+    assert [look(of)["outdated"] for of in (copied, scene)] == ["", ""]
+    if kind == "FULL_COPY":  # each can be deleted alone
+        attach.delete_bake(copied)
+        assert carrying(copied) == []
+        assert len(copied.rigidbody_world.collection.objects) == 4
+        assert set(copied.rigidbody_world.collection.objects) <= set(copied.objects)
+        assert len(carrying(scene)) == 3
+        assert motion(scene) == before
 
 
 def test_playing_and_saving_do_not_make_a_bake_out_of_date(stack, tmp_path):
