@@ -208,6 +208,23 @@ def test_a_deletion_of_thousands_is_seen_and_goes_on_to_its_end(blender, tmp_pat
     assert seen["undone"] == seen["before"]
 
 
+@pytest.mark.nightly
+def test_thousands_of_bodies_keep_the_window_alive(blender):
+    """An edit is told at once and in short steps, of one body and of all; ESC ends the simulation at once."""
+    seen = blender.script("thousands_in_window.py", window=True, window_words=["--enable-event-simulate"])
+    one, every = seen["one"], seen["all"]
+    assert one["says"] == "Out of date: mass of Box7"
+    assert one["ours"] < 0.2
+    assert every["says"] == "Out of date: friction of 2,000 bodies, mass of Box7"
+    assert max(one["longest_step"], every["longest_step"]) < 0.1
+    # a step may be waited for, and what is drawn before and after it
+    assert seen["heard"] < 0.3 + 2.0 * seen["longest_before_escape"], seen
+    is_baked, end, summary = seen["stopped"]
+    assert is_baked
+    assert 5 < end < 4000
+    assert summary.startswith("Stopped. ")
+
+
 def test_the_arrow_of_initial_motion_is_pulled_and_undone_in_one_step(blender, tmp_path):
     """Its tip follows the mouse, across the view; one undo takes the whole pull back."""
     pictures = Path(os.environ.get("CAIRN_PICTURES") or tmp_path)

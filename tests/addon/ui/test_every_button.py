@@ -47,8 +47,9 @@ class Presses:
         try:
             return button("EXEC_DEFAULT", **arguments)
         except RuntimeError as error:
-            assert "Cairn has failed" not in str(error), (self.log, error)
-            return str(error)
+            ended = str(error)
+        assert "Cairn has failed" not in ended, (self.log, ended)
+        return ended
 
     def is_drawn(self, name):
         """Whether the panel has a button that is there only where there is something to go on with."""
