@@ -16,7 +16,7 @@ from ..joint_kinds import OPEN_AXES, SERVO_AXES, joints_sentence
 from ..read.early_notes import nothing_to_bake
 from ..read.scene_notes import HELD, OUTSIDE
 from ..settings import VARIANT_NAMES, friction_mismatch, why_without
-from . import operators
+from . import operators, watch
 from .breaking import breaking_texts
 from .continue_bake import size_text
 from .errors import sentence
@@ -372,6 +372,7 @@ def draw_continue(layout, context, status):
 
 def status_of(context):
     """What was found of the present scene after its last change (watch.py)."""
+    watch.look_at_new(context.scene)
     status = json.loads(context.window_manager.cairn.status or "{}")
     return status if status.get("scene") == context.scene.name else {}
 

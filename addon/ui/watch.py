@@ -35,6 +35,7 @@ LONGEST_SLICE = 0.08
 
 _rested = 0.0  # when a look has ended that has found nothing new
 _waits_long = False  # whether the next look is one that waits as at rest
+_looked_at: list[str] = []  # names of the scenes that windows showed at the last look
 _due = 0.0  # when the next slice should begin: what it is late was spent on drawing
 # Who is told of each scene that was looked at: callable (name, digest).
 listeners: list = []
@@ -76,6 +77,15 @@ def look_soon():
         bpy.app.timers.unregister(_look_when_idle)
     _due = time.perf_counter() + PAUSE
     bpy.app.timers.register(_look_when_idle, first_interval=PAUSE)
+
+
+def look_at_new(scene):
+    """Let the timer look at a scene that a window now shows, of which Blender tells nothing. Drawing asks this."""
+    if bpy.app.background or scene.name in _looked_at or _looking is not None:
+        return
+    is_shown = any(window.scene == scene for window in bpy.context.window_manager.windows)
+    if is_shown and not bpy.app.timers.is_registered(_look_when_idle):
+        look_soon()
 
 
 @persistent
@@ -122,8 +132,10 @@ def _slice_after(late):
 
 def _look_steps(manager):
     """Look at all scenes that are shown, as a generator; returns whether there was anything new to say."""
+    global _looked_at
     before = manager.cairn.status, manager.cairn.error
-    for name in sorted({window.scene.name for window in manager.windows}):
+    _looked_at = sorted({window.scene.name for window in manager.windows})
+    for name in _looked_at:
         yield from look_steps(name, manager.cairn, _kept)
     return before != (manager.cairn.status, manager.cairn.error)
 

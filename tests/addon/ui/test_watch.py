@@ -419,6 +419,32 @@ def test_the_button_turns_red_before_all_is_gone_through(stack, monkeypatch):
     assert json.loads(session.status) == said_first[0] == look(stack.scene)
 
 
+def test_a_scene_that_a_window_shows_anew_is_looked_at_once(stack, monkeypatch):
+    """Blender tells of no change where another scene is shown, and the panel had nothing to say of it."""
+    timers = []
+    registered = SimpleNamespace(
+        is_registered=lambda function: bool(timers),
+        register=lambda function, first_interval: timers.append(function),
+        unregister=timers.remove,
+    )
+    windows = [SimpleNamespace(scene=stack.scene)]
+    context = SimpleNamespace(window_manager=SimpleNamespace(windows=windows, cairn=bpy.context.window_manager.cairn))
+    app = SimpleNamespace(background=False, timers=registered)
+    monkeypatch.setattr(watch, "bpy", SimpleNamespace(app=app, context=context, data=bpy.data))
+    monkeypatch.setattr(watch, "_looked_at", ["Another"])
+    monkeypatch.setattr(watch, "_looking", None)
+    watch.look_at_new(SimpleNamespace(name="Pinned in an editor"))
+    assert timers == []
+    watch.look_at_new(stack.scene)
+    watch.look_at_new(stack.scene)
+    assert timers == [watch._look_when_idle]
+    for _ in watch._look_steps(context.window_manager):
+        pass
+    timers.clear()
+    watch.look_at_new(stack.scene)
+    assert timers == []
+
+
 @pytest.mark.parametrize(("drawing", "slices"), [(0.0, 0.008), (0.05, 0.008), (0.5, 0.05), (5.0, 0.08)])
 def test_a_look_takes_longer_slices_where_drawing_takes_long(monkeypatch, drawing, slices):
     """A slice of some thousandths after each drawing of a second would find a change after a minute."""
