@@ -22,8 +22,7 @@ from ...collision.distance.shape_distance import RATIO_FAST
 from ...compiled.kernel import kernel, subkernel
 from ...geometry.rotation_kernels import from_rotation_vector, multiply, rotate, rotate_back
 from ...model.state import DYNAMIC, KINEMATIC, STATIC
-from ..islands.small_step_motion import SmallStepMotion, allocate_small_step_motion
-from ..islands.solve_flags import SolveFlags, allocate_solve_flags
+from ..islands.memory import IslandMemory, allocate_island_memory
 
 # A free body's turn in one cycle of the splitting [rad]; the direction's error a cycle is some tenth of its cube. The
 # energy swings by some 1e-3 of the angle's square: 1e-6 is the aim, so 0.02 leaves room.
@@ -63,10 +62,7 @@ class MotionArrays(NamedTuple):
         Moves the poses (``position_update``).
     acceleration : float64 [at least 2 and body_count, 6], or [1, 6]
         By gravity and fields, linear [m/s^2] and angular [rad/s^2]; one for all without fields.
-    stands : bool [body_count]
-        The body has stood still in this frame (``standstill``).
-    solve_flags : SolveFlags
-    small_steps : SmallStepMotion
+    memory : IslandMemory
     """
 
     inverse_mass: np.ndarray
@@ -76,9 +72,7 @@ class MotionArrays(NamedTuple):
     free_velocity: np.ndarray
     position_velocity: np.ndarray
     acceleration: np.ndarray
-    stands: np.ndarray
-    solve_flags: SolveFlags
-    small_steps: SmallStepMotion
+    memory: IslandMemory
 
 
 def allocate_motion(body_count: int, has_fields: bool = False) -> MotionArrays:
@@ -92,9 +86,7 @@ def allocate_motion(body_count: int, has_fields: bool = False) -> MotionArrays:
         position_velocity=np.zeros((body_count, 6)),
         # more than one row says that there are fields
         acceleration=np.zeros((max(body_count, 2) if has_fields else 1, 6)),
-        stands=np.zeros(body_count, np.bool_),
-        solve_flags=allocate_solve_flags(body_count),
-        small_steps=allocate_small_step_motion(body_count),
+        memory=allocate_island_memory(body_count),
     )
 
 
@@ -219,7 +211,7 @@ def reach_farther(size, motion, velocity, gravity_norm, h, predicted):
 @subkernel
 def _slack(size, motion, body, gravity_norm, h):
     """How much farther a body may go before contacts are searched for again [m]."""
-    ratio = _RATIO_COARSE_OUT_OF_SIGHT if motion.small_steps.is_used[body] else _RATIO_OUT_OF_SIGHT
+    ratio = _RATIO_COARSE_OUT_OF_SIGHT if motion.memory.in_small_steps[body] else _RATIO_OUT_OF_SIGHT
     return gravity_norm * h * h + ratio * size[body]
 
 

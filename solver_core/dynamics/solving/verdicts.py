@@ -1,0 +1,89 @@
+"""What an outcome is worth, and what follows from it: the plan's second strategy, or nothing.
+
+| verdict                                  | the second strategy                                                      |
+|------------------------------------------|--------------------------------------------------------------------------|
+| FINE: the tolerance is reached           |                                                                          |
+| ROUGH: none was aimed at                 |                                                                          |
+| MISSED: it is not reached                | SMALL_STEPS; another solve would do no better                            |
+| WORSE than no impulses: far more speed   | any, from nothing: where a body is pinched by what is driven there is no |
+| is left, or energy gained, or no numbers | solution, and impulses may grow without end                              |
+"""
+
+import math
+
+import numpy as np
+
+from ...compiled.kernel import subkernel
+from ...constraints.velocity_rows import forget_impulses, gains_energy
+from ...problem.problem import CONVERGED_RELATIVE, FAILED
+from ..islands.policy import RATIO_WORSE
+from .facts import are_finite
+from .strategies import FEW_SWEEPS, JOINTS_EXACT, NOTHING, SMALL_STEPS, pursue, start_from_impulses
+
+FINE, ROUGH, MISSED, WORSE = map(np.int64, range(4))
+
+
+@subkernel
+def solve_by_plan(arrays, members, rows, islands, island, plan):
+    """Solve an island from its present impulses, and once more, by the plan's second strategy, where that is due.
+
+    Parameters
+    ----------
+    arrays : StepArrays
+        Impulses and velocities written.
+    members : StepMembers
+        Its views.
+    rows, islands, island
+        Read.
+    plan : Plan
+
+    Returns
+    -------
+    outcome : tuple
+        The last one, as of a solver, with the iterations of both.
+    strategy : int64
+        Whose outcome that is.
+    verdict : int64
+        What it is worth.
+    wasted : float
+        What the method has cost whose outcome was thrown away, in sweeps over the island.
+    """
+    if plan.has_joints:
+        start_from_impulses(members, rows, islands, island)
+    strategy, wasted = plan.strategy, 0.0
+    outcome, verdict = _try(arrays, members, rows, islands, island, strategy, plan)
+    if plan.second != NOTHING and (verdict == WORSE or (verdict == MISSED and plan.second == SMALL_STEPS)):
+        if verdict == WORSE:
+            forget_impulses(islands, island, rows, members.motion.free_velocity, members.state.velocity)
+        iterations, strategy, wasted = outcome[1], plan.second, members.solver_input.work[0]
+        outcome, verdict = _try(arrays, members, rows, islands, island, strategy, plan)
+        outcome = outcome[0], outcome[1] + iterations, outcome[2], outcome[3], outcome[4]
+    return outcome, strategy, verdict, wasted
+
+
+@subkernel
+def _try(arrays, members, rows, islands, island, strategy, plan):
+    """Pursue a strategy; its outcome is FAILED, without impulses, where some are no numbers."""
+    outcome = pursue(arrays, members, rows, islands, island, strategy, plan)
+    if not are_finite(rows, islands, island):
+        start_from_impulses(members, rows, islands, island)
+        worst_block = islands.block_order[islands.block_first[island]]
+        outcome = FAILED, outcome[1], math.inf, outcome[3], worst_block
+    return outcome, _judge(members, rows, islands, island, strategy, plan, outcome)
+
+
+@subkernel
+def _judge(members, rows, islands, island, strategy, plan, outcome):
+    status, _, residual, scale, _ = outcome
+    if status != FAILED and strategy in (SMALL_STEPS, FEW_SWEEPS):
+        return ROUGH
+    if not plan.may_gain:
+        contacts = members.collision.contacts[members.collision.roles.present[0]]
+        free_velocity, velocity = members.motion.free_velocity, members.state.velocity
+        if gains_energy(islands, island, rows, contacts, free_velocity, velocity):
+            return WORSE
+    if status <= CONVERGED_RELATIVE:
+        return FINE
+    if status == FAILED or not residual <= RATIO_WORSE * scale:
+        return WORSE
+    return ROUGH if strategy == JOINTS_EXACT else MISSED
