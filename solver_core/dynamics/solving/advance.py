@@ -18,7 +18,6 @@ from ...parallel.workers import take_next
 from ...solvers.shared.sweep import apply_impulses
 from ..islands.memory import (
     credit_of,
-    earn_credit,
     note_small_steps,
     note_solved,
     note_solved_by_method,
@@ -27,7 +26,7 @@ from ..islands.memory import (
 from ..islands.policy import CREDIT_TO_TRY, PRICE_OF_FAILURE, SHARE_OF_SUCCESS
 from ..joints.joint_corrections import GIVEN_UP
 from ..rest.standstill import keep_velocities
-from ..schedule.pass_kinds import FIRST_PASS, SAME_CONTACTS, SAME_ROWS
+from ..schedule.pass_kinds import SAME_CONTACTS, SAME_ROWS
 from ..schedule.sharing import begin_islands, call_stage, help_others
 from ..schedule.stage_table import LEAVE_HELD_CONTACTS
 from .facts import is_calmer
@@ -75,8 +74,6 @@ def solve_positions(arrays, worker):
 def _advance(arrays, members, rows, islands, island):
     """An island's way through a detection pass."""
     solves, memory = members.solves, members.motion.memory
-    if solves.pass_kind[0] == FIRST_PASS:
-        earn_credit(islands, island, memory)
     plan = plan_for_positions(members, rows, islands, island)
     if plan.strategy == NOTHING:
         if solves.pass_kind[0] >= SAME_CONTACTS:

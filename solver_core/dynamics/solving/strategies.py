@@ -31,7 +31,7 @@ from ...problem.problem import FAILED
 from ...solvers.joint_tree import is_tree_of_joints
 from ...solvers.shared.sweep import apply_impulses
 from ..islands.islands import has_contacts, has_joints
-from ..islands.memory import recall
+from ..islands.memory import earn_credit, recall
 from ..islands.policy import (
     BUDGET_AGAIN,
     BUDGET_OF_REST,
@@ -109,7 +109,7 @@ def plan_for_positions(members, rows, islands, island):
     Parameters
     ----------
     members : StepMembers
-        Read.
+        Read; the credit that a substep earns is written.
     rows, islands, island
         Read.
 
@@ -131,6 +131,10 @@ def plan_for_positions(members, rows, islands, island):
         return plan_with_joints(members, rows, islands, island)
     if numbers_of(members.settings.step).small_steps == 0:
         return _plan_without_small_steps(pass_kind, recalled)
+    if pass_kind == FIRST_PASS:
+        # once a substep
+        earn_credit(islands, island, motion.memory)
+        recalled = recall(islands, island, motion.memory)
     return _plan_by_credit(members, look_at(members, rows, islands, island), recalled)
 
 

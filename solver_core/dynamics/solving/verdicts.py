@@ -82,8 +82,10 @@ def _judge(members, rows, islands, island, strategy, plan, outcome):
         free_velocity, velocity = members.motion.free_velocity, members.state.velocity
         if gains_energy(islands, island, rows, contacts, free_velocity, velocity):
             return WORSE
-    if status <= CONVERGED_RELATIVE:
+    if plan.second == SMALL_STEPS and status <= CONVERGED_RELATIVE:
         return FINE
     if status == FAILED or not residual <= RATIO_WORSE * scale:
         return WORSE
+    if status <= CONVERGED_RELATIVE:
+        return FINE
     return ROUGH if strategy == JOINTS_EXACT else MISSED
