@@ -53,7 +53,9 @@ def solve_by_plan(arrays, members, rows, islands, island, plan):
     strategy, wasted = plan.strategy, 0.0
     outcome, verdict = _try(arrays, members, rows, islands, island, strategy, plan)
     if plan.second != NOTHING and (verdict == WORSE or (verdict == MISSED and plan.second == SMALL_STEPS)):
-        if verdict == WORSE:
+        if verdict == WORSE and strategy == JOINTS_EXACT:
+            start_from_impulses(members, rows, islands, island)
+        elif verdict == WORSE:
             forget_impulses(islands, island, rows, members.motion.free_velocity, members.state.velocity)
         iterations, strategy, wasted = outcome[1], plan.second, members.solver_input.work[0]
         outcome, verdict = _try(arrays, members, rows, islands, island, strategy, plan)
