@@ -36,7 +36,7 @@ from ...problem.substep_impulses import forget_substep_impulses
 from ..islands.memory import begin_pass, begin_substep, end_substep, take_mean_velocities
 from ..joints.joint_corrections import MOST_CORRECTIONS
 from ..motion.driven_motion import follow_driven
-from ..motion.integration import reach_farther
+from ..motion.integration import hold_what_is_lost, reach_farther
 from ..motion.position_update import choose_position_velocities
 from ..rest.activation import NEAR
 from ..rest.sleeping import wake_near_driven, wake_touched
@@ -73,7 +73,7 @@ def apply_all_forces(arrays):
     Parameters
     ----------
     arrays : StepArrays
-        Written: motion.
+        Written: motion; bodies that it drives beyond all numbers are held.
     """
     members = views_of(arrays)
     call_stage(members.kernels.stages, APPLY_FORCES, arrays)
@@ -81,6 +81,7 @@ def apply_all_forces(arrays):
         call_stage(members.kernels.stages, APPLY_FIELDS, arrays)
     if members.guides.follow.size > 0:
         call_stage(members.kernels.stages, GUIDE_BODIES, arrays)
+    hold_what_is_lost(members.state, members.motion)
 
 
 @subkernel(inline=True)

@@ -41,6 +41,8 @@ class IslandMemory(NamedTuple):
         In this pass the contacts of the body's island, which has joints, are only swept.
     mean_velocity : float64 [body_count, 6]
         Over the substep, of bodies in small steps: what moves the poses.
+    is_lost : bool [body_count]
+        The body's motion was no number any more, so it is held where it was last.
     """
 
     stands: np.ndarray
@@ -53,11 +55,12 @@ class IslandMemory(NamedTuple):
     in_small_steps: np.ndarray
     is_swept: np.ndarray
     mean_velocity: np.ndarray
+    is_lost: np.ndarray
 
 
 def allocate_island_memory(body_count: int) -> IslandMemory:
     """Of bodies that have not moved yet, in islands that have been solved."""
-    flags = (np.zeros(body_count, np.bool_) for _ in range(7))
+    flags = (np.zeros(body_count, np.bool_) for _ in range(8))
     return IslandMemory(
         stands=next(flags),
         is_unsolved=next(flags),
@@ -69,6 +72,7 @@ def allocate_island_memory(body_count: int) -> IslandMemory:
         in_small_steps=next(flags),
         is_swept=next(flags),
         mean_velocity=np.zeros((body_count, 6)),
+        is_lost=next(flags),
     )
 
 
