@@ -180,7 +180,7 @@ def _plan_without_small_steps(pass_kind, recalled):
         strategy = FEW_SWEEPS
     elif pass_kind == SAME_PAIRS and recalled.are_unsolved:
         strategy = SWEEPS
-    second = EXACT if strategy in (EXACT, SWEEPS) else NOTHING
+    second = EXACT if strategy == SWEEPS else NOTHING
     return _plan(strategy, second, math.inf)
 
 
@@ -215,7 +215,8 @@ def plan_for_velocities(members, islands, island, may_gain):
     ):
         strategy = SWEEPS
     no = np.bool_(False)
-    return Plan(strategy, EXACT, no, budget, no, no, may_gain)
+    second = EXACT if strategy == SWEEPS else NOTHING
+    return Plan(strategy, second, no, budget, no, no, may_gain)
 
 
 @subkernel
@@ -236,7 +237,7 @@ def plan_with_joints(members, rows, islands, island):
     -------
     Plan
     """
-    step, strategy, second = numbers_of(members.settings.step), EXACT, EXACT
+    step, strategy, second = numbers_of(members.settings.step), EXACT, NOTHING
     contacts = members.collision.contacts[members.collision.roles.present[0]]
     if (
         step.small_steps > 0
@@ -244,9 +245,8 @@ def plan_with_joints(members, rows, islands, island):
         and moves_fast(members, islands, island, SUBSTEPS_OF_FALL * step.gravity_norm * step.h)
     ):
         strategy = JOINTS_EXACT
-        if keeps_contact_impulses(members, island):
-            # what Newton's corrections have found before is better than what another method would
-            second = NOTHING
+        # what Newton's corrections have found before is better than what another method would
+        second = NOTHING if keeps_contact_impulses(members, island) else EXACT
     yes = np.bool_(True)
     return Plan(strategy, second, yes, math.inf, np.bool_(False), yes, yes)
 

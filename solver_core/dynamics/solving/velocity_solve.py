@@ -38,7 +38,7 @@ from ..schedule.sharing import begin_islands, call_stage, help_others
 from ..schedule.stage_table import MOVE_JOINT_ROWS
 from .outcomes import forget_outcome, note_jointed, note_outcome
 from .strategies import JOINTS_EXACT, plan_for_velocities, plan_with_joints, solve_by_method
-from .verdicts import solve_by_plan
+from .verdicts import price_of, solve_by_plan
 
 
 @entry
@@ -99,7 +99,7 @@ def _solve_island(arrays, members, rows, islands, island):
     if is_solved:
         # the velocities with which contacts no longer approach
         outcome, _, _, wasted = solve_by_plan(arrays, members, rows, islands, island, plan)
-        spent += wasted + _price(members, outcome)
+        spent += wasted + price_of(members, outcome)
         note_outcome(members.solves, island, rows, outcome, least_scale)
     if bounces:
         restitution.take_all_blocks(islands, island, last, contact_rows)
@@ -109,13 +109,6 @@ def _solve_island(arrays, members, rows, islands, island):
         turn_back(islands, island, model, state, motion, h)
     else:
         take_turn_energy(islands, island, model, state, motion, h)
-
-
-@subkernel(inline=True)
-def _price(members, outcome):
-    """What a solve by the method is charged [sweeps]: all of its cost if it has missed, else a share."""
-    share = 1.0 if outcome[0] > CONVERGED_RELATIVE else SHARE_OF_SUCCESS
-    return share * members.solver_input.work[0]
 
 
 @subkernel
@@ -203,7 +196,7 @@ def _solve_impacts(arrays, members, rows, islands, island, allowed_energy, lost_
     if islands.block_first[island + 1] > islands.block_first[island]:  # else all contacts are open
         outcome = solve_by_method(arrays, islands, island, plan.budget)
         note_outcome(solves, island, rows, outcome, least_scale)
-        spent = _price(members, outcome)
+        spent = price_of(members, outcome)
     restitution.restart_from_velocities(
         islands, island, rows, contact_count, contact_rows, velocity, free_velocity, 1.0, impulses
     )
@@ -219,7 +212,7 @@ def _solve_impacts(arrays, members, rows, islands, island, allowed_energy, lost_
             break
         outcome = solve_by_method(arrays, islands, island, plan.budget)
         note_outcome(solves, island, rows, outcome, least_scale)
-        spent += _price(members, outcome)
+        spent += price_of(members, outcome)
         surplus = restitution.end_impact(
             islands, island, rows, contact_count, contact_rows, velocity, free_velocity, surplus, impulses
         )

@@ -1,12 +1,12 @@
 """What an outcome is worth, and what follows from it: the plan's second strategy, or nothing.
 
-| verdict                                  | the second strategy                                                      |
-|------------------------------------------|--------------------------------------------------------------------------|
-| FINE: the tolerance is reached           |                                                                          |
-| ROUGH: none was aimed at                 |                                                                          |
-| MISSED: it is not reached                | SMALL_STEPS; another solve would do no better                            |
-| WORSE than no impulses: far more speed   | any, from nothing: where a body is pinched by what is driven there is no |
-| is left, or energy gained, or no numbers | solution, and impulses may grow without end                              |
+| verdict                                  | what follows                                                                  |
+|------------------------------------------|-------------------------------------------------------------------------------|
+| FINE: the tolerance is reached           |                                                                               |
+| ROUGH: none was aimed at                 |                                                                               |
+| MISSED: it is not reached                | the second strategy, if that is SMALL_STEPS: another solve would do no better |
+| WORSE than no impulses: far more speed   | the second strategy, or EXACT once more, from nothing: where a body is        |
+| is left, or energy gained, or no numbers | pinched by what is driven, impulses may grow without end                      |
 """
 
 import math
@@ -16,16 +16,16 @@ import numpy as np
 from ...compiled.kernel import subkernel
 from ...constraints.velocity_rows import forget_impulses, gains_energy
 from ...problem.problem import CONVERGED_RELATIVE, FAILED
-from ..islands.policy import RATIO_WORSE
+from ..islands.policy import RATIO_WORSE, SHARE_OF_SUCCESS
 from .facts import are_finite
-from .strategies import FEW_SWEEPS, JOINTS_EXACT, NOTHING, SMALL_STEPS, pursue, start_from_impulses
+from .strategies import EXACT, FEW_SWEEPS, JOINTS_EXACT, NOTHING, SMALL_STEPS, pursue, start_from_impulses
 
 FINE, ROUGH, MISSED, WORSE = map(np.int64, range(4))
 
 
 @subkernel
 def solve_by_plan(arrays, members, rows, islands, island, plan):
-    """Solve an island from its present impulses, and once more, by the plan's second strategy, where that is due.
+    """Solve an island from its present impulses, and again, by the plan's second strategy or from nothing, if due.
 
     Parameters
     ----------
@@ -40,7 +40,7 @@ def solve_by_plan(arrays, members, rows, islands, island, plan):
     Returns
     -------
     outcome : tuple
-        The last one, as of a solver, with the iterations of both.
+        The last one, as of a solver, with the iterations of all.
     strategy : int64
         Whose outcome that is.
     verdict : int64
@@ -53,14 +53,27 @@ def solve_by_plan(arrays, members, rows, islands, island, plan):
     strategy, wasted = plan.strategy, 0.0
     outcome, verdict = _try(arrays, members, rows, islands, island, strategy, plan)
     if plan.second != NOTHING and (verdict == WORSE or (verdict == MISSED and plan.second == SMALL_STEPS)):
-        if verdict == WORSE and strategy == JOINTS_EXACT:
+        if strategy == JOINTS_EXACT:
+            # no solution, but a start
             start_from_impulses(members, rows, islands, island)
         elif verdict == WORSE:
             forget_impulses(islands, island, rows, members.motion.free_velocity, members.state.velocity)
-        iterations, strategy, wasted = outcome[1], plan.second, members.solver_input.work[0]
+        iterations, strategy, wasted = outcome[1], plan.second, price_of(members, outcome)
+        outcome, verdict = _try(arrays, members, rows, islands, island, strategy, plan)
+        outcome = outcome[0], outcome[1] + iterations, outcome[2], outcome[3], outcome[4]
+    if verdict == WORSE and strategy == EXACT:
+        forget_impulses(islands, island, rows, members.motion.free_velocity, members.state.velocity)
+        iterations, wasted = outcome[1], wasted + price_of(members, outcome)
         outcome, verdict = _try(arrays, members, rows, islands, island, strategy, plan)
         outcome = outcome[0], outcome[1] + iterations, outcome[2], outcome[3], outcome[4]
     return outcome, strategy, verdict, wasted
+
+
+@subkernel(inline=True)
+def price_of(members, outcome):
+    """What a solve by the method is charged [sweeps]: all of its cost if it has missed, else a share."""
+    share = 1.0 if outcome[0] > CONVERGED_RELATIVE else SHARE_OF_SUCCESS
+    return share * members.solver_input.work[0]
 
 
 @subkernel
@@ -84,10 +97,8 @@ def _judge(members, rows, islands, island, strategy, plan, outcome):
         free_velocity, velocity = members.motion.free_velocity, members.state.velocity
         if gains_energy(islands, island, rows, contacts, free_velocity, velocity):
             return WORSE
-    if plan.second == SMALL_STEPS and status <= CONVERGED_RELATIVE:
+    if status <= CONVERGED_RELATIVE:
         return FINE
     if status == FAILED or not residual <= RATIO_WORSE * scale:
         return WORSE
-    if status <= CONVERGED_RELATIVE:
-        return FINE
     return ROUGH if strategy == JOINTS_EXACT else MISSED
