@@ -30,7 +30,6 @@ from ...problem.substep_impulses import take_as_given
 from ...solvers.shared.sweep import apply_impulses
 from ..islands.islands import has_joints, rests_on_something
 from ..islands.memory import moves_in_small_steps, spend_credit
-from ..islands.policy import SHARE_OF_SUCCESS
 from ..joints.pose_correction import correct_poses
 from ..motion.frame_impulses import note_joints_of_velocities
 from ..motion.integration import take_turn_energy, turn_ahead, turn_back

@@ -1,12 +1,12 @@
 """What an outcome is worth, and what follows from it: the plan's second strategy, or nothing.
 
-| verdict                                  | what follows                                                                  |
-|------------------------------------------|-------------------------------------------------------------------------------|
-| FINE: the tolerance is reached           |                                                                               |
-| ROUGH: none was aimed at                 |                                                                               |
-| MISSED: it is not reached                | the second strategy, if that is SMALL_STEPS: another solve would do no better |
-| WORSE than no impulses: far more speed   | the second strategy, or EXACT once more, from nothing: where a body is        |
-| is left, or energy gained, or no numbers | pinched by what is driven, impulses may grow without end                      |
+| verdict                           | what follows                                                              |
+|-----------------------------------|---------------------------------------------------------------------------|
+| FINE: the tolerance is reached    |                                                                           |
+| ROUGH: none was aimed at          |                                                                           |
+| MISSED: it is not reached         | the second strategy if it is SMALL_STEPS; another solve is no better      |
+| WORSE than no impulses: far more  | the second strategy; or EXACT once more, from nothing: where a body is    |
+| speed, or energy, or no numbers   | pinched by what is driven there is no solution, and impulses grow         |
 """
 
 import math
