@@ -15,6 +15,7 @@ import numpy as np
 from ...compiled.kernel import entry, inlined, subkernel
 from ...compiled.views import numbers_of, views_of, whole
 from ...parallel.workers import take_next
+from ...solvers.shared.status import start_from_impulses
 from ...solvers.shared.sweep import apply_impulses
 from ..islands.memory import (
     credit_of,
@@ -39,7 +40,6 @@ from .strategies import (
     NOTHING,
     SMALL_STEPS,
     plan_for_positions,
-    start_from_impulses,
 )
 from .verdicts import FINE, WORSE, solve_by_plan
 
@@ -158,7 +158,7 @@ def _remember_joints(members, rows, islands, island, strategy, verdict, outcome)
     if strategy == JOINTS_EXACT and verdict == WORSE:
         # limits and joints hold against each other: what corrections have found before is taken (``joint_corrections``)
         members.joint_state.stale[island] = GIVEN_UP
-        start_from_impulses(members, rows, islands, island)
+        start_from_impulses(rows, islands, island, members.motion.free_velocity, members.state.velocity)
     note_jointed(members, rows, islands, island, strategy, outcome)
     if strategy != JOINTS_EXACT:
         note_solved(islands, island, members.motion.memory, np.bool_(verdict != FINE))

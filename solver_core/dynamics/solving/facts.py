@@ -123,14 +123,3 @@ def is_calmer(members, rows, islands, island):
     before = kinetic_energy(islands, island, rows, members.motion.start_velocity)
     after = kinetic_energy(islands, island, rows, members.state.velocity)
     return after <= SHARE_CALMER * before + 0.5 * mass * (RATIO_STILL * step.gravity_norm * step.h) ** 2
-
-
-@subkernel
-def are_finite(rows, islands, island):
-    """Whether the impulses of an island are numbers."""
-    for place in range(islands.block_first[island], islands.block_first[island + 1]):
-        block = islands.block_order[place]
-        for row in range(rows.block_row[block], rows.block_row[block + 1]):
-            if not abs(rows.impulse[row]) < math.inf:
-                return False
-    return True

@@ -24,12 +24,12 @@ from typing import NamedTuple
 import numpy as np
 
 from ...compiled.function_tables import caller
-from ...compiled.kernel import inlined, subkernel
+from ...compiled.kernel import subkernel
 from ...compiled.views import arrays_at, numbers_of, views_of
 from ...constraints.velocity_rows import overgrowth, scale_impulses, touches_kinematic
 from ...problem.problem import FAILED
 from ...solvers.joint_tree import is_tree_of_joints
-from ...solvers.shared.sweep import apply_impulses
+from ...solvers.shared.status import start_from_impulses
 from ..islands.islands import has_contacts, has_joints
 from ..islands.memory import earn_credit, recall
 from ..islands.policy import (
@@ -59,13 +59,13 @@ from ..joints.joint_corrections import START
 from ..schedule.pass_kinds import FIRST_PASS, SAME_CONTACTS, SAME_IMPULSES, SAME_PAIRS, SAME_ROWS
 from ..schedule.stage_table import FALLBACK_SWEEPS, SOLVE_ISLAND, SOLVE_JOINTED, SOLVER_OUTCOME
 from ..schedule.stage_table import SMALL_STEPS as STAGE_OF_SMALL_STEPS
-from .facts import are_finite, has_deep_contacts, look_at, moves_fast
+from .facts import has_deep_contacts, look_at, moves_fast
 
 NOTHING, KEEP, SMALL_STEPS, EXACT, JOINTS_EXACT, FEW_SWEEPS, SWEEPS = map(np.int64, range(7))
 # In place of sweeps around joints: there are only joints, along no loop.
 TREE = np.int64(-1)
 
-_apply_impulses, _call_solver = inlined(apply_impulses), caller(SOLVER_OUTCOME)
+_call_solver = caller(SOLVER_OUTCOME)
 
 
 class Plan(NamedTuple):
@@ -325,25 +325,9 @@ def _solve_jointed(arrays, members, rows, islands, island, strategy):
         outcome = _call_solver(stages, SOLVE_JOINTED, arrays, island, TREE, FACTOR_EXACT, 0.0)
         if outcome[0] != FAILED:
             return outcome
-        start_from_impulses(members, rows, islands, island)
+        start_from_impulses(rows, islands, island, members.motion.free_velocity, members.state.velocity)
     settings = members.settings.solver
     settings.exactly[0] = FACTOR_EXACT
     outcome = solve_by_method(arrays, islands, island, math.inf)
     settings.exactly[0] = 0.0
     return outcome
-
-
-@subkernel
-def start_from_impulses(members, rows, islands, island):
-    """Let velocities be those of the impulses; and there be no impulses where some are no numbers."""
-    free_velocity, velocity = members.motion.free_velocity, members.state.velocity
-    if not are_finite(rows, islands, island):
-        for place in range(islands.block_first[island], islands.block_first[island + 1]):
-            block = islands.block_order[place]
-            for row in range(rows.block_row[block], rows.block_row[block + 1]):
-                rows.impulse[row] = 0.0
-            # also of what cannot be pushed
-            for body in (rows.body_a[block], rows.body_b[block]):
-                for column in range(6):
-                    velocity[body, column] = free_velocity[body, column]
-    _apply_impulses(rows, islands, island, free_velocity, velocity)

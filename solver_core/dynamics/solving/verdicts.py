@@ -16,9 +16,9 @@ import numpy as np
 from ...compiled.kernel import subkernel
 from ...constraints.velocity_rows import forget_impulses, gains_energy
 from ...problem.problem import CONVERGED_RELATIVE, FAILED
+from ...solvers.shared.status import are_finite, start_from_impulses
 from ..islands.policy import RATIO_WORSE, SHARE_OF_SUCCESS
-from .facts import are_finite
-from .strategies import EXACT, FEW_SWEEPS, JOINTS_EXACT, NOTHING, SMALL_STEPS, pursue, start_from_impulses
+from .strategies import EXACT, FEW_SWEEPS, JOINTS_EXACT, NOTHING, SMALL_STEPS, pursue
 
 FINE, ROUGH, MISSED, WORSE = map(np.int64, range(4))
 
@@ -49,13 +49,13 @@ def solve_by_plan(arrays, members, rows, islands, island, plan):
         What the method has cost whose outcome was thrown away, in sweeps over the island.
     """
     if plan.has_joints:
-        start_from_impulses(members, rows, islands, island)
+        start_from_impulses(rows, islands, island, members.motion.free_velocity, members.state.velocity)
     strategy, wasted = plan.strategy, 0.0
     outcome, verdict = _try(arrays, members, rows, islands, island, strategy, plan)
     if plan.second != NOTHING and (verdict == WORSE or (verdict == MISSED and plan.second == SMALL_STEPS)):
         if strategy == JOINTS_EXACT:
             # no solution, but a start
-            start_from_impulses(members, rows, islands, island)
+            start_from_impulses(rows, islands, island, members.motion.free_velocity, members.state.velocity)
         elif verdict == WORSE:
             forget_impulses(islands, island, rows, members.motion.free_velocity, members.state.velocity)
         iterations, strategy, wasted = outcome[1], plan.second, price_of(members, outcome)
@@ -81,7 +81,7 @@ def _try(arrays, members, rows, islands, island, strategy, plan):
     """Pursue a strategy; its outcome is FAILED, without impulses, where some are no numbers."""
     outcome = pursue(arrays, members, rows, islands, island, strategy, plan)
     if not are_finite(rows, islands, island):
-        start_from_impulses(members, rows, islands, island)
+        start_from_impulses(rows, islands, island, members.motion.free_velocity, members.state.velocity)
         worst_block = islands.block_order[islands.block_first[island]]
         outcome = FAILED, outcome[1], math.inf, outcome[3], worst_block
     return outcome, _judge(members, rows, islands, island, strategy, plan, outcome)
