@@ -80,7 +80,7 @@ def price_of(members, outcome):
 def _try(arrays, members, rows, islands, island, strategy, plan):
     """Pursue a strategy; its outcome is FAILED, without impulses, where some are no numbers."""
     outcome = pursue(arrays, members, rows, islands, island, strategy, plan)
-    if not are_finite(rows, islands, island):
+    if not (are_finite(rows, islands, island) and outcome[2] < math.inf):
         start_from_impulses(rows, islands, island, members.motion.free_velocity, members.state.velocity)
         worst_block = islands.block_order[islands.block_first[island]]
         outcome = FAILED, outcome[1], math.inf, outcome[3], worst_block

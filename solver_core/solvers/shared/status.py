@@ -111,6 +111,8 @@ def fail(rows, islands, island, free_velocity, velocity):
 def start_from_impulses(rows, islands, island, free_velocity, velocity):
     """Let velocities be those of an island's impulses; and there be no impulses where some are no numbers.
 
+    Velocities that are no numbers are put back, also of what cannot be pushed: no response to an infinite impulse is none.
+
     Parameters
     ----------
     rows, islands, island
@@ -118,14 +120,14 @@ def start_from_impulses(rows, islands, island, free_velocity, velocity):
     free_velocity, velocity : float64 [body_count, 6]
         Read; written.
     """
-    if not are_finite(rows, islands, island):
-        for index in range(islands.block_first[island], islands.block_first[island + 1]):
-            block = islands.block_order[index]
-            for row in range(rows.block_row[block], rows.block_row[block + 1]):
-                rows.impulse[row] = 0.0
-            # also of what cannot be pushed: no response times no number is none
-            for body in (rows.body_a[block], rows.body_b[block]):
-                for column in range(6):
+    keeps_impulses = are_finite(rows, islands, island)
+    for index in range(islands.block_first[island], islands.block_first[island + 1]):
+        block = islands.block_order[index]
+        for row in range(rows.block_row[block], rows.block_row[block + 1]):
+            rows.impulse[row] = rows.impulse[row] if keeps_impulses else 0.0
+        for body in (rows.body_a[block], rows.body_b[block]):
+            for column in range(6):
+                if not abs(velocity[body, column]) < math.inf:
                     velocity[body, column] = free_velocity[body, column]
     apply_impulses(rows, islands, island, free_velocity, velocity)
 
