@@ -111,7 +111,7 @@ def fail(rows, islands, island, free_velocity, velocity):
 def start_from_impulses(rows, islands, island, free_velocity, velocity):
     """Let velocities be those of an island's impulses; and there be no impulses where some are no numbers.
 
-    Velocities that are no numbers are put back, also of what cannot be pushed: no response to an infinite impulse is none.
+    Velocities that are no numbers are put back, also of what cannot be pushed: zero times infinity is none.
 
     Parameters
     ----------
