@@ -36,7 +36,8 @@ from ...problem.substep_impulses import forget_substep_impulses
 from ..islands.memory import begin_pass, begin_substep, end_substep, take_mean_velocities
 from ..joints.joint_corrections import MOST_CORRECTIONS
 from ..motion.driven_motion import follow_driven
-from ..motion.integration import hold_what_is_lost, reach_farther
+from ..motion.integration import reach_farther
+from ..motion.lost_bodies import hold_what_is_lost
 from ..motion.position_update import choose_position_velocities
 from ..rest.activation import NEAR
 from ..rest.sleeping import wake_near_driven, wake_touched

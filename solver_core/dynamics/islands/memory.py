@@ -60,19 +60,19 @@ class IslandMemory(NamedTuple):
 
 def allocate_island_memory(body_count: int) -> IslandMemory:
     """Of bodies that have not moved yet, in islands that have been solved."""
-    flags = (np.zeros(body_count, np.bool_) for _ in range(8))
+    no = np.zeros(body_count, np.bool_)
     return IslandMemory(
-        stands=next(flags),
-        is_unsolved=next(flags),
-        was_unsolved=next(flags),
-        was_solved=next(flags),
-        keeps_overlaps=next(flags),
+        stands=no.copy(),
+        is_unsolved=no.copy(),
+        was_unsolved=no.copy(),
+        was_solved=no.copy(),
+        keeps_overlaps=no.copy(),
         credit=np.full(body_count, CREDIT_START),
         unsettled=np.zeros(body_count),
-        in_small_steps=next(flags),
-        is_swept=next(flags),
+        in_small_steps=no.copy(),
+        is_swept=no.copy(),
         mean_velocity=np.zeros((body_count, 6)),
-        is_lost=next(flags),
+        is_lost=no.copy(),
     )
 
 

@@ -23,6 +23,7 @@ from ...compiled.kernel import kernel, subkernel
 from ...geometry.rotation_kernels import from_rotation_vector, multiply, rotate, rotate_back
 from ...model.state import DYNAMIC, KINEMATIC, STATIC
 from ..islands.memory import IslandMemory, allocate_island_memory
+from .lost_bodies import hold, is_lost
 
 # A free body's turn in one cycle of the splitting [rad]; the direction's error a cycle is some tenth of its cube. The
 # energy swings by some 1e-3 of the angle's square: 1e-6 is the aim, so 0.02 leaves room.
@@ -40,9 +41,6 @@ _RATIO_COARSE_OUT_OF_SIGHT = 0.009
 _FACTOR_SURPLUS = 1.5
 # From the centre of mass to the farthest point, as a share of the size: half the diagonal of a cube.
 _FACTOR_LEVER = 0.87
-# Motion is lost where poses and speeds add up to more than this: keys are single precision, which ends at 3e38.
-# [m], [m/s], [rad/s]
-_MOST = 1e30
 # Principal moments that differ by less than this share count as one.
 _RATIO_ISOTROPIC = 1e-9
 
@@ -262,53 +260,11 @@ def integrate_poses(model, state, motion, h):
             _turn_freely(
                 state.orientation[body], state.velocity[body], motion.position_velocity[body], model.inertia[body], h
             )
-            if _is_lost(state, motion.position_velocity, body):
+            if is_lost(state, motion.position_velocity, body):
                 _store(state.orientation[body], (w, x, y, z))
                 for axis in range(3):
                     state.position[body, axis] = before[axis]
-                _hold(state, motion, body)
-
-
-@subkernel
-def _is_lost(state, position_velocity, body):
-    """Whether a body's motion is none: no number, or more than keys can hold."""
-    largest = 0.0
-    for axis in range(3):
-        largest += abs(state.position[body, axis])
-    for column in range(6):
-        largest += abs(state.velocity[body, column]) + abs(position_velocity[body, column])
-    return not largest <= _MOST
-
-
-@subkernel
-def _hold(state, motion, body):
-    """Let a body stay where it is from now on, as if it were static."""
-    state.kind[body], motion.memory.is_lost[body] = STATIC, True
-    for column in range(6):
-        state.velocity[body, column] = motion.start_velocity[body, column] = 0.0
-        motion.free_velocity[body, column] = motion.position_velocity[body, column] = 0.0
-
-
-@subkernel
-def hold_what_is_lost(state, motion):
-    """Hold those dynamic bodies that forces drive beyond all numbers, before anything is solved with them.
-
-    Parameters
-    ----------
-    state : StateArrays
-        Written: velocity, and kind as the step sees it.
-    motion : MotionArrays
-        Written, of such bodies.
-    """
-    for body in range(state.kind.size):
-        largest = 0.0
-        for column in range(6):
-            largest += abs(motion.free_velocity[body, column])
-        if state.kind[body] == DYNAMIC and not largest <= _MOST:
-            _hold(state, motion, body)
-            motion.can_be_pushed[body], motion.inverse_mass[body] = False, 0.0
-            for entry in range(9):
-                motion.inverse_inertia[body, entry] = 0.0
+                hold(state, motion, body)
 
 
 @subkernel

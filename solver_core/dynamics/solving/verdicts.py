@@ -60,13 +60,19 @@ def solve_by_plan(arrays, members, rows, islands, island, plan):
             forget_impulses(islands, island, rows, members.motion.free_velocity, members.state.velocity)
         iterations, strategy, wasted = outcome[1], plan.second, price_of(members, outcome)
         outcome, verdict = _try(arrays, members, rows, islands, island, strategy, plan)
-        outcome = outcome[0], outcome[1] + iterations, outcome[2], outcome[3], outcome[4]
+        outcome = _with_more_iterations(outcome, iterations)
     if verdict == WORSE and strategy == EXACT:
         forget_impulses(islands, island, rows, members.motion.free_velocity, members.state.velocity)
         iterations, wasted = outcome[1], wasted + price_of(members, outcome)
         outcome, verdict = _try(arrays, members, rows, islands, island, strategy, plan)
-        outcome = outcome[0], outcome[1] + iterations, outcome[2], outcome[3], outcome[4]
+        outcome = _with_more_iterations(outcome, iterations)
     return outcome, strategy, verdict, wasted
+
+
+@subkernel(inline=True)
+def _with_more_iterations(outcome, more):
+    status, iterations, residual, scale, worst_block = outcome
+    return status, iterations + more, residual, scale, worst_block
 
 
 @subkernel(inline=True)
