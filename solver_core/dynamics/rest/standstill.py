@@ -5,7 +5,7 @@ impulses, not its velocities. Once it has been solved in a frame with nothing mo
 their state until the frame ends, unless something joins the island that moves. The next frame measures it anew. If
 nothing at all moves in the scene, the frame ends there.
 
-Islands with joints are solved in each substep as long as anything moves, since what their joints bear is noted there.
+Joints of what stands bear what they bore.
 
 What stands still has no velocity: what rounding leaves of one is taken, so that it adds up to nothing. A brick whose
 middle lies over the very edge of the one below, as in every wall of half-lapped bricks, would else tip within a second
@@ -93,7 +93,7 @@ def _stands(members, rows, islands, island, contacts):
     motion, memory = members.motion, members.motion.memory
     for index in range(islands.body_first[island], islands.body_first[island + 1]):
         body = islands.body_order[index]
-        if not memory.stands[body] or memory.is_unsolved[body] or memory.in_small_steps[body]:
+        if not memory.stands[body] or memory.is_unsolved[body] or memory.in_small_steps[body] or memory.is_swept[body]:
             return False
     return (
         members.solves.missed[island] == 0

@@ -123,7 +123,7 @@ def plan_for_positions(members, rows, islands, island):
     jointed = np.bool_(has_joints(rows, islands, island, present.count[0]))
     if pass_kind >= SAME_CONTACTS and not members.joint_state.is_due[island]:
         return _plan(NOTHING, NOTHING, 0.0)
-    if recalled.stand and not jointed and not touches_kinematic(islands, island, rows, present, motion.free_velocity):
+    if recalled.stand and not touches_kinematic(islands, island, rows, present, motion.free_velocity):
         return _plan(KEEP, NOTHING, 0.0)
     if jointed:
         if pass_kind == SAME_ROWS:

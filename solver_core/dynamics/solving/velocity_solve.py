@@ -13,7 +13,7 @@ import numpy as np
 from ...compiled.kernel import entry, subkernel
 from ...compiled.views import numbers_of, views_of, whole
 from ...constraints import restitution
-from ...constraints.joints.joint_velocity import keep_joint_impulses
+from ...constraints.joints.joint_velocity import bear_as_before, keep_joint_impulses
 from ...constraints.velocity_rows import (
     BOUNCES,
     RECOVERS,
@@ -63,6 +63,9 @@ def solve_velocities(arrays, worker):
         forget_outcome(solves, island)
         if not solves.keeps_standing[island]:
             _solve_island(arrays, members, rows, islands, island)
+        else:
+            contacts = members.collision.contacts[members.collision.roles.present[0]]
+            bear_as_before(members.model.joints, members.joint_state, islands, island, contacts.count[0], rows)
     help_others(arrays, members, worker, worked)
 
 
