@@ -123,13 +123,16 @@ def plan_for_positions(members, rows, islands, island):
     jointed = np.bool_(has_joints(rows, islands, island, present.count[0]))
     if pass_kind >= SAME_CONTACTS and not members.joint_state.is_due[island]:
         return _plan(NOTHING, NOTHING, 0.0)
-    if recalled.stand and not touches_kinematic(islands, island, rows, present, motion.free_velocity):
+    step = numbers_of(members.settings.step)
+    # keyed motors may begin to move within a frame
+    may_stand = recalled.stand and not (jointed and step.ends_at_rest == 0)
+    if may_stand and not touches_kinematic(islands, island, rows, present, motion.free_velocity):
         return _plan(KEEP, NOTHING, 0.0)
     if jointed:
         if pass_kind == SAME_ROWS:
             return _plan(NOTHING, NOTHING, 0.0)
         return plan_with_joints(members, rows, islands, island)
-    if numbers_of(members.settings.step).small_steps == 0:
+    if step.small_steps == 0:
         return _plan_without_small_steps(pass_kind, recalled)
     if pass_kind == FIRST_PASS:
         # once a substep
