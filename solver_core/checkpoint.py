@@ -23,7 +23,7 @@ from .model.fields import FieldArrays
 from .model.state import StateArrays, copy_state
 
 # The other fields of ``MotionArrays`` are written at the beginning of a substep.
-_MOTION = ("position_velocity", "solve_flags", "small_steps")
+_MOTION = ("position_velocity", "memory")
 # The others are written at a frame's beginning.
 _GUIDES = ("follow", "position", "orientation", "velocity", "share", "begins")
 # What the pair cache, the matching of contacts and what keeps the energy of rolling read of the last substep.

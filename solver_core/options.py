@@ -117,7 +117,7 @@ class SimulationOptions:
         variants = {name: getattr(self, name) for name in CONTACT_OPTIONS}
         options = SolverOptions(tolerance=self.tolerance, max_iterations=self.max_iterations, **variants)
         settings = kernel_settings_of(find_method(self.method, self.friction), options, self.friction)
-        # where small steps take over, bodies pay for failures (``dynamics.islands.small_step_motion``)
+        # where small steps take over, bodies pay for failures (``dynamics.islands.memory``)
         return settings._replace(waits=int(self.small_steps == 0))
 
     @property

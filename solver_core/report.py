@@ -131,6 +131,8 @@ class FrameReport:
         How far the worst joint is open [m].
     broke : list of str
         Joints that broke in this frame.
+    lost : list of str
+        Bodies whose motion was no number any more in this frame; they are held where they were last.
     activated, deactivated : list of str
         Bodies that have woken in this frame, which had waited; and that were put to waiting.
     let_go, joined : list of str
@@ -160,6 +162,7 @@ class FrameReport:
     joints: JointReport | None = None
     joint_error: float = 0.0
     broke: list[str] = field(default_factory=list)
+    lost: list[str] = field(default_factory=list)
     activated: list[str] = field(default_factory=list)
     deactivated: list[str] = field(default_factory=list)
     let_go: list[str] = field(default_factory=list)
@@ -214,6 +217,14 @@ def frame_report(record: FrameRecord, names, frame: int, fallbacks: int) -> Fram
         potential_energy=potential,
         nanoseconds=record.nanoseconds.tolist(),
     )
+
+
+def add_lost(report: FrameReport, is_lost: np.ndarray, names, before: np.ndarray) -> np.ndarray:
+    """Add to a frame's report who was lost; returns all that are (bool [body_count]), of whom ``before`` is known."""
+    if not is_lost.any():
+        return before
+    report.lost = [names[body] for body in np.flatnonzero(is_lost & ~before)]
+    return is_lost.copy()
 
 
 def joint_report(joint_state) -> JointReport:

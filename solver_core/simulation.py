@@ -52,26 +52,25 @@ from .model.state import copy_state
 from .options import FrameInput, SimulationOptions
 from .parallel.workers import threads, worker_count
 from .problem.problem import ContactProblem
-from .report import FrameContacts, FrameReport, add_joints, frame_contacts, frame_report
+from .report import FrameContacts, FrameReport, add_joints, add_lost, frame_contacts, frame_report
 from .solvers.batches.domain_partition import BLOCKS_TO_PARTITION
 from .solvers.batches.sweep_workspace import SweepWorkspace
 from .solvers.registry import find_method
 
-# Tables of kernels that simulations of this process have called, by what they depend on: to look the kernels up takes
-# some ten milliseconds.
+# Tables of kernels that have been called, by what they depend on: to look the kernels up takes some ten milliseconds.
 _tables_of_kernels: dict[tuple, Any] = {}
 
 # After a frame that took less [s], ``frame_steps`` takes all substeps of the next one at once: to come back after each
 # takes longer than those of a few bodies.
 SECONDS_AT_ONCE = 0.02
 
-# Speeds below this share of what gravity gives in a substep are rounding of the speeds that bodies fall with. With a
-# larger share, as the tolerance itself, boxes at rest slide off by what the velocity solve leaves.
+# Speeds below this share of what gravity gives in a substep are rounding of the speeds that bodies fall with. A larger
+# share, as the tolerance itself, lets boxes at rest slide off by what the velocity solve leaves.
 _RATIO_ROUNDING = 1e-12
 
 
 class SimulationError(RuntimeError):
-    """A body's motion is no longer finite; the message names the body."""
+    """The motion of a driven body is not finite; the message names the body."""
 
 
 _AS_BEFORE = FrameInput()
@@ -108,7 +107,7 @@ class Simulation:
         self._waiting = allocate_waiting(model.arrays.activation)
         begin_waiting(self._waiting, self.state, self._acting.kind)
         self._joint_state = allocate_joint_state(model.arrays.joints)
-        self._broken = self._joint_state.broken.copy()
+        self._broken, self._lost = self._joint_state.broken.copy(), self._motion.memory.is_lost.copy()
         self._fields = fields_of(model)
         self._guides = allocate_guides(model.guides, *self.state[:2])
         self._arrays = model.arrays
@@ -128,8 +127,7 @@ class Simulation:
         # gathered at the first step, and anew after arrays have grown
         self._workers: Any = None
         self._advance: Any = None
-        # kinds of all bodies where none of them is driven
-        self._undriven_kinds = b""
+        self._undriven_kinds = b""  # kinds of all bodies where none of them is driven
         self._gravity_norm = frame_checks.norm_of(self._gravity)
         # that the last frame took; nothing is known of the first one
         self._seconds = math.inf
@@ -152,7 +150,7 @@ class Simulation:
         ValueError
             An array of the input has the wrong shape or holds NaN.
         SimulationError
-            A body's pose or velocity is no longer finite.
+            What a driven body does is not finite. Others that come to that are held (``FrameReport.lost``).
         """
         target, (meshes, shapes), step, paths = self._begin_frame(frame_input or _AS_BEFORE)
         for _ in self._substep_by_substep(step, paths) if paths or self._breaks else ():
@@ -406,7 +404,7 @@ class Simulation:
         self._motion, self._sleep, self._collision = carried.motion, carried.sleep, carried.collision
         self._problem, self._joint_state = carried.problem, carried.joint_state
         self._waiting, self._fields, self._guides = carried.waiting, carried.fields, carried.guides
-        self._broken = carried.joint_state.broken.copy()
+        self._broken, self._lost = carried.joint_state.broken.copy(), carried.motion.memory.is_lost.copy()
         self._impulses = allocate_impulses(self._collision, self.model, self._notes_contacts)
         if self.model.joint_count:
             exclude_joined(self.model.arrays, self._arrays, self._joint_state)
@@ -438,6 +436,7 @@ class Simulation:
         wake_groups_of(self._sleep, self._acting.kind, changed)
         self.state.kind[:] = kind
         self._acting.kind[changed] = kind[changed]
+        self._motion.memory.is_lost[changed] = self._lost[changed] = False
 
     def _kinematic_target(self, frame_input):
         """Where the frame's input puts the kinematic bodies.
@@ -585,11 +584,12 @@ class Simulation:
         return count
 
     def _report(self) -> FrameReport:
-        """What happened; raises if a body's state is not finite."""
+        """What happened; raises if a driven body's state is not finite."""
         lost = int(self._record.not_finite[0])
         if lost >= 0:
             raise SimulationError(f"{self.model.names[lost]}: its motion is no longer finite in frame {self.frame}")
         report = frame_report(self._record, self.model.names, self.frame, self._fallbacks + self._take_fallbacks())
+        self._lost = add_lost(report, self._motion.memory.is_lost, self.model.names, self._lost)
         if self.model.joint_count:
             self._broken = add_joints(report, self._joint_state, self.model.joint_names, self._broken)
         if self._waiting.waits.size:

@@ -33,7 +33,7 @@ LOOP = [
     ("find_islands", "dynamics/islands/islands.py", "groups that share no body", "islands"),
     (
         "solve_positions",
-        "dynamics/solving/position_solve.py -> solvers/",
+        "dynamics/solving/advance.py -> solvers/",
         "where the bodies go",
         "impulses, position velocities",
     ),

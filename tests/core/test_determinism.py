@@ -9,7 +9,7 @@ import pytest
 from cairn.solver_core import simulation as simulation_module
 from cairn.solver_core.checkpoint import Checkpoint
 from cairn.solver_core.diagnostics import deepest_overlap
-from cairn.solver_core.dynamics.islands.solve_flags import allocate_solve_flags, keep_solve_flags, start_solve_flags
+from cairn.solver_core.dynamics.islands.memory import allocate_island_memory, begin_substep, end_substep
 from cairn.solver_core.geometry.hulls import ConvexHull
 from cairn.solver_core.geometry.round_shapes import Capsule, Cone, Cylinder
 from cairn.solver_core.geometry.shapes import Box, Sphere
@@ -152,8 +152,8 @@ def test_a_frame_in_steps_is_the_same_frame_to_the_bit(scene, options, monkeypat
 
 def test_a_substep_may_start_twice():
     """Where buffers were full or bodies woke, it still knows which bodies the last one left unsolved."""
-    start, end = (getattr(function, "py_func", function) for function in (start_solve_flags, keep_solve_flags))
-    flags = allocate_solve_flags(3)
+    start, end = (getattr(function, "py_func", function) for function in (begin_substep, end_substep))
+    flags = allocate_island_memory(3)
     flags.is_unsolved[1] = True
     end(flags)
     for _ in range(2):

@@ -475,17 +475,15 @@ def test_bad_options_name_the_option(options, message):
 
 @pytest.mark.filterwarnings("ignore:overflow encountered")
 def test_bad_input_names_the_body():
-    """NaN in a kinematic pose names the body; a motion that overflows does too."""
+    """NaN in a kinematic pose names the body; what is driven so fast that it overflows does, too."""
     builder = ModelBuilder()
     builder.add_body(shape=Sphere(1.0), kind=BodyKind.KINEMATIC, name="Hammer")
     simulation = Simulation(builder.build())
     with pytest.raises(ValueError, match="pose given for Hammer holds NaN"):
         simulation.advance_frame(FrameInput(position=np.full((1, 3), np.nan), orientation=np.ones((1, 4))))
-    builder = ModelBuilder(gravity=(0, 0, -1e308))
-    builder.add_body(shape=Sphere(1.0), name="Comet")
-    simulation = Simulation(builder.build())
-    with pytest.raises(SimulationError, match="Comet"):
-        run(simulation, 10_000)
+    far = np.array([[1e308, 0.0, 0.0]]), np.array([[1.0, 0.0, 0.0, 0.0]])
+    with pytest.raises(SimulationError, match="Hammer"):
+        simulation.advance_frame(FrameInput(position=far[0], orientation=far[1]))
 
 
 def test_contact_problem_is_what_the_next_substep_solves():

@@ -88,6 +88,28 @@ def keep_joint_impulses(joints, joint_state, islands, island, first_block, rows)
 
 
 @subkernel
+def bear_as_before(joints, joint_state, islands, island, first_block, rows):
+    """Let the joints of an island that stands still bear what they bore in the last substep.
+
+    Parameters
+    ----------
+    joints, joint_state, islands, island
+        Read.
+    first_block : int64
+        Blocks from this one on are joints.
+    rows : RowArrays
+        Written: impulse.
+    """
+    for place in range(islands.block_first[island], islands.block_first[island + 1]):
+        block = islands.block_order[place]
+        if block >= first_block:
+            joint, row = joint_state.joint_of_block[block - first_block], rows.block_row[block]
+            for index in range(joints.row_first[joint], joints.row_first[joint + 1]):
+                rows.impulse[row] = joint_state.impulse[index] + joint_state.change[index]
+                row += 1
+
+
+@subkernel
 def _push(rows, row, block, impulse, velocity):
     """Add what an impulse of a row does to the bodies' velocities."""
     a, b = rows.body_a[block], rows.body_b[block]

@@ -33,7 +33,7 @@ from ..rest.sleeping import allocate_sleep
 from ..rest.waiting import allocate_waiting
 from ..schedule import sharing
 from ..schedule.frame_record import allocate_record
-from ..solving.island_solve import FIRST_PASS
+from ..schedule.pass_kinds import FIRST_PASS
 from .contact_generation import PAIRS_A_RUN
 from .step_data import (
     BufferRoles,

@@ -33,15 +33,16 @@ from ...compiled.function_tables import call_for_count
 from ...compiled.kernel import subkernel
 from ...compiled.views import numbers_of, views_of
 from ...problem.substep_impulses import forget_substep_impulses
-from ..islands.small_step_motion import forget_small_steps, take_mean_velocities
-from ..islands.solve_flags import keep_solve_flags, start_solve_flags
+from ..islands.memory import begin_pass, begin_substep, end_substep, take_mean_velocities
 from ..joints.joint_corrections import MOST_CORRECTIONS
 from ..motion.driven_motion import follow_driven
 from ..motion.integration import reach_farther
+from ..motion.lost_bodies import hold_what_is_lost
 from ..motion.position_update import choose_position_velocities
 from ..rest.activation import NEAR
 from ..rest.sleeping import wake_near_driven, wake_touched
 from ..schedule.frame_record import end_stage, record_solves, restore_solve_quality, solve_quality
+from ..schedule.pass_kinds import FIRST_PASS, NEW_PAIRS, SAME_CONTACTS, SAME_IMPULSES, SAME_PAIRS, SAME_ROWS
 from ..schedule.sharing import call_stage, run_task, share_islands
 from ..schedule.stage_table import (
     ACTIVATE,
@@ -59,7 +60,6 @@ from ..schedule.stage_table import (
     SOLVE_POSITIONS,
     WAKE_JOINED,
 )
-from ..solving.island_solve import FIRST_PASS, NEW_PAIRS, SAME_CONTACTS, SAME_IMPULSES, SAME_PAIRS, SAME_ROWS
 from .contact_generation import are_end_poses_clear, make_contacts
 
 # How ``find_contacts`` ends: with contacts; with bodies that have woken, so that forces and contacts are to be found
@@ -74,7 +74,7 @@ def apply_all_forces(arrays):
     Parameters
     ----------
     arrays : StepArrays
-        Written: motion.
+        Written: motion; bodies that it drives beyond all numbers are held.
     """
     members = views_of(arrays)
     call_stage(members.kernels.stages, APPLY_FORCES, arrays)
@@ -82,6 +82,7 @@ def apply_all_forces(arrays):
         call_stage(members.kernels.stages, APPLY_FIELDS, arrays)
     if members.guides.follow.size > 0:
         call_stage(members.kernels.stages, GUIDE_BODIES, arrays)
+    hold_what_is_lost(members.state, members.motion)
 
 
 @subkernel(inline=True)
@@ -129,7 +130,7 @@ def detect_and_solve_positions(arrays):
         if has_joint_rows:
             _take_own_velocities(members)
         _choose_position_velocities(members)
-        take_mean_velocities(motion.small_steps, motion.position_velocity)
+        take_mean_velocities(motion.memory, motion.position_velocity)
         _follow_driven(members)
         if has_joint_rows:
             _correct_joints(arrays, members, earlier)
@@ -169,7 +170,7 @@ def _take_solution_again(members):
 def finish_detection(members):
     """The present buffers become those of the last substep, and likewise the flags of unsolved bodies."""
     roles = members.collision.roles
-    keep_solve_flags(members.motion.solve_flags)
+    end_substep(members.motion.memory)
     roles.present[0], roles.last_substep[0] = roles.last_substep[0], roles.present[0]
 
 
@@ -197,7 +198,7 @@ def find_contacts(arrays, passes_before, kind):
     pairs, contacts = collision.pairs[collision.roles.present[0]], collision.contacts[collision.roles.present[0]]
     start_pass(workspace.predicted, passes_before)
     if passes_before == 0:
-        start_solve_flags(members.motion.solve_flags)
+        begin_substep(members.motion.memory)
     if kind == SAME_PAIRS:
         repeat_pairs(collision.pairs[collision.roles.previous_pass[0]], pairs)
     else:
@@ -282,7 +283,7 @@ def _solve_positions(arrays, members, passes_done, kind):
     while True:
         solves.swept_only[0] = 0
         if solves.pass_kind[0] != SAME_ROWS:
-            forget_small_steps(motion.small_steps)
+            begin_pass(motion.memory)
         solve_islands(members, SOLVE_POSITIONS)
         # A body that is hit goes farther than its first velocity could tell, or another way.
         may_keep_pairs = passes_done >= MAX_PASSES or not _miss_something(arrays, members)
@@ -305,7 +306,7 @@ def _miss_something(arrays, members):
         return True
     if is_farther:
         _copy_velocities(velocity, predicted.velocity)
-        take_mean_velocities(motion.small_steps, predicted.velocity)
+        take_mean_velocities(motion.memory, predicted.velocity)
         predicted.is_looked_along[0] = True
         status = call_for_count(members.kernels.stages, BROAD_PHASE, arrays)
         predicted.is_looked_along[0] = False
@@ -394,9 +395,9 @@ def _is_last_pass(members, passes_done, may_keep_pairs):
     if not may_keep_pairs:
         return False
     # What moves in small steps may overlap more, which the next substep takes out.
-    small_steps, is_coarse = members.motion.small_steps, workspace.predicted.is_coarse
-    for body in range(len(small_steps.is_used)):
-        is_coarse[body] = small_steps.is_used[body] or small_steps.is_swept[body]
+    memory, is_coarse = members.motion.memory, workspace.predicted.is_coarse
+    for body in range(len(memory.in_small_steps)):
+        is_coarse[body] = memory.in_small_steps[body] or memory.is_swept[body]
     place_end_poses(shape_body, position_velocity, h, workspace)
     return are_end_poses_clear(members, pairs)
 

@@ -9,7 +9,7 @@ from ...compiled.kernel import kernel
 from ...compiled.views import write_numbers
 from ..outside.guide_arrays import at_end
 from ..rest.sleeping import groups_that_touch, put_to_sleep
-from ..solving.island_solve import FIRST_PASS
+from ..schedule.pass_kinds import FIRST_PASS
 from .allocation import (
     allocate_collision,
     allocate_members,

@@ -121,7 +121,7 @@ def run_find_islands(arrays):
     contacts, domains = members.collision.contacts[members.collision.roles.present[0]], problem.sweep.domains
     batchable = contacts.count[0] if settings.solver.friction[0] == CONE_FRICTION else np.int64(0)
     slow = 0.0 if step.sweeps_at_rest else RATIO_REST * step.gravity_norm * step.h
-    motion = members.state.velocity, members.model.size, slow, members.motion.small_steps.is_used
+    motion = members.state.velocity, members.model.size, slow, members.motion.memory.in_small_steps
     partition_islands(
         rows, can_be_pushed, islands, problem.graph, domains.rows.block_row, domains.batches, batchable, motion
     )
@@ -214,7 +214,7 @@ def run_small_steps(arrays, island):
         island,
         given,
         members.state.velocity,
-        motion.small_steps.mean_velocity,
+        motion.memory.mean_velocity,
         problem.small_steps,
         problem.sweep,
         numbers_of(members.settings.solver),

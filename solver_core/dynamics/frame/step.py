@@ -15,11 +15,12 @@ from ...compiled.function_tables import call_for_count
 from ...compiled.kernel import kernel, subkernel
 from ...compiled.views import numbers_of, views_of
 from ...constraints.contact_rows import store_contact_impulses
+from ..islands.memory import forget_standing
 from ..motion.frame_impulses import MOVED, REPEATED, SLEPT, SOLVED, has_room_for_contacts
 from ..motion.integration import measure_motion
 from ..rest.activation import AFTER, BEFORE
 from ..rest.sleeping import fall_asleep, forget_changes
-from ..rest.standstill import forget_standing, note_standing
+from ..rest.standstill import note_standing
 from ..schedule.frame_record import end_stage, record_contacts, restore_solve_quality, solve_quality, start_clock
 from ..schedule.sharing import call_stage
 from ..schedule.stage_table import (
@@ -58,7 +59,7 @@ def advance_frame(arrays):
     step, is_kept = numbers_of(members.settings.step), members.impulses.substep.is_kept[0] == 1
     start_clock(record)
     if record.substeps[0] == 0:
-        forget_standing(members.motion.stands)
+        forget_standing(members.motion.memory)
     while record.substeps[0] < step.until:
         if record.stands[0] == 1:
             # what is left of the frame would repeat the last substep
@@ -137,5 +138,5 @@ def _take_back(members, earlier):
     for body in range(velocity.shape[0]):
         for column in range(6):
             velocity[body, column] = start_velocity[body, column]
-    forget_standing(members.motion.stands)
+    forget_standing(members.motion.memory)
     restore_solve_quality(members.record, earlier)

@@ -47,7 +47,7 @@ class StepSettings(NamedTuple):
     sweeps_at_rest : int
         1: the method solves also what rests by sweeps.
     small_steps : int
-        In a substep of an island in motion (``island_solve``); 0: the method solves all islands.
+        In a substep of an island in motion (``solving.strategies``); 0: the method solves all islands.
     ends_at_rest : int
         1: the frame ends where nothing moves (``standstill``); 0: something may yet, as a mesh that deforms.
     impact_time : float
@@ -203,7 +203,7 @@ class PairRunArrays(NamedTuple):
 
 
 class IslandSolveArrays(NamedTuple):
-    """How islands are solved, and how that ended (``island_solve``).
+    """How islands are solved, and how that ended (``solving``).
 
     Attributes
     ----------

@@ -81,7 +81,8 @@ def correct_joints(members, correction):
     for island in range(islands.count[0]):
         if correction == 0:
             joint_state.way[island] = NEWTON
-            joint_state.is_due[island] = has_joints(rows, islands, island, contacts.count[0])
+            jointed = has_joints(rows, islands, island, contacts.count[0])
+            joint_state.is_due[island] = jointed and not members.solves.keeps_standing[island]
         if joint_state.is_due[island]:
             if members.impulses.substep.is_kept[0] == 1:
                 note_joints_of_positions(members, island)

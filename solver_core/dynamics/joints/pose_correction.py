@@ -52,6 +52,7 @@ from ...geometry.rotation_kernels import multiply
 from ...model.joints.joint_arrays import HOLD, RANGE, SOFT_RANGE, SPRING
 from ...problem.problem import FAILED
 from ...problem.residuals import row_velocity
+from ...solvers.shared.status import start_from_impulses
 from ..motion.integration import free_orientations, place_at_end
 from ..schedule.stage_table import SOLVE_JOINTED, SOLVER_OUTCOME
 from .held_contacts import are_joined, is_left_out
@@ -133,6 +134,7 @@ def correct_poses(arrays, members, rows, islands, island):
         most = _RATIO_MOST if before <= enough else _RATIO_MOST_OPEN
         way, length = _largest_ways(members, islands, island, h)
         if outcome[0] == FAILED or not way < math.inf:
+            start_from_impulses(rows, islands, island, motion.free_velocity, velocity)
             break
         share = min(1.0, most / way) if way > 0.0 else 1.0
         if length < _RATIO_SETTLED * error:

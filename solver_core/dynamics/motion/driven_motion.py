@@ -32,7 +32,7 @@ def follow_driven(rows, contacts, state, motion, step_rules, size, h):
     state : StateArrays
         At the substep's start, with the solved velocities (read).
     motion : MotionArrays
-        Read: can_be_pushed, small_steps. Written: position_velocity of such bodies.
+        Read: can_be_pushed, memory. Written: position_velocity of such bodies.
     step_rules : StepRuleArrays
         Read: is_held. Written: carrier.
     size : float64 [body_count]
@@ -110,7 +110,7 @@ def _take_chord(state, motion, body, carrier, h):
     wx, wy, wz = driven[3], driven[4], driven[5]
     q0, q1, q2, q3 = from_rotation_vector(h * wx, h * wy, h * wz)
     cx, cy, cz = rotate(q0, q1, q2, q3, x, y, z)
-    if not motion.small_steps.is_used[body]:
+    if not motion.memory.in_small_steps[body]:
         for column in range(6):
             own[column] = velocity[column]
     own[0] += (cx - x) / h - (wy * z - wz * y)

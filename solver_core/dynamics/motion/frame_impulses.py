@@ -334,6 +334,8 @@ def _add_standing(members, contacts, h):
             block = islands.block_order[index]
             if block < contacts.count[0]:
                 _count_as_rest(members, block)
+            else:
+                _count_joint_as_rest(members, members.joint_state.joint_of_block[block - contacts.count[0]])
 
 
 @subkernel
@@ -380,12 +382,18 @@ def _repeat_substep(members):
                 impulses.rest[body, axis] -= force
     _add_joints(members, h)
     for joint in range(joints.body_a.size):
-        if joint_state.broken[joint] or joint_state.block[joint] < 0:
-            continue
-        for column in range(6):
-            body = joints.body_a[joint] if column < 3 else joints.body_b[joint]
-            if body >= 0 and motion.can_be_pushed[body]:
-                impulses.rest[body, column % 3] -= impulses.joint_substep[joint, column]
+        if not joint_state.broken[joint] and joint_state.block[joint] >= 0:
+            _count_joint_as_rest(members, joint)
+
+
+@subkernel
+def _count_joint_as_rest(members, joint):
+    """Take what a joint has given its bodies off them again, as no impulse."""
+    joints, impulses, motion = members.model.joints, members.impulses, members.motion
+    for column in range(6):
+        body = joints.body_a[joint] if column < 3 else joints.body_b[joint]
+        if body >= 0 and motion.can_be_pushed[body]:
+            impulses.rest[body, column % 3] -= impulses.joint_substep[joint, column]
 
 
 @subkernel

@@ -22,8 +22,8 @@ from ...collision.distance.shape_distance import RATIO_FAST
 from ...compiled.kernel import kernel, subkernel
 from ...geometry.rotation_kernels import from_rotation_vector, multiply, rotate, rotate_back
 from ...model.state import DYNAMIC, KINEMATIC, STATIC
-from ..islands.small_step_motion import SmallStepMotion, allocate_small_step_motion
-from ..islands.solve_flags import SolveFlags, allocate_solve_flags
+from ..islands.memory import IslandMemory, allocate_island_memory
+from .lost_bodies import hold, is_lost
 
 # A free body's turn in one cycle of the splitting [rad]; the direction's error a cycle is some tenth of its cube. The
 # energy swings by some 1e-3 of the angle's square: 1e-6 is the aim, so 0.02 leaves room.
@@ -63,10 +63,7 @@ class MotionArrays(NamedTuple):
         Moves the poses (``position_update``).
     acceleration : float64 [at least 2 and body_count, 6], or [1, 6]
         By gravity and fields, linear [m/s^2] and angular [rad/s^2]; one for all without fields.
-    stands : bool [body_count]
-        The body has stood still in this frame (``standstill``).
-    solve_flags : SolveFlags
-    small_steps : SmallStepMotion
+    memory : IslandMemory
     """
 
     inverse_mass: np.ndarray
@@ -76,9 +73,7 @@ class MotionArrays(NamedTuple):
     free_velocity: np.ndarray
     position_velocity: np.ndarray
     acceleration: np.ndarray
-    stands: np.ndarray
-    solve_flags: SolveFlags
-    small_steps: SmallStepMotion
+    memory: IslandMemory
 
 
 def allocate_motion(body_count: int, has_fields: bool = False) -> MotionArrays:
@@ -92,9 +87,7 @@ def allocate_motion(body_count: int, has_fields: bool = False) -> MotionArrays:
         position_velocity=np.zeros((body_count, 6)),
         # more than one row says that there are fields
         acceleration=np.zeros((max(body_count, 2) if has_fields else 1, 6)),
-        stands=np.zeros(body_count, np.bool_),
-        solve_flags=allocate_solve_flags(body_count),
-        small_steps=allocate_small_step_motion(body_count),
+        memory=allocate_island_memory(body_count),
     )
 
 
@@ -219,7 +212,7 @@ def reach_farther(size, motion, velocity, gravity_norm, h, predicted):
 @subkernel
 def _slack(size, motion, body, gravity_norm, h):
     """How much farther a body may go before contacts are searched for again [m]."""
-    ratio = _RATIO_COARSE_OUT_OF_SIGHT if motion.small_steps.is_used[body] else _RATIO_OUT_OF_SIGHT
+    ratio = _RATIO_COARSE_OUT_OF_SIGHT if motion.memory.in_small_steps[body] else _RATIO_OUT_OF_SIGHT
     return gravity_norm * h * h + ratio * size[body]
 
 
@@ -240,6 +233,8 @@ def _speed_between(one, two, first):
 def integrate_poses(model, state, motion, h):
     """Move every body by its position-update velocity over h; keep the angular momentum of the state's velocity.
 
+    A body whose motion is no number any more stays where it was, from then on.
+
     Parameters
     ----------
     model : ModelArrays
@@ -247,7 +242,7 @@ def integrate_poses(model, state, motion, h):
     state : StateArrays
         Read and written: poses; angular velocities, which turn with the body at constant angular momentum.
     motion : MotionArrays
-        Read: position_velocity.
+        Read: position_velocity. Written, of bodies that are lost: ``memory.is_lost``, and that they do not move.
     h : float
         [s].
     """
@@ -255,14 +250,21 @@ def integrate_poses(model, state, motion, h):
         kind = state.kind[body]
         if kind == STATIC:
             continue
+        before = state.position[body, 0], state.position[body, 1], state.position[body, 2]
         for axis in range(3):
             state.position[body, axis] += h * motion.position_velocity[body, axis]
         if kind == KINEMATIC:
             _turn(state.orientation[body], motion.position_velocity[body], h)
         else:
+            w, x, y, z = state.orientation[body]
             _turn_freely(
                 state.orientation[body], state.velocity[body], motion.position_velocity[body], model.inertia[body], h
             )
+            if is_lost(state, motion.position_velocity, body):
+                _store(state.orientation[body], (w, x, y, z))
+                for axis in range(3):
+                    state.position[body, axis] = before[axis]
+                hold(state, motion, body)
 
 
 @subkernel

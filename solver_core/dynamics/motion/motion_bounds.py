@@ -27,7 +27,7 @@ import math
 from ...compiled.kernel import borrowed, kernel, subkernel
 from ...constraints.contact_rows import size_that_moves
 from ...constraints.velocity_rows import kinetic_energy, touches_driven
-from ..islands.solve_flags import has_flagged_body
+from ..islands.memory import has_unsolved_body
 from .pinches import stay_out_of_what_stands
 
 # Most of an overlap that a substep takes out, as a share of the size: as small steps do; the method takes half of it.
@@ -49,7 +49,7 @@ def bound_motion(rows, islands, contacts, state, motion, step_rules, size, gravi
     state : StateArrays
         Written: velocity.
     motion : MotionArrays
-        Read: start_velocity, free_velocity, solve_flags. Written: position_velocity.
+        Read: start_velocity, free_velocity, memory. Written: position_velocity.
     step_rules : StepRuleArrays
         Read: is_held.
     size : float64 [body_count]
@@ -66,7 +66,7 @@ def bound_motion(rows, islands, contacts, state, motion, step_rules, size, gravi
             continue
         if is_held[islands.body_order[first]]:
             continue
-        if has_flagged_body(islands, island, motion.solve_flags.is_unsolved):
+        if has_unsolved_body(islands, island, motion.memory):
             _bound_energy(rows, islands, island, contacts, motion, state)
         _bound_ways(islands, island, contacts, motion, velocity, size, gravity_norm, h)
         moving = velocity, motion.position_velocity

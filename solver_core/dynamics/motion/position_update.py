@@ -49,7 +49,7 @@ from ...collision.data.workspace import is_round
 from ...compiled.kernel import borrowed, kernel, subkernel
 from ...constraints.contact_rows import RATIO_TOUCHING, normal_speed, size_that_moves
 from ...constraints.velocity_rows import touches_driven
-from ..islands.small_step_motion import moves_in_small_steps
+from ..islands.memory import moves_in_small_steps
 
 FALLS, MEAN, END = 0, 1, 2
 
@@ -127,7 +127,7 @@ def choose_position_velocities(
     contacts : ContactArrays
         Read.
     motion : MotionArrays
-        Read: can_be_pushed, free_velocity, acceleration, small_steps. Written: position_velocity.
+        Read: can_be_pushed, free_velocity, acceleration, memory. Written: position_velocity.
     step_rules : StepRuleArrays
         Written.
     size : float64 [body_count]
@@ -245,11 +245,11 @@ def _begin(islands, motion, step_rules, size, velocity, gravity_speed, h):
     acceleration = motion.acceleration
     for body in range(step_rule.size):
         step_rule[body] = END
-        if can_be_pushed[body] and not motion.small_steps.is_used[body]:
+        if can_be_pushed[body] and not motion.memory.in_small_steps[body]:
             step_rule[body] = MEAN if step_rules.is_held[body] else FALLS
     is_done = True
     for island in range(islands.count[0]):
-        if moves_in_small_steps(islands, island, motion.small_steps):
+        if moves_in_small_steps(islands, island, motion.memory):
             continue
         rests = True
         for index in range(body_first[island], body_first[island + 1]):

@@ -154,7 +154,7 @@ def keep_rolling_energy(
 def _has_slowed(rows, gap, contact, state, motion, slow, h):
     """Whether a contact has pushed what moves in small steps, of which the last one need not have pushed."""
     a, b, row = rows.body_a[contact], rows.body_b[contact], rows.block_row[contact]
-    if not (motion.small_steps.is_used[a] or motion.small_steps.is_used[b]):
+    if not (motion.memory.in_small_steps[a] or motion.memory.in_small_steps[b]):
         return False
     before = normal_speed(rows.jacobian, row, motion.start_velocity, a, b)
     is_reached = before < -slow and gap + h * before < 0.0
@@ -168,7 +168,7 @@ def _may_go_on(rows, contacts, contact_rows, kind, motion, contact):
     In small steps hits of what could bounce do not tell, and cones would sink that keep their spin.
     """
     a, b = rows.body_a[contact], rows.body_b[contact]
-    if motion.small_steps.is_used[a] or motion.small_steps.is_used[b]:
+    if motion.memory.in_small_steps[a] or motion.memory.in_small_steps[b]:
         is_cone = kind[contacts.shape_a[contact]] == CONE or kind[contacts.shape_b[contact]] == CONE
         if is_cone or contact_rows.restitution[contact] > 0.0:
             return False
@@ -264,13 +264,13 @@ def _note_contact(rows, contacts, before, earlier, left, state, motion, rolling,
         lost += (approach - hit) ** 2 / faces
     lost *= 0.5 / rows.diagonal[row]
     friction = math.sqrt(friction)
-    if motion.small_steps.is_used[body]:
+    if motion.memory.in_small_steps[body]:
         # These impulses are those of the last small step. What presses is what forces give, without the approach.
         pressed = normal_speed(rows.jacobian, row, end, a, b) - approach
         pressed -= normal_speed(rows.jacobian, row, motion.free_velocity, a, b)
         friction = rows.friction[row + 1] * max(0.0, pressed) / rows.diagonal[row]
     if max(slip, left[1]) > slow:
-        lost += friction * (min(left[1], slip) if motion.small_steps.is_used[body] else 0.5 * (left[1] + slip))
+        lost += friction * (min(left[1], slip) if motion.memory.in_small_steps[body] else 0.5 * (left[1] + slip))
     rolling.loss[body] += lost
     rolling.rolls[body] = True
     return hit

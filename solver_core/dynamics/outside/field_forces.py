@@ -29,8 +29,8 @@ from ...constraints.matter import limit_speed
 from ...geometry.rotation_kernels import from_rotation_vector, multiply, rotate
 from ...model.fields import AXIS, BY_AREA, CHARGE, COLUMNS, KIND, NOISE, PLACE, SEED
 from ...model.state import DYNAMIC, STATIC
+from ..islands.memory import forget_standing
 from ..motion.integration import share_kept
-from ..rest.standstill import forget_standing
 from ..rest.waiting import hold_tried
 from .field_laws import force_at, pressure_at
 from .field_noise import change_at_random
@@ -52,7 +52,7 @@ def run_apply_fields(arrays):
     step, gravity = numbers_of(members.settings.step), members.settings.gravity
     when, h = (members.record.substeps[0] + 0.5) / step.substeps, step.h
     if fields.changes[0] == 1:
-        forget_standing(motion.stands)
+        forget_standing(motion.memory)
     clear_accelerations(motion.acceleration, gravity)
     for body in range(state.kind.size):
         is_moved = fields.responds[body] or fields.charge[body] != 0.0 or fields.turns_along.size > 0

@@ -94,7 +94,7 @@ def note_shares(guides, step_rule, motion, velocity, gravity_speed, small_steps)
     step_rule : int64 [body_count]
         Of ``StepRuleArrays`` (read).
     motion : MotionArrays
-        Read: start_velocity, small_steps.
+        Read: start_velocity, memory.
     velocity : float64 [body_count, 6]
         (read)
     gravity_speed : float
@@ -108,7 +108,7 @@ def note_shares(guides, step_rule, motion, velocity, gravity_speed, small_steps)
             guides.velocity[0, body, column] = guides.velocity[1, body, column]
             if column < 3:
                 changed += (velocity[body, column] - motion.start_velocity[body, column]) ** 2
-        if motion.small_steps.is_used[body]:
+        if motion.memory.in_small_steps[body]:
             guides.share[body] = 0.5 + 0.5 / max(small_steps, 1)
         elif step_rule[body] != END:
             guides.share[body] = _MEAN_SHARE

@@ -35,8 +35,8 @@ from ...constraints.matter import limit_speed
 from ...geometry.rotation_kernels import multiply, rotate, rotate_back
 from ...model.guides import DAMPING_RATIO, FREQUENCY, LARGEST_FORCE, LARGEST_TORQUE
 from ...model.state import DYNAMIC
+from ..islands.memory import forget_standing
 from ..motion.integration import share_kept
-from ..rest.standstill import forget_standing
 from ..rest.waiting import hold_tried
 from .driven_paths import pose_on_path, way_on_path
 from .field_forces import clear_accelerations
@@ -60,7 +60,7 @@ def run_guide_bodies(arrays):
     model, state, motion, guides = members.model, members.state, members.motion, members.guides
     step, gravity = numbers_of(members.settings.step), members.settings.gravity
     if guides.moves[0] == 1:
-        forget_standing(motion.stands)
+        forget_standing(motion.memory)
     if members.fields.responds.size == 0:
         clear_accelerations(motion.acceleration, gravity)
     begin, length = members.record.substeps[0] / step.substeps, 1.0 / step.substeps

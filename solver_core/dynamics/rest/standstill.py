@@ -5,7 +5,7 @@ impulses, not its velocities. Once it has been solved in a frame with nothing mo
 their state until the frame ends, unless something joins the island that moves. The next frame measures it anew. If
 nothing at all moves in the scene, the frame ends there.
 
-Islands with joints are solved in each substep as long as anything moves, since what their joints bear is noted there.
+Joints of what stands bear what they bore.
 
 What stands still has no velocity: what rounding leaves of one is taken, so that it adds up to nothing. A brick whose
 middle lies over the very edge of the one below, as in every wall of half-lapped bricks, would else tip within a second
@@ -30,34 +30,6 @@ _RATIO_STILL_SIZE = 1e-9
 
 
 @subkernel
-def forget_standing(stands):
-    """Begin a frame: who stands still is to be found anew."""
-    for body in range(len(stands)):
-        stands[body] = False
-
-
-@subkernel
-def keeps_standing(rows, islands, island, contacts, velocity, stands):
-    """Whether an island is one that has stood still in this frame, and nothing that moves has come to it.
-
-    Parameters
-    ----------
-    rows, islands, island, contacts
-        Read.
-    velocity : float64 [body_count, 6]
-        Of bodies that are driven (read).
-    stands : bool [body_count]
-        Read.
-    """
-    for index in range(islands.body_first[island], islands.body_first[island + 1]):
-        if not stands[islands.body_order[index]]:
-            return False
-    if has_joints(rows, islands, island, contacts.count[0]):
-        return False
-    return not touches_kinematic(islands, island, rows, contacts, velocity)
-
-
-@subkernel
 def keep_velocities(islands, island, start_velocity, velocity):
     """Give the bodies of an island the velocities that they started the substep with."""
     for index in range(islands.body_first[island], islands.body_first[island + 1]):
@@ -73,7 +45,7 @@ def note_standing(members, step):
     Parameters
     ----------
     members : StepMembers
-        ``motion.stands`` written; and the velocities of bodies that stand without joints, to 0.
+        ``motion.memory.stands`` written; and the velocities of bodies that stand without joints, to 0.
     step : StepSettings
 
     Returns
@@ -82,7 +54,7 @@ def note_standing(members, step):
         Whether nothing moves at all.
     """
     motion, state, size, problem = members.motion, members.state, members.model.size, members.problem
-    rows, islands, stands = problem.rows, problem.islands, motion.stands
+    rows, islands, stands = problem.rows, problem.islands, motion.memory.stands
     contacts = members.collision.contacts[members.collision.roles.present[0]]
     for body in range(len(stands)):
         stands[body] = state.kind[body] == DYNAMIC and _is_still(motion, state.velocity, size, body, step)
@@ -118,10 +90,10 @@ def _speed(velocity, size):
 @subkernel
 def _stands(members, rows, islands, island, contacts):
     """Whether an island of still bodies was solved, and is held by what does not move."""
-    motion, stands = members.motion, members.motion.stands
+    motion, memory = members.motion, members.motion.memory
     for index in range(islands.body_first[island], islands.body_first[island + 1]):
         body = islands.body_order[index]
-        if not stands[body] or motion.solve_flags.is_unsolved[body] or motion.small_steps.is_used[body]:
+        if not memory.stands[body] or memory.is_unsolved[body] or memory.in_small_steps[body] or memory.is_swept[body]:
             return False
     return (
         members.solves.missed[island] == 0

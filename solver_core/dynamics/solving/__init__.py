@@ -1,5 +1,6 @@
-"""How an island is solved: which solver gets it, what it may spend, and what its outcome is worth.
+"""How an island is solved: ``advance`` is its way through a pass.
 
 In: the rows of a substep, its islands, and what their bodies remember (``islands``). Out: impulses, and velocities of
-bodies: those that lead to their poses (``position_solve``) and those that stay (``velocity_solve``).
+bodies: those that lead to their poses (``advance``) and those that stay (``velocity_solve``). What an island is
+(``facts``), how it may be solved (``strategies``), and what an outcome is worth (``verdicts``).
 """

@@ -13,13 +13,11 @@ import numpy as np
 from ...compiled.kernel import entry, subkernel
 from ...compiled.views import numbers_of, views_of, whole
 from ...constraints import restitution
-from ...constraints.joints.joint_velocity import keep_joint_impulses
+from ...constraints.joints.joint_velocity import bear_as_before, keep_joint_impulses
 from ...constraints.velocity_rows import (
     BOUNCES,
     RECOVERS,
     SAME,
-    forget_impulses,
-    gains_energy,
     kinetic_energy,
     move_contact_rows,
     move_rows_along,
@@ -31,22 +29,15 @@ from ...problem.problem import CONVERGED_RELATIVE
 from ...problem.substep_impulses import take_as_given
 from ...solvers.shared.sweep import apply_impulses
 from ..islands.islands import has_joints, rests_on_something
-from ..islands.policy import CREDIT_START, SHARE_OF_SUCCESS
-from ..islands.small_step_motion import moves_in_small_steps, spend_credit
+from ..islands.memory import moves_in_small_steps, spend_credit
 from ..joints.pose_correction import correct_poses
 from ..motion.frame_impulses import note_joints_of_velocities
 from ..motion.integration import take_turn_energy, turn_ahead, turn_back
 from ..schedule.sharing import begin_islands, call_stage, help_others
 from ..schedule.stage_table import MOVE_JOINT_ROWS
-from .island_solve import (
-    METHOD,
-    effort_for_velocities,
-    forget_outcome,
-    is_worse_than_nothing,
-    note_outcome,
-    solve_island,
-)
-from .jointed_solve import note_jointed, solve_jointed
+from .outcomes import forget_outcome, note_jointed, note_outcome
+from .strategies import JOINTS_EXACT, plan_for_velocities, plan_with_joints, solve_by_method
+from .verdicts import price_of, solve_by_plan
 
 
 @entry
@@ -72,13 +63,16 @@ def solve_velocities(arrays, worker):
         forget_outcome(solves, island)
         if not solves.keeps_standing[island]:
             _solve_island(arrays, members, rows, islands, island)
+        else:
+            contacts = members.collision.contacts[members.collision.roles.present[0]]
+            bear_as_before(members.model.joints, members.joint_state, islands, island, contacts.count[0], rows)
     help_others(arrays, members, worker, worked)
 
 
 @subkernel(inline=True)
 def _solve_island(arrays, members, rows, islands, island):
     motion, state, model = members.motion, members.state, members.model
-    if moves_in_small_steps(islands, island, motion.small_steps):
+    if moves_in_small_steps(islands, island, motion.memory):
         return
     contacts = members.collision.contacts[members.collision.roles.present[0]]
     h = numbers_of(members.settings.step).h
@@ -91,10 +85,9 @@ def _solve_island(arrays, members, rows, islands, island):
         return
     if change == SAME:
         return
-    # Each impact is a cold start, and so is what overlaps that were taken out leave behind, whatever the attempt at the
-    # poses was allowed to cost. All of it is spent: an island that is dear moves in small steps from then on.
-    budget, spent = max(members.solves.budget[island], CREDIT_START), 0.0
-    bounces, allowed_energy, lost_by_turn = change != RECOVERS, math.inf, 0.0
+    # All of it is spent: an island that is dear moves in small steps from then on.
+    bounces, spent, allowed_energy, lost_by_turn = change != RECOVERS, 0.0, math.inf, 0.0
+    plan = plan_for_velocities(members, islands, island, np.bool_(bounces))
     is_free = bounces and not rests_on_something(rows, islands, island, motion.can_be_pushed)
     if bounces:
         allowed_energy = restitution.allowed_energy(islands, island, rows, contacts, motion, state.velocity, h)
@@ -103,33 +96,21 @@ def _solve_island(arrays, members, rows, islands, island):
     move_rows_along(islands, island, rows, contacts, model, state, motion, h, bounces, is_free)
     if bounces:
         lost_by_turn -= kinetic_energy(islands, island, rows, motion.free_velocity)
-        spent = _solve_impacts(arrays, members, rows, islands, island, allowed_energy, lost_by_turn, is_free, budget)
+        spent = _solve_impacts(arrays, members, rows, islands, island, allowed_energy, lost_by_turn, is_free, plan)
     is_solved = islands.block_first[island + 1] > islands.block_first[island]
     if is_solved:
-        outcome = _solve_without_restitution(arrays, members, rows, islands, island, budget)
-        spent += _price(members, outcome)
-        gained = not bounces and gains_energy(islands, island, rows, contacts, motion.free_velocity, state.velocity)
-        if gained or is_worse_than_nothing(outcome):
-            # Overlaps that contradict each other have left impulses from which there is no way back.
-            forget_impulses(islands, island, rows, motion.free_velocity, state.velocity)
-            outcome = solve_island(arrays, members.kernels.stages, island, METHOD, budget)
-            spent += _price(members, outcome)
+        # the velocities with which contacts no longer approach
+        outcome, _, _, wasted = solve_by_plan(arrays, members, rows, islands, island, plan)
+        spent += wasted + price_of(members, outcome)
         note_outcome(members.solves, island, rows, outcome, least_scale)
     if bounces:
         restitution.take_all_blocks(islands, island, last, contact_rows)
-    if budget < math.inf:
-        spend_credit(islands, island, motion.small_steps, spent)
+    if plan.budget < math.inf:
+        spend_credit(islands, island, motion.memory, spent)
     if bounces:
         turn_back(islands, island, model, state, motion, h)
     else:
         take_turn_energy(islands, island, model, state, motion, h)
-
-
-@subkernel(inline=True)
-def _price(members, outcome):
-    """What a solve by the method is charged [sweeps]: all of its cost if it has missed, else a share."""
-    share = 1.0 if outcome[0] > CONVERGED_RELATIVE else SHARE_OF_SUCCESS
-    return share * members.solver_input.work[0]
 
 
 @subkernel
@@ -148,7 +129,7 @@ def _solve_jointed_island(arrays, members, rows, islands, island, change):
     if bounces:
         allowed_energy = restitution.allowed_energy(islands, island, rows, contacts, motion, velocity, step.h)
         energy = max(energy, allowed_energy)
-    before = members.problem.jointed.kept_velocity
+    before, plan = members.problem.jointed.kept_velocity, plan_with_joints(members, rows, islands, island)
     _copy_velocities(islands, island, velocity, before)
     is_free = not rests_on_something(rows, islands, island, motion.can_be_pushed)
     if bounces and not is_free:
@@ -167,10 +148,10 @@ def _solve_jointed_island(arrays, members, rows, islands, island, change):
     if bounces:
         apply_impulses(rows, islands, island, free_velocity, velocity)
         last = islands.block_first[island + 1]
-        _solve_impacts(arrays, members, rows, islands, island, allowed_energy, lost_by_turn, is_free, math.inf)
+        _solve_impacts(arrays, members, rows, islands, island, allowed_energy, lost_by_turn, is_free, plan)
         restitution.take_all_blocks(islands, island, last, members.problem.contact_rows)
-    outcome, is_swept = solve_jointed(arrays, members, rows, islands, island)
-    is_unsolved = outcome[0] > CONVERGED_RELATIVE and not is_swept
+    outcome, strategy, _, _ = solve_by_plan(arrays, members, rows, islands, island, plan)
+    is_unsolved = outcome[0] > CONVERGED_RELATIVE and strategy != JOINTS_EXACT
     is_put_back = is_unsolved and not kinetic_energy(islands, island, rows, velocity) <= energy
     if is_put_back:
         # no solution is better than one that makes energy
@@ -181,7 +162,7 @@ def _solve_jointed_island(arrays, members, rows, islands, island, change):
             take_as_given(rows, islands, island, contacts.count[0], contacts.impulse, members.impulses.substep)
         note_joints_of_velocities(members, rows, islands, island, contacts.count[0], not is_put_back)
     turn_back(islands, island, model, state, motion, step.h)
-    note_jointed(members, rows, islands, island, outcome, is_swept)
+    note_jointed(members, rows, islands, island, strategy, outcome)
     correct_poses(arrays, members, rows, islands, island)
 
 
@@ -194,7 +175,7 @@ def _copy_velocities(islands, island, source, target):
 
 
 @subkernel(inline=True)
-def _solve_impacts(arrays, members, rows, islands, island, allowed_energy, lost_by_turn, is_free, budget):
+def _solve_impacts(arrays, members, rows, islands, island, allowed_energy, lost_by_turn, is_free, plan):
     """Solve the impacts of an island one after the other (``constraints.restitution``); returns the price [sweeps].
 
     What turning has cost the spins (``turn_ahead``) [J] the first impacts give back.
@@ -202,7 +183,7 @@ def _solve_impacts(arrays, members, rows, islands, island, allowed_energy, lost_
     contact_rows, step = members.problem.contact_rows, numbers_of(members.settings.step)
     contacts = members.collision.contacts[members.collision.roles.present[0]]
     free_velocity, velocity, contact_count = members.motion.free_velocity, members.state.velocity, contacts.count[0]
-    solves, stages, last = members.solves, members.kernels.stages, islands.block_first[island + 1]
+    solves, last = members.solves, islands.block_first[island + 1]
     impulses = members.impulses.substep
     if is_free and impulses.is_kept[0] == 1:
         # what was taken off is what the turned rows say, and not what the position solve has given
@@ -215,9 +196,9 @@ def _solve_impacts(arrays, members, rows, islands, island, allowed_energy, lost_
     restitution.set_approach_bias(islands, island, rows, contact_count, contact_rows)
     spent = 0.0
     if islands.block_first[island + 1] > islands.block_first[island]:  # else all contacts are open
-        outcome = solve_island(arrays, stages, island, METHOD, budget)
+        outcome = solve_by_method(arrays, islands, island, plan.budget)
         note_outcome(solves, island, rows, outcome, least_scale)
-        spent = _price(members, outcome)
+        spent = price_of(members, outcome)
     restitution.restart_from_velocities(
         islands, island, rows, contact_count, contact_rows, velocity, free_velocity, 1.0, impulses
     )
@@ -231,9 +212,9 @@ def _solve_impacts(arrays, members, rows, islands, island, allowed_energy, lost_
             islands, island, last, rows, contact_count, contact_rows, velocity, threshold, impact == 0
         ):
             break
-        outcome = solve_island(arrays, stages, island, METHOD, budget)
+        outcome = solve_by_method(arrays, islands, island, plan.budget)
         note_outcome(solves, island, rows, outcome, least_scale)
-        spent += _price(members, outcome)
+        spent += price_of(members, outcome)
         surplus = restitution.end_impact(
             islands, island, rows, contact_count, contact_rows, velocity, free_velocity, surplus, impulses
         )
@@ -243,12 +224,3 @@ def _solve_impacts(arrays, members, rows, islands, island, allowed_energy, lost_
         restitution.take_from_spins(islands, island, rows, velocity, free_velocity, min(surplus, -lost_by_turn))
     restitution.end_impacts(islands, island, last, rows, contact_count, contact_rows)
     return spent
-
-
-@subkernel(inline=True)
-def _solve_without_restitution(arrays, members, rows, islands, island, budget):
-    """Solve an island for the velocities with which its contacts no longer approach."""
-    contacts = members.collision.contacts[members.collision.roles.present[0]]
-    flags = members.motion.solve_flags
-    effort = effort_for_velocities(islands, island, contacts, flags, members.collision.workspace.size)
-    return solve_island(arrays, members.kernels.stages, island, effort, budget)

@@ -105,3 +105,39 @@ def fail(rows, islands, island, free_velocity, velocity):
             rows.impulse[row] = 0.0
     apply_impulses(rows, islands, island, free_velocity, velocity)
     return FAILED, 0, math.inf, 1.0, worst_block
+
+
+@subkernel
+def start_from_impulses(rows, islands, island, free_velocity, velocity):
+    """Let velocities be those of an island's impulses; and there be no impulses where some are no numbers.
+
+    Velocities that are no numbers are put back, also of what cannot be pushed: zero times infinity is none.
+
+    Parameters
+    ----------
+    rows, islands, island
+        ``rows.impulse`` is written where it is no number.
+    free_velocity, velocity : float64 [body_count, 6]
+        Read; written.
+    """
+    keeps_impulses = are_finite(rows, islands, island)
+    for index in range(islands.block_first[island], islands.block_first[island + 1]):
+        block = islands.block_order[index]
+        for row in range(rows.block_row[block], rows.block_row[block + 1]):
+            rows.impulse[row] = rows.impulse[row] if keeps_impulses else 0.0
+        for body in (rows.body_a[block], rows.body_b[block]):
+            for column in range(6):
+                if not abs(velocity[body, column]) < math.inf:
+                    velocity[body, column] = free_velocity[body, column]
+    apply_impulses(rows, islands, island, free_velocity, velocity)
+
+
+@subkernel
+def are_finite(rows, islands, island):
+    """Whether the impulses of an island are numbers."""
+    for index in range(islands.block_first[island], islands.block_first[island + 1]):
+        block = islands.block_order[index]
+        for row in range(rows.block_row[block], rows.block_row[block + 1]):
+            if not abs(rows.impulse[row]) < math.inf:
+                return False
+    return True

@@ -7,6 +7,7 @@ from cairn.solver_core import (
     BodyKind,
     Box,
     FrameInput,
+    Hinge,
     ModelBuilder,
     Point,
     Simulation,
@@ -14,6 +15,7 @@ from cairn.solver_core import (
     Sphere,
 )
 from cairn.solver_core import simulation as simulation_module
+from cairn.solver_core.model.joints.axis import Axis, Motor
 
 SUBSTEPS = 4
 G = 9.81
@@ -205,13 +207,12 @@ def test_after_a_quick_frame_the_next_one_is_taken_at_once():
     assert simulation.frame == 3
 
 
-def test_what_hangs_still_ends_the_frame_too():
-    """A chain at rest: what its joints bear is its weight."""
+def hanging_chain(links):
     builder = ModelBuilder(gravity=(0.0, 0.0, -G))
     ceiling = builder.add_body(
         name="ceiling", kind=BodyKind.STATIC, shape=Box(half_extents=(1.0, 1.0, 0.1)), position=(0.0, 0.0, 0.1)
     )
-    above, links = ceiling, 5
+    above = ceiling
     for number in range(links):
         link = builder.add_body(
             name=f"link {number}",
@@ -221,8 +222,57 @@ def test_what_hangs_still_ends_the_frame_too():
         )
         builder.add_joint(Point(), above, link, position=(0.0, 0.0, -0.5 * number - 0.05))
         above = link
-    simulation = simulate(builder)
+    return builder
+
+
+def test_what_hangs_still_ends_the_frame_too():
+    """A chain at rest: what its joints bear is its weight."""
+    links = 5
+    simulation = simulate(hanging_chain(links))
     for _ in range(24):
         report = simulation.advance_frame()
     assert report.detection_passes == 1
     assert np.linalg.norm(report.joints.force, axis=1) == pytest.approx(G * np.arange(links, 0, -1), rel=1e-6)
+
+
+def test_joints_of_what_stands_bear_what_they_bore_while_something_flies():
+    """The chain is solved once a frame, its loads stay, its impulses add up; the ball that hits it moves it."""
+    links, builder = 5, hanging_chain(5)
+    ball = builder.add_body(name="ball", shape=Sphere(0.1), position=(2.0, 0.0, -2.2), linear_velocity=(-2.0, 0.0, 5.0))
+    simulation = simulate(builder, contacts=True)
+    mass, joints = simulation.model.arrays.mass, simulation.model.arrays.joints
+    for frame in range(16):
+        before = simulation.velocities()[:, :3]
+        report = simulation.advance_frame()
+        if frame < 2:
+            continue
+        assert report.iterations <= 2, "a solve of each of the four substeps takes two"
+        assert np.linalg.norm(report.joints.force, axis=1) == pytest.approx(G * np.arange(links, 0, -1), rel=1e-6)
+        contacts = simulation.contacts()
+        total = contacts.forces + contacts.rest
+        for side, bodies in enumerate((joints.body_a, joints.body_b)):
+            np.add.at(total, bodies, contacts.joint_impulse[:, side])
+        gained = mass[:, None] * (simulation.velocities()[:, :3] - before)
+        assert gained[1:] == pytest.approx(total[1:], abs=1e-9)
+    assert simulation.poses()[0][ball, 0] > 0.3
+    assert np.abs(simulation.velocities()[1:ball]).max() == pytest.approx(0.0, abs=1e-9)
+    for _ in range(24):
+        simulation.advance_frame()
+    assert np.abs(simulation.velocities()[1:ball]).max() > 0.1, "it was hit"
+
+
+def test_a_servo_that_is_keyed_moves_what_stood():
+    """Its target stands in the first frames and then goes on."""
+    builder = ModelBuilder(gravity=(0.0, 0.0, -G))
+    post = builder.add_body(kind=BodyKind.STATIC, shape=Box((0.1, 0.1, 0.1)))
+    arm = builder.add_body(shape=Box((0.1, 0.1, 0.4)), mass=1.0, position=(0.0, 0.0, -0.5))
+    builder.add_joint(Hinge(Axis(motor=Motor(velocity=0.0, largest=1e4))), post, arm, position=(0.0, 0.0, 0.0))
+    builder.add_body(shape=Sphere(0.1), position=(3.0, 0.0, 0.0))
+    simulation = simulate(builder)
+    for _ in range(6):
+        simulation.advance_frame()
+    speed = np.zeros((1, 6))
+    speed[0, 5] = 1.0
+    for _ in range(6):
+        simulation.advance_frame(FrameInput(motor_velocity=speed))
+    assert abs(simulation.velocities()[arm, 5]) == pytest.approx(1.0, rel=1e-6)

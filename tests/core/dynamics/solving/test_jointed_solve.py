@@ -169,7 +169,7 @@ def test_what_joints_have_left_unsolved_is_solved_without_them():
     for is_unsolved in (False, True):
         simulation = Simulation(model, SimulationOptions(sleeping=False, threads=1))
         simulation.advance_frame()
-        simulation._motion.solve_flags.was_unsolved[1:] = is_unsolved
+        simulation._motion.memory.was_unsolved[1:] = is_unsolved
         report = simulation.advance_frame()
         states.append((simulation.digest(), report.iterations))
     assert states[0] == states[1]
