@@ -92,6 +92,8 @@ class IslandArrays(NamedTuple):
         The first of an island's domains of the second colour. Domains of one colour share no body that can be pushed.
     domain_block : int64 [body_capacity, 2]
         Where a domain begins and ends in ``block_order``. An island's domains lie one behind the other.
+    is_left_out : bool [block_capacity]
+        Blocks that no island has: contacts for which others of the same two bodies stand.
     """
 
     count: np.ndarray
@@ -102,6 +104,7 @@ class IslandArrays(NamedTuple):
     domain_first: np.ndarray
     second_domain: np.ndarray
     domain_block: np.ndarray
+    is_left_out: np.ndarray
 
 
 class SolverSettings(NamedTuple):
@@ -239,6 +242,7 @@ def allocate_islands(block_capacity: int, body_capacity: int) -> IslandArrays:
         domain_first=np.zeros(body_capacity + 1, np.int64),
         second_domain=np.zeros(body_capacity, np.int64),
         domain_block=np.zeros((body_capacity, 2), np.int64),
+        is_left_out=np.zeros(block_capacity, np.bool_),
     )
 
 

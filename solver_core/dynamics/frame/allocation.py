@@ -24,6 +24,7 @@ from ...solvers.batches.sweep_workspace import (
 )
 from ...solvers.jointed_arrays import allocate_jointed
 from ...solvers.small_steps import allocate_small_steps
+from ..islands.contact_selection import allocate_selection
 from ..motion.frame_impulses import FrameImpulses, allocate_frame_impulses
 from ..motion.integration import allocate_motion
 from ..motion.position_update import allocate_step_rules
@@ -216,6 +217,7 @@ def allocate_problem(collision: CollisionArrays, joints: JointArrays, body_count
         contact_rows=allocate_contact_rows(contact_capacity, block_capacity, joints.row_count),
         step_rules=allocate_step_rules(contact_capacity, body_count),
         rolling=allocate_rolling(body_count),
+        selection=allocate_selection(contact_capacity, body_count),
         islands=allocate_islands(block_capacity, body_count),
         parent=np.zeros(body_count, np.int64),
         label=np.zeros(body_count, np.int64),

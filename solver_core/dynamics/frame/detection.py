@@ -33,6 +33,7 @@ from ...compiled.function_tables import call_for_count
 from ...compiled.kernel import subkernel
 from ...compiled.views import numbers_of, views_of
 from ...problem.substep_impulses import forget_substep_impulses
+from ..islands.contact_selection import has_missed_contact
 from ..islands.memory import begin_pass, begin_substep, end_substep, take_mean_velocities
 from ..joints.joint_corrections import MOST_CORRECTIONS
 from ..motion.driven_motion import follow_driven
@@ -392,7 +393,8 @@ def _is_last_pass(members, passes_done, may_keep_pairs):
     ):
         return True
     note_pass_contacts(pairs, contacts, workspace.size, state.kind, workspace.predicted.is_deep)
-    if not may_keep_pairs:
+    is_missed = _is_contact_missed(members)
+    if is_missed or not may_keep_pairs:
         return False
     # What moves in small steps may overlap more, which the next substep takes out.
     memory, is_coarse = members.motion.memory, workspace.predicted.is_coarse
@@ -400,6 +402,21 @@ def _is_last_pass(members, passes_done, may_keep_pairs):
         is_coarse[body] = memory.in_small_steps[body] or memory.is_swept[body]
     place_end_poses(shape_body, position_velocity, h, workspace)
     return are_end_poses_clear(members, pairs)
+
+
+@subkernel(inline=True)
+def _is_contact_missed(members):
+    """Whether the solution leads bodies into each other at a contact that is left out."""
+    return has_missed_contact(
+        members.problem.rows,
+        members.collision.contacts[members.collision.roles.present[0]],
+        members.motion.position_velocity,
+        members.collision.workspace.size,
+        members.motion.memory,
+        numbers_of(members.settings.step).h,
+        members.problem.selection,
+        members.problem.islands,
+    )
 
 
 @subkernel

@@ -26,6 +26,7 @@ from ...solvers.batches.domain_partition import RATIO_REST, partition_islands
 from ...solvers.batches.partitioned_sweep import help_with_domains
 from ...solvers.fallback_sweeps import sweep_as_fallback
 from ...solvers.small_steps import SmallStepInput, take_small_steps
+from ..islands.contact_selection import select_contacts
 from ..islands.islands import find_islands, rests_on_something
 from ..motion.integration import apply_forces, integrate_poses
 from ..motion.motion_bounds import bound_motion
@@ -117,8 +118,14 @@ def run_find_islands(arrays):
     members = views_of(arrays)
     problem, settings, step = members.problem, members.settings, numbers_of(members.settings.step)
     rows, islands, can_be_pushed = problem.rows, problem.islands, members.motion.can_be_pushed
-    find_islands(rows, can_be_pushed, islands, problem.parent, problem.label)
     contacts, domains = members.collision.contacts[members.collision.roles.present[0]], problem.sweep.domains
+    predicted, velocity = members.collision.workspace.predicted, members.motion.free_velocity
+    is_later_pass = predicted.detection_pass[0] > 0
+    if is_later_pass:
+        velocity = predicted.velocity
+    pose = members.collision.workspace.body_pose
+    select_contacts(rows, contacts, velocity, is_later_pass, pose, step.h, problem.selection, islands)
+    find_islands(rows, can_be_pushed, islands, problem.parent, problem.label)
     batchable = contacts.count[0] if settings.solver.friction[0] == CONE_FRICTION else np.int64(0)
     slow = 0.0 if step.sweeps_at_rest else RATIO_REST * step.gravity_norm * step.h
     motion = members.state.velocity, members.model.size, slow, members.motion.memory.in_small_steps

@@ -19,6 +19,7 @@ from ...solvers.batches.domain_partition import ContactGraph
 from ...solvers.batches.sweep_workspace import DomainJobs, SweepWorkspace
 from ...solvers.jointed_arrays import JointedArrays
 from ...solvers.small_steps import SmallStepArrays
+from ..islands.contact_selection import ContactSelection
 from ..motion.frame_impulses import FrameImpulses
 from ..motion.integration import MotionArrays
 from ..motion.position_update import StepRuleArrays
@@ -249,6 +250,7 @@ class ProblemArrays(NamedTuple):
     contact_rows : ContactRowArrays
     step_rules : StepRuleArrays
     rolling : RollingArrays
+    selection : ContactSelection
     islands : IslandArrays
     parent, label : int64 [body_count]
         For ``find_islands``.
@@ -266,6 +268,7 @@ class ProblemArrays(NamedTuple):
     contact_rows: ContactRowArrays
     step_rules: StepRuleArrays
     rolling: RollingArrays
+    selection: ContactSelection
     islands: IslandArrays
     parent: np.ndarray
     label: np.ndarray

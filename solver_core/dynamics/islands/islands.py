@@ -73,7 +73,7 @@ def find_islands(rows, can_be_pushed, islands, parent, label):
     can_be_pushed : bool [body_count]
         Read.
     islands : IslandArrays
-        Written.
+        Written; no island gets blocks that are left out.
     parent, label : int64 [body_count]
         Workspace: the union-find forest; the island of each root, or -1.
     """
@@ -112,6 +112,8 @@ def _count_members(block_count, body_a, body_b, can_be_pushed, islands, parent, 
     islands.block_first[0] = 0
     islands.body_first[0] = 0
     for block in range(block_count):
+        if islands.is_left_out[block]:
+            continue
         root = _block_root(body_a, body_b, can_be_pushed, parent, block)
         if label[root] < 0:
             label[root] = count
@@ -133,6 +135,8 @@ def _sort_members(block_count, body_a, body_b, can_be_pushed, islands, parent, l
     _counts_to_starts(islands.body_first, islands.count[0])
     # first[i + 1] is island i's next free place: at the end it is island i's end, which is island i + 1's start
     for block in range(block_count):
+        if islands.is_left_out[block]:
+            continue
         island = label[_block_root(body_a, body_b, can_be_pushed, parent, block)]
         islands.block_order[islands.block_first[island + 1]] = block
         islands.block_first[island + 1] += 1

@@ -88,3 +88,20 @@ SWEEPS_AROUND_JOINTS = np.int64(40)
 # Corrections of joints along no loop leave this share of what they are off by when solved: the next one begins with
 # more. [1] (28)
 SHARE_LEFT_OF_TREES = 1e-3
+
+# Contacts of two bodies of which some are left out (``contact_selection``)
+
+# Two bodies have at most so many in a solve ... [contacts] (54)
+MOST_CONTACTS = 32
+# ... of which so many may be those that bore most in the last one. [contacts] (54)
+MOST_BEARING = 20
+# The others are those that are met first by motions of these lengths, as shares of how far the contacts lie from their
+# middle ... [1] (54)
+LENGTHS_OF_FAN = (1e-3, 2e-2)
+# ... until these are stopped within this share of their length of where all contacts would stop them. [1] (54)
+SHARE_MISSED = 0.02
+# Bodies that are to be led into each other by more hit each other, and have all. [1] (54)
+RATIO_OF_HIT = 0.02
+# A solution may lead bodies so much deeper into each other at what is left out, and so much where they move in
+# small steps or are swept. [size] (54)
+RATIO_MISSED, RATIO_MISSED_COARSELY = 8e-4, 8e-3
