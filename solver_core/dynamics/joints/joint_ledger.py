@@ -23,6 +23,7 @@ import numpy as np
 from ...compiled.kernel import subkernel
 from ...compiled.views import numbers_of
 from ...constraints.joints.joint_rows import RATIO_EXACT, measure_end
+from ...constraints.joints.row_measures import scale_of
 from ...geometry.rotation_kernels import rotate_back
 from ...model.joints.joint_arrays import MOTOR, SOFT_RANGE, SPRING
 from ..islands.islands import has_contacts, has_joints
@@ -208,6 +209,10 @@ def _given(members, island, contact_count):
                         end += rows.jacobian[row, column + axis] * state.velocity[body, axis]
                     else:
                         by_driven += rows.jacobian[row, column + axis] * state.velocity[body, axis]
+            if joints.role[index] == MOTOR:
+                # what is faster than it drives has that from elsewhere
+                most = scale_of(joints, joint, index) * abs(joint_state.target_speed[index])
+                along, end = min(max(along, -most), most), min(max(end, -most), most)
             if joints.role[index] in (MOTOR, SPRING, SOFT_RANGE):
                 total += max(0.0, impulse * along, impulse * end)
             else:
