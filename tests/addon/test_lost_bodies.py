@@ -1,6 +1,7 @@
 """A body whose motion grows beyond all numbers: the bake goes on, and a note names it."""
 
 import bpy
+
 import cairn
 from cairn.addon.bake import bake_scene
 from cairn.addon.settings import BakeSettings
