@@ -113,6 +113,12 @@ def _take_chord(state, motion, body, carrier, h):
     if not motion.memory.in_small_steps[body]:
         for column in range(6):
             own[column] = velocity[column]
-    own[0] += (cx - x) / h - (wy * z - wz * y)
-    own[1] += (cy - y) / h - (wz * x - wx * z)
-    own[2] += (cz - z) / h - (wx * y - wy * x)
+    t0, t1, t2 = wy * z - wz * y, wz * x - wx * z, wx * y - wy * x
+    d0, d1, d2 = (cx - x) / h - t0, (cy - y) / h - t1, (cz - z) / h - t2
+    square = d0 * d0 + d1 * d1 + d2 * d2
+    if square == 0.0:
+        return
+    # as far as contacts have led it along the chord already (``contact_rows.bend_of_turning``)
+    led = d0 * (own[0] - driven[0] - t0) + d1 * (own[1] - driven[1] - t1) + d2 * (own[2] - driven[2] - t2)
+    share = 1.0 - min(max(led / square, 0.0), 1.0)
+    own[0], own[1], own[2] = own[0] + share * d0, own[1] + share * d1, own[2] + share * d2
