@@ -2,7 +2,7 @@
 
 The one measure that decides which method `auto` takes. Each step is solved cold (from zero, as after a cut) or warm
 (from the last step's impulses, as in a bake), to 1e-6 of its scale, the default. With ``--markdown`` the first three
-tables, one for each model of friction, are those of docs/solvers/auto.md.
+tables, one for each model of friction, are those of docs/solvers/which-method-when.md.
 """
 
 from cairn.solver_core import scenes
