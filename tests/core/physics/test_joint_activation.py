@@ -139,6 +139,27 @@ def test_what_sleeps_on_a_joint_falls_in_the_substep_in_which_it_is_let_go():
     assert simulation.velocities()[0, 2] == pytest.approx(-9.81 * H * fallen, rel=1e-9)
 
 
+def test_what_stood_on_a_joint_falls_in_the_substep_in_which_it_is_let_go():
+    """Two boxes that are glued hang still, while a ball flies; the volume comes in the middle of a frame."""
+    builder = ModelBuilder()
+    matrix = np.eye(4)[:3].copy()
+    matrix[2, 3] = -50.0
+    volume = builder.add_volume(_CUBE, _CUBE_FACES, matrix=matrix)
+    above = builder.add_body(shape=Box((0.2, 0.2, 0.2)))
+    below = builder.add_body(shape=Box((0.2, 0.2, 0.2)), position=(0.0, 0.0, -0.4))
+    builder.add_joint(Fixed(), above, position=(0.0, 0.0, 0.1), holds_until=Activation.in_volume(volume))
+    builder.add_joint(Fixed(), above, below, position=(0.0, 0.0, -0.2))
+    builder.add_body(shape=Sphere(0.1), position=(9.0, 0.0, 0.0), linear_velocity=(1.0, 0.0, 9.0))
+    simulation = Simulation(builder.build(), SimulationOptions(substeps=SUBSTEPS, sleeping=False, threads=1))
+    for _ in range(6):
+        simulation.advance_frame()
+    matrix[2, 3] = 40.0
+    simulation.advance_frame(FrameInput(volumes=matrix[None]))
+    fallen = int(SUBSTEPS - simulation._waiting.joint_woke_in[0])
+    assert 0 < fallen < SUBSTEPS
+    assert simulation.velocities()[:2, 2] == pytest.approx(-9.81 * H * fallen, rel=1e-9)
+
+
 @pytest.mark.parametrize("activation", [Activation.touch(), Activation.impulse(1.0)])
 def test_a_joint_holds_from_where_its_bodies_meet(activation):
     """A ball that meets another is one with it from there on: half the speed, and no turn."""
