@@ -221,8 +221,6 @@ def frame_report(record: FrameRecord, names, frame: int, fallbacks: int) -> Fram
 
 def add_lost(report: FrameReport, is_lost: np.ndarray, names, before: np.ndarray) -> np.ndarray:
     """Add to a frame's report who was lost; returns all that are (bool [body_count]), of whom ``before`` is known."""
-    if not is_lost.any():
-        return before
     report.lost = [names[body] for body in np.flatnonzero(is_lost & ~before)]
     return is_lost.copy()
 

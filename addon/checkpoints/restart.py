@@ -50,6 +50,7 @@ def restart(
     position, orientation = model.body_poses(recording.position[-1], recording.orientation[-1])
     arrays |= {"state.position": position, "state.orientation": orientation}
     arrays["state.velocity"] = recording.velocity[-1].copy()
+    _hold_as_recorded(arrays, model.names, recording.reports)
     _wake_as_recorded(arrays, model.names, model.joint_names, recording.reports)
     last = recording.reports[-1]
     if last.joints is not None:
@@ -57,6 +58,16 @@ def restart(
     simulation.restore(Checkpoint(recording.frame_count, arrays))
     simulation.wake()
     return recording
+
+
+def _hold_as_recorded(arrays, names, reports):
+    """Hold the bodies that were lost in a recording, and have not been told to do anything else since."""
+    rows = {name: row for row, name in enumerate(names)}
+    for report in reports:
+        for name in report.lost:
+            if name in rows:
+                arrays["motion.memory.is_lost"][rows[name]] = True
+                arrays["acting_kind"][rows[name]] = int(BodyKind.STATIC)
 
 
 def _wake_as_recorded(arrays, names, joint_names, reports):

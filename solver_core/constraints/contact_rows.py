@@ -62,7 +62,7 @@ class ContactRowArrays(NamedTuple):
     velocity_bias : float64 [contact_capacity]
         Bias of the normal row in the velocity solve where nothing bounces [m/s].
     surface_speed : float64 [contact_capacity]
-        Part of that bias which comes from a surface that moves by itself [m/s].
+        Part of that bias which comes from a surface that moves by itself, or along a bend (``bend_of_turning``) [m/s].
     restitution : float64 [contact_capacity]
         Of the pair.
     bounce_speed : float64 [contact_capacity]
@@ -162,7 +162,7 @@ def build_contact_rows(model, state, motion, contacts, gravity_norm, h, rows, co
         bend = 0.0
         if turns(velocity, can_be_pushed, a) or turns(velocity, can_be_pushed, b):
             at = contacts.position[contact]
-            bend = bend_of_turning(velocity, can_be_pushed, position, a, b, at, normal, slip, h)
+            bend = bend_of_turning(velocity, free_velocity, can_be_pushed, position, a, b, at, normal, h)
 
         gap = contacts.gap[contact]
         size = size_that_moves(model.size, can_be_pushed, a, b)
@@ -375,43 +375,47 @@ def turns(velocity, can_be_pushed, body):
 
 
 @subkernel
-def bend_of_turning(velocity, can_be_pushed, position, a, b, at, normal, slip, h):
+def bend_of_turning(velocity, free_velocity, can_be_pushed, position, a, b, at, normal, h):
     """How fast a surface that turns comes nearer by the bend of its path, in the mean of a substep [m/s].
 
     A point r away from the axis of a driven body that turns by w goes inwards by w^2 r h / 2 a second more than its
-    tangent tells. So does what goes along with it; what slips by the share s of the surface's speed, round an axis that
-    is the wall's own, by (1 - s)^2 of that.
+    tangent tells. So does what goes along with it, whose middle moves as the driven body does there. What stays behind
+    by the share s of that, round an axis that is the wall's own, needs (1 - s)^2 of it: none if it turns in its place.
+    A surface that bends away from what lies on it, as a roller's, lets nothing come nearer: it is round, or an edge.
 
     Parameters
     ----------
-    velocity : float64 [body_count, 6]
-        Of driven bodies (read).
+    velocity, free_velocity : float64 [body_count, 6]
+        Of driven bodies; of all at the substep's end without contacts (read).
     can_be_pushed, position, a, b
         Read.
     at, normal : float64 [3]
         Of the contact (read).
-    slip : tuple
-        Of ``_slip``.
     h : float
         [s].
 
     Returns
     -------
     float
-        Part of d gap / dt.
+        Part of d gap / dt; not above 0.
     """
-    total, square = 0.0, slip[0] ** 2 + slip[1] ** 2 + slip[2] ** 2
-    for body, sign in ((a, -0.5), (b, 0.5)):
+    total = 0.0
+    for body, other, sign in ((a, b, -0.5), (b, a, 0.5)):
         if not turns(velocity, can_be_pushed, body):
             continue
-        own, center = velocity[body], position[body]
-        r0, r1, r2 = at[0] - center[0], at[1] - center[1], at[2] - center[2]
+        own, center, middle, moves = velocity[body], position[body], position[other], free_velocity[other]
         w0, w1, w2 = own[3], own[4], own[5]
+        m0, m1, m2 = middle[0] - center[0], middle[1] - center[1], middle[2] - center[2]
+        v0, v1, v2 = w1 * m2 - w2 * m1, w2 * m0 - w0 * m2, w0 * m1 - w1 * m0
+        d0, d1, d2 = moves[0] - own[0] - v0, moves[1] - own[1] - v1, moves[2] - own[2] - v2
+        apart = normal[0] * d0 + normal[1] * d1 + normal[2] * d2
+        speed, behind = v0 * v0 + v1 * v1 + v2 * v2, d0 * d0 + d1 * d1 + d2 * d2 - apart * apart
+        if not behind < speed:
+            continue
+        r0, r1, r2 = at[0] - center[0], at[1] - center[1], at[2] - center[2]
         v0, v1, v2 = w1 * r2 - w2 * r1, w2 * r0 - w0 * r2, w0 * r1 - w1 * r0
-        speed = v0 * v0 + v1 * v1 + v2 * v2
-        goes_along = 1.0 - math.sqrt(square / speed) if square < speed else 0.0
         inwards = normal[0] * (w1 * v2 - w2 * v1) + normal[1] * (w2 * v0 - w0 * v2) + normal[2] * (w0 * v1 - w1 * v0)
-        total += sign * h * goes_along * goes_along * inwards
+        total += min(0.0, sign * h * (1.0 - math.sqrt(max(behind, 0.0) / speed)) ** 2 * inwards)
     return total
 
 

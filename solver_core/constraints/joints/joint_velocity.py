@@ -170,6 +170,10 @@ def measure_joints(joints, joint_state, h, rows, taken, first_row):
         for axis in range(6):
             force[axis] = 0.0
         if block < 0:
+            # of bodies that are lost there may be no number
+            for part in range(2):
+                if not joint_state.opening[joint, part] < math.inf:
+                    joint_state.opening[joint, part] = 0.0
             continue
         row = rows.block_row[block]
         for index in range(joints.row_first[joint], joints.row_first[joint + 1]):

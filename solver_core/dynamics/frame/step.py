@@ -69,8 +69,9 @@ def advance_frame(arrays):
             break
         if is_kept and not has_room_for_contacts(members.impulses):
             return False
-        if waiting.count[0] > 0:
-            call_for_count(stages, ACTIVATE, arrays, BEFORE)
+        if waiting.count[0] > 0 and call_for_count(stages, ACTIVATE, arrays, BEFORE) > 0:
+            # what stood on a joint that is gone stands no longer
+            forget_standing(members.motion.memory)
         earlier = solve_quality(record)
         apply_all_forces(arrays)
         end_stage(record, APPLY_FORCES)

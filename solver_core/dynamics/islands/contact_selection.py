@@ -197,7 +197,7 @@ def _select_of_bodies(rows, contacts, velocity, body_pose, h, selection, islands
             deepest = member
         led = max(led, min(contacts.gap[selection.member[member]], 0.0) - selection.end[member])
     is_missed = selection.is_missed[contacts.body_a[first]] and selection.is_missed[contacts.body_b[first]]
-    if is_missed or led > RATIO_OF_HIT * reach or not _have_parts(contacts, selection.member, count):
+    if reach == 0.0 or is_missed or led > RATIO_OF_HIT * reach or not _have_parts(contacts, selection.member, count):
         return
     selection.length[0], selection.length[1] = LENGTHS_OF_FAN[0] * reach, LENGTHS_OF_FAN[1] * reach
     for length in range(_LENGTHS):

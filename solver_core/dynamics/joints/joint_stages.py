@@ -197,15 +197,17 @@ def _falls(acceleration, body, h):
 def _share_among_redundant(members, first_block, is_reported):
     """Let joints that could bear what others bear share it in the one way that is unique (``redundant_joints``).
 
-    In substeps that somebody asks for it: those that are reported, and all where joints may break. The next one begins
-    with these impulses, so what rows bear against each other gathers nowhere.
+    In substeps that somebody asks for it: those that are reported, all where joints may break, and that from which on
+    an island stands. The next one begins with these impulses, so what rows bear against each other gathers nowhere.
     """
     problem, rows, islands = members.problem, members.problem.rows, members.problem.islands
     for island in range(islands.count[0]):
         # what stands still bears what it bore
         if members.solves.keeps_standing[island] or not has_joints(rows, islands, island, first_block):
             continue
-        if not (is_reported or may_break(members, island, first_block)):
+        # what has just come to stand is kept as it is now
+        stands = members.motion.memory.stands[islands.body_order[islands.body_first[island]]]
+        if not (is_reported or stands or may_break(members, island, first_block)):
             continue
         if may_be_redundant(rows, islands, island, problem.parent):
             _gather_totals(members, island, first_block)

@@ -66,6 +66,7 @@ def _wake(members, body):
     waiting.count[0] -= 1
     waiting.woke_in[body] = members.record.substeps[0]
     members.state.kind[body] = DYNAMIC
+    members.motion.memory.is_lost[body] = False
     members.sleep.time_at_rest[body] = 0.0
 
 

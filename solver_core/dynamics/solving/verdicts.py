@@ -88,9 +88,20 @@ def _try(arrays, members, rows, islands, island, strategy, plan):
     outcome = pursue(arrays, members, rows, islands, island, strategy, plan)
     if not (are_finite(rows, islands, island) and outcome[2] < math.inf):
         start_from_impulses(rows, islands, island, members.motion.free_velocity, members.state.velocity)
+        if strategy == SMALL_STEPS:
+            _move_freely(members, islands, island)
         worst_block = islands.block_order[islands.block_first[island]]
         outcome = FAILED, outcome[1], math.inf, outcome[3], worst_block
     return outcome, _judge(members, rows, islands, island, strategy, plan, outcome)
+
+
+@subkernel
+def _move_freely(members, islands, island):
+    """Let small steps without an outcome have led nowhere else than free motion does."""
+    for index in range(islands.body_first[island], islands.body_first[island + 1]):
+        body = islands.body_order[index]
+        for column in range(6):
+            members.motion.memory.mean_velocity[body, column] = members.state.velocity[body, column]
 
 
 @subkernel

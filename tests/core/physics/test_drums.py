@@ -8,6 +8,7 @@ import pytest
 from cairn.solver_core import (
     BodyKind,
     Box,
+    Cylinder,
     FrameInput,
     ModelBuilder,
     Simulation,
@@ -106,3 +107,36 @@ def test_a_ball_in_a_drum_without_friction_stays_at_the_bottom():
     assert deepest < 0.02
     assert np.abs(simulation.velocities()[3:]).max() < 0.7
     assert away.max() < 0.3
+
+
+@pytest.mark.parametrize("speed", [5.0, 20.0, 40.0])
+def test_what_lies_on_rollers_does_not_sink_into_them(speed):
+    """Their surface bends away from a ball that turns on two of them."""
+    builder = ModelBuilder(gravity=(0.0, 0.0, -9.81))
+    lying = (math.sqrt(0.5), math.sqrt(0.5), 0.0, 0.0)
+    for x in (-0.12, 0.12):
+        roller = Cylinder(0.1, 0.5)
+        builder.add_body(kind=BodyKind.KINEMATIC, shape=roller, position=(x, 0.0, 0.0), orientation=lying, friction=0.9)
+    top = math.sqrt(0.2**2 - 0.12**2)
+    builder.add_body(shape=Sphere(0.1), position=(0.0, 0.0, top), friction=0.9)
+    simulation = Simulation(builder.build(), SimulationOptions(sleeping=False, threads=1))
+    start, deepest = simulation.poses(), 0.0
+    for frame in range(96):
+        position, orientation = start[0].copy(), start[1].copy()
+        half = 0.5 * speed * (frame + 1) / FRAME_RATE
+        for roller in range(2):
+            w, x = lying[0], lying[1]
+            turned = (math.cos(half), 0.0, math.sin(half), 0.0)
+            # about the world's y axis, after it was laid down
+            orientation[roller] = (turned[0] * w, turned[0] * x, turned[2] * w, -turned[2] * x)
+        report = simulation.advance_frame(FrameInput(position=position, orientation=orientation))
+        deepest = max(deepest, report.max_penetration)
+    assert deepest < 1e-3 * 0.2
+    assert simulation.poses()[0][2] == pytest.approx([0.0, 0.0, top], abs=2e-3)
+    assert abs(simulation.velocities()[2, 4]) == pytest.approx(speed, rel=0.02)
+
+
+def test_a_ball_that_turns_in_its_place_is_not_lifted():
+    """With friction it takes the wall's speed at once and goes nowhere: the wall is no nearer for that."""
+    away, _, _ = turning(tube(256, 0.3, 0.015, 0.075), Sphere(0.02), 0.3, 3.0, 96, friction=0.1)
+    assert away[-1] == pytest.approx(0.28, abs=2e-4)
