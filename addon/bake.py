@@ -499,7 +499,6 @@ class _Bake(ScenePreparation):
         if self.scene.cairn.report_curves:
             report_curves.write_curves(self.scene, self.export.frame_start, self.trajectory.reports)
         known_scenes.note_bake(self.scene, self.export, self.trajectory, self.digest, kept)
-        yield from self._told("write", "Removing the bake before", counted=(written, written))
         self.checkpoints.accept()
         for _ in attach.remove_steps(replaced):
             yield from self._told("write", "Removing the bake before", counted=(written, written))
