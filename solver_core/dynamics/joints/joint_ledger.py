@@ -4,12 +4,13 @@ With w and v the velocities of an island's bodies at the substep's start and end
 
     T(v) <= T(w) + h sum of m g . d + W
 
-where W is the work of springs, motors and driven bodies; what contacts and joints hold takes energy or does nothing.
-All solutions of the joints' equations say so; what ends elsewhere may not: joints that a contact contradicts, or that
-are open, get impulses that close them, and that is the only way in which energy comes in (docs/decisions/42). Where
-such an island has more than that, its velocities are scaled, about the motion of its centre of mass where nothing else
-holds it. So its momentum stays, and its energy never grows by what was taken out or closed. An island whose joints were
-solved and that touches nothing is right to the rule's order, on either side, and may have so much more.
+where W is the work of springs, of motors less what contacts have taken of it, and of driven bodies; what contacts and
+joints hold takes energy or does nothing. All solutions of the joints' equations say so; what ends elsewhere may not:
+joints that a contact contradicts, or that are open, get impulses that close them, and that is the only way in which
+energy comes in (docs/decisions/42). Where such an island has more than that, its velocities are scaled, about the
+motion of its centre of mass where nothing else holds it. So its momentum stays, and its energy never grows by what was
+taken out or closed. An island whose joints were solved and that touches nothing is right to the rule's order, on either
+side, and may have so much more.
 
 Where even rest would cost energy that is not there, since closing its joints has lifted it, an island that the world
 holds stays where the substep began, at rest, and goes on from there: what was closed stays closed, and nothing is
@@ -191,11 +192,12 @@ def _given(members, island, contact_count):
     islands, motion, state = members.problem.islands, members.motion, members.state
     contacts = members.collision.contacts[members.collision.roles.present[0]]
     taken = members.problem.contact_rows.joint_impulse
-    total = fastest = driven = 0.0
+    pulled = held = sprung = fastest = driven = 0.0
     for place in range(islands.block_first[island], islands.block_first[island + 1]):
         block = islands.block_order[place]
         if block < contact_count:
             fastest = max(fastest, _surface_speed(members, contacts, block))
+            held += _taken_by_contact(members, block)
             continue
         a, b, row = rows.body_a[block], rows.body_b[block], rows.block_row[block]
         joint = joint_state.joint_of_block[block - contact_count]
@@ -213,12 +215,29 @@ def _given(members, island, contact_count):
                 # what is faster than it drives has that from elsewhere
                 most = scale_of(joints, joint, index) * abs(joint_state.target_speed[index])
                 along, end = min(max(along, -most), most), min(max(end, -most), most)
-            if joints.role[index] in (MOTOR, SPRING, SOFT_RANGE):
-                total += max(0.0, impulse * along, impulse * end)
+                pulled += max(0.0, impulse * along, impulse * end)
+            elif joints.role[index] in (SPRING, SOFT_RANGE):
+                sprung += max(0.0, impulse * along, impulse * end)
             else:
                 driven -= impulse * by_driven
             row += 1
-    return total + max(0.0, driven), fastest
+    # what a motor does against friction is lost there
+    return sprung + max(0.0, pulled - held) + max(0.0, driven), fastest
+
+
+@subkernel
+def _taken_by_contact(members, block):
+    """Energy that a contact has taken out [J]: its impulse times the mean of both velocities, which is exact."""
+    rows, velocity, start = members.problem.rows, members.state.velocity, members.motion.start_velocity
+    a, b, work = rows.body_a[block], rows.body_b[block], 0.0
+    for row in range(rows.block_row[block], rows.block_row[block] + 3):
+        speed = 0.0
+        for body, column in ((a, 0), (b, 6)):
+            begins = start if members.motion.can_be_pushed[body] else velocity
+            for axis in range(6):
+                speed += rows.jacobian[row, column + axis] * 0.5 * (begins[body, axis] + velocity[body, axis])
+        work += rows.impulse[row] * speed
+    return max(0.0, -work)
 
 
 @subkernel

@@ -129,12 +129,12 @@ def sectors(inner, outer, count):
     return Compound(parts)
 
 
-@pytest.mark.parametrize("tight", [1e-4, 2e-4, 5e-4])
+@pytest.mark.parametrize("tight", [1e-4, 2e-4, 3e-4, 5e-4, 1e-3])
 def test_a_motor_of_any_strength_throws_nothing_that_jams(tight):
     """A hub of 12 sides in a ring of 36 that is too tight for it, both free: they fall, and turn together at most.
 
     What the motor may give is ten thousand times what it needs; the ledger took that for work at whatever speed came
-    of it, and two seconds later they turned with 14,000 rad/s.
+    of it, and two seconds later they turned with 14,000 rad/s. What friction has taken of it is not left to throw.
     """
     builder = ModelBuilder(gravity=(0.0, -9.81, 0.0))
     builder.add_body(shape=sectors(0.2 - tight, 0.26, 36), mass=2.0, friction=0.5)
@@ -145,5 +145,5 @@ def test_a_motor_of_any_strength_throws_nothing_that_jams(tight):
     for frame in range(60):
         simulation.advance_frame()
         velocity = simulation.velocities()
-        assert np.abs(velocity[:, 3:]).max() < 30.0
-        assert velocity[:, 1] == pytest.approx(-9.81 * (frame + 1) / 24.0, abs=0.3)
+        assert np.abs(velocity[:, 3:]).max() < 6.0
+        assert velocity[:, 1] == pytest.approx(-9.81 * (frame + 1) / 24.0, abs=1e-3)
