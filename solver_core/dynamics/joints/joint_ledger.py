@@ -203,19 +203,21 @@ def _given(members, island, contact_count):
         joint = joint_state.joint_of_block[block - contact_count]
         for index in range(joints.row_first[joint], joints.row_first[joint + 1]):
             impulse = rows.impulse[row] + joint_state.given[index] + taken[row - np.int64(3) * contact_count]
-            along = end = by_driven = 0.0
+            along = end = begin = by_driven = 0.0
             for body, column in ((a, 0), (b, 6)):
                 for axis in range(6):
                     if motion.can_be_pushed[body]:
                         along += rows.jacobian[row, column + axis] * motion.position_velocity[body, axis]
                         end += rows.jacobian[row, column + axis] * state.velocity[body, axis]
+                        begin += rows.jacobian[row, column + axis] * motion.start_velocity[body, axis]
                     else:
                         by_driven += rows.jacobian[row, column + axis] * state.velocity[body, axis]
             if joints.role[index] == MOTOR:
                 # what is faster than it drives has that from elsewhere
                 most = scale_of(joints, joint, index) * abs(joint_state.target_speed[index])
                 along, end = min(max(along, -most), most), min(max(end, -most), most)
-                pulled += max(0.0, impulse * along, impulse * end)
+                mean = 0.5 * (min(max(begin, -most), most) + end)
+                pulled += max(0.0, impulse * along, impulse * end, impulse * mean)
             elif joints.role[index] in (SPRING, SOFT_RANGE):
                 sprung += max(0.0, impulse * along, impulse * end)
             else:

