@@ -104,6 +104,9 @@ _VISITS_A_STEP, _VISITS_A_GROUP, _VISITS_A_BODY = 100.0, 10.0, 20.0
 _FACTOR_ROUNDING = 1e3
 # The solver gives up after this many Newton steps in which the residual has not come down by this factor.
 _MAX_STALLED = 60
+# ... and after so many where it is below the tolerance, and more was aimed at: joints that contacts contradict, or that
+# bear what others could, have no better solution than rounding of a factor so stiff leaves (docs/decisions/42).
+_MAX_STALLED_ENOUGH = 24
 _RATIO_PROGRESS = 0.5
 
 
@@ -133,7 +136,7 @@ def solve_alm_newton(rows, islands, island, free_velocity, velocity, workspace, 
         return status_of(residual, asked, settings.absolute_tolerance), 0, residual, scale, worst_block
     _prepare(rows, islands, island, velocity, workspace, settings, residual)
     progress, by_row, by_body = workspace.progress, workspace.by_row, workspace.by_body
-    progress.scale[0] = scale
+    progress.scale[0], progress.asked[0] = scale, asked
     penalty = _PENALTY_COLD if residual > _RATIO_WARM * scale else _PENALTY_WARM
     # not the literal False, for which Numba would compile the callee a second time
     model, near, failed = settings.friction, residual <= target, False
@@ -199,11 +202,12 @@ def solve_alm_newton(rows, islands, island, free_velocity, velocity, workspace, 
 @subkernel
 def _is_over(progress, settings, target):
     """Whether the last iterate solves the problem, or nothing more is to be hoped for."""
+    patience = _MAX_STALLED_ENOUGH if progress.least[0] <= progress.asked[0] else _MAX_STALLED
     return (
         progress.last[0] <= target
         or progress.steps[0] >= settings.max_iterations
         or progress.work[0] >= progress.most_work[0]
-        or progress.stalled[0] >= _MAX_STALLED
+        or progress.stalled[0] >= patience
         or not progress.last[0] < math.inf
     )
 

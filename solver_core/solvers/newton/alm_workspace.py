@@ -95,6 +95,8 @@ class Progress(NamedTuple):
         GMRES stops at this share of the first residual.
     scale : float64 [1]
         Of the problem [m/s].
+    asked : float64 [1]
+        The tolerance, where more than that is aimed at [m/s].
     work : float64 [1]
         Products of blocks in all factorisations so far, each of which takes as long as a contact in a sweep; never
         reset.
@@ -117,6 +119,7 @@ class Progress(NamedTuple):
     factored_penalty: np.ndarray
     forcing: np.ndarray
     scale: np.ndarray
+    asked: np.ndarray
     work: np.ndarray
     most_work: np.ndarray
 

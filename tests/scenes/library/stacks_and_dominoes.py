@@ -318,7 +318,7 @@ def logs_let_go_on_a_slope():
 
 @played()
 def long_thin_sticks_dropped():
-    """24 sticks, a hundred times as long as thick, fall in a heap; the last one slides off another until frame 170 or so."""
+    """24 sticks, a hundred times as long as thick, fall in a heap; the last one slides off another for 170 frames."""
     make.new_file(frames=(1, 250), substeps=10)
     make.floor()
     rng = random.Random(42)
