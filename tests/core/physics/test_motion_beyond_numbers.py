@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from cairn.solver_core import BodyKind, Box, FrameInput, ModelBuilder, Simulation, SimulationOptions
+from cairn.solver_core import BodyKind, Box, FrameInput, ModelBuilder, Point, Simulation, SimulationOptions
 from cairn.solver_core.model.fields import Force
 
 
@@ -84,3 +84,22 @@ def test_what_lies_beside_a_lost_body_goes_on():
     simulation, reports = play(builder.build())
     assert [name for report in reports for name in report.lost] == ["Below"]
     assert simulation.poses()[0][2] == pytest.approx([0.0, 0.0, 0.6], abs=1e-6)
+
+
+@pytest.mark.parametrize("strength", [1e300, 1e308])
+def test_joints_of_a_lost_body_stay_numbers(strength):
+    """What hangs on it hangs on, and no report says that a joint is open by no number."""
+    builder = ModelBuilder()
+    builder.add_body(shape=Box((0.2, 0.2, 0.2)), kind=BodyKind.STATIC, position=(0.0, 0.0, -9.0))
+    builder.add_body(shape=Box((0.2, 0.2, 0.2)), position=(0.0, 0.0, 3.0), name="Lost")
+    builder.add_body(shape=Box((0.2, 0.2, 0.2)), position=(0.0, 0.0, 2.0), name="Hung")
+    builder.add_joint(Point(), 1, 2, position=(0.0, 0.0, 2.5))
+    builder.add_field(Force(strength=strength), carrier=0)
+    builder.respond_to_fields(2, responds=False)
+    simulation, reports = play(builder.build())
+    assert [name for report in reports for name in report.lost if name == "Lost"] == ["Lost"]
+    for report in reports:
+        assert np.isfinite([report.joint_error, report.kinetic_energy, report.potential_energy]).all()
+        for name in ("error_linear", "error_angular", "force", "torque"):
+            assert np.isfinite(getattr(report.joints, name)).all(), name
+    assert np.isfinite(simulation.poses()[0]).all()

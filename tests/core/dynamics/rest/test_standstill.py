@@ -261,6 +261,22 @@ def test_joints_of_what_stands_bear_what_they_bore_while_something_flies():
     assert np.abs(simulation.velocities()[1:ball]).max() > 0.1, "it was hit"
 
 
+def test_joints_that_share_a_load_share_it_where_they_come_to_stand():
+    """A chain on one hook gets two more at its place, and stands again within that frame: each hook bears a third."""
+    links, builder = 3, hanging_chain(3)
+    hooks = [0] + [builder.add_joint(Point(), 0, 1, position=(0.0, 0.0, -0.05)) for _ in range(2)]
+    builder.add_body(name="ball", shape=Sphere(0.1), position=(2.0, 0.0, -2.2), linear_velocity=(2.0, 0.0, 5.0))
+    simulation = simulate(builder)
+    for frame in range(16):
+        acts = np.ones(links + 2, bool)
+        acts[hooks[1:]] = frame >= 4
+        report = simulation.advance_frame(FrameInput(joint_enabled=acts))
+        loads = np.linalg.norm(report.joints.force[hooks], axis=1)
+        if frame >= 4:
+            assert loads == pytest.approx(links * G / 3.0, rel=1e-6), frame
+    assert report.iterations <= 2, "it does not stand"
+
+
 def test_a_servo_that_is_keyed_moves_what_stood():
     """Its target stands in the first frames and then goes on."""
     builder = ModelBuilder(gravity=(0.0, 0.0, -G))
