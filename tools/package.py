@@ -280,12 +280,11 @@ def add_kernels(folder: Path, wheels: list[Path], arguments: argparse.Namespace,
     return False
 
 
-def compiler() -> list[str]:
-    """The command that compiles kernels, as words to which its own are added."""
-    script = str(ROOT / "tools" / "compile_kernels.py")
+def compiler(script: Path = ROOT / "tools" / "compile_kernels.py") -> list[str]:
+    """The command that compiles the kernels of the sources beside a script, as words to which its own are added."""
     if application := os.environ.get("CAIRN_BLENDER"):
-        return [application, "--factory-startup", "-b", "--python-exit-code", "1", "--python", script, "--"]
-    return [sys.executable, script]
+        return [application, "--factory-startup", "-b", "--python-exit-code", "1", "--python", str(script), "--"]
+    return [sys.executable, str(script)]
 
 
 def python_of_compiler() -> str:
@@ -328,9 +327,9 @@ def numpy_range(wheels: list[Path]) -> str:
     return ",".join(sign + ".".join(map(str, version)) for sign, version in limits)
 
 
-def run(command: list[str]) -> str:
+def run(command: list[str], environment: dict[str, str] | None = None) -> str:
     """Run a command quietly and return what it printed; where it fails, its last line says why."""
-    done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True)
+    done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, env=environment)
     if done.returncode:
         lines = [line for line in (done.stdout + done.stderr).splitlines() if line.strip()]
         raise PackagingError(f"{Path(command[0]).name} failed: {lines[-1].strip() if lines else 'no message'}")
