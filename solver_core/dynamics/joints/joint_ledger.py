@@ -4,13 +4,13 @@ With w and v the velocities of an island's bodies at the substep's start and end
 
     T(v) <= T(w) + h sum of m g . d + W
 
-where W is the work of springs, of motors less what contacts have taken of it, and of driven bodies; what contacts and
-joints hold takes energy or does nothing. All solutions of the joints' equations say so; what ends elsewhere may not:
-joints that a contact contradicts, or that are open, get impulses that close them, and that is the only way in which
-energy comes in (docs/decisions/42). Where such an island has more than that, its velocities are scaled, about the
-motion of its centre of mass where nothing else holds it. So its momentum stays, and its energy never grows by what was
-taken out or closed. An island whose joints were solved and that touches nothing is right to the rule's order, on either
-side, and may have so much more.
+where W is the work of springs, of motors less what contacts, limits and other motors have taken of it, and of driven
+bodies; what contacts and joints hold takes energy or does nothing. All solutions of the joints' equations say so; what
+ends elsewhere may not: joints that a contact contradicts, or that are open, get impulses that close them, and that is
+the only way in which energy comes in (docs/decisions/42). Where such an island has more than that, its velocities are
+scaled, about the motion of its centre of mass where nothing else holds it. So its momentum stays, and its energy never
+grows by what was taken out or closed. An island whose joints were solved and that touches nothing is right to the
+rule's order, on either side, and may have so much more.
 
 Where even rest would cost energy that is not there, since closing its joints has lifted it, an island that the world
 holds stays where the substep began, at rest, and goes on from there: what was closed stays closed, and nothing is
@@ -26,7 +26,7 @@ from ...compiled.views import numbers_of
 from ...constraints.joints.joint_rows import RATIO_EXACT, measure_end
 from ...constraints.joints.row_measures import scale_of
 from ...geometry.rotation_kernels import rotate_back
-from ...model.joints.joint_arrays import MOTOR, SOFT_RANGE, SPRING
+from ...model.joints.joint_arrays import FRICTION, MOTOR, RANGE, SOFT_RANGE, SPRING
 from ..islands.islands import has_contacts, has_joints
 from ..motion.integration import gain_by_turn, place_at_end, share_kept, work_of_turning
 from .joint_corrections import NEWTON, RATIO_OPEN
@@ -212,18 +212,18 @@ def _given(members, island, contact_count):
                         begin += rows.jacobian[row, column + axis] * motion.start_velocity[body, axis]
                     else:
                         by_driven += rows.jacobian[row, column + axis] * state.velocity[body, axis]
+            if joints.role[index] in (MOTOR, FRICTION, RANGE):
+                held += max(0.0, -impulse * (0.5 * (begin + end) + by_driven))
             if joints.role[index] == MOTOR:
                 # what is faster than it drives has that from elsewhere
                 most = scale_of(joints, joint, index) * abs(joint_state.target_speed[index])
-                along, end = min(max(along, -most), most), min(max(end, -most), most)
-                mean = 0.5 * (min(max(begin, -most), most) + end)
-                pulled += max(0.0, impulse * along, impulse * end, impulse * mean)
+                pulled += max(0.0, impulse * 0.5 * (min(max(begin, -most), most) + min(max(end, -most), most)))
             elif joints.role[index] in (SPRING, SOFT_RANGE):
                 sprung += max(0.0, impulse * along, impulse * end)
             else:
                 driven -= impulse * by_driven
             row += 1
-    # what a motor does against friction is lost there
+    # what a motor does against friction, a limit or another motor is lost there
     return sprung + max(0.0, pulled - held) + max(0.0, driven), fastest
 
 

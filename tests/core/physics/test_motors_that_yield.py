@@ -79,6 +79,30 @@ def test_a_ram_stops_where_a_block_is_stuck_at_a_wall(speed, strength):
     assert max(report.max_penetration for report in reports) < 1e-3
 
 
+@pytest.mark.parametrize("seed", [0, 2, 3, 5, 6, 8])
+def test_an_arm_that_its_motors_press_into_the_floor_is_not_thrown(seed):
+    """Three links, driven without limit; none is ever faster than all motors together would lead it in the air.
+
+    What one motor does another one or the floor takes. The ledger counted what it did alone: up to 49 m/s.
+    """
+    random, builder = np.random.default_rng(seed), ModelBuilder()
+    builder.add_body(kind=BodyKind.STATIC, shape=Box((20, 20, 0.5)), position=(0, 0, -0.5), friction=0.6)
+    at, above, lengths, speeds = np.array((0.0, 0.0, 1.0)), (), [], []
+    for number in range(3):
+        length, speed = random.uniform(0.6, 1.2), random.choice([-1, 1]) * random.uniform(0.3, 2)
+        place = at + (length / 2, 0, 0)
+        link = builder.add_body(shape=Box((length / 2, 0.1, 0.1)), position=place, mass=10 / (number + 1))
+        builder.add_joint(Hinge(Axis(motor=Motor(velocity=speed))), *above, link, position=at, orientation=ALONG_Y)
+        above, at = (link,), at + (length, 0, 0)
+        lengths.append(length)
+        speeds.append(abs(speed))
+    simulation, fastest = Simulation(builder.build(), SimulationOptions(threads=1)), 0.0
+    for _ in range(144):
+        simulation.advance_frame()
+        fastest = max(fastest, np.linalg.norm(simulation.velocities()[1:, :3], axis=1).max())
+    assert 0.5 < fastest < sum(speed * sum(lengths[number:]) for number, speed in enumerate(speeds))
+
+
 @pytest.mark.parametrize("load", [1.0, 100.0, 1000.0])
 def test_a_motor_of_any_strength_lifts_what_hangs_on_it(load):
     """An arm of a kilogram with up to a thousand times its mass at its end keeps the motor's speed."""
