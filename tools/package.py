@@ -280,11 +280,12 @@ def add_kernels(folder: Path, wheels: list[Path], arguments: argparse.Namespace,
     return False
 
 
-def compiler(script: Path = ROOT / "tools" / "compile_kernels.py") -> list[str]:
-    """The command that compiles the kernels of the sources beside a script, as words to which its own are added."""
+def compiler() -> list[str]:
+    """The command that compiles kernels, as words to which its own are added."""
+    script = str(ROOT / "tools" / "compile_kernels.py")
     if application := os.environ.get("CAIRN_BLENDER"):
-        return [application, "--factory-startup", "-b", "--python-exit-code", "1", "--python", str(script), "--"]
-    return [sys.executable, str(script)]
+        return [application, "--factory-startup", "-b", "--python-exit-code", "1", "--python", script, "--"]
+    return [sys.executable, script]
 
 
 def python_of_compiler() -> str:
@@ -327,9 +328,9 @@ def numpy_range(wheels: list[Path]) -> str:
     return ",".join(sign + ".".join(map(str, version)) for sign, version in limits)
 
 
-def run(command: list[str], environment: dict[str, str] | None = None) -> str:
+def run(command: list[str]) -> str:
     """Run a command quietly and return what it printed; where it fails, its last line says why."""
-    done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, env=environment)
+    done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True)
     if done.returncode:
         lines = [line for line in (done.stdout + done.stderr).splitlines() if line.strip()]
         raise PackagingError(f"{Path(command[0]).name} failed: {lines[-1].strip() if lines else 'no message'}")

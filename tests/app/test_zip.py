@@ -1,11 +1,9 @@
 """The zip in the real application: validated, installed, enabled, switched off and on."""
 
-import subprocess
-import sys
 import zipfile
 
 import pytest
-from application import LOG_LINE, READY_MADE, ROOT, Blender, build_zip, this_platform
+from application import LOG_LINE, Blender, build_zip, this_platform
 
 
 def lines_of(done):
@@ -58,12 +56,3 @@ def test_switched_off_and_on_it_is_what_it_was(blender):
     assert on
     assert off == []
     assert later == [on, off, on]
-
-
-@pytest.mark.nightly
-def test_its_kernels_come_out_of_its_sources_once_more(plain_blender, archive):
-    """Compiled anew in this application, from what is in the zip, they are the same to the byte."""
-    words = [sys.executable, ROOT / "tools" / "verify_kernels.py", archive, *READY_MADE]
-    done = subprocess.run(words, capture_output=True, text=True)
-    assert (done.returncode, done.stderr) == (0, "")
-    assert "kernels were compiled anew, and are the same" in done.stdout
