@@ -104,10 +104,10 @@ _VISITS_A_STEP, _VISITS_A_GROUP, _VISITS_A_BODY = 100.0, 10.0, 20.0
 _FACTOR_ROUNDING = 1e3
 # The solver gives up after this many Newton steps in which the residual has not come down by this factor.
 _MAX_STALLED = 60
+_RATIO_PROGRESS = 0.5
 # ... and after so many where it is below the tolerance, and more was aimed at: joints that contacts contradict, or that
 # bear what others could, have no better solution than rounding of a factor so stiff leaves (docs/decisions/42).
 _MAX_STALLED_ENOUGH = 24
-_RATIO_PROGRESS = 0.5
 
 
 @kernel

@@ -12,6 +12,7 @@ from cairn.solver_core import (
     BodyKind,
     Box,
     ConvexHull,
+    Cylinder,
     Fixed,
     FrameInput,
     Generic,
@@ -101,6 +102,32 @@ def test_an_arm_that_its_motors_press_into_the_floor_is_not_thrown(seed):
         simulation.advance_frame()
         fastest = max(fastest, np.linalg.norm(simulation.velocities()[1:, :3], axis=1).max())
     assert 0.5 < fastest < sum(speed * sum(lengths[number:]) for number, speed in enumerate(speeds))
+
+
+@pytest.mark.parametrize(
+    ("motor", "slips"), [(Motor(velocity=-300.0, largest=20.0), False), (Motor(velocity=-100.0), True)]
+)
+def test_a_car_is_driven_as_its_closed_form_says(motor, slips):
+    """Four driven wheels: by their torque, a = 4 M / (R (m + 4 I / R^2)), or by sliding friction, a = mu g.
+
+    What wheels that slip take of their motors is much of what these do, and none of it may be missing from the car.
+    """
+    mass, wheel, radius, friction = 200.0, 10.0, 0.3, 0.5
+    builder = ModelBuilder()
+    builder.add_body(kind=BodyKind.STATIC, shape=Box((100, 5, 0.5)), position=(0, 0, -0.5), friction=friction)
+    car = builder.add_body(shape=Box((1, 0.4, 0.2)), position=(0, 0, radius + 0.3), mass=mass)
+    for x, y in itertools.product((-0.7, 0.7), (-0.55, 0.55)):
+        place = {"position": (x, y, radius), "orientation": ALONG_Y}
+        shape = Cylinder(radius=radius, half_height=0.1)
+        own = builder.add_body(shape=shape, mass=wheel, friction=friction, **place)
+        builder.add_joint(Hinge(Axis(motor=motor)), car, own, **place)
+    simulation = Simulation(builder.build(), SimulationOptions(frame_rate=24, threads=1))
+    for _ in range(48):
+        simulation.advance_frame()
+    rolling = 4 * motor.largest / radius / (mass + 4 * wheel + 4 * 0.5 * wheel)
+    # friction of the pair is the product of both
+    expected = 9.81 * friction**2 if slips else rolling
+    assert abs(simulation.velocities()[car, 0]) == pytest.approx(2.0 * expected, rel=1e-3)
 
 
 @pytest.mark.parametrize("load", [1.0, 100.0, 1000.0])
