@@ -97,7 +97,7 @@ def _around_the_frame(members) -> list[Compilation]:
     poses = position, orientation
     paths, given = allocate_paths(len(kind)), np.zeros((2, *velocity.shape))
     return [
-        Compilation("substeps", substeps_needed, (kind, velocity, members.model.size, 0.0, 0.0)),
+        Compilation("substeps", substeps_needed, (kind, velocity, members.model.size, np.zeros(len(kind)), 0.0, 0.0)),
         Compilation("driven_poses", find_driven_poses, (kind, *poses, *poses)),
         Compilation("aim", aim_driven, (kind, *poses, velocity, *poses, 0.0)),
         Compilation("lay_paths", lay_paths, (kind, position, poses, poses, given, 0.0, velocity, paths)),

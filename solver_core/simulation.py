@@ -569,7 +569,8 @@ class Simulation:
         if highest is None or highest == lowest:
             return lowest
         state, size = self.state, self.model.arrays.size
-        needed = substeps_needed(state.kind, state.velocity, size, self._gravity_norm, duration)
+        turn = self._motion.memory.contact_turn
+        needed = substeps_needed(state.kind, state.velocity, size, turn, self._gravity_norm, duration)
         return min(max(needed, lowest), highest)
 
     def _take_fallbacks(self) -> int:

@@ -51,9 +51,10 @@ class ContactArrays(NamedTuple):
         corrects it in full, unrelaxed, within the substep [m].
     face_length : float64 [C]
         Of a contact with a mesh the height of its triangle over the longest side, else 0 [m].
-    leftover : float64 [C, 3]
+    leftover : float64 [C, 4]
         Of contacts that push (``rolling_energy``): after the substep the speed along the normal, below 0 for an
-        approach that the next one takes, and the slip [m/s]; and 1. Else 0.
+        approach that the next one takes, and the slip [m/s]; 1; and what the contact took in truth, if it goes on [J].
+        Else 0.
     impulse : float64 [C, 3]
         On body b, world axes [N s]. ``match_contacts`` writes the matched contact's of the last substep, else 0.
     age : int64 [C]
@@ -177,7 +178,7 @@ def allocate_contacts(capacity: int) -> ContactArrays:
         gap=np.zeros(capacity),
         unrelaxed_gap=np.zeros(capacity),
         face_length=np.zeros(capacity),
-        leftover=np.zeros((capacity, 3)),
+        leftover=np.zeros((capacity, 4)),
         **integers,
         **vectors,
     )

@@ -43,6 +43,8 @@ class IslandMemory(NamedTuple):
         Over the substep, of bodies in small steps: what moves the poses.
     is_lost : bool [body_count]
         The body's motion was no number any more, so it is held where it was last.
+    contact_turn : float64 [body_count]
+        How fast the place where the body rolls or slides went round it in the last substep [rad/s].
     """
 
     stands: np.ndarray
@@ -56,6 +58,7 @@ class IslandMemory(NamedTuple):
     is_swept: np.ndarray
     mean_velocity: np.ndarray
     is_lost: np.ndarray
+    contact_turn: np.ndarray
 
 
 def allocate_island_memory(body_count: int) -> IslandMemory:
@@ -73,6 +76,7 @@ def allocate_island_memory(body_count: int) -> IslandMemory:
         is_swept=no.copy(),
         mean_velocity=np.zeros((body_count, 6)),
         is_lost=no.copy(),
+        contact_turn=np.zeros(body_count),
     )
 
 

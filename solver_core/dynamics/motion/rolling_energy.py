@@ -21,8 +21,12 @@ normal n at the substep's start, and W = J M^-1 J', L is the sum of
   each other the part along the normal there: what lands, or falls flat, loses that;
 - the edges: of a surface of flat faces, c^2 / (2 W k), where c is the rest of -u and k how many faces the contact has
   passed. In truth each of k edges of the angle t / k takes (v t / k)^2 / 2; one hit at the whole angle t takes
-  (v t)^2 / 2, which is k times as much as all of them;
+  (v t)^2 / 2, which is k times as much as all of them. Contacts of a mesh that lie at one place, as of a ball on two of
+  its faces, say that of the same edges: the largest counts;
 - the slip: the impulses of friction times its mean.
+
+How fast the contact goes round the body is remembered, since it tells how many substeps the next frame needs
+(``substeps_needed``).
 """
 
 import math
@@ -42,6 +46,10 @@ from .integration import gain_by_turn, share_kept, work_of_turning
 _SAME_NORMAL = 1e-12
 # A slip below this share of the speed that gravity gives in a substep is none.
 _RATIO_STICKS = 1e-3
+# How long it is remembered how fast a contact went round its body [s].
+_SECONDS_OF_TURN = 0.1
+# Of a body that touches others that move.
+_CROWDED = -1.0
 
 
 class RollingArrays(NamedTuple):
@@ -55,16 +63,20 @@ class RollingArrays(NamedTuple):
         Some push on the body is none of a contact that goes on.
     loss : float64 [body_count]
         L [J].
+    turn : float64 [body_count]
+        How fast the contact that goes on goes round the body [rad/s]; ``_CROWDED`` beside other bodies that move.
     """
 
     rolls: np.ndarray
     stops: np.ndarray
     loss: np.ndarray
+    turn: np.ndarray
 
 
 def allocate_rolling(body_count: int) -> RollingArrays:
     """For this many bodies."""
-    return RollingArrays(np.zeros(body_count, np.bool_), np.zeros(body_count, np.bool_), np.zeros(body_count))
+    no = np.zeros(body_count, np.bool_)
+    return RollingArrays(no, no.copy(), np.zeros(body_count), np.zeros(body_count))
 
 
 @kernel(inline=True)
@@ -96,9 +108,9 @@ def keep_rolling_energy(
     """
     rows, pairs, contacts, last_contacts = borrowed(rows), borrowed(pairs), borrowed(contacts), borrowed(last_contacts)
     contact_rows, model, state, motion = borrowed(contact_rows), borrowed(model), borrowed(state), borrowed(motion)
-    rolls, stops, loss = rolling.rolls, rolling.stops, rolling.loss
+    rolls, stops, loss, turn = rolling.rolls, rolling.stops, rolling.loss, rolling.turn
     for body in range(rolls.size):
-        rolls[body], stops[body], loss[body] = False, is_held[body], 0.0
+        rolls[body], stops[body], loss[body], turn[body] = False, is_held[body], 0.0, 0.0
     slow = _RATIO_STICKS * h * math.sqrt(gravity[0] ** 2 + gravity[1] ** 2 + gravity[2] ** 2)
     kind = model.shapes.kind
     for pair in range(pairs.count[0]):
@@ -110,6 +122,8 @@ def keep_rolling_energy(
         for contact in range(first, end):
             a, b, row = rows.body_a[contact], rows.body_b[contact], rows.block_row[contact]
             contacts.leftover[contact] = 0.0
+            if motion.can_be_pushed[a] and motion.can_be_pushed[b]:
+                turn[a] = turn[b] = _CROWDED
             if _along(contacts.impulse[contact], contacts.normal[contact]) > 0.0:
                 # in the position solve; where an overlap is taken out the velocity may need no push
                 contacts.leftover[contact, 2] = 1.0
@@ -129,6 +143,9 @@ def keep_rolling_energy(
                     hit = _note_contact(
                         rows, contacts, last_contacts, earlier, left, state, motion, rolling, contact, near, slow, h
                     )
+                    if hit >= 0.0:
+                        place = contacts.position[contact]
+                        _note_turn(place, last_contacts.position[earlier], state, motion, turn, h, a, b)
                 else:
                     earlier = _touching_contact(contacts, first, end, contact, touching)
                     if earlier >= 0:
@@ -145,9 +162,14 @@ def keep_rolling_energy(
                 taken = max(0.0, left - normal_speed(rows.jacobian, row, motion.start_velocity, a, b))
                 left = -max(0.0, hit - taken)
             contacts.leftover[contact, 0], contacts.leftover[contact, 2] = left, 1.0
+        if is_smooth:
+            _add_losses(contacts, first, end, model, motion, loss)
     for body in range(rolls.size):
         if rolls[body] and not stops[body] and motion.can_be_pushed[body]:
             _give_back(model, state, motion, loss[body], h, body)
+        else:
+            turn[body] = 0.0
+        _remember_turn(motion.memory.contact_turn, turn, h, body)
 
 
 @subkernel
@@ -271,9 +293,48 @@ def _note_contact(rows, contacts, before, earlier, left, state, motion, rolling,
         friction = rows.friction[row + 1] * max(0.0, pressed) / rows.diagonal[row]
     if max(slip, left[1]) > slow:
         lost += friction * (min(left[1], slip) if motion.memory.in_small_steps[body] else 0.5 * (left[1] + slip))
-    rolling.loss[body] += lost
+    contacts.leftover[contact, 3] = lost
     rolling.rolls[body] = True
     return hit
+
+
+@subkernel
+def _add_losses(contacts, first, end, model, motion, loss):
+    """Add what contacts have taken; of those of a mesh that lie at one place the largest counts."""
+    for contact in range(first, end):
+        lost = contacts.leftover[contact, 3]
+        if lost == 0.0:
+            continue
+        a, b = contacts.body_a[contact], contacts.body_b[contact]
+        near = RATIO_MATCH_DISTANCE * size_that_moves(model.size, motion.can_be_pushed, a, b)
+        is_largest = True
+        for other in range(first, end if contacts.face_length[contact] > 0.0 else first):
+            more = contacts.leftover[other, 3]
+            if more > lost or (more == lost and other < contact):
+                is_near = _distance_squared(contacts.position[contact], contacts.position[other]) <= near * near
+                is_largest = is_largest and not is_near
+        if is_largest:
+            loss[a if motion.can_be_pushed[a] else b] += lost
+
+
+@subkernel
+def _note_turn(place, earlier, state, motion, turn, h, a, b):
+    """Note how fast a contact goes round the body that moves: on a rim, or round a curve."""
+    body = a if motion.can_be_pushed[a] else b
+    way = arm = 0.0
+    for axis in range(3):
+        start, travelled = state.position[body, axis], h * motion.position_velocity[body, axis]
+        way += (place[axis] - earlier[axis] - travelled) ** 2
+        arm += (place[axis] - start - travelled) ** 2
+    if way < arm and turn[body] != _CROWDED:
+        turn[body] = max(turn[body], math.sqrt(way / arm) / h)
+
+
+@subkernel
+def _remember_turn(remembered, turn, h, body):
+    """A rim pushes in some substeps only, and goes on by more or less: what is fast is remembered for a while."""
+    known = remembered[body] * (1.0 - min(h / _SECONDS_OF_TURN, 1.0))
+    remembered[body] = max(known, 0.5 * (known + turn[body]))
 
 
 @subkernel

@@ -45,9 +45,9 @@ class Commands:
                 self._process = subprocess.Popen(
                     [sys.executable, "-c", _SERVER], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=stderr
                 )
+        begin = log.stat().st_size  # before the command is sent: it may have crashed, and said so, a moment later
         self._process.stdin.write(json.dumps([str(argument) for argument in arguments]).encode() + b"\n")
         self._process.stdin.flush()
-        begin = log.stat().st_size
         watch = threading.Timer(_PATIENCE, self._process.kill)
         watch.start()
         answer = self._process.stdout.readline()

@@ -119,7 +119,7 @@ def test_a_tilted_can_falls_back_or_over():
         assert simulation.state.position[1, 2] == pytest.approx(height, abs=2e-3)
 
 
-@pytest.mark.parametrize(("radius", "degrees", "kept"), [(0.5, 25.0, 0.95), (0.5, 40.0, 0.95), (0.0375, 40.0, 0.9)])
+@pytest.mark.parametrize(("radius", "degrees", "kept"), [(0.5, 25.0, 0.95), (0.5, 40.0, 0.95), (0.0375, 40.0, 0.8)])
 def test_a_disk_rolls_on_upon_its_rim(radius, degrees, kept):
     """Euler's disk: thin, centre at rest, it turns at W^2 = 4 g / (r sin a), and rolling takes no energy."""
     angle, thickness, mass = np.radians(degrees), 0.01 * radius, 0.4
@@ -133,8 +133,7 @@ def test_a_disk_rolls_on_upon_its_rim(radius, degrees, kept):
     builder.add_body(shape=floor, kind=BodyKind.STATIC, position=(0, 0, -radius), friction=1.0)
     builder.add_body(**disk, angular_velocity=tuple(-rate * np.sin(angle) * down))
     simulation = Simulation(builder.build(), SimulationOptions(frame_rate=24, max_substeps=16))
-    # a coin falls flatter and turns faster than its substeps show after that
-    reports = [simulation.advance_frame() for _ in range(12 if radius > 0.1 else 6)]
+    reports = [simulation.advance_frame() for _ in range(24)]
     energies = np.array([report.kinetic_energy + report.potential_energy for report in reports])
     start = mass * GRAVITY * height + 0.125 * mass * (radius * rate * np.sin(angle)) ** 2
     assert energies[-1] >= kept * start
@@ -155,7 +154,7 @@ def round_pipe(faces, radius, length):
 @pytest.mark.parametrize("faces", [256, 1024])
 @pytest.mark.parametrize(("radius", "ball", "speed"), [(0.15, 0.016, 3.0), (1.0, 0.1, 8.0), (10.0, 0.5, 25.0)])
 def test_once_round_a_loop_only_the_edges_of_its_faces_take_energy(radius, ball, speed, faces):
-    """Each of n edges takes (2 pi / n)^2 of the energy, as a hit does; the time steps take no more than a tenth."""
+    """Each of n edges takes (2 pi / n)^2 of the energy, as a hit does; the time steps take no more than a twentieth."""
     builder = ModelBuilder(gravity=(0.0, 0.0, 0.0))
     builder.add_body(shape=round_pipe(faces, radius, radius), kind=BodyKind.STATIC, friction=0.0)
     place = (0.0, 0.0, ball - radius * np.cos(np.pi / faces) + 1e-6)
@@ -168,5 +167,5 @@ def test_once_round_a_loop_only_the_edges_of_its_faces_take_energy(radius, ball,
         angle = np.arctan2(z, x)
         turned, last = turned + (angle - last + np.pi) % (2.0 * np.pi) - np.pi, angle
     start = 0.5 * simulation.model.arrays.mass[1] * speed**2
-    assert energies[-1] >= 0.9 * start * np.exp(-2.0 * np.pi / faces * turned)
+    assert energies[-1] >= 0.95 * start * np.exp(-2.0 * np.pi / faces * turned)
     assert max(energies) <= start * (1.0 + 1e-6)

@@ -11,11 +11,11 @@ from cairn.solver_core.model.model import BodyKind
 GRAVITY, FRAME = 9.81, 1.0 / 24.0
 
 
-def needed(size, speed=0.0, spin=0.0, kind=BodyKind.DYNAMIC, gravity=GRAVITY):
+def needed(size, speed=0.0, spin=0.0, kind=BodyKind.DYNAMIC, gravity=GRAVITY, contact_turn=0.0):
     velocity = np.zeros((2, 6))
     velocity[1, 0], velocity[1, 5] = speed, spin
     kinds = np.array([BodyKind.STATIC.value, kind.value])
-    return substeps_needed(kinds, velocity, np.array([1e-3, size]), gravity, FRAME)
+    return substeps_needed(kinds, velocity, np.array([1e-3, size]), np.array([0.0, contact_turn]), gravity, FRAME)
 
 
 @pytest.mark.parametrize("size", [0.11, 0.5, 2.0, 100.0])
@@ -38,10 +38,19 @@ def test_what_rests_or_cannot_fall_needs_none_of_its_own():
     assert needed(0.024) == needed(0.024, speed=0.01) == 1
     assert needed(0.024, speed=0.1, gravity=0.0) == 1
     assert needed(0.024, speed=0.1, kind=BodyKind.KINEMATIC) == 1
-    assert substeps_needed(np.zeros(0, int), np.zeros((0, 6)), np.zeros(0), GRAVITY, FRAME) == 1
+    assert substeps_needed(np.zeros(0, int), np.zeros((0, 6)), np.zeros(0), np.zeros(0), GRAVITY, FRAME) == 1
 
 
 def test_what_is_fast_goes_half_its_size_a_substep():
     """Or turns by half a radian."""
     assert needed(1.0, speed=24.0 * 3.2) == 7
     assert needed(1.0, spin=24.0 * 3.2) == 7
+
+
+def test_what_rolls_on_its_rim_goes_round_by_a_tenth_of_a_radian():
+    """By the share of the rim in the motion; not what only wobbles, and slower than half of a fall through its size."""
+    spin = 2.0 * math.sqrt(GRAVITY / 1.0)
+    assert needed(1.0, spin=spin, contact_turn=24.0) == 10
+    assert needed(1.0, speed=spin / 2.0, spin=spin, contact_turn=24.0) == math.ceil(10.0 / math.sqrt(2.0))
+    assert needed(1.0, speed=spin, contact_turn=24.0) <= 4
+    assert needed(1.0, spin=0.4 * spin, contact_turn=24.0) <= 4
