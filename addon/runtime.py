@@ -193,6 +193,7 @@ def compile_kernels(
     waits: bool = False,
     fields: bool = False,
     guides: bool = False,
+    rolls: bool = False,
     *,
     time_slice: float = COMPILE_SLICE,
 ) -> Generator[tuple[float, float, str], None, None]:
@@ -214,13 +215,17 @@ def compile_kernels(
         Whether the model has any.
     waits : bool
         Whether it has bodies that wait for an activation.
+    rolls : bool
+        Whether it has rolling or spinning friction.
     """
 
     def steps():
         from ..solver_core.options import SimulationOptions
         from ..solver_core.warm_up import warm_up_steps
 
-        return warm_up_steps(SimulationOptions(**options), shape_kinds, body_count, joints, waits, fields, guides)
+        return warm_up_steps(
+            SimulationOptions(**options), shape_kinds, body_count, joints, waits, fields, guides, rolls
+        )
 
     return _in_slices(steps, time_slice)
 

@@ -134,6 +134,7 @@ class ScenePreparation:
             len(model.arrays.activation.waits) > 0,
             model.has_fields,
             len(model.guides) > 0,
+            len(model.arrays.matter.rolling_friction) > 0,
         )
         with contextlib.closing(kernels):
             for done, total, _name in kernels:

@@ -40,6 +40,7 @@ def what_to_compile(
     waits: bool = False,
     fields: bool = False,
     guides: bool = False,
+    rolls: bool = False,
 ) -> list[Compilation]:
     """All kernels that a simulation calls; without a method, those that find its contacts.
 
@@ -55,12 +56,12 @@ def what_to_compile(
         Whether its frames note contacts.
     waits : bool
         Whether it has bodies that wait for an activation.
-    fields, guides : bool
-        Whether it has force fields, and bodies that are guided.
+    fields, guides, rolls : bool
+        Whether it has force fields, bodies that are guided, and rolling friction.
     """
     kinds = np.asarray(shape_kinds, np.int64)
     solver = find_method(method, friction) if method else None
-    members = _members_of_small_model(solver, workers, joints, fields, guides)
+    members = _members_of_small_model(solver, workers, joints, fields, guides, rolls)
     members = members._replace(impulses=allocate_frame_impulses(1, 1, 1, contacts))
     if waits:
         members = members._replace(waiting=allocate_waiting(pack_activation([Activation()], [])))
@@ -84,7 +85,7 @@ def everything_to_compile(methods=METHODS, frictions=FRICTION_MODELS) -> list[Co
     choices = [(method, friction) for method, friction in known if friction in frictions]
     found: dict[tuple, Compilation] = {}
     for (method, friction), workers, joints in itertools.product([("", ""), *choices], (1, 2), (False, True)):
-        for compilation in what_to_compile(method, friction, kinds, workers, joints, True, True, True, True):
+        for compilation in what_to_compile(method, friction, kinds, workers, joints, True, True, True, True, True):
             name = f"{method or 'contacts'} {friction} {workers} {joints}: {compilation.name}"
             found.setdefault(compilation.identity(), compilation._replace(name=name))
     return list(found.values())
@@ -123,10 +124,10 @@ def _where_joints_end(members) -> list[Compilation]:
     return [Compilation("glue", find_glued, (joints, state.enabled, state.broken, glued))]
 
 
-def _members_of_small_model(method, workers, joints, fields, guides):
+def _members_of_small_model(method, workers, joints, fields, guides, rolls):
     """What a step sees of one body: the types are those of any model."""
     builder = ModelBuilder()
-    body = builder.add_body(shape=Box((1.0, 1.0, 0.0)), kind=BodyKind.STATIC)
+    body = builder.add_body(shape=Box((1.0, 1.0, 0.0)), kind=BodyKind.STATIC, rolling_friction=float(rolls))
     if joints:
         builder.add_joint(Fixed(), body, position=(0.0, 0.0, 0.0))
     model = builder.build()

@@ -28,7 +28,7 @@ from .dynamics.frame.allocation import (
     memory_of,
     with_domains,
 )
-from .dynamics.frame.compilation import empty_tables, stages_to_compile
+from .dynamics.frame.compilation import empty_tables, stages_to_compile, what_it_has
 from .dynamics.frame.next_substep import next_rows, present_contacts, start_asleep
 from .dynamics.frame.step import advance_frame
 from .dynamics.frame.step_data import StepMembers, StepSettings
@@ -516,10 +516,6 @@ class Simulation:
     def _gather_arrays(self):
         """Put the arrays and kernels of a frame together, as they are from now on."""
         kinds, options = self.model.arrays.shapes.kind, self.options
-        has = self.model.joint_count > 0, self.model.has_fields, self._notes_contacts, self._waiting.waits.size > 0
-        has_all = *has, self._guides.follow.size > 0
-        key = options.method, options.friction, self._worker_count > 1, *has_all, *needed_pair_kernels(kinds)
-        tables = _tables_of_kernels.get(key) or empty_tables()
         members = StepMembers(
             model=self._arrays,
             state=self._acting,
@@ -527,7 +523,7 @@ class Simulation:
             sleep=self._sleep,
             collision=self._collision,
             settings=self._settings,
-            kernels=tables,
+            kernels=empty_tables(),
             record=self._record,
             impulses=self._impulses,
             sharing=allocate_sharing(self._worker_count),
@@ -539,10 +535,13 @@ class Simulation:
             guides=self._guides,
             problem=self._problem,
         )
+        has = what_it_has(members, self._worker_count)
+        key = options.method, options.friction, *has.values(), *needed_pair_kernels(kinds)
         if key not in _tables_of_kernels:
             for compilation in stages_to_compile(members, kinds, self._method, self._worker_count):
                 compilation.compile()
-            _tables_of_kernels[key] = tables
+            _tables_of_kernels[key] = members.kernels
+        members = members._replace(kernels=_tables_of_kernels[key])
         self._workers = gather_arrays(members, self._method)
         self._advance = direct_call(advance_frame, self._workers[0])
 

@@ -25,6 +25,7 @@ def warm_up(
     waits: bool = False,
     fields: bool = False,
     guides: bool = False,
+    rolls: bool = False,
 ) -> None:
     """Compile, or load from the cache, all kernels that a simulation with these options calls.
 
@@ -41,9 +42,11 @@ def warm_up(
         Whether the model has any.
     waits : bool
         Whether it has bodies that wait for an activation.
+    rolls : bool
+        Whether it has rolling or spinning friction.
     """
     chosen = options or SimulationOptions()
-    for done, total, name in warm_up_steps(chosen, shape_kinds, body_count, joints, waits, fields, guides):
+    for done, total, name in warm_up_steps(chosen, shape_kinds, body_count, joints, waits, fields, guides, rolls):
         if progress is not None:
             progress(done, total, name)
 
@@ -56,6 +59,7 @@ def warm_up_steps(
     waits: bool = False,
     fields: bool = False,
     guides: bool = False,
+    rolls: bool = False,
 ) -> Iterator[Step]:
     """``warm_up`` as a generator. Children (``compile_processes``) compile what is in no cache yet, if they can.
 
@@ -68,7 +72,7 @@ def warm_up_steps(
     workers = worker_count(options.threads, body_count)
     kinds = [int(kind) for kind in shape_kinds]
     notes = options.contacts or waits
-    yield from _compile((options.method, options.friction, kinds, workers, joints, notes, waits, fields, guides))
+    yield from _compile((options.method, options.friction, kinds, workers, joints, notes, waits, fields, guides, rolls))
 
 
 def contact_steps(shape_kinds: Iterable[int]) -> Iterator[Step]:

@@ -43,6 +43,8 @@ _SETTINGS_READ_ONCE = {
     "cairn.sliding_friction": "Sliding Friction",
     "cairn.surface_velocity": "Surface Velocity",
     "cairn.largest_speed": "Largest Speed",
+    "cairn.rolling_friction": "Rolling Friction",
+    "cairn.spinning_friction": "Spinning Friction",
     "cairn.activation": "Activation",
     "cairn.activation_impulse": "Activation's Impulse",
     "cairn.activation_frame": "Activation's Frame",

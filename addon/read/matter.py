@@ -15,6 +15,8 @@ MATTER_SETTINGS = (
     "surface_velocity",
     "use_largest_speed",
     "largest_speed",
+    "rolling_friction",
+    "spinning_friction",
 )
 
 
@@ -26,7 +28,8 @@ def has_matter(ob) -> bool:
         return False
     is_used = own.use_density or own.use_center_of_mass or own.use_sliding_friction or own.use_largest_speed
     has_rule = any(rule != CombineRule.PRODUCT.name for rule in (own.friction_rule, own.bounce_rule))
-    return is_used or has_rule or any(own.surface_velocity)
+    has_value = own.rolling_friction or own.spinning_friction or any(own.surface_velocity)
+    return bool(is_used or has_rule or has_value)
 
 
 def matter_of(ob, settings, mass, moves) -> dict:
@@ -48,6 +51,7 @@ def matter_of(ob, settings, mass, moves) -> dict:
     own = ob.cairn
     arguments["friction_rule"], arguments["restitution_rule"] = own.friction_rule.lower(), own.bounce_rule.lower()
     arguments["surface_velocity"] = tuple(own.surface_velocity)
+    arguments["rolling_friction"], arguments["spinning_friction"] = own.rolling_friction, own.spinning_friction
     if own.use_density and moves:
         del arguments["mass"]
         arguments["density"] = own.density

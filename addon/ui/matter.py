@@ -80,6 +80,8 @@ class PHYSICS_PT_cairn_matter(OfBody, bpy.types.Panel):
         row.active = moves
         row.operator("cairn.center_of_mass_from_object", icon="EMPTY_AXIS")
         _switched(column, settings, "sliding_friction", True)
+        column.prop(settings, "rolling_friction")
+        column.prop(settings, "spinning_friction")
         column.prop(settings, "friction_rule")
         column.prop(settings, "bounce_rule")
         column.prop(settings, "surface_velocity")

@@ -59,6 +59,28 @@ class MatterProperties:
         precision=3,
         override=OVERRIDABLE,
     )
+    rolling_friction: FloatProperty(
+        name="Rolling Friction",
+        description="Set what resists rolling, as the slope on which a ball begins to roll: 0.01 for a hard floor, 0.1 "
+        "for grass; of two bodies that touch the larger one counts",
+        default=0.0,
+        min=0.0,
+        soft_max=0.3,
+        step=1,
+        precision=3,
+        override=OVERRIDABLE,
+    )
+    spinning_friction: FloatProperty(
+        name="Spinning Friction",
+        description="Set what resists spinning on the spot, as a share of the body's weight at its radius; of two "
+        "bodies that touch the larger one counts",
+        default=0.0,
+        min=0.0,
+        soft_max=0.3,
+        step=1,
+        precision=3,
+        override=OVERRIDABLE,
+    )
     friction_rule: EnumProperty(
         name="Combine Friction",
         description="Choose how the frictions of two bodies that touch make one; of two bodies' rules the later one in "

@@ -39,7 +39,7 @@ class CAIRN_OT_prepare(operators.StepsOperator, bpy.types.Operator):
     def _work(self, scene, settings):
         preparation, compiled = Preparation(), False
         kernels = runtime.compile_kernels(
-            settings.options(_FRAME_RATE), list(ShapeKind), _MANY_BODIES, True, True, True, True
+            settings.options(_FRAME_RATE), list(ShapeKind), _MANY_BODIES, True, True, True, True, True
         )
         with contextlib.closing(kernels):
             for done, total, _name in kernels:

@@ -11,3 +11,5 @@ matter.use_sliding_friction = True
 matter.sliding_friction = 0.53
 matter.friction_rule = "PRODUCT"
 matter.bounce_rule = "PRODUCT"
+matter.rolling_friction = 0.02
+matter.spinning_friction = 0.02

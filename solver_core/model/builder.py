@@ -104,6 +104,8 @@ class ModelBuilder:
         restitution_rule: str = "product",
         surface_velocity: ArrayLike = (0.0, 0.0, 0.0),
         largest_speed: float = np.inf,
+        rolling_friction: float = 0.0,
+        spinning_friction: float = 0.0,
         activation: Activation | None = None,
     ) -> int:
         """Add a body and return its index.
@@ -150,6 +152,10 @@ class ModelBuilder:
             the normal counts, and it turns with the body.
         largest_speed : float
             The centre of mass is not faster at the end of a substep [m/s], above 0.
+        rolling_friction, spinning_friction : float
+            What resists rolling, as the slope (its tangent) on which a ball begins to roll; and what resists spinning
+            about the normal, as a share of the normal force at the distance of the surface from the centre. At least 0;
+            of two bodies that touch the larger one counts.
         activation : Activation, optional
             The body waits, as if static, until this wakes it. Only for dynamic bodies.
 
@@ -201,6 +207,8 @@ class ModelBuilder:
                     largest_speed=number_in(
                         name, "largest speed", largest_speed, lower=0.0, lower_open=True, may_be_infinite=True
                     ),
+                    rolling_friction=number_in(name, "rolling friction", rolling_friction, lower=0.0),
+                    spinning_friction=number_in(name, "spinning friction", spinning_friction, lower=0.0),
                 ),
                 activation=checked_activation(name, activation, kind == BodyKind.DYNAMIC, len(self._volumes)),
             )

@@ -37,6 +37,9 @@ class Matter:
         Of the surface against the body [m/s].
     largest_speed : float
         [m/s].
+    rolling_friction, spinning_friction : float
+        Largest torque at a contact across and along its normal, over the normal force and the distance of the surface
+        from the centre along the normal.
     """
 
     friction_rule: CombineRule
@@ -44,6 +47,8 @@ class Matter:
     sliding_friction: float
     surface_velocity: np.ndarray
     largest_speed: float
+    rolling_friction: float
+    spinning_friction: float
 
 
 class MatterArrays(NamedTuple):
@@ -59,12 +64,15 @@ class MatterArrays(NamedTuple):
         Of a body's surface against the body, as of a belt; in the body frame [m/s].
     largest_speed : float64 [body_count or 0]
         Of the centre of mass [m/s]; infinite: none.
+    rolling_friction : float64 [body_count or 0, 2]
+        Against rolling and against spinning; a pair has the larger one of its two bodies.
     """
 
     rules: np.ndarray
     sliding_friction: np.ndarray
     surface_velocity: np.ndarray
     largest_speed: np.ndarray
+    rolling_friction: np.ndarray
 
 
 def pack_matter(bodies: list[Matter], friction: np.ndarray, surface_velocity: np.ndarray) -> MatterArrays:
@@ -80,6 +88,7 @@ def pack_matter(bodies: list[Matter], friction: np.ndarray, surface_velocity: np
     rules = np.array([(body.friction_rule, body.restitution_rule) for body in bodies], np.int64)
     sliding_friction = np.array([body.sliding_friction for body in bodies])
     largest_speed = np.array([body.largest_speed for body in bodies])
+    rolling_friction = np.array([(body.rolling_friction, body.spinning_friction) for body in bodies], np.float64)
     return MatterArrays(
         rules=rules if rules.any() else rules[:0],
         sliding_friction=sliding_friction if np.any(sliding_friction != friction) else sliding_friction[:0],
@@ -87,4 +96,5 @@ def pack_matter(bodies: list[Matter], friction: np.ndarray, surface_velocity: np
             surface_velocity if surface_velocity.any() else surface_velocity[:0], np.float64
         ),
         largest_speed=largest_speed if np.isfinite(largest_speed).any() else largest_speed[:0],
+        rolling_friction=(rolling_friction if rolling_friction.any() else rolling_friction[:0]).reshape(-1, 2),
     )

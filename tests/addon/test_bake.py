@@ -294,7 +294,7 @@ def test_the_bar_of_a_bake_that_prepares_never_runs_back(drop, monkeypatch):
     def decompose(decompositions):
         yield from (0, 0, 1)
 
-    def compile_kernels(options, shape_kinds, body_count, joints, waits, fields, guides):
+    def compile_kernels(options, shape_kinds, body_count, joints, waits, fields, guides, rolls):
         yield 0, 0, ""
         for done in range(4):
             yield done, 4, "a_kernel"

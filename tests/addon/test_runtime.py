@@ -219,6 +219,16 @@ def test_servos_are_compiled_where_bodies_are_guided(monkeypatch):
     assert named[1] - named[0] == {"guide_bodies"}
 
 
+def test_rolling_friction_is_compiled_where_a_body_has_it(monkeypatch):
+    monkeypatch.setattr(compile_processes, "child_count", lambda: 0)
+    monkeypatch.setattr(function_tables.Compilation, "compile", lambda compilation: None)
+    named = [
+        {name for _, _, name in runtime.compile_kernels(OPTIONS, [ShapeKind.BOX], rolls=rolls, time_slice=-1.0)}
+        for rolls in (False, True)
+    ]
+    assert named[1] - named[0] == {"brake_rolling"}
+
+
 @pytest.mark.parametrize("missing", [(), ("frame",)])
 def test_only_what_is_compiled_is_counted(monkeypatch, missing):
     """Where all kernels are in the cache, and only loaded, there is no total; one that is missing makes it a count."""

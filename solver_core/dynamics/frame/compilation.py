@@ -20,6 +20,7 @@ from ..schedule.stage_table import (
     JOINTS,
     KERNELS,
     METHOD,
+    ROLLING_FRICTION,
     ROWS,
     SOLVER_INPUT,
     TABLE,
@@ -66,17 +67,23 @@ def _pairs_to_compile(members, shape_kinds) -> list[Compilation]:
     return mesh_kernels_to_compile(shape_kinds, workspace) + pair_kernels
 
 
-def _compilations(members, until, method=None, worker_count=1) -> list[Compilation]:
-    """The lines of the table up to CONTACTS, ROWS or END, of what the simulation has."""
-    has = {
+def what_it_has(members: StepMembers, worker_count: int = 1) -> dict[str | None, bool]:
+    """Whether the simulation has what lines of the table need; tables of kernels depend on it."""
+    return {
         None: True,
         JOINTS: len(members.model.joints.body_a) > 0,
         FIELDS: members.fields.responds.size > 0,
         GUIDES: members.guides.follow.size > 0,
         WAITING: members.waiting.waits.size > 0,
-        IMPULSES: members.impulses.substep.is_kept[0] == 1,
+        IMPULSES: bool(members.impulses.substep.is_kept[0]),
         WORKERS: worker_count > 1,
+        ROLLING_FRICTION: members.model.matter.rolling_friction.shape[0] > 0,
     }
+
+
+def _compilations(members, until, method=None, worker_count=1) -> list[Compilation]:
+    """The lines of the table up to CONTACTS, ROWS or END, of what the simulation has."""
+    has = what_it_has(members, worker_count)
     kernels = members.kernels.stages
     given = {
         ARRAYS: StepArrays(seen_by_stages(members)),

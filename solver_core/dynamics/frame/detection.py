@@ -49,6 +49,7 @@ from ..schedule.stage_table import (
     ACTIVATE,
     APPLY_FIELDS,
     APPLY_FORCES,
+    BRAKE_ROLLING,
     BROAD_PHASE,
     BUILD_JOINT_ROWS,
     BUILD_ROWS,
@@ -83,6 +84,8 @@ def apply_all_forces(arrays):
         call_stage(members.kernels.stages, APPLY_FIELDS, arrays)
     if members.guides.follow.size > 0:
         call_stage(members.kernels.stages, GUIDE_BODIES, arrays)
+    if members.model.matter.rolling_friction.shape[0] > 0:
+        call_stage(members.kernels.stages, BRAKE_ROLLING, arrays)
     hold_what_is_lost(members.state, members.motion)
 
 

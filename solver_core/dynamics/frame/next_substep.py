@@ -18,7 +18,7 @@ from .allocation import (
     gather_arrays,
     grow_collision,
 )
-from .compilation import detection_to_compile, empty_tables, first_stages_to_compile
+from .compilation import detection_to_compile, empty_tables, first_stages_to_compile, what_it_has
 from .detection import FOUND, FULL, apply_all_forces, build_rows, find_contacts
 from .step_data import KernelTables, StepSettings
 
@@ -164,8 +164,7 @@ def _run(begin, to_compile, members):
 def _compiled_tables(to_compile, members) -> KernelTables:
     """The members' own tables, filled, or those that the same kernels were in before."""
     kinds = members.model.shapes.kind
-    has_forces = members.fields.responds.size > 0, members.guides.follow.size > 0
-    key = to_compile, members.model.joints.joint_count > 0, *has_forces, *needed_pair_kernels(kinds)
+    key = to_compile, *what_it_has(members).values(), *needed_pair_kernels(kinds)
     if key not in _tables_of_kernels:
         for compilation in to_compile(members, kinds):
             compilation.compile()

@@ -48,12 +48,10 @@ _SAME_NORMAL = 1e-12
 _RATIO_STICKS = 1e-3
 # How long it is remembered how fast a contact went round its body [s].
 _SECONDS_OF_TURN = 0.1
-# Of a body that touches others that move.
-_CROWDED = -1.0
 
 
 class RollingArrays(NamedTuple):
-    """Workspace: what the contacts of a substep say of each body.
+    """Workspace: what the contacts of a substep, and of the last one, say of each body.
 
     Attributes
     ----------
@@ -64,19 +62,34 @@ class RollingArrays(NamedTuple):
     loss : float64 [body_count]
         L [J].
     turn : float64 [body_count]
-        How fast the contact that goes on goes round the body [rad/s]; ``_CROWDED`` beside other bodies that move.
+        How fast the contact that goes on goes round the body [rad/s].
+    is_crowded : bool [body_count]
+        The body touches another one that moves.
+    pressed : float64 [body_count, 4]
+        What contacts have pressed on the body in the last substep (``rolling_friction``): the sum of the sizes, and
+        that of the vectors [N s].
+    braked : float64 [body_count]
+        What rolling friction takes from the body in this substep [J].
+    system : float64 [6, 7]
+        Of two bodies that roll on each other.
     """
 
     rolls: np.ndarray
     stops: np.ndarray
     loss: np.ndarray
     turn: np.ndarray
+    is_crowded: np.ndarray
+    pressed: np.ndarray
+    braked: np.ndarray
+    system: np.ndarray
 
 
 def allocate_rolling(body_count: int) -> RollingArrays:
     """For this many bodies."""
     no = np.zeros(body_count, np.bool_)
-    return RollingArrays(no, no.copy(), np.zeros(body_count), np.zeros(body_count))
+    loss, turn, braked = np.zeros((3, body_count))
+    pressed = np.zeros((body_count, 4))
+    return RollingArrays(no, no.copy(), loss, turn, no.copy(), pressed, braked, np.zeros((6, 7)))
 
 
 @kernel(inline=True)
@@ -109,8 +122,9 @@ def keep_rolling_energy(
     rows, pairs, contacts, last_contacts = borrowed(rows), borrowed(pairs), borrowed(contacts), borrowed(last_contacts)
     contact_rows, model, state, motion = borrowed(contact_rows), borrowed(model), borrowed(state), borrowed(motion)
     rolls, stops, loss, turn = rolling.rolls, rolling.stops, rolling.loss, rolling.turn
+    rolling.is_crowded[:] = False
     for body in range(rolls.size):
-        rolls[body], stops[body], loss[body], turn[body] = False, is_held[body], 0.0, 0.0
+        rolls[body], stops[body], loss[body], turn[body] = False, is_held[body], rolling.braked[body], 0.0
     slow = _RATIO_STICKS * h * math.sqrt(gravity[0] ** 2 + gravity[1] ** 2 + gravity[2] ** 2)
     kind = model.shapes.kind
     for pair in range(pairs.count[0]):
@@ -123,7 +137,7 @@ def keep_rolling_energy(
             a, b, row = rows.body_a[contact], rows.body_b[contact], rows.block_row[contact]
             contacts.leftover[contact] = 0.0
             if motion.can_be_pushed[a] and motion.can_be_pushed[b]:
-                turn[a] = turn[b] = _CROWDED
+                rolling.is_crowded[a] = rolling.is_crowded[b] = True
             if _along(contacts.impulse[contact], contacts.normal[contact]) > 0.0:
                 # in the position solve; where an overlap is taken out the velocity may need no push
                 contacts.leftover[contact, 2] = 1.0
@@ -167,7 +181,7 @@ def keep_rolling_energy(
     for body in range(rolls.size):
         if rolls[body] and not stops[body] and motion.can_be_pushed[body]:
             _give_back(model, state, motion, loss[body], h, body)
-        else:
+        if not rolls[body] or stops[body] or rolling.is_crowded[body]:
             turn[body] = 0.0
         _remember_turn(motion.memory.contact_turn, turn, h, body)
 
@@ -326,7 +340,7 @@ def _note_turn(place, earlier, state, motion, turn, h, a, b):
         start, travelled = state.position[body, axis], h * motion.position_velocity[body, axis]
         way += (place[axis] - earlier[axis] - travelled) ** 2
         arm += (place[axis] - start - travelled) ** 2
-    if way < arm and turn[body] != _CROWDED:
+    if way < arm:
         turn[body] = max(turn[body], math.sqrt(way / arm) / h)
 
 

@@ -26,6 +26,7 @@ ARRAYS, SOLVER_INPUT, KERNELS, CONTEXTS = "arrays", "solver input", "kernels", "
 CONTACTS, ROWS, END = range(3)
 # What a simulation must have for an entry to be compiled.
 JOINTS, FIELDS, GUIDES, WAITING, IMPULSES, WORKERS = "joints", "fields", "guides", "waiting", "impulses", "workers"
+ROLLING_FRICTION = "rolling friction"
 # In place of a file: the solver's own kernel.
 METHOD = "method"
 
@@ -104,6 +105,9 @@ LEAVE_HELD_CONTACTS = _stage(
 )
 # ... fields, guides, bodies that wait, a record of impulses ...
 APPLY_FIELDS = _stage("apply_fields", "outside.field_forces.run_apply_fields", NOTHING, (ARRAYS,), ROWS, FIELDS)
+BRAKE_ROLLING = _stage(
+    "brake_rolling", "motion.rolling_friction.run_brake_rolling", NOTHING, (ARRAYS,), ROWS, ROLLING_FRICTION
+)
 GUIDE_BODIES = _stage("guide_bodies", "outside.guides.run_guide_bodies", NOTHING, (ARRAYS,), ROWS, GUIDES)
 ACTIVATE = _stage("activate", "rest.activation.run_activate", NUMBER, (ARRAYS, 0), needs=WAITING)
 KEEP_IMPULSES = _stage(

@@ -32,7 +32,7 @@ def read(scene, name="Box"):
 def test_who_uses_nothing_has_empty_tables(maker, box):
     """And Blender's own mass and friction."""
     model, index, _ = read(maker.scene)
-    assert [array.size for array in model.arrays.matter] == [0, 0, 0, 0]
+    assert [array.size for array in model.arrays.matter] == [0, 0, 0, 0, 0]
     assert model.arrays.mass[index] == 3.0
     assert model.arrays.friction[index] == pytest.approx(0.2)
 
@@ -80,12 +80,14 @@ def test_all_of_a_surface_reaches_the_model(maker, box):
     own.use_sliding_friction, own.sliding_friction = True, 0.1
     own.surface_velocity = (1.0, 2.0, 0.0)
     own.use_largest_speed, own.largest_speed = True, 7.0
+    own.rolling_friction, own.spinning_friction = 0.05, 0.02
     model, index, _ = read(maker.scene)
     matter = model.arrays.matter
     assert list(matter.rules[index]) == [3, 1]
     assert matter.sliding_friction[index] == pytest.approx(0.1)
     assert matter.surface_velocity[index] == pytest.approx([1.0, 2.0, 0.0])
     assert matter.largest_speed[index] == pytest.approx(7.0)
+    assert matter.rolling_friction[index] == pytest.approx([0.05, 0.02])
 
 
 def test_a_bake_shows_a_belt_that_carries(maker, box):
@@ -101,6 +103,24 @@ def test_a_bake_shows_a_belt_that_carries(maker, box):
     assert tuple(belt.cairn.surface_velocity) == (1.0, 0.0, 0.0)
 
 
+def test_a_bake_shows_a_ball_that_stops(maker):
+    """One with 2 m/s and a rolling friction of 0.05 after 5.7 m; the one without goes on."""
+    maker.world.point_cache.frame_end = maker.scene.frame_end = 200
+    floor = maker.body("Floor", shape="BOX", type="PASSIVE", location=(0, 0, -0.5), scale=(60, 60, 1))
+    floor.cairn.spinning_friction = 0.05
+    balls = [maker.body(name, shape="SPHERE", location=(0, y, 0.5)) for name, y in (("Ball", -5), ("Other", 5))]
+    for ball in balls:
+        ball.cairn.start_velocity, ball.cairn.start_spin = (2.0, 0.0, 0.0), (0.0, 4.0, 0.0)
+        ball.rigid_body.linear_damping = ball.rigid_body.angular_damping = 0.0
+        ball.rigid_body.use_margin, ball.rigid_body.collision_margin = True, 0.0
+    balls[0].cairn.rolling_friction = 0.05
+    bake_scene(maker.scene, BakeSettings())
+    maker.scene.frame_set(200)
+    stopped, other = (ball.matrix_world.translation.x for ball in balls)
+    assert stopped == pytest.approx(2.0**2 / (2.0 * 5.0 / 7.0 * 0.05 * 9.81), rel=0.01)
+    assert other == pytest.approx(2.0 * 199 / 24, rel=0.01)
+
+
 @pytest.mark.parametrize(
     ("switch", "name", "text"),
     [
@@ -109,6 +129,8 @@ def test_a_bake_shows_a_belt_that_carries(maker, box):
         ("use_largest_speed", "largest_speed", "largest speed is nan"),
         ("use_center_of_mass", "center_of_mass", "center of mass is"),
         (None, "surface_velocity", "surface velocity is"),
+        (None, "rolling_friction", "rolling friction is nan"),
+        (None, "spinning_friction", "spinning friction is nan"),
     ],
 )
 def test_what_is_no_number_is_refused(maker, box, switch, name, text):

@@ -286,7 +286,7 @@ def test_prepare_now_compiles_all_that_a_scene_may_need(stack, monkeypatch, tota
     """For shapes of every kind, joints and threads; it needs no rigid body world."""
     asked = []
 
-    def compile_kernels(options, shape_kinds, body_count, joints, waits, fields, guides):
+    def compile_kernels(options, shape_kinds, body_count, joints, waits, fields, guides, rolls):
         asked.append((options["method"], set(shape_kinds), body_count > 500, joints))
         yield 0.0, 0.0, ""
         yield 0.0, total, "frame"

@@ -22,7 +22,7 @@ pytestmark = pytest.mark.skipif(bool(config.DISABLE_JIT), reason="plain Python h
 TIMEOUT = 120
 # Two quick kernels: one that is called by its address, and one that is called from Python.
 NAMES = ["match_contacts", "driven_poses"]
-ARGUMENTS = ("pgs", "box", [0], 1, False, False, False, False, False)
+ARGUMENTS = ("pgs", "box", [0], 1, False, False, False, False, False, False)
 
 # In a process of its own, since kernels take the folder of their cache when they are defined.
 FILL = """

@@ -143,6 +143,8 @@ def test_an_own_center_of_mass_is_where_it_is_put(seed):
         ({"friction_rule": "most"}, "Crate: friction rule is 'most'; it must be one of product, mean, least, largest"),
         ({"restitution_rule": 1}, "Crate: restitution rule is 1"),
         ({"surface_velocity": (math.inf, 0.0, 0.0)}, "Crate: surface velocity is"),
+        ({"rolling_friction": -0.1}, "Crate: rolling friction is -0.1; it must be finite and at least 0"),
+        ({"spinning_friction": math.nan}, "Crate: spinning friction is nan"),
         ({"largest_speed": 0.0}, "Crate: largest speed is 0; it must be finite and above 0"),
     ],
 )

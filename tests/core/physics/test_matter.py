@@ -283,13 +283,13 @@ def test_density_times_volume_is_the_mass(shape):
 
 
 def test_tables_are_empty_where_nothing_is_used():
-    """What kernels ask first: bodies of a plain model have no rules, coefficients, belts or largest speeds."""
+    """What kernels ask first: bodies of a plain model have no rules, coefficients, belts or largest speeds, nor friction of rolling."""
     builder = ModelBuilder()
     builder.add_body(shape=Sphere(0.5), friction=0.3, sliding_friction=0.3)
-    assert [array.size for array in builder.build().arrays.matter] == [0, 0, 0, 0]
+    assert [array.size for array in builder.build().arrays.matter] == [0, 0, 0, 0, 0]
 
 
-def test_sliding_and_belts_go_on_to_the_bit():
+def test_sliding_rolling_and_belts_go_on_to_the_bit():
     """Whether a contact slides is in the velocities, so a checkpoint in the middle goes on to the same bits."""
     builder, random = ModelBuilder(), np.random.default_rng(8)
     builder.add_body(
@@ -299,7 +299,7 @@ def test_sliding_and_belts_go_on_to_the_bit():
     for place in range(8):
         builder.add_body(
             shape=Box((0.2, 0.15, 0.1)), friction=0.6, sliding_friction=0.3, orientation=random.normal(size=4),
-            position=(0.2 * place, 0, 0.5), linear_velocity=(0, 2, 0), largest_speed=4.0,
+            position=(0.2 * place, 0, 0.5), linear_velocity=(0, 2, 0), largest_speed=4.0, rolling_friction=0.05,
         )  # fmt: skip
     model, options = builder.build(), SimulationOptions()
     simulation = Simulation(model, options)
