@@ -283,7 +283,7 @@ def test_density_times_volume_is_the_mass(shape):
 
 
 def test_tables_are_empty_where_nothing_is_used():
-    """What kernels ask first: bodies of a plain model have no rules, coefficients, belts or largest speeds, nor friction of rolling."""
+    """What kernels ask first: a plain model has no rules, coefficients, belts, largest speeds or rolling friction."""
     builder = ModelBuilder()
     builder.add_body(shape=Sphere(0.5), friction=0.3, sliding_friction=0.3)
     assert [array.size for array in builder.build().arrays.matter] == [0, 0, 0, 0, 0]
