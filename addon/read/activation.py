@@ -7,6 +7,7 @@ import numpy as np
 
 from ...solver_core.model.activation import Activation
 from ...solver_core.model.model import BodyKind
+from .exported_scene import ActivationFrames
 from .faults import SceneError
 from .notes import Note
 from .object_keys import find_object, key_of
@@ -33,14 +34,6 @@ NEVER_MOVES = "its Activation is not used: it never moves by simulation"
 IS_KEYED = "its Activation is not used: Animated or Dynamic is on or keyed, which says when it moves"
 TOO_EARLY = "Deactivate at frame {} is not used: it must be after its Activation at frame {}"
 ASLEEP = "Start Deactivated is not used: its Activation says when it wakes"
-
-
-@dataclass(frozen=True)
-class ActivationFrames:
-    """Frames at whose beginning a body wakes, and waits again; None: at none."""
-
-    wakes: int | None = None
-    waits: int | None = None
 
 
 def has_activation(ob) -> bool:

@@ -6,9 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...solver_core.model.model import Model
-from .activation import ActivationFrames
 from .growing_compounds import GrowingPart
-from .joint_activation import JointFrame
 from .joint_settings import JointDrive
 from .notes import Note
 from .surfaces import StartSurfaces
@@ -18,6 +16,33 @@ if TYPE_CHECKING:  # it loads Numba
 
 # So many objects are read in a step: some hundredths of a second.
 A_STEP = 64
+
+
+@dataclass(frozen=True)
+class ActivationFrames:
+    """Frames at whose beginning a body wakes, and waits again; None: at none."""
+
+    wakes: int | None = None
+    waits: int | None = None
+
+
+@dataclass(frozen=True)
+class JointFrame:
+    """The last frame in which a joint holds, or in which it does not yet.
+
+    Attributes
+    ----------
+    frame : int
+    until : bool
+        It holds until then; else from then on.
+    """
+
+    frame: int
+    until: bool
+
+    def holds(self, frame: int) -> bool:
+        """Whether it holds in the step that ends at a frame."""
+        return (frame <= self.frame) == self.until
 
 
 @dataclass(frozen=True)

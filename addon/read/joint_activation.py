@@ -1,9 +1,9 @@
 """Until when or from when a rigid body constraint holds, as its panel *Activation* says."""
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from .activation import ACTIVATION_SETTINGS, ActivationReader
+from .exported_scene import JointFrame
 from .notes import Note
 
 if TYPE_CHECKING:
@@ -18,25 +18,6 @@ NEVER_HELD = "its Activation says from Never: it never holds"
 IS_KEYED = "its Activation is not used: Enabled is keyed or driven, which says when it holds"
 IS_OFF = "its Activation is not used: Enabled is off, so it never holds"
 IS_BODY = "its Activation is that of its body, which it is, too; give the constraint an object of its own"
-
-
-@dataclass(frozen=True)
-class JointFrame:
-    """The last frame in which a joint holds, or in which it does not yet.
-
-    Attributes
-    ----------
-    frame : int
-    until : bool
-        It holds until then; else from then on.
-    """
-
-    frame: int
-    until: bool
-
-    def holds(self, frame: int) -> bool:
-        """Whether it holds in the step that ends at a frame."""
-        return (frame <= self.frame) == self.until
 
 
 def has_joint_activation(ob: "bpy.types.Object") -> bool:

@@ -32,6 +32,7 @@ from ...collision.data.workspace import POSITION, SPHERE, has_axis
 from ...compiled.kernel import entry, subkernel
 from ...compiled.views import views_of
 from ...geometry.rotation_kernels import rotate
+from ...geometry.vectors import cross, dot
 
 # A body that is pressed less than this in the middle of what bears it has nothing that brakes it [N s].
 _TINY = 1e-300
@@ -123,7 +124,7 @@ def _brake(members, rolling, bodies, shapes, pressed, point, normal, rolls, spin
             is_held_alone = is_held_alone and square >= (_COSINE_ALONE * bears[0]) ** 2
             if moves < 0 or model.size[body] < model.size[moves]:
                 moves, shape = body, shapes[side]
-    lever = abs(_dot(normal, _arm(point, state, moves)))
+    lever = abs(dot(normal, _arm(point, state, moves)))
     local_pose = members.collision.workspace.local_pose[shape]
     point = _below(model.shapes.kind[shape], local_pose, state, moves, point, normal)
     _fill(state, motion, motion.free_velocity if is_held_alone else motion.start_velocity, rolling.system, a, b, point)
@@ -131,12 +132,12 @@ def _brake(members, rolling, bodies, shapes, pressed, point, normal, rolls, spin
     spin, response = rolling.system[3:, 6], rolling.system[3:, 3:6]
     one, two = _across(normal)
     p, q = _product(response, one, one), _product(response, one, two)
-    r, v, w = _product(response, two, two), _dot(one, spin), _dot(two, spin)
+    r, v, w = _product(response, two, two), dot(one, spin), dot(two, spin)
     determinant = p * r - q * q
     if not (determinant > 0.0 and _product(response, normal, normal) > 0.0):
         return
     x, y = share * (q * w - r * v) / determinant, share * (q * v - p * w) / determinant
-    z = -share * _dot(normal, spin) / _product(response, normal, normal)
+    z = -share * dot(normal, spin) / _product(response, normal, normal)
     most = rolls * pressed * lever
     length = math.hypot(x, y)
     if length > most:
@@ -150,7 +151,7 @@ def _brake(members, rolling, bodies, shapes, pressed, point, normal, rolls, spin
     _turn(motion, a, turn, -1.0)
     _turn(motion, b, turn, 1.0)
     if motion.can_be_pushed[a] != motion.can_be_pushed[b]:
-        taken = -_dot(turn, spin) - 0.5 * _product(response, turn, turn)
+        taken = -dot(turn, spin) - 0.5 * _product(response, turn, turn)
         rolling.braked[a if motion.can_be_pushed[a] else b] += max(0.0, taken)
 
 
@@ -164,11 +165,11 @@ def _below(kind, local_pose, state, body, point, normal):
     arm = _arm(point, state, body)
     arm = arm[0] - center[0], arm[1] - center[1], arm[2] - center[2]
     one, two = _across(normal)
-    off_one, off_two = _dot(arm, one), _dot(arm, two)
+    off_one, off_two = dot(arm, one), dot(arm, two)
     if kind != SPHERE:
         # along its axis it may touch anywhere
         axis = rotate(w, x, y, z, local_pose[0, 2], local_pose[1, 2], local_pose[2, 2])
-        p, q = _dot(axis, one), _dot(axis, two)
+        p, q = dot(axis, one), dot(axis, two)
         square = p * p + q * q
         if square <= _RATIO_UPRIGHT:
             return point
@@ -192,7 +193,7 @@ def _fill(state, motion, velocity, system, a, b, point):
         x, y, z = _arm(point, state, body)
         start, free = motion.start_velocity[body], velocity[body]
         change = free[3] - start[3], free[4] - start[4], free[5] - start[5]
-        moved = change[1] * z - change[2] * y, change[2] * x - change[0] * z, change[0] * y - change[1] * x
+        moved = cross(change, (x, y, z))
         for axis in range(3):
             system[axis, 6] += sign * (free[axis] - start[axis] + moved[axis])
             system[3 + axis, 6] += sign * free[3 + axis]
@@ -243,11 +244,6 @@ def _arm(point, state, body):
 
 
 @subkernel
-def _dot(one, two):
-    return one[0] * two[0] + one[1] * two[1] + one[2] * two[2]
-
-
-@subkernel
 def _product(matrix, one, two):
     total = 0.0
     for row in range(3):
@@ -265,7 +261,7 @@ def _across(normal):
     else:
         length = math.hypot(y, z)
         one = (0.0, -z / length, y / length)
-    return one, (y * one[2] - z * one[1], z * one[0] - x * one[2], x * one[1] - y * one[0])
+    return one, cross(normal, one)
 
 
 @subkernel
