@@ -129,7 +129,7 @@ def kill_at(shot, moment, out):
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there is no SIGKILL")
-@pytest.mark.parametrize("kills", [4, pytest.param(100, marks=pytest.mark.nightly)])
+@pytest.mark.parametrize("kills", [4, pytest.param(200, marks=pytest.mark.nightly)])
 def test_killed_at_any_moment(shot, whole, kills):
     """The earlier output stays as it was until the new one is whole; and the same bits come of it."""
     out = shot.with_name("killed.blend")
