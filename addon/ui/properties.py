@@ -75,7 +75,8 @@ class CairnScene(SightProperties, bpy.types.PropertyGroup):
     max_substeps: IntProperty(
         name="At Most",
         description="Set how many substeps a frame may have in which something small or fast moves: a coin of 24 mm "
-        "asks for 18 at 24 frames a second; what is larger than 10 cm, or rests, asks for no more than 4. "
+        "asks for 18 at 24 frames a second; what is larger than 10 cm and does not roll on its rim, or rests, asks for "
+        "no more than 4. "
         "With 1 all frames have the number of Substeps",
         default=BakeSettings.max_substeps,
         min=1,

@@ -9,8 +9,8 @@ from cairn.solver_core import BodyKind, Box, Cylinder, FrameInput, Hinge, ModelB
 from cairn.solver_core.geometry import rotations
 from cairn.solver_core.simulation import Simulation
 
-# What an allocator keeps for itself, and a buffer that is doubled late.
-SLACK = 4 << 20
+# What an allocator keeps for itself, and buffers that are doubled late.
+SLACK = 8 << 20
 
 
 def stirred_bin():
