@@ -245,8 +245,7 @@ def break_first(joints, joint_state, motion, h, given):
     for joint in range(joints.body_a.size):
         overload = _overload(joint_state, joint)
         if overload > 1.0 and overload >= _SHARE_OF_WORST * worst[island_of[joint]]:
-            for axis in range(6):
-                joint_state.handed_on[joint, axis] = h / overload * joint_state.force[joint, axis]
+            _hand_on(joints, joint_state, joint, h / overload)
             _push(joints, joint_state, joint, motion, motion.start_velocity, 1.0)
             _note_given(joint_state, joint, 1.0, given)
             joint_state.broken[joint] = True
@@ -274,7 +273,7 @@ def take_back(joints, joint_state, motion, velocity, solved, given):
     """
     for joint in range(joints.body_a.size):
         impulse = joint_state.handed_on[joint]
-        if impulse[0] == impulse[1] == impulse[2] == impulse[3] == impulse[4] == impulse[5] == 0.0:
+        if not impulse.any():
             continue
         along, response = _push(joints, joint_state, joint, motion, velocity, 0.0)
         if along > 0.0:
@@ -283,21 +282,35 @@ def take_back(joints, joint_state, motion, velocity, solved, given):
             if solved.shape[0] > 0:
                 _push(joints, joint_state, joint, motion, solved, share)
                 _note_given(joint_state, joint, share, given)
-        for axis in range(6):
-            impulse[axis] = 0.0
+        for column in range(impulse.size):
+            impulse[column] = 0.0
+
+
+@subkernel
+def _hand_on(joints, joint_state, joint, time):
+    """Write what a joint gives its bodies when it breaks, its force for a time, at the arms that it has had.
+
+    What is taken back has the same arms, or a light body at a long one would keep what it turns away by meanwhile.
+    """
+    impulse, frame_body = joint_state.handed_on[joint], joints.body_b[joint]
+    for axis in range(6):
+        impulse[axis] = time * joint_state.force[joint, axis]
+    position, orientation = joint_state.end_position, joint_state.end_orientation
+    frame = frame_of(frame_body, joints.position_b[joint], joints.orientation_b[joint], position, orientation)
+    for body, first in ((joints.body_a[joint], 6), (joints.body_b[joint], 9)):
+        if body != WORLD:
+            impulse[first], impulse[first + 1], impulse[first + 2] = _moment(frame, position[body], impulse)
 
 
 @subkernel
 def _push(joints, joint_state, joint, motion, velocity, share):
     """Apply a share of a broken joint's impulse; returns by how much its bodies part along it, and that of p alone."""
     a, b, impulse = joints.body_a[joint], joints.body_b[joint], joint_state.handed_on[joint]
-    position, orientation = joint_state.end_position, joint_state.end_orientation
-    frame = frame_of(b, joints.position_b[joint], joints.orientation_b[joint], position, orientation)
     along = response = 0.0
-    for body, sign in ((a, -1.0), (b, 1.0)):
+    for body, sign, first in ((a, -1.0, 6), (b, 1.0, 9)):
         if body == WORLD:
             continue
-        angular = _moment(frame, position[body], impulse)
+        angular = impulse[first], impulse[first + 1], impulse[first + 2]
         pushed = motion.can_be_pushed[body]
         turned = _turned(motion.inverse_inertia[body], angular)
         for i in range(3):

@@ -101,8 +101,9 @@ class JointStateArrays(NamedTuple):
         The same of the last substep in which nothing hit what is joined.
     hit_impulse : float64 [joint_count, 2, 6]
         What hits gave beyond that, in the last substep and in those before it, as far as that counts [N s, N m s].
-    handed_on : float64 [joint_count, 6]
-        Of what broke in this substep: the impulse on body b that it gave until then [N s, N m s].
+    handed_on : float64 [joint_count, 12]
+        Of what broke in this substep: the impulse on body b that it gave until then, about the joint, and the angular
+        impulses of that about the centres of a and of b [N s, N m s].
     load, peak : float64 [joint_count, 2]
         Force and torque that count for breaking, of the substep, and the largest of the frame [N, N m].
     stress, peak_stress : float64 [joint_count or 0]
@@ -249,7 +250,7 @@ def allocate_joint_state(joints: JointArrays) -> JointStateArrays:
         force=np.zeros((count, 6)),
         steady=np.zeros((count, 6)),
         hit_impulse=np.zeros((count, 2, 6)),
-        handed_on=np.zeros((count, 6)),
+        handed_on=np.zeros((count, 12)),
         load=np.zeros((count, 2)),
         peak=np.zeros((count, 2)),
         stress=np.zeros(len(joints.bond)),
