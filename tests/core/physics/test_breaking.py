@@ -174,7 +174,7 @@ def test_pieces_collide_once_their_joint_has_broken():
 
 @pytest.mark.parametrize("substeps", [4, 8, 16])
 def test_what_breaks_at_a_long_lever_turns_nothing_away(substeps):
-    """A ball of 7 cm at the end of a lever of 4.7 m: what the joint has given is taken back at the arms it was given at.
+    """A ball of 7 cm at a lever of 4.7 m: what the joint has given is taken back at the arms at which it was given.
 
     As the ball's inertia is next to nothing there, at other arms it kept 18 times the energy that was there (a scene
     of the fuzz).
