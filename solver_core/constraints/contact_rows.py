@@ -27,9 +27,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..collision.data.workspace import POSITION, SPHERE
+from ..collision.data.workspace import SPHERE
 from ..compiled.kernel import borrowed, kernel, subkernel
-from ..geometry.vectors import cross, dot
+from ..geometry.vectors import cross
 from .matter import pair_friction, pair_restitution
 
 # A gap or an overlap below this share of the bodies' size is one of bodies that touch: rounding and solver tolerances
@@ -52,8 +52,6 @@ _RATIO_SLIP_ROUNDING = 1e-9
 _RATIO_SLIP_SIZE = 1e-9
 
 ROWS_PER_CONTACT = 3
-# From this turn a substep on a tangent is no way [rad].
-_TURN_OF_SPIN = 0.5
 
 
 class ContactRowArrays(NamedTuple):
@@ -104,15 +102,13 @@ def allocate_contact_rows(contact_capacity: int, block_capacity: int, joint_rows
 
 
 @kernel(inline=True)
-def build_contact_rows(model, state, motion, contacts, workspace, gravity_norm, h, rows, contact_rows):
+def build_contact_rows(model, state, motion, contacts, gravity_norm, h, rows, contact_rows):
     """Fill ``rows`` from the contacts, block i from contact i; impulses start from the contacts' impulses.
 
     Parameters
     ----------
     model, state, motion, contacts
         Read.
-    workspace : CollisionWorkspace
-        Read: where shapes lie in their bodies, and how large they are.
     gravity_norm, h : float
         [m/s^2], [s].
     rows : RowArrays
@@ -169,8 +165,6 @@ def build_contact_rows(model, state, motion, contacts, workspace, gravity_norm, 
             bend = bend_of_turning(velocity, free_velocity, can_be_pushed, position, a, b, at, normal, h)
 
         gap = contacts.gap[contact]
-        if spins(free_velocity, can_be_pushed, a, h) or spins(free_velocity, can_be_pushed, b, h):
-            gap += turned_too_far(contacts, contact, workspace, free_velocity, can_be_pushed, arms, normal, h)
         size = size_that_moves(model.size, can_be_pushed, a, b)
         closing = bend + (gap / h if gap > RATIO_TOUCHING * size else 0.0)
         unrelaxed = contacts.unrelaxed_gap[contact]
@@ -422,38 +416,6 @@ def bend_of_turning(velocity, free_velocity, can_be_pushed, position, a, b, at, 
         v0, v1, v2 = w1 * r2 - w2 * r1, w2 * r0 - w0 * r2, w0 * r1 - w1 * r0
         inwards = normal[0] * (w1 * v2 - w2 * v1) + normal[1] * (w2 * v0 - w0 * v2) + normal[2] * (w0 * v1 - w1 * v0)
         total += min(0.0, sign * h * (1.0 - math.sqrt(max(behind, 0.0) / speed)) ** 2 * inwards)
-    return total
-
-
-@subkernel
-def spins(velocity, can_be_pushed, body, h):
-    """Whether a body that can be pushed turns farther in a substep than its tangents tell."""
-    own = velocity[body]
-    square = own[3] ** 2 + own[4] ** 2 + own[5] ** 2
-    return can_be_pushed[body] and square * h * h > _TURN_OF_SPIN**2
-
-
-@subkernel
-def turned_too_far(contacts, contact, workspace, free_velocity, can_be_pushed, arms, normal, h):
-    """How much nearer tangents lead what spins than it can come: a point turns on a circle [m].
-
-    With the radius R of its shape about the body's centre, and r along the normal from there to the contact, turning
-    brings a body nearer by R - r at most, however fast. Its row takes the tangent for the way, h (w x r): what that is
-    more, is no way. So what spins within a surface's reach is pushed by it, and what spins beyond it is not.
-    """
-    a, b = contacts.body_a[contact], contacts.body_b[contact]
-    total = 0.0
-    for body, shape, sign, arm in (
-        (a, contacts.shape_a[contact], 1.0, (arms[0], arms[1], arms[2])),
-        (b, contacts.shape_b[contact], -1.0, (arms[3], arms[4], arms[5])),
-    ):
-        if not spins(free_velocity, can_be_pushed, body, h):
-            continue
-        own, place = free_velocity[body], workspace.local_pose[shape, POSITION]
-        way = h * sign * dot(normal, cross((own[3], own[4], own[5]), arm))
-        radius = math.sqrt(place[0] ** 2 + place[1] ** 2 + place[2] ** 2)
-        radius += workspace.shape_parameters.bounding_radius[shape]
-        total += max(0.0, way - max(0.0, radius - sign * dot(normal, arm)))
     return total
 
 

@@ -94,7 +94,6 @@ def run_build_rows(arrays):
         members.state,
         members.motion,
         contacts,
-        members.collision.workspace,
         step.gravity_norm,
         step.h,
         problem.rows,

@@ -7,7 +7,6 @@ import pytest
 
 from cairn.solver_core.collision.data.contact_arrays import allocate_contacts
 from cairn.solver_core.constraints.contact_rows import allocate_contact_rows, build_contact_rows
-from cairn.solver_core.dynamics.frame.allocation import allocate_collision
 from cairn.solver_core.dynamics.motion.integration import allocate_motion, apply_forces
 from cairn.solver_core.geometry import rotations
 from cairn.solver_core.geometry.shapes import Box, Sphere
@@ -47,7 +46,7 @@ def scene(seed, gap=0.1, restitution=0.0, friction=0.7, kind_a=BodyKind.DYNAMIC,
     contacts.impulse[0] = rng.normal(size=3)
     apply_forces(model.arrays, state, motion, model.gravity, H)
     rows, extra = allocate_rows(1, 3, 2), allocate_contact_rows(1, 1)
-    build_contact_rows(model.arrays, state, motion, contacts, allocate_collision(model).workspace, G, H, rows, extra)
+    build_contact_rows(model.arrays, state, motion, contacts, G, H, rows, extra)
     return model, state, motion, contacts, rows, extra
 
 
@@ -168,10 +167,10 @@ def test_bounce_speed_is_that_of_free_flight():
     contacts.position[0] = (0, 0, 1.015)
     apply_forces(model.arrays, state, motion, model.gravity, H)
     rows, extra = allocate_rows(1, 3, 2), allocate_contact_rows(1, 1)
-    build_contact_rows(model.arrays, state, motion, contacts, allocate_collision(model).workspace, G, H, rows, extra)
+    build_contact_rows(model.arrays, state, motion, contacts, G, H, rows, extra)
     assert extra.bounce_speed[0] == pytest.approx(0.6 * math.sqrt(4.0**2 + 2.0 * G * 0.03))
     contacts.gap[0] = 0.0
     state.velocity[1, 2] = 0.0
     apply_forces(model.arrays, state, motion, model.gravity, H)
-    build_contact_rows(model.arrays, state, motion, contacts, allocate_collision(model).workspace, G, H, rows, extra)
+    build_contact_rows(model.arrays, state, motion, contacts, G, H, rows, extra)
     assert extra.bounce_speed[0] == 0.0
