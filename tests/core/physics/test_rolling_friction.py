@@ -141,7 +141,7 @@ def test_a_car_coasts_to_the_closed_form():
     for wheel, place in wheels:
         builder.add_joint(Hinge(), body, wheel, position=place, orientation=SIDEWAYS)
     seen, _ = velocities(builder, 2.0)
-    assert rate(seen, 0) == pytest.approx(-0.03 * G * 140.0 / (140.0 + 4 * 0.5 * 10.0), rel=3e-3)
+    assert rate(seen, 0) == pytest.approx(-0.03 * G * 140.0 / (140.0 + 4 * 0.5 * 10.0), rel=1e-3)
 
 
 def test_on_a_mesh_of_triangles_it_is_the_same():
