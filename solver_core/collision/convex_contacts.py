@@ -37,6 +37,7 @@ from .distance.shape_distance import (
 )
 from .manifold.face_manifold import distance_to_side
 from .manifold.polytope_contacts import polytope_contacts
+from .reach_of_turning import leave_out_unreachable
 from .scaled_shapes import set_surface_velocity
 from .swept_motion import closest_approach, take_poses
 from .time_of_impact import SEPARATED_BY_CCD, find_time_of_impact, place_swept, shift_to_start, sweep_slack, turns_away
@@ -103,13 +104,13 @@ def make_convex_contacts(arrays, pair, approach):
     reach = max(1.0 - fraction, 0.0) * approach + RATIO_MARGIN * pair.size + slack
     impact_velocity = workspace.predicted.velocity if is_predicted else velocity
     va, vb = impact_velocity[pair.body_a], impact_velocity[pair.body_b]
-    make_contacts_on_the_way(arrays, pair, fraction, va, vb, reach, fastest)
+    make_contacts_on_the_way(arrays, pair, fraction, va, vb, approach, reach, fastest)
     note_meetings(arrays, pair, approach)
     return True
 
 
 @subkernel
-def make_contacts_on_the_way(arrays, pair, fraction, va, vb, reach, fastest):
+def make_contacts_on_the_way(arrays, pair, fraction, va, vb, approach, reach, fastest):
     """Append the contacts of a pair where the shapes meet, at the poses in the scratch; they hold in this pass only.
 
     Parameters
@@ -120,6 +121,8 @@ def make_contacts_on_the_way(arrays, pair, fraction, va, vb, reach, fastest):
         Of the substep, after which they meet.
     va, vb : float64 [6]
         Velocities that lead the bodies there (read).
+    approach : float
+        As of ``make_convex_contacts``.
     reach : float
         Largest gap that makes a contact there [m].
     fastest : float
@@ -136,6 +139,7 @@ def make_contacts_on_the_way(arrays, pair, fraction, va, vb, reach, fastest):
     append_contacts(
         arrays.model.shapes.body, workspace.local_pose, scratch, pairs, pair.number, count, np.bool_(False), contacts
     )
+    leave_out_unreachable(arrays, pair, approach, scratch.pose.body_a, scratch.pose.body_b, first)
     shift_to_start(arrays, pair, first, fraction, va, vb, 0.0)
     if pair.surface_speed > 0.0:
         set_surface_velocity(workspace, pair, contacts, first)
@@ -165,6 +169,8 @@ def make_start_contacts(arrays, pair, approach, fastest):
     append_contacts(
         arrays.model.shapes.body, workspace.local_pose, scratch, pairs, pair.number, count, np.bool_(False), contacts
     )
+    if leave_out_unreachable(arrays, pair, approach, scratch.pose.body_a, scratch.pose.body_b, first):
+        pairs.reach[pair.number] = pairs.cull_distance[pair.number] = NOT_KEPT
     if pair.surface_speed > 0.0:
         set_surface_velocity(workspace, pair, contacts, first)
 

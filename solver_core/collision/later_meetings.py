@@ -197,7 +197,7 @@ def look_again(arrays, pair):
         if fraction == 0.0 or (fraction > 0.0 and has_normal(arrays, pair, first, RATIO_SAME_NORMAL)):
             return True
         if fraction > 0.0:
-            make_contacts_on_the_way(arrays, pair, fraction, scratch.led_a, scratch.led_b, reach, fastest)
+            make_contacts_on_the_way(arrays, pair, fraction, scratch.led_a, scratch.led_b, approach, reach, fastest)
     if contacts.needed[0] > len(contacts.gap):
         return False
     replace_contacts(contacts, first, count, last, approach + RATIO_MARGIN * size)

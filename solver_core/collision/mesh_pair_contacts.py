@@ -9,6 +9,7 @@ from .data.contact_buffers import remember_pose
 from .data.workspace import MESHES, RATIO_MARGIN, is_round
 from .distance.shape_distance import loss_of
 from .mesh.mesh_pairs import append_mesh_contacts, exchange_poses, hold_contacts, set_centers, set_path
+from .reach_of_turning import leave_out_unreachable
 from .time_of_impact import turns_away
 
 
@@ -63,7 +64,10 @@ def make_mesh_contacts_along(arrays, pair, approach, va, vb, is_later_pass):
     count = find_mesh_contacts(arrays, pair, reach, first, held, arrays.last_substep_contacts)
     if probe.is_ahead[0]:
         pairs.reach[pair_number] = pairs.cull_distance[pair_number] = NOT_KEPT
+    first_made, body_pose = arrays.contacts.count[0], workspace.body_pose
     append_contacts_of_mesh(arrays, pair, mesh_pose, count, np.bool_(False))
+    if leave_out_unreachable(arrays, pair, approach, body_pose[pair.body_a], body_pose[pair.body_b], first_made):
+        pairs.reach[pair_number] = pairs.cull_distance[pair_number] = NOT_KEPT
     kind = arrays.model.shapes.kind[pair.moving]
     pairs.is_curved[pair_number] = is_round(kind) and count > 0
 
