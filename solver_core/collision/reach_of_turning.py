@@ -1,10 +1,10 @@
 """Contacts that what spins cannot come to in a substep are left out.
 
-Rows are linear: they take the tangent for the way of a point, h (w x r). Of a turn of half a radian that is a sixth more
-than the point comes nearer, of two turns it is no way at all: a rod that spins a centimetre beyond its own reach of a
-floor would be pushed off by it. But turning brings a shape nearer by R - r at most, however fast, with its radius R about
-the body's centre of mass and r the contact's place along the normal from there. So a contact whose gap is more than
-that, and what the centre may travel, is none.
+Rows are linear: they take the tangent for the way of a point, h (w x r). Of a turn of half a radian that is a sixth
+more than the point comes nearer, of two turns it is no way at all: a rod that spins a centimetre beyond its own reach
+of a floor would be pushed off by it. But turning brings a shape nearer by R - r at most, however fast, with its radius
+R about the body's centre of mass and r the contact's place along the normal from there. So a contact whose gap is more
+than that, and what the centre may travel, is none.
 """
 
 from ..compiled.kernel import subkernel
