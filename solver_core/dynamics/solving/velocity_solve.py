@@ -145,12 +145,14 @@ def _solve_jointed_island(arrays, members, rows, islands, island, change):
         body = islands.body_order[index]
         for column in range(6):
             free_velocity[body, column] = velocity[body, column]
+    last = islands.block_first[island + 1]
     if bounces:
         apply_impulses(rows, islands, island, free_velocity, velocity)
-        last = islands.block_first[island + 1]
         _solve_impacts(arrays, members, rows, islands, island, allowed_energy, lost_by_turn, is_free, plan)
-        restitution.take_all_blocks(islands, island, last, members.problem.contact_rows)
     outcome, strategy, _, _ = solve_by_plan(arrays, members, rows, islands, island, plan)
+    if bounces:
+        # what is still open bounces in the next substep, with the whole of its speed
+        restitution.take_all_blocks(islands, island, last, members.problem.contact_rows)
     is_unsolved = outcome[0] > CONVERGED_RELATIVE and strategy != JOINTS_EXACT
     is_put_back = is_unsolved and not kinetic_energy(islands, island, rows, velocity) <= energy
     if is_put_back:
