@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 import bpy
 
+from ..bake_progress import BakeProgress
 from ..read.early_notes import may_move
 from ..read.faults import Faults, SceneError
 from ..write import attach, contact_points, fcurves, kept_motion, report_curves
@@ -188,6 +189,27 @@ def _may_move(scene):
     bodies = earlier.bodies_collection(scene)
     objects = bodies.all_objects if bodies is not None else ()
     return [obj for obj in objects if obj.rigid_body is not None and may_move(obj)]
+
+
+def told(steps, text: str) -> Iterator[BakeProgress]:
+    """Steps of (objects done, objects) as BakeProgress; returns what they return."""
+    with contextlib.closing(steps):
+        while True:
+            try:
+                done, total = next(steps)
+            except StopIteration as end:
+                return end.value
+            yield BakeProgress("write", done, total, f"{text}, {done:,} of {total:,}", done / total if total else 0.0)
+
+
+def keeping(scene_name: str, steps, name: str) -> Iterator[BakeProgress]:
+    """Steps of a bake, and of keeping it where each is kept, or where it has a name; returns its BakeResult."""
+    with contextlib.closing(steps):
+        result = yield from steps
+    is_wanted = bool(name) or bpy.data.scenes[scene_name].cairn.keep_takes
+    if is_wanted and result.reports and not (result.paused or result.kept_earlier):
+        yield from told(keep_steps(scene_name, name), "Keeping the bake as a take")
+    return result
 
 
 def finished(steps):

@@ -165,7 +165,7 @@ def show_as_saved(saving: bool) -> None:
         scene.rigidbody_world.enabled = saving
 
 
-def held_scenes(saving: bool) -> list:
+def _held_scenes(saving: bool) -> list:
     """Scenes whose world is held while the start is shown; where somebody has switched it on, it no longer is."""
     held = [
         scene
