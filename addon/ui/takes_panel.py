@@ -66,7 +66,7 @@ class TakeOperator(StepsOperator):
         redraw(context)
         texts = [rpt_("{} plays").format(used.take)] if used.take else []
         if used.kept:
-            texts.append(rpt_("The bake before is kept as {}").format(used.kept))
+            texts.append(rpt_("The bake is kept as {}").format(used.kept))
         if used.missing:
             texts.append(rpt_("No longer in the scene: {}").format(_listed(used.missing)))
         if used.still:
