@@ -43,16 +43,27 @@ class Used:
     still: list[str]
 
 
-def is_kept(scene) -> bool:
+def is_kept_steps(scene_name: str) -> Iterator[tuple[int, int]]:
     """Whether the bake that a scene carries is a take, and nobody has edited its keys since."""
+    scene = bpy.data.scenes[scene_name]
     take = book.playing(scene)
     if take is None or take.action is None or json.loads(take.facts) != book.facts_of(scene):
         return False
-    bags = {obj.name: fcurves.channelbag(take.action, slot) for obj, slot, _ in book.bodies_of(scene, take)[0]}
-    objects = playing_objects(scene)
-    return {obj.name for obj in objects} <= bags.keys() and all(
-        kept_motion.is_same(obj, bags[obj.name]) for obj in objects
-    )
+    slots = {obj.name: slot.handle for obj, slot, _ in book.bodies_of(scene, take)[0]}
+    names = [obj.name for obj in playing_objects(scene)]
+    if not slots.keys() >= set(names):
+        return False
+    uid = take.uid
+    for start in range(0, len(names), COPIED):
+        scene = bpy.data.scenes[scene_name]
+        objects, action = attach.objects_by_name(scene), book.take_of(scene, uid).action
+        for name in names[start : start + COPIED]:
+            if not kept_motion.is_same(
+                objects[name], fcurves.channelbag(action, fcurves.find_slot(action, slots[name]))
+            ):
+                return False
+        yield start, len(names)
+    return True
 
 
 def playing_objects(scene) -> list:
@@ -103,7 +114,7 @@ def secure_steps(scene_name: str) -> Iterator[tuple[int, int]]:
     for _ in attach.keep_steps(scene_name):
         yield 0, 1
     scene = bpy.data.scenes[scene_name]
-    if not scene.cairn.is_baked or not playing_objects(scene) or is_kept(scene):
+    if not scene.cairn.is_baked or not playing_objects(scene) or (yield from is_kept_steps(scene_name)):
         return ""
     uid = yield from keep_steps(scene_name)
     return book.take_of(bpy.data.scenes[scene_name], uid).name
@@ -150,9 +161,11 @@ def use_steps(scene_name: str, uid: str) -> Iterator[tuple[int, int]]:
     contact_points.bring_back(scene, take.points)
     report_curves.bring_back(scene, book.report_of(take))
     attach.refresh(scene)
-    attach.remove_replaced(replaced)
     still = [obj.name for obj in _may_move(scene) if obj.name not in actions]
-    return Used(take.name, kept, missing, still)
+    used = Used(take.name, kept, missing, still)
+    for _ in attach.remove_steps(replaced):
+        yield total, total
+    return used
 
 
 def _halves(attaching):

@@ -15,7 +15,6 @@ from .overlay_view import redraw
 # Ghosts of takes in the order of the list (Okabe and Ito's colours, which most eyes tell apart), and of Bullet.
 COLOURS = (
     (0.34, 0.71, 0.91, 1.0),
-    (0.90, 0.62, 0.00, 1.0),
     (0.00, 0.62, 0.45, 1.0),
     (0.80, 0.47, 0.65, 1.0),
     (0.94, 0.89, 0.26, 1.0),

@@ -30,7 +30,7 @@ def own_curves(obj) -> dict:
 def is_same(obj, bag) -> bool:
     """Whether a baked object still has the channels that were kept in ``bag``, to the bit."""
     own, kept = own_curves(obj), fcurves.curves_of(bag)
-    return own.keys() == kept.keys() and all(fcurves.digest(own[key]) == fcurves.digest(kept[key]) for key in own)
+    return own.keys() == kept.keys() and all(fcurves.is_same(own[key], kept[key]) for key in own)
 
 
 def build(obj, bag):

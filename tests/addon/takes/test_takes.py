@@ -272,7 +272,9 @@ def test_what_stands_in_the_way_is_told_and_nothing_is_changed(scene):
     keep(scene)
     before = digests(scene), book.facts_of(scene), scene.cairn.take
     obj.rotation_mode = "QUATERNION"
-    with pytest.raises(SceneError, match="Body: its rotation mode is QUATERNION, and that of its keys XYZ: set it back"):
+    with pytest.raises(
+        SceneError, match="Body: its rotation mode is QUATERNION, and that of its keys XYZ: set it back"
+    ):
         use(scene, scene.cairn.takes[0])
     obj.rotation_mode = "XYZ"
     bpy.data.actions.remove(scene.cairn.takes[0].action)

@@ -305,7 +305,9 @@ def test_a_list_at_the_end_of_a_sentence_is_told_entry_by_entry(monkeypatch):
     assert words.names_told("Out of date: mass of Box, friction of 3 bodies") == ["Box"]
 
 
-@pytest.mark.parametrize("operator", ["bake", "check_scene", "delete_bake", "wedge", "prepare", "continue_bake", "show"])
+@pytest.mark.parametrize(
+    "operator", ["bake", "check_scene", "delete_bake", "wedge", "prepare", "continue_bake", "show"]
+)
 def test_what_is_at_work_is_told_in_whole_sentences(operator):
     """Why nothing else begins, and what a click is answered, for each operator that works in steps."""
     cls = next(

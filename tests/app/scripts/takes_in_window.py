@@ -28,7 +28,7 @@ def begin():
     with in_view():
         bpy.ops.cairn.add_demo(demo="wall")
     scene().cairn.use_checkpoints = False
-    scene().rigidbody_world.point_cache.frame_end = LAST
+    scene().rigidbody_world.point_cache.frame_end = scene().frame_end = LAST
     panel = takes_panel.VIEW3D_PT_cairn_takes
     bpy.utils.unregister_class(panel)
     panel.bl_options, panel.bl_order = set(), -1
@@ -41,7 +41,7 @@ def begin():
     scene().camera.hide_set(True)
 
 
-def press(name, **arguments):
+def press(name, /, **arguments):
     """A step that presses a button, and one that waits until it has done its work."""
 
     def start():
@@ -112,7 +112,6 @@ tour.play(
         *(*press("show", motion="START"), *picture("takes-start"), note("start")),
         *(*press("show", motion="CAIRN"), ghosts(bullet=True), *picture("takes-bullet-ghost"), note("cairn")),
         *(*press("take_use", index=0), note("used"), undo, tour.drawn, note("undone"), undo, tour.drawn, note("twice")),
-        *press("delete_bake"),
-        note("deleted"),
+        *(*press("show", motion="CAIRN"), *press("delete_bake"), note("deleted")),
     ]
 )
