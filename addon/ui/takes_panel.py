@@ -50,7 +50,7 @@ class TakeOperator(StepsOperator):
     def _begin(self, context, in_window=False):
         super()._begin(context, in_window)
         self._steps = operators.running["steps"] = operators.after_recording(self._scene_name, self._steps)
-        operators.running["hint"] = self._hint
+        operators.running["hint"] = ""
         operators.running["can_stop"] = False
 
     def _stop(self, context):
@@ -211,6 +211,7 @@ class CAIRN_OT_show(TakeOperator, bpy.types.Operator):
     motion: EnumProperty(name="Show", description="Choose what the scene plays", items=_MOTIONS, default=showing.CAIRN)
 
     _task = "A change of what is shown"
+    _hint = "ESC stops Bullet; the frames so far stay"
 
     @classmethod
     def description(cls, context, properties):
@@ -222,10 +223,15 @@ class CAIRN_OT_show(TakeOperator, bpy.types.Operator):
             return StepsOperator.invoke(self, context, event)
         return TakeOperator.invoke(self, context, event)
 
+    def _begin(self, context, in_window=False):
+        TakeOperator._begin(self, context, in_window)
+        operators.running["can_stop"] = self.motion == showing.BULLET
+
     def _stop(self, context):
         """ESC ends Bullet's simulation, the frames so far stay; all else goes on to the end."""
         if "simulate" in self._stages:
             StepsOperator._stop(self, context)
+        operators.running["stop"] = False
 
     def _work(self, scene, settings):
         return showing.show_steps(scene.name, self.motion)

@@ -50,7 +50,7 @@ def test_a_ghost_is_where_its_take_would_be(two_takes, frame):
     objects, matrices = ghosts.take_matrices(scene, book.take_of(scene, first), frame)
     assert {obj.name for obj in objects} == {"Parent", "Child", "Plain", "Carried"}
     for obj, matrix in zip(objects, matrices, strict=True):
-        assert matrix.T == pytest.approx(wanted[obj.name], abs=1e-4), obj.name
+        assert pytest.approx(wanted[obj.name], abs=1e-4) == matrix.T, obj.name
     differ = [np.abs(np.array(obj.matrix_world) - wanted[obj.name]).max() for obj in objects]
     assert frame == 1 or max(differ) > 0.1
 

@@ -89,7 +89,7 @@ def test_bullet_is_there_at_once_at_any_frame(scene):
     scene.frame_set(12)
     assert np.array(scene.objects["Box"].matrix_world) == pytest.approx(bullet[11, 0], abs=1e-5)
     _, known = ghosts.bullet_matrices(scene, 7)
-    assert known[0].T == pytest.approx(bullet[6, 0], abs=1e-5)
+    assert pytest.approx(bullet[6, 0], abs=1e-5) == known[0].T
 
 
 @pytest.mark.parametrize("motion", ["BULLET", "START"])

@@ -3,13 +3,13 @@
 import bpy
 import pytest
 from tumbling import curves
-from window_harness import Harness
 from wedge_scenes import make_slope
+from window_harness import Harness
 
 import cairn
-from cairn.addon.takes import book, showing
+from cairn.addon.takes import book, ghosts, showing
 from cairn.addon.ui import operators, takes_panel, wedge_panel
-from cairn.addon.write import attach, earlier_animation, fcurves
+from cairn.addon.write import earlier_animation, fcurves
 
 LAST = 8
 
@@ -105,18 +105,50 @@ def test_undo_and_redo_of_each_button(scene):
             assert seen() == state
 
 
-def test_in_a_window_many_bodies_are_done_in_steps(scene, monkeypatch):
-    first, _ = two_takes(scene)
-    monkeypatch.setattr(attach, "ATTACHED", 1)
-    harness = Harness(scene, takes_panel.CAIRN_OT_show, motion="BULLET")
+def begun(scene, monkeypatch, motion):
+    """Show in a window, for which two bodies are many."""
+    monkeypatch.setattr(takes_panel.attach, "ATTACHED", 1)
+    harness = Harness(scene, takes_panel.CAIRN_OT_show, motion=motion)
     harness.begin(monkeypatch)
-    harness.feed("ESC")  # too early: the bake is just taken off
+    return harness
+
+
+def test_in_a_window_all_is_done_in_steps_and_esc_ends_bullet_alone(scene, monkeypatch):
+    two_takes(scene)
+    harness = begun(scene, monkeypatch, "BULLET")
+    harness.feed("ESC")  # too early: the bake is still to be taken off
+    while "simulate" not in harness.operator._stages:
+        assert harness.feed("TIMER") == {"RUNNING_MODAL"}
+    assert not harness.operator._stopping
+    assert operators.running["hint"] == "ESC stops Bullet; the frames so far stay"
+    monkeypatch.setattr(operators, "TICK_SLICE", 0.0)
+    harness.feed("ESC")
     assert harness.run() == {"FINISHED"}
     harness.assert_cleaned_up()
     assert showing.shown(scene) == "BULLET"
-    monkeypatch.setattr(takes_panel.CAIRN_OT_take_use, "invoke", operators.StepsOperator.invoke)
-    bpy.ops.cairn.take_use(index=0)
-    assert motion(scene) == first
+    assert 0 < len(ghosts.bullet_of(scene).matrices) < LAST
+    harness = begun(scene, monkeypatch, "CAIRN")
+    assert harness.run() == {"FINISHED"}
+    assert harness.reports == [({"INFO"}, "Take 2 plays")]
+    assert showing.shown(scene) == "CAIRN"
+
+
+def test_what_is_shown_stays_where_blender_cancels(scene, monkeypatch):
+    """It opens another file, or quits: an autosave has what was there, and the takes."""
+    two_takes(scene)
+    bpy.ops.cairn.show(motion="START")
+    own = motion(scene)
+    harness = begun(scene, monkeypatch, "CAIRN")
+    monkeypatch.setattr(operators, "TICK_SLICE", 0.0)
+    monkeypatch.setattr(takes_panel.attach, "ATTACHED", 1)
+    while not earlier_animation.baked_objects(scene):
+        assert harness.feed("TIMER") == {"RUNNING_MODAL"}
+    assert len(earlier_animation.baked_objects(scene)) == 1  # of two
+    harness.operator.cancel(harness.context)
+    harness.assert_cleaned_up()
+    assert motion(scene) == own
+    assert showing.shown(scene) == "START"
+    assert bpy.ops.cairn.show(motion="CAIRN") == {"FINISHED"}
 
 
 def test_what_is_said(scene, capfd):
