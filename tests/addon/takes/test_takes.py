@@ -405,6 +405,38 @@ class _Report:
         self.seconds = {}
 
 
+def test_takes_of_library_overrides(tmp_path):
+    library = new_scene()
+    launched_body(library).constraints.new("LIMIT_LOCATION")
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "library.blend"))
+    scene = new_scene()
+    with bpy.data.libraries.load(str(tmp_path / "library.blend"), link=True) as (_, target):
+        target.objects = ["Body"]
+    scene.collection.objects.link(target.objects[0])
+    obj = target.objects[0].override_create(remap_local_usages=True)
+    scene.rigidbody_world.collection.objects.link(obj)
+    own = curves_of_own(scene)
+    motions = []
+    for speed in (0.3, 0.1):
+        bake(scene, speed)
+        motions.append(digests(scene))
+        keep(scene)
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "scene.blend"))
+    bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "scene.blend"))
+    scene = bpy.context.scene
+    for place in (0, 1):
+        assert use(scene, scene.cairn.takes[place]).missing == []
+        assert digests(scene) == motions[place]
+    attach.delete_bake(scene)
+    assert curves_of_own(scene) == own
+    assert [constraint.mute for constraint in scene.objects["Body"].constraints] == [False]
+
+
+def curves_of_own(scene):
+    scene.frame_set(1)
+    return digests(scene)
+
+
 def test_a_full_copy_of_the_scene_keeps_its_bake_and_the_takes_of_the_original(scene):
     add_body(scene)
     bake(scene)
