@@ -182,7 +182,7 @@ def _check(scene, uid):
     """The bodies of a take, as of ``book.bodies_of``; raises what stands in its way."""
     take = book.take_of(scene, uid)
     if take is None:
-        raise SceneError(None, "the take is no longer there: choose another one")
+        raise SceneError(None, "there is no take at this place of the list: choose another one")
     if take.action is None:
         raise SceneError(None, f"the action of {take.name} was deleted: Undo, or remove the take")
     found, missing = book.bodies_of(scene, take)

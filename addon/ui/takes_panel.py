@@ -6,7 +6,6 @@ import datetime
 import bpy
 from bpy.props import EnumProperty, IntProperty, StringProperty
 
-from ..read.faults import SceneError
 from ..settings import METHODS, QUALITIES
 from ..takes import book, ghosts, showing, steps
 from ..write import attach
@@ -153,9 +152,7 @@ class CAIRN_OT_take_use(_OfOneTake, TakeOperator, bpy.types.Operator):
 
     def _work(self, scene, settings):
         take = self.take_of(scene)
-        if take is None:
-            raise SceneError(None, "there is no take at this place of the list")
-        return steps.told(steps.use_steps(scene.name, take.uid), "Writing the take")
+        return steps.told(steps.use_steps(scene.name, take.uid if take is not None else ""), "Writing the take")
 
 
 class CAIRN_OT_take_rename(_OfOneTake, bpy.types.Operator):
@@ -204,7 +201,7 @@ class CAIRN_OT_take_remove(_OfOneTake, bpy.types.Operator):
 
 class CAIRN_OT_show(TakeOperator, bpy.types.Operator):
     bl_idname = "cairn.show"
-    bl_label = "Show"
+    bl_label = "Show Cairn, Bullet or Start"
     bl_description = "Choose what the scene plays: the bake, Blender's own simulation, or the start alone"
     bl_options = {"UNDO"}
 
@@ -293,10 +290,9 @@ class _Takes:
         take = book.chosen(scene)
         if take is not None:
             draw_lines(layout, context, take_text(take), "BLANK1", 0)
-            for uid in ghost_view.boxed:
-                if uid == take.uid and ghost_view.boxed[uid]:
-                    text = iface_("Boxes in place of {:,d} meshes").format(ghost_view.boxed[uid])
-                    draw_lines(layout, context, text, "INFO")
+            boxed = ghost_view.boxed.get(take.uid, 0)
+            if boxed:
+                draw_lines(layout, context, iface_("Boxes in place of {:,d} meshes").format(boxed), "INFO")
         column = layout.column(align=True)
         column.prop(facts, "keep_takes")
         bullet = column.row()

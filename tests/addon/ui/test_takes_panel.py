@@ -42,7 +42,7 @@ def two_takes(scene):
     return motions
 
 
-def test_buttons_keep_use_rename_and_remove(scene):
+def test_buttons_keep_use_rename_and_remove(scene, capfd):
     assert not bpy.ops.cairn.take_keep.poll()
     assert not bpy.ops.cairn.take_use.poll()
     first, second = two_takes(scene)
@@ -59,6 +59,7 @@ def test_buttons_keep_use_rename_and_remove(scene):
     for button in (bpy.ops.cairn.take_use, bpy.ops.cairn.take_rename, bpy.ops.cairn.take_remove):
         with pytest.raises(RuntimeError, match="no take at this place"):
             button(index=5)
+    assert "Traceback" not in capfd.readouterr().err
 
 
 def test_show_by_button(scene):
