@@ -6,9 +6,11 @@ Without a ghost that is on there is no handler. Surfaces are made where a form h
 import contextlib
 
 import bpy
+import numpy as np
 from bpy.app.handlers import persistent
 
 from ..takes import book, ghosts
+from ..write import attach
 from . import operators
 from .overlay_view import redraw
 
@@ -26,7 +28,8 @@ ALPHA = 0.22
 MOST_VERTICES = 400_000
 
 _handlers: list = []
-# What is drawn, by ghost: (key, made).
+# What is drawn, by ghost: (key, made). Names and arrays, no references to Blender's data.
+_places: dict = {}
 _surfaces: dict = {}
 _poses: dict = {}
 # Meshes that stand as boxes, by ghost, for the panel.
@@ -34,7 +37,8 @@ boxed: dict = {}
 
 
 def refresh() -> None:
-    """Have a handler where a ghost is on, and none where there is none."""
+    """Have a handler where a ghost is on, and none where there is none; ghosts may be elsewhere than before."""
+    _places.clear()
     wanted = any(ghosts_of(scene) for scene in bpy.data.scenes)
     if wanted and not _handlers:
         _handlers.append(bpy.types.SpaceView3D.draw_handler_add(_draw, (), "WINDOW", "POST_VIEW"))
@@ -68,7 +72,7 @@ def matrices_of(scene, uid: str):
 def _remove():
     while _handlers:
         bpy.types.SpaceView3D.draw_handler_remove(_handlers.pop(), "WINDOW")
-    for kept in (_surfaces, _poses, boxed):
+    for kept in (_places, _surfaces, _poses, boxed):
         kept.clear()
 
 
@@ -92,10 +96,11 @@ def _draw_ghost(scene, uid):
 
     from ..sight import drawing
 
-    objects, matrices = matrices_of(scene, uid)
-    if not objects:
+    present = attach.objects_by_name(scene)
+    names, matrices = _once(_places, uid, _state_of(scene), lambda: _named_matrices(scene, uid))
+    if not names or any(name not in present for name in names):
         return
-    colour = colour_of(scene, uid)
+    objects, colour = [present[name] for name in names], colour_of(scene, uid)
     form = tuple(map(ghosts.shape_key, objects)), colour
 
     def make():
@@ -112,6 +117,18 @@ def _draw_ghost(scene, uid):
     drawing.restore_state()
 
 
+def _state_of(scene):
+    """Tells whether ghosts may be elsewhere than in the drawing before: a view that turns asks for the same again."""
+    matrices = np.empty(16 * len(scene.objects), np.float32)
+    scene.objects.foreach_get("matrix_world", matrices)
+    return scene.name, scene.frame_current_final, tuple(scene.objects.keys()), matrices.tobytes()
+
+
+def _named_matrices(scene, uid):
+    objects, matrices = matrices_of(scene, uid)
+    return [obj.name for obj in objects], matrices
+
+
 def _once(kept, what, key, make):
     if what not in kept or kept[what][0] != key:
         kept[what] = key, make()
@@ -121,8 +138,8 @@ def _once(kept, what, key, make):
 @persistent
 def _after_change(*_):
     """Another file, or a step of undo: objects are others, and so may be what is on."""
-    _surfaces.clear()
-    _poses.clear()
+    for kept in (_places, _surfaces, _poses):
+        kept.clear()
     refresh()
 
 

@@ -107,3 +107,24 @@ def test_what_plays_has_no_ghost(two_takes):
         take.ghost = False
     scene.cairn.bullet_ghost = False
     assert ghost_view._handlers == []
+
+
+def test_a_view_that_turns_asks_for_no_pose_again(two_takes):
+    """But a frame, a parent that is moved by hand, and another simulation by Bullet do."""
+    scene, _ = two_takes
+    asked = []
+    draw = lambda: ghost_view._once(ghost_view._places, "x", ghost_view._state_of(scene), lambda: asked.append(1))  # noqa: E731
+    draw()
+    draw()
+    assert len(asked) == 1
+    scene.frame_set(8)
+    draw()
+    draw()
+    assert len(asked) == 2
+    scene.objects["Parent"].delta_location.x += 1.0
+    bpy.context.view_layer.update()
+    draw()
+    assert len(asked) == 3
+    ghost_view.refresh()
+    draw()
+    assert len(asked) == 4

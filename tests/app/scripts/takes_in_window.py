@@ -103,6 +103,13 @@ def undo():
         bpy.ops.ed.undo()
 
 
+def save_and_open():
+    """As in another session: numbers of objects are others, and Undo knows nothing of before."""
+    path = str(folder / "shown.blend")
+    bpy.ops.wm.save_as_mainfile(filepath=path)
+    bpy.ops.wm.open_mainfile(filepath=path, load_ui=False)
+
+
 tour.play(
     [
         *(begin, tour.drawn, tour.choose_tab, *press("bake"), lighter),
@@ -112,6 +119,7 @@ tour.play(
         *(*press("show", motion="START"), *picture("takes-start"), note("start")),
         *(*press("show", motion="CAIRN"), ghosts(bullet=True), *picture("takes-bullet-ghost"), note("cairn")),
         *(*press("take_use", index=0), note("used"), undo, tour.drawn, note("undone"), undo, tour.drawn, note("twice")),
-        *(*press("show", motion="CAIRN"), *press("delete_bake"), note("deleted")),
+        *(*press("show", motion="BULLET"), save_and_open, tour.drawn, note("opened")),
+        *(*press("show", motion="CAIRN"), note("again"), *press("delete_bake"), note("deleted")),
     ]
 )
