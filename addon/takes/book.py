@@ -3,6 +3,7 @@
 import datetime
 import json
 import uuid
+from collections.abc import Iterator
 
 import bpy
 
@@ -144,13 +145,22 @@ def report_of(take):
 
 def follow_names(scene) -> None:
     """Note the present names of bodies, for the sessions to come."""
-    if not scene.is_editable or not scene.cairn.takes:
-        return
-    names = {str(obj.session_uid): obj.name for obj in attach.objects_by_name(scene).values()}
-    for take in scene.cairn.takes:
-        for body in take.bodies:
-            if names.get(body.session, body.name) != body.name:
-                body.name = names[body.session]
+    for _ in follow_steps(scene.name):
+        pass
+
+
+def follow_steps(scene_name: str) -> Iterator[None]:
+    """The same as a generator, a take a step."""
+    for place in range(len(bpy.data.scenes[scene_name].cairn.takes)):
+        scene = bpy.data.scenes[scene_name]
+        if not scene.is_editable or place >= len(scene.cairn.takes):
+            return
+        names = {str(obj.session_uid): obj.name for obj in attach.objects_by_name(scene).values()}
+        for body in scene.cairn.takes[place].bodies:
+            name = names.get(body.session, body.name)
+            if name != body.name:
+                body.name = name
+        yield
 
 
 def find_by_name(scene) -> None:

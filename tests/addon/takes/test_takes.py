@@ -12,6 +12,7 @@ from tumbling import Tumble, add_body, add_empty, assert_motion, curves, key, la
 
 from cairn.addon.read.faults import SceneError
 from cairn.addon.takes import book, steps
+from cairn.addon.ui import watch
 from cairn.addon.write import attach, contact_points, earlier_animation, fcurves, report_curves
 
 
@@ -203,6 +204,17 @@ def test_a_body_with_a_new_name_has_its_keys(scene, tmp_path, saved):
     assert use(scene, scene.cairn.takes[0]).missing == []
     assert digests(scene)["Renamed"] == motion
     assert digests(scene)["Body"] != motion
+
+
+def test_a_look_at_the_scene_notes_new_names(scene):
+    """An autosave has them, of which nobody is told."""
+    obj = add_body(scene, "Body")
+    bake(scene)
+    keep(scene)
+    attach.delete_bake(scene)
+    obj.name = "Renamed"
+    watch.look_at(scene, bpy.context.window_manager.cairn)
+    assert [body.name for body in scene.cairn.takes[0].bodies] == ["Renamed"]
 
 
 def test_a_copy_of_a_body_is_left_alone(scene):
