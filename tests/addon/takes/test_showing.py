@@ -6,11 +6,12 @@ Two boxes fall on a floor, one of them keyed before it is let go; Cairn and Bull
 import bpy
 import numpy as np
 import pytest
+from user_data import differences, user_data
 
 import cairn
 from cairn.addon.bake import BakeStopped
 from cairn.addon.read.faults import SceneError
-from cairn.addon.takes import ghosts, showing, steps
+from cairn.addon.takes import book, ghosts, showing, steps
 from cairn.addon.write import attach, blender_world, fcurves
 
 LAST = 14
@@ -204,3 +205,27 @@ def test_a_stop_leaves_the_frames_that_bullet_has(scene):
     assert len(ghosts.bullet_of(scene).matrices) == 2
     show(scene, "CAIRN")
     assert scene.cairn.is_baked
+
+
+def test_nothing_of_the_users_is_changed_by_all_of_it(scene, tmp_path):
+    """Of all that the file holds, once the takes are removed and the bake is deleted."""
+    box = scene.objects["Box"]
+    box.constraints.new("LIMIT_LOCATION").mute = True
+    box["mine"] = 3.0
+    track = box.animation_data_create().nla_tracks.new()
+    track.name = "Track of mine"
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "mine.blend"))
+    before = user_data()
+    bpy.ops.cairn.bake()
+    for motion in ORDER:
+        show(scene, motion)
+    bpy.ops.cairn.bake()
+    for motion in ("BULLET", "CAIRN", "START"):
+        show(scene, motion)
+    assert len(scene.cairn.takes) == 2
+    show(scene, "CAIRN")
+    attach.delete_bake(scene)
+    for uid in [take.uid for take in scene.cairn.takes]:
+        book.remove(scene, uid)
+    scene.frame_set(1)
+    assert differences(before, user_data()) == {}
