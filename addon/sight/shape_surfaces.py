@@ -90,6 +90,11 @@ def surface_of(model: Model, colours: np.ndarray | None = None, most_vertices: i
     return _joined(shapes, colours, pieces, int(boxed.sum()))
 
 
+def box_between(lower: np.ndarray, upper: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Vertices, triangles and edges of a box between two corners."""
+    return 0.5 * (lower + upper) + 0.5 * (upper - lower) * _CORNERS, _BOX_TRIANGLES, _BOX_EDGES
+
+
 def colours_of(model: Model) -> np.ndarray:
     """A colour for each shape, float32 [shape_count, 4]: by part where a body has several, else by how it moves."""
     shapes = model.arrays.shapes

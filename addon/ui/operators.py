@@ -13,7 +13,7 @@ import textwrap
 import time
 
 import bpy
-from bpy.props import BoolProperty
+from bpy.props import BoolProperty, StringProperty
 
 from ..bake import SECONDS_TO_WAIT, BakeStopped, bake_frames
 from ..bake_progress import BakeProgress
@@ -26,10 +26,11 @@ from ..read.scene_check import check_scene
 from ..read.scene_notes import HELD, NO_OVERLAPS
 from ..runtime import system_information
 from ..settings import BakeSettings
+from ..takes.steps import keeping
 from ..write import since_bake
 from .errors import clear_error, is_expected, sentence, show_error, told_error
 from .let_through import SILENT_EVENTS, is_let_through
-from .words import busy_text, iface_, remark_text, rpt_, tip_, told
+from .words import busy_text, iface_, kept_sentence, remark_text, tip_, told
 
 # A tick works this long [s]; the next one follows after the rest of the interval, so the window stays smooth.
 TICK_SLICE = 0.08
@@ -281,10 +282,11 @@ class BakeOperator(StepsOperator):
     def _begin(self, context, in_window=False):
         checkpoints.tidy(context.scene)
         super()._begin(context, in_window)
-        self._steps = running["steps"] = after_recording(self._scene_name, self._steps)
+        steps = keeping(self._scene_name, self._steps, getattr(self, "variant", ""))
+        self._steps = running["steps"] = after_recording(self._scene_name, steps)
 
     def cancel(self, context):
-        self.takes_variant = False  # its file is being closed
+        self.variant = ""  # its file is being closed
         StepsOperator.cancel(self, context)
 
     def _fail(self, context, error):
@@ -292,7 +294,7 @@ class BakeOperator(StepsOperator):
 
     def _has_changed(self):
         """Whether the scene was changed for this bake, which alone would make the step of Undo."""
-        return getattr(self, "takes_variant", False)
+        return bool(getattr(self, "variant", ""))
 
     def _recorded(self, answer):
         """Give Undo the change for a bake that does not come: else it would take back what was done before, too."""
@@ -308,7 +310,10 @@ class BakeOperator(StepsOperator):
             show_error(context, SceneError(None, result.error), self._scene_name)
         if result.kept_earlier:
             offers = note_offers(context, self._scene_name, result.digest)
-            self.report({"ERROR" if result.error else "INFO"}, kept_sentence(self._scene_name, result, offers))
+            self.report(
+                {"ERROR" if result.error else "INFO"},
+                kept_sentence(bpy.data.scenes[self._scene_name].cairn, result, offers),
+            )
             redraw(context)
             return {"CANCELLED"}
         remember_check(context, self._scene_name, result.report)
@@ -328,10 +333,9 @@ class CAIRN_OT_bake(BakeOperator, bpy.types.Operator):
     # No REGISTER: the redo panel would bake again at every touch of a setting.
     bl_options = {"UNDO"}
 
-    takes_variant: BoolProperty(
-        name="Takes Variant",
-        description="Tell that the scene was given the values of a variant for this bake",
-        default=False,
+    variant: StringProperty(
+        name="Variant",
+        description="Name the variant whose values the scene was given for this bake, which is kept as a take then",
         options={"HIDDEN", "SKIP_SAVE"},
     )
 
@@ -386,24 +390,6 @@ class CAIRN_OT_check_scene(StepsOperator, bpy.types.Operator):
         if any(note["text"] == NO_OVERLAPS.text for note in result["notes"]):
             self.report({"INFO"}, sentence(NO_OVERLAPS.text))
         return {"FINISHED"}
-
-
-def kept_sentence(scene_name, result, offers):
-    """That a bake which has ended early leaves the one before it in place, and what can be gone on with."""
-    facts = bpy.data.scenes[scene_name].cairn
-    texts = [
-        rpt_("Failed" if result.error else "Stopped"),
-        rpt_("The bake of frames {:d} to {:d} stays").format(facts.baked_start, facts.baked_end),
-    ]
-    offer = offers["checkpoint"]
-    if offer and offer["fits"] and offer["frame"] < offer["end"]:
-        # the bake that stays may be the same motion, and longer
-        is_new = offer["frame"] == result.checkpoint_frame
-        text = rpt_("Continue goes on with the new one from frame {:d}")
-        if not is_new:
-            text = rpt_("Continue goes on from frame {:d}")
-        texts.append(text.format(offer["frame"]))
-    return ". ".join(texts)
 
 
 def note_bake(context, scene_name):

@@ -17,6 +17,7 @@ from bpy.props import (
 
 from ..joint_kinds import JOINT_KINDS
 from ..settings import CONJUGACIES, FRICTION_MODELS, METHODS, QUALITIES, STRATEGIES, BakeSettings
+from ..takes import book
 from ..write import earlier_animation, since_bake
 from .activation_properties import ActivationProperties
 from .follow_properties import FollowProperties
@@ -25,6 +26,7 @@ from .glue_properties import CairnGlue, CairnGluePiece
 from .matter_properties import MatterProperties
 from .overlay_properties import CairnOverlay, SightProperties
 from .start_motion_properties import OVERRIDABLE, StartMotionProperties
+from .takes_properties import CairnTake, CairnTakeBody, TakesProperties
 
 
 def _suggest_range(settings, context):
@@ -41,7 +43,7 @@ def _make_even(settings, context):
         settings.directions += 1
 
 
-class CairnScene(SightProperties, bpy.types.PropertyGroup):
+class CairnScene(SightProperties, TakesProperties, bpy.types.PropertyGroup):
     """Settings of the solver, and facts about the last bake."""
 
     method: EnumProperty(
@@ -519,7 +521,8 @@ class CairnWindowManager(bpy.types.PropertyGroup):
     )
 
 
-CLASSES = (CairnOverlay, CairnScene, CairnJoint, CairnGluePiece, CairnGlue, CairnObject, CairnWindowManager)
+_PARTS = (CairnOverlay, CairnTakeBody, CairnTake, CairnJoint, CairnGluePiece, CairnGlue)
+CLASSES = (*_PARTS, CairnScene, CairnObject, CairnWindowManager)
 OWNERS = (
     (bpy.types.Scene, CairnScene, "Cairn settings and bake"),
     (bpy.types.Object, CairnObject, "Cairn's bookkeeping of a bake"),
@@ -545,6 +548,7 @@ def _remember_owners_by_name(*_):
     """On saving: numbers of a session are not those of the next one, and opening would put copies where the bake is."""
     for scene in bpy.data.scenes:
         since_bake.catch_up(scene)
+        book.follow_names(scene)
     for obj in bpy.data.objects:
         earlier_animation.follow_name(obj)
 
@@ -556,6 +560,8 @@ def _remember_owners_by_session(*_):
         if obj.cairn.is_baked and obj.is_editable:
             owned = obj.cairn.owner_name == obj.name
             obj.cairn.owner_session = str(obj.session_uid) if owned else ""
+    for scene in bpy.data.scenes:
+        book.find_by_name(scene)
 
 
 @persistent

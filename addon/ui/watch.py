@@ -18,6 +18,7 @@ from ..checkpoints import in_window
 from ..read import early_notes, scene_digest
 from ..read.notes import grouped_notes
 from ..settings import BakeSettings
+from ..takes import book
 from ..write import blender_world, since_bake
 from . import errors, kept_digest, operators
 
@@ -171,6 +172,7 @@ def look_steps(scene_name, session, kept):
     first = yield from _last(kept.first_steps(scene_name))
     said = {} if first is None else (yield from _say_digest(scene_name, session, first))
     yield from since_bake.catch_up_steps(scene_name)
+    yield from book.follow_steps(scene_name)  # Blender tells nobody of an autosave
     yield
     digest = yield from _last(kept.steps(scene_name))
     if digest != first:

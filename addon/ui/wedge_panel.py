@@ -16,6 +16,7 @@ from bpy.props import CollectionProperty, FloatProperty, IntProperty, PointerPro
 from ..bake import BakeStopped
 from ..bake_progress import BakeProgress
 from ..read.faults import SceneError
+from ..takes import steps as take_steps
 from ..wedge.local import LocalTasks
 from ..wedge.plan import WedgePlan, file_hash, read_plan
 from ..wedge.table import write_sheet, write_table
@@ -240,7 +241,7 @@ def show(plan: WedgePlan, folder: Path) -> None:
 
 
 class CAIRN_OT_wedge_use(SceneOperator, bpy.types.Operator):
-    """Give this scene the values of the variant below whose picture this button is, and bake it"""
+    """Give this scene the values of the variant below whose picture this button is, and bake it. It becomes a take"""
 
     bl_idname = "cairn.wedge_use"
     bl_label = "Use This One"
@@ -254,18 +255,23 @@ class CAIRN_OT_wedge_use(SceneOperator, bpy.types.Operator):
             return {"CANCELLED"}
         try:
             use_variant(context.scene, _shown["plan"], self.number)
+            text = _shown["plan"].variant(self.number).text
         except (SceneError, WedgeError) as error:
             self.report({"ERROR"}, told(str(error)))
             return {"CANCELLED"}
-        result = bpy.ops.cairn.bake("EXEC_DEFAULT" if bpy.app.background else "INVOKE_DEFAULT", takes_variant=True)
+        result = bpy.ops.cairn.bake("EXEC_DEFAULT" if bpy.app.background else "INVOKE_DEFAULT", variant=text)
         # the bake goes on by itself; Blender would keep an operator for ever that says so and has no timer
         return {"FINISHED"} if result == {"RUNNING_MODAL"} else result
 
 
 def use_variant(scene, plan: WedgePlan, number: int) -> None:
-    """Set what a variant sets in the scene that is open; a start that another variant has moved comes back first."""
+    """Set what a variant sets in the scene that is open; a start that another variant has moved comes back first.
+
+    The bake that the scene has is a take afterwards.
+    """
     variant = plan.variant(number)
     if scene.cairn.is_baked:
+        take_steps.finished(take_steps.secure_steps(scene.name))
         attach.delete_bake(scene)
     set_properties(scene, variant.values)
     objects = {ob.name: ob for ob in objects_of(scene)}

@@ -17,7 +17,7 @@ from bpy.app.translations import pgettext_tip as tip_
 
 from ..read.notes import NUMBER
 
-__all__ = ["busy_text", "iface_", "names_told", "objects_in", "remark_text", "rpt_", "tip_", "told"]
+__all__ = ["busy_text", "iface_", "kept_sentence", "names_told", "objects_in", "remark_text", "rpt_", "tip_", "told"]
 
 
 # Holes of a form beside numbers: durations, which have forms of their own, places of files, and what is quoted.
@@ -33,6 +33,11 @@ _AT_WORK = {
     "A wedge": ("A wedge is running; ESC stops it", "Only looking around works while a wedge runs; ESC stops it"),
     "A settling": ("Bodies are settling; ESC stops it", "Only looking around works while bodies settle; ESC stops it"),
     "A deletion": ("A deletion is running", "Only looking around works while a deletion runs"),
+    "A take": ("A take is being written", "Only looking around works while a take is written"),
+    "A change of what is shown": (
+        "What the scene shows is being changed",
+        "Only looking around works while what the scene shows is changed",
+    ),
     "A preparation": (
         "The solver is being prepared; ESC stops it",
         "Only looking around works while the solver is prepared; ESC stops it",
@@ -108,3 +113,20 @@ def busy_text(task: str) -> str:
 def remark_text(task: str) -> str:
     """Why a click or a key does nothing while a task runs."""
     return iface_(_AT_WORK[task][1])
+
+
+def kept_sentence(facts, result, offers) -> str:
+    """That a bake which has ended early leaves the one before it in place, and what can be gone on with."""
+    texts = [
+        rpt_("Failed" if result.error else "Stopped"),
+        rpt_("The bake of frames {:d} to {:d} stays").format(facts.baked_start, facts.baked_end),
+    ]
+    offer = offers["checkpoint"]
+    if offer and offer["fits"] and offer["frame"] < offer["end"]:
+        # the bake that stays may be the same motion, and longer
+        is_new = offer["frame"] == result.checkpoint_frame
+        text = rpt_("Continue goes on with the new one from frame {:d}")
+        if not is_new:
+            text = rpt_("Continue goes on from frame {:d}")
+        texts.append(text.format(offer["frame"]))
+    return ". ".join(texts)

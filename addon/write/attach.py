@@ -31,6 +31,7 @@ FACTS = (
     "report",
     "bake_id",
     "checkpoint_folder",
+    "take",
     "world_was_enabled",
     "world_collection",
 )
@@ -110,7 +111,7 @@ class _PutBack:
     def __init__(self, scene):
         self._scene, self._session = scene.name, scene.session_uid
         self._world = earlier.World.of(scene)
-        self._facts = {fact: getattr(scene.cairn, fact) for fact in ("is_baked", "baked_start", "baked_end")}
+        self._facts = {fact: getattr(scene.cairn, fact) for fact in ("is_baked", "baked_start", "baked_end", "take")}
         self._objects = {}
 
     def remember(self, obj):

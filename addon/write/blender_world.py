@@ -33,21 +33,33 @@ def _has_frames(scene) -> bool:
 
 
 def is_on(scene) -> bool:
-    """Whether the world is on, or will be."""
+    """Whether the world is on, or will be, or would be were the start not shown."""
+    return plays(scene) or scene.cairn.world_is_held
+
+
+def plays(scene) -> bool:
+    """Whether the world is on, or will be once a frame is shown at which it can begin."""
     return scene.rigidbody_world.enabled or scene.cairn.world_waits
 
 
 def switch_off(scene) -> bool:
     """Switch a scene's world off; returns whether it was on."""
     was_on = is_on(scene)
-    scene.rigidbody_world.enabled = scene.cairn.world_waits = False
+    scene.rigidbody_world.enabled = scene.cairn.world_waits = scene.cairn.world_is_held = False
     _switched.add(scene.session_uid)
     return was_on
+
+
+def stand_still(scene) -> None:
+    """Let all bodies stand where their channels have them, until the world is switched on again or a bake is made."""
+    was_on = switch_off(scene)
+    scene.cairn.world_is_held = was_on
 
 
 def switch_on(scene) -> None:
     """Switch a scene's world on, at once or when a frame is shown at which it can begin."""
     _switched.add(scene.session_uid)
+    scene.cairn.world_is_held = False
     if can_begin(scene):
         scene.rigidbody_world.enabled, scene.cairn.world_waits = True, False
     else:
@@ -138,17 +150,32 @@ def guard_opened() -> None:
     _switched.clear()
     for scene in bpy.data.scenes:
         world = scene.rigidbody_world
-        if world is None or not scene.is_editable or world.point_cache.is_baked:
+        if world is None or not scene.is_editable:
             continue
-        if world.enabled or scene.cairn.world_waits:
+        if scene.cairn.world_is_held:
+            world.enabled = False
+        elif not world.point_cache.is_baked and (world.enabled or scene.cairn.world_waits):
             wait(scene)
             resume(scene)
 
 
 def show_as_saved(saving: bool) -> None:
-    """Let waiting worlds be on in the file that is saved, and off again afterwards."""
-    for scene in waiting_scenes():
+    """Let worlds that wait or are held be on in the file that is saved, and off again afterwards."""
+    for scene in [*waiting_scenes(), *_held_scenes(saving)]:
         scene.rigidbody_world.enabled = saving
+
+
+def _held_scenes(saving: bool) -> list:
+    """Scenes whose world is held while the start is shown; where somebody has switched it on, it no longer is."""
+    held = [
+        scene
+        for scene in bpy.data.scenes
+        if scene.rigidbody_world is not None and scene.cairn.world_is_held and scene.is_editable
+    ]
+    for scene in held:
+        if saving and scene.rigidbody_world.enabled:
+            scene.cairn.world_is_held = False
+    return [scene for scene in held if scene.cairn.world_is_held]
 
 
 def follow_frames() -> list:

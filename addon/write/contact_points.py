@@ -82,13 +82,35 @@ def points_of(scene: bpy.types.Scene) -> bpy.types.Object | None:
     return found[0] if found else None
 
 
+def kept_points(scene: bpy.types.Scene) -> bpy.types.Mesh | None:
+    """A copy of the points of a scene's bake, which ``bring_back`` reads; None if it has none."""
+    ob = points_of(scene)
+    if ob is None or not len(ob.data.vertices):
+        return None
+    mesh = ob.data.copy()
+    mesh.materials.clear()
+    mesh["bodies"] = ob["bodies"]
+    return mesh
+
+
+def bring_back(scene: bpy.types.Scene, kept: bpy.types.Mesh | None) -> None:
+    """Let a scene have the points of another bake; without any those that it has are taken away."""
+    if kept is None:
+        remove_points(scene)
+    else:
+        write_points(scene, _arrays(kept, kept["bodies"]))
+
+
 def arrays_of(ob: bpy.types.Object) -> dict[str, np.ndarray]:
     """What the points hold, by the names of a file of contacts, and the ``names`` that bodies count in."""
-    mesh = ob.data
+    return _arrays(ob.data, ob["bodies"])
+
+
+def _arrays(mesh, names):
     count = len(mesh.vertices)
     place = np.empty(3 * count, np.float32)
     mesh.vertices.foreach_get("co", place)
-    arrays = {"position": place.reshape(-1, 3), "names": np.array(ob["bodies"], np.str_)}
+    arrays = {"position": place.reshape(-1, 3), "names": np.array(names, np.str_)}
     for name, (attribute, kind) in _ATTRIBUTES.items():
         values = np.empty(count if kind == "INT" else 3 * count, np.int32 if kind == "INT" else np.float32)
         mesh.attributes[attribute].data.foreach_get(_VALUES[kind], values)

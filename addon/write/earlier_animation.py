@@ -334,6 +334,7 @@ class World:
     was_enabled: bool
     kept_collection: str | None
     waits: bool
+    is_held: bool
 
     @classmethod
     def of(cls, scene):
@@ -344,6 +345,7 @@ class World:
             was_enabled=book.world_was_enabled,
             kept_collection=_full_name(book.world_collection),
             waits=book.world_waits,
+            is_held=book.world_is_held,
         )
 
     def put_back(self, scene):
@@ -351,7 +353,7 @@ class World:
         world.enabled = self.enabled
         if _full_name(world.collection) != self.collection:
             world.collection = _collection_of(scene, self.collection)
-        book.world_was_enabled, book.world_waits = self.was_enabled, self.waits
+        book.world_was_enabled, book.world_waits, book.world_is_held = self.was_enabled, self.waits, self.is_held
         book.world_collection = _collection_of(scene, self.kept_collection)
 
 

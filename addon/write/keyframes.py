@@ -121,8 +121,8 @@ def write_steps(scene, export, trajectory, samples=(), lead_in=None, turns=None,
                     bag = fcurves.channelbag(action, action.slots[0])
                     impact_curves.write(bag, export.frame_start, impacts[motion.object_name])
             yield min(start + CHUNK, len(moving)) // 2, len(moving)
-        facts = {"is_baked": True, "baked_start": export.frame_start, "baked_end": export.frame_start}
-        facts["baked_end"] += trajectory.frame_count
+        last = export.frame_start + trajectory.frame_count
+        facts = {"is_baked": True, "baked_start": export.frame_start, "baked_end": last, "take": ""}
         with contextlib.closing(attach_steps(scene_name, actions, facts)) as attaching:
             while True:
                 try:
@@ -425,23 +425,27 @@ def _channel(obj, bag, path, frames):
 
 def _build_action(obj, motion):
     """Make the action of one object: the user's other channels, and location and rotation from the bake."""
-    source, source_slot = earlier.earlier_action(obj)
-    source_bag = fcurves.channelbag(source, source_slot)
-    name = f"{obj.name} Cairn"
-    leads = {}
-    if source_bag is None or len(source_bag.fcurves) == 0:
-        action = bpy.data.actions.new(name)
-        slot = action.slots.new("OBJECT", obj.name)
-    else:
-        action, slot = _copy_with_one_slot(source, source_slot, name)
-        leads = _take_own_curves(fcurves.channelbag(action, slot), obj.rotation_mode, motion)
-    bag = fcurves.channelbag(action, slot, ensure=True)
-    action[earlier.MARK] = _version()
+    action, bag = new_action(obj)
+    leads = _take_own_curves(bag, obj.rotation_mode, motion)
     group = fcurves.transform_group(bag)
     _write_channel(bag, group, "location", motion.frames, motion.location, leads)
     path = channels.rotation_path(obj.rotation_mode)
     _write_channel(bag, group, path, motion.turning_frames, motion.rotation, leads)
     return action
+
+
+def new_action(obj):
+    """An action for a bake of an object, which it has not yet, and its channels: copies of all of the user's."""
+    source, source_slot = earlier.earlier_action(obj)
+    source_bag = fcurves.channelbag(source, source_slot)
+    name = f"{obj.name} Cairn"
+    if source_bag is None or len(source_bag.fcurves) == 0:
+        action = bpy.data.actions.new(name)
+        slot = action.slots.new("OBJECT", obj.name)
+    else:
+        action, slot = _copy_with_one_slot(source, source_slot, name)
+    action[earlier.MARK] = _version()
+    return action, fcurves.channelbag(action, slot, ensure=True)
 
 
 def _copy_with_one_slot(source, source_slot, name):

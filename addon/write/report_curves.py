@@ -48,23 +48,65 @@ def write_curves(scene: bpy.types.Scene, frame_start: int, reports: "list[FrameR
     -------
     bpy.types.Object
     """
+    ob = _object_of(scene)
+    frames = frame_start + np.array([report.frame for report in reports])
+    bag = _bag_of(ob)
+    for name, (_, value) in QUANTITIES.items():
+        _make_way(ob, bag, name)
+        values = np.array([value(report) for report in reports], np.float32)
+        fcurves.write_linear(bag.fcurves.new(_path(name)), *fcurves.without_repeats(frames, values))
+    return ob
+
+
+def keep_curves(scene: bpy.types.Scene, action: bpy.types.Action) -> int:
+    """Copy the curves of a scene's bake into a slot of another action; returns its handle, 0 if there are none."""
+    ob = curves_of(scene)
+    if ob is None:
+        return 0
+    slot = action.slots.new("OBJECT", ob.name)
+    target = fcurves.channelbag(action, slot, ensure=True)
+    for name in QUANTITIES:
+        curve = _bag_of(ob).fcurves.find(_path(name))
+        if curve is not None:
+            fcurves.copy_curve(curve, target)
+    return slot.handle
+
+
+def bring_back(scene: bpy.types.Scene, kept) -> None:
+    """Let a scene have the curves of another bake, given as channels; without any those it has are taken away."""
+    if kept is None:
+        remove_curves(scene)
+        return
+    ob = _object_of(scene)
+    bag = _bag_of(ob)
+    for name in QUANTITIES:
+        _make_way(ob, bag, name)
+        curve = kept.fcurves.find(_path(name))
+        if curve is not None:
+            fcurves.copy_curve(curve, bag)
+
+
+def _object_of(scene):
+    """The scene's object of reports; made if there is none."""
     ob = curves_of(scene)
     if ob is None:
         ob = bpy.data.objects.new(_NAME, None)
         ob[MARK], ob.empty_display_size = True, 0.1
         scene.collection.objects.link(ob)
-    frames = frame_start + np.array([report.frame for report in reports])
-    bag = _bag_of(ob)
-    for name, (description, value) in QUANTITIES.items():
-        ob[name] = 0.0
-        ob.id_properties_ui(name).update(description=description)
-        path = f'["{name}"]'
-        curve = bag.fcurves.find(path)
-        if curve is not None:
-            bag.fcurves.remove(curve)
-        values = np.array([value(report) for report in reports], np.float32)
-        fcurves.write_linear(bag.fcurves.new(path), *fcurves.without_repeats(frames, values))
     return ob
+
+
+def _path(name):
+    return f'["{name}"]'
+
+
+def _make_way(ob, bag, name):
+    """Give the object a property, without the curve that it has."""
+    ob[name] = 0.0
+    ob.id_properties_ui(name).update(description=QUANTITIES[name][0])
+    curve = bag.fcurves.find(_path(name))
+    if curve is not None:
+        bag.fcurves.remove(curve)
 
 
 def remove_curves(scene: bpy.types.Scene) -> None:
@@ -75,7 +117,7 @@ def remove_curves(scene: bpy.types.Scene) -> None:
     bag = _bag_of(ob)
     action = _own_action(ob)
     for name in QUANTITIES:
-        curve = bag.fcurves.find(f'["{name}"]')
+        curve = bag.fcurves.find(_path(name))
         if curve is not None:
             bag.fcurves.remove(curve)
         if name in ob:

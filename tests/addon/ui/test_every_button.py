@@ -15,6 +15,7 @@ from scene_state import visible_state
 import cairn
 from cairn.addon.demo import build_scene, demo_names, description_of
 from cairn.addon.read.scene_digest import scene_digest
+from cairn.addon.takes import showing
 from cairn.addon.ui import watch
 from cairn.addon.write import earlier_animation
 
@@ -29,6 +30,9 @@ PLAIN = (
 )
 # Those that make a bake or take it away: where they can be pressed they do so.
 MAKES = ("bake", "delete_bake", "continue_bake", "bake_from_current")
+# Those of takes, which bring a bake or take it off, and lose none.
+TAKES = ("take_keep", "take_use", "take_remove", "take_rename")
+SHOWN = ("CAIRN", "BULLET", "START")
 
 
 class Presses:
@@ -38,7 +42,7 @@ class Presses:
         self.scene, self.chance = scene, chance
         self.log: list = []
 
-    def press(self, name, **arguments):
+    def press(self, name, /, **arguments):
         """Press a button; returns what it ends with, or why it cannot be pressed or does nothing."""
         self.log.append((self.scene.frame_current, name, arguments))
         button = getattr(bpy.ops.cairn, name)
@@ -63,7 +67,11 @@ class Presses:
         return True
 
     def any_button(self):
-        name = self.chance.choice([*PLAIN, *WITH_PLACE, "select_object", "overlaps", "frame"])
+        name = self.chance.choice([*PLAIN, *WITH_PLACE, *TAKES, "show", "select_object", "overlaps", "frame"])
+        if name in TAKES:
+            return self.press(name, **({"name": "Renamed"} if name == "take_rename" else {}))
+        if name == "show":
+            return self.press(name, motion=self.chance.choice(SHOWN))
         if name == "frame":
             self.scene.frame_set(self.scene.frame_start + self.chance.randint(0, BAKED + 3))
             return None
@@ -107,6 +115,10 @@ def test_every_button_works_where_it_can_be_pressed(name, tmp_path, capsys):
         assert carrying == (moving if scene.cairn.is_baked else 0), user.log
     if scene.cairn.is_baked:
         assert user.press("delete_bake") == {"FINISHED"}
+    elif showing.shown(scene) == showing.START:
+        assert user.press("show", motion=showing.BULLET) == {"FINISHED"}
+    while len(scene.cairn.takes):
+        assert user.press("take_remove", index=0) == {"FINISHED"}
     scene.frame_set(first)
     assert visible_state(scene) == before
     assert "Traceback" not in capsys.readouterr().err, user.log

@@ -15,7 +15,7 @@ from joint_scenes import joint
 import cairn
 from cairn.addon.joint_kinds import JOINT_KINDS
 from cairn.addon.settings import METHODS, VARIANT_NAMES
-from cairn.addon.ui import operators, panels, wedge_panel, words
+from cairn.addon.ui import operators, panels, takes_panel, wedge_panel, words
 
 ADDON = Path(cairn.__file__).resolve().parent / "addon"
 # Width of a sidebar as Blender opens it, and of the names of its tabs [pixels at a scale of 1].
@@ -43,14 +43,16 @@ def described():
     groups = {owner.cairn.bl_rna for owner in (bpy.context.scene, bpy.context.window_manager)}
     ob = bpy.data.objects.new("Described", None)
     entry = bpy.context.scene.cairn_wedge.entries.add()
+    take = bpy.context.scene.cairn.takes.add()
     groups |= {
         ob.cairn.bl_rna,
         ob.cairn.joint.bl_rna,
         ob.cairn.glue.bl_rna,
         bpy.context.scene.cairn_wedge.bl_rna,
         entry.bl_rna,
+        take.bl_rna,
     }
-    assert len(groups) == 7
+    assert len(groups) == 8
     for name in dir(bpy.ops.cairn):
         rna = getattr(bpy.ops.cairn, name).get_rna_type()
         yield name, rna.description
@@ -119,6 +121,10 @@ class Layout:
 
     def template_icon(self, **_):
         pass
+
+    def template_list(self, name, _, owner, prop, *__, **___):
+        for index, entry in enumerate(getattr(owner, prop)):
+            getattr(bpy.types, name).draw_item(None, bpy.context, self, owner, entry, 0, None, "", index)
 
     def prop(self, owner, name, text=None, translate=True, **_):
         prop = owner.bl_rna.properties[name]
@@ -194,7 +200,17 @@ def baked(maker):
     bpy.context.window_manager.cairn.status = json.dumps(status)
 
 
-STATES = [empty, checked, refused, running, baked]
+def taken(maker):
+    """A take that plays, and one whose keys lie beside; the start is shown."""
+    baked(maker)
+    for uid, name in (("1", "«First»"), ("2", "«Second»")):
+        take = maker.scene.cairn.takes.add()
+        take.uid, take.name, take.quality, take.date, take.seconds = uid, name, "preview", "2026-03-04T15:06", 12.0
+    maker.scene.cairn.take = "2"
+    maker.scene.rigidbody_world.enabled = maker.scene.cairn.is_baked = False
+
+
+STATES = [empty, checked, refused, running, baked, taken]
 
 
 def string_constants():
@@ -214,7 +230,7 @@ def test_all_that_panels_draw_goes_through_the_translation(registered, state, mo
         asked.append(text)
         return f"«{text}»" if text else text
 
-    for module in (words, panels, wedge_panel, operators):
+    for module in (words, panels, takes_panel, wedge_panel, operators):
         for name in ("iface_", "rpt_", "tip_"):
             if hasattr(module, name):
                 monkeypatch.setattr(module, name, marked)
@@ -289,7 +305,9 @@ def test_a_list_at_the_end_of_a_sentence_is_told_entry_by_entry(monkeypatch):
     assert words.names_told("Out of date: mass of Box, friction of 3 bodies") == ["Box"]
 
 
-@pytest.mark.parametrize("operator", ["bake", "check_scene", "delete_bake", "wedge", "prepare", "continue_bake"])
+@pytest.mark.parametrize(
+    "operator", ["bake", "check_scene", "delete_bake", "wedge", "prepare", "continue_bake", "show"]
+)
 def test_what_is_at_work_is_told_in_whole_sentences(operator):
     """Why nothing else begins, and what a click is answered, for each operator that works in steps."""
     cls = next(
@@ -299,7 +317,9 @@ def test_what_is_at_work_is_told_in_whole_sentences(operator):
     assert words.remark_text(cls._task).startswith("Only looking around works while ")
     stops = "ESC stops it"
     assert (
-        (stops in words.busy_text(cls._task)) == (stops in words.remark_text(cls._task)) == (operator != "delete_bake")
+        (stops in words.busy_text(cls._task))
+        == (stops in words.remark_text(cls._task))
+        == (operator not in ("delete_bake", "show"))
     )
 
 
