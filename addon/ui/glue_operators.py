@@ -230,9 +230,10 @@ class _Panel:
             draw_lines(part, context, iface_("Bears {} in tension, {} in shear").format(*texts[:2]), "NONE")
         column.prop(settings, "strength")
         column.prop(settings, "noise")
-        seed = column.row()
-        seed.active = settings.noise > 0.0
-        seed.prop(settings, "seed")
+        part = column.column(align=True)
+        part.active = settings.noise > 0.0
+        part.prop(settings, "noise_size")
+        part.prop(settings, "seed")
         column.prop(settings, "gap")
         column.operator("cairn.glue_again", icon="FILE_REFRESH")
         for text in _facts(context.scene, ob):
