@@ -7,6 +7,7 @@ breaks at some strengths, for some cuts of the wall.
 
 import argparse
 import time
+from itertools import pairwise
 from pathlib import Path
 from statistics import median
 
@@ -35,7 +36,8 @@ HOLE = 3.0 * BALL_RADIUS
 SUBSTEPS = 4
 
 
-def add_arguments(parser: argparse.ArgumentParser):
+def add_arguments(parser: argparse.ArgumentParser) -> tuple[str, ...]:
+    """Options of this benchmark."""
     parser.add_argument("--seeds", type=int, default=2, help="of so many cuts of the wall")
     parser.add_argument("--speed", type=float, default=3.0, help="of the ball [m/s]")
     parser.add_argument("--strengths", type=float, nargs="+", default=(1.0, 2.0), help="factors of that of concrete")
@@ -61,7 +63,7 @@ def run(
             print(row, flush=True)
             rows.append(row)
             broken.append(row["broken"])
-        fewer = all(first > second or first == 0 for first, second in zip(broken, broken[1:], strict=False))
+        fewer = all(first > second or first == 0 for first, second in pairwise(broken))
         claims.append(Claim(f"seed {seed}: stronger glue, fewer broken bonds", "fewer", str(broken), fewer))
     claims += [
         Claim("a frame at rest [ms]", 1e3 * AT_REST, _worst(rows, "rest ms"), _worst(rows, "rest ms") <= 1.0, True),
@@ -118,7 +120,7 @@ def _measure(count, seed, speed, strength, end):
 
 
 def make_scene(count, seed, speed, end=END):
-    """A wall of so many cells, the ground and the ball, as rigid bodies in a fresh file; all are selected but the ball."""
+    """A wall of cells, the ground and the ball, as rigid bodies in a fresh file; all but the ball are selected."""
     bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
     scene = bpy.context.scene
     bpy.ops.rigidbody.world_add()

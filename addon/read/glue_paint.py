@@ -117,7 +117,7 @@ def _read(owner, name, width, kind):
 
 
 def _weights(points, corners):
-    """Barycentric coordinates [n, 3] of points in triangles [n, 3, 3]; those of a triangle without area are its first."""
+    """Barycentric coordinates [n, 3] of points in triangles [n, 3, 3]; of one without area it is the first corner."""
     one, other, along = corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0], points - corners[:, 0]
     normal = np.cross(one, other)
     area = np.sum(normal * normal, axis=1)

@@ -73,7 +73,7 @@ def add_attribute(place, kind, domain, value, name="Strong"):
 
 
 def test_a_vertex_group_counts_where_the_bond_is(row):
-    """The right side of the first of two cubes is 0.8, the left one of the second 0.4: the mean; unpainted ones are 1."""
+    """Between 0.8 on one cube's side and 0.4 on the other's it is the mean; what is not painted is 1."""
     paint_group(2, 0.2, 0.8)
     paint_group(3, 0.4, 0.6)
     row.cairn.glue.paint = "Strong"
