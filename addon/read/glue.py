@@ -22,9 +22,8 @@ from .movers import number_of
 from .notes import Note
 
 # Attributes of the edges, and how many numbers each has: the pieces by their places among ``CairnGlue.pieces``, the
-# bond's area, its middle in the frames of both and, as it was when it was glued, in the world, its normal and principal
-# axis in the frame of the first, section moduli and radii of gyration; and a factor of its strength, for whoever wants to
-# change it.
+# bond's area, its middle in the frames of both and (as it was glued) in the world, its normal and principal axis in the
+# frame of the first, section moduli and radii of gyration; and a factor of its strength, for others to change.
 ATTRIBUTES = {
     "piece_a": ("INT", 1),
     "piece_b": ("INT", 1),
