@@ -54,12 +54,12 @@ def run(
     end: int = END,
 ) -> Report:
     """Glue, bake and count."""
-    rows, claims = [], []
+    rows, claims, details = [], [], []
     cairn.register()
     for seed in range(1 if quick else seeds):
         broken = []
         for strength in sorted(strengths):
-            row = _measure(QUICK_PIECES if quick else PIECES, seed, speed, strength, end)
+            row = _measure(QUICK_PIECES if quick else PIECES, seed, speed, strength, end, details)
             print(row, flush=True)
             rows.append(row)
             broken.append(row["broken"])
@@ -71,14 +71,14 @@ def run(
         Claim("farthest bond broken from the hit [m]", HOLE, _worst(rows, "farthest m"), False),
     ]
     claims[-2:] = [Claim(c.claim, c.reference, c.ours, c.ours <= c.reference, c.timed) for c in claims[-2:]]
-    return Report("glued_wall", rows, claims)
+    return Report("glued_wall", rows, claims, details=details)
 
 
 def _worst(rows, name):
     return max(row[name] for row in rows)
 
 
-def _measure(count, seed, speed, strength, end):
+def _measure(count, seed, speed, strength, end, details):
     scene = make_scene(count, seed, speed, end)
     began = time.perf_counter()
     if bpy.ops.cairn.glue_neighbours(material="CONCRETE") != {"FINISHED"}:
@@ -100,6 +100,12 @@ def _measure(count, seed, speed, strength, end):
     hit = min((entry["frame"] for entry in breaks), default=HITS)
     before = [seconds for frame, seconds in frames.items() if frame < HITS - 1]
     asleep = [frames[frame] for frame in range(32, HELD) if frame in frames]
+    worst = max(result.report["frames"], key=lambda entry: sum(entry["seconds"].values()))
+    kept = {
+        name: worst[name] for name in ("frame", "contacts", "iterations", "fallbacks", "missed", "detection_passes")
+    }
+    stages = {stage: round(seconds, 3) for stage, seconds in worst["seconds"].items() if seconds > 1e-3}
+    details.append({"seed": seed, "strength": strength, **kept, "seconds": stages, "all": frames})
     return {
         "pieces": count,
         "seed": seed,

@@ -414,6 +414,36 @@ def test_glue_that_does_not_vary_depends_on_no_more_than_before(row):
     assert scene_digest(bpy.context.scene)["scene"] == before["scene"]
 
 
+def test_a_chain_breaks_between_its_clusters(maker):
+    """Four links hang by glue that bears one and a half; within two clusters it bears fifteen, so the middle goes."""
+    cairn.register()
+    maker.world.point_cache.frame_end = maker.scene.frame_end = 6
+    maker.body("Hook", type="PASSIVE", shape="BOX", location=(0, 0, 5))
+    for place in range(4):
+        link = maker.body(f"Link.{place}", shape="BOX", location=(0, 0, 4 - place), settings={"mass": 10.0})
+        link["chunk"] = place // 2
+    maker.scene.objects["Hook"]["chunk"] = 0
+    bpy.context.view_layer.update()
+    for ob in maker.scene.objects:
+        ob.select_set(True)
+    assert bpy.ops.cairn.glue_neighbours(material="AREA") == {"FINISHED"}
+    glue = bpy.context.object
+    settings = glue.cairn.glue
+    settings.tension, settings.cluster_factor = 15.0 * 9.81, 10.0
+    # the bond of the hook, which is passive and in no cluster, is to hold
+    settings.cluster_by, settings.cluster_attribute = "ATTRIBUTE", "chunk"
+    hook = [piece.object.name for piece in settings.pieces].index("Hook")
+    for row, edge in enumerate(glue.data.edges):
+        if hook in (glue.data.attributes["piece_a"].data[row].value, glue.data.attributes["piece_b"].data[row].value):
+            glue.data.attributes["strength"].data[edge.index].value = 100.0
+    result = bake_scene(maker.scene, BakeSettings(substeps=4, max_substeps=4))
+    assert [entry["pieces"] for entry in result.report["breaks"]] == [("Link.1", "Link.2")]
+    settings.cluster_by = "NONE"
+    assert bpy.ops.cairn.delete_bake() == {"FINISHED"}
+    result = bake_scene(maker.scene, BakeSettings(substeps=4, max_substeps=4))
+    assert ("Link.0", "Link.1") in [entry["pieces"] for entry in result.report["breaks"]]
+
+
 def test_saved_and_opened_again_all_stays(row, tmp_path):
     gradient(row, noise=0.5, noise_size=1.0, paint="Strong", cluster_by="NUMBER", cluster_count=2)
     paint_group(2, 0.1, 0.2)
