@@ -60,7 +60,7 @@ def run(
         broken = []
         for strength in sorted(strengths):
             row = _measure(QUICK_PIECES if quick else PIECES, seed, speed, strength, end, details)
-            print(row, flush=True)
+            print(row, {**details[-1], "all": ""}, flush=True)
             rows.append(row)
             broken.append(row["broken"])
         fewer = all(first > second or first == 0 for first, second in pairwise(broken))

@@ -17,7 +17,7 @@ from ..glue_materials import STRENGTHS
 from ..write.earlier_animation import bodies_collection
 from .exported_scene import ExportedJoint
 from .glue_noise import noise_at, random_of
-from .glue_variation import Places, factors_of, variation_values
+from .glue_variation import Places, factors_of, objects_of, variation_values
 from .movers import number_of
 from .notes import Note
 
@@ -160,10 +160,9 @@ def strengths_of(settings, bonds: Bonds) -> np.ndarray:
     return bears * share[:, None]
 
 
-def gradient_objects(scene) -> list:
-    """Objects along which the strength of a scene's glue changes."""
-    found = (ob.cairn.glue.gradient_object for ob in glue_objects(scene))
-    return [ob for ob in found if ob is not None]
+def strength_objects(scene) -> list:
+    """Objects by which the strength of a scene's glue varies."""
+    return [other for ob in glue_objects(scene) for other in objects_of(ob.cairn.glue)]
 
 
 def glue_values(scene) -> list:

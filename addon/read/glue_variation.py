@@ -29,6 +29,7 @@ _CURVES = {
 }
 
 NOT_PAINTED = "its Painted has no effect: none of its pieces has a vertex group, or an attribute of numbers, {}"
+NOT_PAINTED_ON = "its Painted has no effect: {} has no vertex group, or attribute of numbers, {}"
 NO_SIZE = "its Gradient has no effect: {} has a scale of 0"
 NO_CLUSTERS = "its Clusters have no effect: no two pieces that it glues are in one"
 CLUSTERS = "its clusters: {} bonds inside {} of them, {} between"
@@ -66,7 +67,10 @@ def factors_of(settings, places: Places) -> tuple[np.ndarray, list[Note]]:
     factors, notes, name = np.ones(len(places.middle)), [], settings.id_data.name
     if settings.paint:
         painted = _painted(settings, places)
-        if painted is None:
+        if painted is None and settings.paint_object is not None:
+            other = settings.paint_object.name
+            notes.append(Note("warning", name, NOT_PAINTED_ON.format(other, settings.paint), (other,)))
+        elif painted is None:
             notes.append(Note("warning", name, NOT_PAINTED.format(settings.paint)))
         else:
             factors *= painted
@@ -76,7 +80,7 @@ def factors_of(settings, places: Places) -> tuple[np.ndarray, list[Note]]:
             other = settings.gradient_object.name
             notes.append(Note("warning", name, NO_SIZE.format(other), (other,)))
         else:
-            factors *= settings.gradient_low + (settings.gradient_high - settings.gradient_low) * along
+            factors *= _between(settings.gradient_low, settings.gradient_high, along)
     if settings.cluster_by != "NONE":
         clusters = clusters_of(settings, places)
         first, second = clusters[places.bonds.piece_a], clusters[places.bonds.piece_b]
@@ -91,8 +95,12 @@ def factors_of(settings, places: Places) -> tuple[np.ndarray, list[Note]]:
 
 
 def _painted(settings, places):
-    """A factor by what is painted: the mean of two pieces, or that of the one that has it; None where none has."""
-    bonds = places.bonds
+    """A factor by what is painted: on an object, or on two pieces, their mean, or on one; None where on none."""
+    bonds, ob = places.bonds, settings.paint_object
+    if ob is not None:
+        matrix = np.array(ob.evaluated_get(places.depsgraph).matrix_world, float)
+        values = painted_at(ob, settings.paint, places.middle, matrix, places.depsgraph)
+        return None if values is None else _between(settings.paint_low, settings.paint_high, values)
     total, count = np.zeros(len(places.middle)), np.zeros(len(places.middle))
     for piece, ob in enumerate(places.pieces):
         rows = np.flatnonzero((bonds.piece_a == piece) | (bonds.piece_b == piece))
@@ -105,8 +113,11 @@ def _painted(settings, places):
     if not np.any(count):
         return None
     value = total / np.where(count > 0.0, count, 1.0)
-    factor = settings.paint_low + (settings.paint_high - settings.paint_low) * value
-    return np.where(count > 0.0, factor, 1.0)
+    return np.where(count > 0.0, _between(settings.paint_low, settings.paint_high, value), 1.0)
+
+
+def _between(low, high, share):
+    return low + (high - low) * share
 
 
 def along_gradient(settings, points, ob: bpy.types.Object) -> np.ndarray | None:
@@ -184,6 +195,12 @@ def _is_of_scene(collection):
     return any(collection == scene.collection for scene in bpy.data.scenes)
 
 
+def objects_of(settings) -> list[bpy.types.Object]:
+    """Objects beside the pieces by whose place or form the strength varies."""
+    found = [settings.gradient_object, settings.paint_object if settings.paint else None]
+    return [ob for ob in found if ob is not None]
+
+
 def variation_values(settings) -> list:
     """Numbers of what varies the strength, by which a bake finds out that it has changed; empty where nothing does."""
     values: list = []
@@ -192,7 +209,7 @@ def variation_values(settings) -> list:
     pieces = [piece.object for piece in settings.pieces if piece.object is not None]
     if settings.paint:
         known: dict = {}
-        for ob in pieces:
+        for ob in pieces if settings.paint_object is None else [settings.paint_object]:
             key = ob.name_full if len(ob.vertex_groups) else ob.data  # pieces may share a mesh
             if key not in known:
                 known[key] = number_of(paint_values(ob, settings.paint))

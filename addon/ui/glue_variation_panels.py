@@ -31,8 +31,10 @@ class _Painted(_OfGlue):
     def draw(self, context):
         column, settings = self.column(context), context.object.cairn.glue
         column.prop(settings, "paint")
-        part = column.column(align=True)
+        part = column.column()
         part.active = bool(settings.paint)
+        part.prop(settings, "paint_object")
+        part = part.column(align=True)
         part.prop(settings, "paint_low")
         part.prop(settings, "paint_high")
 

@@ -15,6 +15,10 @@ def _factor(name, description, default):
     )
 
 
+def _is_mesh(_settings, ob):
+    return ob.type == "MESH"
+
+
 def _seed(description):
     return IntProperty(name="Seed", description=description, default=0, min=0, **_COMMON)
 
@@ -32,9 +36,17 @@ class GlueVariationProperties:
     )
     paint: StringProperty(
         name="Attribute",
-        description="Name a vertex group or an attribute of the pieces, which is read where each bond is: numbers, or "
-        "colors by how bright they are. Bonds of pieces without it stay as strong as they are",
+        description="Name a vertex group or an attribute, which is read where each bond is: numbers, or colors by how "
+        "bright they are. Bonds of pieces without it stay as strong as they are",
         **_COMMON,
+    )
+    paint_object: PointerProperty(
+        name="Painted On",
+        description="Choose an object to read what is painted on it, such as the wall before it was cut; none reads "
+        "the pieces themselves",
+        type=bpy.types.Object,
+        poll=_is_mesh,
+        override=OVERRIDABLE,
     )
     paint_low: _factor("Where 0", "Multiply the strength by this number where the attribute is 0", 0.0)
     paint_high: _factor("Where 1", "Multiply the strength by this number where the attribute is 1", 1.0)

@@ -147,6 +147,31 @@ def test_a_modifier_s_attribute_counts(row):
     assert factors()[3:5] == pytest.approx([0.5, 0.5], abs=1e-6)
 
 
+def test_an_object_is_painted_in_place_of_the_pieces(row):
+    """A bar over all of them whose weights go from 0 to 1: it is no rigid body, and may be scaled and hidden."""
+    bar = bpy.data.objects.new("Bar", cube(0).data.copy())
+    bpy.context.scene.collection.objects.link(bar)
+    bar.location, bar.scale = (3.5, 0, 0), (8, 2, 2)
+    group = bar.vertex_groups.new(name="Strong")
+    for vertex in bar.data.vertices:
+        group.add([vertex.index], vertex.co.x + 0.5, "REPLACE")
+    bpy.context.view_layer.update()
+    paint_group(2, 9.0, 9.0)  # counts no more
+    row.cairn.glue.paint, row.cairn.glue.paint_object = "Strong", bar
+    assert factors() == pytest.approx(np.arange(1, 8) / 8.0, abs=1e-5)
+    bar.hide_viewport = bar.hide_render = True
+    result = bake_scene(bpy.context.scene, BakeSettings())
+    baked = sorted(result.export.joints, key=lambda joint: min(joint.first, joint.second))
+    assert [joint.joint.tension / 100.0 for joint in baked] == pytest.approx(np.arange(1, 8) / 8.0, abs=1e-5)
+    assert bpy.ops.cairn.delete_bake() == {"FINISHED"}
+    before = scene_digest(bpy.context.scene)
+    group.add([0], 0.7, "REPLACE")
+    assert changes(before, scene_digest(bpy.context.scene)) == ["glue"]
+    bar.vertex_groups.clear()
+    assert factors() == pytest.approx(np.ones(COUNT - 1))
+    assert "its Painted has no effect: Bar has no vertex group, or attribute of numbers, Strong" in texts()
+
+
 def gradient(row, **settings):
     """Along an empty at the first bond, six metres long: to the last one."""
     ob = bpy.data.objects.new("Slope", None)
