@@ -75,6 +75,7 @@ def glue_neighbours(scene, pieces, *, gap: float = 0.0, depsgraph, into=None) ->
         "area": found.area[rows],
         "middle_a": _back(turn[a], found.center[rows] - place[a]),
         "middle_b": _back(turn[b], found.center[rows] - place[b]),
+        "place": found.center[rows],
         "normal": _back(turn[a], found.normal[rows]),
         "axis": _back(turn[a], found.axis[rows]),
         "bending_y": found.bending_y[rows],

@@ -224,6 +224,7 @@ PICTURES = {
     "wind": frames(1, 17, 28, 48, direction=(-0.35, -1.0, 0.35)),
     "settle": settling,
     "glued": frames(1, 10, 14, 30, direction=(-0.7, -1.0, 0.35)),
+    "clusters": frames(1, 12, 26, 44, direction=(-1.0, -0.75, 0.3)),
     "figure": frames(1, 20, 32, 72, direction=(0.9, -1.0, 0.3)),
     "follow": frames(15, 22, 55, 92, direction=(0.9, -1.0, 0.3), ratio=0.8),
     "slow": slow,

@@ -28,6 +28,13 @@ COLORS = {
     "Terrain": (0.27, 0.34, 0.2),
 }
 COLOR = (0.8, 0.56, 0.28)
+# Of chunks of a wall, which has so many rows and columns of bricks.
+CHUNK_COLORS = (
+    *((0.8, 0.56, 0.28), (0.16, 0.36, 0.62), (0.1, 0.42, 0.4), (0.55, 0.2, 0.36)),
+    *((0.62, 0.64, 0.3), (0.3, 0.5, 0.2), (0.7, 0.7, 0.72), (0.3, 0.24, 0.5)),
+    (0.75, 0.4, 0.36),
+)
+CHUNKED = 10, 8
 
 
 def new_file(end, size=20.0):
@@ -324,6 +331,47 @@ def glued():
     thrown = body(ball((-4, 0, 1.1), 0.4), "Ball", mass=60.0, shape="SPHERE")
     carry(thrown, {1: (-4, 0, 1.1), 5: (-2.4, 0, 1.1)})
     return scene
+
+
+def clusters():
+    """Bricks that are glued to each other and to the floor, in chunks of a color each, and a ball thrown at them."""
+    scene = new_file(60)
+    for row in range(CHUNKED[0]):
+        for column in range(CHUNKED[1]):
+            place = 0, 0.4 * (column - 0.5 * CHUNKED[1]) + (0.3 if row % 2 else 0.1), 0.1 + 0.2 * row
+            body(cube(place, (0.25, 0.4, 0.2)), f"Brick.{row:02d}{column:02d}", mass=36.0)
+    for ob in scene.objects:
+        ob.select_set(True)
+    bpy.ops.cairn.glue_neighbours(material="MORTAR")
+    glue = bpy.context.object.cairn.glue
+    glue.cluster_by, glue.cluster_count, glue.cluster_factor, glue.cluster_seed = "NUMBER", 8, 50.0, 2
+    paint_chunks(scene, bpy.context.object)
+    thrown = body(ball((-2.5, 0, 1.2), 0.3), "Ball", mass=400.0, shape="SPHERE")
+    carry(thrown, {1: (-2.5, 0, 1.2), 7: (-1.1, 0, 1.2)})
+    return scene
+
+
+def paint_chunks(scene, glue):
+    """Give the pieces of each cluster a color: those that bonds join which are stronger than without clusters."""
+    from cairn.addon.read.scene_export import export_scene
+
+    def tensions():
+        return {(joint.first, joint.second): joint.joint.tension for joint in export_scene(scene).joints}
+
+    stronger = tensions()
+    by, glue.cairn.glue.cluster_by = glue.cairn.glue.cluster_by, "NONE"
+    plain = tensions()
+    glue.cairn.glue.cluster_by = by
+    chunk = {piece.object.name: piece.object.name for piece in glue.cairn.glue.pieces}
+    for pair in (pair for pair in plain if stronger[pair] > plain[pair]):
+        first, second = (chunk[name] for name in pair)
+        chunk = {name: first if one == second else one for name, one in chunk.items()}
+    names = sorted({one for name, one in chunk.items() if name.startswith("Brick")})
+    for name, one in chunk.items():
+        if name.startswith("Brick"):
+            ob = scene.objects[name]
+            ob.data.materials.clear()
+            paint(ob, CHUNK_COLORS[names.index(one) % len(CHUNK_COLORS)])
 
 
 def joint(name, at, first, second, kind="FIXED"):
@@ -693,6 +741,7 @@ FILES = {
     "wait": wait,
     "settle": settle,
     "glued": glued,
+    "clusters": clusters,
     "figure": figure,
     "follow": follow,
     "slow": slow,

@@ -14,19 +14,23 @@ import numpy as np
 from ... import solver_core as core
 from ...solver_core.geometry import rotations
 from ..glue_materials import STRENGTHS
+from ..write.earlier_animation import bodies_collection
 from .exported_scene import ExportedJoint
+from .glue_noise import noise_at, random_of
+from .glue_variation import Places, factors_of, objects_of, variation_values
 from .movers import number_of
 from .notes import Note
 
 # Attributes of the edges, and how many numbers each has: the pieces by their places among ``CairnGlue.pieces``, the
-# bond's area, its middle in the frames of both, its normal and principal axis in that of the first, section moduli and
-# radii of gyration; and a factor of its strength, for whoever wants to change it.
+# bond's area, its middle in the frames of both and (as it was glued) in the world, its normal and principal axis in the
+# frame of the first, section moduli and radii of gyration; and a factor of its strength, for others to change.
 ATTRIBUTES = {
     "piece_a": ("INT", 1),
     "piece_b": ("INT", 1),
     "area": ("FLOAT", 1),
     "middle_a": ("FLOAT_VECTOR", 3),
     "middle_b": ("FLOAT_VECTOR", 3),
+    "place": ("FLOAT_VECTOR", 3),
     "normal": ("FLOAT_VECTOR", 3),
     "axis": ("FLOAT_VECTOR", 3),
     "bending_y": ("FLOAT", 1),
@@ -73,6 +77,7 @@ class Bonds:
     area: np.ndarray
     middle_a: np.ndarray
     middle_b: np.ndarray
+    place: np.ndarray
     normal: np.ndarray
     axis: np.ndarray
     bending_y: np.ndarray
@@ -117,6 +122,8 @@ def read_bonds(ob) -> Bonds | None:
 def strengths_of(settings, bonds: Bonds) -> np.ndarray:
     """What each bond bears [n, 5]: tension and shear [N], torsion and bending about y and z [N m].
 
+    By what it is made of, the factors of all bonds and of each, and chance; ``glue_variation.factors_of`` has the rest.
+
     Parameters
     ----------
     settings : CairnGlue
@@ -145,20 +152,17 @@ def strengths_of(settings, bonds: Bonds) -> np.ndarray:
                 tension * bonds.bending_z,
             ]
         )
-    share = settings.strength * bonds.strength * (1.0 - settings.noise * _random(bonds, settings.seed))
+    if settings.noise_size > 0.0:
+        random = noise_at(bonds.place, settings.noise_size, settings.seed)
+    else:
+        random = random_of(bonds.piece_a, bonds.piece_b, settings.seed)
+    share = settings.strength * bonds.strength * (1.0 - settings.noise * random)
     return bears * share[:, None]
 
 
-def _random(bonds, seed):
-    """A number from 0 to 1 for each bond, by its two pieces, whatever other bonds there are (Steele et al. 2014)."""
-    with np.errstate(over="ignore"):
-        state = (bonds.piece_a.astype(np.uint64) << np.uint64(32)) ^ bonds.piece_b.astype(np.uint64)
-        for salt in (np.uint64(seed), np.uint64(0)):
-            state = (state ^ salt) + np.uint64(0x9E3779B97F4A7C15)
-            state = (state ^ (state >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-            state = (state ^ (state >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-            state = state ^ (state >> np.uint64(31))
-    return (state >> np.uint64(11)).astype(float) / 2.0**53
+def strength_objects(scene) -> list:
+    """Objects by which the strength of a scene's glue varies."""
+    return [other for ob in glue_objects(scene) for other in objects_of(ob.cairn.glue)]
 
 
 def glue_values(scene) -> list:
@@ -168,7 +172,8 @@ def glue_values(scene) -> list:
         settings, bonds = ob.cairn.glue, read_bonds(ob)
         arrays = [] if bonds is None else [getattr(bonds, name).tobytes() for name in ATTRIBUTES]
         there = [piece.object is not None for piece in settings.pieces]
-        values.append(number_of(([getattr(settings, name) for name in SETTINGS], arrays, there)))
+        same = [getattr(settings, name) for name in SETTINGS], arrays, there
+        values.append(number_of((*same, *variation_values(settings))))
     return values
 
 
@@ -187,6 +192,10 @@ class GlueReader:
     joints : list of ExportedJoint
     notes : list of Note
         Added to.
+    depsgraph : bpy.types.Depsgraph
+        Of the first frame.
+    bodies_collection : bpy.types.Collection or None
+        Of the Rigid Body World.
     known : set of (int, int)
         Bodies that have a bond.
     """
@@ -196,6 +205,8 @@ class GlueReader:
     bodies: list
     joints: list[ExportedJoint]
     notes: list[Note]
+    depsgraph: bpy.types.Depsgraph
+    bodies_collection: bpy.types.Collection | None
     known: set[tuple[int, int]] = field(default_factory=set)
 
     def add(self, ob: bpy.types.Object) -> None:
@@ -211,11 +222,11 @@ class GlueReader:
         self._leave_out_gone(ob, left, (a >= 0) & (b >= 0), bonds, pieces, rows)
         moves = np.array([body.moves for body in self.bodies])
         left &= moves[a] | moves[b]
-        bears = strengths_of(settings, bonds)
-        self._leave_out(ob, left, np.all(bears >= 0.0, axis=1), NO_NUMBER)
         start = np.array([body.rigid_start for body in self.bodies]).reshape(-1, 4, 4)
         turn, place = rotations.from_matrix(start[:, :3, :3]), start[:, :3, 3]
         middle = rotations.rotate(turn[a], bonds.middle_a) + place[a]
+        bears = strengths_of(settings, bonds) * self._factors(settings, bonds, pieces, rows, middle)[:, None]
+        self._leave_out(ob, left, np.all(bears >= 0.0, axis=1), NO_NUMBER)
         other = rotations.rotate(turn[b], bonds.middle_b) + place[b]
         apart = np.sqrt(np.sum((middle - other) ** 2, axis=1))
         self._leave_out(ob, left, apart <= _RATIO_MOVED * np.sqrt(bonds.area), MOVED)
@@ -229,6 +240,21 @@ class GlueReader:
                 ob, (int(a[row]), int(b[row])), middle[row], frames[row], (*bears[row].tolist(), *map(float, layer))
             )
         self.known.update((min(pair), max(pair)) for pair in zip(a[left].tolist(), b[left].tolist(), strict=True))
+
+    def _factors(self, settings, bonds, pieces, rows, middle):
+        """Of each bond's strength, by where it is."""
+        places = Places(
+            bonds=bonds,
+            middle=middle,
+            pieces=[ob if row >= 0 else None for ob, row in zip(pieces, rows, strict=True)],
+            matrices=np.array([self.bodies[row].matrix_world_start for row in rows], float),
+            moves=np.array([self.bodies[row].moves for row in rows]),
+            depsgraph=self.depsgraph,
+            bodies_collection=self.bodies_collection,
+        )
+        factors, notes = factors_of(settings, places)
+        self.notes += notes
+        return factors
 
     def _is_new(self, a, b):
         return (min(a, b), max(a, b)) not in self.known
@@ -292,7 +318,8 @@ def add_glue(builder, scene, index, bodies, found) -> Iterator[None]:
     """
     objects = glue_objects(scene)
     if objects:
-        reader = GlueReader(builder, index, bodies, found.joints, found.notes)
+        collection = bodies_collection(scene)
+        reader = GlueReader(builder, index, bodies, found.joints, found.notes, found.depsgraph, collection)
         for ob in objects:
             reader.add(ob)
             yield

@@ -18,7 +18,7 @@ from ..write import earlier_animation as earlier
 from .activation import ACTIVATION_SETTINGS, has_activation, volume_of
 from .force_fields import field_objects, field_values, has_field, weight_values
 from .forces import FORCE_SETTINGS, has_force
-from .glue import glue_values
+from .glue import glue_values, strength_objects
 from .guides import FOLLOW_SETTINGS, has_guide
 from .joint_activation import JOINT_ACTIVATION_SETTINGS, has_joint_activation, joint_volume_of
 from .keyed import Keyed
@@ -97,7 +97,8 @@ def scene_digest_steps(scene_name: str) -> Iterator[None]:
                     digest[group][ob.name] = numbers_of(ob, known)
                     note_movers(ob)
             yield
-    for ob in field_objects(bpy.data.scenes[scene_name]):
+    scene = bpy.data.scenes[scene_name]
+    for ob in (*field_objects(scene), *strength_objects(scene)):
         if ob.name_full not in seen:
             seen.add(ob.name_full)
             waiting.append(ob.name_full)

@@ -39,7 +39,7 @@ from .frame_samples import (
     simulation_paused,
     view_layer_of,
 )
-from .glue import add_glue
+from .glue import add_glue, strength_objects
 from .growing_compounds import links_to, read_growing
 from .guides import add_guides, has_guide
 from .launches import find_let_go, first_let_go, launch
@@ -280,7 +280,7 @@ class _SceneReader:
         joints = self._joint_reader()
         bodies = [ob for ob in self.members if ob.rigid_body is not None]
         volumes = [one for one in map(volume_of, [*bodies, *joints.objects()]) if one is not None]
-        others = *volumes, *field_objects(self.scene)
+        others = *volumes, *field_objects(self.scene), *strength_objects(self.scene)
         return list(dict.fromkeys([*bodies, *joints.objects(), *joints.rope_ends(), *others]))
 
     def steps(self, shown, *, is_evaluated=False) -> Generator[None, None, SceneExport]:

@@ -230,9 +230,10 @@ class _Panel:
             draw_lines(part, context, iface_("Bears {} in tension, {} in shear").format(*texts[:2]), "NONE")
         column.prop(settings, "strength")
         column.prop(settings, "noise")
-        seed = column.row()
-        seed.active = settings.noise > 0.0
-        seed.prop(settings, "seed")
+        part = column.column(align=True)
+        part.active = settings.noise > 0.0
+        part.prop(settings, "noise_size")
+        part.prop(settings, "seed")
         column.prop(settings, "gap")
         column.operator("cairn.glue_again", icon="FILE_REFRESH")
         for text in _facts(context.scene, ob):
@@ -240,27 +241,41 @@ class _Panel:
 
 
 def _facts(scene, ob):
-    """How many bonds there are, and how near to breaking the last bake brought them."""
+    """How many bonds there are, how many the last bake broke, and how near to breaking it brought the others."""
     text = iface_("{} bonds of {} bodies")
     texts = [text.format(f"{len(ob.data.edges):,}", f"{len(ob.cairn.glue.pieces):,}")]
     report = scene.cairn.report if scene.cairn.is_baked else ""
-    stress = _stresses(report).get(ob.name)
-    if stress is not None:
-        texts.append(iface_("Bore up to {:.0%} of their strength in the last bake").format(stress))
+    broken, stress = _borne(report).get(ob.name, (0, 0.0))
+    if broken == 1:
+        texts.append(iface_("1 bond broke in the last bake"))
+    elif broken:
+        texts.append(iface_("{} bonds broke in the last bake").format(f"{broken:,}"))
+    if stress > 0.0:
+        bore = "The others bore up to {:.0%} of their strength" if broken else _BORE
+        texts.append(iface_(bore).format(stress))
     return texts
 
 
+_BORE = "Bore up to {:.0%} of their strength in the last bake"
 _kept: list = ["", {}]
 
 
-def _stresses(report):
-    """The largest stress of each glue object in a bake's report, which a panel asks for each time that it is drawn."""
+def _borne(report):
+    """By a bake's report, of each glue object how many bonds broke, and the largest stress of the others.
+
+    A panel asks for it each time that it is drawn.
+    """
     if _kept[0] != report:
-        found: dict[str, float] = {}
-        for peak in (json.loads(report).get("peaks", {}) if report else {}).values():
-            if "stress" in peak and math.isfinite(peak["stress"]):
-                owner = peak["glue"]
-                found[owner] = max(found.get(owner, 0.0), peak["stress"])
+        stored, found = json.loads(report) if report else {}, {}
+        broken = [entry for entry in stored.get("breaks", ()) if entry.get("glue")]
+        gone = {entry["joint"] for entry in broken}
+        for entry in broken:
+            count, stress = found.get(entry["glue"], (0, 0.0))
+            found[entry["glue"]] = count + 1, stress
+        for name, peak in stored.get("peaks", {}).items():
+            if name not in gone and math.isfinite(peak.get("stress", math.inf)):
+                count, stress = found.get(peak["glue"], (0, 0.0))
+                found[peak["glue"]] = count, max(stress, peak["stress"])
         _kept[:] = [report, found]
     return _kept[1]
 

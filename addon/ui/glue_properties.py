@@ -4,6 +4,7 @@ import bpy
 from bpy.props import CollectionProperty, EnumProperty, FloatProperty, IntProperty, PointerProperty
 
 from ..glue_materials import MATERIALS
+from .glue_variation_properties import GlueVariationProperties
 from .start_motion_properties import OVERRIDABLE
 
 # What is said in newtons has no unit of Blender's that fits.
@@ -29,7 +30,7 @@ def _strength(name, description, default):
     )
 
 
-class CairnGlue(bpy.types.PropertyGroup):
+class CairnGlue(GlueVariationProperties, bpy.types.PropertyGroup):
     """How strong all bonds of a glue object are."""
 
     pieces: CollectionProperty(

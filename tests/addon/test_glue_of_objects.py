@@ -11,6 +11,7 @@ from cairn.addon.read.glue import read_bonds
 from cairn.addon.read.scene_digest import changes, scene_digest
 from cairn.addon.read.scene_export import export_scene
 from cairn.addon.settings import BakeSettings
+from cairn.addon.ui import glue_operators
 from cairn.addon.wedge.targets import set_property
 
 FRAMES = 12
@@ -290,6 +291,19 @@ def test_a_bake_tells_which_bonds_broke_when_and_where(wall):
     # as it breaks, it holds the first of three that fall by what it bears, and the others hang on that one
     assert peaks[f"{name}: Link.0 - Link.1"]["stress"] == pytest.approx(2.0 / 3.0, rel=1e-3)
     assert peaks[f"{name}: Link.0 - Link.1"]["glue"] == name
+    glue_object = bpy.data.objects[name]
+    assert glue_operators._facts(wall.scene, glue_object) == [
+        "3 bonds of 4 bodies",
+        "1 bond broke in the last bake",
+        "The others bore up to 67% of their strength",
+    ]
     texts = [text for text in (note["text"] for note in result.report["notes"]) if "bond" in text]
     assert texts[0].startswith("its bond of Hook and Link.0 broke at frame 2, under 294 N and ")
     assert bpy.ops.cairn.delete_bake() == {"FINISHED"}
+    assert glue_operators._facts(wall.scene, glue_object) == ["3 bonds of 4 bodies"]
+    glue_object.cairn.glue.tension *= 2.0
+    bake_scene(wall.scene, BakeSettings(substeps=4, max_substeps=4))
+    assert glue_operators._facts(wall.scene, glue_object) == [
+        "3 bonds of 4 bodies",
+        "Bore up to 60% of their strength in the last bake",
+    ]

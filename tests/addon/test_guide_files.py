@@ -155,6 +155,23 @@ def test_a_glued_wall_stands_and_breaks_where_it_is_hit(baked):
     assert min(entry["frame"] for entry in broken) > 5
 
 
+def test_a_wall_comes_apart_between_its_clusters(baked):
+    """Those inside are 50 times as strong: most of them hold, while most of the others break."""
+    result, _ = baked("clusters", 40)
+    scene = bpy.context.scene
+    broken = {frozenset(entry["pieces"]) for entry in result.report["breaks"]}
+    stronger = {frozenset((joint.first, joint.second)): joint.joint.tension for joint in result.export.joints}
+    scene.objects["Glue"].cairn.glue.cluster_by = "NONE"
+    plain = {frozenset((joint.first, joint.second)): joint.joint.tension for joint in export_scene(scene).joints}
+    ratios = {pair: stronger[pair] / plain[pair] for pair in plain}
+    assert set(np.round(list(ratios.values()), 6)) == {1.0, 50.0}
+    inside = {pair for pair in plain if ratios[pair] > 2.0}
+    between = plain.keys() - inside
+    assert min(len(inside), len(between)) > 40
+    shares = [len(broken & pairs) / len(pairs) for pairs in (inside, between)]
+    assert shares[0] < 0.5 < shares[1]
+
+
 def entries():
     """The page's answers, {title: text}."""
     parts = re.split(r"^## (.+)$", PAGE, flags=re.MULTILINE)
