@@ -21,7 +21,7 @@ from ..compiled.kernel import subkernel
 from .joint_factor import factorize_joints, find_joints, is_bilateral
 from .newton.alm_bilateral import PENALTY_BILATERAL
 from .newton.alm_linear import solve_with_factor
-from .newton.alm_system import measure_speeds
+from .newton.alm_system import measure_speeds, with_compliance
 
 # Rounds at most. The impulses are found where the last one has added less than this share of the largest, in speeds.
 _MOST_ROUNDS, _RATIO_LAST = 4, 1e-6
@@ -124,7 +124,8 @@ def find_least_impulses(rows, islands, island, workspace, impulse, stiffness, fi
             block = joints.block_order[index]
             for row in range(rows.block_row[block], rows.block_row[block + 1]):
                 if weight[row] < 0.0:
-                    more = -weight[row] * by_row.change[row]
+                    _, rho = with_compliance(-weight[row], rows.compliance[row])
+                    more = rho * by_row.change[row]
                     shift[row] += more
                     largest = max(largest, diagonal[row] * abs(impulse[row] + shift[row]))
                     added = max(added, diagonal[row] * abs(more))

@@ -82,13 +82,20 @@ def test_clusters_of_pieces_are_connected():
     assert sum(map(len, groups)) == COUNT
 
 
-@pytest.mark.nightly
-def test_stronger_glue_breaks_less():
-    """Of four walls together; one of them alone may break more where it comes down to its root either way."""
-    broken = []
-    for strength in (1.0, 2.0, 4.0, 8.0):
-        walls = (glued_wall(seed, 30, strength=strength) for seed in range(4))
-        settings = BakeSettings(substeps=SUBSTEPS, max_substeps=SUBSTEPS)
-        broken.append(sum(len(bake_scene(scene, settings).report["breaks"]) for scene in walls))
+@pytest.mark.parametrize(
+    "seed", [2, *(pytest.param(seed, marks=pytest.mark.nightly) for seed in (0, 1, 3, 4, 5, 6, 7))]
+)
+def test_stronger_glue_breaks_less(seed):
+    """And what breaks did not bear loads that nothing has brought.
+
+    A tonne at 3 m/s brings 0.72 MN. Bonds of pieces that were freed and wedged bore gigapascals against each other.
+    """
+    broken, loads = [], []
+    for strength in (1.0, 2.0, 4.0):
+        scene = glued_wall(seed, 30, strength=strength)
+        report = bake_scene(scene, BakeSettings(substeps=SUBSTEPS, max_substeps=SUBSTEPS)).report
+        broken.append(len(report["breaks"]))
+        loads += [found["force"] for found in report["breaks"]]
     assert broken[0] > 0
     assert all(first > second for first, second in pairwise(broken)), broken
+    assert max(loads) < 1e7

@@ -55,7 +55,7 @@ from ..islands.policy import (
     SWEEPS_BEFORE_CONTACTS,
     SWEEPS_MOST,
 )
-from ..joints.joint_corrections import START
+from ..joints.joint_corrections import START, may_break
 from ..schedule.pass_kinds import FIRST_PASS, SAME_CONTACTS, SAME_IMPULSES, SAME_PAIRS, SAME_ROWS
 from ..schedule.stage_table import FALLBACK_SWEEPS, SOLVE_ISLAND, SOLVE_JOINTED, SOLVER_OUTCOME
 from ..schedule.stage_table import SMALL_STEPS as STAGE_OF_SMALL_STEPS
@@ -64,6 +64,8 @@ from .facts import has_deep_contacts, look_at, moves_fast
 NOTHING, KEEP, SMALL_STEPS, EXACT, JOINTS_EXACT, FEW_SWEEPS, SWEEPS = map(np.int64, range(7))
 # In place of sweeps around joints: there are only joints, along no loop.
 TREE = np.int64(-1)
+# ... and: nothing is solved, but what joints bear against each other is taken out.
+LEAST = np.int64(-2)
 
 _call_solver = caller(SOLVER_OUTCOME)
 
@@ -314,6 +316,23 @@ def _calm_impulses(members, rows, islands, island):
 
 @subkernel
 def _solve_jointed(arrays, members, rows, islands, island, strategy):
+    """Solve an island with joints, and where these may break leave no impulses that only balance each other.
+
+    Where bonds in loops contradict each other they grow without end. They balance at these poses, and not quite where
+    they are looked at next: there 1e11 N s are velocities of 1e5 m/s and loads of 1e9 N.
+    """
+    outcome = _solve_with_joints(arrays, members, rows, islands, island, strategy)
+    contacts, motion = members.collision.contacts[members.collision.roles.present[0]], members.motion
+    if (
+        may_break(members, island, contacts.count[0])
+        and overgrowth(rows, islands, island, motion.start_velocity, motion.free_velocity) > 0.0
+    ):
+        _call_solver(members.kernels.stages, SOLVE_JOINTED, arrays, island, LEAST, 0.0, 0.0)
+    return outcome
+
+
+@subkernel
+def _solve_with_joints(arrays, members, rows, islands, island, strategy):
     """Joints along no loop, and with no contacts, in closed form; what moves by sweeps around exact joints.
 
     What rests, and where the closed form fails: by the method, to far below its tolerance, which Newton's last steps
