@@ -117,8 +117,13 @@ class Beside:
         self.wanted, self._loaded = False, False
         self.trouble = f"frames were simulated within Blender, which was frozen meanwhile: {error}"
 
+    def rest(self) -> None:
+        """End what is simulated; the process stays, for another simulation to be taken over from."""
+        self._loaded = False
+
     def close(self) -> None:
         """End the process."""
+        self._loaded = False
         if self._process is not None:
             with contextlib.suppress(OSError):
                 self._process.close()
