@@ -221,5 +221,3 @@ HANDLERS = (
     ("undo_post", _note_change),
     ("load_pre", _after_loading),
 )
-
-
