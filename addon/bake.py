@@ -180,10 +180,10 @@ class Bake(ScenePreparation):
         """Read the scene and simulate it: a generator of BakeProgress, after which nothing has changed."""
         yield BakeProgress("export", 0, 0, "Reading the scene")
         yield from self.catch_up()
+        self.digest = yield from self.reading(scene_digest_steps(self.scene_name))
         yield from self.read_scene()
         yield from self.decompose()
         with self.evaluating_aside(), contextlib.closing(self.shown):
-            self.digest = yield from self.reading(scene_digest_steps(self.scene_name))
             yield from self.compile()
             yield BakeProgress("compile", 0, 0, "Loading the solver", self.bar_filled)
             self.note_overlaps()

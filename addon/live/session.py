@@ -82,9 +82,6 @@ class Session:
         self._beside = Beside(True)
         self._changed: float | None = None
         self._looking: Iterator[Any] | None = None
-        # the last digest that a look has found, and that with which the run has begun
-        self._digest: dict = {}
-        self._begun_with: dict = {}
         self._run: LiveRun | None = None
         self._steps: Iterator[BakeProgress] | None = None
         self._shown: LiveRun | None = None  # the run before, until this one has poses
@@ -171,14 +168,15 @@ class Session:
             self.note_change()
             return
         if digest is not None:
-            self._looking, self._digest = None, digest
+            self._looking = None
             if self._is_outdated(digest):
                 self._begin()
 
     def _is_outdated(self, digest):
-        """Whether the run is not one of a scene with this digest, or of its settings."""
+        """Whether the run is not one of a scene with this digest, or of its settings; one that has read nothing is."""
         run = self._run
-        return (run.digest or self._begun_with) != digest or run.settings != self._settings()
+        has_read = bool(run.digest) or self._steps is None
+        return (has_read and run.digest != digest) or run.settings != self._settings()
 
     def _work(self, steps):
         try:
@@ -198,7 +196,6 @@ class Session:
         earlier = self._shown.memory if self._shown is not None else None
         self.runs += 1
         self._run = LiveRun(self._scene_name, self._settings(), self._beside, earlier, self.runs)
-        self._begun_with = self._digest
         self._steps, self.error, self.waits = self._run.frames(), None, False
 
     def _end_run(self):

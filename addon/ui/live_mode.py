@@ -6,6 +6,7 @@ again after Undo.
 """
 
 import contextlib
+import time
 import traceback
 
 import bpy
@@ -22,6 +23,8 @@ from .words import iface_, told
 # A tick works for so long, and the next one follows after so long: while there is something to do, and while it is
 # waited for a change or for the process beside [s].
 SLICE, SOON, LATER = 0.012, 0.004, 0.02
+# Where drawing takes long (a second with software OpenGL) a tick works for this share of it, up to some length [s].
+SHARE_OF_DRAWING, LONGEST_SLICE = 0.3, 0.3
 # The panels are drawn so often at most, in ticks.
 TICKS_A_PANEL = 25
 
@@ -46,6 +49,7 @@ class LiveMode:
         self._uid = scene.session_uid
         self._kept = kept_digest.KeptDigest()
         self._ticks, self._said = 0, ""
+        self._due = time.perf_counter()  # when the next tick should begin: what it is late was spent on drawing
         self._plays_in: int | None = None  # the window in which it has let the timeline play, and from which frame
         self._frame_before = scene.frame_current
         self._key = None
@@ -93,7 +97,8 @@ class LiveMode:
         if scene.name != self.view.scene_name:
             self.view.scene_name = scene.name
             self.session.rename(scene.name)
-        self.session.tick(SLICE)
+        late = time.perf_counter() - self._due
+        self.session.tick(min(max(SLICE, SHARE_OF_DRAWING * late), LONGEST_SLICE))
         self._hold_playhead(scene)
         self.view.look(scene.frame_current)
         self._ticks += 1
@@ -101,7 +106,9 @@ class LiveMode:
         if self._ticks % TICKS_A_PANEL == 0 and said != self._said:
             self._said = said
             operators.redraw(bpy.context)
-        return LATER if self.session.waits else SOON
+        pause = LATER if self.session.waits else SOON
+        self._due = time.perf_counter() + pause
+        return pause
 
     def _hold_playhead(self, scene):
         """Let the timeline play what there is again, where it has come farther."""
