@@ -16,6 +16,10 @@ from ..settings import BakeSettings
 from .memory import Memory, MemoryCheckpoints, hash_of, identity_of
 
 
+# Animation is read in slices of so long: after each of them, since a copy of the scene was there, a window draws [s].
+READING_SLICE = 0.4
+
+
 class LiveRun(Bake):
     """A bake that is not written, unless somebody keeps it.
 
@@ -90,13 +94,18 @@ class LiveRun(Bake):
         state = model.initial_state
         self.trajectory = Trajectory(*model.user_poses(state.position, state.orientation))
         self.forecast = self._forecast(first + 1, self.export.frame_end)
-        for frame in range(first + 1, min(first + max(earlier.states, default=0), self.export.frame_end) + 1):
-            yield from self._sample_up_to(frame)
+        last = min(first + max(earlier.states, default=0), self.export.frame_end)
+        yield from self._sample_up_to(last)
+        for frame in range(first + 1, last + 1):
             self._given_sample_of(frame)
             if self.memory.inputs[frame] != earlier.inputs.get(frame):
                 break
             same = frame - first
         self.checkpoints.go_on_from(earlier, same)
+
+    @property
+    def _slice(self):
+        return READING_SLICE
 
     def _given_sample_of(self, frame):
         sample = super()._given_sample_of(frame)

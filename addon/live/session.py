@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 # A scene is looked at after so long without a change [s].
 QUIET = 0.3
+# So few frames are sent ahead to the process, since ticks follow each other quickly, and should not take long.
+AHEAD = 16
 
 
 class Picture(NamedTuple):
@@ -79,7 +81,7 @@ class Session:
         self.error: Exception | None = None
         self.text, self.waits, self.runs = "", False, 0
         self._scene_name, self._settings, self._look, self._clock = scene_name, settings, look, clock
-        self._beside = Beside(True)
+        self._beside = Beside(True, ahead=AHEAD)
         self._changed: float | None = None
         self._looking: Iterator[Any] | None = None
         self._run: LiveRun | None = None

@@ -20,9 +20,6 @@ class CAIRN_OT_live(SceneOperator, bpy.types.Operator):
     def poll(cls, context):
         return live_mode.mode is not None or super().poll(context)
 
-    def invoke(self, context, event):
-        return self.execute(context)
-
     def execute(self, context):
         if live_mode.mode is not None:
             live_mode.end()
