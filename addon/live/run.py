@@ -15,7 +15,6 @@ from ..read.aside import Aside
 from ..settings import BakeSettings
 from .memory import Memory, MemoryCheckpoints, hash_of, identity_of
 
-
 # Animation is read in slices of so long: after each of them, since a copy of the scene was there, a window draws [s].
 READING_SLICE = 0.4
 

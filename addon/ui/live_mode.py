@@ -24,7 +24,7 @@ from .words import iface_, told
 # waited for a change or for the process beside [s].
 SLICE, SOON, LATER = 0.012, 0.004, 0.02
 # Where drawing takes long (a second with software OpenGL) a tick works for this share of it, up to some length [s].
-SHARE_OF_DRAWING, LONGEST_SLICE = 0.3, 0.3
+SHARE_OF_DRAWING, LONGEST_SLICE = 0.5, 0.6
 # The panels are drawn so often at most, in ticks.
 TICKS_A_PANEL = 25
 

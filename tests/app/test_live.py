@@ -22,7 +22,7 @@ pytestmark = [
 
 
 def test_live_of_300_bodies(blender, tmp_path):
-    """It plays, begins again where a change is felt, survives Undo, leaves nothing behind, and keeps what a bake gives."""
+    """It plays, begins again where a change is felt, survives Undo, leaves nothing, and keeps what a bake gives."""
     seen = blender.script("live_in_window.py", tmp_path, window=True, window_words=("--enable-event-simulate",))
     nothing, all_of_it = [0, 0, False], [4, 1, True]
     assert seen["handlers_before"] == nothing

@@ -79,6 +79,15 @@ def build():
 
 
 def show_tab():
+    """Cairn's tab, with the panel open and those above it closed."""
+    panels, live_panel = tour.part_of_cairn("panels"), tour.part_of_cairn("live_panel")
+    for cls, options in (
+        (live_panel.VIEW3D_PT_cairn_live, set()),
+        (panels.VIEW3D_PT_cairn_check, {"DEFAULT_CLOSED"}),
+    ):
+        bpy.utils.unregister_class(cls)
+        cls.bl_options = options
+        bpy.utils.register_class(cls)
     tour.choose_tab()
 
 
@@ -248,6 +257,7 @@ tour.play(
     [
         build,
         show_tab,
+        tour.drawn,
         press_button,
         first_picture(1, "seconds_to_first_picture", "pressed"),
         tour.until(all_is_simulated),
