@@ -14,7 +14,7 @@ class CAIRN_OT_live(SceneOperator, bpy.types.Operator):
         "Simulate in memory and show it in the 3D view while the timeline plays and you go on working. A change begins "
         "it again where it matters; no object is touched and nothing is keyed. ESC, or once more, ends it"
     )
-    bl_options = {"INTERNAL"}
+    bl_options = set()  # what it does is no step of Undo
 
     @classmethod
     def poll(cls, context):

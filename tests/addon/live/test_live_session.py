@@ -189,6 +189,19 @@ def curves_of(ob):
     return list(fcurves.channelbag(data.action, data.action_slot).fcurves)
 
 
+def test_an_origin_that_moves_within_its_body_is_not_overlooked(scene, user):
+    """The body is the same, and where its object is drawn is not."""
+    user.to_the_end()
+    box = scene.objects["Box"]
+    box.location.x += 0.25
+    for vertex in box.data.vertices:
+        vertex.co.x -= 0.25
+    box.data.update()
+    user.change().to_the_end()
+    assert user.session.runs == 2
+    assert np.array_equal(user.poses()[0], baked(scene).position)
+
+
 def test_a_longer_range_goes_on_where_it_ended(scene, user):
     user.to_the_end()
     scene.rigidbody_world.point_cache.frame_end = FRAMES + 10
