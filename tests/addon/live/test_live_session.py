@@ -4,6 +4,7 @@ The clock is the test's: it stands unless the test lets time pass.
 """
 
 import time
+from dataclasses import replace
 
 import bpy
 import numpy as np
@@ -15,6 +16,7 @@ from cairn.addon.bake import BakeStopped, bake_scene
 from cairn.addon.live import memory
 from cairn.addon.live.session import QUIET, Session
 from cairn.addon.read.scene_digest import scene_digest, scene_digest_steps
+from cairn.addon.read.scene_export import export_scene
 from cairn.addon.settings import BakeSettings
 from cairn.addon.write import fcurves
 from cairn.solver_core.simulation_beside import SimulationBeside
@@ -189,17 +191,17 @@ def curves_of(ob):
     return list(fcurves.channelbag(data.action, data.action_slot).fcurves)
 
 
-def test_an_origin_that_moves_within_its_body_is_not_overlooked(scene, user):
-    """The body is the same, and where its object is drawn is not."""
-    user.to_the_end()
-    box = scene.objects["Box"]
-    box.location.x += 0.25
-    for vertex in box.data.vertices:
-        vertex.co.x -= 0.25
-    box.data.update()
-    user.change().to_the_end()
-    assert user.session.runs == 2
-    assert np.array_equal(user.poses()[0], baked(scene).position)
+@pytest.mark.parametrize("changed", ["frame_position", "frame_orientation", "option", "nothing"])
+def test_what_tells_whether_frames_can_be_the_same(scene, changed):
+    """Also where an object's origin is in its body: poses are those of objects."""
+    export, options = export_scene(scene), {"substeps": 4}
+    identity = memory.identity_of(export, options)
+    if changed.startswith("frame"):
+        array = getattr(export.model, changed)
+        export = replace(export, model=replace(export.model, **{changed: array + 0.25}))
+    elif changed == "option":
+        options = {"substeps": 5}
+    assert (memory.identity_of(export, options) == identity) == (changed == "nothing")
 
 
 def test_a_longer_range_goes_on_where_it_ended(scene, user):
