@@ -115,29 +115,16 @@ def bake_frames(
     SimulationError
         Before the first frame was done; nothing has changed. Later it ends up in ``BakeResult.error``.
     """
-    bake = _Bake(scene.name, settings, checkpoints, beside, shows)
-    yield BakeProgress("export", 0, 0, "Reading the scene")
-    yield from bake.catch_up()
-    yield from bake.read_scene()
-    yield from bake.decompose()
-    with bake.evaluating_aside(), contextlib.closing(bake.beside), contextlib.closing(bake.shown):
-        bake.digest = yield from bake.reading(scene_digest_steps(bake.scene_name))
-        yield from bake.compile()
-        yield BakeProgress("compile", 0, 0, "Loading the solver", bake.bar_filled)
-        bake.note_overlaps()
-        yield from bake.simulate()
-    if bake.paused or not bake.trajectory.reports:  # or stopped before the first frame
-        return bake.result()
-    if keeps_earlier and bake.lacks_frames():
-        return bake.result(kept_earlier=True)
-    add_late_notes(bake.export, bake.trajectory, bake.turns)
-    return (yield from bake.write())
+    bake = Bake(scene.name, settings, checkpoints, beside, shows)
+    with contextlib.closing(bake.beside):
+        yield from bake.frames()
+    return (yield from bake.conclude(keeps_earlier))
 
 
 def reading_error(scene: bpy.types.Scene, settings: BakeSettings) -> SceneError | None:
     """Why a bake would refuse the scene, found by reading it; None if it would not. The scene is as it was."""
     try:
-        bake = _Bake(scene.name, settings)
+        bake = Bake(scene.name, settings)
         deque(bake.catch_up(), maxlen=0)
         deque(bake.read_scene(), maxlen=0)
     except SceneError as error:
@@ -145,10 +132,17 @@ def reading_error(scene: bpy.types.Scene, settings: BakeSettings) -> SceneError 
     return None
 
 
-class _Bake(ScenePreparation):
-    """The state of a bake between two steps."""
+class Bake(ScenePreparation):
+    """The state of a bake between two steps: ``frames`` simulates, and ``conclude`` writes what there is then.
 
-    # From ``simulate`` on.
+    Parameters
+    ----------
+    scene_name : str
+    settings, checkpoints, beside, shows
+        As of ``bake_frames``.
+    """
+
+    # From ``frames`` on.
     digest: dict[str, Any]
     trajectory: "Trajectory"
     forecast: Forecast
@@ -182,6 +176,29 @@ class _Bake(ScenePreparation):
         # first and last frame that an earlier bake has left
         self.kept: tuple[int, int] | None = None
 
+    def frames(self):
+        """Read the scene and simulate it: a generator of BakeProgress, after which nothing has changed."""
+        yield BakeProgress("export", 0, 0, "Reading the scene")
+        yield from self.catch_up()
+        self.digest = yield from self.reading(scene_digest_steps(self.scene_name))
+        yield from self.read_scene()
+        yield from self.decompose()
+        with self.evaluating_aside(), contextlib.closing(self.shown):
+            yield from self.compile()
+            yield BakeProgress("compile", 0, 0, "Loading the solver", self.bar_filled)
+            self.note_overlaps()
+            self.begin_reading_animation()
+            yield from self.simulate()
+
+    def conclude(self, keeps_earlier: bool):
+        """Write the frames that there are: a generator of BakeProgress, which returns the BakeResult."""
+        if self.paused or not self.trajectory.reports:  # or stopped before the first frame
+            return self.result()
+        if keeps_earlier and self.lacks_frames():
+            return self.result(kept_earlier=True)
+        add_late_notes(self.export, self.trajectory, self.turns)
+        return (yield from self.write())
+
     def note_scene(self, scene):
         """Note what moves before the first frame, and has to be evaluated."""
         self.lead_in_names = lead_in.objects_to_sample(scene, self.export)
@@ -189,8 +206,13 @@ class _Bake(ScenePreparation):
     def compile(self):
         """Load or compile, and start a process for the frames of what is large."""
         yield from super().compile()
-        if self.export.model.joint_count + sum(body.moves for body in self.export.bodies) >= MANY:
+        if self.is_large:
             self.beside.start()
+
+    @property
+    def is_large(self) -> bool:
+        """Whether its frames are simulated beside from the start."""
+        return self.export.model.joint_count + sum(body.moves for body in self.export.bodies) >= MANY
 
     @contextlib.contextmanager
     def evaluating_aside(self):
@@ -205,6 +227,11 @@ class _Bake(ScenePreparation):
                 yield
         else:
             yield
+
+    def begin_reading_animation(self):
+        """Nothing is read of what is animated yet."""
+        self.motion, self.fast_turns = MotionWindow(self.export), FastTurns(self.export)
+        self.last_sampled = self.export.frame_end + (FRAMES_AHEAD if self.motion.is_needed else 0)
 
     def simulate(self):
         """Simulate frame by frame until the end, a stop or a failure; first comes what a checkpoint holds already."""
@@ -222,8 +249,6 @@ class _Bake(ScenePreparation):
         begin = first + 1 + self.trajectory.frame_count
         self.kept = (first, begin - 1) if begin > first + 1 else None
         self.forecast = self._forecast(begin, last)
-        self.motion, self.fast_turns = MotionWindow(self.export), FastTurns(self.export)
-        self.last_sampled = end + (FRAMES_AHEAD if self.motion.is_needed else 0)
         self.shown.begin(self.export, self.scene_name)
         yield BakeProgress("compile", 0, 0, "Loading the solver", self.bar_filled)
         try:
@@ -233,7 +258,7 @@ class _Bake(ScenePreparation):
                 self.checkpoints.arrive(simulation, frame, sample)
                 self._note_turns(frame - first, self.checkpoints.velocities, sample)
                 self._release(sample)
-            self.beside.take_over(simulation, begin, waits=False)
+            self.beside.take_over(simulation, begin, waits=not self.is_large)
             if self.beside.simulates:
                 yield self._progress("simulate", f"Frame {begin} of {end}")
             velocities = {begin - first - 1: simulation.velocities()}

@@ -27,10 +27,13 @@ class Beside:
     ----------
     wanted : bool
         Whether frames are to be simulated beside at all.
+    ahead : int
+        So many frames at most are sent ahead of the one that is awaited; None: ``AHEAD``.
     """
 
-    def __init__(self, wanted: bool):
+    def __init__(self, wanted: bool, ahead: int | None = None):
         self.wanted = wanted
+        self._ahead = ahead
         self.trouble = ""
         self._process: SimulationBeside | None = None
         self._loaded = False
@@ -80,7 +83,7 @@ class Beside:
             Of the bake.
         """
         assert self._process is not None
-        while self._sent <= min(last, frame + AHEAD):
+        while self._sent <= min(last, frame + (AHEAD if self._ahead is None else self._ahead)):
             sample = samples(self._sent)
             if sample is None:
                 return
@@ -117,8 +120,13 @@ class Beside:
         self.wanted, self._loaded = False, False
         self.trouble = f"frames were simulated within Blender, which was frozen meanwhile: {error}"
 
+    def rest(self) -> None:
+        """End what is simulated; the process stays, for another simulation to be taken over from."""
+        self._loaded = False
+
     def close(self) -> None:
         """End the process."""
+        self._loaded = False
         if self._process is not None:
             with contextlib.suppress(OSError):
                 self._process.close()

@@ -7,7 +7,8 @@
         position, orientation = beside.poses()
 
 The frames are the same to the bit: the process goes on from a checkpoint of the same model with the same options. It
-sends a checkpoint after the last frame, and about once a second before, from which a simulation here can go on.
+sends a checkpoint after the last frame, and about once a second before, from which a simulation here can go on. It can
+be given another simulation at any time, which begins after the frame at work: what was sent before is taken back.
 
 Both sides write files into a folder of their own, each of which appears when it is whole, and are never in each other's
 way: to read from a pipe would wait for the other side. A line on the process's input says that there is another file
@@ -21,6 +22,7 @@ import sys
 import tempfile
 import time
 import typing
+from collections import deque
 from dataclasses import asdict, fields
 from pathlib import Path
 
@@ -70,7 +72,8 @@ class SimulationBeside:
     def __init__(self):
         self.frame = self.waiting = 0
         self._checkpoint = self._poses = self._velocities = None
-        self._told = self._read = 0
+        self._told = 0
+        self._awaited: deque[int] = deque()  # numbers of the messages that will be answered
         with contextlib.ExitStack() as closing:
             self._folder = closing.enter_context(tempfile.TemporaryDirectory(prefix="cairn-"))
             self._errors = closing.enter_context(tempfile.TemporaryFile())
@@ -97,7 +100,7 @@ class SimulationBeside:
         return (Path(self._folder) / _STARTED).exists()
 
     def load(self, model: Model, options: SimulationOptions, checkpoint: Checkpoint) -> None:
-        """Say what to simulate, and where it goes on from; once, and first of all.
+        """Say what to simulate, and where it goes on from: first of all, and again for another simulation.
 
         Parameters
         ----------
@@ -106,6 +109,7 @@ class SimulationBeside:
         checkpoint : Checkpoint
             Of a simulation of that model with these options.
         """
+        self._take_back()
         self.frame, self._checkpoint = checkpoint.frame, checkpoint
         arrays = {f"checkpoint.{name}": array for name, array in checkpoint.arrays.items()}
         for field in fields(Model):
@@ -117,6 +121,7 @@ class SimulationBeside:
     def send(self, frame_input: FrameInput, *, is_last: bool = False) -> None:
         """Let it simulate another frame, after those that were sent before."""
         text, arrays = _frame_text(frame_input)
+        self._awaited.append(self._told)
         self._tell({"frame": text, "is_last": is_last}, arrays)
         self.waiting += 1
 
@@ -170,12 +175,23 @@ class SimulationBeside:
             self._process.stdin.write(b"\n")
             self._process.stdin.flush()
 
+    def _take_back(self):
+        """Let the process skip frames that were sent and not begun, and forget what it has answered."""
+        for number in self._awaited:
+            with contextlib.suppress(OSError):  # it is being read
+                (Path(self._folder) / f"{number}.in").unlink(missing_ok=True)
+        self._awaited.clear()
+        self.waiting = 0
+        for path in Path(self._folder).glob("*.out"):
+            with contextlib.suppress(OSError):
+                path.unlink()
+
     def _next_answer(self):
-        path = Path(self._folder) / f"{self._read}.out"
         ended = self._process.poll() is not None
-        if path.exists():  # asked after ``poll``: what was written last counts
+        path = Path(self._folder) / f"{self._awaited[0]}.out" if self._awaited else None
+        if path is not None and path.exists():  # asked after ``poll``: what was written last counts
             answer = _read_message(path)
-            self._read += 1
+            self._awaited.popleft()
             return answer
         if ended:
             self._errors.seek(0)
@@ -193,9 +209,11 @@ def simulate_as_told(folder: str) -> None:
     """Run in the process: simulate what it is told, frame by frame, until its input ends."""
     folder, simulation, clock = Path(folder), None, _CheckpointClock()
     (folder / _STARTED).touch()
-    answers = 0
     for told, _line in enumerate(sys.stdin):
-        text, arrays = _read_message(folder / f"{told}.in")
+        try:
+            text, arrays = _read_message(folder / f"{told}.in")
+        except FileNotFoundError:  # it was taken back
+            continue
         if "load" in text:
             simulation = _loaded(text, arrays)
             continue
@@ -207,8 +225,7 @@ def simulate_as_told(folder: str) -> None:
             checkpoint = simulation.checkpoint()
             answer["checkpoint"] = checkpoint.frame
             arrays = {**checkpoint.arrays, **arrays}
-        _write_message(folder / f"{answers}.out", answer, arrays)
-        answers += 1
+        _write_message(folder / f"{told}.out", answer, arrays)
         if "checkpoint" in answer:
             clock.note()
 

@@ -100,6 +100,34 @@ def test_frames_are_the_same_to_the_bit():
     assert here.digest() == later.digest()
 
 
+@pytest.mark.parametrize("received_before", [0, 3])
+def test_it_takes_another_simulation_in_the_middle_of_frames(received_before):
+    """What was sent for the one before it is taken back, and never answered as if it were of this one."""
+    model = scene()
+    frames = list(inputs(12))
+    other = [FrameInput(gravity=np.array([0.0, 0.0, 3.0])) for _ in range(5)]
+    here = Simulation(model, OPTIONS)
+    begin = here.checkpoint()
+    with SimulationBeside() as beside:
+        beside.load(model, OPTIONS, begin)
+        for frame_input in frames:
+            beside.send(frame_input)
+        for _ in range(received_before):
+            received(beside)
+        beside.load(model, OPTIONS, begin)
+        assert (beside.frame, beside.waiting) == (0, 0)
+        assert beside.receive() is None
+        for frame_input in other:
+            beside.send(frame_input, is_last=frame_input is other[-1])
+        for _ in other:
+            received(beside)
+        assert (beside.frame, beside.waiting) == (5, 0)
+        for frame_input in other:
+            here.advance_frame(frame_input)
+        assert all(np.array_equal(own, theirs) for own, theirs in zip(here.poses(), beside.poses(), strict=True))
+        assert beside.checkpoint().frame == 5
+
+
 def test_bodies_are_led_there_as_here():
     """To a target that moves, and let go."""
     builder = ModelBuilder()

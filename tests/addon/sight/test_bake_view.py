@@ -12,7 +12,7 @@ import cairn
 from cairn.addon import bake
 from cairn.addon.bake import BakeStopped, bake_frames
 from cairn.addon.settings import BakeSettings
-from cairn.addon.sight import bake_view
+from cairn.addon.sight import bake_view, poses_view
 from cairn.addon.ui import operators
 
 
@@ -34,7 +34,7 @@ class Views:
 @pytest.fixture
 def views(monkeypatch):
     made = Views()
-    monkeypatch.setattr(bake_view, "_view_type", lambda: made)
+    monkeypatch.setattr(poses_view, "_view_type", lambda: made)
     monkeypatch.setattr(bake_view, "perf_counter", lambda: made.now)
     monkeypatch.setattr(bake_view.BakeView, "_redraw", lambda view: made.asked.append((made.now, view._frame)))
     return made
@@ -127,7 +127,7 @@ def test_handlers_go_however_a_bake_ends(scene, views, monkeypatch, end):
     elif end == "close":
         steps.close()
     else:
-        monkeypatch.setattr(bake._Bake, "_note_turns", lambda *_: 1 / 0)
+        monkeypatch.setattr(bake.Bake, "_note_turns", lambda *_: 1 / 0)
         with pytest.raises(ZeroDivisionError):
             list(steps)
     assert views.handlers == []

@@ -109,7 +109,7 @@ def taken_at(name, first, last):
     def shown():
         if not operators.running:
             return True
-        if views and first <= views[-1]._on_card[0] <= last:
+        if views and first <= (views[-1]._on_card[0] or 0) <= last:
             picture(name)()
             seen[name] = views[-1]._on_card[0]
             return True

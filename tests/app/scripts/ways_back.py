@@ -219,7 +219,7 @@ def copy_scene():
 
 
 def bake_class():
-    return sys.modules[part_of_cairn("operators").__name__.replace(".ui.operators", ".bake")]._Bake
+    return sys.modules[part_of_cairn("operators").__name__.replace(".ui.operators", ".bake")].Bake
 
 
 def fail_at(frame):

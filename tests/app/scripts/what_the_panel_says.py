@@ -88,7 +88,7 @@ def make_long():
 
 def take_time():
     """Let each frame take a while, so that the bake is stopped before it has more frames than the finished one."""
-    bake = sys.modules[part_of_cairn("operators").__name__.replace(".ui.operators", ".bake")]._Bake
+    bake = sys.modules[part_of_cairn("operators").__name__.replace(".ui.operators", ".bake")].Bake
     simulate_frame = bake._simulate_frame
 
     def simulate_slowly(self, *words):
