@@ -35,10 +35,11 @@ from ..problem.friction import visit_friction
 from ..problem.problem import FAILED
 from ..problem.residuals import natural_map, problem_scale, project_impulse, row_velocity
 from ..problem.rows import BOX_FRICTION
-from .joint_factor import factorize_joints, find_joints, is_bilateral, is_pushing_limit
+from .joint_factor import factorize_joints, factorize_joints_at_end, find_joints, is_bilateral, is_pushing_limit
+from .jointed_arrays import rows_at_end
 from .joint_responses import find_parts, push, respond
 from .newton.alm_bilateral import PENALTY_BILATERAL, take_conflicts_out
-from .newton.alm_linear import solve_with_factor
+from .newton.alm_linear import solve_with_asymmetric_factor, solve_with_factor
 from .newton.alm_penalty import EPSILON
 from .newton.alm_system import largest_speed, measure_speeds, set_velocities, with_compliance
 from .shared.directions import copy_impulses, follow_in_bodies, follow_in_rows, remember_velocity
@@ -66,7 +67,9 @@ _ROWS = 3
 
 
 @subkernel
-def solve_with_joints_eliminated(rows, islands, island, free_velocity, velocity, workspace, settings, aims, sweeps):
+def solve_with_joints_eliminated(
+    rows, islands, island, free_velocity, velocity, workspace, settings, aims, sweeps, at_end
+):
     """Solve an island in motion.
 
     Parameters
@@ -78,6 +81,8 @@ def solve_with_joints_eliminated(rows, islands, island, free_velocity, velocity,
         The joints' share of the tolerance; what gravity gives in a substep: the sweeps' scale is not below that [m/s].
     sweeps : int
         At most; 0: contacts keep their impulses, and limits that push hold.
+    at_end : bool
+        Rows ask for what the workspace's rows of the substep's end do (``joint_ends``); there are no sweeps then.
 
     Returns
     -------
@@ -91,13 +96,14 @@ def solve_with_joints_eliminated(rows, islands, island, free_velocity, velocity,
     exactly, least = aims
     rounding = _FACTOR_ROUNDING * EPSILON * largest_speed(rows, islands, island, velocity)
     target = max(exactly * max(settings.tolerance * scale, settings.absolute_tolerance), rounding)
-    if not _begin(rows, islands, island, workspace, sweeps == 0):
+    asked_rows = rows_at_end(rows, workspace) if at_end else rows
+    if not _begin(rows, islands, island, workspace, sweeps == 0, at_end):
         return FAILED, 0, math.inf, scale, -1
     enough = _RATIO_SWEEPS * max(scale, least)
     done, largest, total = 0, math.inf, 0.0
     first_body, end_body = islands.body_first[island], islands.body_first[island + 1]
     first_target = target if sweeps == 0 else max(target, _SHARE_BEFORE_SWEEPS * enough)
-    left = _solve_joints(rows, islands, island, free_velocity, velocity, workspace, first_target)
+    left = _solve_joints(rows, asked_rows, islands, island, free_velocity, velocity, workspace, first_target, at_end)
     for motors_push in (True, False):
         if not motors_push:
             # what drives against something that stands has no end: motors keep their impulses, and yield
@@ -114,15 +120,15 @@ def solve_with_joints_eliminated(rows, islands, island, free_velocity, velocity,
             if largest > enough and done < sweeps:
                 merit = _follow_direction(rows, islands, island, velocity, workspace, merit)
     if total > 0.0 or left > target:
-        left = _solve_joints(rows, islands, island, free_velocity, velocity, workspace, target)
+        left = _solve_joints(rows, asked_rows, islands, island, free_velocity, velocity, workspace, target, at_end)
     rounds = 0
-    while sweeps == 0 and rounds < _MOST_ROUNDS and _change_limits(rows, workspace, velocity, target):
-        _begin(rows, islands, island, workspace, True)
-        left = _solve_joints(rows, islands, island, free_velocity, velocity, workspace, target)
+    while sweeps == 0 and rounds < _MOST_ROUNDS and _change_limits(asked_rows, workspace, velocity, target):
+        _begin(rows, islands, island, workspace, True, at_end)
+        left = _solve_joints(rows, asked_rows, islands, island, free_velocity, velocity, workspace, target, at_end)
         rounds += 1
     if not left <= _FACTOR_UNSOLVED * target:
         return FAILED, done, math.inf, scale, -1
-    residual, worst_block = natural_map(rows, islands, island, velocity, settings)
+    residual, worst_block = natural_map(asked_rows, islands, island, velocity, settings)
     # not the sweeps' aim, but what is reported as missed
     asked = max(settings.tolerance * scale, settings.absolute_tolerance)
     return status_of(residual, asked, settings.absolute_tolerance), done, residual, scale, worst_block
@@ -141,7 +147,7 @@ def find_held_contacts(rows, islands, island, workspace, least):
     least : float
         The share of W_ii below which a row is held.
     """
-    if not _begin(rows, islands, island, workspace, False):
+    if not _begin(rows, islands, island, workspace, False, np.bool_(False)):
         for place in range(islands.block_first[island], islands.block_first[island + 1]):
             workspace.is_held[islands.block_order[place]] = False
         return
@@ -178,7 +184,7 @@ def _change_limits(rows, workspace, velocity, target):
 
 
 @subkernel
-def _begin(rows, islands, island, workspace, limits_hold):
+def _begin(rows, islands, island, workspace, limits_hold, at_end):
     """Find the joints, and factorise H; returns whether there is room for the factor."""
     joints, by_row = workspace.islands, workspace.alm.by_row
     if not find_joints(rows, islands, island, workspace, limits_hold):
@@ -194,13 +200,16 @@ def _begin(rows, islands, island, workspace, limits_hold):
             by_row.bias[row] = rows.bias[row]
             if limits_hold and by_row.weight[row] > 0.0 and is_pushing_limit(rows, row):
                 by_row.weight[row] *= -PENALTY_BILATERAL
+    if at_end:
+        factorize_joints_at_end(rows, workspace.end_jacobian, joints, workspace.alm)
+        return True
     factorize_joints(rows, joints, workspace.alm)
     find_parts(rows, joints, workspace)
     return True
 
 
 @subkernel
-def _solve_joints(rows, islands, island, free_velocity, velocity, workspace, target):
+def _solve_joints(rows, asked_rows, islands, island, free_velocity, velocity, workspace, target, at_end):
     """Find the impulses of the rows that hold, for those of the others as they are, and the velocities.
 
     Returns by how much they were off the last time that they were measured [m/s].
@@ -231,16 +240,19 @@ def _solve_joints(rows, islands, island, free_velocity, velocity, workspace, tar
     set_velocities(rows, joints, number, alm.group, base, velocity)
     alm.progress.conflicts[0], left = 0, 0.0
     for step in range(_MOST_STEPS):
-        measure_speeds(rows, joints, number, alm.group, velocity, 1.0, by_row.speed)
+        measure_speeds(asked_rows, joints, number, alm.group, velocity, 1.0, by_row.speed)
         left = _push_off(rows, joints, bodies, alm)
         if left <= target:
             break
-        solve_with_factor(bodies, alm)
-        measure_speeds(rows, joints, number, alm.group, by_body.direction, 0.0, by_row.change)
+        if at_end:
+            solve_with_asymmetric_factor(bodies, alm)
+        else:
+            solve_with_factor(bodies, alm)
+        measure_speeds(asked_rows, joints, number, alm.group, by_body.direction, 0.0, by_row.change)
         if not _take_step(rows, joints, alm):
             left = math.inf
             break
-        if step > 0:
+        if step > 0 and not at_end:
             take_conflicts_out(rows, joints, number, alm, target)
         set_velocities(rows, joints, number, alm.group, base, velocity)
     if alm.progress.conflicts[0] > 0:

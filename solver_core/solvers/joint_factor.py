@@ -6,6 +6,8 @@ import numpy as np
 
 from ..compiled.kernel import subkernel
 from .linear_algebra.block_cholesky import factorize
+from .linear_algebra.block_lu import factorize_lu
+from .linear_algebra.block_products import BLOCK, add_row
 from .linear_algebra.body_graph import build_body_graph
 from .linear_algebra.elimination import find_elimination
 from .newton.alm_bilateral import PENALTY_BILATERAL
@@ -75,7 +77,53 @@ def factorize_joints(rows, joints, alm):
     alm : AlmWorkspace
         ``by_row.weight`` is read; stiffness and factor are written.
     """
-    graph, elimination, weight, number = alm.graph, alm.elimination, alm.by_row.weight, np.int64(0)
+    graph, elimination, number = alm.graph, alm.elimination, np.int64(0)
+    _fill_stiffness(rows, joints, alm)
+    assemble(rows, joints, number, alm.group, graph, elimination, alm.factor, True, alm.stiffness, alm.factored)
+    factorize(graph.count[0], elimination.column_start, elimination.row, alm.factor)
+
+
+@subkernel
+def factorize_joints_at_end(rows, end_jacobian, joints, alm):
+    """Factorise H = M + J_B' D E_B, where rows of E say what errors at the end change by, into ``alm.asymmetric``."""
+    graph, elimination, factor, stiffness = alm.graph, alm.elimination, alm.asymmetric, alm.stiffness
+    diagonal, lower, upper, position = factor.diagonal, factor.lower, factor.upper, elimination.position
+    jacobian, count = rows.jacobian, graph.count[0]
+    _fill_stiffness(rows, joints, alm)
+    for body in range(count):
+        start = BLOCK * position[body]
+        mass = rows.body_mass[graph.body[body]]
+        for m in range(6):
+            for r in range(6):
+                diagonal[start + 6 * m + r] = mass[m, r]
+    for entry in range(BLOCK * elimination.column_start[count]):
+        lower[entry] = upper[entry] = 0.0
+    for index in range(joints.block_first[1]):
+        block = joints.block_order[index]
+        a, b = graph.local[rows.body_a[block]], graph.local[rows.body_b[block]]
+        position_a = position[a] if a >= 0 else -1
+        position_b = position[b] if b >= 0 else -1
+        edge = graph.block_edge[index]
+        target = BLOCK * elimination.edge_block[edge] if edge >= 0 else -1
+        later, earlier = (6, 0) if position_b > position_a else (0, 6)
+        for row in range(rows.block_row[block], rows.block_row[block + 1]):
+            here, there, d = 12 * row, 12 * row + 6, 3 * row
+            if not stiffness[row, 0] > 0.0:
+                continue
+            if a >= 0:
+                add_row(diagonal, BLOCK * position_a, jacobian, here, end_jacobian, here, stiffness, d)
+            if b >= 0:
+                add_row(diagonal, BLOCK * position_b, jacobian, there, end_jacobian, there, stiffness, d)
+            if target >= 0:
+                add_row(lower, target, jacobian, here + later, end_jacobian, here + earlier, stiffness, d)
+                add_row(upper, target, end_jacobian, here + later, jacobian, here + earlier, stiffness, d)
+    factorize_lu(count, elimination.column_start, elimination.row, factor)
+
+
+@subkernel
+def _fill_stiffness(rows, joints, alm):
+    """D of the rows that hold."""
+    weight = alm.by_row.weight
     for index in range(joints.block_first[1]):
         block = joints.block_order[index]
         for row in range(rows.block_row[block], rows.block_row[block + 1]):
@@ -83,8 +131,6 @@ def factorize_joints(rows, joints, alm):
             if weight[row] < 0.0:
                 _, rho = with_compliance(-weight[row], rows.compliance[row])
                 alm.stiffness[row, 0] = rho
-    assemble(rows, joints, number, alm.group, graph, elimination, alm.factor, True, alm.stiffness, alm.factored)
-    factorize(graph.count[0], elimination.column_start, elimination.row, alm.factor)
 
 
 @subkernel
@@ -98,3 +144,15 @@ def is_pushing_limit(rows, row):
     """Whether a row is that of a limit that pushes."""
     is_one_sided = rows.normal_row[row] < 0 and rows.lower[row] == 0.0 and rows.upper[row] == math.inf
     return is_one_sided and rows.impulse[row] > 0.0
+
+
+@subkernel
+def only_holds(rows, islands, island):
+    """Whether an island has only rows that hold in both directions, and limits."""
+    for index in range(islands.block_first[island], islands.block_first[island + 1]):
+        block = islands.block_order[index]
+        for row in range(rows.block_row[block], rows.block_row[block + 1]):
+            is_limit = rows.normal_row[row] < 0 and rows.lower[row] == 0.0 and rows.upper[row] == math.inf
+            if not (is_limit or is_bilateral(rows, row)):
+                return False
+    return True

@@ -4,7 +4,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..problem.rows import IslandArrays, allocate_islands
+from ..compiled.kernel import subkernel
+from ..problem.rows import IslandArrays, RowArrays, allocate_islands
 from .linear_algebra.block_products import SIZE
 from .newton.alm_workspace import AlmWorkspace, allocate_alm_workspace
 
@@ -51,6 +52,10 @@ class JointedArrays(NamedTuple):
         What has led joined bodies that way, of the rows of their joints.
     kept_rule : int64 [body_count]
         The step rules of these velocities.
+    end_jacobian, end_bias : float64 [row_capacity, 12], [row_capacity]
+        Rows that ask for what errors at the substep's end change by (``rows_at_end``).
+    turn_rate : float64 [body_count, 9]
+        By what a body's turning at the substep's end changes with its angular velocity, column by column.
     is_held : bool [block_capacity]
         Of ``find_held_contacts``.
     impulse_before, impulse_direction : float64 [row_capacity]
@@ -78,6 +83,9 @@ class JointedArrays(NamedTuple):
     kept_way: np.ndarray
     way_impulse: np.ndarray
     kept_rule: np.ndarray
+    end_jacobian: np.ndarray
+    end_bias: np.ndarray
+    turn_rate: np.ndarray
     is_held: np.ndarray
     impulse_before: np.ndarray
     impulse_direction: np.ndarray
@@ -109,9 +117,44 @@ def allocate_jointed(block_capacity: int, row_capacity: int, body_count: int, jo
         kept_way=np.zeros((body_count, 6)),
         way_impulse=np.zeros(row_capacity),
         kept_rule=np.zeros(body_count, np.int64),
+        end_jacobian=np.zeros((row_capacity, 12)),
+        end_bias=np.zeros(row_capacity),
+        turn_rate=np.zeros((body_count, 9)),
         is_held=np.zeros(block_capacity, np.bool_),
         impulse_before=np.zeros(row_capacity),
         impulse_direction=np.zeros(row_capacity),
         velocity_before=np.zeros((body_count, 6)),
         velocity_direction=np.zeros((body_count, 6)),
+    )
+
+
+@subkernel
+def rows_at_end(rows, workspace):
+    """The same rows, which ask for what errors at the substep's end change by, and push where they do.
+
+    Parameters
+    ----------
+    rows : RowArrays
+    workspace : JointedArrays
+
+    Returns
+    -------
+    RowArrays
+    """
+    return RowArrays(
+        rows.count,
+        rows.block_row,
+        rows.body_a,
+        rows.body_b,
+        workspace.end_jacobian,
+        rows.response,
+        rows.diagonal,
+        workspace.end_bias,
+        rows.lower,
+        rows.upper,
+        rows.normal_row,
+        rows.friction,
+        rows.compliance,
+        rows.body_mass,
+        rows.impulse,
     )

@@ -76,6 +76,8 @@ class JointStateArrays(NamedTuple):
         The body's own inverse inertia and free velocity, where the solve has others.
     is_due : bool [body_count]
         By island: its joints are to be corrected.
+    asks_at_end : bool [body_count]
+        By island: its bodies turn far, so corrections ask for errors of the end (``dynamics.joints.joint_ends``).
     way : int64 [body_count]
         By island: how its joints are corrected now (``dynamics.joints.joint_corrections``).
     off, error : float64 [body_count]
@@ -164,6 +166,7 @@ class JointStateArrays(NamedTuple):
     own_inertia: np.ndarray
     own_velocity: np.ndarray
     is_due: np.ndarray
+    asks_at_end: np.ndarray
     way: np.ndarray
     off: np.ndarray
     error: np.ndarray
@@ -237,6 +240,7 @@ def allocate_joint_state(joints: JointArrays) -> JointStateArrays:
         own_inertia=np.zeros((bodies, 9)),
         own_velocity=np.zeros((bodies, 6)),
         is_due=np.zeros(bodies, np.bool_),
+        asks_at_end=np.zeros(bodies, np.bool_),
         way=np.zeros(bodies, np.int64),
         off=np.zeros(bodies),
         error=np.zeros(bodies),

@@ -34,6 +34,7 @@ from ..islands.islands import has_joints
 from ..motion.frame_impulses import keep_joints_of_positions, note_joints_of_positions
 from ..motion.integration import place_at_end
 from ..motion.position_update import END, write_position_velocity
+from .joint_ends import ask_at_end, copy_contact_rows, find_turn_rates, keep_end_row, turns_far
 from .joint_energy import is_finite, makes_energy
 
 NEWTON, START = map(np.int64, range(2))
@@ -384,15 +385,25 @@ def _fill_rows(members, island):
     contacts = members.collision.contacts[members.collision.roles.present[0]]
     way = joint_state.way[island]
     if way == NEWTON:
+        joint_state.asks_at_end[island] = turns_far(members, island)
         _stiffen_island(members, island, h)
     else:
+        joint_state.asks_at_end[island] = False
         _place_island_at_start(members, island, h)
+    at_end = joint_state.asks_at_end[island]
     respond_anew(islands, island, contacts.count[0], motion, rows)
+    if at_end:
+        find_turn_rates(members, island)
+        copy_contact_rows(members, island, contacts.count[0])
     for place in range(islands.block_first[island], islands.block_first[island + 1]):
         block = islands.block_order[place]
         if block >= contacts.count[0]:
             joint, row = joint_state.joint_of_block[block - contacts.count[0]], rows.block_row[block]
             frames = frames_of_joint(joints, joint, joint_state.pose_position, joint_state.pose_orientation)
             for index in range(joints.row_first[joint], joints.row_first[joint + 1]):
+                if at_end:
+                    keep_end_row(members, joint, index, row)
                 fill_position_row(joints, joint_state, joint, index, frames, motion, h, rows, row, block, way == START)
+                if at_end:
+                    ask_at_end(members, joint, index, row, block)
                 row += 1

@@ -48,14 +48,14 @@ from ...constraints.joints.joint_rows import (
     respond_anew,
 )
 from ...constraints.joints.row_measures import fill_joint_row, frames_of_joint, turn_to_side
-from ...geometry.rotation_kernels import multiply
 from ...model.joints.joint_arrays import HOLD, RANGE, SOFT_RANGE, SPRING
 from ...problem.problem import FAILED
 from ...problem.residuals import row_velocity
 from ...solvers.shared.status import start_from_impulses
-from ..motion.integration import free_orientations, place_at_end
+from ..motion.integration import ANGLE_PER_CYCLE, place_at_end
 from ..schedule.stage_table import SOLVE_JOINTED, SOLVER_OUTCOME
 from .held_contacts import are_joined, is_left_out
+from .joint_ends import find_turn_rate
 
 # Share of an overlap that a substep takes out, and what it takes out at most, as a share of the smaller body's size: at
 # most a tenth of it a second. Farther than that no body is led, so joints open by the square of that.
@@ -76,8 +76,8 @@ _RATIO_PROMISED = 0.5
 # Bodies are made stiffer against turning up to this multiple of what they are: beyond it the responses of what is
 # joined (``joint_elimination``) are rounding, as those of chains whose loads are 1e6 of their links.
 _MOST_STIFFNESS = 1e3
-# Of differences [rad], and the least volume of the derivative's columns that has an inverse.
-_RATIO_DIFFERENCE, _LEAST_VOLUME = 1e-6, 1e-3
+# The least volume of the columns of a derivative of turns that has an inverse.
+_LEAST_VOLUME = 1e-3
 # The lever of a turn, as a share of a body's size.
 _FACTOR_LEVER = 0.5
 # Sweeps over contacts at most: what they leave is taken out later.
@@ -234,9 +234,6 @@ def _copy_ways(islands, island, target, source):
 def _turning_for(orientation, turning, inertia, h, change):
     """By what the ``turning`` of a body is to change for the pose that it leads to to turn on by h times ``change``.
 
-    The derivative of free rotation is taken by differences: exp's is not a small one over large turns, and other
-    momentum leads a body that is not round elsewhere.
-
     Parameters
     ----------
     orientation : float64 [4]
@@ -255,11 +252,7 @@ def _turning_for(orientation, turning, inertia, h, change):
     tuple of 3 floats
         [rad/s]; ``change`` itself where there is no inverse.
     """
-    _, end = free_orientations(orientation, turning, inertia, h)
-    step = _RATIO_DIFFERENCE / h
-    a0, a1, a2 = _turned_by(orientation, turning, inertia, h, end, 3, step)
-    b0, b1, b2 = _turned_by(orientation, turning, inertia, h, end, 4, step)
-    c0, c1, c2 = _turned_by(orientation, turning, inertia, h, end, 5, step)
+    (a0, a1, a2), (b0, b1, b2), (c0, c1, c2) = find_turn_rate(orientation, turning, inertia, h, ANGLE_PER_CYCLE)
     x, y, z = change
     # Cramer's rule on the columns a, b, c
     u0, u1, u2 = b1 * c2 - b2 * c1, b2 * c0 - b0 * c2, b0 * c1 - b1 * c0
@@ -273,19 +266,6 @@ def _turning_for(orientation, turning, inertia, h, change):
         (v0 * x + v1 * y + v2 * z) / volume,
         (w0 * x + w1 * y + w2 * z) / volume,
     )
-
-
-@subkernel
-def _turned_by(orientation, turning, inertia, h, end, column, step):
-    """How far the end pose turns [rad] by a step of the turning, as a multiple of that turn alone."""
-    before = turning[column]
-    turning[column] = before + step
-    _, other = free_orientations(orientation, turning, inertia, h)
-    turning[column] = before
-    w, x, y, z = end
-    p, a, b, c = multiply(other[0], other[1], other[2], other[3], w, -x, -y, -z)
-    factor = math.copysign(2.0, p) / (h * step)
-    return factor * a, factor * b, factor * c
 
 
 @subkernel

@@ -27,7 +27,9 @@ from .lost_bodies import hold, is_lost
 
 # A free body's turn in one cycle of the splitting [rad]; the direction's error a cycle is some tenth of its cube. The
 # energy swings by some 1e-3 of the angle's square: 1e-6 is the aim, so 0.02 leaves room.
-_ANGLE_PER_CYCLE = 0.02
+ANGLE_PER_CYCLE = 0.02
+# ... and where a hundredth of a turn will do, as in derivatives that only lead somewhere.
+ANGLE_PER_CYCLE_ROUGH = 0.2
 # No more cycles than this a substep, so that a body thrown out of the scene cannot stall the bake.
 _MAX_CYCLES = 1024
 # Below this turn a substep [rad] one exponential does: what it neglects is of the order of its square.
@@ -297,15 +299,22 @@ def _is_isotropic(inertia):
 @subkernel
 def free_orientations(orientation, turning, inertia, h):
     """Orientations (w, x, y, z) of a dynamic body before and after a substep that it turns through by ``turning``."""
+    w, x, y, z = orientation
+    return (w, x, y, z), turned_freely(orientation, turning, inertia, h, ANGLE_PER_CYCLE)
+
+
+@subkernel
+def turned_freely(orientation, turning, inertia, h, angle_per_cycle):
+    """The orientation after it, by cycles of the splitting in which it turns by so much at most [rad]."""
     i0, i1, i2 = inertia
     w, x, y, z = orientation
     angle = h * math.sqrt(turning[3] ** 2 + turning[4] ** 2 + turning[5] ** 2)
     if _is_isotropic(inertia) or angle < _ANGLE_PLAIN:
         p, a, b, c = from_rotation_vector(h * turning[3], h * turning[4], h * turning[5])
-        return (w, x, y, z), _normalized(*multiply(p, a, b, c, w, x, y, z))
+        return _normalized(*multiply(p, a, b, c, w, x, y, z))
     b0, b1, b2 = rotate_back(w, x, y, z, turning[3], turning[4], turning[5])
-    cycles = min(_MAX_CYCLES, int(angle / _ANGLE_PER_CYCLE) + 1)
-    return (w, x, y, z), _normalized(*_split_turn(w, x, y, z, i0 * b0, i1 * b1, i2 * b2, i0, i1, i2, h, cycles))
+    cycles = min(_MAX_CYCLES, int(angle / angle_per_cycle) + 1)
+    return _normalized(*_split_turn(w, x, y, z, i0 * b0, i1 * b1, i2 * b2, i0, i1, i2, h, cycles))
 
 
 @subkernel

@@ -10,7 +10,7 @@ from ...solvers.joint_tree import solve_tree_of_joints
 from ...solvers.redundant_joints import find_least_impulses
 from ..islands.policy import SHARE_LEFT_OF_TREES
 from ..schedule.pass_kinds import SAME_CONTACTS
-from .strategies import LEAST, TREE
+from .strategies import AT_END, LEAST, TREE
 
 
 @entry
@@ -23,8 +23,8 @@ def run_solve_jointed(arrays, island, sweeps, exactly, least):
         Impulses and velocities of the island are written.
     island : int64
     sweeps : int64
-        At most; 0: contacts keep their impulses; TREE: there are only joints, along no loop; LEAST: of impulses that do
-        the same to bodies the least are taken (``redundant_joints``).
+        At most; 0: contacts keep their impulses; TREE: there are only joints, along no loop; AT_END: as 0, by rows of
+        the substep's end; LEAST: of impulses that do the same to bodies the least are taken (``redundant_joints``).
     exactly, least : float
         The joints' share of the tolerance; the scale that the sweeps aim at is not below the second one [m/s].
     """
@@ -54,7 +54,8 @@ def run_solve_jointed(arrays, island, sweeps, exactly, least):
         problem.jointed,
         numbers_of(members.settings.solver),
         (exactly, least),
-        sweeps,
+        max(sweeps, np.int64(0)),
+        np.bool_(sweeps == AT_END),
     )
 
 

@@ -28,6 +28,7 @@ from ...compiled.kernel import subkernel
 from ...compiled.views import arrays_at, numbers_of, views_of
 from ...constraints.velocity_rows import overgrowth, scale_impulses, touches_kinematic
 from ...problem.problem import FAILED
+from ...solvers.joint_factor import only_holds
 from ...solvers.joint_tree import is_tree_of_joints
 from ...solvers.shared.status import start_from_impulses
 from ..islands.islands import has_contacts, has_joints
@@ -66,6 +67,8 @@ NOTHING, KEEP, SMALL_STEPS, EXACT, JOINTS_EXACT, FEW_SWEEPS, SWEEPS = map(np.int
 TREE = np.int64(-1)
 # ... and: nothing is solved, but what joints bear against each other is taken out.
 LEAST = np.int64(-2)
+# ... and contacts keep their impulses, while joints ask for what errors at the substep's end change by.
+AT_END = np.int64(-3)
 
 _call_solver = caller(SOLVER_OUTCOME)
 
@@ -263,6 +266,19 @@ def keeps_contact_impulses(members, island):
 
 
 @subkernel
+def asks_at_end(members, rows, islands, island, strategy):
+    """Whether joints are corrected by what errors at the end change by: contacts keep their impulses, or there are none.
+
+    Motors and friction of joints are solved with them, so what has such, and no contacts, is not.
+    """
+    is_correction = members.solves.pass_kind[0] >= SAME_CONTACTS and members.joint_state.asks_at_end[island]
+    if not is_correction or numbers_of(members.settings.step).small_steps == 0:
+        return False
+    keeps = strategy == JOINTS_EXACT and keeps_contact_impulses(members, island)
+    return keeps or only_holds(rows, islands, island)
+
+
+@subkernel
 def pursue(arrays, members, rows, islands, island, strategy, plan):
     """Solve an island from its present impulses.
 
@@ -339,6 +355,13 @@ def _solve_with_joints(arrays, members, rows, islands, island, strategy):
     reach.
     """
     stages, step = members.kernels.stages, numbers_of(members.settings.step)
+    if asks_at_end(members, rows, islands, island, strategy):
+        outcome = _call_solver(stages, SOLVE_JOINTED, arrays, island, AT_END, FACTOR_EXACT, 0.0)
+        if outcome[0] != FAILED:
+            return outcome
+        # rows that close a loop contradict each other at the end, by the square of the step
+        members.joint_state.asks_at_end[island] = False
+        start_from_impulses(rows, islands, island, members.motion.free_velocity, members.state.velocity)
     if strategy == JOINTS_EXACT:
         sweeps = np.int64(0) if keeps_contact_impulses(members, island) else SWEEPS_AROUND_JOINTS
         least = step.gravity_norm * step.h

@@ -55,17 +55,32 @@ def solve_asymmetric(rows, islands, island, workspace):
     workspace : AlmWorkspace
         ``stiffness`` is read; ``by_body.direction`` and what belongs to the factor are written.
     """
-    graph, elimination, factor, x = workspace.graph, workspace.elimination, workspace.asymmetric, workspace.solution
+    graph, elimination, factor = workspace.graph, workspace.elimination, workspace.asymmetric
     count, column_start, row = graph.count[0], elimination.column_start, elimination.row
     bodies = graph.body[:count]
     assemble_asymmetric(
         rows, islands, island, workspace.group, graph, elimination, factor, workspace.stiffness, workspace.turned
     )
     factorize_lu(count, column_start, row, factor)
-    _gather(bodies, elimination.order, workspace.by_body.gradient, -1.0, x)
-    solve_lu(count, column_start, row, factor, x)
-    _scatter(bodies, elimination.order, x, workspace.by_body.direction)
+    solve_with_asymmetric_factor(bodies, workspace)
     workspace.progress.factorisations[0] += 1
+
+
+@subkernel
+def solve_with_asymmetric_factor(bodies, workspace):
+    """dv = -(L U)^-1 g.
+
+    Parameters
+    ----------
+    bodies : int64 [any]
+        Of the graph (read).
+    workspace : AlmWorkspace
+        ``by_body.direction`` and ``solution`` are written.
+    """
+    elimination, factor, by_body, x = workspace.elimination, workspace.asymmetric, workspace.by_body, workspace.solution
+    _gather(bodies, elimination.order, by_body.gradient, -1.0, x)
+    solve_lu(bodies.size, elimination.column_start, elimination.row, factor, x)
+    _scatter(bodies, elimination.order, x, by_body.direction)
 
 
 @subkernel
