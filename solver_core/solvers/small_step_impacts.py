@@ -7,7 +7,7 @@ but by sweeps:
     v <- v_free + M^-1 J' r       r: the impulses with which the substep began, which bear what rests
     sweeps with                   u_n >= -w of what hits, u_n >= 0 of the rest: just before the hits
     while some contacts approach: u_n >= -e u_n-  of these alone, from no impulses
-    sweeps with                   u_n >= 0, from no impulses
+    sweeps with                   u_n >= 0 of what still approaches, from no impulses
 
 Only contacts that have pushed in some small step, and of which a body has been moved by the last impact, may take part
 in the next one; so a round costs as much as the hit has come to. An impact that friction, or sweeps that have not
@@ -21,11 +21,12 @@ from ..problem.substep_impulses import add_impulse_of_rows
 from .shared.sweep import sweep_blocks
 
 # Impacts of an island in a substep, and what still approaches then stops.
-_MOST_IMPACTS = 32
+_MOST_IMPACTS = 64
 # Sweeps of an impact, until they change speeds by less than this share of the fastest approach.
-_MOST_SWEEPS, _RATIO_LEFT = 16, 1e-3
+_MOST_SWEEPS, _RATIO_LEFT = 8, 1e-3
 # Approaches below this share of the fastest one are none.
 _RATIO_APPROACH = 1e-3
+# Over all that has pushed, before the impacts, and over what still approaches after them.
 _SWEEPS = 2
 # What is wider open than this share of the slightest body bounces in the next substep, at any speed [m/s].
 _RATIO_TOUCHING, _OPEN = 1e-5, 1e30
@@ -74,7 +75,6 @@ def solve_impacts(rows, islands, island, given, velocity, workspace, sweep, sett
         Length of a small step [s]; side of the cube of the slightest body [m].
     impulses : SubstepImpulses
         ``beside`` written where it is kept: what contacts have given but what their rows say.
-
     """
     closing, touching = 1.0 / pace[0], _RATIO_TOUCHING * pace[1]
     count, first, found = given.contact_count[0], 2 * islands.block_first[island], False
