@@ -19,7 +19,7 @@ impulses are no start of the next step's, they keep no body from coming to rest.
 of each step, and a second one without it to take its speed back, as in the soft step of Catto's Solver2D, 2024, hard
 contacts that are sixfold redundant never came to rest: on frozen rows the speeds grew to what gravity gives in a
 substep. With w apart from v they fall to rounding. Friction on w, or w in every small step, brought that back.)
-After the last step come impacts, where something has hit (``small_step_impacts``).
+After the last step come impacts, where something has hit (``shared.impacts``).
 
 Rows with a compliance C bear their force in n parts r / n, and have n C for that long: u = J v + bias + n C (r / n).
 
@@ -45,6 +45,7 @@ from .batches.partitioned_sweep import (
 )
 from .batches.simd_batches import BIAS, NUMBERS, laid_row_capacity
 from .policy import RATIO_ROUGH
+from .shared.impacts import keep_resting_impulses, solve_impacts
 from .shared.status import status_of
 from .small_step_balance import (
     keep_angular_momentum,
@@ -54,7 +55,6 @@ from .small_step_balance import (
     pay_for_lifts,
     speed_taken,
 )
-from .small_step_impacts import keep_resting_impulses, solve_impacts
 from .small_step_sweeps import forget_moved, sweep_until_settled
 
 # Share of an overlap that is taken out in a substep ...

@@ -27,8 +27,8 @@ from ...constraints.velocity_rows import (
 from ...parallel.workers import take_next
 from ...problem.problem import CONVERGED_RELATIVE
 from ...problem.substep_impulses import take_as_given
+from ...solvers.shared.impacts import has_bounced
 from ...solvers.shared.sweep import apply_impulses
-from ...solvers.small_step_impacts import has_bounced
 from ..islands.islands import has_joints, rests_on_something
 from ..islands.memory import moves_in_small_steps, spend_credit
 from ..joints.pose_correction import correct_poses

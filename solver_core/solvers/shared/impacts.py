@@ -16,9 +16,9 @@ settled, would make gain energy is shortened until it does not.
 
 import math
 
-from ..compiled.kernel import subkernel
-from ..problem.substep_impulses import add_impulse_of_rows
-from .shared.sweep import sweep_blocks
+from ...compiled.kernel import subkernel
+from ...problem.substep_impulses import add_impulse_of_rows
+from .sweep import sweep_blocks
 
 # Impacts of an island in a substep, and what still approaches then stops.
 _MOST_IMPACTS = 64
