@@ -19,7 +19,7 @@ impulses are no start of the next step's, they keep no body from coming to rest.
 of each step, and a second one without it to take its speed back, as in the soft step of Catto's Solver2D, 2024, hard
 contacts that are sixfold redundant never came to rest: on frozen rows the speeds grew to what gravity gives in a
 substep. With w apart from v they fall to rounding. Friction on w, or w in every small step, brought that back.)
-After the last step contacts that bounce get ``_BOUNCE_SWEEPS`` sweeps with u_n >= e w.
+After the last step come impacts, where something has hit (``shared.impacts``).
 
 Rows with a compliance C bear their force in n parts r / n, and have n C for that long: u = J v + bias + n C (r / n).
 
@@ -41,11 +41,11 @@ from .batches.partitioned_sweep import (
     is_partitioned,
     lay_rows,
     note_moved,
-    sweep_island,
     take_impulses,
 )
 from .batches.simd_batches import BIAS, NUMBERS, laid_row_capacity
 from .policy import RATIO_ROUGH
+from .shared.impacts import keep_resting_impulses, solve_impacts
 from .shared.status import status_of
 from .small_step_balance import (
     keep_angular_momentum,
@@ -66,8 +66,7 @@ RATIO_FASTEST_RECOVERY = 0.02
 _RATIO_LEFT_OVERLAP = 5e-4
 # Sweeps that take out overlaps, until they change places by less than this share of the smallest body.
 _MOST_SWEEPS_APART, _RATIO_LEFT_APART = 16, 1e-4
-_BOUNCE_SWEEPS = 2
-_ROWS = 3
+_ROWS_PER_CONTACT = 3
 
 
 class SmallStepArrays(NamedTuple):
@@ -82,7 +81,13 @@ class SmallStepArrays(NamedTuple):
     push_speed : float64 [block_capacity]
         Speed at which a contact parts until the substep's end, not to be led into what the rows do not see [m/s].
     pushed : bool [block_capacity]
-        Whether a contact has pushed in any step; only of those that bounce.
+        Whether a contact has pushed in any step; only where something may bounce.
+    resting_impulse : float64 [3 block_capacity]
+        Of contacts where something may bounce: those with which the substep began, then of the last small step [N s].
+    hit : int64 [2 block_capacity]
+        Contacts of the impacts of islands, at twice the places that their blocks have.
+    hit_speed : float64 [3 block_capacity]
+        Of their rows before an impact [m/s].
     apart_impulse : float64 [block_capacity]
         Impulses that take out overlaps; they push nothing else.
     before : float64 [body_capacity, 6]
@@ -96,6 +101,9 @@ class SmallStepArrays(NamedTuple):
     kept_speed: np.ndarray
     push_speed: np.ndarray
     pushed: np.ndarray
+    resting_impulse: np.ndarray
+    hit: np.ndarray
+    hit_speed: np.ndarray
     apart_impulse: np.ndarray
     before: np.ndarray
     laid_gap: np.ndarray
@@ -112,6 +120,9 @@ def allocate_small_steps(block_capacity: int, body_capacity: int, has_domains: b
         kept_speed=np.zeros(block_capacity),
         push_speed=np.zeros(block_capacity),
         pushed=np.zeros(block_capacity, np.bool_),
+        resting_impulse=np.zeros(_ROWS_PER_CONTACT * block_capacity),
+        hit=np.zeros(2 * block_capacity, np.int64),
+        hit_speed=np.zeros(_ROWS_PER_CONTACT * block_capacity),
         apart_impulse=np.zeros(block_capacity),
         before=np.zeros((body_capacity, 6)),
         laid_gap=np.zeros(lanes),
@@ -136,10 +147,13 @@ class SmallStepInput(NamedTuple):
         ``SmallStepArrays.kept_speed`` of contacts.
     bounce_speed : float64 [contact_capacity]
         Speed after a bounce [m/s]; 0 where a contact does not bounce.
+    restitution : float64 [contact_capacity]
     start_velocity, free_velocity : float64 [body_count, 6]
         At the substep's start, and at its end without contacts.
     position : float64 [body_count, 3]
         Of the centres of mass at the substep's start [m].
+    least_impact : float
+        Approaches up to this speed are no impacts [m/s].
     """
 
     contact_count: np.ndarray
@@ -147,9 +161,11 @@ class SmallStepInput(NamedTuple):
     unrelaxed_gap: np.ndarray
     surface_speed: np.ndarray
     bounce_speed: np.ndarray
+    restitution: np.ndarray
     start_velocity: np.ndarray
     free_velocity: np.ndarray
     position: np.ndarray
+    least_impact: float
 
 
 @subkernel
@@ -191,6 +207,8 @@ def take_small_steps(rows, islands, island, given, velocity, mean_velocity, work
         fastest = min(fastest, math.sqrt(gravity * size))
     tau, bodies = h / n, (islands.body_first[island], islands.body_first[island + 1])
     bounces = _begin(rows, islands, island, given, velocity, mean_velocity, workspace, 1.0 / n, h)
+    if bounces:
+        keep_resting_impulses(rows, islands, island, given.contact_count[0], float(n), workspace.resting_impulse)
     _multiply_compliance(rows, islands, island, given.contact_count[0], float(n))
     lay_rows(rows, islands, island, velocity, sweep)
     if is_partitioned(islands, island):
@@ -225,7 +243,7 @@ def take_small_steps(rows, islands, island, given, velocity, mean_velocity, work
             add_impulses_of_rows(rows, islands, island, contact_count, 1.0, impulses)
     take_impulses(rows, islands, island, sweep)
     if bounces:
-        sweeps += _bounce(rows, islands, island, given, velocity, workspace, sweep, settings)
+        solve_impacts(rows, islands, island, given, velocity, workspace, sweep, settings, (tau, cube_side), impulses)
     if is_kept:
         # the rows will say n times those of the last step
         add_impulses_of_rows(rows, islands, island, contact_count, 1.0 - n, impulses)
@@ -544,25 +562,5 @@ def _advance_gap(rows, block, given, velocity, workspace, tau):
 def _note_pushes(rows, islands, island, given, workspace):
     for index in range(islands.block_first[island], islands.block_first[island + 1]):
         block = islands.block_order[index]
-        if block < given.contact_count[0] and given.bounce_speed[block] > 0.0:
-            workspace.pushed[block] = workspace.pushed[block] or rows.impulse[rows.block_row[block]] > 0.0
-
-
-@subkernel
-def _bounce(rows, islands, island, given, velocity, workspace, sweep, settings):
-    """Let the contacts that have pushed part at the speed of their bounce; returns the sweeps that took."""
-    found = False
-    for index in range(islands.block_first[island], islands.block_first[island + 1]):
-        block = islands.block_order[index]
         if block < given.contact_count[0]:
-            row, bounce = rows.block_row[block], 0.0
-            if workspace.pushed[block]:
-                bounce, found = given.bounce_speed[block], True
-            rows.bias[row] = workspace.kept_speed[block] - bounce
-    if not found:
-        return 0
-    lay_rows(rows, islands, island, velocity, sweep)
-    for _ in range(_BOUNCE_SWEEPS):
-        sweep_island(rows, islands, island, velocity, sweep, settings, 1.0, 0.0)
-    take_impulses(rows, islands, island, sweep)
-    return _BOUNCE_SWEEPS
+            workspace.pushed[block] = workspace.pushed[block] or rows.impulse[rows.block_row[block]] > 0.0

@@ -223,7 +223,7 @@ def allocate_problem(collision: CollisionArrays, joints: JointArrays, body_count
         label=np.zeros(body_count, np.int64),
         graph=allocate_contact_graph(0, 0),
         sweep=sweep,
-        small_steps=allocate_small_steps(contact_capacity if method else 0, body_count, False),
+        small_steps=allocate_small_steps(block_capacity if method else 0, body_count, False),
         jointed=_jointed(joints, block_capacity, row_capacity, body_count, method),
         solver=solver,
     )
@@ -242,13 +242,12 @@ def may_partition(problem: ProblemArrays) -> bool:
 def with_domains(problem: ProblemArrays) -> ProblemArrays:
     """The same arrays with room for the domains of large islands, which others do without."""
     block_capacity, row_capacity = len(problem.rows.body_a), len(problem.rows.diagonal)
-    contact_capacity = len(problem.contact_rows.velocity_bias)
     sweep = with_room_for_domains(problem.sweep, block_capacity, row_capacity)
     graph = allocate_contact_graph(block_capacity, len(problem.parent))
     return problem._replace(
         graph=graph,
         sweep=sweep,
-        small_steps=allocate_small_steps(contact_capacity, len(problem.parent), True),
+        small_steps=allocate_small_steps(block_capacity, len(problem.parent), True),
         solver=with_sweeping_workspace(problem.solver, sweep),
     )
 

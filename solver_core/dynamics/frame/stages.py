@@ -17,7 +17,7 @@ from ...collision.mesh.mesh_motion import move_meshes
 from ...collision.scaled_shapes import grow_shapes
 from ...compiled.kernel import entry, subkernel
 from ...compiled.views import numbers_of, views_of, whole
-from ...constraints.contact_rows import build_contact_rows
+from ...constraints.contact_rows import FACTOR_BOUNCE, build_contact_rows
 from ...constraints.matter import limit_speed, run_belts
 from ...constraints.velocity_rows import touches_kinematic
 from ...model.state import DYNAMIC
@@ -202,9 +202,11 @@ def run_small_steps(arrays, island):
         contacts.unrelaxed_gap,
         problem.contact_rows.surface_speed,
         problem.contact_rows.bounce_speed,
+        problem.contact_rows.restitution,
         motion.start_velocity,
         motion.free_velocity,
         members.state.position,
+        FACTOR_BOUNCE * step.gravity_norm * step.h,
     )
     islands = whole(problem.islands)
     smallest = slightest = math.inf

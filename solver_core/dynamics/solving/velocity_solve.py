@@ -27,6 +27,7 @@ from ...constraints.velocity_rows import (
 from ...parallel.workers import take_next
 from ...problem.problem import CONVERGED_RELATIVE
 from ...problem.substep_impulses import take_as_given
+from ...solvers.shared.impacts import has_bounced
 from ...solvers.shared.sweep import apply_impulses
 from ..islands.islands import has_joints, rests_on_something
 from ..islands.memory import moves_in_small_steps, spend_credit
@@ -72,10 +73,15 @@ def solve_velocities(arrays, worker):
 @subkernel(inline=True)
 def _solve_island(arrays, members, rows, islands, island):
     motion, state, model = members.motion, members.state, members.model
-    if moves_in_small_steps(islands, island, motion.memory):
-        return
     contacts = members.collision.contacts[members.collision.roles.present[0]]
     h = numbers_of(members.settings.step).h
+    if moves_in_small_steps(islands, island, motion.memory):
+        bounce_speed, small_steps = members.problem.contact_rows.bounce_speed, members.problem.small_steps
+        if has_bounced(islands, island, contacts.count[0], bounce_speed, small_steps) and rests_on_something(
+            rows, islands, island, motion.can_be_pushed
+        ):
+            take_turn_energy(islands, island, model, state, motion, h)
+        return
     least_scale = h * numbers_of(members.settings.step).gravity_norm
     last = islands.block_first[island + 1]
     contact_rows = members.problem.contact_rows

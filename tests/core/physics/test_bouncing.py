@@ -154,6 +154,54 @@ def test_what_tumbles_in_a_room_keeps_its_energy(shape):
     assert np.diff(energy).max() <= 5e-3 * energy[0]
 
 
+def rack(rows, gap, restitution=1.0, *, on_floor=True):
+    """Balls in a triangle, and one that comes towards its tip with 8 m/s: the simulation, and the balls row by row."""
+    builder, radius = ModelBuilder(gravity=(0.0, 0.0, -9.81 if on_floor else 0.0)), 0.03
+    common = {"restitution": restitution, "friction": 0.0}
+    if on_floor:
+        builder.add_body(shape=Box((9.0, 9.0, 0.1)), kind=BodyKind.STATIC, position=(0.0, 0.0, -0.1), **common)
+    common |= {"shape": Sphere(radius), "mass": 0.2}
+    apart, balls = 2.0 * radius + gap, []
+    for row in range(rows):
+        places = [(math.sqrt(0.75) * apart * row, apart * (place - 0.5 * row), radius) for place in range(row + 1)]
+        balls.append([builder.add_body(position=place, **common) for place in places])
+    builder.add_body(position=(-1.0, 0.0, radius), linear_velocity=(8.0, 0.0, 0.0), **common)
+    return Simulation(builder.build(), SimulationOptions()), balls
+
+
+@pytest.mark.parametrize("on_floor", [True, False])
+@pytest.mark.parametrize(("rows", "gap"), [(5, 0.0), (5, 1e-5), (5, 1e-3), (5, 1e-2), (8, 0.0)])
+def test_a_rack_of_balls_keeps_energy_and_momentum(rows, gap, on_floor):
+    """In small steps, too, a hit goes through what touches; it kept 0.63 of its energy.
+
+    Over gaps of a third of a radius, which close in substeps of their own, it loses some 5 % more (before: 29 %).
+    """
+    simulation, balls = rack(rows, gap, on_floor=on_floor)
+    for _ in range(10):
+        simulation.advance_frame()
+    velocity = simulation.velocities()[:, :3]
+    assert (0.98 if gap < 1e-2 else 0.93) <= np.sum(velocity**2) / 64.0 <= 1.0 + 1e-9
+    assert velocity[:, 0].sum() == pytest.approx(8.0, rel=1e-9)
+    assert velocity[:, 1].sum() == pytest.approx(0.0, abs=1e-6)
+    assert np.abs(velocity[:, 2]).max() < 1e-3
+    for row in balls:
+        if gap <= 1e-5 and rows == 5:
+            mirrored = velocity[row[::-1]] * [1.0, -1.0, 1.0]
+            assert velocity[row] == pytest.approx(mirrored, abs=0.3)
+
+
+def test_a_rack_in_small_steps_bounces_as_where_all_is_solved():
+    """Of two balls, and so of each hit, a share of the energy is lost; as much as in the exact solve of the impacts."""
+    kept = []
+    for quality in ("production", "exact"):
+        simulation, _ = rack(5, 0.0, 0.9, on_floor=False)
+        simulation = Simulation(simulation.model, SimulationOptions(quality=quality))
+        for _ in range(10):
+            simulation.advance_frame()
+        kept.append(np.sum(simulation.velocities()[:, :3] ** 2) / 64.0)
+    assert kept[0] == pytest.approx(kept[1], rel=0.05)
+
+
 ABOUT_Y = (math.sqrt(0.5), math.sqrt(0.5), 0.0, 0.0)
 
 

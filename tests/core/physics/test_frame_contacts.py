@@ -187,6 +187,20 @@ def test_bounces_that_turn_directions_sum_up(free, jointed):
     assert largest > 1.0
 
 
+@pytest.mark.parametrize("restitution", [0.3, 0.9])
+def test_what_bounces_in_small_steps_sums_up(restitution):
+    """Boxes that fall onto each other: what they bounce by is no impulse of the last small step."""
+    builder, rng = ModelBuilder(), np.random.default_rng(4)
+    common = {"friction": 0.5, "restitution": restitution}
+    builder.add_body(shape=Box((9.0, 9.0, 0.5)), position=(0.0, 0.0, -0.5), kind=BodyKind.STATIC, **common)
+    for place in np.ndindex(3, 3, 4):
+        at = 0.32 * np.array(place) + [0.0, 0.0, 0.2] + rng.uniform(-0.01, 0.01, 3)
+        builder.add_body(shape=Box((0.15, 0.15, 0.15)), position=at, orientation=rng.normal(size=4), **common)
+    simulation = simulation_of(builder)
+    for _ in range(36):
+        advance(simulation)
+
+
 def test_what_breaks_has_given_its_impulse():
     """A glued block that is hit: its joint's last impulse is part of the sum."""
     builder = ModelBuilder()
@@ -236,13 +250,16 @@ def test_impulses_are_the_change_of_momentum(name):
         advance(simulation, FrameInput(motor_position=scene.servo_targets(frame)))
 
 
-def bin_of_boxes(count=700):
+def bin_of_boxes(count=700, restitution=0.0):
     builder, rng = with_floor(), np.random.default_rng(7)
     for number in range(count):
         layer, place = divmod(number, 64)
         x, y = 0.32 * (place % 8), 0.32 * (place // 8)
         builder.add_body(
-            shape=Box((0.15, 0.15, 0.15)), position=(x, y, 0.2 + 0.34 * layer), linear_velocity=rng.normal(size=3)
+            shape=Box((0.15, 0.15, 0.15)),
+            position=(x, y, 0.2 + 0.34 * layer),
+            linear_velocity=rng.normal(size=3),
+            restitution=restitution,
         )
     return builder.build()
 
@@ -251,11 +268,14 @@ def as_bytes(contacts):
     return [getattr(contacts, name).tobytes() for name in contacts.__dataclass_fields__]
 
 
-def test_threads_note_the_same():
+@pytest.mark.parametrize("restitution", [0.0, 0.6])
+def test_threads_note_the_same(restitution):
     """One and three of them, to the bit, of a heap that they share."""
     found = []
     for threads in (1, 3):
-        simulation = Simulation(bin_of_boxes(), SimulationOptions(contacts=True, threads=threads))
+        simulation = Simulation(
+            bin_of_boxes(restitution=restitution), SimulationOptions(contacts=True, threads=threads)
+        )
         found.append([as_bytes(advance(simulation)) for _ in range(4)])
     assert found[0] == found[1]
 

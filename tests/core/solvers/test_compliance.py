@@ -228,7 +228,9 @@ def test_small_steps_keep_a_spring_as_stiff(n):
     rows, free = problem.rows, problem.free_velocity.copy()
     free[1, 0] += forced
     none = np.zeros(0)
-    given = SmallStepInput(np.zeros(1, np.int64), none, none, none, none, problem.free_velocity, free, np.zeros((2, 3)))
+    given = SmallStepInput(
+        np.zeros(1, np.int64), none, none, none, none, none, problem.free_velocity, free, np.zeros((2, 3)), 0.0
+    )
     velocity, mean_velocity = np.zeros((2, 6)), np.zeros((2, 6))
     settings = kernel_settings_of(find_method("nncg", "cone"), SolverOptions(), "cone")
     take_steps(

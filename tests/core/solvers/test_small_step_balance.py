@@ -57,7 +57,9 @@ def island_of(random):
 def given_with(free_velocity):
     none = np.zeros(1)
     nowhere = np.zeros((BODIES, 3))
-    return SmallStepInput(np.zeros(1, np.int64), none, none, none, none, free_velocity, free_velocity, nowhere)
+    return SmallStepInput(
+        np.zeros(1, np.int64), none, none, none, none, none, free_velocity, free_velocity, nowhere, 0.0
+    )
 
 
 @pytest.mark.parametrize("seed", range(20))
