@@ -36,8 +36,8 @@ from ..problem.problem import FAILED
 from ..problem.residuals import natural_map, problem_scale, project_impulse, row_velocity
 from ..problem.rows import BOX_FRICTION
 from .joint_factor import factorize_joints, factorize_joints_at_end, find_joints, is_bilateral, is_pushing_limit
-from .jointed_arrays import rows_at_end
 from .joint_responses import find_parts, push, respond
+from .jointed_arrays import rows_at_end
 from .newton.alm_bilateral import PENALTY_BILATERAL, take_conflicts_out
 from .newton.alm_linear import solve_with_asymmetric_factor, solve_with_factor
 from .newton.alm_penalty import EPSILON

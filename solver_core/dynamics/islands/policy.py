@@ -105,6 +105,6 @@ RATIO_OF_HIT = 0.02
 # A solution may lead bodies so much deeper into each other at what is left out, and so much where they move in
 # small steps or are swept. [size] (54)
 RATIO_MISSED, RATIO_MISSED_COARSELY = 8e-4, 8e-3
-# From this turn in a substep on, corrections of joints ask for what errors at its end change by: those that do not
-# leave half of it. [rad] (42)
+# From this turn in a substep on, corrections of joints ask for what errors at its end change by: those that do not lead
+# away from the answer. [rad] (42)
 TURN_OF_ENDS = 2.0

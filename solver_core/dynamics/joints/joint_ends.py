@@ -4,9 +4,10 @@ Forces act at the middle of a substep, along rows J of the poses there; joints a
 
     e(v + dv) = e(v) + h s E dv,    E = J_end D,    D = d (turn of the end pose) / d (h turning)
 
-Where bodies hardly turn E is J, and corrections of joints with J on both sides are Newton's (``joint_corrections``). Of
-what turns by theta in a substep they leave theta / 2 of the error, again and again: eleven corrections of a chain whose
-links turn by half a radian, and three with E. So such islands are asked for
+Of a body that turns by theta about its axis the axis tilts by sin(theta) / theta of what a tangent says, and by
+(1 - cos(theta)) / theta to the side: where bodies hardly turn E is J, and corrections with J on both sides are
+Newton's (``joint_corrections``); beyond some two radians they lead away from the answer, and a gyroscope at 400 rad/s
+lost its spin. So islands in which something turns so far are asked for
 
     E (v - v_k) + (e_k - asked) / (h s) + C r = 0,    M (v - v_free) = J' r
 
@@ -119,7 +120,8 @@ def copy_contact_rows(members, island, contact_count):
 def find_turn_rate(orientation, turning, inertia, h, angle_per_cycle):
     """D of a body, by differences: three columns.
 
-    exp's derivative is not a small change over large turns, and other momentum leads a body that is not round elsewhere.
+    exp's derivative is not a small change over large turns, and other momentum leads a body that is not round
+    elsewhere.
 
     Parameters
     ----------

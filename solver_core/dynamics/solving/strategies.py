@@ -267,7 +267,7 @@ def keeps_contact_impulses(members, island):
 
 @subkernel
 def asks_at_end(members, rows, islands, island, strategy):
-    """Whether joints are corrected by what errors at the end change by: contacts keep their impulses, or there are none.
+    """Whether joints are corrected by what errors at the end change by: contacts keep impulses, or there are none.
 
     Motors and friction of joints are solved with them, so what has such, and no contacts, is not.
     """

@@ -8,9 +8,11 @@ from scipy.special import ellipk
 
 from cairn.solver_core.geometry import rotations
 from cairn.solver_core.geometry.hulls import ConvexHull
+from cairn.solver_core.geometry.round_shapes import Cylinder
 from cairn.solver_core.geometry.shapes import Box, Sphere
 from cairn.solver_core.model.builder import ModelBuilder
 from cairn.solver_core.model.compound import Compound
+from cairn.solver_core.model.joints.point import Point
 from cairn.solver_core.model.model import BodyKind
 from cairn.solver_core.options import SimulationOptions
 from cairn.solver_core.simulation import Simulation
@@ -117,3 +119,30 @@ def test_a_floor_takes_an_overlap_out_without_turning_a_ball(radius, friction):
         assert simulation.advance_frame().kinetic_energy <= energy * (1.0 + 1e-9)
     if friction == 0.0:
         np.testing.assert_allclose(simulation.velocities()[ball, 3:], spin, rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("spin", [100.0, 200.0, 320.0, 400.0, 604.0, 900.0, 3000.0])
+def test_a_gyroscope_precesses_at_any_spin(spin):
+    """A wheel at the end of its axle, on a point: m g a = I w W, also where it turns by more than pi a substep."""
+    mass, radius, axle = 1.0, 0.1, 0.1
+    rate = mass * 9.81 * axle / (0.5 * mass * radius**2 * spin)
+    builder = ModelBuilder(gravity=(0.0, 0.0, -9.81))
+    wheel = builder.add_body(
+        shape=Cylinder(radius=radius, half_height=0.01),
+        position=(axle, 0.0, 1.0),
+        orientation=(math.sqrt(0.5), 0.0, math.sqrt(0.5), 0.0),
+        linear_velocity=(0.0, rate * axle, 0.0),
+        angular_velocity=(spin, 0.0, rate),
+        mass=mass,
+    )
+    builder.add_joint(Point(), wheel, position=(0.0, 0.0, 1.0))
+    simulation, angles, energies = Simulation(builder.build(), SimulationOptions()), [0.0], []
+    for _ in range(48):
+        report = simulation.advance_frame()
+        x, y, z = simulation.poses()[0][wheel]
+        angles.append(math.atan2(y, x))
+        energies.append(report.kinetic_energy + report.potential_energy)
+        assert abs(z - 1.0) < 0.05 * axle
+    angle = np.unwrap(angles)
+    assert angle[-1] / 2.0 == pytest.approx(rate, rel=0.04)
+    assert abs(energies[-1] - energies[0]) < 2e-3 * energies[0]
