@@ -180,7 +180,9 @@ class Bake(ScenePreparation):
         """Read the scene and simulate it: a generator of BakeProgress, after which nothing has changed."""
         yield BakeProgress("export", 0, 0, "Reading the scene")
         yield from self.catch_up()
-        self.digest = yield from self.reading(scene_digest_steps(self.scene_name))
+        # before the scene, so that what changes in between is seen; without a world the scene is refused
+        if self.scene.rigidbody_world is not None:
+            self.digest = yield from self.reading(scene_digest_steps(self.scene_name))
         yield from self.read_scene()
         yield from self.decompose()
         with self.evaluating_aside(), contextlib.closing(self.shown):

@@ -470,6 +470,14 @@ def test_failure_in_the_first_frame_changes_nothing(drop, monkeypatch):
     assert visible_state(drop.scene) == before
 
 
+def test_a_scene_without_a_world_is_refused(maker):
+    """In a script, where the button's own condition is not asked."""
+    cairn.register()
+    scene = bpy.data.scenes.new("Without")
+    with pytest.raises(SceneError, match="has no Rigid Body World"):
+        bake_scene(scene, FAST)
+
+
 def test_a_scene_in_which_nothing_moves_is_refused(drop):
     for name in ("Falling", "Lying"):
         drop.scene.objects[name].rigid_body.type = "PASSIVE"
