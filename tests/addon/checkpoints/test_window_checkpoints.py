@@ -236,7 +236,7 @@ def said_of_stop(scene, result):
     assert {name: at_once[name] for name in offers} == offers
     looked = status(scene)
     assert {name: looked[name] for name in offers} == offers
-    return operators.kept_sentence(scene.name, result, offers)
+    return operators.kept_sentence(scene.cairn, result, offers)
 
 
 def test_what_is_said_of_a_stop_is_what_the_panel_offers(scene):

@@ -226,8 +226,10 @@ def test_a_bake_decomposes_first_and_shows_it(maker):
     """Steps of their own that name the mesh, between reading and compiling; closing there leaves nothing behind."""
     maker.body("Ell", data=maker.mesh(L_CORNERS, L_FACES), shape="MESH", location=(0, 0, 3))
     steps = bake_frames(maker.scene, BakeSettings(start=1, end=3, method="nncg"))
-    assert next(steps).stage == "export"
     progress = next(steps)
+    assert progress.stage == "export"
+    while progress.stage == "export":
+        progress = next(steps)
     assert (progress.stage, progress.done, progress.total) == ("decompose", 0, 1)
     assert "Ell" in progress.text
     while progress.stage == "decompose":
@@ -253,7 +255,8 @@ def test_a_stop_ends_the_decomposition_in_the_middle(maker, monkeypatch):
     monkeypatch.setattr(concave_shapes, "coacd_version", lambda: "1.0")
     maker.body("Ell", data=maker.mesh(L_CORNERS, L_FACES), shape="MESH", location=(0, 0, 3))
     steps = bake_frames(maker.scene, BakeSettings(start=1, end=3, method="nncg"))
-    assert [next(steps).stage for _ in range(6)] == ["export"] + 5 * ["decompose"]
+    next(progress for progress in steps if progress.stage == "decompose")
+    assert [next(steps).stage for _ in range(4)] == 4 * ["decompose"]
     assert ended == []
     with pytest.raises(BakeStopped):
         steps.throw(BakeStopped())
