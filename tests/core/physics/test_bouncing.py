@@ -187,7 +187,7 @@ def test_a_rack_of_balls_keeps_energy_and_momentum(rows, gap, on_floor):
     for row in balls:
         if gap <= 1e-5 and rows == 5:
             mirrored = velocity[row[::-1]] * [1.0, -1.0, 1.0]
-            assert velocity[row] == pytest.approx(mirrored, abs=0.3)
+            assert velocity[row] == pytest.approx(mirrored, abs=0.05)
 
 
 def test_a_rack_in_small_steps_bounces_as_where_all_is_solved():
