@@ -11,7 +11,7 @@ from .linear_algebra.block_products import BLOCK, add_row
 from .linear_algebra.body_graph import build_body_graph
 from .linear_algebra.elimination import find_elimination
 from .newton.alm_bilateral import PENALTY_BILATERAL
-from .newton.alm_hessian import assemble
+from .newton.alm_hessian import assemble, set_masses
 from .newton.alm_system import group_rows, with_compliance
 
 
@@ -90,12 +90,7 @@ def factorize_joints_at_end(rows, end_jacobian, joints, alm):
     diagonal, lower, upper, position = factor.diagonal, factor.lower, factor.upper, elimination.position
     jacobian, count = rows.jacobian, graph.count[0]
     _fill_stiffness(rows, joints, alm)
-    for body in range(count):
-        start = BLOCK * position[body]
-        mass = rows.body_mass[graph.body[body]]
-        for m in range(6):
-            for r in range(6):
-                diagonal[start + 6 * m + r] = mass[m, r]
+    set_masses(rows, graph, position, diagonal)
     for entry in range(BLOCK * elimination.column_start[count]):
         lower[entry] = upper[entry] = 0.0
     for index in range(joints.block_first[1]):

@@ -10,6 +10,27 @@ from ..linear_algebra.block_products import BLOCK, add_contact, add_row
 
 
 @subkernel
+def set_masses(rows, graph, position, diagonal):
+    """M into the blocks of the diagonal.
+
+    Parameters
+    ----------
+    rows, graph
+        Read.
+    position : int64 [body_capacity]
+        Of ``Elimination``; read.
+    diagonal : float64 [36 body_capacity]
+        Written.
+    """
+    for body in range(graph.count[0]):
+        start = BLOCK * position[body]
+        mass = rows.body_mass[graph.body[body]]
+        for m in range(6):
+            for r in range(6):
+                diagonal[start + 6 * m + r] = mass[m, r]
+
+
+@subkernel
 def assemble(rows, islands, island, group, graph, elimination, factor, whole, stiffness, factored):
     """H into ``factor``, and D into ``factored``.
 
@@ -27,12 +48,7 @@ def assemble(rows, islands, island, group, graph, elimination, factor, whole, st
     diagonal, blocks, position = factor.diagonal, factor.blocks, elimination.position
     jacobian = rows.jacobian
     count = graph.count[0]
-    for body in range(count):
-        start = BLOCK * position[body]
-        mass = rows.body_mass[graph.body[body]]
-        for m in range(6):
-            for r in range(6):
-                diagonal[start + 6 * m + r] = mass[m, r]
+    set_masses(rows, graph, position, diagonal)
     for entry in range(BLOCK * elimination.column_start[count]):
         blocks[entry] = 0.0
     first = islands.block_first[island]
@@ -93,12 +109,7 @@ def assemble_asymmetric(rows, islands, island, group, graph, elimination, factor
     diagonal, lower, upper, position = factor.diagonal, factor.lower, factor.upper, elimination.position
     jacobian = rows.jacobian
     count = graph.count[0]
-    for body in range(count):
-        start = BLOCK * position[body]
-        mass = rows.body_mass[graph.body[body]]
-        for m in range(6):
-            for r in range(6):
-                diagonal[start + 6 * m + r] = mass[m, r]
+    set_masses(rows, graph, position, diagonal)
     for entry in range(BLOCK * elimination.column_start[count]):
         lower[entry] = 0.0
         upper[entry] = 0.0
