@@ -201,7 +201,7 @@ def _begin(rows, islands, island, workspace, limits_hold, at_end):
             if limits_hold and by_row.weight[row] > 0.0 and is_pushing_limit(rows, row):
                 by_row.weight[row] *= -PENALTY_BILATERAL
     if at_end:
-        factorize_joints_at_end(rows, workspace.end_jacobian, joints, workspace.alm)
+        factorize_joints_at_end(rows, workspace)
         return True
     factorize_joints(rows, joints, workspace.alm)
     find_parts(rows, joints, workspace)
@@ -239,12 +239,16 @@ def _solve_joints(rows, asked_rows, islands, island, free_velocity, velocity, wo
                         base[b, column] += rows.response[row, 6 + column] * impulse
     set_velocities(rows, joints, number, alm.group, base, velocity)
     alm.progress.conflicts[0], left = 0, 0.0
+    if at_end:
+        _begin_at_last_velocities(rows, bodies, workspace, velocity)
     for step in range(_MOST_STEPS):
         measure_speeds(asked_rows, joints, number, alm.group, velocity, 1.0, by_row.speed)
         left = _push_off(rows, joints, bodies, alm)
-        if left <= target:
+        if left <= target and not (at_end and step == 0):
             break
         if at_end:
+            if step == 0:
+                _add_forces_off(bodies, workspace)
             solve_with_asymmetric_factor(bodies, alm)
         else:
             solve_with_factor(bodies, alm)
@@ -254,13 +258,48 @@ def _solve_joints(rows, asked_rows, islands, island, free_velocity, velocity, wo
             break
         if step > 0 and not at_end:
             take_conflicts_out(rows, joints, number, alm, target)
-        set_velocities(rows, joints, number, alm.group, base, velocity)
+        if at_end:
+            for body in bodies:
+                for column in range(6):
+                    velocity[body, column] += by_body.direction[body, column]
+        else:
+            set_velocities(rows, joints, number, alm.group, base, velocity)
     if alm.progress.conflicts[0] > 0:
         for index in range(joints.block_first[1]):
             block = joints.block_order[index]
             for row in range(rows.block_row[block], rows.block_row[block + 1]):
                 rows.bias[row] = by_row.bias[row]
     return left
+
+
+@subkernel
+def _begin_at_last_velocities(rows, bodies, workspace, velocity):
+    """Go back from the velocities of the impulses to those of the last solve, and note M times the difference.
+
+    The forces of these impulses are those of the poses that velocities lead to, so the two change together: from here
+    on velocities are added to, and not those of the impulses.
+    """
+    base, last = workspace.base, workspace.last_velocity
+    for body in bodies:
+        mass = rows.body_mass[body]
+        for column in range(6):
+            velocity[body, column] = last[body, column] - velocity[body, column]
+        for row in range(6):
+            total = 0.0
+            for column in range(6):
+                total += mass[row, column] * velocity[body, column]
+            base[body, row] = total
+        for column in range(6):
+            velocity[body, column] = last[body, column]
+
+
+@subkernel
+def _add_forces_off(bodies, workspace):
+    """Add to the gradient what ``_begin_at_last_velocities`` has noted."""
+    gradient, base = workspace.alm.by_body.gradient, workspace.base
+    for body in bodies:
+        for column in range(6):
+            gradient[body, column] += base[body, column]
 
 
 @subkernel

@@ -84,13 +84,16 @@ def factorize_joints(rows, joints, alm):
 
 
 @subkernel
-def factorize_joints_at_end(rows, end_jacobian, joints, alm):
-    """Factorise H = M + J_B' D E_B, where rows of E say what errors at the end change by, into ``alm.asymmetric``."""
+def factorize_joints_at_end(rows, workspace):
+    """Factorise H = M + K + J_B' D E_B into ``alm.asymmetric``: E says what errors at the end change by, K what forces."""
+    joints, alm, end_jacobian = workspace.islands, workspace.alm, workspace.end_jacobian
     graph, elimination, factor, stiffness = alm.graph, alm.elimination, alm.asymmetric, alm.stiffness
     diagonal, lower, upper, position = factor.diagonal, factor.lower, factor.upper, elimination.position
     jacobian, count = rows.jacobian, graph.count[0]
     _fill_stiffness(rows, joints, alm)
     set_masses(rows, graph, position, diagonal)
+    for body in range(count):
+        _add_turns(diagonal, BLOCK * position[body], workspace.turn_stiffness[graph.body[body]], 0, False)
     for entry in range(BLOCK * elimination.column_start[count]):
         lower[entry] = upper[entry] = 0.0
     for index in range(joints.block_first[1]):
@@ -101,6 +104,12 @@ def factorize_joints_at_end(rows, end_jacobian, joints, alm):
         edge = graph.block_edge[index]
         target = BLOCK * elimination.edge_block[edge] if edge >= 0 else -1
         later, earlier = (6, 0) if position_b > position_a else (0, 6)
+        if target >= 0:
+            # what b's turns do to a, and what a's do to b; blocks above the diagonal are transposed
+            of_a, of_b = (upper, lower) if position_b > position_a else (lower, upper)
+            coupling = workspace.turn_coupling[block]
+            _add_turns(of_a, target, coupling, 0, position_b > position_a)
+            _add_turns(of_b, target, coupling, 9, position_b < position_a)
         for row in range(rows.block_row[block], rows.block_row[block + 1]):
             here, there, d = 12 * row, 12 * row + 6, 3 * row
             if not stiffness[row, 0] > 0.0:
@@ -113,6 +122,15 @@ def factorize_joints_at_end(rows, end_jacobian, joints, alm):
                 add_row(lower, target, jacobian, here + later, end_jacobian, here + earlier, stiffness, d)
                 add_row(upper, target, end_jacobian, here + later, jacobian, here + earlier, stiffness, d)
     factorize_lu(count, elimination.column_start, elimination.row, factor)
+
+
+@subkernel
+def _add_turns(blocks, start, matrix, first, is_transposed):
+    """Add a 3 x 3 matrix, row by row, to the corner of a block's turns, column by column."""
+    for row in range(3):
+        for column in range(3):
+            place = 6 * (3 + row) + 3 + column if is_transposed else 6 * (3 + column) + 3 + row
+            blocks[start + place] += matrix[first + 3 * row + column]
 
 
 @subkernel

@@ -56,6 +56,13 @@ class JointedArrays(NamedTuple):
         Rows that ask for what errors at the substep's end change by (``rows_at_end``).
     turn_rate : float64 [body_count, 9]
         By what a body's turning at the substep's end changes with its angular velocity, column by column.
+    turn_share : float64 [body_count, 9]
+        By what turns of the pose where forces act change with its velocity at the end [s], row by row.
+    turn_stiffness, turn_coupling : float64 [body_count, 9], [block_capacity, 18]
+        Likewise what joints' torques on a body change by, with the opposite sign [kg m^2]; and those of a block on its
+        body a by the other's velocity, and on b.
+    last_velocity : float64 [body_count, 6]
+        Of the last solve, where these were measured.
     is_held : bool [block_capacity]
         Of ``find_held_contacts``.
     impulse_before, impulse_direction : float64 [row_capacity]
@@ -86,6 +93,10 @@ class JointedArrays(NamedTuple):
     end_jacobian: np.ndarray
     end_bias: np.ndarray
     turn_rate: np.ndarray
+    turn_share: np.ndarray
+    turn_stiffness: np.ndarray
+    turn_coupling: np.ndarray
+    last_velocity: np.ndarray
     is_held: np.ndarray
     impulse_before: np.ndarray
     impulse_direction: np.ndarray
@@ -120,6 +131,10 @@ def allocate_jointed(block_capacity: int, row_capacity: int, body_count: int, jo
         end_jacobian=np.zeros((row_capacity, 12)),
         end_bias=np.zeros(row_capacity),
         turn_rate=np.zeros((body_count, 9)),
+        turn_share=np.zeros((body_count, 9)),
+        turn_stiffness=np.zeros((body_count, 9)),
+        turn_coupling=np.zeros((block_capacity, 18)),
+        last_velocity=np.zeros((body_count, 6)),
         is_held=np.zeros(block_capacity, np.bool_),
         impulse_before=np.zeros(row_capacity),
         impulse_direction=np.zeros(row_capacity),

@@ -77,7 +77,13 @@ class JointStateArrays(NamedTuple):
     is_due : bool [body_count]
         By island: its joints are to be corrected.
     asks_at_end : bool [body_count]
-        By island: its bodies turn far, so corrections ask for errors of the end (``dynamics.joints.joint_ends``).
+        By island: corrections ask for errors of the end (``dynamics.joints.joint_ends``).
+    is_slow : bool [body_count]
+        By island: corrections with the rows of the middle would take several more.
+    was_swept : bool [body_count]
+        By island: its contacts are those of sweeps around exact joints, and stay as they are in corrections.
+    has_no_end : bool [body_count]
+        By island: rows of the end contradict each other, in this pass.
     way : int64 [body_count]
         By island: how its joints are corrected now (``dynamics.joints.joint_corrections``).
     off, error : float64 [body_count]
@@ -167,6 +173,9 @@ class JointStateArrays(NamedTuple):
     own_velocity: np.ndarray
     is_due: np.ndarray
     asks_at_end: np.ndarray
+    is_slow: np.ndarray
+    was_swept: np.ndarray
+    has_no_end: np.ndarray
     way: np.ndarray
     off: np.ndarray
     error: np.ndarray
@@ -241,6 +250,9 @@ def allocate_joint_state(joints: JointArrays) -> JointStateArrays:
         own_velocity=np.zeros((bodies, 6)),
         is_due=np.zeros(bodies, np.bool_),
         asks_at_end=np.zeros(bodies, np.bool_),
+        is_slow=np.zeros(bodies, np.bool_),
+        was_swept=np.zeros(bodies, np.bool_),
+        has_no_end=np.zeros(bodies, np.bool_),
         way=np.zeros(bodies, np.int64),
         off=np.zeros(bodies),
         error=np.zeros(bodies),

@@ -29,11 +29,14 @@ from ...constraints.joints.joint_rows import (
     store_joint_impulses,
 )
 from ...constraints.joints.row_measures import frames_of_joint
+from ...solvers.joint_factor import only_holds
 from ...solvers.shared.sweep import apply_impulses
 from ..islands.islands import has_joints
+from ..islands.policy import CORRECTIONS_PER_END, MOVED_NEAR
 from ..motion.frame_impulses import keep_joints_of_positions, note_joints_of_positions
 from ..motion.integration import place_at_end
 from ..motion.position_update import END, write_position_velocity
+from .end_stiffness import find_end_stiffness
 from .joint_ends import ask_at_end, copy_contact_rows, find_turn_rates, keep_end_row, turns_far
 from .joint_energy import is_finite, makes_energy
 
@@ -95,7 +98,7 @@ def correct_joints(members, correction):
         return due
     for island in range(islands.count[0]):
         if joint_state.is_due[island]:
-            _fill_rows(members, island)
+            _fill_rows(members, island, correction)
     return due
 
 
@@ -117,6 +120,7 @@ def _is_to_go_on(members, island, correction):
     if correction == 0:
         joint_state.error[island] = joint_state.least[island] = joint_state.least_off[island] = math.inf
         joint_state.stale[island] = 0
+        joint_state.is_slow[island] = joint_state.has_no_end[island] = False
     if joint_state.way[island] == NEWTON:
         return _is_to_go_on_by_newton(members, island, correction)
     off = joint_state.off[island] if is_finite(members, island) else math.inf
@@ -135,6 +139,8 @@ def _is_to_go_on_by_newton(members, island, correction):
     if has_solution and is_finite(members, island):
         moved = _motion_off(joint_state, members.state.velocity, members.model.size, members.problem.islands, island, h)
         worst = max(joint_state.off[island], moved)
+        is_slow = joint_state.is_slow[island] or _needs_more(worst, joint_state.error[island])
+        joint_state.is_slow[island] = moved * _RATIO_MOVED <= MOVED_NEAR and is_slow
     goes_on = _gains(joint_state, island, worst) and correction < _MOST_BY_NEWTON
     is_least = worst < joint_state.least[island]
     if is_least:
@@ -182,6 +188,12 @@ def may_break(members, island, first_block):
             if min(breaking[0], breaking[1]) < math.inf or is_bond(members.model.joints, joint):
                 return True
     return False
+
+
+@subkernel
+def _needs_more(worst, least):
+    """Whether more than a few corrections that come nearer as the last one did are to come."""
+    return least < math.inf and worst * (worst / least) ** CORRECTIONS_PER_END > 1.0
 
 
 @subkernel
@@ -292,7 +304,7 @@ def _take_kept_solution(members, island):
 
 
 @subkernel
-def _stiffen_island(members, island, h):
+def _stiffen_island(members, island, h, at_end):
     """What the next solve of an island takes its bodies for, at the velocities of the last one."""
     joint_state, islands, velocity = members.joint_state, members.problem.islands, members.state.velocity
     for place in range(islands.body_first[island], islands.body_first[island + 1]):
@@ -301,11 +313,11 @@ def _stiffen_island(members, island, h):
             for column in range(6):
                 joint_state.guess[body, column] = velocity[body, column]
             place_between(members.state, joint_state, body)
-    _stiffen_bodies(members, island, h)
+    _stiffen_bodies(members, island, h, at_end)
 
 
 @subkernel
-def _stiffen_bodies(members, island, h):
+def _stiffen_bodies(members, island, h, at_end):
     """Let bodies be as stiff as impulses at the present poses make them."""
     joints, motion, joint_state = members.model.joints, members.motion, members.joint_state
     islands, rows = members.problem.islands, members.problem.rows
@@ -322,7 +334,9 @@ def _stiffen_bodies(members, island, h):
             add_stiffness(joints, joint_state, joint, rows.impulse, first, poses[0], poses[1])
     for place in range(islands.body_first[island], islands.body_first[island + 1]):
         body = islands.body_order[place]
-        if joint_state.is_held[body]:
+        if joint_state.is_held[body] and at_end:
+            restore_own(joint_state, motion, rows, body)
+        elif joint_state.is_held[body]:
             stiffen_body(joint_state, motion, body, h)
             fill_inertia(motion.inverse_inertia[body], rows.body_mass[body])
 
@@ -353,7 +367,7 @@ def _place_island_at_start(members, island, h):
     if joint_state.stale[island] == 0:
         _forget_impulses(members, island)
     else:
-        _stiffen_bodies(members, island, h)
+        _stiffen_bodies(members, island, h, np.bool_(False))
 
 
 @subkernel
@@ -378,19 +392,36 @@ def _forget_impulses(members, island):
 
 
 @subkernel
-def _fill_rows(members, island):
+def _may_ask_at_end(members, island, correction):
+    """Whether an island's next correction asks for what errors at the end change by, at the price of a factor L U.
+
+    Contacts keep their impulses then, or there are none: motors and friction are solved with what they act on. Without
+    that, corrections of what turns far lead away, and others come nearer by a factor each only.
+    """
+    joint_state, settings = members.joint_state, numbers_of(members.settings.step)
+    if settings.small_steps == 0 or joint_state.has_no_end[island]:
+        return np.bool_(False)
+    if not (joint_state.is_slow[island] or turns_far(members, island)):
+        return np.bool_(False)
+    if correction > 0 and joint_state.was_swept[island]:
+        return np.bool_(True)
+    return np.bool_(only_holds(members.problem.rows, members.problem.islands, island))
+
+
+@subkernel
+def _fill_rows(members, island, correction):
     """The rows of an island's next solve, by the way in which its joints are corrected."""
     joints, joint_state, motion = members.model.joints, members.joint_state, members.motion
     islands, rows, h = members.problem.islands, members.problem.rows, numbers_of(members.settings.step).h
     contacts = members.collision.contacts[members.collision.roles.present[0]]
     way = joint_state.way[island]
     if way == NEWTON:
-        joint_state.asks_at_end[island] = turns_far(members, island)
-        _stiffen_island(members, island, h)
+        at_end = _may_ask_at_end(members, island, correction)
+        _stiffen_island(members, island, h, at_end)
     else:
-        joint_state.asks_at_end[island] = False
+        at_end = np.bool_(False)
         _place_island_at_start(members, island, h)
-    at_end = joint_state.asks_at_end[island]
+    joint_state.asks_at_end[island] = at_end
     respond_anew(islands, island, contacts.count[0], motion, rows)
     if at_end:
         find_turn_rates(members, island)
@@ -407,3 +438,5 @@ def _fill_rows(members, island):
                 if at_end:
                     ask_at_end(members, joint, index, row, block)
                 row += 1
+    if at_end:
+        find_end_stiffness(members, island, contacts.count[0], h)

@@ -7,11 +7,12 @@ Forces act at the middle of a substep, along rows J of the poses there; joints a
 Of a body that turns by theta about its axis the axis tilts by sin(theta) / theta of what a tangent says, and by
 (1 - cos(theta)) / theta to the side: where bodies hardly turn E is J, and corrections with J on both sides are
 Newton's (``joint_corrections``); beyond some two radians they lead away from the answer, and a gyroscope at 400 rad/s
-lost its spin. So islands in which something turns so far are asked for
+lost its spin. So such islands are asked for
 
-    E (v - v_k) + (e_k - asked) / (h s) + C r = 0,    M (v - v_free) = J' r
+    E (v - v_k) + (e_k - asked) / (h s) + C r = 0,    M (v - v_free) = J' r - K P D (v - v_k)
 
-which is not symmetric (``solvers.joint_elimination``), and costs a factor L U.
+with what the correction does to forces (``end_stiffness``): Newton's method. It is not symmetric
+(``solvers.joint_elimination``), and costs a factor L U, so it is taken where others would take longer.
 """
 
 import math
@@ -45,12 +46,14 @@ def turns_far(members, island):
 
 @subkernel
 def find_turn_rates(members, island):
-    """Write D of the bodies of an island."""
+    """Write D of the bodies of an island, and the velocities where it is measured."""
     islands, h = members.problem.islands, numbers_of(members.settings.step).h
     for place in range(islands.body_first[island], islands.body_first[island + 1]):
         body = islands.body_order[place]
         if members.joint_state.is_held[body]:
             turning, inertia = members.motion.position_velocity[body], members.model.inertia[body]
+            for column in range(6):
+                members.problem.jointed.last_velocity[body, column] = members.joint_state.guess[body, column]
             rates, rate = (
                 find_turn_rate(members.state.orientation[body], turning, inertia, h, ANGLE_PER_CYCLE_ROUGH),
                 members.problem.jointed.turn_rate[body],

@@ -155,6 +155,7 @@ def _remember(members, rows, islands, island, plan, strategy, verdict, outcome):
 
 @subkernel
 def _remember_joints(members, rows, islands, island, strategy, verdict, outcome):
+    members.joint_state.was_swept[island] = strategy == JOINTS_EXACT
     if strategy == JOINTS_EXACT and verdict == WORSE:
         # limits and joints hold against each other: what corrections have found before is taken (``joint_corrections``)
         members.joint_state.stale[island] = GIVEN_UP

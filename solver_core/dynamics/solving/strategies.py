@@ -27,9 +27,10 @@ from ...compiled.function_tables import caller
 from ...compiled.kernel import subkernel
 from ...compiled.views import arrays_at, numbers_of, views_of
 from ...constraints.velocity_rows import overgrowth, scale_impulses, touches_kinematic
-from ...problem.problem import FAILED
+from ...problem.problem import CONVERGED_ABSOLUTE, FAILED
 from ...solvers.joint_factor import only_holds
 from ...solvers.joint_tree import is_tree_of_joints
+from ...solvers.shared.directions import copy_impulses
 from ...solvers.shared.status import start_from_impulses
 from ..islands.islands import has_contacts, has_joints
 from ..islands.memory import earn_credit, recall
@@ -246,7 +247,10 @@ def plan_with_joints(members, rows, islands, island):
     Plan
     """
     step, strategy, second = numbers_of(members.settings.step), EXACT, NOTHING
+    no, yes = np.bool_(False), np.bool_(True)
     contacts = members.collision.contacts[members.collision.roles.present[0]]
+    if keeps_contact_impulses(members, island) and members.joint_state.was_swept[island]:
+        return Plan(JOINTS_EXACT, NOTHING, yes, math.inf, no, yes, yes)
     if (
         step.small_steps > 0
         and has_contacts(islands, island, contacts.count[0])
@@ -255,8 +259,7 @@ def plan_with_joints(members, rows, islands, island):
         strategy = JOINTS_EXACT
         # what Newton's corrections have found before is better than what another method would
         second = NOTHING if keeps_contact_impulses(members, island) else EXACT
-    yes = np.bool_(True)
-    return Plan(strategy, second, yes, math.inf, np.bool_(False), yes, yes)
+    return Plan(strategy, second, yes, math.inf, no, yes, yes)
 
 
 @subkernel
@@ -272,7 +275,7 @@ def asks_at_end(members, rows, islands, island, strategy):
     Motors and friction of joints are solved with them, so what has such, and no contacts, is not.
     """
     is_correction = members.solves.pass_kind[0] >= SAME_CONTACTS and members.joint_state.asks_at_end[island]
-    if not is_correction or numbers_of(members.settings.step).small_steps == 0:
+    if not is_correction:
         return False
     keeps = strategy == JOINTS_EXACT and keeps_contact_impulses(members, island)
     return keeps or only_holds(rows, islands, island)
@@ -356,12 +359,17 @@ def _solve_with_joints(arrays, members, rows, islands, island, strategy):
     """
     stages, step = members.kernels.stages, numbers_of(members.settings.step)
     if asks_at_end(members, rows, islands, island, strategy):
+        before = members.problem.jointed.impulse_before
+        copy_impulses(rows.block_row, islands, island, rows.impulse, before)
         outcome = _call_solver(stages, SOLVE_JOINTED, arrays, island, AT_END, FACTOR_EXACT, 0.0)
         if outcome[0] != FAILED:
             return outcome
-        # rows that close a loop contradict each other at the end, by the square of the step
-        members.joint_state.asks_at_end[island] = False
-        start_from_impulses(rows, islands, island, members.motion.free_velocity, members.state.velocity)
+        # Rows that close a loop contradict each other at the end, by the square of the step. What the last correction
+        # has found stays.
+        members.joint_state.has_no_end[island] = True
+        copy_impulses(rows.block_row, islands, island, before, rows.impulse)
+        _take_last_velocities(members, rows, islands, island)
+        return CONVERGED_ABSOLUTE, outcome[1], 0.0, outcome[3], outcome[4]
     if strategy == JOINTS_EXACT:
         sweeps = np.int64(0) if keeps_contact_impulses(members, island) else SWEEPS_AROUND_JOINTS
         least = step.gravity_norm * step.h
@@ -376,3 +384,15 @@ def _solve_with_joints(arrays, members, rows, islands, island, strategy):
     outcome = solve_by_method(arrays, islands, island, math.inf)
     settings.exactly[0] = 0.0
     return outcome
+
+
+@subkernel
+def _take_last_velocities(members, rows, islands, island):
+    """Give an island the velocities back at which its rows were made, so that it is corrected by other ones."""
+    joint_state, velocity = members.joint_state, members.state.velocity
+    start_from_impulses(rows, islands, island, members.motion.free_velocity, velocity)
+    for place in range(islands.body_first[island], islands.body_first[island + 1]):
+        body = islands.body_order[place]
+        if joint_state.is_held[body]:
+            for column in range(6):
+                velocity[body, column] = joint_state.guess[body, column]
