@@ -17,7 +17,7 @@ from ...collision.mesh.mesh_motion import move_meshes
 from ...collision.scaled_shapes import grow_shapes
 from ...compiled.kernel import entry, subkernel
 from ...compiled.views import numbers_of, views_of, whole
-from ...constraints.contact_rows import FACTOR_BOUNCE, build_contact_rows
+from ...constraints.contact_rows import FACTOR_BOUNCE, Recovery, build_contact_rows
 from ...constraints.matter import limit_speed, run_belts
 from ...constraints.velocity_rows import touches_kinematic
 from ...model.state import DYNAMIC
@@ -28,6 +28,7 @@ from ...solvers.fallback_sweeps import sweep_as_fallback
 from ...solvers.small_steps import SmallStepInput, take_small_steps
 from ..islands.contact_selection import select_contacts
 from ..islands.islands import find_islands, rests_on_something
+from ..islands.policy import LEFT_OF_OVERLAP, MOST_TAKEN_OUT, SHARE_TAKEN_OUT
 from ..motion.integration import apply_forces, integrate_poses
 from ..motion.motion_bounds import bound_motion
 from ..motion.rolling_energy import keep_rolling_energy
@@ -96,6 +97,7 @@ def run_build_rows(arrays):
         contacts,
         step.gravity_norm,
         step.h,
+        Recovery(SHARE_TAKEN_OUT, MOST_TAKEN_OUT, LEFT_OF_OVERLAP),
         problem.rows,
         problem.contact_rows,
     )
