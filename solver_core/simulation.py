@@ -155,7 +155,7 @@ class Simulation:
         target, (meshes, shapes), step, paths = self._begin_frame(frame_input or _AS_BEFORE)
         for _ in self._substep_by_substep(step, paths) if paths or self._breaks else ():
             pass
-        self._noted_step(step)
+        self._step(step)
         return self._end_frame(target, meshes, shapes, paths)
 
     def frame_steps(self, frame_input: FrameInput | None = None) -> Generator[int, None, FrameReport]:
@@ -188,7 +188,7 @@ class Simulation:
         for substeps in self._substep_by_substep(step, paths) if comes_back or paths or self._breaks else ():
             if comes_back:
                 yield substeps
-        self._noted_step(step)
+        self._step(step)
         return self._end_frame(target, meshes, shapes, paths)
 
     def _substep_by_substep(self, step, paths):
@@ -198,15 +198,8 @@ class Simulation:
                 paths.aim(substep, step.substeps, step.h)
             if substep + 1 < step.substeps:
                 # bodies fall asleep at the frame's end
-                self._noted_step(step._replace(until=substep + 1, sleeping=0))
+                self._step(step._replace(until=substep + 1, sleeping=0))
                 yield substep + 1
-
-    def _noted_step(self, step):
-        """Simulate up to a substep's end, and note whose motion breaks there."""
-        before, stands = self.state.orientation.copy(), self._record.stands[0] == 1
-        self._step(step)
-        if self._breaks and step.substeps and not stands:
-            self._breaks.note(self.state, self._motion, before, step, self.poses)
 
     def _begin_frame(self, frame_input):
         """Take over what drives the frame.
@@ -481,7 +474,8 @@ class Simulation:
         return paths
 
     def _step(self, step):
-        """Call the frame's kernel; where a buffer was full, make room and go on."""
+        """Call the frame's kernel, with more room where a buffer was full; note whose motion breaks at the end."""
+        before, stands = self.state.orientation.copy(), self._record.stands[0] == 1
         if self._step_settings != step:
             write_numbers(self._settings.step, step)
             # where nothing has to be stopped, as by the joints of what falls freely, the scale of a problem is rounding
@@ -497,21 +491,26 @@ class Simulation:
                 with threads(self._worker_count):
                     is_done = self._advance(self._workers[0])
             if is_done:
-                return
-            if self._impulses.needed[0] > len(self._impulses.weight):
-                self._impulses = grown_frame_impulses(self._impulses, len(self._collision.contacts[0].gap))
-                self._workers = None
-                continue
-            self._collision = grow_collision(self._collision)
-            if self._notes_contacts:
-                self._impulses = grown_frame_impulses(self._impulses, len(self._collision.contacts[0].gap))
-            self._fallbacks += self._take_fallbacks()
-            earlier, model = self._problem, self.model
-            self._problem = allocate_problem(self._collision, model.arrays.joints, model.body_count, self._method)
-            if may_partition(earlier):
-                self._problem = with_domains(self._problem)
-            self._method.carry(earlier.solver, self._problem.solver)
-            self._workers = None
+                break
+            self._make_room()
+        if self._breaks and step.substeps and not stands:
+            self._breaks.note(self.state, self._motion, before, step, self.poses)
+
+    def _make_room(self):
+        """Grow the buffers of which one was full: those of a frame's impulses, or those of pairs and contacts."""
+        self._workers = None
+        if self._impulses.needed[0] > len(self._impulses.weight):
+            self._impulses = grown_frame_impulses(self._impulses, len(self._collision.contacts[0].gap))
+            return
+        self._collision = grow_collision(self._collision)
+        if self._notes_contacts:
+            self._impulses = grown_frame_impulses(self._impulses, len(self._collision.contacts[0].gap))
+        self._fallbacks += self._take_fallbacks()
+        earlier, model = self._problem, self.model
+        self._problem = allocate_problem(self._collision, model.arrays.joints, model.body_count, self._method)
+        if may_partition(earlier):
+            self._problem = with_domains(self._problem)
+        self._method.carry(earlier.solver, self._problem.solver)
 
     def _gather_arrays(self):
         """Put the arrays and kernels of a frame together, as they are from now on."""

@@ -36,12 +36,6 @@ from .matter import pair_friction, pair_restitution
 # make such ones. Were the four gaps under a face closed to the last digit, they could not all bear together (a rigid
 # face cannot be twisted), and a whole step's force would go from one to another because of a nanometre.
 RATIO_TOUCHING = 1e-5
-# A larger overlap is taken out down to this share. Down to the one above, ever smaller speeds would be required
-# without an end; in a heap some contradict each other (a wedged body), and then nothing solves the problem.
-_RATIO_LEFT = 5e-6
-# Share of an overlap that is taken out in a substep, and the most of it as a share of the bodies' size.
-_FACTOR_RECOVERY = 0.2
-_RATIO_RECOVERY_MOST = 0.01
 # Restitution acts above this multiple of the speed that gravity gives in a substep.
 FACTOR_BOUNCE = 2.0
 # The first tangent follows the slip where that is above this multiple of the speed that gravity gives in a substep.
@@ -52,6 +46,22 @@ _RATIO_SLIP_ROUNDING = 1e-9
 _RATIO_SLIP_SIZE = 1e-9
 
 ROWS_PER_CONTACT = 3
+
+
+class Recovery(NamedTuple):
+    """How overlaps are taken out by the rows of the position solve.
+
+    Attributes
+    ----------
+    share : float
+        Of an overlap, in a substep.
+    most, left : float
+        Taken out in a substep at most, and left in the end, as shares of the bodies' size.
+    """
+
+    share: float
+    most: float
+    left: float
 
 
 class ContactRowArrays(NamedTuple):
@@ -102,7 +112,7 @@ def allocate_contact_rows(contact_capacity: int, block_capacity: int, joint_rows
 
 
 @kernel(inline=True)
-def build_contact_rows(model, state, motion, contacts, gravity_norm, h, rows, contact_rows):
+def build_contact_rows(model, state, motion, contacts, gravity_norm, h, recovery, rows, contact_rows):
     """Fill ``rows`` from the contacts, block i from contact i; impulses start from the contacts' impulses.
 
     Parameters
@@ -111,6 +121,7 @@ def build_contact_rows(model, state, motion, contacts, gravity_norm, h, rows, co
         Read.
     gravity_norm, h : float
         [m/s^2], [s].
+    recovery : Recovery
     rows : RowArrays
         Written; has room for a block a contact and a mass a body.
     contact_rows : ContactRowArrays
@@ -168,7 +179,7 @@ def build_contact_rows(model, state, motion, contacts, gravity_norm, h, rows, co
         size = size_that_moves(model.size, can_be_pushed, a, b)
         closing = bend + (gap / h if gap > RATIO_TOUCHING * size else 0.0)
         unrelaxed = contacts.unrelaxed_gap[contact]
-        bias[row] = along + closing - unrelaxed / h - _recovery_speed(-gap - unrelaxed, size, h)
+        bias[row] = along + closing - unrelaxed / h - _recovery_speed(-gap - unrelaxed, size, h, recovery)
         contact_rows.velocity_bias[contact] = along + closing
         contact_rows.surface_speed[contact] = along + bend
         restitution = model.restitution[a] * model.restitution[b]
@@ -513,10 +524,10 @@ def size_that_moves(size, can_be_pushed, a, b):
 
 
 @subkernel
-def _recovery_speed(overlap, size, h):
+def _recovery_speed(overlap, size, h, recovery):
     """Speed at which an overlap is taken out [m/s]."""
-    surplus = overlap - _RATIO_LEFT * size if overlap > RATIO_TOUCHING * size else 0.0
-    return min(_FACTOR_RECOVERY * surplus, _RATIO_RECOVERY_MOST * size) / h
+    surplus = overlap - recovery.left * size if overlap > RATIO_TOUCHING * size else 0.0
+    return min(recovery.share * surplus, recovery.most * size) / h
 
 
 @subkernel

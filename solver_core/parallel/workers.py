@@ -18,7 +18,7 @@ from numba import config, prange
 
 from ..compiled.atomics import fetch_and_increment
 from ..compiled.function_tables import task_caller
-from ..compiled.kernel import parallel_kernel, subkernel
+from ..compiled.kernel import parallel_kernel
 
 # Bodies from which on sharing the work pays for a second to load what it needs, and for each worker's memory.
 _BODIES_TO_SHARE = 500
@@ -94,19 +94,3 @@ def run_workers(table, index, contexts):
     """
     for worker in prange(len(contexts)):
         _call_task(table, index, contexts[worker], worker)
-
-
-@subkernel
-def run_alone(table, index, contexts):
-    """Run a task in the first worker.
-
-    Parameters
-    ----------
-    table : function table
-        (read)
-    index : int64
-        Of the task in it.
-    contexts : int64 [worker_count]
-        Of ``contexts_of`` (read).
-    """
-    _call_task(table, index, contexts[0], np.int64(0))

@@ -133,14 +133,14 @@ def cascade_solver(name: str, solve_exactly):
     kernel
     """
     method = {"solve_exactly": solve_exactly}
-    return bind(
-        _solve_cascade,
-        name,
+    first = bind(
+        _attempt_first,
+        f"{name}_at_first",
         inline=True,
         solve_active_subdomains=bind(solve_subdomains, f"{name}_in_subdomains", **method),
         solve_at_rest=bind(_solve_at_rest, f"{name}_at_rest", inline=True, **method),
-        solve_or_sweep_on=bind(_solve_or_sweep_on, f"{name}_exactly", inline=True, **method),
     )
+    return bind(_solve_cascade, name, inline=True, attempt_first=first, **method)
 
 
 def solve_exactly(rows, islands, island, free_velocity, velocity, workspace, settings):
@@ -149,7 +149,7 @@ def solve_exactly(rows, islands, island, free_velocity, velocity, workspace, set
 
 
 # Stand-ins for the attempts with an exact method, which ``cascade_solver`` binds.
-solve_active_subdomains = solve_at_rest = solve_or_sweep_on = solve_exactly
+solve_active_subdomains = solve_at_rest = attempt_first = solve_exactly
 
 
 def _solve_cascade(rows, islands, island, free_velocity, velocity, workspace, settings):
@@ -180,27 +180,72 @@ def _solve_cascade(rows, islands, island, free_velocity, velocity, workspace, se
         return fail(rows, islands, island, free_velocity, velocity)
     target = max(settings.tolerance * scale, settings.absolute_tolerance)
     residual, worst_block = _first_residual(rows, islands, island, velocity, settings)
-    memory, blocks = workspace.memory, islands.block_first[island + 1] - islands.block_first[island]
-    is_large = blocks >= BLOCKS_FOR_SUBDOMAINS
     # not a literal, for which Numba would compile the callees a second time
-    iterations = np.int64(0)
-    rests, due, allowed = _what_is_due(rows, islands, island, velocity, memory, residual, scale, target, is_large)
+    iterations, steps, closeness = np.int64(0), settings.max_iterations, 0.0
+    is_large = islands.block_first[island + 1] - islands.block_first[island] >= BLOCKS_FOR_SUBDOMAINS
+    rests, due, allowed = _what_is_due(
+        rows, islands, island, velocity, workspace.memory, residual, scale, target, is_large
+    )
     if settings.exactly > 0.0:
         allowed = settings.exactly * target
     if residual <= allowed or settings.max_iterations == 0:
         return status_of(residual, target, settings.absolute_tolerance), iterations, residual, scale, worst_block
     copy_impulses(rows.block_row, islands, island, rows.impulse, workspace.kept)
-    if settings.exactly > 0.0:
-        status, iterations, residual, worst_block = solve_or_sweep_on(
-            rows, islands, island, free_velocity, velocity, workspace, settings, target, settings.max_iterations, 0, 0.0
+    if not settings.exactly > 0.0:
+        aims, start = (scale, target, due, rests), (residual, worst_block)
+        steps, closeness, outcome = attempt_first(
+            rows, islands, island, free_velocity, velocity, workspace, settings, aims, start
         )
-        return status, iterations, residual, scale, worst_block
+        status, iterations, residual, worst_block = outcome
+        if steps <= 0:
+            return status, iterations, residual, scale, worst_block
+    _go_back(rows, islands, island, free_velocity, velocity, workspace.kept)
+    status, done, residual, _, worst_block = solve_exactly(
+        rows, islands, island, free_velocity, velocity, workspace.exact, with_limit(settings, steps)
+    )
+    iterations += done
+    last_wait = note_success(islands, island, workspace.memory)
+    # rows that contradict each other are as good as solved
+    if residual > target and status != CONFLICTING and settings.waits > 0:
+        note_failure(islands, island, workspace.memory, last_wait, closeness)
+        outcome = status, iterations, residual, worst_block
+        status, iterations, residual, worst_block = _sweep_on(
+            rows, islands, island, free_velocity, velocity, workspace, settings, outcome
+        )
+    return status, iterations, residual, scale, worst_block
+
+
+def _attempt_first(rows, islands, island, free_velocity, velocity, workspace, settings, aims, start):
+    """The attempts before "exact".
+
+    Parameters
+    ----------
+    rows, islands, island, free_velocity, velocity, workspace, settings
+        As of the cascade.
+    aims : tuple
+        (scale, target, what is due [m/s], whether the bodies rest).
+    start : tuple
+        (residual [m/s], worst block).
+
+    Returns
+    -------
+    steps : int
+        Left for the exact method; 0 if no more is to be tried.
+    closeness : float
+        Of ``count_down_wait``.
+    outcome : tuple
+        (status, iterations, residual [m/s], worst block).
+    """
+    (scale, target, due, rests), (residual, worst_block) = aims, start
+    memory, blocks = workspace.memory, islands.block_first[island + 1] - islands.block_first[island]
+    none, iterations, is_large = np.int64(0), np.int64(0), blocks >= BLOCKS_FOR_SUBDOMAINS
     if rests:
         iterations, residual, worst_block = solve_at_rest(
             rows, islands, island, free_velocity, velocity, workspace, settings, due, target
         )
         if residual <= target:
-            return status_of(residual, target, settings.absolute_tolerance), iterations, residual, scale, worst_block
+            status = status_of(residual, target, settings.absolute_tolerance)
+            return none, 0.0, (status, iterations, residual, worst_block)
     suits = is_large and residual <= RATIO_SETTLED * scale
     if suits and suits_subdomains(rows, islands, island, velocity, memory, workspace.sweep.change, settings, target):
         status, iterations, residual, worst_block = solve_active_subdomains(
@@ -208,11 +253,11 @@ def _solve_cascade(rows, islands, island, free_velocity, velocity, workspace, se
         )
         if iterations > 0:
             workspace.fallbacks[0] += 1 if residual > target else 0
-            return status, iterations, residual, scale, worst_block
+            return none, 0.0, (status, iterations, residual, worst_block)
         # there was no room for the first subdomain
     wait, closeness = count_down_wait(islands, island, memory, scale, residual)
     if settings.waits == 0:
-        wait = np.int64(0)
+        wait = none
     sweeps, forecast = _allowed_sweeps(blocks, wait, settings.max_iterations - iterations)
     status, done, residual, worst_block = iterate_nncg(
         rows,
@@ -227,27 +272,14 @@ def _solve_cascade(rows, islands, island, free_velocity, velocity, workspace, se
         forecast,
     )
     iterations += done
-    steps = settings.max_iterations - iterations
-    if settings.waits > 0:
-        steps = min(steps, STEPS_EXACT)
+    outcome = status, iterations, residual, worst_block
     if residual > target and wait > 0:
         workspace.fallbacks[0] += 1
-        status, iterations, residual, worst_block = _soften_hits(
-            rows,
-            islands,
-            island,
-            free_velocity,
-            velocity,
-            workspace,
-            settings,
-            scale,
-            (status, iterations, residual, worst_block),
-        )
-    elif residual > target and steps > 0:
-        status, iterations, residual, worst_block = solve_or_sweep_on(
-            rows, islands, island, free_velocity, velocity, workspace, settings, target, steps, iterations, closeness
-        )
-    return status, iterations, residual, scale, worst_block
+        outcome = _soften_hits(rows, islands, island, free_velocity, velocity, workspace, settings, scale, outcome)
+    if not residual > target or wait > 0:
+        return none, closeness, outcome
+    steps = settings.max_iterations - iterations
+    return (min(steps, STEPS_EXACT) if settings.waits > 0 else steps), closeness, outcome
 
 
 @subkernel
@@ -322,37 +354,23 @@ def _soften_hits(rows, islands, island, free_velocity, velocity, workspace, sett
     return status, iterations, residual, worst_block
 
 
-def _solve_or_sweep_on(
-    rows, islands, island, free_velocity, velocity, workspace, settings, target, steps, iterations, closeness
-):
-    """The attempts "exact", from the kept start, and "last sweeps".
+@subkernel(inline=True)
+def _sweep_on(rows, islands, island, free_velocity, velocity, workspace, settings, outcome):
+    """The attempt "last sweeps", after the exact method has failed; its outcome stays if that is the better one.
 
-    Returns (status, iterations of all attempts so far, residual [m/s], worst block).
+    ``outcome`` and what is returned: (status, iterations, residual [m/s], worst block).
     """
-    _go_back(rows, islands, island, free_velocity, velocity, workspace.kept)
-    status, done, residual, _, worst_block = solve_exactly(
-        rows, islands, island, free_velocity, velocity, workspace.exact, with_limit(settings, steps)
+    status, iterations, residual, worst_block = outcome
+    workspace.fallbacks[0] += 1
+    copy_impulses(rows.block_row, islands, island, rows.impulse, workspace.kept)
+    limited = with_limit(settings, settings.max_iterations - iterations)
+    swept_status, done, swept_residual, _, swept_block = solve_nncg(
+        rows, islands, island, free_velocity, velocity, workspace.sweep, limited
     )
     iterations += done
-    last_wait = note_success(islands, island, workspace.memory)
-    # rows that contradict each other are as good as solved
-    if residual > target and status != CONFLICTING and settings.waits > 0:
-        note_failure(islands, island, workspace.memory, last_wait, closeness)
-        workspace.fallbacks[0] += 1
-        copy_impulses(rows.block_row, islands, island, rows.impulse, workspace.kept)
-        swept_status, done, swept_residual, _, swept_block = solve_nncg(
-            rows,
-            islands,
-            island,
-            free_velocity,
-            velocity,
-            workspace.sweep,
-            with_limit(settings, settings.max_iterations - iterations),
-        )
-        iterations += done
-        if swept_residual <= residual:
-            return swept_status, iterations, swept_residual, swept_block
-        _go_back(rows, islands, island, free_velocity, velocity, workspace.kept)
+    if swept_residual <= residual:
+        return swept_status, iterations, swept_residual, swept_block
+    _go_back(rows, islands, island, free_velocity, velocity, workspace.kept)
     return status, iterations, residual, worst_block
 
 

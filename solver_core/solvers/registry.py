@@ -6,6 +6,7 @@ so that only the solver that is used is loaded and compiled.
 
 import functools
 import importlib
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
@@ -70,9 +71,12 @@ def no_work(workspace):
 work_of = no_work
 
 
-def _solve_island(problem, island):
-    """Solve an island by a method's kernel."""
+def _solve_island(problem, island, budget, exactly):
+    """Solve an island by a method's kernel; ``budget`` [sweeps over it] and ``exactly`` as of ``SolverSettings``."""
     members = views_of(problem)
+    contacts = members.islands.block_first[island + 1] - members.islands.block_first[island]
+    # each worker has settings of its own
+    members.settings.max_work[0], members.settings.exactly[0] = budget * contacts, exactly
     before = work_of(members.workspace)
     outcome = solve_rows(
         whole(members.rows),
@@ -83,7 +87,6 @@ def _solve_island(problem, island):
         members.workspace,
         numbers_of(members.settings),
     )
-    contacts = members.islands.block_first[island + 1] - members.islands.block_first[island]
     members.work[0] = outcome[1] + (work_of(members.workspace) - before) / max(contacts, 1)
     return outcome
 
@@ -144,7 +147,7 @@ class Method:
 
     @property
     def island_kernel(self) -> Callable:
-        """(StepArrays of an IslandProblem, island) -> what ``kernel`` returns.
+        """(StepArrays of an IslandProblem, island, budget [sweeps over it], exactly) -> what ``kernel`` returns.
 
         One kernel for calls from Python and from a step, so that a method is compiled once.
         """
@@ -154,7 +157,7 @@ class Method:
         """Call ``kernel`` from Python: the same arguments, and the same result."""
         free_velocity = np.require(free_velocity, float, ["C", "W"])
         given = IslandProblem(rows, islands, free_velocity, velocity, arrays_of(settings), np.zeros(1), workspace)
-        return self.island_kernel(StepArrays(given), island)
+        return self.island_kernel(StepArrays(given), island, math.inf, 0.0)
 
     def carry(self, old, new) -> None:
         """Copy what the old workspace has carried from call to call to a larger one."""

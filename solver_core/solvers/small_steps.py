@@ -132,44 +132,23 @@ def allocate_small_steps(block_capacity: int, body_capacity: int, has_domains: b
     )
 
 
-class SmallStepInput(NamedTuple):
-    """What small steps need beside the rows.
+class _Aim(NamedTuple):
+    """What sweeps ask of the normal rows.
 
-    Attributes
-    ----------
-    contact_count : int64 [1]
-        Blocks before this one are contacts; the others keep their bias.
-    gap : float64 [contact_capacity]
-        At the substep's start [m].
-    unrelaxed_gap : float64 [contact_capacity]
-        What of an overlap is none yet: the substep itself would lead into it [m].
-    surface_speed : float64 [contact_capacity]
-        ``SmallStepArrays.kept_speed`` of contacts.
-    bounce_speed : float64 [contact_capacity]
-        Speed after a bounce [m/s]; 0 where a contact does not bounce.
-    restitution : float64 [contact_capacity]
-    start_velocity, free_velocity : float64 [body_count, 6]
-        At the substep's start, and at its end without contacts.
-    position : float64 [body_count, 3]
-        Of the centres of mass at the substep's start [m].
-    least_impact : float
-        Approaches up to this speed are no impacts [m/s].
+    Gaps close by ``closing``, overlaps beyond ``allowed`` [m] are taken out by ``recovery`` [1/s], no faster than
+    ``fastest`` [m/s]. ``apart`` is 1 for velocities that only take out overlaps: to these belongs a contact's
+    ``push_speed``, and no surface's own speed; else 0.
     """
 
-    contact_count: np.ndarray
-    gap: np.ndarray
-    unrelaxed_gap: np.ndarray
-    surface_speed: np.ndarray
-    bounce_speed: np.ndarray
-    restitution: np.ndarray
-    start_velocity: np.ndarray
-    free_velocity: np.ndarray
-    position: np.ndarray
-    least_impact: float
+    closing: float
+    recovery: float
+    fastest: float
+    allowed: float
+    apart: float
 
 
 @subkernel
-def take_small_steps(rows, islands, island, given, velocity, mean_velocity, workspace, sweep, settings, pace, impulses):
+def take_small_steps(rows, islands, island, given, moved, workspace, sweep, settings, pace):
     """Move an island through a substep in small steps.
 
     Parameters
@@ -181,97 +160,106 @@ def take_small_steps(rows, islands, island, given, velocity, mean_velocity, work
         Read.
     given : SmallStepInput
         Read.
-    velocity : float64 [body_count, 6]
-        Written: at the substep's end.
-    mean_velocity : float64 [body_count, 6]
-        Written: h times it is how the island's bodies move.
+    moved : SmallStepMotion
+        Written.
     workspace : SmallStepArrays
     sweep : SweepWorkspace
     settings : SolverSettings
         Read: tolerances, model of friction.
-    pace : tuple of float, int, float, float, float, bool, bool
-        Length of the substep [s]; small steps in it; size of the smallest body, and side of the cube of the smallest
-        volume [m]; gravity [m/s^2]; whether the island touches something that cannot be pushed, and whether that moves
-        by itself and may push energy into it.
-    impulses : SubstepImpulses
-        Written where they are kept: of all steps but as ``rows.impulse`` says, and what bodies got by no impulse.
+    pace : SmallStepPace
 
     Returns
     -------
     tuple
         (status, sweeps, largest change of the last sweep [m/s], scale [m/s], 0), as of a solver.
     """
-    h, n, size, cube_side, gravity, is_supported, is_driven = pace
-    fastest, allowed = RATIO_FASTEST_RECOVERY * size / h, _RATIO_LEFT_OVERLAP * size
-    if gravity > 0.0:
-        fastest = min(fastest, math.sqrt(gravity * size))
-    tau, bodies = h / n, (islands.body_first[island], islands.body_first[island + 1])
-    bounces = _begin(rows, islands, island, given, velocity, mean_velocity, workspace, 1.0 / n, h)
+    h, n, velocity, contact_count = pace.h, pace.steps, moved.velocity, given.contact_count[0]
+    tau, is_kept = h / n, moved.impulses.is_kept[0] == 1
+    fastest, allowed = RATIO_FASTEST_RECOVERY * pace.size / h, _RATIO_LEFT_OVERLAP * pace.size
+    if pace.gravity > 0.0:
+        fastest = min(fastest, math.sqrt(pace.gravity * pace.size))
+    bounces = _begin(rows, islands, island, given, moved, workspace, 1.0 / n, h)
     if bounces:
-        keep_resting_impulses(rows, islands, island, given.contact_count[0], float(n), workspace.resting_impulse)
-    _multiply_compliance(rows, islands, island, given.contact_count[0], float(n))
+        keep_resting_impulses(rows, islands, island, contact_count, float(n), workspace.resting_impulse)
+    _multiply_compliance(rows, islands, island, contact_count, float(n))
     lay_rows(rows, islands, island, velocity, sweep)
     if is_partitioned(islands, island):
         _lay_gaps(islands, island, sweep, workspace)
-    most, contact_count, is_kept = (0.0, 0.0, 0.0), given.contact_count[0], impulses.is_kept[0] == 1
-    if is_driven:
+    most = 0.0, 0.0, 0.0
+    if pace.is_driven:
         most = most_that_drives(rows, islands, island, given, velocity, workspace)
-    pays = is_supported and not is_driven
     largest, sweeps = 0.0, 0
     for number in range(n):
-        for index in range(bodies[0], bodies[1]):
-            body = islands.body_order[index]
-            for column in range(6):
-                forced = (given.free_velocity[body, column] - given.start_velocity[body, column]) / n
-                begin = velocity[body, column] + forced
-                velocity[body, column] = begin + workspace.before[body, column]
-                workspace.before[body, column] = begin
-        _set_bias(rows, islands, island, given, workspace, sweep, 1.0 / tau, 0.0, fastest, allowed, 0.0)
-        largest, done = sweep_until_settled(rows, islands, island, velocity, sweep, settings, tau, cube_side, pays)
+        if number > 0 and is_kept:
+            # those of the last step the rows will say
+            take_impulses(rows, islands, island, sweep)
+            add_impulses_of_rows(rows, islands, island, contact_count, 1.0, moved.impulses)
+        aim = _Aim(1.0 / tau, 0.0, fastest, allowed, 0.0)
+        largest, done = _take_step(rows, islands, island, given, moved, workspace, sweep, settings, pace, aim)
         sweeps += done
-        for index in range(bodies[0], bodies[1]):
-            body = islands.body_order[index]
-            for column in range(6):
-                mean_velocity[body, column] += velocity[body, column] / n
-                workspace.before[body, column] = velocity[body, column] - workspace.before[body, column]
-        _advance_gaps(rows, islands, island, given, velocity, workspace, sweep, tau)
         if bounces:
             take_impulses(rows, islands, island, sweep)
             _note_pushes(rows, islands, island, given, workspace)
-        if is_kept and number + 1 < n:
-            take_impulses(rows, islands, island, sweep)
-            add_impulses_of_rows(rows, islands, island, contact_count, 1.0, impulses)
     take_impulses(rows, islands, island, sweep)
     if bounces:
-        solve_impacts(rows, islands, island, given, velocity, workspace, sweep, settings, (tau, cube_side), impulses)
+        lengths = tau, pace.cube_side
+        solve_impacts(rows, islands, island, given, velocity, workspace, sweep, settings, lengths, moved.impulses)
     if is_kept:
         # the rows will say n times those of the last step
-        add_impulses_of_rows(rows, islands, island, contact_count, 1.0 - n, impulses)
+        add_impulses_of_rows(rows, islands, island, contact_count, 1.0 - n, moved.impulses)
     for index in range(islands.block_first[island], islands.block_first[island + 1]):
         block = islands.block_order[index]
         for row in range(rows.block_row[block], rows.block_row[block + 1]):
             rows.impulse[row] *= n
-    _multiply_compliance(rows, islands, island, given.contact_count[0], 1.0 / n)
+    _multiply_compliance(rows, islands, island, contact_count, 1.0 / n)
     if _has_overlaps(islands, island, given, workspace, sweep, allowed):
-        _set_bias(rows, islands, island, given, workspace, sweep, 1.0 / h, _RATIO_RECOVERY / h, fastest, allowed, 1.0)
-        enough = _RATIO_LEFT_APART * size / h
-        sweeps += _take_out_overlaps(
-            rows, islands, island, given, mean_velocity, workspace, sweep, is_supported, enough, fastest
-        )
-    if is_kept:
-        _begin_balance(islands, island, velocity, workspace)
-    if not is_supported:
-        keep_angular_momentum(rows, islands, island, given, velocity, mean_velocity, h)
-        keep_energy(rows, islands, island, given, velocity, mean_velocity, h)
-    elif not is_driven:
-        pay_for_lifts(rows, islands, island, given, velocity, mean_velocity, h)
-    else:
-        limit_speeds(rows, islands, island, velocity, mean_velocity, most, fastest)
-    if is_kept:
-        _end_balance(rows, islands, island, velocity, workspace, impulses)
+        aim = _Aim(1.0 / h, _RATIO_RECOVERY / h, fastest, allowed, 1.0)
+        sweeps += _take_out_overlaps(rows, islands, island, given, moved.mean_velocity, workspace, sweep, pace, aim)
+    _balance(rows, islands, island, given, moved, workspace, pace, most, fastest)
     scale = speed_taken(islands, island, given.free_velocity, velocity)
     target = max(max(settings.tolerance, RATIO_ROUGH) * scale, settings.absolute_tolerance)
     return status_of(largest, target, settings.absolute_tolerance), sweeps, largest, scale, np.int64(0)
+
+
+@subkernel
+def _take_step(rows, islands, island, given, moved, workspace, sweep, settings, pace, aim):
+    """One small step; returns the largest change of its last sweep [m/s], and its sweeps."""
+    velocity, before, n = moved.velocity, workspace.before, pace.steps
+    bodies = islands.body_first[island], islands.body_first[island + 1]
+    for index in range(bodies[0], bodies[1]):
+        body = islands.body_order[index]
+        for column in range(6):
+            forced = (given.free_velocity[body, column] - given.start_velocity[body, column]) / n
+            begin = velocity[body, column] + forced
+            velocity[body, column] = begin + before[body, column]
+            before[body, column] = begin
+    _set_bias(rows, islands, island, given, workspace, sweep, aim)
+    tau, pays = pace.h / n, pace.is_supported and not pace.is_driven
+    largest, sweeps = sweep_until_settled(rows, islands, island, velocity, sweep, settings, tau, pace.cube_side, pays)
+    for index in range(bodies[0], bodies[1]):
+        body = islands.body_order[index]
+        for column in range(6):
+            moved.mean_velocity[body, column] += velocity[body, column] / n
+            before[body, column] = velocity[body, column] - before[body, column]
+    _advance_gaps(rows, islands, island, given, velocity, workspace, sweep, tau)
+    return largest, sweeps
+
+
+@subkernel
+def _balance(rows, islands, island, given, moved, workspace, pace, most, fastest):
+    """What the island owes to conservation laws, or to what drives it (``small_step_balance``)."""
+    velocity, mean_velocity, is_kept = moved.velocity, moved.mean_velocity, moved.impulses.is_kept[0] == 1
+    if is_kept:
+        _begin_balance(islands, island, velocity, workspace)
+    if not pace.is_supported:
+        keep_angular_momentum(rows, islands, island, given, velocity, mean_velocity, pace.h)
+        keep_energy(rows, islands, island, given, velocity, mean_velocity, pace.h)
+    elif not pace.is_driven:
+        pay_for_lifts(rows, islands, island, given, velocity, mean_velocity, pace.h)
+    else:
+        limit_speeds(rows, islands, island, velocity, mean_velocity, most, fastest)
+    if is_kept:
+        _end_balance(rows, islands, island, velocity, workspace, moved.impulses)
 
 
 @subkernel
@@ -294,9 +282,9 @@ def _end_balance(rows, islands, island, velocity, workspace, impulses):
 
 
 @subkernel
-def _begin(rows, islands, island, given, velocity, mean_velocity, workspace, share, h):
+def _begin(rows, islands, island, given, moved, workspace, share, h):
     """Gaps, a step's share of the last substep's impulses, and what these change; whether some contact may bounce."""
-    before, bounces = workspace.before, False
+    velocity, mean_velocity, before, bounces = moved.velocity, moved.mean_velocity, workspace.before, False
     for index in range(islands.body_first[island], islands.body_first[island + 1]):
         body = islands.body_order[index]
         for column in range(6):
@@ -358,30 +346,27 @@ def _vectors(batches, first_domain, end_domain):
 
 
 @subkernel
-def _wanted_speed(gap, closing, recovery, fastest, allowed):
-    """What a gap adds to the bias of a normal row [m/s]; overlaps up to ``allowed`` [m] stay."""
-    return closing * gap if gap > 0.0 else max(recovery * min(gap + allowed, 0.0), -fastest)
+def _wanted_speed(workspace, block, aim):
+    """Bias of a contact's normal row [m/s]."""
+    gap = workspace.gap[block]
+    wanted = aim.closing * gap if gap > 0.0 else max(aim.recovery * min(gap + aim.allowed, 0.0), -aim.fastest)
+    wanted += (1.0 - aim.apart) * workspace.kept_speed[block] - aim.apart * workspace.push_speed[block]
+    return wanted
 
 
 @subkernel
-def _set_bias(rows, islands, island, given, workspace, sweep, closing, recovery, fastest, allowed, apart):
-    """Biases of the normal rows of a sweep: gaps close by ``closing``, overlaps are taken out by ``recovery`` [1/s].
-
-    ``apart`` is 1 for velocities that only take out overlaps: to these belongs a contact's ``push_speed``, and no
-    surface's own speed; else 0.
-    """
+def _set_bias(rows, islands, island, given, workspace, sweep, aim):
+    """Biases of the normal rows of a sweep."""
     if not is_partitioned(islands, island):
         for index in range(islands.block_first[island], islands.block_first[island + 1]):
             block = islands.block_order[index]
             if block < given.contact_count[0]:
-                wanted = _wanted_speed(workspace.gap[block], closing, recovery, fastest, allowed)
-                wanted += (1.0 - apart) * workspace.kept_speed[block] - apart * workspace.push_speed[block]
-                rows.bias[rows.block_row[block]] = wanted
+                rows.bias[rows.block_row[block]] = _wanted_speed(workspace, block, aim)
         return
     laid, batches = sweep.domains.rows, sweep.domains.batches
     first, end = islands.domain_first[island], islands.domain_first[island + 1]
-    zero, least, fast, slow = spread(0.0), spread(-fastest), spread(closing), spread(recovery)
-    slack, kept, pushed = spread(allowed), spread(1.0 - apart), spread(apart)
+    zero, least, fast, slow = spread(0.0), spread(-aim.fastest), spread(aim.closing), spread(aim.recovery)
+    slack, kept, pushed = spread(aim.allowed), spread(1.0 - aim.apart), spread(aim.apart)
     for vector in _vectors(batches, first, end):
         place = WIDTH * vector
         gap = load(workspace.laid_gap, place)
@@ -394,8 +379,7 @@ def _set_bias(rows, islands, island, given, workspace, sweep, closing, recovery,
         for index in range(batches.domain_loose[domain], islands.domain_block[domain, 1]):
             block = islands.block_order[index]
             if block < given.contact_count[0]:
-                wanted = _wanted_speed(workspace.gap[block], closing, recovery, fastest, allowed)
-                wanted += (1.0 - apart) * workspace.kept_speed[block] - apart * workspace.push_speed[block]
+                wanted = _wanted_speed(workspace, block, aim)
                 laid.bias[laid.block_row[index]] = wanted
                 rows.bias[rows.block_row[block]] = wanted
 
@@ -429,15 +413,16 @@ def _overlaps(block, given, workspace, allowed):
 
 
 @subkernel
-def _take_out_overlaps(rows, islands, island, given, mean_velocity, workspace, sweep, as_equals, enough, fastest):
+def _take_out_overlaps(rows, islands, island, given, mean_velocity, workspace, sweep, pace, aim):
     """Sweeps of the normal rows from w = 0, which is added to what moves the bodies.
 
     A few sweeps lift nothing heavy off something light. Where the island rests on something, and momentum is not kept
-    anyway, all bodies are therefore taken as equally heavy (``as_equals``). No body goes faster than ``fastest`` [m/s],
+    anyway, all bodies are therefore taken as equally heavy. No body goes faster than the aim's ``fastest``,
     however many stand one behind the other or in a wedge: bowls that are nested as hulls part by and by. Returns the
-    sweeps that it took until they changed speeds by no more than ``enough`` [m/s].
+    sweeps that it took until they changed speeds by next to nothing.
     """
-    apart = workspace.before
+    _set_bias(rows, islands, island, given, workspace, sweep, aim)
+    apart, enough = workspace.before, _RATIO_LEFT_APART * pace.size / pace.h
     for index in range(islands.body_first[island], islands.body_first[island + 1]):
         for column in range(6):
             apart[islands.body_order[index], column] = 0.0
@@ -452,8 +437,8 @@ def _take_out_overlaps(rows, islands, island, given, mean_velocity, workspace, s
     while sweeps < _MOST_SWEEPS_APART and largest > enough:
         since, sweeps = sweeps, sweeps + 1
         moved = sweep.domains.moved_in, since, sweeps, enough
-        largest = _sweep_apart(rows, islands, island, given, workspace, sweep, as_equals, moved)
-    share = _share_of_way_apart(islands, island, given, workspace, fastest)
+        largest = _sweep_apart(rows, islands, island, given, workspace, sweep, pace.is_supported, moved)
+    share = _share_of_way_apart(islands, island, given, workspace, aim.fastest)
     for index in range(islands.body_first[island], islands.body_first[island + 1]):
         body = islands.body_order[index]
         for column in range(6):

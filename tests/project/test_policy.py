@@ -61,6 +61,21 @@ def entries(path):
             yield ast.unparse(node.targets[0]), " ".join(line.lstrip("# ") for line in lines[above:first])
 
 
+def page_of(name):
+    """The pages that a policy may mean: one of decisions by its number, or that of the default method."""
+    return [DOCS / "solvers" / "auto.md"] if name == "auto" else [*(DOCS / "decisions").glob(f"{name}-*.md")]
+
+
+def decided():
+    """Of each page: the names of the numbers that name it in a policy."""
+    found = {}
+    for path in POLICIES:
+        for names, comment in entries(path):
+            for page in re.search(r"\(([^)]+)\)$", comment)[1].split(", "):
+                found.setdefault(page, set()).update(re.findall(r"\w+", names))
+    return found
+
+
 @pytest.mark.parametrize("path", POLICIES, ids=lambda path: str(path.relative_to(CORE)))
 def test_each_number_has_its_dimension_and_its_decision(path):
     """As in "... [sweeps] (27, auto)": a page of decisions, or of solvers, that is there."""
@@ -70,9 +85,18 @@ def test_each_number_has_its_dimension_and_its_decision(path):
         told = re.search(r"\[[^\]]+\] \(([^)]+)\)$", comment)
         assert told, names
         for page in told[1].split(", "):
-            pages = [DOCS / "solvers" / "auto.md"] if page == "auto" else [*(DOCS / "decisions").glob(f"{page}-*.md")]
-            assert len(pages) == 1, (names, page)
-            assert pages[0].is_file(), (names, page)
+            assert len(page_of(page)) == 1, (names, page)
+            assert page_of(page)[0].is_file(), (names, page)
+
+
+@pytest.mark.parametrize(
+    "page", ["auto", *sorted(path.name.partition("-")[0] for path in (DOCS / "decisions").glob("[0-9]*.md"))]
+)
+def test_each_page_names_the_numbers_that_it_decides(page):
+    """And no others, so that who changes a number finds what was measured, and who changes a page the number."""
+    by_page = decided()
+    named = set(re.findall(r"`([A-Z][A-Z0-9_]+)`", page_of(page)[0].read_text(encoding="utf-8")))
+    assert named & set().union(*by_page.values()) == by_page.get(page, set())
 
 
 @pytest.mark.parametrize("path", POLICIES, ids=lambda path: str(path.relative_to(CORE)))

@@ -17,7 +17,7 @@ from ...collision.mesh.mesh_motion import move_meshes
 from ...collision.scaled_shapes import grow_shapes
 from ...compiled.kernel import entry, subkernel
 from ...compiled.views import numbers_of, views_of, whole
-from ...constraints.contact_rows import FACTOR_BOUNCE, build_contact_rows
+from ...constraints.contact_rows import FACTOR_BOUNCE, Recovery, build_contact_rows
 from ...constraints.matter import limit_speed, run_belts
 from ...constraints.velocity_rows import touches_kinematic
 from ...model.state import DYNAMIC
@@ -25,9 +25,11 @@ from ...problem.rows import CONE_FRICTION
 from ...solvers.batches.domain_partition import RATIO_REST, partition_islands
 from ...solvers.batches.partitioned_sweep import help_with_domains
 from ...solvers.fallback_sweeps import sweep_as_fallback
-from ...solvers.small_steps import SmallStepInput, take_small_steps
+from ...solvers.shared.small_step_input import SmallStepInput, SmallStepMotion, SmallStepPace
+from ...solvers.small_steps import take_small_steps
 from ..islands.contact_selection import select_contacts
 from ..islands.islands import find_islands, rests_on_something
+from ..islands.policy import LEFT_OF_OVERLAP, MOST_TAKEN_OUT, SHARE_TAKEN_OUT
 from ..motion.integration import apply_forces, integrate_poses
 from ..motion.motion_bounds import bound_motion
 from ..motion.rolling_energy import keep_rolling_energy
@@ -96,6 +98,7 @@ def run_build_rows(arrays):
         contacts,
         step.gravity_norm,
         step.h,
+        Recovery(SHARE_TAKEN_OUT, MOST_TAKEN_OUT, LEFT_OF_OVERLAP),
         problem.rows,
         problem.contact_rows,
     )
@@ -215,21 +218,18 @@ def run_small_steps(arrays, island):
         smallest = min(smallest, members.model.size[body])
         slightest = min(slightest, _cube_side(members.model, body))
     rows = whole(problem.rows)
-    is_supported = rests_on_something(rows, islands, island, motion.can_be_pushed)
-    is_driven = touches_kinematic(islands, island, rows, contacts, members.state.velocity)
-    return take_small_steps(
-        rows,
-        islands,
-        island,
-        given,
-        members.state.velocity,
-        motion.memory.mean_velocity,
-        problem.small_steps,
-        problem.sweep,
-        numbers_of(members.settings.solver),
-        (step.h, step.small_steps, smallest, min(slightest, smallest), step.gravity_norm, is_supported, is_driven),
-        members.impulses.substep,
+    pace = SmallStepPace(
+        step.h,
+        step.small_steps,
+        smallest,
+        min(slightest, smallest),
+        step.gravity_norm,
+        rests_on_something(rows, islands, island, motion.can_be_pushed),
+        touches_kinematic(islands, island, rows, contacts, members.state.velocity),
     )
+    moved = SmallStepMotion(members.state.velocity, motion.memory.mean_velocity, members.impulses.substep)
+    settings = numbers_of(members.settings.solver)
+    return take_small_steps(rows, islands, island, given, moved, problem.small_steps, problem.sweep, settings, pace)
 
 
 @subkernel

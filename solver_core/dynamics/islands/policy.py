@@ -65,6 +65,18 @@ RATIO_STILL = 1e-3
 # [1] (27)
 SHARE_OF_OVERGROWN = 0.1
 
+# How overlaps are taken out
+
+# Small steps do so apart, by velocities that move the bodies and are forgotten (``solvers/small_steps``). Solves by the
+# method, and what is swept in their place, do so in their own rows, and velocities are then solved once more without:
+# this share of an overlap in a substep ... [1] (01, 53)
+SHARE_TAKEN_OUT = 0.2
+# ... no more than this ... [size] (02, 53)
+MOST_TAKEN_OUT = 0.01
+# ... and down to this. Down to what counts as touching, ever smaller speeds would be required without an end; in a heap
+# some contradict each other (a wedged body), and then nothing solves the problem. [size] (02, 53)
+LEFT_OF_OVERLAP = 5e-6
+
 # Without small steps ("exact" and named methods): what was left unsolved is swept
 
 # Over an island that the previous substep left unsolved, in the first pass: its contacts are not all known yet.

@@ -10,14 +10,14 @@ from numba import types
 
 from ...compiled.atomics import add_shared, load_shared
 from ...compiled.clock import now
-from ...compiled.function_tables import caller
+from ...compiled.function_tables import caller, task_caller
 from ...compiled.kernel import subkernel
 from ...parallel.work_queue import alone_until, be_patient, has_tasks
-from ...parallel.workers import run_alone
 from .stage_table import HELP_WITH_DOMAINS, RUN_WORKERS
 
 # call_stage(stages, place, *arguments): a kernel of the table, which returns nothing.
 call_stage = caller(types.none)
+_call_task = task_caller()
 
 # From this many pairs on they are shared; islands from this many contacts on that are not in the largest of them. Less
 # takes a millisecond or two; on a busy machine a wait for the other threads takes as long.
@@ -86,7 +86,7 @@ def run_task(members, task):
     sharing, stages = members.sharing, members.kernels.stages
     sharing.next[0] = sharing.busy[0] = 0
     if not is_shared(sharing):
-        run_alone(stages, task, sharing.contexts)
+        _call_task(stages, task, sharing.contexts[0], np.int64(0))
         return
     for worker in range(len(sharing.finished)):
         sharing.finished[worker] = 0

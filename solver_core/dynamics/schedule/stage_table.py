@@ -83,7 +83,7 @@ FALL_ASLEEP = _stage("fall_asleep", "", NOTHING, ())  # in the frame's own kerne
 STAGES = tuple(stage.name for stage in TABLE)
 
 # What stages call: solvers ...
-SOLVE_ISLAND = _stage("solve_island", METHOD, SOLVER_OUTCOME, (SOLVER_INPUT, 0))
+SOLVE_ISLAND = _stage("solve_island", METHOD, SOLVER_OUTCOME, (SOLVER_INPUT, 0, 0.0, 0.0))
 FALLBACK_SWEEPS = _stage("fallback_sweeps", "frame.stages.run_fallback_sweeps", SOLVER_OUTCOME, (ARRAYS, 0, 0, 0))
 SMALL_STEPS = _stage("small_steps", "frame.stages.run_small_steps", SOLVER_OUTCOME, _OF_ISLAND)
 SOLVE_JOINTED = _stage(

@@ -25,7 +25,7 @@ import numpy as np
 
 from ...compiled.function_tables import caller
 from ...compiled.kernel import subkernel
-from ...compiled.views import arrays_at, numbers_of, views_of
+from ...compiled.views import arrays_at, numbers_of
 from ...constraints.velocity_rows import overgrowth, scale_impulses, touches_kinematic
 from ...problem.problem import CONVERGED_ABSOLUTE, FAILED
 from ...solvers.joint_factor import only_holds
@@ -71,7 +71,8 @@ LEAST = np.int64(-2)
 # ... and contacts keep their impulses, while joints ask for what errors at the substep's end change by.
 AT_END = np.int64(-3)
 
-_call_solver = caller(SOLVER_OUTCOME)
+# call_solver(stages, place, *arguments): what solves an island, by its place in the table.
+call_solver = caller(SOLVER_OUTCOME)
 
 
 class Plan(NamedTuple):
@@ -305,24 +306,14 @@ def pursue(arrays, members, rows, islands, island, strategy, plan):
     stages = members.kernels.stages
     if strategy == SMALL_STEPS:
         _calm_impulses(members, rows, islands, island)
-        return _call_solver(stages, STAGE_OF_SMALL_STEPS, arrays, island)
+        return call_solver(stages, STAGE_OF_SMALL_STEPS, arrays, island)
     if plan.has_joints:
         return _solve_jointed(arrays, members, rows, islands, island, strategy)
     if strategy == EXACT:
-        return solve_by_method(arrays, islands, island, plan.budget)
+        return call_solver(stages, SOLVE_ISLAND, arrays_at(members.solver_input), island, plan.budget, 0.0)
     most = SWEEPS_BEFORE_CONTACTS if strategy == FEW_SWEEPS else SWEEPS_MOST
     least = SWEEPS_BEFORE_CONTACTS if strategy == FEW_SWEEPS else SWEEPS_AFTER_FAILURE
-    return _call_solver(stages, FALLBACK_SWEEPS, arrays, island, least, most)
-
-
-@subkernel
-def solve_by_method(arrays, islands, island, budget):
-    """Solve an island by the method, which may cost so many sweeps over it; returns what a solver returns."""
-    members = views_of(arrays)
-    contacts = islands.block_first[island + 1] - islands.block_first[island]
-    # each worker has settings of its own
-    members.settings.solver.max_work[0] = budget * contacts
-    return _call_solver(members.kernels.stages, SOLVE_ISLAND, arrays_at(members.solver_input), island)
+    return call_solver(stages, FALLBACK_SWEEPS, arrays, island, least, most)
 
 
 @subkernel
@@ -346,7 +337,7 @@ def _solve_jointed(arrays, members, rows, islands, island, strategy):
         may_break(members, island, contacts.count[0])
         and overgrowth(rows, islands, island, motion.start_velocity, motion.free_velocity) > 0.0
     ):
-        _call_solver(members.kernels.stages, SOLVE_JOINTED, arrays, island, LEAST, 0.0, 0.0)
+        call_solver(members.kernels.stages, SOLVE_JOINTED, arrays, island, LEAST, 0.0, 0.0)
     return outcome
 
 
@@ -361,7 +352,7 @@ def _solve_with_joints(arrays, members, rows, islands, island, strategy):
     if asks_at_end(members, rows, islands, island, strategy):
         before = members.problem.jointed.impulse_before
         copy_impulses(rows.block_row, islands, island, rows.impulse, before)
-        outcome = _call_solver(stages, SOLVE_JOINTED, arrays, island, AT_END, FACTOR_EXACT, 0.0)
+        outcome = call_solver(stages, SOLVE_JOINTED, arrays, island, AT_END, FACTOR_EXACT, 0.0)
         if outcome[0] != FAILED:
             return outcome
         # Rows that close a loop contradict each other at the end, by the square of the step. What the last correction
@@ -373,17 +364,13 @@ def _solve_with_joints(arrays, members, rows, islands, island, strategy):
     if strategy == JOINTS_EXACT:
         sweeps = np.int64(0) if keeps_contact_impulses(members, island) else SWEEPS_AROUND_JOINTS
         least = step.gravity_norm * step.h
-        return _call_solver(stages, SOLVE_JOINTED, arrays, island, sweeps, FACTOR_EXACT, least)
+        return call_solver(stages, SOLVE_JOINTED, arrays, island, sweeps, FACTOR_EXACT, least)
     if step.small_steps > 0 and is_tree_of_joints(rows, islands, island, members.motion.can_be_pushed):
-        outcome = _call_solver(stages, SOLVE_JOINTED, arrays, island, TREE, FACTOR_EXACT, 0.0)
+        outcome = call_solver(stages, SOLVE_JOINTED, arrays, island, TREE, FACTOR_EXACT, 0.0)
         if outcome[0] != FAILED:
             return outcome
         start_from_impulses(rows, islands, island, members.motion.free_velocity, members.state.velocity)
-    settings = members.settings.solver
-    settings.exactly[0] = FACTOR_EXACT
-    outcome = solve_by_method(arrays, islands, island, math.inf)
-    settings.exactly[0] = 0.0
-    return outcome
+    return call_solver(stages, SOLVE_ISLAND, arrays_at(members.solver_input), island, math.inf, FACTOR_EXACT)
 
 
 @subkernel

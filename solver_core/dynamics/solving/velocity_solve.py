@@ -11,7 +11,7 @@ import math
 import numpy as np
 
 from ...compiled.kernel import entry, subkernel
-from ...compiled.views import numbers_of, views_of, whole
+from ...compiled.views import arrays_at, numbers_of, views_of, whole
 from ...constraints import restitution
 from ...constraints.joints.joint_velocity import bear_as_before, keep_joint_impulses
 from ...constraints.velocity_rows import (
@@ -35,9 +35,9 @@ from ..joints.pose_correction import correct_poses
 from ..motion.frame_impulses import note_joints_of_velocities
 from ..motion.integration import take_turn_energy, turn_ahead, turn_back
 from ..schedule.sharing import begin_islands, call_stage, help_others
-from ..schedule.stage_table import MOVE_JOINT_ROWS
+from ..schedule.stage_table import MOVE_JOINT_ROWS, SOLVE_ISLAND
 from .outcomes import forget_outcome, note_jointed, note_outcome
-from .strategies import JOINTS_EXACT, plan_for_velocities, plan_with_joints, solve_by_method
+from .strategies import JOINTS_EXACT, call_solver, plan_for_velocities, plan_with_joints
 from .verdicts import price_of, solve_by_plan
 
 
@@ -102,7 +102,7 @@ def _solve_island(arrays, members, rows, islands, island):
     move_rows_along(islands, island, rows, contacts, model, state, motion, h, bounces, is_free)
     if bounces:
         lost_by_turn -= kinetic_energy(islands, island, rows, motion.free_velocity)
-        spent = _solve_impacts(arrays, members, rows, islands, island, allowed_energy, lost_by_turn, is_free, plan)
+        spent = _solve_impacts(members, rows, islands, island, allowed_energy, lost_by_turn, is_free, plan)
     is_solved = islands.block_first[island + 1] > islands.block_first[island]
     if is_solved:
         # the velocities with which contacts no longer approach
@@ -154,7 +154,7 @@ def _solve_jointed_island(arrays, members, rows, islands, island, change):
     last = islands.block_first[island + 1]
     if bounces:
         apply_impulses(rows, islands, island, free_velocity, velocity)
-        _solve_impacts(arrays, members, rows, islands, island, allowed_energy, lost_by_turn, is_free, plan)
+        _solve_impacts(members, rows, islands, island, allowed_energy, lost_by_turn, is_free, plan)
     outcome, strategy, _, _ = solve_by_plan(arrays, members, rows, islands, island, plan)
     if bounces:
         # what is still open bounces in the next substep, with the whole of its speed
@@ -183,7 +183,7 @@ def _copy_velocities(islands, island, source, target):
 
 
 @subkernel(inline=True)
-def _solve_impacts(arrays, members, rows, islands, island, allowed_energy, lost_by_turn, is_free, plan):
+def _solve_impacts(members, rows, islands, island, allowed_energy, lost_by_turn, is_free, plan):
     """Solve the impacts of an island one after the other (``constraints.restitution``); returns the price [sweeps].
 
     What turning has cost the spins (``turn_ahead``) [J] the first impacts give back.
@@ -192,6 +192,7 @@ def _solve_impacts(arrays, members, rows, islands, island, allowed_energy, lost_
     contacts = members.collision.contacts[members.collision.roles.present[0]]
     free_velocity, velocity, contact_count = members.motion.free_velocity, members.state.velocity, contacts.count[0]
     solves, last = members.solves, islands.block_first[island + 1]
+    stages, given = members.kernels.stages, arrays_at(members.solver_input)
     impulses = members.impulses.substep
     if is_free and impulses.is_kept[0] == 1:
         # what was taken off is what the turned rows say, and not what the position solve has given
@@ -204,7 +205,7 @@ def _solve_impacts(arrays, members, rows, islands, island, allowed_energy, lost_
     restitution.set_approach_bias(islands, island, rows, contact_count, contact_rows)
     spent = 0.0
     if islands.block_first[island + 1] > islands.block_first[island]:  # else all contacts are open
-        outcome = solve_by_method(arrays, islands, island, plan.budget)
+        outcome = call_solver(stages, SOLVE_ISLAND, given, island, plan.budget, 0.0)
         note_outcome(solves, island, rows, outcome, least_scale)
         spent = price_of(members, outcome)
     restitution.restart_from_velocities(
@@ -220,7 +221,7 @@ def _solve_impacts(arrays, members, rows, islands, island, allowed_energy, lost_
             islands, island, last, rows, contact_count, contact_rows, velocity, threshold, impact == 0
         ):
             break
-        outcome = solve_by_method(arrays, islands, island, plan.budget)
+        outcome = call_solver(stages, SOLVE_ISLAND, given, island, plan.budget, 0.0)
         note_outcome(solves, island, rows, outcome, least_scale)
         spent += price_of(members, outcome)
         surplus = restitution.end_impact(

@@ -50,23 +50,23 @@ def solve_by_plan(arrays, members, rows, islands, island, plan):
     """
     if plan.has_joints:
         start_from_impulses(rows, islands, island, members.motion.free_velocity, members.state.velocity)
-    strategy, wasted = plan.strategy, 0.0
-    outcome, verdict = _try(arrays, members, rows, islands, island, strategy, plan)
-    if plan.second != NOTHING and (verdict == WORSE or (verdict == MISSED and plan.second == SMALL_STEPS)):
-        if strategy == JOINTS_EXACT:
+    strategy, second, wasted, iterations, from_nothing = plan.strategy, plan.second, 0.0, np.int64(0), False
+    while True:
+        outcome = pursue(arrays, members, rows, islands, island, strategy, plan)
+        outcome, verdict = _judge(members, rows, islands, island, strategy, plan, outcome)
+        is_next = second != NOTHING and (verdict == WORSE or (verdict == MISSED and second == SMALL_STEPS))
+        if not is_next and (from_nothing or verdict != WORSE or strategy != EXACT):
+            return _with_more_iterations(outcome, iterations), strategy, verdict, wasted
+        iterations, wasted = iterations + outcome[1], wasted + price_of(members, outcome)
+        if is_next and strategy == JOINTS_EXACT:
             # no solution, but a start
             start_from_impulses(rows, islands, island, members.motion.free_velocity, members.state.velocity)
         elif verdict == WORSE:
             forget_impulses(islands, island, rows, members.motion.free_velocity, members.state.velocity)
-        iterations, strategy, wasted = outcome[1], plan.second, price_of(members, outcome)
-        outcome, verdict = _try(arrays, members, rows, islands, island, strategy, plan)
-        outcome = _with_more_iterations(outcome, iterations)
-    if verdict == WORSE and strategy == EXACT:
-        forget_impulses(islands, island, rows, members.motion.free_velocity, members.state.velocity)
-        iterations, wasted = outcome[1], wasted + price_of(members, outcome)
-        outcome, verdict = _try(arrays, members, rows, islands, island, strategy, plan)
-        outcome = _with_more_iterations(outcome, iterations)
-    return outcome, strategy, verdict, wasted
+        if is_next:
+            strategy, second = second, NOTHING
+        else:
+            from_nothing = True
 
 
 @subkernel(inline=True)
@@ -83,16 +83,15 @@ def price_of(members, outcome):
 
 
 @subkernel
-def _try(arrays, members, rows, islands, island, strategy, plan):
-    """Pursue a strategy; its outcome is FAILED, without impulses, where some are no numbers."""
-    outcome = pursue(arrays, members, rows, islands, island, strategy, plan)
+def _judge(members, rows, islands, island, strategy, plan, outcome):
+    """An outcome, FAILED and without impulses where some are no numbers, and what it is worth."""
     if not (are_finite(rows, islands, island) and outcome[2] < math.inf):
         start_from_impulses(rows, islands, island, members.motion.free_velocity, members.state.velocity)
         if strategy == SMALL_STEPS:
             _move_freely(members, islands, island)
         worst_block = islands.block_order[islands.block_first[island]]
         outcome = FAILED, outcome[1], math.inf, outcome[3], worst_block
-    return outcome, _judge(members, rows, islands, island, strategy, plan, outcome)
+    return outcome, _verdict(members, rows, islands, island, strategy, plan, outcome)
 
 
 @subkernel
@@ -105,7 +104,7 @@ def _move_freely(members, islands, island):
 
 
 @subkernel
-def _judge(members, rows, islands, island, strategy, plan, outcome):
+def _verdict(members, rows, islands, island, strategy, plan, outcome):
     status, _, residual, scale, _ = outcome
     if status != FAILED and strategy in (SMALL_STEPS, FEW_SWEEPS):
         return ROUGH

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from cairn.solver_core.collision.data.contact_arrays import allocate_contacts
-from cairn.solver_core.constraints.contact_rows import allocate_contact_rows, build_contact_rows
+from cairn.solver_core.constraints.contact_rows import Recovery, allocate_contact_rows, build_contact_rows
+from cairn.solver_core.dynamics.islands.policy import LEFT_OF_OVERLAP, MOST_TAKEN_OUT, SHARE_TAKEN_OUT
 from cairn.solver_core.dynamics.motion.integration import allocate_motion, apply_forces
 from cairn.solver_core.geometry import rotations
 from cairn.solver_core.geometry.shapes import Box, Sphere
@@ -16,6 +17,7 @@ from cairn.solver_core.problem.rows import allocate_rows
 
 H = 1e-2
 G = 9.81
+RECOVERY = Recovery(SHARE_TAKEN_OUT, MOST_TAKEN_OUT, LEFT_OF_OVERLAP)
 
 
 def scene(seed, gap=0.1, restitution=0.0, friction=0.7, kind_a=BodyKind.DYNAMIC, speed=1.0, shape=None):
@@ -46,7 +48,7 @@ def scene(seed, gap=0.1, restitution=0.0, friction=0.7, kind_a=BodyKind.DYNAMIC,
     contacts.impulse[0] = rng.normal(size=3)
     apply_forces(model.arrays, state, motion, model.gravity, H)
     rows, extra = allocate_rows(1, 3, 2), allocate_contact_rows(1, 1)
-    build_contact_rows(model.arrays, state, motion, contacts, G, H, rows, extra)
+    build_contact_rows(model.arrays, state, motion, contacts, G, H, RECOVERY, rows, extra)
     return model, state, motion, contacts, rows, extra
 
 
@@ -167,10 +169,10 @@ def test_bounce_speed_is_that_of_free_flight():
     contacts.position[0] = (0, 0, 1.015)
     apply_forces(model.arrays, state, motion, model.gravity, H)
     rows, extra = allocate_rows(1, 3, 2), allocate_contact_rows(1, 1)
-    build_contact_rows(model.arrays, state, motion, contacts, G, H, rows, extra)
+    build_contact_rows(model.arrays, state, motion, contacts, G, H, RECOVERY, rows, extra)
     assert extra.bounce_speed[0] == pytest.approx(0.6 * math.sqrt(4.0**2 + 2.0 * G * 0.03))
     contacts.gap[0] = 0.0
     state.velocity[1, 2] = 0.0
     apply_forces(model.arrays, state, motion, model.gravity, H)
-    build_contact_rows(model.arrays, state, motion, contacts, G, H, rows, extra)
+    build_contact_rows(model.arrays, state, motion, contacts, G, H, RECOVERY, rows, extra)
     assert extra.bounce_speed[0] == 0.0

@@ -9,7 +9,7 @@ from reference_collision import about
 from sample_meshes import bumps, grid_mesh
 
 from cairn.solver_core import simulation
-from cairn.solver_core.compiled.function_tables import caller, empty_table, enter
+from cairn.solver_core.compiled.function_tables import caller, empty_table, enter, task_caller
 from cairn.solver_core.compiled.kernel import kernel
 from cairn.solver_core.compiled.views import StepArrays, views_of
 from cairn.solver_core.dynamics.schedule import sharing
@@ -21,7 +21,7 @@ from cairn.solver_core.model.builder import ModelBuilder
 from cairn.solver_core.model.model import BodyKind
 from cairn.solver_core.options import FrameInput, SimulationOptions
 from cairn.solver_core.parallel import workers
-from cairn.solver_core.parallel.workers import contexts_of, run_alone, run_workers, take_next, threads, worker_count
+from cairn.solver_core.parallel.workers import contexts_of, run_workers, take_next, threads, worker_count
 from cairn.solver_core.scenes import boulders, pile
 from cairn.solver_core.simulation import Simulation
 
@@ -53,6 +53,7 @@ def square(arrays, worker):
 
 
 call_stage = caller(types.none)
+call_task = task_caller()
 
 
 @kernel
@@ -60,7 +61,7 @@ def square_all(entries, contexts, is_shared):
     if is_shared:
         call_stage(entries, np.int64(RUN), entries, np.int64(TASK), contexts)
     else:
-        run_alone(entries, np.int64(TASK), contexts)
+        call_task(entries, np.int64(TASK), contexts[0], np.int64(0))
 
 
 @compiled_only

@@ -24,7 +24,8 @@ from cairn.solver_core.solve import solve_contacts
 from cairn.solver_core.solvers.active_subdomain import allocate_subdomain, cut_subdomain
 from cairn.solver_core.solvers.batches.sweep_workspace import allocate_sweep_workspace
 from cairn.solver_core.solvers.registry import METHODS, find_method, kernel_settings_of
-from cairn.solver_core.solvers.small_steps import SmallStepInput, allocate_small_steps, take_small_steps
+from cairn.solver_core.solvers.shared.small_step_input import SmallStepInput, SmallStepMotion, SmallStepPace
+from cairn.solver_core.solvers.small_steps import allocate_small_steps, take_small_steps
 
 TOLERANCE = 1e-10
 PAIRS = [(method, friction) for method in METHODS for friction in find_method(method).frictions]
@@ -214,10 +215,9 @@ def test_subdomain_copies_compliances():
 @kernel(allocates=True)
 def take_steps(rows, islands, given, velocity, mean_velocity, workspace, sweep, settings, impulses, n):
     """One island, in n small steps."""
-    pace = 0.1, n, 1.0, 1.0, 0.0, True, True
-    return take_small_steps(
-        rows, islands, np.int64(0), given, velocity, mean_velocity, workspace, sweep, settings, pace, impulses
-    )
+    pace = SmallStepPace(0.1, n, 1.0, 1.0, 0.0, True, True)
+    moved = SmallStepMotion(velocity, mean_velocity, impulses)
+    return take_small_steps(rows, islands, np.int64(0), given, moved, workspace, sweep, settings, pace)
 
 
 @pytest.mark.parametrize("n", [1, 3, 8])

@@ -5,6 +5,7 @@ import pytest
 
 from cairn.solver_core.compiled.kernel import kernel
 from cairn.solver_core.problem.rows import allocate_islands, allocate_rows
+from cairn.solver_core.solvers.shared.small_step_input import SmallStepInput
 from cairn.solver_core.solvers.small_step_balance import (
     RATIO_FASTEST,
     keep_angular_momentum,
@@ -12,7 +13,7 @@ from cairn.solver_core.solvers.small_step_balance import (
     limit_speeds,
     most_that_drives,
 )
-from cairn.solver_core.solvers.small_steps import SmallStepInput, allocate_small_steps
+from cairn.solver_core.solvers.small_steps import allocate_small_steps
 
 BODIES = 6
 
