@@ -10,6 +10,7 @@ import numpy as np
 
 from .glue_noise import random_of
 from .glue_paint import first_value, paint_values, painted_at
+from .glue_profile import profile_at, profile_values
 from .movers import number_of
 from .notes import Note
 
@@ -31,6 +32,7 @@ _CURVES = {
 NOT_PAINTED = "its Painted has no effect: none of its pieces has a vertex group, or an attribute of numbers, {}"
 NOT_PAINTED_ON = "its Painted has no effect: {} has no vertex group, or attribute of numbers, {}"
 NO_SIZE = "its Gradient has no effect: {} has a scale of 0"
+NO_PROFILE = "its Gradient has no effect: its curve is gone; choose another Curve, then Custom again"
 NO_CLUSTERS = "its Clusters have no effect: no two pieces that it glues are in one"
 CLUSTERS = "its clusters: {} bonds inside {} of them, {} between"
 
