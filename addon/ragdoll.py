@@ -137,7 +137,10 @@ def _parts_of(armature, poses) -> dict[str, _Part]:
     for bone in sorted(bones, key=lambda bone: len(bone.parent_recursive)):
         if not bone.use_deform:
             continue
-        skin, parent = points.get(bone.name, []), next((up.name for up in bone.parent_recursive if up.name in parts), None)
+        skin, parent = (
+            points.get(bone.name, []),
+            next((up.name for up in bone.parent_recursive if up.name in parts), None),
+        )
         if bone.length < least:
             bears = any(below.use_deform and below.length >= least for below in bone.children_recursive)
             if not bears or not (parent is None or len(skin) >= _LEAST_POINTS or _turns(bone.name, parent, poses)):

@@ -1,7 +1,7 @@
 """The curve that is drawn by hand for *Gradient*: how the strength of bonds goes from the start to the end.
 
-Blender keeps such curves in brushes and nodes alone. So it is the Float Curve of a node group, which the settings of the
-glue object refer to: it is saved, undone and copied with them. A name that begins with a dot hides it from menus.
+Blender keeps such curves in brushes and nodes alone. So it is the Float Curve of a node group, to which the settings of
+the glue object refer: it is saved, undone and copied with them. A name that begins with a dot hides it from menus.
 """
 
 import bpy
