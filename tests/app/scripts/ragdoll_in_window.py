@@ -114,12 +114,16 @@ def select_rig():
         bpy.ops.object.select_all(action="DESELECT")
     rig().select_set(True)
     bpy.context.view_layer.objects.active = rig()
+    with in_view():
+        bpy.ops.ed.undo_push(message="Select")
 
 
 def press(name, /, **arguments):
     def start():
         with in_view():
-            seen.setdefault("answers", []).append([name, *getattr(bpy.ops.cairn, name)("INVOKE_DEFAULT", True, **arguments)])
+            seen.setdefault("answers", []).append(
+                [name, *getattr(bpy.ops.cairn, name)("INVOKE_DEFAULT", True, **arguments)]
+            )
 
     return [start, until(nothing_runs)]
 
