@@ -104,10 +104,7 @@ def make_ragdoll(
         for name, part in parts.items()
         if part.parent is not None
     ]
-    for first, second in itertools.combinations(parts, 2):
-        is_joined = first == parts[second].parent or second == parts[first].parent
-        if not is_joined and _overlap(_points_in_world(bodies[first]), _points_in_world(bodies[second])):
-            exclude(scene, bodies[first], bodies[second])
+    _let_pass(scene, parts, bodies)
     for name, body in bodies.items():
         constraint = armature.pose.bones[name].constraints.new("COPY_TRANSFORMS")
         constraint.name, constraint.target = CONSTRAINT, body
@@ -137,10 +134,8 @@ def _parts_of(armature, poses) -> dict[str, _Part]:
     for bone in sorted(bones, key=lambda bone: len(bone.parent_recursive)):
         if not bone.use_deform:
             continue
-        skin, parent = (
-            points.get(bone.name, []),
-            next((up.name for up in bone.parent_recursive if up.name in parts), None),
-        )
+        skin = points.get(bone.name, [])
+        parent = next((above.name for above in bone.parent_recursive if above.name in parts), None)
         if bone.length < least:
             bears = any(below.use_deform and below.length >= least for below in bone.children_recursive)
             if not bears or not (parent is None or len(skin) >= _LEAST_POINTS or _turns(bone.name, parent, poses)):
@@ -319,27 +314,35 @@ def _follow_bone(body, target, name):
 
 
 def _add_joint(scene, collection, armature, name, part, bodies, poses):
-    """A joint at the bone's head, with the limits of its inverse kinematics, or those of its motion."""
+    """A joint at the bone's head, which goes with its body, with limits of inverse kinematics or of the motion."""
     ob = bpy.data.objects.new(f"{name} Joint", None)
     ob.empty_display_type, ob.empty_display_size = "ARROWS", 0.5 * float(part.half.max())
     ob.rotation_mode = "QUATERNION"
-    body = bodies[name].matrix_basis
+    ob.parent = bodies[name]
     collection.objects.link(ob)
     scene.rigidbody_world.constraints.objects.link(ob)  # and Blender makes it a constraint
     constraint = ob.rigid_body_constraint
     constraint.object1, constraint.object2 = bodies[part.parent], bodies[name]
     constraint.disable_collisions = True
-    bone, turn = armature.pose.bones[name], body.to_quaternion()
+    bone = armature.pose.bones[name]
     if _has_limits(bone):
         _set_limits(constraint, bone, [_turn_from_rest(armature, name, part.parent, pose) for pose in poses])
     else:
-        turn @= Matrix.Rotation(-0.5 * math.pi, 3, "X").to_quaternion()  # z along the bone
+        ob.rotation_quaternion = Matrix.Rotation(-0.5 * math.pi, 3, "X").to_quaternion()  # z along the bone
         constraint.type = "POINT"
         extras = ob.cairn.joint
         extras.kind = "CONE_TWIST"
         extras.cone_angle, extras.twist_angle = _cone_of(name, part.parent, poses)
-    ob.location, ob.rotation_quaternion = body.translation, turn
     return ob
+
+
+def _let_pass(scene, parts, bodies):
+    """Let bodies that overlap, and that no joint keeps from touching, pass each other."""
+    points = {name: _points_in_world(body) for name, body in bodies.items()}
+    for first, second in itertools.combinations(parts, 2):
+        is_joined = first == parts[second].parent or second == parts[first].parent
+        if not is_joined and _overlap(points[first], points[second]):
+            exclude(scene, bodies[first], bodies[second])
 
 
 def _points_in_world(body):
