@@ -37,8 +37,9 @@ _SHARE_LEFT_OUT, _LEAST_POINTS, _THICKNESS = 0.02, 8, 0.12
 # A limb is round if it is longer than it is thick by this factor, and not flatter than this.
 _LONG, _FLAT = 1.3, 1.7
 _SEGMENTS = 8
-# After so many steps two bodies overlap if nothing has shown that they do not.
-_MOST_STEPS = 50
+# Bodies overlap if they are nearer than this share of the thinner one's thickness, as what touches is pressed on as soon
+# as it turns, or if after so many steps nothing has shown that they are not.
+_NEAR, _MOST_STEPS = 0.2, 50
 
 
 @dataclass(frozen=True)
@@ -341,7 +342,10 @@ def _let_pass(scene, parts, bodies):
     points = {name: _points_in_world(body) for name, body in bodies.items()}
     for first, second in itertools.combinations(parts, 2):
         is_joined = first == parts[second].parent or second == parts[first].parent
-        if not is_joined and _overlap(points[first], points[second]):
+        thickness = (
+            2.0 * min(parts[first].half.min(), parts[second].half.min()) * bodies[first].matrix_basis.to_scale()[0]
+        )
+        if not is_joined and _overlap(points[first], points[second], _NEAR * thickness):
             exclude(scene, bodies[first], bodies[second])
 
 
@@ -350,16 +354,16 @@ def _points_in_world(body):
     return np.array([tuple(vertex.co) for vertex in body.data.vertices]) @ matrix[:3, :3].T + matrix[:3, 3]
 
 
-def _overlap(first, second) -> bool:
-    """Whether the hulls of two clouds of points meet, or nearly so (Gilbert 1966).
+def _overlap(first, second, gap) -> bool:
+    """Whether the hulls of two clouds of points meet, or are nearer than a gap (Gilbert 1966).
 
     A point of the difference of both goes towards the origin, until a plane across its way is seen to have all of the
-    difference on its far side.
+    difference beyond it.
     """
     nearest = first[0] - second[0]
     for _ in range(_MOST_STEPS):
         farthest = first[np.argmin(first @ nearest)] - second[np.argmax(second @ nearest)]
-        if nearest @ farthest > 0.0:
+        if nearest @ farthest > gap * math.sqrt(nearest @ nearest):
             return False
         way = farthest - nearest
         length = float(way @ way)

@@ -23,8 +23,8 @@ LET_GO = (12, 28, 44)
 
 
 @pytest.fixture
-def doll():
-    """The bodies, and where their bones are at each frame [frames, bodies, 4, 4]."""
+def doll(request):
+    """The bodies, and where their bones are at each frame [frames, bodies, 4, 4]; the rig may be scaled."""
     cairn.register()
     bpy.ops.wm.read_factory_settings(use_empty=True)
     cairn.register()
@@ -33,6 +33,8 @@ def doll():
     scene.frame_start, scene.frame_end = 1, LAST
     bpy.ops.import_anim.bvh(filepath=str(CAPTURED), global_scale=UNIT, update_scene_fps=True)
     rig = bpy.context.object
+    rig.scale = 3 * (getattr(request, "param", 1.0),)
+    bpy.context.view_layer.update()
     bodies, _ = ragdoll.make_ragdoll(scene, rig)
     scene.rigidbody_world.point_cache.frame_end = LAST
     with simulation_paused(scene):
@@ -81,12 +83,15 @@ def test_it_is_a_whole_figure(doll):
     assert [1 for one in joined if not one.enabled]
 
 
+@pytest.mark.parametrize("doll", [1.0, 2.0], indirect=True)
 def test_at_follow_1_it_is_within_2_percent_of_each_body_s_size(doll):
     """The smallest one has 6 cm: got is 0.3 % of it. Heads and tails of bones, so turns count, too."""
     bodies, wanted = doll
     bake()
     found, sizes = poses_of(bodies), np.array([max(body.dimensions) for body in bodies])
-    lengths = np.array([bpy.data.armatures[0].bones[body.name].length for body in bodies])[:, None]
+    lengths = np.array([bpy.data.armatures[0].bones[body.name].length for body in bodies])[
+        :, None
+    ]  # axes have the scale
     for share in (0.0, 1.0):
         places = [poses[..., :3, 3] + share * lengths * poses[..., :3, 1] for poses in (found, wanted)]
         off = np.linalg.norm(places[0] - places[1], axis=2) / sizes

@@ -244,13 +244,14 @@ def test_a_short_bone_counts_where_longer_ones_hang_on_it_and_it_turns_or_has_sk
 
 
 @pytest.mark.parametrize(
-    ("shift", "overlap"), [((0.9, 0, 0), True), ((1.1, 0, 0), False), ((0, 0, 0), True), ((0.8, 0.8, 0.8), True)]
+    ("shift", "overlap"),
+    [((0.9, 0, 0), True), ((1.0, 0, 0), True), ((1.1, 0, 0), False), ((0, 0, 0), True), ((0.8, 0.8, 0.8), True)],
 )
 def test_whether_hulls_overlap(shift, overlap):
     corners = np.array([(x, y, z) for x in (-0.5, 0.5) for y in (-0.5, 0.5) for z in (-0.5, 0.5)])
     turn = np.array(Matrix.Rotation(math.radians(45.0), 3, "Z")) if shift[1] else np.eye(3)
-    assert ragdoll._overlap(corners, corners @ turn + shift) == overlap
-    assert ragdoll._overlap(corners @ turn + shift, corners) == overlap
+    assert ragdoll._overlap(corners, corners @ turn + shift, 0.01) == overlap
+    assert ragdoll._overlap(corners @ turn + shift, corners, 0.01) == overlap
 
 
 def test_what_cannot_be_is_one_line(rig):
