@@ -37,8 +37,8 @@ _SHARE_LEFT_OUT, _LEAST_POINTS, _THICKNESS = 0.02, 8, 0.12
 # A limb is round if it is longer than it is thick by this factor, and not flatter than this.
 _LONG, _FLAT = 1.3, 1.7
 _SEGMENTS = 8
-# Bodies overlap if they are nearer than this share of the thinner one's thickness, as what touches is pressed on as soon
-# as it turns, or if after so many steps nothing has shown that they are not.
+# Bodies overlap if they are nearer than this share of the thinner one's thickness, as what touches is pressed on once
+# it turns, or if after so many steps nothing has shown that they are not.
 _NEAR, _MOST_STEPS = 0.2, 50
 
 
