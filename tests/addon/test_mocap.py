@@ -19,7 +19,7 @@ from cairn.addon.write import attach
 CAPTURED = Path(__file__).resolve().parent / "data" / "jumping_jacks.bvh"
 UNIT, LAST = 0.0564444, 56
 # It stands, jumps up with arms and legs apart, lands, and jumps back.
-LET_GO = (12, 28, 44)
+LET_GO = [pytest.param(12, marks=pytest.mark.nightly), 28, pytest.param(44, marks=pytest.mark.nightly)]
 
 
 @pytest.fixture
@@ -83,7 +83,7 @@ def test_it_is_a_whole_figure(doll):
     assert [1 for one in joined if not one.enabled]
 
 
-@pytest.mark.parametrize("doll", [1.0, 2.0], indirect=True)
+@pytest.mark.parametrize("doll", [1.0, pytest.param(2.0, marks=pytest.mark.nightly)], indirect=True)
 def test_at_follow_1_it_is_within_2_percent_of_each_body_s_size(doll):
     """The smallest one has 6 cm: got is 0.3 % of it. Heads and tails of bones, so turns count, too."""
     bodies, wanted = doll
@@ -141,6 +141,7 @@ def test_let_go_it_has_the_velocity_of_its_keys(doll, frame, monkeypatch):
     assert off.max() <= 0.05
 
 
+@pytest.mark.nightly
 def test_it_costs_at_most_twice_what_it_costs_to_fall(doll):
     """Processor time of whole bakes; the one that falls lands on a floor, as a figure that was let go does."""
     bodies, wanted = doll
