@@ -56,10 +56,10 @@ class CAIRN_OT_key_follow(bpy.types.Operator):
         for ob in bodies:
             ob.cairn.follow = value
             ob.keyframe_insert(_PATH, frame=frame)
-            curve = next(curve for curve in action_curves(ob) if curve.data_path == _PATH)
-            for point in curve.keyframe_points:
-                if round(point.co.x) == frame:
-                    point.interpolation = "CONSTANT"
+            for curve in action_curves(ob):
+                for point in curve.keyframe_points if curve.data_path == _PATH else ():
+                    if round(point.co.x) == frame:
+                        point.interpolation = "CONSTANT"
         text = rpt_("Follow of {} bodies is {} from frame {} on")
         self.report({"INFO"}, text.format(f"{len(bodies):,}", f"{value:.2g}", frame))
         return {"FINISHED"}

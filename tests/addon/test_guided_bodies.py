@@ -237,6 +237,22 @@ def test_whatever_moves_it_is_the_target(maker, box, kind):
     assert np.array_equal(targets(maker.scene), wanted)
 
 
+def test_keys_of_follow_that_are_set_on_a_bake_are_the_user_s(maker, box):
+    """They are there after it is deleted, too."""
+    key_a_swing(maker, box)
+    box.cairn.follow = 1.0
+    bake(maker.scene, end=4)
+    maker.scene.frame_set(3)
+    bpy.context.view_layer.objects.active = box
+    assert bpy.ops.cairn.key_follow() == {"FINISHED"}
+    bake(maker.scene, end=4)
+    attach.delete_bake(maker.scene)
+    keys = [curve.keyframe_points for curve in follow.action_curves(box) if curve.data_path == "cairn.follow"]
+    assert [(point.co.x, point.co.y, point.interpolation) for points in keys for point in points] == [
+        (3.0, 1.0, "CONSTANT")
+    ]
+
+
 def test_it_collides_on_the_way(maker, box):
     """A wall that stands in the way of the swing stops it."""
     maker.body("Wall", shape="BOX", type="PASSIVE", location=(1.5, 0, 3))
