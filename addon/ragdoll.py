@@ -2,9 +2,11 @@
 
 Each deforming bone gets a body that has the bone's frame, as large as what is weighted to it. A copy of the armature
 keeps the motion and is the bodies' target (*Follow*); the bones of the armature itself, and with them its meshes, go
-where the bodies go. Nothing that was there is changed but for a constraint a bone.
+where the bodies go. Nothing that was there is changed but for a constraint a bone. Bodies that overlap at the start, as
+thighs and neighbours of neighbours do, never touch each other: they would push each other off the motion.
 """
 
+import itertools
 import math
 from dataclasses import dataclass
 
@@ -15,10 +17,12 @@ from mathutils import Matrix, Vector
 from .read.faults import SceneError
 from .read.frame_samples import simulation_paused
 from .read.scene_animation import AnimationSurvey
+from .write.excluded_pairs import exclude
 
 # Of the bones' constraints, and those of bodies.
 CONSTRAINT = "Ragdoll"
-# Bones shorter than this share of the longest side of all get no body: they go with their parents.
+# Bones shorter than this share of the longest side of all get no body, and go with their parents: but for those that
+# bear longer ones and turn, or have skin of their own, as a short bone of the chest does.
 LEAST_LENGTH = 0.03
 # Of bodies [kg/m^3]: of people, and of much else that walks.
 DENSITY = 1000.0
@@ -33,6 +37,9 @@ _SHARE_LEFT_OUT, _LEAST_POINTS, _THICKNESS = 0.02, 8, 0.12
 # A limb is round if it is longer than it is thick by this factor, and not flatter than this.
 _LONG, _FLAT = 1.3, 1.7
 _SEGMENTS = 8
+# Bodies overlap if they are nearer than this share of the thinner one's thickness, as what touches is pressed on once
+# it turns, or if after so many steps nothing has shown that they are not.
+_NEAR, _MOST_STEPS = 0.2, 50
 
 
 @dataclass(frozen=True)
@@ -82,9 +89,9 @@ def make_ragdoll(
         Names the armature and says what to do; nothing has changed.
     """
     _check(armature)
-    parts = _parts_of(armature)
     frames = _frames_of(scene, armature)
-    poses = _poses_at(scene, armature, parts, frames)
+    poses = _poses_at(scene, armature, [bone.name for bone in armature.data.bones if bone.use_deform], frames)
+    parts = _parts_of(armature, poses)
     collection = _new_collection(scene, armature)
     target = _copy_as_target(armature, collection)
     _give_world(scene)
@@ -98,6 +105,7 @@ def make_ragdoll(
         for name, part in parts.items()
         if part.parent is not None
     ]
+    _let_pass(scene, parts, bodies)
     for name, body in bodies.items():
         constraint = armature.pose.bones[name].constraints.new("COPY_TRANSFORMS")
         constraint.name, constraint.target = CONSTRAINT, body
@@ -118,17 +126,22 @@ def _check(armature):
 # What is measured
 
 
-def _parts_of(armature) -> dict[str, _Part]:
+def _parts_of(armature, poses) -> dict[str, _Part]:
     """What becomes a body, by the names of bones, parents first."""
     bones, points = armature.data.bones, _points_of(armature)
     ends = np.array([tuple(end) for bone in bones for end in (bone.head_local, bone.tail_local)])
     least = LEAST_LENGTH * float(np.ptp(ends, axis=0).max())
-    parts = {}
+    parts: dict[str, _Part] = {}
     for bone in sorted(bones, key=lambda bone: len(bone.parent_recursive)):
-        if not bone.use_deform or bone.length < least:
+        if not bone.use_deform:
             continue
+        skin = points.get(bone.name, [])
         parent = next((above.name for above in bone.parent_recursive if above.name in parts), None)
-        parts[bone.name] = _part_of(bone, points.get(bone.name, []), parent)
+        if bone.length < least:
+            bears = any(below.use_deform and below.length >= least for below in bone.children_recursive)
+            if not bears or not (parent is None or len(skin) >= _LEAST_POINTS or _turns(bone.name, parent, poses)):
+                continue
+        parts[bone.name] = _part_of(bone, max(bone.length, least), skin, parent)
     if not parts:
         raise SceneError(
             armature.name, "its bones that deform are all shorter than a thirtieth of it; none gets a body"
@@ -136,8 +149,13 @@ def _parts_of(armature) -> dict[str, _Part]:
     return parts
 
 
-def _part_of(bone, points, parent):
-    length = bone.length
+def _turns(name, parent, poses):
+    """Whether a bone turns against another one in the motion."""
+    turns = [(Matrix(pose[parent]).inverted() @ Matrix(pose[name])).to_quaternion() for pose in poses]
+    return any(turns[0].rotation_difference(turn).angle > _NOTHING for turn in turns)
+
+
+def _part_of(bone, length, points, parent):
     half, center = length * np.array([_THICKNESS, 0.5, _THICKNESS]), np.array([0.0, 0.5 * length, 0.0])
     if len(points) >= _LEAST_POINTS:
         local = np.array(points) @ np.array(bone.matrix_local.inverted().to_3x3()).T
@@ -179,30 +197,30 @@ def _frames_of(scene, armature) -> list[int]:
     return [round(frame) for frame in np.linspace(first, max(scene.frame_end, first), count)]
 
 
-def _poses_at(scene, armature, parts, frames) -> list[dict[str, np.ndarray]]:
+def _poses_at(scene, armature, names, frames) -> list[dict[str, np.ndarray]]:
     """Matrices of the bones in the armature's space, and of the armature, at these frames; as they are now without."""
     if not frames:
-        return [_pose_of(armature, parts)]
+        return [_pose_of(armature, names)]
     if scene.rigidbody_world is not None:
         with simulation_paused(scene):
-            return _shown_at(scene, armature, parts, frames)
+            return _shown_at(scene, armature, names, frames)
     shown = scene.frame_current
     try:
-        return _shown_at(scene, armature, parts, frames)
+        return _shown_at(scene, armature, names, frames)
     finally:
         scene.frame_set(shown)
 
 
-def _shown_at(scene, armature, parts, frames):
+def _shown_at(scene, armature, names, frames):
     poses = []
     for frame in frames:
         scene.frame_set(frame)
-        poses.append(_pose_of(armature.evaluated_get(bpy.context.evaluated_depsgraph_get()), parts))
+        poses.append(_pose_of(armature.evaluated_get(bpy.context.evaluated_depsgraph_get()), names))
     return poses
 
 
-def _pose_of(armature, parts):
-    pose = {name: np.array(armature.pose.bones[name].matrix) for name in parts}
+def _pose_of(armature, names):
+    pose = {name: np.array(armature.pose.bones[name].matrix) for name in names}
     pose["object"] = np.array(armature.matrix_world)
     return pose
 
@@ -297,27 +315,62 @@ def _follow_bone(body, target, name):
 
 
 def _add_joint(scene, collection, armature, name, part, bodies, poses):
-    """A joint at the bone's head, with the limits of its inverse kinematics, or those of its motion."""
+    """A joint at the bone's head, which goes with its body, with limits of inverse kinematics or of the motion."""
     ob = bpy.data.objects.new(f"{name} Joint", None)
     ob.empty_display_type, ob.empty_display_size = "ARROWS", 0.5 * float(part.half.max())
     ob.rotation_mode = "QUATERNION"
-    body = bodies[name].matrix_basis
+    ob.parent = bodies[name]
     collection.objects.link(ob)
     scene.rigidbody_world.constraints.objects.link(ob)  # and Blender makes it a constraint
     constraint = ob.rigid_body_constraint
     constraint.object1, constraint.object2 = bodies[part.parent], bodies[name]
     constraint.disable_collisions = True
-    bone, turn = armature.pose.bones[name], body.to_quaternion()
+    bone = armature.pose.bones[name]
     if _has_limits(bone):
         _set_limits(constraint, bone, [_turn_from_rest(armature, name, part.parent, pose) for pose in poses])
     else:
-        turn @= Matrix.Rotation(-0.5 * math.pi, 3, "X").to_quaternion()  # z along the bone
+        ob.rotation_quaternion = Matrix.Rotation(-0.5 * math.pi, 3, "X").to_quaternion()  # z along the bone
         constraint.type = "POINT"
         extras = ob.cairn.joint
         extras.kind = "CONE_TWIST"
         extras.cone_angle, extras.twist_angle = _cone_of(name, part.parent, poses)
-    ob.location, ob.rotation_quaternion = body.translation, turn
     return ob
+
+
+def _let_pass(scene, parts, bodies):
+    """Let bodies that overlap, and that no joint keeps from touching, pass each other."""
+    points = {name: _points_in_world(body) for name, body in bodies.items()}
+    for first, second in itertools.combinations(parts, 2):
+        is_joined = first == parts[second].parent or second == parts[first].parent
+        thickness = (
+            2.0 * min(parts[first].half.min(), parts[second].half.min()) * bodies[first].matrix_basis.to_scale()[0]
+        )
+        if not is_joined and _overlap(points[first], points[second], _NEAR * thickness):
+            exclude(scene, bodies[first], bodies[second])
+
+
+def _points_in_world(body):
+    matrix = np.array(body.matrix_basis)
+    return np.array([tuple(vertex.co) for vertex in body.data.vertices]) @ matrix[:3, :3].T + matrix[:3, 3]
+
+
+def _overlap(first, second, gap) -> bool:
+    """Whether the hulls of two clouds of points meet, or are nearer than a gap (Gilbert 1966).
+
+    A point of the difference of both goes towards the origin, until a plane across its way is seen to have all of the
+    difference beyond it.
+    """
+    nearest = first[0] - second[0]
+    for _ in range(_MOST_STEPS):
+        farthest = first[np.argmin(first @ nearest)] - second[np.argmax(second @ nearest)]
+        if nearest @ farthest > gap * math.sqrt(nearest @ nearest):
+            return False
+        way = farthest - nearest
+        length = float(way @ way)
+        if length == 0.0:
+            break
+        nearest = nearest + min(max(-float(nearest @ way) / length, 0.0), 1.0) * way
+    return True
 
 
 def _has_limits(bone):

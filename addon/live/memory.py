@@ -111,9 +111,7 @@ def identity_of(export: "SceneExport", options: dict[str, Any]) -> tuple:
     options : dict
         Keyword arguments of ``SimulationOptions``.
     """
-    # poses are those of user frames, which may be others in the same bodies
-    user_frames = hash_of((export.model.frame_position, export.model.frame_orientation))
-    return fingerprint_of(export, export.default_sample, {}), user_frames, tuple(sorted(options.items()))
+    return fingerprint_of(export, export.default_sample, {}), tuple(sorted(options.items()))
 
 
 def hash_of(value: Any) -> bytes:

@@ -68,6 +68,8 @@ def fingerprint_of(export: SceneExport, sample: FrameSample, owners) -> str:
     if timed or export.volumes:
         digest.update(repr((timed, export.volumes)).encode())
     _hash_arrays(digest, export.model.arrays)
+    # recorded poses are those of objects, whose origins may lie elsewhere in the same bodies
+    _hash_arrays(digest, (export.model.frame_position, export.model.frame_orientation))
     _hash_arrays(digest, export.model.hulls)
     _hash_arrays(digest, export.model.meshes)
     _hash_arrays(digest, export.model.initial_state)

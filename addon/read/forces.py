@@ -8,6 +8,7 @@ import numpy as np
 from .exported_scene import A_STEP
 from .faults import SceneError
 from .object_keys import find_object
+from .own_settings import OwnSettings
 from .scene_animation import animated_paths
 from .scene_poses import vector_text
 
@@ -43,7 +44,7 @@ def add_forces(builder, objects, bodies, depsgraph) -> Generator[None, None, boo
         if row % A_STEP == 0:
             yield
         if body.moves and has_force(ob):
-            own = ob.evaluated_get(depsgraph).cairn
+            own = OwnSettings(ob, depsgraph)
             pushes = _pushes_of(ob, own)
             builder.push_body(body.index, pushes[:3], pushes[3:], along_body=own.force_space == "LOCAL")
             is_keyed = is_keyed or are_keyed(ob)
@@ -56,7 +57,7 @@ def forces_at(bodies, depsgraph) -> np.ndarray:
     for body in bodies:
         ob = find_object(body.object_name, body.library)
         if body.moves and ob is not None and has_force(ob):
-            own = ob.evaluated_get(depsgraph).cairn
+            own = OwnSettings(ob, depsgraph)
             found[body.index] = _pushes_of(ob, own)
     return found
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from .glue_noise import random_of
 from .glue_paint import first_value, paint_values, painted_at
+from .glue_profile import profile_at, profile_values
 from .movers import number_of
 from .notes import Note
 
@@ -31,6 +32,7 @@ _CURVES = {
 NOT_PAINTED = "its Painted has no effect: none of its pieces has a vertex group, or an attribute of numbers, {}"
 NOT_PAINTED_ON = "its Painted has no effect: {} has no vertex group, or attribute of numbers, {}"
 NO_SIZE = "its Gradient has no effect: {} has a scale of 0"
+NO_PROFILE = "its Gradient has no effect: its curve is gone; choose another Curve, then Custom again"
 NO_CLUSTERS = "its Clusters have no effect: no two pieces that it glues are in one"
 CLUSTERS = "its clusters: {} bonds inside {} of them, {} between"
 
@@ -75,12 +77,15 @@ def factors_of(settings, places: Places) -> tuple[np.ndarray, list[Note]]:
         else:
             factors *= painted
     if settings.gradient_object is not None:
-        along = along_gradient(settings, places.middle, settings.gradient_object.evaluated_get(places.depsgraph))
-        if along is None:
-            other = settings.gradient_object.name
-            notes.append(Note("warning", name, NO_SIZE.format(other), (other,)))
+        other = settings.gradient_object
+        share = along_gradient(settings, places.middle, other.evaluated_get(places.depsgraph))
+        heights = None if share is None else _heights(settings, share)
+        if share is None:
+            notes.append(Note("warning", name, NO_SIZE.format(other.name), (other.name,)))
+        elif heights is None:
+            notes.append(Note("warning", name, NO_PROFILE))
         else:
-            factors *= _between(settings.gradient_low, settings.gradient_high, along)
+            factors *= _between(settings.gradient_low, settings.gradient_high, heights)
     if settings.cluster_by != "NONE":
         clusters = clusters_of(settings, places)
         first, second = clusters[places.bonds.piece_a], clusters[places.bonds.piece_b]
@@ -121,7 +126,7 @@ def _between(low, high, share):
 
 
 def along_gradient(settings, points, ob: bpy.types.Object) -> np.ndarray | None:
-    """How far along an object's axis points are, from 0 to 1 by the curve; None where the object has no size."""
+    """How far along an object's axis points are, from 0 to 1; None where the object has no size."""
     matrix = np.array(ob.matrix_world, float)
     x, y, z = matrix[:3, :3].T * (ob.empty_display_size if ob.type == "EMPTY" else 1.0)
     # the rows of the inverse by cross products
@@ -135,7 +140,13 @@ def along_gradient(settings, points, ob: bpy.types.Object) -> np.ndarray | None:
         share = np.sqrt(np.sum(local * local, axis=1))
     else:
         share = local[:, "XYZ".index(settings.gradient_axis)]
-    return _CURVES[settings.gradient_curve](np.clip(share, 0.0, 1.0))
+    return np.clip(share, 0.0, 1.0)
+
+
+def _heights(settings, share):
+    """What the curve makes of shares of the way; None where one that is drawn by hand is gone."""
+    curve = _CURVES.get(settings.gradient_curve)
+    return profile_at(settings, share) if curve is None else curve(share)
 
 
 def _cross(a, b):
@@ -216,6 +227,7 @@ def variation_values(settings) -> list:
         values += [getattr(settings, name) for name in _PAINT] + list(known.values())
     if settings.gradient_object is not None:
         values += [getattr(settings, name) for name in _GRADIENT] + [settings.gradient_object.empty_display_size]
+        values += profile_values(settings) if settings.gradient_curve == "CUSTOM" else []
     if settings.cluster_by != "NONE":
         values += [getattr(settings, name) for name in _CLUSTERS]
     if settings.cluster_by in {"COLLECTION", "ATTRIBUTE"}:

@@ -9,6 +9,7 @@ from ...solver_core.model.guides import FOLLOW, Guide
 from .exported_scene import A_STEP
 from .notes import Note
 from .object_keys import find_object
+from .own_settings import OwnSettings
 from .scene_animation import animated_paths
 
 # Properties of ``Object.cairn`` that say how a body follows.
@@ -50,7 +51,7 @@ def add_guides(builder, objects, bodies, depsgraph, survey) -> Generator[None, N
         if not body.moves:
             notes.append(Note("info", ob.name, NEVER_MOVES))
             continue
-        own = ob.evaluated_get(depsgraph).cairn
+        own = OwnSettings(ob, depsgraph)
         guide = Guide(
             frequency=own.follow_frequency,
             damping_ratio=own.follow_damping,
@@ -71,7 +72,7 @@ def follow_at(bodies, depsgraph) -> np.ndarray:
     for body in bodies:
         ob = find_object(body.object_name, body.library)
         if body.is_guided and ob is not None:
-            found[body.index] = _share(ob.evaluated_get(depsgraph).cairn.follow)
+            found[body.index] = _share(OwnSettings(ob, depsgraph).follow)
     return found
 
 

@@ -33,7 +33,9 @@ _RATIO_SMOOTH, _RATIO_KINK = 0.25, 0.5
 _CHANGE_KNOWN, _CHANGE_UNKNOWN = 1.0, 2.0
 
 
-def node_velocities(steps: np.ndarray, known: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def node_velocities(
+    steps: np.ndarray, known: np.ndarray, has_kinks: np.ndarray | bool = True
+) -> tuple[np.ndarray, np.ndarray]:
     """Velocities just before and just after a frame, in units a frame.
 
     Parameters
@@ -42,6 +44,8 @@ def node_velocities(steps: np.ndarray, known: np.ndarray) -> tuple[np.ndarray, n
         Steps d from frame to frame of n things, three before the frame and three after it.
     known : bool [6, n]
         Which steps are there: not beyond the first frame, and not across a jump.
+    has_kinks : bool [n] or bool
+        Whether a thing's motion may have kinks, at which both sides differ.
 
     Returns
     -------
@@ -56,7 +60,7 @@ def node_velocities(steps: np.ndarray, known: np.ndarray) -> tuple[np.ndarray, n
     known[5] &= known[4]
     change = steps[1:] - steps[:-1]
     has_change = known[1:] & known[:-1]
-    smooth = [1.0 - _kink(change, has_change, node) for node in (1, 2, 3)]
+    smooth = [1.0 - np.where(has_kinks, _kink(change, has_change, node), 0.0) for node in (1, 2, 3)]
     before = _from_one_side(steps[2], change[1], change[0], smooth[0] * has_change[1], has_change[0])
     after = _from_one_side(steps[3], -change[3], -change[4], smooth[2] * has_change[3], has_change[4])
     both = 0.5 * (steps[2] + steps[3])
@@ -182,11 +186,13 @@ class MotionWindow:
         if not len(rows):
             return
         known = self._known(frame, rows)
+        # what a servo leads could not follow a kink, and that of one bone alone would tear at its joints
+        has_kinks = sample.kind[rows] == BodyKind.KINEMATIC
         moves = self._steps(frame, lambda one, other: other["position"][rows] - one["position"][rows], (len(rows), 3))
         turns = self._turns(frame, rows)
         velocity = np.full((2, len(self._follows), 6), np.nan)
         for first, steps in ((0, moves), (3, turns)):
-            ends = _ends(steps, known)
+            ends = _ends(steps, known, has_kinks)
             velocity[:, rows, first : first + 3] = ends / sample.duration
         for row, let_go in sample.let_go.items():
             velocity[1, row] = let_go / sample.duration
@@ -254,8 +260,8 @@ class MotionWindow:
         return known
 
 
-def _ends(steps, known):
+def _ends(steps, known, has_kinks):
     """Velocities at the two ends [2, n, k] of the frame that is the fourth of seven steps."""
-    _, first = node_velocities(steps[:6], known[:6])
-    last, _ = node_velocities(steps[1:], known[1:])
+    _, first = node_velocities(steps[:6], known[:6], has_kinks)
+    last, _ = node_velocities(steps[1:], known[1:], has_kinks)
     return np.array([first, last])

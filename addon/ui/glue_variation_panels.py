@@ -6,6 +6,7 @@ import bpy
 
 from ..read.glue import is_glue
 from . import operators
+from .glue_profile import draw_profile
 from .panels import InPhysics, lay_out
 
 
@@ -49,6 +50,8 @@ class _Gradient(_OfGlue):
         part.active = settings.gradient_object is not None
         part.prop(settings, "gradient_axis")
         part.prop(settings, "gradient_curve")
+        if settings.gradient_curve == "CUSTOM":
+            draw_profile(part, settings)
         ends = part.column(align=True)
         ends.prop(settings, "gradient_low")
         ends.prop(settings, "gradient_high")

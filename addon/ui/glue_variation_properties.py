@@ -3,6 +3,7 @@
 import bpy
 from bpy.props import EnumProperty, FloatProperty, IntProperty, PointerProperty, StringProperty
 
+from ..read.glue_profile import new_profile
 from .start_motion_properties import OVERRIDABLE
 
 # All count as they are at the start, and so cannot be keyed.
@@ -17,6 +18,12 @@ def _factor(name, description, default):
 
 def _is_mesh(_settings, ob):
     return ob.type == "MESH"
+
+
+def _give_profile(settings, _context):
+    """A curve to draw, where one is chosen for the first time."""
+    if settings.gradient_curve == "CUSTOM" and settings.gradient_profile is None:
+        settings.gradient_profile = new_profile(settings.id_data.name)
 
 
 def _seed(description):
@@ -78,9 +85,17 @@ class GlueVariationProperties:
             ("ROOT", "Root", "Fast at the start, slowly at the end"),
             ("SHARP", "Sharp", "Slowly at the start, fast at the end"),
             ("STEP", "Step", "At once, halfway between both ends"),
+            ("CUSTOM", "Custom", "By a curve that is drawn by hand"),
         ),
         default="LINEAR",
+        update=_give_profile,
         **_COMMON,
+    )
+    gradient_profile: PointerProperty(
+        name="Profile",
+        description="Keep the curve that is drawn by hand: a node group with a Float Curve",
+        type=bpy.types.NodeTree,
+        override=OVERRIDABLE,
     )
     gradient_low: _factor("Start", "Multiply the strength by this number at the object's origin, and before it", 1.0)
     gradient_high: _factor("End", "Multiply the strength by this number at the end of the axis, and beyond it", 0.1)

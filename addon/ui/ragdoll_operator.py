@@ -55,6 +55,12 @@ class CAIRN_OT_make_ragdoll(bpy.types.Operator):
         except SceneError as error:
             self.report({"ERROR"}, str(error))
             return {"CANCELLED"}
+        # what is to be set next is Follow of all of them
+        for ob in context.selected_objects:
+            ob.select_set(False)
+        for ob in bodies:
+            ob.select_set(True)
+        context.view_layer.objects.active = bodies[0]
         text = rpt_("Made {} bodies and {} joints; they follow the armature's motion in the next bake")
         self.report({"INFO"}, text.format(len(bodies), len(joints)))
         return {"FINISHED"}

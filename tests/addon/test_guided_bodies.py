@@ -157,6 +157,27 @@ def test_the_panel_is_closed_and_there_for_bodies_alone(maker, box):
     assert not follow.PHYSICS_PT_cairn_follow.poll(bpy.context)
 
 
+def test_all_selected_bodies_are_keyed_at_once_and_keys_hold(maker, box):
+    other = maker.body("Other", shape="BOX", location=(3, 0, 0))
+    floor = maker.body("Floor", shape="BOX", type="PASSIVE", location=(0, 0, -1))
+    left_out = maker.body("Left Out", shape="BOX", location=(6, 0, 0))
+    for ob in (box, other, floor):
+        ob.select_set(True)
+    left_out.select_set(False)
+    bpy.context.view_layer.objects.active = box
+    for frame, value in ((1, 1.0), (20, 0.0)):
+        maker.scene.frame_set(frame)
+        box.cairn.follow = value
+        assert bpy.ops.cairn.key_follow() == {"FINISHED"}
+    assert not follow.action_curves(floor)
+    assert not follow.action_curves(left_out)
+    for frame, value in ((1, 1.0), (19, 1.0), (20, 0.0), (30, 0.0)):
+        maker.scene.frame_set(frame)
+        assert (box.cairn.follow, other.cairn.follow) == (value, value)
+    bpy.context.view_layer.objects.active = None
+    assert not bpy.ops.cairn.key_follow.poll()
+
+
 # bakes
 
 
@@ -214,6 +235,22 @@ def test_whatever_moves_it_is_the_target(maker, box, kind):
     attach.delete_bake(maker.scene)
     assert visible_state(maker.scene) == state
     assert np.array_equal(targets(maker.scene), wanted)
+
+
+def test_keys_of_follow_that_are_set_on_a_bake_are_the_user_s(maker, box):
+    """They are there after it is deleted, too."""
+    key_a_swing(maker, box)
+    box.cairn.follow = 1.0
+    bake(maker.scene, end=4)
+    maker.scene.frame_set(3)
+    bpy.context.view_layer.objects.active = box
+    assert bpy.ops.cairn.key_follow() == {"FINISHED"}
+    bake(maker.scene, end=4)
+    attach.delete_bake(maker.scene)
+    keys = [curve.keyframe_points for curve in follow.action_curves(box) if curve.data_path == "cairn.follow"]
+    assert [(point.co.x, point.co.y, point.interpolation) for points in keys for point in points] == [
+        (3.0, 1.0, "CONSTANT")
+    ]
 
 
 def test_it_collides_on_the_way(maker, box):

@@ -5,7 +5,7 @@ import math
 import bpy
 import numpy as np
 import pytest
-from mathutils import Vector
+from mathutils import Matrix, Vector
 
 import cairn
 from cairn.addon import ragdoll
@@ -207,6 +207,51 @@ def test_undo_gives_all_back(rig):
     assert not any(bone.constraints for bone in rig.pose.bones)
     assert bpy.context.scene.rigidbody_world is None
     assert np.array_equal(bones_at(bpy.context.scene, rig), before)
+
+
+def test_its_bodies_are_selected(rig):
+    bpy.context.view_layer.objects.active = rig
+    assert bpy.ops.cairn.make_ragdoll() == {"FINISHED"}
+    assert sorted(ob.name for ob in bpy.context.selected_objects) == ["Arm", "Chest", "Forearm", "Hips"]
+    assert bpy.context.object.name == "Hips"
+
+
+def test_a_short_bone_counts_where_longer_ones_hang_on_it_and_it_turns_or_has_skin(rig):
+    """Without it the arm would be off by what its shoulder turns."""
+    bpy.context.view_layer.objects.active = rig
+    bpy.ops.object.mode_set(mode="EDIT")
+    bones = rig.data.edit_bones
+    short = bones.new("Shoulder")
+    short.head, short.tail, short.parent = (0.23, 0, 1.65), (0.25, 0, 1.65), bones["Chest"]
+    bones["Arm"].parent = short
+    bpy.ops.object.mode_set(mode="OBJECT")
+    parts = ragdoll._parts_of(rig, [ragdoll._pose_of(rig, list(rig.data.bones.keys()))])
+    assert parts["Arm"].parent == "Chest"
+    bone = rig.pose.bones["Shoulder"]
+    bone.rotation_mode = "XYZ"
+    for frame, angle in ((1, 0.0), (24, 0.3)):
+        bone.rotation_euler.z = angle
+        bone.keyframe_insert("rotation_euler", frame=frame)
+    wanted = bones_at(bpy.context.scene, rig)
+    bodies, joints = made(rig)
+    assert "Shoulder Joint" in joints
+    assert "Nail" not in bodies
+    assert bodies["Shoulder"].rigid_body.mass > 0.0
+    result = bake_scene(bpy.context.scene, BakeSettings())
+    assert result.error is None
+    off = np.linalg.norm((bones_at(bpy.context.scene, rig) - wanted)[:, :4, :3, 3], axis=2)
+    assert off.max() <= 0.007
+
+
+@pytest.mark.parametrize(
+    ("shift", "overlap"),
+    [((0.9, 0, 0), True), ((1.0, 0, 0), True), ((1.1, 0, 0), False), ((0, 0, 0), True), ((0.8, 0.8, 0.8), True)],
+)
+def test_whether_hulls_overlap(shift, overlap):
+    corners = np.array([(x, y, z) for x in (-0.5, 0.5) for y in (-0.5, 0.5) for z in (-0.5, 0.5)])
+    turn = np.array(Matrix.Rotation(math.radians(45.0), 3, "Z")) if shift[1] else np.eye(3)
+    assert ragdoll._overlap(corners, corners @ turn + shift, 0.01) == overlap
+    assert ragdoll._overlap(corners @ turn + shift, corners, 0.01) == overlap
 
 
 def test_what_cannot_be_is_one_line(rig):

@@ -37,6 +37,15 @@ def test_force_torque_and_axes_are_read(maker, box):
     assert not export.samples_needed
 
 
+def test_a_script_that_sets_a_force_is_heard(maker, box):
+    """Blender is not told of it: what it evaluated before must not count."""
+    box.cairn.constant_force.z = 1.0
+    export_scene(maker.scene)
+    for value in (2.0, 3.0):
+        box.cairn.constant_force.z = value
+        assert export_scene(maker.scene).model.pushes[0][2] == value
+
+
 def test_keys_of_a_force_are_sampled(maker, box):
     maker.body("Other", shape="BOX", location=(3, 0, 0))
     for frame, value in ((1, 0.0), (20, 19.0)):

@@ -478,3 +478,69 @@ def test_saved_and_opened_again_all_stays(row, tmp_path):
     bpy.ops.wm.open_mainfile(filepath=path)
     assert np.array_equal(tensions(), before)
     assert scene_digest(bpy.context.scene) == digest
+
+
+def drawn(row, *points):
+    """The curve that is drawn by hand, through these points in straight lines."""
+    row.cairn.glue.gradient_curve = "CUSTOM"
+    mapping = row.cairn.glue.gradient_profile.nodes[0].mapping
+    curve = mapping.curves[0]
+    for place, height in points[1:-1]:
+        curve.points.new(place, height)
+    for point, location in zip(sorted(curve.points, key=lambda point: point.location.x), points, strict=True):
+        point.location, point.handle_type = location, "VECTOR"
+    mapping.update()
+    return mapping
+
+
+def test_a_curve_that_is_drawn_by_hand(row):
+    """It begins as a straight line, is read wherever its points lie, and puts a bake out of date."""
+    gradient(row, gradient_curve="CUSTOM")
+    straight = np.linspace(0.0, 1.0, 7)
+    assert factors() == pytest.approx(2.0 - 1.5 * straight, abs=1e-5)
+    before = scene_digest(bpy.context.scene)
+    drawn(row, (0.0, 1.0), (0.5, 0.0), (1.0, 0.5))
+    heights = np.interp(straight, [0.0, 0.5, 1.0], [1.0, 0.0, 0.5])
+    # Blender has a table of 256 places
+    assert factors() == pytest.approx(2.0 - 1.5 * heights, abs=0.02)
+    assert changes(before, scene_digest(bpy.context.scene)) == ["glue"]
+    row.cairn.glue.gradient_curve = "LINEAR"
+    assert factors() == pytest.approx(2.0 - 1.5 * straight, abs=1e-5)
+    row.cairn.glue.gradient_curve = "CUSTOM"
+    assert factors() == pytest.approx(2.0 - 1.5 * heights, abs=0.02)
+
+
+def test_a_drawn_curve_is_saved_undone_and_copied(row, tmp_path):
+    gradient(row)
+    bpy.ops.ed.undo_push(message="before")
+    drawn(row, (0.0, 1.0), (0.5, 0.0), (1.0, 1.0))
+    found = factors()
+    bpy.ops.ed.undo_push(message="drawn")
+    bpy.ops.ed.undo()
+    assert bpy.data.objects["Glue"].cairn.glue.gradient_curve == "LINEAR"
+    assert not bpy.data.node_groups
+    bpy.ops.ed.redo()
+    assert factors() == pytest.approx(found)
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "drawn.blend"))
+    bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "drawn.blend"))
+    assert factors() == pytest.approx(found)
+    glue = bpy.data.objects["Glue"]
+    copy = glue.copy()
+    bpy.context.scene.collection.objects.link(copy)
+    group = glue.cairn.glue.gradient_profile
+    assert copy.cairn.glue.gradient_profile == group
+    assert group.users == 2
+    bpy.context.view_layer.objects.active = copy
+    assert bpy.ops.cairn.own_gradient_curve() == {"FINISHED"}
+    assert copy.cairn.glue.gradient_profile != group
+    assert group.users == copy.cairn.glue.gradient_profile.users == 1
+
+
+def test_a_drawn_curve_that_is_gone_is_said(row):
+    gradient(row, gradient_curve="CUSTOM")
+    bpy.data.node_groups.remove(row.cairn.glue.gradient_profile)
+    assert factors() == pytest.approx(np.ones(COUNT - 1))
+    assert any("its curve is gone" in text for text in texts())
+    row.cairn.glue.gradient_curve = "LINEAR"
+    row.cairn.glue.gradient_curve = "CUSTOM"
+    assert factors() == pytest.approx(2.0 - 1.5 * np.linspace(0.0, 1.0, 7), abs=1e-5)

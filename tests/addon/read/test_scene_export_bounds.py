@@ -5,6 +5,7 @@ nothing in the file changes.
 import bpy
 import numpy as np
 import pytest
+from mathutils import Matrix
 
 from cairn.addon.read.faults import SceneError
 from cairn.addon.read.frame_samples import sample_frame, simulation_paused
@@ -427,3 +428,17 @@ def test_export_is_quick(maker):
     assert time.perf_counter() - began < 10.0
     assert len(export.bodies) == 1000
     assert np.isfinite(export.model.initial_state.position).all()
+
+
+def test_the_fingerprint_knows_where_an_object_s_origin_lies_in_its_body(maker):
+    """The simulation is the same to the bit, but what a checkpoint has recorded are poses of objects."""
+    maker.body("Box", shape="CONVEX_HULL", location=(0, 0, 3))
+    ob = bpy.data.objects["Box"]
+    before = export_scene(maker.scene)
+    ob.data = ob.data.copy()
+    ob.data.transform(Matrix.Translation((0.25, 0.0, 0.0)))
+    ob.location.x = -0.25
+    after = export_scene(maker.scene)
+    assert np.array_equal(after.model.initial_state.position, before.model.initial_state.position)
+    assert not np.array_equal(after.model.frame_position, before.model.frame_position)
+    assert after.fingerprint != before.fingerprint
