@@ -85,7 +85,7 @@ def factorize_joints(rows, joints, alm):
 
 @subkernel
 def factorize_joints_at_end(rows, workspace):
-    """Factorise H = M + K + J_B' D E_B into ``alm.asymmetric``: what forces change by, and what errors at the end do."""
+    """Factorise H = M + K + J_B' D E_B into ``alm.asymmetric``: K is what forces change by, E what errors do."""
     joints, alm, end_jacobian = workspace.islands, workspace.alm, workspace.end_jacobian
     graph, elimination, factor, stiffness = alm.graph, alm.elimination, alm.asymmetric, alm.stiffness
     diagonal, lower, upper, position = factor.diagonal, factor.lower, factor.upper, elimination.position
