@@ -28,7 +28,7 @@ from ...solvers.fallback_sweeps import sweep_as_fallback
 from ...solvers.small_steps import SmallStepInput, take_small_steps
 from ..islands.contact_selection import select_contacts
 from ..islands.islands import find_islands, rests_on_something
-from ..motion.integration import apply_forces, integrate_poses
+from ..motion.integration import apply_forces, integrate_poses, stay_in_sight
 from ..motion.motion_bounds import bound_motion
 from ..motion.rolling_energy import keep_rolling_energy
 from ..outside.guide_arrays import note_shares
@@ -271,6 +271,13 @@ def run_integrate(arrays):
         members.model.size,
         step.gravity_norm,
         step.h,
+    )
+    stay_in_sight(
+        members.model.size,
+        members.motion,
+        problem.step_rules.is_held,
+        step.h,
+        members.collision.workspace.predicted,
     )
     if members.model.matter.largest_speed.size > 0:
         _limit_speeds(members.model.matter.largest_speed, members.state.kind, members.state.velocity)
