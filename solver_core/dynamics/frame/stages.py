@@ -265,10 +265,10 @@ def run_integrate(arrays):
         problem.rows,
         problem.islands,
         members.collision.contacts[members.collision.roles.present[0]],
+        members.model,
         members.state,
         members.motion,
         problem.step_rules,
-        members.model.size,
         step.gravity_norm,
         step.h,
     )

@@ -84,6 +84,26 @@ def bound_free_energy(model, state, motion, islands, island, h, allowed):
 
 
 @subkernel
+def energy_at_end(model, state, motion, islands, island, h):
+    """Kinetic energy of an island's bodies where the substep ends, at constant angular momentum [J].
+
+    Parameters
+    ----------
+    model, state, islands, island, h
+        Read.
+    motion : MotionArrays
+        Read: position_velocity.
+    """
+    energy = 0.0
+    for place in range(islands.body_first[island], islands.body_first[island + 1]):
+        body = islands.body_order[place]
+        _, after = free_orientations(state.orientation[body], motion.position_velocity[body], model.inertia[body], h)
+        momentum, own = _spin_momentum(model, state, body), _relative(state, body, (0.0, 0.0, 0.0))
+        energy += 0.5 * (model.mass[body] * _dot(own, own) + _dot(momentum, _spin_of(model, body, after, momentum)))
+    return energy
+
+
+@subkernel
 def _mixed(whole, own, slower, share):
     """A share of what is not the motion of the whole, and that."""
     return (
