@@ -61,7 +61,7 @@ def bound_free_energy(model, state, motion, islands, island, h, allowed):
         a, b, c = a + j0 + square - m * r[0] * r[0], b + j1 - m * r[0] * r[1], c + j2 - m * r[0] * r[2]
         d, e, f = d + j3 + square - m * r[1] * r[1], e + j4 - m * r[1] * r[2], f + j5 + square - m * r[2] * r[2]
     allowed -= 0.5 * mass * _dot(drift, drift)
-    if has <= allowed:
+    if not has > allowed:  # what is no number is held elsewhere, and takes no other body with it
         return
     omega = _solve_symmetric(a, b, c, d, e, f, (l0, l1, l2))
     whole = 0.5 * (omega[0] * l0 + omega[1] * l1 + omega[2] * l2)
