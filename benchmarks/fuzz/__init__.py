@@ -32,18 +32,21 @@ def add_arguments(parser):
     parser.add_argument("--minutes", type=float, default=1.0, help="how long to look for scenes that fail")
     parser.add_argument("--seed", type=int, default=0, help="of the first scene; the others follow")
     parser.add_argument("--store", type=Path, metavar="FOLDER", help="put what fails there, as small as it gets")
-    return "minutes", "seed", "store"
+    parser.add_argument(
+        "--matter", action="store_true", help="with matter, forces, guides, fields, glue and waiting bodies"
+    )
+    return "minutes", "seed", "store", "matter"
 
 
-def run(quick: bool = False, plots: Path | None = None, *, minutes=1.0, seed=0, store=None) -> Report:
+def run(quick: bool = False, plots: Path | None = None, *, minutes=1.0, seed=0, store=None, matter=False) -> Report:
     """Play scenes until time is up."""
     end = time.monotonic() + 60.0 * (0.5 if quick else minutes)
     rows, played, first = [], 0, seed
     while time.monotonic() < end:
-        for number, kind, text in _batch(first, first + BATCH, end):
+        for number, kind, text in _batch(first, first + BATCH, end, matter):
             played, first = played + 1, number + 1
             if kind:
-                rows.append(_row(number, kind, text, store))
+                rows.append(_row(number, kind, text, store, matter))
                 print(rows[-1], file=sys.stderr, flush=True)
     kinds = Counter(row["kind"] for row in rows)
     claims = [Claim("scenes that fail", 0, len(rows), not rows)]
@@ -51,9 +54,9 @@ def run(quick: bool = False, plots: Path | None = None, *, minutes=1.0, seed=0, 
     return Report("fuzz", rows, claims, notes)
 
 
-def _batch(first, last, end):
+def _batch(first, last, end, matter):
     """Findings of scenes, (seed, kind or None, text), as they come; ends after one that has ended the process."""
-    words = [sys.executable, "-m", "benchmarks.fuzz.worker", str(first), str(last)]
+    words = [sys.executable, "-m", "benchmarks.fuzz.worker", str(first), str(last), *(["--matter"] if matter else [])]
     process = subprocess.Popen(words, stdout=subprocess.PIPE, text=True)
     lines: queue.Queue = queue.Queue()
     reader = threading.Thread(target=_read, args=(process.stdout, lines), daemon=True)
@@ -90,8 +93,8 @@ def _read(stream, lines):
     lines.put(None)
 
 
-def _row(number, kind, text, store):
-    scene = random_scene(number)
+def _row(number, kind, text, store, matter):
+    scene = random_scene(number, matter)
     if store is not None:
         if kind not in _WHOLE:
             scene = shrink(scene, lambda candidate: (found := check(candidate)) is not None and found.kind == kind)

@@ -11,6 +11,7 @@ from cairn.solver_core.geometry import rotations
 from cairn.solver_core.geometry.shapes import ShapeError
 from cairn.solver_core.model.errors import ModelError
 
+from .matter import drives
 from .scenes import FLOOR, build
 
 # Seconds that a frame of so few bodies may take.
@@ -103,7 +104,7 @@ class _Ledger:
         self.model, self.gravity = model, np.array(scene["gravity"])
         arrays = model.arrays
         self.moving = state.kind == BodyKind.DYNAMIC
-        self.is_free = not scene["driven"] and not _feeds(scene)
+        self.is_free = not scene["driven"] and not _feeds(scene) and not drives(scene)
         self.is_alone = self.is_free and bool(self.moving.all()) and all(j["b"] is not None for j in scene["joints"])
         self.is_alone = self.is_alone and not self.gravity.any() and not _is_damped(scene)
         self.size = arrays.size
@@ -128,6 +129,7 @@ class _Ledger:
             return None
         return (
             self._judge_energy(frame, state)
+            or self._judge_largest_speed(frame, state)
             or self._judge_speed(frame, state)
             or self._judge_momentum(frame, state)
             or self._judge_floor(frame, state)
@@ -158,6 +160,18 @@ class _Ledger:
             return None
         name = self.model.names[worst]
         return Finding("speed", f"frame {frame}: {name} at {points[worst]:.3g} m/s, {allowed:.3g} are allowed")
+
+    def _judge_largest_speed(self, frame, state):
+        """No body is faster than it may be."""
+        allowed = self.model.arrays.matter.largest_speed
+        if not len(allowed):
+            return None
+        speed = np.where(state.kind == BodyKind.DYNAMIC, np.linalg.norm(state.velocity[:, :3], axis=1), 0.0)
+        worst = int(np.argmax(speed - allowed))
+        if speed[worst] <= allowed[worst] * (1.0 + 1e-9):
+            return None
+        name = self.model.names[worst]
+        return Finding("largest speed", f"frame {frame}: {name} at {speed[worst]:.3g}, not {allowed[worst]:.3g} m/s")
 
     def _leverage(self):
         """A long body that is hit turns what is light at its end faster."""
@@ -195,10 +209,12 @@ class _Ledger:
 
 def _floor_of(scene):
     ground = scene["bodies"][0] if scene["bodies"] else None
-    is_floor = (
-        ground is not None and ground["kind"] == "STATIC" and ground["shape"].get("half_extents") == [500.0, 500.0, 5.0]
-    )
-    return FLOOR if is_floor and not scene["joints"] and not scene["driven"] else None
+    if ground is None:
+        return None
+    is_floor = ground["kind"] == "STATIC" and ground["shape"].get("half_extents") == [500.0, 500.0, 5.0]
+    can_touch = all(body.get("collision_mask", 1) & ground.get("collision_mask", 1) for body in scene["bodies"])
+    is_led = scene["driven"] or any("guide" in body for body in scene["bodies"])
+    return FLOOR if is_floor and can_touch and not scene["joints"] and not is_led else None
 
 
 def _feeds(scene):
@@ -216,4 +232,5 @@ def _feeds(scene):
 
 
 def _is_damped(scene):
-    return any("linear_damping" in body or body.get("starts_asleep") for body in scene["bodies"])
+    names = ("linear_damping", "largest_speed")
+    return any(body.get("starts_asleep") or any(name in body for name in names) for body in scene["bodies"])

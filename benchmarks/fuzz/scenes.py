@@ -31,6 +31,8 @@ from cairn.solver_core.model.builder import ModelBuilder
 from cairn.solver_core.model.compound import Compound
 from cairn.solver_core.model.model import Model
 
+from .matter import add_calls, add_matter, built_joint, settings_of
+
 # What makes a scene hard: each has some of these.
 EXTREMES = ("heavy", "sizes", "far", "coincident", "needles", "spins", "fast", "crowded")
 MOST_BODIES = 14
@@ -38,8 +40,11 @@ GRAVITY = 9.81
 FLOOR = 0.0
 
 
-def random_scene(seed: int) -> dict:
-    """A scene, {"gravity", "bodies", "joints", "driven", "options", "frames"}; the same for the same seed."""
+def random_scene(seed: int, matter: bool = False) -> dict:
+    """A scene, {"gravity", "bodies", "joints", "driven", "options", "frames"}; the same for the same seed.
+
+    With ``matter`` bodies are made of something, pushed, led and kept waiting, and there are fields (``matter``).
+    """
     random = np.random.default_rng([seed, 46])
     chance = random.random
     extremes = {name for name in EXTREMES if chance() < 0.15}
@@ -66,7 +71,7 @@ def random_scene(seed: int) -> dict:
         scene["bodies"][int(number)]["kind"] = "KINEMATIC"
         scene["driven"][number] = (random.normal(size=6) * ([1.0] * 3 + [2.0] * 3)).tolist()
     scene["options"] = _options(random)
-    return scene
+    return add_matter(scene, seed) if matter else scene
 
 
 def _ground(random, center):
@@ -214,15 +219,15 @@ def build(scene: dict) -> Model:
     """The model of a scene; raises ``ModelError`` or ``ShapeError`` where it has none."""
     builder = ModelBuilder(scene["gravity"])
     for body in scene["bodies"]:
-        settings = {key: value for key, value in body.items() if key not in ("shape", "kind")}
-        builder.add_body(shape=_built(body["shape"]), kind=BodyKind[body["kind"]], **settings)
+        builder.add_body(shape=_built(body["shape"]), kind=BodyKind[body["kind"]], **settings_of(body))
+    add_calls(builder, scene)
     for joint in scene["joints"]:
         settings = {
             key: joint[key]
             for key in ("position", "orientation", "anchor_b", "breaking_force", "collide")
             if key in joint
         }
-        builder.add_joint(_built_joint(joint), joint["a"], joint["b"], **settings)
+        builder.add_joint(built_joint(joint) or _built_joint(joint), joint["a"], joint["b"], **settings)
     return builder.build()
 
 

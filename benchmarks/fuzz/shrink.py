@@ -44,6 +44,8 @@ def _simpler(scene) -> Iterator[dict]:
             yield without_bodies(scene, {number})
     for number in reversed(range(len(scene["joints"]))):
         yield scene | {"joints": scene["joints"][:number] + scene["joints"][number + 1 :]}
+    for number in reversed(range(len(scene.get("fields", ())))):
+        yield scene | {"fields": scene["fields"][:number] + scene["fields"][number + 1 :]}
     for number, body in enumerate(bodies):
         for name in body.keys() - {"shape", "kind", "position"}:
             yield _with_body(scene, number, {key: value for key, value in body.items() if key != name})

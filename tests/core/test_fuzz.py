@@ -27,12 +27,50 @@ def test_random_scenes_hold(seed):
     assert found is None, found
 
 
+@pytest.mark.parametrize("seed", range(2000, 2006))
+def test_random_scenes_with_matter_hold(seed):
+    """Likewise with what bodies are made of, what pushes and leads them, and no body faster than it may be."""
+    found = oracles.check(random_scene(seed, matter=True))
+    assert found is None, found
+
+
 @pytest.mark.nightly
+@pytest.mark.parametrize("matter", [False, True])
 @pytest.mark.parametrize("first", range(10_000, 12_000, 100))
-def test_many_random_scenes_hold(first):
+def test_many_random_scenes_hold(first, matter):
     for seed in range(first, first + 100):
-        found = oracles.check(random_scene(seed))
+        found = oracles.check(random_scene(seed, matter))
         assert found is None, (seed, found)
+
+
+def test_matter_adds_to_scenes_and_changes_none():
+    """Everything comes up, all of it builds, and a seed without it is the scene that it was."""
+    names, fields, joints = set(), set(), set()
+    for seed in range(300):
+        plain, scene = random_scene(seed), random_scene(seed, matter=True)
+        for before, body in zip(plain["bodies"], scene["bodies"], strict=True):
+            assert before.items() <= body.items()
+            names |= body.keys() - before.keys()
+        fields |= {field["type"] for field in scene.get("fields", ())}
+        joints |= {joint["type"] for joint in scene["joints"]} - {joint["type"] for joint in plain["joints"]}
+        build(scene)
+    assert names >= {"rolling_friction", "spinning_friction", "sliding_friction", "friction_rule", "restitution_rule"}
+    assert names >= {"surface_velocity", "largest_speed", "collision_mask", "push", "guide", "activation", "charge"}
+    assert len(fields) == 8
+    assert joints == {"Bond", "Gear"}
+
+
+def test_what_is_faster_than_it_may_be_is_found(monkeypatch):
+    scene = FALL | {"bodies": [BALL | {"largest_speed": 1.0}]}
+    assert oracles.check(scene) is None
+
+    def hasten(simulation):
+        simulation.state.velocity[:, 2] = -1.2
+
+    monkeypatch.setattr(oracles, "Simulation", broken(hasten))
+    found = oracles.check(scene)
+    assert found is not None
+    assert found.kind == "largest speed"
 
 
 def test_a_seed_is_a_scene_and_scenes_are_stored(tmp_path):

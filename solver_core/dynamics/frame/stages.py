@@ -30,7 +30,7 @@ from ...solvers.small_steps import take_small_steps
 from ..islands.contact_selection import select_contacts
 from ..islands.islands import find_islands, rests_on_something
 from ..islands.policy import LEFT_OF_OVERLAP, MOST_TAKEN_OUT, SHARE_TAKEN_OUT
-from ..motion.integration import apply_forces, integrate_poses
+from ..motion.integration import apply_forces, integrate_poses, stay_in_sight
 from ..motion.motion_bounds import bound_motion
 from ..motion.rolling_energy import keep_rolling_energy
 from ..outside.guide_arrays import note_shares
@@ -265,12 +265,19 @@ def run_integrate(arrays):
         problem.rows,
         problem.islands,
         members.collision.contacts[members.collision.roles.present[0]],
+        members.model,
         members.state,
         members.motion,
         problem.step_rules,
-        members.model.size,
         step.gravity_norm,
         step.h,
+    )
+    stay_in_sight(
+        members.model.size,
+        members.motion,
+        problem.step_rules.is_held,
+        step.h,
+        members.collision.workspace.predicted,
     )
     if members.model.matter.largest_speed.size > 0:
         _limit_speeds(members.model.matter.largest_speed, members.state.kind, members.state.velocity)

@@ -28,6 +28,7 @@ from ...compiled.kernel import borrowed, kernel, subkernel
 from ...constraints.contact_rows import size_that_moves
 from ...constraints.velocity_rows import kinetic_energy, touches_driven
 from ..islands.memory import has_unsolved_body
+from .free_energy import bound_free_energy, energy_at_end
 from .pinches import stay_out_of_what_stands
 
 # Most of an overlap that a substep takes out, as a share of the size: as small steps do; the method takes half of it.
@@ -39,27 +40,27 @@ _FACTOR_LEVER = 0.5
 
 
 @kernel(inline=True)
-def bound_motion(rows, islands, contacts, state, motion, step_rules, size, gravity_norm, h):
+def bound_motion(rows, islands, contacts, model, state, motion, step_rules, gravity_norm, h):
     """Bound velocities, and the ways of the bodies.
 
     Parameters
     ----------
     rows, islands, contacts
         Of the substep (read).
+    model : ModelArrays
+        Read.
     state : StateArrays
         Written: velocity.
     motion : MotionArrays
         Read: start_velocity, free_velocity, memory. Written: position_velocity.
     step_rules : StepRuleArrays
         Read: is_held.
-    size : float64 [body_count]
-        [m] (read).
     gravity_norm, h : float
         [m/s^2], [s].
     """
     rows, islands, contacts = borrowed(rows), borrowed(islands), borrowed(contacts)
     state, motion, step_rules = borrowed(state), borrowed(motion), borrowed(step_rules)
-    velocity, is_held = state.velocity, step_rules.is_held
+    velocity, is_held, size = state.velocity, step_rules.is_held, model.size
     for island in range(islands.count[0]):
         first, end = islands.body_first[island], islands.body_first[island + 1]
         if islands.block_first[island] == islands.block_first[island + 1] or first == end:
@@ -68,7 +69,7 @@ def bound_motion(rows, islands, contacts, state, motion, step_rules, size, gravi
             continue
         if has_unsolved_body(islands, island, motion.memory):
             _bound_energy(rows, islands, island, contacts, motion, state)
-        _bound_ways(islands, island, contacts, motion, velocity, size, gravity_norm, h)
+        _bound_ways(islands, island, contacts, model, state, motion, gravity_norm, h)
         moving = velocity, motion.position_velocity
         stay_out_of_what_stands(rows, islands, island, contacts, state.kind, moving, size, h)
 
@@ -122,7 +123,8 @@ def _driven_speed(islands, island, rows, contacts, state):
 
 
 @subkernel
-def _bound_ways(islands, island, contacts, motion, velocity, size, gravity_norm, h):
+def _bound_ways(islands, island, contacts, model, state, motion, gravity_norm, h):
+    velocity, size = state.velocity, model.size
     first, end = islands.body_first[island], islands.body_first[island + 1]
     changed = largest = 0.0
     for index in range(first, end):
@@ -137,12 +139,14 @@ def _bound_ways(islands, island, contacts, motion, velocity, size, gravity_norm,
     allowed = changed + _recovery(islands, island, contacts, motion, size, gravity_norm, h) / h
     if largest <= allowed:
         return
-    share = allowed / largest
+    share, energy = allowed / largest, energy_at_end(model, state, motion, islands, island, h)
     for index in range(first, end):
         body = islands.body_order[index]
         for column in range(6):
             now = velocity[body, column]
             motion.position_velocity[body, column] = now + share * (motion.position_velocity[body, column] - now)
+    # they turn otherwise then, which is to give their spins nothing
+    bound_free_energy(model, state, motion, islands, island, h, energy)
 
 
 @subkernel

@@ -27,12 +27,12 @@ from ...constraints.velocity_rows import (
 from ...parallel.workers import take_next
 from ...problem.problem import CONVERGED_RELATIVE
 from ...problem.substep_impulses import take_as_given
-from ...solvers.shared.impacts import has_bounced
 from ...solvers.shared.sweep import apply_impulses
 from ..islands.islands import has_joints, rests_on_something
 from ..islands.memory import moves_in_small_steps, spend_credit
 from ..joints.pose_correction import correct_poses
 from ..motion.frame_impulses import note_joints_of_velocities
+from ..motion.free_energy import bound_free_energy
 from ..motion.integration import take_turn_energy, turn_ahead, turn_back
 from ..schedule.sharing import begin_islands, call_stage, help_others
 from ..schedule.stage_table import MOVE_JOINT_ROWS, SOLVE_ISLAND
@@ -76,11 +76,11 @@ def _solve_island(arrays, members, rows, islands, island):
     contacts = members.collision.contacts[members.collision.roles.present[0]]
     h = numbers_of(members.settings.step).h
     if moves_in_small_steps(islands, island, motion.memory):
-        bounce_speed, small_steps = members.problem.contact_rows.bounce_speed, members.problem.small_steps
-        if has_bounced(islands, island, contacts.count[0], bounce_speed, small_steps) and rests_on_something(
-            rows, islands, island, motion.can_be_pushed
-        ):
+        if rests_on_something(rows, islands, island, motion.can_be_pushed):
             take_turn_energy(islands, island, model, state, motion, h)
+        else:
+            may_have = restitution.allowed_energy(islands, island, rows, contacts, motion, state.velocity, h)
+            bound_free_energy(model, state, motion, islands, island, h, may_have)
         return
     least_scale = h * numbers_of(members.settings.step).gravity_norm
     last = islands.block_first[island + 1]
@@ -94,12 +94,13 @@ def _solve_island(arrays, members, rows, islands, island):
     # All of it is spent: an island that is dear moves in small steps from then on.
     bounces, spent, allowed_energy, lost_by_turn = change != RECOVERS, 0.0, math.inf, 0.0
     plan = plan_for_velocities(members, islands, island, np.bool_(bounces))
-    is_free = bounces and not rests_on_something(rows, islands, island, motion.can_be_pushed)
-    if bounces:
+    is_free = not rests_on_something(rows, islands, island, motion.can_be_pushed)
+    if bounces or is_free:
         allowed_energy = restitution.allowed_energy(islands, island, rows, contacts, motion, state.velocity, h)
+    if bounces:
         lost_by_turn = kinetic_energy(islands, island, rows, motion.free_velocity)
         turn_ahead(islands, island, model, state, state.velocity if is_free else motion.free_velocity, motion, h)
-    move_rows_along(islands, island, rows, contacts, model, state, motion, h, bounces, is_free)
+    move_rows_along(islands, island, rows, contacts, model, state, motion, h, bounces, bounces and is_free)
     if bounces:
         lost_by_turn -= kinetic_energy(islands, island, rows, motion.free_velocity)
         spent = _solve_impacts(members, rows, islands, island, allowed_energy, lost_by_turn, is_free, plan)
@@ -115,7 +116,9 @@ def _solve_island(arrays, members, rows, islands, island):
         spend_credit(islands, island, motion.memory, spent)
     if bounces:
         turn_back(islands, island, model, state, motion, h)
-    else:
+    if is_free:
+        bound_free_energy(model, state, motion, islands, island, h, allowed_energy)
+    elif not bounces:
         take_turn_energy(islands, island, model, state, motion, h)
 
 
