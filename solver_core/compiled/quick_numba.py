@@ -21,6 +21,8 @@ from numba.core.base import BaseContext
 from numba.core.postproc import PostProcessor, VariableLifetime
 from numba.core.types import functions
 
+from . import short_code
+
 _post_process = PostProcessor.run
 _list_parts = ir.Inst._rec_list_vars
 _refresh = BaseContext.refresh
@@ -119,6 +121,7 @@ _WORDS = (
     (utils, "order_by_target_specificity", _order_by_target),
     (base, "_has_loc", _takes_location_quickly),
     (functions.BaseFunction, "get_call_type", _resolve_once),
+    *short_code.WORDS,
 )
 
 
