@@ -193,11 +193,11 @@ def _read_array(context, builder, kind, pointer):
     # without an owner
     array = cgutils.get_null_value(context.get_value_type(kind))
     place = context.data_model_manager[kind].get_field_position
-    for field, word in (("nitems", items), ("itemsize", itemsize), ("data", data)):
-        array = builder.insert_value(array, word, place(field))
-    for field, words in (("shape", shape), ("strides", strides)):
-        for axis, word in enumerate(words):
-            array = builder.insert_value(array, word, [place(field), axis])
+    for field, value in (("nitems", items), ("itemsize", itemsize), ("data", data)):
+        array = builder.insert_value(array, value, place(field))
+    for field, values in (("shape", shape), ("strides", strides)):
+        for axis, value in enumerate(values):
+            array = builder.insert_value(array, value, [place(field), axis])
     return array
 
 
