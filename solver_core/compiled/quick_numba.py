@@ -11,7 +11,8 @@ Each of these does again what has been done, or works out what nobody asks for:
 - to learn how large a number is it has LLVM read a file that holds one;
 - and in each file that calls a function it gives a name to each word of each of the function's arguments.
 
-``short_code`` has more of them, by which the code that LLVM gets is another one. ``linking`` puts them in force for as long as it compiles, so other packages' functions are compiled by Numba as it is.
+``short_code`` has more of them, by which the code that LLVM gets is another one. ``linking`` puts all in force for as
+long as it compiles, so other packages' functions are compiled by Numba as it is.
 """
 
 import contextlib
