@@ -132,7 +132,6 @@ def _members_of_small_model(method, workers, joints, fields, guides, rolls):
         builder.add_joint(Fixed(), body, position=(0.0, 0.0, 0.0))
     model = builder.build()
     state, collision = copy_state(model.initial_state), allocate_collision(model)
-    given = (Wind(),) if fields else ()
-    arrays = allocate_fields(given, [-1] * len(given), [True], [0.0])
+    arrays = allocate_fields((Wind(),), [-1], [True], [0.0]) if fields else allocate_fields()
     forces = arrays, allocate_guides(np.zeros((1 if guides else 0, 5)))
     return allocate_members(model.arrays, state, collision, empty_tables(), method, workers, forces)

@@ -57,7 +57,12 @@ def runs_every_case(config) -> bool:
 
 
 def pytest_collection_modifyitems(config, items) -> None:
-    """Leave out what is marked ``nightly``, and then what the other Python runs by day (``turns``)."""
+    """Leave out what is marked ``nightly``, and then what the other Python runs by day (``turns``).
+
+    Tests of the core come first: they compile in this process, which keeps what a kernel is made from for the next
+    ones, and bakes find the kernels in the cache. The children of a bake would each make it anew.
+    """
+    items.sort(key=lambda item: not item.nodeid.startswith("tests/core/"))
     if not is_nightly(config):
         leave_out(config, items, [item for item in items if item.get_closest_marker("nightly")])
     if not runs_every_case(config):

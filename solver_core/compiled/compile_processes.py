@@ -35,6 +35,7 @@ _SECONDS = {
     "narrow_phase: round shapes": 8.0,
     "frame": 8.0,
     "solve_jointed": 9.0,
+    "solve_jointed_velocities": 7.0,
     "correct_joints": 6.0,
     "end_joints": 5.0,
     "prepare_joints": 4.0,

@@ -11,7 +11,8 @@ typing context and the default pass list. ``versions`` says which releases it wa
 
 import hashlib
 
-from numba import _dynfunc
+from llvmlite.binding import Linkage
+from numba import _dynfunc, config
 from numba.core import cgutils, compiler, itanium_mangler, types, typing
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler_machinery import register_pass
@@ -24,8 +25,19 @@ from .quick_numba import quick_numba
 class _LateLibrary(JITCodeLibrary):
     """Code that is optimised when all of it is linked, and not function by function."""
 
+    _is_begun = False
+
     def _optimize_functions(self, ll_module):
         ll_module.data_layout = self._codegen._data_layout
+
+    def add_llvm_module(self, ll_module):
+        """Add a module; the first one is taken as it is, and not linked into an empty one."""
+        if self._is_begun or not config.LLVM_REFPRUNE_PASS:
+            super().add_llvm_module(ll_module)
+            return
+        self._optimize_functions(ll_module)
+        ll_module.name = self._final_module.name
+        self._final_module, self._is_begun = ll_module, True
 
 
 class PartLibrary(_LateLibrary):
@@ -40,7 +52,13 @@ class PartLibrary(_LateLibrary):
         if not KernelLibrary.is_linking:
             # Its callees would be missing, and the process would crash at the first call.
             raise UnsupportedError(f"{self.name} is a subkernel: only kernels can call it")
-        return super()._get_module_for_linking()
+        if self._shared_module is None:
+            # nothing else is made of it, so Numba's copy is not needed
+            for function in self._final_module.functions:
+                if not function.is_declaration and function.linkage == Linkage.external:
+                    function.linkage = "linkonce_odr"
+            self._shared_module = self._final_module
+        return self._shared_module
 
 
 class KernelLibrary(_LateLibrary):

@@ -7,9 +7,12 @@ Each of these does again what has been done, or works out what nobody asks for:
 - it lists the variables of an instruction by asking each of its parts for its class, four times over;
 - where it looks up how to translate an operation it reads all lists of what it can translate once more;
 - it goes through all candidates for an operator again where it is translated;
-- and it orders the candidates for each call by the processor that they are for, though all are for one.
+- it orders the candidates for each call by the processor that they are for, though all are for one;
+- to learn how large a number is it has LLVM read a file that holds one;
+- and in each file that calls a function it gives a name to each word of each of the function's arguments.
 
-``linking`` puts them in force for as long as it compiles, so other packages' functions are compiled by Numba as it is.
+``short_code`` has more of them, by which the code that LLVM gets is another one. ``linking`` puts all in force for as
+long as it compiles, so other packages' functions are compiled by Numba as it is.
 """
 
 import contextlib
@@ -18,8 +21,11 @@ import inspect
 
 from numba.core import base, ir, transforms, utils
 from numba.core.base import BaseContext
+from numba.core.datamodel.packer import ArgPacker
 from numba.core.postproc import PostProcessor, VariableLifetime
 from numba.core.types import functions
+
+from . import short_code
 
 _post_process = PostProcessor.run
 _list_parts = ir.Inst._rec_list_vars
@@ -27,6 +33,8 @@ _refresh = BaseContext.refresh
 _order = utils.order_by_target_specificity
 _takes_location = base._has_loc
 _resolve = functions.BaseFunction.get_call_type
+_size = BaseContext.get_abi_sizeof
+_name = ArgPacker.assign_names
 
 
 def _post_process_when_needed(self, emit_dels=False, extend_lifetimes=False):
@@ -112,6 +120,20 @@ def _takes_location_quickly(function):
     return "loc" in code.co_varnames[: count + has_keywords + bool(code.co_flags & inspect.CO_VARARGS)]
 
 
+_sizes = {}
+
+
+def _size_once(self, kind):
+    """Bytes of a value of an LLVM type."""
+    if kind not in _sizes:
+        _sizes[kind] = _size(self, kind)
+    return _sizes[kind]
+
+
+def _leave_unnamed(self, args, names):
+    """Let LLVM number the words of arguments."""
+
+
 _WORDS = (
     (PostProcessor, "run", _post_process_when_needed),
     (ir.Inst, "_rec_list_vars", _list_parts_quickly),
@@ -119,14 +141,17 @@ _WORDS = (
     (utils, "order_by_target_specificity", _order_by_target),
     (base, "_has_loc", _takes_location_quickly),
     (functions.BaseFunction, "get_call_type", _resolve_once),
+    (BaseContext, "get_abi_sizeof", _size_once),
+    (ArgPacker, "assign_names", _leave_unnamed),
 )
 
 
 @contextlib.contextmanager
 def quick_numba():
     """Numba with these words; within another one, nothing changes."""
-    earlier = [(place, name, vars(place)[name]) for place, name, _ in _WORDS]
-    for place, name, word in _WORDS:
+    words = *_WORDS, *short_code.WORDS
+    earlier = [(place, name, vars(place)[name]) for place, name, _ in words]
+    for place, name, word in words:
         setattr(place, name, word)
     try:
         yield

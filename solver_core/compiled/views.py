@@ -24,7 +24,6 @@ from numba.core.pythonapi import NativeValue
 from numba.core.typing import signature
 from numba.core.typing.templates import AbstractTemplate, AttributeTemplate, infer_getattr, infer_global
 from numba.extending import intrinsic, lower_builtin, models, register_model, unbox
-from numba.np.arrayobj import populate_array
 
 # Types by the structure of the members: Numba takes milliseconds to find the type of some two hundred arrays.
 _known_types = {}
@@ -187,10 +186,19 @@ def _read_array(context, builder, kind, pointer):
     for length in reversed(shape):
         strides.insert(0, stride)
         stride = builder.mul(stride, length)
-    array = context.make_array(kind)(context, builder)
     data = builder.inttoptr(words[0], context.get_data_type(kind.dtype).as_pointer())
-    populate_array(array, data=data, shape=shape, strides=strides, itemsize=itemsize, meminfo=None)
-    return array._getvalue()
+    items = context.get_constant(types.intp, 1)
+    for length in shape:
+        items = builder.mul(items, length, flags=["nsw"])
+    # without an owner
+    array = cgutils.get_null_value(context.get_value_type(kind))
+    place = context.data_model_manager[kind].get_field_position
+    for field, value in (("nitems", items), ("itemsize", itemsize), ("data", data)):
+        array = builder.insert_value(array, value, place(field))
+    for field, values in (("shape", shape), ("strides", strides)):
+        for axis, value in enumerate(values):
+            array = builder.insert_value(array, value, [place(field), axis])
+    return array
 
 
 @infer_getattr

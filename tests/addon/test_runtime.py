@@ -188,7 +188,7 @@ def test_only_shapes_that_the_model_has_are_compiled():
 
 
 def test_stages_of_joints_are_compiled_where_there_are_some(monkeypatch):
-    """All nine, and no others besides; without joints none of them."""
+    """All ten, and no others besides; without joints none of them."""
     monkeypatch.setattr(compile_processes, "child_count", lambda: 0)
     monkeypatch.setattr(function_tables.Compilation, "compile", lambda compilation: None)
     named = [
@@ -203,9 +203,22 @@ def test_stages_of_joints_are_compiled_where_there_are_some(monkeypatch):
         "move_joint_rows",
         "end_joints",
         "solve_jointed",
+        "solve_jointed_velocities",
         "wake_joined",
         "leave_held_contacts",
     }
+    assert named[0] < named[1]
+
+
+def test_forces_are_compiled_where_there_are_fields(monkeypatch):
+    """What applies them, and what says to sleeping bodies that they have changed; without fields none of it."""
+    monkeypatch.setattr(compile_processes, "child_count", lambda: 0)
+    monkeypatch.setattr(function_tables.Compilation, "compile", lambda compilation: None)
+    named = [
+        {name for _, _, name in runtime.compile_kernels(OPTIONS, [ShapeKind.BOX], fields=fields, time_slice=-1.0)}
+        for fields in (False, True)
+    ]
+    assert named[1] - named[0] == {"apply_fields", "field_changes"}
     assert named[0] < named[1]
 
 

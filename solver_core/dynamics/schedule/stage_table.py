@@ -100,6 +100,9 @@ MOVE_JOINT_ROWS = _stage(
     "move_joint_rows", "joints.joint_stages.run_move_joint_rows", NOTHING, (ARRAYS, 0, 0), needs=JOINTS
 )
 END_JOINTS = _stage("end_joints", "joints.joint_stages.run_end_joints", NUMBER, (ARRAYS, 0), needs=JOINTS)
+SOLVE_JOINTED_VELOCITIES = _stage(
+    "solve_jointed_velocities", "solving.velocity_solve.solve_jointed_velocities", NOTHING, (ARRAYS, 0, 0), needs=JOINTS
+)
 LEAVE_HELD_CONTACTS = _stage(
     "leave_held_contacts", "joints.held_contacts.run_leave_held_contacts", NOTHING, _OF_ISLAND, needs=JOINTS
 )

@@ -35,7 +35,7 @@ from ..motion.frame_impulses import note_joints_of_velocities
 from ..motion.free_energy import bound_free_energy
 from ..motion.integration import take_turn_energy, turn_ahead, turn_back
 from ..schedule.sharing import begin_islands, call_stage, help_others
-from ..schedule.stage_table import MOVE_JOINT_ROWS, SOLVE_ISLAND
+from ..schedule.stage_table import MOVE_JOINT_ROWS, SOLVE_ISLAND, SOLVE_JOINTED_VELOCITIES
 from .outcomes import forget_outcome, note_jointed, note_outcome
 from .strategies import JOINTS_EXACT, call_solver, plan_for_velocities, plan_with_joints
 from .verdicts import price_of, solve_by_plan
@@ -87,7 +87,7 @@ def _solve_island(arrays, members, rows, islands, island):
     contact_rows = members.problem.contact_rows
     change = set_velocity_bias(islands, island, rows, contacts, model, state, motion, h, contact_rows)
     if has_joints(rows, islands, island, contacts.count[0]):
-        _solve_jointed_island(arrays, members, rows, islands, island, change)
+        call_stage(members.kernels.stages, SOLVE_JOINTED_VELOCITIES, arrays, island, change)
         return
     if change == SAME:
         return
@@ -122,13 +122,23 @@ def _solve_island(arrays, members, rows, islands, island):
         take_turn_energy(islands, island, model, state, motion, h)
 
 
-@subkernel
-def _solve_jointed_island(arrays, members, rows, islands, island, change):
-    """The velocities of an island with joints, whether they differ from the motion elsewhere or not (RATTLE).
+@entry
+def solve_jointed_velocities(arrays, island, change):
+    """Solve an island with joints for velocities, whether they differ from the motion elsewhere or not (RATTLE).
 
     Impulses are those of the whole substep. What those of the position solve have given the bodies stays; but of
     contacts that have taken overlaps out they are taken anew (``move_rows_along``).
+
+    Parameters
+    ----------
+    arrays : StepArrays
+        Written as by ``solve_velocities``, and the poses of the joints' bodies.
+    island : int64
+    change : int64
+        Of ``set_velocity_bias``.
     """
+    members = views_of(arrays)
+    rows, islands = whole(members.problem.rows), whole(members.problem.islands)
     motion, state, model = members.motion, members.state, members.model
     contacts = members.collision.contacts[members.collision.roles.present[0]]
     step, stages = numbers_of(members.settings.step), members.kernels.stages

@@ -20,11 +20,13 @@ import json, re, sys
 from typing import NamedTuple
 
 import numpy as np
-from cairn.solver_core.compiled import quick_numba
+from cairn.solver_core.compiled import quick_numba, short_code
 from cairn.solver_core.compiled.kernel import inlined, kernel, set_cache_folder, subkernel
 
 if sys.argv[1] == "plain":
     quick_numba._WORDS = ()
+if sys.argv[1] != "short":
+    short_code.WORDS = ()
 set_cache_folder(sys.argv[2])
 
 
@@ -78,10 +80,13 @@ def compile_with(words, folder):
 
 
 def test_the_code_is_the_same(tmp_path):
-    """To the letter, with Numba's own words and with the quick ones."""
-    plain, quick = (compile_with(words, tmp_path) for words in ("plain", "quick"))
+    """To the letter, with Numba's own words and with the quick ones; with the short ones it has the same results."""
+    plain, quick, short = (compile_with(words, tmp_path) for words in ("plain", "quick", "short"))
     assert plain == quick
     assert len(plain[1]) > 1000
+    assert plain[0] == short[0]
+    lines = [len(code.splitlines()) for _, code in (plain, short)]
+    assert abs(lines[0] - lines[1]) < 0.2 * lines[0]
 
 
 def test_numba_is_itself_again():
@@ -101,6 +106,8 @@ def test_numba_is_itself_again():
         "order_by_target_specificity": quick_numba._order,
         "_has_loc": quick_numba._takes_location,
         "get_call_type": quick_numba._resolve,
+        "get_abi_sizeof": quick_numba._size,
+        "assign_names": quick_numba._name,
     }
 
 
