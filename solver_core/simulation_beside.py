@@ -119,11 +119,11 @@ class SimulationBeside:
         text |= {"fields": fields_as_text(model.fields), "pushes": model.pushes, "frame": checkpoint.frame}
         self._tell({"load": text, "options": asdict(options)}, arrays)
 
-    def send(self, frame_input: FrameInput, *, is_last: bool = False) -> None:
-        """Let it simulate another frame, after those that were sent before."""
+    def send(self, frame_input: FrameInput, *, wants_checkpoint: bool = False) -> None:
+        """Let it simulate another frame, after those that were sent before; a checkpoint may be wanted of it."""
         text, arrays = _frame_text(frame_input)
         self._awaited.append(self._told)
-        self._tell({"frame": text, "is_last": is_last}, arrays)
+        self._tell({"frame": text, "wants_checkpoint": wants_checkpoint}, arrays)
         self.waiting += 1
 
     def receive(self) -> FrameReport | None:
@@ -222,7 +222,7 @@ def simulate_as_told(folder: str) -> None:
             answer, arrays = _simulated(simulation, _frame_input(text["frame"], arrays))
         except Exception as error:
             answer, arrays = {"error": (type(error).__name__, " ".join(str(error).split()))}, {}
-        if "error" not in answer and (text["is_last"] or clock.is_due()):
+        if "error" not in answer and (text["wants_checkpoint"] or clock.is_due()):
             checkpoint = simulation.checkpoint()
             answer["checkpoint"] = checkpoint.frame
             arrays = {**checkpoint.arrays, **arrays}

@@ -74,7 +74,7 @@ def test_frames_are_the_same_to_the_bit():
     with SimulationBeside() as beside:
         beside.load(model, OPTIONS, here.checkpoint())
         for frame_input in frames[2:]:
-            beside.send(frame_input, is_last=frame_input is frames[-1])
+            beside.send(frame_input, wants_checkpoint=frame_input is frames[-1])
         assert beside.waiting == 6
         for frame_input in frames[2:]:
             expected, report = here.advance_frame(frame_input), received(beside)
@@ -118,7 +118,7 @@ def test_it_takes_another_simulation_in_the_middle_of_frames(received_before):
         assert (beside.frame, beside.waiting) == (0, 0)
         assert beside.receive() is None
         for frame_input in other:
-            beside.send(frame_input, is_last=frame_input is other[-1])
+            beside.send(frame_input, wants_checkpoint=frame_input is other[-1])
         for _ in other:
             received(beside)
         assert (beside.frame, beside.waiting) == (5, 0)
@@ -169,7 +169,7 @@ def test_bodies_that_wait_wake_there_as_here():
     with SimulationBeside() as beside:
         beside.load(model, OPTIONS, here.checkpoint())
         for frame_input in frames:
-            beside.send(frame_input, is_last=frame_input is frames[-1])
+            beside.send(frame_input, wants_checkpoint=frame_input is frames[-1])
         for frame_input in frames:
             expected, report = here.advance_frame(frame_input), received(beside)
             assert np.array_equal(here.poses()[0], beside.poses()[0])

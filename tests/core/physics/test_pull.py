@@ -1,5 +1,6 @@
 """A body that is pulled at a point goes there as a damped oscillator does, wherever it is held, and gains nothing."""
 
+import itertools
 import math
 from dataclasses import replace
 
@@ -71,7 +72,7 @@ def test_the_point_comes_to_the_place_and_hangs_there_without_sagging(point):
 def test_it_follows_a_moving_place_without_lag():
     simulation, body = box(gravity=(0.0, 0.0, 0.0))
     places = [(0.1 * frame, 0.0, 5.0) for frame in range(80)]
-    for begin, end in zip(places, places[1:], strict=False):
+    for begin, end in itertools.pairwise(places):
         pull = Pull(body=body, point=(0.0, 0.0, 0.0), begin=begin, end=end, frequency=3.0)
         simulation.advance_frame(FrameInput(pull=pull))
     assert np.linalg.norm(held(simulation, pull) - places[-1]) < 1e-3
