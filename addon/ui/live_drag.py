@@ -10,6 +10,7 @@ from mathutils import Vector
 from ..live.drags import Spring
 from ..sight.picking import picked
 from . import live_mode
+from .words import iface_
 
 # What goes on in the window while a body is held; the rest waits.
 _PASSED = ("TIMER", "MIDDLEMOUSE", "WHEEL", "TRACKPAD", "NDOF", "WINDOW")
@@ -52,12 +53,12 @@ def grab(mode: "live_mode.LiveMode", origin, direction, frame: int, spring: Spri
 
 
 class CAIRN_OT_live_drag(bpy.types.Operator):
-    """Pull the body under the mouse by a spring, in the plane of the view. Letting go keeps what it did; ESC and the
-    right button take it back
-    """
-
     bl_idname = "cairn.live_drag"
     bl_label = "Drag a Body"
+    bl_description = (
+        "Pull the body under the mouse by a spring, in the plane of the view, while Live is on. Letting go keeps what "
+        "it did; ESC and the right mouse button take it back"
+    )
     bl_options = {"INTERNAL"}
 
     @classmethod
@@ -79,7 +80,7 @@ class CAIRN_OT_live_drag(bpy.types.Operator):
         mode.play(context)
         self._move(context, event)
         context.window_manager.modal_handler_add(self)
-        context.workspace.status_text_set("Dragging: let go to keep it, ESC or right mouse button to take it back")
+        context.workspace.status_text_set(iface_("Let go to keep it; ESC or the right mouse button takes it back"))
         return {"RUNNING_MODAL"}
 
     def modal(self, context, event):
@@ -111,7 +112,7 @@ class CAIRN_OT_live_drag(bpy.types.Operator):
 
 
 class CAIRN_OT_live_forget(bpy.types.Operator):
-    """Simulate as if nothing had been dragged"""
+    """Simulate as if no body had been dragged in Live"""
 
     bl_idname = "cairn.live_forget"
     bl_label = "Forget Drags"

@@ -89,6 +89,10 @@ class _Dragging:
     bl_label = "Dragging"
     bl_options = {"DEFAULT_CLOSED"}
 
+    @classmethod
+    def poll(cls, context):
+        return _Live.poll(context)
+
     def draw(self, context):
         layout, settings = self.layout, context.scene.cairn
         lay_out(layout, context)

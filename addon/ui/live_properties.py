@@ -10,7 +10,7 @@ class LiveProperties:
 
     drag_frequency: FloatProperty(
         name="Frequency",
-        description="How fast a body that is dragged comes to the mouse, in swings a second: low is a rubber band, "
+        description="Let a body that is dragged come to the mouse so fast, in swings a second: low is a rubber band, "
         "high a firm hand",
         default=3.0,
         min=0.1,
@@ -20,7 +20,7 @@ class LiveProperties:
     )
     drag_damping: FloatProperty(
         name="Damping",
-        description="How soon a body that is dragged stops swinging about the mouse; with 1 it does not swing at all",
+        description="Stop the swinging of a dragged body about the mouse so soon; with 1 it does not swing at all",
         default=0.7,
         min=0.0,
         max=10.0,
@@ -29,8 +29,7 @@ class LiveProperties:
     )
     drag_force: FloatProperty(
         name="Largest Force",
-        description="How hard a body is dragged at most, in times its own weight: what is heavier, or held by more, "
-        "stays where it is",
+        description="Drag a body so hard at most, in times its own weight: what is held by more stays where it is",
         default=20.0,
         min=0.1,
         soft_max=100.0,
