@@ -137,7 +137,7 @@ class BakeView(PosesView):
         if boxed:
             text = iface_("Newest: frame {:d} of {:d}, boxes in place of {:,d} shapes")
         if self._chosen() is not None:
-            return iface_("Frame {:d} of those up to {:d} of {:d}").format(self._on_card[0], self._frame, self._last)
+            return iface_("Frame {:d}; newest: frame {:d} of {:d}").format(self._on_card[0], self._frame, self._last)
         return text.format(self._on_card[0], self._last, boxed)
 
     def _before(self):

@@ -213,7 +213,7 @@ def test_a_timeline_that_stood_on_a_frame_from_the_start_does_not_hold_the_view(
     assert view.shown()[0] == 3
     scene.frame_set(4)
     view._on_card = 4, None
-    assert (view.shown()[0], view.text()) == (4, "Frame 4 of those up to 8 of 12")
+    assert (view.shown()[0], view.text()) == (4, "Frame 4; newest: frame 8 of 12")
     view.close()
 
 

@@ -16,7 +16,7 @@ from mathutils import Vector
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 import tour
 
-FRAMES, NAME = 250, "Box.022"
+FRAMES, NAME = 250, "Box.024"  # the last one of the top row, next to the eye
 live_mode = tour.part_of_cairn("live_mode")
 seen, lags = {}, []
 bpy.context.preferences.view.show_splash = False

@@ -21,6 +21,7 @@ watch = tour.part_of_cairn("watch")
 seen = {"handlers_before": None}
 HANDLERS = ("depsgraph_update_post", "undo_post", "redo_post", "load_pre")
 bpy.context.preferences.view.show_splash = False
+bpy.context.preferences.view.show_playback_fps = False  # red here, where software draws
 
 
 def scene():
