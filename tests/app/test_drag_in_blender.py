@@ -1,6 +1,13 @@
-"""A body that is dragged in *Live*, and the timeline that is moved while a bake runs, in a window on an X screen."""
+"""A body that is dragged in *Live*, and the timeline that is moved while a bake runs, in a window on an X screen.
+
+To draw the guide's film anew::
+
+    CAIRN_BLENDER=blender CAIRN_PICTURES=docs/guide pytest --nightly tests/app/test_drag_in_blender.py
+"""
 
 import os
+import shutil
+from pathlib import Path
 
 import pytest
 
@@ -8,6 +15,7 @@ pytestmark = [
     pytest.mark.nightly,
     pytest.mark.skipif(not os.environ.get("DISPLAY"), reason="there is no X screen: DISPLAY is not set"),
 ]
+ROOT = Path(__file__).resolve().parents[2]
 WORDS = ("--enable-event-simulate",)
 
 
@@ -30,6 +38,8 @@ def test_a_box_is_dragged_by_the_mouse(blender, tmp_path):
     assert seen["kept"]
     assert seen["kept_differs_by"] < 1e-6  # keys are single precision
     assert seen["pictures"] > 0.0
+    if folder := os.environ.get("CAIRN_PICTURES"):
+        shutil.copy(tmp_path / "live-drag.webp", ROOT / folder)
 
 
 def test_the_timeline_is_moved_while_a_bake_runs(blender, tmp_path):

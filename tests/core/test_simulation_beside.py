@@ -13,6 +13,7 @@ from cairn.solver_core import (
     FrameInput,
     Guide,
     ModelBuilder,
+    Pull,
     Simulation,
     SimulationError,
     SimulationOptions,
@@ -50,7 +51,12 @@ def inputs(count):
     for frame in range(1, count + 1):
         position = np.array([[0, 0, 0.02 * frame], [0, 0, 0], [0, 0, 0]], float)
         forces, orientation = np.full((3, 6), 0.01 * frame), np.tile([1.0, 0, 0, 0], (3, 1))
-        yield FrameInput(position=position, orientation=orientation, fields=fields(frame), forces=forces)
+        pull = None
+        if frame > 3:
+            pull = Pull(
+                body=2, point=(0.1 / 3, 0, 0), begin=(0, frame / 7, 1), end=(0, frame / 3, 1 / 3), frequency=2 / 3
+            )
+        yield FrameInput(position=position, orientation=orientation, fields=fields(frame), forces=forces, pull=pull)
 
 
 def received(beside):

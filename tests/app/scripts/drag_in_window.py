@@ -1,9 +1,10 @@
 """In a window: *Live* of a wall, of which a box is dragged by the mouse, let go, dragged again and taken back.
 
-The folder for pictures stands after ``--``. Tells how long it takes from the mouse to the picture, and how many
-pictures a second there are meanwhile.
+The folder for pictures stands after ``--``; the guide's is a film of the first drag. Tells how long it takes from the
+mouse to the picture, and how many pictures a second there are meanwhile.
 """
 
+import subprocess
 import sys
 import time
 from pathlib import Path
@@ -18,7 +19,10 @@ import tour
 
 FRAMES, NAME = 250, "Box.024"  # the last one of the top row, next to the eye
 live_mode = tour.part_of_cairn("live_mode")
-seen, lags = {}, []
+FOLDER = Path(sys.argv[sys.argv.index("--") + 1])
+# Width of the film [pixels], and how long each of its pictures stays [1/100 s].
+WIDTH, DELAY = 560, 9
+seen, lags, film = {}, [], []
 bpy.context.preferences.view.show_splash = False
 bpy.context.preferences.view.show_playback_fps = False
 
@@ -183,6 +187,30 @@ def note_motion(name):
     return step
 
 
+def filmed():
+    """Wait for the next picture of the view, and take it."""
+    mode = live_mode.mode
+    if mode.view.drawings == seen.setdefault("filmed", mode.view.drawings):
+        return True
+    del seen["filmed"]
+    area = tour.area("VIEW_3D")
+    top = tour.window().height - area.y - area.height
+    # without the bar above and the sidebar
+    width, height = int(0.76 * area.width), area.height - 60
+    crop = f"{width}x{height}+{area.x + 60}+{top + 60}"
+    film.append(FOLDER / f"film-{len(film):03}.png")
+    words = ["import", "-window", "root", "-crop", crop, "+repage", "-resize", str(WIDTH), film[-1]]
+    subprocess.run(words, check=True)
+    return False
+
+
+def make_film():
+    words = ["convert", "-delay", str(DELAY), "-loop", "0", *film, "-quality", "75", FOLDER / "live-drag.webp"]
+    subprocess.run(words, check=True)
+    for path in film:
+        path.unlink()
+
+
 def stop_playing():
     if tour.window().screen.is_animation_playing:
         with tour.in_view():
@@ -213,10 +241,10 @@ def hold_run():
     seen["run"] = session()._run
 
 
-def drag(end):
+def drag(wait, end):
     """Press on the box, and pull it up and to the right; ``end`` is how."""
     steps = [move(), tour.pause(0.5), move(kind="LEFTMOUSE", value="PRESS"), tour.pause(0.3)]
-    steps += [part for share in range(1, 13) for part in (move((10 * share, 9 * share)), tour.pause(0.3))]
+    steps += [part for share in range(1, 13) for part in (move((10 * share, 9 * share)), wait)]
     return [*steps, *end]
 
 
@@ -236,12 +264,13 @@ steps += [note_motion("undragged"), note("before")]
 # a click selects, as always
 steps += [move(), tour.pause(0.5), move(kind="LEFTMOUSE", value="PRESS"), move(kind="LEFTMOUSE", value="RELEASE")]
 steps += [tour.pause(), note("clicked")]
-steps += drag(
-    [note("dragged"), begin_count, tour.pause(3.0), end_count("pictures"), *tour.picture_here("dragging")[1:]]
-)
-steps += [move((120, 108), "LEFTMOUSE", "RELEASE"), tour.pause(1.0), note("let_go"), tour.until(all_is_simulated)]
+away = [part for share in range(1, 9) for part in (move((120 - 45 * share, 108 - 3 * share)), filmed)]
+steps += drag(filmed, [note("dragged"), tour.picture_here("dragging")[1], begin_count, *away, end_count("pictures")])
+steps += [move((-240, 84), "LEFTMOUSE", "RELEASE"), *[filmed] * 12, note("let_go"), make_film]
+steps += [tour.until(all_is_simulated)]
 steps += [note_motion("after_drag"), stop_playing, go_to(20), tour.pause(), find_box]
-steps += drag([note("dragged_again"), move((120, 108), "ESC", "PRESS"), move((120, 108), "ESC", "RELEASE")])
+again = [note("dragged_again"), move((120, 108), "ESC", "PRESS"), move((120, 108), "ESC", "RELEASE")]
+steps += drag(tour.pause(0.3), again)
 steps += [tour.pause(1.0), move((120, 108), "LEFTMOUSE", "RELEASE"), note("taken_back"), tour.until(all_is_simulated)]
 steps += [note_motion("after_taking_back"), hold_run, keep, tour.until(tour.nothing_runs), tour.pause(), note_kept]
 steps += [lambda: seen.update(lags=sorted(lags))]

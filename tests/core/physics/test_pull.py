@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from cairn.solver_core import Box, FrameInput, ModelBuilder, Pull, Simulation, SimulationOptions, Sphere
+from cairn.solver_core import Box, FrameInput, ModelBuilder, Point, Pull, Simulation, SimulationOptions, Sphere
 
 RATE = 24.0
 GRAVITY = 9.81
@@ -76,6 +76,25 @@ def test_it_follows_a_moving_place_without_lag():
         pull = Pull(body=body, point=(0.0, 0.0, 0.0), begin=begin, end=end, frequency=3.0)
         simulation.advance_frame(FrameInput(pull=pull))
     assert np.linalg.norm(held(simulation, pull) - places[-1]) < 1e-3
+
+
+def test_a_chain_hangs_from_the_place():
+    """Joints take no energy away that the spring gives: it is lifted, and sags by what hangs on the first link."""
+    builder = ModelBuilder(gravity=(0.0, 0.0, -GRAVITY))
+    links = [builder.add_body(shape=Sphere(0.1), mass=1.0, position=(0.3 * link, 0.0, 0.2)) for link in range(4)]
+    builder.add_body(shape=Box((10.0, 10.0, 1.0)), kind=0, position=(0.0, 0.0, -1.0))
+    for a, b in itertools.pairwise(links):
+        builder.add_joint(Point(), a, b, position=(0.3 * a + 0.15, 0.0, 0.2))
+    simulation = Simulation(builder.build(), SimulationOptions(frame_rate=RATE))
+    aim = (0.0, 0.0, 4.0)
+    pull = Pull(body=links[0], point=(0.0, 0.0, 0.0), begin=aim, end=aim, frequency=3.0, damping_ratio=1.0)
+    heights = []
+    for _ in range(240):
+        simulation.advance_frame(FrameInput(pull=pull))
+        heights.append(held(simulation, pull)[2])
+    # three links on a spring of one link's stiffness; they still swing a little about that
+    sag = 3 * GRAVITY / (2 * math.pi * 3.0) ** 2
+    assert np.mean(heights[120:]) == pytest.approx(4.0 - sag, abs=0.25 * sag)
 
 
 def test_no_force_beyond_the_largest():
