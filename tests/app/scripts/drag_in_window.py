@@ -196,7 +196,7 @@ def filmed():
     area = tour.area("VIEW_3D")
     top = tour.window().height - area.y - area.height
     # without the bar above and the sidebar
-    width, height = int(0.76 * area.width), area.height - 60
+    width, height = int(0.737 * area.width), area.height - 60
     crop = f"{width}x{height}+{area.x + 60}+{top + 60}"
     film.append(FOLDER / f"film-{len(film):03}.png")
     words = ["import", "-window", "root", "-crop", crop, "+repage", "-resize", str(WIDTH), film[-1]]
