@@ -251,7 +251,7 @@ class Bake(ScenePreparation):
         begin = first + 1 + self.trajectory.frame_count
         self.kept = (first, begin - 1) if begin > first + 1 else None
         self.forecast = self._forecast(begin, last)
-        self.shown.begin(self.export, self.scene_name)
+        self.shown.begin(self.export, self.scene_name, self.trajectory)
         yield BakeProgress("compile", 0, 0, "Loading the solver", self.bar_filled)
         try:
             for frame in range(first + 1, begin):

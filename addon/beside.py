@@ -29,11 +29,13 @@ class Beside:
         Whether frames are to be simulated beside at all.
     ahead : int
         So many frames at most are sent ahead of the one that is awaited; None: ``AHEAD``.
+    checkpoint_every : int or None
+        Checkpoints come after every so many frames, whatever they cost; None: by the clock.
     """
 
-    def __init__(self, wanted: bool, ahead: int | None = None):
+    def __init__(self, wanted: bool, ahead: int | None = None, checkpoint_every: int | None = None):
         self.wanted = wanted
-        self._ahead = ahead
+        self._ahead, self._checkpoint_every = ahead, checkpoint_every
         self.trouble = ""
         self._process: SimulationBeside | None = None
         self._loaded = False
@@ -87,7 +89,8 @@ class Beside:
             sample = samples(self._sent)
             if sample is None:
                 return
-            self._process.send(sample.frame_input, is_last=self._sent == last)
+            is_due = self._checkpoint_every is not None and self._sent % self._checkpoint_every == 0
+            self._process.send(sample.frame_input, wants_checkpoint=is_due or self._sent == last)
             self._sent += 1
 
     def receive(self, simulation: "Simulation") -> "Any":

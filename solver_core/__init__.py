@@ -46,6 +46,7 @@ _HOME = {
     "Magnetic": "model.fields",
     "Turbulence": "model.fields",
     "Guide": "model.guides",
+    "Pull": "model.pull",
     "FrameInput": "options",
     "FrameContacts": "report",
     "FrameReport": "report",
@@ -106,6 +107,7 @@ if TYPE_CHECKING:
     from .model.joints.slider import Slider as Slider
     from .model.model import BodyKind as BodyKind
     from .model.model import Model as Model
+    from .model.pull import Pull as Pull
     from .options import FrameInput as FrameInput
     from .options import SimulationOptions as SimulationOptions
     from .problem.problem import LCP as LCP

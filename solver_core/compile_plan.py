@@ -18,6 +18,7 @@ from .dynamics.outside.driven_paths import aim_on_paths, allocate_paths, lay_pat
 from .dynamics.outside.field_forces import find_changes
 from .dynamics.outside.frame_poses import aim_driven, find_driven_poses, place_driven, write_user_poses
 from .dynamics.outside.guide_arrays import allocate_guides
+from .dynamics.outside.pull import allocate_pull
 from .dynamics.rest.waiting import allocate_waiting
 from .geometry.shapes import Box, ShapeKind
 from .model.activation import Activation, pack_activation
@@ -41,6 +42,7 @@ def what_to_compile(
     fields: bool = False,
     guides: bool = False,
     rolls: bool = False,
+    pulls: bool = False,
 ) -> list[Compilation]:
     """All kernels that a simulation calls; without a method, those that find its contacts.
 
@@ -58,11 +60,13 @@ def what_to_compile(
         Whether it has bodies that wait for an activation.
     fields, guides, rolls : bool
         Whether it has force fields, bodies that are guided, and rolling friction.
+    pulls : bool
+        Whether a body is pulled in some frame.
     """
     kinds = np.asarray(shape_kinds, np.int64)
     solver = find_method(method, friction) if method else None
     members = _members_of_small_model(solver, workers, joints, fields, guides, rolls)
-    members = members._replace(impulses=allocate_frame_impulses(1, 1, 1, contacts))
+    members = members._replace(impulses=allocate_frame_impulses(1, 1, 1, contacts), pull=allocate_pull(pulls))
     if waits:
         members = members._replace(waiting=allocate_waiting(pack_activation([Activation()], [])))
     arrays = StepArrays(seen_by_stages(members))
@@ -85,7 +89,9 @@ def everything_to_compile(methods=METHODS, frictions=FRICTION_MODELS) -> list[Co
     choices = [(method, friction) for method, friction in known if friction in frictions]
     found: dict[tuple, Compilation] = {}
     for (method, friction), workers, joints in itertools.product([("", ""), *choices], (1, 2), (False, True)):
-        for compilation in what_to_compile(method, friction, kinds, workers, joints, True, True, True, True, True):
+        for compilation in what_to_compile(
+            method, friction, kinds, workers, joints, True, True, True, True, True, True
+        ):
             name = f"{method or 'contacts'} {friction} {workers} {joints}: {compilation.name}"
             found.setdefault(compilation.identity(), compilation._replace(name=name))
     return list(found.values())

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from .model.fields import Field
+from .model.pull import Pull
 from .problem.problem import CONTACT_OPTIONS, SolverOptions
 from .problem.rows import SolverSettings
 from .solvers.registry import METHODS, find_method, kernel_settings_of
@@ -191,6 +192,8 @@ class FrameInput:
     follow : float64 [body_count], optional
         How much bodies with a ``Guide`` follow their targets during the frame, from 0 to 1; others are not read. Only
         of a model with guides.
+    pull : Pull, optional
+        Pulls a body at a point during this frame; without it none is pulled.
     """
 
     duration: float | None = None
@@ -218,3 +221,4 @@ class FrameInput:
     fields: Sequence[Field] | None = None
     forces: np.ndarray | None = None
     follow: np.ndarray | None = None
+    pull: Pull | None = None

@@ -43,6 +43,7 @@ from .dynamics.outside.frame_poses import aim_driven, find_driven_poses, place_d
 from .dynamics.outside.guide_arrays import allocate_guides
 from .dynamics.outside.guide_input import change_guides
 from .dynamics.outside.joint_input import change_joints, exclude_joined, with_own_pairs
+from .dynamics.outside.pull import allocate_pull, take_pull
 from .dynamics.outside.waiting_input import change_waiting, report_waiting
 from .dynamics.rest.sleeping import allocate_sleep, wake_all, wake_groups_of, wake_near_shapes
 from .dynamics.rest.waiting import allocate_waiting, begin_waiting, end_waiting
@@ -109,7 +110,7 @@ class Simulation:
         self._joint_state = allocate_joint_state(model.arrays.joints)
         self._broken, self._lost = self._joint_state.broken.copy(), self._motion.memory.is_lost.copy()
         self._fields = fields_of(model)
-        self._guides = allocate_guides(model.guides, *self.state[:2])
+        self._guides, self._pull = allocate_guides(model.guides, *self.state[:2]), allocate_pull()
         self._arrays = model.arrays
         if model.joint_count:
             self._arrays = with_own_pairs(model.arrays)
@@ -163,7 +164,7 @@ class Simulation:
 
         After a frame that was over in no time (``SECONDS_AT_ONCE``) it does not come back at all. Between two of them
         the simulation is within the frame: the generator must be run to its end before anything but ``poses`` and
-        ``velocities`` is asked, and closed only to give the simulation up.
+        ``velocities`` is asked, and closed only to give the simulation up. It raises what ``advance_frame`` does.
 
         Parameters
         ----------
@@ -177,11 +178,6 @@ class Simulation:
         Returns
         -------
         FrameReport
-
-        Raises
-        ------
-        ValueError, SimulationError
-            As ``advance_frame``.
         """
         target, (meshes, shapes), step, paths = self._begin_frame(frame_input or _AS_BEFORE)
         comes_back = self._seconds > SECONDS_AT_ONCE
@@ -237,7 +233,10 @@ class Simulation:
             wake_where_forces_change(self._fields, self._arrays, self.state, self._sleep, self._acting.kind, duration)
         if self._guides.follow.size:
             change_guides(self._guides, self.model, frame_input, self._sleep, self._acting, duration)
-        given = frame_input.volumes, frame_input.motor_position, frame_input.motor_velocity
+        if frame_input.pull is not None or self._pull.body.size:
+            self._pull, self._motion = take_pull(frame_input.pull, self.model, self._motion, self._sleep, self._acting)
+            self._workers = None
+        given = frame_input.volumes, frame_input.motor_position, frame_input.motor_velocity, frame_input.pull
         is_driven = bool(meshes or shapes or paths or self._fields.changes[0] or self._guides.moves[0]) or any(
             each is not None for each in given
         )
@@ -532,6 +531,7 @@ class Simulation:
             waiting=self._waiting,
             fields=self._fields,
             guides=self._guides,
+            pull=self._pull,
             problem=self._problem,
         )
         has = what_it_has(members, self._worker_count)

@@ -35,6 +35,7 @@ from .geometry.round_shapes import Capsule, Cone, Cylinder
 from .geometry.shapes import Sphere
 from .model.fields import fields_as_text, fields_of_text
 from .model.model import Model
+from .model.pull import Pull
 from .options import FrameInput, SimulationOptions
 from .report import PARTS, FrameBreaks, FrameContacts, FrameReport, JointReport
 from .simulation import Simulation, SimulationError
@@ -118,11 +119,11 @@ class SimulationBeside:
         text |= {"fields": fields_as_text(model.fields), "pushes": model.pushes, "frame": checkpoint.frame}
         self._tell({"load": text, "options": asdict(options)}, arrays)
 
-    def send(self, frame_input: FrameInput, *, is_last: bool = False) -> None:
-        """Let it simulate another frame, after those that were sent before."""
+    def send(self, frame_input: FrameInput, *, wants_checkpoint: bool = False) -> None:
+        """Let it simulate another frame, after those that were sent before; a checkpoint may be wanted of it."""
         text, arrays = _frame_text(frame_input)
         self._awaited.append(self._told)
-        self._tell({"frame": text, "is_last": is_last}, arrays)
+        self._tell({"frame": text, "wants_checkpoint": wants_checkpoint}, arrays)
         self.waiting += 1
 
     def receive(self) -> FrameReport | None:
@@ -221,7 +222,7 @@ def simulate_as_told(folder: str) -> None:
             answer, arrays = _simulated(simulation, _frame_input(text["frame"], arrays))
         except Exception as error:
             answer, arrays = {"error": (type(error).__name__, " ".join(str(error).split()))}, {}
-        if "error" not in answer and (text["is_last"] or clock.is_due()):
+        if "error" not in answer and (text["wants_checkpoint"] or clock.is_due()):
             checkpoint = simulation.checkpoint()
             answer["checkpoint"] = checkpoint.frame
             arrays = {**checkpoint.arrays, **arrays}
@@ -299,6 +300,7 @@ def _filled(kind, name, arrays):
 def _frame_text(frame_input):
     """A FrameInput as text and arrays."""
     text, arrays = {"duration": frame_input.duration, "shapes": []}, {}
+    text["pull"] = None if frame_input.pull is None else asdict(frame_input.pull)
     text["fields"] = None if frame_input.fields is None else fields_as_text(frame_input.fields)
     for field in fields(frame_input):
         value = getattr(frame_input, field.name)
@@ -317,7 +319,7 @@ def _frame_text(frame_input):
 
 def _frame_input(text, arrays) -> FrameInput:
     """The inverse of ``_frame_text``."""
-    names = {field.name for field in fields(FrameInput)} - {"duration", "shapes", "fields", *_BY_KEY}
+    names = {field.name for field in fields(FrameInput)} - {"duration", "shapes", "fields", "pull", *_BY_KEY}
     plain: dict = {name: array for name, array in arrays.items() if name in names}
     for name in _BY_KEY:
         given = {_own_key(key): arrays[f"{name}.{number}"] for number, key in enumerate(text[name])}
@@ -331,6 +333,10 @@ def _frame_input(text, arrays) -> FrameInput:
             object.__setattr__(shape, name, value if value.ndim else float(value))
     if text["fields"] is not None:
         plain["fields"] = fields_of_text(text["fields"])
+    if text["pull"] is not None:
+        plain["pull"] = Pull(
+            **{name: tuple(value) if isinstance(value, list) else value for name, value in text["pull"].items()}
+        )
     return FrameInput(duration=text["duration"], shapes=shapes or None, **plain)
 
 

@@ -14,6 +14,8 @@ from ..bake_progress import BakeProgress
 from ..beside import Beside
 from ..read.faults import SceneError
 from ..settings import BakeSettings
+from .drags import Drags, Spring
+from .memory import EVERY
 from .run import LiveRun
 
 if TYPE_CHECKING:
@@ -69,6 +71,8 @@ class Session:
         There is nothing to do but to wait: for a change, or for the process beside.
     runs : int
         How many have begun.
+    drags : Drags
+        What was dragged; each run has it.
     """
 
     def __init__(
@@ -81,7 +85,8 @@ class Session:
         self.error: Exception | None = None
         self.text, self.waits, self.runs = "", False, 0
         self._scene_name, self._settings, self._look, self._clock = scene_name, settings, look, clock
-        self._beside = Beside(True, ahead=AHEAD)
+        self.drags = Drags()
+        self._beside = Beside(True, ahead=AHEAD, checkpoint_every=EVERY)
         self._changed: float | None = None
         self._looking: Iterator[Any] | None = None
         self._run: LiveRun | None = None
@@ -102,6 +107,57 @@ class Session:
         """The scene has another name now."""
         if scene_name != self._scene_name:
             self._scene_name = scene_name
+            self._begin()
+
+    def grab(self, frame: int, body: int, point, place, spring: Spring) -> bool:
+        """Take a body into the hand: what comes after a frame is simulated anew, as far as ``reach`` lets it.
+
+        Parameters
+        ----------
+        frame : int
+            Of the scene, which is shown.
+        body : int
+            Row of the model.
+        point : sequence of float [3]
+            Where it is held, in its user frame [m].
+        place : sequence of float [3]
+            Where that is in the world [m].
+        spring : Spring
+
+        Returns
+        -------
+        bool
+            False where that cannot be: it never moves by simulation, the present scene has no poses yet, or no frame
+            is left.
+        """
+        run = self._run
+        if run is None or run.memory.trajectory is None or self._latest() is not run:
+            return False
+        first = run.export.frame_start
+        frame = min(max(frame, first), first + run.memory.trajectory.frame_count)
+        moves = any(each.moves for each in run.export.bodies if each.index == body)
+        if frame >= run.export.frame_end or not moves:
+            return False
+        self.drags.grab(frame, run.export.model.names[body], point, place, spring)
+        self._simulate_again(frame)
+        return True
+
+    def reach(self, frame: int) -> None:
+        """Time has come to a frame, with the hand where it is now."""
+        if self.drags.is_held and self._run is not None:
+            self.drags.reach(min(frame, self._run.export.frame_end))
+
+    def cancel_drag(self) -> None:
+        """Let go, and have all as it was before that."""
+        if self.drags.is_held:
+            self.drags.cancel()
+            self._simulate_again(self.drags.first)
+
+    def forget_drags(self) -> None:
+        """Simulate as if nothing had been dragged."""
+        self.drags.release()
+        if self.drags.frames:
+            self.drags.frames = {}
             self._begin()
 
     def tick(self, seconds: float) -> None:
@@ -154,6 +210,7 @@ class Session:
     def take(self, digest: dict) -> tuple[LiveRun, Iterator[BakeProgress]]:
         """Hand over a run of the scene with this digest, and the steps that are left of it; ends the session."""
         assert self._run is not None
+        self.drags.release()
         has_nothing = self._steps is None and self._run.memory.trajectory is None
         if has_nothing or self._is_outdated(digest):
             self._begin()
@@ -193,12 +250,22 @@ class Session:
 
     def _begin(self):
         """Begin another run, which goes on from what the last one that has simulated anything has left."""
+        self.drags.release()
         self._shown = self._latest()
         self._end_run()
         earlier = self._shown.memory if self._shown is not None else None
         self.runs += 1
-        self._run = LiveRun(self._scene_name, self._settings(), self._beside, earlier, self.runs)
+        self._run = LiveRun(self._scene_name, self._settings(), self._beside, earlier, self.runs, self.drags)
         self._steps, self.error, self.waits = self._run.frames(), None, False
+
+    def _simulate_again(self, frame):
+        """Simulate what comes after a frame anew."""
+        assert self._run is not None
+        self._shown = self._latest()
+        self._end_run()
+        self.runs += 1
+        self._run = self._run.again(self.runs, frame)
+        self._steps, self.error, self.waits = self._run.go_on(), None, False
 
     def _end_run(self):
         if self._steps is not None:
@@ -208,5 +275,6 @@ class Session:
 
     def _latest(self):
         """The run whose poses are the newest; the one before, while there are none of the present."""
-        has_begun = self._run is not None and self._run.memory.trajectory is not None
-        return self._run if has_begun else self._shown
+        trajectory = self._run.memory.trajectory if self._run is not None else None
+        has_begun = self._run is not None and trajectory is not None
+        return self._run if has_begun and trajectory.frame_count >= self._run.shown_from else self._shown

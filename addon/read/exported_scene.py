@@ -12,7 +12,7 @@ from .notes import Note
 from .surfaces import StartSurfaces
 
 if TYPE_CHECKING:  # it loads Numba
-    from ...solver_core import FrameInput
+    from ...solver_core import FrameInput, Pull
 
 # So many objects are read in a step: some hundredths of a second.
 A_STEP = 64
@@ -231,6 +231,8 @@ class FrameSample:
         As in ``FrameInput``; None where nothing of them is animated.
     follow_at, follow : float64 [body_count], or None
         How much guided bodies follow at ``frame``, and during the step; None where that does not change.
+    pull : Pull, or None
+        What somebody drags in *Live* (``addon/live/drags.py``).
     """
 
     frame: int
@@ -258,6 +260,7 @@ class FrameSample:
     forces: np.ndarray | None = None
     follow_at: np.ndarray | None = None
     follow: np.ndarray | None = None
+    pull: "Pull | None" = None
 
     @property
     def frame_input(self) -> "FrameInput":
@@ -283,6 +286,7 @@ class FrameSample:
             fields=self.fields,
             forces=self.forces,
             follow=self.follow,
+            pull=self.pull,
             **self.joint_values,
         )
 

@@ -1,12 +1,13 @@
-"""The newest poses in the 3D view while a bake runs: drawn over what is there, and no object is touched.
+"""The poses of a bake in the 3D view while it runs: drawn over what is there, and no object is touched.
 
-They are drawn again where a frame is new, some times a second at most and so rarely that drawing takes a twentieth of
-the time.
+Those of the timeline's frame once somebody has moved it to where there are any; else the newest. These are drawn again
+where a frame is new, some times a second at most and so rarely that drawing takes a twentieth of the time.
 """
 
 from time import perf_counter
 from typing import TYPE_CHECKING
 
+import bpy
 from bpy.app.translations import pgettext_iface as iface_
 
 from .poses_view import PosesView
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     import numpy as np
 
     from ...solver_core.model.model import Model
+    from ...solver_core.trajectory import Trajectory
     from ..read.exported_scene import SceneExport
 
 # New poses are drawn so often at most [s], and so that drawing takes this share of the time at most.
@@ -37,10 +39,10 @@ class Shown:
         self._wanted = wanted
         self.view: BakeView | None = None
 
-    def begin(self, export: "SceneExport", scene_name: str) -> None:
-        """Begin with the start."""
+    def begin(self, export: "SceneExport", scene_name: str, trajectory: "Trajectory | None" = None) -> None:
+        """Begin with the start; of a trajectory all frames that it has are seen where the timeline goes there."""
         if self._wanted:
-            self.view = BakeView(scene_name, export.frame_start, export.frame_end, export.model)
+            self.view = BakeView(scene_name, export.frame_start, export.frame_end, export.model, trajectory)
 
     def show(self, frame: int, position: "np.ndarray", orientation: "np.ndarray") -> None:
         """Show the poses of the user frames at the end of a frame."""
@@ -68,6 +70,8 @@ class BakeView(PosesView):
     first, last : int
         Frames of the bake.
     model : Model
+    trajectory : Trajectory or None
+        To which the bake appends its frames.
 
     Attributes
     ----------
@@ -76,9 +80,10 @@ class BakeView(PosesView):
     drawings : int
     """
 
-    def __init__(self, scene_name: str, first: int, last: int, model: "Model"):
+    def __init__(self, scene_name: str, first: int, last: int, model: "Model", trajectory: "Trajectory | None" = None):
         super().__init__(scene_name)
-        self._last, self._of_bake = last, model
+        self._first, self._last, self._of_bake, self._trajectory = first, last, model, trajectory
+        self._playhead: int | None = _playhead(scene_name)  # None once it was moved
         state = model.initial_state
         self._poses = model.user_poses(state.position, state.orientation)
         self._frame = self._asked_for = first
@@ -99,6 +104,8 @@ class BakeView(PosesView):
         now = perf_counter()
         if not self._handlers or self._frame == self._asked_for:
             return
+        if self._chosen() is not None:  # which Blender draws as the timeline goes there
+            return
         if now < self._asked + (INTERVAL if self.drawings > self._drawn_before else _PATIENCE):
             return
         # the first picture is there soon, and those after it when all of them take that share of the time
@@ -107,9 +114,21 @@ class BakeView(PosesView):
         self._asked, self._asked_for, self._drawn_before = now, self._frame, self.drawings
         self._awaited = self._redraw()
 
+    def _chosen(self):
+        """The timeline's frame, if somebody has moved it to where there are poses; else None."""
+        frame = _playhead(self.scene_name)
+        if frame != self._playhead:
+            self._playhead = None
+        is_there = self._trajectory is not None and self._first <= frame <= self._first + self._trajectory.frame_count
+        return frame if self._playhead is None and is_there else None
+
     def shown(self):
-        """The newest poses."""
-        return self._frame, self._of_bake, self._poses
+        """The poses of the timeline's frame, or the newest ones."""
+        frame = self._chosen()
+        if frame is None:
+            return self._frame, self._of_bake, self._poses
+        done = frame - self._first
+        return frame, self._of_bake, (self._trajectory.position[done], self._trajectory.orientation[done])
 
     def text(self):
         """Which frame they are of."""
@@ -117,6 +136,8 @@ class BakeView(PosesView):
         text = iface_("Newest: frame {:d} of {:d}")
         if boxed:
             text = iface_("Newest: frame {:d} of {:d}, boxes in place of {:,d} shapes")
+        if self._chosen() is not None:
+            return iface_("Frame {:d}; newest: frame {:d} of {:d}").format(self._on_card[0], self._frame, self._last)
         return text.format(self._on_card[0], self._last, boxed)
 
     def _before(self):
@@ -131,3 +152,8 @@ class BakeView(PosesView):
             drawing.finish()
             self.seconds += perf_counter() - self._begun
             self.drawings += 1
+
+
+def _playhead(scene_name):
+    """The frame that the timeline of a scene shows."""
+    return bpy.data.scenes[scene_name].frame_current

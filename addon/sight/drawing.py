@@ -136,6 +136,18 @@ def _identity():
     return Matrix.Identity(4)
 
 
+def line(begin, end, colour, width: float) -> None:
+    """A straight line between two places, over all that is there; its width is in pixels."""
+    shader = gpu.shader.from_builtin("POLYLINE_UNIFORM_COLOR")
+    batch = batch_for_shader(shader, "LINES", {"pos": [tuple(begin), tuple(end)]})
+    gpu.state.depth_test_set("NONE")
+    gpu.state.blend_set("ALPHA")
+    shader.uniform_float("viewportSize", gpu.state.viewport_get()[2:])
+    shader.uniform_float("lineWidth", width)
+    shader.uniform_float("color", colour)
+    batch.draw(shader)
+
+
 def finish() -> None:
     """Wait until the card has drawn: a pixel is read back."""
     framebuffer = gpu.state.active_framebuffer_get()

@@ -18,6 +18,7 @@ from ..read.scene_digest import scene_digest
 from ..settings import BakeSettings
 from ..sight.live_view import LiveView
 from . import errors, kept_digest, operators, watch
+from .live_keys import drag_keys
 from .words import iface_, told
 
 # A tick works for so long, and the next one follows after so long: while there is something to do, and while it is
@@ -52,12 +53,12 @@ class LiveMode:
         self._due = time.perf_counter()  # when the next tick should begin: what it is late was spent on drawing
         self._plays_in: int | None = None  # the window in which it has let the timeline play, and from which frame
         self._frame_before = scene.frame_current
-        self._key = None
+        self._keys: list[tuple] = []
         self.session = Session(scene.name, self._settings, self._look)
-        self.view = LiveView(scene.name, self.session.picture, self.line)
+        self.view = LiveView(scene.name, self.session.picture, self.line, lambda: self.session.drags.held)
         for occasion, handler in HANDLERS:
             getattr(bpy.app.handlers, occasion).append(handler)
-        self._add_key()
+        self._add_keys()
         bpy.app.timers.register(_tick, first_interval=SOON)
 
     @property
@@ -71,11 +72,11 @@ class LiveMode:
     def _look(self):
         return self._kept.steps(self.scene.name)
 
-    def _add_key(self):
+    def _add_keys(self):
         keymaps = bpy.context.window_manager.keyconfigs.addon
         if keymaps is not None:  # without a window there are none
             keymap = keymaps.keymaps.new(name="Window", space_type="EMPTY")
-            self._key = keymap, keymap.keymap_items.new("cairn.live", "ESC", "PRESS")
+            self._keys = [(keymap, keymap.keymap_items.new("cairn.live", "ESC", "PRESS")), *drag_keys()]
 
     # While it is on
 
@@ -97,6 +98,7 @@ class LiveMode:
         if scene.name != self.view.scene_name:
             self.view.scene_name = scene.name
             self.session.rename(scene.name)
+        self._reach(scene.frame_current)
         late = time.perf_counter() - self._due
         self.session.tick(min(max(SLICE, SHARE_OF_DRAWING * late), LONGEST_SLICE))
         self._hold_playhead(scene)
@@ -106,17 +108,27 @@ class LiveMode:
         if self._ticks % TICKS_A_PANEL == 0 and said != self._said:
             self._said = said
             operators.redraw(bpy.context)
-        pause = LATER if self.session.waits else SOON
+        pause = LATER if self.session.waits and not self.session.drags.is_held else SOON
         self._due = time.perf_counter() + pause
         return pause
 
+    def _reach(self, frame):
+        """While a body is dragged, simulate for what is shown and for the next frame: the hand is where it is now."""
+        drags = self.session.drags
+        if drags.is_held and frame < drags.first:
+            drags.release()  # the timeline plays from its beginning again
+        self.session.reach(frame + 1)
+
     def _hold_playhead(self, scene):
-        """Let the timeline play what there is again, where it has come farther."""
+        """Let the timeline play what there is again, where it has come farther; wait there for what is dragged."""
         frames = self.session.frames
         if frames is None or not any(_plays(window, scene) for window in bpy.context.window_manager.windows):
             return
         first = scene.frame_preview_start if scene.use_preview_range else scene.frame_start
-        frame = frame_to_play(scene.frame_current, frames[:2], first)
+        if self.session.drags.is_held:
+            frame = min(scene.frame_current, frames[1])
+        else:
+            frame = frame_to_play(scene.frame_current, frames[:2], first)
         if frame != scene.frame_current:
             scene.frame_set(frame)
 
@@ -148,8 +160,7 @@ class LiveMode:
         for occasion, handler in HANDLERS:
             with contextlib.suppress(ValueError):
                 getattr(bpy.app.handlers, occasion).remove(handler)
-        if self._key is not None:
-            keymap, item = self._key
+        for keymap, item in self._keys:
             keymap.keymap_items.remove(item)
         self.session.close()
         self.view.close()

@@ -2,9 +2,10 @@
 
 import bpy
 
-from . import live_mode
+from . import live_drag, live_mode
 from .lines import draw_lines
 from .operators import BakeOperator, SceneOperator
+from .panels import lay_out
 
 
 class CAIRN_OT_live(SceneOperator, bpy.types.Operator):
@@ -84,7 +85,47 @@ class VIEW3D_PT_cairn_live(_Live, bpy.types.Panel):
     bl_parent_id = "VIEW3D_PT_cairn"
 
 
-CLASSES = (CAIRN_OT_live, CAIRN_OT_live_keep, SCENE_PT_cairn_live, VIEW3D_PT_cairn_live)
+class _Dragging:
+    bl_label = "Dragging"
+    bl_options = {"DEFAULT_CLOSED"}
+
+    @classmethod
+    def poll(cls, context):
+        return _Live.poll(context)
+
+    def draw(self, context):
+        layout, settings = self.layout, context.scene.cairn
+        lay_out(layout, context)
+        column = layout.column()
+        column.prop(settings, "drag_frequency")
+        column.prop(settings, "drag_damping")
+        column.prop(settings, "drag_force")
+        layout.operator("cairn.live_forget", icon="X")
+
+
+class SCENE_PT_cairn_live_dragging(_Dragging, bpy.types.Panel):
+    bl_space_type = "PROPERTIES"
+    bl_region_type = "WINDOW"
+    bl_context = "scene"
+    bl_parent_id = "SCENE_PT_cairn_live"
+
+
+class VIEW3D_PT_cairn_live_dragging(_Dragging, bpy.types.Panel):
+    bl_space_type = "VIEW_3D"
+    bl_region_type = "UI"
+    bl_category = "Cairn"
+    bl_parent_id = "VIEW3D_PT_cairn_live"
+
+
+CLASSES = (
+    CAIRN_OT_live,
+    CAIRN_OT_live_keep,
+    *live_drag.CLASSES,
+    SCENE_PT_cairn_live,
+    VIEW3D_PT_cairn_live,
+    SCENE_PT_cairn_live_dragging,
+    VIEW3D_PT_cairn_live_dragging,
+)
 
 
 def register():

@@ -30,6 +30,7 @@ from ..takes.steps import keeping
 from ..write import since_bake
 from .errors import clear_error, is_expected, sentence, show_error, told_error
 from .let_through import SILENT_EVENTS, is_let_through
+from .scrub import Scrub
 from .words import busy_text, iface_, kept_sentence, remark_text, tip_, told
 
 # A tick works this long [s]; the next one follows after the rest of the interval, so the window stays smooth.
@@ -125,6 +126,8 @@ class StepsOperator(SceneOperator):
             self._stop(context)
             return {"RUNNING_MODAL"}
         if event.type != "TIMER":
+            if self._is_seen and self._scrub.hears(event, context.window):
+                return {"RUNNING_MODAL"}
             if is_let_through(event, context.window):
                 return {"PASS_THROUGH"}
             if event.value == "PRESS" and event.type not in SILENT_EVENTS:
@@ -139,6 +142,9 @@ class StepsOperator(SceneOperator):
         except Exception as error:
             return self._finish(context, error=error)
         return {"RUNNING_MODAL"}
+
+    # Whether there are frames in the view that somebody may look at.
+    _is_seen = False
 
     def _stop(self, context):
         self._stopping = True
@@ -162,7 +168,7 @@ class StepsOperator(SceneOperator):
         self._scene_name = context.scene.name
         self._in_window = in_window
         self._steps = self._work(context.scene, BakeSettings.from_scene(context.scene))
-        self._stages = set()
+        self._stages, self._scrub = set(), Scrub(self._scene_name)
         self._stopping = False
         self._stop_thrown = False
         self._remark_until = 0.0
@@ -273,6 +279,10 @@ class BakeOperator(StepsOperator):
 
     _task = "A bake"
     _hint = "ESC stops and keeps the frames so far"
+
+    @property
+    def _is_seen(self):
+        return "simulate" in self._stages and "write" not in self._stages
 
     def _as_in_window(self, scene):
         """What bakes that a window waits for are asked, beside what those without one are."""

@@ -3,6 +3,8 @@
 import bpy
 from bpy.props import BoolProperty, FloatProperty, PointerProperty
 
+from .live_properties import LiveProperties
+
 # What the overlay can draw.
 PARTS = ("shapes", "contacts", "joints", "centres", "at_rest")
 
@@ -72,7 +74,7 @@ class CairnOverlay(bpy.types.PropertyGroup):
         return any(getattr(self, name) for name in PARTS)
 
 
-class SightProperties:
+class SightProperties(LiveProperties):
     """A part of ``Scene.cairn``."""
 
     contact_points: BoolProperty(

@@ -43,6 +43,9 @@ def test_live_of_300_bodies(blender, tmp_path):
     assert seen["kept"] == seen["baked"]
     assert seen["kept_summary"].split(" in ")[0] == seen["baked_summary"].split(" in ")[0]
     assert seen["after_deletion"] == [True, nothing]
-    assert re.findall(r"!\[[^]]*\]\(([^)]+)\)", PAGE.read_text(encoding="utf-8")) == ["live-plays.webp"]
+    assert re.findall(r"!\[[^]]*\]\(([^)]+)\)", PAGE.read_text(encoding="utf-8")) == [
+        "live-plays.webp",
+        "live-drag.webp",
+    ]
     if folder := os.environ.get("CAIRN_PICTURES"):
         shutil.copy(tmp_path / "live-plays.webp", ROOT / folder)

@@ -13,6 +13,7 @@ from cairn.solver_core import (
     FrameInput,
     Guide,
     ModelBuilder,
+    Pull,
     Simulation,
     SimulationError,
     SimulationOptions,
@@ -50,7 +51,12 @@ def inputs(count):
     for frame in range(1, count + 1):
         position = np.array([[0, 0, 0.02 * frame], [0, 0, 0], [0, 0, 0]], float)
         forces, orientation = np.full((3, 6), 0.01 * frame), np.tile([1.0, 0, 0, 0], (3, 1))
-        yield FrameInput(position=position, orientation=orientation, fields=fields(frame), forces=forces)
+        pull = None
+        if frame > 3:
+            pull = Pull(
+                body=2, point=(0.1 / 3, 0, 0), begin=(0, frame / 7, 1), end=(0, frame / 3, 1 / 3), frequency=2 / 3
+            )
+        yield FrameInput(position=position, orientation=orientation, fields=fields(frame), forces=forces, pull=pull)
 
 
 def received(beside):
@@ -74,7 +80,7 @@ def test_frames_are_the_same_to_the_bit():
     with SimulationBeside() as beside:
         beside.load(model, OPTIONS, here.checkpoint())
         for frame_input in frames[2:]:
-            beside.send(frame_input, is_last=frame_input is frames[-1])
+            beside.send(frame_input, wants_checkpoint=frame_input is frames[-1])
         assert beside.waiting == 6
         for frame_input in frames[2:]:
             expected, report = here.advance_frame(frame_input), received(beside)
@@ -118,7 +124,7 @@ def test_it_takes_another_simulation_in_the_middle_of_frames(received_before):
         assert (beside.frame, beside.waiting) == (0, 0)
         assert beside.receive() is None
         for frame_input in other:
-            beside.send(frame_input, is_last=frame_input is other[-1])
+            beside.send(frame_input, wants_checkpoint=frame_input is other[-1])
         for _ in other:
             received(beside)
         assert (beside.frame, beside.waiting) == (5, 0)
@@ -169,7 +175,7 @@ def test_bodies_that_wait_wake_there_as_here():
     with SimulationBeside() as beside:
         beside.load(model, OPTIONS, here.checkpoint())
         for frame_input in frames:
-            beside.send(frame_input, is_last=frame_input is frames[-1])
+            beside.send(frame_input, wants_checkpoint=frame_input is frames[-1])
         for frame_input in frames:
             expected, report = here.advance_frame(frame_input), received(beside)
             assert np.array_equal(here.poses()[0], beside.poses()[0])

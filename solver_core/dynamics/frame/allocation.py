@@ -30,6 +30,7 @@ from ..motion.integration import allocate_motion
 from ..motion.position_update import allocate_step_rules
 from ..motion.rolling_energy import allocate_rolling
 from ..outside.guide_arrays import allocate_guides
+from ..outside.pull import allocate_pull
 from ..rest.sleeping import allocate_sleep
 from ..rest.waiting import allocate_waiting
 from ..schedule import sharing
@@ -84,6 +85,7 @@ def allocate_members(model, state, collision, kernels, method=None, worker_count
         waiting=allocate_waiting(pack_activation([], [])),
         fields=fields,
         guides=guides,
+        pull=allocate_pull(),
         problem=allocate_problem(collision, model.joints, body_count, method),
     )
 

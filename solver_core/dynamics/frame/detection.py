@@ -59,6 +59,7 @@ from ..schedule.stage_table import (
     MATCH_CONTACTS,
     NARROW_PHASE,
     PREPARE_JOINTS,
+    PULL_BODY,
     SOLVE_POSITIONS,
     WAKE_JOINED,
 )
@@ -84,6 +85,8 @@ def apply_all_forces(arrays):
         call_stage(members.kernels.stages, APPLY_FIELDS, arrays)
     if members.guides.follow.size > 0:
         call_stage(members.kernels.stages, GUIDE_BODIES, arrays)
+    if members.pull.body.size > 0:
+        call_stage(members.kernels.stages, PULL_BODY, arrays)
     if members.model.matter.rolling_friction.shape[0] > 0:
         call_stage(members.kernels.stages, BRAKE_ROLLING, arrays)
     hold_what_is_lost(members.state, members.motion)

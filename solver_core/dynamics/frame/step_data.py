@@ -25,6 +25,7 @@ from ..motion.integration import MotionArrays
 from ..motion.position_update import StepRuleArrays
 from ..motion.rolling_energy import RollingArrays
 from ..outside.guide_arrays import GuideArrays
+from ..outside.pull import PullArrays
 from ..rest.sleeping import SleepArrays
 from ..rest.waiting import WaitingArrays
 from ..schedule.frame_record import FrameRecord
@@ -316,6 +317,8 @@ class StepMembers(NamedTuple):
         Changed from frame to frame.
     guides : GuideArrays
         Carried from frame to frame.
+    pull : PullArrays
+        Of the frame.
     problem : ProblemArrays
     solver_input : IslandProblem
         What the method gets; empty until it is gathered (``with_solver_input``), and then ``problem.solver`` is.
@@ -337,6 +340,7 @@ class StepMembers(NamedTuple):
     waiting: WaitingArrays
     fields: FieldArrays
     guides: GuideArrays
+    pull: PullArrays
     problem: ProblemArrays
     solver_input: IslandProblem | tuple = ()
 

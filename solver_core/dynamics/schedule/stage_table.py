@@ -26,7 +26,7 @@ ARRAYS, SOLVER_INPUT, KERNELS, CONTEXTS = "arrays", "solver input", "kernels", "
 CONTACTS, ROWS, END = range(3)
 # What a simulation must have for an entry to be compiled.
 JOINTS, FIELDS, GUIDES, WAITING, IMPULSES, WORKERS = "joints", "fields", "guides", "waiting", "impulses", "workers"
-ROLLING_FRICTION = "rolling friction"
+ROLLING_FRICTION, PULL = "rolling friction", "pull"
 # In place of a file: the solver's own kernel.
 METHOD = "method"
 
@@ -106,12 +106,13 @@ SOLVE_JOINTED_VELOCITIES = _stage(
 LEAVE_HELD_CONTACTS = _stage(
     "leave_held_contacts", "joints.held_contacts.run_leave_held_contacts", NOTHING, _OF_ISLAND, needs=JOINTS
 )
-# ... fields, guides, bodies that wait, a record of impulses ...
+# ... fields, guides, a body that is pulled, bodies that wait, a record of impulses ...
 APPLY_FIELDS = _stage("apply_fields", "outside.field_forces.run_apply_fields", NOTHING, (ARRAYS,), ROWS, FIELDS)
 BRAKE_ROLLING = _stage(
     "brake_rolling", "motion.rolling_friction.run_brake_rolling", NOTHING, (ARRAYS,), ROWS, ROLLING_FRICTION
 )
 GUIDE_BODIES = _stage("guide_bodies", "outside.guides.run_guide_bodies", NOTHING, (ARRAYS,), ROWS, GUIDES)
+PULL_BODY = _stage("pull_body", "outside.pull.run_pull_body", NOTHING, (ARRAYS,), ROWS, PULL)
 ACTIVATE = _stage("activate", "rest.activation.run_activate", NUMBER, (ARRAYS, 0), needs=WAITING)
 KEEP_IMPULSES = _stage(
     "keep_impulses", "motion.frame_impulses.run_keep_impulses", NOTHING, (ARRAYS, 0, 0), needs=IMPULSES

@@ -1,11 +1,13 @@
 """*Live* as the window has it: what is there while it is on, and that nothing is there before it and after it."""
 
 import bpy
+import numpy as np
 import pytest
 
 import cairn
+from cairn.addon.live.drags import Spring
 from cairn.addon.sight import poses_view
-from cairn.addon.ui import live_mode, live_panel, operators
+from cairn.addon.ui import live_drag, live_mode, live_panel, operators
 
 
 class Handlers:
@@ -145,6 +147,36 @@ def test_what_fails_ends_it_and_says_why(scene, mode, views, monkeypatch, capsys
     assert_all_gone(views)
     assert "ZeroDivisionError" in capsys.readouterr().err
     assert bpy.context.window_manager.cairn.error
+
+
+def test_a_line_of_sight_takes_a_body_into_the_hand(scene, mode):
+    """Frames come one by one, as the timeline does; where it plays from its beginning again the body is let go."""
+    ticked(lambda: mode.session.is_done)
+    spring = Spring()
+    assert live_drag.grab(mode, (30.0, -30.0, 1.0), (0.0, 1.0, 0.0), 3, spring) is None
+    assert mode.view.spring() is None
+    scene.frame_set(3)
+    fallen = mode.session.picture(3).poses[0][1, 2]
+    place = live_drag.grab(mode, (0.0, -30.0, fallen), (0.0, 1.0, 0.0), 3, spring)
+    assert mode.session.drags.held.name == "Falls"
+    begin, end = mode.view.spring()
+    assert np.allclose(begin, place)
+    assert np.allclose(end, place)
+    mode.session.drags.move(place + (0.0, 0.0, 1.0))
+    for frame in (3, 4, 5):
+        scene.frame_set(frame)
+        ticked(lambda frame=frame: mode.session.frames[1] == frame + 1)
+        for _ in range(5):
+            live_mode._tick()
+        assert mode.session.frames[1] == frame + 1
+    assert mode.session.picture(6).poses[0][1, 2] > fallen
+    scene.frame_set(2)
+    ticked(lambda: mode.session.is_done)
+    assert not mode.session.drags.is_held
+    assert mode.session.frames[1] == 12
+    assert sorted(mode.session.drags.frames) == [4, 5, 6]
+    assert bpy.ops.cairn.live_forget() == {"FINISHED"}
+    assert mode.session.drags.frames == {}
 
 
 def test_keep_is_a_bake(scene, mode, views):

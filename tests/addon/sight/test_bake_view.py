@@ -155,3 +155,100 @@ def test_a_view_that_cannot_draw_is_given_up_and_the_bake_goes_on(scene, views, 
     assert "Traceback" in capsys.readouterr().err
     view.show(2, *view._poses)
     assert bpy.context.scene == scene
+
+
+@pytest.fixture
+def scrubbed(scene, views):
+    """A view of a bake of twelve frames, of which the sixth is the newest."""
+    from cairn.addon.read.scene_export import export_scene
+    from cairn.solver_core.trajectory import Trajectory
+
+    export = export_scene(scene)
+    state = export.model.initial_state
+    start = export.model.user_poses(state.position, state.orientation)
+    shown, trajectory = bake_view.Shown(True), Trajectory(*start)
+    shown.begin(export, scene.name, trajectory)
+    for frame in range(2, 7):
+        position = start[0] + (0.0, 0.0, frame)
+        trajectory.append(position, start[1], None)
+        shown.show(frame, position, start[1])
+    yield shown.view
+    shown.close()
+
+
+def heights(view):
+    frame, _, (position, _) = view.shown()
+    return frame, round(position[1, 2] - 1.0)
+
+
+def test_the_newest_until_the_timeline_is_moved(scene, scrubbed):
+    """Then the frame that it goes to, where that is there; beyond, and before the start, the newest again."""
+    assert heights(scrubbed) == (6, 6)
+    for frame, seen in ((3, (3, 3)), (5, (5, 5)), (6, (6, 6)), (9, (6, 6)), (1, (1, 0)), (-4, (6, 6)), (2, (2, 2))):
+        scene.frame_set(frame)
+        assert heights(scrubbed) == seen
+
+
+def test_a_timeline_that_stood_on_a_frame_from_the_start_does_not_hold_the_view(scene, views):
+    """Also where it has stood in the middle of the range; and what it says is which of them is seen."""
+    from cairn.addon.read.scene_export import export_scene
+    from cairn.solver_core.trajectory import Trajectory
+
+    scene.frame_set(4)
+    export = export_scene(scene)
+    state = export.model.initial_state
+    start = export.model.user_poses(state.position, state.orientation)
+    trajectory = Trajectory(*start)
+    view = bake_view.BakeView(scene.name, 1, 12, export.model, trajectory)
+    for frame in range(2, 9):
+        trajectory.append(*start, None)
+        view.show(frame, *start)
+    view._surface = poses_view.surface_of(export.model)
+    view._on_card = 8, None
+    assert (view.shown()[0], view.text()) == (8, "Newest: frame 8 of 12")
+    scene.frame_set(5)
+    scene.frame_set(4)
+    view.shown()
+    scene.frame_set(3)
+    assert view.shown()[0] == 3
+    scene.frame_set(4)
+    view._on_card = 4, None
+    assert (view.shown()[0], view.text()) == (4, "Frame 4; newest: frame 8 of 12")
+    view.close()
+
+
+def test_what_was_chosen_is_not_drawn_again_for_each_new_frame(scene, scrubbed, views):
+    scene.frame_set(3)
+    views.now, asked = 100.0, len(views.asked)
+    scrubbed.show(7, *scrubbed._poses)
+    assert len(views.asked) == asked
+    scene.frame_set(12)
+    scrubbed.look()
+    assert views.asked[asked:] == [(100.0, 7)]
+
+
+def test_a_bake_whose_timeline_is_moved_is_the_same_and_leaves_it_there(scene, views, monkeypatch):
+    """Poses and keys are those of one that nobody has looked at."""
+    monkeypatch.setattr(operators, "TICK_SLICE", 0.0)
+    undisturbed = bake.bake_scene(scene, BakeSettings.from_scene(scene)).trajectory.digest()
+    scene.frame_set(1)
+    digests = []
+    window = Harness(scene)
+    with monkeypatch.context() as begins:
+        window.begin(begins)
+    conclude = window.operator._conclude
+    window.operator._conclude = lambda context, result: (
+        digests.append(result.trajectory.digest()) or conclude(context, result)
+    )
+    moved = []
+
+    def moves(answer):
+        if operators.running is not None and operators.running["text"].startswith("Frame"):
+            scene.frame_set(2 + len(moved) % 5)
+            moved.append(scene.frame_current)
+        return answer != {"RUNNING_MODAL"}
+
+    window.tick_until(moves)
+    assert len(moved) > 5
+    assert digests == [undisturbed]
+    assert scene.frame_current == moved[-1]

@@ -21,6 +21,7 @@ watch = tour.part_of_cairn("watch")
 seen = {"handlers_before": None}
 HANDLERS = ("depsgraph_update_post", "undo_post", "redo_post", "load_pre")
 bpy.context.preferences.view.show_splash = False
+bpy.context.preferences.view.show_playback_fps = False  # red here, where software draws
 
 
 def scene():
@@ -83,6 +84,7 @@ def show_tab():
     panels, live_panel = tour.part_of_cairn("panels"), tour.part_of_cairn("live_panel")
     for cls, options in (
         (live_panel.VIEW3D_PT_cairn_live, set()),
+        (live_panel.VIEW3D_PT_cairn_live_dragging, {"DEFAULT_CLOSED"}),
         (panels.VIEW3D_PT_cairn_check, {"DEFAULT_CLOSED"}),
     ):
         bpy.utils.unregister_class(cls)
