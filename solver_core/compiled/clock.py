@@ -11,7 +11,6 @@ from llvmlite import ir
 from numba import config, types
 from numba.extending import intrinsic
 
-from .external_functions import declare
 from .kernel import subkernel
 
 # CLOCK_MONOTONIC of <time.h>: 6 on macOS, 1 on Linux and the BSDs that Blender runs on
@@ -21,6 +20,18 @@ _NANOSECONDS_PER_SECOND = 1_000_000_000
 _INT32, _INT64 = ir.IntType(32), ir.IntType(64)
 # A ``timespec``: seconds and nanoseconds.
 _TIMESPEC = ir.LiteralStructType([_INT64, _INT64])
+
+
+def declare(builder, name, result, arguments):
+    """Declare ``result name(arguments)``, given as types of LLVM, once a module.
+
+    Functions of the C library and of the operating system are external symbols, and not called through ctypes, because
+    pointers could not be cached on disk.
+    """
+    module = builder.module
+    if name in module.globals:
+        return module.globals[name]
+    return ir.Function(module, ir.FunctionType(result, arguments), name)
 
 
 def _read_posix(builder):
