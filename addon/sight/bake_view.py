@@ -119,7 +119,9 @@ class BakeView(PosesView):
         frame = _playhead(self.scene_name)
         if frame != self._playhead:
             self._playhead = None
-        is_there = self._trajectory is not None and self._first <= frame <= self._first + self._trajectory.frame_count
+        if frame is None or self._trajectory is None:
+            return None
+        is_there = self._first <= frame <= self._first + self._trajectory.frame_count
         return frame if self._playhead is None and is_there else None
 
     def shown(self):
@@ -155,5 +157,6 @@ class BakeView(PosesView):
 
 
 def _playhead(scene_name):
-    """The frame that the timeline of a scene shows."""
-    return bpy.data.scenes[scene_name].frame_current
+    """The frame that the timeline of a scene shows; None: the scene is gone."""
+    scene = bpy.data.scenes.get(scene_name)
+    return None if scene is None else scene.frame_current

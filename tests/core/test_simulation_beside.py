@@ -1,5 +1,6 @@
 """A simulation in a process of its own: the same bits as one here, an end at any time, and why it is lost."""
 
+import json
 import time
 
 import numpy as np
@@ -20,6 +21,7 @@ from cairn.solver_core import (
     Sphere,
     Turbulence,
     Wind,
+    simulation_beside,
 )
 from cairn.solver_core.simulation_beside import BesideLost, SimulationBeside
 
@@ -51,12 +53,7 @@ def inputs(count):
     for frame in range(1, count + 1):
         position = np.array([[0, 0, 0.02 * frame], [0, 0, 0], [0, 0, 0]], float)
         forces, orientation = np.full((3, 6), 0.01 * frame), np.tile([1.0, 0, 0, 0], (3, 1))
-        pull = None
-        if frame > 3:
-            pull = Pull(
-                body=2, point=(0.1 / 3, 0, 0), begin=(0, frame / 7, 1), end=(0, frame / 3, 1 / 3), frequency=2 / 3
-            )
-        yield FrameInput(position=position, orientation=orientation, fields=fields(frame), forces=forces, pull=pull)
+        yield FrameInput(position=position, orientation=orientation, fields=fields(frame), forces=forces)
 
 
 def received(beside):
@@ -68,6 +65,15 @@ def received(beside):
             return report
         time.sleep(0.005)
     raise AssertionError("no frame came")
+
+
+def test_a_pull_is_told_to_the_bit():
+    """With numbers that no text of a few digits holds, and a force without a bound."""
+    pull = Pull(body=2, point=(0.1 / 3, 0.0, 1e-300), begin=(0.0, 1 / 7, 1.0), end=(0.0, 2 / 3, 1 / 3), frequency=2 / 3)
+    text, arrays = simulation_beside._frame_text(FrameInput(pull=pull))
+    given = simulation_beside._frame_input(json.loads(json.dumps(text)), arrays)
+    assert given.pull == pull
+    assert simulation_beside._frame_input(*simulation_beside._frame_text(FrameInput())).pull is None
 
 
 def test_frames_are_the_same_to_the_bit():
