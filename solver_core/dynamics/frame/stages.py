@@ -28,8 +28,8 @@ from ...solvers.fallback_sweeps import sweep_as_fallback
 from ...solvers.small_steps import SmallStepInput, take_small_steps
 from ..islands.contact_selection import select_contacts
 from ..islands.islands import find_islands, rests_on_something
-from ..motion.integration import apply_forces, integrate_poses, stay_in_sight
-from ..motion.motion_bounds import bound_motion
+from ..motion.integration import apply_forces, integrate_poses
+from ..motion.motion_bounds import bound_motion, stay_in_sight
 from ..motion.rolling_energy import keep_rolling_energy
 from ..outside.guide_arrays import note_shares
 from ..rest.waiting import complete_hits, hold_tried
