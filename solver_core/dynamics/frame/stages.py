@@ -30,8 +30,8 @@ from ...solvers.small_steps import take_small_steps
 from ..islands.contact_selection import select_contacts
 from ..islands.islands import find_islands, rests_on_something
 from ..islands.policy import LEFT_OF_OVERLAP, MOST_TAKEN_OUT, SHARE_TAKEN_OUT
-from ..motion.integration import apply_forces, integrate_poses, stay_in_sight
-from ..motion.motion_bounds import bound_motion
+from ..motion.integration import apply_forces, integrate_poses
+from ..motion.motion_bounds import bound_motion, stay_in_sight
 from ..motion.rolling_energy import keep_rolling_energy
 from ..outside.guide_arrays import note_shares
 from ..rest.waiting import complete_hits, hold_tried

@@ -211,38 +211,6 @@ def reach_farther(size, motion, velocity, gravity_norm, h, predicted):
     return out_of_sight, is_fast
 
 
-@subkernel(inline=True)
-def stay_in_sight(size, motion, is_held, h, predicted):
-    """Let no body go farther than contacts were looked for, where a substep has no pass left to look farther.
-
-    What is struck so hard in the last pass goes on in the next substep, which looks along its velocity. It turns as it
-    does, which stays within its size; bodies that joints hold go where their corrections lead.
-
-    Parameters
-    ----------
-    size : float64 [body_count]
-        (read)
-    motion : MotionArrays
-        Read: can_be_pushed, start_velocity, free_velocity. Written: position_velocity.
-    is_held : bool [body_count]
-        Of ``StepRuleArrays`` (read).
-    h : float
-        [s].
-    predicted : PredictedMotion
-        Read: surplus.
-    """
-    linear = np.int64(0)
-    for body in range(size.size):
-        if not motion.can_be_pushed[body] or is_held[body]:
-            continue
-        way = motion.position_velocity[body]
-        expected = max(_speed(motion.start_velocity[body], linear), _speed(motion.free_velocity[body], linear))
-        goes, seen = h * _speed(way, linear), h * expected + predicted.surplus[body] + RATIO_FAST * size[body]
-        if goes > seen:
-            for axis in range(3):
-                way[axis] *= seen / goes
-
-
 @subkernel
 def _slack(size, motion, body, gravity_norm, h):
     """How much farther a body may go before contacts are searched for again [m]."""

@@ -2,7 +2,7 @@
 
 Some problems have no solution: overlaps that contradict each other (a pin too thick for its hole), or a body between
 something driven and something fixed, both infinitely strong. Solvers return their best iterate then, by which bodies
-would be thrown. Three bounds hold always; with s, f and e a body's velocities at the substep's start, at its end
+would be thrown. Four bounds hold always; with s, f and e a body's velocities at the substep's start, at its end
 without contacts, and at its end, and d the one that moves it:
 
 - *Energy.* Contacts take energy, and what is driven gives its own speed. An island that was left unsolved gets no more
@@ -18,12 +18,14 @@ without contacts, and at its end, and d the one that moves it:
   of it; and in full what the substep itself would lead into. An island that is beyond gets d = e + share (d - e). As
   both e and d keep contacts apart, so does what is between.
 - *What never moves.* What is driven gives way to it (``pinches``).
+- *Sight.* No body goes farther than contacts were looked for (``stay_in_sight``).
 
 What joints hold is not bounded here: their corrections are positions.
 """
 
 import math
 
+from ...collision.distance.shape_distance import RATIO_FAST
 from ...compiled.kernel import borrowed, kernel, subkernel
 from ...constraints.contact_rows import size_that_moves
 from ...constraints.velocity_rows import kinetic_energy, touches_driven
@@ -72,6 +74,42 @@ def bound_motion(rows, islands, contacts, model, state, motion, step_rules, grav
         _bound_ways(islands, island, contacts, model, state, motion, gravity_norm, h)
         moving = velocity, motion.position_velocity
         stay_out_of_what_stands(rows, islands, island, contacts, state.kind, moving, size, h)
+
+
+@subkernel(inline=True)
+def stay_in_sight(size, motion, is_held, h, predicted):
+    """Let no body go farther than contacts were looked for, where a substep has no pass left to look farther.
+
+    What is struck so hard in the last pass goes on in the next substep, which looks along its velocity. It turns as it
+    does, which stays within its size; bodies that joints hold go where their corrections lead.
+
+    Parameters
+    ----------
+    size : float64 [body_count]
+        [m] (read).
+    motion : MotionArrays
+        Read: can_be_pushed, start_velocity, free_velocity. Written: position_velocity.
+    is_held : bool [body_count]
+        Of ``StepRuleArrays`` (read).
+    h : float
+        [s].
+    predicted : PredictedMotion
+        Read: surplus.
+    """
+    for body in range(size.size):
+        if not motion.can_be_pushed[body] or is_held[body]:
+            continue
+        way = motion.position_velocity[body]
+        expected = max(_linear_speed(motion.start_velocity[body]), _linear_speed(motion.free_velocity[body]))
+        goes, seen = h * _linear_speed(way), h * expected + predicted.surplus[body] + RATIO_FAST * size[body]
+        if goes > seen:
+            for axis in range(3):
+                way[axis] *= seen / goes
+
+
+@subkernel
+def _linear_speed(velocity):
+    return math.sqrt(velocity[0] ** 2 + velocity[1] ** 2 + velocity[2] ** 2)
 
 
 @subkernel
