@@ -360,7 +360,8 @@ def _solve_with_joints(arrays, members, rows, islands, island, strategy):
         members.joint_state.has_no_end[island] = True
         copy_impulses(rows.block_row, islands, island, before, rows.impulse)
         _take_last_velocities(members, rows, islands, island)
-        return CONVERGED_ABSOLUTE, outcome[1], 0.0, outcome[3], outcome[4]
+        _, iterations, _, scale, worst_block = outcome
+        return CONVERGED_ABSOLUTE, iterations, 0.0, scale, worst_block
     if strategy == JOINTS_EXACT:
         sweeps = np.int64(0) if keeps_contact_impulses(members, island) else SWEEPS_AROUND_JOINTS
         least = step.gravity_norm * step.h
