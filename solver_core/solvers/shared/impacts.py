@@ -113,27 +113,6 @@ def solve_impacts(rows, islands, island, given, velocity, workspace, sweep, sett
 
 
 @subkernel
-def has_bounced(islands, island, contact_count, bounce_speed, workspace):
-    """Whether an island that has moved in small steps has gone through impacts.
-
-    Parameters
-    ----------
-    islands, island
-        Read.
-    contact_count : int64
-    bounce_speed : float64 [contact_capacity]
-        As of ``SmallStepInput``.
-    workspace : SmallStepArrays
-        Read.
-    """
-    for index in range(islands.block_first[island], islands.block_first[island + 1]):
-        block = islands.block_order[index]
-        if block < contact_count and workspace.pushed[block] and bounce_speed[block] > 0.0:
-            return True
-    return False
-
-
-@subkernel
 def _begin_from_resting_impulses(rows, given, velocity, workspace, first, last, closing, touching, impulses):
     """Impulses with which the substep began change places with those of the rows, and push; biases just before hits."""
     for index in range(first, last):
