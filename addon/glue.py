@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import bpy
 import numpy as np
 
-from .read.glue import ATTRIBUTES, glue_objects, read_bonds
+from .read.glue_bonds import ATTRIBUTES, glue_objects, read_bonds
 from .read.scene_poses import rigid_poses
 
 # The gap where none is given, as a share of the pieces' size.

@@ -3,19 +3,17 @@
 Each is a factor for each bond, and they are multiplied. All is read as it is in the first frame.
 """
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import bpy
 import numpy as np
 
+from .glue_bonds import Bonds
 from .glue_noise import random_of
 from .glue_paint import first_value, paint_values, painted_at
 from .glue_profile import profile_at, profile_values
 from .movers import number_of
 from .notes import Note
-
-if TYPE_CHECKING:
-    from .glue import Bonds
 
 # What counts of each way to vary, where it is used.
 _PAINT = ("paint", "paint_low", "paint_high")
@@ -55,7 +53,7 @@ class Places(NamedTuple):
         Of the Rigid Body World: that of all bodies, which makes no cluster.
     """
 
-    bonds: "Bonds"
+    bonds: Bonds
     middle: np.ndarray
     pieces: list
     matrices: np.ndarray

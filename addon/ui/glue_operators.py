@@ -10,7 +10,7 @@ from bpy.props import EnumProperty, FloatProperty, StringProperty
 from .. import glue
 from ..glue_materials import MATERIALS, STRENGTHS
 from ..joint_report import in_prefix
-from ..read.glue import is_glue
+from ..read.glue_bonds import is_glue
 from ..read.scene_joints import breaking_load
 from . import operators
 from .lines import draw_lines

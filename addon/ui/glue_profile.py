@@ -4,7 +4,7 @@ import contextlib
 
 import bpy
 
-from ..read.glue import is_glue
+from ..read.glue_bonds import is_glue
 from ..read.glue_profile import node_of, profile_values
 from . import watch
 

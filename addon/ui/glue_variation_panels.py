@@ -4,7 +4,7 @@ import contextlib
 
 import bpy
 
-from ..read.glue import is_glue
+from ..read.glue_bonds import is_glue
 from . import operators
 from .glue_profile import draw_profile
 from .panels import InPhysics, lay_out

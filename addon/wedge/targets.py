@@ -10,7 +10,7 @@ import bpy
 import numpy as np
 
 from ..read.faults import SceneError
-from ..read.glue import is_glue
+from ..read.glue_bonds import is_glue
 from ..read.scene_animation import animated_paths
 
 # Names on the command line that the panel's properties do not have themselves.

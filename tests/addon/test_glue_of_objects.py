@@ -7,7 +7,7 @@ import pytest
 import cairn
 from cairn.addon.bake import bake_scene
 from cairn.addon.glue_materials import STRENGTHS
-from cairn.addon.read.glue import read_bonds
+from cairn.addon.read.glue_bonds import read_bonds
 from cairn.addon.read.scene_digest import changes, scene_digest
 from cairn.addon.read.scene_export import export_scene
 from cairn.addon.settings import BakeSettings
