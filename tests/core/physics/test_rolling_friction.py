@@ -170,11 +170,18 @@ def test_a_heap_loses_energy_alone_and_lies_sooner(seed):
                 shape=shape, position=(*random.uniform(-0.3, 0.3, 2), 0.3 + 0.12 * i), density=500.0, friction=0.6,
                 orientation=random.normal(size=4), rolling_friction=c, spinning_friction=c,
             )  # fmt: skip
-        simulation = Simulation(builder.build(), SimulationOptions(max_substeps=16))
+        model = builder.build()
+        simulation = Simulation(model, SimulationOptions(max_substeps=16))
         reports = [simulation.advance_frame() for _ in range(120)]
         energies.append([report.kinetic_energy + report.potential_energy for report in reports])
         far.append(np.linalg.norm(simulation.poses()[0][1:, :2], axis=1).max())
-    assert np.diff(energies[1]).max() <= 1e-8 * energies[1][0]
+    # overlaps that are led out lift what lies on them, at most all by the deepest
+    weight = G * model.arrays.mass[1:].sum()
+    lifted = weight * np.array([report.max_penetration for report in reports[1:]])
+    assert (np.diff(energies[1]) - lifted).max() <= 1e-8 * energies[1][0]
+    # and give what moves nothing
+    moving = [report.kinetic_energy > 1e-3 * energies[1][0] for report in reports[:-1]]
+    assert np.diff(energies[1])[moving].max() <= 1e-8 * energies[1][0]
     assert reports[-1].kinetic_energy < 0.02 * (energies[1][0] - energies[1][-1])
     assert far[1] < 0.75 * far[0]
 
