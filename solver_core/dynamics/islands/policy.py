@@ -122,4 +122,4 @@ RATIO_MISSED, RATIO_MISSED_COARSELY = 8e-4, 8e-3
 TURN_OF_ENDS = 2.0
 # ... and likewise where so many corrections by the rows of the middle would not do, and what is still to be corrected
 # is at most this motion: from farther on Newton's method may lead anywhere. [1], [size, rad] (42)
-CORRECTIONS_PER_END, MOVED_NEAR = 2, 0.1
+CORRECTIONS_PER_END, MOVED_NEAR = 2, 0.02

@@ -8,9 +8,9 @@ where W is the work of springs, of motors less what contacts, limits and other m
 bodies; what contacts and joints hold takes energy or does nothing. All solutions of the joints' equations say so; what
 ends elsewhere may not: joints that a contact contradicts, or that are open, get impulses that close them, and that is
 the only way in which energy comes in (docs/decisions/42). Where such an island has more than that, its velocities are
-scaled, where nothing else holds it about its motion as one rigid body (``free_energy``). So its momenta stay, and its
-energy never grows by what was taken out or closed. An island whose joints were solved and that touches nothing is right
-to the rule's order, on either side, and may have so much more.
+scaled, about the motion of its centre of mass where nothing else holds it. So its momentum stays, and its energy never
+grows by what was taken out or closed. An island whose joints were solved and that touches nothing is right to the
+rule's order, on either side, and may have so much more.
 
 Where even rest would cost energy that is not there, since closing its joints has lifted it, an island that the world
 holds stays where the substep began, at rest, and goes on from there: what was closed stays closed, and nothing is
@@ -28,7 +28,6 @@ from ...constraints.joints.row_measures import scale_of
 from ...geometry.rotation_kernels import rotate_back
 from ...model.joints.joint_arrays import FRICTION, MOTOR, RANGE, SOFT_RANGE, SPRING
 from ..islands.islands import has_contacts, has_joints
-from ..motion.free_energy import bound_free_energy
 from ..motion.integration import gain_by_turn, place_at_end, share_kept, work_of_turning
 from .joint_corrections import NEWTON, RATIO_OPEN
 from .pose_correction import LED_OUT, NOT_LED
@@ -75,6 +74,7 @@ def _keep_ledger(members, island, contact_count, slack):
     model, motion, islands, velocity = members.model, members.motion, members.problem.islands, members.state.velocity
     acceleration, h = motion.acceleration, numbers_of(members.settings.step).h
     allowed = has = mass = fallen = 0.0
+    p0 = p1 = p2 = 0.0
     for place in range(islands.body_first[island], islands.body_first[island + 1]):
         body = islands.body_order[place]
         way, orientation, own = motion.position_velocity[body], members.state.orientation[body], velocity[body]
@@ -87,6 +87,7 @@ def _keep_ledger(members, island, contact_count, slack):
         has += _energy(model, body, orientation, own, (1.0, 1.0))
         has += gain_by_turn(orientation, own, way, model.inertia[body], h)
         mass += model.mass[body]
+        p0, p1, p2 = p0 + model.mass[body] * own[0], p1 + model.mass[body] * own[1], p2 + model.mass[body] * own[2]
     allowed += fallen + slack * (allowed + abs(fallen))
     if has <= allowed:
         return
@@ -97,13 +98,18 @@ def _keep_ledger(members, island, contact_count, slack):
     allowed = max(allowed + given, 0.5 * mass * fastest * fastest)
     if has <= allowed:
         return
-    if not _is_held_by_world(members, island):
-        bound_free_energy(model, members.state, motion, islands, island, h, allowed)
-        return
-    share = math.sqrt(max(0.0, allowed) / has)
+    p0, p1, p2 = p0 / mass, p1 / mass, p2 / mass
+    whole = 0.5 * mass * (p0 * p0 + p1 * p1 + p2 * p2)
+    if _is_held_by_world(members, island):
+        p0 = p1 = p2 = whole = 0.0
+    share = math.sqrt(max(0.0, allowed - whole) / (has - whole)) if has > whole else 0.0
     for place in range(islands.body_first[island], islands.body_first[island + 1]):
-        for column in range(6):
-            velocity[islands.body_order[place], column] *= share
+        body = islands.body_order[place]
+        own = velocity[body]
+        own[0] = p0 + share * (own[0] - p0)
+        own[1] = p1 + share * (own[1] - p1)
+        own[2] = p2 + share * (own[2] - p2)
+        own[3], own[4], own[5] = share * own[3], share * own[4], share * own[5]
 
 
 @subkernel
