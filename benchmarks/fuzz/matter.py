@@ -89,8 +89,10 @@ def _field(random):
         "flow": float(10.0 ** random.uniform(-2, 2) * (random.random() < 0.2)),
         "noise": float(random.random() * (random.random() < 0.3)),
     }
-    if kind == "Harmonic":
+    if kind in ("Harmonic", "Drag"):
+        # the opposite of a spring, or of a drag, leads to infinity
         field["strength"] = abs(field["strength"])
+    if kind == "Harmonic":
         field["damping"] = float(random.random())
     return field
 
