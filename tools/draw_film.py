@@ -25,7 +25,7 @@ from cairn.solver_core.scenes import SCENES
 
 ROOT = Path(__file__).resolve().parents[1]
 FILM = ROOT / "docs" / "images" / "film.webp"
-SIZE, SAMPLES, LENS = (560, 316), 12, 50.0
+SIZE, SAMPLES, LENS = (480, 270), 12, 50.0
 # Of the scene's frames, at 24 a second, every second one is shown, and the last one stays so long [ms].
 FIRST, LAST, STRIDE, HOLD = 14, 64, 2, 1500
 QUALITY, LARGEST = 80, 1_500_000  # [bytes]
