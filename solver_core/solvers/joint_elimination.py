@@ -36,7 +36,17 @@ from ..problem.problem import FAILED
 from ..problem.residuals import natural_map, problem_scale, project_impulse, row_velocity
 from ..problem.rows import BOX_FRICTION
 from .joint_factor import factorize_joints, factorize_joints_at_end, find_joints, is_bilateral, is_pushing_limit
-from .joint_responses import find_parts, push, respond
+from .joint_responses import (
+    find_diagonal,
+    find_parts,
+    follow_in_seats,
+    make_columns,
+    measure_seats,
+    push,
+    remember_speeds,
+    speed_of,
+    take_seats,
+)
 from .jointed_arrays import rows_at_end
 from .newton.alm_bilateral import PENALTY_BILATERAL, take_conflicts_out
 from .newton.alm_linear import solve_with_asymmetric_factor, solve_with_factor
@@ -104,12 +114,17 @@ def solve_with_joints_eliminated(
     first_body, end_body = islands.body_first[island], islands.body_first[island + 1]
     first_target = target if sweeps == 0 else max(target, _SHARE_BEFORE_SWEEPS * enough)
     left = _solve_joints(rows, asked_rows, islands, island, free_velocity, velocity, workspace, first_target, at_end)
+    if sweeps > 0:
+        take_seats(rows, islands, island, workspace)
+        measure_seats(rows, velocity, workspace)
     for motors_push in (True, False):
         if not motors_push:
             # what drives against something that stands has no end: motors keep their impulses, and yield
             sweeps = 2 * done if _has_motors(rows, workspace.islands) else done
         merit = 0.0
         remember_velocity(islands.body_order, first_body, end_body, velocity, workspace)
+        if sweeps > 0:
+            remember_speeds(workspace)
         while largest > enough and done < sweeps:
             copy_impulses(rows.block_row, islands, island, rows.impulse, workspace.impulse_before)
             largest = _sweep(rows, islands, island, velocity, workspace, settings, _SHARE_OFF * enough, motors_push)
@@ -151,15 +166,12 @@ def find_held_contacts(rows, islands, island, workspace, least):
         for place in range(islands.block_first[island], islands.block_first[island + 1]):
             workspace.is_held[islands.block_order[place]] = False
         return
-    part = workspace.part
     for place in range(islands.block_first[island], islands.block_first[island + 1]):
         block = islands.block_order[place]
         if workspace.is_held[block]:
-            row, a, b = rows.block_row[block], rows.body_a[block], rows.body_b[block]
-            # one at a time is looked at
-            workspace.used[0] = 0
-            has_response = respond(rows.jacobian, rows.response, workspace, row, np.int64(1), a, b, part[a], part[b])
-            workspace.is_held[block] = has_response and workspace.diagonal[row] < least * rows.diagonal[row]
+            row = rows.block_row[block]
+            gives = find_diagonal(rows, workspace, row, rows.body_a[block], rows.body_b[block])
+            workspace.is_held[block] = gives < least * rows.diagonal[row]
 
 
 @subkernel
@@ -189,11 +201,6 @@ def _begin(rows, islands, island, workspace, limits_hold, at_end):
     joints, by_row = workspace.islands, workspace.alm.by_row
     if not find_joints(rows, islands, island, workspace, limits_hold):
         return False
-    workspace.used[0] = 0
-    for index in range(islands.block_first[island], islands.block_first[island + 1]):
-        block = islands.block_order[index]
-        for row in range(rows.block_row[block], rows.block_row[block + 1]):
-            workspace.first[row] = -1
     for index in range(joints.block_first[1]):
         block = joints.block_order[index]
         for row in range(rows.block_row[block], rows.block_row[block + 1]):
@@ -365,7 +372,7 @@ def _follow_direction(rows, islands, island, velocity, workspace, last_merit):
         for row in range(rows.block_row[block], rows.block_row[block + 1]):
             change = rows.impulse[row] - before[row]
             before[row] = change
-            weight = workspace.diagonal[row] if workspace.first[row] >= 0 else rows.diagonal[row]
+            weight = workspace.diagonal[row] if workspace.column[row] >= 0 else rows.diagonal[row]
             merit += weight * change * change
     beta = 0.0
     if last_merit > 0.0:
@@ -376,6 +383,7 @@ def _follow_direction(rows, islands, island, velocity, workspace, last_merit):
     follow_in_bodies(
         islands.body_order, first, end, velocity, workspace.velocity_before, workspace.velocity_direction, beta
     )
+    follow_in_seats(workspace, beta)
     return merit
 
 
@@ -396,7 +404,7 @@ def _sweep(rows, islands, island, velocity, workspace, settings, allowed, motors
 
     Or -1, without room, or where an impulse is no number: what stands gets none of it (0 times infinity is no 0).
     """
-    joints, part = workspace.islands, workspace.part
+    joints = workspace.islands
     model, directions, largest, joint = settings.friction, settings.directions, 0.0, 0
     for index in range(islands.block_first[island], islands.block_first[island + 1]):
         block = islands.block_order[index]
@@ -407,15 +415,13 @@ def _sweep(rows, islands, island, velocity, workspace, settings, allowed, motors
         while row < end:
             is_pair = row + 1 < end and rows.normal_row[row] >= 0 and rows.normal_row[row] == rows.normal_row[row + 1]
             if is_pair and model != BOX_FRICTION:
-                error = _visit_friction(
-                    rows, velocity, workspace, row, a, b, part[a], part[b], model, directions, allowed
-                )
+                error = _visit_friction(rows, velocity, workspace, row, a, b, model, directions, allowed)
                 row += 2
             elif holds and (is_bilateral(rows, row) or (not motors_push and rows.lower[row] < 0.0)):
                 error = 0.0
                 row += 1
             else:
-                error = _visit_row(rows, velocity, workspace, row, a, b, part[a], part[b], allowed)
+                error = _visit_row(rows, velocity, workspace, row, a, b, allowed)
                 row += 1
             if error < 0.0:
                 return -1.0
@@ -424,21 +430,19 @@ def _sweep(rows, islands, island, velocity, workspace, settings, allowed, motors
 
 
 @subkernel(inline=True)
-def _visit_row(rows, velocity, workspace, row, a, b, part_a, part_b, allowed):
+def _visit_row(rows, velocity, workspace, row, a, b, allowed):
     """Let the impulse of one row be that at which all others stay; returns by how much it changes its speed [m/s]."""
     impulse, compliance, weight = rows.impulse[row], rows.compliance[row], rows.diagonal[row]
     normal = rows.normal_row[row]
     if weight <= 0.0 or (normal >= 0 and impulse == 0.0 and rows.impulse[normal] <= 0.0):
         return 0.0
-    speed = row_velocity(rows.jacobian, row, rows.bias[row], velocity, a, b) + compliance * impulse
+    speed = speed_of(rows, velocity, workspace, row, a, b)
     wanted = _projected(rows, row, impulse - speed / weight)
     # a conjugate direction may lead beyond the bounds
     if weight * abs(wanted - impulse) <= allowed and _projected(rows, row, impulse) == impulse:
         return 0.0
-    if part_a >= 0 or part_b >= 0:
-        if workspace.first[row] < 0 and not respond(
-            rows.jacobian, rows.response, workspace, row, np.int64(1), a, b, part_a, part_b
-        ):
+    if workspace.seat[row] >= 0:
+        if workspace.column[row] < 0 and not make_columns(rows, workspace, row, np.int64(1), a, b):
             return -1.0
         if workspace.diagonal[row] <= _RATIO_HELD * weight:
             return 0.0
@@ -446,7 +450,7 @@ def _visit_row(rows, velocity, workspace, row, a, b, part_a, part_b, allowed):
         wanted = _projected(rows, row, impulse - speed / weight)
     if not abs(wanted) < math.inf:
         return -1.0
-    push(rows.response, velocity, workspace, row, wanted - impulse, a, b, part_a, part_b)
+    push(rows, velocity, workspace, row, wanted - impulse, a, b)
     rows.impulse[row] = wanted
     return (weight - compliance) * abs(wanted - impulse)
 
@@ -457,7 +461,7 @@ def _projected(rows, row, wanted):
 
 
 @subkernel(inline=True)
-def _visit_friction(rows, velocity, workspace, row, a, b, part_a, part_b, model, directions, allowed):
+def _visit_friction(rows, velocity, workspace, row, a, b, model, directions, allowed):
     """As ``_visit_row``, of the two friction rows of a contact."""
     first, second = rows.impulse[row], rows.impulse[row + 1]
     bound = rows.friction[row] * max(rows.impulse[rows.normal_row[row]], 0.0)
@@ -466,13 +470,10 @@ def _visit_friction(rows, velocity, workspace, row, a, b, part_a, part_b, model,
     weight_1, weight_2, coupling = rows.diagonal[row], rows.diagonal[row + 1], 0.0
     if max(weight_1, weight_2) <= 0.0:
         return 0.0
-    speed_1 = row_velocity(rows.jacobian, row, rows.bias[row], velocity, a, b)
-    speed_2 = row_velocity(rows.jacobian, row + 1, rows.bias[row + 1], velocity, a, b)
-    is_held = part_a >= 0 or part_b >= 0
-    if is_held:
-        if workspace.first[row] < 0 and not respond(
-            rows.jacobian, rows.response, workspace, row, np.int64(2), a, b, part_a, part_b
-        ):
+    speed_1 = speed_of(rows, velocity, workspace, row, a, b)
+    speed_2 = speed_of(rows, velocity, workspace, row + 1, a, b)
+    if workspace.seat[row] >= 0:
+        if workspace.column[row] < 0 and not make_columns(rows, workspace, row, np.int64(2), a, b):
             return -1.0
         held_1, held_2 = workspace.diagonal[row], workspace.diagonal[row + 1]
         if max(held_1, held_2) <= _RATIO_HELD * max(weight_1, weight_2):
@@ -491,7 +492,7 @@ def _visit_friction(rows, velocity, workspace, row, a, b, part_a, part_b, model,
         return 0.0
     if not abs(new_1) + abs(new_2) < math.inf:
         return -1.0
-    push(rows.response, velocity, workspace, row, new_1 - first, a, b, part_a, part_b)
-    push(rows.response, velocity, workspace, row + 1, new_2 - second, a, b, part_a, part_b)
+    push(rows, velocity, workspace, row, new_1 - first, a, b)
+    push(rows, velocity, workspace, row + 1, new_2 - second, a, b)
     rows.impulse[row], rows.impulse[row + 1] = new_1, new_2
     return error

@@ -1,9 +1,13 @@
-"""Responses of bodies that joints hold: H^-1 J' of a row, kept for the lot of bodies that it moves.
+"""What rows that do not hold do to each other through bodies that joints hold: columns of W = J H^-1 J'.
 
-H is factorised (``joint_elimination``); a response is made when first needed, by a solve among the bodies of its lot.
+H is factorised (``joint_elimination``). Rows that act on such bodies have seats; a sweep over them needs no velocities
+of bodies, only the rows' speeds, to which an impulse adds its column. A column is made when first needed, by a solve
+among the bodies of the row's lots. What other bodies add to a speed is theirs: they respond by themselves.
 """
 
 from ..compiled.kernel import subkernel
+from ..compiled.simd import WIDTH, load, spread, store
+from ..problem.residuals import row_velocity
 from .linear_algebra.block_products import BLOCK, SIZE, add_products, subtract_image
 
 
@@ -49,131 +53,264 @@ def find_parts(rows, joints, workspace):
 
 
 @subkernel
-def push(own_response, velocity, workspace, row, delta, a, b, part_a, part_b):
-    """Add what a change of a row's impulse does to all velocities.
+def take_seats(rows, islands, island, workspace):
+    """Seat the rows of an island that act on bodies of joints and do not hold, as ``find_parts`` has sorted these.
 
     Parameters
     ----------
-    own_response : float64 [row_capacity, 12]
-        Of bodies outside of joints (read).
+    rows, islands, island
+        Read.
+    workspace : JointedArrays
+        Seats are written, no row has a column. Rows that hold have ``alm.by_row.weight`` < 0.
+    """
+    joints, part, joint, seats = workspace.islands, workspace.part, 0, 0
+    weight = workspace.alm.by_row.weight
+    for index in range(islands.block_first[island], islands.block_first[island + 1]):
+        block = islands.block_order[index]
+        is_joint = joint < joints.block_first[1] and joints.block_order[joint] == block
+        joint += 1 if is_joint else 0
+        is_held = part[rows.body_a[block]] >= 0 or part[rows.body_b[block]] >= 0
+        for row in range(rows.block_row[block], rows.block_row[block + 1]):
+            workspace.seat[row] = workspace.column[row] = -1
+            if is_held and not (is_joint and weight[row] < 0.0):
+                workspace.seat[row] = seats
+                workspace.seat_row[seats], workspace.seat_block[seats] = row, block
+                seats += 1
+    workspace.used[0], workspace.used[1] = 0, seats
+
+
+@subkernel
+def measure_seats(rows, velocity, workspace):
+    """Measure the speeds of the rows that have seats, less what bodies outside of joints add.
+
+    Parameters
+    ----------
+    rows : RowArrays
+        Read.
+    velocity : float64 [body_count, 6]
+        Read.
+    workspace : JointedArrays
+        ``speed`` is written [m/s].
+    """
+    jacobian, part = rows.jacobian, workspace.part
+    for seat in range(workspace.used[1]):
+        row, block = workspace.seat_row[seat], workspace.seat_block[seat]
+        a, b = rows.body_a[block], rows.body_b[block]
+        total = rows.bias[row] + rows.compliance[row] * rows.impulse[row]
+        if part[a] >= 0:
+            for column in range(6):
+                total += jacobian[row, column] * velocity[a, column]
+        if part[b] >= 0:
+            for column in range(6):
+                total += jacobian[row, 6 + column] * velocity[b, column]
+        workspace.speed[seat] = total
+    for seat in range(workspace.used[1], _whole_vectors(workspace.used[1])):
+        workspace.speed[seat] = 0.0
+
+
+@subkernel(inline=True)
+def _whole_vectors(count):
+    return (count + WIDTH - 1) // WIDTH * WIDTH
+
+
+@subkernel
+def remember_speeds(workspace):
+    """Copy the speeds of seats to ``speed_before``."""
+    for seat in range(0, workspace.used[1], WIDTH):
+        store(workspace.speed_before, seat, load(workspace.speed, seat))
+
+
+@subkernel
+def follow_in_seats(workspace, beta):
+    """As ``directions.follow_in_bodies``, of the speeds of seats: they are linear in impulses, as velocities are.
+
+    Parameters
+    ----------
+    workspace : JointedArrays
+        Speeds and their direction are read and written.
+    beta : float
+        Negative: a restart.
+    """
+    speed, before, direction = workspace.speed, workspace.speed_before, workspace.speed_direction
+    keeps, betas = spread(0.0 if beta < 0.0 else 1.0), spread(max(beta, 0.0))
+    for seat in range(0, workspace.used[1], WIDTH):
+        now = load(speed, seat)
+        along = keeps * (now - load(before, seat))
+        if beta > 0.0:
+            step = betas * load(direction, seat)
+            now, along = now + step, along + step
+            store(speed, seat, now)
+        store(direction, seat, along)
+        store(before, seat, now)
+
+
+@subkernel(inline=True)
+def speed_of(rows, velocity, workspace, row, a, b):
+    """The speed of a row that does not hold, its compliance included [m/s]."""
+    seat, part = workspace.seat[row], workspace.part
+    if seat < 0:
+        return (
+            row_velocity(rows.jacobian, row, rows.bias[row], velocity, a, b) + rows.compliance[row] * rows.impulse[row]
+        )
+    speed = workspace.speed[seat]
+    if part[a] < 0:
+        for column in range(6):
+            speed += rows.jacobian[row, column] * velocity[a, column]
+    if part[b] < 0:
+        for column in range(6):
+            speed += rows.jacobian[row, 6 + column] * velocity[b, column]
+    return speed
+
+
+@subkernel(inline=True)
+def push(rows, velocity, workspace, row, delta, a, b):
+    """Add what a change of a row's impulse does to the speeds of seats, and to velocities of bodies outside of joints.
+
+    Parameters
+    ----------
+    rows : RowArrays
+        Read.
     velocity : float64 [body_count, 6]
         Written.
     workspace : JointedArrays
-        Read.
+        ``speed`` is written.
     row : int64
-        Of ``respond``, if a body of it is in a part.
+        Has a column, if it has a seat.
     delta : float
         [N s]
-    a, b, part_a, part_b : int64
-        Bodies and parts; -1 for a body outside of joints.
+    a, b : int64
+        Its bodies.
     """
     if delta == 0.0:
         return
-    place = workspace.first[row]
-    if part_a >= 0:
-        place = _push_part(velocity, workspace, part_a, place, delta)
-    else:
+    if workspace.seat[row] >= 0:
+        speed, columns, start, changes = workspace.speed, workspace.columns, workspace.column[row], spread(delta)
+        for seat in range(0, workspace.used[1], WIDTH):
+            store(speed, seat, load(speed, seat) + load(columns, start + seat) * changes)
+    if workspace.part[a] < 0:
         for column in range(6):
-            velocity[a, column] += own_response[row, column] * delta
-    if part_b < 0:
+            velocity[a, column] += rows.response[row, column] * delta
+    if workspace.part[b] < 0:
         for column in range(6):
-            velocity[b, column] += own_response[row, 6 + column] * delta
-    elif part_b != part_a:
-        _push_part(velocity, workspace, part_b, place, delta)
+            velocity[b, column] += rows.response[row, 6 + column] * delta
 
 
 @subkernel
-def _push_part(velocity, workspace, part, place, delta):
-    """Add ``delta`` times a response, from ``place`` on, to the velocities of a part; returns the place behind it."""
-    response, part_body = workspace.response, workspace.part_body
-    for index in range(workspace.part_first[part], workspace.part_first[part + 1]):
-        body = part_body[index]
-        for column in range(6):
-            velocity[body, column] += response[place + column] * delta
-        place += 6
-    return place
-
-
-@subkernel
-def respond(jacobian, own_response, workspace, row, count, a, b, part_a, part_b):
-    """Find H^-1 J' of some rows of a block, and their W.
+def make_columns(rows, workspace, row, count, a, b):
+    """Make the columns of some rows of a block, and their W among each other.
 
     Parameters
     ----------
-    jacobian, own_response : float64 [row_capacity, 12]
+    rows : RowArrays
         Read.
     workspace : JointedArrays
-        Response, diagonal and coupling of the rows are written.
+        Columns, diagonal and coupling of the rows are written.
     row, count : int64
-        The first row, and how many there are.
-    a, b, part_a, part_b : int64
-        As of ``push``.
+        The first row, and how many there are; they have seats.
+    a, b : int64
+        Their bodies.
 
     Returns
     -------
     bool
         Whether there was room.
     """
-    first, x, position = workspace.part_first, workspace.x, workspace.alm.elimination.position
-    local = workspace.alm.graph.local
-    numbers = 0
-    if part_a >= 0:
-        numbers += SIZE * (first[part_a + 1] - first[part_a])
-    if part_b >= 0 and part_b != part_a:
-        numbers += SIZE * (first[part_b + 1] - first[part_b])
-    if workspace.used[0] + count * numbers > workspace.response.size:
+    length = _whole_vectors(workspace.used[1])
+    if workspace.used[0] + count * length > workspace.columns.size:
         return False
-    place_a = SIZE * position[local[a]] if part_a >= 0 else 0
-    place_b = SIZE * position[local[b]] if part_b >= 0 else 0
     for k in range(row, row + count):
-        workspace.first[k] = place = workspace.used[0]
-        workspace.used[0] += numbers
-        total, coupling = 0.0, 0.0
-        if part_a >= 0:
-            for column in range(6):
-                x[place_a + column] = jacobian[k, column]
-            if part_b == part_a:
-                for column in range(6):
-                    x[place_b + column] += jacobian[k, 6 + column]
-            _solve_part(workspace, part_a)
-            for column in range(6):
-                total += jacobian[k, column] * x[place_a + column]
-                coupling += jacobian[row + count - 1, column] * x[place_a + column]
-                if part_b == part_a:
-                    total += jacobian[k, 6 + column] * x[place_b + column]
-                    coupling += jacobian[row + count - 1, 6 + column] * x[place_b + column]
-            place = _keep_response(workspace, part_a, place)
-        else:
-            for column in range(6):
-                total += jacobian[k, column] * own_response[k, column]
-                coupling += jacobian[row + count - 1, column] * own_response[k, column]
-        if part_b < 0:
-            for column in range(6):
-                total += jacobian[k, 6 + column] * own_response[k, 6 + column]
-                coupling += jacobian[row + count - 1, 6 + column] * own_response[k, 6 + column]
-        elif part_b != part_a:
-            for column in range(6):
-                x[place_b + column] = jacobian[k, 6 + column]
-            _solve_part(workspace, part_b)
-            for column in range(6):
-                total += jacobian[k, 6 + column] * x[place_b + column]
-                coupling += jacobian[row + count - 1, 6 + column] * x[place_b + column]
-            _keep_response(workspace, part_b, place)
-        workspace.diagonal[k], workspace.coupling[k] = total, coupling
+        workspace.column[k] = start = workspace.used[0]
+        workspace.used[0] += length
+        respond(rows.jacobian, workspace, k, a, b)
+        for seat in range(workspace.used[1]):
+            block = workspace.seat_block[seat]
+            other_a, other_b, index = rows.body_a[block], rows.body_b[block], workspace.seat_row[seat]
+            workspace.columns[start + seat] = _through_joints(rows.jacobian, workspace, index, other_a, other_b)
+        for seat in range(workspace.used[1], length):
+            workspace.columns[start + seat] = 0.0
+        workspace.diagonal[k] = workspace.columns[start + workspace.seat[k]] + _by_itself(rows, workspace, k, k, a, b)
+        last = row + count - 1
+        workspace.coupling[k] = workspace.columns[start + workspace.seat[last]]
+        workspace.coupling[k] += _by_itself(rows, workspace, last, k, a, b)
+        # what gives way by itself adds to its own speed alone
+        workspace.columns[start + workspace.seat[k]] += rows.compliance[k]
+        forget_response(workspace, a, b)
     return True
 
 
 @subkernel
-def _keep_response(workspace, part, place):
-    """Copy x of a part's bodies to a response, and clear it; returns the place behind."""
-    x, response = workspace.x, workspace.response
+def find_diagonal(rows, workspace, row, a, b):
+    """W_ii of a row; its bodies are sorted into lots."""
+    respond(rows.jacobian, workspace, row, a, b)
+    total = _through_joints(rows.jacobian, workspace, row, a, b) + _by_itself(rows, workspace, row, row, a, b)
+    forget_response(workspace, a, b)
+    return total
+
+
+@subkernel
+def _through_joints(jacobian, workspace, row, a, b):
+    """J x of a row, where x is a response of bodies that joints hold."""
+    x, position, local = workspace.x, workspace.alm.elimination.position, workspace.alm.graph.local
+    total = 0.0
+    if workspace.part[a] >= 0:
+        place = SIZE * position[local[a]]
+        for column in range(6):
+            total += jacobian[row, column] * x[place + column]
+    if workspace.part[b] >= 0:
+        place = SIZE * position[local[b]]
+        for column in range(6):
+            total += jacobian[row, 6 + column] * x[place + column]
+    return total
+
+
+@subkernel
+def _by_itself(rows, workspace, row, other, a, b):
+    """J M^-1 J' of two rows of a block, of those of its bodies that no joint holds."""
+    total = 0.0
+    if workspace.part[a] < 0:
+        for column in range(6):
+            total += rows.jacobian[row, column] * rows.response[other, column]
+    if workspace.part[b] < 0:
+        for column in range(6):
+            total += rows.jacobian[row, 6 + column] * rows.response[other, 6 + column]
+    return total
+
+
+@subkernel
+def respond(jacobian, workspace, row, a, b):
+    """Let x be H^-1 J' of a row, of the lots of its bodies; it is zero elsewhere."""
+    x, position, local = workspace.x, workspace.alm.elimination.position, workspace.alm.graph.local
+    part_a, part_b = workspace.part[a], workspace.part[b]
+    if part_a >= 0:
+        place = SIZE * position[local[a]]
+        for column in range(6):
+            x[place + column] = jacobian[row, column]
+    if part_b >= 0:
+        place = SIZE * position[local[b]]
+        for column in range(6):
+            x[place + column] += jacobian[row, 6 + column]
+    if part_a >= 0:
+        _solve_part(workspace, part_a)
+    if part_b >= 0 and part_b != part_a:
+        _solve_part(workspace, part_b)
+
+
+@subkernel
+def forget_response(workspace, a, b):
+    """Let x be zero again."""
+    part_a, part_b = workspace.part[a], workspace.part[b]
+    if part_a >= 0:
+        _clear_part(workspace, part_a)
+    if part_b >= 0 and part_b != part_a:
+        _clear_part(workspace, part_b)
+
+
+@subkernel
+def _clear_part(workspace, part):
     for index in range(workspace.part_first[part], workspace.part_first[part + 1]):
         start = SIZE * workspace.part_position[index]
-        for column in range(6):
-            response[place + column] = x[start + column]
-            x[start + column] = 0.0
-        place += 6
-    return place
+        for column in range(SIZE):
+            workspace.x[start + column] = 0.0
 
 
 @subkernel

@@ -5,11 +5,12 @@ from typing import NamedTuple
 import numpy as np
 
 from ..compiled.kernel import subkernel
+from ..compiled.simd import WIDTH
 from ..problem.rows import IslandArrays, RowArrays, allocate_islands
 from .linear_algebra.block_products import SIZE
 from .newton.alm_workspace import AlmWorkspace, allocate_alm_workspace
 
-# Most numbers of all responses.
+# Most numbers of all columns of W.
 _MOST_NUMBERS = 1 << 20
 
 
@@ -32,14 +33,19 @@ class JointedArrays(NamedTuple):
     part_position, part_body : int64 [body_count]
         The positions of a part's bodies in the elimination, ascending, and these bodies.
     part_of_position : int64 [body_count]
-    first : int64 [row_capacity]
-        Where a row's response begins; -1 where there is none yet.
+    seat, column : int64 [row_capacity]
+        A row's seat among those that act on bodies of joints and do not hold, and where its column begins; -1: none.
+    seat_row, seat_block : int64 [row_capacity]
+        The row that has a seat, and its block.
+    speed, speed_before, speed_direction : float64 [row_capacity + 7]
+        Of the rows that have seats, less what bodies outside of joints add [m/s]; before a sweep, and the conjugate
+        direction.
     diagonal, coupling : float64 [row_capacity]
-        W_ii of a row with a response, and W between it and the next one.
-    response : float64 [any]
-        Of the part of body a, and of that of body b where that is another one.
-    used : int64 [1]
-        Numbers of ``response`` that are in use.
+        W_ii of a row with a column, and W between it and the last one made with it.
+    columns : float64 [any]
+        Columns of W, by seats, padded to whole vectors.
+    used : int64 [2]
+        Numbers of ``columns`` that are in use, and seats.
     x : float64 [6 body_count]
         A right-hand side; zero between calls.
     kept_velocity : float64 [body_count, 6]
@@ -79,10 +85,16 @@ class JointedArrays(NamedTuple):
     part_position: np.ndarray
     part_body: np.ndarray
     part_of_position: np.ndarray
-    first: np.ndarray
+    seat: np.ndarray
+    column: np.ndarray
+    seat_row: np.ndarray
+    seat_block: np.ndarray
+    speed: np.ndarray
+    speed_before: np.ndarray
+    speed_direction: np.ndarray
     diagonal: np.ndarray
     coupling: np.ndarray
-    response: np.ndarray
+    columns: np.ndarray
     used: np.ndarray
     x: np.ndarray
     kept_velocity: np.ndarray
@@ -117,11 +129,17 @@ def allocate_jointed(block_capacity: int, row_capacity: int, body_count: int, jo
         part_position=np.zeros(body_count, np.int64),
         part_body=np.zeros(body_count, np.int64),
         part_of_position=np.zeros(body_count, np.int64),
-        first=np.zeros(row_capacity, np.int64),
+        seat=np.zeros(row_capacity, np.int64),
+        column=np.zeros(row_capacity, np.int64),
+        seat_row=np.zeros(row_capacity, np.int64),
+        seat_block=np.zeros(row_capacity, np.int64),
+        speed=np.zeros(row_capacity + WIDTH - 1),
+        speed_before=np.zeros(row_capacity + WIDTH - 1),
+        speed_direction=np.zeros(row_capacity + WIDTH - 1),
         diagonal=np.zeros(row_capacity),
         coupling=np.zeros(row_capacity),
-        response=np.zeros(min(_MOST_NUMBERS, SIZE * jointed_bodies * row_capacity)),
-        used=np.zeros(1, np.int64),
+        columns=np.zeros(min(_MOST_NUMBERS, row_capacity * (row_capacity + WIDTH - 1))),
+        used=np.zeros(2, np.int64),
         x=np.zeros(SIZE * body_count),
         kept_velocity=np.zeros((body_count, 6)),
         kept_impulse=np.zeros(row_capacity),

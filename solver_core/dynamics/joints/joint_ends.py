@@ -23,7 +23,7 @@ from ...constraints.joints.row_measures import fill_joint_row, frames_of_joint, 
 from ...geometry.rotation_kernels import multiply
 from ...model.joints.joint_arrays import HOLD, RANGE, SOFT_RANGE, SPRING, WORLD
 from ..islands.policy import TURN_OF_ENDS
-from ..motion.integration import ANGLE_PER_CYCLE_ROUGH, turned_freely
+from ..motion.free_rotation import TURN_PER_CYCLE_ROUGH, turned_freely
 
 # Of differences [rad].
 _RATIO_DIFFERENCE = 1e-6
@@ -55,7 +55,7 @@ def find_turn_rates(members, island):
             for column in range(6):
                 members.problem.jointed.last_velocity[body, column] = members.joint_state.guess[body, column]
             rates, rate = (
-                find_turn_rate(members.state.orientation[body], turning, inertia, h, ANGLE_PER_CYCLE_ROUGH),
+                find_turn_rate(members.state.orientation[body], turning, inertia, h, TURN_PER_CYCLE_ROUGH),
                 members.problem.jointed.turn_rate[body],
             )
             rate[0], rate[1], rate[2] = rates[0]
@@ -120,7 +120,7 @@ def copy_contact_rows(members, island, contact_count):
 
 
 @subkernel
-def find_turn_rate(orientation, turning, inertia, h, angle_per_cycle):
+def find_turn_rate(orientation, turning, inertia, h, turn_per_cycle):
     """D of a body, by differences: three columns.
 
     exp's derivative is not a small change over large turns, and other momentum leads a body that is not round
@@ -136,28 +136,28 @@ def find_turn_rate(orientation, turning, inertia, h, angle_per_cycle):
         [kg m^2] (read).
     h : float
         [s].
-    angle_per_cycle : float
+    turn_per_cycle : float
         How finely free rotation is followed [rad].
 
     Returns
     -------
     tuple of three tuples of 3 floats
     """
-    end = turned_freely(orientation, turning, inertia, h, angle_per_cycle)
+    end = turned_freely(orientation, turning, inertia, h, turn_per_cycle)
     step = _RATIO_DIFFERENCE / h
     return (
-        _turned_by(orientation, turning, inertia, h, angle_per_cycle, end, 3, step),
-        _turned_by(orientation, turning, inertia, h, angle_per_cycle, end, 4, step),
-        _turned_by(orientation, turning, inertia, h, angle_per_cycle, end, 5, step),
+        _turned_by(orientation, turning, inertia, h, turn_per_cycle, end, 3, step),
+        _turned_by(orientation, turning, inertia, h, turn_per_cycle, end, 4, step),
+        _turned_by(orientation, turning, inertia, h, turn_per_cycle, end, 5, step),
     )
 
 
 @subkernel
-def _turned_by(orientation, turning, inertia, h, angle_per_cycle, end, column, step):
+def _turned_by(orientation, turning, inertia, h, turn_per_cycle, end, column, step):
     """How far the end pose turns [rad] by a step of the turning, as a multiple of that turn alone."""
     before = turning[column]
     turning[column] = before + step
-    other = turned_freely(orientation, turning, inertia, h, angle_per_cycle)
+    other = turned_freely(orientation, turning, inertia, h, turn_per_cycle)
     turning[column] = before
     w, x, y, z = end
     p, a, b, c = multiply(other[0], other[1], other[2], other[3], w, -x, -y, -z)

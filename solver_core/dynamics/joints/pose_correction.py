@@ -52,7 +52,8 @@ from ...model.joints.joint_arrays import HOLD, RANGE, SOFT_RANGE, SPRING
 from ...problem.problem import FAILED
 from ...problem.residuals import row_velocity
 from ...solvers.shared.status import start_from_impulses
-from ..motion.integration import ANGLE_PER_CYCLE, place_at_end
+from ..motion.free_rotation import TURN_PER_CYCLE
+from ..motion.integration import place_at_end
 from ..schedule.stage_table import SOLVE_JOINTED, SOLVER_OUTCOME
 from .held_contacts import are_joined, is_left_out
 from .joint_ends import find_turn_rate
@@ -252,7 +253,7 @@ def _turning_for(orientation, turning, inertia, h, change):
     tuple of 3 floats
         [rad/s]; ``change`` itself where there is no inverse.
     """
-    (a0, a1, a2), (b0, b1, b2), (c0, c1, c2) = find_turn_rate(orientation, turning, inertia, h, ANGLE_PER_CYCLE)
+    (a0, a1, a2), (b0, b1, b2), (c0, c1, c2) = find_turn_rate(orientation, turning, inertia, h, TURN_PER_CYCLE)
     x, y, z = change
     # Cramer's rule on the columns a, b, c
     u0, u1, u2 = b1 * c2 - b2 * c1, b2 * c0 - b0 * c2, b0 * c1 - b1 * c0

@@ -8,9 +8,8 @@ gets all of gravity's kick and moves by the mean of its velocities, which is the
 Damping comes first, at the substep's start, so it only takes energy.
 How far bodies go that contacts push: ``position_update``.
 
-Rotation keeps the angular momentum L in world axes exactly, at any spin: the free rigid body is split into turns about
-its three principal axes, each of which is solved in closed form (McLachlan 1993; Reich 1994), symmetric and so of
-second order. Its kinetic energy stays between |L|^2 / 2 I_max and |L|^2 / 2 I_min by construction.
+Rotation keeps the angular momentum in world axes exactly, at any spin, and hardly changes its energy
+(``free_rotation``).
 """
 
 import math
@@ -23,17 +22,9 @@ from ...compiled.kernel import kernel, subkernel
 from ...geometry.rotation_kernels import from_rotation_vector, multiply, rotate, rotate_back
 from ...model.state import DYNAMIC, KINEMATIC, STATIC
 from ..islands.memory import IslandMemory, allocate_island_memory
+from .free_rotation import TURN_PER_CYCLE, is_isotropic, turned_freely
 from .lost_bodies import hold, is_lost
 
-# A free body's turn in one cycle of the splitting [rad]; the direction's error a cycle is some tenth of its cube. The
-# energy swings by some 1e-3 of the angle's square: 1e-6 is the aim, so 0.02 leaves room.
-ANGLE_PER_CYCLE = 0.02
-# ... and where a hundredth of a turn will do, as in derivatives that only lead somewhere.
-ANGLE_PER_CYCLE_ROUGH = 0.2
-# No more cycles than this a substep, so that a body thrown out of the scene cannot stall the bake.
-_MAX_CYCLES = 1024
-# Below this turn a substep [rad] one exponential does: what it neglects is of the order of its square.
-_ANGLE_PLAIN = 1e-3
 # A body may gain this share of its size in a substep before contacts are searched for again: half of the margin within
 # which they are searched for in any case.
 _RATIO_OUT_OF_SIGHT = 0.005
@@ -43,8 +34,6 @@ _RATIO_COARSE_OUT_OF_SIGHT = 0.009
 _FACTOR_SURPLUS = 1.5
 # From the centre of mass to the farthest point, as a share of the size: half the diagonal of a cube.
 _FACTOR_LEVER = 0.87
-# Principal moments that differ by less than this share count as one.
-_RATIO_ISOTROPIC = 1e-9
 
 
 class MotionArrays(NamedTuple):
@@ -289,32 +278,10 @@ def _normalized(w, x, y, z):
 
 
 @subkernel
-def _is_isotropic(inertia):
-    """Whether a body turns like a ball: its angular velocity is constant at constant angular momentum."""
-    i0, i1, i2 = inertia
-    largest = max(i0, i1, i2)
-    return largest - min(i0, i1, i2) <= _RATIO_ISOTROPIC * largest
-
-
-@subkernel
 def free_orientations(orientation, turning, inertia, h):
     """Orientations (w, x, y, z) of a dynamic body before and after a substep that it turns through by ``turning``."""
     w, x, y, z = orientation
-    return (w, x, y, z), turned_freely(orientation, turning, inertia, h, ANGLE_PER_CYCLE)
-
-
-@subkernel
-def turned_freely(orientation, turning, inertia, h, angle_per_cycle):
-    """The orientation after it, by cycles of the splitting in which it turns by so much at most [rad]."""
-    i0, i1, i2 = inertia
-    w, x, y, z = orientation
-    angle = h * math.sqrt(turning[3] ** 2 + turning[4] ** 2 + turning[5] ** 2)
-    if _is_isotropic(inertia) or angle < _ANGLE_PLAIN:
-        p, a, b, c = from_rotation_vector(h * turning[3], h * turning[4], h * turning[5])
-        return _normalized(*multiply(p, a, b, c, w, x, y, z))
-    b0, b1, b2 = rotate_back(w, x, y, z, turning[3], turning[4], turning[5])
-    cycles = min(_MAX_CYCLES, int(angle / angle_per_cycle) + 1)
-    return _normalized(*_split_turn(w, x, y, z, i0 * b0, i1 * b1, i2 * b2, i0, i1, i2, h, cycles))
+    return (w, x, y, z), turned_freely(orientation, turning, inertia, h, TURN_PER_CYCLE)
 
 
 @subkernel
@@ -363,7 +330,7 @@ def _turn_freely(orientation, velocity, turning, inertia, h):
     """Turn a dynamic body by ``turning``; the angular momentum of ``velocity`` stays the same in world axes."""
     before, after = free_orientations(orientation, turning, inertia, h)
     _store(orientation, after)
-    if not _is_isotropic(inertia):
+    if not is_isotropic(inertia):
         _keep_momentum(velocity, inertia, before, after)
 
 
@@ -394,7 +361,7 @@ def turn_ahead(islands, island, model, state, velocity, motion, h):
     for index in range(islands.body_first[island], islands.body_first[island + 1]):
         body = islands.body_order[index]
         inertia = model.inertia[body]
-        if not _is_isotropic(inertia):
+        if not is_isotropic(inertia):
             before, after = free_orientations(state.orientation[body], motion.position_velocity[body], inertia, h)
             has = _spin_energy(velocity[body], inertia, before)
             _keep_momentum(velocity[body], inertia, before, after)
@@ -419,7 +386,7 @@ def turn_back(islands, island, model, state, motion, h):
     for index in range(islands.body_first[island], islands.body_first[island + 1]):
         body = islands.body_order[index]
         inertia = model.inertia[body]
-        if not _is_isotropic(inertia):
+        if not is_isotropic(inertia):
             before, after = free_orientations(state.orientation[body], motion.position_velocity[body], inertia, h)
             _keep_momentum(state.velocity[body], inertia, after, before)
 
@@ -439,7 +406,7 @@ def gain_by_turn(orientation, velocity, turning, inertia, h):
     h : float
         [s].
     """
-    if _is_isotropic(inertia):
+    if is_isotropic(inertia):
         return 0.0
     before, after = free_orientations(orientation, turning, inertia, h)
     i0, i1, i2 = inertia
@@ -479,7 +446,7 @@ def take_turn_energy(islands, island, model, state, motion, h):
     for index in range(islands.body_first[island], islands.body_first[island + 1]):
         body = islands.body_order[index]
         inertia, velocity, turning = model.inertia[body], state.velocity[body], motion.position_velocity[body]
-        if _is_isotropic(inertia) or (
+        if is_isotropic(inertia) or (
             velocity[3] == turning[3] and velocity[4] == turning[4] and velocity[5] == turning[5]
         ):
             continue
@@ -499,45 +466,6 @@ def _spin_energy(velocity, inertia, orientation):
     s0, s1, s2 = rotate_back(w, x, y, z, velocity[3], velocity[4], velocity[5])
     i0, i1, i2 = inertia
     return i0 * s0 * s0 + i1 * s1 * s1 + i2 * s2 * s2
-
-
-@subkernel
-def _split_turn(w, x, y, z, l0, l1, l2, i0, i1, i2, h, cycles):
-    """Free rotation over h as cycles of turns about the principal axes 0, 1, 2, 1, 0.
-
-    (l0, l1, l2) is the angular momentum in the body frame, (i0, i1, i2) the principal moments.
-    """
-    step = h / cycles
-    half = 0.5 * step
-    for _ in range(cycles):
-        w, x, y, z, l1, l2 = _turn_about_first(w, x, y, z, l1, l2, half * l0 / i0)
-        w, x, y, z, l2, l0 = _turn_about_second(w, x, y, z, l2, l0, half * l1 / i1)
-        w, x, y, z, l0, l1 = _turn_about_third(w, x, y, z, l0, l1, step * l2 / i2)
-        w, x, y, z, l2, l0 = _turn_about_second(w, x, y, z, l2, l0, half * l1 / i1)
-        w, x, y, z, l1, l2 = _turn_about_first(w, x, y, z, l1, l2, half * l0 / i0)
-    return w, x, y, z
-
-
-@subkernel
-def _turn_about_first(w, x, y, z, l1, l2, angle):
-    """The body turns by ``angle`` about its axis 0, so its momentum, fixed in the world, turns back in its frame."""
-    c, s = math.cos(0.5 * angle), math.sin(0.5 * angle)
-    cosine, sine = c * c - s * s, 2.0 * c * s
-    return c * w - s * x, c * x + s * w, c * y + s * z, c * z - s * y, cosine * l1 + sine * l2, cosine * l2 - sine * l1
-
-
-@subkernel
-def _turn_about_second(w, x, y, z, l2, l0, angle):
-    c, s = math.cos(0.5 * angle), math.sin(0.5 * angle)
-    cosine, sine = c * c - s * s, 2.0 * c * s
-    return c * w - s * y, c * x - s * z, c * y + s * w, c * z + s * x, cosine * l2 + sine * l0, cosine * l0 - sine * l2
-
-
-@subkernel
-def _turn_about_third(w, x, y, z, l0, l1, angle):
-    c, s = math.cos(0.5 * angle), math.sin(0.5 * angle)
-    cosine, sine = c * c - s * s, 2.0 * c * s
-    return c * w - s * z, c * x + s * y, c * y - s * x, c * z + s * w, cosine * l0 + sine * l1, cosine * l1 - sine * l0
 
 
 @kernel(inline=True)
