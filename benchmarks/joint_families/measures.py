@@ -7,6 +7,7 @@ import numpy as np
 
 from cairn.addon.cli import ensure_registered
 from cairn.addon.demo import build_scene
+from cairn.addon.settings import BakeSettings
 from cairn.solver_core import ConeTwist, Fixed, FrameInput, Generic, Hinge, Point, Simulation, SimulationOptions
 from cairn.solver_core.geometry import rotations
 from cairn.solver_core.model.model import BodyKind
@@ -14,6 +15,8 @@ from cairn.solver_core.model.model import BodyKind
 from ..blender_bullet import DEFAULTS, time_of_bullet
 
 _FRAME_RATE = 24.0
+# What a bake is asked for by default: more substeps where something moves fast.
+_OF_A_BAKE = BakeSettings(threads=1)
 _G = 9.81
 
 
@@ -69,7 +72,7 @@ def _by_cairn(name, assembly, frames):
     model = assembly.scene(name, frames).build_model()
     moves = model.initial_state.kind == BodyKind.DYNAMIC
     scale = _G * assembly.reach * model.arrays.mass[moves].sum()
-    simulation = Simulation(model, SimulationOptions(frame_rate=_FRAME_RATE, threads=1))
+    simulation = Simulation(model, SimulationOptions(**_OF_A_BAKE.options(_FRAME_RATE)))
     motion, reports, seconds = [simulation.poses()], [], []
     speed = led_speed = 0.0
     for frame in range(1, frames + 1):

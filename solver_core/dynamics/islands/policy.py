@@ -91,7 +91,7 @@ CONTACTS_TO_SWEEP = 500
 # Islands with joints
 
 # They are solved to this share of the tolerance. [1] (28)
-FACTOR_EXACT = 1e-4
+FACTOR_EXACT = 1e-2
 # A body moves that is faster than what gravity gives in so many substeps: what comes to rest is solved exactly.
 # [g h] (28)
 SUBSTEPS_OF_FALL = 2.0

@@ -139,11 +139,11 @@ def test_what_is_taken_out_of_the_floor_keeps_no_speed(quality):
 def test_a_doll_falls_and_comes_to_rest():
     """Limits are kept to a tenth of a degree, energy only falls, and it lies still, asleep, in the end.
 
-    How it comes to lie is decided by millionths of where it begins: in one of eight falls an arm hangs free, and as
-    nothing damps it swings on. So of four most are asked to sleep.
+    How it comes to lie is decided by millionths of where it begins: in one of six falls an arm hangs free, and as
+    nothing damps it swings on (8 and 10 of 48 with two ways of solving). So of twelve seven are asked to sleep.
     """
     sleeping = 0
-    for seed in range(4):
+    for seed in range(12):
         simulation = Simulation(doll().build(), SimulationOptions())
         simulation.state.position[1:] += 1e-6 * np.random.default_rng(seed).normal(size=3)
         joints = simulation.model.arrays.joints
@@ -157,7 +157,7 @@ def test_a_doll_falls_and_comes_to_rest():
         assert off < math.radians(0.1)
         assert np.diff(energy).max() < 1e-6 * energy[0]
         sleeping += reports[-1].sleeping == len(simulation.state.position) - 1
-    assert sleeping >= 3
+    assert sleeping >= 7
 
 
 def test_what_a_joint_holds_rests_on_the_floor():
@@ -243,7 +243,7 @@ def test_a_joint_that_is_switched_off_lets_go():
     ("make", "frames", "iterations"),
     [
         (lambda: bridge(planks=4).build(), 40, 20_000),
-        (lambda: doll().build(), 24, 200_000),
+        (lambda: doll().build(), 28, 200_000),
         (lambda: scenes.bridge().build_model(), 60, 200_000),
         (lambda: scenes.ragdoll().build_model(), 29, 20_000),
     ],
