@@ -34,25 +34,27 @@ from ..compiled.kernel import subkernel
 from ..problem.friction import visit_friction
 from ..problem.problem import FAILED
 from ..problem.residuals import natural_map, problem_scale, project_impulse, row_velocity
-from ..problem.rows import BOX_FRICTION
 from .joint_factor import factorize_joints, factorize_joints_at_end, find_joints, is_bilateral, is_pushing_limit
 from .joint_responses import (
+    MOTOR,
+    PAIR,
+    SECOND,
     find_diagonal,
     find_parts,
     follow_in_seats,
+    list_rows,
     make_columns,
     measure_seats,
     push,
     remember_speeds,
     speed_of,
-    take_seats,
 )
 from .jointed_arrays import rows_at_end
 from .newton.alm_bilateral import PENALTY_BILATERAL, take_conflicts_out
 from .newton.alm_linear import solve_with_asymmetric_factor, solve_with_factor
 from .newton.alm_penalty import EPSILON
 from .newton.alm_system import largest_speed, measure_speeds, set_velocities, with_compliance
-from .shared.directions import copy_impulses, follow_in_bodies, follow_in_rows, remember_velocity
+from .shared.directions import follow_in_bodies, remember_velocity
 from .shared.status import fail, status_of
 
 # Sweeps end when one changes speeds by less than this share of the scale.
@@ -111,29 +113,26 @@ def solve_with_joints_eliminated(
         return FAILED, 0, math.inf, scale, -1
     enough = _RATIO_SWEEPS * max(scale, least)
     done, largest, total = 0, math.inf, 0.0
-    first_body, end_body = islands.body_first[island], islands.body_first[island + 1]
     first_target = target if sweeps == 0 else max(target, _SHARE_BEFORE_SWEEPS * enough)
     left = _solve_joints(rows, asked_rows, islands, island, free_velocity, velocity, workspace, first_target, at_end)
     if sweeps > 0:
-        take_seats(rows, islands, island, workspace)
+        list_rows(rows, islands, island, workspace, settings.friction)
         measure_seats(rows, velocity, workspace)
     for motors_push in (True, False):
         if not motors_push:
             # what drives against something that stands has no end: motors keep their impulses, and yield
             sweeps = 2 * done if _has_motors(rows, workspace.islands) else done
         merit = 0.0
-        remember_velocity(islands.body_order, first_body, end_body, velocity, workspace)
         if sweeps > 0:
-            remember_speeds(workspace)
+            _remember(rows, velocity, workspace)
         while largest > enough and done < sweeps:
-            copy_impulses(rows.block_row, islands, island, rows.impulse, workspace.impulse_before)
-            largest = _sweep(rows, islands, island, velocity, workspace, settings, _SHARE_OFF * enough, motors_push)
+            largest = _sweep(rows, velocity, workspace, settings, _SHARE_OFF * enough, motors_push)
             if largest < 0.0:
                 return FAILED, done, math.inf, scale, -1
             total += largest
             done += 1
             if largest > enough and done < sweeps:
-                merit = _follow_direction(rows, islands, island, velocity, workspace, merit)
+                merit = _follow_direction(rows, velocity, workspace, merit)
     if total > 0.0 or left > target:
         left = _solve_joints(rows, asked_rows, islands, island, free_velocity, velocity, workspace, target, at_end)
     rounds = 0
@@ -360,30 +359,48 @@ def _take_step(rows, joints, alm):
 
 
 @subkernel
-def _follow_direction(rows, islands, island, velocity, workspace, last_merit):
+def _remember(rows, velocity, workspace):
+    """Keep impulses, the speeds of seats, and the velocities of bodies outside of joints, for the first direction."""
+    for index in range(workspace.used[2]):
+        row = workspace.listed_row[index]
+        workspace.impulse_before[row] = rows.impulse[row]
+    remember_speeds(workspace)
+    remember_velocity(workspace.outside, 0, workspace.used[3], velocity, workspace)
+
+
+@subkernel
+def _follow_direction(rows, velocity, workspace, last_merit):
     """Go on along the conjugate direction after a sweep; returns the sweep's merit.
 
     As ``sweeps.nncg``, in the metric diag(W) of bodies that joints hold. The next sweep takes back what impulses may
     not be.
     """
     before, direction, merit = workspace.impulse_before, workspace.impulse_direction, 0.0
-    for index in range(islands.block_first[island], islands.block_first[island + 1]):
-        block = islands.block_order[index]
-        for row in range(rows.block_row[block], rows.block_row[block + 1]):
-            change = rows.impulse[row] - before[row]
-            before[row] = change
-            weight = workspace.diagonal[row] if workspace.column[row] >= 0 else rows.diagonal[row]
-            merit += weight * change * change
+    for index in range(workspace.used[2]):
+        row = workspace.listed_row[index]
+        change = rows.impulse[row] - before[row]
+        weight = workspace.diagonal[row] if workspace.column[row] >= 0 else rows.diagonal[row]
+        merit += weight * change * change
     beta = 0.0
     if last_merit > 0.0:
         beta = merit / last_merit if merit <= last_merit else -1.0
-    first, end = islands.block_first[island], islands.block_first[island + 1]
-    follow_in_rows(rows, islands.block_order, first, end, before, direction, beta)
-    first, end = islands.body_first[island], islands.body_first[island + 1]
-    follow_in_bodies(
-        islands.body_order, first, end, velocity, workspace.velocity_before, workspace.velocity_direction, beta
-    )
+    keep, share = 0.0 if beta < 0.0 else 1.0, max(beta, 0.0)
+    for index in range(workspace.used[2]):
+        row = workspace.listed_row[index]
+        step = share * direction[row] if share > 0.0 else 0.0
+        direction[row] = keep * (rows.impulse[row] - before[row]) + step
+        rows.impulse[row] += step
+        before[row] = rows.impulse[row]
     follow_in_seats(workspace, beta)
+    follow_in_bodies(
+        workspace.outside,
+        0,
+        workspace.used[3],
+        velocity,
+        workspace.velocity_before,
+        workspace.velocity_direction,
+        beta,
+    )
     return merit
 
 
@@ -399,33 +416,24 @@ def _has_motors(rows, joints):
 
 
 @subkernel
-def _sweep(rows, islands, island, velocity, workspace, settings, allowed, motors_push):
+def _sweep(rows, velocity, workspace, settings, allowed, motors_push):
     """Sweep once over the rows that do not hold; returns the largest change [m/s].
 
     Or -1, without room, or where an impulse is no number: what stands gets none of it (0 times infinity is no 0).
     """
-    joints = workspace.islands
-    model, directions, largest, joint = settings.friction, settings.directions, 0.0, 0
-    for index in range(islands.block_first[island], islands.block_first[island + 1]):
-        block = islands.block_order[index]
-        holds = joint < joints.block_first[1] and joints.block_order[joint] == block
-        joint += 1 if holds else 0
+    model, directions, largest = settings.friction, settings.directions, 0.0
+    for index in range(workspace.used[2]):
+        row, block, kind = workspace.listed_row[index], workspace.listed_block[index], workspace.row_kind[index]
+        if kind == SECOND or (kind == MOTOR and not motors_push):
+            continue
         a, b = rows.body_a[block], rows.body_b[block]
-        row, end = rows.block_row[block], rows.block_row[block + 1]
-        while row < end:
-            is_pair = row + 1 < end and rows.normal_row[row] >= 0 and rows.normal_row[row] == rows.normal_row[row + 1]
-            if is_pair and model != BOX_FRICTION:
-                error = _visit_friction(rows, velocity, workspace, row, a, b, model, directions, allowed)
-                row += 2
-            elif holds and (is_bilateral(rows, row) or (not motors_push and rows.lower[row] < 0.0)):
-                error = 0.0
-                row += 1
-            else:
-                error = _visit_row(rows, velocity, workspace, row, a, b, allowed)
-                row += 1
-            if error < 0.0:
-                return -1.0
-            largest = max(largest, error)
+        if kind == PAIR:
+            error = _visit_friction(rows, velocity, workspace, row, a, b, model, directions, allowed)
+        else:
+            error = _visit_row(rows, velocity, workspace, row, a, b, allowed)
+        if error < 0.0:
+            return -1.0
+        largest = max(largest, error)
     return largest
 
 

@@ -5,10 +5,17 @@ of bodies, only the rows' speeds, to which an impulse adds its column. A column 
 among the bodies of the row's lots. What other bodies add to a speed is theirs: they respond by themselves.
 """
 
+import numpy as np
+
 from ..compiled.kernel import subkernel
 from ..compiled.simd import WIDTH, load, spread, store
 from ..problem.residuals import row_velocity
+from ..problem.rows import BOX_FRICTION
+from .joint_factor import is_bilateral
 from .linear_algebra.block_products import BLOCK, SIZE, add_products, subtract_image
+
+# How a row is visited that does not hold: by itself, with the next one, with the last one; by itself, and drives.
+SINGLE, PAIR, SECOND, MOTOR = map(np.int8, range(4))
 
 
 @subkernel
@@ -53,30 +60,47 @@ def find_parts(rows, joints, workspace):
 
 
 @subkernel
-def take_seats(rows, islands, island, workspace):
-    """Seat the rows of an island that act on bodies of joints and do not hold, as ``find_parts`` has sorted these.
+def list_rows(rows, islands, island, workspace, model):
+    """List the rows of an island that do not hold, and seat those that act on bodies of joints.
 
     Parameters
     ----------
     rows, islands, island
         Read.
     workspace : JointedArrays
-        Seats are written, no row has a column. Rows that hold have ``alm.by_row.weight`` < 0.
+        Lists and seats are written, as ``find_parts`` has sorted the bodies; no row has a column.
+    model : int64
+        Of friction: of a box the two directions are visited one by one.
     """
-    joints, part, joint, seats = workspace.islands, workspace.part, 0, 0
-    weight = workspace.alm.by_row.weight
+    joints, part, joint, seats, listed, outside = workspace.islands, workspace.part, 0, 0, 0, 0
     for index in range(islands.block_first[island], islands.block_first[island + 1]):
         block = islands.block_order[index]
-        is_joint = joint < joints.block_first[1] and joints.block_order[joint] == block
-        joint += 1 if is_joint else 0
+        holds = joint < joints.block_first[1] and joints.block_order[joint] == block
+        joint += 1 if holds else 0
         is_held = part[rows.body_a[block]] >= 0 or part[rows.body_b[block]] >= 0
+        kind, normal = SINGLE, -1
         for row in range(rows.block_row[block], rows.block_row[block + 1]):
             workspace.seat[row] = workspace.column[row] = -1
-            if is_held and not (is_joint and weight[row] < 0.0):
+            if holds and is_bilateral(rows, row):
+                continue
+            if model != BOX_FRICTION and rows.normal_row[row] >= 0 and rows.normal_row[row] == normal:
+                # the second of two directions
+                workspace.row_kind[listed - 1], kind, normal = PAIR, SECOND, -1
+            else:
+                kind, normal = MOTOR if holds and rows.lower[row] < 0.0 else SINGLE, rows.normal_row[row]
+            workspace.listed_row[listed], workspace.listed_block[listed] = row, block
+            workspace.row_kind[listed] = kind
+            listed += 1
+            if is_held:
                 workspace.seat[row] = seats
                 workspace.seat_row[seats], workspace.seat_block[seats] = row, block
                 seats += 1
-    workspace.used[0], workspace.used[1] = 0, seats
+    for index in range(islands.body_first[island], islands.body_first[island + 1]):
+        body = islands.body_order[index]
+        if part[body] < 0:
+            workspace.outside[outside] = body
+            outside += 1
+    workspace.used[0], workspace.used[1], workspace.used[2], workspace.used[3] = 0, seats, listed, outside
 
 
 @subkernel

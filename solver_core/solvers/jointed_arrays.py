@@ -33,6 +33,10 @@ class JointedArrays(NamedTuple):
     part_position, part_body : int64 [body_count]
         The positions of a part's bodies in the elimination, ascending, and these bodies.
     part_of_position : int64 [body_count]
+    listed_row, listed_block, row_kind : int64, int64, int8 [row_capacity]
+        The rows that do not hold, their blocks, and how they are visited (``joint_responses``).
+    outside : int64 [body_count]
+        The bodies outside of joints.
     seat, column : int64 [row_capacity]
         A row's seat among those that act on bodies of joints and do not hold, and where its column begins; -1: none.
     seat_row, seat_block : int64 [row_capacity]
@@ -44,8 +48,8 @@ class JointedArrays(NamedTuple):
         W_ii of a row with a column, and W between it and the last one made with it.
     columns : float64 [any]
         Columns of W, by seats, padded to whole vectors.
-    used : int64 [2]
-        Numbers of ``columns`` that are in use, and seats.
+    used : int64 [4]
+        Numbers of ``columns`` that are in use; seats; rows that do not hold; bodies outside of joints.
     x : float64 [6 body_count]
         A right-hand side; zero between calls.
     kept_velocity : float64 [body_count, 6]
@@ -85,6 +89,10 @@ class JointedArrays(NamedTuple):
     part_position: np.ndarray
     part_body: np.ndarray
     part_of_position: np.ndarray
+    listed_row: np.ndarray
+    listed_block: np.ndarray
+    row_kind: np.ndarray
+    outside: np.ndarray
     seat: np.ndarray
     column: np.ndarray
     seat_row: np.ndarray
@@ -129,6 +137,10 @@ def allocate_jointed(block_capacity: int, row_capacity: int, body_count: int, jo
         part_position=np.zeros(body_count, np.int64),
         part_body=np.zeros(body_count, np.int64),
         part_of_position=np.zeros(body_count, np.int64),
+        listed_row=np.zeros(row_capacity, np.int64),
+        listed_block=np.zeros(row_capacity, np.int64),
+        row_kind=np.zeros(row_capacity, np.int8),
+        outside=np.zeros(body_count, np.int64),
         seat=np.zeros(row_capacity, np.int64),
         column=np.zeros(row_capacity, np.int64),
         seat_row=np.zeros(row_capacity, np.int64),
@@ -139,7 +151,7 @@ def allocate_jointed(block_capacity: int, row_capacity: int, body_count: int, jo
         diagonal=np.zeros(row_capacity),
         coupling=np.zeros(row_capacity),
         columns=np.zeros(min(_MOST_NUMBERS, row_capacity * (row_capacity + WIDTH - 1))),
-        used=np.zeros(2, np.int64),
+        used=np.zeros(4, np.int64),
         x=np.zeros(SIZE * body_count),
         kept_velocity=np.zeros((body_count, 6)),
         kept_impulse=np.zeros(row_capacity),
