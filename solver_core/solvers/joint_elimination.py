@@ -428,9 +428,9 @@ def _sweep(rows, velocity, workspace, settings, allowed, motors_push):
             continue
         a, b = rows.body_a[block], rows.body_b[block]
         if kind == PAIR:
-            error = _visit_friction(rows, velocity, workspace, row, a, b, model, directions, allowed)
+            error = _visit_friction(rows, velocity, workspace, index, row, a, b, model, directions, allowed)
         else:
-            error = _visit_row(rows, velocity, workspace, row, a, b, allowed)
+            error = _visit_row(rows, velocity, workspace, index, row, a, b, allowed)
         if error < 0.0:
             return -1.0
         largest = max(largest, error)
@@ -438,7 +438,7 @@ def _sweep(rows, velocity, workspace, settings, allowed, motors_push):
 
 
 @subkernel(inline=True)
-def _visit_row(rows, velocity, workspace, row, a, b, allowed):
+def _visit_row(rows, velocity, workspace, index, row, a, b, allowed):
     """Let the impulse of one row be that at which all others stay; returns by how much it changes its speed [m/s]."""
     impulse, compliance, weight = rows.impulse[row], rows.compliance[row], rows.diagonal[row]
     normal = rows.normal_row[row]
@@ -450,7 +450,7 @@ def _visit_row(rows, velocity, workspace, row, a, b, allowed):
     if weight * abs(wanted - impulse) <= allowed and _projected(rows, row, impulse) == impulse:
         return 0.0
     if workspace.seat[row] >= 0:
-        if workspace.column[row] < 0 and not make_columns(rows, workspace, row, np.int64(1), a, b):
+        if workspace.column[row] < 0 and not make_columns(rows, velocity, workspace, index, allowed):
             return -1.0
         if workspace.diagonal[row] <= _RATIO_HELD * weight:
             return 0.0
@@ -469,7 +469,7 @@ def _projected(rows, row, wanted):
 
 
 @subkernel(inline=True)
-def _visit_friction(rows, velocity, workspace, row, a, b, model, directions, allowed):
+def _visit_friction(rows, velocity, workspace, index, row, a, b, model, directions, allowed):
     """As ``_visit_row``, of the two friction rows of a contact."""
     first, second = rows.impulse[row], rows.impulse[row + 1]
     bound = rows.friction[row] * max(rows.impulse[rows.normal_row[row]], 0.0)
@@ -481,7 +481,9 @@ def _visit_friction(rows, velocity, workspace, row, a, b, model, directions, all
     speed_1 = speed_of(rows, velocity, workspace, row, a, b)
     speed_2 = speed_of(rows, velocity, workspace, row + 1, a, b)
     if workspace.seat[row] >= 0:
-        if workspace.column[row] < 0 and not make_columns(rows, workspace, row, np.int64(2), a, b):
+        if min(workspace.column[row], workspace.column[row + 1]) < 0 and not make_columns(
+            rows, velocity, workspace, index, allowed
+        ):
             return -1.0
         held_1, held_2 = workspace.diagonal[row], workspace.diagonal[row + 1]
         if max(held_1, held_2) <= _RATIO_HELD * max(weight_1, weight_2):

@@ -8,11 +8,11 @@ among the bodies of the row's lots. What other bodies add to a speed is theirs: 
 import numpy as np
 
 from ..compiled.kernel import subkernel
-from ..compiled.simd import WIDTH, load, spread, store
+from ..compiled.simd import WIDTH, any_of, load, size, spread, store
 from ..problem.residuals import row_velocity
 from ..problem.rows import BOX_FRICTION
 from .joint_factor import is_bilateral
-from .linear_algebra.block_products import BLOCK, SIZE, add_products, subtract_image
+from .linear_algebra.block_products import BLOCK, SIZE
 
 # How a row is visited that does not hold: by itself, with the next one, with the last one; by itself, and drives.
 SINGLE, PAIR, SECOND, MOTOR = map(np.int8, range(4))
@@ -220,70 +220,137 @@ def push(rows, velocity, workspace, row, delta, a, b):
 
 
 @subkernel
-def make_columns(rows, workspace, row, count, a, b):
-    """Make the columns of some rows of a block, and their W among each other.
+def make_columns(rows, velocity, workspace, index, allowed):
+    """Make the columns of a row and its friction, and of rows behind it that will be asked for: all in one solve.
 
     Parameters
     ----------
     rows : RowArrays
         Read.
+    velocity : float64 [body_count, 6]
+        Read.
     workspace : JointedArrays
-        Columns, diagonal and coupling of the rows are written.
-    row, count : int64
-        The first row, and how many there are; they have seats.
-    a, b : int64
-        Their bodies.
+        Columns, diagonals and couplings of the rows are written.
+    index : int64
+        The row's place in the list; it has a seat, and no column.
+    allowed : float
+        Rows that are off by more than this will be asked for [m/s].
 
     Returns
     -------
     bool
         Whether there was room.
     """
-    length = _whole_vectors(workspace.used[1])
-    if workspace.used[0] + count * length > workspace.columns.size:
+    length, lanes = _whole_vectors(workspace.used[1]), np.int64(0)
+    block = workspace.listed_block[index]
+    lot_a, lot_b = workspace.part[rows.body_a[block]], workspace.part[rows.body_b[block]]
+    place = index
+    while place < workspace.used[2]:
+        end = _end_of_contact(rows, workspace, place)
+        if lanes > 0 and lanes + end - place > WIDTH:
+            break
+        block = workspace.listed_block[place]
+        a, b = rows.body_a[block], rows.body_b[block]
+        is_due = lanes == 0 or (
+            workspace.part[a] == lot_a
+            and workspace.part[b] == lot_b
+            and workspace.column[workspace.listed_row[place]] < 0
+            and _is_off(rows, velocity, workspace, place, a, b, allowed)
+        )
+        while is_due and place < end and lanes < WIDTH:
+            if workspace.column[workspace.listed_row[place]] < 0:
+                workspace.lane[lanes] = place
+                lanes += 1
+            place += 1
+        place = end
+    if workspace.used[0] + lanes * length > workspace.columns.size:
         return False
-    for k in range(row, row + count):
-        workspace.column[k] = start = workspace.used[0]
+    for lane in range(lanes):
+        place = workspace.lane[lane]
+        row, block = workspace.listed_row[place], workspace.listed_block[place]
+        workspace.column[row] = workspace.used[0]
         workspace.used[0] += length
-        respond(rows.jacobian, workspace, k, a, b)
-        for seat in range(workspace.used[1]):
-            block = workspace.seat_block[seat]
-            other_a, other_b, index = rows.body_a[block], rows.body_b[block], workspace.seat_row[seat]
-            workspace.columns[start + seat] = _through_joints(rows.jacobian, workspace, index, other_a, other_b)
-        for seat in range(workspace.used[1], length):
-            workspace.columns[start + seat] = 0.0
-        workspace.diagonal[k] = workspace.columns[start + workspace.seat[k]] + _by_itself(rows, workspace, k, k, a, b)
-        last = row + count - 1
-        workspace.coupling[k] = workspace.columns[start + workspace.seat[last]]
-        workspace.coupling[k] += _by_itself(rows, workspace, last, k, a, b)
+        _ask(rows.jacobian, workspace, row, rows.body_a[block], rows.body_b[block], lane)
+    _solve_lots(workspace, lot_a, lot_b)
+    _take_columns(rows, workspace, lot_a, lot_b, lanes, length)
+    _clear_lots(workspace, lot_a, lot_b)
+    for lane in range(lanes):
+        place = workspace.lane[lane]
+        row, block = workspace.listed_row[place], workspace.listed_block[place]
+        a, b, start = rows.body_a[block], rows.body_b[block], workspace.column[row]
+        workspace.diagonal[row] = workspace.columns[start + workspace.seat[row]] + _by_itself(
+            rows, workspace, row, row, a, b
+        )
+        if workspace.row_kind[place] == PAIR:
+            workspace.coupling[row] = workspace.columns[start + workspace.seat[row + 1]]
+            workspace.coupling[row] += _by_itself(rows, workspace, row + 1, row, a, b)
         # what gives way by itself adds to its own speed alone
-        workspace.columns[start + workspace.seat[k]] += rows.compliance[k]
-        forget_response(workspace, a, b)
+        workspace.columns[start + workspace.seat[row]] += rows.compliance[row]
     return True
+
+
+@subkernel
+def _end_of_contact(rows, workspace, place):
+    """Where the listed rows end that are asked for together: a normal row with its friction; two directions."""
+    row, end = workspace.listed_row[place], place + 1
+    while end < workspace.used[2] and (
+        workspace.row_kind[end] == SECOND or rows.normal_row[workspace.listed_row[end]] == row
+    ):
+        end += 1
+    return end
+
+
+@subkernel
+def _is_off(rows, velocity, workspace, place, a, b, allowed):
+    """Whether a listed row pushes, or is off by more than is allowed."""
+    row = workspace.listed_row[place]
+    impulse, weight, normal = rows.impulse[row], rows.diagonal[row], rows.normal_row[row]
+    if impulse != 0.0 or weight <= 0.0 or normal >= 0:
+        return impulse != 0.0 or (normal >= 0 and rows.impulse[normal] > 0.0)
+    wanted = -speed_of(rows, velocity, workspace, row, a, b) / weight
+    return weight * abs(min(max(wanted, rows.lower[row]), rows.upper[row])) > allowed
+
+
+@subkernel
+def _take_columns(rows, workspace, lot_a, lot_b, lanes, length):
+    """J x of all seats, where x are responses of bodies that joints hold; as columns."""
+    jacobian, part, x = rows.jacobian, workspace.part, workspace.x
+    position, local = workspace.alm.elimination.position, workspace.alm.graph.local
+    for seat in range(workspace.used[1]):
+        row, block = workspace.seat_row[seat], workspace.seat_block[seat]
+        a, b, sums = rows.body_a[block], rows.body_b[block], spread(0.0)
+        if part[a] >= 0 and (part[a] == lot_a or part[a] == lot_b):
+            place = SIZE * position[local[a]]
+            for column in range(6):
+                sums = sums + spread(jacobian[row, column]) * load(x, WIDTH * (place + column))
+        if part[b] >= 0 and (part[b] == lot_a or part[b] == lot_b):
+            place = SIZE * position[local[b]]
+            for column in range(6):
+                sums = sums + spread(jacobian[row, 6 + column]) * load(x, WIDTH * (place + column))
+        store(workspace.lane_sums, 0, sums)
+        for lane in range(lanes):
+            column = workspace.column[workspace.listed_row[workspace.lane[lane]]]
+            workspace.columns[column + seat] = workspace.lane_sums[lane]
+    for lane in range(lanes):
+        column = workspace.column[workspace.listed_row[workspace.lane[lane]]]
+        for seat in range(workspace.used[1], length):
+            workspace.columns[column + seat] = 0.0
 
 
 @subkernel
 def find_diagonal(rows, workspace, row, a, b):
     """W_ii of a row; its bodies are sorted into lots."""
-    respond(rows.jacobian, workspace, row, a, b)
-    total = _through_joints(rows.jacobian, workspace, row, a, b) + _by_itself(rows, workspace, row, row, a, b)
-    forget_response(workspace, a, b)
-    return total
-
-
-@subkernel
-def _through_joints(jacobian, workspace, row, a, b):
-    """J x of a row, where x is a response of bodies that joints hold."""
-    x, position, local = workspace.x, workspace.alm.elimination.position, workspace.alm.graph.local
-    total = 0.0
-    if workspace.part[a] >= 0:
-        place = SIZE * position[local[a]]
-        for column in range(6):
-            total += jacobian[row, column] * x[place + column]
-    if workspace.part[b] >= 0:
-        place = SIZE * position[local[b]]
-        for column in range(6):
-            total += jacobian[row, 6 + column] * x[place + column]
+    lot_a, lot_b = workspace.part[a], workspace.part[b]
+    position, local = workspace.alm.elimination.position, workspace.alm.graph.local
+    _ask(rows.jacobian, workspace, row, a, b, np.int64(0))
+    _solve_lots(workspace, lot_a, lot_b)
+    total = _by_itself(rows, workspace, row, row, a, b)
+    for column in range(6):
+        if lot_a >= 0:
+            total += rows.jacobian[row, column] * workspace.x[WIDTH * (SIZE * position[local[a]] + column)]
+        if lot_b >= 0:
+            total += rows.jacobian[row, 6 + column] * workspace.x[WIDTH * (SIZE * position[local[b]] + column)]
+    _clear_lots(workspace, lot_a, lot_b)
     return total
 
 
@@ -301,75 +368,94 @@ def _by_itself(rows, workspace, row, other, a, b):
 
 
 @subkernel
-def respond(jacobian, workspace, row, a, b):
-    """Let x be H^-1 J' of a row, of the lots of its bodies; it is zero elsewhere."""
+def _ask(jacobian, workspace, row, a, b, lane):
+    """Let a lane of x be J' of a row."""
     x, position, local = workspace.x, workspace.alm.elimination.position, workspace.alm.graph.local
-    part_a, part_b = workspace.part[a], workspace.part[b]
-    if part_a >= 0:
+    if workspace.part[a] >= 0:
         place = SIZE * position[local[a]]
         for column in range(6):
-            x[place + column] = jacobian[row, column]
-    if part_b >= 0:
+            x[WIDTH * (place + column) + lane] = jacobian[row, column]
+    if workspace.part[b] >= 0:
         place = SIZE * position[local[b]]
         for column in range(6):
-            x[place + column] += jacobian[row, 6 + column]
-    if part_a >= 0:
-        _solve_part(workspace, part_a)
-    if part_b >= 0 and part_b != part_a:
-        _solve_part(workspace, part_b)
+            x[WIDTH * (place + column) + lane] += jacobian[row, 6 + column]
 
 
 @subkernel
-def forget_response(workspace, a, b):
+def _solve_lots(workspace, lot_a, lot_b):
+    """x <- H^-1 x among the bodies of two lots, of which one may be none, or both the same."""
+    for turn in range(2):
+        lot = lot_a if turn == 0 else lot_b
+        if lot >= 0 and (turn == 0 or lot_b != lot_a):
+            _solve_lot(workspace, lot)
+
+
+@subkernel
+def _clear_lots(workspace, lot_a, lot_b):
     """Let x be zero again."""
-    part_a, part_b = workspace.part[a], workspace.part[b]
-    if part_a >= 0:
-        _clear_part(workspace, part_a)
-    if part_b >= 0 and part_b != part_a:
-        _clear_part(workspace, part_b)
+    nothing = spread(0.0)
+    for turn in range(2):
+        lot = lot_a if turn == 0 else lot_b
+        if lot >= 0:
+            for index in range(workspace.part_first[lot], workspace.part_first[lot + 1]):
+                start = SIZE * workspace.part_position[index]
+                for entry in range(start, start + SIZE):
+                    store(workspace.x, WIDTH * entry, nothing)
 
 
 @subkernel
-def _clear_part(workspace, part):
-    for index in range(workspace.part_first[part], workspace.part_first[part + 1]):
-        start = SIZE * workspace.part_position[index]
-        for column in range(SIZE):
-            workspace.x[start + column] = 0.0
-
-
-@subkernel
-def _solve_part(workspace, part):
-    """x <- (L L')^-1 x among the bodies of one part; before the first that is not zero there is nothing to do."""
+def _solve_lot(workspace, lot):
+    """x <- (L L')^-1 x among the bodies of one lot; before the first that is not zero there is nothing to do."""
     elimination, factor, x = workspace.alm.elimination, workspace.alm.factor, workspace.x
-    first, end, of = workspace.part_first[part], workspace.part_first[part + 1], workspace.part_position
+    first, end, of = workspace.part_first[lot], workspace.part_first[lot + 1], workspace.part_position
     column_start, row = elimination.column_start, elimination.row
-    diagonal, inverse, blocks, sums = factor.diagonal, factor.inverse, factor.blocks, factor.sums
+    diagonal, inverse, blocks, nothing = factor.diagonal, factor.inverse, factor.blocks, spread(0.0)
     for index in range(first, end):
         at = SIZE * of[index]
-        largest = max(abs(x[at]), abs(x[at + 1]), abs(x[at + 2]), abs(x[at + 3]), abs(x[at + 4]), abs(x[at + 5]))
-        if largest == 0.0:
+        largest = nothing
+        for m in range(SIZE):
+            largest = largest + size(load(x, WIDTH * (at + m)))
+        if not any_of(largest > nothing):
             continue
         start = BLOCK * of[index]
-        for m in range(6):
-            value = x[at + m] * inverse[at + m]
-            x[at + m] = value
-            for r in range(m + 1, 6):
-                x[at + r] -= diagonal[start + 6 * m + r] * value
+        for m in range(SIZE):
+            value = load(x, WIDTH * (at + m)) * spread(inverse[at + m])
+            store(x, WIDTH * (at + m), value)
+            for r in range(m + 1, SIZE):
+                place = WIDTH * (at + r)
+                store(x, place, load(x, place) - spread(diagonal[start + SIZE * m + r]) * value)
+        x0, x1, x2, x3, x4, x5 = _six(x, at)
         for block in range(column_start[of[index]], column_start[of[index] + 1]):
-            subtract_image(x, SIZE * row[block], blocks, BLOCK * block, x, at)
+            target, entry = SIZE * row[block], BLOCK * block
+            for r in range(SIZE):
+                place, e = WIDTH * (target + r), entry + r
+                image = spread(blocks[e]) * x0 + spread(blocks[e + SIZE]) * x1 + spread(blocks[e + 2 * SIZE]) * x2
+                image = image + spread(blocks[e + 3 * SIZE]) * x3 + spread(blocks[e + 4 * SIZE]) * x4
+                store(x, place, load(x, place) - (image + spread(blocks[e + 5 * SIZE]) * x5))
     for index in range(end - 1, first - 1, -1):
         at, start = SIZE * of[index], BLOCK * of[index]
-        begin, last = column_start[of[index]], column_start[of[index] + 1]
-        if begin < last:
-            for m in range(BLOCK):
-                sums[m] = 0.0
-            for block in range(begin, last):
-                add_products(sums, 0, blocks, BLOCK * block, x, SIZE * row[block])
+        for block in range(column_start[of[index]], column_start[of[index] + 1]):
+            y0, y1, y2, y3, y4, y5 = _six(x, SIZE * row[block])
             for m in range(SIZE):
-                s = SIZE * m
-                x[at + m] -= (sums[s] + sums[s + 1]) + (sums[s + 2] + sums[s + 3]) + (sums[s + 4] + sums[s + 5])
+                place, e = WIDTH * (at + m), BLOCK * block + SIZE * m
+                image = spread(blocks[e]) * y0 + spread(blocks[e + 1]) * y1 + spread(blocks[e + 2]) * y2
+                image = image + spread(blocks[e + 3]) * y3 + spread(blocks[e + 4]) * y4 + spread(blocks[e + 5]) * y5
+                store(x, place, load(x, place) - image)
         for m in range(SIZE - 1, -1, -1):
-            value = x[at + m]
+            value = load(x, WIDTH * (at + m))
             for r in range(m + 1, SIZE):
-                value -= diagonal[start + SIZE * m + r] * x[at + r]
-            x[at + m] = value * inverse[at + m]
+                value = value - spread(diagonal[start + SIZE * m + r]) * load(x, WIDTH * (at + r))
+            store(x, WIDTH * (at + m), value * spread(inverse[at + m]))
+
+
+@subkernel(inline=True)
+def _six(x, at):
+    """The six numbers of a body from ``at`` on, of all lanes."""
+    return (
+        load(x, WIDTH * at),
+        load(x, WIDTH * (at + 1)),
+        load(x, WIDTH * (at + 2)),
+        load(x, WIDTH * (at + 3)),
+        load(x, WIDTH * (at + 4)),
+        load(x, WIDTH * (at + 5)),
+    )

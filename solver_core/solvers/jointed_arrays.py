@@ -45,13 +45,15 @@ class JointedArrays(NamedTuple):
         Of the rows that have seats, less what bodies outside of joints add [m/s]; before a sweep, and the conjugate
         direction.
     diagonal, coupling : float64 [row_capacity]
-        W_ii of a row with a column, and W between it and the last one made with it.
+        W_ii of a row with a column, and W between it and the second direction of its friction.
     columns : float64 [any]
         Columns of W, by seats, padded to whole vectors.
     used : int64 [4]
         Numbers of ``columns`` that are in use; seats; rows that do not hold; bodies outside of joints.
-    x : float64 [6 body_count]
-        A right-hand side; zero between calls.
+    lane, lane_sums : int64 [8], float64 [8]
+        Places in the list of the rows whose columns are made; J x of a row, lane by lane.
+    x : float64 [48 body_count]
+        Right-hand sides, one a lane; zero between calls.
     kept_velocity : float64 [body_count, 6]
         Of the correction that has left an island's joints least off.
     kept_impulse : float64 [row_capacity]
@@ -104,6 +106,8 @@ class JointedArrays(NamedTuple):
     coupling: np.ndarray
     columns: np.ndarray
     used: np.ndarray
+    lane: np.ndarray
+    lane_sums: np.ndarray
     x: np.ndarray
     kept_velocity: np.ndarray
     kept_impulse: np.ndarray
@@ -152,7 +156,9 @@ def allocate_jointed(block_capacity: int, row_capacity: int, body_count: int, jo
         coupling=np.zeros(row_capacity),
         columns=np.zeros(min(_MOST_NUMBERS, row_capacity * (row_capacity + WIDTH - 1))),
         used=np.zeros(4, np.int64),
-        x=np.zeros(SIZE * body_count),
+        lane=np.zeros(WIDTH, np.int64),
+        lane_sums=np.zeros(WIDTH),
+        x=np.zeros(WIDTH * SIZE * body_count),
         kept_velocity=np.zeros((body_count, 6)),
         kept_impulse=np.zeros(row_capacity),
         kept_way=np.zeros((body_count, 6)),

@@ -61,7 +61,7 @@ def test_a_body_turns_as_eulers_equations_say(seed):
     assert angle_between(end, exactly(orientation, spin, inertia)) < 2e-4 * angle
     momentum = momentum_of(orientation, spin, inertia)
     body = [rotations.rotate(rotations.conjugate(q), momentum) for q in (orientation, end)]
-    energies = [np.sum(l * l / inertia) for l in body]
+    energies = [np.sum(each * each / inertia) for each in body]
     assert energies[1] == pytest.approx(energies[0], rel=1e-4)
 
 
