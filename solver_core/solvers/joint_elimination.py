@@ -449,7 +449,7 @@ def _visit_row(rows, velocity, workspace, index, row, a, b, allowed):
     # a conjugate direction may lead beyond the bounds
     if weight * abs(wanted - impulse) <= allowed and _projected(rows, row, impulse) == impulse:
         return 0.0
-    if workspace.seat[row] >= 0:
+    if max(workspace.part[a], workspace.part[b]) >= 0:
         if workspace.column[row] < 0 and not make_columns(rows, velocity, workspace, index, allowed):
             return -1.0
         if workspace.diagonal[row] <= _RATIO_HELD * weight:
@@ -480,7 +480,7 @@ def _visit_friction(rows, velocity, workspace, index, row, a, b, model, directio
         return 0.0
     speed_1 = speed_of(rows, velocity, workspace, row, a, b)
     speed_2 = speed_of(rows, velocity, workspace, row + 1, a, b)
-    if workspace.seat[row] >= 0:
+    if max(workspace.part[a], workspace.part[b]) >= 0:
         if min(workspace.column[row], workspace.column[row + 1]) < 0 and not make_columns(
             rows, velocity, workspace, index, allowed
         ):

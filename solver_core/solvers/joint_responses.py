@@ -1,15 +1,16 @@
 """What rows that do not hold do to each other through bodies that joints hold: columns of W = J H^-1 J'.
 
-H is factorised (``joint_elimination``). Rows that act on such bodies have seats; a sweep over them needs no velocities
-of bodies, only the rows' speeds, to which an impulse adds its column. A column is made when first needed, by a solve
-among the bodies of the row's lots. What other bodies add to a speed is theirs: they respond by themselves.
+H is factorised (``joint_elimination``). Bodies that joints connect, through whatever others, are a lot; H couples no
+two lots. A row has a seat in each lot that it acts on, which holds what that lot's velocities add to its speed. So a
+sweep needs no velocities of such bodies: an impulse adds its column to the speeds of its lots' seats. A column is made
+when first needed, by a solve among the bodies of the row's lots. What other bodies add to a speed is theirs: they
+respond by themselves.
 """
 
 import numpy as np
 
 from ..compiled.kernel import subkernel
 from ..compiled.simd import WIDTH, any_of, load, size, spread, store
-from ..problem.residuals import row_velocity
 from ..problem.rows import BOX_FRICTION
 from .joint_factor import is_bilateral
 from .linear_algebra.block_products import BLOCK, SIZE
@@ -46,7 +47,7 @@ def find_parts(rows, joints, workspace):
             parts += 1
             first[parts] = 0
         first[of_position[position] + 1] += 1
-    total = 0
+    workspace.used[4], total = parts, 0
     for number in range(parts):
         size = first[number + 1]
         first[number + 1] = total
@@ -72,15 +73,18 @@ def list_rows(rows, islands, island, workspace, model):
     model : int64
         Of friction: of a box the two directions are visited one by one.
     """
-    joints, part, joint, seats, listed, outside = workspace.islands, workspace.part, 0, 0, 0, 0
+    joints, part, joint, listed, outside = workspace.islands, workspace.part, 0, 0, 0
+    first = workspace.seat_first
+    for lot in range(workspace.used[4] + 1):
+        first[lot] = 0
     for index in range(islands.block_first[island], islands.block_first[island + 1]):
         block = islands.block_order[index]
         holds = joint < joints.block_first[1] and joints.block_order[joint] == block
         joint += 1 if holds else 0
-        is_held = part[rows.body_a[block]] >= 0 or part[rows.body_b[block]] >= 0
+        lot_a, lot_b = part[rows.body_a[block]], part[rows.body_b[block]]
         kind, normal = SINGLE, -1
         for row in range(rows.block_row[block], rows.block_row[block + 1]):
-            workspace.seat[row] = workspace.column[row] = -1
+            workspace.seat[row, 0] = workspace.seat[row, 1] = workspace.column[row] = -1
             if holds and is_bilateral(rows, row):
                 continue
             if model != BOX_FRICTION and rows.normal_row[row] >= 0 and rows.normal_row[row] == normal:
@@ -91,21 +95,47 @@ def list_rows(rows, islands, island, workspace, model):
             workspace.listed_row[listed], workspace.listed_block[listed] = row, block
             workspace.row_kind[listed] = kind
             listed += 1
-            if is_held:
-                workspace.seat[row] = seats
-                workspace.seat_row[seats], workspace.seat_block[seats] = row, block
-                seats += 1
+            if lot_a >= 0:
+                first[lot_a + 1] += 1
+            if lot_b >= 0 and lot_b != lot_a:
+                first[lot_b + 1] += 1
     for index in range(islands.body_first[island], islands.body_first[island + 1]):
         body = islands.body_order[index]
         if part[body] < 0:
             workspace.outside[outside] = body
             outside += 1
-    workspace.used[0], workspace.used[1], workspace.used[2], workspace.used[3] = 0, seats, listed, outside
+    workspace.used[0], workspace.used[2], workspace.used[3] = 0, listed, outside
+    _take_seats(rows, workspace)
+
+
+@subkernel
+def _take_seats(rows, workspace):
+    """Seat the listed rows, lot by lot, each in whole vectors; ``seat_first`` has how many each lot needs."""
+    first, part, total = workspace.seat_first, workspace.part, 0
+    for lot in range(workspace.used[4]):
+        count = first[lot + 1]
+        first[lot + 1] = total
+        total += (count + WIDTH - 1) // WIDTH * WIDTH
+    workspace.used[1] = total
+    for seat in range(total):
+        workspace.seat_row[seat] = -1
+    for index in range(workspace.used[2]):
+        row, block = workspace.listed_row[index], workspace.listed_block[index]
+        lot_a, lot_b = part[rows.body_a[block]], part[rows.body_b[block]]
+        for side in range(2):
+            lot = lot_a if side == 0 else lot_b
+            if lot >= 0 and (side == 0 or lot_b != lot_a):
+                seat = first[lot + 1]
+                workspace.seat[row, side], workspace.seat_row[seat], workspace.seat_block[seat] = seat, row, block
+                first[lot + 1] += 1
+    # where the last lot ends; the others end where the next one begins
+    for lot in range(workspace.used[4]):
+        first[lot + 1] = (first[lot + 1] + WIDTH - 1) // WIDTH * WIDTH
 
 
 @subkernel
 def measure_seats(rows, velocity, workspace):
-    """Measure the speeds of the rows that have seats, less what bodies outside of joints add.
+    """Measure what each lot adds to the speeds of its rows.
 
     Parameters
     ----------
@@ -117,24 +147,17 @@ def measure_seats(rows, velocity, workspace):
         ``speed`` is written [m/s].
     """
     jacobian, part = rows.jacobian, workspace.part
-    for seat in range(workspace.used[1]):
-        row, block = workspace.seat_row[seat], workspace.seat_block[seat]
-        a, b = rows.body_a[block], rows.body_b[block]
-        total = rows.bias[row] + rows.compliance[row] * rows.impulse[row]
-        if part[a] >= 0:
-            for column in range(6):
-                total += jacobian[row, column] * velocity[a, column]
-        if part[b] >= 0:
-            for column in range(6):
-                total += jacobian[row, 6 + column] * velocity[b, column]
-        workspace.speed[seat] = total
-    for seat in range(workspace.used[1], _whole_vectors(workspace.used[1])):
-        workspace.speed[seat] = 0.0
-
-
-@subkernel(inline=True)
-def _whole_vectors(count):
-    return (count + WIDTH - 1) // WIDTH * WIDTH
+    for lot in range(workspace.used[4]):
+        for seat in range(workspace.seat_first[lot], workspace.seat_first[lot + 1]):
+            row, total = workspace.seat_row[seat], 0.0
+            if row >= 0:
+                a, b = rows.body_a[workspace.seat_block[seat]], rows.body_b[workspace.seat_block[seat]]
+                for column in range(6):
+                    if part[a] == lot:
+                        total += jacobian[row, column] * velocity[a, column]
+                    if part[b] == lot:
+                        total += jacobian[row, 6 + column] * velocity[b, column]
+            workspace.speed[seat] = total
 
 
 @subkernel
@@ -171,18 +194,17 @@ def follow_in_seats(workspace, beta):
 @subkernel(inline=True)
 def speed_of(rows, velocity, workspace, row, a, b):
     """The speed of a row that does not hold, its compliance included [m/s]."""
-    seat, part = workspace.seat[row], workspace.part
-    if seat < 0:
-        return (
-            row_velocity(rows.jacobian, row, rows.bias[row], velocity, a, b) + rows.compliance[row] * rows.impulse[row]
-        )
-    speed = workspace.speed[seat]
-    if part[a] < 0:
+    part, seat, speed = workspace.part, workspace.seat, rows.bias[row] + rows.compliance[row] * rows.impulse[row]
+    if part[a] >= 0:
+        speed += workspace.speed[seat[row, 0]]
+    else:
         for column in range(6):
             speed += rows.jacobian[row, column] * velocity[a, column]
     if part[b] < 0:
         for column in range(6):
             speed += rows.jacobian[row, 6 + column] * velocity[b, column]
+    elif seat[row, 1] >= 0:
+        speed += workspace.speed[seat[row, 1]]
     return speed
 
 
@@ -207,16 +229,32 @@ def push(rows, velocity, workspace, row, delta, a, b):
     """
     if delta == 0.0:
         return
-    if workspace.seat[row] >= 0:
-        speed, columns, start, changes = workspace.speed, workspace.columns, workspace.column[row], spread(delta)
-        for seat in range(0, workspace.used[1], WIDTH):
-            store(speed, seat, load(speed, seat) + load(columns, start + seat) * changes)
-    if workspace.part[a] < 0:
+    part, place = workspace.part, workspace.column[row]
+    if part[a] >= 0:
+        place = _push_lot(workspace, part[a], place, delta)
+    else:
         for column in range(6):
             velocity[a, column] += rows.response[row, column] * delta
-    if workspace.part[b] < 0:
+    if part[b] < 0:
         for column in range(6):
             velocity[b, column] += rows.response[row, 6 + column] * delta
+    elif part[b] != part[a]:
+        _push_lot(workspace, part[b], place, delta)
+
+
+@subkernel(inline=True)
+def _push_lot(workspace, lot, place, delta):
+    """Add ``delta`` times a column, from ``place`` on, to the speeds of a lot's seats; returns the place behind it."""
+    speed, columns, changes, first = workspace.speed, workspace.columns, spread(delta), workspace.seat_first[lot]
+    for seat in range(first, workspace.seat_first[lot + 1], WIDTH):
+        store(speed, seat, load(speed, seat) + load(columns, place + seat - first) * changes)
+    return place + workspace.seat_first[lot + 1] - first
+
+
+@subkernel
+def _length_of(workspace, lot):
+    """Numbers of a column in a lot."""
+    return workspace.seat_first[lot + 1] - workspace.seat_first[lot] if lot >= 0 else 0
 
 
 @subkernel
@@ -241,9 +279,10 @@ def make_columns(rows, velocity, workspace, index, allowed):
     bool
         Whether there was room.
     """
-    length, lanes = _whole_vectors(workspace.used[1]), np.int64(0)
+    lanes = np.int64(0)
     block = workspace.listed_block[index]
     lot_a, lot_b = workspace.part[rows.body_a[block]], workspace.part[rows.body_b[block]]
+    length = _length_of(workspace, lot_a) + (_length_of(workspace, lot_b) if lot_b != lot_a else 0)
     place = index
     while place < workspace.used[2]:
         end = _end_of_contact(rows, workspace, place)
@@ -272,21 +311,31 @@ def make_columns(rows, velocity, workspace, index, allowed):
         workspace.used[0] += length
         _ask(rows.jacobian, workspace, row, rows.body_a[block], rows.body_b[block], lane)
     _solve_lots(workspace, lot_a, lot_b)
-    _take_columns(rows, workspace, lot_a, lot_b, lanes, length)
+    _take_columns(rows, workspace, lot_a, 0, lanes)
+    if lot_b != lot_a:
+        _take_columns(rows, workspace, lot_b, _length_of(workspace, lot_a), lanes)
     _clear_lots(workspace, lot_a, lot_b)
     for lane in range(lanes):
         place = workspace.lane[lane]
         row, block = workspace.listed_row[place], workspace.listed_block[place]
-        a, b, start = rows.body_a[block], rows.body_b[block], workspace.column[row]
-        workspace.diagonal[row] = workspace.columns[start + workspace.seat[row]] + _by_itself(
-            rows, workspace, row, row, a, b
-        )
+        a, b = rows.body_a[block], rows.body_b[block]
+        workspace.diagonal[row] = _entry(rows, workspace, row, row, a, b)
         if workspace.row_kind[place] == PAIR:
-            workspace.coupling[row] = workspace.columns[start + workspace.seat[row + 1]]
-            workspace.coupling[row] += _by_itself(rows, workspace, row + 1, row, a, b)
-        # what gives way by itself adds to its own speed alone
-        workspace.columns[start + workspace.seat[row]] += rows.compliance[row]
+            workspace.coupling[row] = _entry(rows, workspace, row + 1, row, a, b)
     return True
+
+
+@subkernel
+def _entry(rows, workspace, row, other, a, b):
+    """W between two rows of a block, of which the second has a column."""
+    total, place = _by_itself(rows, workspace, row, other, a, b), workspace.column[other]
+    lot_a, lot_b = workspace.part[a], workspace.part[b]
+    if lot_a >= 0:
+        total += workspace.columns[place + workspace.seat[row, 0] - workspace.seat_first[lot_a]]
+        place += _length_of(workspace, lot_a)
+    if lot_b >= 0 and lot_b != lot_a:
+        total += workspace.columns[place + workspace.seat[row, 1] - workspace.seat_first[lot_b]]
+    return total
 
 
 @subkernel
@@ -312,29 +361,28 @@ def _is_off(rows, velocity, workspace, place, a, b, allowed):
 
 
 @subkernel
-def _take_columns(rows, workspace, lot_a, lot_b, lanes, length):
-    """J x of all seats, where x are responses of bodies that joints hold; as columns."""
-    jacobian, part, x = rows.jacobian, workspace.part, workspace.x
+def _take_columns(rows, workspace, lot, behind, lanes):
+    """J x of a lot's seats, where x are responses of its bodies; into columns, so many numbers behind their begin."""
+    if lot < 0:
+        return
+    jacobian, part, x, first = rows.jacobian, workspace.part, workspace.x, workspace.seat_first[lot]
     position, local = workspace.alm.elimination.position, workspace.alm.graph.local
-    for seat in range(workspace.used[1]):
-        row, block = workspace.seat_row[seat], workspace.seat_block[seat]
-        a, b, sums = rows.body_a[block], rows.body_b[block], spread(0.0)
-        if part[a] >= 0 and (part[a] == lot_a or part[a] == lot_b):
-            place = SIZE * position[local[a]]
-            for column in range(6):
-                sums = sums + spread(jacobian[row, column]) * load(x, WIDTH * (place + column))
-        if part[b] >= 0 and (part[b] == lot_a or part[b] == lot_b):
-            place = SIZE * position[local[b]]
-            for column in range(6):
-                sums = sums + spread(jacobian[row, 6 + column]) * load(x, WIDTH * (place + column))
+    for seat in range(first, workspace.seat_first[lot + 1]):
+        row, sums = workspace.seat_row[seat], spread(0.0)
+        if row >= 0:
+            a, b = rows.body_a[workspace.seat_block[seat]], rows.body_b[workspace.seat_block[seat]]
+            if part[a] == lot:
+                place = SIZE * position[local[a]]
+                for column in range(6):
+                    sums = sums + spread(jacobian[row, column]) * load(x, WIDTH * (place + column))
+            if part[b] == lot:
+                place = SIZE * position[local[b]]
+                for column in range(6):
+                    sums = sums + spread(jacobian[row, 6 + column]) * load(x, WIDTH * (place + column))
         store(workspace.lane_sums, 0, sums)
         for lane in range(lanes):
-            column = workspace.column[workspace.listed_row[workspace.lane[lane]]]
-            workspace.columns[column + seat] = workspace.lane_sums[lane]
-    for lane in range(lanes):
-        column = workspace.column[workspace.listed_row[workspace.lane[lane]]]
-        for seat in range(workspace.used[1], length):
-            workspace.columns[column + seat] = 0.0
+            column = workspace.column[workspace.listed_row[workspace.lane[lane]]] + behind
+            workspace.columns[column + seat - first] = workspace.lane_sums[lane]
 
 
 @subkernel

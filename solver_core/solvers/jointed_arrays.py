@@ -37,19 +37,22 @@ class JointedArrays(NamedTuple):
         The rows that do not hold, their blocks, and how they are visited (``joint_responses``).
     outside : int64 [body_count]
         The bodies outside of joints.
-    seat, column : int64 [row_capacity]
-        A row's seat among those that act on bodies of joints and do not hold, and where its column begins; -1: none.
-    seat_row, seat_block : int64 [row_capacity]
-        The row that has a seat, and its block.
-    speed, speed_before, speed_direction : float64 [row_capacity + 7]
-        Of the rows that have seats, less what bodies outside of joints add [m/s]; before a sweep, and the conjugate
-        direction.
+    seat : int64 [row_capacity, 2]
+        A row's seat in the lot of body a, and in that of body b where it is another one; -1: none.
+    column : int64 [row_capacity]
+        Where a row's column begins; -1: it has none yet.
+    seat_first : int64 [body_count + 1]
+        The seats of a lot, in whole vectors.
+    seat_row, seat_block : int64 [any]
+        The row that has a seat, and its block; row -1: nobody.
+    speed, speed_before, speed_direction : float64 [any]
+        What a seat's lot adds to the speed of its row [m/s]; before a sweep, and the conjugate direction.
     diagonal, coupling : float64 [row_capacity]
         W_ii of a row with a column, and W between it and the second direction of its friction.
     columns : float64 [any]
-        Columns of W, by seats, padded to whole vectors.
-    used : int64 [4]
-        Numbers of ``columns`` that are in use; seats; rows that do not hold; bodies outside of joints.
+        Columns of W: of the seats of the lot of body a, and then of that of b where it is another one.
+    used : int64 [5]
+        Numbers of ``columns`` that are in use; seats; rows that do not hold; bodies outside of joints; lots.
     lane, lane_sums : int64 [8], float64 [8]
         Places in the list of the rows whose columns are made; J x of a row, lane by lane.
     x : float64 [48 body_count]
@@ -97,6 +100,7 @@ class JointedArrays(NamedTuple):
     outside: np.ndarray
     seat: np.ndarray
     column: np.ndarray
+    seat_first: np.ndarray
     seat_row: np.ndarray
     seat_block: np.ndarray
     speed: np.ndarray
@@ -132,6 +136,8 @@ def allocate_jointed(block_capacity: int, row_capacity: int, body_count: int, jo
     """Room for this many blocks, rows and bodies, of which joints hold so many; none where that is 0."""
     if jointed_bodies == 0:
         block_capacity = row_capacity = body_count = 0
+    # a row has two at most, and those of a lot are filled up to a whole vector
+    seats = 2 * row_capacity + WIDTH * body_count
     return JointedArrays(
         islands=allocate_islands(block_capacity, body_count),
         alm=allocate_alm_workspace(row_capacity, body_count),
@@ -145,17 +151,18 @@ def allocate_jointed(block_capacity: int, row_capacity: int, body_count: int, jo
         listed_block=np.zeros(row_capacity, np.int64),
         row_kind=np.zeros(row_capacity, np.int8),
         outside=np.zeros(body_count, np.int64),
-        seat=np.zeros(row_capacity, np.int64),
+        seat=np.zeros((row_capacity, 2), np.int64),
         column=np.zeros(row_capacity, np.int64),
-        seat_row=np.zeros(row_capacity, np.int64),
-        seat_block=np.zeros(row_capacity, np.int64),
-        speed=np.zeros(row_capacity + WIDTH - 1),
-        speed_before=np.zeros(row_capacity + WIDTH - 1),
-        speed_direction=np.zeros(row_capacity + WIDTH - 1),
+        seat_first=np.zeros(body_count + 1, np.int64),
+        seat_row=np.zeros(seats, np.int64),
+        seat_block=np.zeros(seats, np.int64),
+        speed=np.zeros(seats),
+        speed_before=np.zeros(seats),
+        speed_direction=np.zeros(seats),
         diagonal=np.zeros(row_capacity),
         coupling=np.zeros(row_capacity),
-        columns=np.zeros(min(_MOST_NUMBERS, row_capacity * (row_capacity + WIDTH - 1))),
-        used=np.zeros(4, np.int64),
+        columns=np.zeros(min(_MOST_NUMBERS, row_capacity * seats)),
+        used=np.zeros(5, np.int64),
         lane=np.zeros(WIDTH, np.int64),
         lane_sums=np.zeros(WIDTH),
         x=np.zeros(WIDTH * SIZE * body_count),

@@ -337,7 +337,7 @@ def find_joint_islands(joint_state, islands, first_block):
 
 
 @subkernel
-def measure_errors(joints, joint_state, can_be_pushed, islands, h, rows):
+def measure_errors(joints, joint_state, can_be_pushed, islands, h, rows, of_all):
     """Find how far the joints of each island are from where they are to be.
 
     Parameters
@@ -345,21 +345,24 @@ def measure_errors(joints, joint_state, can_be_pushed, islands, h, rows):
     joints : JointArrays
         Read.
     joint_state : JointStateArrays
-        Read: end poses, aim, block, island. Written: end_error, off, starts_open, is_beyond, opening: joints that close
-        by and by were set up so, or cannot close.
+        Read: end poses, aim, block, island, is_due. Written: end_error, off, starts_open, is_beyond, opening: joints
+        that close by and by were set up so, or cannot close.
     can_be_pushed : bool [body_count]
         Read.
     islands, rows
         Read.
     h : float
         [s]
+    of_all : bool
+        Else of the islands that are due: no others have been moved.
     """
     for island in range(islands.count[0]):
-        joint_state.off[island] = 0.0
-        joint_state.starts_open[island] = joint_state.is_beyond[island] = False
+        if of_all or joint_state.is_due[island]:
+            joint_state.off[island] = 0.0
+            joint_state.starts_open[island] = joint_state.is_beyond[island] = False
     for joint in range(joints.body_a.size):
         block, island = joint_state.block[joint], joint_state.island[joint]
-        if block < 0:
+        if block < 0 or not (of_all or joint_state.is_due[island]):
             continue
         off = 0.0
         share = share_of_step(joints, joint_state, joint, can_be_pushed)

@@ -80,7 +80,7 @@ def correct_joints(members, correction):
     _move_bodies(members, correction == 0)
     if correction == 0:
         find_joint_islands(joint_state, islands, contacts.count[0])
-    measure_errors(joints, joint_state, can_be_pushed, islands, h, rows)
+    measure_errors(joints, joint_state, can_be_pushed, islands, h, rows, np.bool_(correction == 0))
     due = np.int64(0)
     for island in range(islands.count[0]):
         if correction == 0:
@@ -225,18 +225,36 @@ def _motion_off(joint_state, velocity, size, islands, island, h):
 @subkernel
 def _move_bodies(members, is_first):
     """Where the bodies of joints go by the last solve, and the rules by which they do."""
-    model, motion, joint_state = members.model, members.motion, members.joint_state
-    islands, step_rule = members.problem.islands, members.problem.step_rules.step_rule
+    islands, joint_state = members.problem.islands, members.joint_state
+    if is_first:
+        for body in range(members.model.joints.is_jointed.size):
+            if members.model.joints.is_jointed[body]:
+                _move_body(members, body)
+        return
+    for island in range(islands.count[0]):
+        if joint_state.is_due[island]:
+            _move_island(members, island)
+
+
+@subkernel
+def _move_island(members, island):
+    """Where the bodies of an island go by its velocities."""
+    islands = members.problem.islands
+    _take_position_velocities(members, island)
+    for place in range(islands.body_first[island], islands.body_first[island + 1]):
+        if members.model.joints.is_jointed[islands.body_order[place]]:
+            _move_body(members, islands.body_order[place])
+
+
+@subkernel
+def _move_body(members, body):
+    joint_state = members.joint_state
+    if joint_state.is_held[body]:
+        joint_state.share[body] = 1.0 if members.problem.step_rules.step_rule[body] == END else 0.5
     h = numbers_of(members.settings.step).h
-    if not is_first:
-        for island in range(islands.count[0]):
-            if joint_state.is_due[island]:
-                _take_position_velocities(members, island)
-    for body in range(model.joints.is_jointed.size):
-        if model.joints.is_jointed[body]:
-            if joint_state.is_held[body]:
-                joint_state.share[body] = 1.0 if step_rule[body] == END else 0.5
-            place_at_end(model, members.state, motion, h, body, joint_state.end_position, joint_state.end_orientation)
+    place_at_end(
+        members.model, members.state, members.motion, h, body, joint_state.end_position, joint_state.end_orientation
+    )
 
 
 @subkernel
@@ -279,7 +297,7 @@ def _keep_solution(members, island):
 def _take_kept_solution(members, island):
     """Take the velocities and impulses that were kept, and where they lead."""
     islands, rows, kept = members.problem.islands, members.problem.rows, members.problem.jointed
-    joints, joint_state, h = members.model.joints, members.joint_state, numbers_of(members.settings.step).h
+    joints, joint_state = members.model.joints, members.joint_state
     contacts = members.collision.contacts[members.collision.roles.present[0]]
     if members.impulses.substep.is_kept[0] == 1:
         keep_joints_of_positions(members, island, True)
@@ -288,13 +306,7 @@ def _take_kept_solution(members, island):
         for column in range(6):
             members.state.velocity[body, column] = kept.kept_velocity[body, column]
         members.problem.step_rules.step_rule[body] = kept.kept_rule[body]
-    _take_position_velocities(members, island)
-    for place in range(islands.body_first[island], islands.body_first[island + 1]):
-        body = islands.body_order[place]
-        if joint_state.is_held[body]:
-            joint_state.share[body] = 1.0 if kept.kept_rule[body] == END else 0.5
-            end = joint_state.end_position, joint_state.end_orientation
-            place_at_end(members.model, members.state, members.motion, h, body, end[0], end[1])
+    _move_island(members, island)
     for place in range(islands.block_first[island], islands.block_first[island + 1]):
         block = islands.block_order[place]
         for row in range(rows.block_row[block], rows.block_row[block + 1]):
@@ -377,7 +389,7 @@ def _let_go(members, island):
     apply_impulses(
         members.problem.rows, members.problem.islands, island, members.motion.free_velocity, members.state.velocity
     )
-    _take_position_velocities(members, island)
+    _move_island(members, island)
     if members.impulses.substep.is_kept[0] == 1:
         note_joints_of_positions(members, island)
 

@@ -24,7 +24,7 @@ def columns_of(rows, islands, velocity, workspace):
     list_rows(rows, islands, island, workspace, np.int64(CONE_FRICTION))
     for index in range(workspace.used[2]):
         row = workspace.listed_row[index]
-        is_missing = workspace.seat[row] >= 0 and workspace.column[row] < 0
+        is_missing = max(workspace.seat[row, 0], workspace.seat[row, 1]) >= 0 and workspace.column[row] < 0
         if is_missing and not make_columns(rows, velocity, workspace, np.int64(index), 0.0):
             return -1
     return workspace.used[1]
@@ -65,6 +65,13 @@ def dense(rows, bodies, which):
     return found
 
 
+def lots_of(rows, workspace, row):
+    """The lots that a row acts on, that of body a first."""
+    block = np.searchsorted(rows.block_row[: int(rows.count[0]) + 1], row, side="right") - 1
+    lots = [workspace.part[body] for body in (rows.body_a[block], rows.body_b[block])]
+    return list(dict.fromkeys(lot for lot in lots if lot >= 0))
+
+
 @pytest.mark.parametrize("seed", range(6))
 def test_columns_are_those_of_a_dense_solution(seed):
     simulation = Simulation(scene(seed), SimulationOptions(sleeping=False))
@@ -73,11 +80,19 @@ def test_columns_are_those_of_a_dense_solution(seed):
     bodies, islands = len(rows.body_mass), one_island(rows)
     count = int(rows.count[1])
     workspace = allocate_jointed(int(rows.count[0]), count, bodies, bodies)
-    seats = columns_of(rows, islands, np.zeros((bodies, 6)), workspace)
-    listed = workspace.seat_row[:seats]
-    assert seats > 30
-    assert workspace.used[2] > seats  # a box on the floor
-    found = np.array([workspace.columns[workspace.column[row] :][:seats] for row in listed])
+    assert columns_of(rows, islands, np.zeros((bodies, 6)), workspace) > 30
+    listed = [row for row in workspace.listed_row[: workspace.used[2]] if workspace.seat[row].max() >= 0]
+    assert workspace.used[2] > len(listed)  # a box on the floor
+    assert workspace.used[4] == 2
+    found = np.zeros((len(listed), len(listed)))
+    for index, row in enumerate(listed):
+        place = workspace.column[row]
+        for lot in lots_of(rows, workspace, row):
+            first, end = workspace.seat_first[lot : lot + 2]
+            for seat, number in zip(range(first, end), workspace.columns[place:], strict=False):
+                if workspace.seat_row[seat] >= 0:
+                    found[listed.index(workspace.seat_row[seat]), index] += number
+            place += end - first
 
     inverse = np.zeros((6 * bodies, 6 * bodies))
     held = [body for body in range(bodies) if workspace.part[body] >= 0]
