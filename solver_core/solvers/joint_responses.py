@@ -4,7 +4,8 @@ H is factorised (``joint_elimination``). Bodies that joints connect, through wha
 two lots. A row has a seat in each lot that it acts on, which holds what that lot's velocities add to its speed. So a
 sweep needs no velocities of such bodies: an impulse adds its column to the speeds of its lots' seats. A column is made
 when first needed, by a solve among the bodies of the row's lots. What other bodies add to a speed is theirs: they
-respond by themselves.
+respond by themselves. In a heap, where a lot has far more seats than velocities, it keeps its velocities in place of
+seats, and columns are H^-1 J'.
 """
 
 import numpy as np
@@ -15,6 +16,8 @@ from ..problem.rows import BOX_FRICTION
 from .joint_factor import is_bilateral
 from .linear_algebra.block_products import BLOCK, SIZE
 
+# A lot keeps velocities where it has this many times as many seats: those are read in one, and of these six or twelve.
+_FACTOR_SEATS = 2
 # How a row is visited that does not hold: by itself, with the next one, with the last one; by itself, and drives.
 SINGLE, PAIR, SECOND, MOTOR = map(np.int8, range(4))
 
@@ -111,9 +114,15 @@ def list_rows(rows, islands, island, workspace, model):
 @subkernel
 def _take_seats(rows, workspace):
     """Seat the listed rows, lot by lot, each in whole vectors; ``seat_first`` has how many each lot needs."""
-    first, part, total = workspace.seat_first, workspace.part, 0
+    first, part, total, by_body = workspace.seat_first, workspace.part, 0, workspace.by_body
     for lot in range(workspace.used[4]):
+        begin, end = workspace.part_first[lot], workspace.part_first[lot + 1]
         count = first[lot + 1]
+        by_body[lot] = count > _FACTOR_SEATS * SIZE * (end - begin)
+        if by_body[lot]:
+            count = SIZE * (end - begin)
+            for index in range(begin, end):
+                workspace.velocity_at[workspace.part_body[index]] = total + SIZE * (index - begin)
         first[lot + 1] = total
         total += (count + WIDTH - 1) // WIDTH * WIDTH
     workspace.used[1] = total
@@ -124,18 +133,20 @@ def _take_seats(rows, workspace):
         lot_a, lot_b = part[rows.body_a[block]], part[rows.body_b[block]]
         for side in range(2):
             lot = lot_a if side == 0 else lot_b
-            if lot >= 0 and (side == 0 or lot_b != lot_a):
+            if lot >= 0 and (side == 0 or lot_b != lot_a) and not by_body[lot]:
                 seat = first[lot + 1]
                 workspace.seat[row, side], workspace.seat_row[seat], workspace.seat_block[seat] = seat, row, block
                 first[lot + 1] += 1
     # where the last lot ends; the others end where the next one begins
     for lot in range(workspace.used[4]):
+        if by_body[lot]:
+            first[lot + 1] += SIZE * (workspace.part_first[lot + 1] - workspace.part_first[lot])
         first[lot + 1] = (first[lot + 1] + WIDTH - 1) // WIDTH * WIDTH
 
 
 @subkernel
 def measure_seats(rows, velocity, workspace):
-    """Measure what each lot adds to the speeds of its rows.
+    """Measure what each lot adds to the speeds of its rows, or take its velocities.
 
     Parameters
     ----------
@@ -158,6 +169,11 @@ def measure_seats(rows, velocity, workspace):
                     if part[b] == lot:
                         total += jacobian[row, 6 + column] * velocity[b, column]
             workspace.speed[seat] = total
+        if workspace.by_body[lot]:
+            for index in range(workspace.part_first[lot], workspace.part_first[lot + 1]):
+                body = workspace.part_body[index]
+                for column in range(6):
+                    workspace.speed[workspace.velocity_at[body] + column] = velocity[body, column]
 
 
 @subkernel
@@ -194,17 +210,24 @@ def follow_in_seats(workspace, beta):
 @subkernel(inline=True)
 def speed_of(rows, velocity, workspace, row, a, b):
     """The speed of a row that does not hold, its compliance included [m/s]."""
-    part, seat, speed = workspace.part, workspace.seat, rows.bias[row] + rows.compliance[row] * rows.impulse[row]
-    if part[a] >= 0:
-        speed += workspace.speed[seat[row, 0]]
-    else:
+    part, jacobian, by_body, held = workspace.part, rows.jacobian, workspace.by_body, workspace.speed
+    speed = rows.bias[row] + rows.compliance[row] * rows.impulse[row]
+    if part[a] < 0:
         for column in range(6):
-            speed += rows.jacobian[row, column] * velocity[a, column]
+            speed += jacobian[row, column] * velocity[a, column]
+    elif by_body[part[a]]:
+        for column in range(6):
+            speed += jacobian[row, column] * held[workspace.velocity_at[a] + column]
+    else:
+        speed += held[workspace.seat[row, 0]]
     if part[b] < 0:
         for column in range(6):
-            speed += rows.jacobian[row, 6 + column] * velocity[b, column]
-    elif seat[row, 1] >= 0:
-        speed += workspace.speed[seat[row, 1]]
+            speed += jacobian[row, 6 + column] * velocity[b, column]
+    elif by_body[part[b]]:
+        for column in range(6):
+            speed += jacobian[row, 6 + column] * held[workspace.velocity_at[b] + column]
+    elif part[b] != part[a]:
+        speed += held[workspace.seat[row, 1]]
     return speed
 
 
@@ -331,10 +354,24 @@ def _entry(rows, workspace, row, other, a, b):
     total, place = _by_itself(rows, workspace, row, other, a, b), workspace.column[other]
     lot_a, lot_b = workspace.part[a], workspace.part[b]
     if lot_a >= 0:
-        total += workspace.columns[place + workspace.seat[row, 0] - workspace.seat_first[lot_a]]
+        total += _entry_in_lot(rows, workspace, row, 0, lot_a, place, a, b)
         place += _length_of(workspace, lot_a)
     if lot_b >= 0 and lot_b != lot_a:
-        total += workspace.columns[place + workspace.seat[row, 1] - workspace.seat_first[lot_b]]
+        total += _entry_in_lot(rows, workspace, row, 1, lot_b, place, a, b)
+    return total
+
+
+@subkernel
+def _entry_in_lot(rows, workspace, row, side, lot, place, a, b):
+    """What a lot adds to a row's speed by a column, from ``place`` on."""
+    columns, first, total = workspace.columns, workspace.seat_first[lot], 0.0
+    if not workspace.by_body[lot]:
+        return columns[place + workspace.seat[row, side] - first]
+    for column in range(6):
+        if workspace.part[a] == lot:
+            total += rows.jacobian[row, column] * columns[place + workspace.velocity_at[a] - first + column]
+        if workspace.part[b] == lot:
+            total += rows.jacobian[row, 6 + column] * columns[place + workspace.velocity_at[b] - first + column]
     return total
 
 
@@ -362,8 +399,11 @@ def _is_off(rows, velocity, workspace, place, a, b, allowed):
 
 @subkernel
 def _take_columns(rows, workspace, lot, behind, lanes):
-    """J x of a lot's seats, where x are responses of its bodies; into columns, so many numbers behind their begin."""
+    """J x of a lot's seats, or x, of its bodies' responses x; into columns, so many numbers behind their begin."""
     if lot < 0:
+        return
+    if workspace.by_body[lot]:
+        _take_responses(workspace, lot, behind, lanes)
         return
     jacobian, part, x, first = rows.jacobian, workspace.part, workspace.x, workspace.seat_first[lot]
     position, local = workspace.alm.elimination.position, workspace.alm.graph.local
@@ -383,6 +423,20 @@ def _take_columns(rows, workspace, lot, behind, lanes):
         for lane in range(lanes):
             column = workspace.column[workspace.listed_row[workspace.lane[lane]]] + behind
             workspace.columns[column + seat - first] = workspace.lane_sums[lane]
+
+
+@subkernel
+def _take_responses(workspace, lot, behind, lanes):
+    """The responses x of a lot's bodies; as ``_take_columns``."""
+    begin, length = workspace.part_first[lot], _length_of(workspace, lot)
+    count = SIZE * (workspace.part_first[lot + 1] - begin)
+    for lane in range(lanes):
+        column = workspace.column[workspace.listed_row[workspace.lane[lane]]] + behind
+        for entry in range(count):
+            place = SIZE * workspace.part_position[begin + entry // SIZE] + entry % SIZE
+            workspace.columns[column + entry] = workspace.x[WIDTH * place + lane]
+        for entry in range(count, length):
+            workspace.columns[column + entry] = 0.0
 
 
 @subkernel

@@ -43,6 +43,10 @@ class JointedArrays(NamedTuple):
         Where a row's column begins; -1: it has none yet.
     seat_first : int64 [body_count + 1]
         The seats of a lot, in whole vectors.
+    by_body : bool [body_count]
+        Whether a lot keeps its bodies' velocities in place of seats.
+    velocity_at : int64 [body_count]
+        Where, of the bodies of these.
     seat_row, seat_block : int64 [any]
         The row that has a seat, and its block; row -1: nobody.
     speed, speed_before, speed_direction : float64 [any]
@@ -101,6 +105,8 @@ class JointedArrays(NamedTuple):
     seat: np.ndarray
     column: np.ndarray
     seat_first: np.ndarray
+    by_body: np.ndarray
+    velocity_at: np.ndarray
     seat_row: np.ndarray
     seat_block: np.ndarray
     speed: np.ndarray
@@ -154,6 +160,8 @@ def allocate_jointed(block_capacity: int, row_capacity: int, body_count: int, jo
         seat=np.zeros((row_capacity, 2), np.int64),
         column=np.zeros(row_capacity, np.int64),
         seat_first=np.zeros(body_count + 1, np.int64),
+        by_body=np.zeros(body_count, np.bool_),
+        velocity_at=np.zeros(body_count, np.int64),
         seat_row=np.zeros(seats, np.int64),
         seat_block=np.zeros(seats, np.int64),
         speed=np.zeros(seats),
