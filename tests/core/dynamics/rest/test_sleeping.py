@@ -264,3 +264,27 @@ def test_what_starts_asleep_can_be_woken_from_outside():
     simulation.wake()
     run(simulation, 12)
     assert simulation.poses()[0][1, 2] == pytest.approx(5.0 - 0.5 * G * 0.5**2, rel=1e-9)
+
+
+def test_what_starts_asleep_has_no_velocity():
+    """Also where it was given one, beyond its largest speed: it stands, and woken falls from rest."""
+    builder = scene(levels=0)
+    thrown = {"linear_velocity": (30.0, 0.0, 20.0), "angular_velocity": (0.0, 5.0, 0.0)}
+    builder.add_body(shape=CUBE, position=(0.0, 0.0, 5.0), starts_asleep=True, largest_speed=2.0, **thrown)
+    simulation = Simulation(builder.build(), options(sleeping=False))
+    report = run(simulation, 2)
+    assert np.array_equal(simulation.velocities()[1], np.zeros(6))
+    assert report.kinetic_energy == 0.0
+    simulation.wake()
+    run(simulation, 2)
+    assert simulation.poses()[0][1] == pytest.approx((0.0, 0.0, 5.0), abs=0.5 * G * 0.1**2)
+    assert simulation.velocities()[1, :2].max() == 0.0
+
+
+def test_what_starts_asleep_reaches_for_nothing():
+    """Its velocity, which it does not have, joins it with no neighbour: who is woken wakes alone."""
+    builder = scene(levels=0)
+    builder.add_body(shape=CUBE, position=(0.0, 0.0, 5.0), starts_asleep=True, linear_velocity=(500.0, 0.0, 0.0))
+    builder.add_body(shape=CUBE, position=(1.2, 0.0, 5.0), starts_asleep=True)
+    simulation = Simulation(builder.build(), options())
+    assert simulation._sleep.group.tolist() == [-1, 1, 2]
