@@ -120,7 +120,7 @@ def test_what_is_struck_in_the_last_pass_of_a_substep_stays_above_the_floor():
 
 
 def test_what_only_the_last_solution_strikes_does_not_pass_what_it_was_not_led_to():
-    """A block at a thousand kilometres a second strikes a ball: by the motions that were known that stays in the air."""
+    """A block at a thousand kilometres a second strikes a ball: by the motions known until then that stood still."""
     builder = ModelBuilder(FALLS)
     add_floor(builder)
     builder.add_body(shape=Sphere(0.3), position=(2.69561072, 3.40569307, 1.73836239))
