@@ -7,9 +7,8 @@ import numpy as np
 from ...collision.pair_dispatch import needed_pair_kernels
 from ...compiled.kernel import kernel
 from ...compiled.views import write_numbers
-from ...model.model import BodyKind
 from ..outside.guide_arrays import at_end
-from ..rest.sleeping import groups_that_touch, put_to_sleep
+from ..rest.sleeping import groups_that_touch, put_to_sleep, who_starts_asleep
 from ..schedule.pass_kinds import FIRST_PASS
 from .allocation import (
     allocate_collision,
@@ -89,7 +88,7 @@ def start_asleep(model, state, sleep) -> None:
     sleep : SleepArrays
         Written.
     """
-    state.velocity[model.starts_asleep & (model.initial_state.kind == BodyKind.DYNAMIC)] = 0.0
+    state.velocity[who_starts_asleep(model)] = 0.0
     contacts = contacts_at(model, state)
     used = slice(int(contacts.count[0]))
     put_to_sleep(sleep, state.kind, groups_that_touch(model, contacts.body_a[used], contacts.body_b[used]))

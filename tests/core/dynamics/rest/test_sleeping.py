@@ -10,7 +10,9 @@ from scipy.sparse.csgraph import connected_components
 from cairn.solver_core.dynamics.rest.sleeping import groups_that_touch
 from cairn.solver_core.geometry import rotations
 from cairn.solver_core.geometry.shapes import Box, Sphere
+from cairn.solver_core.model.activation import Activation
 from cairn.solver_core.model.builder import ModelBuilder
+from cairn.solver_core.model.joints.point import Point
 from cairn.solver_core.model.model import BodyKind
 from cairn.solver_core.options import FrameInput, SimulationOptions
 from cairn.solver_core.simulation import Simulation
@@ -288,3 +290,22 @@ def test_what_starts_asleep_reaches_for_nothing():
     builder.add_body(shape=CUBE, position=(1.2, 0.0, 5.0), starts_asleep=True)
     simulation = Simulation(builder.build(), options())
     assert simulation._sleep.group.tolist() == [-1, 1, 2]
+
+
+def test_what_waits_does_not_sleep_also():
+    """Its trigger alone wakes it: a body on a joint, which wakes what sleeps, does not, and it does not count as asleep."""
+    builder = scene(levels=0)
+    given = {"starts_asleep": True, "activation": Activation.impulse(1e6)}
+    waiting = builder.add_body(shape=CUBE, position=(0.0, 0.0, 5.0), **given)
+    swings = builder.add_body(shape=CUBE, position=(2.0, 0.0, 5.0))
+    builder.add_joint(Point(), waiting, swings, position=(1.0, 0.0, 5.0))
+    simulation = Simulation(builder.build(), options())
+    report = run(simulation, 2)
+    checkpoint = simulation.checkpoint()
+    run(simulation, 2)
+    assert report.sleeping == 0
+    assert np.array_equal(simulation.poses()[0][waiting], (0.0, 0.0, 5.0))
+    again = Simulation(simulation.model, options())
+    again.restore(checkpoint)
+    run(again, 2)
+    assert again.digest() == simulation.digest()
