@@ -293,7 +293,7 @@ def test_what_starts_asleep_reaches_for_nothing():
 
 
 def test_what_waits_does_not_sleep_also():
-    """Its trigger alone wakes it: a body on a joint, which wakes what sleeps, does not, and it does not count as asleep."""
+    """Its trigger alone wakes it: a body on a joint, which wakes what sleeps, does not; and it is none that sleeps."""
     builder = scene(levels=0)
     given = {"starts_asleep": True, "activation": Activation.impulse(1e6)}
     waiting = builder.add_body(shape=CUBE, position=(0.0, 0.0, 5.0), **given)
