@@ -138,7 +138,8 @@ class ModelBuilder:
         sleep_speed : array-like [2]
             Linear [m/s] and angular [rad/s] speed below which the body may fall asleep; 0: never.
         starts_asleep : bool
-            It stays where it is, even in the air, until something wakes it.
+            It stays where it is, even in the air, until something wakes it; then it begins from rest, whatever velocity
+            it was given.
         surface_drags : bool
             Whether a surface that deforms or grows drags along what touches it (a wave, a belt). Without it the surface
             pushes along its normal alone: what is scaled does not take along what lies on it.

@@ -8,7 +8,7 @@ from ...collision.pair_dispatch import needed_pair_kernels
 from ...compiled.kernel import kernel
 from ...compiled.views import write_numbers
 from ..outside.guide_arrays import at_end
-from ..rest.sleeping import groups_that_touch, put_to_sleep
+from ..rest.sleeping import groups_that_touch, put_to_sleep, who_starts_asleep
 from ..schedule.pass_kinds import FIRST_PASS
 from .allocation import (
     allocate_collision,
@@ -78,16 +78,17 @@ def contacts_at(model, state):
 
 
 def start_asleep(model, state, sleep) -> None:
-    """Let bodies sleep from the start, in groups of those that touch.
+    """Let bodies sleep from the start, in groups of those that touch; what sleeps has no velocity.
 
     Parameters
     ----------
     model : Model
     state : StateArrays
-        As the step sees it: kind written.
+        As the step sees it: kind and velocity written.
     sleep : SleepArrays
         Written.
     """
+    state.velocity[who_starts_asleep(model)] = 0.0
     contacts = contacts_at(model, state)
     used = slice(int(contacts.count[0]))
     put_to_sleep(sleep, state.kind, groups_that_touch(model, contacts.body_a[used], contacts.body_b[used]))

@@ -11,6 +11,7 @@ energy, and a bounce starts at the surface.
 
 import numpy as np
 
+from ...collision.ccd_recheck import stop_where_swept_pairs_meet
 from ...compiled.function_tables import call_for_count
 from ...compiled.kernel import kernel, subkernel
 from ...compiled.views import numbers_of, views_of
@@ -100,6 +101,8 @@ def advance_frame(arrays):
                 _take_back(members, earlier)
                 continue
 
+        pairs, is_held = collision.pairs[collision.roles.present[0]], problem.step_rules.is_held
+        stop_where_swept_pairs_meet(model, state, members.motion, is_held, step, pairs, collision.workspace)
         call_stage(stages, INTEGRATE, arrays)
         if is_kept:
             call_stage(stages, KEEP_IMPULSES, arrays, MOVED, np.int64(0))

@@ -2,7 +2,7 @@
 
 Some problems have no solution: overlaps that contradict each other (a pin too thick for its hole), or a body between
 something driven and something fixed, both infinitely strong. Solvers return their best iterate then, by which bodies
-would be thrown. Four bounds hold always; with s, f and e a body's velocities at the substep's start, at its end
+would be thrown. Five bounds hold always; with s, f and e a body's velocities at the substep's start, at its end
 without contacts, and at its end, and d the one that moves it:
 
 - *Energy.* Contacts take energy, and what is driven gives its own speed. An island that was left unsolved gets no more
@@ -19,6 +19,8 @@ without contacts, and at its end, and d the one that moves it:
   both e and d keep contacts apart, so does what is between.
 - *What never moves.* What is driven gives way to it (``pinches``).
 - *Sight.* No body goes farther than contacts were looked for (``stay_in_sight``).
+- *What was passed.* Nor into what it would have passed by the motions along which they were (``ccd_recheck``, before
+  all others).
 
 What joints hold is not bounded here: their corrections are positions.
 """

@@ -19,6 +19,10 @@ below c stands to rounding, since its only contact is the one that was counted w
 one in the middle of what they bear counts, so what lies flat asks for no torque; and where several pairs hold a body,
 each takes its share of this by what it bears.
 
+A contact that opens, or that would have to pull to hold its point under L, does not hold it: then p = 0, D is in the
+place of S, and L is what stops the spin of a body in flight. With S, which is smaller, it would turn it the other way,
+(1 + m r^2 / I)^2 times as fast and more. Nor does L give energy if the contact holds after all.
+
 What is held from several sides, as in a pile, would not go where one pair alone would let it: to stop that would drive
 it the other way. There w0 is the spin that is there, K u, so L can but take energy, as S of one contact is larger than
 that of all of them. What stands on such torques alone creeps. What L takes is told to ``rolling_energy``.
@@ -127,32 +131,74 @@ def _brake(members, rolling, bodies, shapes, pressed, point, normal, rolls, spin
     lever = abs(dot(normal, _arm(point, state, moves)))
     local_pose = members.collision.workspace.local_pose[shape]
     point = _below(model.shapes.kind[shape], local_pose, state, moves, point, normal)
-    _fill(state, motion, motion.free_velocity if is_held_alone else motion.start_velocity, rolling.system, a, b, point)
-    _eliminate(rolling.system)
-    spin, response = rolling.system[3:, 6], rolling.system[3:, 3:6]
+    velocity = motion.free_velocity if is_held_alone else motion.start_velocity
+    most = share, rolls * pressed * lever, spins * pressed * lever
+    _fill(state, motion, velocity, rolling.system, a, b, point)
+    opens = _opening_speed(state, velocity, a, b, point, normal) > 0.0
+    if not opens:
+        _eliminate(rolling.system)
+    turn = _stopping_torque(rolling.system, normal, most)
+    if not opens and is_held_alone and _pull(rolling.system, turn, normal) > 0.0:
+        _fill(state, motion, velocity, rolling.system, a, b, point)
+        turn = _stopping_torque(rolling.system, normal, most)
+    _turn(motion, a, turn, -1.0)
+    _turn(motion, b, turn, 1.0)
+    if motion.can_be_pushed[a] != motion.can_be_pushed[b]:
+        spin, response = rolling.system[3:, 6], rolling.system[3:, 3:6]
+        taken = -dot(turn, spin) - 0.5 * _product(response, turn, turn)
+        rolling.braked[a if motion.can_be_pushed[a] else b] += max(0.0, taken)
+
+
+@subkernel
+def _stopping_torque(system, normal, most):
+    """The angular impulse after which there is no spin; its share, and of that no more than the bounds allow."""
+    share, most_across, most_along = most
+    spin, response = system[3:, 6], system[3:, 3:6]
     one, two = _across(normal)
     p, q = _product(response, one, one), _product(response, one, two)
     r, v, w = _product(response, two, two), dot(one, spin), dot(two, spin)
     determinant = p * r - q * q
     if not (determinant > 0.0 and _product(response, normal, normal) > 0.0):
-        return
+        return 0.0, 0.0, 0.0
     x, y = share * (q * w - r * v) / determinant, share * (q * v - p * w) / determinant
     z = -share * dot(normal, spin) / _product(response, normal, normal)
-    most = rolls * pressed * lever
     length = math.hypot(x, y)
-    if length > most:
-        x, y = x * most / length, y * most / length
-    z = min(max(z, -spins * pressed * lever), spins * pressed * lever)
-    turn = (
+    if length > most_across:
+        x, y = x * most_across / length, y * most_across / length
+    z = min(max(z, -most_along), most_along)
+    return (
         x * one[0] + y * two[0] + z * normal[0],
         x * one[1] + y * two[1] + z * normal[1],
         x * one[2] + y * two[2] + z * normal[2],
     )
-    _turn(motion, a, turn, -1.0)
-    _turn(motion, b, turn, 1.0)
-    if motion.can_be_pushed[a] != motion.can_be_pushed[b]:
-        taken = -dot(turn, spin) - 0.5 * _product(response, turn, turn)
-        rolling.braked[a if motion.can_be_pushed[a] else b] += max(0.0, taken)
+
+
+@subkernel
+def _opening_speed(state, velocity, a, b, point, normal):
+    """How fast two bodies part at a point along the normal [m/s]."""
+    speed = 0.0
+    for body in (a, b):
+        sign, own = 1.0 if body == b else -1.0, velocity[body]
+        swept = cross((own[3], own[4], own[5]), _arm(point, state, body))
+        speed += sign * dot(normal, (own[0] + swept[0], own[1] + swept[1], own[2] + swept[2]))
+    return speed
+
+
+@subkernel
+def _pull(system, turn, normal):
+    """How much a contact would have to pull to hold its point under a torque, of the system with its rows apart."""
+    x = _asked(system, 0, turn)
+    y = _asked(system, 1, turn)
+    z = _asked(system, 2, turn) / system[2, 2]
+    y = (y - system[1, 2] * z) / system[1, 1]
+    x = (x - system[0, 1] * y - system[0, 2] * z) / system[0, 0]
+    return dot(normal, (x, y, z))
+
+
+@subkernel
+def _asked(system, row, turn):
+    """How far a point's velocity goes from where it was in a row, under a torque and without a push."""
+    return system[row, 6] + system[row, 3] * turn[0] + system[row, 4] * turn[1] + system[row, 5] * turn[2]
 
 
 @subkernel

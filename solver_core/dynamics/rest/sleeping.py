@@ -153,6 +153,13 @@ def wake_near_shapes(sleep: SleepArrays, kind, shapes, tree, changed, reach) -> 
     wake_groups_of(sleep, kind, near)
 
 
+def who_starts_asleep(model: Model) -> np.ndarray:
+    """Bodies that start asleep, bool [body_count]; one that waits does not sleep: nothing of sleep wakes it."""
+    asleep = model.starts_asleep & (model.initial_state.kind == BodyKind.DYNAMIC)
+    waits = model.arrays.activation.waits
+    return asleep & ~waits if waits.size else asleep
+
+
 def groups_that_touch(model: Model, body_a, body_b) -> np.ndarray:
     """Groups of the bodies that start asleep: those that are connected by contacts.
 
@@ -167,7 +174,7 @@ def groups_that_touch(model: Model, body_a, body_b) -> np.ndarray:
     int64 [body_count]
         The lowest body of each one's group; -1 for bodies that start awake.
     """
-    asleep = model.starts_asleep & (model.initial_state.kind == BodyKind.DYNAMIC)
+    asleep = who_starts_asleep(model)
     joined = asleep[body_a] & asleep[body_b]
     first, second = body_a[joined], body_b[joined]
     lowest = np.arange(model.body_count)

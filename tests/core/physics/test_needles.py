@@ -9,7 +9,7 @@ import pytest
 
 from cairn.solver_core import diagnostics
 from cairn.solver_core.geometry.round_shapes import Capsule, Cone, Cylinder
-from cairn.solver_core.geometry.shapes import Box
+from cairn.solver_core.geometry.shapes import Box, Sphere
 from cairn.solver_core.model.builder import ModelBuilder
 from cairn.solver_core.model.model import BodyKind
 from cairn.solver_core.options import SimulationOptions
@@ -117,3 +117,25 @@ def test_what_is_struck_in_the_last_pass_of_a_substep_stays_above_the_floor():
         simulation.advance_frame()
         height, moving = simulation.state.position[:, 2], model.initial_state.kind == BodyKind.DYNAMIC
         assert np.all(height[moving] > -model.arrays.size[moving])
+
+
+def test_what_only_the_last_solution_strikes_does_not_pass_what_it_was_not_led_to():
+    """A block at a thousand kilometres a second strikes a ball: by the motions known until then that stood still."""
+    builder = ModelBuilder(FALLS)
+    add_floor(builder)
+    builder.add_body(shape=Sphere(0.3), position=(2.69561072, 3.40569307, 1.73836239))
+    builder.add_body(
+        shape=Sphere(25.601985612767088, position=(-30.617674762921645, 5.2264268413803014, 122.54457383093737)),
+        position=(1.67436908, 3.8125464, 104.28448571265602),
+    )
+    builder.add_body(
+        shape=Box((247.96767403912958, 220.9318633423576, 175.54438800732402)),
+        mass=20.76788589455637,
+        position=(-3.77747186, 2.50965556, 499.28926039442933),
+        orientation=(1.3715237574912038, 1.1764811898731669, 0.3456901074424022, 0.2928364237875982),
+        angular_velocity=(-1219.128121498215, -2704.8440405596234, -2898.550069914196),
+    )
+    simulation = Simulation(builder.build(), SimulationOptions(frame_rate=24, threads=1))
+    for _ in range(3):
+        simulation.advance_frame()
+        assert simulation.state.position[1, 2] > 0.0

@@ -10,6 +10,7 @@ from cairn.solver_core import (
     BodyKind,
     Box,
     Capsule,
+    Cone,
     Cylinder,
     Hinge,
     ModelBuilder,
@@ -17,6 +18,7 @@ from cairn.solver_core import (
     SimulationOptions,
     Sphere,
     TriangleMesh,
+    diagnostics,
 )
 
 G = 9.81
@@ -197,3 +199,18 @@ def test_what_one_body_loses_the_other_gets():
     assert spin.sum() == pytest.approx(0.4 * 0.25 * 2.0 * 5.0, abs=1e-12)
     # what pressed once was the momentum of the meeting
     assert 0.0 < spin[1] <= 0.1 * 0.5 * (2.0 * 1.0 * 2.0 / 3.0) * (1.0 + 1e-9)
+
+
+def test_what_has_bounced_off_is_braked_as_in_flight():
+    """A cone that strikes a floor of coefficient 5 by its tip: before, it turned back with 1.7 of its energy."""
+    builder = on_plane(rolling_friction=5.0, restitution=1.0)
+    builder.add_body(shape=Cone(0.0213, 0.0635), position=(0, 0, 1), friction=0.8, angular_velocity=(-140, 14, -115))
+    model = builder.build()
+    simulation = Simulation(model, SimulationOptions(substeps=16))
+    energies = []
+    for _ in range(48):
+        simulation.advance_frame()
+        potential = diagnostics.potential_energy(model, simulation.state, model.gravity)
+        energies.append(diagnostics.kinetic_energy(model, simulation.state) + potential)
+    assert max(energies) <= energies[0] * (1.0 + 1e-3)
+    assert energies[-1] < 0.9 * energies[0]

@@ -10,7 +10,9 @@ from scipy.sparse.csgraph import connected_components
 from cairn.solver_core.dynamics.rest.sleeping import groups_that_touch
 from cairn.solver_core.geometry import rotations
 from cairn.solver_core.geometry.shapes import Box, Sphere
+from cairn.solver_core.model.activation import Activation
 from cairn.solver_core.model.builder import ModelBuilder
+from cairn.solver_core.model.joints.point import Point
 from cairn.solver_core.model.model import BodyKind
 from cairn.solver_core.options import FrameInput, SimulationOptions
 from cairn.solver_core.simulation import Simulation
@@ -264,3 +266,46 @@ def test_what_starts_asleep_can_be_woken_from_outside():
     simulation.wake()
     run(simulation, 12)
     assert simulation.poses()[0][1, 2] == pytest.approx(5.0 - 0.5 * G * 0.5**2, rel=1e-9)
+
+
+def test_what_starts_asleep_has_no_velocity():
+    """Also where it was given one, beyond its largest speed: it stands, and woken falls from rest."""
+    builder = scene(levels=0)
+    thrown = {"linear_velocity": (30.0, 0.0, 20.0), "angular_velocity": (0.0, 5.0, 0.0)}
+    builder.add_body(shape=CUBE, position=(0.0, 0.0, 5.0), starts_asleep=True, largest_speed=2.0, **thrown)
+    simulation = Simulation(builder.build(), options(sleeping=False))
+    report = run(simulation, 2)
+    assert np.array_equal(simulation.velocities()[1], np.zeros(6))
+    assert report.kinetic_energy == 0.0
+    simulation.wake()
+    run(simulation, 2)
+    assert simulation.poses()[0][1] == pytest.approx((0.0, 0.0, 5.0), abs=0.5 * G * 0.1**2)
+    assert simulation.velocities()[1, :2].max() == 0.0
+
+
+def test_what_starts_asleep_reaches_for_nothing():
+    """Its velocity, which it does not have, joins it with no neighbour: who is woken wakes alone."""
+    builder = scene(levels=0)
+    builder.add_body(shape=CUBE, position=(0.0, 0.0, 5.0), starts_asleep=True, linear_velocity=(500.0, 0.0, 0.0))
+    builder.add_body(shape=CUBE, position=(1.2, 0.0, 5.0), starts_asleep=True)
+    simulation = Simulation(builder.build(), options())
+    assert simulation._sleep.group.tolist() == [-1, 1, 2]
+
+
+def test_what_waits_does_not_sleep_also():
+    """Its trigger alone wakes it: a body on a joint, which wakes what sleeps, does not; and it is none that sleeps."""
+    builder = scene(levels=0)
+    given = {"starts_asleep": True, "activation": Activation.impulse(1e6)}
+    waiting = builder.add_body(shape=CUBE, position=(0.0, 0.0, 5.0), **given)
+    swings = builder.add_body(shape=CUBE, position=(2.0, 0.0, 5.0))
+    builder.add_joint(Point(), waiting, swings, position=(1.0, 0.0, 5.0))
+    simulation = Simulation(builder.build(), options())
+    report = run(simulation, 2)
+    checkpoint = simulation.checkpoint()
+    run(simulation, 2)
+    assert report.sleeping == 0
+    assert np.array_equal(simulation.poses()[0][waiting], (0.0, 0.0, 5.0))
+    again = Simulation(simulation.model, options())
+    again.restore(checkpoint)
+    run(again, 2)
+    assert again.digest() == simulation.digest()
